@@ -1,0 +1,80 @@
+# Everything that people and CI run; `make` alone says what there is.
+
+SHELL := /usr/bin/env bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# Modules are tested with the versions their own go.mod asks for, whatever
+# workspace somebody has.
+export GOWORK := off
+
+# The modules with code of ours. hack/tools and the pins below
+# hack/controlplane only name tools.
+MODULES := $(patsubst %/,%,$(dir $(wildcard \
+	go.mod examples/go.mod benchmarks/go.mod hack/controlplane/go.mod hack/demo/go.mod)))
+
+CONTROLPLANE := go -C hack/controlplane run .
+
+# A cluster of your own is only used when it is given to make itself:
+#   make demo KUBECONFIG=~/.kube/config
+# A KUBECONFIG of the environment is left alone: it may point anywhere.
+ifeq ($(origin KUBECONFIG),command line)
+GIVEN_KUBECONFIG := $(abspath $(patsubst ~/%,$(HOME)/%,$(KUBECONFIG)))
+endif
+
+.PHONY: help
+help: ## Say what there is
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z][a-z-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: assets
+assets: ## Build the control plane from source; the last line is its folder (COMPONENTS=etcd,kube-apiserver for a part)
+	@$(CONTROLPLANE) build $(if $(COMPONENTS),-only $(COMPONENTS))
+
+.PHONY: test
+test: ## Run all tests of all modules with the race detector (TESTFLAGS='-run Apply -v', MODULES=examples)
+	@hack/test.sh "$(GIVEN_KUBECONFIG)" "$(TESTFLAGS)" $(MODULES)
+
+.PHONY: lint
+lint: ## Run the linters over all modules
+	@linter="$$(go -C hack/tools tool -n golangci-lint)"; \
+	for module in $(MODULES); do \
+		echo "lint: $$module"; \
+		(cd "$$module" && "$$linter" run --config "$(CURDIR)/.golangci.yml" ./...); \
+	done
+
+.PHONY: generate
+generate: ## Write the generated files anew
+	@for module in $(MODULES); do (cd "$$module" && echo "generate: $$module" && go generate ./...); done
+
+.PHONY: cluster
+cluster: ## Start a cluster that lives until cluster-stop; the last line is its kubeconfig (ADMISSION=plugin,plugin)
+	@$(CONTROLPLANE) start $(if $(ADMISSION),-admission-plugins $(ADMISSION))
+
+.PHONY: cluster-stop
+cluster-stop: ## Stop that cluster and remove its data
+	@$(CONTROLPLANE) stop
+
+PRODUCT ?= aim
+
+# exec, so that a signal for make's child reaches the demo itself.
+.PHONY: demo
+demo: ## Show an operator at work on a real API server (PRODUCT=aim, KUBECONFIG=file for a cluster of yours)
+	@mkdir -p bin && go -C hack/demo build -o "$(CURDIR)/bin/demo" . && \
+	exec bin/demo -product "$(PRODUCT)" $(if $(GIVEN_KUBECONFIG),-kubeconfig "$(GIVEN_KUBECONFIG)") \
+		$(if $(filter yes,$(STANDIN)),-standin)
+
+.PHONY: bench
+bench: ## Measure against other ways to reconcile (SCENARIO=steady, BENCHFLAGS='-owners 100', KUBECONFIG=file); minutes
+	@mkdir -p bin && go -C benchmarks build -o "$(CURDIR)/bin/benchmarks" .
+	@folder="$${KUBEBUILDER_ASSETS:-$(if $(GIVEN_KUBECONFIG),none,$$($(CONTROLPLANE) build -only etcd,kube-apiserver | tail -1))}"; \
+	KUBEBUILDER_ASSETS="$$folder" exec bin/benchmarks -scenario "$(SCENARIO)" -out benchmarks/results.json \
+		$(if $(GIVEN_KUBECONFIG),-kubeconfig "$(GIVEN_KUBECONFIG)") $(BENCHFLAGS)
+
+.PHONY: kind-demo
+kind-demo: ## The same in a kind cluster, the operator from an image (needs Docker, kind and kubectl; PRODUCT=aim)
+	@hack/kind/demo.sh "$(PRODUCT)"
+
+.PHONY: loc
+loc: ## Count lines of Go by package: code, tests, and their ratio
+	@hack/loc.sh
