@@ -1,0 +1,188 @@
+package assets
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// coldMinutes is roughly how long all components take on two cores when
+// neither the module nor the build cache holds anything.
+const coldMinutes = 9
+
+func announce(progress io.Writer, folder string, stale []component) {
+	share := coldMinutes * len(stale) / len(components())
+	if slices.ContainsFunc(stale, func(c component) bool { return c.require == kubernetes }) {
+		share = max(share, coldMinutes/2)
+	}
+
+	fmt.Fprintf(progress, "control plane: building %s into %s\n", join(stale), folder)
+	fmt.Fprintf(progress,
+		"control plane: about %d minutes on 2 cores when nothing is cached (here: %d cores); later runs find it built\n",
+		max(share, 1), runtime.NumCPU())
+}
+
+// buildGroup compiles components of one module with one go command and moves
+// each into folder: a binary is there whole or not at all.
+func buildGroup(ctx context.Context, folder, source string, group []component, progress io.Writer) error {
+	version, err := readVersion(source, group[0])
+	if err != nil {
+		return err
+	}
+
+	scratch, err := os.MkdirTemp(folder, ".build-")
+	if err != nil {
+		return fmt.Errorf("create a scratch folder: %w", err)
+	}
+	defer os.RemoveAll(scratch)
+
+	module := filepath.Join(source, group[0].module)
+	args := []string{
+		"build", "-v", "-buildvcs=false",
+		"-ldflags", linkerFlags(group[0].require, version), "-o", scratch + string(filepath.Separator),
+	}
+
+	for _, c := range group {
+		args = append(args, c.pkg)
+	}
+
+	if err := runGo(ctx, module, args, newMeter(progress, join(group)+" "+version)); err != nil {
+		return fmt.Errorf("build %s %s: %w", join(group), version, err)
+	}
+
+	for _, c := range group {
+		if err := install(ctx, folder, scratch, source, c); err != nil {
+			return fmt.Errorf("install %s: %w", c.name, err)
+		}
+	}
+
+	return nil
+}
+
+// runGo runs the go command in a module; its progress goes to the meter, and
+// the end of what it said becomes part of the error.
+func runGo(ctx context.Context, module string, args []string, m *meter) error {
+	command := goCommand(ctx, module, args...)
+	command.Stderr = m
+
+	stop := m.start()
+	err := command.Run()
+	stop()
+
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+
+	if err != nil {
+		return fmt.Errorf("go %s in %s: %w\n%s", args[0], module, err, m.tail())
+	}
+
+	return nil
+}
+
+// goCommand prepares the go command that runs in module as the module pins
+// it, whatever workspace, flags or target the user's environment asks for.
+func goCommand(ctx context.Context, module string, args ...string) *exec.Cmd {
+	command := exec.CommandContext(ctx, "go", args...)
+	command.Dir = module
+	command.Env = append(os.Environ(),
+		"PWD="+module, "GOWORK=off", "GOFLAGS=-mod=readonly", "CGO_ENABLED=0",
+		"GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
+	// An interrupt lets the go command remove its work folder.
+	command.Cancel = func() error { return command.Process.Signal(syscall.SIGINT) }
+	command.WaitDelay = 10 * time.Second
+
+	return command
+}
+
+// install moves the built binary of c into folder and stamps it; kwok brings
+// its stages along.
+func install(ctx context.Context, folder, scratch, source string, c component) error {
+	built := filepath.Join(scratch, builtName(c))
+
+	if c.name == "kwok" {
+		if err := writeStages(ctx, folder, source, c); err != nil {
+			return err
+		}
+	}
+
+	// The stamp goes first and comes last, so that it never vouches for
+	// another binary than the one it was written for.
+	if err := os.Remove(stampFile(folder, c)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+
+	if err := os.Rename(built, filepath.Join(folder, c.name)); err != nil {
+		return err
+	}
+
+	version, err := readVersion(source, c)
+	if err != nil {
+		return err
+	}
+
+	sum, err := stamp(source, c, version)
+	if err != nil {
+		return err
+	}
+
+	return os.WriteFile(stampFile(folder, c), []byte(sum), 0o644)
+}
+
+// builtName is how the go command names the binary of c: the last element of
+// the import path that is not a major version.
+func builtName(c component) string {
+	elements := strings.Split(c.pkg, "/")
+	last := elements[len(elements)-1]
+
+	if len(last) > 1 && last[0] == 'v' && strings.Trim(last[1:], "0123456789") == "" {
+		last = elements[len(elements)-2]
+	}
+
+	return last
+}
+
+// writeStages joins the stages that kwok's own module ships for nodes and pods
+// that become ready at once.
+func writeStages(ctx context.Context, folder, source string, c component) error {
+	command := goCommand(ctx, filepath.Join(source, c.module), "list", "-m", "-f", "{{.Dir}}", c.require)
+
+	out, err := command.Output()
+	if err != nil {
+		return fmt.Errorf("find the module of kwok: %w", err)
+	}
+
+	module := strings.TrimSpace(string(out))
+
+	var documents [][]byte
+
+	for _, fast := range []string{"node", "pod"} {
+		pattern := filepath.Join(module, "kustomize", "stage", fast, "fast", fast+"-*.yaml")
+
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			return fmt.Errorf("no stages at %s: %w", pattern, errors.Join(err, os.ErrNotExist))
+		}
+
+		for _, file := range files {
+			document, err := os.ReadFile(file)
+			if err != nil {
+				return fmt.Errorf("read a stage of kwok: %w", err)
+			}
+
+			documents = append(documents, document)
+		}
+	}
+
+	return os.WriteFile(filepath.Join(folder, Stages), bytes.Join(documents, []byte("\n---\n")), 0o644)
+}

@@ -1,0 +1,174 @@
+package assets
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// EnvAssets names the environment variable whose folder wins over the cache;
+// it is the one that controller-runtime's envtest reads.
+const EnvAssets = "KUBEBUILDER_ASSETS"
+
+// Stages is the name of the file beside the kwok binary that tells kwok how
+// nodes and pods live; kwok does nothing without it.
+const Stages = "kwok-stages.yaml"
+
+// Options say what [Ensure] provides.
+type Options struct {
+	// Names are the wanted components, see [Names]. Empty means none.
+	Names []string
+	// Progress receives lines for people. Required.
+	Progress io.Writer
+}
+
+// Ensure returns the absolute path of a folder that holds the wanted
+// components, and builds those that are missing or out of date. Several
+// processes may call it at once: one builds, the others wait.
+func Ensure(ctx context.Context, options Options) (string, error) {
+	wanted, err := pick(options.Names)
+	if err != nil {
+		return "", err
+	}
+
+	if given := os.Getenv(EnvAssets); given != "" {
+		return checkGiven(given, wanted)
+	}
+
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("find the source folder: %w", err)
+	}
+
+	source, err := findSource(dir)
+	if err != nil {
+		return "", err
+	}
+
+	folder, err := cacheFolder(source)
+	if err != nil {
+		return "", err
+	}
+
+	return folder, ensureIn(ctx, folder, source, wanted, options.Progress)
+}
+
+// ensureIn builds what is out of date in folder, under a lock.
+func ensureIn(ctx context.Context, folder, source string, wanted []component, progress io.Writer) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return fmt.Errorf("create the assets folder: %w", err)
+	}
+
+	if stale, err := outdated(folder, source, wanted); err != nil || len(stale) == 0 {
+		return err
+	}
+
+	unlock, err := lock(ctx, filepath.Join(folder, ".lock"), progress)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+
+	// Another process may have built them while this one waited.
+	stale, err := outdated(folder, source, wanted)
+	if err != nil || len(stale) == 0 {
+		return err
+	}
+
+	announce(progress, folder, stale)
+
+	began := time.Now()
+
+	for _, group := range byModule(stale) {
+		if err := buildGroup(ctx, folder, source, group, progress); err != nil {
+			return err
+		}
+	}
+
+	fmt.Fprintf(progress, "control plane: built %s in %s\n", join(stale), time.Since(began).Round(time.Second))
+
+	return nil
+}
+
+// checkGiven returns the absolute path of the folder that the user named, if
+// it has the wanted components.
+func checkGiven(given string, wanted []component) (string, error) {
+	folder, err := filepath.Abs(given)
+	if err != nil {
+		return "", fmt.Errorf("resolve %s=%s: %w", EnvAssets, given, err)
+	}
+
+	for _, c := range wanted {
+		if _, err := os.Stat(filepath.Join(folder, c.name)); err != nil {
+			return "", fmt.Errorf("%s=%s has no usable %s (%w): put it there, or unset the variable to have it built",
+				EnvAssets, given, c.name, err)
+		}
+	}
+
+	return folder, nil
+}
+
+// outdated returns the components whose binary is missing or whose stamp
+// differs from what the source pins now.
+func outdated(folder, source string, wanted []component) ([]component, error) {
+	var stale []component
+
+	for _, c := range wanted {
+		version, err := readVersion(source, c)
+		if err != nil {
+			return nil, err
+		}
+
+		want, err := stamp(source, c, version)
+		if err != nil {
+			return nil, err
+		}
+
+		got, err := os.ReadFile(stampFile(folder, c))
+		if err != nil || string(got) != want {
+			stale = append(stale, c)
+
+			continue
+		}
+
+		if _, err := os.Stat(filepath.Join(folder, c.name)); err != nil {
+			stale = append(stale, c)
+		}
+	}
+
+	return stale, nil
+}
+
+func stampFile(folder string, c component) string {
+	return filepath.Join(folder, "."+c.name+".stamp")
+}
+
+// byModule splits picked into runs that one go command builds.
+func byModule(picked []component) [][]component {
+	var groups [][]component
+
+	for _, c := range picked {
+		if last := len(groups) - 1; last >= 0 && groups[last][0].module == c.module {
+			groups[last] = append(groups[last], c)
+
+			continue
+		}
+
+		groups = append(groups, []component{c})
+	}
+
+	return groups
+}
+
+func join(picked []component) string {
+	names := make([]string, 0, len(picked))
+	for _, c := range picked {
+		names = append(names, c.name)
+	}
+
+	return strings.Join(names, ", ")
+}

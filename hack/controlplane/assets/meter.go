@@ -1,0 +1,131 @@
+package assets
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+// meter turns what `go build -v` writes into one line about the progress, and
+// keeps the end of it for an error message.
+type meter struct {
+	out   io.Writer
+	what  string
+	every time.Duration
+	live  bool // a terminal: rewrite one line instead of adding lines
+	began time.Time
+
+	mu       sync.Mutex
+	partial  []byte
+	fetched  int
+	compiled int
+	last     []string
+}
+
+func newMeter(out io.Writer, what string) *meter {
+	m := &meter{out: out, what: what, every: 15 * time.Second, began: time.Now()}
+
+	if file, ok := out.(*os.File); ok {
+		if info, err := file.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb" {
+			m.live, m.every = true, time.Second
+		}
+	}
+
+	return m
+}
+
+// Write takes output of the go command. It never fails.
+func (m *meter) Write(p []byte) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	m.partial = append(m.partial, p...)
+
+	for {
+		line, rest, found := bytes.Cut(m.partial, []byte("\n"))
+		if !found {
+			return len(p), nil
+		}
+
+		m.count(string(line))
+		m.partial = append([]byte(nil), rest...)
+	}
+}
+
+// count recognises the lines of the go command: a module it fetches, or a bare
+// import path that it compiles.
+func (m *meter) count(line string) {
+	switch {
+	case strings.HasPrefix(line, "go: downloading "):
+		m.fetched++
+	case !strings.ContainsAny(line, " :#\t"):
+		m.compiled++
+	default:
+		m.last = append(m.last, line)
+		if len(m.last) > 40 {
+			m.last = m.last[1:]
+		}
+	}
+}
+
+// start reports until the returned function is called.
+func (m *meter) start() (stop func()) {
+	ticker := time.NewTicker(m.every)
+	done, ended := make(chan struct{}), make(chan struct{})
+
+	go func() {
+		defer close(ended)
+
+		for {
+			select {
+			case <-done:
+				return
+			case <-ticker.C:
+				m.report(false)
+			}
+		}
+	}()
+
+	return func() {
+		ticker.Stop()
+		close(done)
+		<-ended
+		m.report(true)
+	}
+}
+
+func (m *meter) report(final bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	line := fmt.Sprintf("control plane: %s: %d packages compiled", m.what, m.compiled)
+	if m.fetched > 0 {
+		line += fmt.Sprintf(", %d modules fetched", m.fetched)
+	}
+
+	line += ", " + time.Since(m.began).Round(time.Second).String()
+
+	if !m.live {
+		fmt.Fprintln(m.out, line)
+
+		return
+	}
+
+	fmt.Fprint(m.out, "\r\x1b[K"+line)
+
+	if final {
+		fmt.Fprintln(m.out)
+	}
+}
+
+// tail returns the last lines that were neither progress nor empty.
+func (m *meter) tail() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	return strings.Join(append(m.last, string(m.partial)), "\n")
+}

@@ -1,0 +1,285 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reconcilekit/reconcilekit/hack/controlplane/assets"
+)
+
+func TestCredentials(t *testing.T) {
+	t.Parallel()
+
+	dir := t.TempDir()
+	if err := writeCredentials(dir, 6443); err != nil {
+		t.Fatal(err)
+	}
+
+	read := func(name string) []byte {
+		t.Helper()
+
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		return data
+	}
+
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(read("ca.crt")) {
+		t.Fatal("ca.crt holds no certificate")
+	}
+
+	for file, host := range map[string]string{"apiserver.crt": "kubernetes.default.svc", "etcd.crt": "127.0.0.1", "admin.crt": ""} {
+		block, _ := pem.Decode(read(file))
+
+		certificate, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+
+		usages := []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
+		if _, err := certificate.Verify(x509.VerifyOptions{Roots: roots, DNSName: host, KeyUsages: usages}); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+
+	for _, file := range kubeconfigOf {
+		if !strings.Contains(string(read(file)), "server: https://127.0.0.1:6443\n") {
+			t.Errorf("%s does not name the server", file)
+		}
+
+		if info, err := os.Stat(filepath.Join(dir, file)); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s is readable for others: %v %v", file, info.Mode(), err)
+		}
+	}
+}
+
+func TestFolderOf(t *testing.T) {
+	t.Parallel()
+
+	for _, name := range []string{"default", "demo-123", "a"} {
+		if dir, err := folderOf(name); err != nil || filepath.Base(dir) != name {
+			t.Errorf("folderOf(%q) = %q, %v", name, dir, err)
+		}
+	}
+
+	for _, name := range []string{"", "..", "a/b", "-a", "A", strings.Repeat("a", 41)} {
+		if _, err := folderOf(name); err == nil || !strings.Contains(err.Error(), "want at most 40") {
+			t.Errorf("folderOf(%q): want an error that says what is right, got %v", name, err)
+		}
+	}
+}
+
+// TestStopIsForOurProcessesOnly: a process id that was reused belongs to
+// somebody else.
+func TestStopIsForOurProcessesOnly(t *testing.T) {
+	t.Parallel()
+
+	stranger := exec.CommandContext(t.Context(), "sleep", "600")
+	if err := stranger.Start(); err != nil {
+		t.Fatal(err)
+	}
+
+	dir := filepath.Join(t.TempDir(), "old")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+
+	s := state{Processes: []process{{Name: "etcd", PID: stranger.Process.Pid}}}
+	if err := s.save(dir); err != nil {
+		t.Fatal(err)
+	}
+
+	if err := stopIn(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+
+	if commandLine(t.Context(), stranger.Process.Pid) == "" {
+		t.Error("stop ended a process that does not name the cluster's folder")
+	}
+
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder is still there: %v", err)
+	}
+}
+
+// TestStartReportsWhatAComponentSaid replaces the components with a script
+// that fails at once.
+func TestStartReportsWhatAComponentSaid(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+
+	folder := t.TempDir()
+	for _, name := range assets.Names() {
+		script := "#!/bin/sh\necho " + name + " has no disk; exit 1\n"
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	_, err := Start(t.Context(), Options{Name: "broken", Assets: folder, Progress: &bytes.Buffer{}})
+	if err == nil || !strings.Contains(err.Error(), "has no disk") {
+		t.Errorf("want an error with what the component said, got %v", err)
+	}
+
+	dir, err := folderOf("broken")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder of the failed cluster is still there: %v", err)
+	}
+}
+
+// TestCluster starts a whole cluster, runs a Deployment on it, and stops it.
+func TestCluster(t *testing.T) {
+	folder := os.Getenv(assets.EnvAssets)
+	for _, name := range assets.Names() {
+		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
+			skipOrFail(t, fmt.Sprintf("no %s in %s=%q: run make test", name, assets.EnvAssets, folder))
+		}
+	}
+
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+
+	progress := &bytes.Buffer{}
+	options := Options{
+		Name: "test", Assets: folder, Progress: progress,
+		Kubeconfig:       filepath.Join(t.TempDir(), "deep", "kubeconfig"),
+		AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"},
+	}
+
+	kubeconfig, err := Start(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	dir := filepath.Dir(kubeconfig)
+	t.Cleanup(func() {
+		if err := stopIn(context.WithoutCancel(t.Context()), dir); err != nil {
+			t.Error(err)
+		}
+	})
+
+	started, err := load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if again, err := Start(t.Context(), options); err != nil || again != kubeconfig {
+		t.Errorf("the second start gives %q, %v, want the running cluster", again, err)
+	}
+
+	for _, file := range []string{kubeconfig, options.Kubeconfig} {
+		if info, err := os.Stat(file); err != nil || info.Size() == 0 {
+			t.Errorf("kubeconfig %s: %v", file, err)
+		}
+	}
+
+	deployUntilAvailable(t, dir)
+
+	if err := Stop(t.Context(), "test", progress); err != nil {
+		t.Fatal(err)
+	}
+
+	for _, p := range started.Processes {
+		if p.alive(t.Context(), dir) {
+			t.Errorf("%s (process %d) is still there", p.Name, p.PID)
+		}
+	}
+
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder is still there: %v", err)
+	}
+}
+
+// deployUntilAvailable needs everything: the controller manager makes the
+// pods, the scheduler places them, kwok makes them ready.
+func deployUntilAvailable(t *testing.T, dir string) {
+	t.Helper()
+
+	probe := probeOf(t, dir)
+	deployments := probe.apiServer + "/apis/apps/v1/namespaces/default/deployments"
+	body := `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"spec":{"replicas":2,
+		"selector":{"matchLabels":{"app":"web"}},"template":{"metadata":{"labels":{"app":"web"}},
+		"spec":{"containers":[{"name":"web","image":"web:1"}]}}}}`
+
+	if _, err := send(t.Context(), probe.client, http.MethodPost, deployments, []byte(body)); err != nil {
+		t.Fatal(err)
+	}
+
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+
+	var got struct {
+		Status struct{ AvailableReplicas int }
+	}
+
+	for ctx.Err() == nil {
+		data, err := send(ctx, probe.client, http.MethodGet, deployments+"/web", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		if err := json.Unmarshal(data, &got); err != nil {
+			t.Fatal(err)
+		}
+
+		if got.Status.AvailableReplicas == 2 {
+			return
+		}
+
+		time.Sleep(100 * time.Millisecond)
+	}
+
+	t.Errorf("2 replicas are not available: %+v\n%s", got, logTail(dir, "kwok"))
+}
+
+// probeOf connects to a running cluster by what its kubeconfig says.
+func probeOf(t *testing.T, dir string) *probe {
+	t.Helper()
+
+	data, err := os.ReadFile(filepath.Join(dir, "kubeconfig"))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	var free ports
+
+	_, rest, found := strings.Cut(string(data), "server: https://127.0.0.1:")
+	if _, err := fmt.Sscanf(rest, "%d", &free.APIServer); !found || err != nil {
+		t.Fatalf("no server in the kubeconfig: %v", err)
+	}
+
+	p, err := newProbe(dir, free)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return p
+}
+
+// skipOrFail skips a test for want of binaries, but never on CI.
+func skipOrFail(t *testing.T, reason string) {
+	t.Helper()
+
+	if os.Getenv("CI") == "true" {
+		t.Fatal(reason)
+	}
+
+	t.Skip(reason)
+}

@@ -1,0 +1,16 @@
+// Command demo shows an operator of the examples at work on a real API server:
+// it starts a control plane, installs the CRDs, starts the operator as a
+// process of its own, applies the samples, and shows owners, conditions and
+// children until every owner is ready.
+//
+// What it knows about a product it finds in examples/<product>:
+//
+//   - the main package is the operator; its --describe page says which kinds it
+//     reconciles and which it owns;
+//   - config/crd/*.yaml are its CRDs, other CRDs below config/ belong to
+//     somebody else and are installed only where they are missing;
+//   - config/samples/*.yaml are the objects to apply;
+//   - standin/, if there is one, is a program that plays the controllers which
+//     the cluster does not have. It is not started where such a controller may
+//     run: on a given cluster whose foreign CRDs do not come from a demo.
+package main

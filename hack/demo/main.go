@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// readyWithin is how long the owners may take; exceeding it ends the demo with
+// exit code 1 and the reasons.
+const readyWithin = 5 * time.Minute
+
+// The operator is given a moment to finish what readiness did not wait for, and
+// is then watched at rest.
+const (
+	settle = 2 * time.Second
+	rest   = 5 * time.Second
+)
+
+func main() {
+	var o options
+
+	flag.StringVar(&o.product, "product", "aim", "`name` of the folder in examples/ to show")
+	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "`file` of a cluster to use instead of starting one")
+	flag.BoolVar(&o.standin, "standin", false, "start the stand-in also where foreign CRDs were there before; never where their controllers run")
+	flag.BoolVar(&o.deployed, "deployed", false, "start no operator: it runs in the given cluster already")
+	flag.DurationVar(&o.readyWithin, "ready-within", readyWithin, "how long the owners may take")
+	flag.Parse()
+
+	// A closed terminal and a stopped CI job clean up like ctrl-C does.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	err := run(ctx, o, newScreen(os.Stdout))
+
+	interrupted := ctx.Err() != nil
+
+	stop()
+
+	switch {
+	case err == nil:
+	case interrupted:
+		fmt.Fprintln(os.Stderr, "demo: interrupted, everything is cleaned up")
+		os.Exit(130)
+	default:
+		fmt.Fprintln(os.Stderr, "demo:", err)
+		os.Exit(1)
+	}
+}
+
+// options are the flags of the command.
+type options struct {
+	product     string
+	kubeconfig  string
+	standin     bool
+	deployed    bool
+	readyWithin time.Duration
+}
+
+// run is the demo from the first process to the last.
+func run(ctx context.Context, o options, out *screen) (err error) {
+	p, err := findProduct(o.product)
+	if err != nil {
+		return err
+	}
+
+	logs, err := os.MkdirTemp("", "demo-"+p.name+"-")
+	if err != nil {
+		return fmt.Errorf("create a folder for logs: %w", err)
+	}
+
+	defer func() {
+		if err == nil || ctx.Err() != nil {
+			err = errors.Join(err, os.RemoveAll(logs))
+		} else {
+			out.say("logs are kept in " + logs)
+		}
+	}()
+
+	out.step("control plane")
+
+	plane, err := startPlane(ctx, p.root, o.kubeconfig)
+	if err != nil {
+		return err
+	}
+
+	defer func() { err = errors.Join(err, plane.stop(context.WithoutCancel(ctx))) }()
+
+	return show(ctx, o, p, plane, logs, out)
+}
+
+// show runs the operator on the control plane and follows the samples.
+func show(ctx context.Context, o options, p product, plane *plane, logs string, out *screen) (err error) {
+	c, err := connect(plane.kubeconfig)
+	if err != nil {
+		return err
+	}
+
+	out.step("CRDs")
+
+	unserved, err := c.installCRDs(ctx, p)
+	if err != nil {
+		return err
+	}
+
+	o.standin = o.standin || unserved
+
+	out.step("operator")
+
+	programs, err := startPrograms(ctx, o, p, plane, logs, out)
+	if err != nil {
+		return err
+	}
+	defer programs.stop()
+
+	out.step("samples")
+
+	applied, created, err := c.applyAll(ctx, p.samples)
+
+	if plane.given {
+		// The operator is still there when this runs, so finalizers are served.
+		defer func() { err = errors.Join(err, c.deleteAll(context.WithoutCancel(ctx), created)) }()
+	}
+
+	if err != nil {
+		return err
+	}
+
+	scene := &scene{client: c, flow: programs.flow, samples: applied}
+
+	if err := follow(ctx, o.readyWithin, scene, out); err != nil {
+		return errors.Join(err, programs.lastWords())
+	}
+
+	return summarise(ctx, programs, scene, out)
+}
+
+// summarise tells what it took and that the operator is at rest now.
+func summarise(ctx context.Context, programs *programs, scene *scene, out *screen) error {
+	if programs.operator == nil {
+		return nil // its metrics are out of reach
+	}
+
+	var counts [2]requestCounts
+
+	for i, pause := range []time.Duration{settle, rest} {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(pause):
+		}
+
+		var err error
+		if counts[i], err = programs.operator.requests(ctx); err != nil {
+			return err
+		}
+	}
+
+	out.summary(scene.last, counts[0], counts[1].minus(counts[0]), programs.operator.restarts)
+
+	return nil
+}
+
+// repository returns the root folder of the repository that dir is in.
+func repository(dir string) (string, error) {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, "hack", "demo", "go.mod")); err == nil {
+			return at, nil
+		}
+
+		if at == filepath.Dir(at) {
+			return "", fmt.Errorf("no hack/demo in or above %s: run this inside the repository", dir)
+		}
+	}
+}

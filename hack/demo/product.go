@@ -1,0 +1,119 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// product is what the demo finds in examples/<name>.
+type product struct {
+	name    string
+	root    string // of the repository
+	crds    []manifest
+	foreign []manifest // CRDs that belong to somebody else
+	samples []manifest
+	standin bool // a program plays the controllers of foreign kinds
+}
+
+// gatewayGroup is served by CRDs that come in a Go module, which the examples
+// require anyway.
+const gatewayGroup = "gateway.networking.k8s.io"
+
+// findProduct reads the manifests of a product.
+func findProduct(name string) (product, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return product{}, fmt.Errorf("find the repository: %w", err)
+	}
+
+	root, err := repository(dir)
+	if err != nil {
+		return product{}, err
+	}
+
+	return readProduct(root, name)
+}
+
+func readProduct(root, name string) (product, error) {
+	p := product{name: name, root: root}
+	folder := filepath.Join(root, "examples", name)
+
+	if _, err := os.Stat(filepath.Join(folder, "main.go")); err != nil || name != filepath.Base(name) {
+		return p, fmt.Errorf("no example %q, want PRODUCT to be one of: %s", name, strings.Join(productNames(root), ", "))
+	}
+
+	var err error
+	if p.samples, err = readManifests(filepath.Join(folder, "config", "samples")); err != nil {
+		return p, err
+	}
+
+	if len(p.samples) == 0 {
+		return p, fmt.Errorf("examples/%s/config/samples has no object to apply", name)
+	}
+
+	all, err := readManifests(filepath.Join(folder, "config"))
+	if err != nil {
+		return p, err
+	}
+
+	own := filepath.Join(folder, "config", "crd") + string(filepath.Separator)
+	usesGateway := false
+
+	for _, m := range all {
+		switch {
+		case m.object.GetKind() == "CustomResourceDefinition" && strings.HasPrefix(m.file, own):
+			p.crds = append(p.crds, m)
+		case m.object.GetKind() == "CustomResourceDefinition":
+			p.foreign = append(p.foreign, m)
+		default:
+			usesGateway = usesGateway || strings.Contains(fmt.Sprint(m.object.Object), gatewayGroup)
+		}
+	}
+
+	if usesGateway {
+		gateway, err := gatewayCRDs(root)
+		if err != nil {
+			return p, err
+		}
+
+		p.foreign = append(p.foreign, gateway...)
+	}
+
+	_, err = os.Stat(filepath.Join(folder, "standin"))
+	p.standin = err == nil
+
+	return p, nil
+}
+
+// productNames lists the examples that have a main package.
+func productNames(root string) []string {
+	mains, err := filepath.Glob(filepath.Join(root, "examples", "*", "main.go"))
+	if err != nil {
+		return nil
+	}
+
+	var names []string
+	for _, path := range mains {
+		names = append(names, filepath.Base(filepath.Dir(path)))
+	}
+
+	slices.Sort(names)
+
+	return names
+}
+
+// gatewayCRDs reads the CRDs of the Gateway API from the module that the
+// examples require.
+func gatewayCRDs(root string) ([]manifest, error) {
+	dir, err := moduleFolder(filepath.Join(root, "examples"), "sigs.k8s.io/gateway-api")
+	if err != nil {
+		return nil, err
+	}
+
+	all, err := readManifests(filepath.Join(dir, "config", "crd", "standard"))
+
+	return slices.DeleteFunc(all, func(m manifest) bool { return m.object.GetKind() != "CustomResourceDefinition" }), err
+}

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# test.sh KUBECONFIG TESTFLAGS MODULE...: run the tests of the modules with the
+# race detector, all of them even when one fails.
+set -euo pipefail
+
+kubeconfig=${1:-${RECONCILETEST_KUBECONFIG:-}} flags=$2
+shift 2
+
+if [ -n "$kubeconfig" ]; then
+	[ -r "$kubeconfig" ] || { echo "test: cannot read KUBECONFIG=$kubeconfig" >&2; exit 1; }
+	echo "test: API server tests run on the cluster of $kubeconfig"
+	export RECONCILETEST_KUBECONFIG=$kubeconfig
+else
+	KUBEBUILDER_ASSETS=$(go -C hack/controlplane run . build | tail -n 1)
+	export KUBEBUILDER_ASSETS
+	echo "test: API server tests run on $KUBEBUILDER_ASSETS"
+fi
+
+failed=()
+for module in "$@"; do
+	echo "test: module $module"
+	# shellcheck disable=SC2086 # the flags are words
+	(cd "$module" && go test -race -timeout 25m $flags ./...) || failed+=("$module")
+done
+
+if [ ${#failed[@]} -gt 0 ]; then
+	echo "test: FAILED in: ${failed[*]}" >&2
+	exit 1
+fi
+
+echo "test: all modules passed: $*"
