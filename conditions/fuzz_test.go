@@ -1,0 +1,97 @@
+package conditions_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/conditions"
+)
+
+// reasonPattern is the one of metav1.Condition.
+var reasonPattern = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
+
+func FuzzBound(f *testing.F) {
+	for _, s := range []string{"", "a", strings.Repeat("a", 1024), strings.Repeat("é", 1024), "a\xff" + strings.Repeat("b", 2000)} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got := conditions.Bound(text)
+		if len(got) > conditions.MaxMessage || !utf8.ValidString(got) {
+			t.Errorf("%d bytes, valid %v", len(got), utf8.ValidString(got))
+		}
+		if len(text) <= conditions.MaxMessage && utf8.ValidString(text) && got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+		if again := conditions.Bound(got); again != got {
+			t.Errorf("not idempotent: %q became %q", got, again)
+		}
+	})
+}
+
+func FuzzReason(f *testing.F) {
+	for _, s := range []string{"", "Fine", "not fine", "9lives", "a:", ",:,", "Ünder", strings.Repeat("A", 1025) + ":"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, reason string) {
+		got := conditions.Reason(reason)
+		if !reasonPattern.MatchString(got) || len(got) > 1024 {
+			t.Errorf("%q became %q, which the API refuses", reason, got)
+		}
+		if len(reason) <= 1024 && reasonPattern.MatchString(reason) && got != reason {
+			t.Errorf("the valid %q became %q", reason, got)
+		}
+		if again := conditions.Reason(got); again != got {
+			t.Errorf("not idempotent: %q became %q", got, again)
+		}
+	})
+}
+
+// FuzzManager sets conditions chosen by the bytes, in two passes, and checks what always holds.
+func FuzzManager(f *testing.F) {
+	f.Add([]byte{0, 1, 2, 3}, []byte{4, 5, 6})
+	f.Add([]byte{7, 7, 7}, []byte{255, 128, 7})
+	types := []string{"Ready", "AReady", "BReady", "Zeta", "Alpha"}
+	statuses := []metav1.ConditionStatus{metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown}
+	pass := func(existing []metav1.Condition, generation int64, ops []byte) *conditions.Manager {
+		m := conditions.NewManager(existing, generation, start.Add(time.Duration(generation)*time.Hour))
+		for _, op := range ops {
+			conditionType, status := types[int(op)%5], statuses[int(op/5)%3]
+			if op > 240 {
+				m.Delete(conditionType)
+				continue
+			}
+			m.Set(conditionType, status, []string{"A", "B"}[int(op/15)%2], "m")
+		}
+		return m
+	}
+	f.Fuzz(func(t *testing.T, first, second []byte) {
+		before := pass(nil, 1, first).Conditions()
+		m := pass(before, 2, second)
+		after := m.Conditions()
+		managed := map[string]bool{}
+		for _, name := range m.Managed() {
+			managed[name] = true
+		}
+		for i, c := range after {
+			old, existed := conditions.List(before).Get(c.Type)
+			flipped := !existed || old.Status != c.Status
+			if moved := !existed || !old.LastTransitionTime.Equal(&c.LastTransitionTime); moved != flipped {
+				t.Errorf("%s: flipped %v, time moved %v", c.Type, flipped, moved)
+			}
+			if managed[c.Type] && c.ObservedGeneration != 2 || !managed[c.Type] && c != old {
+				t.Errorf("%s: managed %v, was %v, is %v", c.Type, managed[c.Type], old, c)
+			}
+			if i > 0 && (c.Type == "Ready" || after[i-1].Type != "Ready" && after[i-1].Type >= c.Type) {
+				t.Errorf("%s comes after %s", c.Type, after[i-1].Type)
+			}
+		}
+		if got, want := len(m.Transitions()), len(conditions.Diff(before, after)); got != want {
+			t.Errorf("%d transitions, the lists differ in %d", got, want)
+		}
+	})
+}

@@ -1,0 +1,48 @@
+package conditions
+
+import (
+	"encoding/json"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Owned reads from an object's managedFields which condition types a field manager owns in status.conditions; the result is for
+// [Manager.RemoveStale]. Types are found where the list is a map list by type; elsewhere, and where managedFields were
+// stripped, none is owned. Nothing is read before the function is called for the first time.
+func Owned(fields []metav1.ManagedFieldsEntry, manager string) func(conditionType string) bool {
+	var types []string
+	read := false
+	return func(conditionType string) bool {
+		if !read {
+			types, read = ownedTypes(fields, manager), true
+		}
+		return slices.Contains(types, conditionType)
+	}
+}
+
+func ownedTypes(fields []metav1.ManagedFieldsEntry, manager string) []string {
+	var types []string
+	for _, entry := range fields {
+		if entry.Manager != manager || entry.FieldsV1 == nil {
+			continue
+		}
+		var set struct {
+			Status struct {
+				Conditions map[string]json.RawMessage `json:"f:conditions"`
+			} `json:"f:status"`
+		}
+		if json.Unmarshal(entry.FieldsV1.GetRawBytes(), &set) != nil {
+			continue
+		}
+		for key := range set.Status.Conditions {
+			var named struct {
+				Type string `json:"type"`
+			}
+			if len(key) > 2 && key[:2] == "k:" && json.Unmarshal([]byte(key[2:]), &named) == nil && named.Type != "" {
+				types = append(types, named.Type)
+			}
+		}
+	}
+	return types
+}

@@ -1,0 +1,103 @@
+package defaulting
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+)
+
+// Step fills in what is missing. It is a pure function of its argument, and running it twice changes nothing more.
+type Step[S any] func(spec *S)
+
+// Effective runs the steps on spec, in order, and returns it. Give it a copy.
+func Effective[S any](spec *S, steps ...Step[S]) *S {
+	for _, step := range steps {
+		step(spec)
+	}
+	return spec
+}
+
+// Difference is the JSON merge patch (RFC 7396) that turns the JSON form of before into that of after, as text with sorted keys;
+// "{}" when they are the same. Lists are replaced as a whole. Both must marshal to JSON objects.
+func Difference(before, after any) (string, error) {
+	from, err := object(before)
+	if err != nil {
+		return "", err
+	}
+	to, err := object(after)
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(patch(from, to))
+	if err != nil {
+		return "", fmt.Errorf("difference: %w", err)
+	}
+	return string(text), nil
+}
+
+// Merge applies a JSON merge patch (RFC 7396) to a JSON object and returns the result with sorted keys.
+func Merge(document, mergePatch []byte) ([]byte, error) {
+	var into, change map[string]any
+	if err := json.Unmarshal(document, &into); err != nil {
+		return nil, fmt.Errorf("merge: the document must be a JSON object: %w", err)
+	}
+	if err := json.Unmarshal(mergePatch, &change); err != nil {
+		return nil, fmt.Errorf("merge: the patch must be a JSON object: %w", err)
+	}
+	return json.Marshal(merge(into, change))
+}
+
+func object(value any) (map[string]any, error) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("difference: %w", err)
+	}
+	var into map[string]any
+	if err := json.Unmarshal(text, &into); err != nil {
+		return nil, fmt.Errorf("difference: %T must marshal to a JSON object: %w", value, err)
+	}
+	return into, nil
+}
+
+func patch(from, to map[string]any) map[string]any {
+	out := map[string]any{}
+	for name, value := range to {
+		old, existed := from[name]
+		if existed && reflect.DeepEqual(old, value) {
+			continue
+		}
+		oldMap, wasMap := old.(map[string]any)
+		newMap, isMap := value.(map[string]any)
+		switch {
+		case wasMap && isMap:
+			out[name] = patch(oldMap, newMap)
+		case value == nil && !existed: // absent and null are the same
+		default:
+			out[name] = value
+		}
+	}
+	for name := range from {
+		if _, kept := to[name]; !kept {
+			out[name] = nil
+		}
+	}
+	return out
+}
+
+func merge(into, change map[string]any) map[string]any {
+	if into == nil {
+		into = map[string]any{}
+	}
+	for name, value := range change {
+		switch nested := value.(type) {
+		case nil:
+			delete(into, name)
+		case map[string]any:
+			old, _ := into[name].(map[string]any)
+			into[name] = merge(old, nested)
+		default:
+			into[name] = value
+		}
+	}
+	return into
+}

@@ -1,0 +1,233 @@
+package health
+
+import (
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/conditions"
+)
+
+// setComponent sets `<Name>Ready`, or confirms the stored one while the grace period runs.
+func (a *Assessor) setComponent(p *part) {
+	p.kept = false
+	if p.name == "" {
+		return
+	}
+	if a.graceful(p) {
+		p.kept = a.manager.Keep(p.name + conditions.Ready)
+		if p.kept {
+			return
+		}
+	}
+	announce := conditions.AsInfo
+	if p.state.Trouble() {
+		announce = conditions.AsError
+	}
+	status := metav1.ConditionFalse
+	if p.state == Ready {
+		status = metav1.ConditionTrue
+	}
+	a.manager.Set(p.name+conditions.Ready, status, p.reason, p.message, announce)
+}
+
+// graceful says whether the stored condition of the part stands in for its trouble: all of it is Infrastructure, it began less than
+// the grace period ago, and what is stored speaks of the same generation.
+func (a *Assessor) graceful(p *part) bool {
+	if p.immediate || len(p.errors) == 0 || a.graceLeft() <= 0 {
+		return false
+	}
+	for _, e := range p.errors {
+		if e.Category != Infrastructure {
+			return false
+		}
+	}
+	stored, found := a.manager.Stored(p.name + conditions.Ready)
+	return found && stored.ObservedGeneration == a.manager.Generation()
+}
+
+// graceLeft is the rest of the grace period that began, or begins now, with the dependencies being out of reach.
+func (a *Assessor) graceLeft() time.Duration { return a.since.Add(a.options.Grace).Sub(a.options.Now) }
+
+// setCategories sets the conditions of the categories. They appear with the first trouble of their kind and stay from then on.
+func (a *Assessor) setCategories() {
+	a.settled = true
+	m := a.manager
+	switch {
+	case a.seen.unreachable.seen:
+		m.MarkFalse(DependenciesReachable, ReasonInfrastructure, a.seen.unreachable.word(textUnreachable), conditions.AsError)
+	case a.known(DependenciesReachable):
+		m.MarkTrue(DependenciesReachable, ReasonReachable, textReachable)
+	}
+	switch {
+	case a.seen.auth.seen:
+		m.MarkFalse(AuthValid, ReasonAuth, a.seen.auth.word(textAuth), conditions.AsError)
+	case a.known(AuthValid):
+		m.MarkTrue(AuthValid, ReasonAuthValid, textAuthValid)
+	}
+	switch {
+	case a.seen.invalid.seen:
+		m.MarkFalse(ConfigValid, ReasonInvalidSpec, a.seen.invalid.word(textInvalidSpec), conditions.AsError)
+	case a.seen.missing.seen:
+		m.MarkFalse(ConfigValid, ReasonReferenceNotFound, a.seen.missing.word(textReference), conditions.AsError)
+	case a.known(ConfigValid):
+		m.MarkTrue(ConfigValid, ReasonConfigValid, textConfigValid)
+	}
+}
+
+func (a *Assessor) known(conditionType string) bool {
+	_, found := a.manager.Stored(conditionType)
+	return found
+}
+
+// judgement is what the components add up to.
+type judgement struct {
+	worst   State
+	named   *part // the first component in trouble, one without a name before others
+	reason  string
+	message string
+}
+
+// Summarize sets the summary condition Ready and returns the assessment. Besides the observed components, every condition set in the
+// pass whose type ends in Ready counts, so conditions of a product are set before it, and one that a product set for a
+// component counts instead of the component's own, unless that had errors.
+func (a *Assessor) Summarize() Assessment {
+	if !a.settled {
+		a.setCategories()
+	}
+	v := a.judge()
+	out := Assessment{State: v.worst, Terminal: a.terminal}
+	m := a.manager
+	switch {
+	case a.seen.auth.seen:
+		out.State = Failed
+		m.MarkFalse(SummaryReady, ReasonAuth, a.seen.auth.word(textAuth), conditions.AsError)
+	case a.seen.invalid.seen:
+		out.State = Failed
+		m.MarkFalse(SummaryReady, ReasonInvalidSpec, a.seen.invalid.word(textInvalidSpec), conditions.AsError)
+	case a.seen.missing.seen:
+		out.State = Failed
+		m.MarkFalse(SummaryReady, ReasonReferenceNotFound, a.seen.missing.word(textReference), conditions.AsError)
+	case v.worst == Ready:
+		m.MarkTrue(SummaryReady, ReasonReady, textReady)
+	case v.named != nil:
+		m.MarkFalse(SummaryReady, v.reason, v.message, conditions.AsError)
+	case a.outOfReach():
+		out.State = Worst(v.worst, Degraded)
+		m.MarkFalse(SummaryReady, ReasonInfrastructure, textInfrastructure, conditions.AsError)
+	default:
+		m.MarkFalse(SummaryReady, ReasonProgressing, textProgressing)
+	}
+	if len(a.retry) > 0 {
+		out.Retry = &RetryError{Errors: a.retry}
+	}
+	out.RequeueAfter = a.requeueAfter()
+	return out
+}
+
+// judge goes through the components in their order, then through the other conditions of the pass.
+func (a *Assessor) judge() judgement {
+	v := judgement{worst: Ready}
+	for i := range a.parts {
+		p := &a.parts[i]
+		state, reason, message := a.contribution(p)
+		v.worst = Worst(v.worst, state)
+		// Trouble without a name has no condition of its own: it is told here or nowhere.
+		if state.Trouble() && (v.named == nil || p.name == "" && v.named.name != "") {
+			v.named, v.reason, v.message = p, reason, sentence(p.name, message)
+		}
+	}
+	for c := range a.manager.EachManaged {
+		if c.Status != metav1.ConditionTrue && a.foreign(c.Type) {
+			v.worst = Worst(v.worst, Progressing)
+		}
+	}
+	return v
+}
+
+// contribution is what a component adds to the summary.
+func (a *Assessor) contribution(p *part) (state State, reason, message string) {
+	c, found := a.manager.Get(p.name + conditions.Ready)
+	if p.name == "" || !found {
+		return p.state, p.reason, p.message
+	}
+	switch {
+	case c.Status == metav1.ConditionTrue && (p.kept || len(p.errors) == 0):
+		return Ready, c.Reason, c.Message
+	case p.kept && a.wasTrouble():
+		return Degraded, c.Reason, c.Message
+	case !p.kept && (p.state.Trouble() || p.state == Pending):
+		return p.state, c.Reason, c.Message
+	}
+	return p.waiting(), c.Reason, c.Message
+}
+
+// waiting is the state of a part that is neither ready nor in trouble: others have to do something, or we are at it.
+func (p *part) waiting() State {
+	if p.dependency == Upstream {
+		return Pending
+	}
+	return Progressing
+}
+
+// wasTrouble says whether the stored summary was about trouble. A stored condition that is not True does not tell by itself.
+func (a *Assessor) wasTrouble() bool {
+	s, stored := a.manager.Stored(SummaryReady)
+	return stored && s.Reason != ReasonProgressing
+}
+
+// foreign says whether a condition of the pass is no component's and counts for the summary.
+func (a *Assessor) foreign(conditionType string) bool {
+	name, ends := strings.CutSuffix(conditionType, conditions.Ready)
+	if !ends || name == "" {
+		return false
+	}
+	for i := range a.parts {
+		if a.parts[i].name == name {
+			return false
+		}
+	}
+	return true
+}
+
+// outOfReach says whether errors of Infrastructure or Unknown count that no grace covers.
+func (a *Assessor) outOfReach() bool {
+	for i := range a.parts {
+		if a.parts[i].kept {
+			continue
+		}
+		for _, e := range a.parts[i].errors {
+			if e.Category == Infrastructure || e.Category.String() == string(Unknown) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// requeueAfter is the earliest moment at which the pass has to be repeated on its own account.
+func (a *Assessor) requeueAfter() time.Duration {
+	after := time.Duration(0)
+	if len(a.terminal) > 0 && a.options.Recheck > 0 {
+		after = a.options.Recheck
+	}
+	for i := range a.parts {
+		if left := a.graceLeft(); a.parts[i].kept && (after == 0 || left < after) {
+			after = left
+		}
+	}
+	return after
+}
+
+// sentence names a component in the summary.
+func sentence(name, message string) string {
+	if name == "" {
+		return message
+	}
+	text := "Component " + name + " is not ready"
+	if message != "" {
+		text += ": " + message
+	}
+	return conditions.Bound(text)
+}

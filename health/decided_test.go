@@ -1,0 +1,146 @@
+package health_test
+
+// decided are the cases of testdata/vectors.json in which this package behaves otherwise on purpose: why, and what of the result
+// differs (see override). A case without a result is about something that does not exist here.
+var decided = map[string]struct{ reason, want string }{
+	// Applying.
+	"engine: error category Infrastructure": {
+		"what an inspector found wrong with a Downstream component does not block applying",
+		`{"steps": [{"shouldApply": true}]}`,
+	},
+	"engine: error category MissingUpstreamDependency": {
+		"what an inspector found wrong with a Downstream component does not block applying",
+		`{"steps": [{"shouldApply": true}]}`,
+	},
+	"manual: conditions and status are the reconciler's, apply allowed": {"there is no manual mode: a product adds conditions", ""},
+	"manual: infrastructure error still requeues":                       {"there is no manual mode: a product adds conditions", ""},
+
+	// Components and their errors.
+	"engine: plain error is unknown, requeued as infrastructure": {
+		"quirk: an unknown error is trouble of its component, too; the summary names it",
+		`{"steps": [{"conditions": [{}, {"reason": "UnknownError", "message": "Component X is not ready: boom"}, {}], "events": [
+			"Warning InfrastructureError Cannot reach dependencies",
+			"Warning UnknownError Component X is not ready: boom", "Warning UnknownError boom"]}]}`,
+	},
+	"derive state: plain": {
+		"an unknown error is trouble of its component, too", `{"state": "Degraded"}`,
+	},
+	"derive state: explicit values win": {
+		"nothing is ready that failed: errors beat an explicit Ready", `{"state": "Failed"}`,
+	},
+	"engine: duplicate component names, last one wins": {
+		"nothing is ready that failed: of two reports about one component the worse counts",
+		`{"steps": [{"conditions": [
+				{"status": "False", "reason": "Bad", "message": "x"},
+				{"status": "False", "reason": "Bad", "message": "Component A is not ready: x"}],
+			"events": ["Warning Bad Component A is not ready: x", "Warning Bad x"], "status": "Failed"}]}`,
+	},
+	"quirk: a component that disappears keeps its False condition": {
+		"quirk: stale conditions of this writer are removed",
+		`{"steps": [{}, {"status": "Ready", "events": ["Normal AllComponentsReady All components are ready"], "conditions": [
+			{"at": 0, "type": "ModelReady", "status": "True", "reason": "ModelReady", "message": "ok"},
+			{"at": 60, "type": "Ready", "status": "True", "reason": "AllComponentsReady", "message": "All components are ready"}]}]}`,
+	},
+
+	// Grace.
+	"grace: ready stays ready at 0s and 9s, degrades at 10s": {
+		"the previous condition is kept as it is, reason and message too, so nothing is announced for it",
+		`{"steps": [{},
+			{"conditions": [{}, {"reason": "ModelReady", "message": "ok"}, {}],
+				"events": ["Warning InfrastructureError Cannot reach dependencies"]},
+			{"conditions": [{}, {"reason": "ModelReady", "message": "ok"}, {}]},
+			{}, {}]}`,
+	},
+	"grace: a second outage restarts the window": {
+		"the previous condition is kept as it is, reason and message too, so nothing is announced for it",
+		`{"steps": [{},
+			{"conditions": [{}, {"reason": "ModelReady", "message": "ok"}, {}],
+				"events": ["Warning InfrastructureError Cannot reach dependencies"]},
+			{"events": ["Normal Reachable All dependencies are reachable"]},
+			{"conditions": [{}, {"reason": "ModelReady", "message": "ok"}, {}],
+				"events": ["Warning InfrastructureError Cannot reach dependencies"]}]}`,
+	},
+	"grace: progressing turns degraded at once": {
+		"quirk: the grace period keeps a condition that is not True, too",
+		`{"steps": [{},
+			{"conditions": [{}, {"reason": "Busy", "message": "w"},
+				{"reason": "Progressing", "message": "Waiting for components to become ready"}],
+				"events": ["Warning InfrastructureError Cannot reach dependencies"], "status": "Pending"}]}`,
+	},
+
+	// States.
+	"ladder: Ready < Running": {"Running is a product's word for Ready; what is no state ranks worst", `{"result": 1}`},
+
+	// Errors.
+	"categorize: api reason=\"Conflict\" code=409": {"there is a category for it", `{"category": "Conflict"}`},
+	"categorize: api reason=\"Gone\" code=410": {
+		"quirk: not the fault of the owner's author",
+		`{"category": "Infrastructure", "reason": "Expired", "message": "The requested version is gone; the next read starts again"}`,
+	},
+	"categorize: api reason=\"Expired\" code=410": {
+		"quirk: not the fault of the owner's author",
+		`{"category": "Infrastructure", "reason": "Expired", "message": "The requested version is gone; the next read starts again"}`,
+	},
+	"categorize: api reason=\"MethodNotAllowed\" code=405": {
+		"not the fault of the owner's author",
+		`{"category": "Unknown", "reason": "NotSupported", "message": "The API server does not support this request (405)"}`,
+	},
+	"categorize: api reason=\"RequestEntityTooLarge\" code=413": {
+		"not the fault of the owner's author: a limit of the API server",
+		`{"category": "ResourceExhaustion", "reason": "TooLarge", "message": "The request is larger than the API server accepts"}`,
+	},
+	"categorize: EHOSTUNREACH": {
+		"the network, and known",
+		`{"category": "Infrastructure", "reason": "NetworkError", "message": "Network operation failed: no route to host"}`,
+	},
+	"categorize: EPIPE": {
+		"the network, and known",
+		`{"category": "Infrastructure", "reason": "NetworkError", "message": "Network operation failed: broken pipe"}`,
+	},
+	"categorize: context deadline": {
+		"a deadline passes", `{"category": "Infrastructure", "reason": "Timeout", "message": "Request timed out"}`,
+	},
+	"categorize: no kind match (CRD missing)": {
+		"quirk: known, and tried again, as no watch can tell when the kind appears",
+		`{"category": "Infrastructure", "reason": "KindNotServed",
+			"message": "The API server does not serve this kind: no matches for kind \"K\" in version \"g/v1\""}`,
+	},
+
+	// Inspectors.
+	"pods: CrashLoopBackOff is not special": {
+		"a status says why something is not ready",
+		`{"state": "Degraded", "reason": "CrashLoopBackOff", "message": "Container c keeps crashing"}`,
+	},
+	"pods: InvalidImageName is not special": {
+		"a status says why something is not ready; this one never gets ready by itself",
+		`{"state": "Failed", "reason": "InvalidImageName", "message": "Container c: x", "errorCategories": ["InvalidSpec"]}`,
+	},
+	"pods: failed wins over ready": {
+		"a failed pod left over beside a healthy one is no trouble",
+		`{"state": "Ready", "reason": "PodsReady", "message": "Pods are ready", "errorCategories": null}`,
+	},
+	"route: accepted unknown counts as rejected": {
+		"Unknown is what a route starts with, before a gateway has looked at it",
+		`{"state": "Progressing", "reason": "HTTPRoutePending", "errorCategories": null,
+			"message": "HTTPRoute is waiting for gateway acceptance: wait"}`,
+	},
+	"route: accepted but refs unresolved, Accepted first": {
+		"quirk: the order of conditions does not matter",
+		`{"state": "Progressing", "reason": "BackendNotFound", "errorCategories": ["MissingDownstreamDependency"],
+			"message": "HTTPRoute backend not resolved: no svc"}`,
+	},
+	"route: first parent accepts, second rejects": {
+		"all parents count",
+		`{"state": "Degraded", "reason": "NotAllowedByListeners", "message": "HTTPRoute rejected: no"}`,
+	},
+}
+
+// kept are the cases marked as quirk whose recorded result is nevertheless right, by the rules that hold for every case.
+var kept = map[string]string{
+	"engine: Running counts as not ready": "a word that is no state is never ready",
+	"engine: empty component name writes the Ready condition itself": "a component without name and trouble is ignored, which " +
+		"has the same result here",
+	"quirk: empty component name bumps Ready's time on every pass": "lastTransitionTime moves with the status alone, which the " +
+		"rules make of the recorded result, too",
+	"route: refs unresolved first": "this order of conditions has the result that every order has now",
+}

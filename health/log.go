@@ -1,0 +1,178 @@
+package health
+
+import (
+	"strings"
+
+	"github.com/reconcilekit/reconcilekit/conditions"
+)
+
+// LogClass is what a piece of log says about a failure.
+type LogClass string
+
+// The classes, in the order in which [ClassifyLog] looks for them.
+const (
+	// LogInfrastructure is a refusal by the cluster's own authorisation, or a role that is missing.
+	LogInfrastructure LogClass = "Infrastructure"
+	// LogNotFound is a source that does not exist.
+	LogNotFound LogClass = "ResourceNotFound"
+	// LogAuth is a missing or refused credential.
+	LogAuth LogClass = "Auth"
+	// LogStorageFull is a full disk or an exceeded storage quota.
+	LogStorageFull LogClass = "StorageFull"
+	// LogUnknown is none of these.
+	LogUnknown LogClass = "Unknown"
+)
+
+// maxLine bounds the line of a log that gets into a message.
+const maxLine = 256
+
+// ClassifyLog looks in a piece of log for the line that tells why something failed, ignoring case, and returns its class and the
+// line, trimmed and at most 256 bytes; the last such line where there are several. For [LogUnknown] the line is empty. Classes are
+// looked for in their order, as a source that does not exist is often reported together with a 401 or 403.
+func ClassifyLog(text string) (LogClass, string) {
+	lines := strings.Split(strings.ToValidUTF8(text, ""), "\n")
+	for _, class := range []LogClass{LogInfrastructure, LogNotFound, LogAuth, LogStorageFull} {
+		for i := len(lines) - 1; i >= 0; i-- {
+			if mentions(class, strings.ToLower(lines[i])) {
+				return class, tellingLine(lines[i])
+			}
+		}
+	}
+	return LogUnknown, ""
+}
+
+// mentions says whether a lower-case line is of the class.
+func mentions(class LogClass, line string) bool {
+	switch class {
+	case LogInfrastructure:
+		return containsAny(line, "rbac", "forbidden: user ", "serviceaccount:") || refusedByRole(line)
+	case LogNotFound:
+		// What the image lacks is no source.
+		return !containsAny(line, "command not found", "modulenotfounderror") &&
+			(hasNumber(line, "404") || containsAny(line, "not found", "notfound", "does not exist", "no such", "name unknown",
+				"manifest unknown", "nosuchkey", "nosuchbucket"))
+	case LogAuth:
+		return hasNumber(line, "401") || hasNumber(line, "403") || containsAny(line, "unauthorized", "forbidden", "denied",
+			"authentication", "credential", "invalid token", "expired token", "expiredtoken")
+	case LogStorageFull:
+		return containsAny(line, "no space left", "enospc", "quota exceeded", "disk is full", "disk full", "storage full")
+	case LogUnknown:
+	}
+	return false
+}
+
+// refusedByRole recognises the text of the API server's authoriser.
+func refusedByRole(line string) bool {
+	return strings.Contains(line, " cannot ") && strings.Contains(line, " resource")
+}
+
+// classifyPull reads what a container runtime says about an image: authentication first, as registries answer it for images
+// that do not exist, too.
+func classifyPull(text string) LogClass {
+	line := strings.ToLower(text)
+	switch {
+	case containsAny(line, "unauthorized", "authentication", "forbidden", "denied", "credentials"),
+		hasNumber(line, "401"), hasNumber(line, "403"):
+		return LogAuth
+	case containsAny(line, "not found", "manifest unknown", "name unknown", "no such"), hasNumber(line, "404"):
+		return LogNotFound
+	}
+	return LogUnknown
+}
+
+// toldByLog categorises a failure by its log, if that says anything.
+func toldByLog(log, message string) (Component, bool) {
+	if log == "" {
+		return Component{}, false
+	}
+	switch class, _ := ClassifyLog(log); class {
+	case LogInfrastructure:
+		return broken(Infrastructure, "PodForbidden", message), true
+	case LogNotFound:
+		return broken(InvalidSpec, "SourceNotFound", message), true
+	case LogAuth:
+		return broken(Auth, "AuthError", message), true
+	case LogStorageFull:
+		return broken(ResourceExhaustion, "StorageFull", message), true
+	case LogUnknown:
+	}
+	return Component{}, false
+}
+
+// excerpt returns the part of a log for a message: the telling line, else the last three.
+func excerpt(log string) string {
+	log = strings.TrimSpace(log)
+	if log == "" {
+		return ""
+	}
+	_, line := ClassifyLog(log)
+	if line == "" {
+		lines := strings.Split(log, "\n")
+		for i := range lines {
+			lines[i] = tellingLine(lines[i])
+		}
+		line = strings.Join(lines[max(len(lines)-3, 0):], "\n")
+	}
+	return conditions.Bound("\n\nLog excerpt:\n" + line)
+}
+
+// tellingLine trims a line, leaves out a leading time, which would make every message another one, and bounds it.
+func tellingLine(line string) string {
+	line = strings.TrimSpace(strings.ToValidUTF8(line, ""))
+	for {
+		first, rest, found := strings.Cut(line, " ")
+		if !found || !isTime(first) {
+			break
+		}
+		line = strings.TrimSpace(rest)
+	}
+	if len(line) > maxLine {
+		line = strings.ToValidUTF8(line[:maxLine-len("...")], "") + "..."
+	}
+	return line
+}
+
+// isTime says whether a word looks like a date, a time or both: at least two of - : / between digits, and nothing but these, T, Z,
+// dots, commas, plus and brackets.
+func isTime(word string) bool {
+	marks := 0
+	for i := range len(word) {
+		switch c := word[i]; {
+		case '0' <= c && c <= '9', strings.IndexByte("TZ.,+[]", c) >= 0:
+		case c == '-' || c == ':' || c == '/':
+			marks++
+		default:
+			return false
+		}
+	}
+	return marks >= 2
+}
+
+func containsAny(text string, parts ...string) bool {
+	for _, part := range parts {
+		if strings.Contains(text, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasNumber says whether the text has the number as a word of its own, not as part of a longer one.
+func hasNumber(text, number string) bool {
+	for from := 0; ; {
+		at := strings.Index(text[from:], number)
+		if at < 0 {
+			return false
+		}
+		start := from + at
+		end := start + len(number)
+		if (start == 0 || !wordByte(text[start-1])) && (end == len(text) || !wordByte(text[end])) {
+			return true
+		}
+		from = end
+	}
+}
+
+func wordByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '.'
+}

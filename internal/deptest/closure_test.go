@@ -1,0 +1,122 @@
+package deptest_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// budgets is how many packages outside the standard library and outside this
+// module an import may cost. The numbers are floors of what is imported on
+// purpose plus a little room: 61 for metav1, 526 for controller-runtime's
+// client.
+func budgets() map[string]int {
+	return map[string]int{
+		"naming":          4,
+		"templates":       4,
+		"conditions":      64,
+		"health":          75,
+		"health/verdict":  66,
+		"manifests":       64,
+		"defaulting":      0,
+		"routing":         70,
+		"reconcile/apply": 540,
+		"reconcile":       540,
+	}
+}
+
+func TestClosureBudgets(t *testing.T) {
+	t.Parallel()
+
+	all := packages(t)
+
+	for name, budget := range budgets() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			pkg, ok := all[modulePath+"/"+name]
+			if !ok {
+				t.Skipf("package %s does not exist yet", name)
+			}
+
+			foreign := foreignDeps(all, pkg)
+			if len(foreign) <= budget {
+				return
+			}
+
+			t.Errorf("importing %s costs %d packages, want at most %d; its direct imports cost:", name, len(foreign), budget)
+
+			for _, path := range pkg.Imports {
+				if cost := len(foreignDeps(all, all[path])); cost > 0 {
+					t.Errorf("  %4d %s", cost, path)
+				}
+			}
+		})
+	}
+}
+
+// foreignDeps returns what pkg costs, itself included when it is not ours.
+func foreignDeps(all map[string]listed, pkg listed) []string {
+	var foreign []string
+
+	for _, path := range append(slices.Clone(pkg.Deps), pkg.ImportPath) {
+		if _, mine := ours(path); !mine && path != "" && path != "C" && !all[path].Standard {
+			foreign = append(foreign, path)
+		}
+	}
+
+	return foreign
+}
+
+// TestManagerStaysOutside keeps controller-runtime's machinery out of what a
+// library user imports for anything but a whole controller.
+func TestManagerStaysOutside(t *testing.T) {
+	t.Parallel()
+
+	const runtime = "sigs.k8s.io/controller-runtime"
+
+	heavy := []string{
+		runtime, runtime + "/pkg/builder", runtime + "/pkg/manager", runtime + "/pkg/handler", runtime + "/pkg/envtest",
+	}
+	allowed := []string{"reconcile/controller", "reconcile/reconciletest"}
+
+	for path, pkg := range packages(t) {
+		name, mine := ours(path)
+		if !mine || slices.Contains(allowed, name) || strings.HasPrefix(name, "internal/") {
+			continue
+		}
+
+		for _, dep := range pkg.Deps {
+			if slices.Contains(heavy, dep) {
+				t.Errorf("%s depends on %s; only %s may", name, dep, strings.Join(allowed, " and "))
+			}
+		}
+	}
+}
+
+// TestProductionCodeImportsNoTestLibrary: a matcher in a library package costs
+// every user of it the assertion library.
+func TestProductionCodeImportsNoTestLibrary(t *testing.T) {
+	t.Parallel()
+
+	libraries := []string{
+		"github.com/onsi/ginkgo/v2", "github.com/onsi/gomega", "github.com/google/go-cmp/cmp", "github.com/stretchr/testify",
+	}
+
+	for path, pkg := range packages(t) {
+		name, mine := ours(path)
+		if !mine {
+			continue
+		}
+
+		for _, imported := range pkg.Imports {
+			if slices.Contains(libraries, imported) && name != "reconcile/reconciletest" {
+				t.Errorf("%s imports %s outside of its tests", name, imported)
+			}
+
+			if imported == "testing" && name != "reconcile/reconciletest" {
+				t.Errorf("%s imports testing outside of its tests: test support belongs into reconcile/reconciletest", name)
+			}
+		}
+	}
+}

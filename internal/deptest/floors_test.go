@@ -1,0 +1,143 @@
+package deptest_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// floors says which packages of ours each package may import. A package that
+// is missing here may import none, so a new one has to be given its floor.
+func floors() map[string][]string {
+	core := []string{"conditions", "health"}
+	engine := append(slices.Clone(core), "reconcile/apply")
+	whole := append(slices.Clone(engine), "reconcile")
+
+	return map[string][]string{
+		".":                       nil,
+		"naming":                  nil,
+		"templates":               nil,
+		"conditions":              nil,
+		"health":                  {"conditions", "health/verdict"},
+		"health/verdict":          {"conditions"},
+		"manifests":               nil,
+		"defaulting":              nil,
+		"routing":                 {"health/verdict", "conditions", "naming"},
+		"reconcile/apply":         nil,
+		"reconcile":               engine,
+		"reconcile/children":      append(slices.Clone(whole), "manifests"),
+		"reconcile/secrets":       whole,
+		"reconcile/admission":     {"defaulting"},
+		"reconcile/controller":    whole,
+		"reconcile/reconciletest": append(slices.Clone(whole), "reconcile/controller"),
+	}
+}
+
+func TestFloors(t *testing.T) {
+	t.Parallel()
+
+	for path, pkg := range packages(t) {
+		name, mine := ours(path)
+		if !mine || strings.HasPrefix(name, "internal/") {
+			continue
+		}
+
+		allowed, known := floors()[name]
+		if !known {
+			t.Errorf("package %s stands on no floor: give it one in floors, and in docs/design.md", name)
+
+			continue
+		}
+
+		for _, imported := range pkg.Imports {
+			if below, mine := ours(imported); mine && !slices.Contains(allowed, below) {
+				t.Errorf("%s imports %s; it may import %v of ours", name, below, allowed)
+			}
+		}
+	}
+}
+
+// TestExamplesImportNoInternals: an example is what a user could write. The
+// compiler does not stop a nested module below our path.
+func TestExamplesImportNoInternals(t *testing.T) {
+	t.Parallel()
+
+	module := filepath.Join(root(t), "examples")
+	if _, err := os.Stat(filepath.Join(module, "go.mod")); err != nil {
+		t.Skip("there are no examples yet")
+	}
+
+	found, err := list(module, "./...")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	for path, pkg := range found {
+		for _, imported := range slices.Concat(pkg.Imports, pkg.TestImports, pkg.XTestImports) {
+			if name, mine := ours(imported); mine && strings.HasPrefix(name, "internal/") {
+				t.Errorf("%s imports %s, which users cannot", path, name)
+			}
+		}
+	}
+}
+
+// TestPackageNames keeps out the names that say nothing.
+func TestPackageNames(t *testing.T) {
+	t.Parallel()
+
+	empty := []string{"util", "utils", "common", "helper", "helpers", "types", "pkg", "misc", "shared", "base"}
+
+	for path, pkg := range packages(t) {
+		if name, mine := ours(path); mine && slices.Contains(empty, pkg.Name) {
+			t.Errorf("package %s: the name %q does not say what the package gives", name, pkg.Name)
+		}
+	}
+}
+
+// TestLibraryRequirements: what the library module requires directly, every
+// user gets.
+func TestLibraryRequirements(t *testing.T) {
+	t.Parallel()
+
+	allowed := []string{
+		"github.com/distribution/reference",
+		"github.com/go-logr/logr",
+		"github.com/google/go-cmp",
+		"github.com/onsi/ginkgo/v2",
+		"github.com/onsi/gomega",
+		"github.com/prometheus/client_golang",
+		"go.opentelemetry.io/otel",       // attributes and status codes of spans
+		"go.opentelemetry.io/otel/trace", // the API of spans alone, which controller-runtime has in its module graph; no SDK
+		"go.yaml.in/yaml/v3",
+		"k8s.io/api",
+		"k8s.io/apiextensions-apiserver",
+		"k8s.io/apimachinery",
+		"k8s.io/client-go",
+		"k8s.io/klog/v2",
+		"k8s.io/kube-openapi", // schemas of the fake world of reconciletest; in the graph through apimachinery
+		"k8s.io/utils",
+		"sigs.k8s.io/controller-runtime",
+		"sigs.k8s.io/gateway-api",
+		"sigs.k8s.io/json",
+		"sigs.k8s.io/structured-merge-diff/v6",
+		"sigs.k8s.io/yaml",
+	}
+
+	data, err := os.ReadFile(filepath.Join(root(t), "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	for line := range strings.Lines(string(data)) {
+		fields := strings.Fields(strings.TrimPrefix(line, "require "))
+		if len(fields) != 2 || !strings.HasPrefix(fields[1], "v") {
+			continue // indirect requirements have a comment
+		}
+
+		if !slices.Contains(allowed, fields[0]) {
+			t.Errorf("go.mod requires %s directly: the library should do without, or the list in this test should say so", fields[0])
+		}
+	}
+}

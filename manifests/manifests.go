@@ -1,0 +1,123 @@
+package manifests
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"text/template"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Object is a Kubernetes object; it can be given wherever a client.Object is asked for.
+type Object interface {
+	metav1.Object
+	runtime.Object
+}
+
+// Set is a set of parsed templates. Create one with [Parse]. It is safe for concurrent use.
+type Set struct {
+	scheme    *runtime.Scheme
+	templates *template.Template
+	names     []string
+}
+
+// Error is what is wrong with a template or with what came out of it.
+type Error struct {
+	// Template is the base name of the file.
+	Template string
+	// Line is the line of the template, counted from 1; zero when it is the whole file.
+	Line int
+	// Err is what is wrong there.
+	Err error
+}
+
+// Error reads "template:line: what is wrong".
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return e.Template + ": " + e.Err.Error()
+	}
+	return e.Template + ":" + strconv.Itoa(e.Line) + ": " + e.Err.Error()
+}
+
+// Unwrap returns what is wrong.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Parse reads the templates whose paths match one of the patterns (fs.Glob). A template is known by its base name, which must be
+// unique. The scheme names the kinds that may come out. A pattern that matches nothing is an error.
+func Parse(files fs.FS, scheme *runtime.Scheme, patterns ...string) (*Set, error) {
+	set := &Set{scheme: scheme}
+	set.templates = template.New("").Option("missingkey=error").Funcs(template.FuncMap{
+		"json": asJSON, "quote": strconv.Quote,
+	})
+	for _, pattern := range patterns {
+		found, err := fs.Glob(files, pattern)
+		if err != nil {
+			return nil, fmt.Errorf("pattern %q: %w", pattern, err)
+		}
+		if len(found) == 0 {
+			return nil, fmt.Errorf("pattern %q matches no file", pattern)
+		}
+		for _, file := range found {
+			if err := set.parse(files, file); err != nil {
+				return nil, err
+			}
+		}
+	}
+	slices.Sort(set.names)
+	return set, nil
+}
+
+// Names lists the templates that can be rendered, sorted.
+func (s *Set) Names() []string { return slices.Clone(s.names) }
+
+func (s *Set) parse(files fs.FS, file string) error {
+	name := path.Base(file)
+	if s.templates.Lookup(name) != nil {
+		return fmt.Errorf("template %s: the name is taken by another file", file)
+	}
+	text, err := fs.ReadFile(files, file)
+	if err != nil {
+		return fmt.Errorf("template %s: %w", file, err)
+	}
+	if strings.ContainsRune(string(text), mark) {
+		return &Error{Template: name, Err: errors.New("control characters are not allowed")}
+	}
+	if _, err := s.templates.New(name).Parse(string(text)); err != nil {
+		return located(name, err)
+	}
+	for _, t := range s.templates.Templates() {
+		if t.Tree != nil && t.ParseName == name {
+			markLines(t.Tree)
+		}
+	}
+	if !strings.HasPrefix(name, "_") {
+		s.names = append(s.names, name)
+	}
+	return nil
+}
+
+// Render executes the template with data and decodes the one object that comes out, as the Go type that the scheme has for its
+// kind. Errors are an [Error].
+func (s *Set) Render(name string, data any) (Object, error) {
+	if !slices.Contains(s.names, name) {
+		return nil, &Error{Template: name, Err: fmt.Errorf("there is no such template; there are %s", strings.Join(s.names, ", "))}
+	}
+	var out strings.Builder
+	if err := s.templates.ExecuteTemplate(&out, name, data); err != nil {
+		return nil, located(name, err)
+	}
+	text, lines := unmark(name, out.String())
+	return s.decode(text, lines)
+}
+
+func asJSON(value any) (string, error) {
+	text, err := json.Marshal(value)
+	return string(text), err
+}

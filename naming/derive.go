@@ -1,0 +1,180 @@
+package naming
+
+import (
+	"encoding/hex"
+	"errors"
+	"slices"
+)
+
+// placeholder stands for a part in which nothing readable is left.
+const placeholder = "part"
+
+// errNoParts is returned for an empty list of parts.
+var errNoParts = errors.New("parts is empty, want at least one name part")
+
+// Derive makes one name from parts. The same parts and options always give the same name, in every later version too.
+//
+// The readable text is the parts in order, each brought into the form as by [DNSLabel], [DNSSubdomain] or [LabelValue] ("part" where nothing is
+// left) and joined by dashes. When it is too long, the longest part (the first of equals) gives up its last character until it fits; only when
+// there are more parts than room for one character each, the last parts go.
+//
+// A hash follows, "-" and [HashLength] hexadecimal characters, unless the name is a single part that is valid and fits as it is, no
+// [HashInputs] are given, and the part does not itself end like a hash. It covers the parts and the inputs as they were given. So two
+// different lists never get one name, save by a collision of hashes: ["a", "b-c"], ["a-b", "c"] and ["a-b-c"] differ, "a.b" and "a-b" differ,
+// and nobody can take a name that is derived by choosing it. Under HashLength(0) no hash is added and none of this holds.
+//
+// An error is an [*OptionError] for options that no name satisfies, or says that parts is empty or which input is not JSON.
+func Derive(parts []string, opts ...Option) (string, error) {
+	o := resolve(opts)
+	limit, err := o.limit()
+	if err != nil {
+		return "", err
+	}
+	if len(parts) == 0 {
+		return "", errNoParts
+	}
+	if len(parts) == 1 && len(o.Inputs) == 0 && o.needsNothing(parts[0], limit) {
+		return parts[0], nil
+	}
+	var room [2 * MaxSubdomain]byte
+	if o.HashLength == 0 {
+		return string(o.appendReadable(room[:0], parts, limit)), nil
+	}
+	sum, err := digest(parts, o.Inputs)
+	if err != nil {
+		return "", err
+	}
+	name := o.appendReadable(room[:0], parts, limit-1-o.HashLength)
+	var text [MaxHashLength]byte
+	hex.Encode(text[:], sum[:(o.HashLength+1)/2])
+	name = append(name, '-')
+	return string(append(name, text[:o.HashLength]...)), nil
+}
+
+// resolve applies opts to the presets. A foreign Option gets a copy, so that the options of this package cost no allocation.
+func resolve(opts []Option) Options {
+	o := Options{HashLength: DefaultHashLength}
+	for _, opt := range opts {
+		switch known := opt.(type) {
+		case Form:
+			known.ApplyToName(&o)
+		case MaxLength:
+			known.ApplyToName(&o)
+		case HashLength:
+			known.ApplyToName(&o)
+		case ReserveLength:
+			known.ApplyToName(&o)
+		case Inputs:
+			known.ApplyToName(&o)
+		case Start:
+			known.ApplyToName(&o)
+		case nil: // no option
+		default:
+			applied := o
+			opt.ApplyToName(&applied)
+			o = applied
+		}
+	}
+	return o
+}
+
+// needsNothing reports that part can stay as it is: valid, short enough, and not to be mistaken for a name with a hash.
+func (o *Options) needsNothing(part string, limit int) bool {
+	if part == "" || len(part) > limit || o.LetterFirst && isDigit(part[0]) || endsLikeHash(part, o.HashLength) {
+		return false
+	}
+	var room [MaxSubdomain]byte
+	return string(appendSanitized(room[:0], part, o.Form, limit)) == part
+}
+
+// endsLikeHash reports that name ends in a dash and n characters that can be a hash.
+func endsLikeHash(name string, n int) bool {
+	at := len(name) - n - 1
+	if n == 0 || at < 0 || name[at] != '-' {
+		return false
+	}
+	for _, c := range []byte(name[at+1:]) {
+		if !isDigit(c) && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// appendReadable appends the parts, joined and cut to limit bytes; limit is at least 1.
+func (o *Options) appendReadable(dst []byte, parts []string, limit int) []byte {
+	parts = parts[:min(len(parts), (limit+1)/2)]
+	var room [4 * MaxLabel]byte
+	var spans [8]span
+	clean, cut := room[:0], spans[:0]
+	longest := limit - 2*(len(parts)-1) // when every other part is down to one character
+	for i, part := range parts {
+		start := len(clean)
+		clean = o.appendPart(clean, part, longest)
+		if i == 0 && o.LetterFirst && isDigit(clean[0]) {
+			clean = slices.Insert(clean, 0, 'x')
+		}
+		cut = append(cut, span{start: start, length: len(clean) - start})
+	}
+	shorten(clean, cut, limit)
+	for i, s := range cut {
+		if i > 0 {
+			dst = append(dst, '-')
+		}
+		dst = append(dst, clean[s.start:s.start+s.length]...)
+	}
+	return dst
+}
+
+// appendPart appends one part in the form, never nothing.
+func (o *Options) appendPart(dst []byte, part string, limit int) []byte {
+	start := len(dst)
+	if dst = appendSanitized(dst, part, o.Form, limit); len(dst) > start {
+		return dst
+	}
+	return append(dst, placeholder...)
+}
+
+// span is a sanitised part in a buffer.
+type span struct{ start, length int }
+
+// shorten cuts the longest part, the first of equals, character by character until all parts and the dashes between them fit into
+// limit. Marks that come to the end go with the cut. A part keeps its first character.
+func shorten(clean []byte, parts []span, limit int) {
+	total := len(parts) - 1
+	for _, p := range parts {
+		total += p.length
+	}
+	for total > limit {
+		longest, second := twoLongest(parts)
+		if longest <= 1 {
+			return
+		}
+		for i := range parts {
+			p := &parts[i]
+			if p.length != longest || total <= limit {
+				continue
+			}
+			// One step down to the second longest is the same as one character after the other.
+			keep := p.length - min(total-limit, max(longest-second, 1))
+			kept := len(trimEnd(clean[:p.start+max(keep, 1)], p.start)) - p.start
+			total -= p.length - kept
+			p.length = kept
+		}
+	}
+}
+
+// twoLongest returns the two greatest lengths, which may be equal.
+func twoLongest(parts []span) (longest, second int) {
+	for _, p := range parts {
+		switch {
+		case p.length > longest:
+			longest, second = p.length, longest
+		case p.length > second:
+			second = p.length
+		}
+	}
+	return longest, second
+}

@@ -1,0 +1,132 @@
+package naming_test
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reconcilekit/reconcilekit/naming"
+)
+
+// vector is a fact about an operator in production: what its functions give for an input. A quirk is behaviour that is better not
+// kept; decision says what this package does instead, and is the reason why the vector is checked for validity only.
+type vector struct {
+	Name     string `json:"name"`
+	Fn       string `json:"fn"`
+	Quirk    string `json:"quirk"`
+	Decision string `json:"decision"`
+	Input    struct {
+		Parts      []string `json:"parts"`
+		HashInputs []any    `json:"hashInputs"`
+		HashLength *int     `json:"hashLength"`
+		MaxLength  *int     `json:"maxLength"`
+		Value      string   `json:"value"`
+		Image      string   `json:"image"`
+	} `json:"input"`
+	Expected map[string]any `json:"expected"`
+}
+
+func TestVectors(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/naming-vectors.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var vectors []vector
+	if err := json.Unmarshal(text, &vectors); err != nil {
+		t.Fatal(err)
+	}
+	held, quirks := map[string]int{}, map[string]int{}
+	for _, v := range vectors {
+		got := v.run(t)
+		if v.Quirk != "" {
+			if v.Decision == "" {
+				t.Errorf("%s: a quirk without a decision", v.Name)
+			}
+			if cmp.Equal(v.Expected, got) {
+				t.Errorf("%s: is kept as it was (%s), but decided was: %s", v.Name, v.Quirk, v.Decision)
+			}
+			quirks[v.Fn]++
+			t.Logf("quirk: %s: was %v, is %v: %s", v.Name, v.Expected, got, v.Decision)
+			continue
+		}
+		if diff := cmp.Diff(maskHash(v.Expected, v.hashed()), maskHash(got, v.hashed())); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", v.Name, diff)
+			continue
+		}
+		held[v.Fn]++
+	}
+	t.Logf("held: %v, quirks decided otherwise: %v", held, quirks)
+}
+
+// hashed reports whether the expected value ends in a hash, whose characters may differ.
+func (v *vector) hashed() bool {
+	return v.Fn == "derivedName" && len(v.Input.HashInputs) > 0 && (v.Input.HashLength == nil || *v.Input.HashLength > 0)
+}
+
+var hashAtEnd = regexp.MustCompile(`-[0-9a-f]+$`)
+
+// maskHash replaces the characters of a hash, not their number.
+func maskHash(result map[string]any, hashed bool) map[string]any {
+	value, ok := result["value"].(string)
+	if !hashed || !ok {
+		return result
+	}
+	masked := hashAtEnd.ReplaceAllStringFunc(value, func(hash string) string {
+		return "-" + string(make([]byte, len(hash)-1))
+	})
+	return map[string]any{"value": masked, "length": result["length"]}
+}
+
+// run returns the result in the shape of v.Expected.
+func (v *vector) run(t *testing.T) map[string]any {
+	t.Helper()
+	switch v.Fn {
+	case "derivedName":
+		got, err := naming.Derive(v.Input.Parts, v.options()...)
+		return texts(got, err, v.Expected)
+	case "rfc1123":
+		return texts(naming.DNSLabel(v.Input.Value), nil, nil)
+	case "labelValue":
+		return texts(naming.LabelValue(v.Input.Value), nil, nil)
+	case "imageParts":
+		img, err := naming.ParseImage(v.Input.Image)
+		if err != nil {
+			return map[string]any{"error": err.Error()}
+		}
+		registry, name, version := img.Parts()
+		return map[string]any{"registry": registry, "repository": img.Repository, "name": name, "tag": version}
+	}
+	t.Fatalf("%s: unknown function %q", v.Name, v.Fn)
+	return nil
+}
+
+// options says in this package's words what the vector asks for: 8 characters of hash, and none without inputs.
+func (v *vector) options() []naming.Option {
+	length := 8
+	if v.Input.HashLength != nil {
+		length = *v.Input.HashLength
+	}
+	if len(v.Input.HashInputs) == 0 {
+		length = 0
+	}
+	opts := []naming.Option{naming.HashLength(length), naming.HashInputs(v.Input.HashInputs...)}
+	if v.Input.MaxLength != nil {
+		opts = append(opts, naming.MaxLength(*v.Input.MaxLength))
+	}
+	return opts
+}
+
+// texts is a name as result. The parameter for the parts has another name here, so that error counts with any text.
+func texts(got string, err error, expected map[string]any) map[string]any {
+	if err != nil {
+		if expected["error"] == "nameParts cannot be empty" {
+			return expected
+		}
+		return map[string]any{"error": err.Error()}
+	}
+	return map[string]any{"value": got, "length": float64(len(got))}
+}

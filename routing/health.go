@@ -1,0 +1,272 @@
+package routing
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/reconcilekit/reconcilekit/health/verdict"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+)
+
+// Reasons of route health that are not taken from a condition of the gateway.
+const (
+	// ReasonRouteNotFound: the HTTPRoute does not exist yet.
+	ReasonRouteNotFound = "HTTPRouteNotFound"
+	// ReasonRouteAccepted: every planned parent has accepted the route.
+	ReasonRouteAccepted = "HTTPRouteAccepted"
+	// ReasonRoutePending: a planned parent has not judged this generation of the route yet.
+	ReasonRoutePending = "HTTPRoutePending"
+)
+
+// HealthOptions are what [HealthOption] values set.
+type HealthOptions struct {
+	// Controller is the controllerName whose statuses count. Empty: those of every controller.
+	Controller string
+	// Parents are the planned parents. Empty: those of the route's spec.
+	Parents []gatewayv1.ParentReference
+	// Component is the name of the component. Default "HTTPRoute".
+	Component string
+}
+
+// HealthOption changes what [Health] looks at.
+type HealthOption interface {
+	ApplyToHealth(options *HealthOptions)
+}
+
+// Controller is the controllerName of the planned gateways' class: statuses that others wrote do not count.
+type Controller string
+
+// ApplyToHealth implements [HealthOption].
+func (c Controller) ApplyToHealth(options *HealthOptions) { options.Controller = string(c) }
+
+// Parents are the parents that the caller planned, where others may have added more to the route.
+type Parents []gatewayv1.ParentReference
+
+// ApplyToHealth implements [HealthOption].
+func (p Parents) ApplyToHealth(options *HealthOptions) { options.Parents = p }
+
+// Component names the health component.
+type Component string
+
+// ApplyToHealth implements [HealthOption].
+func (c Component) ApplyToHealth(options *HealthOptions) { options.Component = string(c) }
+
+// Health tells how the route of an owner does: the worst of its planned parents, by the conditions that the right
+// controller wrote for this generation. Nil is a route that does not exist yet. The order of statuses and conditions plays
+// no part.
+//
+//   - a parent without status, without Accepted, or with a status of an older generation: Progressing, [ReasonRoutePending]
+//   - Accepted other than True: Failed with the reason of the gateway; Unknown too, since the gateway has answered
+//   - ResolvedRefs False: Progressing while a backend is missing, Degraded when a reference is not permitted, else Failed
+//   - PartiallyInvalid True: Degraded
+//   - Programmed False (an extension of some gateways): Progressing
+//
+// The result is what package health calls a health.Component, ready to be observed.
+//
+// Without [Controller], a status of an older generation is left out when another controller judged the same parent in
+// this generation, and the worst of those counts.
+func Health(route *gatewayv1.HTTPRoute, opts ...HealthOption) verdict.Component {
+	options := HealthOptions{Component: "HTTPRoute"}
+	for _, opt := range opts {
+		opt.ApplyToHealth(&options)
+	}
+	component := verdict.Component{Name: options.Component, Child: true, Dependency: verdict.Downstream}
+	if route == nil {
+		return judgement{
+			state: verdict.Progressing, category: verdict.MissingDownstreamDependency,
+			reason: ReasonRouteNotFound, message: "HTTPRoute not found",
+		}.fill(component)
+	}
+	parents := options.Parents
+	if len(parents) == 0 {
+		parents = route.Spec.ParentRefs
+	}
+	if len(parents) == 0 {
+		parents = reportedParents(route)
+	}
+	worst := judgement{state: verdict.Ready, reason: ReasonRouteAccepted, message: "HTTPRoute is accepted by gateway"}
+	if len(parents) == 0 {
+		worst = pending("")
+	}
+	for i := range parents {
+		where := ""
+		if len(parents) > 1 {
+			where = " " + describeParent(&parents[i], route.Namespace)
+		}
+		if v := judgeParent(route, &parents[i], options.Controller, where); v.worse(worst) {
+			worst = v
+		}
+	}
+	return worst.fill(component)
+}
+
+// judgement is what was found about one parent.
+type judgement struct {
+	state           verdict.State
+	category        verdict.Category // empty: no error
+	reason, message string
+}
+
+// worse orders judgements; the words break ties, so that the order of statuses decides nothing.
+func (v judgement) worse(than judgement) bool {
+	if v.state != than.state {
+		return verdict.Worse(v.state, than.state)
+	}
+	return cmp.Or(strings.Compare(v.reason, than.reason), strings.Compare(v.message, than.message)) < 0
+}
+
+func (v judgement) fill(component verdict.Component) verdict.Component {
+	component.State, component.Reason, component.Message = v.state, v.reason, v.message
+	if v.category != "" {
+		component.Errors = []error{verdict.NewError(v.category, v.reason, v.message, nil)}
+	}
+	return component
+}
+
+func pending(where string) judgement {
+	if where != "" {
+		where = ":" + where + " has not judged it yet"
+	}
+	return judgement{
+		state: verdict.Progressing, reason: ReasonRoutePending,
+		message: "HTTPRoute is waiting for gateway acceptance" + where,
+	}
+}
+
+// judgeParent is the worst of what the counted controllers say about one parent. A judgement of this generation outdoes the
+// pending one of a controller that no longer serves the parent.
+func judgeParent(route *gatewayv1.HTTPRoute, parent *gatewayv1.ParentReference, controller, where string) judgement {
+	worst, current := pending(where), false
+	for i := range route.Status.Parents {
+		status := &route.Status.Parents[i]
+		if controller != "" && string(status.ControllerName) != controller || !sameParent(&status.ParentRef, parent, route.Namespace) {
+			continue
+		}
+		v, judged := judgeConditions(status.Conditions, route.Generation, where)
+		if !judged {
+			continue
+		}
+		if !current || v.worse(worst) {
+			worst, current = v, true
+		}
+	}
+	return worst
+}
+
+// judgeConditions reads the conditions of one status; false if they do not speak of this generation.
+func judgeConditions(conditions []metav1.Condition, generation int64, where string) (judgement, bool) {
+	accepted := currentCondition(conditions, string(gatewayv1.RouteConditionAccepted), generation)
+	if accepted == nil {
+		return judgement{}, false
+	}
+	by := ""
+	if where != "" {
+		by = " by" + where
+	}
+	if accepted.Status != metav1.ConditionTrue {
+		return judgement{
+			state: verdict.Failed, category: verdict.InvalidSpec,
+			reason: accepted.Reason, message: fmt.Sprintf("HTTPRoute rejected%s: %s", by, accepted.Message),
+		}, true
+	}
+	if refs := findCondition(conditions, string(gatewayv1.RouteConditionResolvedRefs)); refs != nil {
+		switch {
+		case refs.ObservedGeneration < generation || refs.Status == metav1.ConditionUnknown:
+			return pending(where), true
+		case refs.Status == metav1.ConditionFalse:
+			return unresolved(refs, by), true
+		}
+	}
+	if partial := currentCondition(conditions, string(gatewayv1.RouteConditionPartiallyInvalid), generation); partial != nil && partial.Status == metav1.ConditionTrue {
+		return judgement{
+			state: verdict.Degraded, category: verdict.InvalidSpec,
+			reason: partial.Reason, message: fmt.Sprintf("HTTPRoute is partially invalid%s: %s", by, partial.Message),
+		}, true
+	}
+	if programmed := currentCondition(conditions, "Programmed", generation); programmed != nil && programmed.Status != metav1.ConditionTrue {
+		return judgement{
+			state: verdict.Progressing, reason: programmed.Reason,
+			message: fmt.Sprintf("HTTPRoute is not programmed%s: %s", by, programmed.Message),
+		}, true
+	}
+	return judgement{state: verdict.Ready, reason: ReasonRouteAccepted, message: "HTTPRoute is accepted by gateway"}, true
+}
+
+// unresolved tells a backend that does not exist yet from a reference that waits for its namespace's grant, and both from
+// one that cannot work.
+func unresolved(refs *metav1.Condition, by string) judgement {
+	v := judgement{reason: refs.Reason, message: fmt.Sprintf("HTTPRoute backend not resolved%s: %s", by, refs.Message)}
+	switch gatewayv1.RouteConditionReason(refs.Reason) {
+	case gatewayv1.RouteReasonInvalidKind, gatewayv1.RouteReasonUnsupportedProtocol:
+		v.state, v.category = verdict.Failed, verdict.InvalidSpec
+	case gatewayv1.RouteReasonRefNotPermitted:
+		v.state, v.category = verdict.Degraded, verdict.MissingUpstreamDependency
+	default:
+		v.state, v.category = verdict.Progressing, verdict.MissingDownstreamDependency
+	}
+	return v
+}
+
+// currentCondition is the condition if it speaks of the generation.
+func currentCondition(conditions []metav1.Condition, conditionType string, generation int64) *metav1.Condition {
+	if condition := findCondition(conditions, conditionType); condition != nil && condition.ObservedGeneration >= generation {
+		return condition
+	}
+	return nil
+}
+
+func findCondition(conditions []metav1.Condition, conditionType string) *metav1.Condition {
+	for i := range conditions {
+		if conditions[i].Type == conditionType {
+			return &conditions[i]
+		}
+	}
+	return nil
+}
+
+// reportedParents are those that a status speaks of, for a route whose spec names none.
+func reportedParents(route *gatewayv1.HTTPRoute) []gatewayv1.ParentReference {
+	var parents []gatewayv1.ParentReference
+	for i := range route.Status.Parents {
+		known := false
+		for j := range parents {
+			known = known || sameParent(&parents[j], &route.Status.Parents[i].ParentRef, route.Namespace)
+		}
+		if !known {
+			parents = append(parents, route.Status.Parents[i].ParentRef)
+		}
+	}
+	return parents
+}
+
+// sameParent compares references of one route with the defaults of the API.
+func sameParent(a, b *gatewayv1.ParentReference, namespace string) bool {
+	return value(a.Group, gatewayv1.GroupName) == value(b.Group, gatewayv1.GroupName) &&
+		value(a.Kind, "Gateway") == value(b.Kind, "Gateway") &&
+		value(a.Namespace, gatewayv1.Namespace(namespace)) == value(b.Namespace, gatewayv1.Namespace(namespace)) &&
+		a.Name == b.Name &&
+		value(a.SectionName, "") == value(b.SectionName, "") &&
+		number(a.Port) == number(b.Port)
+}
+
+func number(port *gatewayv1.PortNumber) int32 {
+	if port == nil {
+		return 0
+	}
+	return *port
+}
+
+// describeParent names a parent for a message: "gateway infra/public, listener https".
+func describeParent(parent *gatewayv1.ParentReference, namespace string) string {
+	kind := strings.ToLower(string(value(parent.Kind, "Gateway")))
+	text := fmt.Sprintf("%s %s/%s", kind, value(parent.Namespace, gatewayv1.Namespace(namespace)), parent.Name)
+	if section := value(parent.SectionName, ""); section != "" {
+		text += ", listener " + string(section)
+	}
+	if parent.Port != nil {
+		text += fmt.Sprintf(", port %d", *parent.Port)
+	}
+	return strings.ReplaceAll(text, " /", " ")
+}

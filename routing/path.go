@@ -1,0 +1,153 @@
+package routing
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// PathTemplate is a compiled path template. It is immutable and safe for concurrent use.
+type PathTemplate struct {
+	source   string
+	options  PathOptions
+	compiled *compiledPath
+	static   string // the result of a template without expressions
+}
+
+// errEmptyPath is what a template without any text gives, be it empty or made of unset fields.
+var errEmptyPath = errors.New("route template produced an empty path")
+
+// ParsePath compiles a path template. Text outside braces is literal; "{...}" holds one JSONPath expression over the
+// object (the syntax of kubectl, without range and end); "\{", "\}" and "\\" are literal characters. White space around
+// the template and inside the braces is ignored.
+//
+// A template that can never render is refused here: unbalanced or nested braces, empty or malformed expressions, loops,
+// and for a template without expressions everything that [PathTemplate.Render] refuses. Errors are of category
+// InvalidSpec with reason [ReasonPathTemplateInvalid].
+func ParsePath(template string, opts ...PathOption) (*PathTemplate, error) {
+	t := &PathTemplate{source: template, options: pathOptions(opts)}
+	if t.options.MaxBytes < 1 || t.options.MaxBytes > maxPathLength {
+		return nil, t.fail(fmt.Errorf("a limit of %d bytes", t.options.MaxBytes), fmt.Sprintf("use 1 to %d", maxPathLength))
+	}
+	if t.options.Segments != DNSSegments && t.options.Segments != EncodedSegments {
+		return nil, t.fail(fmt.Errorf("unknown segment mode %d", t.options.Segments), "use DNSSegments or EncodedSegments")
+	}
+	var err error
+	if t.compiled, err = t.options.Cache.compile(template, t.options.Segments); err != nil {
+		return nil, t.fail(err, "expressions look like {.metadata.name}, a literal brace like \\{")
+	}
+	if t.compiled.static() {
+		if t.static, err = t.render(nil); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// RenderPath parses a template and renders it for an object; see [ParsePath] and [PathTemplate.Render].
+func RenderPath(template string, object any, opts ...PathOption) (string, error) {
+	t, err := ParsePath(template, opts...)
+	if err != nil {
+		return "", err
+	}
+	return t.Render(object)
+}
+
+// Render gives the path for an object: a pointer to an API type, an unstructured object, or a map as JSON decodes it.
+// Every expression must give exactly one string, number, boolean or value that JSON writes as one of them; a missing key,
+// null, a list or a map is an error, an unset string of a Go struct is the empty string.
+//
+// A value fills one segment, or a part of it: a "/" in it does not open another, except for an annotation taken by
+// brackets ({.metadata.annotations['key']}), whose value may be a path of several segments.
+//
+// The result starts with "/", has no empty or dot segments and no "/" at its end, satisfies the rules of an HTTPRoute
+// path match, and is at most as long as allowed. Errors are of category InvalidSpec, reason [ReasonPathTemplateInvalid].
+func (t *PathTemplate) Render(object any) (string, error) {
+	if t.static != "" {
+		return t.static, nil
+	}
+	return t.render(object)
+}
+
+// String returns the template as it was given.
+func (t *PathTemplate) String() string { return t.source }
+
+func (t *PathTemplate) render(object any) (string, error) {
+	var space [2 * DefaultMaxBytes]byte
+	text := space[:0]
+	for i := range t.compiled.parts {
+		part := &t.compiled.parts[i]
+		if part.expression == nil {
+			text = append(text, part.literal...)
+			continue
+		}
+		value, err := part.expression.evaluate(object)
+		if err == nil {
+			text, err = appendValue(text, value, t.options.Segments, part.expression.multiSegment)
+		}
+		if err != nil {
+			return "", t.fail(fmt.Errorf("failed to evaluate route template %q: %w", part.expression.text, err),
+				"an expression must give exactly one string, number or boolean of the object")
+		}
+	}
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 {
+		return "", t.fail(errEmptyPath, "add a literal segment, or name a field that is set")
+	}
+	return t.normalise(text)
+}
+
+// normalise joins the segments of text that are left after cleaning, and checks what came out.
+func (t *PathTemplate) normalise(text []byte) (string, error) {
+	var space [2 * DefaultMaxBytes]byte
+	path := space[:0]
+	for len(text) > 0 {
+		segment, rest, _ := bytes.Cut(text, []byte{'/'})
+		text = rest
+		before := len(path)
+		path = append(path, '/')
+		var err error
+		if path, err = appendSegment(path, segment, t.options.Segments); err != nil {
+			return "", t.fail(err, "a path must not climb")
+		}
+		if len(path) == before+1 {
+			path = path[:before]
+		}
+	}
+	if len(path) > t.options.MaxBytes {
+		return "", t.fail(fmt.Errorf("route path %q exceeds %d characters", string(path), t.options.MaxBytes),
+			fmt.Sprintf("shorten it by %d bytes", len(path)-t.options.MaxBytes))
+	}
+	if len(path) > 0 {
+		return string(path), nil
+	}
+	if t.options.Root != AllowRoot {
+		return "", t.fail(errors.New(`the path collapses to "/", which would take every request of the listener`),
+			"add a segment with letters or digits")
+	}
+	return "/", nil
+}
+
+// fail wraps what is wrong with the template, with the field, its value and what would be right.
+func (t *PathTemplate) fail(cause error, advice string) error {
+	return invalid(ReasonPathTemplateInvalid, cause, "%s %s: %s: %s", t.options.Field, quote(t.source), shorten(cause.Error()), advice)
+}
+
+// DefaultPath is the path of an owner that has no template: /<namespace>/<uid> in DNS-safe segments, leaving out what is
+// empty. It is "/" only for an object that has neither, which no stored object is.
+func DefaultPath(object metav1.Object) string {
+	path := make([]byte, 0, 2*maxSegment)
+	for _, text := range []string{object.GetNamespace(), string(object.GetUID())} {
+		before := len(path)
+		path = appendDNS(append(path, '/'), text)
+		if len(path) == before+1 {
+			path = path[:before]
+		}
+	}
+	if len(path) == 0 {
+		return "/"
+	}
+	return string(path)
+}

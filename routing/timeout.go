@@ -1,0 +1,118 @@
+package routing
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+)
+
+// Limits of a Gateway API duration: ^([0-9]{1,5}(h|m|s|ms)){1,4}$ (GEP-2257).
+const (
+	maxTimeoutDigits = 5
+	maxTimeoutGroups = 4
+	maxTimeoutHours  = 99999
+)
+
+const timeoutAdvice = `write one to four whole numbers of at most five digits, each with its unit h, m, s or ms, such as "30s" or "1m30s" (GEP-2257)`
+
+// ParseTimeout reads a Gateway API duration by exactly the pattern of GEP-2257: no sign, no fraction, no other unit, and "0s"
+// rather than "0". The result is at most 399996h. Errors are of category InvalidSpec, reason [ReasonTimeoutInvalid].
+func ParseTimeout(value string) (time.Duration, error) {
+	total, err := parseGroups(value)
+	if err != nil {
+		return 0, invalid(ReasonTimeoutInvalid, err, "timeout %s: %v: %s", quote(value), err, timeoutAdvice)
+	}
+	return total, nil
+}
+
+func parseGroups(value string) (time.Duration, error) {
+	if value == "" {
+		return 0, errors.New("it is empty")
+	}
+	var total time.Duration
+	for groups, rest := 0, value; rest != ""; groups++ {
+		if groups == maxTimeoutGroups {
+			return 0, fmt.Errorf("more than %d numbers", maxTimeoutGroups)
+		}
+		number, digits := 0, 0
+		for digits < len(rest) && '0' <= rest[digits] && rest[digits] <= '9' {
+			if digits == maxTimeoutDigits {
+				return 0, fmt.Errorf("a number of more than %d digits", maxTimeoutDigits)
+			}
+			number = number*10 + int(rest[digits]-'0')
+			digits++
+		}
+		if digits == 0 {
+			return 0, errors.New("a whole number is missing")
+		}
+		unit, length := timeoutUnit(rest[digits:])
+		if length == 0 {
+			return 0, fmt.Errorf("the unit after %d is missing or unknown", number)
+		}
+		total += time.Duration(number) * unit
+		rest = rest[digits+length:]
+	}
+	return total, nil
+}
+
+// timeoutUnit reads the unit at the start of s; length 0 if there is none.
+func timeoutUnit(s string) (unit time.Duration, length int) {
+	switch {
+	case strings.HasPrefix(s, "ms"):
+		return time.Millisecond, 2
+	case strings.HasPrefix(s, "h"):
+		return time.Hour, 1
+	case strings.HasPrefix(s, "m"):
+		return time.Minute, 1
+	case strings.HasPrefix(s, "s"):
+		return time.Second, 1
+	}
+	return 0, 0
+}
+
+// TimeoutOf is the Gateway API form of an optional duration field: nil for nil, "0s" for an explicit zero, which asks for no
+// timeout. Errors are those of [FormatTimeout].
+func TimeoutOf(d *metav1.Duration) (*gatewayv1.Duration, error) {
+	if d == nil {
+		return nil, nil
+	}
+	timeout, err := FormatTimeout(d.Duration)
+	if err != nil {
+		return nil, err
+	}
+	return &timeout, nil
+}
+
+// FormatTimeout writes a duration as the Gateway API does (GEP-2257), without loss: hours, minutes and seconds as
+// [time.Duration] prints them, milliseconds as a number of their own ("1m30s", "1h0m0s", "1s500ms", "0s"). A negative duration, a
+// fraction of a millisecond, and more than 99999 hours are errors of category InvalidSpec, reason [ReasonTimeoutInvalid].
+func FormatTimeout(d time.Duration) (gatewayv1.Duration, error) { return formatTimeout("timeout", d) }
+
+// formatTimeout is [FormatTimeout] with the name of the field.
+func formatTimeout(field string, d time.Duration) (gatewayv1.Duration, error) {
+	var problem string
+	switch {
+	case d < 0:
+		problem = "it is negative: use 0s for no timeout"
+	case d%time.Millisecond != 0:
+		problem = "it is finer than a millisecond: round it to whole milliseconds"
+	case d >= (maxTimeoutHours+1)*time.Hour:
+		problem = fmt.Sprintf("it is longer than a Gateway API duration holds: use less than %dh, or 0s for no timeout", maxTimeoutHours+1)
+	}
+	if problem != "" {
+		return "", invalid(ReasonTimeoutInvalid, nil, "%s %s: %s", field, quote(d.String()), problem)
+	}
+	whole, milliseconds := d.Truncate(time.Second), (d%time.Second)/time.Millisecond
+	text := ""
+	if whole > 0 || milliseconds == 0 {
+		text = whole.String()
+	}
+	if milliseconds > 0 {
+		text += fmt.Sprintf("%dms", milliseconds)
+	}
+	return gatewayv1.Duration(text), nil
+}

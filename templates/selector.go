@@ -1,0 +1,232 @@
+package templates
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Selector chooses one of many candidates of type C. Its zero value filters nothing and prefers nothing: one candidate is chosen,
+// several are equal. A Selector is not changed by use, so several goroutines may share one if its functions allow it.
+//
+// The functions get pointers into the slice given to [Selector.Select] and must not change what they point to. Each is called at
+// most once per candidate, and only for candidates that got as far.
+type Selector[C any] struct {
+	// Name identifies a candidate: it is what the result shows, and it puts equal candidates in order. It should be different for each,
+	// such as namespace/name; candidates of one name are in the order of the input. Without Name all keep the order of the input,
+	// and shuffled input shows equal candidates in another order.
+	Name func(candidate *C) string
+	// Filters are the stages that candidates pass, in order. A candidate that is rejected by one is not seen by the next.
+	Filters []Filter[C]
+	// Preferences rank the candidates that passed all filters: the first decides, the next one among its equals, and so on.
+	Preferences []Preference[C]
+}
+
+// Select runs all candidates through the filters and ranks those that are left. The result points into candidates and does not depend
+// on their order. Selecting allocates a constant number of slices, whatever the number of candidates.
+func (s Selector[C]) Select(candidates []C) Result[C] {
+	run := run[C]{Selector: s, candidates: candidates, names: make([]string, len(candidates))}
+	alive := make([]int, len(candidates))
+	for i := range candidates {
+		alive[i] = i
+		if s.Name != nil {
+			run.names[i] = s.Name(&candidates[i])
+		}
+	}
+	stages := make([]Stage, len(s.Filters))
+	for i := range s.Filters {
+		stages[i] = Stage{Name: s.Filters[i].Name, Before: len(alive)}
+		alive = run.filter(i, alive)
+		stages[i].After = len(alive)
+	}
+	equals := run.rank(alive)
+	return run.result(stages, alive, equals)
+}
+
+// run is the state of one [Selector.Select].
+type run[C any] struct {
+	Selector[C]
+
+	candidates []C
+	names      []string // of the candidates
+	keys       []int    // ranks of the candidates that passed, one for each preference
+	losses     []loss   // in the order of the stages
+}
+
+// loss is a rejected candidate.
+type loss struct {
+	index, stage int
+	reason       string
+}
+
+// filter takes what one stage rejects out of alive.
+func (r *run[C]) filter(stage int, alive []int) []int {
+	f := &r.Filters[stage]
+	kept := alive
+	if f.Keep != nil {
+		kept = alive[:0]
+		for _, i := range alive {
+			if f.Keep(&r.candidates[i]) {
+				kept = append(kept, i)
+			} else {
+				r.reject(stage, i)
+			}
+		}
+	}
+	if f.Best == nil || len(kept) == 0 {
+		return kept
+	}
+	ranks := make([]int, len(kept))
+	for at, i := range kept {
+		ranks[at] = f.Best(&r.candidates[i])
+	}
+	best, left := slices.Min(ranks), kept[:0]
+	for at, i := range kept {
+		if ranks[at] == best {
+			left = append(left, i)
+		} else {
+			r.reject(stage, i)
+		}
+	}
+	return left
+}
+
+// reject notes why a candidate lost.
+func (r *run[C]) reject(stage, i int) {
+	f := &r.Filters[stage]
+	reason := f.Reason
+	if f.ReasonFor != nil {
+		reason = cmp.Or(f.ReasonFor(&r.candidates[i]), reason)
+	}
+	if r.losses == nil {
+		r.losses = make([]loss, 0, len(r.candidates))
+	}
+	r.losses = append(r.losses, loss{index: i, stage: stage, reason: cmp.Or(reason, f.Name)})
+}
+
+// rank puts alive in order, best first, and returns how many are equal to the best.
+func (r *run[C]) rank(alive []int) int {
+	if len(alive) == 0 {
+		return 0
+	}
+	width := len(r.Preferences)
+	r.keys = make([]int, len(r.candidates)*width)
+	for _, i := range alive {
+		key := r.keys[i*width : (i+1)*width]
+		for p := range r.Preferences {
+			if rank := r.Preferences[p].Rank; rank != nil {
+				key[p] = rank(&r.candidates[i])
+			}
+		}
+	}
+	r.sort(alive)
+	equals := 1
+	for equals < len(alive) && r.differ(alive[0], alive[equals]) == width {
+		equals++
+	}
+	return equals
+}
+
+// differ returns the first preference that tells two candidates apart, or the number of preferences.
+func (r *run[C]) differ(a, b int) int {
+	width := len(r.Preferences)
+	for p := range width {
+		if r.keys[a*width+p] != r.keys[b*width+p] {
+			return p
+		}
+	}
+	return width
+}
+
+// entry is what sorting compares most, close together in memory.
+type entry struct {
+	first int // the first key
+	name  string
+	index int
+}
+
+// sort puts candidates in the order of their keys, their name and their place in the input.
+func (r *run[C]) sort(alive []int) {
+	width := len(r.Preferences)
+	entries := make([]entry, len(alive))
+	for at, i := range alive {
+		entries[at] = entry{name: r.names[i], index: i}
+		if width > 0 {
+			entries[at].first = r.keys[i*width]
+		}
+	}
+	slices.SortFunc(entries, func(a, b entry) int {
+		if a.first != b.first {
+			return cmp.Compare(a.first, b.first)
+		}
+		for p := 1; p < width; p++ {
+			if one, two := r.keys[a.index*width+p], r.keys[b.index*width+p]; one != two {
+				return cmp.Compare(one, two)
+			}
+		}
+		return byName(a.name, b.name, a.index, b.index)
+	})
+	for at := range entries {
+		alive[at] = entries[at].index
+	}
+}
+
+// byName compares by name, then by place in the input.
+func byName(nameA, nameB string, a, b int) int {
+	if order := strings.Compare(nameA, nameB); order != 0 {
+		return order
+	}
+	return a - b
+}
+
+// result puts together what was found out: the ranked, best first, then the rejected, those that got furthest first.
+func (r *run[C]) result(stages []Stage, ranked []int, equals int) Result[C] {
+	result := Result[C]{Stages: stages, Evaluations: make([]Evaluation[C], 0, len(r.candidates))}
+	for at, i := range ranked {
+		e := r.evaluation(i)
+		r.judge(&e, ranked, at, equals)
+		if at >= equals && r.differ(ranked[at-1], i) == len(r.Preferences) {
+			e.Rank = result.Evaluations[at-1].Rank
+		}
+		result.Evaluations = append(result.Evaluations, e)
+	}
+	for at := range equals {
+		result.Equals = append(result.Equals, result.Evaluations[at].Candidate)
+	}
+	if equals == 1 {
+		result.Chosen = result.Equals[0]
+	}
+	slices.SortFunc(r.losses, func(a, b loss) int {
+		if a.stage != b.stage {
+			return b.stage - a.stage
+		}
+		return byName(r.names[a.index], r.names[b.index], a.index, b.index)
+	})
+	for _, l := range r.losses {
+		e := r.evaluation(l.index)
+		e.Outcome, e.Stage, e.Reason = Rejected, r.Filters[l.stage].Name, l.reason
+		result.Evaluations = append(result.Evaluations, e)
+	}
+	return result
+}
+
+// evaluation is the part of an evaluation that does not depend on the outcome.
+func (r *run[C]) evaluation(i int) Evaluation[C] {
+	return Evaluation[C]{Candidate: &r.candidates[i], Name: r.names[i], Index: i}
+}
+
+// judge says what became of the ranked candidate at this place, equals of the one before it aside.
+func (r *run[C]) judge(e *Evaluation[C], ranked []int, at, equals int) {
+	switch {
+	case at < equals && equals > 1:
+		e.Outcome, e.Reason, e.Rank = Equal, ReasonAmbiguous, 1
+	case at == 0:
+		e.Outcome, e.Reason, e.Rank = Chosen, ReasonBest, 1
+		if len(ranked) > 1 {
+			e.DecidedBy = r.Preferences[r.differ(ranked[0], ranked[1])].Name
+		}
+	default:
+		e.Outcome, e.Reason, e.Rank = Outranked, ReasonOutranked, at+1
+		e.DecidedBy = r.Preferences[r.differ(ranked[0], ranked[at])].Name
+	}
+}
