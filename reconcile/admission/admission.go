@@ -1,0 +1,165 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/conversion"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/reconcilekit/reconcilekit/defaulting"
+)
+
+// Hub is what the functions see: the version of the kind to which the others convert.
+type Hub interface {
+	client.Object
+	conversion.Hub
+}
+
+// Kinds are the versions of a kind.
+type Kinds[T Hub] struct {
+	// Hub returns an empty object of the hub version. Required.
+	Hub func() T
+	// Scheme has all versions. Required.
+	Scheme *runtime.Scheme
+	// Spokes return an empty object of the other versions. A request in a version that is not here, of another kind or of
+	// another group is answered with 400.
+	Spokes map[schema.GroupVersionKind]func() conversion.Convertible
+}
+
+// Validator finds what is wrong with an object. Old is the stored one, the zero value when the object is being created. Each
+// problem names its field; an error says that it could not find out.
+type Validator[T Hub] func(ctx context.Context, object, old T) (field.ErrorList, error)
+
+// Defaulting answers with a patch of what setDefaults changes in the object.
+func Defaulting[T Hub](kinds Kinds[T], setDefaults func(object T)) *admission.Webhook {
+	return &admission.Webhook{Handler: admission.HandlerFunc(func(_ context.Context, request admission.Request) admission.Response {
+		given, hub, err := kinds.decode(request, request.Object)
+		if err != nil {
+			return admission.Errored(http.StatusBadRequest, err)
+		}
+		setDefaults(hub)
+		filled, err := kinds.encode(request, hub)
+		if err != nil {
+			return admission.Errored(http.StatusInternalServerError, err)
+		}
+		change, err := defaulting.Difference(given, filled)
+		if err != nil {
+			return admission.Errored(http.StatusInternalServerError, err)
+		}
+		if change == "{}" {
+			return admission.Allowed("")
+		}
+		patched, err := defaulting.Merge(request.Object.Raw, []byte(change))
+		if err != nil {
+			return admission.Errored(http.StatusInternalServerError, err)
+		}
+		return admission.PatchResponseFromRaw(request.Object.Raw, patched)
+	})}
+}
+
+// Validating refuses an object with a problem, as the API server refuses one that does not fit its schema: 422, all problems at
+// once. Deletions are let through.
+func Validating[T Hub](kinds Kinds[T], validators ...Validator[T]) *admission.Webhook {
+	return &admission.Webhook{Handler: admission.HandlerFunc(func(ctx context.Context, request admission.Request) admission.Response {
+		if request.Operation == admissionv1.Delete {
+			return admission.Allowed("")
+		}
+		_, object, err := kinds.decode(request, request.Object)
+		if err != nil {
+			return admission.Errored(http.StatusBadRequest, err)
+		}
+		if !object.GetDeletionTimestamp().IsZero() {
+			return admission.Allowed("")
+		}
+		var old T
+		if request.Operation == admissionv1.Update {
+			if _, old, err = kinds.decode(request, request.OldObject); err != nil {
+				return admission.Errored(http.StatusBadRequest, err)
+			}
+		}
+		problems, err := validate(ctx, object, old, validators)
+		if err != nil {
+			return admission.Errored(http.StatusInternalServerError, err)
+		}
+		if len(problems) == 0 {
+			return admission.Allowed("")
+		}
+		gk := schema.GroupKind{Group: request.Kind.Group, Kind: request.Kind.Kind}
+		status := apierrors.NewInvalid(gk, object.GetName(), problems).Status()
+		return admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Result: &status}}
+	})}
+}
+
+func validate[T Hub](ctx context.Context, object, old T, validators []Validator[T]) (field.ErrorList, error) {
+	var problems field.ErrorList
+	var errs []error
+	for _, validator := range validators {
+		found, err := validator(ctx, object, old)
+		problems, errs = append(problems, found...), append(errs, err)
+	}
+	return problems, errors.Join(errs...)
+}
+
+// decode returns the object in the version of the request and in the hub version; both may be changed.
+func (k Kinds[T]) decode(request admission.Request, raw runtime.RawExtension) (given runtime.Object, hub T, err error) {
+	decoder := admission.NewDecoder(k.Scheme)
+	hub = k.Hub()
+	spoke, err := k.spoke(request)
+	if err != nil {
+		return nil, hub, err
+	}
+	if spoke == nil {
+		if err := decoder.DecodeRaw(raw, hub); err != nil {
+			return nil, hub, err
+		}
+		return hub.DeepCopyObject(), hub, nil
+	}
+	if err := decoder.DecodeRaw(raw, spoke); err != nil {
+		return nil, hub, err
+	}
+	given = spoke.DeepCopyObject()
+	if err := spoke.ConvertTo(hub); err != nil {
+		return nil, hub, fmt.Errorf("convert %s to the hub version: %w", request.Kind.Version, err)
+	}
+	return given, hub, nil
+}
+
+// encode returns the hub's object in the version of the request.
+func (k Kinds[T]) encode(request admission.Request, hub T) (runtime.Object, error) {
+	spoke, err := k.spoke(request)
+	if err != nil || spoke == nil {
+		return hub, err
+	}
+	if err := spoke.ConvertFrom(hub); err != nil {
+		return nil, fmt.Errorf("convert the hub version to %s: %w", request.Kind.Version, err)
+	}
+	gvk := schema.GroupVersionKind{Group: request.Kind.Group, Version: request.Kind.Version, Kind: request.Kind.Kind}
+	spoke.GetObjectKind().SetGroupVersionKind(gvk)
+	return spoke, nil
+}
+
+// spoke returns an empty object of the version of the request; nil is the hub version.
+func (k Kinds[T]) spoke(request admission.Request) (conversion.Convertible, error) {
+	gvk := schema.GroupVersionKind{Group: request.Kind.Group, Version: request.Kind.Version, Kind: request.Kind.Kind}
+	if made := k.Spokes[gvk]; made != nil {
+		return made(), nil
+	}
+	hub, err := apiutil.GVKForObject(k.Hub(), k.Scheme)
+	if err != nil {
+		return nil, err
+	}
+	if gvk != hub {
+		return nil, fmt.Errorf("kind %s: want %s in a version that is served", gvk, hub.GroupKind())
+	}
+	return nil, nil //nolint:nilnil // the hub is no spoke
+}

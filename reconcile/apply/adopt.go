@@ -1,0 +1,142 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+var (
+	errNoNamespace = errors.New("child: metadata.namespace is empty, and the owner has none to default to")
+	errNamespace   = errors.New("child: metadata.namespace is set, but the kind is cluster-scoped")
+	errReplaced    = errors.New("it has been replaced meanwhile; its cache lags behind")
+	errTwice       = errors.New("child: planned twice in one set")
+)
+
+// noName is the error of a child without a name. Server-side apply cannot make one up from generateName (Kubernetes refuses
+// it), and a create could not be found again by the next pass, which would create another one.
+func (c *Child) noName() error {
+	prefix := ""
+	if c.Object != nil {
+		prefix = c.Object.GetGenerateName()
+	} else if content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c.Configuration); err == nil {
+		prefix, _, _ = unstructured.NestedString(content, "metadata", "generateName")
+	}
+	const want = "want a name that is the same in each pass"
+	if prefix == "" {
+		return errors.New("child: metadata.name is empty, " + want)
+	}
+	return fmt.Errorf("child: metadata.name is empty and metadata.generateName is %q, which cannot be applied: %s, "+
+		"such as one derived from the owner's", prefix, want)
+}
+
+// mayTake says whether the child may be written: it is ours, or the plan
+// allows to adopt it. Otherwise the child has failed.
+func (p *pass) mayTake(c *planned) bool {
+	if c.child.Existing {
+		return true // it is left alone, whosever it is
+	}
+	if c.child.Mode == Shared && c.memory.uid != c.live.GetUID() && len(c.live.GetManagedFields()) == 0 {
+		return p.firstLook(c) // the cache cannot say who wrote it
+	}
+	return p.checkOwner(c, c.live)
+}
+
+// lookFirst precedes the first write of a child without controller reference
+// that exists: the cache may be out of date about whose it is.
+func (p *pass) lookFirst(c *planned, known bool) {
+	if known || c.reach || c.action == actionNone || c.action == actionCreate {
+		return
+	}
+	if p.firstLook(c) && c.uid != c.live.GetUID() {
+		c.fail(Failed, errReplaced)
+	}
+}
+
+// firstLook reads the metadata of a child without controller reference live,
+// before the first write: no reference to a second controller would make the
+// server refuse. It pins the object by its UID.
+func (p *pass) firstLook(c *planned) bool {
+	found, err := p.liveMetadata(c.kind.gvk, c.id.key)
+	if err != nil {
+		c.fail(Failed, err)
+		return false
+	}
+	if found == nil {
+		return true
+	}
+	if !p.checkOwner(c, found) {
+		return false
+	}
+	c.uid, c.memory.uid = found.UID, found.UID
+	return true
+}
+
+// liveMetadata returns nil for an object that does not exist.
+func (p *pass) liveMetadata(gvk schema.GroupVersionKind, key types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
+	m := &metav1.PartialObjectMetadata{}
+	m.SetGroupVersionKind(gvk)
+	if err := p.engine.live.Get(p.ctx, key, m); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	return m, nil
+}
+
+// checkOwner applies the adoption policy. Contributions are by their nature to
+// objects of others.
+func (p *pass) checkOwner(c *planned, o metav1.Object) bool {
+	if c.child.Mode == Contribute {
+		return true
+	}
+	controller := metav1.GetControllerOfNoCopy(o)
+	var ours bool
+	switch {
+	case controller != nil:
+		ours = controller.UID == p.owner.GetUID() || c.child.Adoption == AdoptControlled ||
+			(p.gave(o, controller.UID) && o.GetLabels()[PartOfLabel] == p.id)
+	case c.child.Mode == Once:
+		ours = true // it exists, which is all that was asked for
+	case c.child.Adoption == AdoptControlled:
+		ours = true
+	case c.child.Adoption == AdoptUncontrolled && c.child.Mode == Own:
+		// The part-of label stands for the reference that a child out of reach cannot have.
+		label := o.GetLabels()[PartOfLabel]
+		ours = label == "" || label == p.id
+	case c.child.Adoption == AdoptUncontrolled:
+		ours = true
+	case c.child.Mode == Shared:
+		ours = c.memory.uid == o.GetUID() || p.applies(o)
+	default:
+		ours = o.GetLabels()[PartOfLabel] == p.id
+	}
+	if ours {
+		return true
+	}
+	if controller != nil {
+		copied := *controller
+		controller = &copied
+	}
+	c.fail(Failed, &OwnedByAnotherError{
+		Kind: c.id.gk.Kind, Namespace: c.id.key.Namespace, Name: c.id.key.Name, Controller: controller,
+	})
+	c.memory.proven = false
+	return false
+}
+
+// applies says whether our manager, or one that we have followed, wrote to the
+// object.
+func (p *pass) applies(o metav1.Object) bool {
+	for _, e := range o.GetManagedFields() {
+		if e.Manager == p.engine.opts.FieldManager || slices.Contains(p.engine.opts.FormerManagers, e.Manager) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,106 @@
+package apply
+
+// ChildOption changes a planned child. The values of [Seed], [Force],
+// [Ignore], [Adoption] and [Recreate] are options.
+type ChildOption interface {
+	// ApplyToChild changes the child.
+	ApplyToChild(c *Child)
+}
+
+// DeletionOption changes a planned deletion. [MatchResourceVersion] is one.
+type DeletionOption interface {
+	// ApplyToDeletion changes the deletion.
+	ApplyToDeletion(d *Deletion)
+}
+
+var (
+	_ ChildOption    = FieldRules(nil)
+	_ ChildOption    = Adoption(0)
+	_ ChildOption    = recreate{}
+	_ DeletionOption = matchResourceVersion{}
+)
+
+// FieldPolicy says what the engine does about one field.
+type FieldPolicy int
+
+const (
+	// OwnField keeps the field at the planned value. An edit by hand is
+	// repaired; a field that another declarative manager owns with another
+	// value is reported as [ContestedError] and left alone. The default.
+	OwnField FieldPolicy = iota
+	// SeedField sets the field when the object has none, and yields to
+	// whoever changes it later.
+	SeedField
+	// ForceField takes the field from any other manager.
+	ForceField
+	// IgnoreField never sends the field.
+	IgnoreField
+)
+
+// FieldRule is the policy for one field and everything below it.
+type FieldRule struct {
+	// Path names the field, see [ParsePath] for the form.
+	Path string
+	// Policy is what to do about it.
+	Policy FieldPolicy
+}
+
+// FieldRules is a list of rules that is a [ChildOption].
+type FieldRules []FieldRule
+
+// ApplyToChild adds the rules to the child.
+func (r FieldRules) ApplyToChild(c *Child) { c.Fields = append(c.Fields, r...) }
+
+// Seed sets the fields once and yields them to whoever changes them later,
+// for example Seed("spec.replicas") for a workload with an autoscaler.
+func Seed(paths ...string) FieldRules { return rules(SeedField, paths) }
+
+// Force takes the fields from any other manager.
+func Force(paths ...string) FieldRules { return rules(ForceField, paths) }
+
+// Ignore keeps the fields out of what is sent, even if the object sets them.
+func Ignore(paths ...string) FieldRules { return rules(IgnoreField, paths) }
+
+func rules(p FieldPolicy, paths []string) FieldRules {
+	out := make(FieldRules, 0, len(paths))
+	for _, path := range paths {
+		out = append(out, FieldRule{Path: path, Policy: p})
+	}
+	return out
+}
+
+// Adoption says which existing objects may be taken over. It is a
+// [ChildOption].
+type Adoption int
+
+const (
+	// AdoptNever refuses objects that this owner did not make.
+	AdoptNever Adoption = iota
+	// AdoptUncontrolled takes over objects that have no controller, unless
+	// their part-of label says that they are the child of another owner.
+	AdoptUncontrolled
+	// AdoptControlled takes over any object, also one that another owner
+	// controls: its controller reference is removed first.
+	AdoptControlled
+)
+
+// ApplyToChild sets the policy of the child.
+func (a Adoption) ApplyToChild(c *Child) { c.Adoption = a }
+
+// Adopt allows to take over existing objects as the policy says.
+func Adopt(policy Adoption) ChildOption { return policy }
+
+type recreate struct{}
+
+func (recreate) ApplyToChild(c *Child) { c.Recreate = true }
+
+// Recreate allows to delete the child and to create it anew on a later pass
+// when the server refuses a change because the field is immutable.
+func Recreate() ChildOption { return recreate{} }
+
+type matchResourceVersion struct{}
+
+func (matchResourceVersion) ApplyToDeletion(d *Deletion) { d.MatchResourceVersion = true }
+
+// MatchResourceVersion deletes the object only in the version that was read.
+func MatchResourceVersion() DeletionOption { return matchResourceVersion{} }

@@ -1,0 +1,51 @@
+// Package apply makes the children of an owner as a plan wants them, with
+// server-side apply, and sends nothing when they already are.
+//
+// A [Set] is the complete desired state of one owner. [Engine.Apply] orders it
+// by kind, proves from cached objects which children are right already, sends
+// one PATCH for each of the others, and removes what was applied before and is
+// no longer planned:
+//
+//	engine, err := apply.New(mgr.GetClient(), mgr.GetAPIReader(), apply.Options{FieldManager: "shop"})
+//	...
+//	var set apply.Set
+//	set.Apply(deployment, apply.Seed("spec.replicas"))
+//	set.ApplyOnce(secret)
+//	result := engine.Apply(ctx, owner, set)
+//
+// # Rules
+//
+//  1. What is set is owned. Nulls and empty structs from non-pointer fields
+//     are not sent; scalars that Go serialises, set pointers and lists that
+//     are empty but not nil are. The stringData of a Secret is sent as data.
+//  2. Nothing is sent when the managedFields of the live object show that our
+//     manager owns exactly the planned fields and the values agree. Values
+//     that the server normalises are compared in its form where that is
+//     known; for others the engine remembers what the last apply of the same
+//     intent returned.
+//  3. Edits of owned fields are repaired with one PATCH. A field that another
+//     manager applies is reported as [ContestedError] and left alone, and so is
+//     one that somebody changes again after five repairs in a minute.
+//     [Seed], [Force] and [Ignore] change that for single fields.
+//  4. An object that this owner did not make is not taken over, see
+//     [OwnedByAnotherError] and [Adopt]. Deletes carry the UID, applies to
+//     existing objects, too; none of them hits a replacement.
+//  5. The owner's metadata says where its children are, as KEP-3659 (ApplySet)
+//     has it: grown before the first write, shrunk after a live listing has
+//     confirmed that nothing is left. Children carry the part-of label, except
+//     those that are [Shared].
+//  6. A prune of most children needs a reason: a changed spec or changed
+//     inputs. Otherwise it is blocked, see [PruneBlockedError]. After a
+//     restart the status of the owner says whether its spec has changed since;
+//     changed inputs are then not known, and the prune needs the annotation
+//     that the error names.
+//  7. What failed is not repeated at once while nothing has changed that could
+//     help; the result asks for a requeue instead.
+//
+// The cache must show managedFields; [ShortenManagedFields] is a transform that
+// keeps what is needed of them. Without them the engine compares values, and a
+// restart costs one PATCH per child.
+//
+// Not supported are generateName, which is an error that says so, and objects
+// without a UID such as reviews.
+package apply

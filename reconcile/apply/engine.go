@@ -1,0 +1,94 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Engine applies sets. Create it with [New]; it is safe for concurrent use,
+// and passes for one owner wait for each other.
+type Engine struct {
+	client     client.Client
+	live       client.Reader
+	opts       Options
+	kinds      *kinds
+	encoder    *encoder
+	hasher     *hasher
+	memory     *memory
+	stripped   sync.Map // *kind to nothing: the cache strips managedFields
+	statuses   sync.Map // schema.GroupKind to statusForm
+	allowPrune string   // the annotation of that name
+	// cached are the options of reads that only look at the result and that
+	// handle a lagging cache themselves.
+	cached     []client.GetOption
+	cachedList []client.ListOption
+}
+
+// New returns an engine. Reads of c come from a cache, its writes go to the API
+// server; live reads always come from the API server, like those of a
+// manager's GetAPIReader. The error names the option that is wrong.
+func New(c client.Client, live client.Reader, o Options) (*Engine, error) {
+	if c == nil || live == nil {
+		return nil, errors.New("apply engine: want a client and a live reader")
+	}
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("apply engine: %w", err)
+	}
+	plans := &structPlans{}
+	return &Engine{
+		client: c, live: live, opts: o, allowPrune: o.Domain + "/allow-prune",
+		kinds: &kinds{client: c}, encoder: &encoder{plans: plans}, hasher: newHasher(plans), memory: newMemory(),
+		cached:     []client.GetOption{client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency},
+		cachedList: []client.ListOption{client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency},
+	}, nil
+}
+
+// Apply makes the children of owner as the set says, in this order:
+//
+//  1. what must not exist is deleted, in the reverse order of kinds;
+//  2. the inventory in the owner's metadata grows by new kinds and namespaces,
+//     with the finalizer if one is needed;
+//  3. children that are not right already are applied, kind by kind;
+//  4. what was applied before and is no longer planned is pruned, and
+//     contributions are given back;
+//  5. the inventory shrinks by what is confirmed to be gone.
+//
+// The metadata of owner is updated in place when step 2 or 5 writes it. Nothing
+// is sent when nothing has to change. One failing child does not stop others,
+// except those inside a namespace or of a kind that failed.
+func (e *Engine) Apply(ctx context.Context, owner client.Object, set Set) Result {
+	p, err := e.begin(ctx, owner, &set)
+	if err != nil {
+		return Result{OwnerErr: err}
+	}
+	defer p.end()
+	p.plan()
+	p.delete()
+	for _, c := range p.children {
+		p.decide(c)
+	}
+	if err := p.grow(); err != nil {
+		p.blockChildren()
+		p.collect()
+		p.result.OwnerErr = err
+		return p.result
+	}
+	p.write()
+	p.collect()
+	p.prune()
+	p.conclude()
+	return p.result
+}
+
+// Forget releases what is remembered for an owner that is gone.
+func (e *Engine) Forget(owner types.UID) { e.memory.forget(owner) }
+
+// ForgetKey releases what is remembered for the owners of this name, whatever
+// their kind and UID. Forgetting too much costs a proof, not a request.
+func (e *Engine) ForgetKey(owner client.ObjectKey) { e.memory.forgetKey(owner) }

@@ -1,0 +1,125 @@
+package apply
+
+import (
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// OwnedByAnotherError says that an object with the planned name exists and is
+// not this owner's. Nothing was changed.
+type OwnedByAnotherError struct {
+	// Kind, Namespace and Name are those of the object.
+	Kind, Namespace, Name string
+	// Controller is the controller of the object, nil if it has none.
+	Controller *metav1.OwnerReference
+}
+
+// Error names the object and its controller.
+func (e *OwnedByAnotherError) Error() string {
+	what := objectName(e.Kind, e.Namespace, e.Name)
+	if e.Controller == nil {
+		return what + " exists already and was not made by this owner; delete it, or allow its adoption"
+	}
+	return fmt.Sprintf("%s is controlled by %s %s", what, e.Controller.Kind, e.Controller.Name)
+}
+
+// ContestedField is a field that another manager owns with another value.
+type ContestedField struct {
+	// Path is the field as the server writes it, ".spec.replicas".
+	Path string
+	// Manager is the other field manager.
+	Manager string
+}
+
+// ContestedError says that fields of an object belong to other managers. The
+// object was not changed, and is left alone until the plan or the other
+// manager's fields change.
+type ContestedError struct {
+	// Kind, Namespace and Name are those of the object.
+	Kind, Namespace, Name string
+	// Fields are the contested fields, sorted.
+	Fields []ContestedField
+}
+
+// Error names the object, and each path with its manager.
+func (e *ContestedError) Error() string {
+	var b strings.Builder
+	b.WriteString(objectName(e.Kind, e.Namespace, e.Name))
+	b.WriteString(" has fields of other managers: ")
+	for i, f := range e.Fields {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%s of %q", f.Path, f.Manager)
+	}
+	return b.String()
+}
+
+// PruneBlockedError says why children that are no longer planned were kept.
+type PruneBlockedError struct {
+	// Reason is one of the PruneBlocked constants.
+	Reason PruneBlockedReason
+	// Objects name what was kept, sorted, as far as it is known.
+	Objects []string
+	// Annotation and Token, set for [PruneTooMany], are the key and value of
+	// an annotation on the owner that allows exactly this prune, once.
+	Annotation, Token string
+	// Cause is the error behind it, if there is one.
+	Cause error
+}
+
+// PruneBlockedReason is why a prune did not happen.
+type PruneBlockedReason string
+
+const (
+	// PruneIncomplete: the plan may be incomplete, Set.PruneBlocked.
+	PruneIncomplete PruneBlockedReason = "PlanIncomplete"
+	// PruneTooMany: more than the allowed share would go, unexplained.
+	PruneTooMany PruneBlockedReason = "TooMany"
+	// PruneFailed: a list or a delete failed.
+	PruneFailed PruneBlockedReason = "Failed"
+)
+
+const maxNamedObjects = 5 // in a message; conditions are bounded
+
+// Error says the reason, what was kept, and the cause.
+func (e *PruneBlockedError) Error() string {
+	var b strings.Builder
+	b.WriteString("prune blocked: ")
+	switch e.Reason {
+	case PruneIncomplete:
+		b.WriteString("the plan may be incomplete")
+	case PruneTooMany:
+		b.WriteString("too many children would be deleted although nothing changed")
+	case PruneFailed:
+		b.WriteString("children that are no longer planned could not be deleted")
+	}
+	if len(e.Objects) > 0 {
+		named := e.Objects[:min(len(e.Objects), maxNamedObjects)]
+		fmt.Fprintf(&b, ": %d kept (%s", len(e.Objects), strings.Join(named, ", "))
+		if len(named) < len(e.Objects) {
+			b.WriteString(", ...")
+		}
+		b.WriteString(")")
+	}
+	if e.Token != "" {
+		fmt.Fprintf(&b, "; annotate the owner with %s=%s to allow it", e.Annotation, e.Token)
+	}
+	if e.Cause != nil {
+		b.WriteString(": ")
+		b.WriteString(e.Cause.Error())
+	}
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (e *PruneBlockedError) Unwrap() error { return e.Cause }
+
+func objectName(kind, namespace, name string) string {
+	if namespace == "" {
+		return kind + " " + name
+	}
+	return kind + " " + namespace + "/" + name
+}

@@ -1,0 +1,150 @@
+package apply_test
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+func TestApplySetID(t *testing.T) {
+	t.Parallel()
+	// base64url(sha256("name.namespace.kind.group")), as KEP-3659 has it.
+	id := apply.ApplySetID(schema.GroupKind{Group: "example.com", Kind: "Widget"}, types.NamespacedName{Namespace: "shop", Name: "web"})
+	if !strings.HasPrefix(id, "applyset-") || !strings.HasSuffix(id, "-v1") || len(id) != 55 {
+		t.Errorf("ApplySetID = %q, want applyset-<43 characters>-v1", id)
+	}
+	other := apply.ApplySetID(schema.GroupKind{Group: "example.com", Kind: "Widget"}, types.NamespacedName{Namespace: "web", Name: "shop"})
+	if other == id {
+		t.Error("two owners have one id")
+	}
+}
+
+func TestGroupKinds(t *testing.T) {
+	t.Parallel()
+	gks := []schema.GroupKind{{Kind: "Secret"}, {Group: "apps", Kind: "Deployment"}, {Kind: "Secret"}}
+	text := apply.FormatGroupKind(gks)
+	if want := "Deployment.apps,Secret"; text != want {
+		t.Errorf("FormatGroupKinds = %q, want %q", text, want)
+	}
+	got, err := apply.ParseGroupKinds(" Secret , Deployment.apps,,")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]schema.GroupKind{{Group: "apps", Kind: "Deployment"}, {Kind: "Secret"}}, got); diff != "" {
+		t.Errorf("ParseGroupKinds (-want +got):\n%s", diff)
+	}
+	if _, err := apply.ParseGroupKinds(".apps"); err == nil {
+		t.Error("ParseGroupKinds accepts a group without kind")
+	}
+}
+
+func FuzzGroupKinds(f *testing.F) {
+	f.Add("Deployment.apps,Secret")
+	f.Fuzz(func(t *testing.T, text string) {
+		gks, err := apply.ParseGroupKinds(text)
+		if err != nil {
+			return
+		}
+		canonical := apply.FormatGroupKind(gks)
+		again, err := apply.ParseGroupKinds(canonical)
+		if err != nil || apply.FormatGroupKind(again) != canonical {
+			t.Errorf("%q: %q reads as %v, %v", text, canonical, again, err)
+		}
+	})
+}
+
+func FuzzContributions(f *testing.F) {
+	f.Add("apps", "Deployment", "shop", "web")
+	f.Add("", "ConfigMap", "", "system:node,x%2F")
+	f.Fuzz(func(t *testing.T, group, kind, namespace, name string) {
+		if name == "" || kind == "" || strings.ContainsAny(group+kind+namespace, ",/") || strings.Contains(kind, ".") {
+			return
+		}
+		gk, key := schema.GroupKind{Group: group, Kind: kind}, types.NamespacedName{Namespace: namespace, Name: name}
+		gotKind, gotKey, err := apply.RoundTripContribution(gk, key)
+		if err != nil || gotKind != gk || gotKey != key {
+			t.Errorf("%v %v reads as %v %v, %v", gk, key, gotKind, gotKey, err)
+		}
+		_ = apply.ParseContributions(name) // does not panic
+	})
+}
+
+func TestRank(t *testing.T) {
+	t.Parallel()
+	order := []schema.GroupKind{
+		{Kind: "Namespace"}, {Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}, {Kind: "ServiceAccount"},
+		{Kind: "Secret"}, {Kind: "PersistentVolumeClaim"}, {Kind: "Service"}, {Group: "example.com", Kind: "Anything"},
+		{Group: "apps", Kind: "Deployment"}, {Group: "autoscaling", Kind: "HorizontalPodAutoscaler"},
+		{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}, {Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration"},
+	}
+	for i := 1; i < len(order); i++ {
+		if apply.Rank(order[i-1]) >= apply.Rank(order[i]) {
+			t.Errorf("%v must come before %v", order[i-1], order[i])
+		}
+	}
+}
+
+func TestBackoff(t *testing.T) {
+	t.Parallel()
+	for count, want := range []time.Duration{1, 2, 4, 8, 10, 10} {
+		if got := apply.Backoff(count, 10*time.Second); got != want*time.Second {
+			t.Errorf("backoff(%d) = %v, want %v s", count, got, int(want))
+		}
+	}
+}
+
+// FuzzMergePatch: applying the patch from a to b to a gives b.
+func FuzzMergePatch(f *testing.F) {
+	f.Add("a=1,b=2", "b=3,c=4")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		from, to := fields(a), fields(b)
+		patch := apply.MergePatch(from, to)
+		for k, v := range patch {
+			if v == nil {
+				delete(from, k)
+			} else {
+				from[k] = v
+			}
+		}
+		if diff := cmp.Diff(to, from); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}
+
+func fields(text string) map[string]any {
+	out := map[string]any{}
+	for item := range strings.SplitSeq(text, ",") {
+		if k, v, ok := strings.Cut(item, "="); ok {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+func TestMemoryPerChild(t *testing.T) { //nolint:paralleltest // measures the heap
+	const n = 20000
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	kept := apply.RememberChildren(n, func(i int) (types.NamespacedName, types.UID, string) {
+		return types.NamespacedName{Namespace: fmt.Sprintf("namespace-%d", i), Name: fmt.Sprintf("some-longer-child-name-%d", i)},
+			types.UID(fmt.Sprintf("01234567-89ab-cdef-0123-%012d", i)), fmt.Sprintf("%d", 1000000+i)
+	})
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	perChild := int64(after.HeapAlloc-before.HeapAlloc) / n //nolint:gosec // grows
+	runtime.KeepAlive(kept)
+	t.Logf("%d bytes per child", perChild)
+	if perChild > 1024 {
+		t.Errorf("%d bytes per child, want at most 1024", perChild)
+	}
+}

@@ -1,0 +1,109 @@
+package apply_test
+
+import (
+	"errors"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/internal/widget"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+var _ = Describe("A kept child", func() {
+	keep := func() apply.Set {
+		var s apply.Set
+		s.Apply(configMap("other", "1"))
+		s.Keep(configMap("kept", "2"))
+		return s
+	}
+
+	It("stays as it is when its feature is switched off, and is not created again", func() {
+		w := newWorld()
+		w.converge(func() apply.Set {
+			var s apply.Set
+			s.Apply(configMap("other", "1"))
+			s.Apply(configMap("kept", "1"))
+			return s
+		})
+		w.converge(keep)
+		w.quiet(3, keep)
+		w.restart()
+		w.converge(keep)
+		Expect(w.names()).To(ConsistOf("kept", "other"))
+		stored := configMap("kept", "")
+		stored.SetNamespace(w.namespace)
+		Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(stored), stored)).To(Succeed())
+		Expect(stored.Data).To(HaveKeyWithValue("value", "1"))
+
+		By("somebody deletes it")
+		Expect(w.admin.Delete(w.ctx, stored)).To(Succeed())
+		Eventually(func(g Gomega) { // the cache has seen it when a pass has nothing to prune either
+			result, _ := w.pass(keep())
+			g.Expect(result.Err()).NotTo(HaveOccurred())
+			err := w.client.Get(w.ctx, client.ObjectKeyFromObject(stored), configMap("kept", ""))
+			g.Expect(apierrors.IsNotFound(err)).To(BeTrue())
+		}).Should(Succeed())
+		result, sent := w.pass(keep())
+		Expect(result.Err()).NotTo(HaveOccurred())
+		Expect(sent).To(BeEmpty())
+		Expect(w.names()).To(ConsistOf("other"))
+	})
+
+	It("is nobody's business when somebody else has made it", func() {
+		w := newWorld()
+		foreign := configMap("kept", "theirs")
+		foreign.SetNamespace(w.namespace)
+		Expect(w.admin.Create(w.ctx, foreign)).To(Succeed())
+		w.syncedObject(foreign)
+		w.converge(keep)
+		w.quiet(3, keep)
+	})
+})
+
+var _ = Describe("Adoption of what has no controller", func() {
+	It("stops at the children of another owner, which cannot have a reference", func() {
+		w := newWorld()
+		foreign := configMap("cm", "theirs")
+		foreign.SetNamespace(w.namespace)
+		foreign.SetLabels(map[string]string{apply.PartOfLabel: "applyset-of-another-v1"})
+		Expect(w.admin.Create(w.ctx, foreign)).To(Succeed())
+		w.syncedObject(foreign)
+		result, _ := w.pass(one(cm("ours"), apply.Adopt(apply.AdoptUncontrolled))())
+		var owned *apply.OwnedByAnotherError
+		Expect(errors.As(result.Err(), &owned)).To(BeTrue())
+	})
+})
+
+func copyOf(w *widget.Widget) *widget.Widget {
+	GinkgoHelper()
+	copied, ok := w.DeepCopyObject().(*widget.Widget)
+	Expect(ok).To(BeTrue())
+	return copied
+}
+
+var _ = Describe("A rewrite of the owner", func() {
+	It("sends what is different in one patch, guarded by the version, and nothing when nothing is", func() {
+		w := newWorld()
+		before := w.stored()
+		after := copyOf(before)
+		written, err := w.engine.Rewrite(w.ctx, before, after)
+		Expect(written, err).To(BeFalse())
+
+		after.SetLabels(map[string]string{"form": "new"})
+		written, err = w.engine.Rewrite(w.ctx, before, after)
+		Expect(written, err).To(BeTrue())
+		Expect(w.stored().Labels).To(HaveKeyWithValue("form", "new"))
+		Expect(after.ResourceVersion).To(Equal(w.stored().ResourceVersion))
+
+		after = copyOf(before)
+		after.SetLabels(map[string]string{"form": "newer"})
+		_, err = w.engine.Rewrite(w.ctx, before, after)
+		Expect(err).To(MatchError(ContainSubstring("rewrite: ")), "the version is an old one")
+		after.UID = ""
+		_, err = w.engine.Rewrite(w.ctx, before, after)
+		Expect(err).To(MatchError(ContainSubstring("two states of one existing object")))
+	})
+})

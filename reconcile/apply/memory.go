@@ -1,0 +1,149 @@
+package apply
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// objectID names an object, whatever version it is written in.
+type objectID struct {
+	gk  schema.GroupKind
+	key types.NamespacedName
+}
+
+func (id objectID) String() string { return objectName(id.gk.Kind, id.key.Namespace, id.key.Name) }
+
+// childMemory is what is remembered about one child: a few hundred bytes.
+type childMemory struct {
+	// gvk and mode are those of the last plan.
+	gvk  schema.GroupVersionKind
+	mode Mode
+	// intent is the hash of the intent that was proven or applied, version
+	// the resourceVersion that it was proven with, projection the hash of
+	// our fields in it. proven is false when they say nothing.
+	proven     bool
+	intent     uint64
+	version    string
+	projection uint64
+	// shape is the projection by the intent's own shape, for caches without
+	// managedFields.
+	shape uint64
+	// uid is the object last seen or written.
+	uid types.UID
+	// written is the resourceVersion of a write that the cache has not
+	// shown yet, writtenAt when it was.
+	written   string
+	writtenAt time.Time
+	// deleted is the UID of an object whose deletion was accepted.
+	deleted types.UID
+	// pass is the last pass that planned the child.
+	pass uint64
+	// trouble is set while something is wrong.
+	trouble *trouble
+}
+
+// wrote remembers a write and forgets what was proven before it.
+func (m *childMemory) wrote(o client.Object, now time.Time) {
+	m.uid = o.GetUID()
+	m.written, m.writtenAt = o.GetResourceVersion(), now
+	m.deleted = ""
+}
+
+// lags says whether a cached object is older than our own last write. A nil
+// object is one that the cache does not have.
+func (m *childMemory) lags(cached client.Object) bool {
+	if m.written == "" {
+		return false
+	}
+	if cached == nil {
+		return true
+	}
+	order, err := resourceversion.CompareResourceVersion(cached.GetResourceVersion(), m.written)
+	if err != nil {
+		order = 0 // not comparable: believe the cache
+	}
+	return order < 0
+}
+
+// ownerMemory is what is remembered about one owner.
+type ownerMemory struct {
+	mu       sync.Mutex
+	uid      types.UID
+	key      types.NamespacedName
+	pass     uint64
+	children map[objectID]*childMemory
+	metadata metadataMemory
+	// setID is the id of the ApplySet, contributor the manager of contributions.
+	setID, contributor string
+	prune              pruneMemory
+}
+
+// child returns the memory of a child, made when needed.
+func (o *ownerMemory) child(id objectID) *childMemory {
+	m := o.children[id]
+	if m == nil {
+		m = &childMemory{}
+		o.children[id] = m
+	}
+	return m
+}
+
+// memory holds the owners.
+type memory struct {
+	mu     sync.Mutex
+	owners map[types.UID]*ownerMemory
+	byKey  map[types.NamespacedName][]types.UID
+}
+
+func newMemory() *memory {
+	return &memory{owners: map[types.UID]*ownerMemory{}, byKey: map[types.NamespacedName][]types.UID{}}
+}
+
+// owner returns the memory of an owner, made when needed.
+func (m *memory) owner(owner client.Object) *ownerMemory {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	o := m.owners[owner.GetUID()]
+	if o == nil {
+		key := client.ObjectKeyFromObject(owner)
+		o = &ownerMemory{uid: owner.GetUID(), key: key, children: map[objectID]*childMemory{}}
+		m.owners[o.uid] = o
+		m.byKey[key] = append(m.byKey[key], o.uid)
+	}
+	return o
+}
+
+func (m *memory) forget(uid types.UID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	o := m.owners[uid]
+	if o == nil {
+		return
+	}
+	delete(m.owners, uid)
+	var rest []types.UID
+	for _, other := range m.byKey[o.key] {
+		if other != uid {
+			rest = append(rest, other)
+		}
+	}
+	if len(rest) == 0 {
+		delete(m.byKey, o.key)
+		return
+	}
+	m.byKey[o.key] = rest
+}
+
+func (m *memory) forgetKey(key types.NamespacedName) {
+	m.mu.Lock()
+	uids := m.byKey[key]
+	m.mu.Unlock()
+	for _, uid := range uids {
+		m.forget(uid)
+	}
+}

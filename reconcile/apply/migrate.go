@@ -1,0 +1,136 @@
+package apply
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// formerManagers says whether fields are owned under a name of ours from
+// before: a former manager, or our own name by update.
+func (p *pass) formerManagers(c *planned) bool {
+	if c.child.Mode == Contribute {
+		return false
+	}
+	return slices.ContainsFunc(c.live.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool { return p.former(c, &e) })
+}
+
+func (p *pass) former(c *planned, e *metav1.ManagedFieldsEntry) bool {
+	if e.Subresource != "" {
+		return false
+	}
+	if e.Manager == c.manager {
+		return e.Operation == metav1.ManagedFieldsOperationUpdate
+	}
+	return slices.Contains(p.engine.opts.FormerManagers, e.Manager)
+}
+
+// migrate moves the fields of former managers to ours, so that the apply that
+// follows removes those that are no longer planned. It works on the live
+// object, as caches may shorten entries, and only on the version it has read.
+func (p *pass) migrate(c *planned) error {
+	live, err := p.liveMetadata(c.kind.gvk, c.id.key)
+	if err != nil || live == nil {
+		return fmt.Errorf("read the field managers: %w", err)
+	}
+	entries, err := p.merged(c, live.ManagedFields)
+	if err != nil {
+		return fmt.Errorf("migrate the field managers: %w", err)
+	}
+	data, err := json.Marshal([]map[string]any{
+		{"op": "replace", "path": "/metadata/managedFields", "value": entries},
+		{"op": "replace", "path": "/metadata/resourceVersion", "value": live.ResourceVersion},
+	})
+	if err != nil {
+		return fmt.Errorf("migrate the field managers: %w", err)
+	}
+	if err := p.engine.client.Patch(p.ctx, live, client.RawPatch(types.JSONPatchType, data),
+		client.FieldOwner(p.engine.opts.FieldManager)); err != nil {
+		return fmt.Errorf("migrate the field managers: %w", err)
+	}
+	return nil
+}
+
+// merged is the list of entries with those of former managers in ours.
+func (p *pass) merged(c *planned, entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, error) {
+	own := metav1.ManagedFieldsEntry{
+		Manager: c.manager, Operation: metav1.ManagedFieldsOperationApply,
+		APIVersion: c.kind.gvk.GroupVersion().String(), FieldsType: "FieldsV1",
+	}
+	fields := map[string]any{}
+	var rest []metav1.ManagedFieldsEntry
+	for i := range entries {
+		e := &entries[i]
+		mine := e.Manager == c.manager && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == ""
+		if !mine && !p.former(c, e) {
+			rest = append(rest, *e)
+			continue
+		}
+		if e.Time != nil && (own.Time == nil || own.Time.Before(e.Time)) {
+			own.Time = e.Time
+		}
+		if e.FieldsV1 == nil {
+			continue
+		}
+		var more map[string]any
+		if err := json.Unmarshal(e.FieldsV1.Raw, &more); err != nil {
+			return nil, fmt.Errorf("entry of %q: %w", e.Manager, err)
+		}
+		union(fields, more)
+	}
+	raw, err := json.Marshal(fields)
+	if err != nil {
+		return nil, err
+	}
+	own.FieldsV1 = &metav1.FieldsV1{Raw: raw}
+	return append(rest, own), nil
+}
+
+// union adds the fields of b to a.
+func union(a, b map[string]any) {
+	for name, below := range b {
+		mine, ok := a[name].(map[string]any)
+		more, isMap := below.(map[string]any)
+		if ok && isMap {
+			union(mine, more)
+			continue
+		}
+		a[name] = below
+	}
+}
+
+// takeFromController removes the controller reference of somebody else from an
+// object that the plan adopts, in the version that was seen.
+func (p *pass) takeFromController(c *planned) error {
+	if c.child.Adoption != AdoptControlled || c.live == nil {
+		return nil
+	}
+	refs := c.live.GetOwnerReferences()
+	var kept []metav1.OwnerReference
+	for _, ref := range refs {
+		if ref.Controller == nil || !*ref.Controller || ref.UID == p.owner.GetUID() {
+			kept = append(kept, ref)
+		}
+	}
+	if len(kept) == len(refs) {
+		return nil
+	}
+	data, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": c.uid, "resourceVersion": c.live.GetResourceVersion(), "ownerReferences": kept,
+	}})
+	if err != nil {
+		return err
+	}
+	o := &metav1.PartialObjectMetadata{}
+	o.SetGroupVersionKind(c.kind.gvk)
+	o.Name, o.Namespace = c.id.key.Name, c.id.key.Namespace
+	if err := p.engine.client.Patch(p.ctx, o, client.RawPatch(types.MergePatchType, data),
+		client.FieldOwner(p.engine.opts.FieldManager)); err != nil {
+		return fmt.Errorf("take over from its controller: %w", err)
+	}
+	return nil
+}

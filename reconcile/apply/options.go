@@ -1,0 +1,98 @@
+package apply
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/utils/clock"
+)
+
+// DefaultDomain is the default of [Options.Domain].
+const DefaultDomain = "reconcilekit.github.io"
+
+// Options configure an [Engine].
+type Options struct {
+	// FieldManager is the name under which fields are owned. Required, at
+	// most 90 bytes, printable, without a colon. It must stay the same
+	// across versions of the operator; a name used before goes to
+	// FormerManagers.
+	FieldManager string
+	// FormerManagers are names under which earlier versions of the operator
+	// owned fields, with client-side apply, update or server-side apply.
+	// What they own is moved to FieldManager before the first apply.
+	FormerManagers []string
+	// Domain is the prefix of the annotations that the engine keeps on
+	// owners besides those of KEP-3659. Default [DefaultDomain].
+	Domain string
+	// Finalizer is the finalizer put on owners that need one. Default
+	// Domain + "/" + FieldManager.
+	Finalizer string
+	// PruneShare is the share of an owner's children, from 0 to 1, above
+	// which a prune that nothing explains is blocked. Default 0.5.
+	PruneShare float64
+	// PruneMinimum is the number of children that a prune must reach before
+	// it can be blocked for its share. Default 3.
+	PruneMinimum int
+	// Concurrency is the number of writes of one pass in flight at a time.
+	// Default 4.
+	Concurrency int
+	// LagDeadline is how long a cache may lag behind a write of the engine
+	// before the object is read live. Default 10 s.
+	LagDeadline time.Duration
+	// ContestInterval is how long a contested or rejected object is left
+	// alone while neither the plan nor the other manager changes. Default
+	// 5 min.
+	ContestInterval time.Duration
+	// OptOutAnnotation is the annotation that takes a child out of the hands
+	// of the engine while its value is exactly "false": the child is neither
+	// written nor deleted, whatever the plan says. Default empty: there is no
+	// way to opt out.
+	OptOutAnnotation string
+	// Clock tells the time. Default the real clock.
+	Clock clock.PassiveClock
+}
+
+const (
+	maxFieldManager = 90 // the server allows 128; contributions append a colon and a UID
+	defaultShare    = 0.5
+	defaultMinimum  = 3
+	defaultWorkers  = 4
+	defaultLag      = 10 * time.Second
+	defaultContest  = 5 * time.Minute
+)
+
+func (o Options) withDefaults() (Options, error) {
+	if o.FieldManager == "" || len(o.FieldManager) > maxFieldManager || strings.Contains(o.FieldManager, ":") {
+		return o, fmt.Errorf("options: field manager %q must have 1 to %d bytes and no colon", o.FieldManager, maxFieldManager)
+	}
+	if o.Domain == "" {
+		o.Domain = DefaultDomain
+	}
+	if o.Finalizer == "" {
+		o.Finalizer = o.Domain + "/" + o.FieldManager
+	}
+	if msgs := validation.IsQualifiedName(o.Finalizer); len(msgs) > 0 {
+		return o, fmt.Errorf("options: finalizer %q must be a qualified name: %s", o.Finalizer, strings.Join(msgs, "; "))
+	}
+	if o.PruneShare < 0 || o.PruneShare > 1 {
+		return o, fmt.Errorf("options: prune share %v must be between 0 and 1", o.PruneShare)
+	}
+	setDefault(&o.PruneShare, defaultShare)
+	setDefault(&o.PruneMinimum, defaultMinimum)
+	setDefault(&o.Concurrency, defaultWorkers)
+	setDefault(&o.LagDeadline, defaultLag)
+	setDefault(&o.ContestInterval, defaultContest)
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	return o, nil
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}

@@ -1,0 +1,247 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// pass is one [Engine.Apply].
+type pass struct {
+	ctx       context.Context //nolint:containedctx // lives as long as the call
+	engine    *Engine
+	owner     client.Object
+	ownerKind *kind
+	group     Group  // the owner, if it is a group
+	id        string // the value of the part-of label
+	set       *Set
+	finalize  bool
+	memory    *ownerMemory
+	now       time.Time
+	children  []*planned
+	// identity is the hash of which objects are planned, and how.
+	identity uint64
+	// incomplete is why the planned objects are not all known.
+	incomplete error
+	// allowPrune is what the owner's annotation of that name shall say.
+	allowPrune string
+	result     Result
+}
+
+// planned is one child during a pass.
+type planned struct {
+	child  *Child
+	kind   *kind
+	id     objectID
+	hash   uint64
+	memory *childMemory
+	// reach says that an owner reference from owner to child is possible.
+	reach bool
+	// manager is the field manager it is written under.
+	manager string
+	rules   []parsedRule
+	// live is the object as known, nil if it does not exist; cached says that
+	// it is shared with the cache.
+	live client.Object
+	// uid pins the object that is written.
+	uid     types.UID
+	content map[string]any
+	action  action
+	force   bool
+	result  ObjectResult
+	requeue time.Duration
+}
+
+// action is what has to be sent for a child.
+type action int
+
+const (
+	actionNone action = iota
+	actionApply
+	actionCreate
+	actionMigrate
+)
+
+// member says whether the child carries the part-of label.
+func (c *planned) member() bool { return c.child.Mode == Own || c.child.Mode == Once }
+
+// begin locks the owner's memory; end releases it.
+func (e *Engine) begin(ctx context.Context, owner client.Object, set *Set) (*pass, error) {
+	if owner.GetUID() == "" {
+		return nil, fmt.Errorf("owner %s has no UID: it must exist before its children", owner.GetName())
+	}
+	return e.beginWith(ctx, owner, set, e.memory.owner(owner))
+}
+
+func (e *Engine) beginWith(ctx context.Context, owner client.Object, set *Set, memory *ownerMemory) (*pass, error) {
+	group, k, err := e.ownerKind(owner)
+	if err != nil {
+		return nil, fmt.Errorf("owner %s: %w", owner.GetName(), err)
+	}
+	p := &pass{
+		ctx: ctx, engine: e, owner: owner, ownerKind: k, group: group, set: set,
+		finalize: set.Finalize || owner.GetDeletionTimestamp() != nil,
+		memory:   memory, now: e.opts.Clock.Now(),
+		allowPrune: owner.GetAnnotations()[e.AllowPruneAnnotation()],
+	}
+	p.memory.mu.Lock()
+	if p.memory.setID == "" {
+		p.memory.setID = ApplySetID(k.gvk.GroupKind(), client.ObjectKeyFromObject(owner))
+	}
+	p.id = p.memory.setID
+	p.memory.pass++
+	return p, nil
+}
+
+func (e *Engine) ownerKind(owner client.Object) (Group, *kind, error) {
+	if group, ok := owner.(Group); ok {
+		return group, groupKind(group), nil
+	}
+	k, err := e.kinds.ofObject(owner)
+	return nil, k, err
+}
+
+func (p *pass) end() {
+	for _, c := range p.children {
+		c.free()
+	}
+	p.memory.mu.Unlock()
+}
+
+// free gives the object that was read back for reuse.
+func (c *planned) free() {
+	if c.kind != nil && c.live != nil {
+		c.kind.release(c.live)
+		c.live = nil
+	}
+}
+
+// plan resolves the children: kind, name, hash, memory.
+func (p *pass) plan() {
+	all := make([]planned, len(p.set.Children))
+	p.children = make([]*planned, len(all))
+	for i := range p.set.Children {
+		c := &all[i]
+		p.children[i] = c
+		c.child = &p.set.Children[i]
+		if err := p.resolve(c); err != nil {
+			c.fail(Failed, err)
+			p.incomplete = fmt.Errorf("%s: %w", c.describe(), err)
+		}
+	}
+}
+
+func (p *pass) resolve(c *planned) error {
+	k, err := p.engine.kinds.of(c.child)
+	if err != nil {
+		return err
+	}
+	c.kind = k
+	c.result.GVK = k.gvk
+	c.id = objectID{gk: k.gvk.GroupKind(), key: c.child.key()}
+	if k.namespaced && c.id.key.Namespace == "" {
+		c.id.key.Namespace = p.owner.GetNamespace()
+	}
+	c.result.Key = c.id.key
+	switch {
+	case c.id.key.Name == "":
+		return c.child.noName()
+	case k.namespaced && c.id.key.Namespace == "":
+		return errNoNamespace
+	case !k.namespaced && c.id.key.Namespace != "":
+		return errNamespace
+	}
+	c.reach = c.member() && p.reaches(k, c.id.key.Namespace)
+	c.manager = p.engine.opts.FieldManager
+	if c.child.Mode == Contribute {
+		c.manager = p.contributor()
+	}
+	c.memory = p.memory.child(c.id)
+	if c.memory.pass == p.memory.pass {
+		return errTwice
+	}
+	if c.memory.mode != c.child.Mode || c.memory.gvk != k.gvk {
+		c.memory.mode, c.memory.gvk = c.child.Mode, k.gvk
+		c.memory.proven = false
+	}
+	c.memory.pass = p.memory.pass
+	c.hash = p.engine.hasher.child(c.child)
+	p.identity += p.engine.hasher.identity(c)
+	return nil
+}
+
+// reaches says whether garbage collection follows an owner reference from the
+// owner to a child: within a namespace, and from cluster-scoped owners.
+func (p *pass) reaches(k *kind, namespace string) bool {
+	if p.group != nil {
+		return false
+	}
+	return !p.ownerKind.namespaced || (k.namespaced && namespace == p.owner.GetNamespace())
+}
+
+// contributor is the field manager for contributions, one per owner.
+func (p *pass) contributor() string {
+	if p.memory.contributor == "" {
+		p.memory.contributor = p.engine.opts.FieldManager + ":" + string(p.owner.GetUID())
+	}
+	return p.memory.contributor
+}
+
+func (h *hasher) identity(c *planned) uint64 {
+	s := h.start()
+	writeIdentity(s, c)
+	return h.finish(s)
+}
+
+func writeIdentity(s *maphash.Hash, c *planned) {
+	writeString(s, c.id.gk.Group)
+	writeString(s, c.id.gk.Kind)
+	writeString(s, c.id.key.Namespace)
+	writeString(s, c.id.key.Name)
+	writeUint(s, uint64(c.child.Mode)) //nolint:gosec // a small enumeration
+}
+
+// key is the namespace and name that the author gave.
+func (c *Child) key() types.NamespacedName {
+	if c.Object != nil {
+		return client.ObjectKeyFromObject(c.Object)
+	}
+	var key types.NamespacedName
+	if ac, ok := c.Configuration.(applyConfiguration); ok {
+		if name := ac.GetName(); name != nil {
+			key.Name = *name
+		}
+		if namespace := ac.GetNamespace(); namespace != nil {
+			key.Namespace = *namespace
+		}
+	}
+	return key
+}
+
+func (c *planned) describe() string {
+	if c.kind == nil {
+		return fmt.Sprintf("child of type %T", c.child.Object)
+	}
+	return c.id.String()
+}
+
+func (c *planned) fail(outcome Outcome, err error) {
+	c.result.Outcome, c.result.Err = outcome, err
+	c.action = actionNone
+}
+
+// collect adds the results of the children, in the order of the plan.
+func (p *pass) collect() {
+	for _, c := range p.children {
+		if c.memory != nil && c.result.Err == nil {
+			c.result.UID = c.memory.uid
+			c.result.ResourceVersion = c.memory.version
+		}
+		p.result.Objects = append(p.result.Objects, c.result)
+		p.result.requeue(c.requeue)
+	}
+}

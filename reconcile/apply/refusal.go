@@ -1,0 +1,187 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// conflict is one field of a 409 to an apply.
+type conflict struct {
+	ContestedField
+	// update says that the other manager wrote by update, not by apply.
+	update bool
+}
+
+// conflicts reads the fields of a 409. The server has them as causes with a
+// message like: conflict with "kubectl-edit" using apps/v1.
+func conflicts(err error) []conflict {
+	var status apierrors.APIStatus
+	if !asStatus(err, &status) || status.Status().Details == nil {
+		return nil
+	}
+	var out []conflict
+	for _, cause := range status.Status().Details.Causes {
+		if cause.Type != metav1.CauseTypeFieldManagerConflict {
+			continue
+		}
+		_, rest, _ := strings.Cut(cause.Message, `"`)
+		manager, rest, _ := strings.Cut(rest, `"`)
+		out = append(out, conflict{
+			ContestedField: ContestedField{Path: cause.Field, Manager: manager},
+			update:         strings.Contains(rest, " using "),
+		})
+	}
+	slices.SortFunc(out, func(a, b conflict) int {
+		return strings.Compare(a.Path+"\x00"+a.Manager, b.Path+"\x00"+b.Manager)
+	})
+	return out
+}
+
+// refused turns the error of a request into the outcome of the child, and
+// remembers errors that the same request would meet again.
+func (p *pass) refused(c *planned, err error) {
+	c.memory.proven = false
+	if fields := conflicts(err); len(fields) > 0 {
+		contested := &ContestedError{Kind: c.id.gk.Kind, Namespace: c.id.key.Namespace, Name: c.id.key.Name}
+		for _, f := range fields {
+			contested.Fields = append(contested.Fields, f.ContestedField)
+		}
+		p.trouble(c, Contested, contested)
+		return
+	}
+	switch {
+	case isSecondController(err):
+		p.ownedByAnother(c, err)
+	case apierrors.IsInvalid(err) && isImmutable(err) && c.child.Recreate && c.uid != "":
+		p.recreate(c)
+	case apierrors.IsInvalid(err):
+		p.trouble(c, Failed, err)
+	default:
+		if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+			c.memory.uid, c.memory.written = "", "" // replaced or gone: look again
+		}
+		c.fail(Failed, err)
+	}
+}
+
+// isSecondController recognises the refusal of a second controller reference,
+// which is a conflict about the object, not an invalid intent.
+func isSecondController(err error) bool {
+	return apierrors.IsInvalid(err) && hasCause(err, func(c metav1.StatusCause) bool {
+		return c.Field == "metadata.ownerReferences" && strings.Contains(c.Message, "Only one reference can have Controller set to true")
+	})
+}
+
+// isImmutable recognises the refusals that no update can satisfy.
+func isImmutable(err error) bool {
+	return hasCause(err, func(c metav1.StatusCause) bool {
+		m := c.Message
+		return strings.Contains(m, "immutable") || strings.Contains(m, "may not be changed") ||
+			strings.Contains(m, "cannot be changed") || strings.Contains(m, "cannot change") ||
+			(strings.Contains(m, "Forbidden") && strings.Contains(m, "updates to"))
+	})
+}
+
+func hasCause(err error, is func(metav1.StatusCause) bool) bool {
+	var status apierrors.APIStatus
+	if !asStatus(err, &status) {
+		return false
+	}
+	s := status.Status()
+	if s.Details == nil {
+		return false
+	}
+	return slices.ContainsFunc(s.Details.Causes, is)
+}
+
+// ownedByAnother names the controller that the server did not name.
+func (p *pass) ownedByAnother(c *planned, cause error) {
+	found, err := p.liveMetadata(c.kind.gvk, c.id.key)
+	if err != nil || found == nil {
+		c.fail(Failed, cause)
+		return
+	}
+	if p.checkOwner(c, found) {
+		c.fail(Failed, fmt.Errorf("look again: %w", cause)) // changed hands meanwhile
+		return
+	}
+	p.trouble(c, Failed, c.result.Err)
+}
+
+// recreate deletes an object that cannot be changed as planned. It comes back
+// on the pass that its disappearance causes.
+func (p *pass) recreate(c *planned) {
+	if err := p.engine.deleteExactly(p.ctx, c.kind.gvk, c.id.key, c.uid, ""); err != nil {
+		c.fail(Failed, fmt.Errorf("delete to recreate: %w", err))
+		return
+	}
+	c.result.Outcome, c.result.Err = Deleted, nil
+	c.memory.deleted, c.memory.written, c.memory.writtenAt = c.uid, "", p.now
+	c.requeue = confirmAfter
+}
+
+// trouble fails the child and remembers why.
+func (p *pass) trouble(c *planned, outcome Outcome, err error) {
+	c.fail(outcome, err)
+	t := c.memory.trouble
+	if t == nil {
+		t = &trouble{}
+		c.memory.trouble = t
+	}
+	if t.err == nil || t.intent != c.hash {
+		t.count = 0
+	}
+	t.outcome, t.err, t.intent, t.uid, t.others = outcome, err, c.hash, "", 0
+	if c.live != nil {
+		t.uid, t.others = c.live.GetUID(), p.engine.hasher.others(c)
+	}
+	wait := backoff(t.count, p.engine.opts.ContestInterval)
+	t.until = p.now.Add(wait)
+	t.count++
+	c.requeue = wait
+}
+
+// settled forgets trouble, but not the repairs of a possible fight.
+func (m *childMemory) settled(p *pass) {
+	if m.trouble == nil {
+		return
+	}
+	if m.trouble.repairs == 0 || p.now.Sub(m.trouble.since) > fightWindow {
+		m.trouble = nil
+		return
+	}
+	m.trouble.err, m.trouble.count = nil, 0
+}
+
+func typesUID(uid string) types.UID { return types.UID(uid) }
+
+// deleteExactly deletes an object with this UID, and in this version if one is
+// given. An object that is gone, or replaced, is no error: it does not exist.
+func (e *Engine) deleteExactly(
+	ctx context.Context, gvk schema.GroupVersionKind, key types.NamespacedName, uid types.UID, version string,
+) error {
+	o := &metav1.PartialObjectMetadata{}
+	o.SetGroupVersionKind(gvk)
+	o.Name, o.Namespace = key.Name, key.Namespace
+	pre := client.Preconditions{UID: &uid}
+	if version != "" {
+		pre.ResourceVersion = &version
+	}
+	err := e.client.Delete(ctx, o, pre, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	return client.IgnoreNotFound(err)
+}
+
+func asStatus(err error, status *apierrors.APIStatus) bool { return errors.As(err, status) }
+
+func resourceOf(gvk schema.GroupVersionKind) schema.GroupResource {
+	return schema.GroupResource{Group: gvk.Group, Resource: strings.ToLower(gvk.Kind)}
+}

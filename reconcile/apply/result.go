@@ -1,0 +1,121 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Outcome is what happened to one object.
+type Outcome string
+
+const (
+	// Unchanged: the object is as planned; nothing was sent.
+	Unchanged Outcome = "Unchanged"
+	// Created: the object did not exist and was created.
+	Created Outcome = "Created"
+	// Updated: the object existed and was changed.
+	Updated Outcome = "Updated"
+	// Deleted: the plan asked for its deletion, or for a recreation.
+	Deleted Outcome = "Deleted"
+	// Pruned: it was no longer planned and its deletion was accepted.
+	Pruned Outcome = "Pruned"
+	// Released: a contribution to it was given back.
+	Released Outcome = "Released"
+	// OptedOut: the object has the annotation [Options.OptOutAnnotation];
+	// nothing was sent.
+	OptedOut Outcome = "OptedOut"
+	// Contested: other managers own planned fields.
+	Contested Outcome = "Contested"
+	// Blocked: not tried, because what it needs failed.
+	Blocked Outcome = "Blocked"
+	// Failed: the request failed.
+	Failed Outcome = "Failed"
+)
+
+// ObjectResult is the outcome for one object.
+type ObjectResult struct {
+	// GVK is the kind of the object.
+	GVK schema.GroupVersionKind
+	// Key is its namespace and name.
+	Key types.NamespacedName
+	// Outcome is what happened.
+	Outcome Outcome
+	// UID and ResourceVersion identify what is known to exist after the
+	// pass. Empty if nothing is known.
+	UID             types.UID
+	ResourceVersion string
+	// Err is the error behind Contested, Blocked and Failed.
+	Err error
+}
+
+// Wrote says whether the pass changed the object.
+func (r ObjectResult) Wrote() bool {
+	switch r.Outcome {
+	case Created, Updated, Deleted, Pruned, Released:
+		return true
+	case Unchanged, OptedOut, Contested, Blocked, Failed:
+		return false
+	}
+	return false
+}
+
+// Result is the outcome of one [Engine.Apply].
+type Result struct {
+	// Objects has one entry for each delete, child, and pruned object: first
+	// the deletes, then the children as planned, then the prunes.
+	Objects []ObjectResult
+	// OwnerErr is the error of the write of the owner's metadata, or of a
+	// set that is invalid. No child was written then.
+	OwnerErr error
+	// PruneBlocked says that children that are no longer planned were kept,
+	// and why. It is not part of Err.
+	PruneBlocked *PruneBlockedError
+	// Finalized says that the owner's finalizer was removed, or was not
+	// there, in a pass with Finalize: the owner may go.
+	Finalized bool
+	// RequeueAfter asks for another pass, for example to confirm a
+	// deletion. Zero asks for none.
+	RequeueAfter time.Duration
+}
+
+// Err joins the errors of the owner and of all objects; each names its object.
+func (r Result) Err() error {
+	var errs []error
+	if r.OwnerErr != nil {
+		errs = append(errs, r.OwnerErr)
+	}
+	for i := range r.Objects {
+		if err := r.Objects[i].Err; err != nil {
+			errs = append(errs, &ObjectError{ObjectResult: r.Objects[i]})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// ObjectError is the error of one object, as joined by [Result.Err].
+type ObjectError struct {
+	// ObjectResult names the object; its Err is not nil.
+	ObjectResult
+}
+
+// Error names the object and says what went wrong.
+func (e *ObjectError) Error() string {
+	switch e.Err.(type) { //nolint:errorlint // these name the object themselves
+	case *OwnedByAnotherError, *ContestedError:
+		return e.Err.Error()
+	}
+	return fmt.Sprintf("%s: %s", objectName(e.GVK.Kind, e.Key.Namespace, e.Key.Name), e.Err)
+}
+
+// Unwrap returns the error without the name.
+func (e *ObjectError) Unwrap() error { return e.Err }
+
+func (r *Result) requeue(after time.Duration) {
+	if after > 0 && (r.RequeueAfter == 0 || after < r.RequeueAfter) {
+		r.RequeueAfter = after
+	}
+}

@@ -1,0 +1,54 @@
+package apply
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+var errRewriteOwner = errors.New("rewrite: before and after must be two states of one existing object")
+
+// Rewrite stores what after has different from before, status left out, in one merge patch with the UID and the
+// resourceVersion of before; a conflict means that somebody else has written since. It says whether there was something
+// to write. After a write, after is the stored object.
+//
+// It is for the one-time move of an object to the current form of its own API. What a controller wants to be true of other
+// objects is for [Engine.Apply].
+func (e *Engine) Rewrite(ctx context.Context, before, after client.Object) (written bool, err error) {
+	if after.GetUID() == "" || before.GetUID() != after.GetUID() {
+		return false, errRewriteOwner
+	}
+	from, err := e.liveContent(before)
+	if err != nil {
+		return false, fmt.Errorf("rewrite: encode: %w", err)
+	}
+	to, err := e.liveContent(after)
+	if err != nil {
+		return false, fmt.Errorf("rewrite: encode: %w", err)
+	}
+	delete(from, "status")
+	delete(to, "status")
+	patch := mergePatch(from, to)
+	if len(patch) == 0 {
+		return false, nil
+	}
+	metadata, _ := patch["metadata"].(map[string]any)
+	if metadata == nil {
+		metadata = map[string]any{}
+		patch["metadata"] = metadata
+	}
+	metadata["uid"], metadata["resourceVersion"] = before.GetUID(), before.GetResourceVersion()
+	body, err := json.Marshal(patch)
+	if err != nil {
+		return false, fmt.Errorf("rewrite: encode: %w", err)
+	}
+	err = e.client.Patch(ctx, after, client.RawPatch(types.MergePatchType, body), client.FieldOwner(e.opts.FieldManager))
+	if err != nil {
+		return false, fmt.Errorf("rewrite: %w", err)
+	}
+	return true, nil
+}

@@ -1,0 +1,126 @@
+package apply_test
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/internal/widget"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+func condition(kind, message string) metav1.Condition {
+	return metav1.Condition{
+		Type: kind, Status: metav1.ConditionTrue, Reason: "Because", Message: message, LastTransitionTime: metav1.Unix(1700000000, 0),
+	}
+}
+
+func replaceCondition(list []metav1.Condition, c metav1.Condition) []metav1.Condition {
+	out := []metav1.Condition{c}
+	for _, old := range list {
+		if old.Type != c.Type {
+			out = append(out, old)
+		}
+	}
+	return out
+}
+
+var _ = Describe("Status", func() {
+	It("is one apply when it changed, and nothing when it did not", func() {
+		w := newWorld()
+		before := w.stored()
+		after := before.DeepCopyObject().(*widget.Widget)
+		written, err := w.engine.WriteStatus(w.ctx, before, after, []string{"Ready"})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(written).To(BeFalse())
+		Expect(w.requests.take()).To(BeEmpty())
+
+		after.Status = widget.Status{Count: 2, ObservedGeneration: 1, Conditions: []metav1.Condition{condition("Ready", "")}}
+		written, err = w.engine.WriteStatus(w.ctx, before, after, []string{"Ready"})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(written).To(BeTrue())
+		Expect(w.requests.take()).To(HaveLen(1))
+		stored := w.stored()
+		Expect(after.ResourceVersion).To(Equal(stored.ResourceVersion))
+		Expect(stored.Status.Conditions).To(ConsistOf(condition("Ready", "")))
+		Expect(stored.ManagedFields).To(ContainElement(And(HaveField("Manager", manager), HaveField("Operation", metav1.ManagedFieldsOperationApply))))
+
+		written, err = w.engine.WriteStatus(w.ctx, stored, stored.DeepCopyObject().(*widget.Widget), []string{"Ready"})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(written).To(BeFalse())
+
+		By("a condition that is gone, and a field")
+		next := stored.DeepCopyObject().(*widget.Widget)
+		next.Status.Conditions = []metav1.Condition{condition("Other", "x")}
+		next.Status.Count = 0
+		_, err = w.engine.WriteStatus(w.ctx, stored, next, []string{"Other"})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(w.stored().Status).To(Equal(widget.Status{ObservedGeneration: 1, Conditions: []metav1.Condition{condition("Other", "x")}}))
+	})
+
+	It("keeps the conditions of other writers, without conflicts", func() {
+		w := newWorld()
+		second, err := apply.New(w.client, w.client, apply.Options{FieldManager: "second"})
+		Expect(err).NotTo(HaveOccurred())
+		stale := w.stored()
+		for i := range 20 {
+			for name, engine := range map[string]*apply.Engine{"First": w.engine, "Second": second} {
+				after := stale.DeepCopyObject().(*widget.Widget) // both work from an old state
+				after.Status.Conditions = replaceCondition(after.Status.Conditions, condition(name, string(rune('a'+i))))
+				_, err := engine.WriteStatus(w.ctx, stale, after, []string{name})
+				Expect(err).NotTo(HaveOccurred())
+			}
+		}
+		Expect(w.stored().Status.Conditions).To(ConsistOf(condition("First", "t"), condition("Second", "t")))
+	})
+
+	It("is a merge patch with a resourceVersion where conditions are one value", func() {
+		w := newWorld()
+		atomic := func() *unstructured.Unstructured {
+			u := &unstructured.Unstructured{}
+			u.SetGroupVersionKind(widget.GroupVersion.WithKind("Atomic"))
+			u.SetName("atomic")
+			u.SetNamespace(w.namespace)
+			return u
+		}
+		o := atomic()
+		Expect(w.admin.Create(w.ctx, o)).To(Succeed())
+		write := func(before *unstructured.Unstructured, kind string) error {
+			after := before.DeepCopy()
+			conditions, _, _ := unstructured.NestedSlice(after.Object, "status", "conditions")
+			conditions = append(conditions, map[string]any{
+				"type": kind, "status": "True", "reason": "R", "message": "", "lastTransitionTime": "2024-01-01T00:00:00Z",
+			})
+			Expect(unstructured.SetNestedSlice(after.Object, conditions, "status", "conditions")).To(Succeed())
+			_, err := w.engine.WriteStatus(w.ctx, before, after, []string{kind})
+			return err
+		}
+		read := func() *unstructured.Unstructured {
+			u := atomic()
+			Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(u), u)).To(Succeed())
+			return u
+		}
+		Expect(write(o, "One")).To(Succeed())
+		stale := read()
+		Expect(write(read(), "Two")).To(Succeed())
+		Expect(apierrors.IsConflict(write(stale, "Three"))).To(BeTrue())
+		Expect(write(read(), "Three")).To(Succeed())
+		conditions, _, _ := unstructured.NestedSlice(read().Object, "status", "conditions")
+		Expect(conditions).To(HaveLen(3))
+	})
+
+	It("follows the write of the owner's metadata in the same pass", func() {
+		w := newWorld()
+		owner := w.stored()
+		Expect(w.engine.Apply(w.ctx, owner, configMaps(1)()).Err()).NotTo(HaveOccurred())
+		Expect(owner.ResourceVersion).To(Equal(w.stored().ResourceVersion))
+		after := owner.DeepCopyObject().(*widget.Widget)
+		after.Status.Count = 1
+		_, err := w.engine.WriteStatus(w.ctx, owner, after, nil)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(w.stored().Status.Count).To(Equal(1))
+	})
+})

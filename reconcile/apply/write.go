@@ -1,0 +1,204 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// write sends what the children need, rank by rank.
+func (p *pass) write() {
+	ranks := map[int][]*planned{}
+	for _, c := range p.children {
+		if c.action != actionNone {
+			ranks[c.kind.rank] = append(ranks[c.kind.rank], c)
+		}
+	}
+	for _, rank := range sortedKeys(ranks, true) {
+		ready := ranks[rank][:0]
+		for _, c := range ranks[rank] {
+			if err := p.needs(c); err != nil {
+				c.fail(Blocked, err)
+				continue
+			}
+			ready = append(ready, c)
+		}
+		p.parallel(ready)
+	}
+}
+
+// parallel sends with as many workers as the options allow.
+func (p *pass) parallel(children []*planned) {
+	workers := min(len(children), p.engine.opts.Concurrency)
+	if workers <= 1 {
+		for _, c := range children {
+			p.send(c)
+		}
+		return
+	}
+	next := make(chan *planned)
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for c := range next {
+				p.send(c)
+			}
+		})
+	}
+	for _, c := range children {
+		next <- c
+	}
+	close(next)
+	wg.Wait()
+}
+
+// needs returns an error if the child's namespace or definition failed.
+func (p *pass) needs(c *planned) error {
+	for _, other := range p.children {
+		if other.result.Err == nil || other.kind == nil {
+			continue
+		}
+		switch other.id.gk {
+		case schema.GroupKind{Kind: "Namespace"}:
+			if other.id.key.Name == c.id.key.Namespace {
+				return fmt.Errorf("its namespace %s failed", other.id.key.Name)
+			}
+		case schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}:
+			if definedBy(other.id.key.Name, c.id.gk) {
+				return fmt.Errorf("its definition %s failed", other.id.key.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// definedBy says whether a definition's name, plural.group, is of this group.
+func definedBy(definition string, gk schema.GroupKind) bool {
+	return gk.Group != "" && len(definition) > len(gk.Group) && definition[len(definition)-len(gk.Group)-1:] == "."+gk.Group
+}
+
+// send carries out the action of one child.
+func (p *pass) send(c *planned) {
+	if err := p.ctx.Err(); err != nil {
+		c.fail(Failed, err)
+		return
+	}
+	var err error
+	switch c.action {
+	case actionNone:
+		return
+	case actionCreate:
+		err = p.create(c)
+	case actionMigrate:
+		if err = p.migrate(c); err == nil {
+			err = p.patch(c)
+		}
+	case actionApply:
+		err = p.patch(c)
+	}
+	if err != nil {
+		p.refused(c, err)
+	}
+}
+
+// patch applies the intent, first taking an adopted object from its
+// controller.
+func (p *pass) patch(c *planned) error {
+	if err := p.takeFromController(c); err != nil {
+		return err
+	}
+	data, err := body(c.content, c.kind.gvk, c.id.key, c.uid)
+	if err != nil {
+		return fmt.Errorf("encode: %w", err)
+	}
+	answer, err := p.engine.apply(p.ctx, c, data, c.force)
+	if fields := conflicts(err); len(fields) > 0 && !c.force && p.mayForce(c, fields) {
+		answer, err = p.engine.apply(p.ctx, c, data, true)
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.live == nil && c.uid == "":
+		c.result.Outcome = Created
+	case c.live == nil || c.live.GetResourceVersion() != answer.GetResourceVersion():
+		c.result.Outcome = Updated
+	}
+	p.applied(c, answer)
+	return nil
+}
+
+// mayForce says whether all conflicts may be resolved in our favour.
+func (p *pass) mayForce(c *planned, fields []conflict) bool {
+	for _, f := range fields {
+		if !c.forces(f.Path) && (!f.update || c.child.Mode == Contribute) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *planned) forces(path string) bool {
+	for _, rule := range c.rules {
+		if rule.policy == ForceField && rule.path.covers(path) {
+			return true
+		}
+	}
+	return false
+}
+
+// create posts a child that is created once; a POST never hits an object that
+// exists.
+func (p *pass) create(c *planned) error {
+	u := &unstructured.Unstructured{Object: c.content}
+	u.SetGroupVersionKind(c.kind.gvk)
+	u.SetName(c.id.key.Name)
+	u.SetNamespace(c.id.key.Namespace)
+	err := p.engine.client.Create(p.ctx, u, client.FieldOwner(c.manager))
+	if apierrors.IsAlreadyExists(err) {
+		return p.exists(c, err)
+	}
+	if err != nil {
+		return err
+	}
+	c.result.Outcome = Created
+	c.memory.wrote(u, p.now)
+	c.memory.accept(c.hash, u.GetResourceVersion())
+	c.memory.settled(p)
+	return nil
+}
+
+// exists handles a child that is there although the cache does not show it.
+func (p *pass) exists(c *planned, cause error) error {
+	found, err := p.liveMetadata(c.kind.gvk, c.id.key)
+	if err != nil || found == nil {
+		return errors.Join(cause, err)
+	}
+	if p.checkOwner(c, found) {
+		c.memory.wrote(found, p.now)
+		c.memory.accept(c.hash, found.ResourceVersion)
+	}
+	return nil
+}
+
+// apply sends one server-side apply in the representation that is also read.
+func (e *Engine) apply(ctx context.Context, c *planned, data []byte, force bool, opts ...client.PatchOption) (client.Object, error) {
+	o := c.kind.newObject()
+	o.SetName(c.id.key.Name)
+	o.SetNamespace(c.id.key.Namespace)
+	opts = append(opts, client.FieldOwner(c.manager))
+	if force {
+		opts = append(opts, client.ForceOwnership)
+	}
+	if err := e.client.Patch(ctx, o, client.RawPatch(types.ApplyPatchType, data), opts...); err != nil {
+		return nil, err
+	}
+	return o, nil
+}

@@ -1,0 +1,110 @@
+package children_test
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/reconcilekit/reconcilekit/manifests"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/children"
+)
+
+type facts struct {
+	Name string
+	On   bool
+}
+
+func (f facts) on() bool { return f.On }
+
+func set(t testing.TB, declared ...children.Child[facts]) children.Set[facts] {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := corev1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	files := fstest.MapFS{}
+	for _, name := range []string{"always", "pruned", "kept", "deleted", "once", "shared"} {
+		files[name+".yaml"] = &fstest.MapFile{Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{.Name}}-" + name + "\n")}
+	}
+	files["broken.yaml"] = &fstest.MapFile{Data: []byte("apiVersion: v1\nkind: ConfigMap\ntypo: 1\n")}
+	parsed, err := manifests.Parse(files, scheme, "*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return children.Set[facts]{Manifests: parsed, Children: declared}
+}
+
+// summary lists what a set plans: "mode name" for children, "delete name" for deletions.
+func summary(plan apply.Set) []string {
+	words := map[apply.Mode]string{apply.Own: "own", apply.Once: "once", apply.Shared: "shared"}
+	var out []string
+	for _, c := range plan.Children {
+		word := words[c.Mode]
+		if c.Existing {
+			word = "keep"
+		}
+		if c.Recreate {
+			word += "+recreate"
+		}
+		if len(c.Fields) > 0 {
+			word += "+" + c.Fields[0].Path
+		}
+		out = append(out, word+" "+c.Object.GetName()+c.Object.GetLabels()["mutated"])
+	}
+	for _, d := range plan.Deletes {
+		out = append(out, "delete "+d.Object.GetName())
+	}
+	return out
+}
+
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	s := set(t,
+		children.Child[facts]{Template: "always.yaml", Options: []apply.ChildOption{apply.Recreate()}, Dynamic: func(f facts) []apply.ChildOption {
+			return []apply.ChildOption{apply.Seed("data." + f.Name)}
+		}},
+		children.Child[facts]{Template: "pruned.yaml", When: facts.on, Mutate: func(f facts, o manifests.Object) {
+			o.SetLabels(map[string]string{"mutated": "!" + f.Name})
+		}},
+		children.Child[facts]{Template: "kept.yaml", When: facts.on, Off: children.Keep},
+		children.Child[facts]{Template: "deleted.yaml", When: facts.on, Off: children.Delete, Mode: children.Shared},
+		children.Child[facts]{Template: "once.yaml", Mode: children.Once},
+		children.Child[facts]{Template: "shared.yaml", Mode: children.Shared},
+	)
+	for name, test := range map[string]struct {
+		in   facts
+		want []string
+	}{
+		"On":  {facts{"a", true}, []string{"own+recreate+data.a a-always", "own a-pruned!a", "own a-kept", "shared a-deleted", "once a-once", "shared a-shared"}},
+		"Off": {facts{"a", false}, []string{"own+recreate+data.a a-always", "keep a-kept", "once a-once", "shared a-shared", "delete a-deleted"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			plan, err := s.Plan(test.in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, summary(plan.Set())); diff != "" {
+				t.Errorf("plan (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestNoHalfPlan checks that a child that cannot be rendered leaves no plan in which the others are missing it.
+func TestNoHalfPlan(t *testing.T) {
+	t.Parallel()
+	s := set(t, children.Child[facts]{Template: "always.yaml"}, children.Child[facts]{Template: "broken.yaml"}, children.Child[facts]{Template: "nowhere.yaml"})
+	plan, err := s.Plan(facts{Name: "a"})
+	if err == nil || !strings.Contains(err.Error(), "child: broken.yaml:3: ") || !strings.Contains(err.Error(), "child: nowhere.yaml: ") {
+		t.Errorf("both errors are wanted: %v", err)
+	}
+	if got := summary(plan.Set()); len(got) > 0 {
+		t.Errorf("a failed set planned %v", got)
+	}
+}

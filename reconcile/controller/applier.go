@@ -1,0 +1,169 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+// declaredApplier lets the engine write declared kinds only, leaves out children of optional kinds that are missing, and
+// remembers the objects whose events find the owner in no other way.
+type declaredApplier struct {
+	reconcile.Applier
+	reads *cachedReads
+	clock clock.PassiveClock
+}
+
+// Apply checks the set against the declarations before the engine gets it. A set with an undeclared kind is refused as a
+// whole: without that child it would not be complete, and its live object would be pruned.
+func (a *declaredApplier) Apply(ctx context.Context, owner client.Object, set apply.Set) apply.Result {
+	children, err := a.children(owner, set)
+	if err != nil {
+		return apply.Result{OwnerErr: err}
+	}
+	key := client.ObjectKeyFromObject(owner)
+	tracked := a.reads.tracker.begin(key, scopeWrite)
+	defer tracked.end()
+	kept := make([]apply.Child, 0, len(children))
+	for _, c := range children {
+		if !a.referenced(owner, c) {
+			tracked.name(c.kind.index, c.key)
+		}
+		if c.kind.absent.Load() {
+			tracked.name(c.kind.index, c.key) // its appearance wakes the owner
+			log.FromContext(ctx).V(1).Info("child left out: its kind is not installed",
+				"kind", printKind(c.kind.GroupVersionKind), "child", c.key)
+			continue
+		}
+		kept = append(kept, c.Child)
+	}
+	set.Children = kept
+	set.Deletes = slices.DeleteFunc(slices.Clone(set.Deletes), func(d apply.Deletion) bool {
+		k, _, err := a.reads.find(d.Object)
+		return err == nil && k != nil && k.absent.Load()
+	})
+	result := a.Applier.Apply(ctx, owner, set)
+	for _, object := range result.Objects {
+		// What stands in the way may belong to somebody else and carry no reference to us.
+		if k := a.reads.byKind[object.GVK]; k != nil && object.Err != nil {
+			tracked.name(k.index, k.name(object.Key))
+		}
+	}
+	a.reads.lag.wrote(key, a.clock.Now(), a.reads.written(result, children))
+	return result
+}
+
+// child is a child of the set with what its declaration says.
+type child struct {
+	apply.Child
+	kind   *kind
+	key    types.NamespacedName
+	labels map[string]string
+}
+
+// children finds the declared kind of each child; the error joins one refusal for each that is not declared.
+func (a *declaredApplier) children(owner client.Object, set apply.Set) ([]child, error) {
+	var errs []error
+	children := make([]child, 0, len(set.Children))
+	for _, planned := range set.Children {
+		gvk, key, labels, err := a.identify(planned)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		k, err := a.writable(gvk, planned.Mode)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if key.Namespace == "" {
+			key.Namespace = owner.GetNamespace()
+		}
+		children = append(children, child{Child: planned, kind: k, key: k.name(key), labels: labels})
+	}
+	for _, d := range set.Deletes {
+		gvk, err := apiutil.GVKForObject(d.Object, a.reads.scheme)
+		if err == nil {
+			_, err = a.writable(gvk, apply.Shared)
+		}
+		errs = append(errs, err)
+	}
+	return children, errors.Join(errs...)
+}
+
+// writable returns the kind if it was declared for children of the mode.
+func (a *declaredApplier) writable(gvk schema.GroupVersionKind, mode apply.Mode) (*kind, error) {
+	allowed := []purpose{purposeOwns}
+	switch mode {
+	case apply.Own, apply.Once:
+	case apply.Shared:
+		allowed = append(allowed, purposeWrites)
+	case apply.Contribute:
+		allowed = append(allowed, purposeContributes, purposeWrites)
+	}
+	k := a.reads.byKind[gvk]
+	if k == nil || !k.has(allowed...) {
+		return nil, &UndeclaredError{
+			Controller: a.reads.controller, GVK: gvk, Method: string(allowed[min(1, len(allowed)-1)]), Example: a.reads.example(gvk),
+		}
+	}
+	return k, nil
+}
+
+// configuration is what generated apply configurations have.
+type configuration interface {
+	GetAPIVersion() *string
+	GetKind() *string
+	GetNamespace() *string
+	GetName() *string
+}
+
+func (a *declaredApplier) identify(planned apply.Child) (
+	gvk schema.GroupVersionKind, key types.NamespacedName, labels map[string]string, err error,
+) {
+	object := planned.Object
+	if object == nil {
+		if c, ok := planned.Configuration.(configuration); ok {
+			gvk = schema.FromAPIVersionAndKind(value(c.GetAPIVersion()), value(c.GetKind()))
+			return gvk, types.NamespacedName{Namespace: value(c.GetNamespace()), Name: value(c.GetName())}, nil, nil
+		}
+		var ok bool
+		if object, ok = planned.Configuration.(client.Object); !ok {
+			return gvk, key, nil, fmt.Errorf("child %T: neither an object nor an apply configuration", planned.Configuration)
+		}
+	}
+	gvk, err = apiutil.GVKForObject(runtime.Object(object), a.reads.scheme)
+	return gvk, client.ObjectKeyFromObject(object), object.GetLabels(), err
+}
+
+func value(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// referenced says whether the child carries a controller reference to the owner, through which its events find it.
+func (a *declaredApplier) referenced(owner client.Object, c child) bool {
+	if _, group := owner.(*Group); group {
+		return false
+	}
+	switch c.Mode {
+	case apply.Own, apply.Once:
+		return owner.GetNamespace() == "" || c.key.Namespace == owner.GetNamespace()
+	case apply.Shared, apply.Contribute:
+	}
+	return false
+}

@@ -1,0 +1,192 @@
+package controller
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+// board holds the groups of one controller as their last pass left them, and wakes who reads them.
+type board struct {
+	name string
+
+	mu      sync.Mutex
+	groups  map[types.NamespacedName]*Group
+	readers []*groupReads
+	own     queue // of the controller of the groups
+}
+
+// groupReads is one controller that reads the groups of a board.
+type groupReads struct {
+	board   *board
+	index   *index
+	tracker *tracker
+	wakes   *wakes
+	q       queue
+}
+
+func newBoard(name string) *board {
+	return &board{name: name, groups: map[types.NamespacedName]*Group{}}
+}
+
+// source gives the board the queue of its own controller.
+func (b *board) source() source.Source {
+	return source.Func(func(_ context.Context, q queue) error {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.own = q
+		return nil
+	})
+}
+
+// source lets the board wake the owners that read its groups.
+func (r *groupReads) source() source.Source {
+	return source.Func(func(_ context.Context, q queue) error {
+		r.board.mu.Lock()
+		defer r.board.mu.Unlock()
+		r.q = q
+		r.board.readers = append(r.board.readers, r)
+		return nil
+	})
+}
+
+// get fills in the group; a group without a pass is asked to have one.
+func (b *board) get(key types.NamespacedName, into *Group) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	found := b.groups[key]
+	if found == nil {
+		if b.own != nil {
+			b.own.Add(ctrl.Request{NamespacedName: key})
+		}
+		return &reconcile.NotYetError{What: "group " + b.name + " " + key.String()}
+	}
+	*into = *found.DeepCopyObject().(*Group) //nolint:forcetypeassert // a deep copy has the type of its original
+	return nil
+}
+
+// put stores what a pass found and wakes who reads it when that is news.
+func (b *board) put(g *Group) (changed bool) {
+	key := client.ObjectKeyFromObject(g)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	before := b.groups[key]
+	b.groups[key] = g
+	if g.idle && b.own != nil {
+		b.own.Add(ctrl.Request{NamespacedName: key}) // to be forgotten
+	}
+	if before != nil && apiequality.Semantic.DeepEqual(before.Status, g.Status) {
+		return false
+	}
+	for _, r := range b.readers {
+		for _, owner := range r.tracker.concerned(r.index, g) {
+			r.wakes.note(owner, groupGVK(b.name), change{event: eventUpdate, after: g})
+			r.q.Add(ctrl.Request{NamespacedName: owner})
+		}
+	}
+	return true
+}
+
+// revive notes that something has happened to the group since its last pass.
+func (b *board) revive(key types.NamespacedName) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if g := b.groups[key]; g != nil && g.idle {
+		revived := *g
+		revived.idle = false
+		b.groups[key] = &revived
+	}
+}
+
+// owner returns the group for a pass, nil when the last pass left nothing to look after.
+func (b *board) owner(key types.NamespacedName) *Group {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	g := GroupOf(b.name)
+	if found := b.groups[key]; found != nil {
+		if found.idle {
+			if !b.watched(found) {
+				delete(b.groups, key)
+			}
+			return nil
+		}
+		g.Status = found.DeepCopyObject().(*Group).Status //nolint:forcetypeassert // as above
+	}
+	g.Namespace, g.Name, g.Generation = key.Namespace, key.Name, 1
+	g.UID = types.UID("group:" + apply.GroupValue(b.name, key))
+	return g
+}
+
+// watched says whether an owner reads the group.
+func (b *board) watched(g *Group) bool {
+	return slices.ContainsFunc(b.readers, func(r *groupReads) bool { return len(r.tracker.concerned(r.index, g)) > 0 })
+}
+
+// groupWorld is what the pipeline of a group reads and writes instead of the API server.
+type groupWorld struct {
+	client.Reader
+	reconcile.Applier
+	board *board
+	reads *cachedReads
+}
+
+// Get reads the group that a request names.
+func (w *groupWorld) Get(ctx context.Context, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
+	into2, ok := into.(*Group)
+	if !ok {
+		return w.Reader.Get(ctx, key, into, opts...)
+	}
+	g := w.board.owner(key)
+	if g == nil {
+		return apierrors.NewNotFound(schema.GroupResource{Group: "group", Resource: w.board.name}, key.String())
+	}
+	for _, k := range w.reads.kinds {
+		if k.has(purposeOwns) && !k.absent.Load() {
+			g.childKinds = append(g.childKinds, k.GroupVersionKind)
+		}
+	}
+	*into2 = *g
+	return nil
+}
+
+// Apply makes the children and notes whether there is anything left to look after.
+func (w *groupWorld) Apply(ctx context.Context, owner client.Object, set apply.Set) apply.Result {
+	result := w.Applier.Apply(ctx, owner, set)
+	if g, ok := owner.(*Group); ok {
+		g.idle = len(set.Children)+len(set.Deletes)+len(result.Objects) == 0 && result.OwnerErr == nil && result.PruneBlocked == nil
+	}
+	return result
+}
+
+// WriteStatus publishes the status of the group.
+func (w *groupWorld) WriteStatus(_ context.Context, _, after client.Object, _ []string) (written bool, err error) {
+	g, ok := after.(*Group)
+	if !ok {
+		return false, nil
+	}
+	g.idle = g.idle && len(g.Status.Members) == 0
+	return w.board.put(g), nil
+}
+
+// group reads a group of another controller.
+func (r *trackedReader) group(key types.NamespacedName, into *Group) error {
+	at := slices.IndexFunc(r.joined, func(j *groupReads) bool { return j.board.name == into.Kind })
+	if at < 0 {
+		return &UndeclaredError{
+			Controller: r.controller, GVK: into.GroupVersionKind(), Method: "Joins", Example: "the builder of " + into.Kind,
+		}
+	}
+	r.session.name(r.joined[at].index, key)
+	return r.joined[at].board.get(key, into)
+}

@@ -1,0 +1,250 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"sort"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	k8sunstructured "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+var errMetadataOnly = errors.New("only the metadata of the kind is cached")
+
+// cachedReads reads declared kinds from the manager's cache, each from its one informer in whatever representation it is
+// asked for, and never starts an informer that nobody declared.
+type cachedReads struct {
+	*catalogue
+	cache   client.Reader
+	tracker *tracker
+	lag     *lag
+	joined  []*groupReads                // groups of other controllers
+	gone    func(owner client.ObjectKey) // told of owners that are forgotten; nil tells nobody
+}
+
+// declared returns the kind of what is read into, or the refusal.
+func (c *cachedReads) declared(into runtime.Object) (*kind, error) {
+	k, gvk, err := c.find(into)
+	if err != nil {
+		return nil, err
+	}
+	if k == nil {
+		example := c.example(gvk)
+		if representationOf(into) == metadata {
+			example = fmt.Sprintf("controller.Metadata(%#v)", gvk)
+		}
+		return nil, &UndeclaredError{
+			Controller: c.controller, GVK: gvk, Method: string(purposeReads), Example: example,
+		}
+	}
+	if k.representation == metadata && representationOf(into) != metadata {
+		return nil, fmt.Errorf("read %s: %w: change %s at %s to %s", printKind(gvk), errMetadataOnly,
+			k.declarations[0].purpose, k.declarations[0].source, c.example(gvk))
+	}
+	return k, nil
+}
+
+func (c *cachedReads) get(
+	ctx context.Context, k *kind, key client.ObjectKey, into client.Object, opts ...client.GetOption,
+) error {
+	if k.absent.Load() {
+		return &AbsentError{GVK: k.GroupVersionKind, Name: key.Name}
+	}
+	if representationOf(into) == k.representation {
+		return c.cache.Get(ctx, key, into, opts...)
+	}
+	cached, err := c.empty(k)
+	if err != nil {
+		return err
+	}
+	if err := c.cache.Get(ctx, key, cached, opts...); err != nil {
+		return err
+	}
+	return convert(cached, into, k.GroupVersionKind)
+}
+
+func (c *cachedReads) list(ctx context.Context, k *kind, into client.ObjectList, opts ...client.ListOption) error {
+	if k.absent.Load() {
+		return meta.SetList(into, nil)
+	}
+	if representationOf(into) == k.representation {
+		if err := c.cache.List(ctx, into, opts...); err != nil {
+			return err
+		}
+		return sortList(into)
+	}
+	cached, err := c.emptyList(k)
+	if err != nil {
+		return err
+	}
+	if err := c.cache.List(ctx, cached, opts...); err != nil {
+		return err
+	}
+	if err := sortList(cached); err != nil {
+		return err
+	}
+	return convertList(cached, into, k.GroupVersionKind)
+}
+
+// empty returns an empty object of the kind in the representation of its informer.
+func (c *cachedReads) empty(k *kind) (client.Object, error) {
+	if k.representation == unstructured {
+		object := &k8sunstructured.Unstructured{}
+		object.SetGroupVersionKind(k.GroupVersionKind)
+		return object, nil
+	}
+	if k.representation == metadata {
+		return Metadata(k.GroupVersionKind), nil
+	}
+	object, err := c.scheme.New(k.GroupVersionKind)
+	if err != nil {
+		return nil, err
+	}
+	if object, ok := object.(client.Object); ok {
+		return object, nil
+	}
+	return nil, fmt.Errorf("%s: %T is no object with metadata", printKind(k.GroupVersionKind), object)
+}
+
+// emptyList is empty for a list.
+func (c *cachedReads) emptyList(k *kind) (client.ObjectList, error) {
+	gvk := k.GroupVersion().WithKind(k.Kind + "List")
+	if k.representation == unstructured {
+		list := &k8sunstructured.UnstructuredList{}
+		list.SetGroupVersionKind(gvk)
+		return list, nil
+	}
+	if k.representation == metadata {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(gvk)
+		return list, nil
+	}
+	list, err := c.scheme.New(gvk)
+	if err != nil {
+		return nil, err
+	}
+	if list, ok := list.(client.ObjectList); ok {
+		return list, nil
+	}
+	return nil, fmt.Errorf("%s: %T is no list", printKind(gvk), list)
+}
+
+// convert fills an object of another representation. The metadata of any object can be had, its content only from a
+// cache that keeps it.
+func convert(from, into client.Object, gvk schema.GroupVersionKind) error {
+	switch into := into.(type) {
+	case *metav1.PartialObjectMetadata:
+		*into = *meta.AsPartialObjectMetadata(from)
+		into.SetGroupVersionKind(gvk)
+		return nil
+	case *k8sunstructured.Unstructured:
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(from)
+		if err != nil {
+			return fmt.Errorf("convert %s: %w", printKind(gvk), err)
+		}
+		into.Object = content
+		into.SetGroupVersionKind(gvk)
+		return nil
+	}
+	from2, ok := from.(runtime.Unstructured)
+	if !ok {
+		return fmt.Errorf("convert %s from %T to %T: %w", printKind(gvk), from, into, errMetadataOnly)
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(from2.UnstructuredContent(), into); err != nil {
+		return fmt.Errorf("convert %s: %w", printKind(gvk), err)
+	}
+	return nil
+}
+
+func convertList(from, into client.ObjectList, gvk schema.GroupVersionKind) error {
+	cached, err := meta.ExtractList(from)
+	if err != nil {
+		return err
+	}
+	items := reflect.Indirect(reflect.ValueOf(into)).FieldByName("Items")
+	if items.Kind() != reflect.Slice {
+		return fmt.Errorf("convert a list of %s: %T has no items", printKind(gvk), into)
+	}
+	result := reflect.MakeSlice(items.Type(), len(cached), len(cached))
+	for i := range cached {
+		item := result.Index(i)
+		if item.Kind() == reflect.Pointer {
+			item.Set(reflect.New(item.Type().Elem()))
+		} else {
+			item = item.Addr()
+		}
+		source, isObject := cached[i].(client.Object)
+		target, ok := item.Interface().(client.Object)
+		if !ok || !isObject {
+			return fmt.Errorf("convert a list of %s: %T has items without metadata", printKind(gvk), into)
+		}
+		if err := convert(source, target, gvk); err != nil {
+			return err
+		}
+	}
+	items.Set(result)
+	return nil
+}
+
+// sortList puts the items of a list in the order of namespace and name: the cache returns them in none, and what a plan
+// makes of a list must not depend on that.
+func sortList(list client.ObjectList) error {
+	items := reflect.Indirect(reflect.ValueOf(list)).FieldByName("Items")
+	if items.Kind() != reflect.Slice || items.Len() < 2 { //nolint:mnd // one item is sorted
+		return nil
+	}
+	objects := make([]metav1.Object, items.Len())
+	for i := range objects {
+		item := items.Index(i)
+		if item.Kind() != reflect.Pointer {
+			item = item.Addr()
+		}
+		object, ok := item.Interface().(metav1.Object)
+		if !ok {
+			return fmt.Errorf("sort %T: its items have no metadata", list)
+		}
+		objects[i] = object
+	}
+	sort.Sort(&byName{objects: objects, swap: reflect.Swapper(items.Interface()), values: items.Index(0).Kind() != reflect.Pointer})
+	return nil
+}
+
+// byName sorts items and, for items that are pointers, the list of their metadata along with them; the metadata of
+// items that are values stays in place and sees the swap.
+type byName struct {
+	objects []metav1.Object
+	swap    func(i, j int)
+	values  bool
+}
+
+func (s *byName) Len() int { return len(s.objects) }
+
+func (s *byName) Less(i, j int) bool {
+	a, b := s.objects[i], s.objects[j]
+	if a.GetNamespace() != b.GetNamespace() {
+		return a.GetNamespace() < b.GetNamespace()
+	}
+	return a.GetName() < b.GetName()
+}
+
+func (s *byName) Swap(i, j int) {
+	s.swap(i, j)
+	if !s.values {
+		s.objects[i], s.objects[j] = s.objects[j], s.objects[i]
+	}
+}
+
+// ignoreMissing turns a NotFound into found == false.
+func ignoreMissing(err error) (found bool, _ error) {
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -1,0 +1,60 @@
+package controller
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+// Declared is a [Builder] whatever its types.
+type Declared interface {
+	// Describe says what the controller does.
+	Describe(scheme *runtime.Scheme) (Description, error)
+
+	resolved(scheme *runtime.Scheme) (*catalogue, error)
+	managers() []string
+}
+
+// CacheOptions returns the options for the cache of the manager that fit the controllers: the selectors of
+// [Builder.Filter], and a transform that keeps of each object's managed fields only what the engine needs. Two
+// controllers of one manager that want different selectors for a kind are an error, as they share its informer.
+func CacheOptions(scheme *runtime.Scheme, controllers ...Declared) (cache.Options, error) {
+	options := cache.Options{Scheme: scheme, ByObject: map[client.Object]cache.ByObject{}}
+	var managers []string
+	chosen := map[string]*kind{}
+	by := map[string]string{}
+	for _, controller := range controllers {
+		managers = append(managers, controller.managers()...)
+		kinds, err := controller.resolved(scheme)
+		if err != nil {
+			return cache.Options{}, err
+		}
+		for _, k := range kinds.installable() {
+			name := printKind(k.GroupVersionKind) + " " + string(k.representation)
+			if other, known := chosen[name]; known {
+				if selector(other) != selector(k) {
+					return cache.Options{}, fmt.Errorf("controllers %q and %q share the cache of %s but filter it by %q and %q",
+						by[name], kinds.controller, printKind(k.GroupVersionKind), selector(other), selector(k))
+				}
+				continue
+			}
+			chosen[name], by[name] = k, kinds.controller
+			if k.filter != nil {
+				options.ByObject[k.object] = cache.ByObject{Label: k.filter}
+			}
+		}
+	}
+	options.DefaultTransform = apply.ShortenManagedFields(managers...)
+	return options, nil
+}
+
+func selector(k *kind) string {
+	if k.filter == nil {
+		return ""
+	}
+	return k.filter.String()
+}

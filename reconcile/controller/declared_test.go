@@ -1,0 +1,102 @@
+package controller_test
+
+import (
+	"context"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/internal/widget"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+)
+
+// idle is a reconciler that does nothing.
+type idle struct{}
+
+type idleState struct{}
+
+func (idleState) GetComponentHealth(context.Context) []health.Component { return nil }
+
+func (idle) FetchRemoteState(context.Context, reconcile.Reader, reconcile.ReconcileContext[*widget.Widget]) int {
+	return 0
+}
+
+func (idle) ComposeState(context.Context, reconcile.ReconcileContext[*widget.Widget], int) idleState {
+	return idleState{}
+}
+
+func (idle) PlanResources(
+	context.Context, reconcile.ReconcileContext[*widget.Widget], idleState,
+) reconcile.PlanResult {
+	return reconcile.PlanResult{}
+}
+
+func testScheme(t testing.TB) *runtime.Scheme {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, widget.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return scheme
+}
+
+func gadget() *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(schema.GroupVersionKind{Group: "example.com", Version: "v1beta1", Kind: "Gadget"})
+	return object
+}
+
+func declared() controller.Declared {
+	return controller.New("widget", idle{}).
+		Owns(&corev1.ConfigMap{}, &appsv1.Deployment{}).
+		Reads(&corev1.Secret{}, controller.Metadata(corev1.SchemeGroupVersion.WithKind("Namespace"))).
+		Contributes(&corev1.ServiceAccount{}).
+		Watches(&corev1.Pod{}, func(context.Context, client.Object) []ctrl.Request { return nil }).
+		Optional(gadget()).
+		Filter(&corev1.Secret{}, labels.SelectorFromSet(labels.Set{"app": "widget"}))
+}
+
+func page(t testing.TB) controller.Page {
+	t.Helper()
+	second := controller.New("second", idle{}).Writes(&rbacv1.ClusterRole{}).Reads(&corev1.ConfigMap{}).
+		Options(controller.Options{})
+	page, err := controller.NewPage("widget-operator", testScheme(t), declared(), second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page.LeaderElection = true
+	page.Services = []controller.Service{{Name: "webhook", Port: 443, PortName: "https"}}
+	page.Webhooks = []controller.Webhook{{
+		Name: "v.example.com", Type: "validating", Path: "/validate", FailurePolicy: "Fail",
+		Service: "system/webhook", Source: "config/webhook/manifests.yaml",
+	}}
+	return page
+}
+
+type objectOf = runtime.Object
+
+func genericList(version, kind string) *unstructured.UnstructuredList {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(schema.GroupVersionKind{Version: version, Kind: kind})
+	return list
+}
+
+func metadataList(version, kind string) *metav1.PartialObjectMetadataList {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(schema.GroupVersionKind{Version: version, Kind: kind})
+	return list
+}

@@ -1,0 +1,126 @@
+package controller_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/reconcilekit/reconcilekit/internal/widget"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+)
+
+// goldenUpdate names the variable that rewrites the golden files; the run fails all the same.
+const goldenUpdate = "UPDATE_GOLDEN"
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", file)
+	if os.Getenv(goldenUpdate) != "" {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Errorf("%s was rewritten: run again without %s", path, goldenUpdate)
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v: run with %s=1 to write it", err, goldenUpdate)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got), %s=1 rewrites it:\n%s", path, goldenUpdate, diff)
+	}
+}
+
+func TestPage(t *testing.T) {
+	t.Parallel()
+	p := page(t)
+	golden(t, "page.md", p.Markdown())
+	data, err := p.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "page.json", string(data))
+	role, err := p.RoleYAML("widget-operator")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "role.yaml", string(role))
+}
+
+func TestDeclarationErrors(t *testing.T) {
+	t.Parallel()
+	type unknown struct{ corev1.Pod }
+	cases := map[string]struct {
+		reason string
+		build  controller.Declared
+		want   []string
+	}{
+		"NotInScheme": {
+			reason: "a type that the scheme does not know is named with its line",
+			build:  controller.New("w", idle{}).Reads(&unknown{}),
+			want:   []string{`controller "w": Reads(*controller_test.unknown) at reconcile/controller/describe_test.go:`, "no kind"},
+		},
+		"TwoRepresentations": {
+			reason: "one kind has one informer",
+			build: controller.New("w", idle{}).Reads(&corev1.Secret{}).
+				Watches(controller.Metadata(corev1.SchemeGroupVersion.WithKind("Secret")), nil),
+			want: []string{"Watches(Secret)", "is metadata", "but Reads", "is typed"},
+		},
+		"OwnsMetadata": {
+			reason: "what is applied must be seen whole",
+			build:  controller.New("w", idle{}).Owns(controller.Metadata(corev1.SchemeGroupVersion.WithKind("Secret"))),
+			want:   []string{"Owns(Secret)", "metadata only"},
+		},
+		"FilterUndeclared": {
+			reason: "a filter needs a declaration",
+			build:  controller.New("w", idle{}).Filter(&corev1.Secret{}, labels.Everything()),
+			want:   []string{"add Reads(&v1.Secret{}) to the builder of controller \"w\""},
+		},
+		"FilterOwner": {
+			reason: "owners cannot be filtered: one outside the selector would look deleted",
+			build:  controller.New("w", idle{}).Filter(&widget.Widget{}, labels.Everything()),
+			want:   []string{"Filter(Widget): owners cannot be filtered"},
+		},
+	}
+	for label, tc := range cases {
+		t.Run(label, func(t *testing.T) {
+			t.Parallel()
+			_, err := tc.build.Describe(testScheme(t))
+			if err == nil {
+				t.Fatalf("%s: no error", tc.reason)
+			}
+			for _, part := range tc.want {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("%s: error %q does not say %q", tc.reason, err, part)
+				}
+			}
+		})
+	}
+}
+
+func TestCacheOptions(t *testing.T) {
+	t.Parallel()
+	options, err := controller.CacheOptions(testScheme(t), declared())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for object, by := range options.ByObject {
+		if _, ok := object.(*corev1.Secret); ok {
+			got = append(got, by.Label.String())
+		}
+	}
+	if diff := cmp.Diff([]string{"app=widget"}, got); diff != "" {
+		t.Errorf("selectors of Secret (-want +got):\n%s", diff)
+	}
+	all := controller.New("all", idle{}).Reads(&corev1.Secret{})
+	if _, err := controller.CacheOptions(testScheme(t), declared(), all); err == nil ||
+		!strings.Contains(err.Error(), `"app=widget" and ""`) {
+		t.Errorf("two selectors for one informer: error %v", err)
+	}
+}

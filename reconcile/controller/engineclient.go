@@ -1,0 +1,80 @@
+package controller
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// engineClient is the client of the engine: it reads declared kinds from the cache and others, such as a kind that only
+// an earlier version of the operator wrote, from the API server. Its writes opt out of the client's read-your-writes
+// option, which would start an informer for each representation that is written and may wait for ever.
+type engineClient struct {
+	client.Client
+	reads *cachedReads
+	live  client.Reader
+}
+
+var _ client.Client = (*engineClient)(nil)
+
+// Get reads one object. It is not tracked: what the engine writes is found through references and by name.
+func (c *engineClient) Get(
+	ctx context.Context, key client.ObjectKey, into client.Object, opts ...client.GetOption,
+) error {
+	k, err := c.reads.declared(into)
+	if err != nil {
+		return c.live.Get(ctx, key, into, opts...) // undeclared is uncached
+	}
+	return c.reads.get(ctx, k, k.name(key), into, opts...)
+}
+
+// List reads a list like Get one object.
+func (c *engineClient) List(ctx context.Context, into client.ObjectList, opts ...client.ListOption) error {
+	k, err := c.reads.declared(into)
+	if err != nil {
+		return c.live.List(ctx, into, opts...) // undeclared is uncached
+	}
+	return c.reads.list(ctx, k, into, opts...)
+}
+
+func (c *engineClient) Create(ctx context.Context, object client.Object, opts ...client.CreateOption) error {
+	return c.Client.Create(ctx, object, append(opts, client.DisableReadYourWritesConsistency)...)
+}
+
+func (c *engineClient) Update(ctx context.Context, object client.Object, opts ...client.UpdateOption) error {
+	return c.Client.Update(ctx, object, append(opts, client.DisableReadYourWritesConsistency)...)
+}
+
+func (c *engineClient) Patch(
+	ctx context.Context, object client.Object, patch client.Patch, opts ...client.PatchOption,
+) error {
+	return c.Client.Patch(ctx, object, patch, append(opts, client.DisableReadYourWritesConsistency)...)
+}
+
+func (c *engineClient) Apply(ctx context.Context, object runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+	return c.Client.Apply(ctx, object, append(opts, client.DisableReadYourWritesConsistency)...)
+}
+
+func (c *engineClient) Delete(ctx context.Context, object client.Object, opts ...client.DeleteOption) error {
+	return c.Client.Delete(ctx, object, append(opts, client.DisableReadYourWritesConsistency)...)
+}
+
+func (c *engineClient) Status() client.SubResourceWriter {
+	return statusWriter{c.Client.Status()}
+}
+
+// statusWriter is the part of the engine's client that writes status.
+type statusWriter struct{ client.SubResourceWriter }
+
+func (w statusWriter) Update(
+	ctx context.Context, object client.Object, opts ...client.SubResourceUpdateOption,
+) error {
+	return w.SubResourceWriter.Update(ctx, object, append(opts, client.DisableReadYourWritesConsistency)...)
+}
+
+func (w statusWriter) Patch(
+	ctx context.Context, object client.Object, patch client.Patch, opts ...client.SubResourcePatchOption,
+) error {
+	return w.SubResourceWriter.Patch(ctx, object, patch, append(opts, client.DisableReadYourWritesConsistency)...)
+}

@@ -1,0 +1,113 @@
+package controller_test
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+)
+
+// TestPriority keeps what controller-runtime does with its priority queue: news go before what was known.
+func TestPriority(t *testing.T) {
+	t.Parallel()
+	at := func(version string) client.Object {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "x", ResourceVersion: version}}
+	}
+	type queue = priorityqueue.PriorityQueue[ctrl.Request]
+	cases := map[string]struct {
+		reason string
+		send   func(h handler.EventHandler, q queue)
+		want   int
+	}{
+		"InitialList": {
+			reason: "objects of the initial list are no news",
+			send: func(h handler.EventHandler, q queue) {
+				h.Create(t.Context(), event.CreateEvent{Object: at("1"), IsInInitialList: true}, q)
+			},
+			want: handler.LowPriority,
+		},
+		"Create": {
+			reason: "a new object is",
+			send:   func(h handler.EventHandler, q queue) { h.Create(t.Context(), event.CreateEvent{Object: at("1")}, q) },
+		},
+		"Resync": {
+			reason: "a resync is no news",
+			send: func(h handler.EventHandler, q queue) {
+				h.Update(t.Context(), event.UpdateEvent{ObjectOld: at("1"), ObjectNew: at("1")}, q)
+			},
+			want: handler.LowPriority,
+		},
+		"Update": {
+			reason: "a change is",
+			send: func(h handler.EventHandler, q queue) {
+				h.Update(t.Context(), event.UpdateEvent{ObjectOld: at("1"), ObjectNew: at("2")}, q)
+			},
+		},
+		"Delete": {
+			reason: "so is a deletion",
+			send:   func(h handler.EventHandler, q queue) { h.Delete(t.Context(), event.DeleteEvent{Object: at("1")}, q) },
+		},
+	}
+	for label, tc := range cases {
+		t.Run(label, func(t *testing.T) {
+			t.Parallel()
+			tracker := controller.NewTracker(nil)
+			tracker.Pass(name("owner"), func(s *controller.Session) { s.Get("ns", "x") })
+			q := priorityqueue.New[ctrl.Request]("test-" + label)
+			defer q.ShutDown()
+			tc.send(tracker.Handler(), q)
+			got, priority, _ := q.GetWithPriority()
+			if got.NamespacedName != name("owner") || priority != tc.want {
+				t.Errorf("%s: got %s with priority %d, want %s with %d", tc.reason, got, priority, name("owner"), tc.want)
+			}
+		})
+	}
+}
+
+// FuzzConcerned holds the index to the selector itself: an object concerns an owner when the selector matches it.
+func FuzzConcerned(f *testing.F) {
+	for _, seed := range []string{"a=b", "a!=b", "a in (b,c)", "a notin (b)", "a,!c", "a=b,c=d", "", "a>1"} {
+		f.Add(seed, "a", "b")
+	}
+	f.Fuzz(func(t *testing.T, text, key, value string) {
+		selector, err := labels.Parse(text)
+		if err != nil {
+			t.Skip()
+		}
+		tracker := controller.NewTracker(nil)
+		tracker.Pass(name("owner"), func(s *controller.Session) { s.List("ns", selector, nil) })
+		o := object("ns", "x", map[string]string{key: value})
+		if got, want := len(tracker.Concerned(o)) == 1, selector.Matches(labels.Set(o.GetLabels())); got != want {
+			t.Errorf("selector %q and label %s=%s: concerned %t, matches %t", text, key, value, got, want)
+		}
+		tracker.Forget(name("owner"))
+		if owners, edges, entries := tracker.Size(); owners+edges+entries != 0 {
+			t.Errorf("selector %q leaves %d owners, %d edges and %d entries", text, owners, edges, entries)
+		}
+	})
+}
+
+func TestImportPath(t *testing.T) {
+	t.Parallel()
+	for function, want := range map[string]string{
+		"example.com/a/b.F":                          "example.com/a/b",
+		"example.com/a/b.(*T[...]).Method.func1":     "example.com/a/b",
+		"example.com/a.b/c_test.F":                   "example.com/a.b/c",
+		"main.main":                                  "main",
+		"gopkg.in/yaml%2ev3.F":                       "gopkg.in/yaml.v3",
+		"github.com/x/y/z.init.func1":                "github.com/x/y/z",
+		"github.com/x/y/z.New[go.shape.*uint8].func": "github.com/x/y/z",
+	} {
+		if got := controller.ImportPath(function); got != want {
+			t.Errorf("package of %s: got %q, want %q", function, got, want)
+		}
+	}
+}

@@ -1,0 +1,243 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+)
+
+// representation is how the cache keeps a kind. Each has an informer of its own, so a kind is declared in one only.
+type representation string
+
+const (
+	typed        representation = "typed"
+	unstructured representation = "unstructured"
+	metadata     representation = "metadata"
+	virtual      representation = "group" // of a Group, which no cache has
+)
+
+func representationOf(object runtime.Object) representation {
+	switch object.(type) {
+	case runtime.Unstructured:
+		return unstructured
+	case *Group:
+		return virtual
+	case *metav1.PartialObjectMetadata, *metav1.PartialObjectMetadataList:
+		return metadata
+	default:
+		return typed
+	}
+}
+
+// kind is a declared kind: everything that is known of it comes together here.
+type kind struct {
+	schema.GroupVersionKind
+	representation representation
+	object         client.Object // an example of it, never changed
+	declarations   []declaration // in the order of the builder
+	filter         labels.Selector
+	when           []predicate.Predicate
+	fields         map[string]client.IndexerFunc
+
+	index   *index
+	cluster atomic.Bool // the kind has no namespaces
+	absent  atomic.Bool // the kind is optional and its CRD is missing
+	seen    observed
+}
+
+// has says whether the kind was declared for one of the purposes.
+func (k *kind) has(purposes ...purpose) bool {
+	return slices.ContainsFunc(k.declarations, func(d declaration) bool { return slices.Contains(purposes, d.purpose) })
+}
+
+// name is the key under which the API server knows the object: a kind without namespaces ignores the namespace.
+func (k *kind) name(key client.ObjectKey) types.NamespacedName {
+	if k.cluster.Load() {
+		key.Namespace = ""
+	}
+	return key
+}
+
+// field returns the values of a field of the object, if there is a way to know them.
+func (k *kind) field(object client.Object, name string) (values []string, known bool) {
+	switch name {
+	case "metadata.name":
+		return []string{object.GetName()}, true
+	case "metadata.namespace":
+		return []string{object.GetNamespace()}, true
+	}
+	if extract := k.fields[name]; extract != nil {
+		return extract(object), true
+	}
+	return nil, false
+}
+
+// indexFields lets the cache list the kind by its indexed fields.
+func (k *kind) indexFields(ctx context.Context, indexer client.FieldIndexer) error {
+	for _, name := range slices.Sorted(maps.Keys(k.fields)) {
+		if err := indexer.IndexField(ctx, k.object, name, k.fields[name]); err != nil {
+			return fmt.Errorf("index field %q of %s: %w", name, printKind(k.GroupVersionKind), err)
+		}
+	}
+	return nil
+}
+
+// catalogue holds the declared kinds of a controller, in the order of their first declaration.
+type catalogue struct {
+	controller string
+	scheme     *runtime.Scheme
+	kinds      []*kind
+	byKind     map[schema.GroupVersionKind]*kind
+}
+
+// resolve finds the kinds of the declarations in the scheme and checks that they agree. Errors name the line to change.
+func (d *declared) resolve(controller string, scheme *runtime.Scheme) (*catalogue, error) {
+	c := &catalogue{controller: controller, scheme: scheme, byKind: map[schema.GroupVersionKind]*kind{}}
+	for _, declaration := range d.declarations {
+		if err := c.declare(declaration); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range d.filters {
+		k, err := c.declaredKind("Filter", f.object)
+		if err != nil {
+			return nil, err
+		}
+		if k.has(purposeFor) {
+			return nil, fmt.Errorf("controller %q: Filter(%s): owners cannot be filtered", controller, k.Kind)
+		}
+		k.filter = f.labels
+	}
+	for _, w := range d.whens {
+		k, err := c.declaredKind("When", w.object)
+		if err != nil {
+			return nil, err
+		}
+		if k.has(purposeFor) {
+			return nil, fmt.Errorf("controller %q: When(%s): the owner's own events are not restricted", controller, k.Kind)
+		}
+		k.when = append(k.when, w.predicates...)
+	}
+	for _, f := range d.fields {
+		k, err := c.declaredKind("IndexField", f.object)
+		if err != nil {
+			return nil, err
+		}
+		k.fields[f.name] = f.extract
+	}
+	return c, nil
+}
+
+func (c *catalogue) declare(d declaration) error {
+	gvk, err := c.gvk(d.object)
+	if err != nil {
+		return fmt.Errorf("controller %q: %s(%T) at %s: %w", c.controller, d.purpose, d.object, d.source, err)
+	}
+	k := c.byKind[gvk]
+	if k == nil {
+		k = &kind{
+			GroupVersionKind: gvk, representation: representationOf(d.object), object: d.object,
+			fields: map[string]client.IndexerFunc{},
+		}
+		k.index = newIndex(k.field)
+		c.byKind[gvk] = k
+		c.kinds = append(c.kinds, k)
+	}
+	if got := representationOf(d.object); got != k.representation {
+		return fmt.Errorf("controller %q: %s(%s) at %s is %s, but %s at %s is %s: declare a kind in one representation",
+			c.controller, d.purpose, gvk.Kind, d.source, got,
+			k.declarations[0].purpose, k.declarations[0].source, k.representation)
+	}
+	if k.representation == metadata && d.purpose != purposeReads && d.purpose != purposeWatches && d.purpose != purposeOptional {
+		return fmt.Errorf("controller %q: %s(%s) at %s is metadata only: what is written needs a full cache",
+			c.controller, d.purpose, gvk.Kind, d.source)
+	}
+	k.declarations = append(k.declarations, d)
+	return nil
+}
+
+func (c *catalogue) gvk(object client.Object) (schema.GroupVersionKind, error) {
+	if representationOf(object) == virtual {
+		return object.GetObjectKind().GroupVersionKind(), nil
+	}
+	return apiutil.GVKForObject(object, c.scheme)
+}
+
+// installable lists the kinds that an API server knows.
+func (c *catalogue) installable() []*kind {
+	return slices.DeleteFunc(slices.Clone(c.kinds), func(k *kind) bool { return k.representation == virtual })
+}
+
+func (c *catalogue) declaredKind(method string, object client.Object) (*kind, error) {
+	gvk, err := apiutil.GVKForObject(object, c.scheme)
+	if err != nil {
+		return nil, fmt.Errorf("controller %q: %s(%T): %w", c.controller, method, object, err)
+	}
+	if k := c.byKind[gvk]; k != nil {
+		return k, nil
+	}
+	return nil, &UndeclaredError{Controller: c.controller, GVK: gvk, Method: string(purposeReads), Example: c.example(gvk)}
+}
+
+// find returns the declared kind of an object or list.
+func (c *catalogue) find(object runtime.Object) (*kind, schema.GroupVersionKind, error) {
+	gvk, err := apiutil.GVKForObject(object, c.scheme)
+	if err != nil {
+		return nil, gvk, err
+	}
+	if meta.IsListType(object) {
+		gvk.Kind = strings.TrimSuffix(gvk.Kind, "List")
+	}
+	return c.byKind[gvk], gvk, nil
+}
+
+// example is how the builder would be given the kind: a pointer to its Go type where the scheme has one.
+func (c *catalogue) example(gvk schema.GroupVersionKind) string {
+	object, err := c.scheme.New(gvk)
+	if err != nil {
+		return fmt.Sprintf("controller.Unstructured(%#v)", gvk)
+	}
+	return "&" + strings.TrimPrefix(fmt.Sprintf("%T", object), "*") + "{}"
+}
+
+// optional lists the kinds that may be missing.
+func (c *catalogue) optional() []*kind {
+	return slices.DeleteFunc(slices.Clone(c.kinds), func(k *kind) bool { return !k.has(purposeOptional) })
+}
+
+// UndeclaredError is the refusal to read or write a kind that the builder of the controller was not told of: such a read
+// would have no watch, and the rights would not allow it. Its text names what to add.
+type UndeclaredError struct {
+	// Controller is the name of the controller.
+	Controller string
+	// GVK is the kind.
+	GVK schema.GroupVersionKind
+	// Method is the method of the [Builder] that declares the kind for this use.
+	Method string
+	// Example is its argument as Go code.
+	Example string
+}
+
+// Error names the line to add.
+func (e *UndeclaredError) Error() string {
+	return fmt.Sprintf("%s is not declared: add %s(%s) to the builder of controller %q",
+		printKind(e.GVK), e.Method, e.Example, e.Controller)
+}
+
+// printKind prints a kind as the watches table does: /v1/Namespace, apps/v1/Deployment.
+func printKind(gvk schema.GroupVersionKind) string {
+	return gvk.Group + "/" + gvk.Version + "/" + gvk.Kind
+}

@@ -1,0 +1,181 @@
+package controller
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+const (
+	// defaultLagDeadline is the default of Options.LagDeadline.
+	defaultLagDeadline = 5 * time.Second
+	// lagPoll is how soon a pass that was put off is tried again.
+	lagPoll = 20 * time.Millisecond
+)
+
+// observed is the newest resourceVersion that the informer of a kind has shown, per namespace. Caches of several
+// namespaces are independent of each other, and within one an event of a later version means that all earlier ones are
+// in the cache. Resource versions are ordered as KEP-5504 says.
+type observed struct {
+	mu       sync.Mutex
+	versions map[string]string
+}
+
+func (o *observed) see(object client.Object) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	version := object.GetResourceVersion()
+	if last, known := o.versions[object.GetNamespace()]; known {
+		if order, err := resourceversion.CompareResourceVersion(version, last); err != nil || order <= 0 {
+			return
+		}
+	}
+	if o.versions == nil {
+		o.versions = map[string]string{}
+	}
+	o.versions[object.GetNamespace()] = version
+}
+
+// reached says whether the informer has shown the version or a later one. Versions that cannot be compared count as
+// reached: nothing could ever be waited for.
+func (o *observed) reached(namespace, version string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	last, known := o.versions[namespace]
+	if !known {
+		return false
+	}
+	order, err := resourceversion.CompareResourceVersion(last, version)
+	return err != nil || order >= 0
+}
+
+// write is one write of a pass that the cache may not show yet.
+type write struct {
+	kind    *kind
+	key     types.NamespacedName
+	uid     types.UID
+	version string // empty for a deletion
+}
+
+// lag puts off the pass of an owner while the cache does not show what the pass before has written, so that no pass
+// decides on a world that the owner itself has changed since. It works on the engine's results and on declared kinds
+// only, in any representation and with any selector; every wait ends at the deadline.
+type lag struct {
+	deadline time.Duration
+	cached   func(w write) (client.Object, error) // the object in the cache, nil when it is not there
+	mu       sync.Mutex
+	pending  map[types.NamespacedName]waiting
+}
+
+type waiting struct {
+	since  time.Time
+	writes []write
+}
+
+func newLag(deadline time.Duration) *lag {
+	if deadline == 0 {
+		deadline = defaultLagDeadline
+	}
+	return &lag{deadline: deadline, pending: map[types.NamespacedName]waiting{}}
+}
+
+// wrote remembers the writes of a pass.
+func (l *lag) wrote(owner types.NamespacedName, now time.Time, writes []write) {
+	if l.deadline < 0 || len(writes) == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pending[owner] = waiting{since: now, writes: append(l.pending[owner].writes, writes...)}
+}
+
+// behind says whether the cache lags behind the writes of the owner, and whether the deadline has put an end to that.
+func (l *lag) behind(owner types.NamespacedName, now time.Time) (behind, expired bool) {
+	l.mu.Lock()
+	w, known := l.pending[owner]
+	l.mu.Unlock()
+	if !known {
+		return false, false
+	}
+	left := w.writes[:0:0]
+	for _, write := range w.writes {
+		if !l.shown(write) {
+			left = append(left, write)
+		}
+	}
+	expired = len(left) > 0 && now.Sub(w.since) >= l.deadline
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(left) == 0 || expired {
+		delete(l.pending, owner)
+		return false, expired
+	}
+	l.pending[owner] = waiting{since: w.since, writes: left}
+	return true, false
+}
+
+// shown says whether the cache shows the write or something later.
+func (l *lag) shown(w write) bool {
+	if w.version != "" && w.kind.seen.reached(w.key.Namespace, w.version) {
+		return true
+	}
+	if w.kind.absent.Load() {
+		return true
+	}
+	object, err := l.cached(w)
+	if err != nil {
+		return false
+	}
+	if w.version == "" { // a deletion is shown when the object is gone, is another one, or is on its way
+		return object == nil || object.GetUID() != w.uid || !object.GetDeletionTimestamp().IsZero()
+	}
+	if object == nil {
+		return false
+	}
+	order, err := resourceversion.CompareResourceVersion(object.GetResourceVersion(), w.version)
+	return err != nil || order >= 0
+}
+
+// forget drops what is remembered for an owner that is gone.
+func (l *lag) forget(owner types.NamespacedName) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.pending, owner)
+}
+
+// written picks the writes of a result that the cache will show: those of declared kinds that its selector lets in.
+func (c *cachedReads) written(result apply.Result, children []child) []write {
+	var writes []write
+	for _, object := range result.Objects {
+		k := c.byKind[object.GVK]
+		if k == nil || !object.Wrote() || object.UID == "" {
+			continue
+		}
+		w := write{kind: k, key: k.name(object.Key), uid: object.UID}
+		if object.Outcome != apply.Deleted && object.Outcome != apply.Pruned {
+			w.version = object.ResourceVersion
+			if w.version == "" || !k.cachesChild(w.key, children) {
+				continue
+			}
+		}
+		writes = append(writes, w)
+	}
+	return writes
+}
+
+// cachesChild says whether the selector of the kind's cache lets the child in, as far as its planned labels tell.
+func (k *kind) cachesChild(key types.NamespacedName, children []child) bool {
+	if k.filter == nil {
+		return true
+	}
+	return slices.ContainsFunc(children, func(c child) bool {
+		return c.kind == k && c.key == key && k.filter.Matches(labels.Set(c.labels))
+	})
+}

@@ -1,0 +1,171 @@
+package controller
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+)
+
+// Markdown is the page for people: the watches table, the sequence diagram, webhooks, field managers and finalizers, the
+// read and write matrix, and the rights.
+func (p Page) Markdown() string {
+	var w strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&w, format+"\n", args...) }
+	line("# %s: Dataflow", p.Name)
+	line("\n## Controller Watches\n")
+	line("What wakes the operator: an object of these kinds that is created, changed or deleted.\n")
+	table(&w, []string{"Type", "GVK", "Source"}, p.watchRows())
+	line("\n## Reconciliation Flow\n")
+	line("What it asks of the Kubernetes API, and what it is told.\n")
+	line("```mermaid\n%s```", p.Mermaid())
+	if len(p.Webhooks) > 0 {
+		line("\n## Webhooks\n")
+		table(&w, []string{"Name", "Type", "Path", "Failure Policy", "Service", "Source"}, p.webhookRows())
+	}
+	line("\n## Ownership\n")
+	rows := make([][]string, len(p.Controllers))
+	for i, d := range p.Controllers {
+		rows[i] = []string{d.Controller, d.FieldManager, d.Finalizer}
+	}
+	table(&w, []string{"Controller", "Field Manager", "Finalizer"}, rows)
+	line("\n## Reads and Writes\n")
+	line("Reads come from the cache and send no request.")
+	for _, d := range p.Controllers {
+		line("\n### %s\n", d.Controller)
+		table(&w, []string{"GVK", "Cache", "FetchRemoteState", "Apply", "WriteStatus", "Finalize"}, d.accessRows())
+	}
+	line("\n## Rights\n")
+	table(&w, []string{"API Groups", "Resources", "Verbs"}, ruleRows(p.Rules()))
+	return w.String()
+}
+
+// Markdown is the page of the controller alone.
+func (d Description) Markdown() string {
+	return Page{Name: d.Controller, Controllers: []Description{d}}.Markdown()
+}
+
+// watchRows joins the tables of all controllers: first all For, then all Owns, then all Watches.
+func (p Page) watchRows() [][]string {
+	var rows [][]string
+	for _, watch := range p.watches() {
+		rows = append(rows, []string{watch.Type, watch.GVK, watch.Source})
+	}
+	return rows
+}
+
+func (p Page) watches() []Watch {
+	var all []Watch
+	for _, d := range p.Controllers {
+		all = append(all, d.Watches...)
+	}
+	sortWatches(all)
+	return all
+}
+
+func (p Page) webhookRows() [][]string {
+	rows := make([][]string, len(p.Webhooks))
+	for i, hook := range p.Webhooks {
+		rows[i] = []string{hook.Name, hook.Type, hook.Path, hook.FailurePolicy, hook.Service, hook.Source}
+	}
+	return rows
+}
+
+func (d Description) accessRows() [][]string {
+	rows := make([][]string, len(d.Access))
+	for i, a := range d.Access {
+		cache := a.Cache
+		if a.Filter != "" {
+			cache += " where " + a.Filter
+		}
+		if a.Optional {
+			cache += ", optional"
+		}
+		rows[i] = []string{
+			a.GVK, cache, strings.Join(a.FetchRemoteState, ", "), strings.Join(a.Apply, ", "),
+			strings.Join(a.WriteStatus, ", "), strings.Join(a.Finalize, ", "),
+		}
+	}
+	return rows
+}
+
+func ruleRows(rules []rbacv1.PolicyRule) [][]string {
+	rows := make([][]string, len(rules))
+	for i, rule := range rules {
+		groups := slices.Clone(rule.APIGroups)
+		for j := range groups {
+			if groups[j] == "" {
+				groups[j] = `""`
+			}
+		}
+		rows[i] = []string{strings.Join(groups, ", "), strings.Join(rule.Resources, ", "), strings.Join(rule.Verbs, ", ")}
+	}
+	return rows
+}
+
+func table(w *strings.Builder, header []string, rows [][]string) {
+	row := func(cells []string) {
+		escaped := make([]string, len(cells))
+		for i, cell := range cells {
+			escaped[i] = strings.ReplaceAll(cell, "|", `\|`)
+		}
+		fmt.Fprintf(w, "| %s |\n", strings.Join(escaped, " | "))
+	}
+	row(header)
+	row(slices.Repeat([]string{"---"}, len(header)))
+	for _, cells := range rows {
+		row(cells)
+	}
+}
+
+// Mermaid is the sequence diagram: the watches that reconcile, what is created or updated, the informers, the exposed
+// services and the CRDs.
+func (p Page) Mermaid() string {
+	var w strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&w, format+"\n", args...) }
+	id := identifier(p.Name)
+	line("sequenceDiagram")
+	line("    %%%% Dataflow of %s\n", p.Name)
+	line("    participant KubernetesAPI as Kubernetes API")
+	line("    participant %s as %s\n", id, p.Name)
+	watches := p.watches()
+	for _, watch := range watches {
+		if watch.Type == typeFor {
+			line("    KubernetesAPI->>+%s: Watch %s (reconcile)", id, watch.kind)
+		}
+	}
+	for _, d := range p.Controllers {
+		for _, written := range d.writes {
+			line("    %s->>KubernetesAPI: Create/Update %s", id, written.Kind)
+		}
+	}
+	for _, watch := range watches {
+		if watch.Type == typeWatches {
+			line("    KubernetesAPI-->>+%s: Watch %s (informer)", id, watch.kind)
+		}
+	}
+	if len(p.Services) > 0 {
+		line("\n    Note over %s: Exposed Services", id)
+		for _, service := range p.Services {
+			line("    Note right of %s: %s:%d/TCP [%s]", id, service.Name, service.Port, service.PortName)
+		}
+	}
+	if len(p.CRDs) > 0 {
+		line("\n    Note over KubernetesAPI: Defined CRDs")
+		for _, crd := range p.CRDs {
+			line("    Note right of KubernetesAPI: %s", crd)
+		}
+	}
+	return w.String()
+}
+
+// identifier makes a mermaid participant of a name.
+func identifier(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, name)
+}

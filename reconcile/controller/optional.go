@@ -1,0 +1,238 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+)
+
+// crdKind is what announces that an optional kind may have appeared or gone.
+func crdKind() schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
+}
+
+// discoverer is the part of a discovery client that tells what is installed.
+type discoverer interface {
+	ServerResourcesForGroupVersionWithContext(ctx context.Context, groupVersion string) (*metav1.APIResourceList, error)
+}
+
+// gate is the source of events of the optional kinds. It watches the metadata of CRDs, asks the discovery API about the
+// kinds of a group when one of its CRDs changes, and starts and stops the informers. At rest it sends no request.
+type gate struct {
+	cache     cache.Cache
+	discovery discoverer
+	watchers  []*watcher
+	timeout   time.Duration
+
+	poke   chan struct{}
+	synced chan error // one value: the outcome of the first look
+}
+
+var _ source.SyncingSource = (*gate)(nil)
+
+func newGate(c cache.Cache, d discoverer, watchers []*watcher, timeout time.Duration) *gate {
+	return &gate{
+		cache: c, discovery: d, watchers: watchers, timeout: timeout,
+		poke: make(chan struct{}, 1), synced: make(chan error, 1),
+	}
+}
+
+// settle is when the discovery API is asked after a CRD has changed: it follows with a delay.
+func settle() []time.Duration {
+	return []time.Duration{0, 100 * time.Millisecond, 400 * time.Millisecond, 1500 * time.Millisecond, 5 * time.Second}
+}
+
+// Start implements source.Source.
+func (g *gate) Start(ctx context.Context, q queue) error {
+	go g.run(ctx, q)
+	return nil
+}
+
+// WaitForSync returns when it is known which kinds are there and the informers of those are synced.
+func (g *gate) WaitForSync(ctx context.Context) error {
+	select {
+	case err := <-g.synced:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("find out which optional kinds are installed: %w", ctx.Err())
+	}
+}
+
+// String names the source in the log.
+func (g *gate) String() string {
+	names := make([]string, len(g.watchers))
+	for i, w := range g.watchers {
+		names[i] = printKind(w.kind.GroupVersionKind)
+	}
+	return "optional kinds: " + strings.Join(names, ", ")
+}
+
+func (g *gate) run(ctx context.Context, q queue) {
+	err := g.watchCRDs(ctx)
+	if err == nil {
+		err = g.look(ctx, q)
+	}
+	g.synced <- err
+	if err != nil {
+		return
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-g.poke:
+		}
+		g.follow(ctx, q)
+	}
+}
+
+// follow looks several times, until discovery has caught up with the CRDs. A new change starts it anew.
+func (g *gate) follow(ctx context.Context, q queue) {
+	waits := settle()
+	for i := 0; i < len(waits); i++ {
+		timer := time.NewTimer(waits[i])
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-g.poke:
+			timer.Stop()
+			i = -1 // from the start
+			continue
+		case <-timer.C:
+		}
+		if err := g.look(ctx, q); err != nil && ctx.Err() == nil {
+			log.FromContext(ctx).Error(err, "find out which optional kinds are installed")
+			i = max(i-1, 0) // the last wait again
+		}
+	}
+}
+
+// watchCRDs pokes the gate whenever a CRD of a group of interest changes.
+func (g *gate) watchCRDs(ctx context.Context) error {
+	informer, err := g.cache.GetInformer(ctx, Metadata(crdKind()))
+	if err != nil {
+		return fmt.Errorf("watch CRDs: %w", err)
+	}
+	changed := func(object any) {
+		if tombstone, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
+			object = tombstone.Obj
+		}
+		if crd, ok := object.(metav1.Object); ok && g.concerns(crd.GetName()) {
+			select {
+			case g.poke <- struct{}{}:
+			default:
+			}
+		}
+	}
+	_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc: changed, UpdateFunc: func(_, object any) { changed(object) }, DeleteFunc: changed,
+	})
+	return err
+}
+
+// concerns says whether a CRD, whose name is plural.group, is of the group of an optional kind.
+func (g *gate) concerns(crd string) bool {
+	_, group, _ := strings.Cut(crd, ".")
+	for _, w := range g.watchers {
+		if w.kind.Group == group {
+			return true
+		}
+	}
+	return false
+}
+
+// look compares what is installed with what is watched and mends the difference.
+func (g *gate) look(ctx context.Context, q queue) error {
+	var errs []error
+	for _, w := range g.watchers {
+		resource, err := g.installed(ctx, w.kind.GroupVersionKind)
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+		case resource != nil && w.stop == nil:
+			w.kind.cluster.Store(!resource.Namespaced)
+			errs = append(errs, g.appear(ctx, w, q))
+		case resource == nil && w.stop != nil:
+			errs = append(errs, g.vanish(ctx, w, q))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// installed returns the resource of the kind, nil when there is none.
+func (g *gate) installed(ctx context.Context, gvk schema.GroupVersionKind) (*metav1.APIResource, error) {
+	list, err := g.discovery.ServerResourcesForGroupVersionWithContext(ctx, gvk.GroupVersion().String())
+	if apierrors.IsNotFound(err) {
+		return nil, nil //nolint:nilnil // nothing is installed
+	}
+	if err != nil {
+		return nil, fmt.Errorf("discover %s: %w", gvk.GroupVersion(), err)
+	}
+	for i := range list.APIResources {
+		if list.APIResources[i].Kind == gvk.Kind && !strings.Contains(list.APIResources[i].Name, "/") {
+			return &list.APIResources[i], nil
+		}
+	}
+	return nil, nil //nolint:nilnil // the group has other kinds
+}
+
+// appear starts to watch a kind and, once the cache has it, lets reads and children through and wakes who asked for it.
+func (g *gate) appear(ctx context.Context, w *watcher, q queue) error {
+	if err := w.kind.indexFields(ctx, g.cache); err != nil {
+		return errors.Join(err, g.cache.RemoveInformer(ctx, w.kind.object))
+	}
+	watching, stop := context.WithCancel(ctx)
+	kind := source.Kind(g.cache, w.kind.object, w.handler())
+	if err := kind.Start(watching, q); err != nil {
+		stop()
+		return fmt.Errorf("watch %s: %w", printKind(w.kind.GroupVersionKind), err)
+	}
+	syncing, cancel := context.WithTimeout(ctx, g.timeout)
+	defer cancel()
+	if err := kind.WaitForSync(syncing); err != nil {
+		stop()
+		return errors.Join(err, g.cache.RemoveInformer(ctx, w.kind.object))
+	}
+	w.stop = stop
+	w.kind.absent.Store(false)
+	log.FromContext(ctx).Info("optional kind is installed", "kind", printKind(w.kind.GroupVersionKind))
+	g.wake(w, q, eventInstalled)
+	return nil
+}
+
+// vanish stops to watch a kind, as nothing would answer its informer any more.
+func (g *gate) vanish(ctx context.Context, w *watcher, q queue) error {
+	w.kind.absent.Store(true)
+	w.stop()
+	w.stop = nil
+	if err := g.cache.RemoveInformer(ctx, w.kind.object); err != nil {
+		return fmt.Errorf("stop watching %s: %w", printKind(w.kind.GroupVersionKind), err)
+	}
+	log.FromContext(ctx).Info("optional kind is gone", "kind", printKind(w.kind.GroupVersionKind))
+	g.wake(w, q, eventRemoved)
+	return nil
+}
+
+func (g *gate) wake(w *watcher, q queue, event string) {
+	crd := Metadata(crdKind())
+	crd.SetName(strings.ToLower(w.kind.Kind) + "." + w.kind.Group)
+	for _, owner := range w.tracker.readers(w.kind.index) {
+		if w.board != nil {
+			w.board.revive(owner)
+		}
+		w.wakes.note(owner, w.kind.GroupVersionKind, change{event: event, after: crd})
+		q.Add(ctrl.Request{NamespacedName: owner})
+	}
+}

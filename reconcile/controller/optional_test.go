@@ -1,0 +1,114 @@
+package controller_test
+
+import (
+	"context"
+	"errors"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/reconcilekit/reconcilekit/internal/widget"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+)
+
+func gadgetCRD() *apiextensionsv1.CustomResourceDefinition {
+	return &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: "gadgets.example.com"},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Group: "example.com",
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "gadgets", Kind: "Gadget"},
+			Scope: apiextensionsv1.NamespaceScoped,
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
+				Name: "v1beta1", Served: true, Storage: true,
+				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
+					Type: "object", XPreserveUnknownFields: ptr.To(true),
+				}},
+			}},
+		},
+	}
+}
+
+var _ = Describe("an optional kind", func() {
+	It("comes, goes and comes again without a restart", func(ctx context.Context) {
+		namespace, scheme := env.Namespace(GinkgoTB()), testScheme(GinkgoTB())
+		Expect(apiextensionsv1.AddToScheme(scheme)).To(Succeed())
+		c, err := client.New(env.Config(), client.Options{Scheme: scheme})
+		Expect(err).NotTo(HaveOccurred())
+		p := &probe{fetch: readGadget, plan: planGadget}
+		runs{}.start(namespace, func(mgr manager.Manager) error {
+			return controller.New("optional", p).Owns(gadget()).Optional(gadget()).Options(settings()).SetupWithManager(mgr)
+		})
+		w := newWidget(namespace, "w")
+		Expect(c.Create(ctx, w)).To(Succeed())
+		Eventually(readyMessage).WithArguments(ctx, c, w).WithTimeout(soon).Should(ContainSubstring("Ready: True"))
+		absent := p.settled(ctx, "w")
+
+		child := gadget()
+		child.SetNamespace(namespace)
+		child.SetName("w")
+		for range 2 {
+			Expect(c.Create(ctx, gadgetCRD())).To(Succeed())
+			Eventually(func() error {
+				return c.Get(ctx, client.ObjectKeyFromObject(child), child)
+			}).WithTimeout(soon).Should(Succeed(), "the child is applied when its kind appears")
+			before := p.settled(ctx, "w")
+			Expect(before).To(BeNumerically(">", absent))
+			child.SetLabels(map[string]string{"changed": "yes"})
+			Expect(c.Update(ctx, child)).To(Succeed())
+			Eventually(p.count).WithArguments("w").WithTimeout(soon).Should(Equal(before + 1))
+
+			Expect(c.Delete(ctx, gadgetCRD())).To(Succeed())
+			Eventually(func() bool {
+				return apierrors.IsNotFound(c.Get(ctx, client.ObjectKey{Name: gadgetCRD().Name}, &apiextensionsv1.CustomResourceDefinition{}))
+			}).WithTimeout(soon).Should(BeTrue())
+			Eventually(func() (int, error) {
+				err := c.Get(ctx, client.ObjectKeyFromObject(w), w)
+				return w.Status.Count, err
+			}).WithTimeout(soon).Should(BeZero())
+			Eventually(p.count).WithArguments("w").WithTimeout(soon).Should(BeNumerically(">", before+1), "its going wakes the owner")
+			absent = p.settled(ctx, "w")
+			Expect(readyMessage(ctx, c, w)).To(ContainSubstring("Ready: True"))
+		}
+	})
+})
+
+// readGadget finds the gadget, or that its kind is absent, in which case lists are empty.
+func readGadget(ctx context.Context, r reconcile.Reader, o *widget.Widget) world {
+	err := r.Get(ctx, client.ObjectKeyFromObject(o), gadget())
+	var absent *controller.AbsentError
+	if !errors.As(err, &absent) {
+		return world{err: client.IgnoreNotFound(err)}
+	}
+	if !apierrors.IsNotFound(err) {
+		return world{err: err}
+	}
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(gadget().GroupVersionKind().GroupVersion().WithKind("GadgetList"))
+	if err := r.List(ctx, list); err != nil {
+		return world{err: err}
+	}
+	if len(list.Items) != 0 {
+		return world{err: errors.New("an absent kind has objects")}
+	}
+	return world{names: []string{"absent"}}
+}
+
+func planGadget(o *widget.Widget, _ world) (plan reconcile.PlanResult) {
+	child := gadget()
+	child.SetNamespace(o.Namespace)
+	child.SetName(o.Name)
+	_ = unstructured.SetNestedField(child.Object, "b", "spec", "a")
+	plan.Apply(child)
+	return plan
+}
+
+var _ runtime.Object = (*unstructured.Unstructured)(nil)

@@ -1,0 +1,90 @@
+package controller
+
+import (
+	"encoding/json"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+)
+
+// Page is the dataflow page of an operator: its controllers, and what no controller knows. Fill in the fields that
+// [NewPage] leaves empty.
+type Page struct {
+	// Name is the name of the operator.
+	Name string `json:"name"`
+	// Controllers are described in the order given.
+	Controllers []Description `json:"controllers"`
+	// Webhooks are the admission webhooks that the operator serves.
+	Webhooks []Webhook `json:"webhooks,omitempty"`
+	// Services are the ports that the operator exposes.
+	Services []Service `json:"services,omitempty"`
+	// CRDs are the kinds that the operator brings along, as in "Database (example.com/v1)". NewPage fills in the
+	// kinds that the controllers reconcile, built-in ones left out.
+	CRDs []string `json:"crds,omitempty"`
+	// LeaderElection adds the rights to take part in one.
+	LeaderElection bool `json:"leaderElection,omitempty"`
+	// ExtraRules are rights that no declaration expresses, such as those that the operator grants to others.
+	ExtraRules []rbacv1.PolicyRule `json:"extraRules,omitempty"`
+}
+
+// Webhook is an admission webhook.
+type Webhook struct {
+	// Name is its name in the webhook configuration.
+	Name string `json:"name"`
+	// Type is mutating or validating.
+	Type string `json:"type"`
+	// Path is where the operator serves it.
+	Path string `json:"path"`
+	// FailurePolicy is Fail or Ignore.
+	FailurePolicy string `json:"failurePolicy"`
+	// Service is the namespace and name of the service that the API server calls.
+	Service string `json:"service"`
+	// Source is where it is configured.
+	Source string `json:"source"`
+}
+
+// Service is a port that the operator exposes, as in "webhook-service:443/TCP [https]".
+type Service struct {
+	// Name is the name of the service.
+	Name string `json:"name"`
+	// Port is the port of the service.
+	Port int32 `json:"port"`
+	// PortName is the name of the port, which may be empty.
+	PortName string `json:"portName,omitempty"`
+}
+
+// NewPage describes the controllers of an operator. It needs no cluster.
+func NewPage(name string, scheme *runtime.Scheme, controllers ...Declared) (Page, error) {
+	page := Page{Name: name}
+	known := map[string]struct{}{}
+	for _, controller := range controllers {
+		d, err := controller.Describe(scheme)
+		if err != nil {
+			return Page{}, err
+		}
+		page.Controllers = append(page.Controllers, d)
+		if clientscheme.Scheme.Recognizes(d.owner) { // built in
+			continue
+		}
+		crd := d.owner.Kind + " (" + d.owner.GroupVersion().String() + ")"
+		if _, twice := known[crd]; !twice {
+			known[crd] = struct{}{}
+			page.CRDs = append(page.CRDs, crd)
+		}
+	}
+	return page, nil
+}
+
+// JSON is the page for machines, indented, with a stable order.
+func (p Page) JSON() ([]byte, error) {
+	page := struct {
+		Page
+		Rules []rbacv1.PolicyRule `json:"rules"`
+	}{p, p.Rules()}
+	data, err := json.MarshalIndent(page, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return append(data, '\n'), nil
+}

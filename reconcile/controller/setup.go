@@ -1,0 +1,285 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/discovery"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+const defaultSyncTimeout = 2 * time.Minute
+
+// SetupWithManager builds the controller and adds it to the manager. It fails when a declaration is not in the scheme,
+// when declarations contradict each other, and when a kind that is not [Builder.Optional] is not installed.
+func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
+	kinds, err := b.resolve(b.name, mgr.GetScheme())
+	if err != nil {
+		return err
+	}
+	if err := b.locate(mgr, kinds); err != nil {
+		return err
+	}
+	options := b.withDefaults(mgr)
+	reads := &cachedReads{catalogue: kinds, cache: mgr.GetCache(), tracker: newTracker(), lag: newLag(options.LagDeadline)}
+	reads.lag.cached = reads.object
+	observer, err := newObserver(metrics.Registry, b.name, options.Observer)
+	if err == nil {
+		err = newState(metrics.Registry, b.name, reads)
+	}
+	if err != nil {
+		return fmt.Errorf("controller %q: register metrics: %w", b.name, err)
+	}
+	ready := &readiness{Observer: observer}
+	reads.gone = func(owner client.ObjectKey) { ready.note(ctrl.Request{NamespacedName: owner}, nil) }
+	if err := mgr.AddReadyzCheck(b.name, ready.check); err != nil {
+		return fmt.Errorf("controller %q: add its readiness check: %w", b.name, err)
+	}
+	options.Observer = ready
+	spans := newTracing(b.name, options.TracerProvider, ready)
+	if spans != nil {
+		options.Observer = spans
+	}
+	pipeline, err := b.pipeline(mgr, reads, options)
+	if err != nil {
+		return err
+	}
+	woken := &wakes{}
+	controller, err := ctrlcontroller.New(b.name, mgr, ctrlcontroller.Options{
+		Reconciler:              &passes{next: pipeline, lag: reads.lag, wakes: woken, clock: options.Clock, observer: observer, spans: spans},
+		MaxConcurrentReconciles: options.Concurrency,
+		CacheSyncTimeout:        options.SyncTimeout,
+		SkipNameValidation:      skip(options.SkipNameValidation),
+	})
+	if err != nil {
+		return fmt.Errorf("controller %q: %w", b.name, err)
+	}
+	return b.watch(mgr, controller, reads, woken)
+}
+
+// managers are the field managers whose entries the cache has to keep whole.
+func (b *Builder[T, F, O]) managers() []string {
+	return append([]string{b.fieldManager()}, b.options.Apply.FormerManagers...)
+}
+
+func (b *Builder[T, F, O]) resolved(scheme *runtime.Scheme) (*catalogue, error) {
+	return b.resolve(b.name, scheme)
+}
+
+func skip(yes bool) *bool {
+	if !yes {
+		return nil // the manager decides
+	}
+	return &yes
+}
+
+// Timekeeper is implemented by managers that have a clock of their own, as those of tests do: controllers without a clock
+// in their [Options] take it.
+type Timekeeper interface {
+	// GetClock returns the clock; it must not be nil.
+	GetClock() clock.PassiveClock
+}
+
+// withDefaults fills in the options that were left out.
+func (b *Builder[T, F, O]) withDefaults(mgr manager.Manager) Options {
+	o := b.options
+	if timed, ok := mgr.(Timekeeper); ok && o.Clock == nil {
+		o.Clock = timed.GetClock()
+	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	if o.Apply.Clock == nil {
+		o.Apply.Clock = o.Clock
+	}
+	if o.Recorder == nil && b.board == nil { // there is no object to announce for
+		o.Recorder = recorder{mgr.GetEventRecorder(b.name)}
+	}
+	o.Apply.FieldManager, o.Apply.Finalizer = b.fieldManager(), b.finalizer()
+	return o
+}
+
+func (b *Builder[T, F, O]) fieldManager() string {
+	if b.options.Apply.FieldManager != "" {
+		return b.options.Apply.FieldManager
+	}
+	return b.name
+}
+
+func (b *Builder[T, F, O]) finalizer() string {
+	if b.options.Apply.Finalizer != "" {
+		return b.options.Apply.Finalizer
+	}
+	domain := b.options.Apply.Domain
+	if domain == "" {
+		domain = apply.DefaultDomain
+	}
+	return domain + "/" + b.fieldManager()
+}
+
+// locate asks which kinds have namespaces. An optional kind is asked for by its gate.
+func (b *Builder[T, F, O]) locate(mgr manager.Manager, kinds *catalogue) error {
+	for _, k := range kinds.installable() {
+		if k.has(purposeOptional) {
+			k.absent.Store(true) // until the gate has found it
+			continue
+		}
+		mapping, err := mgr.GetRESTMapper().RESTMapping(k.GroupKind(), k.Version)
+		if meta.IsNoMatchError(err) {
+			return fmt.Errorf("controller %q: %s is not installed: install its CRD, or add Optional(%s) to the builder: %w",
+				b.name, printKind(k.GroupVersionKind), kinds.example(k.GroupVersionKind), err)
+		}
+		if err != nil {
+			return fmt.Errorf("controller %q: look up %s: %w", b.name, printKind(k.GroupVersionKind), err)
+		}
+		k.cluster.Store(mapping.Scope.Name() == meta.RESTScopeNameRoot)
+	}
+	return nil
+}
+
+// pipeline puts the reconciler, the tracked reads and the engine together.
+func (b *Builder[T, F, O]) pipeline(
+	mgr manager.Manager, reads *cachedReads, options Options,
+) (*reconcile.Pipeline[T, F, O], error) {
+	live := mgr.GetAPIReader()
+	engine, err := apply.New(&engineClient{Client: mgr.GetClient(), reads: reads, live: live}, live, options.Apply)
+	if err != nil {
+		return nil, fmt.Errorf("controller %q: %w", b.name, err)
+	}
+	var reader client.Reader = mgr.GetCache()
+	var applier reconcile.Applier = &declaredApplier{Applier: engine, reads: reads, clock: options.Clock}
+	if b.board != nil {
+		world := &groupWorld{Reader: reader, Applier: applier, board: b.board, reads: reads}
+		reader, applier = world, world
+	}
+	return reconcile.New(reconcile.Config[T, F, O]{
+		Name:            b.name,
+		Reconciler:      b.reconciler,
+		New:             newObject[T],
+		Reader:          reader,
+		Applier:         applier,
+		Tracker:         reads,
+		Decorate:        b.decorate,
+		Finalizer:       options.Apply.Finalizer,
+		FieldManager:    options.Apply.FieldManager,
+		Recorder:        options.Recorder,
+		Observer:        options.Observer,
+		Clock:           options.Clock,
+		Grace:           options.Grace,
+		PauseAnnotation: options.PauseAnnotation,
+	})
+}
+
+// watch gives the controller its sources: one for each kind, one for all optional kinds, and those of the caller.
+func (b *Builder[T, F, O]) watch(
+	mgr manager.Manager, controller ctrlcontroller.Controller, reads *cachedReads, woken *wakes,
+) error {
+	var optional []*watcher
+	sources := slices.Clone(b.sources)
+	if b.board != nil {
+		sources = append(sources, b.board.source())
+	}
+	for _, joined := range b.joins {
+		r := &groupReads{board: joined, tracker: reads.tracker, wakes: woken}
+		r.index = newIndex(func(client.Object, string) ([]string, bool) { return nil, false })
+		reads.joined = append(reads.joined, r)
+		sources = append(sources, r.source())
+	}
+	for _, k := range reads.installable() {
+		w := &watcher{kind: k, owner: reads.kinds[0], tracker: reads.tracker, wakes: woken, board: b.board}
+		if k.has(purposeOptional) {
+			optional = append(optional, w)
+			continue
+		}
+		if err := k.indexFields(context.Background(), mgr.GetFieldIndexer()); err != nil {
+			return fmt.Errorf("controller %q: %w", b.name, err)
+		}
+		sources = append(sources, source.Kind(mgr.GetCache(), k.object, w.handler()))
+	}
+	if len(optional) > 0 {
+		installed, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+		if err != nil {
+			return fmt.Errorf("controller %q: %w", b.name, err)
+		}
+		timeout := b.options.SyncTimeout
+		if timeout == 0 {
+			timeout = defaultSyncTimeout
+		}
+		sources = append(sources, newGate(mgr.GetCache(), installed, optional, timeout))
+	}
+	for _, s := range sources {
+		if err := controller.Watch(s); err != nil {
+			return fmt.Errorf("controller %q: %w", b.name, err)
+		}
+	}
+	return nil
+}
+
+// newObject returns an empty T, which is a pointer to a struct.
+func newObject[T reconcile.Owner]() T {
+	return reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T) //nolint:forcetypeassert // a pointer to T's element is a T
+}
+
+// passes runs each pass when the cache has caught up with the one before, and tells what woke it.
+type passes struct {
+	next  ctrl.Reconciler
+	lag   *lag
+	wakes *wakes
+	clock clock.PassiveClock
+
+	observer *observer
+	spans    *tracing // nil when nobody traces
+}
+
+// Reconcile implements the Reconciler of controller-runtime.
+func (p *passes) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	behind, expired := p.lag.behind(request.NamespacedName, p.clock.Now())
+	if behind || expired {
+		p.observer.waited(expired)
+	}
+	if behind {
+		return ctrl.Result{RequeueAfter: lagPoll}, nil
+	}
+	logger := log.FromContext(ctx)
+	if expired {
+		logger.Info("the cache still does not show what the last pass wrote; going on without", "deadline", p.lag.deadline)
+	}
+	first, known := p.wakes.take(request.NamespacedName)
+	if known {
+		first.log(logger)
+	}
+	if p.spans == nil {
+		return p.next.Reconcile(ctx, request)
+	}
+	ctx, span := p.spans.start(ctx, request, first, known)
+	defer span.End()
+	return p.next.Reconcile(ctx, request)
+}
+
+// object returns the object of a write as the cache has it, nil when it is not there.
+func (c *cachedReads) object(w write) (client.Object, error) {
+	object, err := c.empty(w.kind)
+	if err != nil {
+		return nil, err
+	}
+	found, err := ignoreMissing(c.get(context.Background(), w.kind, w.key, object))
+	if !found {
+		return nil, err
+	}
+	return object, nil
+}

@@ -1,0 +1,115 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/reconcilekit/reconcilekit/reconcile"
+)
+
+// instrumentation names the tracer, as OpenTelemetry asks: by the package that makes the spans.
+const instrumentation = "github.com/reconcilekit/reconcilekit/reconcile/controller"
+
+// The names of spans' attributes. Namespaces follow OpenTelemetry's conventions for Kubernetes, which have no word for
+// what a controller does.
+const (
+	spanPass = "Reconcile"
+
+	attrController    = "reconcilekit.controller"
+	attrNamespace     = "k8s.namespace.name"
+	attrOwner         = "reconcilekit.owner.name"
+	attrWakeEvent     = "reconcilekit.wake.event"
+	attrWakeKind      = "reconcilekit.wake.kind"
+	attrWakeNamespace = "reconcilekit.wake.namespace"
+	attrWakeName      = "reconcilekit.wake.name"
+	attrWakeManager   = "reconcilekit.wake.field_manager"
+	attrWakeMore      = "reconcilekit.wake.more"
+	attrState         = "reconcilekit.state"
+	attrStatusWritten = "reconcilekit.status_written"
+	attrRequeueAfter  = "reconcilekit.requeue_after" // in seconds
+)
+
+// tracing makes a span of each pass and of each phase.
+type tracing struct {
+	reconcile.Observer
+
+	name   string
+	tracer trace.Tracer
+}
+
+var _ reconcile.Observer = (*tracing)(nil)
+
+// newTracing returns nil when there is no provider, so that nothing is spent on spans.
+func newTracing(name string, provider trace.TracerProvider, next reconcile.Observer) *tracing {
+	if provider == nil {
+		return nil
+	}
+	return &tracing{Observer: next, name: name, tracer: provider.Tracer(instrumentation)}
+}
+
+// start starts the span of a pass. A pass that nothing woke is a requeue, or the first of many after a start.
+func (t *tracing) start(ctx context.Context, request ctrl.Request, woken wake, known bool) (context.Context, trace.Span) {
+	attributes := []attribute.KeyValue{
+		attribute.String(attrController, t.name),
+		attribute.String(attrNamespace, request.Namespace),
+		attribute.String(attrOwner, request.Name),
+	}
+	if known {
+		attributes = append(attributes,
+			attribute.String(attrWakeEvent, woken.event),
+			attribute.String(attrWakeKind, printKind(woken.kind)),
+			attribute.String(attrWakeNamespace, woken.object.Namespace),
+			attribute.String(attrWakeName, woken.object.Name),
+			attribute.String(attrWakeManager, woken.manager),
+			attribute.Int(attrWakeMore, woken.more),
+		)
+	}
+	return t.tracer.Start(ctx, spanPass, trace.WithAttributes(attributes...))
+}
+
+// PhaseStart implements reconcile.Observer.
+func (t *tracing) PhaseStart(ctx context.Context, phase reconcile.Phase) context.Context {
+	ctx, _ = t.tracer.Start(t.Observer.PhaseStart(ctx, phase), string(phase)) //nolint:spancheck // PhaseDone ends it
+	return ctx
+}
+
+// PhaseDone implements reconcile.Observer.
+func (t *tracing) PhaseDone(ctx context.Context, phase reconcile.Phase, took time.Duration, err error) {
+	span := trace.SpanFromContext(ctx)
+	failed(span, err)
+	span.End()
+	t.Observer.PhaseDone(ctx, phase, took, err)
+}
+
+// PassDone implements reconcile.Observer. The span ends with the pass, see [passes.Reconcile].
+func (t *tracing) PassDone(ctx context.Context, report reconcile.Report) {
+	if span := trace.SpanFromContext(ctx); span.IsRecording() {
+		span.SetAttributes(
+			attribute.String(attrState, string(report.Assessment.State)),
+			attribute.Bool(attrStatusWritten, report.StatusWritten),
+			attribute.Float64(attrRequeueAfter, report.Outcome.RequeueAfter.Seconds()),
+		)
+		failed(span, errors.Join(report.Outcome.Retry...))
+	}
+	t.Observer.PassDone(ctx, report)
+}
+
+// failed records an error; of a panic its stack, too.
+func failed(span trace.Span, err error) {
+	if err == nil || !span.IsRecording() {
+		return
+	}
+	var options []trace.EventOption
+	var panicked *reconcile.PanicError
+	if errors.As(err, &panicked) {
+		options = append(options, trace.WithAttributes(attribute.String("exception.stacktrace", string(panicked.Stack))))
+	}
+	span.RecordError(err, options...)
+	span.SetStatus(codes.Error, err.Error())
+}

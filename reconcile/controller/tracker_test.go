@@ -1,0 +1,323 @@
+package controller_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+)
+
+func name(s string) types.NamespacedName { return types.NamespacedName{Namespace: "ns", Name: s} }
+
+func object(namespace, name string, l map[string]string) client.Object {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: l}}
+}
+
+func parse(t testing.TB, s string) labels.Selector {
+	t.Helper()
+	selector, err := labels.Parse(s)
+	if err != nil {
+		t.Fatalf("selector %q: %v", s, err)
+	}
+	return selector
+}
+
+func TestConcerned(t *testing.T) {
+	t.Parallel()
+	colour := map[string]client.IndexerFunc{
+		"colour": func(o client.Object) []string { return []string{o.GetAnnotations()["colour"]} },
+	}
+	painted := object("ns", "x", nil)
+	painted.SetAnnotations(map[string]string{"colour": "red"})
+	cases := map[string]struct {
+		reason string
+		reads  func(s *controller.Session)
+		events []client.Object
+		want   bool
+	}{
+		"Name": {
+			reason: "a read by name is woken by that object",
+			reads:  func(s *controller.Session) { s.Get("ns", "x") }, events: []client.Object{object("ns", "x", nil)}, want: true,
+		},
+		"OtherName": {
+			reason: "and by no other",
+			reads:  func(s *controller.Session) { s.Get("ns", "x") }, events: []client.Object{object("ns", "y", nil)},
+		},
+		"OtherNamespace": {
+			reason: "nor by its namesake elsewhere",
+			reads:  func(s *controller.Session) { s.Get("ns", "x") }, events: []client.Object{object("other", "x", nil)},
+		},
+		"ListNamespace": {
+			reason: "a list without a selector is woken by everything in the namespace",
+			reads:  func(s *controller.Session) { s.List("ns", nil, nil) },
+			events: []client.Object{object("ns", "y", nil)}, want: true,
+		},
+		"ListOtherNamespace": {
+			reason: "and by nothing elsewhere",
+			reads:  func(s *controller.Session) { s.List("ns", nil, nil) }, events: []client.Object{object("other", "y", nil)},
+		},
+		"ListEverywhere": {
+			reason: "a list of all namespaces is woken by each",
+			reads:  func(s *controller.Session) { s.List("", labels.Everything(), nil) },
+			events: []client.Object{object("other", "y", nil)}, want: true,
+		},
+		"Selector": {
+			reason: "a selector is woken by what it matches",
+			reads:  func(s *controller.Session) { s.List("ns", parse(t, "a=b,c"), nil) },
+			events: []client.Object{object("ns", "y", map[string]string{"a": "b", "c": ""})}, want: true,
+		},
+		"SelectorMismatch": {
+			reason: "one requirement that fails is enough",
+			reads:  func(s *controller.Session) { s.List("ns", parse(t, "a=b,c"), nil) },
+			events: []client.Object{object("ns", "y", map[string]string{"a": "b"})},
+		},
+		"Leaves": {
+			reason: "an object that has left the selector is found by how it was",
+			reads:  func(s *controller.Session) { s.List("ns", parse(t, "a=b"), nil) },
+			events: []client.Object{object("ns", "y", map[string]string{"a": "b"}), object("ns", "y", nil)}, want: true,
+		},
+		"NotEquals": {
+			reason: "a selector without an equality works as well",
+			reads:  func(s *controller.Session) { s.List("ns", parse(t, "a!=b"), nil) },
+			events: []client.Object{object("ns", "y", nil)}, want: true,
+		},
+		"Nothing": {
+			reason: "the selector of nothing is not the one of everything, though they print alike",
+			reads:  func(s *controller.Session) { s.List("ns", labels.Nothing(), nil) },
+			events: []client.Object{object("ns", "y", nil)},
+		},
+		"Field": {
+			reason: "an indexed field that matches",
+			reads:  func(s *controller.Session) { s.List("ns", nil, fields.OneTermEqualSelector("colour", "red")) },
+			events: []client.Object{painted}, want: true,
+		},
+		"FieldMismatch": {
+			reason: "an indexed field that does not",
+			reads:  func(s *controller.Session) { s.List("ns", nil, fields.OneTermEqualSelector("colour", "blue")) },
+			events: []client.Object{painted},
+		},
+		"UnknownField": {
+			reason: "a field that cannot be looked up wakes rather than misses",
+			reads:  func(s *controller.Session) { s.List("ns", nil, fields.OneTermEqualSelector("size", "1")) },
+			events: []client.Object{painted}, want: true,
+		},
+		"MetadataName": {
+			reason: "the name is a field that all objects have",
+			reads:  func(s *controller.Session) { s.List("ns", nil, fields.OneTermEqualSelector("metadata.name", "z")) },
+			events: []client.Object{painted},
+		},
+	}
+	for label, tc := range cases {
+		t.Run(label, func(t *testing.T) {
+			t.Parallel()
+			tracker := controller.NewTracker(colour)
+			tracker.Pass(name("owner"), tc.reads)
+			var want []types.NamespacedName
+			if tc.want {
+				want = []types.NamespacedName{name("owner")}
+			}
+			if diff := cmp.Diff(want, tracker.Concerned(tc.events...)); diff != "" {
+				t.Errorf("%s: (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestConcernedOnce reads one object in many ways: its event still concerns the owner once.
+func TestConcernedOnce(t *testing.T) {
+	t.Parallel()
+	tracker := controller.NewTracker(nil)
+	tracker.Pass(name("owner"), func(s *controller.Session) {
+		s.Get("ns", "x")
+		s.Get("ns", "x")
+		s.List("ns", nil, nil)
+		s.List("", parse(t, "a in (b)"), nil)
+	})
+	x := object("ns", "x", map[string]string{"a": "b"})
+	if diff := cmp.Diff([]types.NamespacedName{name("owner")}, tracker.Concerned(x, x)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestPass follows what is remembered through passes: during one the old and the new, afterwards the new.
+func TestPass(t *testing.T) {
+	t.Parallel()
+	tracker := controller.NewTracker(nil)
+	tracker.Pass(name("owner"), func(s *controller.Session) { s.Get("ns", "old"); s.Get("ns", "both") })
+	check := func(when string, want map[string]bool) {
+		t.Helper()
+		for object1, woken := range want {
+			if got := len(tracker.Concerned(object("ns", object1, nil))) == 1; got != woken {
+				t.Errorf("%s: an event of %q wakes the owner: %t, want %t", when, object1, got, woken)
+			}
+		}
+	}
+	pass := tracker.Begin(name("owner"))
+	pass.Get("ns", "new")
+	check("during the pass", map[string]bool{"old": true, "both": true, "new": true})
+	pass.Get("ns", "both")
+	pass.End()
+	check("after the pass", map[string]bool{"old": false, "both": true, "new": true})
+
+	writes := tracker.BeginWrites(name("owner"))
+	writes.Get("ns", "both")
+	writes.Get("ns", "child")
+	writes.End()
+	tracker.Pass(name("owner"), func(s *controller.Session) { s.Get("ns", "new") })
+	check("what is written stays when it is not read any more",
+		map[string]bool{"both": true, "new": true, "child": true})
+	tracker.Forget(name("owner"))
+	check("a forgotten owner", map[string]bool{"both": false, "new": false, "child": false})
+	if owners, edges, entries := tracker.Size(); owners+edges+entries != 0 {
+		t.Errorf("%d owners, %d edges and %d entries are left", owners, edges, entries)
+	}
+}
+
+// TestModel runs random passes against a model that remembers the reads of each owner as they are.
+func TestModel(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(3, 4))
+	tracker := controller.NewTracker(nil)
+	model := map[types.NamespacedName]map[string]bool{}
+	selectors := []string{"a=1", "a=2", "b", "a=1,b=1", "a!=1", "a in (1,2)", "!b"}
+	objects := []client.Object{
+		object("ns", "0", nil), object("ns", "1", map[string]string{"a": "1"}),
+		object("ns", "2", map[string]string{"a": "2", "b": "1"}), object("ns", "3", map[string]string{"a": "1", "b": "1"}),
+	}
+	for range 3000 {
+		owner := name(fmt.Sprint("owner-", random.IntN(9)))
+		if random.IntN(5) == 0 {
+			tracker.Forget(owner)
+			delete(model, owner)
+		} else {
+			reads := map[string]bool{}
+			tracker.Pass(owner, func(s *controller.Session) {
+				for range random.IntN(4) {
+					if by := random.IntN(len(selectors) + len(objects)); by < len(selectors) {
+						s.List("ns", parse(t, selectors[by]), nil)
+						reads["list "+selectors[by]] = true
+					} else {
+						s.Get("ns", objects[by-len(selectors)].GetName())
+						reads["get "+objects[by-len(selectors)].GetName()] = true
+					}
+				}
+			})
+			model[owner] = reads
+		}
+		o := objects[random.IntN(len(objects))]
+		want := map[types.NamespacedName]bool{}
+		for owner, reads := range model {
+			for read := range reads {
+				if read == "get "+o.GetName() ||
+					len(read) > 5 && read[:5] == "list " && parse(t, read[5:]).Matches(labels.Set(o.GetLabels())) {
+					want[owner] = true
+				}
+			}
+		}
+		got := map[types.NamespacedName]bool{}
+		for _, owner := range tracker.Concerned(o) {
+			got[owner] = true
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("owners that %s concerns (-want +got):\n%s", o.GetName(), diff)
+		}
+	}
+}
+
+// TestNoLeak has ten thousand owners come and go.
+func TestNoLeak(t *testing.T) {
+	t.Parallel()
+	tracker := controller.NewTracker(nil)
+	for i := range 10_000 {
+		tracker.Pass(name(fmt.Sprint("owner-", i)), func(s *controller.Session) {
+			s.Get("ns", "shared")
+			s.Get("ns", fmt.Sprint("own-", i))
+			s.List("ns", parse(t, fmt.Sprint("owner=", i)), nil)
+		})
+	}
+	if owners, edges, _ := tracker.Size(); owners != 10_000 || edges != 30_000 {
+		t.Errorf("%d owners with %d reads, want 10000 with 30000", owners, edges)
+	}
+	if got := len(tracker.Concerned(object("ns", "shared", nil))); got != 10_000 {
+		t.Errorf("the shared object concerns %d owners, want 10000", got)
+	}
+	for i := range 10_000 {
+		tracker.Forget(name(fmt.Sprint("owner-", i)))
+	}
+	if owners, edges, entries := tracker.Size(); owners+edges+entries != 0 {
+		t.Errorf("%d owners, %d edges and %d entries are left", owners, edges, entries)
+	}
+}
+
+// BenchmarkMemory reports the bytes that one tracked read costs: of objects that nobody else reads, and of shared ones.
+func BenchmarkMemory(b *testing.B) {
+	const count = 20_000
+	names := make([]string, count)
+	for i := range names {
+		names[i] = fmt.Sprint("owner-", i)
+	}
+	reads := [...]string{"a", "b", "c", "d", "e"}
+	measure := func(namespace func(owner string) string) func(b *testing.B) {
+		return func(b *testing.B) {
+			for b.Loop() {
+				var before, after runtime.MemStats
+				tracker := controller.NewTracker(nil)
+				runtime.GC()
+				runtime.ReadMemStats(&before)
+				for _, n := range names {
+					tracker.Pass(types.NamespacedName{Namespace: "ns", Name: n}, func(s *controller.Session) {
+						for _, read := range reads {
+							s.Get(namespace(n), read)
+						}
+					})
+				}
+				runtime.GC()
+				runtime.ReadMemStats(&after)
+				b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/count/float64(len(reads)), "B/read")
+				runtime.KeepAlive(tracker)
+			}
+		}
+	}
+	b.Run("own", measure(func(owner string) string { return owner }))
+	b.Run("shared", measure(func(string) string { return "shared" }))
+}
+
+// BenchmarkPass is what a pass that reads ten things again costs in the tracker.
+func BenchmarkPass(b *testing.B) {
+	tracker := controller.NewTracker(nil)
+	names := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}
+	reads := func(s *controller.Session) {
+		for _, n := range names {
+			s.Get("ns", n)
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		tracker.Pass(name("owner"), reads)
+	}
+}
+
+// BenchmarkConcerned finds the owner of one of ten thousand selectors.
+func BenchmarkConcerned(b *testing.B) {
+	tracker := controller.NewTracker(nil)
+	for i := range 10_000 {
+		tracker.Pass(name(fmt.Sprint("owner-", i)), func(s *controller.Session) {
+			s.List("ns", parse(b, fmt.Sprint("app=x,owner=", i)), nil)
+		})
+	}
+	changed := object("ns", "x", map[string]string{"app": "x", "owner": "77"})
+	b.ReportAllocs()
+	for b.Loop() {
+		tracker.Concerned(changed, changed)
+	}
+}

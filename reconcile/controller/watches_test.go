@@ -1,0 +1,144 @@
+package controller_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"github.com/go-logr/logr/funcr"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/reconcilekit/reconcilekit/internal/widget"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+)
+
+var _ = Describe("a watch", func() {
+	It("with a mapping wakes the owners that it names, and a read of the same kind does not wake them twice", func(ctx context.Context) {
+		namespace, c := env.Namespace(GinkgoTB()), admin()
+		p := &probe{fetch: func(ctx context.Context, r reconcile.Reader, o *widget.Widget) world {
+			return world{err: r.List(ctx, &corev1.ConfigMapList{}, client.InNamespace(o.Namespace),
+				client.MatchingLabels{"read": "yes"})}
+		}}
+		named := func(_ context.Context, object client.Object) []ctrl.Request {
+			return []ctrl.Request{{NamespacedName: types.NamespacedName{
+				Namespace: object.GetNamespace(), Name: object.GetAnnotations()["widget"],
+			}}}
+		}
+		notDeleted := predicate.Funcs{DeleteFunc: func(event.DeleteEvent) bool { return false }}
+		runs{}.start(namespace, func(mgr manager.Manager) error {
+			return controller.New("mapping", p).Watches(&corev1.ConfigMap{}, named, notDeleted).
+				Options(settings()).SetupWithManager(mgr)
+		})
+		Expect(c.Create(ctx, newWidget(namespace, "w"))).To(Succeed())
+		before := p.settled(ctx, "w")
+		cm := configMap(namespace, "cm", map[string]string{"read": "yes"})
+		cm.Annotations = map[string]string{"widget": "w"}
+		Expect(c.Create(ctx, cm)).To(Succeed())
+		Eventually(p.count).WithArguments("w").WithTimeout(soon).Should(Equal(before + 1))
+		Expect(p.settled(ctx, "w")).To(Equal(before+1), "named and read: woken once")
+		cm.Labels = nil
+		Expect(c.Update(ctx, cm)).To(Succeed())
+		Eventually(p.count).WithArguments("w").WithTimeout(soon).Should(Equal(before + 2))
+		Expect(p.settled(ctx, "w")).To(Equal(before + 2))
+		Expect(c.Delete(ctx, cm)).To(Succeed())
+		Expect(p.settled(ctx, "w")).To(Equal(before+2), "the predicate drops deletions, and it is not read any more")
+	})
+
+	It("restricted by When ignores what its predicates drop", func(ctx context.Context) {
+		namespace, c := env.Namespace(GinkgoTB()), admin()
+		p := &probe{fetch: func(ctx context.Context, r reconcile.Reader, o *widget.Widget) world {
+			return world{err: r.List(ctx, &corev1.ConfigMapList{}, client.InNamespace(o.Namespace))}
+		}}
+		runs{}.start(namespace, func(mgr manager.Manager) error {
+			return controller.New("when", p).Reads(&corev1.ConfigMap{}).
+				When(&corev1.ConfigMap{}, predicate.LabelChangedPredicate{}).Options(settings()).SetupWithManager(mgr)
+		})
+		cm := configMap(namespace, "cm", nil)
+		Expect(c.Create(ctx, cm)).To(Succeed())
+		Expect(c.Create(ctx, newWidget(namespace, "w"))).To(Succeed())
+		before := p.settled(ctx, "w")
+		cm.Data = map[string]string{"heart": "beat"}
+		Expect(c.Update(ctx, cm)).To(Succeed())
+		Expect(p.settled(ctx, "w")).To(Equal(before))
+		cm.Labels = map[string]string{"a": "b"}
+		Expect(c.Update(ctx, cm)).To(Succeed())
+		Eventually(p.count).WithArguments("w").WithTimeout(soon).Should(Equal(before + 1))
+	})
+
+	It("by an indexed field wakes only who asks for its value", func(ctx context.Context) {
+		namespace, c := env.Namespace(GinkgoTB()), admin()
+		p := &probe{fetch: func(ctx context.Context, r reconcile.Reader, o *widget.Widget) world {
+			list := &corev1.ConfigMapList{}
+			err := r.List(ctx, list, client.InNamespace(o.Namespace), client.MatchingFields{"data.for": o.Name})
+			return world{err: err}
+		}}
+		runs{}.start(namespace, func(mgr manager.Manager) error {
+			return controller.New("field", p).Reads(&corev1.ConfigMap{}).
+				IndexField(&corev1.ConfigMap{}, "data.for", func(o client.Object) []string {
+					return []string{o.(*corev1.ConfigMap).Data["for"]} //nolint:forcetypeassert // its informer is typed
+				}).Options(settings()).SetupWithManager(mgr)
+		})
+		Expect(c.Create(ctx, newWidget(namespace, "w"))).To(Succeed())
+		Expect(c.Create(ctx, newWidget(namespace, "v"))).To(Succeed())
+		w, v := p.settled(ctx, "w"), p.settled(ctx, "v")
+		cm := configMap(namespace, "cm", nil)
+		cm.Data = map[string]string{"for": "w"}
+		Expect(c.Create(ctx, cm)).To(Succeed())
+		Eventually(p.count).WithArguments("w").WithTimeout(soon).Should(Equal(w + 1))
+		cm.Data["for"] = "v"
+		Expect(c.Update(ctx, cm)).To(Succeed())
+		Eventually(p.count).WithArguments("w").WithTimeout(soon).Should(Equal(w+2), "it has left w's selection")
+		Eventually(p.count).WithArguments("v").WithTimeout(soon).Should(Equal(v + 1))
+	})
+
+	It("says in the log what woke a pass", func(ctx context.Context) {
+		namespace, c := env.Namespace(GinkgoTB()), admin()
+		p := &probe{fetch: func(ctx context.Context, r reconcile.Reader, o *widget.Widget) world {
+			err := r.Get(ctx, client.ObjectKey{Namespace: o.Namespace, Name: "ref"}, &corev1.ConfigMap{})
+			return world{err: client.IgnoreNotFound(err)}
+		}}
+		var mu sync.Mutex
+		var lines []string
+		sink := funcr.New(func(_, args string) {
+			mu.Lock()
+			defer mu.Unlock()
+			lines = append(lines, args)
+		}, funcr.Options{Verbosity: 1})
+		woken := func() string {
+			mu.Lock()
+			defer mu.Unlock()
+			var found []string
+			for _, line := range lines {
+				if strings.Contains(line, `"woken"`) {
+					found = append(found, line)
+				}
+			}
+			return strings.Join(found, "\n")
+		}
+		runs{logger: sink}.start(namespace, func(mgr manager.Manager) error {
+			return controller.New("woken", p).Reads(&corev1.ConfigMap{}).Options(settings()).SetupWithManager(mgr)
+		})
+		applied := func(value string, manager client.FieldOwner) {
+			GinkgoHelper()
+			ref := corev1ac.ConfigMap("ref", namespace).WithData(map[string]string{"a": value})
+			Expect(c.Apply(ctx, ref, manager, client.ForceOwnership)).To(Succeed())
+		}
+		applied("b", "first")
+		Expect(c.Create(ctx, newWidget(namespace, "w"))).To(Succeed())
+		p.settled(ctx, "w")
+		applied("c", "somebody")
+		Eventually(woken).WithTimeout(soon).Should(And(
+			ContainSubstring(`"event"="update" "kind"="/v1/ConfigMap"`), ContainSubstring(`"name"="ref"`),
+			ContainSubstring(`"fieldManager"="somebody"`)))
+	})
+})

@@ -1,0 +1,157 @@
+package controller_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/reconcilekit/reconcilekit/internal/widget"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+)
+
+var _ = Describe("a child", func() {
+	var (
+		namespace string
+		c         client.Client
+	)
+	BeforeEach(func() {
+		namespace, c = env.Namespace(GinkgoTB()), admin()
+	})
+	child := func(o *widget.Widget) *corev1.ConfigMap {
+		cm := configMap(o.Namespace, o.Name+"-child", nil)
+		cm.Data = map[string]string{"message": o.Spec.Message}
+		return cm
+	}
+	applied := func(ctx context.Context, name string) func() (map[string]string, error) {
+		return func() (map[string]string, error) {
+			cm := configMap(namespace, name, nil)
+			err := c.Get(ctx, client.ObjectKeyFromObject(cm), cm)
+			return cm.Data, err
+		}
+	}
+
+	It("of an undeclared kind is refused with the line to add, and its siblings are not pruned", func(ctx context.Context) {
+		var refuse atomic.Bool
+		p := &probe{plan: func(o *widget.Widget, _ world) (plan reconcile.PlanResult) {
+			plan.Apply(child(o))
+			if refuse.Load() {
+				plan = reconcile.PlanResult{}
+				plan.Apply(&corev1.Secret{ObjectMeta: configMap(namespace, "s", nil).ObjectMeta})
+			}
+			return plan
+		}}
+		runs{}.start(namespace, func(mgr manager.Manager) error {
+			return controller.New("undeclared-child", p).Owns(&corev1.ConfigMap{}).Options(settings()).SetupWithManager(mgr)
+		})
+		w := newWidget(namespace, "w")
+		Expect(c.Create(ctx, w)).To(Succeed())
+		Eventually(applied(ctx, "w-child")).WithTimeout(soon).Should(HaveKey("message"))
+		refuse.Store(true)
+		Expect(change(ctx, c, w, func(w *widget.Widget) { w.Spec.Count = 1 })).To(Succeed())
+		Eventually(readyMessage).WithArguments(ctx, c, w).WithTimeout(soon).Should(ContainSubstring(
+			`/v1/Secret is not declared: add Owns(&v1.Secret{}) to the builder of controller "undeclared-child"`))
+		Consistently(applied(ctx, "w-child")).WithTimeout(pause).Should(HaveKey("message"))
+	})
+
+	DescribeTable("wakes its owner when it is changed or deleted", func(
+		ctx context.Context, name string, plan func(o *widget.Widget) reconcile.PlanResult,
+	) {
+		p := &probe{plan: func(o *widget.Widget, _ world) reconcile.PlanResult { return plan(o) }}
+		runs{}.start(namespace, func(mgr manager.Manager) error {
+			return controller.New(name, p).Owns(&corev1.ConfigMap{}).Options(settings()).SetupWithManager(mgr)
+		})
+		w := newWidget(namespace, "w")
+		w.Spec.Message = "hello"
+		Expect(c.Create(ctx, w)).To(Succeed())
+		Eventually(applied(ctx, "w-child")).WithTimeout(soon).Should(HaveKeyWithValue("message", "hello"))
+		p.settled(ctx, "w")
+		cm := configMap(namespace, "w-child", nil)
+		Expect(c.Get(ctx, client.ObjectKeyFromObject(cm), cm)).To(Succeed())
+		cm.Data["message"] = "changed"
+		Expect(c.Update(ctx, cm, client.FieldOwner("somebody"))).To(Succeed())
+		Eventually(p.count).WithArguments("w").WithTimeout(soon).Should(BeNumerically(">", 0))
+		before := p.settled(ctx, "w")
+		Expect(c.Delete(ctx, cm)).To(Succeed())
+		Eventually(applied(ctx, "w-child")).WithTimeout(soon).Should(HaveKeyWithValue("message", "hello"))
+		Expect(p.settled(ctx, "w")).To(BeNumerically(">", before))
+	},
+		Entry("with a controller reference", "owned", func(o *widget.Widget) (plan reconcile.PlanResult) {
+			plan.Apply(child(o))
+			return plan
+		}),
+		Entry("without one", "shared", func(o *widget.Widget) (plan reconcile.PlanResult) {
+			plan.ApplyWithoutOwnerRef(child(o))
+			return plan
+		}),
+	)
+
+	It("that belongs to somebody else is not touched, and its going wakes the owner", func(ctx context.Context) {
+		p := &probe{plan: func(o *widget.Widget, _ world) (plan reconcile.PlanResult) {
+			plan.Apply(child(o))
+			return plan
+		}}
+		runs{}.start(namespace, func(mgr manager.Manager) error {
+			return controller.New("foreign", p).Owns(&corev1.ConfigMap{}).Options(settings()).SetupWithManager(mgr)
+		})
+		foreign := configMap(namespace, "w-child", nil)
+		yes := true
+		foreign.OwnerReferences = append(foreign.OwnerReferences, ownerReference("v1", "Pod", "p", "1234", &yes))
+		Expect(c.Create(ctx, foreign)).To(Succeed())
+		w := newWidget(namespace, "w")
+		w.Spec.Message = "hello"
+		Expect(c.Create(ctx, w)).To(Succeed())
+		Eventually(readyMessage).WithArguments(ctx, c, w).WithTimeout(soon).Should(ContainSubstring(`Pod`))
+		Expect(c.Delete(ctx, foreign)).To(Succeed())
+		Eventually(applied(ctx, "w-child")).WithTimeout(soon).Should(HaveKeyWithValue("message", "hello"))
+	})
+})
+
+var _ = Describe("many owners", func() {
+	It("that read one object are each woken once, and leave nothing behind when they go", func(ctx context.Context) {
+		namespace, c := env.Namespace(GinkgoTB()), admin()
+		const owners = 1000
+		p := &probe{fetch: func(ctx context.Context, r reconcile.Reader, o *widget.Widget) world {
+			err := r.Get(ctx, client.ObjectKey{Namespace: o.Namespace, Name: "shared"}, &corev1.ConfigMap{})
+			return world{err: err}
+		}}
+		runs{}.start(namespace, func(mgr manager.Manager) error {
+			options := settings()
+			options.Concurrency = 8
+			return controller.New("many", p).Reads(&corev1.ConfigMap{}).Options(options).SetupWithManager(mgr)
+		})
+		routines := runtime.NumGoroutine()
+		shared := configMap(namespace, "shared", nil)
+		Expect(c.Create(ctx, shared)).To(Succeed())
+		inParallel(owners, func(i int) error { return c.Create(ctx, newWidget(namespace, fmt.Sprint("w-", i))) })
+		quiet := func() int {
+			GinkgoHelper()
+			last := -1
+			Eventually(func() bool {
+				before := last
+				passes, woken := p.total()
+				last = passes
+				return woken == owners && before == last
+			}).WithPolling(pause).WithTimeout(2 * soon).Should(BeTrue())
+			return last
+		}
+		before := quiet()
+		shared.Data = map[string]string{"a": "b"}
+		Expect(c.Update(ctx, shared)).To(Succeed())
+		Eventually(func() int { passes, _ := p.total(); return passes }).WithTimeout(soon).Should(Equal(before + owners))
+		Expect(quiet()).To(Equal(before + owners))
+		Expect(trackedReads("many")).To(Equal(owners))
+
+		inParallel(owners, func(i int) error { return c.Delete(ctx, newWidget(namespace, fmt.Sprint("w-", i))) })
+		Eventually(trackedReads).WithArguments("many").WithTimeout(2 * soon).Should(BeZero())
+		const slack = 200 // the manager, connections and timers: far fewer than owners
+		Eventually(runtime.NumGoroutine).WithTimeout(soon).Should(BeNumerically("<", routines+slack))
+	})
+})

@@ -1,0 +1,33 @@
+// Package reconcile runs the passes of a controller: it fetches, composes, plans, applies, and keeps the status.
+//
+// An author implements [Reconciler] with four functions over the own types T (the owner), F (what was fetched) and O (the
+// observation). The [Pipeline] does the rest, in this order:
+//
+//  1. pause: an owner with the annotation is left alone;
+//  2. FetchRemoteState reads, with a reader that remembers what was read; errors travel inside [FetchResult];
+//  3. ComposeState derives the observation;
+//  4. PlanResources returns the complete desired set;
+//  5. GetComponentHealth says how each part is;
+//  6. the set is applied, unless an error of the owner's spec, of a read or of an upstream component blocks it; the health
+//     of the owner's own children never does;
+//  7. the conditions, DecorateStatus, the summary and observedGeneration; one write, and none when nothing changed;
+//  8. events and logs of the transitions that were stored;
+//  9. the [Outcome], in which nothing is lost.
+//
+// The phases of an owner that is being deleted are pause, fetch, Finalize ([Finalizer], optional), apply, and status as
+// long as something keeps the owner.
+//
+// # What follows from an error
+//
+//   - A read that failed (NotFound is no failure) blocks the apply and the prune, whether or not a component reports it.
+//   - Infrastructure, Conflict and Unknown errors go to the backoff; with a Retry-After of the API server, or a requeue that
+//     is planned earlier, the pass returns that instead and logs the error itself.
+//   - InvalidSpec, Auth and missing dependencies are shown in the conditions and wait for a change. A write that the API
+//     server refused for good is tried again after [DefaultTerminalRetry], because its cause may not be watched.
+//   - A panic in a phase is a [PanicError]: nothing is applied, the status says which phase, the log has the stack.
+//
+// # What it does not do
+//
+// Wiring into a manager, watches and the tracked reader are in reconcile/controller; writing is in reconcile/apply. Names,
+// routes and selections come from packages that this one does not import: it takes finished objects.
+package reconcile

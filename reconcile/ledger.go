@@ -1,0 +1,86 @@
+package reconcile
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	// freshnessDeadline bounds how long a pass is put off for a cache that does not show the owner's last write.
+	freshnessDeadline = 5 * time.Second
+	// freshnessPoll is how soon a put-off pass is tried again.
+	freshnessPoll = 20 * time.Millisecond
+)
+
+// ledger is what a pipeline remembers of each owner between passes: its UID, and the resourceVersion of the engine's last
+// write to it until the cache shows it, so that no pass decides on a status or on metadata that the engine has itself
+// replaced. Resource versions are compared as KEP-5504 says.
+type ledger struct {
+	mu     sync.Mutex
+	owners map[client.ObjectKey]entry
+}
+
+type entry struct {
+	uid     types.UID
+	version string // of the last write, empty when the cache has shown it
+	at      time.Time
+}
+
+// seen notes the owner and returns the UID of the object that it has replaced under the same name, if any.
+func (l *ledger) seen(owner client.Object) (previous types.UID, replaced bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	key := client.ObjectKeyFromObject(owner)
+	last, known := l.owners[key]
+	if known && last.uid == owner.GetUID() {
+		return "", false
+	}
+	if l.owners == nil {
+		l.owners = map[client.ObjectKey]entry{}
+	}
+	l.owners[key] = entry{uid: owner.GetUID()}
+	return last.uid, known
+}
+
+// wrote remembers the version that a write of the engine gave to the owner.
+func (l *ledger) wrote(owner client.Object, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	key := client.ObjectKeyFromObject(owner)
+	if last, known := l.owners[key]; known && last.uid == owner.GetUID() {
+		l.owners[key] = entry{uid: last.uid, version: owner.GetResourceVersion(), at: now}
+	}
+}
+
+// stale reports whether the cache still shows the owner as it was before the engine's last write. Past the deadline,
+// and for versions that cannot be compared, it gives up and lets the pass go: the API server's preconditions guard it.
+func (l *ledger) stale(owner client.Object, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	key := client.ObjectKeyFromObject(owner)
+	last := l.owners[key]
+	if last.version == "" {
+		return false
+	}
+	if now.Sub(last.at) < freshnessDeadline {
+		order, err := resourceversion.CompareResourceVersion(owner.GetResourceVersion(), last.version)
+		if err == nil && order < 0 {
+			return true
+		}
+	}
+	l.owners[key] = entry{uid: last.uid}
+	return false
+}
+
+// forget drops an owner that is gone and returns the UID that it had.
+func (l *ledger) forget(owner client.ObjectKey) (uid types.UID, known bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	last, known := l.owners[owner]
+	delete(l.owners, owner)
+	return last.uid, known
+}

@@ -1,0 +1,247 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+// PruneBlocked is the type of the condition that is True while children that are no longer planned are kept, and says
+// which and why. It is absent otherwise.
+const PruneBlocked = "PruneBlocked"
+
+// pass is one run of the pipeline for one owner.
+type pass[T Owner, F any, O Observation] struct {
+	*Pipeline[T, F, O]
+
+	owner T // as the cache has it; the Applier keeps its metadata current
+	rc    ReconcileContext[T]
+	reads *notingReader
+
+	observation O
+	components  []health.Component
+	plan        PlanResult
+	broken      error // a phase panicked: what follows from it is unknown
+}
+
+func newPass[T Owner, F any, O Observation](
+	p *Pipeline[T, F, O], request ctrl.Request, owner T, now time.Time,
+) *pass[T, F, O] {
+	return &pass[T, F, O]{Pipeline: p, owner: owner, rc: ReconcileContext[T]{Request: request, Now: now}}
+}
+
+// reconcile is the order of one pass: fetch, compose, plan, health, apply when nothing blocks it, status, and then the
+// events of what was stored.
+func (p *pass[T, F, O]) reconcile(ctx context.Context, report *Report) {
+	p.begin(ctx)
+	fetched := p.fetch(ctx)
+	if p.waits(report) {
+		return
+	}
+	p.step(ctx, PhaseCompose, func(ctx context.Context) { p.observation = p.Reconciler.ComposeState(ctx, p.rc, fetched) })
+	p.step(ctx, PhasePlan, func(ctx context.Context) { p.plan = p.Reconciler.PlanResources(ctx, p.rc, p.observation) })
+	p.step(ctx, PhaseHealth, func(ctx context.Context) { p.components = p.observation.GetComponentHealth(ctx) })
+
+	report.Blocked = p.blocked()
+	if report.Blocked == nil {
+		p.apply(ctx, report, p.set())
+	}
+	p.status(ctx, report, p.errs(report))
+}
+
+// begin gives the phases their own copy of the owner: what they do to it changes nothing.
+func (p *pass[T, F, O]) begin(ctx context.Context) {
+	p.rc.Object = p.copied()
+	p.rc.Log = log.FromContext(ctx)
+}
+
+// copied is a copy of the owner. The field sets of its managedFields, often most of it and never changed in place, are
+// shared.
+func (p *pass[T, F, O]) copied() T {
+	fields := p.owner.GetManagedFields()
+	p.owner.SetManagedFields(nil)
+	out := p.owner.DeepCopyObject().(T) //nolint:forcetypeassert // a deep copy has the type of its original
+	p.owner.SetManagedFields(fields)
+	out.SetManagedFields(slices.Clone(fields))
+	return out
+}
+
+// fetch runs FetchRemoteState with the tracked reader and notes what could not be read.
+func (p *pass[T, F, O]) fetch(ctx context.Context) (fetched F) {
+	reader, end := p.Tracker.Begin(p.rc.Request.NamespacedName)
+	defer end()
+	p.reads = &notingReader{Reader: reader}
+	p.step(ctx, PhaseFetch, func(ctx context.Context) { fetched = p.Reconciler.FetchRemoteState(ctx, p.reads, p.rc) })
+	return fetched
+}
+
+// step runs a phase unless an earlier one has panicked.
+func (p *pass[T, F, O]) step(ctx context.Context, phase Phase, do func(context.Context)) {
+	if p.broken == nil {
+		p.broken = p.run(ctx, phase, do)
+	}
+}
+
+// blocked returns why nothing may be applied: a phase that panicked, a plan that is not valid, a read that failed
+// (reported by the phase or not), or a component that blocks.
+func (p *pass[T, F, O]) blocked() error {
+	reasons := make([]error, 0, 4)
+	if p.broken != nil {
+		reasons = append(reasons, p.broken)
+	}
+	reasons = append(reasons, p.reads.failed...)
+	for _, blocking := range health.Blocking(p.components) {
+		reasons = append(reasons, blocking)
+	}
+	return errors.Join(reasons...)
+}
+
+// set is the plan as the Applier takes it.
+func (p *pass[T, F, O]) set() apply.Set {
+	set := p.plan.Set()
+	if _, finalizes := p.Reconciler.(Finalizer[T, F]); finalizes {
+		set.Hold = true
+	}
+	return set
+}
+
+// apply carries out the set and notes a write of the owner's metadata.
+func (p *pass[T, F, O]) apply(ctx context.Context, report *Report, set apply.Set) {
+	before := p.owner.GetResourceVersion()
+	p.step(ctx, PhaseApply, func(ctx context.Context) { report.Applied = p.Applier.Apply(ctx, p.owner, set) })
+	if p.owner.GetResourceVersion() != before {
+		p.owners.wrote(p.owner, p.rc.Now)
+	}
+	report.Outcome.Requeue(p.plan.RequeueAfter)
+	report.Outcome.Requeue(report.Applied.RequeueAfter)
+}
+
+// errs are the errors of the pass that no component reports: unreported reads, a panic, refused writes.
+func (p *pass[T, F, O]) errs(report *Report) []error {
+	var errs []error
+	for _, failed := range p.reads.failed {
+		if !reported(p.components, failed) {
+			errs = append(errs, failed)
+		}
+	}
+	if p.broken != nil {
+		errs = append(errs, p.broken)
+	}
+	for _, err := range split(report.Applied.Err()) {
+		errs = append(errs, categorise(err))
+	}
+	return errs
+}
+
+func reported(components []health.Component, failed error) bool {
+	return slices.ContainsFunc(components, func(c health.Component) bool {
+		return slices.ContainsFunc(c.Errors, func(err error) bool { return errors.Is(err, failed) })
+	})
+}
+
+// status derives the conditions, stores the status when it changed and announces what was stored.
+func (p *pass[T, F, O]) status(ctx context.Context, report *Report, errs []error) {
+	after := p.copied()
+	manager := conditions.NewManager(p.owner.GetConditions(), p.owner.GetGeneration(), p.rc.Now)
+	assessor := health.NewAssessor(manager, health.Options{Now: p.rc.Now, Grace: p.Grace})
+	assessor.Observe(p.components...)
+	assessor.Observe(health.Component{Errors: errs, Immediate: true})
+	if p.Decorate != nil && p.broken == nil {
+		if err := p.run(ctx, PhaseDecorate, func(context.Context) { p.Decorate(after, manager, p.observation) }); err != nil {
+			p.broken = err
+			after = p.copied() // half a decoration is none
+			assessor.Observe(health.Component{Errors: []error{err}, Immediate: true})
+		}
+	}
+	if kept := report.Applied.PruneBlocked; kept != nil {
+		manager.MarkTrue(PruneBlocked, string(kept.Reason), kept.Error(), conditions.AsWarning)
+	}
+	manager.RemoveStale(p.ownCondition())
+	verdict, given := p.verdict(manager, errs)
+	report.Assessment = assessor.Summarize()
+	if given {
+		manager.Set(verdict.Type, verdict.Status, verdict.Reason, verdict.Message, conditions.AsInfo)
+	}
+	p.follow(report)
+	p.store(ctx, report, after, manager)
+}
+
+// verdict is the summary that the decorator has set itself. It stands unless something went wrong that no phase knows of.
+func (p *pass[T, F, O]) verdict(manager *conditions.Manager, errs []error) (verdict metav1.Condition, given bool) {
+	if p.broken != nil || len(errs) > 0 || !slices.Contains(manager.Managed(), conditions.Ready) {
+		return verdict, false
+	}
+	return manager.Get(conditions.Ready)
+}
+
+// follow derives what comes next from the assessment.
+func (p *pass[T, F, O]) follow(report *Report) {
+	for _, err := range split(report.Assessment.Retry) {
+		if settled(err) {
+			report.Outcome.Terminal = append(report.Outcome.Terminal, err)
+			report.Outcome.Requeue(p.TerminalRetry)
+		} else {
+			report.Outcome.Fail(err)
+		}
+	}
+	report.Outcome.Requeue(report.Assessment.RequeueAfter)
+	for _, err := range report.Assessment.Terminal {
+		report.Outcome.Terminal = append(report.Outcome.Terminal, err)
+		if refused(err) {
+			report.Outcome.Requeue(p.TerminalRetry)
+		}
+	}
+	var panicked *PanicError
+	if errors.As(p.broken, &panicked) {
+		p.rc.Log.Error(panicked, "a phase panicked", "phase", panicked.Phase, "stack", string(panicked.Stack))
+	}
+}
+
+// store writes the status. Only what was stored is announced; a write that failed loses nothing of the outcome.
+func (p *pass[T, F, O]) store(ctx context.Context, report *Report, after T, manager *conditions.Manager) {
+	after.SetConditions(manager.Conditions())
+	if owner, ok := any(after).(ObservedGenerationSetter); ok {
+		owner.SetObservedGeneration(p.owner.GetGeneration())
+	}
+	if owner, ok := any(after).(StateSetter); ok {
+		owner.SetState(report.Assessment.State)
+	}
+	var err error
+	if broken := p.run(ctx, PhaseStatus, func(ctx context.Context) {
+		report.StatusWritten, err = p.Applier.WriteStatus(ctx, p.owner, after, manager.Managed())
+	}); broken != nil {
+		err = broken
+	}
+	if err != nil {
+		if client.IgnoreNotFound(err) != nil {
+			report.Outcome.Fail(fmt.Errorf("write the status: %w", err))
+		}
+		return
+	}
+	if report.StatusWritten {
+		p.owners.wrote(after, p.rc.Now)
+		report.Transitions = manager.Transitions()
+		p.announce(p.owner, p.rc.Log, report.Transitions)
+	}
+}
+
+// ownCondition tells which stored conditions the Applier wrote in an earlier pass. The summary is left out: every pass sets
+// it, only later, and managedFields need not be read for it.
+func (p *pass[T, F, O]) ownCondition() func(conditionType string) bool {
+	if p.FieldManager == "" {
+		return nil
+	}
+	owned := conditions.Owned(p.owner.GetManagedFields(), p.FieldManager)
+	return func(conditionType string) bool { return conditionType != conditions.Ready && owned(conditionType) }
+}

@@ -1,0 +1,228 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+const (
+	// DefaultTerminalRetry is how soon a write that the API server refused for good is tried again when nothing wakes
+	// the owner earlier: its cause (a missing right, an admission policy, a foreign owner) may not be watched.
+	DefaultTerminalRetry = time.Minute
+	// minBackoff and maxBackoff are those of controller-runtime's default rate limiter.
+	minBackoff = 5 * time.Millisecond
+	maxBackoff = 1000 * time.Second
+)
+
+// Applier carries out what a pass has decided; [apply.Engine] is one.
+type Applier interface {
+	// Apply brings the cluster to the set: deletes, applies, prunes. It keeps the metadata of owner (its finalizers and
+	// inventory, and resourceVersion with it) at what it has written.
+	Apply(ctx context.Context, owner client.Object, set apply.Set) apply.Result
+	// WriteStatus stores the status of after, when it differs from that of before, in one request that leaves the
+	// conditions of other writers alone; managed lists the condition types that are ours.
+	WriteStatus(ctx context.Context, before, after client.Object, managed []string) (written bool, err error)
+	// Rewrite stores what after, a form of the owner, has different from before, status left out. See [Migrator].
+	Rewrite(ctx context.Context, before, after client.Object) (written bool, err error)
+	// Forget releases what is remembered of an owner that is gone.
+	Forget(owner types.UID)
+}
+
+// EventRecorder announces what was stored. The recorders of client-go/tools/record satisfy it.
+type EventRecorder interface {
+	Event(object runtime.Object, eventType, reason, message string)
+}
+
+// Config is what a [Pipeline] is made of. Name, Reconciler, New, Reader and Applier are required.
+type Config[T Owner, F any, O Observation] struct {
+	// Name is the controller's name, for logs.
+	Name string
+	// Reconciler is the domain logic.
+	Reconciler Reconciler[T, F, O]
+	// New returns an empty owner to read into.
+	New func() T
+	// Reader is the manager's cached client; it reads the owner, and all else when there is no Tracker.
+	Reader client.Reader
+	// Applier writes.
+	Applier Applier
+	// Tracker gives out the reader of each pass; nil reads with Reader and tracks nothing.
+	Tracker Tracker
+	// Decorate sets the domain's status fields; nil sets none. See [Decorate].
+	Decorate Decorator[T, O]
+	// Finalizer is the name of the finalizer that the Applier keeps on owners that need one; empty means that no owner
+	// has one, and deletion is left to garbage collection.
+	Finalizer string
+	// FieldManager is the name under which the Applier writes: conditions that it wrote in an earlier pass and that no
+	// component has any more are removed. Empty removes none.
+	FieldManager string
+	// Recorder announces condition transitions; nil announces none.
+	Recorder EventRecorder
+	// Observer is told of phases and passes; nil tells nobody.
+	Observer Observer
+	// Clock tells the time; nil is the real clock.
+	Clock clock.PassiveClock
+	// Grace is how long infrastructure trouble leaves a component's condition as it was; zero is health's default, 10 s.
+	Grace time.Duration
+	// TerminalRetry overrides DefaultTerminalRetry; zero leaves it.
+	TerminalRetry time.Duration
+	// PauseAnnotation overrides DefaultPauseAnnotation; empty leaves it.
+	PauseAnnotation string
+}
+
+// Pipeline runs the passes of one controller. It is a controller-runtime reconcile.Reconciler, safe for several workers.
+type Pipeline[T Owner, F any, O Observation] struct {
+	Config[T, F, O]
+
+	owners   ledger
+	failures workqueue.TypedRateLimiter[ctrl.Request]
+}
+
+var _ ctrl.Reconciler = (*Pipeline[Owner, any, Observation])(nil)
+
+// New checks the configuration and returns its pipeline. The error names the field that is missing.
+func New[T Owner, F any, O Observation](config Config[T, F, O]) (*Pipeline[T, F, O], error) {
+	for _, required := range []struct {
+		field   string
+		missing bool
+	}{
+		{"Name", config.Name == ""},
+		{"Reconciler", config.Reconciler == nil},
+		{"New", config.New == nil},
+		{"Reader", config.Reader == nil},
+		{"Applier", config.Applier == nil},
+	} {
+		if required.missing {
+			return nil, fmt.Errorf("pipeline %q: %s is required", config.Name, required.field)
+		}
+	}
+	if config.Tracker == nil {
+		config.Tracker = untracked{config.Reader}
+	}
+	if config.Observer == nil {
+		config.Observer = noObserver{}
+	}
+	if config.Clock == nil {
+		config.Clock = clock.RealClock{}
+	}
+	if config.TerminalRetry == 0 {
+		config.TerminalRetry = DefaultTerminalRetry
+	}
+	if config.PauseAnnotation == "" {
+		config.PauseAnnotation = DefaultPauseAnnotation
+	}
+	return &Pipeline[T, F, O]{
+		Config:   config,
+		failures: workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](minBackoff, maxBackoff),
+	}, nil
+}
+
+// Reconcile runs one pass for the owner that the request names.
+func (p *Pipeline[T, F, O]) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	owner := p.New()
+	if err := p.Reader.Get(ctx, request.NamespacedName, owner); err != nil {
+		if apierrors.IsNotFound(err) {
+			p.forget(request)
+			p.Observer.PassDone(ctx, Report{Request: request})
+			return ctrl.Result{}, nil
+		}
+		err = fmt.Errorf("get the owner %s: %w", request, err)
+		p.Observer.PassDone(ctx, Report{Request: request, Outcome: Outcome{Retry: []error{err}}})
+		return ctrl.Result{}, err
+	}
+	now := p.Clock.Now()
+	if previous, replaced := p.owners.seen(owner); replaced {
+		p.Applier.Forget(previous)
+	}
+	if IsPaused(owner, p.PauseAnnotation) {
+		log.FromContext(ctx).V(1).Info("paused by annotation", "annotation", p.PauseAnnotation)
+		return ctrl.Result{}, nil
+	}
+	if p.owners.stale(owner, now) {
+		return ctrl.Result{RequeueAfter: freshnessPoll}, nil
+	}
+	pass := newPass(p, request, owner, now)
+	report := Report{Request: request}
+	switch {
+	case !owner.GetDeletionTimestamp().IsZero():
+		pass.finalize(ctx, &report)
+	case !pass.migrate(ctx, &report):
+		pass.reconcile(ctx, &report)
+	}
+	return p.conclude(ctx, &report)
+}
+
+// Report is what one pass did, for metrics and traces. Of an owner that is gone it has the request alone.
+type Report struct {
+	// Request names the owner.
+	Request ctrl.Request
+	// Applied is what became of each object of the plan; it is empty when the apply was blocked.
+	Applied apply.Result
+	// Blocked is why nothing was applied, nil when something was.
+	Blocked error
+	// Assessment is the state of the owner.
+	Assessment health.Assessment
+	// Transitions are the conditions that changed and were stored.
+	Transitions []conditions.Transition
+	// StatusWritten tells whether the status was written.
+	StatusWritten bool
+	// Outcome is what comes next.
+	Outcome Outcome
+	// Handled is the error that the engine has logged itself, because a requeue stands in for the backoff.
+	Handled error
+}
+
+// conclude turns the outcome of the pass into what controller-runtime is told.
+func (p *Pipeline[T, F, O]) conclude(ctx context.Context, report *Report) (ctrl.Result, error) {
+	var backoff time.Duration
+	if len(report.Outcome.Retry) > 0 {
+		backoff = p.failures.When(report.Request)
+	} else {
+		p.failures.Forget(report.Request)
+	}
+	result, err, handled := report.Outcome.Result(backoff)
+	report.Handled = handled
+	if handled != nil {
+		log.FromContext(ctx).Error(handled, "pass failed", "requeueAfter", result.RequeueAfter)
+	}
+	p.Observer.PassDone(ctx, *report)
+	return result, err
+}
+
+func (p *Pipeline[T, F, O]) forget(request ctrl.Request) {
+	if uid, known := p.owners.forget(request.NamespacedName); known {
+		p.Applier.Forget(uid)
+	}
+	p.Tracker.Forget(request.NamespacedName)
+	p.failures.Forget(request)
+}
+
+// announce logs the transitions that were stored and sends their events.
+func (p *Pipeline[T, F, O]) announce(owner T, logger logr.Logger, transitions []conditions.Transition) {
+	for _, transition := range transitions {
+		if line := transition.Log; line != nil {
+			if line.Error {
+				logger.Error(nil, line.Message, transition.LogValues()...)
+			} else {
+				logger.V(line.Level).Info(line.Message, transition.LogValues()...)
+			}
+		}
+		if event := transition.Event; event != nil && p.Recorder != nil {
+			p.Recorder.Event(owner, event.Type, event.Reason, event.Message)
+		}
+	}
+}

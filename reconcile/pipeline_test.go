@@ -1,0 +1,279 @@
+package reconcile_test
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2" //nolint:revive // Ginkgo's own style
+	. "github.com/onsi/gomega"    //nolint:revive // Gomega's own style
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/internal/widget"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+)
+
+// once injects a fault into the first request that matches.
+func once(fault reconciletest.Fault, match ...func(reconciletest.Request) bool) func(reconciletest.Request) *reconciletest.Fault {
+	hit := false
+	return func(request reconciletest.Request) *reconciletest.Fault {
+		if hit {
+			return nil
+		}
+		for _, m := range match {
+			if !m(request) {
+				return nil
+			}
+		}
+		hit = true
+		return &fault
+	}
+}
+
+var (
+	status     = reconciletest.Subresource("status")
+	configMaps = reconciletest.Resource("", "configmaps")
+)
+
+var _ = Describe("A pass", func() {
+	ctx := context.Background()
+
+	It("applies the plan, stores the status once and is silent from then on", func() {
+		w := newWorld(widget.Spec{Count: 2, Message: "hello"}, &widgets{})
+		result, err := w.pass()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(result.RequeueAfter).To(BeZero())
+		Expect(w.parts()).To(ConsistOf("demo-0", "demo-1"))
+		Expect(w.requests.Snapshot().Where(status)).To(HaveLen(1))
+		ready := w.condition("Ready")
+		Expect(ready.Status).To(Equal(metav1.ConditionTrue))
+		Expect(ready.ObservedGeneration).To(Equal(w.widget.Generation))
+		Expect(w.widget.Status.ObservedGeneration).To(Equal(w.widget.Generation), "the decorator does not replace the engine's field")
+		Expect(w.widget.Status.Count).To(Equal(1))
+		Expect(w.widget.Status.State).To(Equal(string(health.Ready)))
+		Expect(w.events.Events).To(Receive(ContainSubstring("Normal")))
+
+		w.requests.Reset()
+		for range 20 {
+			_, err := w.pass()
+			Expect(err).NotTo(HaveOccurred())
+		}
+		Expect(w.requests.Snapshot().Writes()).To(BeEmpty())
+		w.restart(&widgets{})
+		_, err = w.pass()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(w.requests.Snapshot().Writes()).To(BeEmpty(), "after a restart")
+	})
+
+	It("prunes what is no longer planned", func() {
+		w := newWorld(widget.Spec{Count: 3}, &widgets{})
+		w.settle()
+		w.update(func(o *widget.Widget) { o.Spec.Count = 1 })
+		w.settle()
+		Expect(w.parts()).To(ConsistOf("demo-0"))
+	})
+
+	It("waits for what somebody else provides, and goes on when it is there", func() {
+		w := newWorld(widget.Spec{Count: 1, Ref: "source"}, &widgets{})
+		result, err := w.pass()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(result.RequeueAfter).To(BeZero(), "a watch wakes the owner")
+		Expect(w.parts()).To(BeEmpty())
+		Expect(w.condition("ConfigValid").Reason).To(Equal("ReferenceNotFound"))
+		Expect(w.condition("SourceReady").Message).To(ContainSubstring(`configmaps "source" not found`))
+		Expect(env.Client().Create(ctx, &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: w.widget.Namespace, Name: "source"},
+		})).To(Succeed())
+		w.settle()
+		Expect(w.parts()).To(ConsistOf("demo-0"))
+		Expect(w.condition("Ready").Status).To(Equal(metav1.ConditionTrue))
+	})
+
+	It("neither applies nor prunes after a read that failed, reported or swallowed", func() {
+		swallow := &widgets{fetch: func(f fetched) fetched {
+			if f.source.HasError() {
+				return fetched{}
+			}
+			return f
+		}}
+		w := newWorld(widget.Spec{Count: 3, Ref: "source"}, swallow)
+		Expect(env.Client().Create(ctx, &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: w.widget.Namespace, Name: "source"},
+		})).To(Succeed())
+		w.settle()
+		w.update(func(o *widget.Widget) { o.Spec.Count = 0 })
+		down := reconciletest.Fault{Err: apierrors.NewServiceUnavailable("down")}
+		w.requests.Inject(once(down, reconciletest.Verb("get"), configMaps))
+		_, err := w.pass()
+		Expect(err).To(HaveOccurred(), "the backoff gets it")
+		Expect(w.parts()).To(HaveLen(3))
+		Expect(w.condition("DependenciesReachable").Status).To(Equal(metav1.ConditionFalse))
+		w.settle()
+		Expect(w.parts()).To(BeEmpty())
+		Expect(w.condition("DependenciesReachable").Status).To(Equal(metav1.ConditionTrue))
+	})
+
+	It("turns a panic in any phase into an error and a condition", func() {
+		boom := errors.New("boom")
+		for _, reconciler := range []*widgets{
+			{fetch: func(fetched) fetched { panic(boom) }},
+			{compose: func(observation) observation { panic(boom) }},
+			{plan: func(reconcile.ReconcileContext[*widget.Widget], *reconcile.PlanResult) { panic(boom) }},
+		} {
+			w := newWorld(widget.Spec{Count: 1}, reconciler)
+			_, err := w.pass()
+			var panicked *reconcile.PanicError
+			Expect(errors.As(err, &panicked)).To(BeTrue(), "got %v", err)
+			Expect(errors.Is(err, boom)).To(BeTrue())
+			Expect(string(panicked.Stack)).To(ContainSubstring("pipeline_test.go"))
+			Expect(w.parts()).To(BeEmpty())
+			Expect(w.condition("Ready").Status).To(Equal(metav1.ConditionFalse))
+			Expect(w.condition("Ready").Message).To(ContainSubstring("panicked: boom"))
+			w.restart(&widgets{})
+			w.settle()
+			Expect(w.condition("Ready").Status).To(Equal(metav1.ConditionTrue))
+		}
+	})
+
+	It("shows what the API server refuses, applies the rest and recovers when the cause goes", func() {
+		bad := &widgets{plan: func(rc reconcile.ReconcileContext[*widget.Widget], plan *reconcile.PlanResult) {
+			if rc.Object.Spec.Message == "bad" {
+				child := part(rc.Object, "refused")
+				child.Data = map[string]string{"not a key": ""}
+				plan.Apply(child)
+			}
+		}}
+		w := newWorld(widget.Spec{Count: 1, Message: "bad"}, bad)
+		result, err := w.pass()
+		Expect(err).NotTo(HaveOccurred(), "a refusal is not retried hot")
+		Expect(result.RequeueAfter).To(And(BeNumerically(">", 0), BeNumerically("<=", reconcile.DefaultTerminalRetry)))
+		Expect(w.parts()).To(ConsistOf("demo-0"))
+		Expect(w.condition("ConfigValid").Reason).To(Equal("InvalidSpec"))
+		Expect(w.condition("ConfigValid").Message).To(And(ContainSubstring("demo-refused"), ContainSubstring("not a key")))
+		Expect(w.condition("Ready").Status).To(Equal(metav1.ConditionFalse))
+		w.update(func(o *widget.Widget) { o.Spec.Message = "good" })
+		w.settle()
+		Expect(w.condition("Ready").Status).To(Equal(metav1.ConditionTrue))
+		Expect(w.condition("ConfigValid").Status).To(Equal(metav1.ConditionTrue))
+	})
+
+	It("leaves an object alone that is somebody else's and says whose it is", func() {
+		w := newWorld(widget.Spec{Count: 1, Message: "mine"}, &widgets{})
+		other := &widget.Widget{ObjectMeta: metav1.ObjectMeta{Namespace: w.widget.Namespace, Name: "other"}}
+		Expect(env.Client().Create(ctx, other)).To(Succeed())
+		foreign := part(w.widget, "0")
+		foreign.Data = map[string]string{"message": "theirs"}
+		isController := true
+		foreign.OwnerReferences = []metav1.OwnerReference{{
+			APIVersion: widget.GroupVersion.String(), Kind: "Widget", Name: "other", UID: other.UID, Controller: &isController,
+		}}
+		Expect(env.Client().Create(ctx, foreign)).To(Succeed())
+		before := foreign.ResourceVersion
+		result, err := w.pass()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(result.RequeueAfter).To(BeNumerically(">", 0))
+		Expect(env.Client().Get(ctx, client.ObjectKeyFromObject(foreign), foreign)).To(Succeed())
+		Expect(foreign.ResourceVersion).To(Equal(before))
+		Expect(w.condition("Ready").Status).To(Equal(metav1.ConditionFalse))
+		Expect(w.condition("Ready").Reason).To(Equal(reconcile.ReasonOwnedByAnother))
+		Expect(w.condition("Ready").Message).To(ContainSubstring("controlled by Widget other"))
+		Expect(env.Client().Delete(ctx, foreign)).To(Succeed())
+		w.settle()
+		Expect(w.condition("Ready").Status).To(Equal(metav1.ConditionTrue))
+	})
+
+	It("announces only what was stored and loses nothing when the status write fails", func() {
+		w := newWorld(widget.Spec{Count: 1}, &widgets{
+			plan: func(_ reconcile.ReconcileContext[*widget.Widget], plan *reconcile.PlanResult) {
+				plan.RequeueAfter = time.Hour
+			},
+		})
+		conflict := apierrors.NewConflict(schema.GroupResource{Group: widget.GroupVersion.Group, Resource: "widgets"}, "demo", nil)
+		w.requests.Inject(once(reconciletest.Fault{Err: conflict}, status))
+		_, err := w.pass()
+		Expect(apierrors.IsConflict(err)).To(BeTrue(), "got %v", err)
+		Expect(w.events.Events).NotTo(Receive())
+		Expect(w.widget.Status.Conditions).To(BeEmpty())
+		result, err := w.pass()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(result.RequeueAfter).To(Equal(time.Hour))
+		Expect(w.events.Events).To(Receive())
+		Expect(w.condition("Ready").Status).To(Equal(metav1.ConditionTrue))
+	})
+
+	It("leaves a paused owner alone", func() {
+		w := newWorld(widget.Spec{Count: 1}, &widgets{})
+		w.update(func(o *widget.Widget) { o.Annotations = map[string]string{reconcile.DefaultPauseAnnotation: "true"} })
+		_, err := w.pass()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(w.requests.Snapshot().Writes()).To(BeEmpty())
+		w.update(func(o *widget.Widget) { o.Annotations[reconcile.DefaultPauseAnnotation] = "false" })
+		w.settle()
+		Expect(w.parts()).To(HaveLen(1))
+	})
+
+	It("removes the condition of a component that is gone and keeps those of other writers", func() {
+		gone := &widgets{compose: func(o observation) observation {
+			o.extra = []health.Component{{Name: "Extra", State: health.Starting, Child: true}}
+			return o
+		}}
+		w := newWorld(widget.Spec{Count: 1}, gone)
+		w.settle()
+		Expect(w.condition("ExtraReady").Status).To(Equal(metav1.ConditionFalse))
+		foreign := metav1.Condition{Type: "Backup", Status: metav1.ConditionTrue, Reason: "Done", LastTransitionTime: metav1.Now()}
+		w.widget.Status.Conditions = append(w.widget.Status.Conditions, foreign)
+		Expect(env.Client().Status().Update(ctx, w.widget, client.FieldOwner("backup"))).To(Succeed())
+		w.restart(&widgets{})
+		w.settle()
+		Expect(w.condition("ExtraReady").Type).To(BeEmpty())
+		Expect(w.condition("Backup").Status).To(Equal(metav1.ConditionTrue))
+		Expect(w.condition("Ready").Status).To(Equal(metav1.ConditionTrue))
+	})
+})
+
+// cleaner is a reconciler with work at deletion.
+type cleaner struct {
+	widgets
+
+	wait bool
+}
+
+func (c *cleaner) Finalize(
+	_ context.Context, rc reconcile.ReconcileContext[*widget.Widget], _ fetched,
+) (plan reconcile.PlanResult) {
+	plan.Delete(part(rc.Object, "0"))
+	if c.wait {
+		plan.RequeueAfter = time.Second
+	}
+	return plan
+}
+
+var _ = Describe("The pass of an owner that is being deleted", func() {
+	ctx := context.Background()
+
+	It("carries out the plan of Finalize and then lets the owner go", func() {
+		reconciler := &cleaner{wait: true}
+		w := newWorld(widget.Spec{Count: 1}, reconciler)
+		w.settle()
+		Expect(w.widget.Finalizers).To(ConsistOf("reconcilekit.github.io/widgets"), "before the first child")
+		Expect(env.Client().Delete(ctx, w.widget)).To(Succeed())
+		result, err := w.pass()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(result.RequeueAfter).To(BeNumerically("<=", time.Second))
+		Expect(w.widget.Finalizers).NotTo(BeEmpty(), "Finalize asked to be called again")
+		Expect(w.parts()).To(BeEmpty())
+		reconciler.wait = false
+		Eventually(func() error {
+			if _, err := w.pass(); err != nil {
+				return err
+			}
+			return env.Client().Get(ctx, client.ObjectKeyFromObject(w.widget), &widget.Widget{})
+		}).Should(MatchError(apierrors.IsNotFound, "NotFound"))
+	})
+})

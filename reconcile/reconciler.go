@@ -1,0 +1,102 @@
+package reconcile
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-logr/logr"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/health"
+)
+
+// Reader is what FetchRemoteState reads with. In a running controller it is the tracked reader: a read of a kind that
+// the controller did not declare fails, and every read wakes the owner when its object appears, changes or goes.
+type Reader = client.Reader
+
+// Owner is what the reconciled API type offers: it is a Kubernetes object and keeps its conditions in its status.
+// See the Kubernetes API conventions, "Typical status properties".
+type Owner interface {
+	client.Object
+	// GetConditions returns the conditions of the status, nil when there are none yet.
+	GetConditions() []metav1.Condition
+	// SetConditions replaces the conditions of the status.
+	SetConditions(conditions []metav1.Condition)
+}
+
+// ObservedGenerationSetter is implemented by owners whose status has an observedGeneration; the engine then keeps it.
+type ObservedGenerationSetter interface {
+	// SetObservedGeneration stores the metadata.generation that the status speaks of.
+	SetObservedGeneration(generation int64)
+}
+
+// StateSetter is implemented by owners whose status has a word for the state of the whole, such as a phase. The owner
+// maps the SDK's states to its own words.
+type StateSetter interface {
+	// SetState stores the worst state of the components.
+	SetState(state health.State)
+}
+
+// Observation is what ComposeState makes of the fetched world. It says how each part of the owner is.
+type Observation interface {
+	// GetComponentHealth returns one Component for each part that the owner depends on or consists of. It reads
+	// nothing: all it needs was fetched. An empty list means that nothing can be wrong, and the owner is Ready.
+	GetComponentHealth(ctx context.Context) []health.Component
+}
+
+// Reconciler is the domain logic of a controller: T is the reconciled type, F what it fetches, O what it makes of it.
+// The phases run in the order of the methods. Only FetchRemoteState reads; the others are pure functions of their
+// arguments, which makes them testable without a cluster.
+type Reconciler[T Owner, F any, O Observation] interface {
+	// FetchRemoteState reads whatever the plan depends on. It returns no error: errors travel inside [FetchResult], so
+	// that the later phases always run and the status can say everything that is wrong at once.
+	FetchRemoteState(ctx context.Context, r Reader, rc ReconcileContext[T]) F
+	// ComposeState derives meaning from what was fetched. It neither reads nor writes.
+	ComposeState(ctx context.Context, rc ReconcileContext[T], fetched F) O
+	// PlanResources returns the complete desired set: what was applied in an earlier pass and is missing here is
+	// pruned. It does not read, write, look at a clock, draw random numbers or depend on map order.
+	PlanResources(ctx context.Context, rc ReconcileContext[T], observation O) PlanResult
+}
+
+// Finalizer is implemented by reconcilers with work of their own at deletion. Children with an owner reference are left
+// to garbage collection and other children of the inventory are deleted by the engine without it.
+type Finalizer[T Owner, F any] interface {
+	// Finalize returns what is to be applied or deleted before the owner may go. The owner's finalizer is removed when
+	// the plan is carried out without an error and RequeueAfter is zero.
+	Finalize(ctx context.Context, rc ReconcileContext[T], fetched F) PlanResult
+}
+
+// ReconcileContext is what every phase knows about the pass.
+type ReconcileContext[T Owner] struct {
+	// Object is the owner, a copy that the phases may read freely. Changing it has no effect on the cluster.
+	Object T
+	// Request names the owner.
+	Request ctrl.Request
+	// Now is the time of the pass; phases use it instead of the clock, so that a pass can be replayed.
+	Now time.Time
+	// Log carries the controller and the owner.
+	Log logr.Logger
+}
+
+// StatusDecorator sets the fields of the status that belong to the domain. Conditions set on the manager count for the
+// summary when their type ends in "Ready". Conditions, observedGeneration and state are the engine's: what the
+// decorator writes there is replaced.
+type StatusDecorator[S any, O Observation] interface {
+	// DecorateStatus is called once in each pass, after the components' conditions are known and before the summary. A
+	// summary Ready that it sets itself stands, with the product's own words, unless a phase, a read or a write failed
+	// with an error that no component reports.
+	DecorateStatus(status *S, cm *conditions.Manager, observation O)
+}
+
+// Decorator is a [StatusDecorator] bound to the field of the owner that it decorates; [Decorate] makes one.
+type Decorator[T Owner, O Observation] func(owner T, cm *conditions.Manager, observation O)
+
+// Decorate binds a decorator to the status of the owner, checked when compiling.
+func Decorate[T Owner, S any, O Observation](status func(T) *S, decorator StatusDecorator[S, O]) Decorator[T, O] {
+	return func(owner T, cm *conditions.Manager, observation O) {
+		decorator.DecorateStatus(status(owner), cm, observation)
+	}
+}

@@ -1,0 +1,36 @@
+package reconciletest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// ErrNoControlPlane says that neither a kubeconfig nor the binaries of a
+// control plane are there. Its text says what would help.
+var ErrNoControlPlane = errors.New("no control plane: set KUBEBUILDER_ASSETS to a folder with etcd and kube-apiserver, " +
+	"or " + EnvKubeconfig + " to a kubeconfig")
+
+// failsWithout reports whether a missing control plane is a failure: on CI a
+// skipped test would look like one that passed.
+func failsWithout() bool {
+	return os.Getenv("CI") == "true"
+}
+
+// findAssets returns the folder named by KUBEBUILDER_ASSETS after a look at
+// what is in it: envtest's own error names a file that nobody knows.
+func findAssets() (string, error) {
+	folder := os.Getenv("KUBEBUILDER_ASSETS")
+	if folder == "" {
+		return "", ErrNoControlPlane
+	}
+
+	for _, name := range []string{"etcd", "kube-apiserver"} {
+		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
+			return "", fmt.Errorf("find %s in KUBEBUILDER_ASSETS=%s: %w", name, folder, err)
+		}
+	}
+
+	return folder, nil
+}

@@ -1,0 +1,97 @@
+package reconciletest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+)
+
+// ErrNoAuditLog says that there is no audit log to read. The error that wraps
+// it says why: the environment does not run, it runs on a given cluster, or
+// nobody set [Environment.Audit].
+var ErrNoAuditLog = errors.New("no audit log")
+
+const (
+	auditLogName    = "audit.log"
+	auditPolicyName = "policy.yaml"
+	// auditMegabytes is far more than tests write: the API server starts a new
+	// file at this size, after 100 MB by default.
+	auditMegabytes = 1 << 14
+)
+
+// auditPolicy logs each request once, when it is answered; a watch when it
+// begins too. The options of a delete, such as its dry run, are in its body,
+// which the level Metadata leaves out.
+// https://kubernetes.io/docs/tasks/debug/debug-cluster/audit/
+const auditPolicy = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- level: Request
+  verbs: [delete, deletecollection]
+- level: Metadata
+`
+
+// configureAudit makes the folder of the audit log and names it to the API
+// server. The mode blocking means that what a client has an answer to is in
+// the log.
+func (e *Environment) configureAudit(arguments *envtest.Arguments) error {
+	folder, err := os.MkdirTemp("", "reconciletest-audit-")
+	if err != nil {
+		return fmt.Errorf("make a folder for the audit log: %w", err)
+	}
+
+	e.audit = folder
+	policy := filepath.Join(folder, auditPolicyName)
+
+	if err := os.WriteFile(policy, []byte(auditPolicy), 0o600); err != nil {
+		return errors.Join(fmt.Errorf("write the audit policy: %w", err), e.removeAudit())
+	}
+
+	arguments.Set("audit-policy-file", policy).
+		Set("audit-log-path", filepath.Join(folder, auditLogName)).
+		Set("audit-log-mode", "blocking").
+		Set("audit-log-maxsize", strconv.Itoa(auditMegabytes))
+
+	return nil
+}
+
+// removeAudit removes the audit log, if there is one.
+func (e *Environment) removeAudit() error {
+	folder := e.audit
+	e.audit = ""
+
+	if folder == "" {
+		return nil
+	}
+
+	if err := os.RemoveAll(folder); err != nil {
+		return fmt.Errorf("remove the audit log: %w", err)
+	}
+
+	return nil
+}
+
+// AuditLog returns a reader of the audit log that starts at its beginning. The
+// error wraps [ErrNoAuditLog] where there is no log; a test that also runs on
+// given clusters skips then.
+func (e *Environment) AuditLog() (*AuditLog, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+
+	switch {
+	case e.server == nil:
+		return nil, fmt.Errorf("%w: the environment does not run", ErrNoAuditLog)
+	case *e.server.UseExistingCluster:
+		return nil, fmt.Errorf("%w: the cluster that %s names keeps its own; only an API server from KUBEBUILDER_ASSETS can be told to write one",
+			ErrNoAuditLog, EnvKubeconfig)
+	case e.audit == "":
+		return nil, fmt.Errorf("%w: set Audit to true before the environment starts", ErrNoAuditLog)
+	default:
+		return &AuditLog{path: filepath.Join(e.audit, auditLogName)}, nil
+	}
+}

@@ -1,0 +1,287 @@
+package reconciletest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// AuditEntry is one request in the API server's audit log.
+type AuditEntry struct {
+	// Request is what was asked. Unlike in [Requests] its Verb is that of the
+	// API server's authorisation: a server-side apply is a patch. The name of an
+	// object that is created is there only where the server knew it.
+	Request
+	// User is who the request was authorised for: the impersonated user, if
+	// there is one, for example system:serviceaccount:shop:operator.
+	User string
+	// Code is the HTTP status of the answer; 403 is a right that is missing.
+	Code int
+	// Received is when the request arrived, Completed when it was answered, by
+	// the API server's clock, in microseconds. A watch that goes on has the
+	// time of its beginning as Completed.
+	Received, Completed time.Time
+}
+
+// String returns the entry as one line for a failure message, for example
+// `patch apps/deployments shop/web by admin: 200`.
+func (e AuditEntry) String() string {
+	return fmt.Sprintf("%s by %s: %d", e.Request, e.User, e.Code)
+}
+
+// AuditEntries are entries in the order in which they were logged, which is
+// the order of the answers.
+type AuditEntries []AuditEntry
+
+// Where returns the entries that match all filters, in order.
+func (e AuditEntries) Where(filters ...func(AuditEntry) bool) AuditEntries {
+	var kept AuditEntries
+
+	for _, entry := range e {
+		if !slices.ContainsFunc(filters, func(match func(AuditEntry) bool) bool { return !match(entry) }) {
+			kept = append(kept, entry)
+		}
+	}
+
+	return kept
+}
+
+// Requests returns what was asked, for the filters of [Sent].
+func (e AuditEntries) Requests() Sent {
+	sent := make(Sent, 0, len(e))
+	for _, entry := range e {
+		sent = append(sent, entry.Request)
+	}
+
+	return sent
+}
+
+// String returns one line per combination of request, user and code with how
+// often it occurs, sorted, for failure messages. No entry gives "no requests".
+func (e AuditEntries) String() string {
+	if len(e) == 0 {
+		return "no requests"
+	}
+
+	counts := make(map[string]int, len(e))
+	for _, entry := range e {
+		counts[entry.String()]++
+	}
+
+	lines := make([]string, 0, len(counts))
+	for _, line := range slices.Sorted(maps.Keys(counts)) {
+		lines = append(lines, fmt.Sprintf("%d %s", counts[line], line))
+	}
+
+	return strings.Join(lines, "\n")
+}
+
+// User returns a filter that matches the requests of one user.
+func User(name string) func(AuditEntry) bool {
+	return func(e AuditEntry) bool { return e.User == name }
+}
+
+// Asked returns a filter that matches entries by what was asked, with the
+// filters of [Sent], for example Asked(Verb("create"), Resource("", "events")).
+func Asked(filters ...func(Request) bool) func(AuditEntry) bool {
+	return func(e AuditEntry) bool {
+		return !slices.ContainsFunc(filters, func(match func(Request) bool) bool { return !match(e.Request) })
+	}
+}
+
+// AuditLog reads what the API server of an [Environment] recorded. It is safe
+// for concurrent use. A request that a client has the answer to is in it.
+type AuditLog struct {
+	path string
+
+	mu      sync.Mutex
+	offset  int64
+	entries AuditEntries
+	watches map[string]int // by audit ID: the place in entries, -1 for one that was forgotten
+}
+
+// Entries returns what was logged since the log began or the last Reset and
+// matches all filters.
+func (l *AuditLog) Entries(filters ...func(AuditEntry) bool) (AuditEntries, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	if err := l.read(); err != nil {
+		return nil, err
+	}
+
+	return l.entries.Where(filters...), nil
+}
+
+// Reset forgets what was logged so far, also watches that began so far and
+// end later.
+func (l *AuditLog) Reset() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	if err := l.read(); err != nil {
+		return err
+	}
+
+	l.entries = nil
+
+	for id := range l.watches {
+		l.watches[id] = -1
+	}
+
+	return nil
+}
+
+// read adds the lines that are new. A line that is still being written waits
+// for the next time.
+func (l *AuditLog) read() error {
+	file, err := os.Open(l.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: the environment has stopped", ErrNoAuditLog)
+	}
+
+	if err != nil {
+		return fmt.Errorf("open the audit log: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+
+	data, err := io.ReadAll(io.NewSectionReader(file, l.offset, 1<<62))
+	if err != nil {
+		return fmt.Errorf("read the audit log: %w", err)
+	}
+
+	for {
+		line, rest, complete := bytes.Cut(data, []byte("\n"))
+		if !complete {
+			return nil
+		}
+
+		if err := l.add(line); err != nil {
+			return fmt.Errorf("audit log %s at byte %d: %w", l.path, l.offset, err)
+		}
+
+		l.offset += int64(len(line)) + 1
+		data = rest
+	}
+}
+
+// add adds the entry of one line. The two lines of a watch, of its beginning
+// and of its end, are one entry.
+func (l *AuditLog) add(line []byte) error {
+	event, err := parseAuditEvent(line)
+	if err != nil {
+		return err
+	}
+
+	entry := event.entry()
+
+	if place, begun := l.watches[event.AuditID]; begun {
+		delete(l.watches, event.AuditID)
+
+		if place >= 0 {
+			l.entries[place] = entry
+		}
+
+		return nil
+	}
+
+	if event.Stage == "ResponseStarted" {
+		if l.watches == nil {
+			l.watches = map[string]int{}
+		}
+
+		l.watches[event.AuditID] = len(l.entries)
+	}
+
+	l.entries = append(l.entries, entry)
+
+	return nil
+}
+
+// auditEvent is the part of an audit.k8s.io/v1 Event that tests ask about.
+// https://kubernetes.io/docs/reference/config-api/apiserver-audit.v1/
+type auditEvent struct {
+	AuditID    string `json:"auditID"`
+	Stage      string `json:"stage"`
+	RequestURI string `json:"requestURI"`
+	Verb       string `json:"verb"`
+	User       struct {
+		Username string `json:"username"`
+	} `json:"user"`
+	ImpersonatedUser struct {
+		Username string `json:"username"`
+	} `json:"impersonatedUser"`
+	ObjectRef struct {
+		APIGroup    string `json:"apiGroup"`
+		Resource    string `json:"resource"`
+		Namespace   string `json:"namespace"`
+		Name        string `json:"name"`
+		Subresource string `json:"subresource"`
+	} `json:"objectRef"`
+	RequestObject struct {
+		DryRun []string `json:"dryRun"`
+	} `json:"requestObject"`
+	ResponseStatus struct {
+		Code int `json:"code"`
+	} `json:"responseStatus"`
+	RequestReceivedTimestamp time.Time `json:"requestReceivedTimestamp"`
+	StageTimestamp           time.Time `json:"stageTimestamp"`
+
+	uri *url.URL
+}
+
+// parseAuditEvent reads one line of an audit log.
+func parseAuditEvent(line []byte) (*auditEvent, error) {
+	event := &auditEvent{}
+	if err := json.Unmarshal(line, event); err != nil {
+		return nil, fmt.Errorf("parse %q: %w", line, err)
+	}
+
+	var err error
+	if event.uri, err = url.ParseRequestURI(event.RequestURI); err != nil {
+		return nil, fmt.Errorf("parse requestURI of event %q: %w", event.AuditID, err)
+	}
+
+	return event, nil
+}
+
+// entry turns the event into what tests see.
+func (e *auditEvent) entry() AuditEntry {
+	query, object := e.uri.Query(), e.ObjectRef
+
+	request := Request{
+		Verb: e.Verb, Group: object.APIGroup, Resource: object.Resource, Subresource: object.Subresource,
+		Namespace: object.Namespace, Name: object.Name, FieldManager: query.Get("fieldManager"),
+		DryRun:   query.Get("dryRun") == "All" || slices.Contains(e.RequestObject.DryRun, "All"),
+		Informer: e.Verb == "watch" || e.Verb == "list" && query.Get("resourceVersion") != "",
+	}
+
+	// The path of a namespace itself has its name as its namespace too.
+	if request.Resource == "namespaces" {
+		request.Namespace = ""
+	}
+
+	if request.Resource == "" {
+		request = Request{Verb: e.Verb, Path: e.uri.Path}
+	}
+
+	user := e.ImpersonatedUser.Username
+	if user == "" {
+		user = e.User.Username
+	}
+
+	return AuditEntry{
+		Request: request, User: user, Code: e.ResponseStatus.Code,
+		Received: e.RequestReceivedTimestamp, Completed: e.StageTimestamp,
+	}
+}

@@ -1,0 +1,137 @@
+package reconciletest
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Budget is what a pass may cost that has nothing to do.
+type Budget struct {
+	// Allocations is the number of allocations of a pass, the least of several passes counted. Zero does not look at
+	// them. What controller-runtime and the queue of the test allocate is part of it.
+	Allocations uint64
+}
+
+const steadyPasses = 20
+
+// Steady brings the system to rest and then lets every owner have more passes. Any request, be it a write, a dry run or a
+// read past the cache, fails the test, and so do more allocations than the budget has.
+func Steady(t testing.TB, system System, budget Budget) {
+	t.Helper()
+	i := rested(t, system)
+	defer i.end()
+	sent := len(i.wire.calls())
+	least := ^uint64(0)
+	for range steadyPasses {
+		passes := i.passes
+		i.view.resync()
+		allocations, err := i.measured(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i.passes == passes {
+			t.Fatal("a resync has caused no pass: there is nothing to measure")
+		}
+		least = min(least, allocations)
+	}
+	if calls := i.wire.calls()[sent:]; len(calls) > 0 {
+		t.Errorf("want no request at rest, got %d in %d rounds:\n%s", len(calls), steadyPasses, sentBy(calls))
+	}
+	if budget.Allocations > 0 && least > budget.Allocations {
+		t.Errorf("want at most %d allocations in a pass at rest, got %d", budget.Allocations, least)
+	}
+}
+
+// measured runs what is ready and returns the least allocations of a pass.
+func (i *instance) measured(ctx context.Context) (uint64, error) {
+	least := ^uint64(0)
+	for {
+		next, ready := i.scheduler.take()
+		if !ready {
+			return least, nil
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		i.passes++
+		err := i.scheduler.run(next)
+		runtime.ReadMemStats(&after)
+		if err == nil {
+			err = i.after(ctx)
+		}
+		if err != nil {
+			return 0, err
+		}
+		least = min(least, after.Mallocs-before.Mallocs)
+	}
+}
+
+// Writes brings the system to rest, applies the change to each owner and fails the test unless the way to the next rest
+// takes at most that many writes; of the owner's status and metadata, too. It returns them in the order in which they
+// were sent.
+func Writes(t testing.TB, system System, change func(owner client.Object), most int) Sent {
+	t.Helper()
+	system.Change = change
+	i := rested(t, system)
+	defer i.end()
+	sent := len(i.wire.calls())
+	if err := i.world.perform(t.Context(), stepB, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := i.settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	writes := sentBy(i.wire.calls()[sent:]).Writes()
+	if len(writes) > most {
+		t.Errorf("want at most %d writes, got %d:\n%s", most, len(writes), listed(writes))
+	}
+	return writes
+}
+
+// rested is an instance of the system with nothing left to do.
+func rested(t testing.TB, system System) *instance {
+	t.Helper()
+	system, err := system.withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := play(t.Context(), system, plot{steps: []step{stepA}}, namespaceOf(t, system))
+	if r.err != nil {
+		if r.last != nil {
+			r.last.end()
+		}
+		t.Fatal(r.err)
+	}
+	return r.last
+}
+
+// namespaceOf is a fresh namespace on a real API server.
+func namespaceOf(t testing.TB, system System) string {
+	t.Helper()
+	if system.Environment == nil {
+		return testNamespace
+	}
+	return system.Environment.Namespace(t)
+}
+
+func sentBy(calls []call) Sent {
+	sent := make(Sent, len(calls))
+	for n, c := range calls {
+		sent[n] = c.request
+	}
+	return sent
+}
+
+// listed prints requests one by one, with their names.
+func listed(sent Sent) string {
+	lines := make([]string, len(sent))
+	for n, request := range sent {
+		lines[n] = fmt.Sprintf("%d. %s", n+1, request)
+	}
+	return strings.Join(slices.Clip(lines), "\n")
+}

@@ -1,0 +1,212 @@
+package reconciletest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+)
+
+// testCase is one run with something going wrong.
+type testCase struct {
+	name  string
+	base  *baseline
+	plot  plot
+	final step
+}
+
+const (
+	maxLag    = 3 // passes that a cache may be behind
+	maxSeeds  = 3 // draws of each disorder of events
+	manyCalls = 200
+)
+
+// cases lists what is to be tried, in an order that does not depend on chance.
+func (e *explorer) cases() []testCase {
+	var cases []testCase
+	for _, b := range e.plots {
+		if len(b.steps) > 3 || b.steps[0] == stepB { //nolint:mnd // there, back and there again is for the end alone
+			continue
+		}
+		cases = append(cases, e.faults(b)...)
+		cases = append(cases, delays(b)...)
+		cases = append(cases, disorders(b)...)
+	}
+	slices.SortFunc(cases, func(a, b testCase) int { return compareStrings(a.name, b.name) })
+	if e.only != "" {
+		cases = slices.DeleteFunc(cases, func(c testCase) bool { return c.name != e.only })
+	}
+	return cases
+}
+
+func compareStrings(a, b string) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+func (b *baseline) last() step { return b.steps[len(b.steps)-1] }
+
+// varied is a case in which the last step of a baseline does not go smoothly.
+func (b *baseline) varied(name string, v variation) testCase {
+	return testCase{
+		name: b.name + ": " + name, base: b, final: b.last(),
+		plot: plot{steps: b.steps, at: len(b.steps) - 1, variant: v},
+	}
+}
+
+// faults makes each request of the last step fail in every way that it can.
+func (e *explorer) faults(b *baseline) []testCase {
+	var cases []testCase
+	for _, c := range b.calls[:min(len(b.calls), manyCalls)] {
+		e.out.Calls++
+		for _, kind := range faultsOf(c) {
+			v := variation{inject: &injection{call: c.String(), fault: kind}}
+			cases = append(cases, b.varied(fmt.Sprintf("%s of %s", kind, c), v))
+			if kind != faultCrash {
+				continue
+			}
+			for _, next := range e.unseen(b) {
+				unseen := b.varied(fmt.Sprintf("%s of %s, then %s", kind, c, next), v)
+				unseen.plot.steps = append(slices.Clone(b.steps), next)
+				unseen.plot.unseen, unseen.final = true, next
+				cases = append(cases, unseen)
+			}
+		}
+	}
+	return cases
+}
+
+// unseen are the steps that may follow while no instance runs.
+func (e *explorer) unseen(b *baseline) []step {
+	switch {
+	case b.last() == stepDelete:
+		return nil
+	case e.system.Change == nil:
+		return []step{stepDelete}
+	case b.last() == stepA:
+		return []step{stepB, stepDelete}
+	}
+	return []step{stepA, stepDelete}
+}
+
+func faultsOf(c call) []fault {
+	if !c.request.IsWrite() {
+		return []fault{faultError}
+	}
+	kinds := []fault{faultError, faultTimeout, faultConflict, faultCrash}
+	if c.request.Verb == "delete" {
+		kinds = append(kinds, faultReplaced)
+	}
+	return kinds
+}
+
+// delays lets caches lag behind: all of them, and each kind alone.
+func delays(b *baseline) []testCase {
+	var cases []testCase
+	for n := 1; n <= maxLag; n++ {
+		cases = append(cases, b.varied(fmt.Sprintf("caches %d passes behind", n), variation{lag: map[string]int{"": n}}))
+		for _, kind := range b.kinds {
+			cases = append(cases, b.varied(fmt.Sprintf("cache of %s %d passes behind", kind, n), variation{lag: map[string]int{kind: n}}))
+		}
+	}
+	return cases
+}
+
+// disorders delivers events as badly as it can happen. Dropped ones are made up for by a resync.
+func disorders(b *baseline) []testCase {
+	cases := []testCase{
+		b.varied("events doubled", variation{shake: doubled}),
+		b.varied("events reversed", variation{shake: reversed}),
+		b.varied("lists reversed", variation{reversed: true}),
+		b.varied("all events dropped", variation{shake: func([]event) []event { return nil }, resync: true}),
+	}
+	for seed := uint64(1); seed <= maxSeeds; seed++ {
+		cases = append(cases,
+			b.varied(fmt.Sprintf("events shuffled by seed %d", seed), variation{shake: shuffled(seed)}),
+			b.varied(fmt.Sprintf("events dropped by seed %d", seed), variation{shake: dropped(seed), resync: true}))
+	}
+	return cases
+}
+
+func doubled(events []event) []event {
+	out := make([]event, 0, 2*len(events))
+	for _, e := range events {
+		again := e
+		if e.after != nil {
+			again.before = e.after // as a resync would have it
+		}
+		out = append(out, e, again)
+	}
+	return out
+}
+
+func reversed(events []event) []event {
+	out := slices.Clone(events)
+	slices.Reverse(out)
+	return out
+}
+
+func shuffled(seed uint64) func([]event) []event {
+	draw := rand.New(rand.NewPCG(seed, seed)) //nolint:gosec // has to be the same in every run
+	return func(events []event) []event {
+		out := slices.Clone(events)
+		draw.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+		return out
+	}
+}
+
+func dropped(seed uint64) func([]event) []event {
+	draw := rand.New(rand.NewPCG(seed, seed)) //nolint:gosec // as above
+	return func(events []event) []event {
+		return slices.DeleteFunc(slices.Clone(events), func(event) bool { return draw.IntN(2) == 0 }) //nolint:mnd // every other one
+	}
+}
+
+// run carries out one case and checks how it ends.
+func (e *explorer) run(ctx context.Context, c testCase) {
+	v := c.plot.variant
+	r := play(ctx, e.system, c.plot, "")
+	if r.last != nil {
+		defer r.last.end()
+	}
+	e.mu.Lock()
+	e.out.Cases++
+	e.out.Passes += r.passes
+	if e.only != "" {
+		e.out.Trace = r.trace()
+	}
+	e.mu.Unlock()
+	if r.err != nil {
+		if _, restless := restlessness(r.err); restless {
+			e.find(c.name, CheckRest, "%v", r.err)
+		} else if !errors.Is(r.err, context.Canceled) {
+			e.find(c.name, CheckRun, "%v", r.err)
+		}
+		return
+	}
+	if v.inject != nil && v.inject.fault == faultReplaced {
+		e.checkForeign(ctx, c, r)
+		return
+	}
+	e.checkDeletes(c, r)
+	state, err := r.world.state()
+	if err != nil {
+		e.find(c.name, CheckRun, "%v", err)
+		return
+	}
+	if e.compare(c.name, c.final, state) {
+		e.checkQuiet(ctx, c.name, r, false)
+	}
+}
+
+// restlessness finds the error of passes without end.
+func restlessness(err error) (*RestlessError, bool) {
+	var restless *RestlessError
+	return restless, errors.As(err, &restless)
+}

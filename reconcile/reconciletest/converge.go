@@ -1,0 +1,265 @@
+package reconciletest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// EnvCase names the environment variable with the name of one case: only that one runs, besides the runs without faults
+// that it is compared with.
+const EnvCase = "RECONCILETEST_CASE"
+
+// Check names what a [Finding] is about.
+type Check string
+
+// The checks of [Converge]. Each has the class of bugs that it is there for.
+const (
+	// CheckState: the end is not that of the run without faults. Steps that only the first pass takes, errors that are
+	// swallowed, decisions on a stale cache.
+	CheckState Check = "state"
+	// CheckOrphan: something that the operator has made outlives the owner, or the spec that asked for it. Finalizers and
+	// inventories that are written too late.
+	CheckOrphan Check = "orphan"
+	// CheckRest: the passes do not come to an end, or come too often. Hot retries, and writes that trigger each other.
+	CheckRest Check = "rest"
+	// CheckQuiet: something is written although the end is reached. Plans that differ from pass to pass.
+	CheckQuiet Check = "quiet"
+	// CheckDeletes: something is deleted that the run without faults leaves alone. Prunes by an incomplete list.
+	CheckDeletes Check = "deletes"
+	// CheckForeign: an object of somebody else is deleted, because it has the name of one of the operator's.
+	CheckForeign Check = "foreign"
+	// CheckStatus: the owner calls itself ready for its spec before the children are written.
+	CheckStatus Check = "status"
+	// CheckRun: the run could not be carried out.
+	CheckRun Check = "run"
+)
+
+// Finding is one thing that is wrong.
+type Finding struct {
+	// Case names the fault and where it happened. With [EnvCase] it runs alone.
+	Case string
+	// Check says what was broken.
+	Check Check
+	// Message says how, with a diff where that helps: "-" for want, "+" for got.
+	Message string
+}
+
+// String is the finding as a person reads it.
+func (f Finding) String() string { return fmt.Sprintf("[%s] %s: %s", f.Check, f.Case, f.Message) }
+
+// Exploration is what [Explore] has done and found.
+type Exploration struct {
+	// Calls is K, the number of requests that were made to fail, one in each case: the writes and live reads of the runs
+	// without faults.
+	Calls int
+	// Cases is the number of runs with a fault.
+	Cases int
+	// Passes is the number of passes of all runs.
+	Passes int
+	// Trace tells what was sent in the one case that [EnvCase] has asked for.
+	Trace []string
+	// Findings are sorted by case; none means that the system converges.
+	Findings []Finding
+}
+
+// Converge checks that the system reaches its end state whatever happens on the way, and stays there. It first runs
+// without faults and counts the API calls. Then it makes each call fail: refused, carried out with the answer lost,
+// outdated, or the last thing before a crash, also with the owner changed or deleted before the next instance starts. Then
+// it delays caches, and drops, doubles and reorders events. All that it does to the creation of the owners it also does to
+// the change of their spec (there, back, and there again) and to their deletion.
+//
+// Each run must end like the one without faults, in a bounded number of passes, without orphans, without deleting more
+// than that one, and without a write once the end is reached. A failing case prints its name and how to run it alone.
+//
+// Runs share nothing and go in parallel, so System.Setup and the stand-ins are called by several goroutines.
+func Converge(t testing.TB, system System) {
+	t.Helper()
+	out, err := Explore(t.Context(), system)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, finding := range out.Findings {
+		if n == maxPrinted {
+			t.Errorf("and %d more findings: %s", len(out.Findings)-n, summary(out.Findings[n:]))
+			break
+		}
+		t.Errorf("%s\nto run it alone: %s='%s' go test -run '^%s$'", finding, EnvCase, finding.Case, t.Name())
+	}
+	if len(out.Trace) > 0 {
+		t.Logf("what was sent:\n%s", strings.Join(out.Trace, "\n"))
+	}
+	t.Logf("%d API calls, %d cases, %d passes", out.Calls, out.Cases, out.Passes)
+}
+
+const maxPrinted = 10 // findings; one fault of a reconciler shows in many cases
+
+// summary counts findings by check.
+func summary(findings []Finding) string {
+	counts := map[Check]int{}
+	for _, f := range findings {
+		counts[f.Check]++
+	}
+	var parts []string
+	for _, check := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%d %s", counts[check], check))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Explore is [Converge] for callers that want to look at the findings themselves. The error is about the system's
+// description or the run without faults; what goes wrong in cases is a finding.
+func Explore(ctx context.Context, system System) (*Exploration, error) {
+	system, err := system.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if system.Environment != nil {
+		return nil, errOnServer
+	}
+	e := &explorer{system: system, only: os.Getenv(EnvCase), out: &Exploration{}, ends: map[step]*end{}}
+	if err := e.baselines(ctx); err != nil {
+		return nil, err
+	}
+	if !e.unsteady() {
+		e.explore(ctx)
+	}
+	slices.SortStableFunc(e.out.Findings, func(a, b Finding) int { return strings.Compare(a.Case, b.Case) })
+	return e.out, nil
+}
+
+var errOnServer = errors.New("converge: System.Environment is set, but cases run in the fake world only: leave it out, " +
+	"and use a Scenario for the real API server")
+
+// explorer carries out an exploration.
+type explorer struct {
+	system System
+	only   string
+	ends   map[step]*end // of the runs without faults
+	plots  []*baseline
+
+	mu  sync.Mutex
+	out *Exploration
+}
+
+// end is how the run without faults ends that has the last step alone.
+type end struct {
+	state State
+}
+
+// baseline is a run without faults whose calls are made to fail.
+type baseline struct {
+	name    string
+	steps   []step
+	calls   []call
+	deleted map[string]bool
+	kinds   []string
+	passes  int
+}
+
+// find notes a finding.
+func (e *explorer) find(name string, check Check, format string, args ...any) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.out.Findings = append(e.out.Findings, Finding{Case: name, Check: check, Message: fmt.Sprintf(format, args...)})
+}
+
+// baselines runs the plots without faults.
+func (e *explorer) baselines(ctx context.Context) error {
+	if err := e.baseline(ctx, "A", stepA); err != nil {
+		return err
+	}
+	if e.system.Change != nil {
+		if err := e.baseline(ctx, "B", stepB); err != nil {
+			return err
+		}
+		for _, steps := range [][]step{{stepA, stepB}, {stepA, stepB, stepA}, {stepA, stepB, stepA, stepB}} {
+			if err := e.baseline(ctx, strings.Join(stepNames(steps), "-"), steps...); err != nil {
+				return err
+			}
+		}
+	}
+	return e.baseline(ctx, "A-delete", stepA, stepDelete)
+}
+
+// baseline runs one plot without faults and checks it. The first with a given last step says what the end has to be.
+func (e *explorer) baseline(ctx context.Context, name string, steps ...step) error {
+	p := plot{steps: steps, at: len(steps) - 1}
+	r := play(ctx, e.system, p, "")
+	if r.last != nil {
+		defer r.last.end()
+	}
+	name = "no fault, " + name
+	if r.err != nil {
+		if _, restless := restlessness(r.err); restless {
+			e.find(name, CheckRest, "%v", r.err)
+			return nil
+		}
+		return fmt.Errorf("run without faults (%s): %w", name, r.err)
+	}
+	b := &baseline{
+		name: strings.Join(stepNames(steps), "-"), steps: steps, calls: r.calls, deleted: r.deleted(), passes: r.passes,
+		kinds: r.last.view.names(),
+	}
+	e.out.Passes += r.passes
+	last := steps[len(steps)-1]
+	state, err := r.world.state()
+	if err != nil {
+		return err
+	}
+	if e.ends[last] == nil {
+		e.ends[last] = &end{state: state}
+	} else {
+		e.compare(name, last, state)
+	}
+	e.checkStatus(name, r)
+	if last == stepDelete {
+		e.checkOrphans(ctx, name, state)
+	}
+	e.checkQuiet(ctx, name, r, true)
+	e.plots = append(e.plots, b)
+	return nil
+}
+
+func stepNames(steps []step) []string {
+	names := make([]string, len(steps))
+	for i, s := range steps {
+		names[i] = string(s)
+	}
+	return names
+}
+
+// unsteady says that already the runs without faults have no end that others could be compared with.
+func (e *explorer) unsteady() bool {
+	return slices.ContainsFunc(e.out.Findings, func(f Finding) bool { return f.Check == CheckRest || f.Check == CheckQuiet })
+}
+
+// explore runs all cases, as many at a time as there are processors.
+func (e *explorer) explore(ctx context.Context) {
+	cases := e.cases()
+	workers := max(1, min(runtime.GOMAXPROCS(0), len(cases)))
+	queue := make(chan testCase)
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for c := range queue {
+				e.run(ctx, c)
+			}
+		})
+	}
+	for _, c := range cases {
+		if ctx.Err() != nil {
+			break
+		}
+		queue <- c
+	}
+	close(queue)
+	wg.Wait()
+}

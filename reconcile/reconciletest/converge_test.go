@@ -1,0 +1,52 @@
+package reconciletest_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+)
+
+func TestConvergePasses(t *testing.T) {
+	t.Parallel()
+	t.Run("a controller of the SDK", func(t *testing.T) {
+		t.Parallel()
+		reconciletest.Converge(t, shopSystem())
+	})
+	t.Run("a controller without it", func(t *testing.T) {
+		t.Parallel()
+		reconciletest.Converge(t, plainSystem(noBug))
+	})
+}
+
+// Each reconciler has one fault and is caught by the check that is there for it.
+func TestConvergeCatches(t *testing.T) {
+	t.Parallel()
+	for b, check := range map[bug]reconciletest.Check{
+		gateOnCreated:  reconciletest.CheckState,
+		lateInventory:  reconciletest.CheckOrphan,
+		cachedCount:    reconciletest.CheckOrphan,
+		deleteByName:   reconciletest.CheckForeign,
+		swallowedError: reconciletest.CheckState,
+		statusFirst:    reconciletest.CheckStatus,
+		lateFinalizer:  reconciletest.CheckOrphan,
+		mapOrder:       reconciletest.CheckQuiet,
+		hotRetry:       reconciletest.CheckRest,
+		hastyPrune:     reconciletest.CheckDeletes,
+	} {
+		t.Run(string(b), func(t *testing.T) {
+			t.Parallel()
+			out, err := reconciletest.Explore(t.Context(), plainSystem(b))
+			if err != nil {
+				t.Fatal(err)
+			}
+			caught := slices.ContainsFunc(out.Findings, func(f reconciletest.Finding) bool { return f.Check == check })
+			if !caught {
+				t.Errorf("%d cases, and none caught by the check %q; findings: %v", out.Cases, check, out.Findings)
+			}
+			if len(out.Findings) > 0 {
+				t.Logf("%d findings, the first: %s", len(out.Findings), out.Findings[0])
+			}
+		})
+	}
+}

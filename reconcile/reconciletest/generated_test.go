@@ -1,0 +1,56 @@
+package reconciletest_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+)
+
+// told is a test that notes its failures.
+type told struct {
+	testing.TB
+
+	failures []string
+}
+
+func (*told) Helper() {}
+
+func (t *told) Errorf(format string, args ...any) {
+	t.failures = append(t.failures, fmt.Sprintf(format, args...))
+}
+
+func TestGenerated(t *testing.T) {
+	t.Chdir(t.TempDir())
+
+	const path = "docs/page.md"
+
+	generated := func(update, content string) []string {
+		t.Setenv(reconciletest.EnvUpdate, update)
+
+		inner := &told{TB: t}
+		reconciletest.Generated(inner, map[string]string{path: content})
+
+		return inner.failures
+	}
+
+	for _, step := range []struct{ what, update, content, failure string }{
+		{"a file that is missing", "", "one\n", "docs/page.md is missing"},
+		{"a file that is missing, with update", "1", "one\n", ""},
+		{"the same", "", "one\n", ""},
+		{"a file that has drifted", "", "two\n", "docs/page.md is not what is generated now"},
+		{"a file that has drifted, with update", "1", "two\n", ""},
+		{"the same again", "", "two\n", ""},
+	} {
+		failures := strings.Join(generated(step.update, step.content), "\n")
+		if (failures == "") != (step.failure == "") || !strings.Contains(failures, step.failure) {
+			t.Errorf("%s: want a failure with %q, got %q", step.what, step.failure, failures)
+		}
+	}
+
+	if got, err := os.ReadFile(path); err != nil || string(got) != "two\n" {
+		t.Errorf("the file has %q, %v", got, err)
+	}
+}

@@ -1,0 +1,242 @@
+package reconciletest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// instance is one life of the operator, from its start to its end.
+type instance struct {
+	world     *world
+	view      *view
+	wire      *wire
+	scheduler *scheduler
+	stop      context.CancelFunc
+	failed    chan error
+	passes    int
+	idle      int          // passes in a row after which the world was as before
+	outside   map[int]bool // passes after which somebody else has changed the world
+}
+
+// options of a run that cases vary.
+type variation struct {
+	inject   *injection
+	lag      map[string]int // passes by kind; "" is all kinds
+	shake    func([]event) []event
+	resync   bool // once everything is at rest, all is delivered once more
+	reversed bool
+}
+
+// start brings up a new instance in a world.
+func start(ctx context.Context, w *world, variant variation, log *eventLog) (*instance, error) {
+	ctx, stop := context.WithCancel(ctx)
+	i := &instance{
+		world: w, view: newView(w, w.system.Cache), wire: newWire(w), scheduler: newScheduler(w.clock), stop: stop,
+		failed: make(chan error, 16), outside: map[int]bool{},
+	}
+	i.wire.inject = variant.inject
+	i.view.shake = variant.shake
+	i.view.lag = lagOf(variant.lag)
+	m := newManager(w, i.view, i.wire, log.add)
+	if err := w.system.Setup(m); err != nil {
+		stop()
+		return nil, fmt.Errorf("system: Setup: %w", err)
+	}
+	if err := i.launch(ctx, m); err != nil {
+		i.end()
+		return nil, err
+	}
+	i.scheduler.order()
+	return i, nil
+}
+
+// launch starts what was added to the manager and waits until all controllers ask for work.
+func (i *instance) launch(ctx context.Context, m *testManager) error {
+	controllers := 0
+	for _, runnable := range m.runnables {
+		if _, ok := runnable.(ctrlcontroller.Controller); ok {
+			controllers++
+			if err := i.useQueue(runnable); err != nil {
+				return err
+			}
+		}
+		go func() {
+			if err := runnable.Start(ctx); err != nil && ctx.Err() == nil {
+				i.failed <- fmt.Errorf("start %T: %w", runnable, err)
+			}
+		}()
+	}
+	if controllers == 0 {
+		return errNoController
+	}
+	timeout := time.NewTimer(startTimeout)
+	defer timeout.Stop()
+	tick := time.NewTicker(time.Millisecond / 4) //nolint:mnd // queues are made by the controllers, each in its goroutine
+	defer tick.Stop()
+	for waiting := 0; waiting < controllers; {
+		select {
+		case err := <-i.failed:
+			return err
+		case <-timeout.C:
+			return fmt.Errorf("system: only %d of %d controllers have started after %s", waiting, controllers, startTimeout)
+		case <-tick.C:
+			waiting = i.scheduler.waiting()
+		}
+	}
+	return nil
+}
+
+// waiting is the number of queues that a worker has asked for work.
+func (s *scheduler) waiting() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	count := 0
+	for _, q := range s.queues {
+		if len(q.idle) > 0 {
+			count++
+		}
+	}
+	return count
+}
+
+var (
+	errNoController = errors.New("system: Setup has added no controller to the manager")
+	errOtherQueue   = errors.New("system: the queue of the controller cannot be replaced: want one of reconcile.Request, " +
+		"by this version of controller-runtime")
+)
+
+// useQueue makes a controller take its work from the scheduler. What controller-runtime's builder makes has an exported
+// field for the constructor of its queue, on a type that is internal.
+func (i *instance) useQueue(runnable any) error {
+	construct := func(name string, _ workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+		return i.scheduler.newQueue(name)
+	}
+	value := reflect.ValueOf(runnable)
+	if value.Kind() != reflect.Pointer || value.Elem().Kind() != reflect.Struct {
+		return fmt.Errorf("%w: %T", errOtherQueue, runnable)
+	}
+	field := value.Elem().FieldByName("NewQueue")
+	if !field.IsValid() || !field.CanSet() || field.Type() != reflect.TypeOf(construct) {
+		return fmt.Errorf("%w: %T", errOtherQueue, runnable)
+	}
+	field.Set(reflect.ValueOf(construct))
+	return nil
+}
+
+// end stops the instance; what it has in memory is lost.
+func (i *instance) end() {
+	i.stop()
+	i.scheduler.mu.Lock()
+	queues := i.scheduler.queues
+	i.scheduler.mu.Unlock()
+	for _, q := range queues {
+		q.ShutDown()
+	}
+}
+
+// dead says whether the instance has crashed.
+func (i *instance) dead() bool {
+	i.wire.mu.Lock()
+	defer i.wire.mu.Unlock()
+	return i.wire.dead
+}
+
+// quiet is how long nothing may change until the world counts as at rest although passes are still planned: longer than
+// the waits of the engine, which retries what was refused for good after a minute.
+const quiet = 10 * time.Minute
+
+// maxIdle is how many passes in a row may change nothing before rest: a poll every 20 seconds stays below it.
+const maxIdle = 30
+
+// RestlessError says that the passes do not come to an end.
+type RestlessError struct {
+	// Passes is how many there were, Idle how many of the last ones changed nothing.
+	Passes, Idle int
+	// Last is the owner of the last one.
+	Last string
+}
+
+// Error says how many passes there were, and of what sort.
+func (e *RestlessError) Error() string {
+	if e.Idle >= maxIdle {
+		return fmt.Sprintf("hot retry: %d passes in a row for %s, within %s, have changed nothing and asked for another one",
+			e.Idle, e.Last, quiet)
+	}
+	return fmt.Sprintf("no rest after %d passes, the last one for %s", e.Passes, e.Last)
+}
+
+// settle runs passes until nothing is left to do, or until the instance crashes.
+func (i *instance) settle(ctx context.Context) error {
+	changed := i.world.clock.Now()
+	i.idle = 0
+	if err := i.after(ctx); err != nil {
+		return err
+	}
+	for !i.dead() {
+		next, ready := i.scheduler.take()
+		if !ready {
+			if i.view.advance() {
+				continue
+			}
+			due, planned := i.scheduler.due()
+			if !planned || due.Sub(changed) > quiet {
+				return nil
+			}
+			i.world.clock.set(due)
+			i.scheduler.wake()
+			continue
+		}
+		before, countable := i.world.revision()
+		wrote, err := i.pass(ctx, next)
+		if err != nil {
+			return err
+		}
+		if after, _ := i.world.revision(); countable && after != before || !countable && wrote {
+			changed, i.idle = i.world.clock.Now(), 0
+		} else {
+			i.idle++
+		}
+		if i.passes >= i.world.system.MaxPasses || i.idle >= maxIdle {
+			return &RestlessError{Passes: i.passes, Idle: i.idle, Last: next.request.String()}
+		}
+	}
+	return nil
+}
+
+// pass runs one pass and lets the others act afterwards.
+func (i *instance) pass(ctx context.Context, next item) (wrote bool, err error) {
+	i.passes++
+	i.wire.mu.Lock()
+	i.wire.pass = i.passes
+	sent := len(i.wire.sent)
+	i.wire.mu.Unlock()
+	if err := i.scheduler.run(next); err != nil {
+		return false, err
+	}
+	for _, c := range i.wire.calls()[sent:] {
+		wrote = wrote || c.changed
+	}
+	return wrote, i.after(ctx)
+}
+
+// after lets everybody else act and the cache see the result.
+func (i *instance) after(ctx context.Context) error {
+	if err := i.view.observe(); err != nil { // what the operator did, before others undo it
+		return err
+	}
+	before, _ := i.world.revision()
+	if err := i.world.turn(ctx); err != nil {
+		return err
+	}
+	if after, _ := i.world.revision(); after != before {
+		i.outside[i.passes] = true
+	}
+	return i.view.sync()
+}

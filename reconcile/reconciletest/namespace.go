@@ -1,0 +1,77 @@
+package reconciletest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// testAnnotation names the test on the namespace that was made for it.
+const testAnnotation = "reconciletest/test"
+
+// Namespace creates a namespace for t alone and returns its name. It is deleted
+// when t ends; on an API server without controllers it stays Terminating, and
+// what is in it stays too. Without a control plane t is skipped, see Require.
+func (e *Environment) Namespace(t testing.TB) string {
+	t.Helper()
+	e.Require(t)
+
+	c := e.Client()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		GenerateName: namespacePrefix(t.Name()),
+		Annotations:  map[string]string{testAnnotation: t.Name()},
+	}}
+
+	if err := c.Create(t.Context(), namespace); err != nil {
+		t.Fatalf("create a namespace: %v", err)
+	}
+
+	ctx := context.WithoutCancel(t.Context()) // Ginkgo gives none out during the cleanup
+
+	t.Cleanup(func() {
+		if err := client.IgnoreNotFound(c.Delete(ctx, namespace)); err != nil {
+			t.Errorf("delete namespace %s: %v", namespace.Name, err)
+		}
+	})
+
+	return namespace.Name
+}
+
+// namespacePrefix makes the readable part of a namespace's name out of a
+// test's name: its last words, as a DNS label with room for the server's suffix.
+func namespacePrefix(test string) string {
+	const room = 40
+
+	clean := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+
+		return '-'
+	}, strings.ToLower(test))
+
+	clean = strings.Trim(clean[max(0, len(clean)-room):], "-")
+	if clean == "" || clean[0] >= '0' && clean[0] <= '9' {
+		clean = "test-" + clean
+	}
+
+	return strings.TrimSuffix(clean, "-") + "-"
+}
+
+// requestToken asks the API server for a token of a service account.
+func requestToken(ctx context.Context, c client.Client, namespace, name string) (string, error) {
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	request := &authenticationv1.TokenRequest{}
+
+	if err := c.SubResource("token").Create(ctx, account, request); err != nil {
+		return "", fmt.Errorf("issue a token for service account %s/%s: %w", namespace, name, err)
+	}
+
+	return request.Status.Token, nil
+}

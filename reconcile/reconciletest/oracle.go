@@ -1,0 +1,228 @@
+package reconciletest
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+)
+
+// compare holds the end of a run against the end that its last step has to have.
+func (e *explorer) compare(name string, last step, got State) bool {
+	want := e.ends[last]
+	if want == nil {
+		return false // the run without faults has failed, which is a finding already
+	}
+	var extra []string
+	for object := range got {
+		if want.state[object] == nil {
+			extra = append(extra, object)
+		}
+	}
+	slices.Sort(extra)
+	if len(extra) > 0 {
+		e.find(name, CheckOrphan, "the run without faults ends without %s", strings.Join(extra, ", "))
+		for _, object := range extra {
+			delete(got, object)
+		}
+	}
+	if diff := want.state.Diff(got); diff != "" {
+		e.find(name, CheckState, "not the end of the run without faults (-want +got):\n%s", diff)
+		return false
+	}
+	return len(extra) == 0
+}
+
+// checkOrphans looks for what has outlived the owners in a run without faults: whatever was not there before.
+func (e *explorer) checkOrphans(ctx context.Context, name string, got State) {
+	empty, err := newWorld(ctx, e.system, "")
+	if err == nil {
+		err = empty.turn(ctx)
+	}
+	if err != nil {
+		e.find(name, CheckRun, "%v", err)
+		return
+	}
+	before, err := empty.state()
+	if err != nil {
+		e.find(name, CheckRun, "%v", err)
+		return
+	}
+	for _, object := range slices.Sorted(maps.Keys(got)) {
+		if before[object] == nil && !slices.Contains(e.system.Outlives, object) {
+			e.find(name, CheckOrphan, "%s outlives its owner; if it is meant to, add %q to System.Outlives", object, object)
+		}
+	}
+}
+
+// checkQuiet lets every owner have another pass, and with fresh set in a new instance: nothing may change any more, and
+// the second pass of a life must not even try.
+func (e *explorer) checkQuiet(ctx context.Context, name string, r *run, fresh bool) {
+	before, err := r.world.versions()
+	if err == nil && fresh {
+		r.last.end()
+		if r.last, err = start(ctx, r.world, variation{}, &r.events); err == nil {
+			err = r.last.settle(ctx)
+		}
+	}
+	if err != nil {
+		e.find(name, CheckRest, "after the end: %v", err)
+		return
+	}
+	sent := len(r.last.wire.calls())
+	r.last.view.resync()
+	if err := r.last.settle(ctx); err != nil {
+		e.find(name, CheckRest, "after the end: %v", err)
+		return
+	}
+	var writes []string
+	for _, c := range r.last.wire.calls()[sent:] {
+		if c.request.IsWrite() {
+			writes = append(writes, c.request.String())
+		}
+	}
+	if len(writes) > 0 {
+		e.find(name, CheckQuiet, "writes although nothing has changed: %s", strings.Join(writes, ", "))
+		return
+	}
+	after, err := r.world.versions()
+	if err != nil {
+		e.find(name, CheckRun, "%v", err)
+		return
+	}
+	if !maps.Equal(before, after) {
+		e.find(name, CheckQuiet, "a restart changes what is stored: %s", strings.Join(changedBy(r.last.wire.calls()), ", "))
+	}
+}
+
+func changedBy(calls []call) []string {
+	var out []string
+	for _, c := range calls {
+		if c.changed {
+			out = append(out, c.request.String())
+		}
+	}
+	return out
+}
+
+// checkDeletes compares what was deleted with what the run without faults deletes. A case with one step more may delete
+// what the run of that step deletes, too.
+func (e *explorer) checkDeletes(c testCase, r *run) {
+	may := maps.Clone(c.base.deleted)
+	if c.plot.unseen {
+		for _, b := range e.plots {
+			if b.last() == c.final {
+				maps.Copy(may, b.deleted)
+			}
+		}
+	}
+	for _, object := range slices.Sorted(maps.Keys(r.deleted())) {
+		if !may[object] {
+			e.find(c.name, CheckDeletes, "deletes %s, which the run without faults leaves alone", object)
+		}
+	}
+}
+
+// checkForeign looks whether the object that took the place of another one is still there.
+func (e *explorer) checkForeign(_ context.Context, c testCase, r *run) {
+	if !r.struck {
+		return
+	}
+	i := slices.IndexFunc(r.calls, func(sent call) bool { return sent.String() == c.plot.variant.inject.call })
+	if i < 0 || r.calls[i].before == nil {
+		return
+	}
+	hit := r.calls[i]
+	all, err := r.world.list(hit.gvk)
+	if err != nil {
+		e.find(c.name, CheckRun, "%v", err)
+		return
+	}
+	u := all[hit.key]
+	if u == nil || u.GetAnnotations()[foreign] != "true" || u.GetDeletionTimestamp() != nil {
+		e.find(c.name, CheckForeign, "%s was replaced by an object of somebody else just before it was deleted, "+
+			"and that one was deleted instead: a delete needs the UID as a precondition", objectName(hit.gvk, hit.key))
+	}
+}
+
+// checkStatus looks for an owner that calls itself ready for its spec and has children written for it afterwards,
+// although nobody else has changed anything in between.
+func (e *explorer) checkStatus(name string, r *run) {
+	if r.world.fake == nil {
+		return // nobody counts what others change
+	}
+	owners := map[string]bool{}
+	for _, owner := range e.system.Owners {
+		if gvk, err := apiutil.GVKForObject(owner, r.world.scheme); err == nil {
+			owners[gvk.GroupKind().String()] = true
+		}
+	}
+	claimed := map[types.UID]call{}
+	for _, c := range r.calls {
+		if !c.changed {
+			continue
+		}
+		if owners[c.gvk.GroupKind().String()] {
+			if c.after != nil && claimsReady(c.after) {
+				if _, known := claimed[c.after.GetUID()]; !known {
+					claimed[c.after.GetUID()] = c
+				}
+			} else if c.after != nil {
+				delete(claimed, c.after.GetUID())
+			}
+			continue
+		}
+		for _, claim := range claimed {
+			if !r.last.changedOutside(claim.pass, c.pass) {
+				e.find(name, CheckStatus, "%s calls itself ready for its spec, and only then comes %s",
+					objectName(claim.gvk, claim.key), c.request)
+				return
+			}
+		}
+	}
+}
+
+// changedOutside says whether somebody else has changed the world after one pass and before another.
+func (i *instance) changedOutside(from, to int) bool {
+	for pass := from; pass < to; pass++ {
+		if i.outside[pass] {
+			return true
+		}
+	}
+	return false
+}
+
+// claimsReady reads a status as kstatus does: it speaks of the current generation, and the condition Ready, if there is
+// one, is True.
+func claimsReady(u *unstructured.Unstructured) bool {
+	status, _ := u.Object["status"].(map[string]any)
+	observed, has := status["observedGeneration"].(int64)
+	if has && observed != u.GetGeneration() {
+		return false
+	}
+	for _, condition := range mapsIn(status, "conditions") {
+		if condition["type"] != "Ready" {
+			continue
+		}
+		of, said := condition["observedGeneration"].(int64)
+		return condition["status"] == "True" && (!said || of == u.GetGeneration())
+	}
+	return has
+}
+
+// names are the kinds that the cache has, for the cases in which one of them lags.
+func (v *view) names() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var names []string
+	for _, gvk := range v.watched() {
+		if !slices.Contains(names, gvk.Kind) {
+			names = append(names, gvk.Kind)
+		}
+	}
+	return names
+}

@@ -1,0 +1,209 @@
+package reconciletest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// step is what happens to the owners from outside.
+type step string
+
+const (
+	stepA      step = "A"      // created with their spec, or changed back to it
+	stepB      step = "B"      // created with, or changed to, what System.Change makes of it
+	stepDelete step = "delete" // deleted
+)
+
+// plot is the story of one run: steps, with a variation during one of them.
+type plot struct {
+	steps []step
+	// at is the index of the step that the variation is about; the ones before it run as they should.
+	at      int
+	variant variation
+	// unseen lets the step after the crash happen before a new instance starts.
+	unseen bool
+}
+
+// run is what became of a plot.
+type run struct {
+	world  *world
+	last   *instance // the instance that was there at the end
+	calls  []call    // of the step that the variation is about and of all after it, by all instances
+	events eventLog
+	passes int
+	err    error
+	struck bool // the injected fault has happened
+}
+
+// play runs a plot to its end. The caller ends the last instance.
+func play(ctx context.Context, system System, p plot, namespace string) *run {
+	r := &run{}
+	if r.world, r.err = newWorld(ctx, system, namespace); r.err != nil {
+		return r
+	}
+	r.world.reversed = p.variant.reversed
+	variant := variation{}
+	if p.at == 0 {
+		variant = p.variant
+	}
+	if r.last, r.err = start(ctx, r.world, variant, &r.events); r.err != nil {
+		return r
+	}
+	for n := 0; n < len(p.steps) && r.err == nil; n++ {
+		if n == p.at && n > 0 {
+			r.vary(p.variant)
+		}
+		if r.err = r.world.perform(ctx, p.steps[n], n == 0); r.err != nil {
+			return r
+		}
+		if r.err = r.last.settle(ctx); r.err != nil || !r.last.dead() {
+			continue
+		}
+		if p.unseen && n+1 < len(p.steps) {
+			n++
+			if r.err = r.world.perform(ctx, p.steps[n], false); r.err != nil {
+				return r
+			}
+		}
+		if r.err = r.restart(ctx); r.err == nil {
+			r.err = r.last.settle(ctx)
+		}
+	}
+	if r.err == nil && p.variant.resync {
+		r.last.view.shake = nil
+		r.last.view.resync()
+		r.err = r.last.settle(ctx)
+	}
+	r.gather()
+	return r
+}
+
+// vary begins the step that the variation is about; requests before it are not of interest.
+func (r *run) vary(v variation) {
+	i := r.last
+	i.wire.mu.Lock()
+	i.wire.sent, i.wire.counts = nil, map[string]int{}
+	i.wire.inject = v.inject
+	i.wire.mu.Unlock()
+	i.view.mu.Lock()
+	i.view.shake, i.view.lag = v.shake, lagOf(v.lag)
+	i.view.mu.Unlock()
+}
+
+// gather takes over what an instance has done.
+func (r *run) gather() {
+	if r.last == nil {
+		return
+	}
+	r.calls = append(r.calls, r.last.wire.calls()...)
+	r.passes += r.last.passes
+	r.struck = r.struck || r.last.wire.struck
+}
+
+// restart ends the instance and starts another one.
+func (r *run) restart(ctx context.Context) error {
+	r.gather()
+	r.last.end()
+	var err error
+	r.last, err = start(ctx, r.world, variation{}, &r.events)
+	return err
+}
+
+// perform carries out a step from outside.
+func (w *world) perform(ctx context.Context, s step, first bool) error {
+	for _, owner := range w.system.Owners {
+		if err := w.performOn(ctx, owner, s, first); err != nil {
+			return fmt.Errorf("step %s: %w", s, err)
+		}
+	}
+	return nil
+}
+
+func (w *world) performOn(ctx context.Context, owner client.Object, s step, first bool) error {
+	wanted := owner.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a deep copy has the type of its original
+	if _, err := w.place(wanted); err != nil {
+		return err
+	}
+	if s == stepB {
+		w.system.Change(wanted)
+	}
+	if first {
+		return w.add(ctx, wanted)
+	}
+	if s == stepDelete {
+		return client.IgnoreNotFound(w.client.Delete(ctx, wanted))
+	}
+	live := owner.DeepCopyObject().(client.Object) //nolint:forcetypeassert // as above
+	if err := w.client.Get(ctx, client.ObjectKeyFromObject(wanted), live); err != nil {
+		return err
+	}
+	gvk, err := w.place(live)
+	if err != nil {
+		return err
+	}
+	stored, err := toUnstructured(live, gvk)
+	if err != nil {
+		return err
+	}
+	target, err := toUnstructured(wanted, gvk)
+	if err != nil {
+		return err
+	}
+	// Everything but metadata and status is what the user has asked for.
+	for field := range stored.Object {
+		if !slices.Contains([]string{"metadata", "status", "apiVersion", "kind"}, field) {
+			delete(stored.Object, field)
+		}
+	}
+	for field, value := range target.Object {
+		if field != "metadata" && field != "status" {
+			stored.Object[field] = value
+		}
+	}
+	return w.client.Update(ctx, stored)
+}
+
+// deleted are the objects that the operator has deleted, by kind and name.
+func (r *run) deleted() map[string]bool {
+	out := map[string]bool{}
+	for _, c := range r.calls {
+		gone := c.before != nil && (c.after == nil || c.after.GetUID() != c.before.GetUID())
+		marked := c.before != nil && c.after != nil && c.before.GetDeletionTimestamp() == nil && c.after.GetDeletionTimestamp() != nil
+		if c.request.Verb == "delete" && (gone || marked) {
+			out[displayName(c.gvk, c.key, c.before)] = true
+		}
+	}
+	return out
+}
+
+// made are the UIDs of the objects that the operator has created.
+func (r *run) made() map[types.UID]schema.GroupVersionKind {
+	out := map[types.UID]schema.GroupVersionKind{}
+	for _, c := range r.calls {
+		if c.before == nil && c.after != nil {
+			out[c.after.GetUID()] = c.gvk
+		}
+	}
+	return out
+}
+
+// trace tells what was sent, a line each.
+func (r *run) trace() []string {
+	var lines []string
+	for _, c := range r.calls {
+		line := fmt.Sprintf("pass %d: %s", c.pass, c)
+		switch {
+		case c.err != nil:
+			line += ": " + c.err.Error()
+		case c.request.IsWrite() && !c.changed:
+			line += ": changes nothing"
+		}
+		lines = append(lines, line)
+	}
+	return append(lines, fmt.Sprintf("%d passes", r.passes))
+}

@@ -1,0 +1,171 @@
+package reconciletest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const purityRuns = 16 // a map of two keys is ranged over in the same order 16 times in one test of 32768
+
+// Purity checks that a function is one in the sense of mathematics, as the plan of a reconciler has to be: the same input
+// gives the same result however often and in whatever order its lists are, and the input is left alone. The function gets
+// a deep copy of the input in each run: maps are built anew, and the lists that shuffle names, by the path that a failure
+// prints (such as "Items"), are in another order. The result, often that of PlanResult.Set, is compared by cmp; pass
+// options where it has fields that cmp cannot look into.
+//
+//	reconciletest.Purity(t, observation, func(o Observation) any { plan := r.PlanResources(ctx, rc, o); return plan.Set() })
+//
+// Copies are made by reflection: of what is exported, and of what is not as it is.
+func Purity[I any](t testing.TB, input I, run func(I) any, opts ...PurityOption) {
+	t.Helper()
+	var o purity
+	for _, option := range opts {
+		option.applyToPurity(&o)
+	}
+	draw := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // has to be the same in every run
+	var first any
+	for n := range purityRuns {
+		given := copied(&o, input, draw, n > 0)
+		kept := copied(&o, given, draw, false)
+		result := run(given)
+		if diff := cmp.Diff(kept, given, o.compare...); diff != "" {
+			t.Errorf("the function has changed its input (-before +after):\n%s", diff)
+			return
+		}
+		if n == 0 {
+			first = result
+			continue
+		}
+		if diff := cmp.Diff(first, result, o.compare...); diff != "" {
+			t.Errorf("run %d on the same input, its maps built anew%s, gives another result (-first +this):\n%s",
+				n+1, o.shuffledLists(), diff)
+			return
+		}
+	}
+}
+
+// PurityOption varies [Purity]: [Shuffle] and [CompareWith].
+type PurityOption interface{ applyToPurity(o *purity) }
+
+type purity struct {
+	lists   map[string]bool
+	compare []cmp.Option
+}
+
+// Shuffle are the paths of the lists whose order means nothing, from the input on: fields joined by dots, with nothing
+// for the indexes of lists and the keys of maps, for example "Pods.Value.Items".
+type Shuffle []string
+
+func (s Shuffle) applyToPurity(o *purity) {
+	if o.lists == nil {
+		o.lists = map[string]bool{}
+	}
+	for _, path := range s {
+		o.lists[path] = true
+	}
+}
+
+// CompareWith are options for cmp.
+type CompareWith []cmp.Option
+
+func (c CompareWith) applyToPurity(o *purity) { o.compare = append(o.compare, c...) }
+
+func (o *purity) shuffledLists() string {
+	if len(o.lists) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d of its lists in another order", len(o.lists))
+}
+
+// copied is a deep copy whose named lists are in another order.
+func copied[I any](o *purity, input I, draw *rand.Rand, shuffle bool) I {
+	c := copier{lists: o.lists, draw: draw, shuffle: shuffle}
+	out := reflect.New(reflect.TypeFor[I]()).Elem()
+	c.copy(out, reflect.ValueOf(&input).Elem(), "")
+	return out.Interface().(I) //nolint:forcetypeassert // it was made as one
+}
+
+// copier copies by reflection what a DeepCopy method does not.
+type copier struct {
+	lists   map[string]bool
+	draw    *rand.Rand
+	shuffle bool
+}
+
+func (c *copier) copy(to, from reflect.Value, path string) {
+	switch from.Kind() { //nolint:exhaustive // all others are values
+	case reflect.Pointer:
+		if from.IsNil() {
+			return
+		}
+		to.Set(reflect.New(from.Type().Elem()))
+		c.copy(to.Elem(), from.Elem(), path)
+	case reflect.Interface:
+		if from.IsNil() {
+			return
+		}
+		inner := reflect.New(from.Elem().Type()).Elem()
+		c.copy(inner, from.Elem(), path)
+		to.Set(inner)
+	case reflect.Struct:
+		to.Set(from) // what is not exported stays as it is
+		for n := range from.NumField() {
+			field := from.Type().Field(n)
+			if !field.IsExported() {
+				continue
+			}
+			to.Field(n).SetZero()
+			c.copy(to.Field(n), from.Field(n), join(path, field))
+		}
+	case reflect.Slice:
+		c.slice(to, from, path)
+	case reflect.Array:
+		for n := range from.Len() {
+			c.copy(to.Index(n), from.Index(n), path)
+		}
+	case reflect.Map:
+		if from.IsNil() {
+			return
+		}
+		to.Set(reflect.MakeMapWithSize(from.Type(), from.Len()))
+		for _, key := range from.MapKeys() {
+			value := reflect.New(from.Type().Elem()).Elem()
+			c.copy(value, from.MapIndex(key), path)
+			to.SetMapIndex(key, value)
+		}
+	default:
+		to.Set(from)
+	}
+}
+
+func (c *copier) slice(to, from reflect.Value, path string) {
+	if from.IsNil() {
+		return
+	}
+	to.Set(reflect.MakeSlice(from.Type(), from.Len(), from.Len()))
+	order := make([]int, from.Len())
+	for n := range order {
+		order[n] = n
+	}
+	if c.shuffle && c.lists[path] {
+		c.draw.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	}
+	for n, m := range order {
+		c.copy(to.Index(n), from.Index(m), path)
+	}
+}
+
+// join adds a field to a path; embedded structs add nothing.
+func join(path string, field reflect.StructField) string {
+	switch {
+	case field.Anonymous:
+		return path
+	case path == "":
+		return field.Name
+	}
+	return path + "." + field.Name
+}

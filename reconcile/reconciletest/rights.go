@@ -1,0 +1,44 @@
+package reconciletest
+
+import (
+	"errors"
+	"slices"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+)
+
+// ErrNotDeclared is inside the Forbidden error of a request that [System.Rules] do not cover.
+var ErrNotDeclared = errors.New("the rights of the system do not cover it")
+
+// allowed says whether one of the rules covers the request, by the logic of Kubernetes' RBAC authoriser.
+func allowed(rules []rbacv1.PolicyRule, request Request) bool {
+	verb, resource := verbOf(request), resourceOf(request)
+	if request.Verb == "create" && request.Subresource == "" {
+		request.Name = "" // the authoriser does not see it
+	}
+	return slices.ContainsFunc(rules, func(rule rbacv1.PolicyRule) bool {
+		return covers(rule.Verbs, verb) && covers(rule.APIGroups, request.Group) &&
+			(covers(rule.Resources, resource) ||
+				request.Subresource != "" && slices.Contains(rule.Resources, "*/"+request.Subresource)) &&
+			(len(rule.ResourceNames) == 0 || request.Name != "" && slices.Contains(rule.ResourceNames, request.Name))
+	})
+}
+
+func covers(granted []string, wanted string) bool {
+	return slices.Contains(granted, "*") || slices.Contains(granted, wanted)
+}
+
+// verbOf is the verb by which RBAC knows a request: an apply is a patch.
+func verbOf(request Request) string {
+	if request.Verb == "apply" {
+		return "patch"
+	}
+	return request.Verb
+}
+
+func resourceOf(request Request) string {
+	if request.Subresource != "" {
+		return request.Resource + "/" + request.Subresource
+	}
+	return request.Resource
+}

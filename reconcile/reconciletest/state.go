@@ -1,0 +1,172 @@
+package reconciletest
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/reconcilekit/reconcilekit/health"
+)
+
+// State is what a world holds, in a form that two runs of the same system can be compared in: the content of each object
+// by its name, without what the server sets and what only tells when something happened.
+type State map[string]map[string]any
+
+// Diff returns the difference between two states, "-" for want and "+" for got, or "" when there is none.
+func (s State) Diff(got State) string {
+	return cmp.Diff(s, got)
+}
+
+// state is the world as it is now.
+func (w *world) state() (State, error) {
+	all, err := w.all()
+	if err != nil {
+		return nil, err
+	}
+	names := identities(all)
+	twins := map[string][]map[string]any{}
+	for gvk, items := range all {
+		for key, u := range items {
+			content, _ := normalise(u, names).(map[string]any)
+			name := displayName(gvk, key, u)
+			twins[name] = append(twins[name], content)
+		}
+	}
+	out := State{}
+	for name, contents := range twins {
+		slices.SortFunc(contents, func(a, b map[string]any) int { return strings.Compare(printed(a), printed(b)) })
+		out[name] = contents[0]
+		for n, content := range contents[1:] {
+			out[fmt.Sprintf("%s (%d)", name, n+2)] = content //nolint:mnd // people count from one
+		}
+	}
+	return out, nil
+}
+
+// printed orders twins, the objects of one generated name.
+func printed(content map[string]any) string {
+	data, err := json.Marshal(content)
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}
+
+// displayName hides what the server has drawn at random of a generated name.
+func displayName(gvk schema.GroupVersionKind, key types.NamespacedName, u *unstructured.Unstructured) string {
+	if generate := u.GetGenerateName(); generate != "" && strings.HasPrefix(key.Name, generate) {
+		key.Name = generate + "*"
+	}
+	return objectName(gvk, key)
+}
+
+// identities are the names that stand for UIDs.
+func identities(all map[schema.GroupVersionKind]snapshot) map[types.UID]string {
+	out := map[types.UID]string{}
+	for gvk, items := range all {
+		for key, u := range items {
+			out[u.GetUID()] = "uid of " + displayName(gvk, key, u)
+		}
+	}
+	return out
+}
+
+// serverSet are the fields of the metadata that the server sets or that depend on how often something was written.
+func serverSet() []string {
+	return []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink",
+		"deletionGracePeriodSeconds"}
+}
+
+// normalise copies the content of an object without what differs from run to run.
+func normalise(u *unstructured.Unstructured, names map[types.UID]string) any {
+	content := u.DeepCopy().Object
+	if metadata, ok := content["metadata"].(map[string]any); ok {
+		for _, field := range serverSet() {
+			delete(metadata, field)
+		}
+		if _, deleting := metadata["deletionTimestamp"]; deleting {
+			metadata["deletionTimestamp"] = "set"
+		}
+		if generate := u.GetGenerateName(); generate != "" {
+			metadata["name"] = generate + "*"
+		}
+	}
+	replacer := newReplacer(names)
+	return scrub(content, u.GetGeneration(), replacer)
+}
+
+func newReplacer(names map[types.UID]string) *strings.Replacer {
+	uids := make([]string, 0, len(names))
+	for uid := range names {
+		uids = append(uids, string(uid))
+	}
+	slices.Sort(uids)
+	pairs := make([]string, 0, 2*len(uids))
+	for _, uid := range uids {
+		if uid != "" {
+			pairs = append(pairs, uid, "<"+names[types.UID(uid)]+">")
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// scrub replaces UIDs by names, times by "set", the current generation by "current", and sorts conditions by type.
+func scrub(value any, generation int64, names *strings.Replacer) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for k, inner := range v {
+			switch {
+			case k == "observedGeneration" && inner == generation:
+				v[k] = "current"
+			case isTime(k, inner):
+				v[k] = "set"
+			default:
+				v[k] = scrub(inner, generation, names)
+			}
+		}
+	case []any:
+		for i := range v {
+			v[i] = scrub(v[i], generation, names)
+		}
+		return conditionsOf(v)
+	case string:
+		return names.Replace(v)
+	}
+	return value
+}
+
+// isTime recognises the fields in which statuses say when something happened.
+func isTime(key string, value any) bool {
+	text, ok := value.(string)
+	return ok && (strings.HasSuffix(key, "Time") || strings.HasSuffix(key, "Timestamp")) && strings.HasSuffix(text, "Z")
+}
+
+// conditionsOf sorts a list of conditions by type and leaves out those that only tell that trouble is over: the SDK adds
+// them with the first trouble of their kind (see the package health), so they tell how the end was reached.
+func conditionsOf(list []any) []any {
+	out := make([]any, 0, len(list))
+	for _, element := range list {
+		m, ok := element.(map[string]any)
+		if !ok || m["type"] == nil || m["status"] == nil {
+			return list
+		}
+		if m["status"] == "True" && slices.Contains(passing(), fmt.Sprint(m["type"])) {
+			continue
+		}
+		out = append(out, element)
+	}
+	slices.SortStableFunc(out, func(a, b any) int {
+		return strings.Compare(fmt.Sprint(a.(map[string]any)["type"]), fmt.Sprint(b.(map[string]any)["type"])) //nolint:forcetypeassert // checked above
+	})
+	return out
+}
+
+func passing() []string {
+	return []string{health.DependenciesReachable, health.AuthValid, health.ConfigValid}
+}

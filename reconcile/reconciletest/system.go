@@ -1,0 +1,180 @@
+package reconciletest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/yaml"
+)
+
+// System is an operator and the world that it lives in: what [Converge], [Steady], [Writes] and [Scenario] run. Setup
+// and Owners are required.
+type System struct {
+	// Setup adds the controllers to a manager, as the operator's main does. It is called for each new instance, so it
+	// must build everything anew; what a previous instance has remembered must be gone. The manager has no other sources
+	// than its cache, and its clock is that of the test: controllers of this SDK take it over, others that look at
+	// time.Now see the real time.
+	Setup func(mgr manager.Manager) error
+	// Owners are the objects that the controllers reconcile, created one after the other once Given is there. Objects
+	// without a namespace get that of the test, except those of cluster-scoped kinds.
+	Owners []client.Object
+	// Given is what is in the world before the operator starts. A status is stored as well.
+	Given []client.Object
+	// GivenYAML is added to Given: YAML documents, separated by lines of three dashes.
+	GivenYAML string
+	// Change makes spec B of an owner out of its spec A, for the cases about transitions. Nil leaves them out.
+	Change func(owner client.Object)
+	// StandIns play everybody else: they are called after each pass until they change nothing more.
+	StandIns []StandIn
+	// Outlives are the objects that may still be there when the owners are gone, as a finding prints them, for example
+	// "ConfigMap default/shared".
+	Outlives []string
+	// Scheme knows the kinds. Nil is client-go's.
+	Scheme *runtime.Scheme
+	// CRDs and CRDPaths (files, or folders with files) define custom resources: scope, subresources, defaults, and the
+	// rules by which their fields are owned. Kinds of the scheme without a definition count as namespaced, with a status
+	// subresource. On an [Environment] they must be installed already.
+	CRDs     []*apiextensionsv1.CustomResourceDefinition
+	CRDPaths []string
+	// Cache is what main gives to the manager: label selectors and transforms are honoured, the rest is ignored.
+	Cache cache.Options
+	// Rules are the rights of the operator; every request that they do not cover is refused. Nil allows all.
+	Rules []rbacv1.PolicyRule
+	// Environment, when it is not nil, is the API server to run on instead of the fake world. It must run. [Converge] runs
+	// in the fake world only.
+	Environment *Environment
+	// MaxPasses bounds the passes until the world is at rest. Zero is 200.
+	MaxPasses int
+
+	blueprint *blueprint
+}
+
+// StandIn plays a controller that the test does not run, such as the one that sets the status of Deployments. It must be
+// idempotent: when nothing is left to do it writes nothing. Its requests are not counted.
+type StandIn func(ctx context.Context, c client.Client) error
+
+const (
+	defaultMaxPasses = 200
+	testNamespace    = "default"
+)
+
+var (
+	errNoSetup  = errors.New("system: Setup is required: the function that adds the controllers to a manager")
+	errNoOwners = errors.New("system: Owners are required: the objects that the controllers reconcile")
+)
+
+// withDefaults checks the system and fills in what was left out.
+func (s System) withDefaults() (System, error) {
+	if s.Setup == nil {
+		return s, errNoSetup
+	}
+	if len(s.Owners) == 0 {
+		return s, errNoOwners
+	}
+	if s.Scheme == nil {
+		s.Scheme = clientgoscheme.Scheme
+	}
+	if s.MaxPasses == 0 {
+		s.MaxPasses = defaultMaxPasses
+	}
+	read, err := readCRDs(s.CRDPaths)
+	if err != nil {
+		return s, err
+	}
+	s.CRDs = append(slices.Clone(s.CRDs), read...)
+	s.CRDPaths = nil
+	given, err := parseYAML(s.GivenYAML)
+	if err != nil {
+		return s, fmt.Errorf("system: GivenYAML: %w", err)
+	}
+	s.Given = append(slices.Clone(s.Given), given...)
+	s.GivenYAML = ""
+	if s.Environment == nil {
+		s.blueprint, err = newBlueprint(s.Scheme, s.CRDs)
+	}
+	return s, err
+}
+
+// parseYAML reads objects from YAML documents.
+func parseYAML(text string) ([]client.Object, error) {
+	var out []client.Object
+	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewBufferString(text), 4096) //nolint:mnd // bytes to look ahead
+	for {
+		content := map[string]any{}
+		err := decoder.Decode(&content)
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("document %d: %w", len(out)+1, err)
+		}
+		if len(content) == 0 {
+			continue
+		}
+		integers(content)
+		u := &unstructured.Unstructured{Object: content}
+		if u.GroupVersionKind() == (schema.GroupVersionKind{}) || u.GetName() == "" {
+			return nil, fmt.Errorf("document %d: want apiVersion, kind and metadata.name", len(out)+1)
+		}
+		out = append(out, u)
+	}
+}
+
+// readCRDs reads the definitions in files and in folders of files; what is no definition is skipped.
+func readCRDs(paths []string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	var out []*apiextensionsv1.CustomResourceDefinition
+	for _, path := range paths {
+		files := []string{path}
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, fmt.Errorf("system: CRDPaths: %w", err)
+		}
+		if info.IsDir() {
+			if files, err = filepath.Glob(filepath.Join(path, "*.yaml")); err != nil {
+				return nil, fmt.Errorf("system: CRDPaths: %w", err)
+			}
+		}
+		for _, file := range files {
+			read, err := readCRDFile(file)
+			if err != nil {
+				return nil, fmt.Errorf("system: CRDPaths: %s: %w", file, err)
+			}
+			out = append(out, read...)
+		}
+	}
+	return out, nil
+}
+
+func readCRDFile(file string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	data, err := os.ReadFile(file) //nolint:gosec // a test reads the files that its author names
+	if err != nil {
+		return nil, err
+	}
+	var out []*apiextensionsv1.CustomResourceDefinition
+	for document := range bytes.SplitSeq(data, []byte("\n---")) {
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		if err := yaml.Unmarshal(document, crd); err != nil {
+			return nil, err
+		}
+		if crd.Kind == "CustomResourceDefinition" {
+			out = append(out, crd)
+		}
+	}
+	return out, nil
+}

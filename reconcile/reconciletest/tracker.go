@@ -1,0 +1,402 @@
+package reconciletest
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"sync/atomic"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/client-go/testing"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// tracker is the store below the fake client. It keeps everything unstructured, so that nothing is added to an object by
+// a trip through a Go type, and does for each write what the fake client leaves out: UIDs, times, generations, defaults,
+// field ownership by schema, and no new version for a write that changes nothing. Callers hold the lock of the fake.
+type tracker struct {
+	testing.ObjectTracker
+
+	*blueprint
+
+	scheme *runtime.Scheme
+	clock  clock.PassiveClock
+	kinds  map[schema.GroupVersionResource]schema.GroupVersionKind
+
+	used        map[schema.GroupVersionKind]bool // kinds that have had objects
+	subresource string                           // of the write under way
+	revision    atomic.Uint64                    // grows with every stored change
+	uids        int
+	addresses   int
+}
+
+type managerKey struct {
+	gvk         schema.GroupVersionKind
+	subresource string
+}
+
+var _ testing.ObjectTracker = (*tracker)(nil)
+
+// Create stores a new object, as the API server would have it.
+func (t *tracker) Create(
+	gvr schema.GroupVersionResource, obj runtime.Object, ns string, opts ...metav1.CreateOptions,
+) error {
+	u, err := t.content(gvr, obj)
+	if err != nil {
+		return err
+	}
+	if _, err := t.Get(gvr, ns, u.GetName()); err == nil {
+		return apierrors.NewAlreadyExists(gvr.GroupResource(), u.GetName())
+	}
+	t.birth(u)
+	if err := t.own(t.empty(u), u, single(opts).FieldManager); err != nil {
+		return err
+	}
+	t.revision.Add(1)
+	return t.ObjectTracker.Create(gvr, u, ns)
+}
+
+// Update replaces an object.
+func (t *tracker) Update(
+	gvr schema.GroupVersionResource, obj runtime.Object, ns string, opts ...metav1.UpdateOptions,
+) error {
+	u, err := t.content(gvr, obj)
+	if err != nil {
+		return err
+	}
+	old, err := t.stored(gvr, ns, u.GetName())
+	if err != nil {
+		return err
+	}
+	if err := t.grow(gvr, old, u); err != nil {
+		return err
+	}
+	if err := t.own(old, u, single(opts).FieldManager); err != nil {
+		return err
+	}
+	return t.replace(gvr, ns, old, u)
+}
+
+// Patch stores the object that a patch has made of the old one.
+func (t *tracker) Patch(
+	gvr schema.GroupVersionResource, obj runtime.Object, ns string, opts ...metav1.PatchOptions,
+) error {
+	return t.Update(gvr, obj, ns, metav1.UpdateOptions{FieldManager: single(opts).FieldManager})
+}
+
+// Apply merges an applied configuration by field ownership.
+func (t *tracker) Apply(
+	gvr schema.GroupVersionResource, configuration runtime.Object, ns string, opts ...metav1.PatchOptions,
+) error {
+	patch, err := t.content(gvr, configuration)
+	if err != nil {
+		return err
+	}
+	integers(patch.Object)
+	options := single(opts)
+	version := patch.GetResourceVersion()
+	old, err := t.stored(gvr, ns, patch.GetName())
+	exists := err == nil
+	if err != nil && !apierrors.IsNotFound(err) {
+		return err
+	}
+	live := old
+	if !exists {
+		live = t.empty(patch)
+	} else if uid := patch.GetUID(); uid != "" && uid != old.GetUID() {
+		return apierrors.NewConflict(gvr.GroupResource(), patch.GetName(),
+			fmt.Errorf("precondition failed: UID in precondition: %v, UID in object meta: %v", uid, old.GetUID()))
+	}
+	unstructured.RemoveNestedField(patch.Object, "metadata", "resourceVersion")
+	manager, err := t.manager(patch.GroupVersionKind())
+	if err != nil {
+		return err
+	}
+	merged, err := manager.Apply(live, patch, options.FieldManager, options.Force != nil && *options.Force)
+	if err != nil {
+		return err
+	}
+	u, err := t.content(gvr, merged)
+	if err != nil {
+		return err
+	}
+	u.SetNamespace(ns)
+	u.SetResourceVersion(version)
+	if !exists {
+		t.birth(u)
+		t.revision.Add(1)
+		return t.ObjectTracker.Create(gvr, u, ns)
+	}
+	if err := t.grow(gvr, old, u); err != nil {
+		return err
+	}
+	return t.replace(gvr, ns, old, u)
+}
+
+// Delete removes an object for good.
+func (t *tracker) Delete(gvr schema.GroupVersionResource, ns, name string, opts ...metav1.DeleteOptions) error {
+	t.revision.Add(1)
+	return t.ObjectTracker.Delete(gvr, ns, name, opts...)
+}
+
+// replace stores the new object unless it says what the old one says.
+func (t *tracker) replace(gvr schema.GroupVersionResource, ns string, old, u *unstructured.Unstructured) error {
+	if sameContent(old, u) {
+		return nil
+	}
+	t.revision.Add(1)
+	return t.ObjectTracker.Update(gvr, u, ns)
+}
+
+// birth gives a new object what the server gives it.
+func (t *tracker) birth(u *unstructured.Unstructured) {
+	gvk := u.GroupVersionKind()
+	t.used[gvk] = true
+	t.uids++
+	u.SetUID(types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", t.uids)))
+	u.SetCreationTimestamp(metav1.NewTime(t.clock.Now()))
+	u.SetDeletionTimestamp(nil)
+	if t.withStatus[gvk] {
+		delete(u.Object, "status")
+	}
+	if hasGeneration(u) {
+		u.SetGeneration(1)
+	} else {
+		unstructured.RemoveNestedField(u.Object, "metadata", "generation")
+	}
+	t.setDefaults(u)
+}
+
+// grow carries over what a write cannot change and counts the generation.
+func (t *tracker) grow(gvr schema.GroupVersionResource, old, u *unstructured.Unstructured) error {
+	if uid := u.GetUID(); uid != "" && uid != old.GetUID() {
+		return apierrors.NewConflict(gvr.GroupResource(), u.GetName(),
+			fmt.Errorf("precondition failed: UID in precondition: %v, UID in object meta: %v", uid, old.GetUID()))
+	}
+	u.SetUID(old.GetUID())
+	u.SetCreationTimestamp(old.GetCreationTimestamp())
+	u.SetGeneration(old.GetGeneration())
+	if old.GetDeletionTimestamp() != nil {
+		u.SetDeletionTimestamp(old.GetDeletionTimestamp())
+	} else if u.GetDeletionTimestamp() != nil {
+		now := metav1.NewTime(t.clock.Now())
+		u.SetDeletionTimestamp(&now)
+		var grace int64
+		u.SetDeletionGracePeriodSeconds(&grace)
+		if hasGeneration(u) {
+			u.SetGeneration(old.GetGeneration() + 1)
+		}
+	}
+	t.setDefaults(u)
+	if hasGeneration(u) && !sameSpec(old, u) {
+		u.SetGeneration(old.GetGeneration() + 1)
+	}
+	return nil
+}
+
+// own keeps the managed fields of a write that is no apply.
+func (t *tracker) own(old, u *unstructured.Unstructured, fieldManager string) error {
+	if fieldManager == "" {
+		fieldManager = defaultFieldManager
+	}
+	manager, err := t.manager(u.GroupVersionKind())
+	if err != nil {
+		return err
+	}
+	managed, err := manager.Update(old, u, fieldManager)
+	if err != nil {
+		return fmt.Errorf("field ownership of %s %s: %w", u.GetKind(), u.GetName(), err)
+	}
+	if m, ok := managed.(*unstructured.Unstructured); ok {
+		u.Object = m.Object
+	}
+	return nil
+}
+
+// defaultFieldManager is the manager of writes that name none; a server takes the name of the client's program.
+const defaultFieldManager = "reconciletest"
+
+func (t *tracker) manager(gvk schema.GroupVersionKind) (*managedfields.FieldManager, error) {
+	key := managerKey{gvk, t.subresource}
+	if m, known := t.managers.Load(key); known {
+		return m.(*managedfields.FieldManager), nil //nolint:forcetypeassert // nothing else is stored
+	}
+	var reset map[fieldpath.APIVersion]fieldpath.Filter
+	version := fieldpath.APIVersion(gvk.GroupVersion().String())
+	if t.withStatus[gvk] {
+		dropped := fieldpath.NewSet(fieldpath.MakePathOrDie("status"))
+		if t.subresource == "status" {
+			dropped = fieldpath.NewSet(fieldpath.MakePathOrDie("spec"), fieldpath.MakePathOrDie("metadata"))
+		}
+		reset = map[fieldpath.APIVersion]fieldpath.Filter{version: fieldpath.NewExcludeSetFilter(dropped)}
+	}
+	m, err := managedfields.NewDefaultFieldManager(
+		t.converter, identity{}, noDefaults{}, creates{}, gvk, gvk.GroupVersion(), t.subresource, reset)
+	if err != nil {
+		return nil, fmt.Errorf("field manager of %s: %w", gvk, err)
+	}
+	t.managers.Store(key, m)
+	return m, nil
+}
+
+// identity, noDefaults and creates are what a field manager asks of a scheme; there is one version of each kind here.
+type (
+	identity   struct{}
+	noDefaults struct{}
+	creates    struct{}
+)
+
+func (identity) Convert(in, out, _ any) error {
+	return fmt.Errorf("fake world: no conversion from %T to %T", in, out)
+}
+
+func (identity) ConvertToVersion(in runtime.Object, _ runtime.GroupVersioner) (runtime.Object, error) {
+	return in, nil
+}
+
+func (identity) ConvertFieldLabel(_ schema.GroupVersionKind, label, value string) (string, string, error) {
+	return label, value, nil
+}
+
+func (noDefaults) Default(runtime.Object) {}
+
+func (creates) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(gvk)
+	return u, nil
+}
+
+func (t *tracker) empty(like *unstructured.Unstructured) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(like.GroupVersionKind())
+	return u
+}
+
+func (t *tracker) stored(gvr schema.GroupVersionResource, ns, name string) (*unstructured.Unstructured, error) {
+	obj, err := t.Get(gvr, ns, name)
+	if err != nil {
+		return nil, err
+	}
+	return t.content(gvr, obj)
+}
+
+// content is the object with its kind set, which the fake client sometimes strips.
+func (t *tracker) content(gvr schema.GroupVersionResource, obj runtime.Object) (*unstructured.Unstructured, error) {
+	u, ok := obj.(*unstructured.Unstructured)
+	if !ok {
+		return nil, fmt.Errorf("fake world: %s arrived as %T", gvr.Resource, obj)
+	}
+	if gvk, known := t.kinds[gvr]; known {
+		u.SetGroupVersionKind(gvk)
+	}
+	return u, nil
+}
+
+// register makes a kind known to the store.
+func (t *tracker) register(gvk schema.GroupVersionKind) {
+	gvr, _ := meta.UnsafeGuessKindToResource(gvk)
+	if _, known := t.kinds[gvr]; known {
+		return
+	}
+	t.kinds[gvr] = gvk
+	t.scheme.AddKnownTypeWithName(gvk, &unstructured.Unstructured{})
+	t.scheme.AddKnownTypeWithName(gvk.GroupVersion().WithKind(gvk.Kind+"List"), &unstructured.UnstructuredList{})
+}
+
+// hasGeneration says whether the server counts generations for a kind: those with a spec, save a few old ones.
+func hasGeneration(u *unstructured.Unstructured) bool {
+	gvk := u.GroupVersionKind()
+	if gvk.Group == "" {
+		return gvk.Kind == "Pod" || gvk.Kind == "ReplicationController"
+	}
+	switch gvk.Group {
+	case "rbac.authorization.k8s.io", "storage.k8s.io", "coordination.k8s.io", "events.k8s.io", "scheduling.k8s.io":
+		return false
+	case "autoscaling":
+		return false
+	}
+	return true
+}
+
+// sameSpec compares all but metadata and status.
+func sameSpec(a, b *unstructured.Unstructured) bool {
+	return equalJSON(without(a.Object, "metadata", "status"), without(b.Object, "metadata", "status"))
+}
+
+// sameContent compares all but the version and the times in managed fields.
+func sameContent(a, b *unstructured.Unstructured) bool {
+	return equalJSON(timeless(a), timeless(b))
+}
+
+func timeless(u *unstructured.Unstructured) map[string]any {
+	out := without(u.Object)
+	metadata, _ := u.Object["metadata"].(map[string]any)
+	kept := without(metadata, "resourceVersion", "managedFields")
+	out["metadata"] = kept
+	entries, _ := metadata["managedFields"].([]any)
+	fields := make([]any, 0, len(entries))
+	for _, entry := range entries {
+		if m, ok := entry.(map[string]any); ok {
+			fields = append(fields, without(m, "time"))
+		}
+	}
+	kept["managedFields"] = fields
+	return out
+}
+
+// without is a shallow copy that leaves out keys and nulls.
+func without(m map[string]any, keys ...string) map[string]any {
+	out := make(map[string]any, len(m))
+	for k, v := range m {
+		if v != nil {
+			out[k] = v
+		}
+	}
+	for _, k := range keys {
+		delete(out, k)
+	}
+	return out
+}
+
+// integers turns whole floats, which YAML decoding makes of all numbers, into the int64 of decoded JSON.
+func integers(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for k := range v {
+			v[k] = integers(v[k])
+		}
+	case []any:
+		for i := range v {
+			v[i] = integers(v[i])
+		}
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			return int64(v)
+		}
+	}
+	return value
+}
+
+func single[T any](opts []T) T {
+	var zero T
+	if len(opts) == 0 {
+		return zero
+	}
+	return opts[0]
+}
+
+// plural is the resource of a kind as the fake client guesses it.
+func plural(gvk schema.GroupVersionKind) schema.GroupVersionResource {
+	gvr, _ := meta.UnsafeGuessKindToResource(gvk)
+	return gvr
+}
+
+func isList(kind string) bool { return strings.HasSuffix(kind, "List") }

@@ -1,0 +1,304 @@
+package reconciletest
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+)
+
+// snapshot is all objects of one kind at one moment. Nobody changes it.
+type snapshot map[types.NamespacedName]*unstructured.Unstructured
+
+// view is the cache of one instance of an operator: a manager's cache in all but time, which the test moves. What the
+// world holds shows up when sync is called, as many calls late as lag says.
+type view struct {
+	world *world
+	lag   func(schema.GroupVersionKind) int
+	shake func([]event) []event // drops, doubles and reorders events; nil delivers them as they are
+	opts  cache.Options
+
+	mu      sync.Mutex
+	tick    int
+	seen    uint64 // the revision of the world at the last sync
+	kinds   map[schema.GroupVersionKind]*viewKind
+	indexes map[schema.GroupVersionKind]map[string]client.IndexerFunc
+}
+
+var _ cache.Cache = (*view)(nil)
+
+type viewKind struct {
+	shown     snapshot
+	newest    snapshot
+	pipe      []pending
+	informers map[representation]*informer
+	converted map[representation]map[types.NamespacedName]converted
+}
+
+type pending struct {
+	tick  int
+	state snapshot
+}
+
+type converted struct {
+	from *unstructured.Unstructured
+	to   client.Object
+}
+
+// representation is the form in which an informer keeps a kind.
+type representation string
+
+func representationOf(obj runtime.Object) representation {
+	switch obj.(type) {
+	case runtime.Unstructured:
+		return "unstructured"
+	case *metav1.PartialObjectMetadata, *metav1.PartialObjectMetadataList:
+		return "metadata"
+	}
+	return "typed"
+}
+
+func newView(w *world, opts cache.Options) *view {
+	return &view{
+		world: w, opts: opts, lag: func(schema.GroupVersionKind) int { return 0 },
+		kinds:   map[schema.GroupVersionKind]*viewKind{},
+		indexes: map[schema.GroupVersionKind]map[string]client.IndexerFunc{},
+	}
+}
+
+// kind returns what the cache knows of a kind, which it lists when it is asked for it for the first time.
+func (v *view) kind(gvk schema.GroupVersionKind) (*viewKind, error) {
+	if k := v.kinds[gvk]; k != nil {
+		return k, nil
+	}
+	if rules := v.world.system.Rules; rules != nil {
+		for _, verb := range []string{"list", "watch"} {
+			resource := v.world.resource(gvk)
+			if !allowed(rules, Request{Verb: verb, Group: resource.Group, Resource: resource.Resource}) {
+				return nil, apierrors.NewForbidden(resource, "", fmt.Errorf("%w: add the verb %q", ErrNotDeclared, verb))
+			}
+		}
+	}
+	state, err := v.world.list(gvk)
+	if err != nil {
+		return nil, err
+	}
+	state = v.filter(gvk, state)
+	k := &viewKind{
+		shown: state, newest: state, informers: map[representation]*informer{},
+		converted: map[representation]map[types.NamespacedName]converted{},
+	}
+	v.kinds[gvk] = k
+	return k, nil
+}
+
+// filter leaves out what the options of the cache leave out, and transforms the rest.
+func (v *view) filter(gvk schema.GroupVersionKind, state snapshot) snapshot {
+	transform := v.opts.DefaultTransform
+	selector := v.opts.DefaultLabelSelector
+	for obj, by := range v.opts.ByObject {
+		if of, err := apiutil.GVKForObject(obj, v.world.scheme); err == nil && of == gvk {
+			if by.Label != nil {
+				selector = by.Label
+			}
+			if by.Transform != nil {
+				transform = by.Transform
+			}
+		}
+	}
+	if transform == nil && selector == nil {
+		return state
+	}
+	out := make(snapshot, len(state))
+	for key, u := range state {
+		if selector != nil && !selector.Matches(labelSet(u)) {
+			continue
+		}
+		if transform != nil {
+			if changed, err := transform(u.DeepCopy()); err == nil {
+				if c, ok := changed.(*unstructured.Unstructured); ok {
+					u = c
+				}
+			}
+		}
+		out[key] = u
+	}
+	return out
+}
+
+// object returns an object in the representation; it is shared and must not be changed.
+func (v *view) object(
+	k *viewKind, gvk schema.GroupVersionKind, as representation, u *unstructured.Unstructured,
+) (client.Object, error) {
+	if as == "unstructured" {
+		return u, nil
+	}
+	key := client.ObjectKeyFromObject(u)
+	if c := k.converted[as][key]; c.from == u {
+		return c.to, nil
+	}
+	var out client.Object = &metav1.PartialObjectMetadata{}
+	if as == "typed" {
+		obj, err := v.world.scheme.New(gvk)
+		if err != nil {
+			return nil, err
+		}
+		typed, ok := obj.(client.Object)
+		if !ok {
+			return nil, fmt.Errorf("cache %s: %T is no object with metadata", gvk, obj)
+		}
+		out = typed
+	}
+	if err := fromUnstructured(u, out); err != nil {
+		return nil, err
+	}
+	if k.converted[as] == nil {
+		k.converted[as] = map[types.NamespacedName]converted{}
+	}
+	k.converted[as][key] = converted{from: u, to: out}
+	return out, nil
+}
+
+// Get reads one object as the cache shows it.
+func (v *view) Get(_ context.Context, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
+	options := client.GetOptions{}
+	options.ApplyOptions(opts)
+	gvk, err := apiutil.GVKForObject(into, v.world.scheme)
+	if err != nil {
+		return err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	k, err := v.kind(gvk)
+	if err != nil {
+		return err
+	}
+	u := k.shown[key]
+	if u == nil {
+		return apierrors.NewNotFound(v.world.resource(gvk), key.Name)
+	}
+	obj, err := v.object(k, gvk, representationOf(into), u)
+	if err != nil {
+		return err
+	}
+	if options.UnsafeDisableDeepCopy == nil || !*options.UnsafeDisableDeepCopy {
+		obj = obj.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a deep copy has the type of its original
+	}
+	reflect.ValueOf(into).Elem().Set(reflect.ValueOf(obj).Elem())
+	return nil
+}
+
+// List reads the objects that the options select, as the cache shows them. Unlike a real one it sorts them, so that a
+// run can be repeated; [Converge] reverses the order in some of its cases.
+func (v *view) List(_ context.Context, into client.ObjectList, opts ...client.ListOption) error {
+	options := client.ListOptions{}
+	options.ApplyOptions(opts)
+	gvk, err := listedKind(into, v.world.scheme)
+	if err != nil {
+		return err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	k, err := v.kind(gvk)
+	if err != nil {
+		return err
+	}
+	deep := options.UnsafeDisableDeepCopy == nil || !*options.UnsafeDisableDeepCopy
+	var items []runtime.Object
+	for _, key := range sortedKeys(k.shown) {
+		u := k.shown[key]
+		if options.Namespace != "" && key.Namespace != options.Namespace ||
+			options.LabelSelector != nil && !options.LabelSelector.Matches(labelSet(u)) {
+			continue
+		}
+		matches, err := matchesFields(options.FieldSelector, func(name string) ([]string, error) {
+			return v.indexed(k, gvk, name, u)
+		})
+		if err != nil {
+			return err
+		}
+		if !matches {
+			continue
+		}
+		obj, err := v.object(k, gvk, representationOf(into), u)
+		if err != nil {
+			return err
+		}
+		if deep {
+			obj = obj.DeepCopyObject().(client.Object) //nolint:forcetypeassert // as above
+		}
+		items = append(items, obj)
+	}
+	if v.world.reversed {
+		slices.Reverse(items)
+	}
+	return meta.SetList(into, items)
+}
+
+// indexed returns the values of an index for an object.
+func (v *view) indexed(
+	k *viewKind, gvk schema.GroupVersionKind, name string, u *unstructured.Unstructured,
+) ([]string, error) {
+	extract := v.indexes[gvk][name]
+	if extract == nil {
+		return nil, fmt.Errorf("list %s: index with name field:%s does not exist", gvk, name)
+	}
+	as := representation("unstructured")
+	if v.world.scheme.Recognizes(gvk) {
+		as = "typed"
+	}
+	obj, err := v.object(k, gvk, as, u)
+	if err != nil {
+		return nil, err
+	}
+	return extract(obj), nil
+}
+
+// IndexField adds an index.
+func (v *view) IndexField(_ context.Context, obj client.Object, field string, extract client.IndexerFunc) error {
+	gvk, err := apiutil.GVKForObject(obj, v.world.scheme)
+	if err != nil {
+		return err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.indexes[gvk] == nil {
+		v.indexes[gvk] = map[string]client.IndexerFunc{}
+	}
+	if v.indexes[gvk][field] != nil {
+		return fmt.Errorf("index %s of %s: indexer conflict", field, gvk)
+	}
+	v.indexes[gvk][field] = extract
+	return nil
+}
+
+// Start blocks until the context ends.
+func (v *view) Start(ctx context.Context) error {
+	<-ctx.Done()
+	return nil
+}
+
+// WaitForCacheSync is true: a view lists a kind when it is asked for it.
+func (v *view) WaitForCacheSync(context.Context) bool { return true }
+
+// lagOf turns the delays of a case into those of kinds.
+func lagOf(delays map[string]int) func(schema.GroupVersionKind) int {
+	return func(gvk schema.GroupVersionKind) int {
+		if d, known := delays[gvk.Kind]; known {
+			return d
+		}
+		return delays[""]
+	}
+}

@@ -1,0 +1,270 @@
+package reconciletest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+)
+
+// world is the cluster of one run, fake or real, and its time.
+type world struct {
+	system    System
+	scheme    *runtime.Scheme
+	mapper    meta.RESTMapper
+	clock     *manualClock
+	client    client.WithWatch // of the test, not counted
+	fake      *fakeWorld       // nil on a real API server
+	namespace string
+	reversed  bool // caches list backwards
+
+	mu      sync.Mutex
+	touched map[schema.GroupVersionKind]bool // kinds that a real world may have objects of; informers start at once
+}
+
+// newWorld makes a world with what is given in it. Namespace is for a real API server; the fake one uses "default".
+func newWorld(ctx context.Context, system System, namespace string) (*world, error) {
+	w := &world{
+		system: system, scheme: system.Scheme, namespace: testNamespace, touched: map[schema.GroupVersionKind]bool{},
+		clock: &manualClock{now: time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)},
+	}
+	if err := w.connect(namespace); err != nil {
+		return nil, err
+	}
+	for _, obj := range system.Given {
+		if err := w.add(ctx, obj); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+func (w *world) connect(namespace string) error {
+	if w.system.Environment == nil {
+		w.fake = newFakeWorld(w.scheme, w.system.blueprint, w.clock)
+		w.client, w.mapper = w.fake.client, w.fake.mapper
+		return nil
+	}
+	config := w.system.Environment.Config()
+	if config == nil {
+		return errors.New("system: its Environment does not run: call Main from TestMain, or Setup from BeforeSuite")
+	}
+	c, err := client.NewWithWatch(config, client.Options{Scheme: w.scheme})
+	if err != nil {
+		return fmt.Errorf("system: connect to its Environment: %w", err)
+	}
+	w.client, w.mapper, w.namespace = c, c.RESTMapper(), namespace
+	w.clock.now = time.Now()
+	return nil
+}
+
+// add creates a copy of an object, in the namespace of the test unless it names one, and stores its status.
+func (w *world) add(ctx context.Context, obj client.Object) error {
+	created := obj.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a deep copy has the type of its original
+	gvk, err := w.place(created)
+	if err != nil {
+		return fmt.Errorf("add %s: %w", obj.GetName(), err)
+	}
+	wanted, err := toUnstructured(created, gvk)
+	if err != nil {
+		return err
+	}
+	if err := w.client.Create(ctx, created); err != nil {
+		return fmt.Errorf("add %s: %w", objectName(gvk, client.ObjectKeyFromObject(created)), err)
+	}
+	status, ok := wanted.Object["status"].(map[string]any)
+	if !ok || len(status) == 0 {
+		return nil
+	}
+	stored := &unstructured.Unstructured{}
+	stored.SetGroupVersionKind(gvk)
+	if err := w.client.Get(ctx, client.ObjectKeyFromObject(created), stored); err != nil {
+		return fmt.Errorf("add the status of %s: %w", obj.GetName(), err)
+	}
+	if equalJSON(stored.Object["status"], status) {
+		return nil
+	}
+	stored.Object["status"] = status
+	if err := w.client.Status().Update(ctx, stored); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("add the status of %s: %w", obj.GetName(), err)
+	}
+	return nil
+}
+
+// place gives an object the namespace of the test when it needs one and names none.
+func (w *world) place(obj client.Object) (schema.GroupVersionKind, error) {
+	gvk, err := apiutil.GVKForObject(obj, w.scheme)
+	if err != nil {
+		return gvk, err
+	}
+	w.touch(gvk)
+	namespaced, err := apiutil.IsGVKNamespaced(gvk, w.mapper)
+	if err != nil {
+		return gvk, err
+	}
+	if namespaced && obj.GetNamespace() == "" {
+		obj.SetNamespace(w.namespace)
+	}
+	return gvk, nil
+}
+
+func (w *world) touch(gvk schema.GroupVersionKind) {
+	if w.fake == nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.touched[gvk] = true
+	}
+}
+
+// kinds are those that there may be objects of, sorted.
+func (w *world) kinds() []schema.GroupVersionKind {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	used := w.touched
+	if w.fake != nil {
+		w.fake.mu.Lock()
+		defer w.fake.mu.Unlock()
+		used = w.fake.tracker.used
+	}
+	kinds := make([]schema.GroupVersionKind, 0, len(used))
+	for gvk := range used {
+		kinds = append(kinds, gvk)
+	}
+	slices.SortFunc(kinds, compareKinds)
+	return kinds
+}
+
+// list returns the objects of a kind: all of the fake world, and on a real server those of the test's namespace and the
+// cluster-scoped ones.
+func (w *world) list(gvk schema.GroupVersionKind) (snapshot, error) {
+	if w.fake != nil {
+		return w.fake.list(gvk)
+	}
+	w.touch(gvk)
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+	var opts []client.ListOption
+	if namespaced, err := apiutil.IsGVKNamespaced(gvk, w.mapper); err != nil {
+		return nil, err
+	} else if namespaced {
+		opts = append(opts, client.InNamespace(w.namespace))
+	}
+	if err := w.client.List(context.Background(), list, opts...); err != nil {
+		return nil, fmt.Errorf("list %s: %w", gvk, err)
+	}
+	out := make(snapshot, len(list.Items))
+	for i := range list.Items {
+		out[client.ObjectKeyFromObject(&list.Items[i])] = &list.Items[i]
+	}
+	return out, nil
+}
+
+// revision grows with every change; only the fake world can count it.
+func (w *world) revision() (revision uint64, countable bool) {
+	if w.fake == nil {
+		return 0, false
+	}
+	return w.fake.tracker.revision.Load(), true
+}
+
+func (w *world) resource(gvk schema.GroupVersionKind) schema.GroupResource {
+	if mapping, err := w.mapper.RESTMapping(gvk.GroupKind(), gvk.Version); err == nil {
+		return mapping.Resource.GroupResource()
+	}
+	return plural(gvk).GroupResource()
+}
+
+// all are the objects of the world by kind.
+func (w *world) all() (map[schema.GroupVersionKind]snapshot, error) {
+	out := map[schema.GroupVersionKind]snapshot{}
+	for _, gvk := range w.kinds() {
+		items, err := w.list(gvk)
+		if err != nil {
+			return nil, err
+		}
+		out[gvk] = items
+	}
+	return out, nil
+}
+
+// versions are the resourceVersions of all objects by UID: what differs has been written.
+func (w *world) versions() (map[types.UID]string, error) {
+	all, err := w.all()
+	if err != nil {
+		return nil, err
+	}
+	out := map[types.UID]string{}
+	for _, items := range all {
+		for _, u := range items {
+			out[u.GetUID()] = u.GetResourceVersion()
+		}
+	}
+	return out, nil
+}
+
+const worldRounds = 50
+
+var errRestless = errors.New("the stand-ins never come to rest: does one of them write when nothing is left to do?")
+
+// turn lets everybody but the operator act until nothing changes: the stand-ins and garbage collection.
+func (w *world) turn(ctx context.Context) error {
+	for range worldRounds {
+		before, countable := w.revision()
+		for _, act := range w.system.StandIns {
+			if err := act(ctx, w.client); err != nil {
+				return fmt.Errorf("stand-in: %w", err)
+			}
+		}
+		if err := w.collect(ctx); err != nil {
+			return err
+		}
+		if after, _ := w.revision(); !countable || after == before {
+			return nil
+		}
+	}
+	return errRestless
+}
+
+// collect deletes what all owners of are gone, as Kubernetes' garbage collector does in the background. An API server
+// alone has none.
+func (w *world) collect(ctx context.Context) error {
+	all, err := w.all()
+	if err != nil {
+		return err
+	}
+	alive := map[types.UID]bool{}
+	for _, items := range all {
+		for _, u := range items {
+			alive[u.GetUID()] = true
+		}
+	}
+	for _, gvk := range w.kinds() {
+		items := all[gvk]
+		for _, key := range sortedKeys(items) {
+			u := items[key]
+			references := u.GetOwnerReferences()
+			orphan := len(references) > 0 && u.GetDeletionTimestamp() == nil &&
+				!slices.ContainsFunc(references, func(r metav1.OwnerReference) bool { return alive[r.UID] })
+			if !orphan {
+				continue
+			}
+			uid := u.GetUID()
+			err := w.client.Delete(ctx, u.DeepCopy(), client.Preconditions{UID: &uid})
+			if client.IgnoreNotFound(err) != nil {
+				return fmt.Errorf("collect %s: %w", objectName(gvk, key), err)
+			}
+		}
+	}
+	return nil
+}

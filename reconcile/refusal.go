@@ -1,0 +1,70 @@
+package reconcile
+
+import (
+	"errors"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+// Reasons of the errors of the apply engine, as conditions show them.
+const (
+	// ReasonOwnedByAnother: an object of the plan exists and is somebody else's.
+	ReasonOwnedByAnother = "OwnedByAnother"
+	// ReasonFieldsContested: other field managers own planned fields.
+	ReasonFieldsContested = "FieldsContested"
+)
+
+// categorise gives an error of the apply engine the category and reason that conditions show, and lets the message name
+// the object.
+func categorise(err error) error {
+	var owned *apply.OwnedByAnotherError
+	if errors.As(err, &owned) {
+		return health.NewError(health.Conflict, ReasonOwnedByAnother, owned.Error(), err)
+	}
+	var contested *apply.ContestedError
+	if errors.As(err, &contested) {
+		return health.NewError(health.Conflict, ReasonFieldsContested, contested.Error(), err)
+	}
+	var object *apply.ObjectError
+	if errors.As(err, &object) {
+		found := health.Categorize(object.Err)
+		name := object.GVK.Kind + " " + strings.TrimPrefix(object.Key.String(), "/")
+		return health.NewError(found.Category, found.Reason, name+": "+found.Message, err)
+	}
+	return err
+}
+
+// settled reports whether trying again at once cannot help although the error is a conflict: an owner or a field manager
+// has to give way first.
+func settled(err error) bool {
+	var owned *apply.OwnedByAnotherError
+	var contested *apply.ContestedError
+	return errors.As(err, &owned) || errors.As(err, &contested)
+}
+
+// refused reports whether the API server has answered with something whose cause need not be watched: a missing right,
+// an admission policy, a quota.
+func refused(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status) && !apierrors.IsNotFound(err)
+}
+
+// split returns the parts of joined errors, however deep they are joined.
+func split(err error) []error {
+	if err == nil {
+		return nil
+	}
+	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // the join itself, not one inside a wrapper
+	if !ok {
+		return []error{err}
+	}
+	var parts []error
+	for _, part := range joined.Unwrap() {
+		parts = append(parts, split(part)...)
+	}
+	return parts
+}
