@@ -1,0 +1,150 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/reconcilekit/reconcilekit/benchmarks/report"
+	"github.com/reconcilekit/reconcilekit/benchmarks/subject"
+	"github.com/reconcilekit/reconcilekit/benchmarks/worker"
+	"github.com/reconcilekit/reconcilekit/benchmarks/world"
+)
+
+const (
+	driftStride = 101 // about 1 %, and no multiple of the number of kinds
+	pruneFrom   = 10
+	pruneTo     = 3
+)
+
+// Harness is one run of the benchmark. All fields are required, Log and Profile apart.
+type Harness struct {
+	// Config and Kubeconfig name the API server, Kubeconfig by the path of a file.
+	Config     *rest.Config
+	Kubeconfig string
+	// Prefix is what the names of the namespaces begin with.
+	Prefix string
+	// Scenarios and Subjects are what to run.
+	Scenarios, Subjects []string
+	// Owners and Children are the size of the world, Churn the number of status updates.
+	Owners, Children, Churn int
+	// SteadyChildren are the numbers of children of the scenario steady.
+	SteadyChildren []int
+	// Runs is the number of runs of the scenario steady, Rounds that of converge for reconcilekit and the bare client;
+	// the medians count.
+	Runs, Rounds int
+	// Profile is a folder for CPU profiles of the workers; empty writes none.
+	Profile string
+	// Log tells what is going on.
+	Log io.Writer
+
+	worlds int
+	rows   []report.Row
+}
+
+// Run runs everything and returns the rows, also those before an error.
+func (h *Harness) Run(ctx context.Context) ([]report.Row, error) {
+	if err := errors.Join(h.steadies(ctx), h.compare(ctx)); err != nil {
+		return h.rows, err
+	}
+	for _, s := range subject.All() {
+		if !slices.Contains(h.Subjects, s.Name) {
+			continue
+		}
+		if err := h.subject(ctx, s); err != nil {
+			return h.rows, fmt.Errorf("%s: %w", s.Name, err)
+		}
+	}
+	order(h.rows)
+	return h.rows, nil
+}
+
+func (h *Harness) subject(ctx context.Context, s subject.Subject) error {
+	if h.takes(s, "converge", "restart", "churn", "drift", "spec") {
+		if err := h.world(ctx, s); err != nil {
+			return err
+		}
+	}
+	if h.takes(s, "prune") {
+		return h.prune(ctx, s.Name)
+	}
+	return nil
+}
+
+// takes says whether the subject takes part in one of the scenarios of this run.
+func (h *Harness) takes(s subject.Subject, scenarios ...string) bool {
+	return slices.ContainsFunc(scenarios, func(name string) bool {
+		return slices.Contains(h.Scenarios, name) && slices.Contains(s.Scenarios, name)
+	})
+}
+
+func (h *Harness) logf(format string, args ...any) {
+	if h.Log != nil {
+		fmt.Fprintf(h.Log, format+"\n", args...)
+	}
+}
+
+// in makes a world, calls do with it, and removes it.
+func (h *Harness) in(ctx context.Context, owners, children int, do func(*world.World) error) error {
+	w, err := h.makeWorld(ctx, owners, children)
+	if err != nil {
+		return err
+	}
+	err = do(w)
+	return errors.Join(err, w.Remove(ctx))
+}
+
+func (h *Harness) makeWorld(ctx context.Context, owners, children int) (*world.World, error) {
+	h.worlds++
+	w, err := world.New(ctx, h.Config, fmt.Sprintf("%s-%d", h.Prefix, h.worlds), owners, children)
+	if err != nil {
+		return nil, fmt.Errorf("make the world: %w", err)
+	}
+	return w, nil
+}
+
+// with starts a worker, calls do with it, and stops it.
+func (h *Harness) with(ctx context.Context, subject string, owners int, drive bool, do func(*process) error) error {
+	p, err := h.start(ctx, subject, owners, drive)
+	if err != nil {
+		return fmt.Errorf("start the worker: %w", err)
+	}
+	err = do(p)
+	return errors.Join(err, p.stop())
+}
+
+func settled(p *process) error {
+	_, err := p.do(worker.Command{Do: worker.DoSettle})
+	return err
+}
+
+// prune takes most children out of the plans of some owners.
+func (h *Harness) prune(ctx context.Context, name string) error {
+	const owners = 20
+	h.logf("prune: %s", name)
+	return h.in(ctx, owners, pruneFrom, func(w *world.World) error {
+		return h.with(ctx, name, owners, false, func(p *process) error {
+			if err := settled(p); err != nil {
+				return err
+			}
+			if _, err := p.do(worker.Command{Do: worker.DoReset}); err != nil {
+				return err
+			}
+			if err := w.SetCount(ctx, pruneTo); err != nil {
+				return err
+			}
+			m, err := p.do(worker.Command{Do: worker.DoSettle})
+			if err != nil {
+				return err
+			}
+			row := report.NewRow("prune", name, owners, pruneFrom, m)
+			row.Left, err = w.Orphans(ctx, pruneTo)
+			h.rows = append(h.rows, row)
+			return err
+		})
+	})
+}

@@ -1,0 +1,124 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/reconcilekit/reconcilekit/benchmarks/subject"
+)
+
+// The numbers that the SDK promises.
+const (
+	maxOverReads    = 2.0  // CPU of a steady pass to that of the cached reads,
+	minChildren     = 5    // with so many children or more
+	maxOverBare     = 1.2  // wall time of converge to that of the bare client
+	maxStatusWrites = 2    // for each owner, in converge
+	maxKeptBytes    = 1024 // for each child, beyond the informers' cache
+)
+
+// Check compares the rows of reconcilekit with what the SDK promises and with the other subjects, and returns a sentence
+// for each number that was missed. Rows that are not there are not checked.
+func Check(rows []Row) []string {
+	c := checker{rows: rows}
+	for i := range rows {
+		row := &rows[i]
+		if !subject.IsKit(row.Subject) {
+			continue
+		}
+		switch row.Scenario {
+		case "steady":
+			c.steady(row)
+		case "converge":
+			c.converge(row)
+		case "restart":
+			c.silent(row)
+			c.atMost(row, "bytes kept for each child beyond the cache", kept(row), maxKeptBytes)
+		case "churn":
+			c.silent(row)
+		case "drift":
+			c.exactly(row, "writes of children", row.ChildWrites, float64(row.Expected))
+			c.exactly(row, "edits that were not repaired", float64(row.Left), 0)
+		case "prune":
+			c.exactly(row, "orphans", float64(row.Left), 0)
+		}
+	}
+	return c.violations
+}
+
+type checker struct {
+	rows       []Row
+	violations []string
+}
+
+func (c *checker) steady(row *Row) {
+	c.exactly(row, "requests", requests(row), 0)
+	if row.Subject == subject.KitWithHealth || row.Children < minChildren {
+		return // it reads every child once more than the floor; with fewer children the owner itself is most of the work
+	}
+	if reads := c.find(row, subject.CachedReads); reads != nil {
+		c.atMost(row, "times the CPU of the cached reads", row.CPUMicroseconds/reads.CPUMicroseconds, maxOverReads)
+	}
+	if hand := c.find(row, subject.CreateOrUpdate); hand != nil {
+		c.atMost(row, "times the CPU of CreateOrUpdate", row.CPUMicroseconds/hand.CPUMicroseconds, 1)
+	}
+}
+
+func (c *checker) converge(row *Row) {
+	owners, children := float64(row.Owners), float64(row.Owners*row.Children)
+	c.exactly(row, "writes of children", row.ChildWrites, children)
+	c.exactly(row, "writes of the owners' metadata", row.OwnerWrites, owners)
+	c.atMost(row, "status writes", row.StatusWrites, maxStatusWrites*owners)
+	if row.Subject != subject.Kit {
+		return // the others do not run in turns with the bare client
+	}
+	if bare := c.find(row, subject.BareClient); bare != nil {
+		c.atMost(row, "times the wall time of the bare client", row.Microseconds/bare.Microseconds, maxOverBare)
+	}
+}
+
+// silent checks that nothing was written.
+func (c *checker) silent(row *Row) {
+	c.exactly(row, "writes", row.Writes+row.StatusWrites, 0)
+	c.exactly(row, "dry-runs", row.DryRuns, 0)
+}
+
+// find is the row of another subject for the same work.
+func (c *checker) find(row *Row, other string) *Row {
+	for i := range c.rows {
+		r := &c.rows[i]
+		if r.Subject == other && r.Scenario == row.Scenario && r.Owners == row.Owners && r.Children == row.Children {
+			return r
+		}
+	}
+	return nil
+}
+
+func (c *checker) exactly(row *Row, what string, got, want float64) {
+	if got != want {
+		c.add(row, fmt.Sprintf("%s %s, promised exactly %s", figure(got), what, figure(want)))
+	}
+}
+
+func (c *checker) atMost(row *Row, what string, got, limit float64) {
+	if got > limit {
+		c.add(row, fmt.Sprintf("%s %s, promised at most %s", figure(got), what, figure(limit)))
+	}
+}
+
+func (c *checker) add(row *Row, text string) {
+	c.violations = append(c.violations, fmt.Sprintf("%s %s %dx%d: %s", row.Scenario, row.Subject, row.Owners, row.Children, text))
+}
+
+func requests(row *Row) float64 {
+	total := 0.0
+	for _, n := range row.Requests {
+		total += n
+	}
+	return total
+}
+
+func kept(row *Row) float64 {
+	if row.KeptBytesPerChild == nil {
+		return 0
+	}
+	return *row.KeptBytesPerChild
+}

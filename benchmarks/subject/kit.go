@@ -1,0 +1,138 @@
+package subject
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/reconcilekit/reconcilekit/benchmarks/desired"
+	"github.com/reconcilekit/reconcilekit/benchmarks/widget"
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+)
+
+// newKit is the SDK with the least that a controller needs: it fetches nothing, and is Ready when the apply succeeded.
+func newKit(env Environment) (ctrl.Reconciler, error) {
+	return nil, build(env, plain{})
+}
+
+// newKitWithHealth is the SDK with the children's own health in the status.
+func newKitWithHealth(env Environment) (ctrl.Reconciler, error) {
+	return nil, build(env, healthy{})
+}
+
+// build puts a controller into the manager as a user would.
+func build[F any, O reconcile.Observation](env Environment, r reconcile.Reconciler[*widget.Widget, F, O]) error {
+	return controller.New("widget", r).Owns(desired.Kinds()...).Options(controller.Options{
+		Apply:       apply.Options{FieldManager: FieldManager},
+		Concurrency: Workers,
+		Recorder:    silence{},
+		Observer:    env.Observer,
+	}).SetupWithManager(env.Manager)
+}
+
+// silence records no events, like all subjects.
+type silence struct{}
+
+// Event does nothing.
+func (silence) Event(runtime.Object, string, string, string) {}
+
+// newKitEngine is the pipeline with the apply engine, without the builder around them.
+func newKitEngine(env Environment) (ctrl.Reconciler, error) {
+	engine, err := apply.New(env.Client, env.Live, apply.Options{FieldManager: FieldManager})
+	if err != nil {
+		return nil, err
+	}
+	return reconcile.New(reconcile.Config[*widget.Widget, nothing, nothing]{
+		Name:         "widget",
+		Reconciler:   plain{},
+		New:          func() *widget.Widget { return &widget.Widget{} },
+		Reader:       env.Client,
+		Applier:      engine,
+		FieldManager: FieldManager,
+		Finalizer:    apply.DefaultDomain + "/" + FieldManager,
+	})
+}
+
+type widgetContext = reconcile.ReconcileContext[*widget.Widget]
+
+func plan(rc widgetContext) reconcile.PlanResult {
+	var result reconcile.PlanResult
+	for _, child := range desired.Children(rc.Object) {
+		result.Apply(child)
+	}
+	return result
+}
+
+// plain plans the children and looks at nothing.
+type plain struct{}
+
+type nothing struct{}
+
+// GetComponentHealth has nothing to say: the pipeline knows what became of the apply.
+func (nothing) GetComponentHealth(context.Context) []health.Component { return nil }
+
+func (plain) FetchRemoteState(context.Context, reconcile.Reader, widgetContext) nothing {
+	return nothing{}
+}
+
+func (plain) ComposeState(context.Context, widgetContext, nothing) nothing { return nothing{} }
+
+func (plain) PlanResources(_ context.Context, rc widgetContext, _ nothing) reconcile.PlanResult {
+	return plan(rc)
+}
+
+// healthy fetches every child and reports the worst of each kind.
+type healthy struct{}
+
+type fetched []reconcile.FetchResult[client.Object]
+
+type observed struct{ components []health.Component }
+
+// GetComponentHealth returns one component for each kind of child.
+func (o observed) GetComponentHealth(context.Context) []health.Component { return o.components }
+
+func (healthy) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc widgetContext) fetched {
+	out := make(fetched, 0, rc.Object.Spec.Count)
+	for i := range rc.Object.Spec.Count {
+		key := client.ObjectKey{Namespace: rc.Object.Namespace, Name: desired.ChildName(rc.Object, i)}
+		out = append(out, reconcile.Fetch(ctx, r, key, desired.Kind(i)))
+	}
+	return out
+}
+
+func (healthy) ComposeState(_ context.Context, _ widgetContext, children fetched) observed {
+	names := [...]string{"Deployments", "Services", "ConfigMaps", "ServiceAccounts", "Secrets"}
+	var out observed
+	for i, child := range children {
+		component := child.Downstream(names[i%len(names)], inspect)
+		if i < len(names) {
+			out.components = append(out.components, component)
+		} else if before := &out.components[i%len(names)]; health.Worse(component.GetState(), before.GetState()) {
+			*before = component
+		}
+	}
+	return out
+}
+
+func (healthy) PlanResources(_ context.Context, rc widgetContext, _ observed) reconcile.PlanResult {
+	return plan(rc)
+}
+
+// inspect looks at the kinds that have a health of their own; the others are ready when they exist.
+func inspect(child client.Object) health.Component {
+	switch child := child.(type) {
+	case *appsv1.Deployment:
+		return health.Deployment(child)
+	case *corev1.Service:
+		return health.Service(child)
+	}
+	return health.Component{State: health.Ready, Reason: "Exists", Message: fmt.Sprintf("%T exists", child)}
+}

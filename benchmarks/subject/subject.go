@@ -1,0 +1,134 @@
+// Package subject has the ways to reconcile that the benchmark compares. All of them want the same children
+// (package desired) and keep the same status: Ready once every child is applied without an error.
+package subject
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/reconcilekit/reconcilekit/benchmarks/desired"
+	"github.com/reconcilekit/reconcilekit/benchmarks/widget"
+	kit "github.com/reconcilekit/reconcilekit/reconcile"
+)
+
+// FieldManager is the name under which the subjects write.
+const FieldManager = "benchmark"
+
+// Workers is the number of owners that are reconciled at the same time, for every subject.
+const Workers = 8
+
+// Environment is what a subject is made of.
+type Environment struct {
+	// Client reads from the manager's cache and writes to the API server.
+	Client client.Client
+	// Live reads from the API server.
+	Live client.Reader
+	// Config and HTTP are the connection, for subjects with a client of their own.
+	Config *rest.Config
+	HTTP   *http.Client
+	// Manager is where a subject with a controller of its own puts it, with Observer as the one who is told of passes.
+	Manager  manager.Manager
+	Observer kit.Observer
+}
+
+// Subject is one way to reconcile.
+type Subject struct {
+	// Name is the subject in tables and results.
+	Name string
+	// Work says what the subject does and leaves out, in a few words.
+	Work string
+	// Scenarios are those that the subject can take part in.
+	Scenarios []string
+	// New makes its reconciler. It is nil without an error when the subject has put a controller into the manager.
+	New func(Environment) (reconcile.Reconciler, error)
+}
+
+// Names of the subjects that the checks of the report speak of.
+const (
+	Kit            = "reconcilekit"
+	KitWithHealth  = "reconcilekit-health"
+	KitEngine      = "reconcilekit-engine"
+	CreateOrUpdate = "CreateOrUpdate"
+	ApplyAlways    = "apply-always"
+	FluxSSA        = "flux-ssa"
+	Crossplane     = "crossplane"
+	CrossplanePut  = "crossplane-updating"
+	CachedReads    = "cached-reads"
+	BareClient     = "bare-client"
+	BareUnordered  = "bare-client-unordered"
+)
+
+// All returns every subject, in the order of the tables.
+func All() []Subject {
+	every := []string{"steady", "converge", "restart", "churn", "drift", "spec", "prune"}
+	return []Subject{
+		{CachedReads, "reads the owner and each child from the cache, writes nothing", []string{"steady"}, newCachedReads},
+		{BareClient, "the requests that reconcilekit sends from empty, in their order, without reading or deciding", []string{"converge"}, newBareClient},
+		{BareUnordered, "the same, up to four children of an owner at a time in any order", []string{"converge"}, newUnorderedClient},
+		{Kit, "a controller of the builder; repairs, prunes, checks ownership, tracks reads", every, newKit},
+		{KitWithHealth, "the same; each child is fetched and its health is part of the status", every, newKitWithHealth},
+		{KitEngine, "pipeline and apply engine without the builder: no tracked reads, no read-your-writes for children", every, newKitEngine},
+		{CreateOrUpdate, "controllerutil.CreateOrUpdate by hand, merging mutate functions; no prune", every, newCreateOrUpdate},
+		{ApplyAlways, "server-side apply on every pass, forced; no prune, no ownership check", every, newApplyAlways},
+		{FluxSSA, "ssa.ApplyAll, concurrency 8; prune by an inventory in the status", every, newFlux},
+		{Crossplane, "APIPatchingApplicator; checks the controller; no prune", every, newCrossplanePatching},
+		{CrossplanePut, "APIUpdatingApplicator; checks the controller; no prune", every, newCrossplaneUpdating},
+	}
+}
+
+// ByName returns the subject of that name.
+func ByName(name string) (Subject, error) {
+	for _, s := range All() {
+		if s.Name == name {
+			return s, nil
+		}
+	}
+	return Subject{}, fmt.Errorf("subject %q is unknown", name)
+}
+
+// reconciler is the frame of the subjects that are written by hand: it reads the owner, lets apply do the children, and
+// writes the status if it changed.
+type reconciler struct {
+	reader client.Reader
+	apply  func(ctx context.Context, owner *widget.Widget, children []client.Object) error
+	status func(ctx context.Context, before, after *widget.Widget) error
+}
+
+// Reconcile runs one pass.
+func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	owner := &widget.Widget{}
+	if err := r.reader.Get(ctx, request.NamespacedName, owner); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if !owner.DeletionTimestamp.IsZero() {
+		return reconcile.Result{}, nil
+	}
+	after := owner.DeepCopy()
+	failed := r.apply(ctx, after, desired.Children(owner))
+	setReady(after, failed)
+	if statusEqual(owner, after) {
+		return reconcile.Result{}, failed
+	}
+	if err := r.status(ctx, owner, after); err != nil {
+		return reconcile.Result{}, ignoreConflict(err)
+	}
+	return reconcile.Result{}, failed
+}
+
+// ignoreConflict leaves conflicts to the pass that the newer owner triggers anyway.
+func ignoreConflict(err error) error {
+	if apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}
+
+// IsKit says whether the subject is one of the SDK's.
+func IsKit(name string) bool { return name == Kit || name == KitWithHealth || name == KitEngine }
