@@ -1,0 +1,63 @@
+package aimservice
+
+import (
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/reconcilekit/reconcilekit/examples/aim/api/kserve"
+	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+)
+
+// Name of the controller, and the field manager of its children.
+const Name = "aim-service-controller"
+
+// New declares the controller of AIMService.
+func New() *controller.Builder[*aimv1alpha1.AIMService, ServiceFetchResult, ServiceObservation] {
+	reconciler := &ServiceReconciler{}
+	status := func(service *aimv1alpha1.AIMService) *aimv1alpha1.AIMServiceStatus { return &service.Status }
+	return controller.New(Name, reconciler).
+		Owns(&kserve.InferenceService{}, &gatewayv1.HTTPRoute{}, &aimv1alpha1.AIMServiceTemplate{}, &aimv1alpha1.AIMTemplateCache{}).
+		Writes(&aimv1alpha1.AIMModel{}).
+		Reads(&aimv1alpha1.AIMModel{}, &aimv1alpha1.AIMClusterModel{}, &aimv1alpha1.AIMClusterServiceTemplate{}).
+		Reads(&aimv1alpha1.AIMRuntimeConfig{}, &aimv1alpha1.AIMClusterRuntimeConfig{}).
+		Reads(&corev1.Pod{}, &corev1.Event{}, &autoscalingv2.HorizontalPodAutoscaler{}, controller.Metadata(nodeKind)).
+		When(controller.Metadata(nodeKind), predicate.LabelChangedPredicate{}). // not at each heartbeat
+		Optional(&gatewayv1.HTTPRoute{}, &kserve.InferenceService{}).
+		IndexField(&aimv1alpha1.AIMServiceTemplate{}, modelNameIndex, field(func(t *aimv1alpha1.AIMServiceTemplate) []string { return []string{t.Spec.ModelName} })).
+		IndexField(&aimv1alpha1.AIMClusterServiceTemplate{}, modelNameIndex, field(func(t *aimv1alpha1.AIMClusterServiceTemplate) []string { return []string{t.Spec.ModelName} })).
+		IndexField(&corev1.Event{}, eventSubjectIndex, field(func(e *corev1.Event) []string { return []string{string(e.InvolvedObject.UID)} })).
+		IndexField(&gatewayv1.HTTPRoute{}, routeClaimIndex, field(routeClaims)).
+		Status(controller.Decorate(status, reconciler)).
+		Options(controller.Options{Apply: apply.Options{Finalizer: CleanupFinalizer}, PauseAnnotation: PauseAnnotation})
+}
+
+// nodeKind is read for its labels only.
+var nodeKind = corev1.SchemeGroupVersion.WithKind("Node") //nolint:gochecknoglobals // a name
+
+// AddToScheme registers every kind that the controller reads or writes.
+func AddToScheme(scheme *runtime.Scheme) error {
+	for _, add := range []func(*runtime.Scheme) error{
+		corev1.AddToScheme, autoscalingv2.AddToScheme, gatewayv1.Install, kserve.AddToScheme, aimv1alpha1.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// field indexes one kind by the values of a field.
+func field[T client.Object](values func(T) []string) client.IndexerFunc {
+	return func(object client.Object) []string {
+		if typed, ok := object.(T); ok {
+			return values(typed)
+		}
+		return nil
+	}
+}

@@ -1,0 +1,24 @@
+package aimservice
+
+// What the tests of the facts see of the package.
+var (
+	DerivedTemplateName = derivedTemplateName
+	ContainerEnv        = containerEnv
+	ContainerResources  = containerResources
+	Replicas            = replicas
+	RuntimeStatus       = runtimeStatus
+	ArtifactMount       = artifactMount
+	RoutingOf           = routingOf
+)
+
+// PlanRoute builds the route of a service as a pass does.
+var PlanRoute = httpRoute
+
+// NamesOf derives the names of a service's children.
+var NamesOf = namesOf
+
+// Explain says why a selection selected nothing.
+var Explain = explain
+
+// Selector is the selection of a template.
+var Selector = selector

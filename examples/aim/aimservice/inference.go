@@ -1,0 +1,170 @@
+package aimservice
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/examples/aim/api/kserve"
+	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/naming"
+)
+
+const (
+	containerName   = "kserve-container"
+	containerPort   = 8000
+	sharedMemory    = "dshm"
+	predictorSuffix = "-predictor"
+)
+
+// inferenceService builds the InferenceService of a service.
+func (obs ServiceObservation) inferenceService() *kserve.InferenceService {
+	service, template := obs.service, obs.template
+	env := containerEnv(envOf(obs.config), &template.Spec, firstModelID(template.Status.ModelSources), service.Spec.Env)
+	volumes, mounts := obs.volumes()
+	minimum, maximum, annotations := replicas(&service.Spec, obs.names.inferenceService)
+	predictor := kserve.Predictor{
+		MinReplicas: &minimum,
+		MaxReplicas: maximum,
+		Containers: []corev1.Container{{
+			Name:         containerName,
+			Image:        obs.model.spec.Image,
+			Env:          env,
+			Ports:        []corev1.ContainerPort{{Name: "http", ContainerPort: containerPort, Protocol: corev1.ProtocolTCP}},
+			Resources:    containerResources(template.Status.ResolvedHardware, template.Spec.Resources, service.Spec.Resources),
+			VolumeMounts: mounts,
+		}},
+		Volumes:            volumes,
+		ImagePullSecrets:   service.Spec.ImagePullSecrets,
+		ServiceAccountName: service.Spec.ServiceAccountName,
+	}
+	if affinity := template.Status.ResolvedNodeAffinity; affinity != nil {
+		predictor.Affinity = &corev1.Affinity{NodeAffinity: affinity}
+	}
+	if scaling := service.Spec.AutoScaling; scaling != nil && len(scaling.Metrics) > 0 {
+		predictor.AutoScaling = &kserve.AutoScaling{Metrics: scaling.Metrics}
+	}
+	own := map[string]string{
+		componentLabel:      "inference",
+		domain + "template": naming.LabelValue(template.Name),
+		domain + "model":    naming.LabelValue(obs.model.name),
+	}
+	if template.Spec.Metric != nil {
+		own[domain+"metric"] = naming.LabelValue(string(*template.Spec.Metric))
+	}
+	if template.Spec.Precision != nil {
+		own[domain+"precision"] = naming.LabelValue(string(*template.Spec.Precision))
+	}
+	return &kserve.InferenceService{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: obs.names.inferenceService, Namespace: service.Namespace,
+			Labels: childLabels(service, obs.config, own), Annotations: annotations,
+		},
+		Spec: kserve.InferenceServiceSpec{Predictor: predictor},
+	}
+}
+
+// firstModelID returns the model of the first source, empty for none.
+func firstModelID(sources []aimv1alpha1.AIMModelSource) string {
+	if len(sources) == 0 {
+		return ""
+	}
+	return sources[0].ModelID
+}
+
+// autoscaled says whether KEDA decides on the replicas.
+func autoscaled(spec *aimv1alpha1.AIMServiceSpec) bool {
+	return spec.MinReplicas != nil || spec.MaxReplicas != nil || spec.AutoScaling != nil
+}
+
+// replicas returns the bounds of the replicas and the annotations that say who
+// scales between them.
+func replicas(spec *aimv1alpha1.AIMServiceSpec, name string) (minimum, maximum int32, annotations map[string]string) {
+	const class = "serving.kserve.io/autoscalerClass"
+	if !autoscaled(spec) {
+		minimum = 1
+		if spec.Replicas != nil {
+			minimum = *spec.Replicas
+		}
+		return minimum, minimum, map[string]string{class: "none"}
+	}
+	minimum = 1
+	if spec.MinReplicas != nil {
+		minimum = *spec.MinReplicas
+	}
+	maximum = minimum
+	if spec.MaxReplicas != nil {
+		maximum = *spec.MaxReplicas
+	}
+	return minimum, maximum, map[string]string{
+		class:                             "keda",
+		"sidecar.opentelemetry.io/inject": name + predictorSuffix,
+		"prometheus.kserve.io/port":       "8000",
+	}
+}
+
+// volumes returns the volumes of the pods and where they are mounted: shared
+// memory, and the artifacts of the cache. An InferenceService that runs keeps the
+// volumes it has while its cache is not usable.
+func (obs ServiceObservation) volumes() ([]corev1.Volume, []corev1.VolumeMount) {
+	limit := resource.MustParse("8Gi")
+	volumes := []corev1.Volume{{Name: sharedMemory, VolumeSource: corev1.VolumeSource{
+		EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory, SizeLimit: &limit},
+	}}}
+	mounts := []corev1.VolumeMount{{Name: sharedMemory, MountPath: "/dev/shm"}}
+	if obs.cache == nil || obs.cache.Status.Status != aimv1alpha1.AIMStatusReady {
+		more, where := claims(obs.isvc.Value)
+		return append(volumes, more...), append(mounts, where...)
+	}
+	artifacts := make([]aimv1alpha1.AIMResolvedArtifact, 0, len(obs.cache.Status.Artifacts))
+	for _, artifact := range obs.cache.Status.Artifacts {
+		if artifact.Status == aimv1alpha1.AIMStatusReady && artifact.PersistentVolumeClaim != "" {
+			artifacts = append(artifacts, artifact)
+		}
+	}
+	slices.SortFunc(artifacts, func(a, b aimv1alpha1.AIMResolvedArtifact) int { return cmp.Compare(a.Name, b.Name) })
+	for _, artifact := range artifacts {
+		volume, mount := artifactMount(artifact)
+		volumes, mounts = append(volumes, volume), append(mounts, mount)
+	}
+	return volumes, mounts
+}
+
+// artifactMount returns the volume of an artifact and its place in the container.
+func artifactMount(artifact aimv1alpha1.AIMResolvedArtifact) (corev1.Volume, corev1.VolumeMount) {
+	name := naming.DNSLabel(artifact.Name)
+	at := artifact.MountPoint
+	if at == "" {
+		at = path.Join(cachePath, strings.ReplaceAll(artifact.Model, "..", ""))
+	}
+	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
+		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: artifact.PersistentVolumeClaim},
+	}}, corev1.VolumeMount{Name: name, MountPath: at}
+}
+
+// claims returns the volumes of an InferenceService that hold weights, with their
+// mounts.
+func claims(isvc *kserve.InferenceService) (volumes []corev1.Volume, mounts []corev1.VolumeMount) {
+	if isvc == nil {
+		return nil, nil
+	}
+	for _, volume := range isvc.Spec.Predictor.Volumes {
+		if volume.PersistentVolumeClaim == nil {
+			continue
+		}
+		volumes = append(volumes, volume)
+		for _, container := range isvc.Spec.Predictor.Containers {
+			for _, mount := range container.VolumeMounts {
+				if mount.Name == volume.Name {
+					mounts = append(mounts, mount)
+				}
+			}
+		}
+	}
+	return volumes, mounts
+}

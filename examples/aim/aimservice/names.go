@@ -1,0 +1,153 @@
+package aimservice
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/naming"
+)
+
+const (
+	// hashLength is the product's: its longest namespaces leave room for no more.
+	// Names of two services never meet by accident within a namespace, since the
+	// hash covers the whole name; should hashes collide, the second service is told.
+	hashLength = naming.HashLength(8)
+	// predictorInfix is what KServe puts between the name of an InferenceService
+	// and its namespace to make a host name, which is one DNS label.
+	predictorInfix = "-predictor-"
+	// minInferenceServiceName is the shortest budget that is still worth a name.
+	minInferenceServiceName = 10
+)
+
+// GenerateModelName returns the name of the model that is made for an image. The
+// error says why the image is no valid reference.
+func GenerateModelName(imageURI string) (string, error) {
+	imageURI = strings.TrimSpace(imageURI)
+	image, err := naming.ParseImage(imageURI)
+	if err != nil {
+		return "", fmt.Errorf("invalid image URI %q: %w", imageURI, err)
+	}
+	_, name, version := image.Parts()
+	if name == "" || version == "" {
+		return "", fmt.Errorf("invalid image URI %q: name and tag must have a letter or a digit", imageURI)
+	}
+	return naming.Derive([]string{name, version}, hashLength, naming.HashInputs(imageURI))
+}
+
+// GenerateInferenceServiceName returns the name of a service's InferenceService.
+// KServe makes the host {name}-predictor-{namespace} of it, which must not exceed
+// 63 characters and starts with a letter: a namespace of more than 42 characters
+// leaves no room and is an error.
+func GenerateInferenceServiceName(serviceName, namespace string) (string, error) {
+	budget := naming.MaxLabel - len(predictorInfix) - len(namespace)
+	if budget < minInferenceServiceName {
+		return "", fmt.Errorf("namespace %q is too long (%d chars); InferenceService hostname would exceed %d characters",
+			namespace, len(namespace), naming.MaxLabel)
+	}
+	return naming.Derive([]string{serviceName}, hashLength, naming.HashInputs(namespace),
+		naming.MaxLength(budget), naming.StartWithLetter)
+}
+
+// GenerateHTTPRouteName returns the name of a service's HTTPRoute.
+func GenerateHTTPRouteName(serviceName, namespace string) (string, error) {
+	return naming.Derive([]string{serviceName}, hashLength, naming.HashInputs(namespace))
+}
+
+// GenerateTemplateCacheName returns the name of a template's cache: one for all
+// services of the namespace, or in a dedicated mode one for the service with the
+// given identity, which is its UID.
+func GenerateTemplateCacheName(
+	templateName, namespace, serviceName, serviceIdentity string, cachingMode aimv1alpha1.AIMCachingMode,
+) (string, error) {
+	if cachingMode.Normalized() == aimv1alpha1.CachingModeDedicated {
+		return naming.Derive([]string{templateName, serviceName}, hashLength, naming.HashInputs(serviceIdentity))
+	}
+	return naming.Derive([]string{templateName}, hashLength, naming.HashInputs(namespace))
+}
+
+// GenerateCustomModelName returns the name of the model that is made for a custom
+// one. It covers what makes the weights: the image, and for each source the model,
+// the place and the endpoint. It is empty only when nothing can be derived, which
+// no valid spec causes.
+func GenerateCustomModelName(custom *aimv1alpha1.AIMServiceModelCustom) string {
+	part, inputs := "custom-model", []any{custom.BaseImage}
+	for i, source := range custom.ModelSources {
+		if i == 0 {
+			part = source.ModelID
+		}
+		inputs = append(inputs, source.ModelID, source.SourceURI, endpointOf(source))
+	}
+	name, err := naming.Derive([]string{part}, hashLength, naming.HashInputs(inputs...))
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
+// endpointOf returns the S3 endpoint of a source: two endpoints are two places.
+func endpointOf(source aimv1alpha1.AIMModelSource) string {
+	for _, env := range source.Env {
+		if env.Name == "AWS_ENDPOINT_URL" {
+			return env.Value
+		}
+	}
+	return ""
+}
+
+// derivedTemplateName returns the name of the template that a service makes of
+// another one with its overrides. The identity of the service is in the hash: the
+// service owns its derived template, so no two services may share one.
+func derivedTemplateName(base string, overrides *aimv1alpha1.AIMServiceOverrides, identity string) (string, error) {
+	parts := overrideParts(overrides)
+	if len(parts) == 0 {
+		return base, nil
+	}
+	return naming.Derive(append([]string{base, "ovr"}, parts...), hashLength, naming.HashInputs(identity))
+}
+
+// overrideParts lists what overrides change, in words.
+func overrideParts(overrides *aimv1alpha1.AIMServiceOverrides) []string {
+	if overrides == nil {
+		return nil
+	}
+	var parts []string
+	if model, count := gpuOf(overrides.Hardware); model != "" || count > 0 {
+		if model != "" {
+			parts = append(parts, strings.ToLower(model))
+		}
+		if count > 0 {
+			parts = append(parts, strconv.Itoa(int(count))+"gpu")
+		}
+	}
+	if overrides.Precision != nil {
+		parts = append(parts, string(*overrides.Precision))
+	}
+	if overrides.Metric != nil {
+		parts = append(parts, string(*overrides.Metric))
+	}
+	return parts
+}
+
+// gpuOf returns model and number of the GPUs that hardware asks for.
+func gpuOf(hardware *aimv1alpha1.AIMHardwareRequirements) (model string, count int32) {
+	if hardware == nil || hardware.GPU == nil {
+		return "", 0
+	}
+	return hardware.GPU.Model, hardware.GPU.Requests
+}
+
+// childNames are the names of a service's children.
+type childNames struct {
+	inferenceService, route string
+}
+
+// namesOf derives the names of a service's children.
+func namesOf(service *aimv1alpha1.AIMService) (names childNames, err error) {
+	var isvcErr, routeErr error
+	names.inferenceService, isvcErr = GenerateInferenceServiceName(service.Name, service.Namespace)
+	names.route, routeErr = GenerateHTTPRouteName(service.Name, service.Namespace)
+	return names, errors.Join(isvcErr, routeErr)
+}

@@ -1,0 +1,147 @@
+package aimservice_test
+
+import (
+	"fmt"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/reconcilekit/reconcilekit/examples/aim/aimservice"
+	"github.com/reconcilekit/reconcilekit/examples/aim/api/kserve"
+	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+)
+
+// passes counts the passes of the operator so far.
+func passes() (total float64) {
+	GinkgoHelper()
+	families, err := metrics.Registry.Gather()
+	Expect(err).NotTo(HaveOccurred())
+	for _, family := range families {
+		if family.GetName() != "controller_runtime_reconcile_total" {
+			continue
+		}
+		for _, metric := range family.GetMetric() {
+			total += metric.GetCounter().GetValue()
+		}
+	}
+	return total
+}
+
+// wake causes a pass of a service: something that it reads changes in a way that
+// means nothing.
+func wake(service *aimv1alpha1.AIMService) {
+	GinkgoHelper()
+	before := passes()
+	model := &aimv1alpha1.AIMModel{ObjectMeta: named(service.Namespace, *service.Spec.Model.Name)}
+	touch := fmt.Appendf(nil, `{"metadata":{"annotations":{"touched":"%d"}}}`, time.Now().UnixNano())
+	Expect(c.Patch(ctx, model, client.RawPatch(types.MergePatchType, touch))).To(Succeed())
+	Eventually(passes, "10s", "2ms").Should(BeNumerically(">", before))
+}
+
+// onObjects leaves out what no pass causes: the questions after the start which optional
+// kinds there are, and the patches with which client-go counts events that it has created.
+func onObjects(r reconciletest.Request) bool {
+	return r.Resource != "" && (r.Resource != "events" || r.Verb != "patch")
+}
+
+var _ = Describe("In operation", func() {
+	It("sends no request in 100 passes at rest", func() {
+		ns := namespace()
+		service := routedTo(serviceOf(ns, "s", "m"), "/rest")
+		create(readyModel(ns, "m"), readyTemplate(ns, "t", "m"), service)
+		makeReady(inferenceServiceOf(service))
+		makeReady(routeOf(service))
+		running(service)
+		wake(service)
+		Eventually(func() bool { // until the operator is quiet
+			before := len(requests.Snapshot().Where(onObjects))
+			time.Sleep(1500 * time.Millisecond)
+			return len(requests.Snapshot().Where(onObjects)) == before
+		}).Should(BeTrue())
+		requests.Reset()
+		for range 100 {
+			wake(service)
+		}
+		Expect(requests.Snapshot().Where(onObjects)).To(BeEmpty())
+	})
+
+	It("says whose an object with the name of its child is, and touches nothing", func() {
+		ns := namespace()
+		service := serviceOf(ns, "s", "m")
+		name, err := aimservice.GenerateInferenceServiceName("s", ns)
+		Expect(err).NotTo(HaveOccurred())
+		other := serviceOf(ns, "other", "m")
+		create(other)
+		theirs := &kserve.InferenceService{ObjectMeta: named(ns, name), Spec: kserve.InferenceServiceSpec{Predictor: kserve.Predictor{MaxReplicas: 3}}}
+		theirs.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(other, aimv1alpha1.GroupVersion.WithKind("AIMService"))}
+		Expect(c.Create(ctx, theirs)).To(Succeed())
+		before := read(theirs).ResourceVersion
+		world(service)
+		Eventually(func(g Gomega) string { _ = state(service)(g); return describe(service) }).Should(ContainSubstring("controlled by AIMService other"))
+		Expect(read(theirs).ResourceVersion).To(Equal(before))
+		Eventually(condition(service, "Ready")).Should(HavePrefix("False"))
+
+		Expect(c.Delete(ctx, theirs)).To(Succeed())
+		served(service)
+	})
+
+	It("reports a 422 of the API server, and recovers when the cause goes", func() {
+		service := routedTo(serviceOf(namespace(), "s", "m"), "/refused")
+		service.Spec.MinReplicas, service.Spec.MaxReplicas = to(int32(5)), to(int32(2))
+		world(service)
+		routeOf(service) // the refusal of one child does not keep back another
+		Eventually(condition(service, "ConfigValid")).Should(And(HavePrefix("False"), ContainSubstring("minReplicas cannot be greater than maxReplicas")))
+		Eventually(condition(service, "Ready")).Should(And(HavePrefix("False"), ContainSubstring("minReplicas cannot be greater than maxReplicas")))
+		Eventually(state(service)).Should(Equal("Failed"))
+		update(service, func() { service.Spec.MaxReplicas = to(int32(5)) })
+		inferenceServiceOf(service)
+		Eventually(condition(service, "ConfigValid")).ShouldNot(HavePrefix("False"))
+		Eventually(state(service)).ShouldNot(Equal("Failed"))
+	})
+
+	It("converges when it was killed in the middle", func() {
+		ns := namespace()
+		service := routedTo(serviceOf(ns, "s", "m"), "/"+ns)
+		create(readyModel(ns, "m"), readyTemplate(ns, "t", "m"))
+		isvcs := &kserve.InferenceServiceList{}
+		requests.Reset()
+		create(service)
+		stop := startOperator(env.Config()) // a second one takes over and is killed between its writes
+		inferenceServiceOf(service)
+		stop()
+		makeReady(inferenceServiceOf(service))
+		makeReady(routeOf(service))
+		running(service)
+		Expect(c.List(ctx, isvcs, client.InNamespace(ns))).To(Succeed())
+		Expect(isvcs.Items).To(HaveLen(1))
+	})
+
+	It("does nothing while paused", func() {
+		service := serviceOf(namespace(), "s", "m")
+		service.Annotations = map[string]string{aimservice.PauseAnnotation: "true"}
+		world(service)
+		noInferenceService(service.Namespace)
+		Expect(read(service).Status.Conditions).To(BeEmpty())
+		Expect(service.Finalizers).To(BeEmpty())
+		update(service, func() { service.Annotations = nil })
+		served(service)
+	})
+
+	It("cleans up when a service goes", func() {
+		ns := namespace()
+		service := serviceOf(ns, "s", "m")
+		create(readyModel(ns, "m"), weights(readyTemplate(ns, "t", "m")), service)
+		Eventually(func() int { return len(cachesIn(ns)) }).Should(Equal(1))
+		Eventually(func() []string { return read(service).Finalizers }).Should(ContainElement(aimservice.CleanupFinalizer))
+		Expect(c.Delete(ctx, service)).To(Succeed())
+		Eventually(func() bool { return apierrors.IsNotFound(c.Get(ctx, client.ObjectKeyFromObject(service), service)) }).Should(BeTrue())
+		Expect(cachesIn(ns)).To(BeEmpty(), "a cache that never got ready and that nobody uses")
+	})
+})

@@ -1,0 +1,118 @@
+package aimservice
+
+import (
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/routing"
+)
+
+// MaxRoutePathLength is the longest path of a route, in bytes.
+const MaxRoutePathLength = routing.DefaultMaxBytes
+
+// paths keeps compiled path templates between passes.
+var paths routing.PathCache //nolint:gochecknoglobals // a cache, safe for concurrent use
+
+// DefaultRoutePath returns the path of a service without a template:
+// /{namespace}/{uid}.
+func DefaultRoutePath(service *aimv1alpha1.AIMService) string { return routing.DefaultPath(service) }
+
+// ResolveServiceRoutePath renders the path of a service: by its own template, else
+// by that of the runtime config, which may be nil, else [DefaultRoutePath]. An
+// explicitly empty template asks for the default. Errors are of category
+// InvalidSpec and name the template and what is wrong in it.
+func ResolveServiceRoutePath(service *aimv1alpha1.AIMService, runtimeConfig *aimv1alpha1.AIMRuntimeConfigCommon) (string, error) {
+	return routingOf(service, runtimeConfig).Path(service, routing.AllowRoot, &paths)
+}
+
+// ResolveServiceRouteTimeout returns the request timeout of a service as a Gateway
+// API duration: its own, also an explicit 0s, else that of the runtime config, else
+// nil. A timeout that the Gateway API cannot express is nil too; planning the route
+// reports it.
+func ResolveServiceRouteTimeout(service *aimv1alpha1.AIMService, runtimeConfig *aimv1alpha1.AIMRuntimeConfigCommon) *string {
+	timeout, err := routingOf(service, runtimeConfig).RequestTimeout()
+	if err != nil || timeout == nil {
+		return nil
+	}
+	text := string(*timeout)
+	return &text
+}
+
+// routingOf reads the routing of a service over that of the runtime config.
+func routingOf(service *aimv1alpha1.AIMService, config *aimv1alpha1.AIMRuntimeConfigCommon) routing.Settings {
+	layers := []routing.Layer{layerOf("spec.routing", service.Spec.Routing)}
+	if config != nil {
+		layers = append(layers, layerOf("the runtime config", config.Routing))
+	}
+	return routing.Resolve(layers...)
+}
+
+func layerOf(name string, config *aimv1alpha1.AIMRuntimeRoutingConfig) routing.Layer {
+	if config == nil {
+		return routing.Layer{Name: name}
+	}
+	return routing.Layer{
+		Name: name, Enabled: config.Enabled, PathTemplate: config.PathTemplate, Timeout: config.RequestTimeout,
+		Gateway: config.GatewayRef, Annotations: config.Annotations,
+	}
+}
+
+// httpRoute builds the route of a service to its predictor, nil when routing is
+// off.
+func httpRoute(service *aimv1alpha1.AIMService, config *aimv1alpha1.AIMRuntimeConfigCommon, names childNames) (*gatewayv1.HTTPRoute, error) {
+	settings := routingOf(service, config)
+	parent, err := settings.Parent()
+	if err != nil || parent == nil {
+		return nil, err
+	}
+	path, err := settings.Path(service, &paths) // unlike ResolveServiceRoutePath it refuses "/", which takes every request
+	if err != nil {
+		return nil, err
+	}
+	timeout, err := settings.RequestTimeout()
+	if err != nil {
+		return nil, err
+	}
+	root := "/"
+	return routing.NewHTTPRoute(routing.Route{
+		Namespace: service.Namespace, Name: names.route,
+		Labels:      childLabels(service, config, map[string]string{componentLabel: "routing"}),
+		Annotations: settings.Annotations,
+		Parents:     []gatewayv1.ParentReference{*parent},
+		Rules: []routing.Rule{{
+			Matches:       []routing.Match{{Path: path}},
+			ReplacePrefix: &root,
+			Timeout:       timeout,
+			Backends:      []routing.Backend{{Kind: "Service", Name: names.inferenceService + predictorSuffix, Namespace: service.Namespace, Port: 80}},
+		}},
+	})
+}
+
+// rival is a route of another service for the same path.
+type rival struct {
+	owner *aimv1alpha1.AIMService
+	route *gatewayv1.HTTPRoute
+}
+
+// routeClaimIndex finds routes by gateway and path.
+const routeClaimIndex = "aim.claim"
+
+// routeClaims returns the values under which a route is found: each path of each
+// rule on each parent.
+func routeClaims(route *gatewayv1.HTTPRoute) []string {
+	var keys []string
+	for _, claim := range routing.ClaimsOf(route, route) {
+		keys = append(keys, claim.Parent.String()+" "+claim.Path)
+	}
+	return keys
+}
+
+// lostPaths says to whom the route of a service loses its paths: of two services
+// that want one path of a gateway, the older has it.
+func lostPaths(service *aimv1alpha1.AIMService, route *gatewayv1.HTTPRoute, rivals []rival) routing.Decisions {
+	claims := routing.ClaimsOf(service, route)
+	for _, other := range rivals {
+		claims = append(claims, routing.ClaimsOf(other.owner, other.route)...)
+	}
+	return routing.Decide(claims).Of(service).Lost()
+}

@@ -1,0 +1,253 @@
+package aimservice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/aim/gpu"
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/templates"
+)
+
+const (
+	reasonNotFound  = "TemplateNotFound"
+	reasonNotReady  = "TemplateNotReady"
+	reasonAmbiguous = "TemplateSelectionAmbiguous"
+	// modelNameIndex finds templates by their model.
+	modelNameIndex = "spec.modelName"
+	// eventSubjectIndex finds events by the UID of the object that they are about.
+	eventSubjectIndex = "involvedObject.uid"
+)
+
+// CandidateEvaluation says what became of a candidate.
+type CandidateEvaluation struct {
+	// Candidate that was evaluated.
+	Candidate TemplateCandidate
+	// Status is chosen or rejected.
+	Status string
+	// Reason in one word.
+	Reason string
+	// Rank by preference, 1 is best; 0 for one that a filter rejected.
+	Rank int
+}
+
+// SelectionDiagnostics counts the candidates that are left after each stage.
+type SelectionDiagnostics struct {
+	// TotalCandidates at the start.
+	TotalCandidates int
+	// AfterAvailabilityFilter are Ready.
+	AfterAvailabilityFilter int
+	// AfterUnoptimizedFilter are optimized, or may be unoptimized.
+	AfterUnoptimizedFilter int
+	// AfterOverridesFilter match the overrides.
+	AfterOverridesFilter int
+	// AfterGPUAvailabilityFilter find their GPU in the cluster.
+	AfterGPUAvailabilityFilter int
+	// UnoptimizedTemplatesWereFiltered says that some were left out for not being optimized.
+	UnoptimizedTemplatesWereFiltered bool
+}
+
+// TemplateSelectionResult is the outcome of selecting a template for a model.
+type TemplateSelectionResult struct {
+	// SelectedTemplate of the namespace, nil when none was selected.
+	SelectedTemplate *aimv1alpha1.AIMServiceTemplate
+	// SelectedClusterTemplate of the cluster, nil when none was selected.
+	SelectedClusterTemplate *aimv1alpha1.AIMClusterServiceTemplate
+	// CandidateCount is the number of equally good candidates.
+	CandidateCount int
+	// TemplatesExistButNotReady says that there are templates, and none of them is ready.
+	TemplatesExistButNotReady bool
+	// SelectionReason says in one word why none was selected.
+	SelectionReason string
+	// SelectionMessage says to a person why none was selected.
+	SelectionMessage string
+	// MatchingResults says what became of each candidate.
+	MatchingResults []CandidateEvaluation
+	// Error of reading the candidates.
+	Error error
+	// summary names the candidates, and why each was rejected.
+	summary string
+}
+
+// The names of the stages of the selection.
+const (
+	stageAvailability = "availability"
+	stageUnoptimized  = "unoptimized"
+	stageOverrides    = "overrides"
+	stageGPU          = "gpu"
+)
+
+// selector is the selection of a template: what is rejected, in this order, and
+// what is preferred.
+func selector(overrides *aimv1alpha1.AIMServiceOverrides, availableGPUs []string, allowUnoptimized bool) templates.Selector[TemplateCandidate] {
+	type candidate = TemplateCandidate
+	wished := templates.Filter[candidate]{Name: stageOverrides, Reason: "ServiceOverridesNotMatched"}
+	if overrides != nil {
+		wished.Keep = func(c *candidate) bool { return c.matches(overrides) }
+	}
+	return templates.Selector[candidate]{
+		Name: func(c *candidate) string { return strings.TrimPrefix(c.Namespace+"/"+c.Name, "/") },
+		Filters: []templates.Filter[candidate]{
+			{Name: stageAvailability, ReasonFor: (*candidate).unavailable, Keep: func(c *candidate) bool { return c.unavailable() == "" }},
+			templates.Keep(stageUnoptimized, "UnoptimizedTemplateFiltered", func(c *candidate) bool {
+				return allowUnoptimized || c.profile().Type == aimv1alpha1.AIMProfileTypeOptimized
+			}),
+			wished,
+			templates.Keep(stageGPU, "RequiredGPUNotInCluster", func(c *candidate) bool {
+				gpu := c.gpuModel()
+				return gpu == "" || slices.Contains(availableGPUs, gpu)
+			}),
+			templates.OnlyBest("scope", "NamespaceTemplatePreferred", func(c *candidate) int {
+				if c.Scope == aimv1alpha1.AIMResolutionScopeNamespace {
+					return 0
+				}
+				return 1
+			}),
+		},
+		Preferences: []templates.Preference[candidate]{
+			templates.InOrderFold("type", func(c *candidate) string { return string(c.profile().Type) }, "optimized", "preview", "unoptimized"),
+			templates.InOrder("gpu", (*candidate).gpuModel, gpuOrder...),
+			templates.InOrderFold("metric", (*candidate).metric, "latency", "throughput"),
+			templates.InOrderFold("precision", (*candidate).precision, "fp4", "int4", "fp8", "int8", "fp16", "bf16", "fp32"),
+		},
+	}
+}
+
+// SelectTemplate chooses one of the templates of a model. Overrides may be nil;
+// availableGPUs are normalised models. It returns the best candidate, nil when none
+// is left; how many are equally good, where more than one means that the choice is
+// ambiguous; the counts of the stages; and what became of every candidate.
+func SelectTemplate(
+	candidates []TemplateCandidate, overrides *aimv1alpha1.AIMServiceOverrides, availableGPUs []string, allowUnoptimized bool,
+) (*TemplateCandidate, int, SelectionDiagnostics, []CandidateEvaluation) {
+	result := selector(overrides, availableGPUs, allowUnoptimized).Select(candidates)
+	var best *TemplateCandidate
+	if len(result.Equals) > 0 {
+		best = result.Equals[0]
+	}
+	return best, len(result.Equals), diagnose(result), evaluations(result)
+}
+
+func evaluations(result templates.Result[TemplateCandidate]) []CandidateEvaluation {
+	out := make([]CandidateEvaluation, len(result.Evaluations))
+	for i, e := range result.Evaluations {
+		out[i] = CandidateEvaluation{Candidate: *e.Candidate, Status: "rejected", Reason: e.Reason, Rank: e.Rank}
+		if e.Outcome == templates.Chosen {
+			out[i].Status = "chosen"
+		}
+	}
+	return out
+}
+
+func diagnose(result templates.Result[TemplateCandidate]) SelectionDiagnostics {
+	return SelectionDiagnostics{
+		TotalCandidates:                  len(result.Evaluations),
+		AfterAvailabilityFilter:          result.Stage(stageAvailability).After,
+		AfterUnoptimizedFilter:           result.Stage(stageUnoptimized).After,
+		AfterOverridesFilter:             result.Stage(stageOverrides).After,
+		AfterGPUAvailabilityFilter:       result.Stage(stageGPU).After,
+		UnoptimizedTemplatesWereFiltered: result.Stage(stageUnoptimized).Rejected() > 0,
+	}
+}
+
+// selectTemplateForModel reads the templates of a model and chooses one: the one
+// that the service uses already while that is Ready, else the best.
+func selectTemplateForModel(ctx context.Context, r reconcile.Reader, service *aimv1alpha1.AIMService, modelName string) TemplateFetchResult {
+	ofModel := client.MatchingFields{modelNameIndex: modelName}
+	ours := reconcile.FetchList(ctx, r, &aimv1alpha1.AIMServiceTemplateList{}, client.InNamespace(service.Namespace), ofModel)
+	clusters := reconcile.FetchList(ctx, r, &aimv1alpha1.AIMClusterServiceTemplateList{}, ofModel)
+	if err := errors.Join(ours.Error, clusters.Error); err != nil {
+		return TemplateFetchResult{selection: &TemplateSelectionResult{Error: err}}
+	}
+	var candidates []TemplateCandidate
+	var objects []TemplateFetchResult // of the candidates
+	for i := range ours.Value.Items {
+		t := &ours.Value.Items[i]
+		if owner := metav1.GetControllerOf(t); owner == nil || owner.Kind != "AIMService" { // one derived for a service is that service's
+			candidates = append(candidates, templateOf(t).TemplateCandidate)
+			objects = append(objects, TemplateFetchResult{Template: reconcile.FetchResult[*aimv1alpha1.AIMServiceTemplate]{Value: t}})
+		}
+	}
+	for i := range clusters.Value.Items {
+		t := &clusters.Value.Items[i]
+		candidates = append(candidates, clusterTemplateOf(t).TemplateCandidate)
+		objects = append(objects, TemplateFetchResult{ClusterTemplate: reconcile.FetchResult[*aimv1alpha1.AIMClusterServiceTemplate]{Value: t}})
+	}
+	for i := range candidates {
+		if c := &candidates[i]; c.unavailable() == "" && inUse(service, c) {
+			return objects[i]
+		}
+	}
+	var gpus []string
+	if slices.ContainsFunc(candidates, func(c TemplateCandidate) bool { return c.gpuModel() != "" }) {
+		nodes := &metav1.PartialObjectMetadataList{}
+		nodes.SetGroupVersionKind(nodeKind)
+		read := reconcile.FetchList(ctx, r, nodes)
+		if read.HasError() {
+			return TemplateFetchResult{selection: &TemplateSelectionResult{Error: read.Error}}
+		}
+		gpus = gpu.Available(read.Value.Items)
+	}
+	result := selector(service.Spec.Overrides, gpus, service.Spec.Template.AllowUnoptimized).Select(candidates)
+	if result.Chosen != nil {
+		return objects[result.Evaluations[0].Index]
+	}
+	return TemplateFetchResult{selection: explain(modelName, result)}
+}
+
+// inUse says whether the service runs with the candidate, or with what its overrides
+// make of it.
+func inUse(service *aimv1alpha1.AIMService, c *TemplateCandidate) bool {
+	used := service.Status.ResolvedTemplate
+	if used == nil {
+		return false
+	}
+	if len(overrideParts(service.Spec.Overrides)) == 0 {
+		return used.Name == c.Name && used.Scope == c.Scope
+	}
+	name, err := derivedTemplateName(c.Name, service.Spec.Overrides, string(service.UID))
+	return err == nil && used.Name == name
+}
+
+// explain says why none was selected.
+func explain(modelName string, result templates.Result[TemplateCandidate]) *TemplateSelectionResult {
+	counts := diagnose(result)
+	out := &TemplateSelectionResult{CandidateCount: len(result.Equals), SelectionReason: reasonNotFound, summary: result.Summary(), MatchingResults: evaluations(result)}
+	switch {
+	case counts.TotalCandidates == 0:
+		out.SelectionMessage = fmt.Sprintf("No templates found for model %q", modelName)
+	case result.Ambiguous():
+		out.SelectionReason = reasonAmbiguous
+		out.SelectionMessage = fmt.Sprintf("Multiple templates (%d) satisfy model %q", len(result.Equals), modelName)
+	case counts.AfterAvailabilityFilter == 0:
+		out.TemplatesExistButNotReady, out.SelectionReason = true, ""
+	case counts.AfterUnoptimizedFilter == 0 && counts.UnoptimizedTemplatesWereFiltered:
+		out.SelectionMessage = fmt.Sprintf("No available templates match requirements for model %q: %d unoptimized template(s) filtered out. "+
+			"Set allowUnoptimized to use them.", modelName, counts.AfterAvailabilityFilter)
+	default:
+		out.SelectionMessage = fmt.Sprintf("No available templates match requirements for model %q", modelName)
+	}
+	return out
+}
+
+// health makes the outcome a component.
+func (s *TemplateSelectionResult) health(c health.Component) health.Component {
+	switch {
+	case s.Error != nil:
+		c.Errors = []error{s.Error}
+	case s.TemplatesExistButNotReady:
+		c.State, c.Reason, c.Message = health.Progressing, reasonNotReady, "No template is ready: "+s.summary
+	default:
+		c.State, c.Reason = health.Pending, s.SelectionReason
+		c.Message = strings.TrimSuffix(s.SelectionMessage, ".") + ": " + s.summary
+	}
+	return c
+}

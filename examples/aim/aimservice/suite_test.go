@@ -1,0 +1,195 @@
+package aimservice_test
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/reconcilekit/reconcilekit/examples/aim/aimservice"
+	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+)
+
+// The world of the suite: one API server, one operator, a namespace for each test.
+var (
+	scheme   = runtime.NewScheme()
+	env      = &reconciletest.Environment{Scheme: scheme}
+	requests reconciletest.Requests
+	c        client.Client
+	ctx      = context.Background()
+)
+
+func TestAIMService(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "AIMService")
+}
+
+var _ = BeforeSuite(func() {
+	ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter), zap.UseDevMode(true)))
+	Expect(aimservice.AddToScheme(scheme)).To(Succeed())
+	gateway, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()
+	Expect(err).NotTo(HaveOccurred())
+	env.CRDPaths = []string{"../config/crd", "../config/kserve",
+		filepath.Join(strings.TrimSpace(string(gateway)), "config/crd/standard/gateway.networking.k8s.io_httproutes.yaml")}
+	env.Setup(GinkgoTB())
+	c = env.Client()
+	SetDefaultEventuallyTimeout(20 * time.Second)
+	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
+	SetDefaultConsistentlyDuration(time.Second)
+	DeferCleanup(startOperator(requests.Observe(env.Config())))
+})
+
+// startOperator runs the operator in this process and returns how to stop it.
+func startOperator(config *rest.Config) (stop func()) {
+	GinkgoHelper()
+	services := aimservice.New()
+	cache, err := controller.CacheOptions(scheme, services)
+	Expect(err).NotTo(HaveOccurred())
+	skip := true
+	options := manager.Options{Scheme: scheme, Cache: cache, Metrics: server.Options{BindAddress: "0"}}
+	options.Controller.SkipNameValidation = &skip // several operators, one after the other
+	mgr, err := ctrl.NewManager(config, options)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(services.SetupWithManager(mgr)).To(Succeed())
+	running, cancel := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- mgr.Start(running) }()
+	Expect(mgr.GetCache().WaitForCacheSync(running)).To(BeTrue())
+	return func() {
+		cancel()
+		Expect(<-done).To(Succeed())
+	}
+}
+
+// create makes objects and gives them the status that they were written with.
+func create(objects ...client.Object) {
+	GinkgoHelper()
+	for _, object := range objects {
+		wanted := object.DeepCopyObject().(client.Object)
+		Expect(c.Create(ctx, object)).To(Succeed(), "%T %s", object, object.GetName())
+		if _, ours := wanted.(*aimv1alpha1.AIMService); !ours { // its status is the operator's
+			setStatus(wanted)
+		}
+	}
+}
+
+// setStatus stores the status of an object that exists.
+func setStatus(object client.Object) {
+	GinkgoHelper()
+	stored := object.DeepCopyObject().(client.Object)
+	Expect(c.Get(ctx, client.ObjectKeyFromObject(object), stored)).To(Succeed())
+	wanted := object.DeepCopyObject().(client.Object)
+	wanted.SetResourceVersion(stored.GetResourceVersion())
+	wanted.SetUID(stored.GetUID())
+	Expect(c.Status().Update(ctx, wanted)).To(Succeed())
+}
+
+// read returns an object as it is now.
+func read[T client.Object](object T) T {
+	GinkgoHelper()
+	Expect(c.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
+	return object
+}
+
+// condition describes a condition of a service: "False TemplateNotFound".
+func condition(service *aimv1alpha1.AIMService, conditionType string) func(g Gomega) string {
+	return func(g Gomega) string {
+		g.Expect(c.Get(ctx, client.ObjectKeyFromObject(service), service)).To(Succeed())
+		found := meta.FindStatusCondition(service.Status.Conditions, conditionType)
+		if found == nil {
+			return "none"
+		}
+		return fmt.Sprintf("%s %s: %s", found.Status, found.Reason, found.Message)
+	}
+}
+
+// state returns the one-word state of a service.
+func state(service *aimv1alpha1.AIMService) func(g Gomega) string {
+	return func(g Gomega) string {
+		g.Expect(c.Get(ctx, client.ObjectKeyFromObject(service), service)).To(Succeed())
+		return string(service.Status.Status)
+	}
+}
+
+// running waits until a service is running.
+func running(service *aimv1alpha1.AIMService) {
+	GinkgoHelper()
+	Eventually(state(service)).Should(Equal("Running"), func() string { return describe(service) })
+}
+
+// describe lists the conditions of a service.
+func describe(service *aimv1alpha1.AIMService) string {
+	var out strings.Builder
+	for _, condition := range service.Status.Conditions {
+		fmt.Fprintf(&out, "%s=%s %s: %s\n", condition.Type, condition.Status, condition.Reason, condition.Message)
+	}
+	return out.String()
+}
+
+func named(namespace, name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: namespace, Name: name}
+}
+
+func namespace() string {
+	GinkgoHelper()
+	created := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "aim-"}} // short: KServe's host names have a limit
+	Expect(c.Create(ctx, created)).To(Succeed())
+	return created.Name
+}
+
+// readyModel is a model of the namespace that is ready.
+func readyModel(namespace, name string) *aimv1alpha1.AIMModel {
+	return &aimv1alpha1.AIMModel{
+		ObjectMeta: named(namespace, name),
+		Spec:       aimv1alpha1.AIMModelSpec{Image: "ghcr.io/acme/" + namespace + "/" + name + ":1.0"},
+		Status:     aimv1alpha1.AIMModelStatus{Status: aimv1alpha1.AIMStatusReady},
+	}
+}
+
+// readyTemplate is an optimized template of the namespace that is ready.
+func readyTemplate(namespace, name, model string) *aimv1alpha1.AIMServiceTemplate {
+	return &aimv1alpha1.AIMServiceTemplate{
+		ObjectMeta: named(namespace, name),
+		Spec:       aimv1alpha1.AIMServiceTemplateSpec{AIMServiceTemplateSpecCommon: aimv1alpha1.AIMServiceTemplateSpecCommon{ModelName: model}},
+		Status: aimv1alpha1.AIMServiceTemplateStatus{
+			Status: aimv1alpha1.AIMStatusReady,
+			Profile: &aimv1alpha1.AIMProfile{Metadata: aimv1alpha1.AIMProfileMetadata{
+				Type: aimv1alpha1.AIMProfileTypeOptimized, Metric: aimv1alpha1.AIMMetricLatency, Precision: "fp8",
+			}},
+		},
+	}
+}
+
+// serviceOf is a service for a model by name.
+func serviceOf(namespace, name, model string) *aimv1alpha1.AIMService {
+	return &aimv1alpha1.AIMService{
+		ObjectMeta: named(namespace, name),
+		Spec:       aimv1alpha1.AIMServiceSpec{Model: aimv1alpha1.AIMServiceModel{Name: &model}},
+	}
+}
+
+// podOf is a pod of an InferenceService.
+func podOf(namespace, name, isvc string) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"serving.kserve.io/inferenceservice": isvc}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "kserve-container", Image: "x"}}},
+	}
+}

@@ -1,0 +1,89 @@
+package kserve
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/scheme"
+
+	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
+)
+
+// GroupVersion is the group and version of InferenceService.
+var GroupVersion = schema.GroupVersion{Group: "serving.kserve.io", Version: "v1beta1"}
+
+// AddToScheme registers InferenceService with a scheme.
+var AddToScheme = (&scheme.Builder{GroupVersion: GroupVersion}).Register(&InferenceService{}, &InferenceServiceList{}).AddToScheme
+
+// AutoScaling are the metrics that KServe hands to KEDA.
+type AutoScaling struct {
+	// Metrics to scale by; KServe and the product spell them alike.
+	Metrics []aimv1alpha1.AIMServiceMetricsSpec `json:"metrics,omitempty"`
+}
+
+// Predictor is the workload of an InferenceService.
+type Predictor struct {
+	// MinReplicas is the least number of replicas.
+	MinReplicas *int32 `json:"minReplicas,omitempty"`
+	// MaxReplicas is the largest number of replicas; the least when unset.
+	MaxReplicas int32 `json:"maxReplicas,omitempty"`
+	// AutoScaling by metrics.
+	AutoScaling *AutoScaling `json:"autoScaling,omitempty"`
+	// Containers of the pods.
+	Containers []corev1.Container `json:"containers,omitempty"`
+	// Volumes of the pods.
+	Volumes []corev1.Volume `json:"volumes,omitempty"`
+	// Affinity of the pods.
+	Affinity *corev1.Affinity `json:"affinity,omitempty"`
+	// ImagePullSecrets of the pods.
+	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
+	// ServiceAccountName of the pods.
+	ServiceAccountName string `json:"serviceAccountName,omitempty"`
+}
+
+// InferenceServiceSpec describes an InferenceService.
+type InferenceServiceSpec struct {
+	// Predictor is the workload.
+	Predictor Predictor `json:"predictor"`
+}
+
+// Condition is a condition as Knative writes it: without generation.
+type Condition struct {
+	// Type of the condition.
+	Type string `json:"type"`
+	// Status of the condition.
+	Status corev1.ConditionStatus `json:"status"`
+	// Reason of the last transition.
+	Reason string `json:"reason,omitempty"`
+	// Message of the last transition.
+	Message string `json:"message,omitempty"`
+}
+
+// InferenceServiceStatus is the state of an InferenceService.
+type InferenceServiceStatus struct {
+	// Conditions of the InferenceService.
+	Conditions []Condition `json:"conditions,omitempty"`
+}
+
+// InferenceService is a served model.
+//
+// +kubebuilder:object:root=true
+type InferenceService struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec of the InferenceService.
+	Spec InferenceServiceSpec `json:"spec,omitempty"`
+	// Status of the InferenceService.
+	Status InferenceServiceStatus `json:"status,omitempty"`
+}
+
+// InferenceServiceList is a list of InferenceService.
+//
+// +kubebuilder:object:root=true
+type InferenceServiceList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	// Items of the list.
+	Items []InferenceService `json:"items"`
+}

@@ -1,0 +1,104 @@
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ModelSourceFilter picks images of a registry.
+type ModelSourceFilter struct {
+	// Image is a repository pattern.
+	// +kubebuilder:validation:MaxLength=512
+	Image string `json:"image"`
+	// Exclude lists repositories to leave out.
+	// +optional
+	Exclude []string `json:"exclude,omitempty"`
+	// Versions lists constraints on the tag; those of the source when empty.
+	// +optional
+	Versions []string `json:"versions,omitempty"`
+}
+
+// AIMClusterModelSourceSpec describes a registry that is searched for models.
+type AIMClusterModelSourceSpec struct {
+	// Registry to search.
+	// +kubebuilder:default=docker.io
+	// +optional
+	Registry string `json:"registry,omitempty"`
+	// ImagePullSecrets for the registry.
+	// +optional
+	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
+	// Filters pick the images.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	Filters []ModelSourceFilter `json:"filters"`
+	// SyncInterval between two searches.
+	// +kubebuilder:default="1h"
+	// +optional
+	SyncInterval metav1.Duration `json:"syncInterval,omitempty"`
+	// Versions lists constraints on the tags.
+	// +optional
+	Versions []string `json:"versions,omitempty"`
+	// MaxModels that are made.
+	// +kubebuilder:default=100
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000
+	// +optional
+	MaxModels *int `json:"maxModels,omitempty"`
+}
+
+// AIMClusterModelSourceStatus is the state of a search.
+type AIMClusterModelSourceStatus struct {
+	// Status in one word.
+	// +kubebuilder:validation:Enum=Pending;Starting;Progressing;Ready;Running;Degraded;NotAvailable;Failed
+	// +optional
+	Status AIMStatus `json:"status,omitempty"`
+	// LastSyncTime is when the last search ended.
+	// +optional
+	LastSyncTime *metav1.Time `json:"lastSyncTime,omitempty"`
+	// DiscoveredModels that were made.
+	// +optional
+	DiscoveredModels int `json:"discoveredModels,omitempty"`
+	// AvailableModels that match.
+	// +optional
+	AvailableModels int `json:"availableModels,omitempty"`
+	// ModelsLimitReached says that some were left out.
+	// +optional
+	ModelsLimitReached bool `json:"modelsLimitReached,omitempty"`
+	// Conditions of the source.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	// ObservedGeneration is the generation that was last seen.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+}
+
+// AIMClusterModelSource makes cluster models from a registry.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Cluster,shortName=aimclsrc,categories=aim;all
+// +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.status`
+// +kubebuilder:printcolumn:name="Models",type=integer,JSONPath=`.status.discoveredModels`
+// +kubebuilder:printcolumn:name="LastSync",type=date,JSONPath=`.status.lastSyncTime`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+type AIMClusterModelSource struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec of the source.
+	Spec AIMClusterModelSourceSpec `json:"spec,omitempty"`
+	// Status of the source.
+	Status AIMClusterModelSourceStatus `json:"status,omitempty"`
+}
+
+// AIMClusterModelSourceList is a list of AIMClusterModelSource.
+//
+// +kubebuilder:object:root=true
+type AIMClusterModelSourceList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	// Items of the list.
+	Items []AIMClusterModelSource `json:"items"`
+}

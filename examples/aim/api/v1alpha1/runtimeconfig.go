@@ -1,0 +1,141 @@
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+)
+
+// AIMRuntimeRoutingConfig says whether and how a service is published through a
+// Gateway. The same fields exist on the service, where each wins over the
+// runtime config.
+type AIMRuntimeRoutingConfig struct {
+	// Enabled publishes the service; false when unset on every layer.
+	// +optional
+	Enabled *bool `json:"enabled,omitempty"`
+	// GatewayRef is the Gateway to attach to. It is taken as a whole from the
+	// highest layer that has one.
+	// +optional
+	GatewayRef *gatewayv1.ParentReference `json:"gatewayRef,omitempty"`
+	// PathTemplate is the path prefix with JSONPath expressions in braces, for
+	// example /{.metadata.namespace}/{.metadata.name}. The default path is
+	// /{namespace}/{uid}.
+	// +optional
+	PathTemplate *string `json:"pathTemplate,omitempty"`
+	// RequestTimeout of the route; the Gateway's own when unset.
+	// +optional
+	RequestTimeout *metav1.Duration `json:"requestTimeout,omitempty"`
+	// Annotations of the route.
+	// +optional
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// AIMModelConfig is the part of a runtime config about models.
+type AIMModelConfig struct {
+	// AutoDiscovery switches reading of image metadata.
+	// +optional
+	AutoDiscovery *bool `json:"autoDiscovery,omitempty"`
+}
+
+// AIMRuntimeConfigLabelPropagationSpec says which labels of an owner its
+// children get.
+type AIMRuntimeConfigLabelPropagationSpec struct {
+	// Enabled switches propagation of labels outside the product's own domain.
+	// +kubebuilder:default=false
+	// +optional
+	Enabled *bool `json:"enabled,omitempty"`
+	// Match lists patterns of label keys; * and ? do not cross a slash.
+	// +optional
+	Match []string `json:"match,omitempty"`
+}
+
+// AIMRuntimeConfigCommon are the settings that a namespace config and the
+// cluster config share.
+type AIMRuntimeConfigCommon struct {
+	// Storage of new volumes.
+	// +optional
+	Storage *AIMStorageConfig `json:"storage,omitempty"`
+	// Routing of services.
+	// +optional
+	Routing *AIMRuntimeRoutingConfig `json:"routing,omitempty"`
+	// Model settings.
+	// +optional
+	Model *AIMModelConfig `json:"model,omitempty"`
+	// LabelPropagation of owners to children.
+	// +optional
+	LabelPropagation *AIMRuntimeConfigLabelPropagationSpec `json:"labelPropagation,omitempty"`
+	// Env of the inference containers.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Env []corev1.EnvVar `json:"env,omitempty"`
+	// DefaultStorageClassName is deprecated: use storage.
+	// +optional
+	DefaultStorageClassName *string `json:"defaultStorageClassName,omitempty"`
+	// PVCHeadroomPercent is deprecated: use storage.
+	// +optional
+	PVCHeadroomPercent *int32 `json:"pvcHeadroomPercent,omitempty"`
+}
+
+// AIMRuntimeConfigStatus is the status of a runtime config.
+type AIMRuntimeConfigStatus struct {
+	// ObservedGeneration is the generation that was last seen.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// Conditions of the config.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// AIMRuntimeConfig holds settings for the services of a namespace.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,shortName=aimrc,categories=aim;all
+type AIMRuntimeConfig struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec holds the settings.
+	Spec AIMRuntimeConfigCommon `json:"spec,omitempty"`
+	// Status of the config.
+	Status AIMRuntimeConfigStatus `json:"status,omitempty"`
+}
+
+// AIMRuntimeConfigList is a list of AIMRuntimeConfig.
+//
+// +kubebuilder:object:root=true
+type AIMRuntimeConfigList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	// Items of the list.
+	Items []AIMRuntimeConfig `json:"items"`
+}
+
+// AIMClusterRuntimeConfig holds settings for the services of all namespaces,
+// below those of the namespace.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Cluster,shortName=aimclrc,categories=aim;all
+type AIMClusterRuntimeConfig struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec holds the settings.
+	Spec AIMRuntimeConfigCommon `json:"spec,omitempty"`
+	// Status of the config.
+	Status AIMRuntimeConfigStatus `json:"status,omitempty"`
+}
+
+// AIMClusterRuntimeConfigList is a list of AIMClusterRuntimeConfig.
+//
+// +kubebuilder:object:root=true
+type AIMClusterRuntimeConfigList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	// Items of the list.
+	Items []AIMClusterRuntimeConfig `json:"items"`
+}

@@ -1,0 +1,238 @@
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// AIMServiceModel says which model a service runs: one of the three.
+// +kubebuilder:validation:XValidation:rule="(has(self.name) ? 1 : 0) + (has(self.image) ? 1 : 0) + (has(self.custom) ? 1 : 0) == 1",message="exactly one of name, image, or custom must be specified"
+// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="model selection is immutable after creation"
+type AIMServiceModel struct {
+	// Name of a model in the namespace, else of a cluster model.
+	// +optional
+	Name *string `json:"name,omitempty"`
+	// Image of a model; one is made when none has it.
+	// +optional
+	Image *string `json:"image,omitempty"`
+	// Custom describes a model with own weights; one is made when none fits.
+	// +optional
+	Custom *AIMServiceModelCustom `json:"custom,omitempty"`
+}
+
+// AIMServiceModelCustom describes a model with own weights.
+// +kubebuilder:validation:XValidation:rule="size(self.modelSources) >= 1",message="at least one model source must be specified"
+type AIMServiceModelCustom struct {
+	// BaseImage is the image of the inference container.
+	BaseImage string `json:"baseImage"`
+	// ModelSources are the weights.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=1
+	ModelSources []AIMModelSource `json:"modelSources"`
+	// Hardware that the model needs.
+	Hardware AIMHardwareRequirements `json:"hardware"`
+}
+
+// AIMServiceTemplateConfig says which template a service uses.
+type AIMServiceTemplateConfig struct {
+	// Name of a template in the namespace, else of a cluster template; the best
+	// candidate is selected when empty.
+	// +optional
+	Name string `json:"name,omitempty"`
+	// AllowUnoptimized lets the selection take preview and unoptimized ones.
+	// +optional
+	AllowUnoptimized bool `json:"allowUnoptimized,omitempty"`
+}
+
+// AIMCachingMode says whether the cache of a service may be shared.
+// +kubebuilder:validation:Enum=Dedicated;Shared;Auto;Always;Never
+type AIMCachingMode string
+
+// The caching modes. The last three are older words for Shared (Auto, Always)
+// and Dedicated (Never).
+const (
+	CachingModeDedicated AIMCachingMode = "Dedicated"
+	CachingModeShared    AIMCachingMode = "Shared"
+	CachingModeAuto      AIMCachingMode = "Auto"
+	CachingModeAlways    AIMCachingMode = "Always"
+	CachingModeNever     AIMCachingMode = "Never"
+)
+
+// Normalized returns Dedicated or Shared; anything unknown is Shared.
+func (m AIMCachingMode) Normalized() AIMCachingMode {
+	if m == CachingModeDedicated || m == CachingModeNever {
+		return CachingModeDedicated
+	}
+	return CachingModeShared
+}
+
+// AIMServiceCachingConfig says how the weights are cached.
+// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="caching mode is immutable after creation"
+type AIMServiceCachingConfig struct {
+	// Mode of the cache.
+	// +kubebuilder:default=Shared
+	// +optional
+	Mode AIMCachingMode `json:"mode,omitempty"`
+}
+
+// AIMServiceOverrides replace what the template is made for.
+type AIMServiceOverrides struct {
+	AIMRuntimeParameters `json:",inline"`
+}
+
+// AIMServiceMetric identifies what is measured.
+type AIMServiceMetric struct {
+	// Backend of the metrics.
+	// +kubebuilder:default=opentelemetry
+	// +kubebuilder:validation:Enum=opentelemetry
+	// +optional
+	Backend string `json:"backend,omitempty"`
+	// ServerAddress of the backend.
+	// +optional
+	ServerAddress string `json:"serverAddress,omitempty"`
+	// MetricNames to collect from the pods.
+	// +optional
+	MetricNames []string `json:"metricNames,omitempty"`
+	// Query for the backend.
+	// +optional
+	Query string `json:"query,omitempty"`
+	// OperationOverTime aggregates values: last_one, avg, max, min, rate, count.
+	// +optional
+	OperationOverTime string `json:"operationOverTime,omitempty"`
+}
+
+// AIMServiceMetricTarget is the value to keep.
+type AIMServiceMetricTarget struct {
+	// Type of the value.
+	// +kubebuilder:validation:Enum=Value;AverageValue;Utilization
+	Type string `json:"type"`
+	// Value over all pods.
+	// +optional
+	Value string `json:"value,omitempty"`
+	// AverageValue per pod.
+	// +optional
+	AverageValue string `json:"averageValue,omitempty"`
+	// AverageUtilization in percent of the request.
+	// +optional
+	AverageUtilization *int32 `json:"averageUtilization,omitempty"`
+}
+
+// AIMServicePodMetric is a metric of each pod.
+type AIMServicePodMetric struct {
+	// Metric that is measured.
+	Metric *AIMServiceMetric `json:"metric"`
+	// Target to keep.
+	Target *AIMServiceMetricTarget `json:"target"`
+}
+
+// AIMServiceMetricsSpec is one metric for autoscaling.
+type AIMServiceMetricsSpec struct {
+	// Type of the metric.
+	// +kubebuilder:validation:Enum=PodMetric
+	Type string `json:"type"`
+	// PodMetric of the type PodMetric.
+	// +optional
+	PodMetric *AIMServicePodMetric `json:"podmetric,omitempty"`
+}
+
+// AIMServiceAutoScaling configures autoscaling.
+type AIMServiceAutoScaling struct {
+	// Metrics to scale by.
+	// +optional
+	Metrics []AIMServiceMetricsSpec `json:"metrics,omitempty"`
+}
+
+// AIMServiceSpec describes a running model.
+type AIMServiceSpec struct {
+	// Model to run.
+	Model AIMServiceModel `json:"model"`
+	// Template to run it with.
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="template selection is immutable after creation"
+	// +optional
+	Template AIMServiceTemplateConfig `json:"template,omitempty"`
+	// Caching of the weights.
+	// +optional
+	Caching *AIMServiceCachingConfig `json:"caching,omitempty"`
+	// CacheModel is deprecated and ignored: use caching.
+	// +optional
+	CacheModel *bool `json:"cacheModel,omitempty"`
+	// Replicas without autoscaling.
+	// +kubebuilder:default=1
+	// +optional
+	Replicas *int32 `json:"replicas,omitempty"`
+	// MinReplicas turns autoscaling on; 1 when it is on and this is unset.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	MinReplicas *int32 `json:"minReplicas,omitempty"`
+	// MaxReplicas turns autoscaling on; the minimum when unset.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
+	// AutoScaling turns autoscaling on.
+	// +optional
+	AutoScaling *AIMServiceAutoScaling `json:"autoScaling,omitempty"`
+	// RuntimeConfigName is the runtime config; `default` when empty.
+	// +optional
+	RuntimeConfigName string `json:"runtimeConfigName,omitempty"`
+	// Resources of the inference container, over those of the template.
+	// +optional
+	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
+	// Overrides of the template.
+	// +optional
+	Overrides *AIMServiceOverrides `json:"overrides,omitempty"`
+	// Env of the inference container, over every other layer.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Env []corev1.EnvVar `json:"env,omitempty"`
+	// Storage of new volumes.
+	// +optional
+	Storage *AIMStorageConfig `json:"storage,omitempty"`
+	// Routing of the service.
+	// +optional
+	Routing *AIMRuntimeRoutingConfig `json:"routing,omitempty"`
+	// ImagePullSecrets of the inference pods.
+	// +optional
+	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
+	// ServiceAccountName of the inference pods.
+	// +optional
+	ServiceAccountName string `json:"serviceAccountName,omitempty"`
+}
+
+// GetCachingMode returns Dedicated or Shared.
+func (s *AIMServiceSpec) GetCachingMode() AIMCachingMode {
+	if s.Caching == nil {
+		return CachingModeShared
+	}
+	return s.Caching.Mode.Normalized()
+}
+
+// AIMService is a running model.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,shortName=aimsvc,categories=aim;all
+// +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.status`
+// +kubebuilder:printcolumn:name="Model",type=string,JSONPath=`.status.resolvedModel.name`
+// +kubebuilder:printcolumn:name="Template",type=string,JSONPath=`.status.resolvedTemplate.name`
+// +kubebuilder:printcolumn:name="Replicas",type=string,JSONPath=`.status.runtime.replicas`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+type AIMService struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec of the service.
+	Spec AIMServiceSpec `json:"spec,omitempty"`
+	// Status of the service.
+	Status AIMServiceStatus `json:"status,omitempty"`
+}
+
+// AIMServiceList is a list of AIMService.
+//
+// +kubebuilder:object:root=true
+type AIMServiceList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	// Items of the list.
+	Items []AIMService `json:"items"`
+}

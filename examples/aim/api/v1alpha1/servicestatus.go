@@ -1,0 +1,111 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/health"
+)
+
+// AIMServiceState is the one-word state of a service.
+// +kubebuilder:validation:Enum=Pending;Starting;Running;Degraded;Failed
+type AIMServiceState string
+
+// AIMServiceCacheStatus is the cache of a service.
+type AIMServiceCacheStatus struct {
+	// TemplateCacheRef is the cache in use.
+	// +optional
+	TemplateCacheRef *AIMResolvedReference `json:"templateCacheRef,omitempty"`
+	// RetryAttempts is kept for compatibility and never set.
+	// +optional
+	RetryAttempts int `json:"retryAttempts,omitempty"`
+}
+
+// AIMServiceRoutingStatus is the route of a service.
+type AIMServiceRoutingStatus struct {
+	// Path prefix under which the service is published.
+	// +optional
+	Path string `json:"path,omitempty"`
+}
+
+// AIMServiceRuntimeStatus is how many replicas a service has.
+type AIMServiceRuntimeStatus struct {
+	// MinReplicas of the autoscaler.
+	// +optional
+	MinReplicas int32 `json:"minReplicas,omitempty"`
+	// MaxReplicas of the autoscaler.
+	// +optional
+	MaxReplicas int32 `json:"maxReplicas,omitempty"`
+	// CurrentReplicas that exist.
+	// +optional
+	CurrentReplicas int32 `json:"currentReplicas,omitempty"`
+	// DesiredReplicas of the autoscaler.
+	// +optional
+	DesiredReplicas int32 `json:"desiredReplicas,omitempty"`
+	// Replicas for people: n, or current/desired (min-max).
+	// +optional
+	Replicas string `json:"replicas,omitempty"`
+}
+
+// AIMServiceStatus is the state of a service.
+type AIMServiceStatus struct {
+	// ObservedGeneration is the generation that was last seen.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// Conditions of the service.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	// ResolvedRuntimeConfig is the runtime config in use.
+	// +optional
+	ResolvedRuntimeConfig *AIMResolvedReference `json:"resolvedRuntimeConfig,omitempty"`
+	// ResolvedModel is the model in use.
+	// +optional
+	ResolvedModel *AIMResolvedReference `json:"resolvedModel,omitempty"`
+	// ResolvedTemplate is the template in use.
+	// +optional
+	ResolvedTemplate *AIMResolvedReference `json:"resolvedTemplate,omitempty"`
+	// Cache in use.
+	// +optional
+	Cache *AIMServiceCacheStatus `json:"cache,omitempty"`
+	// Status in one word.
+	// +kubebuilder:default=Pending
+	// +optional
+	Status AIMServiceState `json:"status,omitempty"`
+	// Routing of the service.
+	// +optional
+	Routing *AIMServiceRoutingStatus `json:"routing,omitempty"`
+	// Runtime says how many replicas there are.
+	// +optional
+	Runtime *AIMServiceRuntimeStatus `json:"runtime,omitempty"`
+}
+
+// GetConditions returns the conditions of the service.
+func (s *AIMService) GetConditions() []metav1.Condition { return s.Status.Conditions }
+
+// SetConditions replaces the conditions of the service.
+func (s *AIMService) SetConditions(conditions []metav1.Condition) { s.Status.Conditions = conditions }
+
+// SetObservedGeneration records the generation that the status belongs to.
+func (s *AIMService) SetObservedGeneration(generation int64) {
+	s.Status.ObservedGeneration = generation
+}
+
+// SetState translates the state of the components into the product's words.
+//
+// The schema of the product knows no NotAvailable, and an API server refuses a
+// status with it: Degraded takes its place, and the conditions keep the reason.
+func (s *AIMService) SetState(state health.State) {
+	switch state {
+	case health.Ready:
+		s.Status.Status = "Running"
+	case health.Starting, health.Progressing:
+		s.Status.Status = "Starting"
+	case health.NotAvailable:
+		s.Status.Status = "Degraded"
+	case health.Pending, health.Degraded, health.Failed:
+		s.Status.Status = AIMServiceState(state)
+	default:
+		s.Status.Status = "Failed"
+	}
+}

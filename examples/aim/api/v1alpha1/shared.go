@@ -1,0 +1,148 @@
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// AIMStatus is the one-word state of a model, template, cache or artifact.
+type AIMStatus string
+
+// The states of models, templates, caches and artifacts.
+const (
+	AIMStatusPending      AIMStatus = "Pending"
+	AIMStatusStarting     AIMStatus = "Starting"
+	AIMStatusProgressing  AIMStatus = "Progressing"
+	AIMStatusReady        AIMStatus = "Ready"
+	AIMStatusRunning      AIMStatus = "Running"
+	AIMStatusDegraded     AIMStatus = "Degraded"
+	AIMStatusNotAvailable AIMStatus = "NotAvailable"
+	AIMStatusFailed       AIMStatus = "Failed"
+)
+
+// AIMResolutionScope says where a referenced object was found.
+// +kubebuilder:validation:Enum=Namespace;Cluster;Merged;Unknown
+type AIMResolutionScope string
+
+// The scopes of a reference.
+const (
+	AIMResolutionScopeNamespace AIMResolutionScope = "Namespace"
+	AIMResolutionScopeCluster   AIMResolutionScope = "Cluster"
+	AIMResolutionScopeMerged    AIMResolutionScope = "Merged"
+	AIMResolutionScopeUnknown   AIMResolutionScope = "Unknown"
+)
+
+// AIMResolvedReference names an object that a controller chose.
+type AIMResolvedReference struct {
+	// Name of the object.
+	Name string `json:"name,omitempty"`
+	// Namespace of the object; empty for one of cluster scope.
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
+	// Scope in which the object was found.
+	// +optional
+	Scope AIMResolutionScope `json:"scope,omitempty"`
+	// Kind of the object.
+	// +optional
+	Kind string `json:"kind,omitempty"`
+	// UID of the object.
+	// +optional
+	UID types.UID `json:"uid,omitempty"`
+}
+
+// AIMMetric is what a profile is tuned for.
+// +kubebuilder:validation:Enum=latency;throughput
+type AIMMetric string
+
+// The metrics that a profile can be tuned for.
+const (
+	AIMMetricLatency    AIMMetric = "latency"
+	AIMMetricThroughput AIMMetric = "throughput"
+)
+
+// AIMPrecision is the number format of a profile.
+// +kubebuilder:validation:Enum=auto;fp4;fp8;fp16;fp32;bf16;int4;int8
+type AIMPrecision string
+
+// AIMProfileType says how well a profile is tuned.
+// +kubebuilder:validation:Enum=optimized;preview;unoptimized
+type AIMProfileType string
+
+// The profile types, best first.
+const (
+	AIMProfileTypeOptimized   AIMProfileType = "optimized"
+	AIMProfileTypePreview     AIMProfileType = "preview"
+	AIMProfileTypeUnoptimized AIMProfileType = "unoptimized"
+)
+
+// AIMHardwareRequirements is the hardware that a profile needs.
+// +kubebuilder:validation:XValidation:rule="has(self.gpu) || has(self.cpu)",message="at least one of gpu or cpu must be specified"
+type AIMHardwareRequirements struct {
+	// GPU that is needed; none when unset.
+	// +optional
+	GPU *AIMGpuRequirements `json:"gpu,omitempty"`
+	// CPU that is needed; the defaults of the controller when unset.
+	// +optional
+	CPU *AIMCpuRequirements `json:"cpu,omitempty"`
+}
+
+// AIMGpuRequirements are the GPUs that a profile needs.
+// +kubebuilder:validation:XValidation:rule="!(has(self.model) && size(self.model) > 0 && has(self.minVram))",message="model and minVram are mutually exclusive; specify either a specific GPU model OR a minimum VRAM requirement, not both"
+type AIMGpuRequirements struct {
+	// Requests is the number of GPUs; 0 or unset means none.
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	Requests int32 `json:"requests,omitempty"`
+	// Model of the GPU, for example MI300X; any when empty.
+	// +kubebuilder:validation:MaxLength=64
+	// +optional
+	Model string `json:"model,omitempty"`
+	// MinVRAM is the memory that each GPU must have at least.
+	// +optional
+	MinVRAM *resource.Quantity `json:"minVram,omitempty"`
+	// ResourceName is the extended resource that is requested.
+	// +kubebuilder:default="amd.com/gpu"
+	// +optional
+	ResourceName string `json:"resourceName,omitempty"`
+}
+
+// AIMCpuRequirements are the CPUs that a profile needs.
+type AIMCpuRequirements struct {
+	// Requests is the CPU request.
+	Requests resource.Quantity `json:"requests"`
+	// Limits is the CPU limit; none when unset.
+	// +optional
+	Limits *resource.Quantity `json:"limits,omitempty"`
+}
+
+// AIMModelSource is a place where the weights of a model are.
+type AIMModelSource struct {
+	// ModelID is the name of the model as {organisation}/{name}.
+	// +kubebuilder:validation:Pattern=`^[a-zA-Z0-9_-]+/[a-zA-Z0-9._-]+$`
+	ModelID string `json:"modelId"`
+	// SourceURI is where to download the weights from: hf:// or s3://.
+	// +kubebuilder:validation:Pattern=`^(hf|s3)://[^ \t\r\n]+$`
+	SourceURI string `json:"sourceUri"`
+	// Size of the weights; found out when unset.
+	// +optional
+	Size *resource.Quantity `json:"size,omitempty"`
+	// Env of the download, for example tokens.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Env []corev1.EnvVar `json:"env,omitempty"`
+}
+
+// AIMStorageConfig says how volumes are made.
+type AIMStorageConfig struct {
+	// DefaultStorageClassName is the storage class of new volumes; that of the
+	// cluster when unset.
+	// +optional
+	DefaultStorageClassName *string `json:"defaultStorageClassName,omitempty"`
+	// PVCHeadroomPercent is added to the size of the weights, in percent.
+	// +kubebuilder:default=10
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	PVCHeadroomPercent *int32 `json:"pvcHeadroomPercent,omitempty"`
+}

@@ -1,0 +1,134 @@
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// AIMTemplateCacheMode says whether a cache may be used by several services.
+// +kubebuilder:validation:Enum=Dedicated;Shared
+type AIMTemplateCacheMode string
+
+// The modes of a cache.
+const (
+	TemplateCacheModeDedicated AIMTemplateCacheMode = "Dedicated"
+	TemplateCacheModeShared    AIMTemplateCacheMode = "Shared"
+)
+
+// AIMServiceTemplateScope says where the template of a cache is.
+// +kubebuilder:validation:Enum=Namespace;Cluster;Unknown
+type AIMServiceTemplateScope string
+
+// The scopes of a cache's template.
+const (
+	AIMServiceTemplateScopeNamespace AIMServiceTemplateScope = "Namespace"
+	AIMServiceTemplateScopeCluster   AIMServiceTemplateScope = "Cluster"
+	AIMServiceTemplateScopeUnknown   AIMServiceTemplateScope = "Unknown"
+)
+
+// AIMTemplateCacheSpec describes a cache.
+type AIMTemplateCacheSpec struct {
+	// TemplateName is the template whose weights are cached.
+	// +kubebuilder:validation:MinLength=1
+	TemplateName string `json:"templateName"`
+	// TemplateScope is where that template is.
+	TemplateScope AIMServiceTemplateScope `json:"templateScope"`
+	// Env of the download.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Env []corev1.EnvVar `json:"env,omitempty"`
+	// ImagePullSecrets of the download.
+	// +optional
+	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
+	// StorageClassName of the volumes.
+	// +optional
+	StorageClassName string `json:"storageClassName,omitempty"`
+	// DownloadImage is the image of the download.
+	// +optional
+	DownloadImage string `json:"downloadImage,omitempty"`
+	// ModelSources are the weights.
+	// +optional
+	ModelSources []AIMModelSource `json:"modelSources,omitempty"`
+	// RuntimeConfigName is the runtime config; `default` when empty.
+	// +optional
+	RuntimeConfigName string `json:"runtimeConfigName,omitempty"`
+	// Mode says whether several services may use the cache.
+	// +kubebuilder:default=Shared
+	// +optional
+	Mode AIMTemplateCacheMode `json:"mode,omitempty"`
+}
+
+// AIMResolvedArtifact is an artifact that a cache uses.
+type AIMResolvedArtifact struct {
+	// UID of the artifact.
+	UID string `json:"uid"`
+	// Name of the artifact.
+	Name string `json:"name"`
+	// Model whose weights the artifact holds.
+	Model string `json:"model"`
+	// Status of the artifact.
+	Status AIMStatus `json:"status"`
+	// PersistentVolumeClaim that holds the weights.
+	// +optional
+	PersistentVolumeClaim string `json:"persistentVolumeClaim,omitempty"`
+	// MountPoint in the inference container; derived from the model when empty.
+	// +optional
+	MountPoint string `json:"mountPoint,omitempty"`
+}
+
+// AIMTemplateCacheStatus is the state of a cache.
+type AIMTemplateCacheStatus struct {
+	// ObservedGeneration is the generation that was last seen.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// Conditions of the cache.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	// ResolvedRuntimeConfig is the runtime config in use.
+	// +optional
+	ResolvedRuntimeConfig *AIMResolvedReference `json:"resolvedRuntimeConfig,omitempty"`
+	// Status in one word.
+	// +kubebuilder:default=Pending
+	// +kubebuilder:validation:Enum=Pending;Progressing;Ready;Failed;Degraded;NotAvailable
+	// +optional
+	Status AIMStatus `json:"status,omitempty"`
+	// ResolvedTemplateKind is the kind of the template.
+	// +optional
+	ResolvedTemplateKind string `json:"resolvedTemplateKind,omitempty"`
+	// Artifacts in use, by model.
+	// +optional
+	Artifacts map[string]AIMResolvedArtifact `json:"artifacts,omitempty"`
+}
+
+// AIMTemplateCache holds the weights of a template on volumes.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,shortName=aimtc,categories=aim;all
+// +kubebuilder:printcolumn:name="Template",type=string,JSONPath=`.spec.templateName`
+// +kubebuilder:printcolumn:name="Mode",type=string,JSONPath=`.spec.mode`
+// +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.status`
+// +kubebuilder:printcolumn:name="Kind",type=string,JSONPath=`.status.resolvedTemplateKind`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+type AIMTemplateCache struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec of the cache.
+	Spec AIMTemplateCacheSpec `json:"spec,omitempty"`
+	// Status of the cache.
+	Status AIMTemplateCacheStatus `json:"status,omitempty"`
+}
+
+// AIMTemplateCacheList is a list of AIMTemplateCache.
+//
+// +kubebuilder:object:root=true
+type AIMTemplateCacheList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	// Items of the list.
+	Items []AIMTemplateCache `json:"items"`
+}

@@ -1,0 +1,264 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/reconcilekit/reconcilekit/examples/aim/aimservice"
+	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/aim/standin/ready"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+)
+
+var (
+	scheme = runtime.NewScheme()
+	env    = &reconciletest.Environment{CRDPaths: []string{"config/kserve"}, Scheme: scheme}
+)
+
+func TestMain(m *testing.M) {
+	if err := aimservice.AddToScheme(scheme); err != nil {
+		panic(err)
+	}
+	gateway, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()
+	if err != nil {
+		panic(err)
+	}
+	env.CRDPaths = append(env.CRDPaths, filepath.Join(strings.TrimSpace(string(gateway)), "config/crd/standard/gateway.networking.k8s.io_httproutes.yaml"))
+	os.Exit(env.Main(m))
+}
+
+// TestGenerated holds the page and the rights to what the controller declares.
+func TestGenerated(t *testing.T) {
+	t.Parallel()
+	page, err := describe(scheme, aimservice.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster := page
+	cluster.LeaderElection = false // has a Role of its own, in one namespace
+	role, err := cluster.RoleYAML("aim-manager")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reconciletest.Generated(t, map[string]string{"docs/dataflow.md": page.Markdown(), "config/rbac/role.yaml": string(role)})
+}
+
+// TestDescribe: the page needs no cluster and no environment.
+func TestDescribe(t *testing.T) {
+	t.Parallel()
+	operator := exec.CommandContext(t.Context(), build(t), "--describe")
+	operator.Env = []string{}
+	printed, err := operator.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("docs/dataflow.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(page), string(printed)); diff != "" {
+		t.Errorf("the page that is printed is not docs/dataflow.md (-file +printed):\n%s", diff)
+	}
+}
+
+// TestWatches: every kind that the product's operator watches for an AIMService is in
+// the watches table. PersistentVolumeClaims are the exception: the product watches
+// those that a service owns, but no service ever owns one, and no phase reads one.
+func TestWatches(t *testing.T) {
+	t.Parallel()
+	page, err := describe(scheme, aimservice.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	types := map[string][]string{}
+	for _, watch := range page.Controllers[0].Watches {
+		types[watch.GVK] = append(types[watch.GVK], watch.Type)
+		if !strings.HasPrefix(watch.Source, "aim/aimservice/controller.go:") {
+			t.Errorf("%s is declared at %q, want a line of aim/aimservice/controller.go", watch.GVK, watch.Source)
+		}
+	}
+	for _, want := range []struct {
+		gvk   string
+		types []string // any of them wakes the service as the product does
+	}{
+		{"aim.eai.amd.com/v1alpha1/AIMService", []string{"For"}},
+		{"serving.kserve.io/v1beta1/InferenceService", []string{"Owns"}},
+		{"gateway.networking.k8s.io/v1/HTTPRoute", []string{"Owns"}},
+		{"aim.eai.amd.com/v1alpha1/AIMServiceTemplate", []string{"Owns", "Watches"}}, // derived ones are owned
+		{"aim.eai.amd.com/v1alpha1/AIMClusterServiceTemplate", []string{"Watches"}},
+		{"aim.eai.amd.com/v1alpha1/AIMModel", []string{"Watches"}},
+		{"aim.eai.amd.com/v1alpha1/AIMClusterModel", []string{"Watches"}},
+		{"aim.eai.amd.com/v1alpha1/AIMRuntimeConfig", []string{"Watches"}},
+		{"aim.eai.amd.com/v1alpha1/AIMClusterRuntimeConfig", []string{"Watches"}},
+		{"aim.eai.amd.com/v1alpha1/AIMTemplateCache", []string{"Owns", "Watches"}},
+		{"/v1/Event", []string{"Watches"}},
+		{"/v1/Pod", []string{"Watches"}},
+		{"autoscaling/v2/HorizontalPodAutoscaler", []string{"Watches"}},
+	} {
+		covered := slices.ContainsFunc(types[want.gvk], func(got string) bool { return slices.Contains(want.types, got) })
+		if !covered {
+			t.Errorf("%s has the rows %v, want one of %v", want.gvk, types[want.gvk], want.types)
+		}
+	}
+}
+
+// build makes the operator's binary.
+func build(t *testing.T) string {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "aim")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	return binary
+}
+
+// TestManifests applies what config/kustomization.yaml lists and runs the operator as
+// its own process under the service account of the Deployment, and nothing else.
+func TestManifests(t *testing.T) {
+	env.Require(t)
+	c := env.Client()
+	applyAll(t, c, manifests(t)...)
+
+	config, err := env.ServiceAccountConfig(t.Context(), "aim-system", "aim-manager")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kubeconfig, err := reconciletest.Kubeconfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	file := filepath.Join(folder, "kubeconfig")
+	if err := os.WriteFile(file, kubeconfig, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	binary := build(t)
+	var log bytes.Buffer
+	operator := exec.CommandContext(t.Context(), binary, "--kubeconfig", file, "--health-probe-bind-address=0",
+		"--leader-elect", "--leader-election-namespace=aim-system")
+	operator.Stdout, operator.Stderr = &log, &log
+	if err := operator.Start(); err != nil {
+		t.Fatal(err)
+	}
+
+	applyAll(t, c, "config/samples/demo.yaml")
+	service := &aimv1alpha1.AIMService{}
+	eventually(t, func() error {
+		if err := ready.Everything(t.Context(), c); err != nil {
+			return err
+		}
+		if err := c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "qwen-chat"}, service); err != nil {
+			return err
+		}
+		if service.Status.Status != "Running" {
+			raw, _ := yaml.Marshal(service.Status)
+			return errors.New("not running yet:\n" + string(raw))
+		}
+		return nil
+	})
+	if err := c.Delete(t.Context(), service); err != nil { // the rights of deletion
+		t.Fatal(err)
+	}
+	eventually(t, func() error {
+		err := c.Get(t.Context(), client.ObjectKeyFromObject(service), service)
+		if err == nil {
+			return errors.New("the service is still there")
+		}
+		return client.IgnoreNotFound(err)
+	})
+	if err := operator.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := operator.Wait(); err != nil {
+		t.Errorf("the operator ended with %v:\n%s", err, log.String())
+	}
+	if strings.Contains(strings.ToLower(log.String()), "forbidden") {
+		t.Errorf("a right is missing:\n%s", log.String())
+	}
+}
+
+// manifests lists the files of the kustomization.
+func manifests(t *testing.T) []string {
+	t.Helper()
+	raw, err := os.ReadFile("config/kustomization.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kustomization struct{ Resources []string }
+	if err := yaml.UnmarshalStrict(raw, &struct {
+		APIVersion, Kind string
+		Resources        *[]string
+	}{Resources: &kustomization.Resources}); err != nil {
+		t.Fatal(err)
+	}
+	files := make([]string, 0, len(kustomization.Resources))
+	for _, resource := range kustomization.Resources {
+		files = append(files, filepath.Join("config", resource))
+	}
+	return files
+}
+
+// applyAll creates the objects of files; a kind whose CRD is new is tried until it is served.
+func applyAll(t *testing.T, c client.Client, files ...string) {
+	t.Helper()
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(raw)))
+		for {
+			document, err := documents.Read()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			object := &unstructured.Unstructured{}
+			if err := yaml.Unmarshal(document, &object.Object); err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			eventually(t, func() error {
+				err := c.Create(t.Context(), object.DeepCopy())
+				if apierrors.IsAlreadyExists(err) {
+					return nil
+				}
+				return err
+			})
+		}
+	}
+}
+
+// eventually tries until there is no error, for half a minute.
+func eventually(t *testing.T, try func() error) {
+	t.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for {
+		err := try()
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}

@@ -1,0 +1,72 @@
+// Package runtimeconfig lays the settings of the product over each other: those of a
+// namespace over those of the cluster, env over env, and labels of owners over those of
+// their children.
+package runtimeconfig
+
+import (
+	"cmp"
+
+	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/routing"
+)
+
+// Merge lays the config of the namespace over that of the cluster.
+// What the namespace sets wins, also when it is false, 0 or empty. Maps merge by
+// key, env by name, other lists and the gateway are taken whole. Both nil is nil.
+func Merge(namespace, cluster *aimv1alpha1.AIMRuntimeConfigCommon) *aimv1alpha1.AIMRuntimeConfigCommon {
+	switch {
+	case namespace == nil && cluster == nil:
+		return nil
+	case namespace == nil:
+		return Migrated(cluster)
+	case cluster == nil:
+		return Migrated(namespace)
+	}
+	upper, lower := Migrated(namespace), Migrated(cluster)
+	return &aimv1alpha1.AIMRuntimeConfigCommon{
+		Storage: both(upper.Storage, lower.Storage, func(u, l *aimv1alpha1.AIMStorageConfig) {
+			u.DefaultStorageClassName = cmp.Or(u.DefaultStorageClassName, l.DefaultStorageClassName)
+			u.PVCHeadroomPercent = cmp.Or(u.PVCHeadroomPercent, l.PVCHeadroomPercent)
+		}),
+		Routing: both(upper.Routing, lower.Routing, func(u, l *aimv1alpha1.AIMRuntimeRoutingConfig) {
+			u.Enabled = cmp.Or(u.Enabled, l.Enabled)
+			u.GatewayRef = cmp.Or(u.GatewayRef, l.GatewayRef)
+			u.PathTemplate = cmp.Or(u.PathTemplate, l.PathTemplate)
+			u.RequestTimeout = cmp.Or(u.RequestTimeout, l.RequestTimeout)
+			u.Annotations = routing.MergeMaps(u.Annotations, l.Annotations)
+		}),
+		Model: both(upper.Model, lower.Model, func(u, l *aimv1alpha1.AIMModelConfig) {
+			u.AutoDiscovery = cmp.Or(u.AutoDiscovery, l.AutoDiscovery)
+		}),
+		LabelPropagation: both(upper.LabelPropagation, lower.LabelPropagation, func(u, l *aimv1alpha1.AIMRuntimeConfigLabelPropagationSpec) {
+			u.Enabled = cmp.Or(u.Enabled, l.Enabled)
+			if len(u.Match) == 0 {
+				u.Match = l.Match
+			}
+		}),
+		Env: MergeEnv(lower.Env, upper.Env),
+	}
+}
+
+// Migrated returns a copy with the deprecated fields moved to where they belong;
+// the new place wins.
+func Migrated(config *aimv1alpha1.AIMRuntimeConfigCommon) *aimv1alpha1.AIMRuntimeConfigCommon {
+	out := config.DeepCopy()
+	if out.DefaultStorageClassName != nil || out.PVCHeadroomPercent != nil {
+		if out.Storage == nil {
+			out.Storage = &aimv1alpha1.AIMStorageConfig{}
+		}
+		out.Storage.DefaultStorageClassName = cmp.Or(out.Storage.DefaultStorageClassName, out.DefaultStorageClassName)
+		out.Storage.PVCHeadroomPercent = cmp.Or(out.Storage.PVCHeadroomPercent, out.PVCHeadroomPercent)
+		out.DefaultStorageClassName, out.PVCHeadroomPercent = nil, nil
+	}
+	return out
+}
+
+// both merges two optional parts: merge is called when there are two.
+func both[T any](upper, lower *T, merge func(upper, lower *T)) *T {
+	if upper != nil && lower != nil {
+		merge(upper, lower)
+	}
+	return cmp.Or(upper, lower)
+}

@@ -1,0 +1,96 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/health"
+)
+
+// ExternalModelSpec says where a model is served.
+type ExternalModelSpec struct {
+	// Provider is whose API the model has.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Provider string `json:"provider"`
+	// TargetModel is the provider's name of the model.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	TargetModel string `json:"targetModel"`
+	// Endpoint is the host name of the provider, without scheme, port or path.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-zA-Z0-9]([a-zA-Z0-9\-]*[a-zA-Z0-9])?(\.[a-zA-Z0-9]([a-zA-Z0-9\-]*[a-zA-Z0-9])?)*$`
+	Endpoint string `json:"endpoint"`
+	// CredentialRef names the Secret with the provider's key in "api-key".
+	CredentialRef CredentialReference `json:"credentialRef"`
+}
+
+// CredentialReference names a Secret of the namespace.
+type CredentialReference struct {
+	// Name of the Secret.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+}
+
+// ExternalModelStatus is the state of an ExternalModel.
+type ExternalModelStatus struct {
+	// Phase in one word.
+	// +kubebuilder:validation:Enum=Pending;Ready;Failed
+	// +optional
+	Phase ModelPhase `json:"phase,omitempty"`
+	// Conditions in detail.
+	// +optional
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// SetState stores the state as a phase.
+func (o *ExternalModel) SetState(state health.State) {
+	switch {
+	case state == health.Ready:
+		o.Status.Phase = ModelReady
+	case state.Trouble():
+		o.Status.Phase = ModelFailed
+	default:
+		o.Status.Phase = ModelPending
+	}
+}
+
+// ExternalModel is a model that somebody else serves.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:printcolumn:name="Provider",type=string,JSONPath=`.spec.provider`
+// +kubebuilder:printcolumn:name="TargetModel",type=string,JSONPath=`.spec.targetModel`
+// +kubebuilder:printcolumn:name="Endpoint",type=string,JSONPath=`.spec.endpoint`
+// +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+type ExternalModel struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec is what is wanted.
+	// +optional
+	Spec *ExternalModelSpec `json:"spec,omitempty"`
+	// Status is what is.
+	// +optional
+	Status ExternalModelStatus `json:"status,omitempty"`
+}
+
+// GetConditions returns the conditions.
+func (o *ExternalModel) GetConditions() []metav1.Condition { return o.Status.Conditions }
+
+// SetConditions replaces the conditions.
+func (o *ExternalModel) SetConditions(conditions []metav1.Condition) {
+	o.Status.Conditions = conditions
+}
+
+// ExternalModelList is a list of ExternalModel.
+//
+// +kubebuilder:object:root=true
+type ExternalModelList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	// Items of the list.
+	Items []ExternalModel `json:"items"`
+}

@@ -1,0 +1,86 @@
+package v1alpha1
+
+// Phase is the one-word state of a subscription or an auth policy.
+type Phase string
+
+// The phases. Invalid is for an object without a spec, which the API server
+// admits.
+const (
+	PhasePending  Phase = "Pending"
+	PhaseActive   Phase = "Active"
+	PhaseDegraded Phase = "Degraded"
+	PhaseFailed   Phase = "Failed"
+	PhaseInvalid  Phase = "Invalid"
+)
+
+// Reason says in one word how something referenced is.
+//
+// +kubebuilder:validation:Enum=Reconciled;ReconcileFailed;PartialFailure;Valid;NotFound;GetFailed;Accepted;AcceptedEnforced;NotAccepted;Enforced;NotEnforced;BackendNotReady;ConditionsNotFound;Unknown
+type Reason string
+
+// The reasons.
+const (
+	ReasonReconciled         Reason = "Reconciled"
+	ReasonReconcileFailed    Reason = "ReconcileFailed"
+	ReasonPartialFailure     Reason = "PartialFailure"
+	ReasonValid              Reason = "Valid"
+	ReasonNotFound           Reason = "NotFound"
+	ReasonGetFailed          Reason = "GetFailed"
+	ReasonAccepted           Reason = "Accepted"
+	ReasonAcceptedEnforced   Reason = "AcceptedEnforced"
+	ReasonNotAccepted        Reason = "NotAccepted"
+	ReasonNotEnforced        Reason = "NotEnforced"
+	ReasonBackendNotReady    Reason = "BackendNotReady"
+	ReasonConditionsNotFound Reason = "ConditionsNotFound"
+	ReasonUnknown            Reason = "Unknown"
+)
+
+// ModelRef names a MaaSModelRef.
+type ModelRef struct {
+	// Name of the MaaSModelRef.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name"`
+	// Namespace of the MaaSModelRef.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace"`
+}
+
+// GroupReference names a group of users.
+type GroupReference struct {
+	// Name of the group.
+	Name string `json:"name"`
+}
+
+// ResourceRefStatus is the state of something that is referenced or generated.
+type ResourceRefStatus struct {
+	// Name of the object.
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+	// Namespace of the object.
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace"`
+	// Ready says whether it is valid and works.
+	Ready bool `json:"ready"`
+	// Reason in one word.
+	// +optional
+	Reason Reason `json:"reason,omitempty"`
+	// Message for people.
+	// +kubebuilder:validation:MaxLength=1024
+	// +optional
+	Message string `json:"message,omitempty"`
+}
+
+// Attribution is who usage is attributed to.
+type Attribution struct {
+	// OrganizationID for metering and billing.
+	// +optional
+	OrganizationID string `json:"organizationId,omitempty"`
+	// CostCenter for usage.
+	// +optional
+	CostCenter string `json:"costCenter,omitempty"`
+	// Labels for tracking and metrics.
+	// +optional
+	Labels map[string]string `json:"labels,omitempty"`
+}

@@ -1,0 +1,122 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// MaaSSubscriptionSpec says who may use how many tokens of which models.
+type MaaSSubscriptionSpec struct {
+	// Owner are the users of the subscription.
+	Owner OwnerSpec `json:"owner"`
+	// ModelRefs are the models and their limits.
+	// +kubebuilder:validation:MinItems=1
+	ModelRefs []ModelSubscriptionRef `json:"modelRefs"`
+	// TokenMetadata is who usage is attributed to.
+	// +optional
+	TokenMetadata *Attribution `json:"tokenMetadata,omitempty"`
+	// Priority chooses among several subscriptions of a user; higher wins.
+	// +kubebuilder:default=0
+	// +optional
+	Priority int32 `json:"priority,omitempty"`
+}
+
+// OwnerSpec lists the users of a subscription.
+type OwnerSpec struct {
+	// Groups of users.
+	// +optional
+	Groups []GroupReference `json:"groups,omitempty"`
+	// Users by name.
+	// +optional
+	Users []string `json:"users,omitempty"`
+}
+
+// ModelSubscriptionRef is a model with its limits.
+type ModelSubscriptionRef struct {
+	ModelRef `json:",inline"`
+	// TokenRateLimits hold together.
+	// +kubebuilder:validation:MinItems=1
+	TokenRateLimits []TokenRateLimit `json:"tokenRateLimits"`
+	// BillingRate is what a token costs.
+	// +optional
+	BillingRate *BillingRate `json:"billingRate,omitempty"`
+}
+
+// TokenRateLimit is a number of tokens in a window of time.
+type TokenRateLimit struct {
+	// Limit is the number of tokens.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000000
+	Limit int64 `json:"limit"`
+	// Window is the time, such as 30s, 5m or 24h.
+	// +kubebuilder:validation:MinLength=2
+	// +kubebuilder:validation:MaxLength=5
+	// +kubebuilder:validation:Pattern=`^[1-9]\d{0,3}(s|m|h)$`
+	Window string `json:"window"`
+}
+
+// BillingRate is what usage costs.
+type BillingRate struct {
+	// PerToken is the price of one token.
+	PerToken string `json:"perToken"`
+}
+
+// TokenRateLimitStatus is the state of a generated TokenRateLimitPolicy.
+type TokenRateLimitStatus struct {
+	ResourceRefStatus `json:",inline"`
+	// Model is the name of the MaaSModelRef.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Model string `json:"model"`
+}
+
+// MaaSSubscriptionStatus is the state of a subscription.
+type MaaSSubscriptionStatus struct {
+	// Phase in one word.
+	// +kubebuilder:validation:Enum=Pending;Active;Degraded;Failed;Invalid
+	// +optional
+	Phase Phase `json:"phase,omitempty"`
+	// ModelRefStatuses are the states of the models.
+	// +optional
+	ModelRefStatuses []ResourceRefStatus `json:"modelRefStatuses,omitempty"`
+	// TokenRateLimitStatuses are the states of the generated policies.
+	// +optional
+	TokenRateLimitStatuses []TokenRateLimitStatus `json:"tokenRateLimitStatuses,omitempty"`
+	// Conditions in detail.
+	// +optional
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// MaaSSubscription lets users spend tokens on models.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
+// +kubebuilder:printcolumn:name="Priority",type=integer,JSONPath=`.spec.priority`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+type MaaSSubscription struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec is what is wanted.
+	// +optional
+	Spec *MaaSSubscriptionSpec `json:"spec,omitempty"`
+	// Status is what is.
+	// +optional
+	Status MaaSSubscriptionStatus `json:"status,omitempty"`
+}
+
+// GetConditions returns the conditions.
+func (o *MaaSSubscription) GetConditions() []metav1.Condition { return o.Status.Conditions }
+
+// SetConditions replaces the conditions.
+func (o *MaaSSubscription) SetConditions(conditions []metav1.Condition) {
+	o.Status.Conditions = conditions
+}
+
+// MaaSSubscriptionList is a list of MaaSSubscription.
+//
+// +kubebuilder:object:root=true
+type MaaSSubscriptionList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	// Items of the list.
+	Items []MaaSSubscription `json:"items"`
+}

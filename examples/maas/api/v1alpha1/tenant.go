@@ -1,0 +1,140 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// TenantSpec configures the platform.
+type TenantSpec struct {
+	// GatewayRef names the Gateway of all models.
+	// +optional
+	GatewayRef *TenantGatewayRef `json:"gatewayRef,omitempty"`
+	// APIKeys configures API keys.
+	// +optional
+	APIKeys *TenantAPIKeys `json:"apiKeys,omitempty"`
+	// ExternalOIDC lets users of an identity provider in.
+	// +optional
+	ExternalOIDC *TenantExternalOIDC `json:"externalOIDC,omitempty"`
+	// Telemetry configures metrics.
+	// +optional
+	Telemetry *TenantTelemetry `json:"telemetry,omitempty"`
+}
+
+// TenantGatewayRef names a Gateway.
+type TenantGatewayRef struct {
+	// Namespace of the Gateway.
+	// +kubebuilder:default=openshift-ingress
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$`
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
+	// Name of the Gateway.
+	// +kubebuilder:default=maas-default-gateway
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$`
+	// +optional
+	Name string `json:"name,omitempty"`
+}
+
+// TenantAPIKeys configures API keys.
+type TenantAPIKeys struct {
+	// MaxExpirationDays bounds their life.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	MaxExpirationDays *int32 `json:"maxExpirationDays,omitempty"`
+}
+
+// TenantExternalOIDC is an identity provider.
+type TenantExternalOIDC struct {
+	// IssuerURL of the provider.
+	// +kubebuilder:validation:MinLength=9
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:Pattern=`^https://\S+$`
+	IssuerURL string `json:"issuerUrl"`
+	// ClientID is who tokens must be made for.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:Pattern=`^\S+$`
+	ClientID string `json:"clientId"`
+	// TTL of the provider's keys in the cache, in seconds.
+	// +kubebuilder:default=300
+	// +kubebuilder:validation:Minimum=30
+	// +optional
+	TTL int `json:"ttl,omitempty"`
+}
+
+// TenantTelemetry configures metrics.
+type TenantTelemetry struct {
+	// Enabled switches them on.
+	// +kubebuilder:default=true
+	// +optional
+	Enabled *bool `json:"enabled,omitempty"`
+	// Metrics chooses their dimensions.
+	// +optional
+	Metrics *TenantMetrics `json:"metrics,omitempty"`
+}
+
+// TenantMetrics chooses the dimensions of metrics.
+type TenantMetrics struct {
+	// CaptureOrganization adds the organization.
+	// +kubebuilder:default=true
+	// +optional
+	CaptureOrganization *bool `json:"captureOrganization,omitempty"`
+	// CaptureUser adds the user, which may concern privacy.
+	// +kubebuilder:default=false
+	// +optional
+	CaptureUser *bool `json:"captureUser,omitempty"`
+	// CaptureGroup adds the group.
+	// +kubebuilder:default=false
+	// +optional
+	CaptureGroup *bool `json:"captureGroup,omitempty"`
+	// CaptureModelUsage adds the model.
+	// +kubebuilder:default=true
+	// +optional
+	CaptureModelUsage *bool `json:"captureModelUsage,omitempty"`
+}
+
+// TenantStatus is the state of the platform.
+type TenantStatus struct {
+	// Phase in one word.
+	// +kubebuilder:validation:Enum=Pending;Active;Degraded;Failed
+	// +optional
+	Phase Phase `json:"phase,omitempty"`
+	// Conditions in detail.
+	// +optional
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// Tenant is the platform; there is one, default-tenant.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="self.metadata.name == 'default-tenant'",message="Tenant name must be default-tenant"
+type Tenant struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec is what is wanted.
+	// +optional
+	Spec *TenantSpec `json:"spec,omitempty"`
+	// Status is what is.
+	// +optional
+	Status TenantStatus `json:"status,omitempty"`
+}
+
+// GetConditions returns the conditions.
+func (o *Tenant) GetConditions() []metav1.Condition { return o.Status.Conditions }
+
+// SetConditions replaces the conditions.
+func (o *Tenant) SetConditions(conditions []metav1.Condition) { o.Status.Conditions = conditions }
+
+// TenantList is a list of Tenant.
+//
+// +kubebuilder:object:root=true
+type TenantList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	// Items of the list.
+	Items []Tenant `json:"items"`
+}

@@ -1,0 +1,53 @@
+// Package backend holds what the controllers share: the settings of the
+// operator, the kinds of other projects, and the way from a model to its route.
+package backend
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+)
+
+// Config are the settings of the operator.
+type Config struct {
+	// Gateway serves all models.
+	Gateway types.NamespacedName
+	// AppNamespace is where the API of the platform runs.
+	AppNamespace string
+	// SubscriptionNamespace is the only one whose subscriptions, auth policies
+	// and tenants count.
+	SubscriptionNamespace string
+	// MetadataTTL and AuthzTTL are how long gateways remember answers, in
+	// seconds.
+	MetadataTTL, AuthzTTL int64
+}
+
+// Labels and annotations of the product.
+const (
+	ManagedBy           = "app.kubernetes.io/managed-by"
+	PartOf              = "app.kubernetes.io/part-of"
+	Component           = "app.kubernetes.io/component"
+	ModelLabel          = "maas.opendatahub.io/model"
+	ModelNamespaceLabel = "maas.opendatahub.io/model-namespace"
+	Manager             = "maas-controller"
+	OptOutAnnotation    = "opendatahub.io/managed"
+)
+
+// Options are the options of a controller whose owners get the finalizer.
+func Options(finalizer string) controller.Options {
+	return controller.Options{Apply: apply.Options{Finalizer: finalizer, OptOutAnnotation: OptOutAnnotation}}
+}
+
+// AddToScheme registers every typed kind that the operator reads or writes.
+func AddToScheme(scheme *runtime.Scheme) error {
+	for _, add := range []func(*runtime.Scheme) error{addCore, gatewayv1.Install, maasv1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return err
+		}
+	}
+	return nil
+}

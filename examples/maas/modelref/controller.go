@@ -1,0 +1,134 @@
+// Package modelref finds the route and the endpoint of a model.
+package modelref
+
+import (
+	"context"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/reconcilekit/reconcilekit/conditions"
+	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+)
+
+// look is how soon a model that is being deleted looks again for its policies,
+// although events wake it.
+const look = 5 * time.Second
+
+// Reconciler of MaaSModelRef.
+type Reconciler struct{ backend.Config }
+
+// New declares the controller of MaaSModelRef.
+func New(config backend.Config) *controller.Builder[*maasv1alpha1.MaaSModelRef, *world, *world] {
+	r := &Reconciler{config}
+	status := func(o *maasv1alpha1.MaaSModelRef) *maasv1alpha1.MaaSModelRefStatus { return &o.Status }
+	policies := []client.Object{backend.Kind(backend.AuthPolicy), backend.Kind(backend.TokenRateLimitPolicy)}
+	return controller.New("maas-model-ref", r).
+		Reads(&gatewayv1.HTTPRoute{}, &gatewayv1.Gateway{}, &maasv1alpha1.ExternalModel{}).
+		Reads(backend.Kind(backend.LLMInferenceService)).
+		Writes(policies...).
+		Optional(policies...).
+		Optional(backend.Kind(backend.LLMInferenceService)).
+		Status(controller.Decorate(status, r)).
+		Options(backend.Options("maas.opendatahub.io/model-cleanup"))
+}
+
+// world is what is known of a model.
+type world struct {
+	backend.Config
+	model    *maasv1alpha1.MaaSModelRef
+	route    reconcile.FetchResult[*gatewayv1.HTTPRoute]
+	gateway  reconcile.FetchResult[*gatewayv1.Gateway]
+	external reconcile.FetchResult[*maasv1alpha1.ExternalModel]
+	llm      reconcile.FetchResult[*unstructured.Unstructured]
+	policies []unstructured.Unstructured // of a model that is being deleted
+}
+
+// GetComponentHealth has nothing to say: a model depends on others, but makes
+// nothing that could be held back.
+func (*world) GetComponentHealth(context.Context) []health.Component { return nil }
+
+// FetchRemoteState reads the backend, its route and the gateway.
+func (r *Reconciler) FetchRemoteState(
+	ctx context.Context, reader reconcile.Reader, rc reconcile.ReconcileContext[*maasv1alpha1.MaaSModelRef],
+) *world {
+	w := &world{Config: r.Config, model: rc.Object}
+	if !w.model.DeletionTimestamp.IsZero() {
+		w.fetchPolicies(ctx, reader)
+		return w
+	}
+	if w.model.Spec == nil {
+		return w
+	}
+	ref := w.model.Spec.ModelRef
+	w.route = backend.FetchRoute(ctx, reader, w.model.Namespace, ref)
+	w.gateway = reconcile.Fetch(ctx, reader, r.Gateway, &gatewayv1.Gateway{})
+	key := backend.Key(w.model.Namespace, ref.Name)
+	if ref.Kind == maasv1alpha1.BackendExternalModel {
+		w.external = reconcile.Fetch(ctx, reader, key, &maasv1alpha1.ExternalModel{})
+	} else {
+		w.llm = reconcile.Fetch(ctx, reader, key, backend.Kind(backend.LLMInferenceService))
+	}
+	return w
+}
+
+func (w *world) fetchPolicies(ctx context.Context, reader reconcile.Reader) {
+	labels := client.MatchingLabels{backend.ModelLabel: w.model.Name, backend.ManagedBy: backend.Manager}
+	for _, list := range []*unstructured.UnstructuredList{backend.List(backend.AuthPolicy), backend.List(backend.TokenRateLimitPolicy)} {
+		found := reconcile.FetchList(ctx, reader, list, client.InNamespace(w.model.Namespace), labels)
+		w.policies = append(w.policies, found.Value.Items...)
+	}
+}
+
+// ComposeState leaves the world as it is.
+func (*Reconciler) ComposeState(_ context.Context, _ reconcile.ReconcileContext[*maasv1alpha1.MaaSModelRef], w *world) *world {
+	return w
+}
+
+// PlanResources plans nothing: models have no children.
+func (*Reconciler) PlanResources(context.Context, reconcile.ReconcileContext[*maasv1alpha1.MaaSModelRef], *world) reconcile.PlanResult {
+	return reconcile.PlanResult{}
+}
+
+// Finalize lets the model go when the policies on it are gone. Those of the
+// operator's groups go by themselves, as a model that is being deleted has none;
+// others with the product's labels are deleted, save those that have opted out
+// or that somebody controls.
+func (*Reconciler) Finalize(_ context.Context, _ reconcile.ReconcileContext[*maasv1alpha1.MaaSModelRef], w *world) reconcile.PlanResult {
+	var plan reconcile.PlanResult
+	for i := range w.policies {
+		policy := &w.policies[i]
+		switch {
+		case policy.GetAnnotations()[backend.OptOutAnnotation] == "false":
+		case policy.GetAnnotations()[apply.GroupAnnotation] != "":
+			plan.RequeueAfter = look
+		case metav1.GetControllerOf(policy) == nil:
+			plan.Delete(policy)
+		}
+	}
+	return plan
+}
+
+// DecorateStatus sets the outcome.
+func (*Reconciler) DecorateStatus(status *maasv1alpha1.MaaSModelRefStatus, cm *conditions.Manager, w *world) {
+	if !w.model.DeletionTimestamp.IsZero() {
+		return
+	}
+	kept := status.Conditions
+	phase, reason, message := w.outcome(status)
+	status.Phase, status.Conditions = phase, kept
+	if phase == maasv1alpha1.ModelReady {
+		cm.MarkTrue(conditions.Ready, string(reason), message)
+		return
+	}
+	status.Endpoint = ""
+	cm.MarkFalse(conditions.Ready, string(reason), message)
+}

@@ -1,0 +1,144 @@
+package operator_test
+
+import (
+	"context"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/operator"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+)
+
+const (
+	patience = 20 * time.Second
+	moment   = time.Second
+)
+
+// The world of the suite: one API server and one operator.
+var (
+	scheme   = runtime.NewScheme()
+	env      = &reconciletest.Environment{Scheme: scheme}
+	requests reconciletest.Requests
+	c        client.Client
+	config   = backend.Config{
+		Gateway:      types.NamespacedName{Namespace: "openshift-ingress", Name: "maas-default-gateway"},
+		AppNamespace: "opendatahub", SubscriptionNamespace: "models-as-a-service", MetadataTTL: 60, AuthzTTL: 300,
+	}
+)
+
+func TestOperator(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "MaaS")
+}
+
+var _ = BeforeSuite(func() {
+	ctrl.SetLogger(logr.Discard())
+	Expect(backend.AddToScheme(scheme)).To(Succeed())
+	gateway, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()
+	Expect(err).NotTo(HaveOccurred())
+	standard := filepath.Join(strings.TrimSpace(string(gateway)), "config/crd/standard")
+	env.CRDPaths = []string{"../config/crd", "../config/foreign",
+		filepath.Join(standard, "gateway.networking.k8s.io_httproutes.yaml"), filepath.Join(standard, "gateway.networking.k8s.io_gateways.yaml")}
+	env.Setup(GinkgoTB())
+	c = env.Client()
+	ctx := context.Background()
+	for _, name := range []string{"llm", "llm2", "models-as-a-service", "openshift-ingress", "opendatahub"} {
+		Expect(c.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(Succeed())
+	}
+	hostname := gatewayv1.Hostname("maas.example.com")
+	Expect(c.Create(ctx, &gatewayv1.Gateway{
+		ObjectMeta: metav1.ObjectMeta{Namespace: config.Gateway.Namespace, Name: config.Gateway.Name},
+		Spec: gatewayv1.GatewaySpec{GatewayClassName: "x", Listeners: []gatewayv1.Listener{
+			{Name: "http", Port: 80, Protocol: gatewayv1.HTTPProtocolType, Hostname: &hostname},
+		}},
+	})).To(Succeed())
+	startOperator(requests.Observe(env.Config()))
+})
+
+// startOperator runs the operator in this process until the suite ends or stop
+// is called.
+func startOperator(rc *rest.Config) (stop func()) {
+	GinkgoHelper()
+	maas := operator.New(config)
+	cache, err := maas.Cache(scheme)
+	Expect(err).NotTo(HaveOccurred())
+	skip := true
+	options := manager.Options{Scheme: scheme, Cache: cache, Metrics: server.Options{BindAddress: "0"}}
+	options.Controller.SkipNameValidation = &skip // several operators, one after the other
+	mgr, err := ctrl.NewManager(rc, options)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(maas.SetupWithManager(mgr)).To(Succeed())
+	running, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- mgr.Start(running) }()
+	Expect(mgr.GetCache().WaitForCacheSync(running)).To(BeTrue())
+	stop = func() {
+		if running.Err() == nil {
+			cancel()
+			Eventually(done).WithTimeout(patience).Should(Receive(BeNil()))
+		}
+	}
+	DeferCleanup(stop)
+	return stop
+}
+
+// clean removes what a scenario has left, owners first.
+func clean(ctx context.Context) {
+	GinkgoHelper()
+	own := func(kind string) schema.GroupVersionKind {
+		return schema.GroupVersionKind{Group: "maas.opendatahub.io", Version: "v1alpha1", Kind: kind}
+	}
+	for _, gvk := range []schema.GroupVersionKind{
+		own("MaaSSubscription"), own("MaaSAuthPolicy"), own("MaaSModelRef"), own("ExternalModel"),
+		gatewayv1.SchemeGroupVersion.WithKind("HTTPRoute"), backend.AuthPolicy, backend.TokenRateLimitPolicy,
+		backend.ServiceEntry, backend.DestinationRule, backend.LLMInferenceService,
+	} {
+		list := backend.List(gvk)
+		Expect(c.List(ctx, list)).To(Succeed())
+		for i := range list.Items {
+			remove(ctx, &list.Items[i])
+		}
+		Eventually(func() []unstructured.Unstructured {
+			Expect(c.List(ctx, list)).To(Succeed())
+			return list.Items
+		}).WithTimeout(patience).WithPolling(20*time.Millisecond).Should(BeEmpty(), gvk.String)
+	}
+	services := &corev1.ServiceList{}
+	Expect(c.List(ctx, services, client.InNamespace("llm"))).To(Succeed())
+	for i := range services.Items {
+		Expect(client.IgnoreNotFound(c.Delete(ctx, &services.Items[i]))).To(Succeed())
+	}
+}
+
+// remove deletes an object and takes the finalizer off that a scenario has put
+// on.
+func remove(ctx context.Context, object *unstructured.Unstructured) {
+	GinkgoHelper()
+	for i, finalizer := range object.GetFinalizers() {
+		if finalizer == "example.io/hold" {
+			patch := client.RawPatch(types.JSONPatchType, []byte(`[{"op":"remove","path":"/metadata/finalizers/`+string(rune('0'+i))+`"}]`))
+			Expect(client.IgnoreNotFound(c.Patch(ctx, object, patch))).To(Succeed())
+		}
+	}
+	Expect(client.IgnoreNotFound(c.Delete(ctx, object))).To(Succeed())
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+)
+
+// TestProcess starts the operator as a process of its own on an API server
+// without the namespace of subscriptions and without the kinds of other projects.
+func TestProcess(t *testing.T) {
+	scheme := runtime.NewScheme()
+	if err := backend.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	gateway, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	standard := filepath.Join(strings.TrimSpace(string(gateway)), "config/crd/standard")
+	env := &reconciletest.Environment{Scheme: scheme, CRDPaths: []string{"config/crd",
+		filepath.Join(standard, "gateway.networking.k8s.io_httproutes.yaml"), filepath.Join(standard, "gateway.networking.k8s.io_gateways.yaml")}}
+	env.Setup(t)
+	kubeconfig, err := reconciletest.Kubeconfig(env.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	file, binary := filepath.Join(folder, "kubeconfig"), filepath.Join(folder, "maas")
+	if err := os.WriteFile(file, kubeconfig, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	output, err := os.Create(filepath.Join(folder, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = output.Close() }()
+	log := func() string {
+		text, err := os.ReadFile(output.Name())
+		if err != nil {
+			t.Error(err)
+		}
+		return string(text)
+	}
+	process := exec.CommandContext(t.Context(), binary, "--kubeconfig", file, "--metrics-bind-address=0", "--health-probe-bind-address=0")
+	process.Stdout, process.Stderr = output, output
+	if err := process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = process.Process.Signal(os.Interrupt)
+		if err := process.Wait(); err != nil {
+			t.Errorf("the operator ended with %v:\n%s", err, log())
+		}
+	}()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for {
+		home := &corev1.Namespace{}
+		err := env.Client().Get(ctx, client.ObjectKey{Name: "models-as-a-service"}, home)
+		if err == nil && home.Labels["opendatahub.io/generated-namespace"] == "true" {
+			break
+		}
+		if ctx.Err() != nil {
+			t.Fatalf("no namespace: %v\n%s", err, log())
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	time.Sleep(time.Second) // the controllers start meanwhile
+	if strings.Contains(log(), "ERROR") {
+		t.Errorf("errors in the log:\n%s", log())
+	}
+}

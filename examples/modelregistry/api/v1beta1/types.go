@@ -1,0 +1,124 @@
+package v1beta1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// PostgresConfig names a PostgreSQL database, or asks for one.
+// +kubebuilder:validation:XValidation:rule="has(self.generateDeployment) && self.generateDeployment ? true : (size(self.host) > 0 || size(self.hostAddress) > 0)",message="GenerateDeployment must be set to true if host/hostAddress are not provided"
+// +kubebuilder:validation:XValidation:rule="has(self.database) && size(self.database) > 0 ? has(self.username) && size(self.username) > 0 : true",message="Username must be set if database is specified"
+// +kubebuilder:validation:XValidation:rule="!(has(self.generateDeployment) && self.generateDeployment) || ((!has(self.host) || size(self.host) == 0) && (!has(self.hostAddress) || size(self.hostAddress) == 0))",message="host and hostAddress must not be set when generateDeployment is true"
+type PostgresConfig struct {
+	// GenerateDeployment asks the operator to run the database.
+	GenerateDeployment *bool `json:"generateDeployment,omitempty"`
+	// Host name.
+	Host string `json:"host,omitempty"`
+	// HostAddress is used when Host is empty.
+	HostAddress string `json:"hostAddress,omitempty"`
+	// Port of the server.
+	// +kubebuilder:default=5432
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	Port *int32 `json:"port,omitempty"`
+	// Username to connect with.
+	Username string `json:"username,omitempty"`
+	// PasswordSecret has the password.
+	PasswordSecret *SecretKeyValue `json:"passwordSecret,omitempty"`
+	// Database name.
+	Database string `json:"database,omitempty"`
+	// SkipDBCreation has no effect.
+	// +kubebuilder:default=false
+	SkipDBCreation bool `json:"skipDBCreation,omitempty"`
+	// SSLMode of the connection.
+	// +kubebuilder:default=disable
+	// +kubebuilder:validation:Enum=disable;allow;prefer;require;verify-ca;verify-full
+	SSLMode string `json:"sslMode,omitempty"`
+	// SSLCertificateSecret has the client certificate.
+	SSLCertificateSecret *SecretKeyValue `json:"sslCertificateSecret,omitempty"`
+	// SSLKeySecret has its key.
+	SSLKeySecret *SecretKeyValue `json:"sslKeySecret,omitempty"`
+	// SSLPasswordSecret has the password of the key.
+	SSLPasswordSecret *SecretKeyValue `json:"sslPasswordSecret,omitempty"`
+	// SSLRootCertificateConfigMap has the certificate of the authority; it goes before SSLRootCertificateSecret.
+	SSLRootCertificateConfigMap *ConfigMapKeyValue `json:"sslRootCertificateConfigMap,omitempty"`
+	// SSLRootCertificateSecret has the certificate of the authority.
+	SSLRootCertificateSecret *SecretKeyValue `json:"sslRootCertificateSecret,omitempty"`
+	// Image of the generated database.
+	Image string `json:"image,omitempty"`
+}
+
+// Generated says whether the operator runs the database.
+func (p *PostgresConfig) Generated() bool {
+	return p != nil && p.GenerateDeployment != nil && *p.GenerateDeployment
+}
+
+// ModelRegistrySpec is what is asked for. One of postgres and mysql must be given; of both, postgres is used.
+// +kubebuilder:validation:XValidation:rule="!(has(self.oauthProxy) && has(self.kubeRBACProxy))",message="Cannot use both oauthProxy and kubeRBACProxy"
+type ModelRegistrySpec struct {
+	// Rest configures the REST server.
+	Rest RestSpec `json:"rest"`
+	// Grpc is deprecated and has no effect.
+	Grpc *GrpcSpec `json:"grpc,omitempty"`
+	// Postgres is the database.
+	Postgres *PostgresConfig `json:"postgres,omitempty"`
+	// MySQL is the database.
+	MySQL *MySQLConfig `json:"mysql,omitempty"`
+	// EnableDatabaseUpgrade has no effect.
+	EnableDatabaseUpgrade *bool `json:"enable_database_upgrade,omitempty"`
+	// DowngradeDbSchemaVersion has no effect.
+	DowngradeDbSchemaVersion *int64 `json:"downgrade_db_schema_version,omitempty"`
+	// OAuthProxy is deprecated: it becomes kubeRBACProxy.
+	OAuthProxy *ProxyConfig `json:"oauthProxy,omitempty"`
+	// KubeRBACProxy puts a proxy that authorizes requests before the server.
+	KubeRBACProxy *ProxyConfig `json:"kubeRBACProxy,omitempty"`
+}
+
+// ModelRegistryStatus is what is.
+type ModelRegistryStatus struct {
+	// Hosts are the names under which the registry is reached.
+	Hosts []string `json:"hosts,omitempty"`
+	// HostsStr is Hosts joined with commas.
+	HostsStr string `json:"hostsStr,omitempty"`
+	// SpecDefaults is the JSON merge patch from the spec to the one in effect.
+	SpecDefaults string `json:"specDefaults,omitempty"`
+	// Conditions say how the registry is.
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// ModelRegistry is a server of model metadata.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:storageversion
+// +kubebuilder:resource:shortName=mr
+// +kubebuilder:printcolumn:name="Available",type=string,JSONPath=`.status.conditions[?(@.type=="Available")].status`
+// +kubebuilder:printcolumn:name="KubeRBACProxy",type=string,JSONPath=`.status.conditions[?(@.type=="KubeRBACProxyAvailable")].status`,priority=2
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Hosts",type=string,JSONPath=`.status.hostsStr`,priority=2
+// +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.conditions[?(@.type=="Available")].message`,priority=2
+type ModelRegistry struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   ModelRegistrySpec   `json:"spec,omitempty"`
+	Status ModelRegistryStatus `json:"status,omitempty"`
+}
+
+// Hub marks the version that the others convert to.
+func (*ModelRegistry) Hub() {}
+
+// GetConditions returns the conditions of the status.
+func (m *ModelRegistry) GetConditions() []metav1.Condition { return m.Status.Conditions }
+
+// SetConditions replaces the conditions of the status.
+func (m *ModelRegistry) SetConditions(conditions []metav1.Condition) {
+	m.Status.Conditions = conditions
+}
+
+// ModelRegistryList is a list of registries.
+//
+// +kubebuilder:object:root=true
+type ModelRegistryList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []ModelRegistry `json:"items"`
+}

@@ -1,0 +1,171 @@
+// Command modelregistry is the operator of ModelRegistry.
+package main
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/openshift"
+	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
+	"github.com/reconcilekit/reconcilekit/examples/modelregistry/registry"
+	hooks "github.com/reconcilekit/reconcilekit/examples/modelregistry/webhook"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+)
+
+// options are the flags of the command.
+type options struct {
+	kubeconfig     string
+	metrics        string
+	probes         string
+	leaderElect    bool
+	webhookPort    int
+	webhookCertDir string
+	describe       bool
+	log            zap.Options
+}
+
+func main() {
+	o := parse(flag.CommandLine, os.Args[1:])
+	if err := run(o); err != nil {
+		fmt.Fprintln(os.Stderr, "modelregistry:", err)
+		os.Exit(1)
+	}
+}
+
+// parse reads the flags; the flag set decides what happens when they are wrong.
+func parse(flags *flag.FlagSet, args []string) options {
+	var o options
+	if known := flags.Lookup("kubeconfig"); known == nil { // controller-runtime may have registered it
+		flags.StringVar(&o.kubeconfig, "kubeconfig", "", "the cluster to run against; empty means the one that the process runs in, or $KUBECONFIG")
+	}
+	flags.StringVar(&o.metrics, "metrics-bind-address", "0", `where metrics are served, such as ":8443"; "0" serves none`)
+	flags.StringVar(&o.probes, "health-probe-bind-address", ":8081", `where /healthz and /readyz are served; "0" serves none`)
+	flags.BoolVar(&o.leaderElect, "leader-elect", false, "let only one of several instances work")
+	flags.IntVar(&o.webhookPort, "webhook-port", webhook.DefaultPort, "port of the webhook server")
+	flags.StringVar(&o.webhookCertDir, "webhook-cert-dir", "", "folder with tls.crt and tls.key of the webhook server")
+	flags.BoolVar(&o.describe, "describe", false, "print what the operator watches, reads and writes, and exit")
+	o.log.BindFlags(flags)
+	_ = flags.Parse(args) // the flag set exits or panics by itself
+	if known := flags.Lookup("kubeconfig"); known != nil {
+		o.kubeconfig = known.Value.String()
+	}
+	return o
+}
+
+// settings reads the environment; an empty value counts as unset.
+func settings() v1beta1.Settings {
+	or := func(name, value string) string { return cmp.Or(os.Getenv(name), value) }
+	return v1beta1.Settings{
+		Namespace:     os.Getenv("REGISTRIES_NAMESPACE"),
+		Webhooks:      os.Getenv("ENABLE_WEBHOOKS") != "false",
+		DefaultDomain: os.Getenv("DEFAULT_DOMAIN"),
+		RestImage:     or("REST_IMAGE", "quay.io/opendatahub/model-registry:latest"),
+		ProxyImage:    or("KUBE_RBAC_PROXY_IMAGE", "quay.io/openshift/origin-kube-rbac-proxy:latest"),
+		PostgresImage: or("POSTGRES_IMAGE", "quay.io/sclorg/postgresql-16-c10s:latest"),
+	}
+}
+
+func newScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	return scheme, errors.Join(clientscheme.AddToScheme(scheme), v1beta1.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), openshift.AddToScheme(scheme))
+}
+
+// run starts the operator and returns when it ends.
+func run(o options) error {
+	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&o.log)))
+	scheme, err := newScheme()
+	if err != nil {
+		return err
+	}
+	registries, err := registry.New(scheme, settings())
+	if err != nil {
+		return err
+	}
+	if o.describe {
+		return describe(scheme, registries)
+	}
+	config, err := load(o.kubeconfig)
+	if err != nil {
+		return err
+	}
+	cache, err := controller.CacheOptions(scheme, registries)
+	if err != nil {
+		return err
+	}
+	mgr, err := ctrl.NewManager(config, manager.Options{
+		Scheme:                 scheme,
+		Cache:                  cache,
+		Metrics:                server.Options{BindAddress: o.metrics},
+		HealthProbeBindAddress: o.probes,
+		LeaderElection:         o.leaderElect,
+		LeaderElectionID:       "85f368d1.opendatahub.io",
+		WebhookServer:          webhook.NewServer(webhook.Options{Port: o.webhookPort, CertDir: o.webhookCertDir}),
+	})
+	if err != nil {
+		return fmt.Errorf("make the manager: %w", err)
+	}
+	if settings().Webhooks {
+		for path, handler := range hooks.Handlers(scheme, mgr.GetAPIReader(), settings()) {
+			mgr.GetWebhookServer().Register(path, handler)
+		}
+	}
+	err = errors.Join(
+		registries.SetupWithManager(mgr),
+		mgr.AddHealthzCheck("ping", healthz.Ping),
+		mgr.AddReadyzCheck("ping", healthz.Ping),
+	)
+	if err != nil {
+		return err
+	}
+	return mgr.Start(ctrl.SetupSignalHandler())
+}
+
+// describe prints the page.
+func describe(scheme *runtime.Scheme, controllers ...controller.Declared) error {
+	page, err := newPage(scheme, controllers...)
+	if err != nil {
+		return err
+	}
+	fmt.Print(page.Markdown())
+	return nil
+}
+
+// newPage says what the operator does.
+func newPage(scheme *runtime.Scheme, controllers ...controller.Declared) (controller.Page, error) {
+	page, err := controller.NewPage("model-registry-operator", scheme, controllers...)
+	if err != nil {
+		return page, err
+	}
+	page.LeaderElection = true
+	page.Webhooks = hooks.Describe()
+	page.Services = []controller.Service{{Name: "model-registry-operator-webhook-service", Port: 443}}
+	page.ExtraRules = registry.GrantedRules()
+	return page, nil
+}
+
+// load finds the cluster.
+func load(kubeconfig string) (*rest.Config, error) {
+	if kubeconfig == "" {
+		return ctrl.GetConfig()
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig %s: %w", kubeconfig, err)
+	}
+	return config, nil
+}

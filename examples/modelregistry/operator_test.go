@@ -1,0 +1,299 @@
+package main_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+)
+
+var (
+	ctx    = context.Background()
+	binary string
+)
+
+func TestOperator(t *testing.T) {
+	RegisterFailHandler(Fail)
+	SetDefaultEventuallyTimeout(15 * time.Second)
+	SetDefaultEventuallyPollingInterval(100 * time.Millisecond)
+	RunSpecs(t, "ModelRegistry operator")
+}
+
+var _ = BeforeSuite(func() {
+	binary = filepath.Join(GinkgoT().TempDir(), "modelregistry")
+	out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput()
+	Expect(err).NotTo(HaveOccurred(), string(out))
+})
+
+// world is an API server with some optional kinds, and the operator as a process beside it.
+type world struct {
+	env     *reconciletest.Environment
+	c       client.Client
+	folder  string
+	port    int
+	running config
+	process *exec.Cmd
+	log     *bytes.Buffer
+}
+
+// newWorld starts an API server with the kinds that the configuration speaks of.
+func newWorld(capabilities config) *world {
+	GinkgoHelper()
+	scheme := runtime.NewScheme()
+	Expect(clientscheme.AddToScheme(scheme)).To(Succeed())
+	Expect(apiextensionsv1.AddToScheme(scheme)).To(Succeed())
+	w := &world{env: &reconciletest.Environment{Scheme: scheme, CRDPaths: crds(capabilities)}, folder: GinkgoT().TempDir()}
+	w.env.Setup(GinkgoTB())
+	w.c = w.env.Client()
+	kubeconfig, err := reconciletest.Kubeconfig(w.env.Config())
+	Expect(err).NotTo(HaveOccurred())
+	w.write("kubeconfig", kubeconfig)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	Expect(err).NotTo(HaveOccurred())
+	w.port = listener.Addr().(*net.TCPAddr).Port
+	Expect(listener.Close()).To(Succeed())
+	w.certify()
+	w.convert()
+	return w
+}
+
+func crds(capabilities config) []string {
+	paths := []string{"config/crd", "config/platform/components.platform.opendatahub.io_modelregistries.yaml"}
+	if capabilities.OpenShift {
+		paths = append(paths, "config/openshift/route.openshift.io_routes.yaml", "config/openshift/config.openshift.io_ingresses.yaml")
+	}
+	if capabilities.UserAPI {
+		paths = append(paths, "config/openshift/user.openshift.io_groups.yaml")
+	}
+	if capabilities.AuthAPI {
+		paths = append(paths, "config/platform/services.platform.opendatahub.io_auths.yaml")
+	}
+	return paths
+}
+
+func (w *world) write(name string, data []byte) {
+	GinkgoHelper()
+	Expect(os.WriteFile(filepath.Join(w.folder, name), data, 0o600)).To(Succeed())
+}
+
+// certify makes the certificate of the webhook server, which signs itself.
+func (w *world) certify() {
+	GinkgoHelper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	Expect(err).NotTo(HaveOccurred())
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "webhooks"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	certificate, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	Expect(err).NotTo(HaveOccurred())
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	Expect(err).NotTo(HaveOccurred())
+	w.write("tls.crt", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate}))
+	w.write("tls.key", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}))
+}
+
+func (w *world) url(path string) *string {
+	url := fmt.Sprintf("https://127.0.0.1:%d%s", w.port, path)
+	return &url
+}
+
+func (w *world) authority() []byte {
+	GinkgoHelper()
+	data, err := os.ReadFile(filepath.Join(w.folder, "tls.crt"))
+	Expect(err).NotTo(HaveOccurred())
+	return data
+}
+
+// convert lets the API server ask the operator for conversions.
+func (w *world) convert() {
+	GinkgoHelper()
+	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "modelregistries.modelregistry.opendatahub.io"}}
+	Expect(w.c.Get(ctx, client.ObjectKeyFromObject(crd), crd)).To(Succeed())
+	crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{
+		Strategy: apiextensionsv1.WebhookConverter,
+		Webhook: &apiextensionsv1.WebhookConversion{
+			ClientConfig:             &apiextensionsv1.WebhookClientConfig{URL: w.url("/convert"), CABundle: w.authority()},
+			ConversionReviewVersions: []string{"v1"},
+		},
+	}
+	Expect(w.c.Update(ctx, crd)).To(Succeed())
+}
+
+// admit installs the webhook configurations of the example, or removes them.
+func (w *world) admit(wanted bool) {
+	GinkgoHelper()
+	data, err := os.ReadFile("config/webhook/webhooks.yaml")
+	Expect(err).NotTo(HaveOccurred())
+	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), 4096)
+	mutating := &admissionregistrationv1.MutatingWebhookConfiguration{}
+	validating := &admissionregistrationv1.ValidatingWebhookConfiguration{}
+	Expect(decoder.Decode(mutating)).To(Succeed())
+	Expect(decoder.Decode(validating)).To(Succeed())
+	for _, existing := range []client.Object{mutating.DeepCopy(), validating.DeepCopy()} {
+		Expect(client.IgnoreNotFound(w.c.Delete(ctx, existing))).To(Succeed())
+	}
+	if !wanted {
+		return
+	}
+	reach := func(to *admissionregistrationv1.WebhookClientConfig) {
+		*to = admissionregistrationv1.WebhookClientConfig{URL: w.url(*to.Service.Path), CABundle: w.authority()}
+	}
+	reach(&mutating.Webhooks[0].ClientConfig)
+	reach(&validating.Webhooks[0].ClientConfig)
+	Expect(w.c.Create(ctx, mutating)).To(Succeed())
+	Expect(w.c.Create(ctx, validating)).To(Succeed())
+}
+
+// run starts the operator with the settings, unless it runs with them.
+func (w *world) run(settings config) {
+	GinkgoHelper()
+	if w.process != nil && w.running == settings {
+		return
+	}
+	w.stop()
+	w.admit(false)
+	w.log = &bytes.Buffer{}
+	probes := w.freePort()
+	w.process = exec.Command(binary, "--kubeconfig", filepath.Join(w.folder, "kubeconfig"),
+		"--webhook-port", fmt.Sprint(w.port), "--webhook-cert-dir", w.folder,
+		"--health-probe-bind-address", fmt.Sprintf("127.0.0.1:%d", probes))
+	w.process.Env = append(os.Environ(),
+		"REGISTRIES_NAMESPACE="+settings.RegistriesNamespace,
+		"DEFAULT_DOMAIN="+settings.DefaultDomain,
+		fmt.Sprintf("ENABLE_WEBHOOKS=%t", settings.Webhooks))
+	w.process.Stdout, w.process.Stderr = w.log, w.log
+	Expect(w.process.Start()).To(Succeed())
+	w.running = settings
+	Eventually(func(g Gomega) {
+		answer, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/readyz", probes))
+		g.Expect(err).NotTo(HaveOccurred())
+		defer answer.Body.Close()
+		g.Expect(answer.StatusCode).To(Equal(http.StatusOK))
+		if settings.Webhooks {
+			connection, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", w.port))
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(connection.Close()).To(Succeed())
+		}
+	}).WithTimeout(30*time.Second).Should(Succeed(), func() string { return w.log.String() })
+	w.admit(settings.Webhooks)
+}
+
+func (w *world) freePort() int {
+	GinkgoHelper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	Expect(err).NotTo(HaveOccurred())
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port
+}
+
+func (w *world) stop() {
+	if w.process == nil {
+		return
+	}
+	_ = w.process.Process.Signal(os.Interrupt)
+	_ = w.process.Wait()
+	w.process = nil
+}
+
+// reconfigure restarts the operator with other settings.
+func (w *world) reconfigure(change map[string]any) {
+	GinkgoHelper()
+	settings := w.running
+	if namespace, given := change["registriesNamespace"].(string); given {
+		settings.RegistriesNamespace = namespace
+	}
+	w.run(settings)
+}
+
+// settle waits until nothing in the namespace has changed for a while.
+func (p *player) settle() {
+	GinkgoHelper()
+	last, quiet := []string{}, time.Now()
+	Eventually(func() bool {
+		versions := p.versions()
+		if !slices.Equal(versions, last) {
+			last, quiet = versions, time.Now()
+		}
+		return time.Since(quiet) > 500*time.Millisecond
+	}).Should(BeTrue(), "it does not come to rest")
+}
+
+// versions lists the versions of what the operator writes in the namespace.
+func (p *player) versions() []string {
+	GinkgoHelper()
+	var out []string
+	for _, kind := range []string{
+		"modelregistry.opendatahub.io/v1beta1|ModelRegistry", "apps/v1|Deployment", "v1|Service", "v1|ServiceAccount", "v1|ConfigMap",
+		"v1|Secret", "rbac.authorization.k8s.io/v1|Role", "networking.k8s.io/v1|NetworkPolicy",
+	} {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(object(kind + "||").GroupVersionKind())
+		Expect(p.c.List(ctx, list, client.InNamespace(p.namespace))).To(Succeed())
+		for _, item := range list.Items {
+			out = append(out, item.Name+item.ResourceVersion)
+		}
+	}
+	return out
+}
+
+var _ = Describe("The recorded cases of ModelRegistry", func() {
+	groups := map[config][]scenario{}
+	var order []config
+	for _, s := range scenarios("registry") {
+		capabilities := config{OpenShift: s.Config.OpenShift, UserAPI: s.Config.UserAPI}
+		if groups[capabilities] == nil {
+			order = append(order, capabilities)
+		}
+		groups[capabilities] = append(groups[capabilities], s)
+	}
+	for _, capabilities := range order {
+		Context(fmt.Sprintf("with %+v", capabilities), Ordered, ContinueOnFailure, func() {
+			var w *world
+			BeforeAll(func() {
+				w = newWorld(capabilities)
+				DeferCleanup(func() { w.stop() })
+			})
+			for _, s := range groups[capabilities] {
+				It(s.ID+" "+s.Name, func() {
+					w.run(s.Config)
+					DeferCleanup(func() {
+						if CurrentSpecReport().Failed() {
+							GinkgoWriter.Print(tail(w.log.String()))
+						}
+					})
+					w.play(s)
+				})
+			}
+		})
+	}
+})
+
+func tail(text string) string { return text[max(0, len(text)-6000):] }

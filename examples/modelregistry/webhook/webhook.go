@@ -1,0 +1,83 @@
+// Package webhook has the admission and conversion webhooks of ModelRegistry.
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	hubs "sigs.k8s.io/controller-runtime/pkg/conversion"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/conversion"
+
+	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
+	"github.com/reconcilekit/reconcilekit/reconcile/admission"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+)
+
+// The paths under which the webhooks are served.
+const (
+	MutatePath   = "/mutate-modelregistry-opendatahub-io-modelregistry"
+	ValidatePath = "/validate-modelregistry-opendatahub-io-modelregistry"
+	ConvertPath  = "/convert"
+)
+
+// Handlers returns the handlers by path. The reader is asked live for the registries of a name, as the cache may not show the
+// one that was made a moment ago.
+func Handlers(scheme *runtime.Scheme, live client.Reader, settings v1beta1.Settings) map[string]http.Handler {
+	kinds := admission.Kinds[*v1beta1.ModelRegistry]{
+		Hub: func() *v1beta1.ModelRegistry { return &v1beta1.ModelRegistry{} }, Scheme: scheme,
+		Spokes: map[schema.GroupVersionKind]func() hubs.Convertible{
+			v1alpha1.GroupVersion.WithKind("ModelRegistry"): func() hubs.Convertible { return &v1alpha1.ModelRegistry{} },
+		},
+	}
+	return map[string]http.Handler{
+		MutatePath: admission.Defaulting(kinds, func(m *v1beta1.ModelRegistry) { m.Default(settings.RestImage) }),
+		ValidatePath: admission.Validating(kinds,
+			func(_ context.Context, m, _ *v1beta1.ModelRegistry) (field.ErrorList, error) {
+				return m.Validate(settings.Namespace), nil
+			},
+			nameIsFree(live)),
+		ConvertPath: conversion.NewWebhookHandler(scheme, conversion.NewRegistry()),
+	}
+}
+
+// nameIsFree checks the name of a registry that is being created: it is valid, and no other namespace has it.
+func nameIsFree(live client.Reader) admission.Validator[*v1beta1.ModelRegistry] {
+	return func(ctx context.Context, m, old *v1beta1.ModelRegistry) (field.ErrorList, error) {
+		if old != nil {
+			return nil, nil
+		}
+		problems := m.ValidateName()
+		var others v1beta1.ModelRegistryList
+		if err := live.List(ctx, &others, client.MatchingFields{"metadata.name": m.Name}); err != nil {
+			return problems, fmt.Errorf("list the registries named %s: %w", m.Name, err)
+		}
+		for _, other := range others.Items {
+			if other.Namespace != m.Namespace {
+				problems = append(problems, field.Duplicate(field.NewPath("metadata", "name"),
+					"registry named "+m.Name+" already exists in namespace "+other.Namespace))
+			}
+		}
+		return problems, nil
+	}
+}
+
+// Describe is what the page says of the admission webhooks.
+func Describe() []controller.Webhook {
+	hook := func(name, kind, path, configuration string) controller.Webhook {
+		return controller.Webhook{
+			Name: name, Type: kind, Path: path, FailurePolicy: "Fail",
+			Service: "opendatahub/model-registry-operator-webhook-service",
+			Source:  "modelregistry/config/webhook/webhooks.yaml (" + configuration + ")",
+		}
+	}
+	return []controller.Webhook{
+		hook("mmodelregistry.opendatahub.io", "mutating", MutatePath, "model-registry-operator-mutating-webhook-configuration"),
+		hook("vmodelregistry.opendatahub.io", "validating", ValidatePath, "model-registry-operator-validating-webhook-configuration"),
+	}
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	v1 "github.com/reconcilekit/reconcilekit/examples/quickstart/api/v1"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+)
+
+// The test has a scheme of its own: the operator fills the one of client-go while it starts.
+var env = &reconciletest.Environment{CRDPaths: []string{"config/crd"}, Scheme: runtime.NewScheme()}
+
+func TestMain(m *testing.M) {
+	if err := errors.Join(scheme.AddToScheme(env.Scheme), v1.AddToScheme(env.Scheme)); err != nil {
+		panic(err)
+	}
+	os.Exit(env.Main(m))
+}
+
+// TestGenerated holds the page and the rights to what the controller declares.
+func TestGenerated(t *testing.T) {
+	page, err := describe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	role, err := page.RoleYAML("quickstart")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reconciletest.Generated(t, map[string]string{"docs/dataflow.md": page.Markdown(), "config/rbac/role.yaml": string(role)})
+}
+
+// TestDescribe: the page needs no cluster and no environment.
+func TestDescribe(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "quickstart")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	operator := exec.CommandContext(t.Context(), binary, "--describe")
+	operator.Env = []string{}
+	printed, err := operator.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("docs/dataflow.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(page), string(printed)); diff != "" {
+		t.Errorf("the page that is printed is not docs/dataflow.md (-file +printed):\n%s", diff)
+	}
+}
+
+// TestWebsite: a Website becomes its three children, and is Ready when its Deployment is.
+func TestWebsite(t *testing.T) {
+	namespace := env.Namespace(t)
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		done <- run(ctx, env.Config(), ctrl.Options{Scheme: scheme.Scheme, Metrics: server.Options{BindAddress: "0"}})
+	}()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Errorf("the operator ended with %v", err)
+		}
+	})
+
+	c := env.Client()
+	site := &v1.Website{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "hello"}, Spec: v1.WebsiteSpec{Text: "hello"}}
+	if err := c.Create(ctx, site); err != nil {
+		t.Fatal(err)
+	}
+	key := client.ObjectKeyFromObject(site)
+	deployment := &appsv1.Deployment{}
+	for _, child := range []client.Object{&corev1.ConfigMap{}, &corev1.Service{}, deployment} {
+		eventually(t, func() bool { return c.Get(ctx, key, child) == nil && metav1.IsControlledBy(child, site) })
+	}
+	ready := func() bool {
+		return c.Get(ctx, key, site) == nil && meta.IsStatusConditionTrue(site.Status.Conditions, "Ready")
+	}
+	if ready() {
+		t.Error("want the website not ready before its Deployment is")
+	}
+	deployment.Status = appsv1.DeploymentStatus{ // what a cluster's controllers would write
+		ObservedGeneration: deployment.Generation, Replicas: 1, UpdatedReplicas: 1, ReadyReplicas: 1, AvailableReplicas: 1,
+		Conditions: []appsv1.DeploymentCondition{{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue}},
+	}
+	if err := c.Status().Update(ctx, deployment); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, ready)
+}
+
+func eventually(t *testing.T, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !done(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("timed out")
+		}
+	}
+}
