@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -34,6 +35,7 @@ var (
 	env      = &reconciletest.Environment{Scheme: scheme}
 	requests reconciletest.Requests
 	c        client.Client
+	seen     client.Reader // what the operator knows
 	ctx      = context.Background()
 )
 
@@ -51,14 +53,16 @@ var _ = BeforeSuite(func() {
 		filepath.Join(strings.TrimSpace(string(gateway)), "config/crd/standard/gateway.networking.k8s.io_httproutes.yaml")}
 	env.Setup(GinkgoTB())
 	c = env.Client()
-	SetDefaultEventuallyTimeout(20 * time.Second)
+	SetDefaultEventuallyTimeout(time.Minute)
 	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
 	SetDefaultConsistentlyDuration(time.Second)
-	DeferCleanup(startOperator(requests.Observe(env.Config())))
+	var stop func()
+	seen, stop = startOperator(requests.Observe(env.Config()))
+	DeferCleanup(stop)
 })
 
-// startOperator runs the operator in this process and returns how to stop it.
-func startOperator(config *rest.Config) (stop func()) {
+// startOperator runs the operator in this process. It returns what the operator knows, and how to stop it.
+func startOperator(config *rest.Config) (known client.Reader, stop func()) {
 	GinkgoHelper()
 	services := aimservice.New()
 	cache, err := controller.CacheOptions(scheme, services)
@@ -73,13 +77,14 @@ func startOperator(config *rest.Config) (stop func()) {
 	done := make(chan error, 1)
 	go func() { done <- mgr.Start(running) }()
 	Expect(mgr.GetCache().WaitForCacheSync(running)).To(BeTrue())
-	return func() {
+	return mgr.GetCache(), func() {
 		cancel()
 		Expect(<-done).To(Succeed())
 	}
 }
 
-// create makes objects and gives them the status that they were written with.
+// create makes objects and gives them the status that they were written with. The operator knows of all that come before
+// a service when it sees the service.
 func create(objects ...client.Object) {
 	GinkgoHelper()
 	for _, object := range objects {
@@ -100,6 +105,12 @@ func setStatus(object client.Object) {
 	wanted.SetResourceVersion(stored.GetResourceVersion())
 	wanted.SetUID(stored.GetUID())
 	Expect(c.Status().Update(ctx, wanted)).To(Succeed())
+	Eventually(func(g Gomega) {
+		g.Expect(seen.Get(ctx, client.ObjectKeyFromObject(wanted), stored)).To(Succeed())
+		age, err := resourceversion.CompareResourceVersion(stored.GetResourceVersion(), wanted.GetResourceVersion())
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(age).To(BeNumerically(">=", 0), "the operator has not seen it yet")
+	}).Should(Succeed())
 }
 
 // read returns an object as it is now.
@@ -148,10 +159,19 @@ func named(namespace, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: namespace, Name: name}
 }
 
+// namespace makes one for a test. Its services go with the test, so that they do not work on beside the next one.
 func namespace() string {
 	GinkgoHelper()
 	created := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "aim-"}} // short: KServe's host names have a limit
 	Expect(c.Create(ctx, created)).To(Succeed())
+	DeferCleanup(func() {
+		Expect(c.DeleteAllOf(ctx, &aimv1alpha1.AIMService{}, client.InNamespace(created.Name))).To(Succeed())
+		Eventually(func(g Gomega) {
+			left := &aimv1alpha1.AIMServiceList{}
+			g.Expect(c.List(ctx, left, client.InNamespace(created.Name))).To(Succeed())
+			g.Expect(left.Items).To(BeEmpty())
+		}).Should(Succeed())
+	})
 	return created.Name
 }
 
