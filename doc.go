@@ -9,7 +9,8 @@
 //	routing, templates       Gateway API routes; candidate selection
 //	health                   inspectors, and what components add up to: conditions, one state
 //	health/verdict           components, states and error categories: the words of health
-//	conditions, naming       leaves: import nothing of this module
+//	conditions, naming,      leaves: import nothing of this module
+//	layers
 //
 // An operator that wants the whole loop starts at [reconcilekit/reconcile/controller]; every other package is also useful alone.
 //

@@ -32,6 +32,15 @@ func (f FetchResult[V]) IsNotFound() bool {
 	return !errors.As(f.Error, &categorised) && apierrors.IsNotFound(f.Error)
 }
 
+// Failure returns the error unless it says that the object does not exist: what is left to report where absence has a meaning of its
+// own.
+func (f FetchResult[V]) Failure() error {
+	if f.IsNotFound() {
+		return nil
+	}
+	return f.Error
+}
+
 // Health returns the component as inspect sees the value, or with the error when the read failed. A nil inspect finds
 // every value ready.
 func (f FetchResult[V]) Health(name string, inspect func(V) health.Component) health.Component {
@@ -77,6 +86,19 @@ func Fetch[V client.Object](ctx context.Context, r Reader, key client.ObjectKey,
 		return FetchResult[V]{Error: err}
 	}
 	return FetchResult[V]{Value: into}
+}
+
+// FetchNearest reads an object that may be of the key's namespace or, under the same name, of the cluster, such as a profile and a cluster
+// profile. The one of the namespace hides that of the cluster, which is read only when the former does not exist, or when the key has no
+// namespace. What was not read is the zero result: at most one of the two has a value.
+func FetchNearest[N, C client.Object](ctx context.Context, r Reader, key client.ObjectKey, near N, far C) (FetchResult[N], FetchResult[C]) {
+	var nearest FetchResult[N]
+	if key.Namespace != "" {
+		if nearest = Fetch(ctx, r, key, near); !nearest.IsNotFound() {
+			return nearest, FetchResult[C]{}
+		}
+	}
+	return nearest, Fetch(ctx, r, client.ObjectKey{Name: key.Name}, far)
 }
 
 // FetchList reads a list into the given empty one and returns it as a result, the list also when the read failed.

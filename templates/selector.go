@@ -53,11 +53,8 @@ type run[C any] struct {
 	losses     []loss   // in the order of the stages
 }
 
-// loss is a rejected candidate.
-type loss struct {
-	index, stage int
-	reason       string
-}
+// loss is a rejected candidate. Like entry it has no pointers: moving those costs the garbage collector's attention.
+type loss struct{ index, stage int }
 
 // filter takes what one stage rejects out of alive.
 func (r *run[C]) filter(stage int, alive []int) []int {
@@ -91,17 +88,22 @@ func (r *run[C]) filter(stage int, alive []int) []int {
 	return left
 }
 
-// reject notes why a candidate lost.
+// reject notes where a candidate lost.
 func (r *run[C]) reject(stage, i int) {
-	f := &r.Filters[stage]
-	reason := f.Reason
-	if f.ReasonFor != nil {
-		reason = cmp.Or(f.ReasonFor(&r.candidates[i]), reason)
-	}
 	if r.losses == nil {
 		r.losses = make([]loss, 0, len(r.candidates))
 	}
-	r.losses = append(r.losses, loss{index: i, stage: stage, reason: cmp.Or(reason, f.Name)})
+	r.losses = append(r.losses, loss{index: i, stage: stage})
+}
+
+// reason says why a candidate lost.
+func (r *run[C]) reason(l loss) string {
+	f := &r.Filters[l.stage]
+	reason := ""
+	if f.ReasonFor != nil {
+		reason = f.ReasonFor(&r.candidates[l.index])
+	}
+	return cmp.Or(reason, f.Reason, f.Name)
 }
 
 // rank puts alive in order, best first, and returns how many are equal to the best.
@@ -139,32 +141,28 @@ func (r *run[C]) differ(a, b int) int {
 }
 
 // entry is what sorting compares most, close together in memory.
-type entry struct {
-	first int // the first key
-	name  string
-	index int
-}
+type entry struct{ key, index int } // key is the first one
 
 // sort puts candidates in the order of their keys, their name and their place in the input.
 func (r *run[C]) sort(alive []int) {
 	width := len(r.Preferences)
 	entries := make([]entry, len(alive))
 	for at, i := range alive {
-		entries[at] = entry{name: r.names[i], index: i}
+		entries[at].index = i
 		if width > 0 {
-			entries[at].first = r.keys[i*width]
+			entries[at].key = r.keys[i*width]
 		}
 	}
 	slices.SortFunc(entries, func(a, b entry) int {
-		if a.first != b.first {
-			return cmp.Compare(a.first, b.first)
+		if a.key != b.key {
+			return cmp.Compare(a.key, b.key)
 		}
 		for p := 1; p < width; p++ {
 			if one, two := r.keys[a.index*width+p], r.keys[b.index*width+p]; one != two {
 				return cmp.Compare(one, two)
 			}
 		}
-		return byName(a.name, b.name, a.index, b.index)
+		return r.byName(a.index, b.index)
 	})
 	for at := range entries {
 		alive[at] = entries[at].index
@@ -172,8 +170,8 @@ func (r *run[C]) sort(alive []int) {
 }
 
 // byName compares by name, then by place in the input.
-func byName(nameA, nameB string, a, b int) int {
-	if order := strings.Compare(nameA, nameB); order != 0 {
+func (r *run[C]) byName(a, b int) int {
+	if order := strings.Compare(r.names[a], r.names[b]); order != 0 {
 		return order
 	}
 	return a - b
@@ -181,17 +179,21 @@ func byName(nameA, nameB string, a, b int) int {
 
 // result puts together what was found out: the ranked, best first, then the rejected, those that got furthest first.
 func (r *run[C]) result(stages []Stage, ranked []int, equals int) Result[C] {
-	result := Result[C]{Stages: stages, Evaluations: make([]Evaluation[C], 0, len(r.candidates))}
+	evaluations := make([]Evaluation[C], len(r.candidates)) // written in place: they are large
+	result := Result[C]{Stages: stages, Evaluations: evaluations}
 	for at, i := range ranked {
-		e := r.evaluation(i)
-		r.judge(&e, ranked, at, equals)
+		e := &evaluations[at]
+		r.identify(e, i)
+		r.judge(e, ranked, at, equals)
 		if at >= equals && r.differ(ranked[at-1], i) == len(r.Preferences) {
-			e.Rank = result.Evaluations[at-1].Rank
+			e.Rank = evaluations[at-1].Rank
 		}
-		result.Evaluations = append(result.Evaluations, e)
+	}
+	if equals > 0 {
+		result.Equals = make([]*C, 0, equals)
 	}
 	for at := range equals {
-		result.Equals = append(result.Equals, result.Evaluations[at].Candidate)
+		result.Equals = append(result.Equals, evaluations[at].Candidate)
 	}
 	if equals == 1 {
 		result.Chosen = result.Equals[0]
@@ -200,19 +202,19 @@ func (r *run[C]) result(stages []Stage, ranked []int, equals int) Result[C] {
 		if a.stage != b.stage {
 			return b.stage - a.stage
 		}
-		return byName(r.names[a.index], r.names[b.index], a.index, b.index)
+		return r.byName(a.index, b.index)
 	})
-	for _, l := range r.losses {
-		e := r.evaluation(l.index)
-		e.Outcome, e.Stage, e.Reason = Rejected, r.Filters[l.stage].Name, l.reason
-		result.Evaluations = append(result.Evaluations, e)
+	for at, l := range r.losses {
+		e := &evaluations[len(ranked)+at]
+		r.identify(e, l.index)
+		e.Outcome, e.Stage, e.Reason = Rejected, r.Filters[l.stage].Name, r.reason(l)
 	}
 	return result
 }
 
-// evaluation is the part of an evaluation that does not depend on the outcome.
-func (r *run[C]) evaluation(i int) Evaluation[C] {
-	return Evaluation[C]{Candidate: &r.candidates[i], Name: r.names[i], Index: i}
+// identify fills in the part of an evaluation that does not depend on the outcome.
+func (r *run[C]) identify(e *Evaluation[C], i int) {
+	e.Candidate, e.Name, e.Index = &r.candidates[i], r.names[i], i
 }
 
 // judge says what became of the ranked candidate at this place, equals of the one before it aside.

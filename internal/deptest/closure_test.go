@@ -16,6 +16,7 @@ func budgets() map[string]int {
 		"templates":       4,
 		"conditions":      64,
 		"health":          75,
+		"layers":          64,
 		"health/verdict":  66,
 		"manifests":       64,
 		"defaulting":      0,

@@ -18,6 +18,7 @@ func floors() map[string][]string {
 	return map[string][]string{
 		".":                       nil,
 		"naming":                  nil,
+		"layers":                  nil,
 		"templates":               nil,
 		"conditions":              nil,
 		"health":                  {"conditions", "health/verdict"},

@@ -199,3 +199,14 @@ func Metadata(kind schema.GroupVersionKind) *metav1.PartialObjectMetadata {
 	object.SetGroupVersionKind(kind)
 	return object
 }
+
+// Values makes the extract function of [Builder.IndexField] from one of the kind's own Go type. Other objects have no values.
+func Values[T client.Object](values func(T) []string) client.IndexerFunc {
+	return func(object client.Object) []string {
+		typed, ok := object.(T)
+		if !ok {
+			return nil
+		}
+		return values(typed)
+	}
+}

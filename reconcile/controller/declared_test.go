@@ -100,3 +100,14 @@ func metadataList(version, kind string) *metav1.PartialObjectMetadataList {
 	list.SetGroupVersionKind(schema.GroupVersionKind{Version: version, Kind: kind})
 	return list
 }
+
+func TestValues(t *testing.T) {
+	t.Parallel()
+	extract := controller.Values(func(c *corev1.ConfigMap) []string { return []string{c.Data["for"]} })
+	if got := extract(&corev1.ConfigMap{Data: map[string]string{"for": "w"}}); len(got) != 1 || got[0] != "w" {
+		t.Errorf("of its own kind: got %q, want w", got)
+	}
+	if got := extract(&corev1.Secret{}); got != nil {
+		t.Errorf("of another kind: got %q, want none", got)
+	}
+}

@@ -84,9 +84,9 @@ var _ = Describe("a watch", func() {
 		}}
 		runs{}.start(namespace, func(mgr manager.Manager) error {
 			return controller.New("field", p).Reads(&corev1.ConfigMap{}).
-				IndexField(&corev1.ConfigMap{}, "data.for", func(o client.Object) []string {
-					return []string{o.(*corev1.ConfigMap).Data["for"]} //nolint:forcetypeassert // its informer is typed
-				}).Options(settings()).SetupWithManager(mgr)
+				IndexField(&corev1.ConfigMap{}, "data.for", controller.Values(func(c *corev1.ConfigMap) []string {
+					return []string{c.Data["for"]}
+				})).Options(settings()).SetupWithManager(mgr)
 		})
 		Expect(c.Create(ctx, newWidget(namespace, "w"))).To(Succeed())
 		Expect(c.Create(ctx, newWidget(namespace, "v"))).To(Succeed())

@@ -6,17 +6,13 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/aim/runtimeconfig"
 	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/templates"
 )
-
-// statusLadder orders the states of caches, best first.
-var statusLadder = []aimv1alpha1.AIMStatus{ //nolint:gochecknoglobals // a table
-	aimv1alpha1.AIMStatusReady, aimv1alpha1.AIMStatusProgressing, aimv1alpha1.AIMStatusPending,
-	aimv1alpha1.AIMStatusDegraded, aimv1alpha1.AIMStatusNotAvailable, aimv1alpha1.AIMStatusFailed,
-}
 
 // cacheScope is the scope of a template as caches call it.
 func cacheScope(t *template) aimv1alpha1.AIMServiceTemplateScope {
@@ -26,28 +22,38 @@ func cacheScope(t *template) aimv1alpha1.AIMServiceTemplateScope {
 // findCache finds the cache of a template: in a dedicated mode the one that the
 // service controls; else the best shared one, the first by name among equals.
 func findCache(service *aimv1alpha1.AIMService, t *template, caches []aimv1alpha1.AIMTemplateCache) *aimv1alpha1.AIMTemplateCache {
+	type cache = aimv1alpha1.AIMTemplateCache
 	dedicated := service.Spec.GetCachingMode() == aimv1alpha1.CachingModeDedicated
-	var best *aimv1alpha1.AIMTemplateCache
-	rank := func(c *aimv1alpha1.AIMTemplateCache) uint { return uint(slices.Index(statusLadder, c.Status.Status)) } // -1, unknown, is last
-	for i := range caches {
-		c := &caches[i]
-		isDedicated := c.Spec.Mode == aimv1alpha1.TemplateCacheModeDedicated
-		if isDedicated != dedicated || dedicated && !metav1.IsControlledBy(c, service) {
-			continue
-		}
-		if c.Spec.TemplateName != t.Name || c.Spec.TemplateScope != cacheScope(t) && c.Spec.TemplateScope != aimv1alpha1.AIMServiceTemplateScopeUnknown {
-			continue
-		}
-		if best == nil || cmp.Or(cmp.Compare(rank(c), rank(best)), cmp.Compare(c.Name, best.Name)) < 0 {
-			best = c
-		}
+	found := templates.Selector[cache]{
+		Name: func(c *cache) string { return c.Name },
+		Filters: []templates.Filter[cache]{
+			templates.Keep("mode", "OtherMode", func(c *cache) bool {
+				return dedicated == (c.Spec.Mode == aimv1alpha1.TemplateCacheModeDedicated) && (!dedicated || metav1.IsControlledBy(c, service))
+			}),
+			templates.Keep("template", "OtherTemplate", func(c *cache) bool {
+				scope := c.Spec.TemplateScope
+				return c.Spec.TemplateName == t.Name && (scope == cacheScope(t) || scope == aimv1alpha1.AIMServiceTemplateScopeUnknown)
+			}),
+		},
+		Preferences: []templates.Preference[cache]{
+			templates.InOrder("status", func(c *cache) string { return string(c.Status.Status) },
+				"Ready", "Progressing", "Pending", "Degraded", "NotAvailable", "Failed"),
+		},
+	}.Select(caches).Equals
+	if len(found) == 0 {
+		return nil
 	}
-	return best
+	return found[0]
 }
 
 // needsCache says whether there are weights to cache.
 func (obs ServiceObservation) needsCache() bool {
 	return obs.template != nil && len(obs.template.Status.ModelSources) > 0
+}
+
+// cacheReady says whether there is a cache and it can be used.
+func (obs ServiceObservation) cacheReady() bool {
+	return obs.cache != nil && obs.cache.Status.Status == aimv1alpha1.AIMStatusReady
 }
 
 // newCache builds the cache of the service's template.
@@ -62,17 +68,18 @@ func (obs ServiceObservation) newCache() (*aimv1alpha1.AIMTemplateCache, error) 
 	if err != nil {
 		return nil, err
 	}
-	labels := map[string]string{managedByLabel: managedBy, serviceLabel: childLabels(service, nil, nil)[serviceLabel]}
+	labels := map[string]string{managedByLabel: managedBy, serviceLabel: serviceLabelValue(service)}
 	if mode == aimv1alpha1.CachingModeDedicated {
-		labels = childLabels(service, obs.config, nil)
+		labels = obs.childLabels(nil)
 	}
+	settings := runtimeconfig.Merge(&aimv1alpha1.AIMRuntimeConfigCommon{Storage: service.Spec.Storage}, obs.runtimeConfig.Merged)
 	return &aimv1alpha1.AIMTemplateCache{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: service.Namespace, Labels: labels},
 		Spec: aimv1alpha1.AIMTemplateCacheSpec{
 			TemplateName: t.Name, TemplateScope: cacheScope(t), Mode: aimv1alpha1.AIMTemplateCacheMode(mode),
-			Env:              runtimeconfig.MergeEnv(t.Spec.Env, t.cachingEnv, service.Spec.Env),
-			StorageClassName: storageClassOf(service, obs.config), RuntimeConfigName: service.Spec.RuntimeConfigName,
-			ImagePullSecrets: service.Spec.ImagePullSecrets,
+			Env:               runtimeconfig.MergeEnv(service.Spec.Env, t.cachingEnv, t.Spec.Env),
+			StorageClassName:  ptr.Deref(ptr.Deref(settings.Storage, aimv1alpha1.AIMStorageConfig{}).DefaultStorageClassName, ""),
+			RuntimeConfigName: service.Spec.RuntimeConfigName, ImagePullSecrets: service.Spec.ImagePullSecrets,
 		},
 	}, nil
 }
@@ -82,9 +89,9 @@ func (obs ServiceObservation) cacheHealth() health.Component {
 	if !obs.needsCache() {
 		return health.Component{}
 	}
-	c := health.Component{Name: "Cache", Dependency: health.Downstream, Child: true}
+	c := health.Component{Name: "Cache", Dependency: health.Downstream, Child: true, State: health.Progressing, Reason: "CacheCreating"}
 	if obs.cache == nil {
-		c.State, c.Reason, c.Message = health.Progressing, "CacheCreating", "The cache is being made"
+		c.Message = "The cache is being made"
 		if volumes, _ := claims(obs.isvc.Value); len(volumes) > 0 {
 			c.State = health.Degraded
 			if obs.service.Spec.GetCachingMode() == aimv1alpha1.CachingModeShared {
@@ -99,62 +106,34 @@ func (obs ServiceObservation) cacheHealth() health.Component {
 	case aimv1alpha1.AIMStatusReady:
 		c.State, c.Reason = health.Ready, "CacheReady"
 	case aimv1alpha1.AIMStatusProgressing:
-		c.State, c.Reason = health.Progressing, "CacheNotReady"
+		c.Reason = "CacheNotReady"
 	case aimv1alpha1.AIMStatusFailed:
 		c.State, c.Reason = health.Failed, "CacheFailed"
-	default:
-		c.State, c.Reason = health.Progressing, "CacheCreating"
+	default: // nobody has looked at it yet
 	}
 	return c
 }
 
 // abandoned lists the caches to delete with a service: those made for it that are
 // not ready and that no other service of the namespace uses.
-func (f ServiceFetchResult) abandoned(service *aimv1alpha1.AIMService) []*aimv1alpha1.AIMTemplateCache {
+func (f ServiceFetchResult) abandoned(service *aimv1alpha1.AIMService) []aimv1alpha1.AIMTemplateCache {
 	if f.caches.HasError() || f.neighbours.HasError() {
 		return nil
 	}
-	label := childLabels(service, nil, nil)[serviceLabel]
-	var out []*aimv1alpha1.AIMTemplateCache
-	for i := range f.caches.Value.Items {
-		c := &f.caches.Value.Items[i]
-		if c.Labels[serviceLabel] == label && c.Status.Status != aimv1alpha1.AIMStatusReady && !usedByOthers(c, service, f.neighbours.Value.Items) {
-			out = append(out, c)
-		}
-	}
-	return out
+	return slices.DeleteFunc(f.caches.Value.Items, func(c aimv1alpha1.AIMTemplateCache) bool {
+		return c.Labels[serviceLabel] != serviceLabelValue(service) || c.Status.Status == aimv1alpha1.AIMStatusReady ||
+			usedByOthers(&c, service, f.neighbours.Value.Items)
+	})
 }
 
 func usedByOthers(c *aimv1alpha1.AIMTemplateCache, service *aimv1alpha1.AIMService, services []aimv1alpha1.AIMService) bool {
 	if metav1.GetControllerOf(c) != nil {
 		return !metav1.IsControlledBy(c, service)
 	}
+	names := func(ref *aimv1alpha1.AIMResolvedReference, name string) bool { return ref != nil && ref.Name == name }
 	return slices.ContainsFunc(services, func(other aimv1alpha1.AIMService) bool {
-		if other.UID == service.UID || !other.DeletionTimestamp.IsZero() {
-			return false
-		}
-		uses := other.Spec.Template.Name == c.Spec.TemplateName
-		if t := other.Status.ResolvedTemplate; t != nil {
-			uses = uses || t.Name == c.Spec.TemplateName
-		}
-		if cache := other.Status.Cache; cache != nil && cache.TemplateCacheRef != nil {
-			uses = uses || cache.TemplateCacheRef.Name == c.Name
-		}
-		return uses
+		cache := ptr.Deref(other.Status.Cache, aimv1alpha1.AIMServiceCacheStatus{}).TemplateCacheRef
+		uses := other.Spec.Template.Name == c.Spec.TemplateName || names(other.Status.ResolvedTemplate, c.Spec.TemplateName) || names(cache, c.Name)
+		return uses && other.UID != service.UID && other.DeletionTimestamp.IsZero()
 	})
-}
-
-// storageClassOf returns the storage class of a service's volumes: its own, else the
-// runtime config's, else empty, which is that of the cluster.
-func storageClassOf(service *aimv1alpha1.AIMService, config *aimv1alpha1.AIMRuntimeConfigCommon) string {
-	layers := []*aimv1alpha1.AIMStorageConfig{service.Spec.Storage}
-	if config != nil {
-		layers = append(layers, config.Storage)
-	}
-	for _, layer := range layers {
-		if layer != nil && layer.DefaultStorageClassName != nil {
-			return *layer.DefaultStorageClassName
-		}
-	}
-	return ""
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/aim/gpu"
 )
@@ -22,15 +24,23 @@ type TemplateCandidate struct {
 	Status aimv1alpha1.AIMServiceTemplateStatus
 }
 
+// candidateOf is a template as a candidate.
+func candidateOf(
+	object metav1.Object, spec *aimv1alpha1.AIMServiceTemplateSpecCommon, status *aimv1alpha1.AIMServiceTemplateStatus,
+) TemplateCandidate {
+	ref := aimv1alpha1.ReferenceTo(object)
+	return TemplateCandidate{Name: ref.Name, Namespace: ref.Namespace, Scope: ref.Scope, Spec: *spec, Status: *status}
+}
+
 // gpuOrder is the order of preference among GPUs, the newest first.
 var gpuOrder = []string{"MI355X", "MI350X", "MI325X", "MI300X", "MI308X", "MI300A", "MI250X", "MI210", "MI100"} //nolint:gochecknoglobals // a table
 
 // profile is what the image says about the candidate; empty when nothing is known.
-func (c *TemplateCandidate) profile() aimv1alpha1.AIMProfileMetadata {
+func (c *TemplateCandidate) profile() *aimv1alpha1.AIMProfileMetadata {
 	if c.Status.Profile == nil {
-		return aimv1alpha1.AIMProfileMetadata{}
+		return &aimv1alpha1.AIMProfileMetadata{}
 	}
-	return c.Status.Profile.Metadata
+	return &c.Status.Profile.Metadata
 }
 
 // metric is what the candidate is tuned for: the profile knows better than the spec.

@@ -1,10 +1,11 @@
 package aimservice
 
 import (
+	"strings"
+
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
@@ -16,6 +17,14 @@ import (
 
 // Name of the controller, and the field manager of its children.
 const Name = "aim-service-controller"
+
+// The indexes by which objects are found.
+const (
+	imageIndex        = "spec.image"         // models by their image
+	modelNameIndex    = "spec.modelName"     // templates by their model
+	eventSubjectIndex = "involvedObject.uid" // events by what they are about
+	routeClaimIndex   = "aim.claim"          // routes by gateway and path
+)
 
 // New declares the controller of AIMService.
 func New() *controller.Builder[*aimv1alpha1.AIMService, ServiceFetchResult, ServiceObservation] {
@@ -29,10 +38,14 @@ func New() *controller.Builder[*aimv1alpha1.AIMService, ServiceFetchResult, Serv
 		Reads(&corev1.Pod{}, &corev1.Event{}, &autoscalingv2.HorizontalPodAutoscaler{}, controller.Metadata(nodeKind)).
 		When(controller.Metadata(nodeKind), predicate.LabelChangedPredicate{}). // not at each heartbeat
 		Optional(&gatewayv1.HTTPRoute{}, &kserve.InferenceService{}).
-		IndexField(&aimv1alpha1.AIMServiceTemplate{}, modelNameIndex, field(func(t *aimv1alpha1.AIMServiceTemplate) []string { return []string{t.Spec.ModelName} })).
-		IndexField(&aimv1alpha1.AIMClusterServiceTemplate{}, modelNameIndex, field(func(t *aimv1alpha1.AIMClusterServiceTemplate) []string { return []string{t.Spec.ModelName} })).
-		IndexField(&corev1.Event{}, eventSubjectIndex, field(func(e *corev1.Event) []string { return []string{string(e.InvolvedObject.UID)} })).
-		IndexField(&gatewayv1.HTTPRoute{}, routeClaimIndex, field(routeClaims)).
+		IndexField(&aimv1alpha1.AIMModel{}, imageIndex, controller.Values(func(m *aimv1alpha1.AIMModel) []string { return imageOf(m.Spec) })).
+		IndexField(&aimv1alpha1.AIMClusterModel{}, imageIndex, controller.Values(func(m *aimv1alpha1.AIMClusterModel) []string { return imageOf(m.Spec) })).
+		IndexField(&aimv1alpha1.AIMServiceTemplate{}, modelNameIndex,
+			controller.Values(func(t *aimv1alpha1.AIMServiceTemplate) []string { return []string{t.Spec.ModelName} })).
+		IndexField(&aimv1alpha1.AIMClusterServiceTemplate{}, modelNameIndex,
+			controller.Values(func(t *aimv1alpha1.AIMClusterServiceTemplate) []string { return []string{t.Spec.ModelName} })).
+		IndexField(&corev1.Event{}, eventSubjectIndex, controller.Values(func(e *corev1.Event) []string { return []string{string(e.InvolvedObject.UID)} })).
+		IndexField(&gatewayv1.HTTPRoute{}, routeClaimIndex, controller.Values(routeClaims)).
 		Status(controller.Decorate(status, reconciler)).
 		Options(controller.Options{Apply: apply.Options{Finalizer: CleanupFinalizer}, PauseAnnotation: PauseAnnotation})
 }
@@ -42,22 +55,9 @@ var nodeKind = corev1.SchemeGroupVersion.WithKind("Node") //nolint:gochecknoglob
 
 // AddToScheme registers every kind that the controller reads or writes.
 func AddToScheme(scheme *runtime.Scheme) error {
-	for _, add := range []func(*runtime.Scheme) error{
-		corev1.AddToScheme, autoscalingv2.AddToScheme, gatewayv1.Install, kserve.AddToScheme, aimv1alpha1.AddToScheme,
-	} {
-		if err := add(scheme); err != nil {
-			return err
-		}
-	}
-	return nil
+	kinds := runtime.NewSchemeBuilder(corev1.AddToScheme, autoscalingv2.AddToScheme, gatewayv1.Install, kserve.AddToScheme, aimv1alpha1.AddToScheme)
+	return kinds.AddToScheme(scheme)
 }
 
-// field indexes one kind by the values of a field.
-func field[T client.Object](values func(T) []string) client.IndexerFunc {
-	return func(object client.Object) []string {
-		if typed, ok := object.(T); ok {
-			return values(typed)
-		}
-		return nil
-	}
-}
+// imageOf is the image of a model as services ask for it.
+func imageOf(spec aimv1alpha1.AIMModelSpec) []string { return []string{strings.TrimSpace(spec.Image)} }

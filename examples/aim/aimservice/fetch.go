@@ -15,10 +15,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 )
 
-// defaultRuntimeConfig is the runtime config of services that name none; it may be
-// missing.
-const defaultRuntimeConfig = "default"
-
 // ServiceReconciler is the domain logic of AIMService. The zero value works.
 type ServiceReconciler struct{}
 
@@ -27,30 +23,23 @@ type ServiceFetchResult struct {
 	names    childNames
 	namesErr error
 
-	runtimeConfig        reconcile.FetchResult[*aimv1alpha1.AIMRuntimeConfig]
-	clusterRuntimeConfig reconcile.FetchResult[*aimv1alpha1.AIMClusterRuntimeConfig]
+	runtimeConfig runtimeconfig.Result
 
 	isvc   reconcile.FetchResult[*kserve.InferenceService]
 	pods   reconcile.FetchResult[*corev1.PodList]
 	events reconcile.FetchResult[*corev1.EventList]
 	hpa    reconcile.FetchResult[*autoscalingv2.HorizontalPodAutoscaler]
 
-	routeConfig
-	route  reconcile.FetchResult[*gatewayv1.HTTPRoute]
-	rivals []rival
+	plannedRoute *gatewayv1.HTTPRoute
+	routeErr     error
+	route        reconcile.FetchResult[*gatewayv1.HTTPRoute]
+	rivals       []rival
 
 	models    ModelFetchResult
 	templates TemplateFetchResult
 	caches    reconcile.FetchResult[*aimv1alpha1.AIMTemplateCacheList]
 	// neighbours are the other services of the namespace; read only when the service goes.
 	neighbours reconcile.FetchResult[*aimv1alpha1.AIMServiceList]
-}
-
-// routeConfig is what follows from the routing of the service and its runtime config.
-type routeConfig struct {
-	config       *aimv1alpha1.AIMRuntimeConfigCommon
-	plannedRoute *gatewayv1.HTTPRoute
-	routeErr     error
 }
 
 // FetchRemoteState reads what the plan depends on.
@@ -65,36 +54,14 @@ func (*ServiceReconciler) FetchRemoteState(
 		f.neighbours = reconcile.FetchList(ctx, r, &aimv1alpha1.AIMServiceList{}, client.InNamespace(service.Namespace))
 		return f
 	}
-	f.fetchRuntimeConfig(ctx, r, service)
+	f.runtimeConfig = runtimeconfig.Fetch(ctx, r, service.Namespace, service.Spec.RuntimeConfigName)
 	f.fetchInferenceService(ctx, r, service)
 	f.fetchRoute(ctx, r, service)
 	f.models = fetchModel(ctx, r, service)
-	if model, ok := f.models.resolved(); ok {
-		f.templates = fetchTemplate(ctx, r, service, model.name)
+	if model := f.models.resolved(); model != nil {
+		f.templates = fetchTemplate(ctx, r, service, model.GetName())
 	}
 	return f
-}
-
-// fetchRuntimeConfig reads the settings of the namespace and of the cluster.
-func (f *ServiceFetchResult) fetchRuntimeConfig(ctx context.Context, r reconcile.Reader, service *aimv1alpha1.AIMService) {
-	name := runtimeConfigName(service)
-	f.runtimeConfig = reconcile.Fetch(ctx, r, client.ObjectKey{Namespace: service.Namespace, Name: name}, &aimv1alpha1.AIMRuntimeConfig{})
-	f.clusterRuntimeConfig = reconcile.Fetch(ctx, r, client.ObjectKey{Name: name}, &aimv1alpha1.AIMClusterRuntimeConfig{})
-	var upper, lower *aimv1alpha1.AIMRuntimeConfigCommon
-	if f.runtimeConfig.OK() {
-		upper = &f.runtimeConfig.Value.Spec
-	}
-	if f.clusterRuntimeConfig.OK() {
-		lower = &f.clusterRuntimeConfig.Value.Spec
-	}
-	f.config = runtimeconfig.Merge(upper, lower)
-}
-
-func runtimeConfigName(service *aimv1alpha1.AIMService) string {
-	if service.Spec.RuntimeConfigName == "" {
-		return defaultRuntimeConfig
-	}
-	return service.Spec.RuntimeConfigName
 }
 
 // fetchInferenceService reads the InferenceService and what tells how it does.
@@ -109,7 +76,7 @@ func (f *ServiceFetchResult) fetchInferenceService(ctx context.Context, r reconc
 	}
 	f.pods = reconcile.FetchList(ctx, r, &corev1.PodList{}, client.InNamespace(service.Namespace),
 		client.MatchingLabels{"serving.kserve.io/inferenceservice": key.Name})
-	if !isvcReady(f.isvc.Value) {
+	if !f.isvc.Value.IsReady() {
 		f.events = reconcile.FetchList(ctx, r, &corev1.EventList{}, client.InNamespace(service.Namespace),
 			client.MatchingFields{eventSubjectIndex: string(f.isvc.Value.UID)})
 	}
@@ -121,7 +88,7 @@ func (f *ServiceFetchResult) fetchInferenceService(ctx context.Context, r reconc
 
 // fetchRoute reads the route, and the routes of others for the same path.
 func (f *ServiceFetchResult) fetchRoute(ctx context.Context, r reconcile.Reader, service *aimv1alpha1.AIMService) {
-	f.plannedRoute, f.routeErr = httpRoute(service, f.config, f.names)
+	f.plannedRoute, f.routeErr = httpRoute(service, f.runtimeConfig.Merged, f.names)
 	if f.plannedRoute == nil && f.routeErr == nil {
 		return
 	}

@@ -2,6 +2,7 @@ package aimservice
 
 import (
 	"cmp"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/reconcilekit/reconcilekit/examples/aim/api/kserve"
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
@@ -25,7 +27,7 @@ const (
 // inferenceService builds the InferenceService of a service.
 func (obs ServiceObservation) inferenceService() *kserve.InferenceService {
 	service, template := obs.service, obs.template
-	env := containerEnv(envOf(obs.config), &template.Spec, firstModelID(template.Status.ModelSources), service.Spec.Env)
+	env := containerEnv(obs.runtimeConfig.Env(), &template.Spec, firstModelID(template.Status.ModelSources), service.Spec.Env)
 	volumes, mounts := obs.volumes()
 	minimum, maximum, annotations := replicas(&service.Spec, obs.names.inferenceService)
 	predictor := kserve.Predictor{
@@ -49,21 +51,16 @@ func (obs ServiceObservation) inferenceService() *kserve.InferenceService {
 	if scaling := service.Spec.AutoScaling; scaling != nil && len(scaling.Metrics) > 0 {
 		predictor.AutoScaling = &kserve.AutoScaling{Metrics: scaling.Metrics}
 	}
-	own := map[string]string{
-		componentLabel:      "inference",
-		domain + "template": naming.LabelValue(template.Name),
-		domain + "model":    naming.LabelValue(obs.model.name),
-	}
-	if template.Spec.Metric != nil {
-		own[domain+"metric"] = naming.LabelValue(string(*template.Spec.Metric))
-	}
-	if template.Spec.Precision != nil {
-		own[domain+"precision"] = naming.LabelValue(string(*template.Spec.Precision))
-	}
 	return &kserve.InferenceService{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: obs.names.inferenceService, Namespace: service.Namespace,
-			Labels: childLabels(service, obs.config, own), Annotations: annotations,
+			Name: obs.names.inferenceService, Namespace: service.Namespace, Annotations: annotations,
+			Labels: obs.childLabels(map[string]string{
+				componentLabel:       "inference",
+				domain + "template":  naming.LabelValue(template.Name),
+				domain + "model":     naming.LabelValue(obs.model.GetName()),
+				domain + "metric":    naming.LabelValue(string(ptr.Deref(template.Spec.Metric, ""))),
+				domain + "precision": naming.LabelValue(string(ptr.Deref(template.Spec.Precision, ""))),
+			}),
 		},
 		Spec: kserve.InferenceServiceSpec{Predictor: predictor},
 	}
@@ -87,21 +84,11 @@ func autoscaled(spec *aimv1alpha1.AIMServiceSpec) bool {
 func replicas(spec *aimv1alpha1.AIMServiceSpec, name string) (minimum, maximum int32, annotations map[string]string) {
 	const class = "serving.kserve.io/autoscalerClass"
 	if !autoscaled(spec) {
-		minimum = 1
-		if spec.Replicas != nil {
-			minimum = *spec.Replicas
-		}
+		minimum = ptr.Deref(spec.Replicas, 1)
 		return minimum, minimum, map[string]string{class: "none"}
 	}
-	minimum = 1
-	if spec.MinReplicas != nil {
-		minimum = *spec.MinReplicas
-	}
-	maximum = minimum
-	if spec.MaxReplicas != nil {
-		maximum = *spec.MaxReplicas
-	}
-	return minimum, maximum, map[string]string{
+	minimum = ptr.Deref(spec.MinReplicas, 1)
+	return minimum, ptr.Deref(spec.MaxReplicas, minimum), map[string]string{
 		class:                             "keda",
 		"sidecar.opentelemetry.io/inject": name + predictorSuffix,
 		"prometheus.kserve.io/port":       "8000",
@@ -117,20 +104,17 @@ func (obs ServiceObservation) volumes() ([]corev1.Volume, []corev1.VolumeMount) 
 		EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory, SizeLimit: &limit},
 	}}}
 	mounts := []corev1.VolumeMount{{Name: sharedMemory, MountPath: "/dev/shm"}}
-	if obs.cache == nil || obs.cache.Status.Status != aimv1alpha1.AIMStatusReady {
+	if !obs.cacheReady() {
 		more, where := claims(obs.isvc.Value)
 		return append(volumes, more...), append(mounts, where...)
 	}
-	artifacts := make([]aimv1alpha1.AIMResolvedArtifact, 0, len(obs.cache.Status.Artifacts))
-	for _, artifact := range obs.cache.Status.Artifacts {
-		if artifact.Status == aimv1alpha1.AIMStatusReady && artifact.PersistentVolumeClaim != "" {
-			artifacts = append(artifacts, artifact)
-		}
-	}
-	slices.SortFunc(artifacts, func(a, b aimv1alpha1.AIMResolvedArtifact) int { return cmp.Compare(a.Name, b.Name) })
+	byName := func(a, b aimv1alpha1.AIMResolvedArtifact) int { return cmp.Compare(a.Name, b.Name) }
+	artifacts := slices.SortedFunc(maps.Values(obs.cache.Status.Artifacts), byName)
 	for _, artifact := range artifacts {
-		volume, mount := artifactMount(artifact)
-		volumes, mounts = append(volumes, volume), append(mounts, mount)
+		if artifact.Status == aimv1alpha1.AIMStatusReady && artifact.PersistentVolumeClaim != "" {
+			volume, mount := artifactMount(artifact)
+			volumes, mounts = append(volumes, volume), append(mounts, mount)
+		}
 	}
 	return volumes, mounts
 }
@@ -138,10 +122,7 @@ func (obs ServiceObservation) volumes() ([]corev1.Volume, []corev1.VolumeMount) 
 // artifactMount returns the volume of an artifact and its place in the container.
 func artifactMount(artifact aimv1alpha1.AIMResolvedArtifact) (corev1.Volume, corev1.VolumeMount) {
 	name := naming.DNSLabel(artifact.Name)
-	at := artifact.MountPoint
-	if at == "" {
-		at = path.Join(cachePath, strings.ReplaceAll(artifact.Model, "..", ""))
-	}
+	at := cmp.Or(artifact.MountPoint, path.Join(cachePath, strings.ReplaceAll(artifact.Model, "..", "")))
 	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
 		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: artifact.PersistentVolumeClaim},
 	}}, corev1.VolumeMount{Name: name, MountPath: at}

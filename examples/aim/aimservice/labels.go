@@ -1,10 +1,12 @@
 package aimservice
 
 import (
-	"strings"
+	"maps"
+	"slices"
 
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/aim/runtimeconfig"
+	"github.com/reconcilekit/reconcilekit/layers"
 	"github.com/reconcilekit/reconcilekit/naming"
 )
 
@@ -28,20 +30,23 @@ const (
 // are passed on, then the ones that every child has; the first wins. Labels of the
 // product's domain are always passed on, others when the runtime config says so.
 func childLabels(service *aimv1alpha1.AIMService, config *aimv1alpha1.AIMRuntimeConfigCommon, own map[string]string) map[string]string {
-	out := map[string]string{
-		managedByLabel:          managedBy,
-		serviceLabel:            naming.LabelValue(service.Name),
-		domain + "service.name": naming.LabelValue(service.Name),
-	}
-	for key, value := range service.Labels {
-		if strings.HasPrefix(key, domain) || runtimeconfig.PassesOn(config, key) {
-			out[key] = value
-		}
-	}
+	name := serviceLabelValue(service)
+	out := map[string]string{managedByLabel: managedBy, serviceLabel: name, domain + "service.name": name}
+	maps.Copy(out, layers.Labels(service.Labels, slices.Concat(runtimeconfig.PropagatedLabels(config), []string{domain + "*"})...))
 	for key, value := range own {
 		if value != "" {
 			out[key] = value
 		}
 	}
 	return out
+}
+
+// childLabels are the labels of a child of the service.
+func (obs ServiceObservation) childLabels(own map[string]string) map[string]string {
+	return childLabels(obs.service, obs.runtimeConfig.Merged, own)
+}
+
+// serviceLabelValue is the name of a service as its children carry it.
+func serviceLabelValue(service *aimv1alpha1.AIMService) string {
+	return naming.LabelValue(service.Name)
 }

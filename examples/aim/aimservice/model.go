@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
@@ -39,59 +38,44 @@ type ModelFetchResult struct {
 
 // model is a model of either scope.
 type model struct {
-	name, namespace string
-	uid             types.UID
-	spec            *aimv1alpha1.AIMModelSpec
-	status          aimv1alpha1.AIMStatus
+	client.Object
+	spec   *aimv1alpha1.AIMModelSpec
+	status aimv1alpha1.AIMStatus
 }
 
-// resolved returns the model that was found.
-func (f ModelFetchResult) resolved() (model, bool) {
-	switch {
-	case f.Model.Value != nil:
-		m := f.Model.Value
-		return model{name: m.Name, namespace: m.Namespace, uid: m.UID, spec: &m.Spec, status: m.Status.Status}, true
-	case f.ClusterModel.Value != nil:
-		m := f.ClusterModel.Value
-		return model{name: m.Name, uid: m.UID, spec: &m.Spec, status: m.Status.Status}, true
+// resolved returns the model that was found, nil for none.
+func (f ModelFetchResult) resolved() *model {
+	if m := f.Model.Value; m != nil {
+		return &model{Object: m, spec: &m.Spec, status: m.Status.Status}
 	}
-	return model{}, false
-}
-
-func (m model) reference() *aimv1alpha1.AIMResolvedReference {
-	return reference(m.name, m.namespace, m.uid)
-}
-
-// reference names an object of a namespace, or of the cluster when there is none.
-func reference(name, namespace string, uid types.UID) *aimv1alpha1.AIMResolvedReference {
-	scope := aimv1alpha1.AIMResolutionScopeNamespace
-	if namespace == "" {
-		scope = aimv1alpha1.AIMResolutionScopeCluster
+	if m := f.ClusterModel.Value; m != nil {
+		return &model{Object: m, spec: &m.Spec, status: m.Status.Status}
 	}
-	return &aimv1alpha1.AIMResolvedReference{Name: name, Namespace: namespace, Scope: scope, UID: uid}
+	return nil
 }
+
+// ready says whether there is a model and it can be used.
+func (m *model) ready() bool { return m != nil && m.status == aimv1alpha1.AIMStatusReady }
 
 // fetchModel finds the model of a service: the one that it uses already while that
 // is Ready, else the one that its spec asks for.
 func fetchModel(ctx context.Context, r reconcile.Reader, service *aimv1alpha1.AIMService) ModelFetchResult {
 	if used := service.Status.ResolvedModel; used != nil {
-		found := modelByName(ctx, r, used.Namespace, used.Name, used.Scope == aimv1alpha1.AIMResolutionScopeCluster)
-		if m, ok := found.resolved(); ok && m.status == aimv1alpha1.AIMStatusReady {
+		if found := modelByName(ctx, r, used.Namespace, used.Name); found.resolved().ready() {
 			return found
 		}
 	}
 	spec := service.Spec.Model
+	name, image := strings.TrimSpace(ptr.Deref(spec.Name, "")), strings.TrimSpace(ptr.Deref(spec.Image, ""))
 	switch {
-	case spec.Name != nil && strings.TrimSpace(*spec.Name) != "":
-		name := strings.TrimSpace(*spec.Name)
-		found := modelByName(ctx, r, service.Namespace, name, false)
-		if found.Model.IsNotFound() && found.ClusterModel.IsNotFound() {
-			found.err = health.NewError(health.MissingUpstreamDependency, "ModelNotFound",
-				fmt.Sprintf("model %q not found in namespace %s or cluster scope", name, service.Namespace), nil)
+	case name != "":
+		found := modelByName(ctx, r, service.Namespace, name)
+		if found.ClusterModel.IsNotFound() {
+			found.err = notFound("ModelNotFound", "model", name, service.Namespace)
 		}
 		return found
-	case spec.Image != nil && strings.TrimSpace(*spec.Image) != "":
-		return modelByImage(ctx, r, service.Namespace, strings.TrimSpace(*spec.Image))
+	case image != "":
+		return modelByImage(ctx, r, service.Namespace, image)
 	case spec.Custom != nil:
 		found, err := FindMatchingCustomModel(ctx, r, service.Namespace, spec.Custom)
 		result := ModelFetchResult{Model: reconcile.FetchResult[*aimv1alpha1.AIMModel]{Value: found, Error: err}}
@@ -103,38 +87,36 @@ func fetchModel(ctx context.Context, r reconcile.Reader, service *aimv1alpha1.AI
 	return ModelFetchResult{err: health.NewError(health.InvalidSpec, "ModelNotFound", "spec.model must have a name, an image or custom", nil)}
 }
 
-// modelByName reads the model of the namespace, and where there is none, or only
-// the cluster is asked for, that of the cluster.
-func modelByName(ctx context.Context, r reconcile.Reader, namespace, name string, clusterOnly bool) (f ModelFetchResult) {
-	if !clusterOnly {
-		f.Model = reconcile.Fetch(ctx, r, client.ObjectKey{Namespace: namespace, Name: name}, &aimv1alpha1.AIMModel{})
-	}
-	if clusterOnly || f.Model.IsNotFound() {
-		f.ClusterModel = reconcile.Fetch(ctx, r, client.ObjectKey{Name: name}, &aimv1alpha1.AIMClusterModel{})
-	}
+// notFound is what a service is told whose model or template neither its namespace
+// nor the cluster has.
+func notFound(reason, what, name, namespace string) error {
+	return health.NewError(health.MissingUpstreamDependency, reason,
+		fmt.Sprintf("%s %q not found in namespace %s or cluster scope", what, name, namespace), nil)
+}
+
+// modelByName reads the model of the namespace, if one is given, else that of the cluster.
+func modelByName(ctx context.Context, r reconcile.Reader, namespace, name string) (f ModelFetchResult) {
+	key := client.ObjectKey{Namespace: namespace, Name: name}
+	f.Model, f.ClusterModel = reconcile.FetchNearest(ctx, r, key, &aimv1alpha1.AIMModel{}, &aimv1alpha1.AIMClusterModel{})
 	return f
 }
 
 // modelByImage finds the one model with the image in the namespace and the cluster.
-func modelByImage(ctx context.Context, r reconcile.Reader, namespace, image string) ModelFetchResult {
-	var f ModelFetchResult
-	models := reconcile.FetchList(ctx, r, &aimv1alpha1.AIMModelList{}, client.InNamespace(namespace))
-	clusterModels := reconcile.FetchList(ctx, r, &aimv1alpha1.AIMClusterModelList{})
+func modelByImage(ctx context.Context, r reconcile.Reader, namespace, image string) (f ModelFetchResult) {
+	withImage := client.MatchingFields{imageIndex: image}
+	models := reconcile.FetchList(ctx, r, &aimv1alpha1.AIMModelList{}, client.InNamespace(namespace), withImage)
+	clusterModels := reconcile.FetchList(ctx, r, &aimv1alpha1.AIMClusterModelList{}, withImage)
 	if err := errors.Join(models.Error, clusterModels.Error); err != nil {
 		return ModelFetchResult{err: err}
 	}
 	var found []string
 	for i := range models.Value.Items {
-		if m := &models.Value.Items[i]; strings.TrimSpace(m.Spec.Image) == image {
-			f.Model.Value = m
-			found = append(found, "AIMModel "+m.Namespace+"/"+m.Name)
-		}
+		f.Model.Value = &models.Value.Items[i]
+		found = append(found, "AIMModel "+namespace+"/"+f.Model.Value.Name)
 	}
 	for i := range clusterModels.Value.Items {
-		if m := &clusterModels.Value.Items[i]; strings.TrimSpace(m.Spec.Image) == image {
-			f.ClusterModel.Value = m
-			found = append(found, "AIMClusterModel "+m.Name)
-		}
+		f.ClusterModel.Value = &clusterModels.Value.Items[i]
+		found = append(found, "AIMClusterModel "+f.ClusterModel.Value.Name)
 	}
 	switch len(found) {
 	case 0:
@@ -176,44 +158,39 @@ func FindMatchingCustomModel(
 
 // newModel builds the model that a service needs and nobody has, nil for none.
 func (f ModelFetchResult) newModel(service *aimv1alpha1.AIMService) *aimv1alpha1.AIMModel {
-	labels := map[string]string{managedByLabel: managedBy, originLabel: "auto-generated"}
-	spec := aimv1alpha1.AIMModelSpec{
-		RuntimeConfigName: service.Spec.RuntimeConfigName, ServiceAccountName: service.Spec.ServiceAccountName,
-		ImagePullSecrets: slices.Clone[[]corev1.LocalObjectReference](service.Spec.ImagePullSecrets),
+	out := &aimv1alpha1.AIMModel{
+		ObjectMeta: metav1.ObjectMeta{Namespace: service.Namespace, Labels: map[string]string{managedByLabel: managedBy, originLabel: "auto-generated"}},
+		Spec: aimv1alpha1.AIMModelSpec{
+			RuntimeConfigName: service.Spec.RuntimeConfigName, ServiceAccountName: service.Spec.ServiceAccountName,
+			ImagePullSecrets: service.Spec.ImagePullSecrets,
+		},
 	}
-	var name string
-	switch {
+	switch custom := f.CustomSpec; {
 	case f.err != nil:
 		return nil
 	case f.ImageURI != "":
-		name, _ = GenerateModelName(f.ImageURI) // an error is f.err
-		spec.Image = f.ImageURI
-	case f.CustomSpec != nil:
-		name = GenerateCustomModelName(f.CustomSpec)
-		labels[domain+"custom-model"], labels[serviceLabel] = "true", childLabels(service, nil, nil)[serviceLabel]
-		spec.Image, spec.ModelSources = f.CustomSpec.BaseImage, f.CustomSpec.ModelSources
-		spec.Custom = &aimv1alpha1.AIMCustomModelSpec{Hardware: &f.CustomSpec.Hardware}
+		out.Name, _ = GenerateModelName(f.ImageURI) // an error is f.err
+		out.Spec.Image = f.ImageURI
+	case custom != nil:
+		out.Name = GenerateCustomModelName(custom)
+		out.Labels[domain+"custom-model"], out.Labels[serviceLabel] = "true", serviceLabelValue(service)
+		out.Spec.Image, out.Spec.ModelSources = custom.BaseImage, custom.ModelSources
+		out.Spec.Custom = &aimv1alpha1.AIMCustomModelSpec{Hardware: &custom.Hardware}
 	default:
 		return nil
 	}
-	return &aimv1alpha1.AIMModel{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: service.Namespace, Labels: labels}, Spec: spec}
+	return out
 }
 
 // modelHealth tells how the model is.
 func (obs ServiceObservation) modelHealth() health.Component {
-	const name = "Model"
+	c := health.Component{Name: "Model", Dependency: health.Upstream}
 	if obs.newModel != nil {
-		return health.Component{Name: name, State: health.Pending, Reason: "CreatingModel",
-			Message: "Making model " + obs.newModel.Name, Dependency: health.Downstream}
-	}
-	c := health.Component{Name: name, Dependency: health.Upstream}
-	if m, found := obs.models.resolved(); found {
-		return dependencyHealth(c, "Model "+m.name, m.status, "ModelResolved", "ModelNotReady")
-	}
-	for _, err := range []error{obs.models.err, obs.models.Model.Error, obs.models.ClusterModel.Error} {
-		if client.IgnoreNotFound(err) != nil && len(c.Errors) == 0 {
-			c.Errors = []error{err}
-		}
+		c.State, c.Reason, c.Message, c.Dependency = health.Pending, "CreatingModel", "Making model "+obs.newModel.Name, health.Downstream
+	} else if obs.model != nil {
+		return dependencyHealth(c, "Model "+obs.model.GetName(), obs.model.status, "ModelResolved", "ModelNotReady")
+	} else if err := cmp.Or(obs.models.err, obs.models.Model.Failure(), obs.models.ClusterModel.Failure()); err != nil {
+		c.Errors = []error{err}
 	}
 	return c
 }

@@ -3,8 +3,11 @@ package aimservice
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+
+	"k8s.io/utils/ptr"
 
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/naming"
@@ -113,22 +116,12 @@ func overrideParts(overrides *aimv1alpha1.AIMServiceOverrides) []string {
 	if overrides == nil {
 		return nil
 	}
-	var parts []string
-	if model, count := gpuOf(overrides.Hardware); model != "" || count > 0 {
-		if model != "" {
-			parts = append(parts, strings.ToLower(model))
-		}
-		if count > 0 {
-			parts = append(parts, strconv.Itoa(int(count))+"gpu")
-		}
+	model, count := gpuOf(overrides.Hardware)
+	parts := []string{strings.ToLower(model), "", string(ptr.Deref(overrides.Precision, "")), string(ptr.Deref(overrides.Metric, ""))}
+	if count > 0 {
+		parts[1] = strconv.Itoa(int(count)) + "gpu"
 	}
-	if overrides.Precision != nil {
-		parts = append(parts, string(*overrides.Precision))
-	}
-	if overrides.Metric != nil {
-		parts = append(parts, string(*overrides.Metric))
-	}
-	return parts
+	return slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 }
 
 // gpuOf returns model and number of the GPUs that hardware asks for.

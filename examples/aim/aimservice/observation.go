@@ -4,11 +4,8 @@ import (
 	"context"
 	"strings"
 
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/reconcilekit/reconcilekit/examples/aim/api/kserve"
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
@@ -20,7 +17,7 @@ type ServiceObservation struct {
 	ServiceFetchResult
 
 	service   *aimv1alpha1.AIMService
-	model     model
+	model     *model // in use, nil when it does not exist
 	newModel  *aimv1alpha1.AIMModel
 	template  *template // in use, nil when it does not exist
 	cache     *aimv1alpha1.AIMTemplateCache
@@ -31,9 +28,10 @@ type ServiceObservation struct {
 func (*ServiceReconciler) ComposeState(
 	_ context.Context, rc reconcile.ReconcileContext[*aimv1alpha1.AIMService], fetched ServiceFetchResult,
 ) ServiceObservation {
-	obs := ServiceObservation{ServiceFetchResult: fetched, service: rc.Object, template: fetched.templates.resolved()}
-	obs.model, _ = fetched.models.resolved()
-	obs.newModel = fetched.models.newModel(rc.Object)
+	obs := ServiceObservation{
+		ServiceFetchResult: fetched, service: rc.Object, template: fetched.templates.resolved(),
+		model: fetched.models.resolved(), newModel: fetched.models.newModel(rc.Object),
+	}
 	if obs.template != nil && fetched.caches.OK() {
 		obs.cache = findCache(rc.Object, obs.template, fetched.caches.Value.Items)
 	}
@@ -44,51 +42,15 @@ func (*ServiceReconciler) ComposeState(
 // running says whether the service has its InferenceService.
 func (f ServiceFetchResult) running() bool { return f.isvc.Value != nil }
 
-// templateReady says whether the template is known and ready.
-func (obs ServiceObservation) templateReady() bool {
-	return obs.template != nil && obs.template.Status.Status == aimv1alpha1.AIMStatusReady
-}
-
 // GetComponentHealth says how each part of the service is.
 func (obs ServiceObservation) GetComponentHealth(context.Context) []health.Component {
 	if obs.service == nil { // while the service is being deleted nothing is observed
 		return nil
 	}
 	return []health.Component{
-		obs.runtimeConfigHealth(), obs.modelHealth(), obs.templateHealth(), obs.cacheHealth(),
+		obs.runtimeConfig.Health(), obs.modelHealth(), obs.templateHealth(), obs.cacheHealth(),
 		obs.inferenceServiceHealth(), obs.podsHealth(), obs.hpaHealth(), obs.routeHealth(),
 	}
-}
-
-// runtimeConfigHealth: a runtime config that is named must exist.
-func (obs ServiceObservation) runtimeConfigHealth() health.Component {
-	c := health.Component{Name: "RuntimeConfig", Dependency: health.Upstream}
-	name := runtimeConfigName(obs.service)
-	for _, err := range []error{obs.runtimeConfig.Error, obs.clusterRuntimeConfig.Error} {
-		if client.IgnoreNotFound(err) != nil {
-			c.Errors = append(c.Errors, err)
-		}
-	}
-	switch {
-	case len(c.Errors) > 0:
-	case obs.config == nil && name != defaultRuntimeConfig:
-		c.Errors = []error{health.NewError(health.MissingUpstreamDependency, "ConfigNotFound", "RuntimeConfig "+name+" not found", nil)}
-	case obs.config == nil:
-		return health.Component{} // there is none, and none is needed
-	default:
-		c.State, c.Reason, c.Message = health.Ready, "ConfigResolved", "Runtime config "+name+" is in use"
-	}
-	return c
-}
-
-// isvcReady says whether KServe calls the InferenceService ready.
-func isvcReady(isvc *kserve.InferenceService) bool {
-	for _, condition := range isvc.Status.Conditions {
-		if condition.Type == "Ready" {
-			return condition.Status == corev1.ConditionTrue
-		}
-	}
-	return false
 }
 
 // inferenceServiceHealth: what KServe says; while that is not Ready, its warnings.
@@ -101,13 +63,10 @@ func (obs ServiceObservation) inferenceServiceHealth() health.Component {
 		c.Message = "InferenceService not found"
 	case obs.isvc.HasError():
 		return obs.isvc.Health(c.Name, nil)
-	case isvcReady(obs.isvc.Value):
+	case obs.isvc.Value.IsReady():
 		c.State, c.Reason, c.Message = health.Ready, "RuntimeReady", "InferenceService is ready"
 	default:
 		c.Message = "InferenceService is not ready"
-		if obs.events.Value == nil {
-			break
-		}
 		for _, event := range obs.events.Value.Items {
 			conflict := strings.Contains(event.Message, "the object has been modified") || strings.Contains(event.Message, "Operation cannot be fulfilled")
 			if event.Reason == "ServerlessModeRejected" || event.Type == corev1.EventTypeWarning && event.Reason == "InternalError" && !conflict {
@@ -124,39 +83,29 @@ func (obs ServiceObservation) podsHealth() health.Component {
 		return health.Component{}
 	}
 	c := obs.pods.Downstream("InferenceServicePods", func(list *corev1.PodList) health.Component { return health.Pods(list.Items) })
-	if obs.pods.OK() && len(obs.pods.Value.Items) == 0 && isvcReady(obs.isvc.Value) {
+	if obs.pods.OK() && len(obs.pods.Value.Items) == 0 && obs.isvc.Value.IsReady() {
 		return health.Component{} // KServe knows better: it may have scaled to zero
 	}
 	return c
 }
 
-// hpaHealth: the autoscaler that KEDA makes, when one is wanted.
+// hpaHealth: the autoscaler that KEDA makes, when one is wanted. It has metrics to
+// wait for until the InferenceService is ready.
 func (obs ServiceObservation) hpaHealth() health.Component {
 	if !obs.running() || !autoscaled(&obs.service.Spec) {
 		return health.Component{}
 	}
-	c := health.Component{Name: "HPA", Dependency: health.Downstream, Child: true, State: health.Progressing}
-	switch {
-	case obs.hpa.IsNotFound():
-		c.Reason, c.Message = "HPANotFound", "The autoscaler does not exist yet"
-		return c
-	case obs.hpa.HasError():
-		return obs.hpa.Health(c.Name, nil)
+	if obs.hpa.Failure() != nil {
+		return obs.hpa.Health("HPA", nil)
 	}
-	status := map[autoscalingv2.HorizontalPodAutoscalerConditionType]autoscalingv2.HorizontalPodAutoscalerCondition{}
-	for _, condition := range obs.hpa.Value.Status.Conditions {
-		status[condition.Type] = condition
-	}
-	active, able := status[autoscalingv2.ScalingActive], status[autoscalingv2.AbleToScale]
-	switch {
-	case active.Status != corev1.ConditionTrue && !isvcReady(obs.isvc.Value):
-		c.Reason, c.Message = "WaitingForMetrics", "Waiting for the InferenceService to give metrics"
-	case active.Status != corev1.ConditionTrue:
-		c.State, c.Reason, c.Message = health.Failed, "MetricsFailed", active.Message
-	case able.Type != "" && able.Status != corev1.ConditionTrue:
-		c.Reason, c.Message = "ScaleTargetNotReady", able.Message
-	default:
-		c.State, c.Reason, c.Message = health.Ready, "HPAOperational", "The autoscaler works"
+	c := health.HorizontalPodAutoscaler(obs.hpa.Value).As("HPA")
+	c.Dependency, c.Child = health.Downstream, true
+	const waiting, failed = "WaitingForMetrics", "MetricsFailed"
+	if c.Reason == waiting || c.Reason == failed {
+		c.State, c.Reason = health.Progressing, waiting
+		if obs.isvc.Value.IsReady() {
+			c.State, c.Reason = health.Failed, failed
+		}
 	}
 	return c
 }

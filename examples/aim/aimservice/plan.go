@@ -17,12 +17,12 @@ func (*ServiceReconciler) PlanResources(
 		plan.ApplyWithoutOwnerRef(obs.newModel)
 	}
 	obs.planRoute(&plan)
-	if base := obs.templates.base(); base != nil && obs.templates.derivedName != "" && base.Status.Status == aimv1alpha1.AIMStatusReady {
+	if base := obs.templates.base(); base.ready() && obs.templates.derivedName != "" {
 		plan.Apply(obs.derivedTemplate(base))
 	}
 	obs.planCache(&plan)
-	switch cached := !obs.needsCache() || obs.cache != nil && obs.cache.Status.Status == aimv1alpha1.AIMStatusReady; {
-	case obs.templateReady() && (obs.running() || cached && obs.model.status == aimv1alpha1.AIMStatusReady):
+	switch cached := !obs.needsCache() || obs.cacheReady(); {
+	case obs.template.ready() && (obs.running() || cached && obs.model.ready()):
 		plan.Apply(obs.inferenceService())
 	case obs.running():
 		plan.Keep(obs.isvc.Value)
@@ -45,19 +45,18 @@ func (obs ServiceObservation) planRoute(plan *reconcile.PlanResult) {
 // made it, and then belongs to nobody: its env and labels are not rewritten.
 func (obs ServiceObservation) planCache(plan *reconcile.PlanResult) {
 	dedicated := obs.service.Spec.GetCachingMode() == aimv1alpha1.CachingModeDedicated
-	switch {
-	case !obs.needsCache() || !obs.templateReady():
+	if !obs.needsCache() || !obs.template.ready() {
 		if obs.cache != nil && dedicated {
 			plan.Keep(obs.cache)
 		}
+		return
+	}
+	switch cache, err := obs.newCache(); {
+	case err != nil: // no stored template has a name of which no name can be made
 	case dedicated:
-		if cache, err := obs.newCache(); err == nil {
-			plan.Apply(cache)
-		}
+		plan.Apply(cache)
 	case obs.cache == nil:
-		if cache, err := obs.newCache(); err == nil {
-			plan.ApplyWithoutOwnerRef(cache, apply.Seed("spec", "metadata.labels"))
-		}
+		plan.ApplyWithoutOwnerRef(cache, apply.Seed("spec", "metadata.labels"))
 	}
 }
 
@@ -68,7 +67,7 @@ func (*ServiceReconciler) Finalize(
 ) reconcile.PlanResult {
 	var plan reconcile.PlanResult
 	for _, cache := range fetched.abandoned(rc.Object) {
-		plan.Delete(cache, apply.MatchResourceVersion())
+		plan.Delete(&cache, apply.MatchResourceVersion())
 	}
 	return plan
 }

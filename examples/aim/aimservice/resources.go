@@ -1,12 +1,16 @@
 package aimservice
 
 import (
-	"maps"
+	"cmp"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
 
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/aim/runtimeconfig"
+	"github.com/reconcilekit/reconcilekit/layers"
 )
 
 const (
@@ -14,6 +18,7 @@ const (
 	// the service nor a runtime config says otherwise, in percent.
 	DefaultPVCHeadroomPercent = 10
 
+	cachePath          = "/workspace/cache"
 	defaultGPUResource = "amd.com/gpu"
 	cpuPerGPU          = 4
 	memoryPerGPU       = 32 // Gi, request
@@ -32,50 +37,35 @@ func PVCSize(bytes int64, headroomPercent int32) resource.Quantity {
 // containerResources are the resources of the inference container: by the GPUs of
 // the template, then what the template says, then what the service says, by key.
 func containerResources(hardware *aimv1alpha1.AIMHardwareRequirements, template, service *corev1.ResourceRequirements) corev1.ResourceRequirements {
-	out := corev1.ResourceRequirements{}
-	gpu := corev1.ResourceName(defaultGPUResource)
-	if hardware != nil && hardware.GPU != nil {
-		if hardware.GPU.ResourceName != "" {
-			gpu = corev1.ResourceName(hardware.GPU.ResourceName)
+	var byGPU corev1.ResourceRequirements
+	if _, count := gpuOf(hardware); count > 0 {
+		n := int64(count)
+		byGPU.Requests = corev1.ResourceList{
+			corev1.ResourceCPU:    *resource.NewQuantity(n*cpuPerGPU, resource.DecimalSI),
+			corev1.ResourceMemory: *resource.NewQuantity(n*memoryPerGPU<<30, resource.BinarySI),
+			corev1.ResourceName(cmp.Or(hardware.GPU.ResourceName, defaultGPUResource)): *resource.NewQuantity(n, resource.DecimalSI),
 		}
-		if n := int64(hardware.GPU.Requests); n > 0 {
-			out.Requests = corev1.ResourceList{
-				corev1.ResourceCPU:    *resource.NewQuantity(n*cpuPerGPU, resource.DecimalSI),
-				corev1.ResourceMemory: *resource.NewQuantity(n*memoryPerGPU<<30, resource.BinarySI),
-				gpu:                   *resource.NewQuantity(n, resource.DecimalSI),
-			}
-			out.Limits = corev1.ResourceList{
-				corev1.ResourceMemory: *resource.NewQuantity(n*memoryLimitPerGPU<<30, resource.BinarySI),
-				gpu:                   *resource.NewQuantity(n, resource.DecimalSI),
-			}
-		}
+		byGPU.Limits = corev1.ResourceList{corev1.ResourceMemory: *resource.NewQuantity(n*memoryLimitPerGPU<<30, resource.BinarySI)}
 	}
-	for _, layer := range []*corev1.ResourceRequirements{template, service} {
-		if layer == nil {
-			continue
-		}
-		out.Requests = overlay(out.Requests, layer.Requests)
-		out.Limits = overlay(out.Limits, layer.Limits)
-		// An extended resource cannot be overcommitted: a request alone moves the limit too, and the other way round.
-		request, requested := layer.Requests[gpu]
-		limit, limited := layer.Limits[gpu]
-		switch {
-		case requested && !limited:
-			out.Limits = overlay(out.Limits, corev1.ResourceList{gpu: request})
-		case limited && !requested:
-			out.Requests = overlay(out.Requests, corev1.ResourceList{gpu: limit})
-		}
-	}
-	return out
+	return layers.Resources(service, template, &byGPU)
 }
 
-// overlay lays a list over another one, by key; neither is changed.
-func overlay(lower, upper corev1.ResourceList) corev1.ResourceList {
-	if len(upper) == 0 {
-		return lower
+// containerEnv is the env of the inference container, sorted by name: defaults,
+// runtime config, what the template stands for, its env, the model, and the
+// service, each over what is before it.
+func containerEnv(
+	runtime []corev1.EnvVar, template *aimv1alpha1.AIMServiceTemplateSpecCommon, modelID string, service []corev1.EnvVar,
+) []corev1.EnvVar {
+	known := func(name, value string) []corev1.EnvVar {
+		if value == "" {
+			return nil
+		}
+		return []corev1.EnvVar{{Name: name, Value: value}}
 	}
-	out := corev1.ResourceList{}
-	maps.Copy(out, lower)
-	maps.Copy(out, upper)
-	return out
+	env := runtimeconfig.MergeEnv(service, known("AIM_MODEL_ID", modelID), template.Env,
+		known("AIM_PROFILE_ID", template.ProfileID), known("AIM_METRIC", string(ptr.Deref(template.Metric, ""))),
+		known("AIM_PRECISION", string(ptr.Deref(template.Precision, ""))), runtime,
+		known("AIM_CACHE_PATH", cachePath), known("VLLM_ENABLE_METRICS", "true"))
+	slices.SortFunc(env, func(a, b corev1.EnvVar) int { return cmp.Compare(a.Name, b.Name) })
+	return env
 }

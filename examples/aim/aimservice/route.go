@@ -94,9 +94,6 @@ type rival struct {
 	route *gatewayv1.HTTPRoute
 }
 
-// routeClaimIndex finds routes by gateway and path.
-const routeClaimIndex = "aim.claim"
-
 // routeClaims returns the values under which a route is found: each path of each
 // rule on each parent.
 func routeClaims(route *gatewayv1.HTTPRoute) []string {

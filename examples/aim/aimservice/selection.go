@@ -21,10 +21,6 @@ const (
 	reasonNotFound  = "TemplateNotFound"
 	reasonNotReady  = "TemplateNotReady"
 	reasonAmbiguous = "TemplateSelectionAmbiguous"
-	// modelNameIndex finds templates by their model.
-	modelNameIndex = "spec.modelName"
-	// eventSubjectIndex finds events by the UID of the object that they are about.
-	eventSubjectIndex = "involvedObject.uid"
 )
 
 // CandidateEvaluation says what became of a candidate.
@@ -138,8 +134,9 @@ func SelectTemplate(
 
 func evaluations(result templates.Result[TemplateCandidate]) []CandidateEvaluation {
 	out := make([]CandidateEvaluation, len(result.Evaluations))
-	for i, e := range result.Evaluations {
-		out[i] = CandidateEvaluation{Candidate: *e.Candidate, Status: "rejected", Reason: e.Reason, Rank: e.Rank}
+	for i := range out { // candidates are large: each is copied once
+		e := &result.Evaluations[i]
+		out[i].Candidate, out[i].Status, out[i].Reason, out[i].Rank = *e.Candidate, "rejected", e.Reason, e.Rank
 		if e.Outcome == templates.Chosen {
 			out[i].Status = "chosen"
 		}
@@ -167,73 +164,81 @@ func selectTemplateForModel(ctx context.Context, r reconcile.Reader, service *ai
 	if err := errors.Join(ours.Error, clusters.Error); err != nil {
 		return TemplateFetchResult{selection: &TemplateSelectionResult{Error: err}}
 	}
-	var candidates []TemplateCandidate
-	var objects []TemplateFetchResult // of the candidates
+	found := make([]TemplateFetchResult, len(ours.Value.Items)+len(clusters.Value.Items))
 	for i := range ours.Value.Items {
-		t := &ours.Value.Items[i]
-		if owner := metav1.GetControllerOf(t); owner == nil || owner.Kind != "AIMService" { // one derived for a service is that service's
-			candidates = append(candidates, templateOf(t).TemplateCandidate)
-			objects = append(objects, TemplateFetchResult{Template: reconcile.FetchResult[*aimv1alpha1.AIMServiceTemplate]{Value: t}})
-		}
+		found[i].Template.Value = &ours.Value.Items[i]
 	}
 	for i := range clusters.Value.Items {
-		t := &clusters.Value.Items[i]
-		candidates = append(candidates, clusterTemplateOf(t).TemplateCandidate)
-		objects = append(objects, TemplateFetchResult{ClusterTemplate: reconcile.FetchResult[*aimv1alpha1.AIMClusterServiceTemplate]{Value: t}})
+		found[len(ours.Value.Items)+i].ClusterTemplate.Value = &clusters.Value.Items[i]
 	}
-	for i := range candidates {
-		if c := &candidates[i]; c.unavailable() == "" && inUse(service, c) {
-			return objects[i]
+	found = slices.DeleteFunc(found, func(f TemplateFetchResult) bool { // one derived for a service is that service's
+		owner := metav1.GetControllerOf(f.base().object)
+		return owner != nil && owner.Kind == "AIMService"
+	})
+	candidates := make([]TemplateCandidate, len(found))
+	for i := range found {
+		candidates[i] = found[i].base().TemplateCandidate
+		if candidates[i].unavailable() == "" && inUse(service, &candidates[i]) {
+			return found[i]
 		}
 	}
-	var gpus []string
-	if slices.ContainsFunc(candidates, func(c TemplateCandidate) bool { return c.gpuModel() != "" }) {
-		nodes := &metav1.PartialObjectMetadataList{}
-		nodes.SetGroupVersionKind(nodeKind)
-		read := reconcile.FetchList(ctx, r, nodes)
-		if read.HasError() {
-			return TemplateFetchResult{selection: &TemplateSelectionResult{Error: read.Error}}
-		}
-		gpus = gpu.Available(read.Value.Items)
+	gpus, err := availableGPUs(ctx, r, candidates)
+	if err != nil {
+		return TemplateFetchResult{selection: &TemplateSelectionResult{Error: err}}
 	}
 	result := selector(service.Spec.Overrides, gpus, service.Spec.Template.AllowUnoptimized).Select(candidates)
+	f := TemplateFetchResult{selection: explain(modelName, result)}
 	if result.Chosen != nil {
-		return objects[result.Evaluations[0].Index]
+		chosen := found[result.Evaluations[0].Index]
+		f.Template, f.ClusterTemplate = chosen.Template, chosen.ClusterTemplate
+		f.selection.SelectedTemplate, f.selection.SelectedClusterTemplate = chosen.Template.Value, chosen.ClusterTemplate.Value
 	}
-	return TemplateFetchResult{selection: explain(modelName, result)}
+	return f
+}
+
+// availableGPUs reads which GPUs the cluster has, if any candidate needs one.
+func availableGPUs(ctx context.Context, r reconcile.Reader, candidates []TemplateCandidate) ([]string, error) {
+	if !slices.ContainsFunc(candidates, func(c TemplateCandidate) bool { return c.gpuModel() != "" }) {
+		return nil, nil
+	}
+	nodes := &metav1.PartialObjectMetadataList{}
+	nodes.SetGroupVersionKind(nodeKind)
+	read := reconcile.FetchList(ctx, r, nodes)
+	return gpu.Available(read.Value.Items), read.Error
 }
 
 // inUse says whether the service runs with the candidate, or with what its overrides
 // make of it.
 func inUse(service *aimv1alpha1.AIMService, c *TemplateCandidate) bool {
 	used := service.Status.ResolvedTemplate
-	if used == nil {
-		return false
-	}
-	if len(overrideParts(service.Spec.Overrides)) == 0 {
-		return used.Name == c.Name && used.Scope == c.Scope
+	if used == nil || len(overrideParts(service.Spec.Overrides)) == 0 {
+		return used != nil && used.Name == c.Name && used.Scope == c.Scope
 	}
 	name, err := derivedTemplateName(c.Name, service.Spec.Overrides, string(service.UID))
 	return err == nil && used.Name == name
 }
 
-// explain says why none was selected.
+// explain says what a selection has found, and why it has selected none.
 func explain(modelName string, result templates.Result[TemplateCandidate]) *TemplateSelectionResult {
 	counts := diagnose(result)
-	out := &TemplateSelectionResult{CandidateCount: len(result.Equals), SelectionReason: reasonNotFound, summary: result.Summary(), MatchingResults: evaluations(result)}
+	out := &TemplateSelectionResult{
+		CandidateCount: len(result.Equals), SelectionReason: reasonNotFound, summary: result.Summary(), MatchingResults: evaluations(result),
+	}
+	none := fmt.Sprintf("No available templates match requirements for model %q", modelName)
 	switch {
 	case counts.TotalCandidates == 0:
 		out.SelectionMessage = fmt.Sprintf("No templates found for model %q", modelName)
+	case result.Chosen != nil:
+		out.SelectionReason = ""
 	case result.Ambiguous():
-		out.SelectionReason = reasonAmbiguous
-		out.SelectionMessage = fmt.Sprintf("Multiple templates (%d) satisfy model %q", len(result.Equals), modelName)
+		out.SelectionReason, out.SelectionMessage = reasonAmbiguous, fmt.Sprintf("Multiple templates (%d) satisfy model %q", len(result.Equals), modelName)
 	case counts.AfterAvailabilityFilter == 0:
 		out.TemplatesExistButNotReady, out.SelectionReason = true, ""
 	case counts.AfterUnoptimizedFilter == 0 && counts.UnoptimizedTemplatesWereFiltered:
-		out.SelectionMessage = fmt.Sprintf("No available templates match requirements for model %q: %d unoptimized template(s) filtered out. "+
-			"Set allowUnoptimized to use them.", modelName, counts.AfterAvailabilityFilter)
+		out.SelectionMessage = fmt.Sprintf("%s: %d unoptimized template(s) filtered out. Set allowUnoptimized to use them.",
+			none, counts.AfterAvailabilityFilter)
 	default:
-		out.SelectionMessage = fmt.Sprintf("No available templates match requirements for model %q", modelName)
+		out.SelectionMessage = none
 	}
 	return out
 }

@@ -8,10 +8,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/aim/runtimeconfig"
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 )
@@ -27,7 +28,7 @@ type TemplateFetchResult struct {
 	// derived is the template made of it with overrides; looked for under derivedName.
 	derived     reconcile.FetchResult[*aimv1alpha1.AIMServiceTemplate]
 	derivedName string
-	// selection is the outcome of a selection; nil when the service names its template.
+	// selection is why a selection selected none; nil when the service names its template.
 	selection *TemplateSelectionResult
 	// err is what is wrong with the choice itself.
 	err error
@@ -36,34 +37,24 @@ type TemplateFetchResult struct {
 // template is a template of either scope.
 type template struct {
 	TemplateCandidate
-	uid        types.UID
+	object     client.Object
 	cachingEnv []corev1.EnvVar
 }
 
 func templateOf(t *aimv1alpha1.AIMServiceTemplate) *template {
-	out := &template{uid: t.UID, TemplateCandidate: TemplateCandidate{
-		Name: t.Name, Namespace: t.Namespace, Scope: aimv1alpha1.AIMResolutionScopeNamespace,
-		Spec: t.Spec.AIMServiceTemplateSpecCommon, Status: t.Status,
-	}}
-	if t.Spec.Caching != nil {
-		out.cachingEnv = t.Spec.Caching.Env
+	return &template{
+		TemplateCandidate: candidateOf(t, &t.Spec.AIMServiceTemplateSpecCommon, &t.Status), object: t,
+		cachingEnv: ptr.Deref(t.Spec.Caching, aimv1alpha1.AIMTemplateCachingConfig{}).Env,
 	}
-	return out
-}
-
-func clusterTemplateOf(t *aimv1alpha1.AIMClusterServiceTemplate) *template {
-	return &template{uid: t.UID, TemplateCandidate: TemplateCandidate{
-		Name: t.Name, Scope: aimv1alpha1.AIMResolutionScopeCluster, Spec: t.Spec.AIMServiceTemplateSpecCommon, Status: t.Status,
-	}}
 }
 
 // base returns the template that was named or selected, nil when there is none.
 func (f TemplateFetchResult) base() *template {
-	switch {
-	case f.Template.Value != nil:
-		return templateOf(f.Template.Value)
-	case f.ClusterTemplate.Value != nil:
-		return clusterTemplateOf(f.ClusterTemplate.Value)
+	if t := f.Template.Value; t != nil {
+		return templateOf(t)
+	}
+	if t := f.ClusterTemplate.Value; t != nil {
+		return &template{TemplateCandidate: candidateOf(t, &t.Spec.AIMServiceTemplateSpecCommon, &t.Status), object: t}
 	}
 	return nil
 }
@@ -71,35 +62,34 @@ func (f TemplateFetchResult) base() *template {
 // resolved returns the template that the service uses: the base, or with overrides
 // the one derived from it; nil when it does not exist.
 func (f TemplateFetchResult) resolved() *template {
-	if f.derivedName == "" {
+	switch {
+	case f.derivedName == "":
 		return f.base()
-	}
-	if f.derived.Value == nil {
+	case f.derived.Value == nil:
 		return nil
 	}
 	return templateOf(f.derived.Value)
 }
 
+// ready says whether there is a template and it can be used.
+func (t *template) ready() bool { return t != nil && t.Status.Status == aimv1alpha1.AIMStatusReady }
+
 // fetchTemplate finds the template of a service for a model: the one that it names
 // (namespace, then cluster), else the one that it uses already while that is Ready,
 // else the best candidate; and with overrides the one derived from it.
-func fetchTemplate(ctx context.Context, r reconcile.Reader, service *aimv1alpha1.AIMService, modelName string) TemplateFetchResult {
-	var f TemplateFetchResult
-	if name := strings.TrimSpace(service.Spec.Template.Name); name != "" {
-		f.Template = reconcile.Fetch(ctx, r, client.ObjectKey{Namespace: service.Namespace, Name: name}, &aimv1alpha1.AIMServiceTemplate{})
-		if f.Template.IsNotFound() {
-			f.ClusterTemplate = reconcile.Fetch(ctx, r, client.ObjectKey{Name: name}, &aimv1alpha1.AIMClusterServiceTemplate{})
-			if f.ClusterTemplate.IsNotFound() {
-				f.err = health.NewError(health.MissingUpstreamDependency, reasonNotFound,
-					fmt.Sprintf("template %q not found in namespace %s or cluster scope", name, service.Namespace), nil)
-			}
-		}
-	} else {
+func fetchTemplate(ctx context.Context, r reconcile.Reader, service *aimv1alpha1.AIMService, modelName string) (f TemplateFetchResult) {
+	key := client.ObjectKey{Namespace: service.Namespace, Name: strings.TrimSpace(service.Spec.Template.Name)}
+	if key.Name == "" {
 		f = selectTemplateForModel(ctx, r, service, modelName)
+	} else {
+		f.Template, f.ClusterTemplate = reconcile.FetchNearest(ctx, r, key, &aimv1alpha1.AIMServiceTemplate{}, &aimv1alpha1.AIMClusterServiceTemplate{})
+		if f.ClusterTemplate.IsNotFound() {
+			f.err = notFound(reasonNotFound, "template", key.Name, key.Namespace)
+		}
 	}
 	if base := f.base(); base != nil && len(overrideParts(service.Spec.Overrides)) > 0 {
-		f.derivedName, f.err = derivedTemplateName(base.Name, service.Spec.Overrides, string(service.UID))
-		f.derived = reconcile.Fetch(ctx, r, client.ObjectKey{Namespace: service.Namespace, Name: f.derivedName}, &aimv1alpha1.AIMServiceTemplate{})
+		key.Name, f.err = derivedTemplateName(base.Name, service.Spec.Overrides, string(service.UID))
+		f.derived, f.derivedName = reconcile.Fetch(ctx, r, key, &aimv1alpha1.AIMServiceTemplate{}), key.Name
 	}
 	return f
 }
@@ -111,24 +101,19 @@ func (obs ServiceObservation) derivedTemplate(base *template) *aimv1alpha1.AIMSe
 	overrides := service.Spec.Overrides
 	spec.Metric = cmp.Or(overrides.Metric, spec.Metric)
 	spec.Precision = cmp.Or(overrides.Precision, spec.Precision)
-	if overrides.Hardware != nil {
-		if spec.Hardware == nil {
-			spec.Hardware = &aimv1alpha1.AIMHardwareRequirements{}
-		}
-		spec.Hardware.GPU = cmp.Or(overrides.Hardware.GPU, spec.Hardware.GPU)
-		spec.Hardware.CPU = cmp.Or(overrides.Hardware.CPU, spec.Hardware.CPU)
+	if wanted := overrides.Hardware; wanted != nil {
+		spec.Hardware = cmp.Or(spec.Hardware, &aimv1alpha1.AIMHardwareRequirements{})
+		spec.Hardware.GPU, spec.Hardware.CPU = cmp.Or(wanted.GPU, spec.Hardware.GPU), cmp.Or(wanted.CPU, spec.Hardware.CPU)
 	}
 	spec.ProfileID = "" // it names a profile with other parameters
-	spec.RuntimeConfigName = runtimeConfigName(service)
+	spec.RuntimeConfigName = cmp.Or(service.Spec.RuntimeConfigName, runtimeconfig.Default)
 	if len(service.Spec.ImagePullSecrets) > 0 {
 		spec.ImagePullSecrets = service.Spec.ImagePullSecrets
 	}
 	spec.Resources = cmp.Or(service.Spec.Resources, spec.Resources)
 	out := &aimv1alpha1.AIMServiceTemplate{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: obs.templates.derivedName, Namespace: service.Namespace, Labels: childLabels(service, obs.config, nil),
-		},
-		Spec: aimv1alpha1.AIMServiceTemplateSpec{AIMServiceTemplateSpecCommon: *spec},
+		ObjectMeta: metav1.ObjectMeta{Name: obs.templates.derivedName, Namespace: service.Namespace, Labels: obs.childLabels(nil)},
+		Spec:       aimv1alpha1.AIMServiceTemplateSpec{AIMServiceTemplateSpecCommon: *spec},
 	}
 	if service.Spec.GetCachingMode() == aimv1alpha1.CachingModeShared {
 		out.Spec.Caching = &aimv1alpha1.AIMTemplateCachingConfig{Enabled: true, Env: base.cachingEnv}
@@ -140,33 +125,27 @@ func (obs ServiceObservation) derivedTemplate(base *template) *aimv1alpha1.AIMSe
 func (obs ServiceObservation) templateHealth() health.Component {
 	c := health.Component{Name: "Template", Dependency: health.Upstream}
 	f := obs.templates
-	if obs.template == nil {
-		switch {
-		case f.err != nil && !obs.running():
-			c.Errors = []error{f.err}
-		case client.IgnoreNotFound(f.Template.Error) != nil:
-			c.Errors = []error{f.Template.Error}
-		case client.IgnoreNotFound(f.ClusterTemplate.Error) != nil:
-			c.Errors = []error{f.ClusterTemplate.Error}
-		case client.IgnoreNotFound(f.derived.Error) != nil:
-			c.Errors = []error{f.derived.Error}
-		case f.derivedName != "":
-			c.State, c.Reason, c.Dependency = health.Progressing, reasonNotReady, health.Downstream
-			c.Message = "Making template " + f.derivedName
-		case obs.running() && obs.service.Status.ResolvedTemplate != nil:
-			c.State, c.Reason = health.Ready, "Resolved"
-			c.Message = fmt.Sprintf("Template %s is gone; the model keeps running as it made it", obs.service.Status.ResolvedTemplate.Name)
-		case f.selection != nil:
-			return f.selection.health(c)
-		default:
-			c.State, c.Reason, c.Message = health.Pending, reasonNotFound, "The template follows from the model, which is not resolved"
+	if t := obs.template; t != nil {
+		c = dependencyHealth(c, "Template "+t.Name, t.Status.Status, "Resolved", reasonNotReady)
+		if t.Status.Status == aimv1alpha1.AIMStatusNotAvailable {
+			c.State = health.NotAvailable
 		}
 		return c
 	}
-	status := obs.template.Status.Status
-	c = dependencyHealth(c, "Template "+obs.template.Name, status, "Resolved", reasonNotReady)
-	if status == aimv1alpha1.AIMStatusNotAvailable {
-		c.State = health.NotAvailable
+	failure := cmp.Or(f.Template.Failure(), f.ClusterTemplate.Failure(), f.derived.Failure())
+	switch used := obs.service.Status.ResolvedTemplate; {
+	case f.err != nil && !obs.running():
+		c.Errors = []error{f.err}
+	case failure != nil:
+		c.Errors = []error{failure}
+	case f.derivedName != "":
+		c.State, c.Reason, c.Message, c.Dependency = health.Progressing, reasonNotReady, "Making template "+f.derivedName, health.Downstream
+	case obs.running() && used != nil:
+		c.State, c.Reason, c.Message = health.Ready, "Resolved", fmt.Sprintf("Template %s is gone; the model keeps running as it made it", used.Name)
+	case f.selection != nil:
+		return f.selection.health(c)
+	default:
+		c.State, c.Reason, c.Message = health.Pending, reasonNotFound, "The template follows from the model, which is not resolved"
 	}
 	return c
 }

@@ -1,12 +1,15 @@
-// Package runtimeconfig lays the settings of the product over each other: those of a
-// namespace over those of the cluster, env over env, and labels of owners over those of
-// their children.
+// Package runtimeconfig reads the settings of the product and lays them over each other: those of a namespace over those of
+// the cluster, env over env, and what labels children get of their owner.
 package runtimeconfig
 
 import (
 	"cmp"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/layers"
 	"github.com/reconcilekit/reconcilekit/routing"
 )
 
@@ -14,15 +17,10 @@ import (
 // What the namespace sets wins, also when it is false, 0 or empty. Maps merge by
 // key, env by name, other lists and the gateway are taken whole. Both nil is nil.
 func Merge(namespace, cluster *aimv1alpha1.AIMRuntimeConfigCommon) *aimv1alpha1.AIMRuntimeConfigCommon {
-	switch {
-	case namespace == nil && cluster == nil:
-		return nil
-	case namespace == nil:
-		return Migrated(cluster)
-	case cluster == nil:
-		return Migrated(namespace)
-	}
 	upper, lower := Migrated(namespace), Migrated(cluster)
+	if upper == nil || lower == nil {
+		return cmp.Or(upper, lower)
+	}
 	return &aimv1alpha1.AIMRuntimeConfigCommon{
 		Storage: both(upper.Storage, lower.Storage, func(u, l *aimv1alpha1.AIMStorageConfig) {
 			u.DefaultStorageClassName = cmp.Or(u.DefaultStorageClassName, l.DefaultStorageClassName)
@@ -44,7 +42,7 @@ func Merge(namespace, cluster *aimv1alpha1.AIMRuntimeConfigCommon) *aimv1alpha1.
 				u.Match = l.Match
 			}
 		}),
-		Env: MergeEnv(lower.Env, upper.Env),
+		Env: MergeEnv(upper.Env, lower.Env),
 	}
 }
 
@@ -52,7 +50,7 @@ func Merge(namespace, cluster *aimv1alpha1.AIMRuntimeConfigCommon) *aimv1alpha1.
 // the new place wins.
 func Migrated(config *aimv1alpha1.AIMRuntimeConfigCommon) *aimv1alpha1.AIMRuntimeConfigCommon {
 	out := config.DeepCopy()
-	if out.DefaultStorageClassName != nil || out.PVCHeadroomPercent != nil {
+	if out != nil && (out.DefaultStorageClassName != nil || out.PVCHeadroomPercent != nil) {
 		if out.Storage == nil {
 			out.Storage = &aimv1alpha1.AIMStorageConfig{}
 		}
@@ -69,4 +67,19 @@ func both[T any](upper, lower *T, merge func(upper, lower *T)) *T {
 		merge(upper, lower)
 	}
 	return cmp.Or(upper, lower)
+}
+
+// MergeEnv lays lists of variables over each other by name, the strongest first.
+// AIM_ENGINE_ARGS is merged as a JSON object.
+func MergeEnv(lists ...[]corev1.EnvVar) []corev1.EnvVar {
+	return layers.Env{JSON: []string{"AIM_ENGINE_ARGS"}}.Merge(lists...)
+}
+
+// PropagatedLabels returns the patterns of the labels that the runtime config, which may be nil, hands down from an owner to
+// its children; see [layers.Labels].
+func PropagatedLabels(config *aimv1alpha1.AIMRuntimeConfigCommon) []string {
+	if config == nil || config.LabelPropagation == nil || !ptr.Deref(config.LabelPropagation.Enabled, false) {
+		return nil
+	}
+	return config.LabelPropagation.Match
 }

@@ -1,6 +1,8 @@
 package kserve
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -76,6 +78,11 @@ type InferenceService struct {
 	Spec InferenceServiceSpec `json:"spec,omitempty"`
 	// Status of the InferenceService.
 	Status InferenceServiceStatus `json:"status,omitempty"`
+}
+
+// IsReady reports whether KServe calls the InferenceService ready.
+func (s *InferenceService) IsReady() bool {
+	return slices.ContainsFunc(s.Status.Conditions, func(c Condition) bool { return c.Type == "Ready" && c.Status == corev1.ConditionTrue })
 }
 
 // InferenceServiceList is a list of InferenceService.

@@ -3,6 +3,7 @@ package v1alpha1
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -49,6 +50,15 @@ type AIMResolvedReference struct {
 	// UID of the object.
 	// +optional
 	UID types.UID `json:"uid,omitempty"`
+}
+
+// ReferenceTo names an object, of its namespace or, when it has none, of the cluster.
+func ReferenceTo(object metav1.Object) *AIMResolvedReference {
+	scope := AIMResolutionScopeNamespace
+	if object.GetNamespace() == "" {
+		scope = AIMResolutionScopeCluster
+	}
+	return &AIMResolvedReference{Name: object.GetName(), Namespace: object.GetNamespace(), Scope: scope, UID: object.GetUID()}
 }
 
 // AIMMetric is what a profile is tuned for.
