@@ -133,7 +133,7 @@ var _ = Describe("A service's settings", func() {
 		template := readyTemplate(service.Namespace, "t", "m")
 		template.Status.Status = aimv1alpha1.AIMStatusProgressing
 		setStatus(template)
-		Eventually(condition(service, "TemplateReady")).Should(HavePrefix("False TemplateNotReady"))
+		Eventually(condition(service, "TemplateReady")).Should(ContainSubstring("keeps running"))
 		update(service, func() { service.Spec.Env = []corev1.EnvVar{{Name: "LATER", Value: "1"}} })
 		Expect(c.Delete(ctx, template)).To(Succeed())
 		Consistently(func() string { return read(isvc).ResourceVersion }).Should(Equal(before))

@@ -141,7 +141,7 @@ func (obs ServiceObservation) templateHealth() health.Component {
 	case f.derivedName != "":
 		c.State, c.Reason, c.Message, c.Dependency = health.Progressing, reasonNotReady, "Making template "+f.derivedName, health.Downstream
 	case obs.running() && used != nil:
-		c.State, c.Reason, c.Message = health.Ready, "Resolved", fmt.Sprintf("Template %s is gone; the model keeps running as it made it", used.Name)
+		c.State, c.Reason, c.Message = health.Ready, "Resolved", fmt.Sprintf("Template %s is gone or not ready; the model keeps running as it made it", used.Name)
 	case f.selection != nil:
 		return f.selection.health(c)
 	default:
