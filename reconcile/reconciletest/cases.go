@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 )
 
 // testCase is one run with something going wrong.
@@ -26,7 +28,7 @@ const (
 func (e *explorer) cases() []testCase {
 	var cases []testCase
 	for _, b := range e.plots {
-		if len(b.steps) > 3 || b.steps[0] == stepB { //nolint:mnd // there, back and there again is for the end alone
+		if len(b.steps) > 3 || b.steps[0] != stepA { //nolint:mnd // there, back and there again is for the end alone
 			continue
 		}
 		cases = append(cases, e.faults(b)...)
@@ -35,9 +37,33 @@ func (e *explorer) cases() []testCase {
 	}
 	slices.SortFunc(cases, func(a, b testCase) int { return compareStrings(a.name, b.name) })
 	if e.only != "" {
-		cases = slices.DeleteFunc(cases, func(c testCase) bool { return c.name != e.only })
+		return slices.DeleteFunc(cases, func(c testCase) bool { return c.name != e.only })
+	}
+	if e.limit > 0 && len(cases) > e.limit {
+		e.out.Left = len(cases) - e.limit
+		draw := rand.New(rand.NewPCG(e.seed, 0)) //nolint:gosec // has to be the same in every run
+		draw.Shuffle(len(cases), func(i, j int) { cases[i], cases[j] = cases[j], cases[i] })
+		cases = cases[:e.limit]
 	}
 	return cases
+}
+
+// drawing says how many cases are drawn, 0 for all, and by which seed.
+func drawing(system System) (limit int, seed uint64, err error) {
+	limit, seed = system.Cases, 1
+	if text := os.Getenv(EnvCases); text == "all" {
+		limit = 0
+	} else if text != "" {
+		if limit, err = strconv.Atoi(text); err != nil || limit < 1 {
+			return 0, 0, fmt.Errorf("%s: got %q, want all or a number from 1", EnvCases, text)
+		}
+	}
+	if text := os.Getenv(EnvSeed); text != "" {
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			return 0, 0, fmt.Errorf("%s: got %q, want a number from 0", EnvSeed, text)
+		}
+	}
+	return limit, seed, nil
 }
 
 func compareStrings(a, b string) int {
@@ -87,7 +113,7 @@ func (e *explorer) unseen(b *baseline) []step {
 	switch {
 	case b.last() == stepDelete:
 		return nil
-	case e.system.Change == nil:
+	case e.system.Change == nil || b.last() == stepLess:
 		return []step{stepDelete}
 	case b.last() == stepA:
 		return []step{stepB, stepDelete}

@@ -6,16 +6,25 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // EnvCase names the environment variable with the name of one case: only that one runs, besides the runs without faults
 // that it is compared with.
 const EnvCase = "RECONCILETEST_CASE"
+
+// EnvCases and EnvSeed name the environment variables that take the place of System.Cases ("all" for no limit) and of the
+// seed by which as many cases are drawn, which is 1.
+const (
+	EnvCases = "RECONCILETEST_CASES"
+	EnvSeed  = "RECONCILETEST_SEED"
+)
 
 // Check names what a [Finding] is about.
 type Check string
@@ -60,8 +69,8 @@ type Exploration struct {
 	// Calls is K, the number of requests that were made to fail, one in each case: the writes and live reads of the runs
 	// without faults.
 	Calls int
-	// Cases is the number of runs with a fault.
-	Cases int
+	// Cases is the number of runs with a fault, Left that of those that were not drawn (see System.Cases).
+	Cases, Left int
 	// Passes is the number of passes of all runs.
 	Passes int
 	// Trace tells what was sent in the one case that [EnvCase] has asked for.
@@ -74,7 +83,8 @@ type Exploration struct {
 // without faults and counts the API calls. Then it makes each call fail: refused, carried out with the answer lost,
 // outdated, or the last thing before a crash, also with the owner changed or deleted before the next instance starts. Then
 // it delays caches, and drops, doubles and reorders events. All that it does to the creation of the owners it also does to
-// the change of their spec (there, back, and there again) and to their deletion.
+// the change of their spec (there, back, and there again), to the first of several owners going and coming back while the
+// others stay, and to the deletion of all.
 //
 // Each run must end like the one without faults, in a bounded number of passes, without orphans, without deleting more
 // than that one, and without a write once the end is reached. A failing case prints its name and how to run it alone.
@@ -82,6 +92,7 @@ type Exploration struct {
 // Runs share nothing and go in parallel, so System.Setup and the stand-ins are called by several goroutines.
 func Converge(t testing.TB, system System) {
 	t.Helper()
+	started := time.Now()
 	out, err := Explore(t.Context(), system)
 	if err != nil {
 		t.Fatal(err)
@@ -91,12 +102,18 @@ func Converge(t testing.TB, system System) {
 			t.Errorf("and %d more findings: %s", len(out.Findings)-n, summary(out.Findings[n:]))
 			break
 		}
-		t.Errorf("%s\nto run it alone: %s='%s' go test -run '^%s$'", finding, EnvCase, finding.Case, t.Name())
+		t.Errorf("%s\nto run it alone: %s='%s' go test -run '%s'", finding, EnvCase, finding.Case, pattern(t.Name()))
 	}
 	if len(out.Trace) > 0 {
 		t.Logf("what was sent:\n%s", strings.Join(out.Trace, "\n"))
 	}
-	t.Logf("%d API calls, %d cases, %d passes", out.Calls, out.Cases, out.Passes)
+	t.Logf("%d API calls, %d of %d cases, %d passes in %s",
+		out.Calls, out.Cases, out.Cases+out.Left, out.Passes, time.Since(started).Round(time.Millisecond))
+}
+
+// pattern is what selects the test of that name alone.
+func pattern(name string) string {
+	return "^" + strings.ReplaceAll(regexp.QuoteMeta(name), "/", "$/^") + "$"
 }
 
 const maxPrinted = 10 // findings; one fault of a reconciler shows in many cases
@@ -125,11 +142,20 @@ func Explore(ctx context.Context, system System) (*Exploration, error) {
 		return nil, errOnServer
 	}
 	e := &explorer{system: system, only: os.Getenv(EnvCase), out: &Exploration{}, ends: map[step]*end{}}
+	if e.limit, e.seed, err = drawing(system); err != nil {
+		return nil, err
+	}
 	if err := e.baselines(ctx); err != nil {
 		return nil, err
 	}
 	if !e.unsteady() {
 		e.explore(ctx)
+	}
+	if e.only != "" {
+		e.out.Findings = slices.DeleteFunc(e.out.Findings, func(f Finding) bool { return f.Case != e.only })
+		if e.out.Cases == 0 && !slices.Contains(e.played, e.only) {
+			return nil, fmt.Errorf("%s: the system has no case %q", EnvCase, e.only)
+		}
 	}
 	slices.SortStableFunc(e.out.Findings, func(a, b Finding) int { return strings.Compare(a.Case, b.Case) })
 	return e.out, nil
@@ -142,6 +168,9 @@ var errOnServer = errors.New("converge: System.Environment is set, but cases run
 type explorer struct {
 	system System
 	only   string
+	limit  int // of cases, 0 for none
+	seed   uint64
+	played []string      // the runs without faults
 	ends   map[step]*end // of the runs without faults
 	plots  []*baseline
 
@@ -173,30 +202,34 @@ func (e *explorer) find(name string, check Check, format string, args ...any) {
 
 // baselines runs the plots without faults.
 func (e *explorer) baselines(ctx context.Context) error {
-	if err := e.baseline(ctx, "A", stepA); err != nil {
-		return err
-	}
+	plots := [][]step{{stepA}}
 	if e.system.Change != nil {
-		if err := e.baseline(ctx, "B", stepB); err != nil {
+		plots = append(plots, []step{stepB}, []step{stepA, stepB}, []step{stepA, stepB, stepA}, []step{stepA, stepB, stepA, stepB})
+	}
+	if len(e.system.Owners) > 1 {
+		plots = append(plots, []step{stepLess}, []step{stepA, stepLess}, []step{stepA, stepLess, stepA})
+	}
+	plots = append(plots, []step{stepA, stepDelete})
+	if e.system.Change != nil {
+		plots = append(plots, []step{stepB, stepDelete})
+	}
+	for _, steps := range plots {
+		if err := e.baseline(ctx, steps...); err != nil {
 			return err
 		}
-		for _, steps := range [][]step{{stepA, stepB}, {stepA, stepB, stepA}, {stepA, stepB, stepA, stepB}} {
-			if err := e.baseline(ctx, strings.Join(stepNames(steps), "-"), steps...); err != nil {
-				return err
-			}
-		}
 	}
-	return e.baseline(ctx, "A-delete", stepA, stepDelete)
+	return nil
 }
 
 // baseline runs one plot without faults and checks it. The first with a given last step says what the end has to be.
-func (e *explorer) baseline(ctx context.Context, name string, steps ...step) error {
+func (e *explorer) baseline(ctx context.Context, steps ...step) error {
 	p := plot{steps: steps, at: len(steps) - 1}
 	r := play(ctx, e.system, p, "")
 	if r.last != nil {
 		defer r.last.end()
 	}
-	name = "no fault, " + name
+	name := "no fault, " + strings.Join(stepNames(steps), "-")
+	e.played = append(e.played, name)
 	if r.err != nil {
 		if _, restless := restlessness(r.err); restless {
 			e.find(name, CheckRest, "%v", r.err)

@@ -1,11 +1,13 @@
 package reconciletest
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
@@ -17,9 +19,16 @@ func (e *explorer) compare(name string, last step, got State) bool {
 	if want == nil {
 		return false // the run without faults has failed, which is a finding already
 	}
+	expected := maps.Clone(want.state)
+	for _, object := range e.system.Outlives { // there or not, as it comes
+		if got[object] == nil || expected[object] == nil {
+			delete(got, object)
+			delete(expected, object)
+		}
+	}
 	var extra []string
 	for object := range got {
-		if want.state[object] == nil {
+		if expected[object] == nil {
 			extra = append(extra, object)
 		}
 	}
@@ -30,7 +39,7 @@ func (e *explorer) compare(name string, last step, got State) bool {
 			delete(got, object)
 		}
 	}
-	if diff := want.state.Diff(got); diff != "" {
+	if diff := expected.Diff(got); diff != "" {
 		e.find(name, CheckState, "not the end of the run without faults (-want +got):\n%s", diff)
 		return false
 	}
@@ -176,7 +185,7 @@ func (e *explorer) checkStatus(name string, r *run) {
 			}
 			continue
 		}
-		for _, claim := range claimed {
+		for _, claim := range e.concerned(claimed, c) {
 			if !r.last.changedOutside(claim.pass, c.pass) {
 				e.find(name, CheckStatus, "%s calls itself ready for its spec, and only then comes %s",
 					objectName(claim.gvk, claim.key), c.request)
@@ -184,6 +193,24 @@ func (e *explorer) checkStatus(name string, r *run) {
 			}
 		}
 	}
+}
+
+// concerned are the claims that a write of a child speaks against: that of its owner, and for a child that names none of
+// several owners the last one, once all of them have called themselves ready.
+func (e *explorer) concerned(claimed map[types.UID]call, c call) []call {
+	all := slices.SortedFunc(maps.Values(claimed), func(a, b call) int { return a.pass - b.pass })
+	child := cmp.Or(c.after, c.before)
+	switch {
+	case len(e.system.Owners) == 1:
+		return all
+	case child != nil && len(child.GetOwnerReferences()) > 0:
+		return slices.DeleteFunc(all, func(claim call) bool {
+			return !slices.ContainsFunc(child.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == claim.after.GetUID() })
+		})
+	case len(all) < len(e.system.Owners):
+		return nil
+	}
+	return all[len(all)-1:]
 }
 
 // changedOutside says whether somebody else has changed the world after one pass and before another.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,6 +17,7 @@ type step string
 const (
 	stepA      step = "A"      // created with their spec, or changed back to it
 	stepB      step = "B"      // created with, or changed to, what System.Change makes of it
+	stepLess   step = "less"   // as in A, but without the first owner: never created, or deleted
 	stepDelete step = "delete" // deleted
 )
 
@@ -116,8 +118,17 @@ func (r *run) restart(ctx context.Context) error {
 
 // perform carries out a step from outside.
 func (w *world) perform(ctx context.Context, s step, first bool) error {
-	for _, owner := range w.system.Owners {
-		if err := w.performOn(ctx, owner, s, first); err != nil {
+	for n, owner := range w.system.Owners {
+		of := s
+		switch {
+		case s == stepLess && n == 0 && first:
+			continue
+		case s == stepLess && n == 0:
+			of = stepDelete
+		case s == stepLess:
+			of = stepA
+		}
+		if err := w.performOn(ctx, owner, of, first); err != nil {
 			return fmt.Errorf("step %s: %w", s, err)
 		}
 	}
@@ -139,7 +150,9 @@ func (w *world) performOn(ctx context.Context, owner client.Object, s step, firs
 		return client.IgnoreNotFound(w.client.Delete(ctx, wanted))
 	}
 	live := owner.DeepCopyObject().(client.Object) //nolint:forcetypeassert // as above
-	if err := w.client.Get(ctx, client.ObjectKeyFromObject(wanted), live); err != nil {
+	if err := w.client.Get(ctx, client.ObjectKeyFromObject(wanted), live); apierrors.IsNotFound(err) {
+		return w.add(ctx, wanted) // an earlier step was about less owners
+	} else if err != nil {
 		return err
 	}
 	gvk, err := w.place(live)

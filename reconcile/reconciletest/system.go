@@ -32,7 +32,8 @@ type System struct {
 	// time.Now see the real time.
 	Setup func(mgr manager.Manager) error
 	// Owners are the objects that the controllers reconcile, created one after the other once Given is there. Objects
-	// without a namespace get that of the test, except those of cluster-scoped kinds.
+	// without a namespace get that of the test, except those of cluster-scoped kinds. Of several owners the first also goes
+	// and comes back while the others stay: they may have children in common.
 	Owners []client.Object
 	// Given is what is in the world before the operator starts. A status is stored as well.
 	Given []client.Object
@@ -42,8 +43,8 @@ type System struct {
 	Change func(owner client.Object)
 	// StandIns play everybody else: they are called after each pass until they change nothing more.
 	StandIns []StandIn
-	// Outlives are the objects that may still be there when the owners are gone, as a finding prints them, for example
-	// "ConfigMap default/shared".
+	// Outlives are the objects that may still be there when the owners are gone, or the spec that asked for them, as a
+	// finding prints them, for example "ConfigMap default/shared".
 	Outlives []string
 	// Scheme knows the kinds. Nil is client-go's.
 	Scheme *runtime.Scheme
@@ -61,6 +62,9 @@ type System struct {
 	Environment *Environment
 	// MaxPasses bounds the passes until the world is at rest. Zero is 200.
 	MaxPasses int
+	// Cases is the most cases that [Converge] runs, drawn from all by a seed: for systems with too many of them. Zero runs
+	// all, as [EnvCases] does for once.
+	Cases int
 
 	blueprint *blueprint
 }

@@ -81,29 +81,6 @@ func widgetScheme() *runtime.Scheme {
 	return scheme
 }
 
-// available plays the controller of Deployments.
-func available(ctx context.Context, c client.Client) error {
-	var list appsv1.DeploymentList
-	if err := c.List(ctx, &list); err != nil {
-		return err
-	}
-	for i := range list.Items {
-		d := &list.Items[i]
-		if d.Status.ObservedGeneration == d.Generation && d.Status.AvailableReplicas == *d.Spec.Replicas {
-			continue
-		}
-		d.Status = appsv1.DeploymentStatus{
-			ObservedGeneration: d.Generation, Replicas: *d.Spec.Replicas, ReadyReplicas: *d.Spec.Replicas,
-			AvailableReplicas: *d.Spec.Replicas, UpdatedReplicas: *d.Spec.Replicas,
-			Conditions: []appsv1.DeploymentCondition{{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue, Reason: "MinimumReplicasAvailable"}},
-		}
-		if err := c.Status().Update(ctx, d); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func shopSystem() reconciletest.System {
 	return reconciletest.System{
 		Setup: func(mgr manager.Manager) error {
@@ -119,6 +96,6 @@ func shopSystem() reconciletest.System {
 			w := owner.(*widget.Widget)
 			w.Spec.Count, w.Spec.Message = 1, "good bye"
 		},
-		StandIns: []reconciletest.StandIn{available},
+		StandIns: []reconciletest.StandIn{reconciletest.DeploymentsAvailable},
 	}
 }

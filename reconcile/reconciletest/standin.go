@@ -1,0 +1,41 @@
+package reconciletest
+
+import (
+	"context"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// DeploymentsAvailable is a [StandIn] for the controller of Deployments and its pods: every Deployment has all its replicas
+// at once, and is Available.
+func DeploymentsAvailable(ctx context.Context, c client.Client) error {
+	var list appsv1.DeploymentList
+	if err := c.List(ctx, &list); err != nil {
+		return err
+	}
+	for i := range list.Items {
+		d := &list.Items[i]
+		replicas := int32(1) // what the API server makes of none
+		if d.Spec.Replicas != nil {
+			replicas = *d.Spec.Replicas
+		}
+		status := appsv1.DeploymentStatus{
+			ObservedGeneration: d.Generation,
+			Replicas:           replicas, UpdatedReplicas: replicas, ReadyReplicas: replicas, AvailableReplicas: replicas,
+			Conditions: []appsv1.DeploymentCondition{
+				{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue, Reason: "MinimumReplicasAvailable"},
+			},
+		}
+		if equality.Semantic.DeepEqual(d.Status, status) {
+			continue
+		}
+		d.Status = status
+		if err := c.Status().Update(ctx, d); client.IgnoreNotFound(err) != nil {
+			return err
+		}
+	}
+	return nil
+}
