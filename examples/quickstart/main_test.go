@@ -109,6 +109,19 @@ func TestWebsite(t *testing.T) {
 	eventually(t, ready)
 }
 
+// TestConverges: whatever goes wrong on the way, a Website ends as it should, and nothing of it is left when it goes.
+func TestConverges(t *testing.T) {
+	replicas := int32(2)
+	reconciletest.Converge(t, reconciletest.System{
+		Setup:    func(mgr ctrl.Manager) error { return declare().SetupWithManager(mgr) },
+		Scheme:   env.Scheme,
+		CRDPaths: []string{"config/crd"},
+		Owners:   []client.Object{&v1.Website{ObjectMeta: metav1.ObjectMeta{Name: "hello"}, Spec: v1.WebsiteSpec{Text: "hello"}}},
+		Change:   func(o client.Object) { o.(*v1.Website).Spec = v1.WebsiteSpec{Text: "good bye", Replicas: &replicas} },
+		StandIns: []reconciletest.StandIn{reconciletest.DeploymentsAvailable},
+	})
+}
+
 func eventually(t *testing.T, done func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !done(); time.Sleep(50 * time.Millisecond) {
