@@ -1,5 +1,7 @@
 package apply
 
+import "maps"
+
 // ChildOption changes a planned child. The values of [Seed], [Force],
 // [Ignore], [Adoption] and [Recreate] are options.
 type ChildOption interface {
@@ -7,7 +9,8 @@ type ChildOption interface {
 	ApplyToChild(c *Child)
 }
 
-// DeletionOption changes a planned deletion. [MatchResourceVersion] is one.
+// DeletionOption changes a planned deletion. The value of
+// [MatchResourceVersion] and [MatchLabels] are options.
 type DeletionOption interface {
 	// ApplyToDeletion changes the deletion.
 	ApplyToDeletion(d *Deletion)
@@ -18,6 +21,7 @@ var (
 	_ ChildOption    = Adoption(0)
 	_ ChildOption    = recreate{}
 	_ DeletionOption = matchResourceVersion{}
+	_ DeletionOption = MatchLabels(nil)
 )
 
 // FieldPolicy says what the engine does about one field.
@@ -104,3 +108,16 @@ func (matchResourceVersion) ApplyToDeletion(d *Deletion) { d.MatchResourceVersio
 
 // MatchResourceVersion deletes the object only in the version that was read.
 func MatchResourceVersion() DeletionOption { return matchResourceVersion{} }
+
+// MatchLabels deletes the object only if it has these labels, for what an
+// operator has made before the engine did and marked in its own way. An object
+// without them stays, and is no error.
+type MatchLabels map[string]string
+
+// ApplyToDeletion adds the labels to those that the deletion asks for.
+func (m MatchLabels) ApplyToDeletion(d *Deletion) {
+	if d.Labels == nil {
+		d.Labels = map[string]string{}
+	}
+	maps.Copy(d.Labels, m)
+}

@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -58,6 +59,9 @@ func (p *pass) deleteOne(k *kind, d *Deletion, result *ObjectResult) error {
 	defer k.release(o)
 	if err := p.engine.client.Get(p.ctx, id.key, o, p.engine.cached...); err != nil {
 		return client.IgnoreNotFound(err)
+	}
+	if !labels.SelectorFromSet(d.Labels).Matches(labels.Set(o.GetLabels())) {
+		return nil // somebody else's
 	}
 	uid := o.GetUID()
 	result.UID = uid

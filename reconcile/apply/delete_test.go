@@ -57,6 +57,26 @@ var _ = Describe("Deletes and recreates", func() {
 		Expect(sent).To(BeEmpty())
 	})
 
+	It("does not delete an object without the labels that the plan asks for", func() {
+		w := newWorld()
+		labelled := configMap("ours", "")
+		labelled.Namespace, labelled.Labels = w.namespace, map[string]string{"by": "us", "more": "1"}
+		Expect(w.client.Create(w.ctx, labelled)).To(Succeed())
+		foreign := configMap("theirs", "")
+		foreign.Namespace, foreign.Labels = w.namespace, map[string]string{"by": "them"}
+		Expect(w.client.Create(w.ctx, foreign)).To(Succeed())
+		plan := func() apply.Set {
+			var s apply.Set
+			for _, name := range []string{"ours", "theirs"} {
+				s.Delete(configMap(name, ""), apply.MatchLabels{"by": "us"})
+			}
+			return s
+		}
+		w.converge(plan)
+		Expect(w.client.Get(w.ctx, client.ObjectKeyFromObject(foreign), foreign)).To(Succeed())
+		Expect(apierrors.IsNotFound(w.client.Get(w.ctx, client.ObjectKeyFromObject(labelled), labelled))).To(BeTrue())
+	})
+
 	immutable := func(class string) func() client.Object {
 		return func() client.Object {
 			return &corev1.Secret{ObjectMeta: meta("typed"), Type: corev1.SecretType(class)}

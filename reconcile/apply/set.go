@@ -91,6 +91,9 @@ type Deletion struct {
 	// MatchResourceVersion makes the resourceVersion of Object a
 	// precondition too. Needed where the decision read the status.
 	MatchResourceVersion bool
+	// Labels are labels that the object must have to be deleted; one without
+	// them is somebody else's of that name. Empty matches any object.
+	Labels map[string]string
 }
 
 // Apply plans obj as a child that the owner controls.

@@ -43,6 +43,8 @@ type Child[C any] struct {
 	Mode Mode
 	// Off is what becomes of it when When says no. Default Prune.
 	Off Off
+	// Deletion are the options of the deletion of Off Delete, such as apply.MatchLabels. Nil is none.
+	Deletion []apply.DeletionOption
 	// Options are those of the engine, such as apply.Recreate for a child with immutable fields.
 	Options []apply.ChildOption
 	// Dynamic are options that depend on the facts. Nil is none.
@@ -92,7 +94,7 @@ func (c *Child[C]) plan(set *manifests.Set, facts C, plan *reconcile.PlanResult)
 	}
 	switch {
 	case !wanted && c.Off == Delete:
-		plan.Delete(object)
+		plan.Delete(object, c.Deletion...)
 	case !wanted:
 		plan.Keep(object)
 	case c.Mode == Once:

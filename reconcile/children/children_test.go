@@ -57,7 +57,7 @@ func summary(plan apply.Set) []string {
 		out = append(out, word+" "+c.Object.GetName()+c.Object.GetLabels()["mutated"])
 	}
 	for _, d := range plan.Deletes {
-		out = append(out, "delete "+d.Object.GetName())
+		out = append(out, strings.TrimSpace("delete "+d.Object.GetName()+" "+d.Labels["by"]))
 	}
 	return out
 }
@@ -72,7 +72,7 @@ func TestPlan(t *testing.T) {
 			o.SetLabels(map[string]string{"mutated": "!" + f.Name})
 		}},
 		children.Child[facts]{Template: "kept.yaml", When: facts.on, Off: children.Keep},
-		children.Child[facts]{Template: "deleted.yaml", When: facts.on, Off: children.Delete, Mode: children.Shared},
+		children.Child[facts]{Template: "deleted.yaml", When: facts.on, Off: children.Delete, Deletion: []apply.DeletionOption{apply.MatchLabels{"by": "us"}}, Mode: children.Shared},
 		children.Child[facts]{Template: "once.yaml", Mode: children.Once},
 		children.Child[facts]{Template: "shared.yaml", Mode: children.Shared},
 	)
@@ -81,7 +81,7 @@ func TestPlan(t *testing.T) {
 		want []string
 	}{
 		"On":  {facts{"a", true}, []string{"own+recreate+data.a a-always", "own a-pruned!a", "own a-kept", "shared a-deleted", "once a-once", "shared a-shared"}},
-		"Off": {facts{"a", false}, []string{"own+recreate+data.a a-always", "keep a-kept", "once a-once", "shared a-shared", "delete a-deleted"}},
+		"Off": {facts{"a", false}, []string{"own+recreate+data.a a-always", "keep a-kept", "once a-once", "shared a-shared", "delete a-deleted us"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

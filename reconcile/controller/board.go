@@ -19,7 +19,8 @@ import (
 
 // board holds the groups of one controller as their last pass left them, and wakes who reads them.
 type board struct {
-	name string
+	name   string
+	single bool // there is one group, which is never forgotten: what it has read must wake it
 
 	mu      sync.Mutex
 	groups  map[types.NamespacedName]*Group
@@ -38,16 +39,6 @@ type groupReads struct {
 
 func newBoard(name string) *board {
 	return &board{name: name, groups: map[types.NamespacedName]*Group{}}
-}
-
-// source gives the board the queue of its own controller.
-func (b *board) source() source.Source {
-	return source.Func(func(_ context.Context, q queue) error {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.own = q
-		return nil
-	})
 }
 
 // source lets the board wake the owners that read its groups.
@@ -164,7 +155,8 @@ func (w *groupWorld) Get(ctx context.Context, key client.ObjectKey, into client.
 func (w *groupWorld) Apply(ctx context.Context, owner client.Object, set apply.Set) apply.Result {
 	result := w.Applier.Apply(ctx, owner, set)
 	if g, ok := owner.(*Group); ok {
-		g.idle = len(set.Children)+len(set.Deletes)+len(result.Objects) == 0 && result.OwnerErr == nil && result.PruneBlocked == nil
+		g.idle = len(set.Children)+len(set.Deletes)+len(result.Objects) == 0 && result.OwnerErr == nil && result.PruneBlocked == nil &&
+			!w.board.single
 	}
 	return result
 }

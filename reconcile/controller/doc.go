@@ -60,6 +60,13 @@
 // any object and are woken when it changes; a pass that asks before the first pass of the group is put off, so that a
 // restart changes no status.
 //
+// # No owner at all
+//
+// Something that there is once in a cluster and that no object asks for, such as a server that the operator's environment
+// switches on, is a singleton: [NewSingleton] declares a controller with one owner, a [Group] of the controller's name.
+// Its first pass runs at the start, the others are woken by what it reads and plans; objects that offer themselves to it by
+// a label are read with reconcile.Discover. Its inventory are the labels of its children: see there for what that means.
+//
 // # Read-your-writes
 //
 // A pass is put off, not blocked, while the cache does not show what the pass before has written, at most for

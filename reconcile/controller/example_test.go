@@ -2,10 +2,10 @@ package controller_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
@@ -52,6 +52,43 @@ func ExampleNew() {
 	// Output:
 	// For test.reconcilekit.dev/v1/Widget
 	// Owns /v1/ConfigMap
+	// Watches /v1/Secret
+}
+
+// library is a reconciler of a singleton that plans nothing.
+type library struct{}
+
+func (library) FetchRemoteState(context.Context, reconcile.Reader, reconcile.ReconcileContext[*controller.Group]) int {
+	return 0
+}
+
+func (library) ComposeState(context.Context, reconcile.ReconcileContext[*controller.Group], int) idleState {
+	return idleState{}
+}
+
+func (library) PlanResources(context.Context, reconcile.ReconcileContext[*controller.Group], idleState) reconcile.PlanResult {
+	return reconcile.PlanResult{}
+}
+
+// A singleton has no object that asks for it. What it is made of comes from the environment of the operator and from what
+// it reads, here the Secrets with a label.
+func ExampleNewSingleton() {
+	books := controller.NewSingleton("library", library{}).
+		Owns(&appsv1.Deployment{}, &corev1.Service{}).
+		Reads(&corev1.Secret{})
+	description, err := books.Describe(exampleScheme())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return
+	}
+	fmt.Println("its key:", controller.SingletonKey("library").Name)
+	for _, watch := range description.Watches {
+		fmt.Println(watch.Type, watch.GVK)
+	}
+	// Output:
+	// its key: library
+	// Owns /v1/Service
+	// Owns apps/v1/Deployment
 	// Watches /v1/Secret
 }
 
@@ -108,8 +145,7 @@ func ExampleAbsentError() {
 	var err error = &controller.AbsentError{
 		GVK: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Gadget"}, Name: "g",
 	}
-	var absent *controller.AbsentError
-	fmt.Println(apierrors.IsNotFound(err), errors.As(err, &absent))
+	fmt.Println(apierrors.IsNotFound(err), controller.IsAbsent(err))
 	fmt.Println(err)
 	// Output:
 	// true true

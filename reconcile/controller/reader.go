@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -91,4 +92,10 @@ func (e *AbsentError) Status() metav1.Status {
 		Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound, Message: e.Error(),
 		Details: &metav1.StatusDetails{Group: e.GVK.Group, Kind: e.GVK.Kind, Name: e.Name},
 	}
+}
+
+// IsAbsent reports whether the error is that of a read of an optional kind whose CRD is missing: an [AbsentError].
+func IsAbsent(err error) bool {
+	var absent *AbsentError
+	return errors.As(err, &absent)
 }

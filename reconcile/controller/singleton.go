@@ -1,0 +1,56 @@
+package controller
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/reconcilekit/reconcilekit/reconcile"
+)
+
+// NewSingleton starts the declaration of a controller for something that there is once in a cluster and that no object
+// stands for, such as a server that the operator's environment asks for. Its owner is a [Group] without members, whose name
+// is that of the controller and which has no namespace: children that have one name it.
+//
+// The first pass runs when the controller starts; every further one is woken by what the pass before has read or planned,
+// as that of any owner. There is no object to keep an inventory on. Children carry the part-of label and the annotation
+// [apply.GroupAnnotation], which lead from each of them to the singleton; what is no longer planned is found by the label
+// in the cache, in all namespaces, for the kinds that [Builder.Owns] declares. Two limits follow from that: children of a
+// kind that a later version does not declare any more are not pruned, and nothing deletes the children when the controller
+// is not set up any more. A singleton that can be switched off is still set up then, and plans its children away.
+//
+// A singleton has conditions like any owner, kept in memory: transitions are logged, and other controllers of the process
+// read them with [Builder.Joins] and [GroupOf] under [SingletonKey]. It announces no events, for there is no object to
+// announce them for.
+func NewSingleton[F any, O reconcile.Observation](
+	name string, reconciler reconcile.Reconciler[*Group, F, O],
+) *Builder[*Group, F, O] {
+	b := &Builder[*Group, F, O]{name: name, reconciler: reconciler}
+	b.board = newBoard(name)
+	b.board.single = true
+	b.declare(purposeFor, caller(), GroupOf(name))
+	return b
+}
+
+// SingletonKey is the key of the singleton of the controller of that name.
+func SingletonKey(name string) types.NamespacedName { return types.NamespacedName{Name: name} }
+
+// startSingleton asks for the pass that no event does.
+func (b *board) startSingleton(q queue) {
+	if b.single {
+		q.Add(ctrl.Request{NamespacedName: SingletonKey(b.name)})
+	}
+}
+
+// source gives the board the queue of its own controller.
+func (b *board) source() source.Source {
+	return source.Func(func(_ context.Context, q queue) error {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.own = q
+		b.startSingleton(q)
+		return nil
+	})
+}
