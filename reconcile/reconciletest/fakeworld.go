@@ -1,6 +1,7 @@
 package reconciletest
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/managedfields"
+	apiversion "k8s.io/apimachinery/pkg/version"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/testing"
 	"k8s.io/utils/clock"
@@ -58,7 +60,7 @@ func newBlueprint(scheme *runtime.Scheme, definitions []*apiextensionsv1.CustomR
 		return nil, err
 	}
 	b := &blueprint{
-		mapper: meta.NewDefaultRESTMapper(nil), converter: converter, cluster: map[schema.GroupVersionKind]bool{},
+		mapper: meta.NewDefaultRESTMapper(preferred(scheme, defined)), converter: converter, cluster: map[schema.GroupVersionKind]bool{},
 		withStatus: map[schema.GroupVersionKind]bool{},
 		structures: map[schema.GroupVersionKind]*apiextensionsv1.JSONSchemaProps{},
 	}
@@ -85,6 +87,22 @@ func newBlueprint(scheme *runtime.Scheme, definitions []*apiextensionsv1.CustomR
 		}
 	}
 	return b, nil
+}
+
+// preferred lists the versions of all groups, the one first that a server prefers: a mapping of a kind without a version takes
+// it, as the prune of kinds that are no longer planned does.
+func preferred(scheme *runtime.Scheme, defined []crdKind) []schema.GroupVersion {
+	var versions []schema.GroupVersion
+	for gvk := range scheme.AllKnownTypes() {
+		versions = append(versions, gvk.GroupVersion())
+	}
+	for _, k := range defined {
+		versions = append(versions, k.gvk.GroupVersion())
+	}
+	slices.SortFunc(versions, func(a, b schema.GroupVersion) int {
+		return cmp.Or(strings.Compare(a.Group, b.Group), apiversion.CompareKubeAwareVersionStrings(b.Version, a.Version))
+	})
+	return slices.DeleteFunc(slices.Compact(versions), func(v schema.GroupVersion) bool { return v.Version == runtime.APIVersionInternal })
 }
 
 // newFakeWorld makes an empty world.
