@@ -1,4 +1,4 @@
-// Command modelregistry is the operator of ModelRegistry.
+// Command modelregistry is the operator of ModelRegistry and of the model catalog.
 package main
 
 import (
@@ -22,6 +22,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/openshift"
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
+	"github.com/reconcilekit/reconcilekit/examples/modelregistry/catalog"
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/registry"
 	hooks "github.com/reconcilekit/reconcilekit/examples/modelregistry/webhook"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
@@ -80,6 +81,55 @@ func settings() v1beta1.Settings {
 	}
 }
 
+// catalogSettings are those of the model catalog.
+func catalogSettings() catalog.Settings {
+	or := func(name, value string) string { return cmp.Or(os.Getenv(name), value) }
+	const data = "quay.io/opendatahub/odh-model-metadata-collection:latest"
+	registries := settings()
+	return catalog.Settings{
+		Namespace:      registries.Namespace,
+		Disabled:       os.Getenv("ENABLE_MODEL_CATALOG") == "false",
+		SkipDatabase:   os.Getenv("SKIP_MODEL_CATALOG_DB_CREATION") == "true",
+		DefaultDomain:  registries.DefaultDomain,
+		Image:          registries.RestImage,
+		ProxyImage:     registries.ProxyImage,
+		PostgresImage:  registries.PostgresImage,
+		DataImage:      or("CATALOG_DATA_IMAGE", data),
+		BenchmarkImage: or("BENCHMARK_DATA_IMAGE", data),
+		DatabaseUser:   or("CATALOG_POSTGRES_USER", "catalog_user"),
+		DatabaseName:   or("CATALOG_POSTGRES_DATABASE", "model_catalog"),
+	}
+}
+
+// operator is the controllers by their declarations.
+type operator struct {
+	registries *controller.Builder[*v1beta1.ModelRegistry, registry.Fetched, registry.Observation]
+	catalog    *controller.Builder[*controller.Group, catalog.Fetched, catalog.Observation]
+}
+
+func newOperator(scheme *runtime.Scheme) (o operator, err error) {
+	var errs [2]error
+	o.registries, errs[0] = registry.New(scheme, settings())
+	o.catalog, errs[1] = catalog.New(scheme, catalogSettings())
+	return o, errors.Join(errs[:]...)
+}
+
+func (o operator) declared() []controller.Declared {
+	return []controller.Declared{o.registries, o.catalog}
+}
+
+// setup adds the controllers to the manager. Without a namespace for it there is no catalog.
+func (o operator) setup(mgr manager.Manager) error {
+	if err := o.registries.SetupWithManager(mgr); err != nil {
+		return err
+	}
+	if catalogSettings().Namespace == "" {
+		mgr.GetLogger().Info("there is no model catalog: REGISTRIES_NAMESPACE is not set")
+		return nil
+	}
+	return o.catalog.SetupWithManager(mgr)
+}
+
 func newScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	return scheme, errors.Join(clientscheme.AddToScheme(scheme), v1beta1.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), openshift.AddToScheme(scheme))
@@ -92,18 +142,18 @@ func run(o options) error {
 	if err != nil {
 		return err
 	}
-	registries, err := registry.New(scheme, settings())
+	controllers, err := newOperator(scheme)
 	if err != nil {
 		return err
 	}
 	if o.describe {
-		return describe(scheme, registries)
+		return describe(scheme, controllers.declared()...)
 	}
 	config, err := load(o.kubeconfig)
 	if err != nil {
 		return err
 	}
-	cache, err := controller.CacheOptions(scheme, registries)
+	cache, err := controller.CacheOptions(scheme, controllers.declared()...)
 	if err != nil {
 		return err
 	}
@@ -125,7 +175,7 @@ func run(o options) error {
 		}
 	}
 	err = errors.Join(
-		registries.SetupWithManager(mgr),
+		controllers.setup(mgr),
 		mgr.AddHealthzCheck("ping", healthz.Ping),
 		mgr.AddReadyzCheck("ping", healthz.Ping),
 	)
@@ -154,7 +204,7 @@ func newPage(scheme *runtime.Scheme, controllers ...controller.Declared) (contro
 	page.LeaderElection = true
 	page.Webhooks = hooks.Describe()
 	page.Services = []controller.Service{{Name: "model-registry-operator-webhook-service", Port: 443}}
-	page.ExtraRules = registry.GrantedRules()
+	page.ExtraRules = append(registry.GrantedRules(), catalog.GrantedRules()...)
 	return page, nil
 }
 

@@ -188,7 +188,9 @@ func (w *world) run(settings config) {
 	w.process.Env = append(os.Environ(),
 		"REGISTRIES_NAMESPACE="+settings.RegistriesNamespace,
 		"DEFAULT_DOMAIN="+settings.DefaultDomain,
-		fmt.Sprintf("ENABLE_WEBHOOKS=%t", settings.Webhooks))
+		fmt.Sprintf("ENABLE_WEBHOOKS=%t", settings.Webhooks),
+		fmt.Sprintf("ENABLE_MODEL_CATALOG=%t", settings.CatalogEnabled),
+		fmt.Sprintf("SKIP_MODEL_CATALOG_DB_CREATION=%t", settings.SkipCatalogDB))
 	w.process.Stdout, w.process.Stderr = w.log, w.log
 	Expect(w.process.Start()).To(Succeed())
 	w.running = settings
@@ -229,6 +231,9 @@ func (w *world) reconfigure(change map[string]any) {
 	settings := w.running
 	if namespace, given := change["registriesNamespace"].(string); given {
 		settings.RegistriesNamespace = namespace
+	}
+	if enabled, given := change["catalogEnabled"].(bool); given {
+		settings.CatalogEnabled = enabled
 	}
 	w.run(settings)
 }
@@ -290,6 +295,42 @@ var _ = Describe("The recorded cases of ModelRegistry", func() {
 						}
 					})
 					w.play(s)
+				})
+			}
+		})
+	}
+})
+
+var _ = Describe("The recorded cases of the model catalog", func() {
+	groups := map[config][]scenario{}
+	var order []config
+	for _, s := range scenarios("catalog") {
+		capabilities := config{OpenShift: s.Config.OpenShift, UserAPI: s.Config.UserAPI, AuthAPI: s.Config.AuthAPI}
+		if groups[capabilities] == nil {
+			order = append(order, capabilities)
+		}
+		s.Config.RegistriesNamespace = s.Namespace
+		groups[capabilities] = append(groups[capabilities], s)
+	}
+	for _, capabilities := range order {
+		Context(fmt.Sprintf("with %+v", capabilities), Ordered, ContinueOnFailure, func() {
+			var w *world
+			BeforeAll(func() {
+				w = newWorld(capabilities)
+				DeferCleanup(func() { w.stop() })
+			})
+			for _, s := range groups[capabilities] {
+				It(s.ID+" "+s.Name, func() {
+					w.stop() // the catalog of the case before would follow what is given here
+					w.given(s)
+					w.run(s.Config)
+					DeferCleanup(func() {
+						if CurrentSpecReport().Failed() {
+							GinkgoWriter.Print(tail(w.log.String()))
+						}
+						w.forget(s)
+					})
+					w.player(s).steps(s)
 				})
 			}
 		})

@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/reconcilekit/reconcilekit/examples/modelregistry/registry"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
@@ -25,11 +24,11 @@ func describedPage(t *testing.T) controller.Page {
 	if err != nil {
 		t.Fatal(err)
 	}
-	registries, err := registry.New(scheme, settings())
+	controllers, err := newOperator(scheme)
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := newPage(scheme, registries)
+	page, err := newPage(scheme, controllers.declared()...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,9 +2,7 @@ package main_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
-	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -13,7 +11,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -30,6 +27,7 @@ type scenario struct {
 	Steps      []step           `json:"steps"`
 	Expect     expectation      `json:"expect"`
 	Quirk      string           `json:"quirk"`
+	Namespace  string           `json:"namespace"` // of the catalog
 
 	advice
 }
@@ -41,6 +39,8 @@ type config struct {
 	Webhooks            bool   `json:"webhooks"`
 	RegistriesNamespace string `json:"registriesNamespace"`
 	DefaultDomain       string `json:"defaultDomain"`
+	CatalogEnabled      bool   `json:"catalogEnabled"`
+	SkipCatalogDB       bool   `json:"skipCatalogDB"`
 }
 
 // step has one of its fields set.
@@ -167,11 +167,13 @@ func (s *scenario) UnmarshalJSON(text []byte) error {
 		Steps      []step           `json:"steps"`
 		Expect     expectation      `json:"expect"`
 		Quirk      string           `json:"quirk"`
+		Namespace  string           `json:"namespace"`
 	}
 	err := json.Unmarshal(text, &plain)
 	*s = scenario{
 		ID: plain.ID, Name: plain.Name, Controller: plain.Controller, Config: plain.Config,
 		Given: plain.Given, Steps: plain.Steps, Expect: plain.Expect, Quirk: plain.Quirk,
+		Namespace: plain.Namespace,
 	}
 	return err
 }
@@ -183,14 +185,36 @@ type player struct {
 	remembered map[string]any
 }
 
+func (w *world) player(s scenario) *player {
+	return &player{world: w, remembered: map[string]any{}, namespace: strings.ToLower(strings.ReplaceAll(s.ID, "-", ""))}
+}
+
 func (w *world) play(s scenario) {
 	GinkgoHelper()
-	p := &player{world: w, remembered: map[string]any{}, namespace: strings.ToLower(strings.ReplaceAll(s.ID, "-", ""))}
-	namespaces := map[string]bool{}
+	w.given(s)
+	w.player(s).steps(s)
+}
+
+// given makes what a scenario starts with.
+func (w *world) given(s scenario) {
+	GinkgoHelper()
 	for _, object := range s.Given {
-		p.create(object, s.rejectionOf(object))
-		namespaces[p.namespace] = true
+		w.player(s).create(object, s.rejectionOf(object))
 	}
+}
+
+// forget removes what a scenario was given outside of its namespace.
+func (w *world) forget(s scenario) {
+	GinkgoHelper()
+	for _, given := range s.Given {
+		if u := (&unstructured.Unstructured{Object: given}); u.GetNamespace() == "" && u.GetKind() != "Namespace" {
+			Expect(client.IgnoreNotFound(w.c.Delete(ctx, u))).To(Succeed())
+		}
+	}
+}
+
+func (p *player) steps(s scenario) {
+	GinkgoHelper()
 	for _, one := range s.Steps {
 		if one.Apply != nil {
 			p.ensureNamespace(one.Apply)
@@ -237,11 +261,11 @@ func (p *player) step(s step) {
 	case s.Status != nil:
 		Eventually(func() error { return p.status(s.Status.Ref, s.Status.Status) }).Should(Succeed())
 	case s.Delete != "":
-		Expect(p.c.Delete(ctx, object(s.Delete), client.GracePeriodSeconds(0))).To(Succeed())
+		Eventually(func() error { return p.c.Delete(ctx, object(s.Delete), client.GracePeriodSeconds(0)) }).Should(Succeed())
 	case s.Remember != nil:
 		p.settle()
 		found := object(s.Remember.Ref)
-		Expect(p.c.Get(ctx, client.ObjectKeyFromObject(found), found)).To(Succeed())
+		Eventually(func() error { return p.c.Get(ctx, client.ObjectKeyFromObject(found), found) }).Should(Succeed())
 		p.remembered[s.Remember.As], _ = at(found.Object, s.Remember.Path)
 	case s.Config != nil:
 		p.reconfigure(s.Config)
@@ -249,8 +273,23 @@ func (p *player) step(s step) {
 		p.settle()
 		p.expect(*s.Check)
 	default:
+		p.complete()
 		p.settle()
 	}
+}
+
+// complete waits for all children of a catalog, so that what a step does finds them.
+func (p *player) complete() {
+	GinkgoHelper()
+	if !p.running.CatalogEnabled || p.running.RegistriesNamespace == "" {
+		return
+	}
+	last := "rbac.authorization.k8s.io/v1|RoleBinding|" + p.namespace + "|model-catalog-authenticated"
+	exist := []string{last}
+	if !p.running.SkipCatalogDB {
+		exist = append(exist, "networking.k8s.io/v1|NetworkPolicy|"+p.namespace+"|model-catalog-postgres")
+	}
+	p.expect(expectation{Exist: exist})
 }
 
 func (p *player) create(given map[string]any, rejected string) {
@@ -296,159 +335,6 @@ func (p *player) status(ref string, status any) error {
 		return err
 	}
 	return p.c.Status().Patch(ctx, target, client.RawPatch(types.MergePatchType, body))
-}
-
-// expect waits until everything is as expected.
-func (p *player) expect(e expectation) {
-	GinkgoHelper()
-	Eventually(func(g Gomega) {
-		for _, ref := range e.Exist {
-			found := object(ref)
-			g.Expect(p.c.Get(ctx, client.ObjectKeyFromObject(found), found)).To(Succeed(), ref)
-			g.Expect(found.GetDeletionTimestamp()).To(BeNil(), "%s is being deleted", ref)
-		}
-		for _, ref := range e.Absent {
-			g.Expect(p.gone(ref)).To(BeTrue(), "%s exists", ref)
-		}
-		for _, field := range e.Fields {
-			g.Expect(p.field(field)).To(BeEmpty(), field.Ref+" "+field.Path)
-		}
-		for _, condition := range e.Conditions {
-			g.Expect(p.condition(condition)).To(BeEmpty())
-		}
-		for _, condition := range e.NoConditions {
-			g.Expect(p.condition(condition)).To(HavePrefix("no condition"))
-		}
-		for _, event := range e.Events {
-			g.Expect(p.events()).To(ContainElement(event))
-		}
-	}).Should(Succeed())
-}
-
-func (p *player) gone(ref string) bool {
-	found := object(ref)
-	err := p.c.Get(ctx, client.ObjectKeyFromObject(found), found)
-	return apierrors.IsNotFound(err) || err != nil && strings.Contains(err.Error(), "no matches for kind")
-}
-
-func (p *player) events() []string {
-	var list corev1.EventList
-	Expect(p.c.List(ctx, &list, client.InNamespace(p.namespace))).To(Succeed())
-	var out []string
-	for _, e := range list.Items {
-		out = append(out, e.Type+" "+e.Reason+" "+e.Message)
-	}
-	return out
-}
-
-// condition compares the given parts of a condition and says what is different.
-func (p *player) condition(want map[string]string) string {
-	found := object(want["ref"])
-	if err := p.c.Get(ctx, client.ObjectKeyFromObject(found), found); err != nil {
-		return err.Error()
-	}
-	list, _, _ := unstructured.NestedSlice(found.Object, "status", "conditions")
-	for _, item := range list {
-		c, _ := item.(map[string]any)
-		if c["type"] != want["type"] {
-			continue
-		}
-		for _, part := range []string{"status", "reason", "message"} {
-			if text, given := want[part]; given && c[part] != text {
-				return fmt.Sprintf("%s: want %s %q, got %v", want["type"], part, text, c)
-			}
-		}
-		return ""
-	}
-	return fmt.Sprintf("no condition %s in %v", want["type"], list)
-}
-
-// field compares a field and says what is different.
-func (p *player) field(want fieldExpectation) string {
-	found := object(want.Ref)
-	if err := p.c.Get(ctx, client.ObjectKeyFromObject(found), found); err != nil {
-		return err.Error()
-	}
-	got, exists := at(found.Object, want.Path)
-	text, _ := got.(string)
-	wrong := false
-	switch {
-	case want.Absent:
-		wrong = exists
-	case want.Present:
-		wrong = !exists
-	case want.Length != nil:
-		wrong = reflect.ValueOf(got).Kind() != reflect.Slice && reflect.ValueOf(got).Kind() != reflect.Map || reflect.ValueOf(got).Len() != *want.Length
-	case want.SameAs != "":
-		wrong = !same(p.remembered[want.SameAs], got)
-	case want.DiffersFrom != "":
-		wrong = !exists || same(p.remembered[want.DiffersFrom], got)
-	case want.ContainsText != "":
-		wrong = !strings.Contains(text, want.ContainsText)
-	case want.EqualsJSON != nil:
-		var parsed any
-		wrong = json.Unmarshal([]byte(text), &parsed) != nil || !same(want.EqualsJSON, parsed)
-	case want.Contains != nil:
-		m, _ := got.(map[string]any)
-		for name, value := range want.Contains {
-			if !same(value, m[name]) && !(value == "" && m[name] == nil) {
-				wrong = true
-			}
-		}
-	default:
-		wrong = !same(want.Equals, got)
-	}
-	if !wrong {
-		return ""
-	}
-	data, _ := json.Marshal(got)
-	return fmt.Sprintf("%s is %s", want.Path, data)
-}
-
-// same compares two values as JSON.
-func same(a, b any) bool {
-	x, _ := json.Marshal(a)
-	y, _ := json.Marshal(b)
-	var u, v any
-	_ = json.Unmarshal(x, &u)
-	_ = json.Unmarshal(y, &v)
-	return reflect.DeepEqual(u, v)
-}
-
-// object makes an empty object of "apiVersion|Kind|namespace|name".
-func object(ref string) *unstructured.Unstructured {
-	part := strings.Split(ref, "|")
-	u := &unstructured.Unstructured{}
-	u.SetAPIVersion(part[0])
-	u.SetKind(part[1])
-	u.SetNamespace(part[2])
-	u.SetName(part[3])
-	return u
-}
-
-var segment = regexp.MustCompile(`\['([^']+)'\]|\[(\d+)\]|([^.\[\]]+)`)
-
-// at follows a path such as spec.ports[0].name or data['a.b'].
-func at(value any, path string) (any, bool) {
-	for _, part := range segment.FindAllStringSubmatch(path, -1) {
-		switch {
-		case part[2] != "":
-			list, _ := value.([]any)
-			index, _ := strconv.Atoi(part[2])
-			if index >= len(list) {
-				return nil, false
-			}
-			value = list[index]
-		default:
-			m, _ := value.(map[string]any)
-			next, exists := m[part[1]+part[3]]
-			if !exists {
-				return nil, false
-			}
-			value = next
-		}
-	}
-	return value, true
 }
 
 var ago = regexp.MustCompile(`^\$NOW(?:-(\d+)s)?$`)

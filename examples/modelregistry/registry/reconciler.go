@@ -73,12 +73,6 @@ func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Read
 	return f
 }
 
-// installed says whether the kind that was asked for exists in the cluster.
-func installed[V any](f reconcile.FetchResult[V]) bool {
-	var absent *controller.AbsentError
-	return !errors.As(f.Error, &absent)
-}
-
 // Observation is what follows from what was read.
 type Observation struct {
 	registry *v1beta1.ModelRegistry
@@ -88,12 +82,13 @@ type Observation struct {
 	errs     []error
 
 	server, proxy health.Component
-	deployed      bool
+	deployed      bool // there is a Deployment
+	updating      bool // the status speaks of an earlier spec
 }
 
 // ComposeState derives the facts, the plan and the availability.
 func (r *Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observation {
-	obs := Observation{registry: rc.Object, deployed: f.deployment.OK(), facts: r.facts(rc.Object, f)}
+	obs := Observation{registry: rc.Object, deployed: f.deployment.OK(), updating: updates(rc.Object), facts: r.facts(rc.Object, f)}
 	obs.problems = obs.facts.Spec.Validate()
 	if !r.settings.Webhooks {
 		obs.problems = rc.Object.Validate(r.settings.Namespace)
@@ -122,7 +117,7 @@ func (r *Reconciler) facts(m *v1beta1.ModelRegistry, f Fetched) facts {
 		OwnCredentials:     f.secret.IsNotFound() || f.secret.OK() && f.secret.Value != nil && metav1.IsControlledBy(f.secret.Value, m),
 		ServingCertificate: m.Spec.KubeRBACProxy != nil && m.Spec.KubeRBACProxy.TLSCertificateSecret == nil,
 		Annotations:        map[string]string{},
-		OpenShift:          installed(f.route), Users: installed(f.group),
+		OpenShift:          !controller.IsAbsent(f.route.Error), Users: !controller.IsAbsent(f.group.Error),
 	}
 	if out.Generated {
 		out.DatabaseImage = cmp.Or(m.Spec.Postgres.Image, r.settings.PostgresImage)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
@@ -27,6 +28,12 @@ const (
 // cooldown is how long the server must have been available before it is called so.
 const cooldown = 5 * time.Second
 
+// updates says whether the spec has changed since the status was written. That is told once, and the next pass takes it back.
+func updates(m *v1beta1.ModelRegistry) bool {
+	last := meta.FindStatusCondition(m.Status.Conditions, conditionProgressing)
+	return last != nil && last.ObservedGeneration < m.Generation
+}
+
 // availability looks at the server and, behind it, at the proxy. The proxy's trouble is the registry's, too.
 func (obs *Observation) availability(f Fetched, now time.Time) {
 	gates := health.Availability{
@@ -38,6 +45,9 @@ func (obs *Observation) availability(f Fetched, now time.Time) {
 		}
 	}
 	obs.server, obs.plan.RequeueAfter = gates.Component()
+	if obs.updating {
+		obs.plan.RequeueAfter = time.Millisecond
+	}
 	if obs.facts.Proxy != nil {
 		obs.proxy = health.Component{State: health.NotAvailable, Reason: reasonResources, Message: obs.server.GetMessage()}
 		if obs.server.GetState() == health.Ready {
@@ -113,11 +123,10 @@ func (obs Observation) progress(m *v1beta1.ModelRegistry, cm *conditions.Manager
 	message := func(word string) conditions.EventMessage {
 		return conditions.EventMessage(word + " service for custom resource " + m.Name + " in namespace " + m.Namespace)
 	}
-	last, known := cm.Stored(conditionProgressing)
 	switch {
 	case !obs.deployed:
 		cm.MarkTrue(conditionProgressing, "CreatingDeployment", "Creating deployment", conditions.EventReason("ServiceCreated"), message("Created"))
-	case known && last.ObservedGeneration < m.Generation:
+	case obs.updating:
 		cm.MarkTrue(conditionProgressing, "UpdatingDeployment", "Updating deployment", conditions.EventReason("ServiceUpdated"), message("Updated"))
 	default:
 		cm.MarkFalse(conditionProgressing, "CreatedDeployment", "Deployment was successfully created", conditions.Silent)

@@ -1,0 +1,140 @@
+package catalog
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/openshift"
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/children"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/secrets"
+)
+
+// Reconciler is the domain logic of the catalog. Create its controller with [New].
+type Reconciler struct {
+	settings Settings
+	children children.Set[facts]
+}
+
+type pass = reconcile.ReconcileContext[*controller.Group]
+
+// Fetched is what was read for the catalog.
+type Fetched struct {
+	namespace, platform             reconcile.FetchResult[*metav1.PartialObjectMetadata]
+	auth                            reconcile.FetchResult[*unstructured.Unstructured]
+	sources                         reconcile.FetchResult[reconcile.Discovery[*corev1.ConfigMap]]
+	defaults, modelsDoc, serversDoc reconcile.FetchResult[*corev1.ConfigMap]
+	server, database                reconcile.FetchResult[*appsv1.Deployment]
+	route                           reconcile.FetchResult[*openshift.Route]
+	ingress                         reconcile.FetchResult[*openshift.Ingress]
+	credentials                     reconcile.FetchResult[map[string][]byte]
+}
+
+// FetchRemoteState reads what the plan depends on.
+func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, _ pass) Fetched {
+	key := func(name string) client.ObjectKey {
+		return client.ObjectKey{Namespace: r.settings.Namespace, Name: name}
+	}
+	f := Fetched{
+		namespace:  reconcile.Fetch(ctx, reader, client.ObjectKey{Name: r.settings.Namespace}, controller.Metadata(namespaceKind)),
+		platform:   reconcile.Fetch(ctx, reader, client.ObjectKey{Name: "default-modelregistry"}, controller.Metadata(platformKind)),
+		auth:       reconcile.Fetch(ctx, reader, client.ObjectKey{Name: "auth"}, newAuth()),
+		defaults:   reconcile.Fetch(ctx, reader, key(defaultsName), &corev1.ConfigMap{}),
+		modelsDoc:  reconcile.Fetch(ctx, reader, key(modelsName), &corev1.ConfigMap{}),
+		serversDoc: reconcile.Fetch(ctx, reader, key(serversName), &corev1.ConfigMap{}),
+		server:     reconcile.Fetch(ctx, reader, key(name), &appsv1.Deployment{}),
+		database:   reconcile.Fetch(ctx, reader, key(database), &appsv1.Deployment{}),
+		route:      reconcile.Fetch(ctx, reader, key(name+"-https"), &openshift.Route{}),
+		sources: reconcile.Discover(ctx, reader, &corev1.ConfigMapList{}, usable,
+			client.InNamespace(r.settings.Namespace), client.MatchingLabels{sourceLabel: "true"}),
+		credentials: secrets.Fetch(ctx, reader, key(database), secrets.Keys{
+			"database-name": secrets.Literal(r.settings.DatabaseName), "database-user": secrets.Literal(r.settings.DatabaseUser),
+			"database-password": secrets.Random(16),
+		}),
+	}
+	if r.settings.DefaultDomain == "" {
+		f.ingress = reconcile.Fetch(ctx, reader, client.ObjectKey{Name: "cluster"}, &openshift.Ingress{})
+	}
+	return f
+}
+
+// Observation is what follows from what was read.
+type Observation struct {
+	namespace health.Component
+	plan      reconcile.PlanResult
+	errs      []error // of the operator itself
+	skipped   string  // sources that cannot be used
+	unread    []error // documents of users that cannot be read
+}
+
+// ComposeState derives the facts and the plan.
+func (r *Reconciler) ComposeState(_ context.Context, _ pass, f Fetched) Observation {
+	facts := facts{
+		Settings: r.settings, Domain: r.settings.DefaultDomain, OpenShift: !controller.IsAbsent(f.route.Error),
+		Platform: references(f.platform, platformKind.GroupVersion().String(), platformKind.Kind),
+		Server:   references(f.server, "apps/v1", "Deployment"), Database: references(f.database, "apps/v1", "Deployment"),
+		Credentials: f.credentials.Value, defaults: f.defaults.Value, documents: map[string]*document{},
+	}
+	if f.ingress.OK() && f.ingress.Value != nil {
+		facts.Domain = cmp.Or(f.ingress.Value.Spec.AppsDomain, f.ingress.Value.Spec.Domain)
+	}
+	if f.auth.OK() {
+		facts.Groups, _, _ = unstructured.NestedStringSlice(f.auth.Value.Object, "spec", "adminGroups") // of another type is none
+	}
+	for _, source := range f.sources.Value.Found {
+		facts.Sources = append(facts.Sources, source.Name)
+	}
+	obs := Observation{namespace: f.namespace.Upstream("Namespace", nil), skipped: f.sources.Value.SkippedText()}
+	var err error
+	facts.documents[modelsName], err = userDocument(modelsName, f.modelsDoc)
+	obs.unread = append(obs.unread, err)
+	facts.documents[serversName], err = userDocument(serversName, f.serversDoc)
+	obs.unread = append(obs.unread, err)
+	obs.plan, err = r.children.Plan(facts)
+	obs.errs = []error{err, f.credentials.Error}
+	retired := metav1.ObjectMeta{Namespace: r.settings.Namespace, Name: retiredName}
+	obs.plan.Delete(&corev1.ConfigMap{ObjectMeta: retired}, apply.MatchLabels{createdBy: operator})
+	retired.Name = name + "-oauth-cookie-secret"
+	obs.plan.Delete(&corev1.Secret{ObjectMeta: retired})
+	return obs
+}
+
+// references are those to an owner that exists. They name no controller, so that it does not matter who else has one.
+func references[T client.Object](owner reconcile.FetchResult[T], apiVersion, kind string) []metav1.OwnerReference {
+	if !owner.OK() {
+		return nil
+	}
+	return []metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: owner.Value.GetName(), UID: owner.Value.GetUID()}}
+}
+
+// PlanResources returns the children.
+func (*Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) reconcile.PlanResult {
+	return obs.plan
+}
+
+// GetComponentHealth says how the catalog is. Sources that are wrong are for their authors to mend; they stop nothing.
+func (obs Observation) GetComponentHealth(context.Context) []health.Component {
+	plan := health.Component{Name: "Plan", State: health.Ready, Reason: "Planned"}
+	if err := errors.Join(obs.errs...); err != nil {
+		plan = health.Component{Name: "Plan", Errors: []error{err}}
+	}
+	sources := health.Component{Name: "Sources", State: health.Ready, Reason: "Listed", Child: true}
+	if obs.skipped != "" {
+		sources.State, sources.Reason, sources.Message = health.Degraded, "Skipped", obs.skipped
+	}
+	documents := health.Component{Name: "Documents", State: health.Ready, Reason: "Read", Child: true}
+	if err := errors.Join(obs.unread...); err != nil {
+		documents.State, documents.Reason, documents.Message = health.Degraded, "NotRead", err.Error()
+	}
+	return []health.Component{obs.namespace, plan, sources, documents}
+}

@@ -1,0 +1,67 @@
+package catalog
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func TestWithoutRetired(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ in, want, err string }{
+		"Nothing to remove": {in: "catalogs: [{id: a}] # mine"},
+		"Empty":             {in: ""},
+		"Removed": {
+			in:   "catalogs:\n- {name: D, id: default_catalog, type: yaml}\n- {name: C, id: c, enabled: false, labels: [l]}\nnamedQueries: {z: 1}\nlabels: [{name: q}]\n",
+			want: "catalogs:\n- enabled: false\n  id: c\n  labels:\n  - l\n  name: C\nlabels:\n- name: q\nnamedQueries:\n  z: 1\n",
+		},
+		"The only one":            {in: "catalogs: [{id: default_catalog}]", want: "{}\n"},
+		"Of models":               {in: "model_catalogs: [{id: default_catalog}, {id: a, properties: {p: q}}]", want: "model_catalogs:\n- id: a\n  properties:\n    p: q\n"},
+		"Not of servers":          {in: "mcp_catalogs: [{id: default_catalog}]"},
+		"Kept with servers":       {in: "catalogs: [{id: default_catalog}]\nmcp_catalogs: [{id: default_catalog}]", want: "mcp_catalogs:\n- id: default_catalog\n"},
+		"Unknown key":             {in: "catalogs: [{id: default_catalog, unknownKey: 1}]", err: "unknownKey"},
+		"Unknown key of document": {in: "catalogs: [{id: default_catalog}]\nmore: 1", err: "more"},
+		"No YAML":                 {in: "a: b: c", err: `data["sources.yaml"]`},
+		"Twice":                   {in: "catalogs: []\ncatalogs: [{id: default_catalog}]", err: "catalogs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := withoutRetired(test.in)
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+				t.Errorf("error %v, want one with %q", err, test.err)
+			}
+			again, err := withoutRetired(got)
+			if again != "" || err != nil {
+				t.Errorf("not at rest: %q, %v", again, err)
+			}
+		})
+	}
+}
+
+func TestUsable(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, key, want string
+	}{
+		{"a", "sources.yaml", ""},
+		{strings.Repeat("a", 55), "sources.yaml", ""},
+		{strings.Repeat("a", 56), "sources.yaml", "its name must have at most 55 characters"},
+		{"a.b", "sources.yaml", "its name is no DNS label"},
+		{"a", "other.yaml", `data["sources.yaml"] is missing`},
+		{"model-catalog-sources", "sources.yaml", "it is mounted anyway"},
+		{"mcp-catalog-sources", "sources.yaml", "it is mounted anyway"},
+		{"default-catalog-sources", "sources.yaml", "it is mounted anyway"},
+	} {
+		source := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: test.name}, Data: map[string]string{test.key: ""}}
+		err := usable(source)
+		if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("%s with %s: %v, want %q", test.name, test.key, err, test.want)
+		}
+	}
+}
