@@ -88,7 +88,7 @@ type Config[T Owner, F any, O Observation] struct {
 type Pipeline[T Owner, F any, O Observation] struct {
 	Config[T, F, O]
 
-	owners   ledger
+	owners   *ledger
 	failures workqueue.TypedRateLimiter[ctrl.Request]
 }
 
@@ -127,8 +127,17 @@ func New[T Owner, F any, O Observation](config Config[T, F, O]) (*Pipeline[T, F,
 	}
 	return &Pipeline[T, F, O]{
 		Config:   config,
+		owners:   &ledger{},
 		failures: workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](minBackoff, maxBackoff),
 	}, nil
+}
+
+// With returns a pipeline that shares all that p remembers and has another configuration: one that reaches the world in
+// another way for a pass, such as to record it. Its Config is not checked again.
+func (p *Pipeline[T, F, O]) With(change func(*Config[T, F, O])) *Pipeline[T, F, O] {
+	out := *p
+	change(&out.Config)
+	return &out
 }
 
 // Reconcile runs one pass for the owner that the request names.
@@ -163,6 +172,7 @@ func (p *Pipeline[T, F, O]) Reconcile(ctx context.Context, request ctrl.Request)
 	case !pass.migrate(ctx, &report):
 		pass.reconcile(ctx, &report)
 	}
+	report.Plan, report.Components = pass.plan, pass.components
 	return p.conclude(ctx, &report)
 }
 
@@ -170,6 +180,10 @@ func (p *Pipeline[T, F, O]) Reconcile(ctx context.Context, request ctrl.Request)
 type Report struct {
 	// Request names the owner.
 	Request ctrl.Request
+	// Plan is what PlanResources, or Finalize, returned.
+	Plan PlanResult
+	// Components are what GetComponentHealth returned.
+	Components []health.Component
 	// Applied is what became of each object of the plan; it is empty when the apply was blocked.
 	Applied apply.Result
 	// Blocked is why nothing was applied, nil when something was.

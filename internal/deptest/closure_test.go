@@ -12,17 +12,18 @@ import (
 // client.
 func budgets() map[string]int {
 	return map[string]int{
-		"naming":          4,
-		"templates":       4,
-		"conditions":      64,
-		"health":          75,
-		"layers":          64,
-		"health/verdict":  66,
-		"manifests":       64,
-		"defaulting":      0,
-		"routing":         70,
-		"reconcile/apply": 540,
-		"reconcile":       540,
+		"naming":           4,
+		"templates":        4,
+		"conditions":       64,
+		"health":           75,
+		"layers":           64,
+		"health/verdict":   66,
+		"manifests":        64,
+		"defaulting":       0,
+		"routing":          70,
+		"reconcile/apply":  540,
+		"reconcile":        540,
+		"reconcile/record": 540,
 	}
 }
 

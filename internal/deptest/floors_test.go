@@ -31,8 +31,9 @@ func floors() map[string][]string {
 		"reconcile/children":      append(slices.Clone(whole), "manifests"),
 		"reconcile/secrets":       whole,
 		"reconcile/admission":     {"defaulting"},
-		"reconcile/controller":    whole,
-		"reconcile/reconciletest": append(slices.Clone(whole), "reconcile/controller"),
+		"reconcile/record":        whole,
+		"reconcile/controller":    append(slices.Clone(whole), "reconcile/record"),
+		"reconcile/reconciletest": append(slices.Clone(whole), "reconcile/record", "reconcile/controller"),
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/record"
 )
 
 // Builder declares a controller: what it reconciles, reads and writes. Create it with [New]; its methods return it for
@@ -65,6 +66,9 @@ type Options struct {
 	// LagDeadline bounds how long a pass is put off for a cache that does not show yet what the pass before wrote. Zero
 	// is 5 seconds. Negative switches read-your-writes off.
 	LagDeadline time.Duration
+	// Record writes down each pass, to replay it in a test (see the package reconcile/record). Nil records nothing and costs
+	// nothing.
+	Record *record.Recorder
 	// SkipNameValidation allows several controllers of one name in a process, which mixes up their metrics and logs. It
 	// is for tests.
 	SkipNameValidation bool

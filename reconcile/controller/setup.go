@@ -61,7 +61,9 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	}
 	woken := &wakes{}
 	controller, err := ctrlcontroller.New(b.name, mgr, ctrlcontroller.Options{
-		Reconciler:              &passes{next: pipeline, lag: reads.lag, wakes: woken, clock: options.Clock, observer: observer, spans: spans},
+		Reconciler: &passes{
+			next: b.recorded(mgr, pipeline), lag: reads.lag, wakes: woken, clock: options.Clock, observer: observer, spans: spans,
+		},
 		MaxConcurrentReconciles: options.Concurrency,
 		CacheSyncTimeout:        options.SyncTimeout,
 		SkipNameValidation:      skip(options.SkipNameValidation),
@@ -167,22 +169,10 @@ func (b *Builder[T, F, O]) pipeline(
 		world := &groupWorld{Reader: reader, Applier: applier, board: b.board, reads: reads}
 		reader, applier = world, world
 	}
-	return reconcile.New(reconcile.Config[T, F, O]{
-		Name:            b.name,
-		Reconciler:      b.reconciler,
-		New:             newObject[T],
-		Reader:          reader,
-		Applier:         applier,
-		Tracker:         reads,
-		Decorate:        b.decorate,
-		Finalizer:       options.Apply.Finalizer,
-		FieldManager:    options.Apply.FieldManager,
-		Recorder:        options.Recorder,
-		Observer:        options.Observer,
-		Clock:           options.Clock,
-		Grace:           options.Grace,
-		PauseAnnotation: options.PauseAnnotation,
-	})
+	config := b.phases()
+	config.Reader, config.Applier, config.Tracker = reader, applier, reads
+	config.Recorder, config.Observer, config.Clock = options.Recorder, options.Observer, options.Clock
+	return reconcile.New(config)
 }
 
 // watch gives the controller its sources: one for each kind, one for all optional kinds, and those of the caller.

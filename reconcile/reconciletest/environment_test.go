@@ -19,12 +19,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
 // env is the API server of this package's tests.
 var env = &reconciletest.Environment{
-	CRDs:             []*apiextensionsv1.CustomResourceDefinition{gadgetCRD()},
+	CRDs:             []*apiextensionsv1.CustomResourceDefinition{gadgetCRD(), widget.CRD()},
 	AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"},
 	Audit:            true,
 }

@@ -1,0 +1,70 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/record"
+)
+
+// Stage is implemented by managers that replay recordings, as those of tests do: each controller that is set up with one
+// hands over what replays its passes, under its name.
+type Stage interface {
+	// Replays takes the function that replays a pass of the controller, see [record.Replay].
+	Replays(controller string, replay func(ctx context.Context, r *record.Recording) (*record.Recording, error))
+}
+
+// Replay runs a recorded pass again with the reconciler of the builder, without a cluster; see [record.Replay]. The scheme
+// is that of the operator.
+func (b *Builder[T, F, O]) Replay(
+	ctx context.Context, scheme *runtime.Scheme, r *record.Recording,
+) (*record.Recording, error) {
+	return record.Replay(ctx, b.phases(), r, recordOptions(scheme))
+}
+
+// phases is the part of a pipeline's configuration that decides.
+func (b *Builder[T, F, O]) phases() reconcile.Config[T, F, O] {
+	return reconcile.Config[T, F, O]{
+		Name:            b.name,
+		Reconciler:      b.reconciler,
+		New:             newObject[T],
+		Decorate:        b.decorate,
+		Finalizer:       b.finalizer(),
+		FieldManager:    b.fieldManager(),
+		Grace:           b.options.Grace,
+		PauseAnnotation: b.options.PauseAnnotation,
+	}
+}
+
+// recorded returns the pipeline, with its passes recorded when the options say so, and offers it for replay.
+func (b *Builder[T, F, O]) recorded(mgr manager.Manager, pipeline *reconcile.Pipeline[T, F, O]) ctrl.Reconciler {
+	options := recordOptions(mgr.GetScheme())
+	if stage, ok := mgr.(Stage); ok {
+		stage.Replays(b.name, func(ctx context.Context, r *record.Recording) (*record.Recording, error) {
+			return record.Replay(ctx, pipeline.Config, r, options)
+		})
+	}
+	return record.Reconciler(pipeline, b.options.Record, options)
+}
+
+func recordOptions(scheme *runtime.Scheme) record.ReplayOptions {
+	return record.ReplayOptions{Scheme: scheme, Restore: restore}
+}
+
+// restore makes the errors of this package out of their written form.
+func restore(q record.Query, e *record.Error) error {
+	if e.Type != fmt.Sprintf("%T", &AbsentError{}) {
+		return nil
+	}
+	var gvk schema.GroupVersionKind
+	if e.Status != nil && e.Status.Details != nil {
+		gvk = schema.GroupVersionKind{Group: e.Status.Details.Group, Version: q.Version(), Kind: e.Status.Details.Kind}
+	}
+	return &AbsentError{GVK: gvk, Name: q.Name}
+}

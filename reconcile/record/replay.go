@@ -1,0 +1,214 @@
+package record
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+	sigsjson "sigs.k8s.io/json"
+
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+// ReplayOptions are what [Replay] can be told besides the configuration.
+type ReplayOptions struct {
+	// Scheme names the kinds of Go types, as the one of the recorder did. Nil names them by their Go types.
+	Scheme *runtime.Scheme
+	// Restore makes an error of a type that this package does not know out of its written form. Nil, or a nil result, is an
+	// error with the same text, answer of the API server and category.
+	Restore func(q Query, e *Error) error
+}
+
+// UnrecordedReadError says that a phase has read what the recorded pass did not read.
+type UnrecordedReadError struct {
+	// Query is the read.
+	Query Query
+}
+
+// Error names the read.
+func (e *UnrecordedReadError) Error() string {
+	return "the recorded pass did not " + e.Query.String()
+}
+
+// Replay runs the recorded pass again, with the phases of the configuration and the recorded answers; the Reader, Tracker,
+// Applier, Recorder, Observer and Clock of the configuration are not used. It returns the recording of what the phases do now.
+// The error joins one [UnrecordedReadError] for each read without a recorded answer; the recording is there nevertheless.
+func Replay[T reconcile.Owner, F any, O reconcile.Observation](
+	ctx context.Context, config reconcile.Config[T, F, O], r *Recording, options ReplayOptions,
+) (*Recording, error) {
+	p := &player{namer: namer{options.Scheme}, rec: r, restore: options.Restore, played: map[Query]int{}}
+	request := ctrl.Request{NamespacedName: types.NamespacedName{Namespace: r.Request.Namespace, Name: r.Request.Name}}
+	t := newTape(r.Controller, request, options.Scheme)
+	config.Name = r.Controller
+	config.Reader, config.Tracker, config.Applier, config.Clock = ownerPlayer{p}, tracker{p}, p, stopped{r.Now.Time}
+	config.Observer, config.Recorder = silent{}, silent{}
+	attach(t, &config)
+	pipeline, err := reconcile.New(config)
+	if err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	if _, err := pipeline.Reconcile(ctx, request); p.broken != nil {
+		return nil, fmt.Errorf("replay: %w", errors.Join(p.broken, err))
+	}
+	out, err := t.recording()
+	if err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	if out == nil {
+		return nil, errors.New("replay: the pass has not come to its end: is the owner paused by another annotation now?")
+	}
+	out.Redacted = r.Redacted
+	if out, err = redactPlan(out); err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	return out, errors.Join(p.unrecorded...)
+}
+
+// player answers as the world did.
+type player struct {
+	namer
+	rec     *Recording
+	restore func(q Query, e *Error) error
+
+	mu         sync.Mutex
+	played     map[Query]int // how often a read was answered
+	unrecorded []error
+	broken     error
+}
+
+// ownerPlayer reads the owner.
+type ownerPlayer struct{ *player }
+
+// Get returns the recorded owner.
+func (p ownerPlayer) Get(_ context.Context, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	if err := decode(p.rec.Owner, into); err != nil {
+		p.broken = fmt.Errorf("the owner: %w", err)
+		return p.broken
+	}
+	return nil
+}
+
+// tracker gives out the player for every pass.
+type tracker struct{ *player }
+
+func (t tracker) Begin(client.ObjectKey) (r reconcile.Reader, end func()) { return t.player, func() {} }
+func (tracker) Forget(client.ObjectKey)                                   {}
+
+// Get answers a read by name.
+func (p *player) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	return p.answer(p.get(key, into), into)
+}
+
+// List answers a read by selector.
+func (p *player) List(_ context.Context, into client.ObjectList, opts ...client.ListOption) error {
+	return p.answer(p.list(into, opts), into)
+}
+
+// answer gives the n-th read of a kind the n-th answer; a read that comes more often gets the last one.
+func (p *player) answer(q Query, into runtime.Object) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var found *Read
+	rest := p.played[q]
+	for i := range p.rec.Reads {
+		if p.rec.Reads[i].Query == q {
+			found = &p.rec.Reads[i]
+			if rest--; rest < 0 {
+				break
+			}
+		}
+	}
+	if found == nil {
+		err := &UnrecordedReadError{Query: q}
+		p.unrecorded = append(p.unrecorded, err)
+		return err
+	}
+	p.played[q]++
+	if found.Error != nil {
+		if p.restore != nil {
+			if err := p.restore(q, found.Error); err != nil {
+				return err
+			}
+		}
+		return found.Error.err()
+	}
+	return decode(found.Object, into)
+}
+
+// decode fills an object of any representation.
+func decode(data Content, into runtime.Object) error {
+	if u, ok := into.(json.Unmarshaler); ok {
+		if _, dynamic := into.(runtime.Unstructured); dynamic {
+			return u.UnmarshalJSON(data)
+		}
+	}
+	value := reflect.ValueOf(into)
+	if value.Kind() != reflect.Pointer || value.IsNil() {
+		return fmt.Errorf("read into %T: want a pointer to an object", into)
+	}
+	fresh := reflect.New(value.Type().Elem())
+	if err := sigsjson.UnmarshalCaseSensitivePreserveInts(data, fresh.Interface()); err != nil {
+		return fmt.Errorf("read into %T: %w", into, err)
+	}
+	value.Elem().Set(fresh.Elem())
+	return nil
+}
+
+// Apply answers as the engine did, and keeps the metadata of the owner at what it had written.
+func (p *player) Apply(_ context.Context, owner client.Object, _ apply.Set) apply.Result {
+	if p.rec.Applied == nil {
+		return apply.Result{}
+	}
+	if written := p.rec.Applied.Owner; written != nil {
+		owner.SetResourceVersion(written.ResourceVersion)
+		owner.SetGeneration(written.Generation)
+		owner.SetLabels(written.Labels)
+		owner.SetAnnotations(written.Annotations)
+		owner.SetFinalizers(written.Finalizers)
+		owner.SetManagedFields(written.ManagedFields)
+	}
+	return p.rec.Applied.result()
+}
+
+// WriteStatus answers as the engine did.
+func (p *player) WriteStatus(context.Context, client.Object, client.Object, []string) (written bool, err error) {
+	return p.rec.Status.answer()
+}
+
+// Rewrite answers as the engine did.
+func (p *player) Rewrite(context.Context, client.Object, client.Object) (written bool, err error) {
+	return p.rec.Migrated.answer()
+}
+
+// Forget forgets nothing.
+func (p *player) Forget(types.UID) {}
+
+func (w *Write) answer() (written bool, err error) {
+	if w == nil {
+		return false, nil
+	}
+	return w.Written, w.Error.err()
+}
+
+// stopped is the clock of the recorded pass.
+type stopped struct{ now time.Time }
+
+func (s stopped) Now() time.Time                  { return s.now }
+func (s stopped) Since(t time.Time) time.Duration { return s.now.Sub(t) }
+
+// silent listens to nothing.
+type silent struct{}
+
+func (silent) PhaseStart(ctx context.Context, _ reconcile.Phase) context.Context { return ctx }
+func (silent) PhaseDone(context.Context, reconcile.Phase, time.Duration, error)  {}
+func (silent) PassDone(context.Context, reconcile.Report)                        {}
+func (silent) Event(_ runtime.Object, _, _, _ string)                            {}
