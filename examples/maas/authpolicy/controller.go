@@ -99,7 +99,7 @@ func (Reconciler) DecorateStatus(status *maasv1alpha1.MaaSAuthPolicyStatus, cm *
 		return
 	}
 	if w.policy.Spec == nil {
-		status.Phase = maasv1alpha1.PhaseInvalid
+		status.Phase = maasv1alpha1.PhaseFailed
 		backend.Verdict{Phase: status.Phase, Message: "spec is required"}.Announce(cm)
 		return
 	}

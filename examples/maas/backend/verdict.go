@@ -31,7 +31,7 @@ func (v Verdict) Announce(cm *conditions.Manager) {
 		cm.MarkTrue(conditions.Ready, string(maasv1alpha1.ReasonReconciled), v.Message)
 	case maasv1alpha1.PhaseDegraded:
 		cm.MarkFalse(conditions.Ready, string(maasv1alpha1.ReasonPartialFailure), v.Message, conditions.AsWarning)
-	case maasv1alpha1.PhaseFailed, maasv1alpha1.PhaseInvalid:
+	case maasv1alpha1.PhaseFailed:
 		cm.MarkFalse(conditions.Ready, string(maasv1alpha1.ReasonReconcileFailed), v.Message, conditions.AsWarning)
 	case maasv1alpha1.PhasePending:
 		cm.MarkUnknown(conditions.Ready, string(maasv1alpha1.ReasonUnknown), v.Message)

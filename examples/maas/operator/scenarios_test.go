@@ -61,12 +61,18 @@ func (r reference) object() *unstructured.Unstructured {
 	return u
 }
 
-// decided are scenarios whose outcome is another one here, see the README.
+// decided are scenarios whose outcome is another one here, see the README: the
+// phase Invalid is in no CRD of the product's.
 var decided = map[string]*expectation{
-	"modelref-without-spec-is-stuck": {Exist: []map[string]any{{
-		"apiVersion": "maas.opendatahub.io/v1alpha1", "kind": "MaaSModelRef",
-		"metadata": map[string]any{"name": "nospec", "namespace": "llm"}, "status": map[string]any{"phase": "Failed"},
-	}}},
+	"modelref-without-spec-is-stuck":     withoutSpec("MaaSModelRef", "llm"),
+	"subscription-without-spec-is-stuck": withoutSpec("MaaSSubscription", "models-as-a-service"),
+}
+
+func withoutSpec(kind, namespace string) *expectation {
+	return &expectation{Exist: []map[string]any{{
+		"apiVersion": "maas.opendatahub.io/v1alpha1", "kind": kind,
+		"metadata": map[string]any{"name": "nospec", "namespace": namespace}, "status": map[string]any{"phase": "Failed"},
+	}}}
 }
 
 func scenarios() []scenario {

@@ -123,7 +123,7 @@ func (Reconciler) DecorateStatus(status *maasv1alpha1.MaaSSubscriptionStatus, cm
 		return
 	}
 	if w.subscription.Spec == nil {
-		status.Phase = maasv1alpha1.PhaseInvalid
+		status.Phase = maasv1alpha1.PhaseFailed
 		backend.Verdict{Phase: status.Phase, Message: "spec is required"}.Announce(cm)
 		return
 	}

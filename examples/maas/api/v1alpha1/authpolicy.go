@@ -42,7 +42,7 @@ type AuthPolicyRefStatus struct {
 // MaaSAuthPolicyStatus is the state of a policy.
 type MaaSAuthPolicyStatus struct {
 	// Phase in one word.
-	// +kubebuilder:validation:Enum=Pending;Active;Degraded;Failed;Invalid
+	// +kubebuilder:validation:Enum=Pending;Active;Degraded;Failed
 	// +optional
 	Phase Phase `json:"phase,omitempty"`
 	// AuthPolicies are the generated ones.

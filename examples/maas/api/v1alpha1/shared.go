@@ -3,14 +3,12 @@ package v1alpha1
 // Phase is the one-word state of a subscription or an auth policy.
 type Phase string
 
-// The phases. Invalid is for an object without a spec, which the API server
-// admits.
+// The phases.
 const (
 	PhasePending  Phase = "Pending"
 	PhaseActive   Phase = "Active"
 	PhaseDegraded Phase = "Degraded"
 	PhaseFailed   Phase = "Failed"
-	PhaseInvalid  Phase = "Invalid"
 )
 
 // Reason says in one word how something referenced is.

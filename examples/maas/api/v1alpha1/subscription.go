@@ -70,7 +70,7 @@ type TokenRateLimitStatus struct {
 // MaaSSubscriptionStatus is the state of a subscription.
 type MaaSSubscriptionStatus struct {
 	// Phase in one word.
-	// +kubebuilder:validation:Enum=Pending;Active;Degraded;Failed;Invalid
+	// +kubebuilder:validation:Enum=Pending;Active;Degraded;Failed
 	// +optional
 	Phase Phase `json:"phase,omitempty"`
 	// ModelRefStatuses are the states of the models.
