@@ -20,6 +20,8 @@ var (
 	errTwoDocs  = errors.New("it renders to several documents; want one object for each template")
 	errNoKind   = errors.New("apiVersion and kind are required")
 	errNoObject = errors.New("it has no metadata, so it is no object")
+
+	errNoIdentity = errors.New("apiVersion, kind and metadata.name are required")
 )
 
 // decode makes the typed object of a rendered text.

@@ -19,6 +19,8 @@
 // A template that renders to nothing but comments is an error too: whether a child exists is for the caller to declare, not
 // for the template to hide.
 //
+// What another program or library has rendered, such as kustomize, comes in through [Objects].
+//
 // The package reads no cluster and no clock, and the same input gives the same object. Values are not escaped: use json or
 // quote for whatever a user has written.
 package manifests

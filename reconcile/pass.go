@@ -32,6 +32,7 @@ type pass[T Owner, F any, O Observation] struct {
 	observation O
 	components  []health.Component
 	plan        PlanResult
+	composed    bool  // the observation is that of this pass
 	broken      error // a phase panicked: what follows from it is unknown
 }
 
@@ -49,7 +50,9 @@ func (p *pass[T, F, O]) reconcile(ctx context.Context, report *Report) {
 	if p.waits(report) {
 		return
 	}
-	p.step(ctx, PhaseCompose, func(ctx context.Context) { p.observation = p.Reconciler.ComposeState(ctx, p.rc, fetched) })
+	p.step(ctx, PhaseCompose, func(ctx context.Context) {
+		p.observation, p.composed = p.Reconciler.ComposeState(ctx, p.rc, fetched), true
+	})
 	p.step(ctx, PhasePlan, func(ctx context.Context) { p.plan = p.Reconciler.PlanResources(ctx, p.rc, p.observation) })
 	p.step(ctx, PhaseHealth, func(ctx context.Context) { p.components = p.observation.GetComponentHealth(ctx) })
 
@@ -157,7 +160,7 @@ func (p *pass[T, F, O]) status(ctx context.Context, report *Report, errs []error
 	assessor := health.NewAssessor(manager, health.Options{Now: p.rc.Now, Grace: p.Grace})
 	assessor.Observe(p.components...)
 	assessor.Observe(health.Component{Errors: errs, Immediate: true})
-	if p.Decorate != nil && p.broken == nil {
+	if p.Decorate != nil && p.composed && p.broken == nil {
 		if err := p.run(ctx, PhaseDecorate, func(context.Context) { p.Decorate(after, manager, p.observation) }); err != nil {
 			p.broken = err
 			after = p.copied() // half a decoration is none

@@ -13,6 +13,15 @@ import (
 type PlanResult struct {
 	// RequeueAfter asks for another pass after this time at the latest; zero asks for none.
 	RequeueAfter time.Duration
+	// Hold keeps the owner's finalizer on although no child needs it. A reconciler that is a [Finalizer] always holds.
+	Hold bool
+	// Standstill leaves all children as they are: nothing is applied, deleted or pruned, whatever else is planned. The
+	// finalizer is taken off unless Hold is set. It is for an owner that is not to be managed for now, and for a pass that
+	// cannot tell yet what is wanted. An owner that is being deleted ignores it.
+	Standstill bool
+	// Withdraw says that a plan without most children is meant: they are pruned although neither the owner's spec nor Inputs
+	// have changed, for an owner that an annotation has switched off.
+	Withdraw bool
 	// Inputs identifies what the plan was made from besides the owner's spec, such as a hash of a list that it read. While
 	// it and the owner's generation stay the same, a plan that would prune most children at once is held back: it is more
 	// often a mistake than a wish. Empty is a value like others.
@@ -67,6 +76,6 @@ func (p *PlanResult) Delete(object client.Object, opts ...apply.DeletionOption) 
 // Set is the plan as the apply engine takes it, for tests and for use without a [Pipeline].
 func (p *PlanResult) Set() apply.Set {
 	set := p.set
-	set.Inputs = p.Inputs
+	set.Inputs, set.Hold, set.Standstill, set.Withdraw = p.Inputs, p.Hold, p.Standstill, p.Withdraw
 	return set
 }

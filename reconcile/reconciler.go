@@ -85,9 +85,9 @@ type ReconcileContext[T Owner] struct {
 // summary when their type ends in "Ready". Conditions, observedGeneration and state are the engine's: what the
 // decorator writes there is replaced.
 type StatusDecorator[S any, O Observation] interface {
-	// DecorateStatus is called once in each pass, after the components' conditions are known and before the summary. A
-	// summary Ready that it sets itself stands, with the product's own words, unless a phase, a read or a write failed
-	// with an error that no component reports.
+	// DecorateStatus is called once in each pass, after the components' conditions are known and before the summary; not
+	// for an owner that is being deleted, of which nothing is composed. A summary Ready that it sets itself stands, with
+	// the product's own words, unless a phase, a read or a write failed with an error that no component reports.
 	DecorateStatus(status *S, cm *conditions.Manager, observation O)
 }
 

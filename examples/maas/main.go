@@ -2,7 +2,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -22,6 +20,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
 	"github.com/reconcilekit/reconcilekit/examples/maas/operator"
+	"github.com/reconcilekit/reconcilekit/examples/maas/tenant"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
@@ -84,7 +83,11 @@ func run(o options) error {
 	if err := backend.AddToScheme(scheme); err != nil {
 		return err
 	}
-	maas := operator.New(o.config)
+	o.config.Manifests, o.config.Images = os.Getenv("MAAS_PLATFORM_MANIFESTS"), tenant.ImagesOf(os.Getenv)
+	maas, err := operator.New(o.config)
+	if err != nil {
+		return err
+	}
 	if o.describe {
 		page, err := describe(scheme, maas)
 		if err != nil {
@@ -113,32 +116,28 @@ func run(o options) error {
 	if err != nil {
 		return fmt.Errorf("make the manager: %w", err)
 	}
-	ctx := ctrl.SetupSignalHandler()
-	err = errors.Join(keepHome(ctx, mgr, o), maas.SetupWithManager(mgr), mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("ping", healthz.Ping))
+	err = errors.Join(keepHome(mgr, o), maas.SetupWithManager(mgr), mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("ping", healthz.Ping))
 	if err != nil {
 		return err
 	}
-	return mgr.Start(ctx)
+	return mgr.Start(ctrl.SetupSignalHandler())
 }
 
 // describe is the page of the operator.
 func describe(scheme *runtime.Scheme, maas *operator.Operator) (controller.Page, error) {
 	page, err := controller.NewPage("maas", scheme, maas.Declared()...)
-	page.LeaderElection, page.ExtraRules = true, operator.ExtraRules()
-	return page, err
+	rules, rulesErr := operator.ExtraRules()
+	page.LeaderElection, page.ExtraRules = true, rules
+	return page, errors.Join(err, rulesErr)
 }
 
-// keepHome makes the namespace of subscriptions, now and whenever it is gone.
-func keepHome(ctx context.Context, mgr manager.Manager, o options) error {
-	live, err := client.New(mgr.GetConfig(), client.Options{Scheme: mgr.GetScheme(), HTTPClient: mgr.GetHTTPClient()})
+// keepHome keeps the namespace of subscriptions and the tenant.
+func keepHome(mgr manager.Manager, o options) error {
+	home, err := operator.NewHome(mgr, o.config, o.maintain)
 	if err != nil {
 		return err
 	}
-	home, err := operator.NewHome(live, o.config, o.maintain)
-	if err != nil {
-		return err
-	}
-	return errors.Join(home.Ensure(ctx), mgr.Add(home))
+	return errors.Join(mgr.Add(home), mgr.AddReadyzCheck("home", home.Ready))
 }
 
 // load finds the cluster.

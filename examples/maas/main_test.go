@@ -19,7 +19,11 @@ func TestGenerated(t *testing.T) {
 	if err := backend.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	page, err := describe(scheme, operator.New(backend.Config{}))
+	maas, err := operator.New(backend.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := describe(scheme, maas)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,6 +68,9 @@ func (e *Engine) Apply(ctx context.Context, owner client.Object, set Set) Result
 		return Result{OwnerErr: err}
 	}
 	defer p.end()
+	if set.Standstill && !p.finalize {
+		return p.standstill()
+	}
 	p.plan()
 	p.delete()
 	for _, c := range p.children {

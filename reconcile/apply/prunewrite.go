@@ -38,7 +38,7 @@ func (p *pass) surplus(members []memberObject) []memberObject {
 // says whether its spec has changed since, and an annotation whether an
 // explained prune was under way.
 func (p *pass) guard(surplus []memberObject, members int) *PruneBlockedError {
-	if p.finalize || !p.drastic(surplus, members) || p.explained() || (p.group != nil && !p.memory.prune.applied) {
+	if p.finalize || p.set.Withdraw || !p.drastic(surplus, members) || p.explained() || (p.group != nil && !p.memory.prune.applied) {
 		return nil
 	}
 	doomed := make([]string, 0, len(surplus))

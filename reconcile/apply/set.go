@@ -17,6 +17,15 @@ type Set struct {
 	// Hold keeps the finalizer on the owner although no child needs it,
 	// for owners that have something outside the cluster to clean up.
 	Hold bool
+	// Standstill leaves the children as they are: nothing is applied, deleted
+	// or pruned, whatever else the set says. The finalizer is kept while Hold
+	// says so and taken off otherwise; the inventory stays, so that a later
+	// set takes up where the last one ended. For a pass that must not or
+	// cannot say what is wanted. An owner that is being deleted ignores it.
+	Standstill bool
+	// Withdraw says that a set with few children or none is meant: its prune
+	// is not guarded, although neither spec nor inputs have changed.
+	Withdraw bool
 	// Finalize says that the owner is being deleted and the set is what has
 	// to exist meanwhile. An owner with a deletion timestamp implies it.
 	// Children that garbage collection does not reach are deleted, and when

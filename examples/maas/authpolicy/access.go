@@ -1,6 +1,7 @@
 package authpolicy
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -22,7 +23,6 @@ const AccessName = "maas-model-access"
 
 const (
 	policiesAnnotation = "maas.opendatahub.io/auth-policies"
-	tenantName         = "default-tenant"
 	defaultAudience    = "https://kubernetes.default.svc"
 )
 
@@ -70,7 +70,7 @@ func (r Access) FetchRemoteState(ctx context.Context, reader reconcile.Reader, r
 	return &access{
 		model:          backend.FetchModel(ctx, reader, client.ObjectKeyFromObject(rc.Object)),
 		policies:       reconcile.FetchList(ctx, reader, &maasv1alpha1.MaaSAuthPolicyList{}, controller.MembersOf(rc.Object)),
-		tenant:         reconcile.Fetch(ctx, reader, backend.Key(r.SubscriptionNamespace, tenantName), &maasv1alpha1.Tenant{}),
+		tenant:         reconcile.Fetch(ctx, reader, backend.Key(r.SubscriptionNamespace, maasv1alpha1.TenantName), &maasv1alpha1.Tenant{}),
 		authentication: reconcile.Fetch(ctx, reader, backend.Key("", "cluster"), backend.Kind(backend.Authentication)),
 	}
 }
@@ -132,7 +132,7 @@ func (r Access) PlanResources(_ context.Context, _ reconcile.ReconcileContext[*c
 		return plan
 	}
 	slices.Sort(names)
-	rules := rules{Config: r.Config, model: a.model.Key, groups: sorted(groups), users: sorted(users), audience: a.audience(), oidc: a.oidc()}
+	rules := rules{Config: r.Config, model: a.model.Key, groups: sorted(groups), users: sorted(users), audience: cmp.Or(backend.Audience(a.authentication), defaultAudience), oidc: a.oidc()}
 	policy := backend.New(backend.AuthPolicy, policyKey(a.model.Key), backend.PolicyLabels(a.model.Key, "maas-auth-policy", "auth-policy"),
 		map[string]any{"targetRef": backend.Target(a.model.Route.Value.Name), "rules": rules.content()})
 	policy.SetAnnotations(map[string]string{policiesAnnotation: strings.Join(names, ",")})
@@ -147,16 +147,6 @@ func policyKey(model types.NamespacedName) types.NamespacedName {
 func sorted(values []string) []string {
 	slices.Sort(values)
 	return slices.Compact(values)
-}
-
-// audience is who tokens of service accounts are made for.
-func (a *access) audience() string {
-	if a.authentication.OK() {
-		if issuer, _, _ := unstructured.NestedString(a.authentication.Value.Object, "spec", "serviceAccountIssuer"); issuer != "" {
-			return issuer
-		}
-	}
-	return defaultAudience
 }
 
 // oidc is the identity provider of the tenant, nil when there is none.

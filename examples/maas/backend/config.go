@@ -3,6 +3,11 @@
 package backend
 
 import (
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
@@ -21,6 +26,11 @@ type Config struct {
 	// SubscriptionNamespace is the only one whose subscriptions, auth policies
 	// and tenants count.
 	SubscriptionNamespace string
+	// Manifests is the folder of the platform's overlay of kustomize; empty is
+	// the one that is built in.
+	Manifests string
+	// Images replace those of the overlay, by the key of its parameter.
+	Images map[string]string
 	// MetadataTTL and AuthzTTL are how long gateways remember answers, in
 	// seconds.
 	MetadataTTL, AuthzTTL int64
@@ -44,10 +54,7 @@ func Options(finalizer string) controller.Options {
 
 // AddToScheme registers every typed kind that the operator reads or writes.
 func AddToScheme(scheme *runtime.Scheme) error {
-	for _, add := range []func(*runtime.Scheme) error{addCore, gatewayv1.Install, maasv1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			return err
-		}
-	}
-	return nil
+	all := runtime.NewSchemeBuilder(corev1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, networkingv1.AddToScheme,
+		rbacv1.AddToScheme, gatewayv1.Install, maasv1alpha1.AddToScheme)
+	return all.AddToScheme(scheme)
 }

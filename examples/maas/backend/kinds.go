@@ -3,12 +3,13 @@ package backend
 import (
 	"cmp"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/reconcilekit/reconcilekit/reconcile"
 )
 
 // The kinds of other projects. They are not in the scheme: the operator knows
@@ -21,8 +22,6 @@ var (
 	LLMInferenceService  = schema.GroupVersionKind{Group: "serving.kserve.io", Version: "v1alpha1", Kind: "LLMInferenceService"}
 	Authentication       = schema.GroupVersionKind{Group: "config.openshift.io", Version: "v1", Kind: "Authentication"}
 )
-
-var addCore = corev1.AddToScheme
 
 // Kind returns an empty object of the kind.
 func Kind(gvk schema.GroupVersionKind) *unstructured.Unstructured {
@@ -56,6 +55,16 @@ func PolicyLabels(model types.NamespacedName, partOf, component string) map[stri
 // Target is the targetRef of a policy on a route.
 func Target(route string) map[string]any {
 	return map[string]any{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": route}
+}
+
+// Audience is who the cluster makes tokens of service accounts for; empty when
+// it does not say so.
+func Audience(authentication reconcile.FetchResult[*unstructured.Unstructured]) string {
+	if authentication.HasError() {
+		return ""
+	}
+	issuer, _, _ := unstructured.NestedString(authentication.Value.Object, "spec", "serviceAccountIssuer")
+	return issuer
 }
 
 // Conditions returns the conditions of an object; nil when it has none.

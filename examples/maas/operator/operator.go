@@ -2,7 +2,9 @@
 package operator
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -14,6 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/maas/externalmodel"
 	"github.com/reconcilekit/reconcilekit/examples/maas/modelref"
 	"github.com/reconcilekit/reconcilekit/examples/maas/subscription"
+	"github.com/reconcilekit/reconcilekit/examples/maas/tenant"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
@@ -28,12 +31,13 @@ type declared interface {
 	SetupWithManager(mgr manager.Manager) error
 }
 
-// New declares the controllers.
-func New(config backend.Config) *Operator {
+// New declares the controllers. The error is one of the platform's manifests.
+func New(config backend.Config) (*Operator, error) {
 	access, limits := authpolicy.NewAccess(config), subscription.NewLimits()
+	platform, err := tenant.New(config)
 	return &Operator{config: config, controllers: []declared{
-		externalmodel.New(config), modelref.New(config), access, authpolicy.New(access), limits, subscription.New(limits),
-	}}
+		externalmodel.New(config), modelref.New(config), access, authpolicy.New(access), limits, subscription.New(limits), platform,
+	}}, err
 }
 
 // Declared lists the controllers for the page.
@@ -46,7 +50,8 @@ func (o *Operator) Declared() []controller.Declared {
 }
 
 // Cache are the options of the manager's cache: subscriptions, auth policies
-// and tenants outside of their namespace do not exist for the operator.
+// and tenants outside of their namespace do not exist for the operator, and of
+// kinds with many objects it keeps those that it needs.
 func (o *Operator) Cache(scheme *runtime.Scheme) (cache.Options, error) {
 	options, err := controller.CacheOptions(scheme, o.Declared()...)
 	if err != nil {
@@ -56,8 +61,18 @@ func (o *Operator) Cache(scheme *runtime.Scheme) (cache.Options, error) {
 	for _, object := range []client.Object{&maasv1alpha1.MaaSSubscription{}, &maasv1alpha1.MaaSAuthPolicy{}, &maasv1alpha1.Tenant{}} {
 		options.ByObject[object] = scope
 	}
+	options.ByObject[&corev1.Namespace{}] = cache.ByObject{Field: named(o.config.SubscriptionNamespace)}
+	options.ByObject[&corev1.Secret{}] = cache.ByObject{Namespaces: map[string]cache.Config{
+		o.config.AppNamespace: {FieldSelector: named(tenant.DatabaseSecret)},
+	}}
+	options.ByObject[&corev1.ConfigMap{}] = cache.ByObject{Namespaces: map[string]cache.Config{
+		tenant.MonitoringSpace: {FieldSelector: named(tenant.MonitoringName)},
+		cache.AllNamespaces:    {LabelSelector: tenant.Platform()},
+	}}
 	return options, nil
 }
+
+func named(name string) fields.Selector { return fields.OneTermEqualSelector("metadata.name", name) }
 
 // SetupWithManager adds the controllers to the manager.
 func (o *Operator) SetupWithManager(mgr manager.Manager) error {
@@ -70,12 +85,16 @@ func (o *Operator) SetupWithManager(mgr manager.Manager) error {
 }
 
 // ExtraRules are rights that do not follow from the declarations: the namespace
-// of subscriptions, and that policies of limits block the deletion of the route
-// that controls them.
-func ExtraRules() []rbacv1.PolicyRule {
-	return []rbacv1.PolicyRule{{
-		APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get", "create"},
+// of subscriptions and the tenant in it, that policies of limits block the
+// deletion of the route that controls them, and what the platform's own roles
+// grant, as nobody may grant more than he has.
+func ExtraRules() ([]rbacv1.PolicyRule, error) {
+	granted, err := tenant.Granted()
+	return append([]rbacv1.PolicyRule{{
+		APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get", "list", "watch", "create", "patch"},
+	}, {
+		APIGroups: []string{"maas.opendatahub.io"}, Resources: []string{"tenants"}, Verbs: []string{"create", "patch"},
 	}, {
 		APIGroups: []string{"gateway.networking.k8s.io"}, Resources: []string{"httproutes/finalizers"}, Verbs: []string{"update"},
-	}}
+	}}, granted...), err
 }

@@ -89,9 +89,6 @@ func scenarios() []scenario {
 
 var _ = Describe("The scenarios of the product", Ordered, func() {
 	for _, s := range scenarios() {
-		if s.Product == "Tenant" {
-			continue // the example has no controller for it
-		}
 		It(s.Name+" ("+s.Class+")", func(ctx context.Context) {
 			known := memory{}
 			for _, object := range s.Given {
@@ -113,7 +110,12 @@ var _ = Describe("The scenarios of the product", Ordered, func() {
 			}
 		})
 	}
-	AfterEach(func(ctx context.Context) { clean(ctx) })
+	AfterEach(func(ctx context.Context) {
+		if CurrentSpecReport().Failed() {
+			GinkgoWriter.Print(shipped.tail())
+		}
+		clean(ctx)
+	})
 })
 
 func applyObject(ctx context.Context, object map[string]any) {

@@ -12,6 +12,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -24,21 +25,23 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
+	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
 	"github.com/reconcilekit/reconcilekit/examples/maas/operator"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
 const (
-	patience = 20 * time.Second
+	patience = time.Minute
 	moment   = time.Second
 )
 
-// The world of the suite: one API server and one operator.
+// The world of the suite: one API server, and the operator as a process beside it.
 var (
 	scheme   = runtime.NewScheme()
 	env      = &reconciletest.Environment{Scheme: scheme}
 	requests reconciletest.Requests
+	shipped  process
 	c        client.Client
 	config   = backend.Config{
 		Gateway:      types.NamespacedName{Namespace: "openshift-ingress", Name: "maas-default-gateway"},
@@ -72,14 +75,18 @@ var _ = BeforeSuite(func() {
 			{Name: "http", Port: 80, Protocol: gatewayv1.HTTPProtocolType, Hostname: &hostname},
 		}},
 	})).To(Succeed())
-	startOperator(requests.Observe(env.Config()))
+	shipped.build()
+	shipped.start()
 })
 
-// startOperator runs the operator in this process until the suite ends or stop
-// is called.
-func startOperator(rc *rest.Config) (stop func()) {
+var _ = AfterSuite(func() { shipped.stop() })
+
+// startOperator runs the operator in this process, where its requests can be
+// counted, until the spec ends.
+func startOperator(rc *rest.Config) {
 	GinkgoHelper()
-	maas := operator.New(config)
+	maas, err := operator.New(config)
+	Expect(err).NotTo(HaveOccurred())
 	cache, err := maas.Cache(scheme)
 	Expect(err).NotTo(HaveOccurred())
 	skip := true
@@ -88,23 +95,23 @@ func startOperator(rc *rest.Config) (stop func()) {
 	mgr, err := ctrl.NewManager(rc, options)
 	Expect(err).NotTo(HaveOccurred())
 	Expect(maas.SetupWithManager(mgr)).To(Succeed())
+	home, err := operator.NewHome(mgr, config, moment)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(mgr.Add(home)).To(Succeed())
 	running, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- mgr.Start(running) }()
 	Expect(mgr.GetCache().WaitForCacheSync(running)).To(BeTrue())
-	stop = func() {
-		if running.Err() == nil {
-			cancel()
-			Eventually(done).WithTimeout(patience).Should(Receive(BeNil()))
-		}
-	}
-	DeferCleanup(stop)
-	return stop
+	DeferCleanup(func() {
+		cancel()
+		Eventually(done).WithTimeout(patience).Should(Receive(BeNil()))
+	})
 }
 
 // clean removes what a scenario has left, owners first.
 func clean(ctx context.Context) {
 	GinkgoHelper()
+	cleanPlatform(ctx)
 	own := func(kind string) schema.GroupVersionKind {
 		return schema.GroupVersionKind{Group: "maas.opendatahub.io", Version: "v1alpha1", Kind: kind}
 	}
@@ -128,6 +135,41 @@ func clean(ctx context.Context) {
 	for i := range services.Items {
 		Expect(client.IgnoreNotFound(c.Delete(ctx, &services.Items[i]))).To(Succeed())
 	}
+}
+
+// cleanPlatform makes the operator begin anew with the tenant. Without a
+// database nothing is installed; what an unmanaged tenant has kept is removed.
+func cleanPlatform(ctx context.Context) {
+	GinkgoHelper()
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: config.AppNamespace, Name: "maas-db-config"}}
+	unused := apierrors.IsNotFound(c.Delete(ctx, secret))
+	tenant := &maasv1alpha1.Tenant{}
+	key := types.NamespacedName{Namespace: config.SubscriptionNamespace, Name: maasv1alpha1.TenantName}
+	if err := c.Get(ctx, key, tenant); err == nil {
+		if unused && tenant.Generation == 1 && tenant.Annotations["component.opendatahub.io/management-state"] == "" {
+			return // no scenario has touched it
+		}
+		Expect(client.IgnoreNotFound(c.Delete(ctx, tenant))).To(Succeed())
+	}
+	kinds := []string{"v1 ServiceAccount", "v1 ConfigMap", "v1 Service", "apps/v1 Deployment", "batch/v1 CronJob", "networking.k8s.io/v1 NetworkPolicy",
+		"gateway.networking.k8s.io/v1 HTTPRoute", "rbac.authorization.k8s.io/v1 ClusterRole", "rbac.authorization.k8s.io/v1 ClusterRoleBinding",
+		"kuadrant.io/v1 AuthPolicy", "kuadrant.io/v1alpha1 TokenRateLimitPolicy", "networking.istio.io/v1 DestinationRule",
+		"networking.istio.io/v1alpha3 EnvoyFilter", "telemetry.istio.io/v1 Telemetry", "extensions.kuadrant.io/v1alpha1 TelemetryPolicy"}
+	Eventually(func(g Gomega) {
+		for _, kind := range kinds {
+			version, name, _ := strings.Cut(kind, " ")
+			list := backend.List(schema.FromAPIVersionAndKind(version, name))
+			g.Expect(c.List(ctx, list, client.MatchingLabels{"app.opendatahub.io/modelsasservice": "true"})).To(Succeed())
+			for i := range list.Items {
+				remove(ctx, &list.Items[i])
+			}
+			g.Expect(list.Items).To(BeEmpty(), kind)
+		}
+		anew := &maasv1alpha1.Tenant{}
+		g.Expect(c.Get(ctx, key, anew)).To(Succeed())
+		g.Expect(anew.UID).NotTo(Equal(tenant.UID))
+		g.Expect(string(anew.Status.Phase)).To(Equal("Failed"), "it has no database")
+	}).WithTimeout(patience).WithPolling(50 * time.Millisecond).Should(Succeed())
 }
 
 // remove deletes an object and takes the finalizer off that a scenario has put

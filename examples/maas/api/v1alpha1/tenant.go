@@ -1,6 +1,13 @@
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/health"
+)
+
+// TenantName is the only name that a Tenant may have.
+const TenantName = "default-tenant"
 
 // TenantSpec configures the platform.
 type TenantSpec struct {
@@ -128,6 +135,13 @@ func (o *Tenant) GetConditions() []metav1.Condition { return o.Status.Conditions
 
 // SetConditions replaces the conditions.
 func (o *Tenant) SetConditions(conditions []metav1.Condition) { o.Status.Conditions = conditions }
+
+// SetState lets what went wrong outside of the status show in the phase.
+func (o *Tenant) SetState(state health.State) {
+	if state.Trouble() {
+		o.Status.Phase = PhaseFailed
+	}
+}
 
 // TenantList is a list of Tenant.
 //

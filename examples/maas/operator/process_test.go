@@ -1,0 +1,66 @@
+package operator_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+)
+
+// process is the operator as it is shipped: a program of its own that is given
+// a kubeconfig.
+type process struct {
+	folder  string
+	command *exec.Cmd
+	log     *os.File
+}
+
+// build makes the program.
+func (p *process) build() {
+	GinkgoHelper()
+	p.folder = GinkgoT().TempDir()
+	out, err := exec.Command("go", "build", "-o", filepath.Join(p.folder, "maas"), "..").CombinedOutput()
+	Expect(err).NotTo(HaveOccurred(), string(out))
+	kubeconfig, err := reconciletest.Kubeconfig(env.Config())
+	Expect(err).NotTo(HaveOccurred())
+	Expect(os.WriteFile(filepath.Join(p.folder, "kubeconfig"), kubeconfig, 0o600)).To(Succeed())
+}
+
+// start runs it until stop, or until the suite ends.
+func (p *process) start() {
+	GinkgoHelper()
+	var err error
+	p.log, err = os.Create(filepath.Join(p.folder, "log"))
+	Expect(err).NotTo(HaveOccurred())
+	p.command = exec.Command(filepath.Join(p.folder, "maas"), "--kubeconfig", filepath.Join(p.folder, "kubeconfig"),
+		"--metrics-bind-address=0", "--health-probe-bind-address=0", "--authz-cache-ttl=300", "--subscription-namespace-maintain-interval=1s")
+	p.command.Env = append(os.Environ(), "MAAS_PLATFORM_MANIFESTS=")
+	p.command.Stdout, p.command.Stderr = p.log, p.log
+	Expect(p.command.Start()).To(Succeed())
+}
+
+// stop interrupts it, as Kubernetes does, and waits for its end.
+func (p *process) stop() {
+	GinkgoHelper()
+	if p.command == nil {
+		return
+	}
+	Expect(p.command.Process.Signal(os.Interrupt)).To(Succeed())
+	err := p.command.Wait()
+	p.command = nil
+	Expect(p.log.Close()).To(Succeed())
+	Expect(err).NotTo(HaveOccurred(), p.tail())
+}
+
+// tail is the end of its log.
+func (p *process) tail() string {
+	text, err := os.ReadFile(p.log.Name())
+	if err != nil {
+		return err.Error()
+	}
+	return string(text[max(0, len(text)-8000):])
+}

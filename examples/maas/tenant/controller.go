@@ -1,0 +1,170 @@
+// Package tenant installs the platform: it renders the manifests and applies
+// them while the tenant says so.
+package tenant
+
+import (
+	"context"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/manifests"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+)
+
+// The kinds of other projects that only the platform has.
+var (
+	envoyFilter     = schema.GroupVersionKind{Group: "networking.istio.io", Version: "v1alpha3", Kind: "EnvoyFilter"}
+	telemetry       = schema.GroupVersionKind{Group: "telemetry.istio.io", Version: "v1", Kind: "Telemetry"}
+	telemetryPolicy = schema.GroupVersionKind{Group: "extensions.kuadrant.io", Version: "v1alpha1", Kind: "TelemetryPolicy"}
+	dashboard       = schema.GroupVersionKind{Group: "perses.dev", Version: "v1alpha1", Kind: "PersesDashboard"}
+	datasource      = schema.GroupVersionKind{Group: "perses.dev", Version: "v1alpha1", Kind: "PersesDatasource"}
+	authorino       = schema.GroupVersionKind{Group: "operator.authorino.kuadrant.io", Version: "v1beta1", Kind: "Authorino"}
+	definition      = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
+)
+
+// The objects that the platform needs.
+const (
+	authConfigs     = "authconfigs.authorino.kuadrant.io"
+	DatabaseSecret  = "maas-db-config"
+	databaseKey     = "DB_CONNECTION_URL"
+	MonitoringSpace = "openshift-monitoring"
+	MonitoringName  = "cluster-monitoring-config"
+)
+
+// Reconciler of Tenant.
+type Reconciler struct {
+	backend.Config
+	*renderer
+}
+
+// New declares the controller of Tenant. The error is one of the manifests.
+func New(config backend.Config) (*controller.Builder[*maasv1alpha1.Tenant, *world, *world], error) {
+	renderer, err := newRenderer(config.Manifests)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reconciler{config, renderer}
+	status := func(t *maasv1alpha1.Tenant) *maasv1alpha1.TenantStatus { return &t.Status }
+	var foreign []client.Object
+	for _, gvk := range []schema.GroupVersionKind{
+		backend.AuthPolicy, backend.TokenRateLimitPolicy, backend.DestinationRule,
+		envoyFilter, telemetry, telemetryPolicy, dashboard, datasource,
+	} {
+		foreign = append(foreign, backend.Kind(gvk))
+	}
+	ours := []client.Object{
+		&corev1.ServiceAccount{}, &appsv1.Deployment{}, &batchv1.CronJob{}, &networkingv1.NetworkPolicy{},
+		&rbacv1.ClusterRole{}, &rbacv1.ClusterRoleBinding{},
+	}
+	b := controller.New("maas-tenant", r).
+		Owns(ours...).
+		Owns(&corev1.ConfigMap{}, &corev1.Service{}, &gatewayv1.HTTPRoute{}).
+		Owns(foreign...).Optional(foreign...).
+		Reads(&gatewayv1.Gateway{}, &corev1.Secret{}, controller.Metadata(definition)).
+		Reads(backend.Kind(backend.Authentication), backend.Kind(authorino)).
+		Optional(backend.Kind(backend.Authentication), backend.Kind(authorino)).
+		Status(controller.Decorate(status, r)).
+		Options(controller.Options{Apply: apply.Options{Finalizer: "maas.opendatahub.io/tenant-finalizer", FieldManager: backend.Manager}})
+	for _, kind := range ours {
+		b.Filter(kind, Platform())
+	}
+	return b, nil
+}
+
+// Platform selects the objects of the platform.
+func Platform() labels.Selector { return labels.SelectorFromSet(labels.Set{platformLabel: "true"}) }
+
+// world is what is known of the tenant.
+type world struct {
+	backend.Config
+	tenant         *maasv1alpha1.Tenant
+	gatewayKey     types.NamespacedName
+	gateway        reconcile.FetchResult[*gatewayv1.Gateway]
+	authConfigs    reconcile.FetchResult[*metav1.PartialObjectMetadata]
+	database       reconcile.FetchResult[*corev1.Secret]
+	monitoring     reconcile.FetchResult[*corev1.ConfigMap]
+	authorinos     reconcile.FetchResult[*unstructured.UnstructuredList]
+	api            reconcile.FetchResult[*appsv1.Deployment]
+	rendered       []manifests.Object
+	renderErr      error
+	outcome        outcome
+	managementWish string
+}
+
+// GetComponentHealth has nothing to say: the status says it in the product's words.
+func (*world) GetComponentHealth(context.Context) []health.Component { return nil }
+
+// FetchRemoteState reads what the platform needs, renders it, and reads how its
+// API is.
+func (r *Reconciler) FetchRemoteState(
+	ctx context.Context, reader reconcile.Reader, rc reconcile.ReconcileContext[*maasv1alpha1.Tenant],
+) *world {
+	w := &world{Config: r.Config, tenant: rc.Object, managementWish: rc.Object.Annotations["component.opendatahub.io/management-state"]}
+	if !w.tenant.DeletionTimestamp.IsZero() || w.idle() {
+		return w
+	}
+	spec := w.tenant.Spec
+	if spec == nil {
+		spec = &maasv1alpha1.TenantSpec{}
+	}
+	w.gatewayKey = r.Gateway
+	if ref := spec.GatewayRef; ref != nil && (ref.Name != "" || ref.Namespace != "") {
+		w.gatewayKey = backend.Key(ref.Namespace, ref.Name)
+	}
+	if w.halfNamed() {
+		return w
+	}
+	w.gateway = reconcile.Fetch(ctx, reader, w.gatewayKey, &gatewayv1.Gateway{})
+	w.authConfigs = reconcile.Fetch(ctx, reader, backend.Key("", authConfigs), controller.Metadata(definition))
+	w.database = reconcile.Fetch(ctx, reader, backend.Key(r.AppNamespace, DatabaseSecret), &corev1.Secret{})
+	w.monitoring = reconcile.Fetch(ctx, reader, backend.Key(MonitoringSpace, MonitoringName), &corev1.ConfigMap{})
+	w.authorinos = reconcile.FetchList(ctx, reader, backend.List(authorino))
+	w.api = reconcile.Fetch(ctx, reader, backend.Key(r.AppNamespace, apiName), &appsv1.Deployment{})
+	s := settings{
+		Tenant: client.ObjectKeyFromObject(w.tenant), App: r.AppNamespace, Gateway: w.gatewayKey, Images: r.Images,
+		Audience: backend.Audience(reconcile.Fetch(ctx, reader, backend.Key("", "cluster"), backend.Kind(backend.Authentication))),
+		OIDC:     spec.ExternalOIDC, Telemetry: spec.Telemetry,
+	}
+	if spec.APIKeys != nil {
+		s.MaxDays = spec.APIKeys.MaxExpirationDays
+	}
+	w.rendered, w.renderErr = r.render(s)
+	return w
+}
+
+// ComposeState judges what is known.
+func (r *Reconciler) ComposeState(_ context.Context, _ reconcile.ReconcileContext[*maasv1alpha1.Tenant], w *world) *world {
+	w.outcome = w.judge()
+	return w
+}
+
+// PlanResources plans the platform. While something is missing, what is there
+// stays; a tenant that is switched off keeps its platform or gives it up.
+func (r *Reconciler) PlanResources(_ context.Context, _ reconcile.ReconcileContext[*maasv1alpha1.Tenant], w *world) reconcile.PlanResult {
+	plan := reconcile.PlanResult{Hold: !w.idle(), Standstill: !w.outcome.install}
+	if w.managementWish == removed {
+		plan.Withdraw, plan.Standstill = true, w.tenant.Annotations[apply.GroupKindsAnnotation] == "" // nothing is left
+	}
+	if w.outcome.install {
+		for _, object := range w.rendered {
+			plan.Apply(object, apply.Adopt(apply.AdoptUncontrolled))
+		}
+	}
+	return plan
+}

@@ -1,0 +1,149 @@
+package tenant
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/manifests"
+)
+
+const (
+	apiName      = "maas-api"
+	paramsName   = "maas-parameters"
+	apiPolicy    = "maas-api-auth-policy"
+	anyNamespace = "opendatahub" // in manifests, for the namespace of the API
+
+	platformLabel   = "app.opendatahub.io/modelsasservice"
+	configHash      = "app.opendatahub.io/maas-config-hash"
+	tenantLabel     = "maas.opendatahub.io/tenant-name"
+	tenantNamespace = "maas.opendatahub.io/tenant-namespace"
+)
+
+// settings are all that the platform depends on.
+type settings struct {
+	Tenant    types.NamespacedName
+	App       string // the namespace of the API
+	Gateway   types.NamespacedName
+	Audience  string // empty: that of the overlay
+	Images    map[string]string
+	MaxDays   *int32
+	OIDC      *maasv1alpha1.TenantExternalOIDC
+	Telemetry *maasv1alpha1.TenantTelemetry
+}
+
+// params are those of the overlay that the settings decide.
+func (s settings) params() map[string]string {
+	params := maps.Clone(s.Images)
+	if params == nil {
+		params = map[string]string{}
+	}
+	params["app-namespace"], params["gateway-namespace"], params["gateway-name"] = s.App, s.Gateway.Namespace, s.Gateway.Name
+	if s.Audience != "" {
+		params["cluster-audience"] = s.Audience
+	}
+	if s.MaxDays != nil {
+		params["api-key-max-expiration-days"] = strconv.Itoa(int(*s.MaxDays))
+	}
+	return params
+}
+
+// finish does what the overlay cannot say.
+func (s settings) finish(objects []manifests.Object) ([]manifests.Object, error) {
+	objects = slices.DeleteFunc(objects, func(o manifests.Object) bool { return o.GetAnnotations()[backend.OptOutAnnotation] == "false" })
+	hash, guarded := "", s.OIDC == nil
+	for _, object := range objects {
+		s.place(object)
+		if config, ok := object.(*corev1.ConfigMap); ok && config.Name == paramsName {
+			hash = hashOf(config.Data)
+		}
+		if policy, ok := object.(*unstructured.Unstructured); ok && policy.GetName() == apiPolicy {
+			guarded = true
+			if err := s.addProvider(policy); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if !guarded {
+		return nil, errors.New("spec.externalOIDC is set, but the manifests have no AuthPolicy " + apiPolicy + " that could use it")
+	}
+	objects = append(objects, s.telemetry()...)
+	for _, object := range objects {
+		s.mark(object)
+		if deployment, ok := object.(*appsv1.Deployment); ok && deployment.Name == apiName {
+			deployment.Spec.Template.Annotations = with(deployment.Spec.Template.Annotations, map[string]string{configHash: hash})
+		}
+	}
+	return objects, nil
+}
+
+// place moves an object to where it belongs: what the manifests have in the
+// namespace that stands for the API's, and what guards the gateway.
+func (s settings) place(object manifests.Object) {
+	if object.GetNamespace() == anyNamespace {
+		object.SetNamespace(s.App)
+	}
+	switch o := object.(type) {
+	case *rbacv1.ClusterRoleBinding:
+		s.placeSubjects(o.Subjects)
+	case *rbacv1.RoleBinding:
+		s.placeSubjects(o.Subjects)
+	case *unstructured.Unstructured:
+		switch o.GetName() {
+		case "gateway-default-auth", "gateway-default-deny":
+			o.SetNamespace(s.Gateway.Namespace)
+			_ = unstructured.SetNestedField(o.Object, s.Gateway.Name, "spec", "targetRef", "name") // a decoded object has maps
+		case "maas-api-backend-tls":
+			o.SetNamespace(s.Gateway.Namespace)
+		case apiPolicy:
+			o.SetAnnotations(with(o.GetAnnotations(), map[string]string{backend.OptOutAnnotation: "false"})) // for another operator
+		}
+	}
+}
+
+func (s settings) placeSubjects(subjects []rbacv1.Subject) {
+	for i := range subjects {
+		if subjects[i].Namespace == anyNamespace {
+			subjects[i].Namespace = s.App
+		}
+	}
+}
+
+// mark puts the labels of the platform on, and on what cannot have an owner
+// reference those that name the tenant.
+func (s settings) mark(object manifests.Object) {
+	labels := map[string]string{platformLabel: "true", backend.PartOf: "models-as-a-service"}
+	if object.GetNamespace() != s.Tenant.Namespace {
+		labels[tenantLabel], labels[tenantNamespace] = s.Tenant.Name, s.Tenant.Namespace
+	}
+	object.SetLabels(with(object.GetLabels(), labels))
+}
+
+func with(given, more map[string]string) map[string]string {
+	out := maps.Clone(given)
+	if out == nil {
+		return more
+	}
+	maps.Copy(out, more)
+	return out
+}
+
+// hashOf changes with the parameters, so that the API starts anew with them.
+func hashOf(data map[string]string) string {
+	h := sha256.New()
+	for _, key := range slices.Sorted(maps.Keys(data)) {
+		h.Write([]byte(key + "=" + data[key] + "\n"))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
