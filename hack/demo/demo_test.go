@@ -68,6 +68,7 @@ func writeProduct(t *testing.T) string {
 		"config/samples/2-second.yaml": "kind: Shop\nmetadata: {name: b}\n---\n# nothing\n---\nkind: Shop\nmetadata: {name: c}\n",
 		"config/samples/1-first.yaml":  "kind: Shop\nmetadata: {name: a}\n",
 		"config/samples/notes.txt":     "no manifest",
+		"demo/script.yaml":             "acts: [{say: now, apply: Shop/b, see: []}, {say: then, delete: Shop/b, see: []}]\n",
 	}
 
 	for name, content := range files {
@@ -112,6 +113,10 @@ func TestReadProduct(t *testing.T) {
 
 	if p.standin {
 		t.Error("there is no standin folder")
+	}
+
+	if opening := names(p.script.opening(p.samples)); opening != "a c" {
+		t.Errorf("the script applies b: want a and c at first, got %s", opening)
 	}
 
 	for _, name := range []string{"shoe", "../examples/shop", ""} {
@@ -337,5 +342,24 @@ func TestProgramIsStartedAgain(t *testing.T) {
 	missing := &program{name: "operator", binary: "/nonexistent", log: p.log, out: p.out}
 	if err := missing.start(); err == nil || !strings.Contains(err.Error(), "start operator") {
 		t.Errorf("a program that is not there: want an error, got %v", err)
+	}
+}
+
+func TestReadScriptErrors(t *testing.T) {
+	t.Parallel()
+
+	for text, want := range map[string]string{
+		"acts: [{say: nothing}]":                "act 1 must either apply or delete a sample",
+		"acts: [{say: x, apply: a, delete: b}]": "act 1 must either apply or delete a sample",
+		"scenes: []":                            "unknown field",
+	} {
+		file := filepath.Join(t.TempDir(), "script.yaml")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+
+		if _, err := readScript(file); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("readScript(%q): want an error with %q, got %v", text, want, err)
+		}
 	}
 }

@@ -10,6 +10,8 @@
 //   - config/crd/*.yaml are its CRDs, other CRDs below config/ belong to
 //     somebody else and are installed only where they are missing;
 //   - config/samples/*.yaml are the objects to apply;
+//   - demo/script.yaml, if there is one, says which samples are applied and
+//     deleted one by one when the others are ready, and what has to come of it;
 //   - standin/, if there is one, is a program that plays the controllers which
 //     the cluster does not have. It is not started where such a controller may
 //     run: on a given cluster whose foreign CRDs do not come from a demo.

@@ -119,7 +119,7 @@ func show(ctx context.Context, o options, p product, plane *plane, logs string, 
 
 	out.step("samples")
 
-	applied, created, err := c.applyAll(ctx, p.samples)
+	applied, created, err := c.applyAll(ctx, p.script.opening(p.samples))
 
 	if plane.given {
 		// The operator is still there when this runs, so finalizers are served.
@@ -133,6 +133,13 @@ func show(ctx context.Context, o options, p product, plane *plane, logs string, 
 	scene := &scene{client: c, flow: programs.flow, samples: applied}
 
 	if err := follow(ctx, o.readyWithin, scene, out); err != nil {
+		return errors.Join(err, programs.lastWords())
+	}
+
+	fresh, err := p.script.play(ctx, o.readyWithin, p, scene, out)
+	created = append(created, fresh...)
+
+	if err != nil {
 		return errors.Join(err, programs.lastWords())
 	}
 

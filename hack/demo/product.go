@@ -15,6 +15,7 @@ type product struct {
 	crds    []manifest
 	foreign []manifest // CRDs that belong to somebody else
 	samples []manifest
+	script  script
 	standin bool // a program plays the controllers of foreign kinds
 }
 
@@ -84,8 +85,9 @@ func readProduct(root, name string) (product, error) {
 
 	_, err = os.Stat(filepath.Join(folder, "standin"))
 	p.standin = err == nil
+	p.script, err = readScript(filepath.Join(folder, "demo", "script.yaml"))
 
-	return p, nil
+	return p, err
 }
 
 // productNames lists the examples that have a main package.

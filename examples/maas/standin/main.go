@@ -1,0 +1,140 @@
+// Command standin plays the parts of a cluster that the demo does not have: the
+// Gateway and Kuadrant. It does no work: it only says that routes are accepted
+// and policies enforced.
+//
+// Never run it where the real ones run.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+)
+
+func main() {
+	kubeconfig := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "the cluster to play in")
+	interval := flag.Duration("interval", time.Second, "how often to look")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, *kubeconfig, *interval); err != nil {
+		fmt.Fprintln(os.Stderr, "standin:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, kubeconfig string, interval time.Duration) error {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return err
+	}
+	c, err := client.New(config, client.Options{})
+	if err != nil {
+		return err
+	}
+	for ticker := time.NewTicker(interval); ; {
+		for _, gvk := range []schema.GroupVersionKind{
+			gatewayv1.SchemeGroupVersion.WithKind("HTTPRoute"), backend.AuthPolicy, backend.TokenRateLimitPolicy,
+		} {
+			if err := approve(ctx, c, gvk); err != nil && ctx.Err() == nil {
+				fmt.Fprintln(os.Stderr, "standin:", err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// approve makes all objects of a kind accepted, and policies enforced. A kind
+// that is not installed has none.
+func approve(ctx context.Context, c client.Client, gvk schema.GroupVersionKind) error {
+	list := backend.List(gvk)
+	if err := c.List(ctx, list); err != nil {
+		if meta.IsNoMatchError(err) {
+			return nil
+		}
+		return err
+	}
+	var errs []error
+	for i := range list.Items {
+		object := &list.Items[i]
+		before := object.DeepCopy()
+		var err error
+		if gvk.Kind == "HTTPRoute" {
+			err = acceptRoute(object)
+		} else {
+			err = setConditions(object.Object, object, "Accepted", "Enforced")
+		}
+		if err == nil && !equality.Semantic.DeepEqual(before, object) {
+			err = client.IgnoreNotFound(c.Status().Patch(ctx, object, client.MergeFrom(before)))
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// acceptRoute lets every parent of a route accept it.
+func acceptRoute(route *unstructured.Unstructured) error {
+	parents, _, err := unstructured.NestedSlice(route.Object, "spec", "parentRefs")
+	if err != nil {
+		return err
+	}
+	known, _, err := unstructured.NestedSlice(route.Object, "status", "parents")
+	if err != nil {
+		return err
+	}
+	statuses := make([]any, 0, len(parents))
+	for i, parent := range parents {
+		status := map[string]any{}
+		if i < len(known) {
+			status["status"] = known[i]
+		}
+		if err := setConditions(status, route, "Accepted", "ResolvedRefs"); err != nil {
+			return err
+		}
+		said, ok := status["status"].(map[string]any)
+		if !ok {
+			return fmt.Errorf("status of parent %d of route %s is no object", i, route.GetName())
+		}
+		said["parentRef"], said["controllerName"] = parent, "standin.example.com/gateway"
+		statuses = append(statuses, said)
+	}
+	return unstructured.SetNestedSlice(route.Object, statuses, "status", "parents")
+}
+
+// setConditions sets conditions of the types to True in content's status.
+func setConditions(content map[string]any, of *unstructured.Unstructured, types ...string) error {
+	list := backend.Conditions(&unstructured.Unstructured{Object: content})
+	for _, name := range types {
+		meta.SetStatusCondition(&list, metav1.Condition{
+			Type: name, Status: metav1.ConditionTrue, Reason: name, ObservedGeneration: of.GetGeneration(),
+		})
+	}
+	entries := make([]any, 0, len(list))
+	for _, c := range list {
+		entries = append(entries, map[string]any{
+			"type": c.Type, "status": string(c.Status), "reason": c.Reason, "message": c.Message,
+			"observedGeneration": c.ObservedGeneration, "lastTransitionTime": c.LastTransitionTime.UTC().Format(time.RFC3339),
+		})
+	}
+	return unstructured.SetNestedSlice(content, entries, "status", "conditions")
+}
