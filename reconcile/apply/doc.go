@@ -36,9 +36,10 @@
 //     those that are [Shared].
 //  6. A prune of most children needs a reason: a changed spec or changed
 //     inputs. Otherwise it is blocked, see [PruneBlockedError]. After a
-//     restart the status of the owner says whether its spec has changed since;
-//     changed inputs are then not known, and the prune needs the annotation
-//     that the error names.
+//     restart the status of the owner says whether its spec has changed since,
+//     and without a status any generation but the first is a change; changed
+//     inputs are then not known, and the prune needs the annotation that the
+//     error names.
 //  7. What failed is not repeated at once while nothing has changed that could
 //     help; the result asks for a requeue instead.
 //

@@ -35,8 +35,8 @@ func (p *pass) surplus(members []memberObject) []memberObject {
 // guard blocks a prune of most children that nothing explains: neither the
 // owner's spec nor the inputs of the plan have changed since a pass in which
 // all was well. After a restart that pass is unknown; then the owner's status
-// says whether its spec has changed since, and an annotation whether an
-// explained prune was under way.
+// says whether its spec has changed since (without a status, its generation),
+// and an annotation whether an explained prune was under way.
 func (p *pass) guard(surplus []memberObject, members int) *PruneBlockedError {
 	if p.finalize || p.set.Withdraw || !p.drastic(surplus, members) || p.explained() || (p.group != nil && !p.memory.prune.applied) {
 		return nil
@@ -86,7 +86,10 @@ func (p *pass) explained() bool {
 		return true
 	}
 	observed, known := p.engine.observedGeneration(p.owner)
-	return known && observed < p.owner.GetGeneration()
+	if !known { // whoever made the members crashed before it wrote a status: for the first spec, and is this another one?
+		return p.owner.GetGeneration() > 1
+	}
+	return observed < p.owner.GetGeneration()
 }
 
 // explanation stands for the spec and the inputs of this pass.

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/go-logr/logr"
 	"k8s.io/client-go/util/workqueue"
 	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -36,7 +37,7 @@ type variation struct {
 
 // start brings up a new instance in a world.
 func start(ctx context.Context, w *world, variant variation, log *eventLog) (*instance, error) {
-	ctx, stop := context.WithCancel(ctx)
+	ctx, stop := context.WithCancel(logr.NewContext(ctx, logr.Discard())) // as the manager's logger is
 	i := &instance{
 		world: w, view: newView(w, w.system.Cache), wire: newWire(w), scheduler: newScheduler(w.clock), stop: stop,
 		failed: make(chan error, 16), outside: map[int]bool{},

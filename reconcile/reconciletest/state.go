@@ -34,6 +34,9 @@ func (w *world) state() (State, error) {
 	for gvk, items := range all {
 		for key, u := range items {
 			content, _ := normalise(u, names).(map[string]any)
+			if gvk.GroupKind() == (schema.GroupKind{Kind: "Service"}) {
+				hideDrawn(content)
+			}
 			name := displayName(gvk, key, u)
 			twins[name] = append(twins[name], content)
 		}
@@ -47,6 +50,20 @@ func (w *world) state() (State, error) {
 		}
 	}
 	return out, nil
+}
+
+// hideDrawn hides the addresses and ports of a Service that the server draws when it is made.
+func hideDrawn(service map[string]any) {
+	spec, _ := service["spec"].(map[string]any)
+	if ip := spec["clusterIP"]; ip != nil && ip != "" && ip != "None" {
+		spec["clusterIP"] = "drawn"
+		delete(spec, "clusterIPs")
+	}
+	for _, port := range mapsIn(spec, "ports") {
+		if port["nodePort"] != nil {
+			port["nodePort"] = "drawn"
+		}
+	}
 }
 
 // printed orders twins, the objects of one generated name.

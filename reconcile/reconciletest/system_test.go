@@ -20,7 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
-// shop makes a Deployment, a Service and as many ConfigMaps as the widget asks for.
+// shop makes a Deployment, as many ConfigMaps as the widget asks for, and a Service when that is more than one.
 type shop struct{}
 
 type observed struct {
@@ -51,10 +51,12 @@ func (shop) PlanResources(
 			Data:       map[string]string{"message": rc.Object.Spec.Message},
 		})
 	}
-	plan.Apply(&corev1.Service{
-		ObjectMeta: metav1.ObjectMeta{Name: rc.Object.Name},
-		Spec:       corev1.ServiceSpec{Selector: labels, Ports: []corev1.ServicePort{{Port: 80}}},
-	})
+	if rc.Object.Spec.Count > 1 {
+		plan.Apply(&corev1.Service{
+			ObjectMeta: metav1.ObjectMeta{Name: rc.Object.Name},
+			Spec:       corev1.ServiceSpec{Selector: labels, Ports: []corev1.ServicePort{{Port: 80}}},
+		})
+	}
 	plan.Apply(&appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: rc.Object.Name},
 		Spec: appsv1.DeploymentSpec{
