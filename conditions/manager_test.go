@@ -260,3 +260,27 @@ func TestOwned(t *testing.T) {
 		t.Error("without managedFields something is owned")
 	}
 }
+
+func TestOwnsList(t *testing.T) {
+	t.Parallel()
+	entry := func(manager, fields string) metav1.ManagedFieldsEntry {
+		return metav1.ManagedFieldsEntry{Manager: manager, Subresource: "status", FieldsV1: metav1.NewFieldsV1(fields)}
+	}
+	for name, tc := range map[string]struct {
+		fields []metav1.ManagedFieldsEntry
+		want   bool
+	}{
+		"ours as a whole":    {[]metav1.ManagedFieldsEntry{entry("me", `{"f:status":{"f:conditions":{}}}`)}, true},
+		"theirs as a whole":  {[]metav1.ManagedFieldsEntry{entry("you", `{"f:status":{"f:conditions":{}}}`), entry("me", `{"f:status":{}}`)}, false},
+		"ours, keyed":        {[]metav1.ManagedFieldsEntry{entry("me", `{"f:status":{"f:conditions":{".":{},"k:{\"type\":\"Ready\"}":{}}}}`)}, false},
+		"stripped":           {nil, false},
+		"not written so far": {[]metav1.ManagedFieldsEntry{entry("me", `{"f:spec":{}}`)}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := conditions.OwnsList(tc.fields, "me"); got != tc.want {
+				t.Errorf("OwnsList = %v, want %v", got, tc.want)
+			}
+		})
+	}
+}

@@ -8,7 +8,7 @@ import (
 )
 
 // Owned reads from an object's managedFields which condition types a field manager owns in status.conditions; the result is for
-// [Manager.RemoveStale]. Types are found where the list is a map list by type; elsewhere, and where managedFields were
+// [Manager.RemoveStale]. Types are found where the list is a map list by type; elsewhere (see [OwnsList]), and where managedFields were
 // stripped, none is owned. Nothing is read before the function is called for the first time.
 func Owned(fields []metav1.ManagedFieldsEntry, manager string) func(conditionType string) bool {
 	var types []string
@@ -21,8 +21,34 @@ func Owned(fields []metav1.ManagedFieldsEntry, manager string) func(conditionTyp
 	}
 }
 
+// OwnsList reads from an object's managedFields whether a field manager was the last to write status.conditions as one value,
+// as everybody does where the list is not a map list by type (x-kubernetes-list-type atomic, the default of CRDs). The API
+// server does not say then who has written which of the conditions; some may be those of other writers.
+func OwnsList(fields []metav1.ManagedFieldsEntry, manager string) bool {
+	whole := false
+	eachConditions(fields, manager, func(items map[string]json.RawMessage) {
+		whole = whole || (items != nil && len(items) == 0)
+	})
+	return whole
+}
+
 func ownedTypes(fields []metav1.ManagedFieldsEntry, manager string) []string {
 	var types []string
+	eachConditions(fields, manager, func(items map[string]json.RawMessage) {
+		for key := range items {
+			var named struct {
+				Type string `json:"type"`
+			}
+			if len(key) > 2 && key[:2] == "k:" && json.Unmarshal([]byte(key[2:]), &named) == nil && named.Type != "" {
+				types = append(types, named.Type)
+			}
+		}
+	})
+	return types
+}
+
+// eachConditions calls do with the fields of status.conditions in each entry of the manager; nil if it has none there.
+func eachConditions(fields []metav1.ManagedFieldsEntry, manager string, do func(items map[string]json.RawMessage)) {
 	for _, entry := range fields {
 		if entry.Manager != manager || entry.FieldsV1 == nil {
 			continue
@@ -32,17 +58,8 @@ func ownedTypes(fields []metav1.ManagedFieldsEntry, manager string) []string {
 				Conditions map[string]json.RawMessage `json:"f:conditions"`
 			} `json:"f:status"`
 		}
-		if json.Unmarshal(entry.FieldsV1.GetRawBytes(), &set) != nil {
-			continue
-		}
-		for key := range set.Status.Conditions {
-			var named struct {
-				Type string `json:"type"`
-			}
-			if len(key) > 2 && key[:2] == "k:" && json.Unmarshal([]byte(key[2:]), &named) == nil && named.Type != "" {
-				types = append(types, named.Type)
-			}
+		if json.Unmarshal(entry.FieldsV1.GetRawBytes(), &set) == nil {
+			do(set.Status.Conditions)
 		}
 	}
-	return types
 }

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -22,12 +23,15 @@ const (
 type ledger struct {
 	mu     sync.Mutex
 	owners map[client.ObjectKey]entry
+	// types are the condition types that were noted last: owners of a kind mostly have the same, and share them.
+	types []string
 }
 
 type entry struct {
 	uid     types.UID
 	version string // of the last write, empty when the cache has shown it
 	at      time.Time
+	types   []string // of the conditions that this process has set and that may be stored
 }
 
 // seen notes the owner and returns the UID of the object that it has replaced under the same name, if any.
@@ -52,7 +56,8 @@ func (l *ledger) wrote(owner client.Object, now time.Time) {
 	defer l.mu.Unlock()
 	key := client.ObjectKeyFromObject(owner)
 	if last, known := l.owners[key]; known && last.uid == owner.GetUID() {
-		l.owners[key] = entry{uid: last.uid, version: owner.GetResourceVersion(), at: now}
+		last.version, last.at = owner.GetResourceVersion(), now
+		l.owners[key] = last
 	}
 }
 
@@ -72,8 +77,42 @@ func (l *ledger) stale(owner client.Object, now time.Time) bool {
 			return true
 		}
 	}
-	l.owners[key] = entry{uid: last.uid}
+	last.version, last.at = "", time.Time{}
+	l.owners[key] = last
 	return false
+}
+
+// noteTypes remembers the condition types of a pass. When its status could not be stored, those of the pass before may
+// still be there.
+func (l *ledger) noteTypes(owner client.Object, types []string, stored bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	key := client.ObjectKeyFromObject(owner)
+	last, known := l.owners[key]
+	if !known || last.uid != owner.GetUID() {
+		return
+	}
+	if !stored {
+		types = slices.Concat(types, last.types)
+		slices.Sort(types)
+		types = slices.Compact(types)
+	}
+	if slices.Equal(last.types, types) {
+		return
+	}
+	if !slices.Equal(l.types, types) {
+		l.types = types
+	}
+	last.types = l.types
+	l.owners[key] = last
+}
+
+// hasSet reports whether this process has set a condition of that type, so that it is there by our doing.
+func (l *ledger) hasSet(owner client.Object, conditionType string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	last := l.owners[client.ObjectKeyFromObject(owner)]
+	return last.uid == owner.GetUID() && slices.Contains(last.types, conditionType)
 }
 
 // forget drops an owner that is gone and returns the UID that it had.

@@ -220,12 +220,14 @@ func (p *pass[T, F, O]) store(ctx context.Context, report *Report, after T, mana
 	if owner, ok := any(after).(StateSetter); ok {
 		owner.SetState(report.Assessment.State)
 	}
+	managed := manager.Managed()
 	var err error
 	if broken := p.run(ctx, PhaseStatus, func(ctx context.Context) {
-		report.StatusWritten, err = p.Applier.WriteStatus(ctx, p.owner, after, manager.Managed())
+		report.StatusWritten, err = p.Applier.WriteStatus(ctx, p.owner, after, managed)
 	}); broken != nil {
 		err = broken
 	}
+	p.owners.noteTypes(p.owner, managed, err == nil)
 	if err != nil {
 		if client.IgnoreNotFound(err) != nil {
 			report.Outcome.Fail(fmt.Errorf("write the status: %w", err))
@@ -239,12 +241,23 @@ func (p *pass[T, F, O]) store(ctx context.Context, report *Report, after T, mana
 	}
 }
 
-// ownCondition tells which stored conditions the Applier wrote in an earlier pass. The summary is left out: every pass sets
-// it, only later, and managedFields need not be read for it.
+// ownCondition tells which stored conditions are ours, set in an earlier pass. managedFields say so where the list is keyed
+// by type. Where it is one value, this process knows which it has set; after a restart it knows of PruneBlocked alone, which
+// nobody else has a use for, as long as nobody else has written the list since. The summary is left out: every pass sets
+// it, only later, and nothing need be read for it.
 func (p *pass[T, F, O]) ownCondition() func(conditionType string) bool {
 	if p.FieldManager == "" {
 		return nil
 	}
-	owned := conditions.Owned(p.owner.GetManagedFields(), p.FieldManager)
-	return func(conditionType string) bool { return conditionType != conditions.Ready && owned(conditionType) }
+	fields := p.owner.GetManagedFields()
+	owned := conditions.Owned(fields, p.FieldManager)
+	return func(conditionType string) bool {
+		switch {
+		case conditionType == conditions.Ready:
+			return false
+		case owned(conditionType), p.owners.hasSet(p.owner, conditionType):
+			return true
+		}
+		return conditionType == PruneBlocked && conditions.OwnsList(fields, p.FieldManager)
+	}
 }
