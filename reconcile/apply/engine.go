@@ -20,6 +20,7 @@ type Engine struct {
 	encoder    *encoder
 	hasher     *hasher
 	memory     *memory
+	census     census
 	stripped   sync.Map // *kind to nothing: the cache strips managedFields
 	statuses   sync.Map // schema.GroupKind to statusForm
 	allowPrune string   // the annotation of that name

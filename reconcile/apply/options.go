@@ -50,6 +50,11 @@ type Options struct {
 	// written nor deleted, whatever the plan says. Default empty: there is no
 	// way to opt out.
 	OptOutAnnotation string
+	// Announced says that the caller tells the engine of every object that
+	// comes into its cache, with [Engine.Announce]. After a start the engine
+	// then looks for leftover children once for all owners, instead of once
+	// for each. The builder of reconcile/controller sets it. Default false.
+	Announced bool
 	// Clock tells the time. Default the real clock.
 	Clock clock.PassiveClock
 }

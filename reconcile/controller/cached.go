@@ -27,6 +27,8 @@ type cachedReads struct {
 	lag     *lag
 	joined  []*groupReads                // groups of other controllers
 	gone    func(owner client.ObjectKey) // told of owners that are forgotten; nil tells nobody
+
+	announce func(before, after client.Object) // tells the engine what comes into the cache
 }
 
 // declared returns the kind of what is read into, or the refusal.

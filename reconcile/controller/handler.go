@@ -27,6 +27,15 @@ type watcher struct {
 	wakes   *wakes
 	board   *board             // of the groups that are reconciled, nil for objects
 	stop    context.CancelFunc // of the running watch of an optional kind, nil while it is absent
+
+	announce func(before, after client.Object) // tells the engine of children; nil where there are none
+}
+
+// tell lets the engine know of an object before a pass can follow from it.
+func (w *watcher) tell(before, after client.Object) {
+	if w.announce != nil {
+		w.announce(before, after)
+	}
 }
 
 // handler wraps the watcher for controller-runtime, which lowers the priority of what is no news: the objects of the
@@ -39,6 +48,7 @@ func (w *watcher) handler() handler.EventHandler {
 
 func (w *watcher) create(ctx context.Context, e event.CreateEvent, q queue) {
 	w.kind.seen.see(e.Object)
+	w.tell(nil, e.Object)
 	w.enqueue(ctx, q, change{event: eventCreate, after: e.Object, initial: e.IsInInitialList}, func(p predicate.Predicate) bool {
 		return p.Create(e)
 	})
@@ -46,6 +56,7 @@ func (w *watcher) create(ctx context.Context, e event.CreateEvent, q queue) {
 
 func (w *watcher) update(ctx context.Context, e event.UpdateEvent, q queue) {
 	w.kind.seen.see(e.ObjectNew)
+	w.tell(e.ObjectOld, e.ObjectNew)
 	w.enqueue(ctx, q, change{event: eventUpdate, before: e.ObjectOld, after: e.ObjectNew}, func(p predicate.Predicate) bool {
 		return p.Update(e)
 	})

@@ -113,6 +113,7 @@ func (b *Builder[T, F, O]) withDefaults(mgr manager.Manager) Options {
 		o.Recorder = recorder{mgr.GetEventRecorder(b.name)}
 	}
 	o.Apply.FieldManager, o.Apply.Finalizer = b.fieldManager(), b.finalizer()
+	o.Apply.Announced = true
 	return o
 }
 
@@ -163,6 +164,7 @@ func (b *Builder[T, F, O]) pipeline(
 	if err != nil {
 		return nil, fmt.Errorf("controller %q: %w", b.name, err)
 	}
+	reads.announce = engine.Announce
 	var reader client.Reader = mgr.GetCache()
 	var applier reconcile.Applier = &declaredApplier{Applier: engine, reads: reads, clock: options.Clock}
 	if b.board != nil {
@@ -192,6 +194,9 @@ func (b *Builder[T, F, O]) watch(
 	}
 	for _, k := range reads.installable() {
 		w := &watcher{kind: k, owner: reads.kinds[0], tracker: reads.tracker, wakes: woken, board: b.board}
+		if k.has(purposeOwns) {
+			w.announce = reads.announce
+		}
 		if k.has(purposeOptional) {
 			optional = append(optional, w)
 			continue
