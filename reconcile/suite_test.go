@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"testing"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2" //nolint:revive // Ginkgo's own style
 	. "github.com/onsi/gomega"    //nolint:revive // Gomega's own style
@@ -41,6 +42,7 @@ func newScheme() *runtime.Scheme {
 
 func TestPipeline(t *testing.T) {
 	RegisterFailHandler(Fail)
+	SetDefaultEventuallyTimeout(time.Minute) // for machines that do other work at the same time
 	RunSpecs(t, "Pipeline")
 }
 

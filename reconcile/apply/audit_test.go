@@ -1,13 +1,19 @@
 package apply_test
 
 import (
+	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 	"sync"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
@@ -80,13 +86,16 @@ var _ = Describe("In the audit log", func() {
 		done := make(chan error, 1)
 		go func() { done <- w.churn(plan().Children, churnUpdates/children) }()
 		passes := 0
-		for updating := true; updating; passes++ {
+		tick := time.NewTicker(betweenPasses)
+		defer tick.Stop()
+		for updating := true; updating; {
 			select {
 			case err := <-done:
 				Expect(err).NotTo(HaveOccurred())
 				updating = false
-			default:
+			case <-tick.C:
 				w.quiet(1, plan)
+				passes++
 			}
 		}
 		w.synced(plan)
@@ -96,9 +105,26 @@ var _ = Describe("In the audit log", func() {
 		updates, err := log.Entries(reconciletest.Asked(reconciletest.Subresource("status"), reconciletest.Verb("patch"),
 			func(r reconciletest.Request) bool { return r.Namespace == w.namespace }))
 		Expect(err).NotTo(HaveOccurred())
-		Expect(updates).To(HaveLen(churnUpdates), "the updates did happen")
+		carriedOut := updates.Where(func(e reconciletest.AuditEntry) bool { return e.Code == http.StatusOK })
+		Expect(len(carriedOut)).To(BeNumerically(">=", churnUpdates), "the updates did happen")
 	})
 })
+
+// betweenPasses leaves the API server some time for the updates.
+const betweenPasses = 20 * time.Millisecond
+
+// update changes the status of a child. What a busy API server could not carry
+// out, such as an update that got no answer within its request timeout of a
+// minute, is sent again, as a controller would.
+func (w *world) update(o client.Object, patch client.Patch) error {
+	again := wait.Backoff{Duration: 100 * time.Millisecond, Factor: 4, Steps: 6}
+	return retry.OnError(again, func(err error) bool {
+		var status apierrors.APIStatus
+		refused := errors.As(err, &status) && status.Status().Code >= http.StatusBadRequest &&
+			status.Status().Code < http.StatusInternalServerError && !apierrors.IsTooManyRequests(err)
+		return !refused
+	}, func() error { return w.admin.Status().Patch(w.ctx, o, patch) })
+}
 
 // churn changes the status of each child a number of times, as their own
 // controllers would.
@@ -112,7 +138,7 @@ func (w *world) churn(children []apply.Child, times int) error {
 			for o := range queue {
 				for i := range times {
 					patch := client.RawPatch(types.MergePatchType, []byte(`{"status":{"observedGeneration":`+strconv.Itoa(i+1)+`}}`))
-					if err := w.admin.Status().Patch(w.ctx, o, patch); err != nil {
+					if err := w.update(o, patch); err != nil {
 						select {
 						case errs <- err:
 						default:

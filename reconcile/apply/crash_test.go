@@ -93,7 +93,7 @@ func (w *world) settle(plan func() apply.Set) {
 		g.Expect(result.Err()).NotTo(HaveOccurred())
 		g.Expect(result.PruneBlocked).To(BeNil())
 		g.Expect(writes(w.requests.take())).To(BeEmpty())
-	}).WithTimeout(20e9).Should(Succeed())
+	}).Should(Succeed())
 }
 
 // members are the names of all children, by kind.

@@ -33,6 +33,9 @@ import (
 
 const manager = "apply-test"
 
+// patience is for machines that do other work at the same time.
+const patience = time.Minute
+
 var (
 	env       *reconciletest.Environment
 	config    *rest.Config
@@ -48,6 +51,7 @@ func TestEngine(t *testing.T) {
 		t.Skip("KUBEBUILDER_ASSETS is not set; run make assets")
 	}
 	RegisterFailHandler(Fail)
+	SetDefaultEventuallyTimeout(patience)
 	RunSpecs(t, "Apply engine")
 }
 
@@ -236,7 +240,7 @@ func (w *world) pass(set apply.Set) (apply.Result, []string) {
 	GinkgoHelper()
 	w.requests.take()
 	current := &widget.Widget{}
-	Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(w.owner), current)).To(Succeed())
+	Eventually(func() error { return w.admin.Get(w.ctx, client.ObjectKeyFromObject(w.owner), current) }).Should(Succeed())
 	result := w.engine.Apply(w.ctx, current, set)
 	return result, w.requests.take()
 }
@@ -248,7 +252,7 @@ func (w *world) converge(plan func() apply.Set) {
 		result, sent := w.pass(plan())
 		g.Expect(result.Err()).NotTo(HaveOccurred())
 		g.Expect(sent).To(BeEmpty())
-	}).WithTimeout(20 * time.Second).Should(Succeed())
+	}).Should(Succeed())
 	w.synced(plan)
 }
 
@@ -277,7 +281,7 @@ func (w *world) syncedObject(o client.Object) {
 			return err.Error()
 		}
 		return cached.GetResourceVersion()
-	}).WithTimeout(10 * time.Second).WithPolling(5 * time.Millisecond).Should(Equal(stored.GetResourceVersion()))
+	}).WithPolling(5 * time.Millisecond).Should(Equal(stored.GetResourceVersion()))
 }
 
 // quiet passes n times and expects no request at all.
