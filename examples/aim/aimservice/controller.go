@@ -11,6 +11,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/examples/aim/api/kserve"
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
@@ -28,7 +29,18 @@ const (
 
 // New declares the controller of AIMService.
 func New() *controller.Builder[*aimv1alpha1.AIMService, ServiceFetchResult, ServiceObservation] {
-	reconciler := &ServiceReconciler{}
+	return declare(&ServiceReconciler{})
+}
+
+// phases are what a reconciler of AIMService has.
+type phases interface {
+	reconcile.Reconciler[*aimv1alpha1.AIMService, ServiceFetchResult, ServiceObservation]
+	reconcile.Finalizer[*aimv1alpha1.AIMService, ServiceFetchResult]
+	reconcile.StatusDecorator[aimv1alpha1.AIMServiceStatus, ServiceObservation]
+}
+
+// declare says what the phases read and write.
+func declare(reconciler phases) *controller.Builder[*aimv1alpha1.AIMService, ServiceFetchResult, ServiceObservation] {
 	status := func(service *aimv1alpha1.AIMService) *aimv1alpha1.AIMServiceStatus { return &service.Status }
 	return controller.New(Name, reconciler).
 		Owns(&kserve.InferenceService{}, &gatewayv1.HTTPRoute{}, &aimv1alpha1.AIMServiceTemplate{}, &aimv1alpha1.AIMTemplateCache{}).

@@ -22,3 +22,12 @@ var Explain = explain
 
 // Selector is the selection of a template.
 var Selector = selector
+
+// Declare declares the controller with other phases.
+var Declare = declare
+
+// InferenceService is the name of the InferenceService.
+func (n childNames) InferenceService() string { return n.inferenceService }
+
+// Route is the name of the route.
+func (n childNames) Route() string { return n.route }
