@@ -9,6 +9,9 @@
 //     reconciles and which it owns;
 //   - config/crd/*.yaml are its CRDs, other CRDs below config/ belong to
 //     somebody else and are installed only where they are missing;
+//   - config/webhook/*.yaml are its admission webhooks: the operator serves them
+//     with a certificate that lives as long as the demo, and the control plane
+//     that the demo starts asks it; on a given cluster they are not installed;
 //   - config/samples/*.yaml are the objects to apply;
 //   - demo/script.yaml, if there is one, says which samples are applied and
 //     deleted one by one when the others are ready, and what has to come of it;

@@ -117,6 +117,13 @@ func show(ctx context.Context, o options, p product, plane *plane, logs string, 
 	}
 	defer programs.stop()
 
+	// A given cluster may not reach this process, and keeps its own.
+	if !plane.given {
+		if err := programs.hooks.install(ctx, c); err != nil {
+			return errors.Join(err, programs.lastWords())
+		}
+	}
+
 	out.step("samples")
 
 	applied, created, err := c.applyAll(ctx, p.script.opening(p.samples))

@@ -14,6 +14,7 @@ type product struct {
 	root    string // of the repository
 	crds    []manifest
 	foreign []manifest // CRDs that belong to somebody else
+	hooks   []manifest // configurations of admission
 	samples []manifest
 	script  script
 	standin bool // a program plays the controllers of foreign kinds
@@ -53,6 +54,10 @@ func readProduct(root, name string) (product, error) {
 
 	if len(p.samples) == 0 {
 		return p, fmt.Errorf("examples/%s/config/samples has no object to apply", name)
+	}
+
+	if p.hooks, err = readManifests(filepath.Join(folder, "config", "webhook")); err != nil {
+		return p, err
 	}
 
 	all, err := readManifests(filepath.Join(folder, "config"))

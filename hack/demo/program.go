@@ -134,6 +134,7 @@ type programs struct {
 	operator *program
 	standin  *program
 	flow     flow
+	hooks    *hooks
 }
 
 // startPrograms builds and starts the operator, unless it is deployed, and with
@@ -185,6 +186,10 @@ func (s *programs) startOperator(binary string, p product, plane *plane, logs st
 		return err
 	}
 
+	if s.hooks, err = newHooks(p, logs); err != nil {
+		return err
+	}
+
 	operator := &program{
 		name: "operator", binary: binary, log: filepath.Join(logs, "operator.log"), metrics: addresses[0], out: out,
 		args: []string{
@@ -192,6 +197,8 @@ func (s *programs) startOperator(binary string, p product, plane *plane, logs st
 			"--health-probe-bind-address=" + addresses[1],
 		},
 	}
+	operator.args = append(operator.args, s.hooks.args()...)
+
 	if err := operator.start(); err != nil {
 		return err
 	}
