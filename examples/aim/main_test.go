@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -44,6 +44,9 @@ func TestMain(m *testing.M) {
 	os.Exit(env.Main(m))
 }
 
+// account is what the Deployment runs as.
+var account = types.NamespacedName{Namespace: "aim-system", Name: "aim-manager"}
+
 // TestGenerated holds the page and the rights to what the controller declares.
 func TestGenerated(t *testing.T) {
 	t.Parallel()
@@ -51,13 +54,11 @@ func TestGenerated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cluster := page
-	cluster.LeaderElection = false // has a Role of its own, in one namespace
-	role, err := cluster.RoleYAML("aim-manager")
+	files, err := page.Files("aim-manager", account)
 	if err != nil {
 		t.Fatal(err)
 	}
-	reconciletest.Generated(t, map[string]string{"docs/dataflow.md": page.Markdown(), "config/rbac/role.yaml": string(role)})
+	reconciletest.Generated(t, files)
 }
 
 // TestDescribe: the page needs no cluster and no environment.
@@ -79,44 +80,21 @@ func TestDescribe(t *testing.T) {
 }
 
 // TestWatches: every kind that the product's operator watches for an AIMService is in
-// the watches table. PersistentVolumeClaims are the exception: the product watches
-// those that a service owns, but no service ever owns one, and no phase reads one.
+// the watches table, with the line of its declaration.
 func TestWatches(t *testing.T) {
 	t.Parallel()
 	page, err := describe(scheme, aimservice.New())
 	if err != nil {
 		t.Fatal(err)
 	}
-	types := map[string][]string{}
 	for _, watch := range page.Controllers[0].Watches {
-		types[watch.GVK] = append(types[watch.GVK], watch.Type)
 		if !strings.HasPrefix(watch.Source, "aim/aimservice/controller.go:") {
 			t.Errorf("%s is declared at %q, want a line of aim/aimservice/controller.go", watch.GVK, watch.Source)
 		}
 	}
-	for _, want := range []struct {
-		gvk   string
-		types []string // any of them wakes the service as the product does
-	}{
-		{"aim.eai.amd.com/v1alpha1/AIMService", []string{"For"}},
-		{"serving.kserve.io/v1beta1/InferenceService", []string{"Owns"}},
-		{"gateway.networking.k8s.io/v1/HTTPRoute", []string{"Owns"}},
-		{"aim.eai.amd.com/v1alpha1/AIMServiceTemplate", []string{"Owns", "Watches"}}, // derived ones are owned
-		{"aim.eai.amd.com/v1alpha1/AIMClusterServiceTemplate", []string{"Watches"}},
-		{"aim.eai.amd.com/v1alpha1/AIMModel", []string{"Watches"}},
-		{"aim.eai.amd.com/v1alpha1/AIMClusterModel", []string{"Watches"}},
-		{"aim.eai.amd.com/v1alpha1/AIMRuntimeConfig", []string{"Watches"}},
-		{"aim.eai.amd.com/v1alpha1/AIMClusterRuntimeConfig", []string{"Watches"}},
-		{"aim.eai.amd.com/v1alpha1/AIMTemplateCache", []string{"Owns", "Watches"}},
-		{"/v1/Event", []string{"Watches"}},
-		{"/v1/Pod", []string{"Watches"}},
-		{"autoscaling/v2/HorizontalPodAutoscaler", []string{"Watches"}},
-	} {
-		covered := slices.ContainsFunc(types[want.gvk], func(got string) bool { return slices.Contains(want.types, got) })
-		if !covered {
-			t.Errorf("%s has the rows %v, want one of %v", want.gvk, types[want.gvk], want.types)
-		}
-	}
+	reconciletest.Watched(t, page, "testdata/watches.txt", map[string]string{
+		"Owns /v1/PersistentVolumeClaim": "the product watches those that a service owns, but no service ever owns one, and no phase reads one",
+	})
 }
 
 // build makes the operator's binary.

@@ -24,6 +24,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
+//go:generate env -u CI -u KUBEBUILDER_ASSETS UPDATE_GOLDEN=1 go test -count=1 -run=^TestGenerated$ .
+
 // options are the flags of the command.
 type options struct {
 	kubeconfig     string

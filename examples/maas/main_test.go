@@ -1,20 +1,22 @@
 package main
 
 import (
-	"os"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
 	"github.com/reconcilekit/reconcilekit/examples/maas/operator"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
-// TestGenerated compares what is generated from the controllers' declarations with
-// what is checked in. UPDATE=1 writes it anew; the run then fails.
-func TestGenerated(t *testing.T) {
-	t.Parallel()
+// account is what the Deployment runs as.
+var account = types.NamespacedName{Namespace: "maas-system", Name: "maas-manager"}
+
+func pageOf(t *testing.T) controller.Page {
+	t.Helper()
 	scheme := runtime.NewScheme()
 	if err := backend.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
@@ -27,26 +29,23 @@ func TestGenerated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cluster := page
-	cluster.LeaderElection = false // has a Role of its own, in one namespace
-	role, err := cluster.RoleYAML("maas-manager")
+	return page
+}
+
+// TestGenerated holds the page and the rights to what the controllers declare.
+func TestGenerated(t *testing.T) {
+	t.Parallel()
+	files, err := pageOf(t).Files("maas-manager", account)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for file, want := range map[string]string{"config/rbac/role.yaml": string(role), "dataflow.md": page.Markdown()} {
-		if os.Getenv("UPDATE") != "" {
-			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			t.Errorf("%s written: run again without UPDATE", file)
-			continue
-		}
-		got, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, string(got)); diff != "" {
-			t.Errorf("%s is not what the controllers declare; UPDATE=1 writes it (-declared +checked in):\n%s", file, diff)
-		}
-	}
+	reconciletest.Generated(t, files)
+}
+
+// TestWatches: every kind that the product's controllers watch is in the watches table.
+func TestWatches(t *testing.T) {
+	t.Parallel()
+	reconciletest.Watched(t, pageOf(t), "testdata/watches.txt", map[string]string{
+		"For maas.opendatahub.io/v1alpha1/Tenant": "tenants are read for their identity provider; nothing installs the platform",
+	})
 }

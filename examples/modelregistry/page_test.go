@@ -1,7 +1,9 @@
 package main
 
 import (
-	"flag"
+	"bytes"
+	"errors"
+	"fmt"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -11,12 +13,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
-var update = flag.Bool("update", false, "write the generated files anew; the test still fails when they were old")
+// account is what the Deployment runs as.
+var account = types.NamespacedName{Namespace: "opendatahub", Name: "model-registry-operator-controller-manager"}
 
 func describedPage(t *testing.T) controller.Page {
 	t.Helper()
@@ -35,39 +41,45 @@ func describedPage(t *testing.T) controller.Page {
 	return page
 }
 
-// TestRoleIsDerived keeps config/rbac/role.yaml at what the declarations need.
-func TestRoleIsDerived(t *testing.T) {
+// TestGenerated holds the page and the rights to what the controllers declare.
+func TestGenerated(t *testing.T) {
 	t.Parallel()
-	want, err := describedPage(t).RoleYAML("model-registry-operator-manager-role")
+	files, err := describedPage(t).Files("model-registry-operator-manager-role", account)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const file = "config/rbac/role.yaml"
-	got, err := os.ReadFile(file)
-	if *update {
-		if err := os.WriteFile(file, []byte(want), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" || err != nil {
-		t.Errorf("%s is not what -update writes (%v) (-want +got):\n%s", file, err, diff)
-	}
+	reconciletest.Generated(t, files)
 }
 
-// TestPageCoversTheProduct checks that every kind that the product watches is watched, and that its webhooks are told of.
-func TestPageCoversTheProduct(t *testing.T) {
+// TestWatches: every kind that the product's controllers watch is in the watches table.
+func TestWatches(t *testing.T) {
 	t.Parallel()
-	page := describedPage(t).Markdown()
-	for _, row := range []string{
-		"For | modelregistry.opendatahub.io/v1beta1/ModelRegistry",
-		"| /v1/Service |", "| /v1/ServiceAccount |", "| apps/v1/Deployment |", "| networking.k8s.io/v1/NetworkPolicy |",
-		"| rbac.authorization.k8s.io/v1/Role |", "| rbac.authorization.k8s.io/v1/RoleBinding |", "| /v1/ConfigMap |",
-		"| /v1/PersistentVolumeClaim |", "| /v1/Secret |", "| rbac.authorization.k8s.io/v1/ClusterRoleBinding |",
-		"| mmodelregistry.opendatahub.io | mutating | /mutate-modelregistry-opendatahub-io-modelregistry | Fail |",
-		"| vmodelregistry.opendatahub.io | validating | /validate-modelregistry-opendatahub-io-modelregistry | Fail |",
+	reconciletest.Watched(t, describedPage(t), "testdata/watches.txt", nil)
+}
+
+// TestWebhooks: the page tells of both webhooks, as config/webhook has them.
+func TestWebhooks(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("config/webhook/webhooks.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mutating := &admissionregistrationv1.MutatingWebhookConfiguration{}
+	validating := &admissionregistrationv1.ValidatingWebhookConfiguration{}
+	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096)
+	if err := errors.Join(decoder.Decode(mutating), decoder.Decode(validating)); err != nil {
+		t.Fatal(err)
+	}
+	row := func(name, kind string, service *admissionregistrationv1.ServiceReference, policy *admissionregistrationv1.FailurePolicyType) string {
+		return fmt.Sprintf("| %s | %s | %s | %s | %s/%s |", name, kind, *service.Path, *policy, service.Namespace, service.Name)
+	}
+	m, v := mutating.Webhooks[0], validating.Webhooks[0]
+	for _, want := range []string{
+		row(m.Name, "mutating", m.ClientConfig.Service, m.FailurePolicy),
+		row(v.Name, "validating", v.ClientConfig.Service, v.FailurePolicy),
 	} {
-		if !strings.Contains(page, row) {
-			t.Errorf("the page has no %q", row)
+		if page := describedPage(t).Markdown(); !strings.Contains(page, want) {
+			t.Errorf("the page has no %q", want)
 		}
 	}
 }

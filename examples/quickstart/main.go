@@ -25,7 +25,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
-//go:generate env UPDATE_GOLDEN=1 go test -count=1 -run=^TestGenerated$ .
+//go:generate env -u CI -u KUBEBUILDER_ASSETS UPDATE_GOLDEN=1 go test -count=1 -run=^TestGenerated$ .
 
 type pass = reconcile.ReconcileContext[*v1.Website]
 
@@ -82,7 +82,9 @@ func describe() (controller.Page, error) {
 	if err := v1.AddToScheme(clientgoscheme.Scheme); err != nil {
 		return controller.Page{}, err
 	}
-	return controller.NewPage("quickstart", clientgoscheme.Scheme, declare())
+	page, err := controller.NewPage("quickstart", clientgoscheme.Scheme, declare())
+	page.LeaderElection = true
+	return page, err
 }
 
 // run starts the operator and returns when ctx ends.

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -40,11 +41,11 @@ func TestGenerated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	role, err := page.RoleYAML("quickstart")
+	files, err := page.Files("quickstart", types.NamespacedName{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	reconciletest.Generated(t, map[string]string{"docs/dataflow.md": page.Markdown(), "config/rbac/role.yaml": string(role)})
+	reconciletest.Generated(t, files)
 }
 
 // TestDescribe: the page needs no cluster and no environment.

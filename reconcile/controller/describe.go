@@ -19,7 +19,7 @@ type Description struct {
 	Controller string `json:"controller"`
 	// FieldManager is the name under which it owns fields.
 	FieldManager string `json:"fieldManager"`
-	// Finalizer is what it puts on owners that need one.
+	// Finalizer is what it puts on owners that need one; empty for groups, which are in no cluster.
 	Finalizer string `json:"finalizer"`
 	// Watches is the watches table: first For, then Owns, then Watches, each sorted by kind.
 	Watches []Watch `json:"watches"`
@@ -79,6 +79,9 @@ func (b *Builder[T, F, O]) Describe(scheme *runtime.Scheme) (Description, error)
 	d := Description{
 		Controller: b.name, FieldManager: b.fieldManager(), Finalizer: b.finalizer(),
 		Watches: watchRows(kinds), owner: kinds.kinds[0].GroupVersionKind,
+	}
+	if kinds.kinds[0].representation == virtual { // groups are in no cluster
+		d.owner, d.Finalizer = schema.GroupVersionKind{}, ""
 	}
 	_, finalizes := b.reconciler.(reconcile.Finalizer[T, F])
 	for _, k := range kinds.installable() {

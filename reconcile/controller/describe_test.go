@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
@@ -50,6 +51,43 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "role.yaml", string(role))
+}
+
+// TestFiles: the rights of the leader election are where its lease is, once the account of the operator is known.
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	p := page(t)
+	alone, err := p.Files("widget-operator", types.NamespacedName{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "role.yaml", alone["config/rbac/role.yaml"])
+	golden(t, "page.md", alone["docs/dataflow.md"])
+	if len(alone) != 2 {
+		t.Errorf("want a page and a role, got %d files", len(alone))
+	}
+	files, err := p.Files("widget-operator", types.NamespacedName{Namespace: "system", Name: "widgets"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if role := files["config/rbac/role.yaml"]; strings.Contains(role, "leases") {
+		t.Errorf("the lease is in one namespace, but the rights are for all:\n%s", role)
+	}
+	golden(t, "leader_election.yaml", files["config/rbac/leader_election.yaml"])
+	golden(t, "role_binding.yaml", files["config/rbac/role_binding.yaml"])
+	golden(t, "page.md", files["docs/dataflow.md"])
+}
+
+// TestPageOfGroup: a group is in no cluster, so it has no CRD and no finalizer.
+func TestPageOfGroup(t *testing.T) {
+	t.Parallel()
+	p, err := controller.NewPage("groups", testScheme(t), controller.NewGroup("sums", sums{}).Owns(&corev1.ConfigMap{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := p.Controllers[0]; len(p.CRDs) > 0 || d.Finalizer != "" {
+		t.Errorf("want no CRD and no finalizer, got %v and %q", p.CRDs, d.Finalizer)
+	}
 }
 
 func TestDeclarationErrors(t *testing.T) {

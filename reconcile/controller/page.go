@@ -64,7 +64,7 @@ func NewPage(name string, scheme *runtime.Scheme, controllers ...Declared) (Page
 			return Page{}, err
 		}
 		page.Controllers = append(page.Controllers, d)
-		if clientscheme.Scheme.Recognizes(d.owner) { // built in
+		if d.owner.Empty() || clientscheme.Scheme.Recognizes(d.owner) { // a group, or built in
 			continue
 		}
 		crd := d.owner.Kind + " (" + d.owner.GroupVersion().String() + ")"

@@ -8,7 +8,6 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/yaml"
 )
 
 // verbOrder is the order in which people write verbs.
@@ -92,9 +91,6 @@ func (p Page) ClusterRole(name string) *rbacv1.ClusterRole {
 
 // RoleYAML is [Page.ClusterRole] as the content of a file such as config/rbac/role.yaml.
 func (p Page) RoleYAML(name string) ([]byte, error) {
-	role, err := yaml.Marshal(p.ClusterRole(name))
-	if err != nil {
-		return nil, err
-	}
-	return append([]byte("---\n# Generated from the declarations of the controllers. Do not edit.\n"), role...), nil
+	role, err := documents(p.ClusterRole(name))
+	return []byte(role), err
 }

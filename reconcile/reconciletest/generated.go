@@ -21,7 +21,9 @@ const EnvUpdate = "UPDATE_GOLDEN"
 // or differs fails the test. With [EnvUpdate] it writes what differs, folders
 // too, so that one test both generates and holds to it:
 //
-//	//go:generate env UPDATE_GOLDEN=1 go test -count=1 -run=^TestGenerated$ .
+//	//go:generate env -u CI -u KUBEBUILDER_ASSETS UPDATE_GOLDEN=1 go test -count=1 -run=^TestGenerated$ .
+//
+// Without the variables that are taken away there no API server is started for it.
 func Generated(t testing.TB, files map[string]string) {
 	t.Helper()
 

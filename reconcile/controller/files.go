@@ -1,0 +1,80 @@
+package controller
+
+import (
+	"bytes"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+)
+
+const generatedHeader = "# Generated from the declarations of the controllers. Do not edit.\n"
+
+// Files are the page and the rights as the files of an operator's folder, by path: docs/dataflow.md and
+// config/rbac/role.yaml, a ClusterRole with the name. With the service account that the operator runs as, its bindings
+// are in config/rbac/role_binding.yaml, and the rights of the leader election are a Role in the namespace of the account,
+// config/rbac/leader_election.yaml, as a lease is in one namespace. Without one (the zero value) they are in the
+// ClusterRole.
+func (p Page) Files(name string, account types.NamespacedName) (map[string]string, error) {
+	cluster := p
+	if account.Name != "" {
+		cluster.LeaderElection = false
+	}
+	role, err := cluster.RoleYAML(name)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]string{"docs/dataflow.md": p.Markdown(), "config/rbac/role.yaml": string(role)}
+	if account.Name == "" {
+		return files, nil
+	}
+	binding := &rbacv1.ClusterRoleBinding{
+		TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRoleBinding"},
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
+		Subjects:   subjects(account),
+	}
+	if files["config/rbac/role_binding.yaml"], err = documents(binding); err != nil || !p.LeaderElection {
+		return files, err
+	}
+	files["config/rbac/leader_election.yaml"], err = documents(p.leaderElection(name+"-leader-election", account)...)
+	return files, err
+}
+
+// leaderElection are a Role and its binding: what is declared once for the whole cluster has its rights elsewhere.
+func (p Page) leaderElection(name string, account types.NamespacedName) []any {
+	meta := metav1.ObjectMeta{Namespace: account.Namespace, Name: name}
+	return []any{
+		&rbacv1.Role{
+			TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "Role"},
+			ObjectMeta: meta, Rules: join(leaseRules()),
+		},
+		&rbacv1.RoleBinding{
+			TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "RoleBinding"},
+			ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
+			Subjects: subjects(account),
+		},
+	}
+}
+
+func subjects(account types.NamespacedName) []rbacv1.Subject {
+	return []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: account.Namespace, Name: account.Name}}
+}
+
+// documents prints objects as the content of one file.
+func documents(objects ...any) (string, error) {
+	var w bytes.Buffer
+	for i, object := range objects {
+		w.WriteString("---\n")
+		if i == 0 {
+			w.WriteString(generatedHeader)
+		}
+		data, err := yaml.Marshal(object)
+		if err != nil {
+			return "", err
+		}
+		w.Write(data)
+	}
+	return w.String(), nil
+}

@@ -1,0 +1,61 @@
+package reconciletest_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+)
+
+// Fatalf ends the test, as that of a real one does.
+func (t *told) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
+
+func TestWatched(t *testing.T) {
+	t.Parallel()
+
+	page := controller.Page{Name: "shop", Controllers: []controller.Description{{Watches: []controller.Watch{
+		{Type: "For", GVK: "example.com/v1/Shop"}, {Type: "Owns", GVK: "apps/v1/Deployment"}, {Type: "Watches", GVK: "/v1/Secret"},
+	}}}}
+	cases := map[string]struct {
+		reason     string
+		rows       string
+		exceptions map[string]string
+		want       string // part of the failure; empty for none
+	}{
+		"Covered": {
+			reason: "how a kind is watched does not matter, unless it is reconciled",
+			rows:   "# comment\nFor example.com/v1/Shop\n\nWatches apps/v1/Deployment\nOwns  /v1/Secret\n",
+		},
+		"NotReconciled":    {reason: "For means For", rows: "For /v1/Secret", want: `does not cover "For /v1/Secret"`},
+		"Missing":          {reason: "a kind", rows: "Owns /v1/Service", want: `does not cover "Owns /v1/Service"`},
+		"OtherVersion":     {reason: "the version counts", rows: "Owns apps/v2/Deployment", want: "does not cover"},
+		"Excepted":         {reason: "a known gap", rows: "Owns /v1/Service", exceptions: map[string]string{"Owns /v1/Service": "later"}},
+		"WithoutReason":    {reason: "a gap for no reason", rows: "Owns /v1/Service", exceptions: map[string]string{"Owns /v1/Service": ""}, want: "needs a reason"},
+		"NoGap":            {reason: "a gap that was closed", rows: "Owns /v1/Secret", exceptions: map[string]string{"Owns /v1/Secret": "later"}, want: "no exception any more"},
+		"UnknownException": {reason: "a misspelt gap", rows: "Owns /v1/Secret", exceptions: map[string]string{"Owns /v1/Secrets": "later"}, want: `has no row "Owns /v1/Secrets"`},
+		"Empty":            {reason: "a file without rows holds nothing to anything", rows: "# nothing\n", want: "has no rows"},
+	}
+
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			file := filepath.Join(t.TempDir(), "watches.txt")
+			if err := os.WriteFile(file, []byte(tc.rows), 0o600); err != nil {
+				t.Fatal(err)
+			}
+
+			inner := &told{TB: t}
+			reconciletest.Watched(inner, page, file, tc.exceptions)
+
+			got := strings.Join(inner.failures, "\n")
+			if (got == "") != (tc.want == "") || !strings.Contains(got, tc.want) {
+				t.Errorf("%s: want a failure with %q, got %q", tc.reason, tc.want, got)
+			}
+		})
+	}
+}
