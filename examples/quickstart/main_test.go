@@ -6,9 +6,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -17,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -26,12 +29,16 @@ import (
 )
 
 // The test has a scheme of its own: the operator fills the one of client-go while it starts.
-var env = &reconciletest.Environment{CRDPaths: []string{"config/crd"}, Scheme: runtime.NewScheme()}
+var env = &reconciletest.Environment{
+	CRDPaths: []string{"config/crd"}, Scheme: runtime.NewScheme(),
+	Audit: true, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"},
+}
 
 func TestMain(m *testing.M) {
 	if err := errors.Join(scheme.AddToScheme(env.Scheme), v1.AddToScheme(env.Scheme)); err != nil {
 		panic(err)
 	}
+	ctrl.SetLogger(logr.Discard())
 	os.Exit(env.Main(m))
 }
 
@@ -71,20 +78,10 @@ func TestDescribe(t *testing.T) {
 
 // TestWebsite: a Website becomes its three children, and is Ready when its Deployment is.
 func TestWebsite(t *testing.T) {
-	namespace := env.Namespace(t)
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() {
-		done <- run(ctx, env.Config(), ctrl.Options{Scheme: scheme.Scheme, Metrics: server.Options{BindAddress: "0"}})
-	}()
-	t.Cleanup(func() {
-		stop()
-		if err := <-done; err != nil {
-			t.Errorf("the operator ended with %v", err)
-		}
-	})
+	namespace, ctx, c := env.Namespace(t), t.Context(), env.Client()
+	rights := env.Rights(t, rules(t))
+	start(t, rights.Config(), ctrl.Options{})
 
-	c := env.Client()
 	site := &v1.Website{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "hello"}, Spec: v1.WebsiteSpec{Text: "hello"}}
 	if err := c.Create(ctx, site); err != nil {
 		t.Fatal(err)
@@ -123,9 +120,27 @@ func TestConverges(t *testing.T) {
 	})
 }
 
+// start runs the operator until the test ends or stop is called.
+func start(t *testing.T, config *rest.Config, options ctrl.Options) (stop func()) {
+	t.Helper()
+	again := true // several operators in one process, one after the other
+	options.Scheme, options.Metrics, options.Controller.SkipNameValidation = scheme.Scheme, server.Options{BindAddress: "0"}, &again
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	done := make(chan error, 1)
+	go func() { done <- run(ctx, config, options) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("the operator ended with %v", err)
+		}
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
 func eventually(t *testing.T, done func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !done(); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); !done(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("timed out")
 		}

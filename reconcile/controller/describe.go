@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -175,8 +174,7 @@ func (c *catalogue) rules(plurals map[schema.GroupVersionKind]string) []rbacv1.P
 	for _, k := range c.installable() {
 		resource := plurals[k.GroupVersionKind]
 		if resource == "" {
-			guess, _ := meta.UnsafeGuessKindToResource(k.GroupVersionKind)
-			resource = guess.Resource
+			resource = plural(k.GroupVersionKind)
 		}
 		grant(k.Group, resource, "list", "watch") // the informer; reads send nothing
 		switch {

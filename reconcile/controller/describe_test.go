@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
@@ -87,6 +88,25 @@ func TestPageOfGroup(t *testing.T) {
 	}
 	if d := p.Controllers[0]; len(p.CRDs) > 0 || d.Finalizer != "" {
 		t.Errorf("want no CRD and no finalizer, got %v and %q", p.CRDs, d.Finalizer)
+	}
+}
+
+// TestPlural: the resource in the rights is the one that the API server knows.
+func TestPlural(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[string]string{
+		"Gateway": "gateways", "NetworkPolicy": "networkpolicies", "Ingress": "ingresses", "Endpoints": "endpoints",
+		"Key": "keys", "ConfigMap": "configmaps",
+	} {
+		object := gadget()
+		object.SetGroupVersionKind(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: kind})
+		d, err := controller.New("w", idle{}).Reads(object).Describe(testScheme(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Rules[0].Resources[0]; got != want {
+			t.Errorf("the rights for %s name %s, want %s", kind, got, want)
+		}
 	}
 }
 

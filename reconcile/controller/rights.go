@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -13,6 +14,18 @@ import (
 // verbOrder is the order in which people write verbs.
 func verbOrder() []string {
 	return []string{"get", "list", "watch", "create", "update", "patch", "delete"}
+}
+
+// plural guesses the resource of a kind. The guess of apimachinery makes gatewaies of Gateway.
+func plural(kind schema.GroupVersionKind) string {
+	singular := strings.ToLower(kind.Kind)
+	for _, vowel := range []string{"ay", "ey", "oy", "uy"} {
+		if strings.HasSuffix(singular, vowel) {
+			return singular + "s"
+		}
+	}
+	guess, _ := meta.UnsafeGuessKindToResource(kind)
+	return guess.Resource
 }
 
 // compact turns grants into rules: resources of one group with the same verbs share a rule.
@@ -64,7 +77,8 @@ func eventRules() []rbacv1.PolicyRule {
 func leaseRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get", "create", "update"}},
-		{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
+		// An instance leads once, so that its event never repeats itself, which would be a patch.
+		{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create"}},
 	}
 }
 

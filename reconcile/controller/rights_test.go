@@ -25,6 +25,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
 // rightful uses every right that it declares: it reads a Secret, owns a ConfigMap and contributes to a ServiceAccount.
@@ -82,11 +83,76 @@ var _ = Describe("behind the rights that the page prints", Ordered, func() {
 			}
 		}
 		Expect([]string{
-			"[get] [configmaps]", "[get] [widgets]", // for an object that the cache does not show, past the deadline
-			"[patch] [events]", "[patch] [events]", // of both APIs, for an event that repeats itself
-			"[update] [leases]",      // for the renewal, later than this test lasts
+			"[get] [configmaps]", "[get] [widgets]", // for an object that the cache does not show; used in the spec below
+			"[patch] [events]",       // for an event that repeats itself; used in the last spec
+			"[update] [leases]",      // for the renewal, later than this test lasts; used in the last spec
 			"[list watch] [gadgets]", // for an optional kind, once it is there
 		}).To(ContainElements(spared))
+	})
+})
+
+var _ = Describe("rights that show in the audit log", func() {
+	It("are all used: those to look at what the cache does not show, too", func(ctx context.Context) {
+		b, _ := rightful()
+		page, err := controller.NewPage("rightful", testScheme(GinkgoTB()), b)
+		Expect(err).NotTo(HaveOccurred())
+		rights := env.Rights(GinkgoTB(), page.Rules())
+		var requests reconciletest.Requests
+		requests.Inject(reconciletest.RefusedOnce())
+		namespace, c := env.Namespace(GinkgoTB()), admin()
+		Expect(c.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "account"}})).To(Succeed())
+		runs{config: requests.Observe(rights.Config())}.start(namespace, b.SetupWithManager)
+		for _, s := range life(c, namespace) {
+			if s.what == "announce the leader" {
+				continue
+			}
+			if s.do != nil {
+				Expect(s.do(ctx)).To(Succeed(), s.what)
+			}
+			Eventually(s.until).WithContext(ctx).WithTimeout(time.Minute).Should(BeTrue(), s.what)
+		}
+		w := newWidget(namespace, "late")
+		w.Spec.Message = "hello"
+		rights.Without(GinkgoTB(), "update test.reconcilekit.dev/widgets/finalizers", func() { Expect(c.Create(ctx, w)).To(Succeed()) })
+		rights.Check(GinkgoTB(), map[string]string{
+			"list example.com/gadgets":   "the kind is optional, and not installed",
+			"watch example.com/gadgets":  "the kind is optional, and not installed",
+			"patch events.k8s.io/events": "for an event that repeats itself; used in the next spec",
+		})
+	})
+
+	It("of events and leases are all used by candidates that announce the same thing twice", func(ctx context.Context) {
+		rights := env.Rights(GinkgoTB(), controller.Page{LeaderElection: true}.Rules())
+		namespace, c := env.Namespace(GinkgoTB()), admin()
+		candidate := func(namespace string) manager.Manager {
+			return runs{config: rights.Config(), leaders: true}.start(namespace, func(manager.Manager) error { return nil })
+		}
+		leader := candidate(namespace)
+		Eventually(leader.Elected()).WithTimeout(time.Minute).Should(BeClosed())
+		second := candidate(namespace)
+		w := newWidget(namespace, "w")
+		Expect(c.Create(ctx, w)).To(Succeed())
+		log, err := env.AuditLog()
+		Expect(err).NotTo(HaveOccurred())
+		sent := func(verb, group, resource string) func() int {
+			return func() int {
+				entries, err := log.Entries(reconciletest.User(rights.User()),
+					reconciletest.Asked(reconciletest.Verb(verb), reconciletest.Resource(group, resource)))
+				Expect(err).NotTo(HaveOccurred())
+				return len(entries)
+			}
+		}
+		announce := func() {
+			leader.GetEventRecorder("test").Eventf(w, nil, corev1.EventTypeNormal, "Same", "Test", "again")
+		}
+		announce()
+		Eventually(sent("create", "events.k8s.io", "events")).WithTimeout(time.Minute).Should(Equal(1))
+		announce()
+		Eventually(sent("patch", "events.k8s.io", "events")).WithTimeout(time.Minute).Should(Equal(1))
+		Eventually(sent("update", "coordination.k8s.io", "leases")).WithTimeout(time.Minute).Should(BeNumerically(">", 0))
+		Eventually(sent("create", "", "events")).WithTimeout(time.Minute).Should(BeNumerically(">", 0))
+		Expect(second.Elected()).NotTo(BeClosed(), "one lease has one holder")
+		rights.Check(GinkgoTB(), nil)
 	})
 })
 

@@ -35,6 +35,7 @@ import (
 var env = &reconciletest.Environment{
 	CRDs:             []*apiextensionsv1.CustomResourceDefinition{widget.CRD()},
 	AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"},
+	Audit:            true,
 }
 
 func TestMain(m *testing.M) {

@@ -27,6 +27,8 @@ type AuditEntry struct {
 	User string
 	// Code is the HTTP status of the answer; 403 is a right that is missing.
 	Code int
+	// Message is what the server said when it refused the request; empty otherwise.
+	Message string
 	// Received is when the request arrived, Completed when it was answered, by
 	// the API server's clock, in microseconds. A watch that goes on has the
 	// time of its beginning as Completed.
@@ -232,7 +234,8 @@ type auditEvent struct {
 		DryRun []string `json:"dryRun"`
 	} `json:"requestObject"`
 	ResponseStatus struct {
-		Code int `json:"code"`
+		Code    int    `json:"code"`
+		Message string `json:"message"`
 	} `json:"responseStatus"`
 	RequestReceivedTimestamp time.Time `json:"requestReceivedTimestamp"`
 	StageTimestamp           time.Time `json:"stageTimestamp"`
@@ -281,7 +284,7 @@ func (e *auditEvent) entry() AuditEntry {
 	}
 
 	return AuditEntry{
-		Request: request, User: user, Code: e.ResponseStatus.Code,
+		Request: request, User: user, Code: e.ResponseStatus.Code, Message: e.ResponseStatus.Message,
 		Received: e.RequestReceivedTimestamp, Completed: e.StageTimestamp,
 	}
 }

@@ -51,6 +51,10 @@
 // itself recorded, with the user and the answer's code, which no client can
 // bypass.
 //
+// [Rights] is an account with the rules that an operator's page derives, and
+// nothing else: a suite that runs its operator with it learns from the audit
+// log which rule no request used and which request was refused.
+//
 // The binaries of the API server come from the folder that KUBEBUILDER_ASSETS
 // names; a kubeconfig named by RECONCILETEST_KUBECONFIG wins.
 package reconciletest

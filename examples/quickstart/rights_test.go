@@ -1,0 +1,85 @@
+package main
+
+import (
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/reconcilekit/reconcilekit/examples/quickstart/api/v1"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+)
+
+// rules are what config/rbac/role.yaml grants.
+func rules(t *testing.T) []rbacv1.PolicyRule {
+	t.Helper()
+	page, err := describe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page.Rules()
+}
+
+// TestRights: the operator uses each of its rights, and needs no other one.
+func TestRights(t *testing.T) {
+	namespace, ctx, c := env.Namespace(t), t.Context(), env.Client()
+	rights := env.Rights(t, rules(t))
+	var requests reconciletest.Requests
+	requests.Inject(reconciletest.RefusedOnce())
+	election := ctrl.Options{LeaderElection: true, LeaderElectionID: "rights", LeaderElectionNamespace: namespace, LeaderElectionReleaseOnCancel: true}
+	stop := start(t, requests.Observe(rights.Config()), election)
+
+	site := func(name string) *v1.Website {
+		return &v1.Website{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: v1.WebsiteSpec{Text: "hello"}}
+	}
+	children := func() []client.Object {
+		return []client.Object{&corev1.ConfigMap{}, &corev1.Service{}, &appsv1.Deployment{}}
+	}
+	exist := func(name string) {
+		t.Helper()
+		for _, child := range children() {
+			eventually(t, func() bool { return c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, child) == nil })
+		}
+	}
+	create := func(object client.Object) {
+		t.Helper()
+		if err := c.Create(ctx, object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	create(site("one"))
+	exist("one")
+	two := site("two")
+	rights.Without(t, "update quickstart.example.com/websites/finalizers", func() { create(two) })
+	if err := c.Patch(ctx, two, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"text":"try again"}}`))); err != nil {
+		t.Fatal(err)
+	}
+	exist("two")
+
+	stop() // and what an earlier version had planned is there when it comes back
+	var old []client.Object
+	for _, child := range children() {
+		if err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "one"}, child); err != nil {
+			t.Fatal(err)
+		}
+		twin, err := reconciletest.Outdated(child, "old", env.Scheme)
+		if err != nil {
+			t.Fatal(err)
+		}
+		create(twin)
+		old = append(old, twin)
+	}
+	start(t, rights.Config(), election)
+	for _, twin := range old {
+		eventually(t, func() bool { return apierrors.IsNotFound(c.Get(ctx, client.ObjectKeyFromObject(twin), twin)) })
+	}
+	rights.Check(t, map[string]string{
+		"patch events.k8s.io/events": "for an event that repeats itself, as in the tests of the SDK",
+	})
+}

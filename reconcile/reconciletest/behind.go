@@ -1,0 +1,295 @@
+package reconciletest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Rights are the rights of an operator under test: a service account that has the rules and nothing else, on a real API
+// server. Run the operator with Config, play everything that it does, then Check that each rule was used and no request
+// refused:
+//
+//	var env = &reconciletest.Environment{Audit: true, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"}}
+//
+//	rights := env.Rights(t, page.Rules())
+//	... // start the operator with rights.Config(), play its scenarios
+//	rights.Without(t, "update apps/deployments/finalizers", func() { ... }) // what no request shows
+//	rights.Check(t, nil)
+//
+// RBAC only adds up, and a page grants each verb of a resource once: a request that used a right would be refused
+// without it. That is why one run behind all rules tells what a run for each missing rule would.
+type Rights struct {
+	env    *Environment
+	admin  client.Client
+	rules  []rbacv1.PolicyRule
+	role   string
+	user   string
+	config *rest.Config
+
+	mu      sync.Mutex
+	log     *AuditLog
+	missed  map[right]bool // rights whose absence made the API server refuse something
+	windows []window       // when a right was taken away
+}
+
+type window struct{ from, to time.Time }
+
+// Patience of [Rights.Without], and how long after it a refusal may still be told.
+const (
+	withoutPatience = 60 * time.Second
+	afterglow       = time.Second
+)
+
+// Rights makes a service account with the rules and nothing else. Without a control plane t is skipped, see Require.
+func (e *Environment) Rights(t testing.TB, rules []rbacv1.PolicyRule) *Rights {
+	t.Helper()
+
+	namespace := e.Namespace(t)
+	r := &Rights{
+		env: e, rules: rules, role: namespace, user: "system:serviceaccount:" + namespace + ":operator", missed: map[right]bool{},
+	}
+
+	var err error
+	if r.admin, err = client.New(e.Config(), client.Options{}); err != nil {
+		t.Fatalf("connect to the API server: %v", err)
+	}
+
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: r.role}, Rules: rules}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: r.role},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: r.role},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "operator"}},
+	}
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "operator"}}
+
+	for _, object := range []client.Object{account, role, binding} {
+		if err := r.admin.Create(t.Context(), object); err != nil {
+			t.Fatalf("make an account with rights: %v", err)
+		}
+	}
+
+	ctx := context.WithoutCancel(t.Context()) // Ginkgo gives none out during the cleanup
+
+	t.Cleanup(func() {
+		for _, object := range []client.Object{binding, role} {
+			if err := client.IgnoreNotFound(r.admin.Delete(ctx, object)); err != nil {
+				t.Errorf("delete %T %s: %v", object, r.role, err)
+			}
+		}
+	})
+
+	if r.config, err = e.ServiceAccountConfig(t.Context(), namespace, "operator"); err != nil {
+		t.Fatal(err)
+	}
+
+	return r
+}
+
+// Config returns a copy of the configuration that has the rights, for a manager in this process, or with [Kubeconfig]
+// for one of its own.
+func (r *Rights) Config() *rest.Config { return rest.CopyConfig(r.config) }
+
+// User is the name of the service account in the [AuditLog].
+func (r *Rights) User() string { return r.user }
+
+// Check fails t for each right that no request used, and for each request that was refused. A right is a verb and a
+// resource, as in "patch apps/deployments/status". Unused are rights that may be so, each with the reason. Rights whose
+// absence [Rights.Without] has shown count as used, so does list where there was a watch: informers fall back to it on API
+// servers that do not stream lists. A patch that creates an object uses create, too, as a server-side apply does.
+//
+// On a cluster without an audit log of ours it says so and checks nothing.
+func (r *Rights) Check(t testing.TB, unused map[string]string) {
+	t.Helper()
+
+	used, refused, err := r.look()
+	if errors.Is(err, ErrNoAuditLog) && r.env.existing() {
+		t.Logf("rights are not checked: %v", err)
+
+		return
+	}
+
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	for _, entry := range refused {
+		t.Errorf("a right is missing: %s: %s", entry, entry.Message)
+	}
+
+	known := map[string]bool{}
+
+	for _, one := range rightsOf(r.rules) {
+		known[one.String()] = true
+
+		if !used[one] && unused[one.String()] == "" {
+			t.Errorf("no request used the right %q: test what needs it, take it away, or say why it may be unused", one)
+		}
+	}
+
+	for name := range unused {
+		if !known[name] {
+			t.Errorf("the rules have no right %q that could be unused", name)
+		}
+	}
+}
+
+// look returns the rights that were used and the requests that were refused while no right was taken away.
+func (r *Rights) look() (used map[right]bool, refused AuditEntries, err error) {
+	entries, err := r.entries()
+	if err != nil {
+		return nil, nil, err
+	}
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	used = map[right]bool{}
+	for right := range r.missed {
+		used[right] = true
+	}
+
+	for _, entry := range entries {
+		switch {
+		case entry.Resource == "": // discovery is everybody's
+		case !lacksRight(entry):
+			used[right{entry.Verb, entry.Group, resourceOf(entry.Request)}] = true
+
+			if entry.Verb == "watch" { // an informer lists, or on newer API servers streams its list instead
+				used[right{"list", entry.Group, entry.Resource}] = true
+			}
+
+			if entry.Code == http.StatusCreated && entry.Verb == "patch" { // a server-side apply that creates is asked for both
+				used[right{"create", entry.Group, resourceOf(entry.Request)}] = true
+			}
+		case !slices.ContainsFunc(r.windows, func(w window) bool {
+			return entry.Received.After(w.from) && entry.Received.Before(w.to)
+		}):
+			refused = append(refused, entry)
+		}
+	}
+
+	return used, refused, nil
+}
+
+// Without takes a right away while do runs, and fails t unless the API server refuses a request of the operator
+// within a minute: do has to give it something to do. What was refused is not tried again at once; change the owner
+// afterwards, so that it is. It is for what no request shows by itself, because the API server asks for it
+// while it handles another request: finalizers of owners whose deletion is blocked, and rights that are granted to
+// others. Informers that run already go on without list and watch.
+func (r *Rights) Without(t testing.TB, name string, do func()) {
+	t.Helper()
+
+	all := rightsOf(r.rules)
+
+	at := slices.IndexFunc(all, func(one right) bool { return one.String() == name })
+	if at < 0 {
+		t.Fatalf("the rules have no right %q", name)
+	}
+
+	taken := all[at]
+
+	since := time.Now()
+
+	r.grant(t, taken.from(r.rules), taken, false)
+	do()
+
+	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, withoutPatience, true, func(context.Context) (bool, error) {
+		return r.refusedSince(since)
+	})
+
+	r.grant(t, r.rules, taken, true)
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	r.windows = append(r.windows, window{since, time.Now().Add(afterglow)})
+
+	switch {
+	case errors.Is(err, ErrNoAuditLog) && r.env.existing():
+		t.Logf("rights are not checked: %v", err)
+	case err != nil:
+		t.Errorf("without the right %q no request was refused: %v", name, err)
+	default:
+		r.missed[taken] = true
+	}
+}
+
+// lacksRight says that a request was refused for want of a right: a namespace that is being deleted answers 403, too.
+func lacksRight(e AuditEntry) bool {
+	return e.Code == http.StatusForbidden && !strings.Contains(e.Message, "because it is being terminated")
+}
+
+func (r *Rights) refusedSince(since time.Time) (bool, error) {
+	entries, err := r.entries(func(e AuditEntry) bool { return lacksRight(e) && e.Received.After(since) })
+
+	return len(entries) > 0, err
+}
+
+// entries returns what the account asked for.
+func (r *Rights) entries(filters ...func(AuditEntry) bool) (AuditEntries, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	if r.log == nil {
+		log, err := r.env.AuditLog()
+		if err != nil {
+			return nil, err
+		}
+
+		r.log = log
+	}
+
+	return r.log.Entries(append(filters, User(r.user))...)
+}
+
+// grant stores the rules and waits until the API server acts by them.
+func (r *Rights) grant(t testing.TB, rules []rbacv1.PolicyRule, right right, want bool) {
+	t.Helper()
+
+	role := &rbacv1.ClusterRole{}
+	if err := r.admin.Get(t.Context(), client.ObjectKey{Name: r.role}, role); err != nil {
+		t.Fatal(err)
+	}
+
+	role.Rules = rules
+	if err := r.admin.Update(t.Context(), role); err != nil {
+		t.Fatal(err)
+	}
+
+	resource, subresource, _ := strings.Cut(right.resource, "/")
+
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, withoutPatience, true, func(ctx context.Context) (bool, error) {
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+			User: r.user, Groups: []string{"system:serviceaccounts", "system:authenticated"},
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: right.verb, Group: right.group, Resource: resource, Subresource: subresource},
+		}}
+		err := r.admin.Create(ctx, review)
+
+		return review.Status.Allowed == want, err
+	})
+	if err != nil {
+		t.Fatalf("the API server does not act by the rules (want %q allowed: %t): %v", right, want, err)
+	}
+}
+
+// existing says whether the environment runs on a given cluster.
+func (e *Environment) existing() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+
+	return e.server != nil && *e.server.UseExistingCluster
+}

@@ -1,0 +1,82 @@
+package reconciletest
+
+import (
+	"errors"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// RefusedOnce returns a hook for [Requests.Inject] that refuses the first write of each kind as an API server does while
+// the operator's cache lags behind: a server-side apply because somebody else has become the controller of the child, any
+// other patch of a whole object because it has changed. An operator has to look at the live object then, for which it
+// needs a right that it never uses otherwise.
+func RefusedOnce() func(Request) *Fault {
+	var mu sync.Mutex
+
+	refused := map[right]bool{}
+
+	return func(r Request) *Fault {
+		if r.Subresource != "" || r.DryRun || r.Verb != "apply" && r.Verb != "patch" {
+			return nil
+		}
+
+		mu.Lock()
+		defer mu.Unlock()
+
+		of := right{r.Verb, r.Group, r.Resource}
+		if refused[of] {
+			return nil
+		}
+
+		refused[of] = true
+
+		if r.Verb == "patch" {
+			return &Fault{Err: apierrors.NewConflict(schema.GroupResource{Group: r.Group, Resource: r.Resource}, r.Name,
+				errors.New("the object has been modified; please apply your changes to the latest version and try again"))}
+		}
+
+		return &Fault{Err: apierrors.NewInvalid(schema.GroupKind{Group: r.Group, Kind: r.Resource}, r.Name, field.ErrorList{
+			field.Invalid(field.NewPath("metadata", "ownerReferences"), "", "Only one reference can have Controller set to true"),
+		})}
+	}
+}
+
+// Outdated returns a twin of a child under the name, to be created by the test: as the child of an earlier version of the
+// operator, which planned it under another name. It has the labels, annotations and owner references of the child, so
+// that an operator that starts anew has to recognise it as its own and delete it. A scheme that does not know the child's
+// type is an error.
+func Outdated(child client.Object, name string, scheme *runtime.Scheme) (client.Object, error) {
+	twin := &unstructured.Unstructured{}
+	if err := scheme.Convert(child, twin, nil); err != nil {
+		return nil, err
+	}
+
+	content := map[string]any{}
+
+	for key, value := range twin.Object {
+		if key != "status" && key != "metadata" {
+			content[key] = value
+		}
+	}
+
+	if spec, ok := content["spec"].(map[string]any); ok { // what the API server gave to the original alone
+		for _, given := range []string{"clusterIP", "clusterIPs", "healthCheckNodePort", "volumeName"} {
+			delete(spec, given)
+		}
+	}
+
+	old := &unstructured.Unstructured{Object: content}
+	old.SetNamespace(twin.GetNamespace())
+	old.SetName(name)
+	old.SetLabels(twin.GetLabels())
+	old.SetAnnotations(twin.GetAnnotations())
+	old.SetOwnerReferences(twin.GetOwnerReferences())
+
+	return old, nil
+}
