@@ -45,7 +45,5 @@ func TestGenerated(t *testing.T) {
 // TestWatches: every kind that the product's controllers watch is in the watches table.
 func TestWatches(t *testing.T) {
 	t.Parallel()
-	reconciletest.Watched(t, pageOf(t), "testdata/watches.txt", map[string]string{
-		"For maas.opendatahub.io/v1alpha1/Tenant": "tenants are read for their identity provider; nothing installs the platform",
-	})
+	reconciletest.Watched(t, pageOf(t), "testdata/watches.txt", nil)
 }
