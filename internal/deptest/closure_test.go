@@ -8,8 +8,8 @@ import (
 
 // budgets is how many packages outside the standard library and outside this
 // module an import may cost. The numbers are floors of what is imported on
-// purpose plus a little room: 61 for metav1, 526 for controller-runtime's
-// client.
+// purpose plus a little room: 61 for metav1 (63 with unstructured), 526 for
+// controller-runtime's client.
 func budgets() map[string]int {
 	return map[string]int{
 		"naming":           4,
@@ -18,7 +18,7 @@ func budgets() map[string]int {
 		"health":           75,
 		"layers":           64,
 		"health/verdict":   66,
-		"manifests":        64,
+		"manifests":        66,
 		"defaulting":       0,
 		"routing":          70,
 		"reconcile/apply":  540,

@@ -199,7 +199,7 @@ func eventually(
 ) reconciletest.AuditEntries {
 	t.Helper()
 
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 
 	for {
 		entries, err := log.Entries(filters...)
