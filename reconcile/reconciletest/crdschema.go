@@ -181,3 +181,31 @@ func fillDefaults(value any, structure *apiextensionsv1.JSONSchemaProps) {
 		}
 	}
 }
+
+// pruneUnknown drops the fields that a structural schema does not know, as the API server does with custom resources.
+func pruneUnknown(value any, structure *apiextensionsv1.JSONSchemaProps, root bool) {
+	if structure == nil || structure.XPreserveUnknownFields != nil && *structure.XPreserveUnknownFields {
+		return
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		for name, child := range v {
+			property, known := structure.Properties[name]
+			switch {
+			case root && slices.Contains([]string{"apiVersion", "kind", "metadata"}, name):
+			case known:
+				pruneUnknown(child, &property, property.XEmbeddedResource)
+			case structure.AdditionalProperties == nil:
+				delete(v, name)
+			default:
+				pruneUnknown(child, structure.AdditionalProperties.Schema, false)
+			}
+		}
+	case []any:
+		if structure.Items != nil {
+			for _, child := range v {
+				pruneUnknown(child, structure.Items.Schema, structure.Items.Schema != nil && structure.Items.Schema.XEmbeddedResource)
+			}
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // setDefaults does what the API server does to everyday kinds before it stores them. The conformance test compares the
@@ -13,6 +14,7 @@ import (
 func (t *tracker) setDefaults(u *unstructured.Unstructured) {
 	gvk := u.GroupVersionKind()
 	if structure := t.structures[gvk]; structure != nil {
+		pruneUnknown(u.Object, structure, true)
 		fillDefaults(u.Object, structure)
 		return
 	}
@@ -54,6 +56,10 @@ func (t *tracker) setDefaults(u *unstructured.Unstructured) {
 		defaults(spec, "parallelism", int64(1), "completions", int64(1), "backoffLimit", int64(6),
 			"completionMode", "NonIndexed", "suspend", false, "podReplacementPolicy", "TerminatingOrFailed")
 		defaultTemplate(spec, "Never")
+	case "networking.k8s.io/NetworkPolicy":
+		defaultNetworkPolicy(spec)
+	case "autoscaling/HorizontalPodAutoscaler":
+		defaultAutoscaler(gvk.Version, spec)
 	case "rbac.authorization.k8s.io/RoleBinding", "rbac.authorization.k8s.io/ClusterRoleBinding":
 		defaultSubjects(u.Object)
 	}
@@ -90,6 +96,60 @@ func (t *tracker) defaultService(spec map[string]any) {
 		spec["clusterIP"] = fmt.Sprintf("10.0.%d.%d", t.addresses/250, t.addresses%250+1)
 	}
 	defaults(spec, "clusterIPs", []any{spec["clusterIP"]}, "ipFamilies", []any{"IPv4"}, "ipFamilyPolicy", "SingleStack")
+}
+
+// firstStatus is the status that the server gives a new object of a built-in kind, nil for none.
+func firstStatus(gvk schema.GroupVersionKind) map[string]any {
+	zeros := func(fields ...string) map[string]any {
+		out := map[string]any{}
+		for _, field := range fields {
+			out[field] = int64(0)
+		}
+		return out
+	}
+	switch gvk.Group + "/" + gvk.Kind {
+	case "apps/Deployment", "batch/Job", "batch/CronJob":
+		return map[string]any{}
+	case "apps/StatefulSet":
+		return zeros("replicas", "availableReplicas")
+	case "apps/DaemonSet":
+		return zeros("currentNumberScheduled", "desiredNumberScheduled", "numberMisscheduled", "numberReady")
+	case "policy/PodDisruptionBudget":
+		return zeros("currentHealthy", "desiredHealthy", "disruptionsAllowed", "expectedPods")
+	case "autoscaling/HorizontalPodAutoscaler":
+		return zeros("desiredReplicas")
+	case "/Service", "networking.k8s.io/Ingress":
+		return map[string]any{"loadBalancer": map[string]any{}}
+	case "/PersistentVolumeClaim":
+		return map[string]any{"phase": "Pending"}
+	}
+	return nil
+}
+
+func defaultNetworkPolicy(spec map[string]any) {
+	if spec == nil {
+		return
+	}
+	types := []any{"Ingress"}
+	if _, egress := spec["egress"]; egress {
+		types = append(types, "Egress")
+	}
+	defaults(spec, "policyTypes", types)
+	for _, rule := range append(mapsIn(spec, "ingress"), mapsIn(spec, "egress")...) {
+		for _, port := range mapsIn(rule, "ports") {
+			defaults(port, "protocol", "TCP")
+		}
+	}
+}
+
+func defaultAutoscaler(version string, spec map[string]any) {
+	defaults(spec, "minReplicas", int64(1))
+	if version == "v1" {
+		return
+	}
+	defaults(spec, "metrics", []any{map[string]any{"type": "Resource", "resource": map[string]any{
+		"name": "cpu", "target": map[string]any{"type": "Utilization", "averageUtilization": int64(80)},
+	}}})
 }
 
 func defaultSubjects(object map[string]any) {

@@ -1,5 +1,12 @@
 package reconciletest
 
+import (
+	"context"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+)
+
 // ParseAuditEvent turns a line of an audit log into an entry.
 func ParseAuditEvent(line []byte) (AuditEntry, error) {
 	event, err := parseAuditEvent(line)
@@ -8,4 +15,19 @@ func ParseAuditEvent(line []byte) (AuditEntry, error) {
 	}
 
 	return event.entry(), nil
+}
+
+// WorldClient is the client of the test in the world of a system, fake or real.
+func WorldClient(ctx context.Context, system System, namespace string) (client.WithWatch, error) {
+	system.Setup = func(manager.Manager) error { return nil }
+	system.Owners = []client.Object{nil}
+	system, err := system.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	w, err := newWorld(ctx, system, namespace)
+	if err != nil {
+		return nil, err
+	}
+	return w.client, nil
 }

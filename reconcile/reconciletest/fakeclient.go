@@ -3,6 +3,7 @@ package reconciletest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -15,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apimachinery/pkg/watch"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -29,6 +32,11 @@ func (w *fakeWorld) funcs() interceptor.Funcs {
 		},
 		List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
 			return w.listInto(list, opts)
+		},
+		Watch: func(
+			ctx context.Context, _ client.WithWatch, list client.ObjectList, opts ...client.ListOption,
+		) (watch.Interface, error) {
+			return w.watch(ctx, list, opts)
 		},
 		Create: func(ctx context.Context, _ client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
 			return w.create(ctx, obj, (&client.CreateOptions{}).ApplyOptions(opts))
@@ -215,6 +223,9 @@ func (w *fakeWorld) update(ctx context.Context, obj client.Object, subresource s
 	if err != nil {
 		return err
 	}
+	if err := w.guard(gvk, u, subresource); err != nil {
+		return err
+	}
 	if err := w.replace(ctx, gvk, u, subresource, options); err != nil {
 		return err
 	}
@@ -263,12 +274,18 @@ func (w *fakeWorld) patch(
 	if u, patch, err = prepare(u, patch.Type(), data); err != nil {
 		return err
 	}
-	if err := w.write(gvk, u, subresource, dry, func() error {
+	err = w.write(gvk, u, subresource, dry, func() error {
 		if subresource != "" {
 			return w.store.SubResource(subresource).Patch(ctx, u, patch, &client.SubResourcePatchOptions{PatchOptions: *options})
 		}
 		return w.store.Patch(ctx, u, patch, options)
-	}); err != nil {
+	})
+	if answered := apierrors.APIStatus(nil); err != nil && patch.Type() == types.JSONPatchType && !errors.As(err, &answered) {
+		return apierrors.NewInvalid(gvk.GroupKind(), u.GetName(), field.ErrorList{
+			field.Invalid(field.NewPath("patch"), string(data), err.Error()),
+		})
+	}
+	if err != nil {
 		return err
 	}
 	return fromUnstructured(u, obj)
@@ -355,8 +372,10 @@ func (w *fakeWorld) delete(ctx context.Context, obj client.Object, options *clie
 	if err := precondition(w.resource(gvk), current, options.Preconditions); err != nil {
 		return err
 	}
-	dry := options.DryRun
-	return w.write(gvk, u, "", dry, func() error { return w.store.Delete(ctx, u) })
+	if len(options.DryRun) > 0 {
+		return nil
+	}
+	return w.write(gvk, u, "", nil, func() error { return w.store.Delete(ctx, u) })
 }
 
 func (w *fakeWorld) deleteAll(ctx context.Context, obj client.Object, options *client.DeleteAllOfOptions) error {

@@ -25,7 +25,8 @@ type Scenario struct {
 	ExpectYAML string
 	// Gone are objects that must not be there.
 	Gone []client.Object
-	// Events, when it is not nil, are the events that must have been announced, in this order.
+	// Events, when it is not nil, are the events that must have been announced, in this order. Here and in Writes the
+	// namespace of the test is called "default", also on a real API server, where it has another name.
 	Events []Event
 	// Writes, when it is not nil, are all writes that may have been sent, in any order, as Request.String prints them, for
 	// example "apply configmaps default/web".
@@ -61,19 +62,28 @@ func (s Scenario) Run(t testing.TB) {
 		}
 	}
 	if s.Events != nil {
-		if diff := cmp.Diff(s.Events, r.events.events); diff != "" {
+		got := slices.Clone(r.events.events)
+		for i := range got {
+			got[i].Object = r.world.plain(got[i].Object)
+		}
+		if diff := cmp.Diff(s.Events, got); diff != "" {
 			t.Errorf("events (-want +got):\n%s", diff)
 		}
 	}
 	if s.Writes != nil {
 		var got []string
 		for _, request := range sentBy(r.calls).Writes() {
-			got = append(got, request.String())
+			got = append(got, r.world.plain(request.String()))
 		}
 		if diff := cmp.Diff(sorted(s.Writes), sorted(got)); diff != "" {
 			t.Errorf("writes (-want +got):\n%s", diff)
 		}
 	}
+}
+
+// plain prints the namespace of the test as "default", on a real API server too.
+func (w *world) plain(name string) string {
+	return strings.ReplaceAll(name, " "+w.namespace+"/", " "+testNamespace+"/")
 }
 
 func sorted(lines []string) []string { return slices.Sorted(slices.Values(lines)) }

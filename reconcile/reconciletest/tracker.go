@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/testing"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -72,6 +73,7 @@ func (t *tracker) Update(
 	if err != nil {
 		return err
 	}
+	dropNulls(u.Object) // the fake client leaves a null for a status that there is not
 	old, err := t.stored(gvr, ns, u.GetName())
 	if err != nil {
 		return err
@@ -89,6 +91,11 @@ func (t *tracker) Update(
 func (t *tracker) Patch(
 	gvr schema.GroupVersionResource, obj runtime.Object, ns string, opts ...metav1.PatchOptions,
 ) error {
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		if old, err := t.stored(gvr, ns, u.GetName()); err == nil && u.GetUID() != "" && u.GetUID() != old.GetUID() {
+			return immutableUID(u)
+		}
+	}
 	return t.Update(gvr, obj, ns, metav1.UpdateOptions{FieldManager: single(opts).FieldManager})
 }
 
@@ -112,8 +119,7 @@ func (t *tracker) Apply(
 	if !exists {
 		live = t.empty(patch)
 	} else if uid := patch.GetUID(); uid != "" && uid != old.GetUID() {
-		return apierrors.NewConflict(gvr.GroupResource(), patch.GetName(),
-			fmt.Errorf("precondition failed: UID in precondition: %v, UID in object meta: %v", uid, old.GetUID()))
+		return immutableUID(patch)
 	}
 	unstructured.RemoveNestedField(patch.Object, "metadata", "resourceVersion")
 	if status, ok := patch.Object["status"]; ok && status == nil {
@@ -170,6 +176,9 @@ func (t *tracker) birth(u *unstructured.Unstructured) {
 	if t.withStatus[gvk] {
 		delete(u.Object, "status")
 	}
+	if status := firstStatus(gvk); status != nil {
+		u.Object["status"] = status
+	}
 	if hasGeneration(u) {
 		u.SetGeneration(1)
 	} else {
@@ -189,6 +198,12 @@ func (t *tracker) grow(gvr schema.GroupVersionResource, old, u *unstructured.Uns
 	u.SetGeneration(old.GetGeneration())
 	if old.GetDeletionTimestamp() != nil {
 		u.SetDeletionTimestamp(old.GetDeletionTimestamp())
+		u.SetDeletionGracePeriodSeconds(old.GetDeletionGracePeriodSeconds())
+		if more := added(old.GetFinalizers(), u.GetFinalizers()); len(more) > 0 {
+			return apierrors.NewInvalid(u.GroupVersionKind().GroupKind(), u.GetName(), field.ErrorList{field.Forbidden(
+				field.NewPath("metadata", "finalizers"),
+				fmt.Sprintf("no new finalizers can be added if the object is being deleted, found new finalizers %q", more))})
+		}
 	} else if u.GetDeletionTimestamp() != nil {
 		now := metav1.NewTime(t.clock.Now())
 		u.SetDeletionTimestamp(&now)

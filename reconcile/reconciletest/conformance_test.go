@@ -1,0 +1,257 @@
+package reconciletest_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/reconcilekit/reconcilekit/internal/widget"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+)
+
+// conformance is one story that is told to both worlds. What a world answers is written down line by line, and the lines have
+// to be the same, but for the differences that are known.
+//
+// Garbage collection is no part of it: an API server alone has none, and in both worlds the kit plays it.
+type conformance struct {
+	name  string
+	story func(ctx context.Context, w *teller)
+	known []difference
+}
+
+// difference is a line of the fake world in the place of one of a real server; "" is no line. When it is gone the test says so.
+type difference struct{ fake, real string }
+
+// TestConformance tells the same stories to the fake world and to an API server.
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	env.Require(t)
+	for _, c := range slices.Concat(writeStories(), applyStories(), deleteStories(), kindStories()) {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			fake, real := tell(t, c, nil), tell(t, c, env)
+			for _, problem := range conforms(c.known, fake, real) {
+				t.Error(problem)
+			}
+		})
+	}
+}
+
+// conforms says where two worlds differ although that is not known, and where they do not although it is.
+func conforms(known []difference, fake, real []string) (problems []string) {
+	fake = slices.Clone(fake)
+	for _, d := range known {
+		at := slices.Index(fake, d.fake)
+		switch {
+		case d.fake == "":
+			if to := slices.Index(real, d.real); to >= 0 && to <= len(fake) {
+				fake = slices.Insert(fake, to, d.real)
+			}
+		case at < 0:
+			problems = append(problems, fmt.Sprintf("a known difference is gone, take it off the list: the fake world does not say %q any more", d.fake))
+		case d.real == "":
+			fake = slices.Delete(fake, at, at+1)
+		default:
+			fake[at] = d.real
+		}
+	}
+	if diff := cmp.Diff(real, fake); diff != "" {
+		problems = append(problems, "the fake world differs (-server +fake):\n"+diff)
+	}
+	return problems
+}
+
+// The list of known differences is held to the truth from both sides.
+func TestConformanceNotices(t *testing.T) {
+	t.Parallel()
+	other := []difference{{fake: "b", real: "x"}}
+	for name, c := range map[string]struct {
+		known      []difference
+		fake, real []string
+		want       string // "" is none
+	}{
+		"the same":                          {nil, []string{"a", "b"}, []string{"a", "b"}, ""},
+		"a new difference":                  {nil, []string{"a", "b"}, []string{"a", "x"}, "differs"},
+		"a known one":                       {other, []string{"a", "b"}, []string{"a", "x"}, ""},
+		"a known one that the fake has not": {other, []string{"a", "x"}, []string{"a", "x"}, "is gone"},
+		"a known one that is none any more": {other, []string{"a", "b"}, []string{"a", "b"}, "differs"},
+		"a line less":                       {[]difference{{real: "b"}}, []string{"a", "c"}, []string{"a", "b", "c"}, ""},
+		"a line less that is there now":     {[]difference{{real: "b"}}, []string{"a", "b"}, []string{"a", "b"}, "differs"},
+		"a line more":                       {[]difference{{fake: "b"}}, []string{"a", "b", "c"}, []string{"a", "c"}, ""},
+	} {
+		problems := strings.Join(conforms(c.known, c.fake, c.real), "\n")
+		if (problems == "") != (c.want == "") || !strings.Contains(problems, c.want) {
+			t.Errorf("%s: want a problem with %q, got %q", name, c.want, problems)
+		}
+	}
+}
+
+// teller tells a story to one world and writes its answers down.
+type teller struct {
+	client.WithWatch
+	t         *testing.T
+	namespace string
+	lines     []string
+	uids      []string
+}
+
+func tell(t *testing.T, c conformance, environment *reconciletest.Environment) []string {
+	t.Helper()
+	system := reconciletest.System{
+		Scheme: widgetScheme(), CRDs: []*apiextensionsv1.CustomResourceDefinition{widget.CRD()}, Environment: environment,
+	}
+	namespace := "conformance"
+	if environment != nil {
+		namespace = environment.Namespace(t)
+	}
+	world, err := reconciletest.WorldClient(t.Context(), system, namespace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &teller{WithWatch: world, t: t, namespace: namespace}
+	c.story(t.Context(), w)
+	return w.lines
+}
+
+func (w *teller) say(format string, args ...any) {
+	line := strings.ReplaceAll(fmt.Sprintf(format, args...), w.namespace, "NS")
+	for n, uid := range w.uids {
+		line = strings.ReplaceAll(line, uid, fmt.Sprintf("UID%d", n))
+	}
+	w.lines = append(w.lines, line)
+}
+
+// object is one in the namespace of the world.
+func (w *teller) object(text string) *unstructured.Unstructured {
+	w.t.Helper()
+	u := &unstructured.Unstructured{}
+	data, err := yaml.YAMLToJSON([]byte(text))
+	if err == nil {
+		err = u.UnmarshalJSON(data)
+	}
+	if err != nil {
+		w.t.Fatalf("%v in\n%s", err, text)
+	}
+	u.SetNamespace(w.namespace)
+	return u
+}
+
+// live is the object as the world has it, nil when it is not there.
+func (w *teller) live(ctx context.Context, u *unstructured.Unstructured) *unstructured.Unstructured {
+	out := &unstructured.Unstructured{}
+	out.SetGroupVersionKind(u.GroupVersionKind())
+	if err := w.Get(ctx, client.ObjectKeyFromObject(u), out); err != nil {
+		if !apierrors.IsNotFound(err) {
+			w.t.Errorf("get: %v", err)
+		}
+		return nil
+	}
+	return out
+}
+
+// does a write and says what the world answers, and what has become of the object.
+func (w *teller) does(ctx context.Context, what string, u *unstructured.Unstructured, write func() error) *unstructured.Unstructured {
+	before := w.live(ctx, u)
+	err := write()
+	after := w.live(ctx, u)
+	if after != nil && !slices.Contains(w.uids, string(after.GetUID())) {
+		w.uids = append(w.uids, string(after.GetUID()))
+	}
+	w.say("%s: %s; %s", what, answer(err), became(before, after))
+	return after
+}
+
+// answer is the reason and the code of an error: messages are for people and differ from version to version.
+func answer(err error) string {
+	if err == nil {
+		return "ok"
+	}
+	if status, ok := err.(apierrors.APIStatus); ok { //nolint:errorlint // the answer itself
+		return fmt.Sprintf("%s %d", status.Status().Reason, status.Status().Code)
+	}
+	return "error"
+}
+
+func became(before, after *unstructured.Unstructured) string {
+	switch {
+	case before == nil && after == nil:
+		return "nothing is there"
+	case after == nil:
+		return "it is gone"
+	case before == nil:
+		return fmt.Sprintf("it is there: uid %t, version %t, created %t, generation %d%s", after.GetUID() != "",
+			after.GetResourceVersion() != "", !after.GetCreationTimestamp().Time.IsZero(), after.GetGeneration(), deleting(after))
+	}
+	parts := []string{"same version"}
+	if before.GetResourceVersion() != after.GetResourceVersion() {
+		parts[0] = "new version"
+	}
+	if before.GetUID() != after.GetUID() {
+		parts = append(parts, "another object")
+	}
+	if more := after.GetGeneration() - before.GetGeneration(); more != 0 {
+		parts = append(parts, fmt.Sprintf("generation +%d", more))
+	}
+	if before.GetCreationTimestamp() != after.GetCreationTimestamp() {
+		parts = append(parts, "created at another time")
+	}
+	return strings.Join(parts, ", ") + deleting(after)
+}
+
+func deleting(u *unstructured.Unstructured) string {
+	if u.GetDeletionTimestamp() == nil {
+		return ""
+	}
+	grace := "none"
+	if g := u.GetDeletionGracePeriodSeconds(); g != nil {
+		grace = fmt.Sprint(*g)
+	}
+	return ", being deleted with grace " + grace
+}
+
+// shows says what is in fields of the object, as JSON.
+func (w *teller) shows(ctx context.Context, u *unstructured.Unstructured, fields ...string) {
+	live := w.live(ctx, u)
+	if live == nil {
+		w.say("nothing to show")
+		return
+	}
+	value, _, err := unstructured.NestedFieldNoCopy(live.Object, fields...)
+	if err != nil {
+		w.t.Error(err)
+	}
+	data, err := json.Marshal(value)
+	if err != nil {
+		w.t.Error(err)
+	}
+	w.say("%s is %s", strings.Join(fields, "."), data)
+}
+
+// ownership says who owns what.
+func (w *teller) ownership(ctx context.Context, u *unstructured.Unstructured) {
+	live := w.live(ctx, u)
+	var lines []string
+	for _, entry := range live.GetManagedFields() {
+		var fields any
+		if err := json.Unmarshal(entry.FieldsV1.Raw, &fields); err != nil {
+			w.t.Error(err)
+		}
+		sorted, _ := json.Marshal(fields) //nolint:errchkjson // it was JSON
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s by %s %s at %s owns %s", entry.Operation, entry.Manager, entry.Subresource,
+			entry.APIVersion, sorted)))
+	}
+	slices.Sort(lines)
+	for _, line := range lines {
+		w.say("%s", line)
+	}
+}

@@ -1,0 +1,65 @@
+package reconciletest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// guard does with an update what the store does not: it refuses a status of an old version and a custom resource without a
+// version, and takes no notice of the time of deletion.
+func (w *fakeWorld) guard(gvk schema.GroupVersionKind, u *unstructured.Unstructured, subresource string) error {
+	current := w.current(gvk, client.ObjectKeyFromObject(u))
+	if current == nil {
+		return nil
+	}
+	u.SetDeletionTimestamp(current.GetDeletionTimestamp())
+	version := u.GetResourceVersion()
+	switch {
+	case version == "" && !clientgoscheme.Scheme.Recognizes(gvk):
+		return apierrors.NewInvalid(gvk.GroupKind(), u.GetName(), field.ErrorList{
+			field.Invalid(field.NewPath("metadata", "resourceVersion"), version, "must be specified for an update"),
+		})
+	case version != "" && version != current.GetResourceVersion() && subresource != "":
+		return apierrors.NewConflict(w.resource(gvk), u.GetName(), errors.New(
+			"the object has been modified; please apply your changes to the latest version and try again"))
+	}
+	return nil
+}
+
+// precondition checks what a delete asks of the object.
+func precondition(resource schema.GroupResource, old *unstructured.Unstructured, p *metav1.Preconditions) error {
+	if p == nil {
+		return nil
+	}
+	if p.UID != nil && *p.UID != old.GetUID() {
+		return apierrors.NewConflict(resource, old.GetName(), fmt.Errorf(
+			"precondition failed: UID in precondition: %v, UID in object meta: %v", *p.UID, old.GetUID()))
+	}
+	if p.ResourceVersion != nil && *p.ResourceVersion != old.GetResourceVersion() {
+		return apierrors.NewConflict(resource, old.GetName(), fmt.Errorf(
+			"precondition failed: ResourceVersion in precondition: %v, ResourceVersion in object meta: %v",
+			*p.ResourceVersion, old.GetResourceVersion()))
+	}
+	return nil
+}
+
+// immutableUID refuses a patch that names the UID of another object.
+func immutableUID(u *unstructured.Unstructured) error {
+	return apierrors.NewInvalid(u.GroupVersionKind().GroupKind(), u.GetName(), field.ErrorList{
+		field.Invalid(field.NewPath("metadata", "uid"), u.GetUID(), "field is immutable"),
+	})
+}
+
+// added are the elements that the second list has more.
+func added(before, after []string) []string {
+	return slices.DeleteFunc(slices.Clone(after), func(one string) bool { return slices.Contains(before, one) })
+}
