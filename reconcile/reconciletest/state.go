@@ -33,6 +33,10 @@ func (w *world) state() (State, error) {
 	twins := map[string][]map[string]any{}
 	for gvk, items := range all {
 		for key, u := range items {
+			if w.system.Normalise != nil {
+				u = u.DeepCopy()
+				w.system.Normalise(u)
+			}
 			content, _ := normalise(u, names).(map[string]any)
 			if gvk.GroupKind() == (schema.GroupKind{Kind: "Service"}) {
 				hideDrawn(content)

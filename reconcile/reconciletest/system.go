@@ -46,6 +46,9 @@ type System struct {
 	// Outlives are the objects that may still be there when the owners are gone, or the spec that asked for them, as a
 	// finding prints them, for example "ConfigMap default/shared".
 	Outlives []string
+	// Normalise takes out of a copy of an object what may differ between two runs that end alike, such as which of several
+	// owners has made what they share. What the server sets is left out anyway.
+	Normalise func(object *unstructured.Unstructured)
 	// Scheme knows the kinds. Nil is client-go's.
 	Scheme *runtime.Scheme
 	// CRDs and CRDPaths (files, or folders with files) define custom resources: scope, subresources, defaults, and the

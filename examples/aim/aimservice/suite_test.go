@@ -47,10 +47,7 @@ func TestAIMService(t *testing.T) {
 var _ = BeforeSuite(func() {
 	ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter), zap.UseDevMode(true)))
 	Expect(aimservice.AddToScheme(scheme)).To(Succeed())
-	gateway, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()
-	Expect(err).NotTo(HaveOccurred())
-	env.CRDPaths = []string{"../config/crd", "../config/kserve",
-		filepath.Join(strings.TrimSpace(string(gateway)), "config/crd/standard/gateway.networking.k8s.io_httproutes.yaml")}
+	env.CRDPaths = crdPaths(GinkgoTB())
 	env.Setup(GinkgoTB())
 	c = env.Client()
 	SetDefaultEventuallyTimeout(time.Minute)
@@ -60,6 +57,17 @@ var _ = BeforeSuite(func() {
 	seen, stop = startOperator(requests.Observe(env.Config()))
 	DeferCleanup(stop)
 })
+
+// crdPaths are where the definitions of all kinds are.
+func crdPaths(t testing.TB) []string {
+	t.Helper()
+	gateway, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{"../config/crd", "../config/kserve",
+		filepath.Join(strings.TrimSpace(string(gateway)), "config/crd/standard/gateway.networking.k8s.io_httproutes.yaml")}
+}
 
 // startOperator runs the operator in this process. It returns what the operator knows, and how to stop it.
 func startOperator(config *rest.Config) (known client.Reader, stop func()) {
