@@ -160,8 +160,8 @@ func (p *pass[T, F, O]) status(ctx context.Context, report *Report, errs []error
 	assessor := health.NewAssessor(manager, health.Options{Now: p.rc.Now, Grace: p.Grace})
 	assessor.Observe(p.components...)
 	assessor.Observe(health.Component{Errors: errs, Immediate: true})
-	if p.Decorate != nil && p.composed && p.broken == nil {
-		if err := p.run(ctx, PhaseDecorate, func(context.Context) { p.Decorate(after, manager, p.observation) }); err != nil {
+	if decorate := p.decorator(); decorate != nil && p.broken == nil {
+		if err := p.run(ctx, PhaseDecorate, func(context.Context) { decorate(after, manager) }); err != nil {
 			p.broken = err
 			after = p.copied() // half a decoration is none
 			assessor.Observe(health.Component{Errors: []error{err}, Immediate: true})
@@ -178,6 +178,17 @@ func (p *pass[T, F, O]) status(ctx context.Context, report *Report, errs []error
 	}
 	p.follow(report)
 	p.store(ctx, report, after, manager)
+}
+
+// decorator is what sets the domain's part of the status, nil when nothing does.
+func (p *pass[T, F, O]) decorator() func(T, *conditions.Manager) {
+	switch {
+	case !p.owner.GetDeletionTimestamp().IsZero():
+		return p.DecorateDeletion
+	case p.Decorate == nil || !p.composed:
+		return nil
+	}
+	return func(after T, manager *conditions.Manager) { p.Decorate(after, manager, p.observation) }
 }
 
 // verdict is the summary that the decorator has set itself. It stands unless something went wrong that no phase knows of.

@@ -64,6 +64,9 @@ type Config[T Owner, F any, O Observation] struct {
 	Tracker Tracker
 	// Decorate sets the domain's status fields; nil sets none. See [Decorate].
 	Decorate Decorator[T, O]
+	// DecorateDeletion sets the domain's status fields and conditions of an owner that is being deleted, of which nothing is
+	// composed; nil sets none.
+	DecorateDeletion func(owner T, cm *conditions.Manager)
 	// Finalizer is the name of the finalizer that the Applier keeps on owners that need one; empty means that no owner
 	// has one, and deletion is left to garbage collection.
 	Finalizer string

@@ -74,6 +74,15 @@ func catalogSystem(t testing.TB) reconciletest.System {
 	}
 }
 
+// TestRegistryConverges checks the controller of registries with API calls that fail in every way: a draw of the 500 cases, which
+// reconciletest.EnvSeed changes.
+func TestRegistryConverges(t *testing.T) {
+	t.Parallel()
+	s := registrySystem(t, external(), withoutProxy)
+	s.Cases = 60
+	reconciletest.Converge(t, s)
+}
+
 // TestSilentAtRest checks that passes with nothing to do send no request.
 func TestSilentAtRest(t *testing.T) {
 	t.Parallel()

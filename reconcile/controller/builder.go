@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/record"
@@ -27,6 +28,8 @@ type Builder[T reconcile.Owner, F any, O reconcile.Observation] struct {
 	decorate   reconcile.Decorator[T, O]
 	options    Options
 	declared
+
+	decorateDeletion func(T, *conditions.Manager)
 }
 
 // declared is what a builder was told, apart from its types.
@@ -172,6 +175,14 @@ func (b *Builder[T, F, O]) Plural(kind schema.GroupVersionKind, resource string)
 // Status sets the decorator of the status fields that belong to the domain; see [reconcile.Decorate].
 func (b *Builder[T, F, O]) Status(decorate reconcile.Decorator[T, O]) *Builder[T, F, O] {
 	b.decorate = decorate
+	return b
+}
+
+// StatusOfDeletion sets what tells of the deletion in the status, as long as something keeps the owner: nothing is composed then,
+// and the decorator of [Builder.Status] is not called. An owner that must not go before it has told implements
+// [reconcile.Finalizer] and asks for another pass until its status says so.
+func (b *Builder[T, F, O]) StatusOfDeletion(decorate func(owner T, cm *conditions.Manager)) *Builder[T, F, O] {
+	b.decorateDeletion = decorate
 	return b
 }
 

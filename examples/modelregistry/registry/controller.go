@@ -35,6 +35,7 @@ func New(scheme *runtime.Scheme, settings v1beta1.Settings) (*controller.Builder
 		Optional(&openshift.Route{}, &openshift.Group{}, &openshift.Ingress{}).
 		Filter(&corev1.Pod{}, labels.SelectorFromSet(labels.Set{"component": component})).
 		Status(decorate).
+		StatusOfDeletion(farewell).
 		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}}), nil
 }
 

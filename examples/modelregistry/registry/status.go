@@ -80,15 +80,16 @@ func (obs *Observation) proxyHealth(f Fetched) health.Component {
 	return health.Component{State: health.Ready, Reason: "ResourcesAvailable", Message: "kube-rbac-proxy was successfully created"}
 }
 
+// farewell tells of the deletion.
+func farewell(m *v1beta1.ModelRegistry, cm *conditions.Manager) {
+	cm.Set(conditionDegraded, metav1.ConditionTrue, reasonFinalizing,
+		"Finalizer operations for custom resource "+m.Name+" were successfully accomplished", conditions.WarningEvent,
+		conditions.EventReason("Deleting"),
+		conditions.EventMessage(fmt.Sprintf("Custom Resource %s is being deleted from the namespace %s", m.Name, m.Namespace)))
+}
+
 // decorate sets the status fields and conditions of the product.
 func decorate(m *v1beta1.ModelRegistry, cm *conditions.Manager, obs Observation) {
-	if !m.DeletionTimestamp.IsZero() {
-		cm.Set(conditionDegraded, metav1.ConditionTrue, reasonFinalizing,
-			"Finalizer operations for custom resource "+m.Name+" were successfully accomplished", conditions.WarningEvent,
-			conditions.EventReason("Deleting"),
-			conditions.EventMessage(fmt.Sprintf("Custom Resource %s is being deleted from the namespace %s", m.Name, m.Namespace)))
-		return
-	}
 	if len(obs.problems) > 0 {
 		cm.MarkFalse(conditionAvailable, "InvalidSpec", obs.problems.ToAggregate().Error(), conditions.Silent)
 		return

@@ -34,6 +34,9 @@ func (m *ModelRegistry) ConvertTo(hub conversion.Hub) error {
 	if err := through(from.Spec, &to.Spec); err != nil {
 		return err
 	}
+	if to.Spec.Grpc != nil && *to.Spec.Grpc == (v1beta1.GrpcSpec{}) {
+		to.Spec.Grpc = nil // required here, and without a meaning
+	}
 	text, stashed := to.Annotations[LostFields]
 	if !stashed {
 		return nil
