@@ -20,7 +20,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
 	"github.com/reconcilekit/reconcilekit/examples/maas/operator"
-	"github.com/reconcilekit/reconcilekit/examples/maas/tenant"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
@@ -85,7 +84,7 @@ func run(o options) error {
 	if err := backend.AddToScheme(scheme); err != nil {
 		return err
 	}
-	o.config.Manifests, o.config.Images = os.Getenv("MAAS_PLATFORM_MANIFESTS"), tenant.ImagesOf(os.Getenv)
+	o.config.Manifests, o.config.Images = os.Getenv("MAAS_PLATFORM_MANIFESTS"), images()
 	maas, err := operator.New(o.config)
 	if err != nil {
 		return err
@@ -131,6 +130,23 @@ func describe(scheme *runtime.Scheme, maas *operator.Operator) (controller.Page,
 	rules, rulesErr := operator.ExtraRules()
 	page.LeaderElection, page.ExtraRules = true, rules
 	return page, errors.Join(err, rulesErr)
+}
+
+// images are those that the environment gives, by the parameter of the platform's
+// manifests.
+func images() map[string]string {
+	images := map[string]string{}
+	for param, variable := range map[string]string{
+		"maas-api-image":             "RELATED_IMAGE_ODH_MAAS_API_IMAGE",
+		"maas-controller-image":      "RELATED_IMAGE_ODH_MAAS_CONTROLLER_IMAGE",
+		"payload-processing-image":   "RELATED_IMAGE_ODH_AI_GATEWAY_PAYLOAD_PROCESSING_IMAGE",
+		"maas-api-key-cleanup-image": "RELATED_IMAGE_UBI_MINIMAL_IMAGE",
+	} {
+		if image := os.Getenv(variable); image != "" {
+			images[param] = image
+		}
+	}
+	return images
 }
 
 // keepHome keeps the namespace of subscriptions and the tenant.

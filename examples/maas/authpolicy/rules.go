@@ -23,8 +23,6 @@ type object = map[string]any
 
 // Expressions on the request and on what the policy has found out about it.
 const (
-	isKey        = `request.headers.authorization.startsWith("Bearer sk-oai-")`
-	isJWT        = `request.headers.authorization.matches("^Bearer [^.]+\\.[^.]+\\.[^.]+$")`
 	listsModels  = `request.path.endsWith("/v1/models")`
 	token        = `request.headers.authorization.replace("Bearer ", "")`
 	keyValid     = `(has(auth.metadata) && has(auth.metadata.apiKeyValidation) && auth.metadata.apiKeyValidation.valid == true)`
@@ -46,14 +44,6 @@ func (r rules) content() object {
 
 func expression(text string) object { return object{"expression": text} }
 
-func when(predicates ...string) []any {
-	out := make([]any, 0, len(predicates))
-	for _, predicate := range predicates {
-		out = append(out, object{"predicate": predicate})
-	}
-	return out
-}
-
 func cache(key string, ttl int64) object {
 	return object{"key": expression(key), "ttl": ttl}
 }
@@ -73,7 +63,7 @@ func (r rules) metadata() object {
 		groups, username, requested, r.model)
 	return object{
 		"apiKeyValidation": object{
-			"when": when(isKey), "http": post("api-keys/validate", `{"key": `+token+`}`),
+			"when": backend.When(backend.IsKey), "http": post("api-keys/validate", `{"key": `+token+`}`),
 			"cache": cache(token, r.MetadataTTL), "metrics": false, "priority": int64(0),
 		},
 		"subscription-info": object{
@@ -87,16 +77,16 @@ func (r rules) metadata() object {
 func (r rules) authentication() object {
 	identities := object{
 		"api-keys": object{
-			"when": when(isKey), "plain": object{"selector": "request.headers.authorization"}, "metrics": false, "priority": int64(0),
+			"when": backend.When(backend.IsKey), "plain": object{"selector": "request.headers.authorization"}, "metrics": false, "priority": int64(0),
 		},
 		"kubernetes-tokens": object{
-			"when":                  when("!("+isKey+")", listsModels),
+			"when":                  backend.When("!("+backend.IsKey+")", listsModels),
 			"kubernetesTokenReview": object{"audiences": []any{r.audience}}, "metrics": false, "priority": int64(1),
 		},
 	}
 	if r.oidc != nil {
 		identities["oidc-identities"] = object{
-			"when": when("!("+isKey+")", listsModels, isJWT),
+			"when": backend.When("!("+backend.IsKey+")", listsModels, backend.IsJWT),
 			"jwt":  object{"issuerUrl": r.oidc.IssuerURL, "ttl": int64(r.oidc.TTL)}, "metrics": false, "priority": int64(2),
 		}
 	}

@@ -47,16 +47,6 @@ func New(gvk schema.GroupVersionKind, key types.NamespacedName, labels map[strin
 	return u
 }
 
-// PolicyLabels are those of a generated policy of the model.
-func PolicyLabels(model types.NamespacedName, partOf, component string) map[string]string {
-	return map[string]string{ModelLabel: model.Name, ManagedBy: Manager, PartOf: partOf, Component: component}
-}
-
-// Target is the targetRef of a policy on a route.
-func Target(route string) map[string]any {
-	return map[string]any{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": route}
-}
-
 // Audience is who the cluster makes tokens of service accounts for; empty when
 // it does not say so.
 func Audience(authentication reconcile.FetchResult[*unstructured.Unstructured]) string {

@@ -10,7 +10,6 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 )
 
@@ -63,12 +62,6 @@ func (m Model) Gone() string {
 
 // Served says whether the model counts and has a route.
 func (m Model) Served() bool { return m.Ref.OK() && m.Gone() == "" && m.Route.Value != nil }
-
-// Waiting is a component that keeps the children of the model as they are while
-// it has no route.
-func (m Model) Waiting() health.Component {
-	return m.Route.Upstream("", nil)
-}
 
 // ErrUnsafe says that a name could end a string in an expression.
 func ErrUnsafe(names ...string) error {

@@ -16,6 +16,9 @@ type Verdict struct {
 // Settled is the verdict when nothing is wrong.
 func Settled() Verdict { return Verdict{maasv1alpha1.PhaseActive, "successfully reconciled"} }
 
+// NoSpec is the verdict of an object without a spec, which the API server admits.
+func NoSpec() Verdict { return Verdict{maasv1alpha1.PhaseFailed, "spec is required"} }
+
 // Of counts: the verdict when some of the things are wrong.
 func Of(phase maasv1alpha1.Phase, wrong, all int, what string) Verdict {
 	if phase == maasv1alpha1.PhaseFailed {

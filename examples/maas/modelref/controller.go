@@ -13,7 +13,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/conditions"
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
-	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
@@ -24,11 +23,15 @@ import (
 const look = 5 * time.Second
 
 // Reconciler of MaaSModelRef.
-type Reconciler struct{ backend.Config }
+type Reconciler struct {
+	backend.Config
+	reconcile.AsFetched[*maasv1alpha1.MaaSModelRef, *world]
+	reconcile.NoChildren[*maasv1alpha1.MaaSModelRef, *world]
+}
 
 // New declares the controller of MaaSModelRef.
 func New(config backend.Config) *controller.Builder[*maasv1alpha1.MaaSModelRef, *world, *world] {
-	r := &Reconciler{config}
+	r := &Reconciler{Config: config}
 	status := func(o *maasv1alpha1.MaaSModelRef) *maasv1alpha1.MaaSModelRefStatus { return &o.Status }
 	policies := []client.Object{backend.Kind(backend.AuthPolicy), backend.Kind(backend.TokenRateLimitPolicy)}
 	return controller.New("maas-model-ref", r).
@@ -44,6 +47,7 @@ func New(config backend.Config) *controller.Builder[*maasv1alpha1.MaaSModelRef, 
 // world is what is known of a model.
 type world struct {
 	backend.Config
+	reconcile.NoComponents
 	model    *maasv1alpha1.MaaSModelRef
 	route    reconcile.FetchResult[*gatewayv1.HTTPRoute]
 	gateway  reconcile.FetchResult[*gatewayv1.Gateway]
@@ -51,10 +55,6 @@ type world struct {
 	llm      reconcile.FetchResult[*unstructured.Unstructured]
 	policies []unstructured.Unstructured // of a model that is being deleted
 }
-
-// GetComponentHealth has nothing to say: a model depends on others, but makes
-// nothing that could be held back.
-func (*world) GetComponentHealth(context.Context) []health.Component { return nil }
 
 // FetchRemoteState reads the backend, its route and the gateway.
 func (r *Reconciler) FetchRemoteState(
@@ -88,16 +88,6 @@ func (w *world) fetchPolicies(ctx context.Context, reader reconcile.Reader) {
 	}
 }
 
-// ComposeState leaves the world as it is.
-func (*Reconciler) ComposeState(_ context.Context, _ reconcile.ReconcileContext[*maasv1alpha1.MaaSModelRef], w *world) *world {
-	return w
-}
-
-// PlanResources plans nothing: models have no children.
-func (*Reconciler) PlanResources(context.Context, reconcile.ReconcileContext[*maasv1alpha1.MaaSModelRef], *world) reconcile.PlanResult {
-	return reconcile.PlanResult{}
-}
-
 // Finalize lets the model go when the policies on it are gone. Those of the
 // operator's groups go by themselves, as a model that is being deleted has none;
 // others with the product's labels are deleted, save those that have opted out
@@ -119,9 +109,6 @@ func (*Reconciler) Finalize(_ context.Context, _ reconcile.ReconcileContext[*maa
 
 // DecorateStatus sets the outcome.
 func (*Reconciler) DecorateStatus(status *maasv1alpha1.MaaSModelRefStatus, cm *conditions.Manager, w *world) {
-	if !w.model.DeletionTimestamp.IsZero() {
-		return
-	}
 	kept := status.Conditions
 	phase, reason, message := w.outcome(status)
 	status.Phase, status.Conditions = phase, kept

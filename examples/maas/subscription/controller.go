@@ -7,18 +7,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
-	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
@@ -26,13 +21,13 @@ import (
 const (
 	priorityIndex     = "spec.priority"
 	priorityDuplicate = "SpecPriorityDuplicate"
-	// look is how soon a subscription that is being deleted looks again whether
-	// its limits are withdrawn, although the groups wake it.
-	look = 5 * time.Second
 )
 
 // Reconciler of MaaSSubscription.
-type Reconciler struct{}
+type Reconciler struct {
+	reconcile.AsFetched[*maasv1alpha1.MaaSSubscription, *world]
+	reconcile.NoChildren[*maasv1alpha1.MaaSSubscription, *world]
+}
 
 // New declares the controller of MaaSSubscription. The limits themselves are
 // made by the groups of NewLimits.
@@ -58,81 +53,38 @@ func priorityOf(object client.Object) []string {
 
 // world is what is known of a subscription.
 type world struct {
+	reconcile.NoComponents
 	subscription *maasv1alpha1.MaaSSubscription
-	models       []model
+	parts        []backend.Part
 	peers        reconcile.FetchResult[*maasv1alpha1.MaaSSubscriptionList] // of the same priority, itself among them
 }
-
-// model is one model of the subscription.
-type model struct {
-	backend.Model
-	limits reconcile.FetchResult[*controller.Group]
-	policy reconcile.FetchResult[*unstructured.Unstructured]
-}
-
-// GetComponentHealth has nothing to say: the status says it in the product's words.
-func (*world) GetComponentHealth(context.Context) []health.Component { return nil }
 
 // FetchRemoteState reads the models, their limits, and who has the same priority.
 func (Reconciler) FetchRemoteState(
 	ctx context.Context, r reconcile.Reader, rc reconcile.ReconcileContext[*maasv1alpha1.MaaSSubscription],
 ) *world {
-	w := &world{subscription: rc.Object}
-	leaving := !w.subscription.DeletionTimestamp.IsZero()
-	for _, key := range modelsOf(w.subscription) {
-		m := model{limits: reconcile.Fetch(ctx, r, key, controller.GroupOf(LimitsName))}
-		if !leaving {
-			m.Model = backend.FetchModel(ctx, r, key)
-			m.policy = reconcile.Fetch(ctx, r, policyKey(key), backend.Kind(backend.TokenRateLimitPolicy))
-		}
-		w.models = append(w.models, m)
-	}
-	if w.subscription.Spec != nil && !leaving {
-		same := client.MatchingFields{priorityIndex: strconv.Itoa(int(w.subscription.Spec.Priority))}
+	s := rc.Object
+	w := &world{subscription: s, parts: backend.FetchParts(ctx, r, s, modelsOf(s), LimitsName, backend.Limits)}
+	if s.Spec != nil && s.DeletionTimestamp.IsZero() {
+		same := client.MatchingFields{priorityIndex: strconv.Itoa(int(s.Spec.Priority))}
 		w.peers = reconcile.FetchList(ctx, r, &maasv1alpha1.MaaSSubscriptionList{}, same)
 	}
 	return w
 }
 
-// ComposeState leaves the world as it is.
-func (Reconciler) ComposeState(_ context.Context, _ reconcile.ReconcileContext[*maasv1alpha1.MaaSSubscription], w *world) *world {
-	return w
-}
-
-// PlanResources plans nothing: the policies belong to the groups.
-func (Reconciler) PlanResources(context.Context, reconcile.ReconcileContext[*maasv1alpha1.MaaSSubscription], *world) reconcile.PlanResult {
-	return reconcile.PlanResult{}
-}
-
 // Finalize lets the subscription go when no group counts it any more.
 func (Reconciler) Finalize(_ context.Context, _ reconcile.ReconcileContext[*maasv1alpha1.MaaSSubscription], w *world) reconcile.PlanResult {
-	var plan reconcile.PlanResult
-	for _, m := range w.models {
-		if m.limits.OK() {
-			if effect, _ := m.limits.Value.Effect(w.subscription); effect != controller.EffectNone {
-				plan.RequeueAfter = look
-			}
-		}
-	}
-	return plan
+	return backend.Leave(w.subscription, w.parts)
 }
 
 // DecorateStatus says how each model and its limits are.
 func (Reconciler) DecorateStatus(status *maasv1alpha1.MaaSSubscriptionStatus, cm *conditions.Manager, w *world) {
-	if !w.subscription.DeletionTimestamp.IsZero() {
-		return
-	}
-	if w.subscription.Spec == nil {
-		status.Phase = maasv1alpha1.PhaseFailed
-		backend.Verdict{Phase: status.Phase, Message: "spec is required"}.Announce(cm)
-		return
-	}
 	status.ModelRefStatuses, status.TokenRateLimitStatuses = nil, nil
 	unavailable, refused, unaccepted := 0, "", 0
-	for _, m := range w.models {
-		ref, limit := m.states()
-		effect, why := m.limits.Value.Effect(w.subscription)
-		if ref.Ready && (effect == controller.EffectFailed || effect == controller.EffectRefused && m.policy.OK()) {
+	for _, part := range w.parts {
+		ref, limit := states(part)
+		effect, why := part.Group.Value.Effect(w.subscription)
+		if ref.Ready && (effect == controller.EffectFailed || effect == controller.EffectRefused && part.Policy.OK()) {
 			limit.ResourceRefStatus = backend.Unready(limit.Name, limit.Namespace, maasv1alpha1.ReasonReconcileFailed, why)
 			refused = why
 		}
@@ -145,10 +97,14 @@ func (Reconciler) DecorateStatus(status *maasv1alpha1.MaaSSubscriptionStatus, cm
 			unaccepted++
 		}
 	}
-	verdict := judge(len(w.models), unavailable, unaccepted, refused)
+	verdict := judge(len(w.parts), unavailable, unaccepted, refused)
+	if w.subscription.Spec == nil {
+		verdict = backend.NoSpec()
+	} else {
+		w.announcePeers(cm)
+	}
 	status.Phase = verdict.Phase
 	verdict.Announce(cm)
-	w.announcePeers(cm)
 }
 
 // judge is the first thing that is wrong. Limits that are refused fail the whole
@@ -168,41 +124,23 @@ func judge(all, unavailable, unaccepted int, refused string) backend.Verdict {
 }
 
 // states are those of the model and of its policy.
-func (m *model) states() (maasv1alpha1.ResourceRefStatus, maasv1alpha1.TokenRateLimitStatus) {
-	ref := maasv1alpha1.ResourceRefStatus{Name: m.Key.Name, Namespace: m.Key.Namespace, Ready: true, Reason: maasv1alpha1.ReasonValid}
-	name := policyKey(m.Key).Name
-	limit := maasv1alpha1.TokenRateLimitStatus{Model: m.Key.Name}
-	unready := func(reason maasv1alpha1.Reason, message string) {
-		limit.ResourceRefStatus = backend.Unready(name, m.Key.Namespace, reason, message)
+func states(part backend.Part) (maasv1alpha1.ResourceRefStatus, maasv1alpha1.TokenRateLimitStatus) {
+	key := part.Key
+	ref := maasv1alpha1.ResourceRefStatus{Name: key.Name, Namespace: key.Namespace, Ready: true, Reason: maasv1alpha1.ReasonValid}
+	limit := maasv1alpha1.TokenRateLimitStatus{Model: key.Name}
+	unavailable := func(reason maasv1alpha1.Reason, message string) {
+		ref = backend.Unready(key.Name, key.Namespace, reason, message)
+		limit.ResourceRefStatus = backend.Unready(backend.Limits.Key(key).Name, key.Namespace, maasv1alpha1.ReasonBackendNotReady, message)
 	}
 	switch {
-	case m.Gone() != "":
-		ref = backend.Unready(m.Key.Name, m.Key.Namespace, maasv1alpha1.ReasonNotFound, m.Gone())
-		unready(maasv1alpha1.ReasonBackendNotReady, m.Gone())
-	case m.Ref.HasError():
-		ref = backend.Unready(m.Key.Name, m.Key.Namespace, maasv1alpha1.ReasonGetFailed, m.Ref.Error.Error())
-		unready(maasv1alpha1.ReasonBackendNotReady, m.Ref.Error.Error())
-	case !m.Served():
-		message := fmt.Sprintf("MaaSModelRef %s has no HTTPRoute yet", m.Key)
-		ref = backend.Unready(m.Key.Name, m.Key.Namespace, maasv1alpha1.ReasonNotFound, message)
-		unready(maasv1alpha1.ReasonBackendNotReady, message)
-	case m.policy.IsNotFound():
-		unready(maasv1alpha1.ReasonNotFound, "TokenRateLimitPolicy not created yet")
-	case m.policy.HasError():
-		unready(maasv1alpha1.ReasonGetFailed, m.policy.Error.Error())
+	case part.Gone() != "":
+		unavailable(maasv1alpha1.ReasonNotFound, part.Gone())
+	case part.Ref.HasError():
+		unavailable(maasv1alpha1.ReasonGetFailed, part.Ref.Error.Error())
+	case !part.Served():
+		unavailable(maasv1alpha1.ReasonNotFound, fmt.Sprintf("MaaSModelRef %s has no HTTPRoute yet", key))
 	default:
-		list := backend.Conditions(m.policy.Value)
-		switch accepted := meta.FindStatusCondition(list, "Accepted"); {
-		case accepted == nil && len(list) == 0:
-			unready(maasv1alpha1.ReasonNotAccepted, "status not available")
-		case accepted == nil:
-			unready(maasv1alpha1.ReasonNotAccepted, "Accepted condition not found")
-		case accepted.Status != metav1.ConditionTrue:
-			unready(maasv1alpha1.ReasonNotAccepted, accepted.Message)
-		default:
-			unready(maasv1alpha1.ReasonAccepted, accepted.Message)
-			limit.Ready = true
-		}
+		limit.ResourceRefStatus = backend.Limits.State(key, part.Policy)
 	}
 	return ref, limit
 }

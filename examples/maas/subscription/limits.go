@@ -3,18 +3,16 @@ package subscription
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
-	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
@@ -23,14 +21,15 @@ import (
 const LimitsName = "maas-token-limits"
 
 const (
-	subscriptionsAnnotation = "maas.opendatahub.io/subscriptions"
-	maxLimit                = 1_000_000_000
-	maxWindow               = 366 * 24 * time.Hour
+	maxLimit  = 1_000_000_000
+	maxWindow = 366 * 24 * time.Hour
 )
 
 // Limits reconciles the limits of one model: all subscriptions to it make one
 // TokenRateLimitPolicy.
-type Limits struct{}
+type Limits struct {
+	reconcile.AsFetched[*controller.Group, *limits]
+}
 
 // NewLimits declares the controller of the limits. Its groups are models.
 func NewLimits() *controller.Builder[*controller.Group, *limits, *limits] {
@@ -44,98 +43,40 @@ func NewLimits() *controller.Builder[*controller.Group, *limits, *limits] {
 
 // modelsOf lists the models of a subscription, each once.
 func modelsOf(object client.Object) []types.NamespacedName {
-	subscription, ok := object.(*maasv1alpha1.MaaSSubscription)
-	if !ok || subscription.Spec == nil {
-		return nil
+	if subscription, ok := object.(*maasv1alpha1.MaaSSubscription); ok && subscription.Spec != nil {
+		return backend.Keys(subscription.Spec.ModelRefs)
 	}
-	var keys []types.NamespacedName
-	for _, ref := range subscription.Spec.ModelRefs {
-		if key := backend.Key(ref.Namespace, ref.Name); !slices.Contains(keys, key) {
-			keys = append(keys, key)
-		}
-	}
-	return keys
+	return nil
 }
 
-// limits is what is known of the limits of a model.
-type limits struct {
-	model         backend.Model
-	subscriptions reconcile.FetchResult[*maasv1alpha1.MaaSSubscriptionList]
-}
+type limits = backend.Shared[*maasv1alpha1.MaaSSubscription]
 
 // FetchRemoteState reads the model, its route and its subscriptions.
 func (Limits) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc reconcile.ReconcileContext[*controller.Group]) *limits {
-	return &limits{
-		model:         backend.FetchModel(ctx, r, client.ObjectKeyFromObject(rc.Object)),
-		subscriptions: reconcile.FetchList(ctx, r, &maasv1alpha1.MaaSSubscriptionList{}, controller.MembersOf(rc.Object)),
-	}
-}
-
-// ComposeState leaves the limits as they are.
-func (Limits) ComposeState(_ context.Context, _ reconcile.ReconcileContext[*controller.Group], l *limits) *limits {
-	return l
-}
-
-// each visits the subscriptions that count, with what is wrong with them.
-func (l *limits) each(visit func(s *maasv1alpha1.MaaSSubscription, refused error)) {
-	for i := range l.subscriptions.Value.Items {
-		if s := &l.subscriptions.Value.Items[i]; s.DeletionTimestamp.IsZero() {
-			visit(s, valid(s, l.model.Key))
-		}
-	}
-}
-
-// GetMembers lists them.
-func (l *limits) GetMembers() []controller.Member {
-	var members []controller.Member
-	l.each(func(s *maasv1alpha1.MaaSSubscription, refused error) {
-		members = append(members, controller.MemberOf(s, refused))
-	})
-	return members
-}
-
-// GetComponentHealth keeps the policy as it is while the model has no route but
-// subscriptions: it is needed again when the route comes back.
-func (l *limits) GetComponentHealth(context.Context) []health.Component {
-	if l.model.Gone() != "" || l.model.Ref.Value == nil || l.model.Served() || len(l.GetMembers()) == 0 {
-		return nil
-	}
-	return []health.Component{l.model.Waiting()}
+	model := client.ObjectKeyFromObject(rc.Object)
+	l := backend.FetchShared(ctx, r, rc.Object, &maasv1alpha1.MaaSSubscriptionList{},
+		func(s *maasv1alpha1.MaaSSubscription) error { return valid(s, model) })
+	return &l
 }
 
 // PlanResources plans the policy, controlled by the route that it limits; none
 // when no subscription has valid limits.
 func (Limits) PlanResources(_ context.Context, _ reconcile.ReconcileContext[*controller.Group], l *limits) reconcile.PlanResult {
 	var plan reconcile.PlanResult
-	if !l.model.Served() {
+	if !l.Served() || len(l.Valid) == 0 {
 		return plan
 	}
-	model, entries := l.model.Key, map[string]any{}
+	entries := map[string]any{}
 	var names []string
-	l.each(func(s *maasv1alpha1.MaaSSubscription, refused error) {
-		if refused == nil {
-			entries[limitName(s, model)] = entry(s, model)
-			names = append(names, s.Name)
-		}
-	})
-	if len(entries) == 0 {
-		return plan
+	for _, s := range l.Valid {
+		entries[limitName(s, l.Key)] = entry(s, l.Key)
+		names = append(names, s.Name)
 	}
-	route := l.model.Route.Value
-	labels := backend.PolicyLabels(model, "maas-subscription", "token-rate-limit-policy")
-	labels[backend.ModelNamespaceLabel] = model.Namespace
-	policy := backend.New(backend.TokenRateLimitPolicy, policyKey(model), labels, map[string]any{
-		"targetRef": backend.Target(route.Name), "limits": entries,
-	})
-	slices.Sort(names)
-	policy.SetAnnotations(map[string]string{subscriptionsAnnotation: strings.Join(names, ",")})
-	policy.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(route, gatewayv1.SchemeGroupVersion.WithKind("HTTPRoute"))})
+	policy := backend.Limits.For(l.Model, names, map[string]any{"limits": entries})
+	policy.SetLabels(labels.Merge(policy.GetLabels(), labels.Set{backend.ModelNamespaceLabel: l.Key.Namespace}))
+	policy.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(l.Route.Value, gatewayv1.SchemeGroupVersion.WithKind("HTTPRoute"))})
 	plan.Apply(policy)
 	return plan
-}
-
-func policyKey(model types.NamespacedName) types.NamespacedName {
-	return backend.Key(model.Namespace, "maas-trlp-"+model.Name)
 }
 
 func limitName(s *maasv1alpha1.MaaSSubscription, model types.NamespacedName) string {
@@ -160,7 +101,7 @@ func entry(s *maasv1alpha1.MaaSSubscription, model types.NamespacedName) map[str
 // refOf is the first entry of the subscription for the model.
 func refOf(s *maasv1alpha1.MaaSSubscription, model types.NamespacedName) *maasv1alpha1.ModelSubscriptionRef {
 	for i := range s.Spec.ModelRefs {
-		if ref := &s.Spec.ModelRefs[i]; backend.Key(ref.Namespace, ref.Name) == model {
+		if ref := &s.Spec.ModelRefs[i]; ref.Key() == model {
 			return ref
 		}
 	}

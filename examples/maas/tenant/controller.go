@@ -20,7 +20,6 @@ import (
 
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
-	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/manifests"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
@@ -93,6 +92,7 @@ func Platform() labels.Selector { return labels.SelectorFromSet(labels.Set{platf
 // world is what is known of the tenant.
 type world struct {
 	backend.Config
+	reconcile.NoComponents
 	tenant         *maasv1alpha1.Tenant
 	gatewayKey     types.NamespacedName
 	gateway        reconcile.FetchResult[*gatewayv1.Gateway]
@@ -106,9 +106,6 @@ type world struct {
 	outcome        outcome
 	managementWish string
 }
-
-// GetComponentHealth has nothing to say: the status says it in the product's words.
-func (*world) GetComponentHealth(context.Context) []health.Component { return nil }
 
 // FetchRemoteState reads what the platform needs, renders it, and reads how its
 // API is.

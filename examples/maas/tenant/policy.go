@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
 
+	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
 	"github.com/reconcilekit/reconcilekit/manifests"
 )
@@ -13,8 +15,6 @@ import (
 type object = map[string]any
 
 const (
-	isKey   = `request.headers.authorization.startsWith("Bearer sk-oai-")`
-	isJWT   = `request.headers.authorization.matches("^Bearer [^.]+\\.[^.]+\\.[^.]+$")`
 	isBound = `has(auth.identity.azp)`
 	hasKey  = `has(auth.metadata) && has(auth.metadata.apiKeyValidation)`
 )
@@ -29,25 +29,18 @@ func (s settings) addProvider(policy *unstructured.Unstructured) error {
 	if err != nil || !ok {
 		return errors.Join(fmt.Errorf("AuthPolicy %s has no spec.rules", apiPolicy), err)
 	}
-	when := func(predicates ...string) []any {
-		out := make([]any, 0, len(predicates))
-		for _, p := range predicates {
-			out = append(out, object{"predicate": p})
-		}
-		return out
-	}
 	expression := func(of, claim string) object {
 		return object{"plain": object{"expression": fmt.Sprintf("%s ? auth.metadata.apiKeyValidation.%s : (%s ? auth.identity.%s : auth.identity.user.%s)",
 			hasKey, of, isBound, claim, of)}}
 	}
 	for path, value := range map[[3]string]any{
 		{"authentication", "oidc-identities", ""}: object{
-			"when": when("!"+isKey, isJWT), "jwt": object{"issuerUrl": s.OIDC.IssuerURL, "ttl": int64(s.OIDC.TTL)}, "priority": int64(1),
+			"when": backend.When("!"+backend.IsKey, backend.IsJWT), "jwt": object{"issuerUrl": s.OIDC.IssuerURL, "ttl": int64(s.OIDC.TTL)}, "priority": int64(1),
 		},
 		{"authentication", "openshift-identities", "priority"}: int64(2),
-		{"authentication", "openshift-identities", "when"}:     when("!"+isKey, "!"+isJWT+` || request.headers.authorization.startsWith("Bearer sha256~")`),
+		{"authentication", "openshift-identities", "when"}:     backend.When("!"+backend.IsKey, "!"+backend.IsJWT+` || request.headers.authorization.startsWith("Bearer sha256~")`),
 		{"authorization", "oidc-client-bound", ""}: object{
-			"when":            when(isBound),
+			"when":            backend.When(isBound),
 			"patternMatching": object{"patterns": []any{object{"selector": "auth.identity.azp", "operator": "eq", "value": s.OIDC.ClientID}}},
 			"priority":        int64(0),
 		},
@@ -68,21 +61,21 @@ func (s settings) addProvider(policy *unstructured.Unstructured) error {
 
 // telemetry counts by subscription, and by what else the tenant asks for.
 func (s settings) telemetry() []manifests.Object {
-	if s.Telemetry == nil || (s.Telemetry.Enabled != nil && !*s.Telemetry.Enabled) {
+	if s.Telemetry == nil || !ptr.Deref(s.Telemetry.Enabled, true) {
 		return nil
 	}
 	labels := object{"subscription": "auth.identity.selected_subscription", "cost_center": "auth.identity.subscription_info.costCenter"}
-	metrics := s.Telemetry.Metrics
-	if metrics == nil || isSet(metrics.CaptureOrganization, true) {
+	metrics := ptr.Deref(s.Telemetry.Metrics, maasv1alpha1.TenantMetrics{})
+	if ptr.Deref(metrics.CaptureOrganization, true) {
 		labels["organization_id"] = "auth.identity.subscription_info.organizationId"
 	}
-	if metrics == nil || isSet(metrics.CaptureModelUsage, true) {
+	if ptr.Deref(metrics.CaptureModelUsage, true) {
 		labels["model"] = `responseBodyJSON("/model")`
 	}
-	if metrics != nil && isSet(metrics.CaptureUser, false) {
+	if ptr.Deref(metrics.CaptureUser, false) {
 		labels["user"] = "auth.identity.userid"
 	}
-	if metrics != nil && isSet(metrics.CaptureGroup, false) {
+	if ptr.Deref(metrics.CaptureGroup, false) {
 		labels["group"] = "auth.identity.groups_str"
 	}
 	gateway := object{"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": s.Gateway.Name}
@@ -101,11 +94,4 @@ func (s settings) telemetry() []manifests.Object {
 			}},
 		}),
 	}
-}
-
-func isSet(flag *bool, otherwise bool) bool {
-	if flag == nil {
-		return otherwise
-	}
-	return *flag
 }

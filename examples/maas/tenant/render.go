@@ -154,20 +154,3 @@ func Granted() ([]rbacv1.PolicyRule, error) {
 	}
 	return rules, err
 }
-
-// ImagesOf finds the images that the environment gives, for the parameters of
-// the overlay.
-func ImagesOf(getenv func(string) string) map[string]string {
-	images := map[string]string{}
-	for param, variable := range map[string]string{
-		"maas-api-image":             "RELATED_IMAGE_ODH_MAAS_API_IMAGE",
-		"maas-controller-image":      "RELATED_IMAGE_ODH_MAAS_CONTROLLER_IMAGE",
-		"payload-processing-image":   "RELATED_IMAGE_ODH_AI_GATEWAY_PAYLOAD_PROCESSING_IMAGE",
-		"maas-api-key-cleanup-image": "RELATED_IMAGE_UBI_MINIMAL_IMAGE",
-	} {
-		if image := getenv(variable); image != "" {
-			images[param] = image
-		}
-	}
-	return images
-}

@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
@@ -135,10 +136,7 @@ func (w *world) unavailable() string {
 	if !w.api.OK() {
 		return "Deployment " + apiName + " is not there yet"
 	}
-	d, want := w.api.Value, int32(1)
-	if d.Spec.Replicas != nil {
-		want = *d.Spec.Replicas
-	}
+	d, want := w.api.Value, ptr.Deref(w.api.Value.Spec.Replicas, 1)
 	if s := d.Status; s.ObservedGeneration < d.Generation || s.UpdatedReplicas < want || s.AvailableReplicas < want {
 		return fmt.Sprintf("Deployment %s has %d of %d replicas updated and %d available", apiName, s.UpdatedReplicas, want, s.AvailableReplicas)
 	}

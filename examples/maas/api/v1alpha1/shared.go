@@ -1,5 +1,7 @@
 package v1alpha1
 
+import "k8s.io/apimachinery/pkg/types"
+
 // Phase is the one-word state of a subscription or an auth policy.
 type Phase string
 
@@ -43,6 +45,11 @@ type ModelRef struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Namespace string `json:"namespace"`
+}
+
+// Key is the name of the MaaSModelRef.
+func (r ModelRef) Key() types.NamespacedName {
+	return types.NamespacedName{Namespace: r.Namespace, Name: r.Name}
 }
 
 // GroupReference names a group of users.
