@@ -1,9 +1,12 @@
 package operator_test
 
 import (
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -30,17 +33,28 @@ func (p *process) build() {
 	Expect(os.WriteFile(filepath.Join(p.folder, "kubeconfig"), kubeconfig, 0o600)).To(Succeed())
 }
 
-// start runs it until stop, or until the suite ends.
+// start runs it until stop, or until the suite ends, and waits until it is
+// ready: before that it could not be stopped in an orderly way either.
 func (p *process) start() {
 	GinkgoHelper()
 	var err error
 	p.log, err = os.Create(filepath.Join(p.folder, "log"))
 	Expect(err).NotTo(HaveOccurred())
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	Expect(err).NotTo(HaveOccurred())
+	probes := listener.Addr().String()
+	Expect(listener.Close()).To(Succeed())
 	p.command = exec.Command(filepath.Join(p.folder, "maas"), "--kubeconfig", filepath.Join(p.folder, "kubeconfig"),
-		"--metrics-bind-address=0", "--health-probe-bind-address=0", "--authz-cache-ttl=300", "--subscription-namespace-maintain-interval=1s")
+		"--metrics-bind-address=0", "--health-probe-bind-address="+probes, "--authz-cache-ttl=300", "--subscription-namespace-maintain-interval=1s")
 	p.command.Env = append(os.Environ(), "MAAS_PLATFORM_MANIFESTS=")
 	p.command.Stdout, p.command.Stderr = p.log, p.log
 	Expect(p.command.Start()).To(Succeed())
+	Eventually(func(g Gomega) {
+		answer, err := http.Get("http://" + probes + "/readyz")
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(answer.Body.Close()).To(Succeed())
+		g.Expect(answer.StatusCode).To(Equal(http.StatusOK))
+	}).WithTimeout(2*time.Minute).WithPolling(100*time.Millisecond).Should(Succeed(), p.tail)
 }
 
 // stop interrupts it, as Kubernetes does, and waits for its end.

@@ -11,11 +11,11 @@ import (
 
 var _ = Describe("The operator at rest", func() {
 	It("sends nothing while the platform is installed, and subscriptions and an auth policy share a model", func(ctx context.Context) {
-		shipped.stop()
 		DeferCleanup(func(ctx context.Context) {
 			shipped.start()
 			clean(ctx)
 		})
+		shipped.stop()
 		startOperator(requests.Observe(env.Config()))
 		for _, s := range scenarios() {
 			if slices.Contains([]string{
