@@ -10,13 +10,17 @@ import (
 type AsFetched[T Owner, F Observation] struct{}
 
 // ComposeState returns what was fetched.
-func (AsFetched[T, F]) ComposeState(_ context.Context, _ ReconcileContext[T], fetched F) F { return fetched }
+func (AsFetched[T, F]) ComposeState(_ context.Context, _ ReconcileContext[T], fetched F) F {
+	return fetched
+}
 
 // NoChildren is embedded by a [Reconciler] that plans nothing, because all it does is to tell in the status what it sees.
 type NoChildren[T Owner, O Observation] struct{}
 
 // PlanResources plans nothing.
-func (NoChildren[T, O]) PlanResources(context.Context, ReconcileContext[T], O) PlanResult { return PlanResult{} }
+func (NoChildren[T, O]) PlanResources(context.Context, ReconcileContext[T], O) PlanResult {
+	return PlanResult{}
+}
 
 // NoComponents is embedded by an [Observation] that reports no component, because the status says how the parts are in
 // words of its own.
