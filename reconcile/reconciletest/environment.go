@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync"
 	"testing"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -21,6 +22,10 @@ import (
 // the tests run on. It is not KUBECONFIG, which points many people at a
 // cluster that they do not want tests on.
 const EnvKubeconfig = "RECONCILETEST_KUBECONFIG"
+
+// serverTimeout is how long etcd and kube-apiserver may take to start and to
+// stop, each, unless the variables of envtest say otherwise.
+const serverTimeout = 3 * time.Minute
 
 // Environment is an API server for the tests of one test binary. Fill in the
 // fields, then call Main from TestMain, or Setup from a Ginkgo BeforeSuite;
@@ -94,6 +99,15 @@ func (e *Environment) prepare() (*envtest.Environment, error) {
 		CRDDirectoryPaths:     e.CRDPaths,
 		CRDs:                  e.CRDs,
 		ErrorIfCRDPathMissing: true,
+	}
+
+	// envtest's own 20 seconds are not enough where several suites start at once on few cores.
+	if os.Getenv("KUBEBUILDER_CONTROLPLANE_START_TIMEOUT") == "" {
+		server.ControlPlaneStartTimeout = serverTimeout
+	}
+
+	if os.Getenv("KUBEBUILDER_CONTROLPLANE_STOP_TIMEOUT") == "" {
+		server.ControlPlaneStopTimeout = serverTimeout
 	}
 
 	given := os.Getenv(EnvKubeconfig)
