@@ -10,7 +10,7 @@ import (
 )
 
 // TestPages holds the written pages to the tree: a link leads somewhere, and Go
-// code in README.md is code of a file that compiles.
+// code in README.md and docs/testing.md is code of a file that compiles.
 func TestPages(t *testing.T) {
 	t.Parallel()
 
@@ -41,7 +41,7 @@ func TestPages(t *testing.T) {
 
 		checkLinks(t, page, string(data))
 
-		if filepath.Base(page) == "README.md" {
+		if name := filepath.Base(page); name == "README.md" || name == "testing.md" {
 			checkSnippets(t, page, string(data), sources)
 		}
 	}

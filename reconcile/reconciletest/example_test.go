@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"testing"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
@@ -107,4 +108,14 @@ func ExampleAuditEntries_Where() {
 	))
 	// Output:
 	// 1 create events.k8s.io/events shop by system:serviceaccount:shop:operator: 403
+}
+
+// The files were written by a running operator whose builder has a recorder in its Options.
+func ExampleReplay() {
+	var t *testing.T // of the test function
+	reconciletest.Replay(t, reconciletest.System{
+		Setup:    shopSystem().Setup, // what main calls with its manager
+		Scheme:   widgetScheme(),
+		CRDPaths: []string{"config/crd"},
+	}, "testdata/shop-default-web-20260102T030405.000000000Z.json")
 }
