@@ -249,4 +249,4 @@ func (l *eventLog) add(e Event) {
 }
 
 // startTimeout bounds the start of an instance in real time.
-const startTimeout = 30 * time.Second
+const startTimeout = 2 * time.Minute

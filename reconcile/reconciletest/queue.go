@@ -240,7 +240,7 @@ func (s *scheduler) wake() {
 }
 
 // passTimeout bounds one pass in real time; a pass that takes longer hangs.
-const passTimeout = time.Minute
+const passTimeout = 5 * time.Minute
 
 var errHangs = errors.New("the pass does not return")
 
