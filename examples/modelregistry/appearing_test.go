@@ -18,7 +18,7 @@ var _ = Describe("OpenShift's kinds that appear while the operator runs", func()
 				GinkgoWriter.Print(tail(w.log.String()))
 			}
 		})
-		p := &player{world: w, namespace: "appearing", remembered: map[string]any{}}
+		p := &player{world: w, namespace: "appearing", catalog: true, remembered: map[string]any{}}
 		p.create(map[string]any{
 			"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "makes-the-namespace", "namespace": "appearing"},
 		}, "")

@@ -182,11 +182,13 @@ func (s *scenario) UnmarshalJSON(text []byte) error {
 type player struct {
 	*world
 	namespace  string
+	catalog    bool // the case is about the catalog
 	remembered map[string]any
 }
 
 func (w *world) player(s scenario) *player {
-	return &player{world: w, remembered: map[string]any{}, namespace: strings.ToLower(strings.ReplaceAll(s.ID, "-", ""))}
+	namespace := strings.ToLower(strings.ReplaceAll(s.ID, "-", ""))
+	return &player{world: w, remembered: map[string]any{}, namespace: namespace, catalog: s.Controller == "catalog"}
 }
 
 func (w *world) play(s scenario) {
@@ -281,7 +283,7 @@ func (p *player) step(s step) {
 // complete waits for all children of a catalog, so that what a step does finds them.
 func (p *player) complete() {
 	GinkgoHelper()
-	if !p.running.CatalogEnabled || p.running.RegistriesNamespace == "" {
+	if !p.catalog || !p.running.CatalogEnabled {
 		return
 	}
 	last := "rbac.authorization.k8s.io/v1|RoleBinding|" + p.namespace + "|model-catalog-authenticated"
