@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -118,25 +119,44 @@ func TestManifests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	operator, log := start(t, build(t), config, "--leader-elect", "--leader-election-namespace=aim-system")
+	applyAll(t, c, "config/samples/demo.yaml")
+	service := runs(t, c)
+	goes(t, c, service) // the rights of deletion
+	if err := operator.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := operator.Wait(); err != nil {
+		t.Errorf("the operator ended with %v:\n%s", err, log.String())
+	}
+	if strings.Contains(strings.ToLower(log.String()), "forbidden") {
+		t.Errorf("a right is missing:\n%s", log.String())
+	}
+}
+
+// start runs the operator as a process of its own, as whom the config says.
+func start(t *testing.T, binary string, config *rest.Config, args ...string) (*exec.Cmd, *bytes.Buffer) {
+	t.Helper()
 	kubeconfig, err := reconciletest.Kubeconfig(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := t.TempDir()
-	file := filepath.Join(folder, "kubeconfig")
+	file := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := os.WriteFile(file, kubeconfig, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	binary := build(t)
-	var log bytes.Buffer
-	operator := exec.CommandContext(t.Context(), binary, "--kubeconfig", file, "--health-probe-bind-address=0",
-		"--leader-elect", "--leader-election-namespace=aim-system")
-	operator.Stdout, operator.Stderr = &log, &log
+	log := &bytes.Buffer{}
+	operator := exec.CommandContext(t.Context(), binary, append([]string{"--kubeconfig", file, "--health-probe-bind-address=0"}, args...)...)
+	operator.Stdout, operator.Stderr = log, log
 	if err := operator.Start(); err != nil {
 		t.Fatal(err)
 	}
+	return operator, log
+}
 
-	applyAll(t, c, "config/samples/demo.yaml")
+// runs plays everybody else until the service of the sample runs.
+func runs(t *testing.T, c client.Client) *aimv1alpha1.AIMService {
+	t.Helper()
 	service := &aimv1alpha1.AIMService{}
 	eventually(t, func() error {
 		if err := ready.Everything(t.Context(), c); err != nil {
@@ -151,7 +171,13 @@ func TestManifests(t *testing.T) {
 		}
 		return nil
 	})
-	if err := c.Delete(t.Context(), service); err != nil { // the rights of deletion
+	return service
+}
+
+// goes deletes a service and waits until it is gone.
+func goes(t *testing.T, c client.Client, service *aimv1alpha1.AIMService) {
+	t.Helper()
+	if err := c.Delete(t.Context(), service); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, func() error {
@@ -161,15 +187,6 @@ func TestManifests(t *testing.T) {
 		}
 		return client.IgnoreNotFound(err)
 	})
-	if err := operator.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	if err := operator.Wait(); err != nil {
-		t.Errorf("the operator ended with %v:\n%s", err, log.String())
-	}
-	if strings.Contains(strings.ToLower(log.String()), "forbidden") {
-		t.Errorf("a right is missing:\n%s", log.String())
-	}
 }
 
 // manifests lists the files of the kustomization.
@@ -225,10 +242,10 @@ func applyAll(t *testing.T, c client.Client, files ...string) {
 	}
 }
 
-// eventually tries until there is no error, for half a minute.
+// eventually tries until there is no error, for two minutes.
 func eventually(t *testing.T, try func() error) {
 	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for {
 		err := try()
 		if err == nil {

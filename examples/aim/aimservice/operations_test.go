@@ -110,23 +110,6 @@ var _ = Describe("In operation", func() {
 		Eventually(state(service)).ShouldNot(Equal("Failed"))
 	})
 
-	It("converges when it was killed in the middle", func() {
-		ns := namespace()
-		service := routedTo(serviceOf(ns, "s", "m"), "/"+ns)
-		create(readyModel(ns, "m"), readyTemplate(ns, "t", "m"))
-		isvcs := &kserve.InferenceServiceList{}
-		requests.Reset()
-		create(service)
-		_, stop := startOperator(env.Config()) // a second one takes over and is killed between its writes
-		inferenceServiceOf(service)
-		stop()
-		makeReady(inferenceServiceOf(service))
-		makeReady(routeOf(service))
-		running(service)
-		Expect(c.List(ctx, isvcs, client.InNamespace(ns))).To(Succeed())
-		Expect(isvcs.Items).To(HaveLen(1))
-	})
-
 	It("does nothing while paused", func() {
 		service := serviceOf(namespace(), "s", "m")
 		service.Annotations = map[string]string{aimservice.PauseAnnotation: "true"}

@@ -302,6 +302,26 @@ var _ = Describe("Weakness", func() {
 		}
 	})
 
+	It("20: a node with GPUs of two models offers both", func() {
+		ns := namespace()
+		needing := func(name, model, gpu string) *aimv1alpha1.AIMServiceTemplate {
+			template := readyTemplate(ns, name, model)
+			template.Spec.Hardware = &aimv1alpha1.AIMHardwareRequirements{GPU: &aimv1alpha1.AIMGpuRequirements{Model: gpu, Requests: 1}}
+			return template
+		}
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: ns, Labels: map[string]string{
+			"amd.com/gpu.device-id.738c": "2", "amd.com/gpu.device-id.740f": "2"}}} // MI100 and MI210, which no other test has
+		Expect(c.Create(ctx, node)).To(Succeed())
+		DeferCleanup(func() { Expect(c.Delete(ctx, node)).To(Succeed()) })
+		create(readyModel(ns, "both"), needing("old", "both", "MI100"), needing("new", "both", "MI210"), readyModel(ns, "one"), needing("only", "one", "MI100"))
+		for name, want := range map[string]string{"both": "new", "one": "only"} {
+			service := serviceOf(ns, name, name)
+			create(service)
+			served(service)
+			Expect(service.Status.ResolvedTemplate).To(HaveField("Name", want))
+		}
+	})
+
 	It("21: volumes come in one order, whatever the order of the artifacts", func() {
 		ns := namespace()
 		service := serviceOf(ns, "s", "m")
@@ -340,6 +360,13 @@ var _ = Describe("Weakness", func() {
 		Expect(c.Delete(ctx, older)).To(Succeed())
 		Expect(client.IgnoreNotFound(c.Delete(ctx, route))).To(Succeed()) // the garbage collector's part
 		Expect(*routeOf(younger).Spec.Rules[0].Matches[0].Path.Value).To(Equal(path))
+	})
+
+	It("33: braces that do not match in a path template are reported", func() {
+		service := routedTo(serviceOf(namespace(), "s", "m"), "/{.metadata.name")
+		world(service)
+		inferenceServiceOf(service)
+		Eventually(condition(service, "HTTPRouteReady")).Should(HavePrefix("False PathTemplateInvalid"))
 	})
 
 	It("34: the name of an InferenceService starts with a letter", func() {

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/reconcilekit/reconcilekit/examples/aim/api/kserve"
+	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/aim/standin/ready"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+)
+
+// TestKilled: the process of the operator is killed while it writes the children of a service, at the moment when the server has
+// stored the InferenceService and the answer is under way. A new process finishes, and makes nothing twice.
+func TestKilled(t *testing.T) {
+	env.Require(t)
+	c := env.Client()
+	applyAll(t, c, manifests(t)...)
+	var requests reconciletest.Requests
+	config := proxied(t, &requests)
+	binary := build(t)
+
+	applyAll(t, c, "config/samples/demo.yaml")
+	if err := ready.Everything(t.Context(), c); err != nil { // so that the first pass makes the children
+		t.Fatal(err)
+	}
+	var once sync.Once
+	victim := make(chan *exec.Cmd, 1)
+	requests.Inject(func(r reconciletest.Request) (fault *reconciletest.Fault) {
+		if r.Verb == "apply" && r.Resource == "inferenceservices" {
+			once.Do(func() {
+				_ = (<-victim).Process.Kill() // SIGKILL
+				fault = &reconciletest.Fault{Committed: true}
+			})
+		}
+		return fault
+	})
+	first, said := start(t, binary, config)
+	victim <- first
+	ended := make(chan error, 1)
+	go func() { ended <- first.Wait() }()
+	select {
+	case <-ended:
+	case <-time.After(2 * time.Minute):
+		_ = first.Process.Kill()
+		<-ended
+		t.Fatalf("the operator has not applied an InferenceService:\n%s\nrequests:\n%s", said, requests.Snapshot())
+	}
+	if len(requests.Snapshot().Where(reconciletest.Verb("apply"), reconciletest.Resource("serving.kserve.io", "inferenceservices"))) != 1 {
+		t.Fatalf("the operator ended by itself:\n%s", said)
+	}
+	service := &aimv1alpha1.AIMService{}
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "qwen-chat"}, service); err != nil {
+		t.Fatal(err)
+	}
+	if len(service.Status.Conditions) > 0 {
+		t.Fatalf("the status was written before the operator was killed: %v", service.Status.Conditions)
+	}
+
+	second, log := start(t, binary, config)
+	service = runs(t, c)
+	isvcs, routes := &kserve.InferenceServiceList{}, &gatewayv1.HTTPRouteList{}
+	for _, list := range []client.ObjectList{isvcs, routes} {
+		if err := c.List(t.Context(), list, client.InNamespace("default")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own := 0
+	for i := range isvcs.Items {
+		if metav1.IsControlledBy(&isvcs.Items[i], service) {
+			own++
+		}
+	}
+	for i := range routes.Items {
+		if metav1.IsControlledBy(&routes.Items[i], service) {
+			own++
+		}
+	}
+	if own != 2 {
+		t.Errorf("%d children, want an InferenceService and a route:\n%v\n%v", own, isvcs.Items, routes.Items)
+	}
+	goes(t, c, service)
+	for _, child := range []client.Object{&kserve.InferenceService{}, &gatewayv1.HTTPRoute{}} { // the garbage collector's part
+		if err := c.DeleteAllOf(t.Context(), child, client.InNamespace("default")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := second.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Wait(); err != nil {
+		t.Errorf("the operator ended with %v:\n%s", err, log.String())
+	}
+}
+
+// proxied returns the way to the API server through a proxy, at which requests of other processes are seen.
+func proxied(t *testing.T, requests *reconciletest.Requests) *rest.Config {
+	t.Helper()
+	config := env.Config()
+	target, err := url.Parse(config.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport, err := rest.TransportFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		Transport:     requests.RoundTripper(transport),
+		FlushInterval: -1, // watches
+	}
+	server := httptest.NewServer(proxy)
+	t.Cleanup(func() {
+		server.CloseClientConnections() // else Close waits for the watches
+		server.Close()
+	})
+	return &rest.Config{Host: server.URL}
+}
