@@ -73,7 +73,8 @@ type System struct {
 }
 
 // StandIn plays a controller that the test does not run, such as the one that sets the status of Deployments. It must be
-// idempotent: when nothing is left to do it writes nothing. Its requests are not counted.
+// idempotent: when nothing is left to do it writes nothing. Its requests are not counted. On a real API server its lists see
+// the namespace of the test only.
 type StandIn func(ctx context.Context, c client.Client) error
 
 const (

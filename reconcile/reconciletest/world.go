@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 // world is the cluster of one run, fake or real, and its time.
@@ -213,6 +214,32 @@ func (w *world) versions() (map[types.UID]string, error) {
 	return out, nil
 }
 
+// others is the client of everybody else. On a real API server, which other tests use too, its lists are of the test's
+// namespace.
+func (w *world) others() client.Client {
+	if w.fake != nil {
+		return w.client
+	}
+	return interceptor.NewClient(w.client, interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			var options client.ListOptions
+			options.ApplyOptions(opts)
+			gvk, err := listedKind(list, w.scheme)
+			if err != nil {
+				return err
+			}
+			namespaced, err := apiutil.IsGVKNamespaced(gvk, w.mapper)
+			if err != nil {
+				return err
+			}
+			if namespaced && options.Namespace == "" {
+				opts = append(opts, client.InNamespace(w.namespace))
+			}
+			return c.List(ctx, list, opts...)
+		},
+	})
+}
+
 const worldRounds = 50
 
 var errRestless = errors.New("the stand-ins never come to rest: does one of them write when nothing is left to do?")
@@ -222,7 +249,7 @@ func (w *world) turn(ctx context.Context) error {
 	for range worldRounds {
 		before, countable := w.revision()
 		for _, act := range w.system.StandIns {
-			if err := act(ctx, w.client); err != nil {
+			if err := act(ctx, w.others()); err != nil {
 				return fmt.Errorf("stand-in: %w", err)
 			}
 		}
