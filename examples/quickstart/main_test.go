@@ -140,7 +140,7 @@ func start(t *testing.T, config *rest.Config, options ctrl.Options) (stop func()
 
 func eventually(t *testing.T, done func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !done(); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); !done(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("timed out")
 		}
