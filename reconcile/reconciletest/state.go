@@ -111,6 +111,11 @@ func normalise(u *unstructured.Unstructured, names map[types.UID]string) any {
 		for _, field := range serverSet() {
 			delete(metadata, field)
 		}
+		for _, field := range []string{"annotations", "labels"} { // none and an empty one are the same to a server
+			if entries, ok := metadata[field].(map[string]any); ok && len(entries) == 0 {
+				delete(metadata, field)
+			}
+		}
 		if _, deleting := metadata["deletionTimestamp"]; deleting {
 			metadata["deletionTimestamp"] = "set"
 		}

@@ -1,22 +1,52 @@
 package operator_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/maas/authpolicy"
 	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
 	"github.com/reconcilekit/reconcilekit/examples/maas/externalmodel"
+	"github.com/reconcilekit/reconcilekit/examples/maas/modelref"
+	"github.com/reconcilekit/reconcilekit/examples/maas/subscription"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
 // casesPerController are drawn from some hundreds; RECONCILETEST_CASES=all runs
 // them all.
 const casesPerController = 15
+
+// models are two models of external providers that are served.
+const models = `
+apiVersion: maas.opendatahub.io/v1alpha1
+kind: MaaSModelRef
+metadata: {name: chat, namespace: default}
+spec: {modelRef: {kind: ExternalModel, name: chat}}
+---
+apiVersion: maas.opendatahub.io/v1alpha1
+kind: MaaSModelRef
+metadata: {name: code, namespace: default}
+spec: {modelRef: {kind: ExternalModel, name: code}}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: chat, namespace: default}
+spec: {parentRefs: [{name: maas-default-gateway, namespace: openshift-ingress}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: code, namespace: default}
+spec: {parentRefs: [{name: maas-default-gateway, namespace: openshift-ingress}]}
+`
 
 func system(t *testing.T, setup func(manager.Manager) error) reconciletest.System {
 	t.Helper()
@@ -29,7 +59,70 @@ func system(t *testing.T, setup func(manager.Manager) error) reconciletest.Syste
 	}
 }
 
-// An external model ends as it should whatever goes wrong on the way.
+func modelsOf(names ...string) []maasv1alpha1.ModelRef {
+	refs := make([]maasv1alpha1.ModelRef, 0, len(names))
+	for _, name := range names {
+		refs = append(refs, maasv1alpha1.ModelRef{Name: name, Namespace: "default"})
+	}
+	return refs
+}
+
+// Three subscriptions have one policy together; one of them leaves for another
+// model.
+func TestSubscriptionsConverge(t *testing.T) {
+	t.Parallel()
+	s := system(t, func(mgr manager.Manager) error {
+		limits := subscription.NewLimits()
+		return errors.Join(limits.SetupWithManager(mgr), subscription.New(limits).SetupWithManager(mgr))
+	})
+	s.GivenYAML, s.StandIns = models, []reconciletest.StandIn{approve(backend.TokenRateLimitPolicy)}
+	for _, name := range []string{"a", "b", "c"} {
+		s.Owners = append(s.Owners, &maasv1alpha1.MaaSSubscription{
+			ObjectMeta: metav1.ObjectMeta{Name: name},
+			Spec:       &maasv1alpha1.MaaSSubscriptionSpec{ModelRefs: limited("chat", 100)},
+		})
+	}
+	s.Change = func(owner client.Object) {
+		refs := limited("chat", 200)
+		if owner.GetName() == "b" {
+			refs = limited("code", 200)
+		}
+		owner.(*maasv1alpha1.MaaSSubscription).Spec.ModelRefs = refs
+	}
+	reconciletest.Converge(t, s)
+}
+
+func limited(model string, tokens int64) []maasv1alpha1.ModelSubscriptionRef {
+	return []maasv1alpha1.ModelSubscriptionRef{{
+		ModelRef: modelsOf(model)[0], TokenRateLimits: []maasv1alpha1.TokenRateLimit{{Limit: tokens, Window: "1h"}},
+	}}
+}
+
+// Three auth policies have one policy together; one of them leaves for another
+// model.
+func TestAuthPoliciesConverge(t *testing.T) {
+	t.Parallel()
+	s := system(t, func(mgr manager.Manager) error {
+		access := authpolicy.NewAccess(config)
+		return errors.Join(access.SetupWithManager(mgr), authpolicy.New(access).SetupWithManager(mgr))
+	})
+	s.GivenYAML, s.StandIns = models, []reconciletest.StandIn{approve(backend.AuthPolicy)}
+	for _, name := range []string{"a", "b", "c"} {
+		s.Owners = append(s.Owners, &maasv1alpha1.MaaSAuthPolicy{
+			ObjectMeta: metav1.ObjectMeta{Name: name},
+			Spec:       &maasv1alpha1.MaaSAuthPolicySpec{ModelRefs: modelsOf("chat"), Subjects: maasv1alpha1.SubjectSpec{Users: []string{name}}},
+		})
+	}
+	s.Change = func(owner client.Object) {
+		spec := owner.(*maasv1alpha1.MaaSAuthPolicy).Spec
+		spec.Subjects.Users = append(spec.Subjects.Users, "everybody")
+		if owner.GetName() == "b" {
+			spec.ModelRefs = modelsOf("code")
+		}
+	}
+	reconciletest.Converge(t, s)
+}
+
 func TestExternalModelConverges(t *testing.T) {
 	t.Parallel()
 	s := system(t, func(mgr manager.Manager) error { return externalmodel.New(config).SetupWithManager(mgr) })
@@ -41,4 +134,47 @@ func TestExternalModelConverges(t *testing.T) {
 	}}
 	s.Change = func(owner client.Object) { owner.(*maasv1alpha1.ExternalModel).Spec.Endpoint = "eu.api.openai.com" }
 	reconciletest.Converge(t, s)
+}
+
+func TestModelRefConverges(t *testing.T) {
+	t.Parallel()
+	s := system(t, func(mgr manager.Manager) error { return modelref.New(config).SetupWithManager(mgr) })
+	s.GivenYAML = models
+	s.Owners = []client.Object{&maasv1alpha1.MaaSModelRef{
+		ObjectMeta: metav1.ObjectMeta{Name: "mine"},
+		Spec: &maasv1alpha1.MaaSModelRefSpec{ModelRef: maasv1alpha1.ModelReference{
+			Kind: maasv1alpha1.BackendExternalModel, Name: "chat",
+		}},
+	}}
+	s.Change = func(owner client.Object) { owner.(*maasv1alpha1.MaaSModelRef).Spec.ModelRef.Name = "code" }
+	reconciletest.Converge(t, s)
+}
+
+// approve plays Kuadrant: every policy is accepted and enforced.
+func approve(gvk schema.GroupVersionKind) reconciletest.StandIn {
+	return func(ctx context.Context, c client.Client) error {
+		list := backend.List(gvk)
+		if err := c.List(ctx, list); err != nil {
+			return err
+		}
+		for i := range list.Items {
+			policy := &list.Items[i]
+			if len(backend.Conditions(policy)) > 0 {
+				continue
+			}
+			var conditions []any
+			for _, name := range []string{"Accepted", "Enforced"} {
+				conditions = append(conditions, map[string]any{
+					"type": name, "status": "True", "reason": name, "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z",
+				})
+			}
+			if err := unstructured.SetNestedSlice(policy.Object, conditions, "status", "conditions"); err != nil {
+				return err
+			}
+			if err := c.Status().Update(ctx, policy); client.IgnoreNotFound(err) != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }
