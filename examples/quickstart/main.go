@@ -12,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -77,21 +78,30 @@ func declare() *controller.Builder[*v1.Website, fetched, observed] {
 	return controller.New("quickstart", reconciler{}).Owns(&corev1.ConfigMap{}, &corev1.Service{}, &appsv1.Deployment{})
 }
 
+// newScheme knows the kinds that the operator works with. client-go's own is read by its clients all the time, so it is left alone.
+func newScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	return scheme, errors.Join(clientgoscheme.AddToScheme(scheme), v1.AddToScheme(scheme))
+}
+
 // describe makes the page of the operator, without a cluster.
 func describe() (controller.Page, error) {
-	if err := v1.AddToScheme(clientgoscheme.Scheme); err != nil {
+	scheme, err := newScheme()
+	if err != nil {
 		return controller.Page{}, err
 	}
-	page, err := controller.NewPage("quickstart", clientgoscheme.Scheme, declare())
+	page, err := controller.NewPage("quickstart", scheme, declare())
 	page.LeaderElection = true
 	return page, err
 }
 
 // run starts the operator and returns when ctx ends.
 func run(ctx context.Context, config *rest.Config, options ctrl.Options) error {
-	if err := v1.AddToScheme(options.Scheme); err != nil {
+	scheme, err := newScheme()
+	if err != nil {
 		return err
 	}
+	options.Scheme = scheme
 	mgr, err := ctrl.NewManager(config, options)
 	if err != nil {
 		return err
@@ -103,7 +113,7 @@ func run(ctx context.Context, config *rest.Config, options ctrl.Options) error {
 }
 
 func main() {
-	options := ctrl.Options{Scheme: clientgoscheme.Scheme, LeaderElectionID: "quickstart.example.com"}
+	options := ctrl.Options{LeaderElectionID: "quickstart.example.com"}
 	hooks := webhook.Options{}
 	flag.StringVar(&options.Metrics.BindAddress, "metrics-bind-address", "0", `where metrics are served; "0" serves none`)
 	flag.StringVar(&options.HealthProbeBindAddress, "health-probe-bind-address", "0", `where /healthz is served; "0" serves none`)

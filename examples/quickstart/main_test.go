@@ -28,7 +28,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
-// The test has a scheme of its own: the operator fills the one of client-go while it starts.
 var env = &reconciletest.Environment{
 	CRDPaths: []string{"config/crd"}, Scheme: runtime.NewScheme(),
 	Audit: true, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"},
@@ -124,7 +123,7 @@ func TestConverges(t *testing.T) {
 func start(t *testing.T, config *rest.Config, options ctrl.Options) (stop func()) {
 	t.Helper()
 	again := true // several operators in one process, one after the other
-	options.Scheme, options.Metrics, options.Controller.SkipNameValidation = scheme.Scheme, server.Options{BindAddress: "0"}, &again
+	options.Metrics, options.Controller.SkipNameValidation = server.Options{BindAddress: "0"}, &again
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
 	go func() { done <- run(ctx, config, options) }()
