@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -117,6 +118,35 @@ func TestStopIsForOurProcessesOnly(t *testing.T) {
 	}
 }
 
+// TestSpawnedProcessIsAliveAtOnce: right after the start, the command line of
+// a process is empty until the kernel has loaded its binary.
+func TestSpawnedProcessIsAliveAtOnce(t *testing.T) {
+	t.Parallel()
+
+	dir := t.TempDir()
+
+	for range 200 {
+		p, err := spawn(dir, "/bin/sh", "sh", []string{"-c", "exec sleep 600", dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		if !p.alive(t.Context(), dir) {
+			t.Error("a process that was just spawned counts as ended")
+		}
+
+		if err := syscall.Kill(p.PID, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+
+		<-p.ended
+
+		if p.alive(t.Context(), dir) {
+			t.Error("a killed process counts as alive")
+		}
+	}
+}
+
 // TestStartReportsWhatAComponentSaid replaces the components with a script
 // that fails at once.
 func TestStartReportsWhatAComponentSaid(t *testing.T) {
@@ -142,6 +172,33 @@ func TestStartReportsWhatAComponentSaid(t *testing.T) {
 
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the folder of the failed cluster is still there: %v", err)
+	}
+}
+
+// TestStartTriesOtherPorts replaces etcd with a script that finds its port
+// taken, and counts how often it was started.
+func TestStartTriesOtherPorts(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+
+	folder, count := t.TempDir(), filepath.Join(t.TempDir(), "count")
+	for _, name := range assets.Names() {
+		script := "#!/bin/sh\ntrap 'kill $!' TERM\nsleep 20 &\nwait\n"
+		if name == "etcd" {
+			script = "#!/bin/sh\necho >>" + count + "; echo listen tcp: bind: address already in use; exit 1\n"
+		}
+
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	_, err := Start(t.Context(), Options{Name: "taken", Assets: folder, Progress: &bytes.Buffer{}})
+	if err == nil || !portTaken(err) {
+		t.Errorf("want the last failure, got %v", err)
+	}
+
+	if starts, err := os.ReadFile(count); err != nil || len(starts) != startAttempts {
+		t.Errorf("etcd was started %d times (%v), want %d", len(starts), err, startAttempts)
 	}
 }
 

@@ -20,6 +20,9 @@ const grace = 10 * time.Second
 type process struct {
 	Name string `json:"name"`
 	PID  int    `json:"pid"`
+	// ended is closed when a process that this one spawned was reaped; nil for
+	// a process that is known from the state file only.
+	ended <-chan struct{}
 }
 
 // spawn starts a binary that outlives this process; what it says goes to
@@ -42,17 +45,33 @@ func spawn(dir, binary, name string, args []string) (process, error) {
 		return process{}, fmt.Errorf("start %s: %w", name, err)
 	}
 
-	// Reap it if it ends while this process is still here; alive would
-	// otherwise take the zombie for a running process.
-	go func() { _ = command.Wait() }()
+	// Reap it if it ends while this process is still here.
+	ended := make(chan struct{})
 
-	return process{Name: name, PID: command.Process.Pid}, nil
+	go func() {
+		defer close(ended)
+
+		_ = command.Wait()
+	}()
+
+	return process{Name: name, PID: command.Process.Pid, ended: ended}, nil
 }
 
-// alive reports whether the process runs and is still ours: a process id is
-// reused, so its command line must name dir.
+// alive reports whether the process runs and is still ours. Of our own child
+// Wait knows: its command line is empty for as long as the kernel still loads
+// the binary, which takes a while when that is not in memory yet. A process of
+// the state file must name dir in its command line, as process ids are reused.
 func (p process) alive(ctx context.Context, dir string) bool {
-	return strings.Contains(commandLine(ctx, p.PID), dir)
+	if p.ended == nil {
+		return strings.Contains(commandLine(ctx, p.PID), dir)
+	}
+
+	select {
+	case <-p.ended:
+		return false
+	default:
+		return true
+	}
 }
 
 // commandLine returns the command line of a process, or nothing when it is

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -30,6 +31,15 @@ type Options struct {
 
 // startDeadline bounds the start of everything; it takes 10 s on two idle cores.
 const startDeadline = 3 * time.Minute
+
+// startAttempts bounds the starts that fail because, between our choice of a
+// free port and the listening on it, another process took it.
+const startAttempts = 3
+
+// portTaken reports whether a component said so in its log.
+func portTaken(err error) bool {
+	return strings.Contains(err.Error(), "address already in use")
+}
 
 // Start starts a cluster and returns the path of its kubeconfig once its node
 // is ready and its service accounts work. A cluster of that name that runs is
@@ -62,8 +72,15 @@ func Start(ctx context.Context, options Options) (kubeconfig string, err error) 
 
 	began := time.Now()
 
-	if err := startIn(ctx, dir, options); err != nil {
-		return "", errors.Join(err, stopIn(context.WithoutCancel(ctx), dir))
+	for attempt := 1; ; attempt++ {
+		err := startIn(ctx, dir, options)
+		if err == nil {
+			break
+		}
+
+		if err := errors.Join(err, stopIn(context.WithoutCancel(ctx), dir)); attempt == startAttempts || !portTaken(err) {
+			return "", err
+		}
 	}
 
 	fmt.Fprintf(options.Progress, "control plane: cluster %q is ready after %s, logs in %s\n",
