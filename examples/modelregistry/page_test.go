@@ -4,12 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"go/parser"
-	"go/token"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -81,38 +76,5 @@ func TestWebhooks(t *testing.T) {
 		if page := describedPage(t).Markdown(); !strings.Contains(page, want) {
 			t.Errorf("the page has no %q", want)
 		}
-	}
-}
-
-// TestWritesGoThroughTheSDK checks that no file of the operator wires watches or writes objects by itself. The stand-in of the
-// demo is no part of it.
-func TestWritesGoThroughTheSDK(t *testing.T) {
-	t.Parallel()
-	banned := regexp.MustCompile(`^"sigs.k8s.io/controller-runtime/pkg/(builder|handler|controller/controllerutil)"$`)
-	written := regexp.MustCompile(`\.(Create|Update|Patch|Delete|DeleteAllOf|Apply)\(ctx`)
-	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "standin") {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.ImportsOnly)
-		if err != nil {
-			return err
-		}
-		for _, imported := range file.Imports {
-			if banned.MatchString(imported.Path.Value) {
-				t.Errorf("%s imports %s", path, imported.Path.Value)
-			}
-		}
-		if found := written.Find(text); found != nil {
-			t.Errorf("%s writes by itself: %s", path, found)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }
