@@ -83,7 +83,7 @@ func (a *declaredApplier) children(owner client.Object, set apply.Set) ([]child,
 			errs = append(errs, err)
 			continue
 		}
-		k, err := a.writable(gvk, planned.Mode)
+		k, err := a.writable(gvk, purposesOf(planned)...)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -96,27 +96,34 @@ func (a *declaredApplier) children(owner client.Object, set apply.Set) ([]child,
 	for _, d := range set.Deletes {
 		gvk, err := apiutil.GVKForObject(d.Object, a.reads.scheme)
 		if err == nil {
-			_, err = a.writable(gvk, apply.Shared)
+			_, err = a.writable(gvk, purposeWrites, purposeOwns)
 		}
 		errs = append(errs, err)
 	}
 	return children, errors.Join(errs...)
 }
 
-// writable returns the kind if it was declared for children of the mode.
-func (a *declaredApplier) writable(gvk schema.GroupVersionKind, mode apply.Mode) (*kind, error) {
-	allowed := []purpose{purposeOwns}
-	switch mode {
-	case apply.Own, apply.Once:
+// purposesOf lists the purposes for which the kind of a child may be declared, the one that asks for the least first.
+func purposesOf(planned apply.Child) []purpose {
+	switch planned.Mode {
 	case apply.Shared:
-		allowed = append(allowed, purposeWrites)
+		if planned.Recreate { // which deletes
+			return []purpose{purposeWrites, purposeOwns}
+		}
+		return []purpose{purposeShares, purposeWrites, purposeOwns}
 	case apply.Contribute:
-		allowed = append(allowed, purposeContributes, purposeWrites)
+		return []purpose{purposeContributes, purposeShares, purposeWrites, purposeOwns}
+	case apply.Own, apply.Once:
 	}
+	return []purpose{purposeOwns}
+}
+
+// writable returns the kind if it was declared for one of the purposes.
+func (a *declaredApplier) writable(gvk schema.GroupVersionKind, allowed ...purpose) (*kind, error) {
 	k := a.reads.byKind[gvk]
 	if k == nil || !k.has(allowed...) {
 		return nil, &UndeclaredError{
-			Controller: a.reads.controller, GVK: gvk, Method: string(allowed[min(1, len(allowed)-1)]), Example: a.reads.example(gvk),
+			Controller: a.reads.controller, GVK: gvk, Method: string(allowed[0]), Example: a.reads.example(gvk),
 		}
 	}
 	return k, nil

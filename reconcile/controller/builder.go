@@ -101,9 +101,17 @@ func (b *Builder[T, F, O]) Reads(objects ...client.Object) *Builder[T, F, O] {
 	return b
 }
 
-// Writes declares kinds that the plan writes without becoming their controller: ApplyWithoutOwnerRef and Delete.
+// Writes declares kinds that the plan writes without becoming their controller: ApplyWithoutOwnerRef and Delete. Where it
+// deletes none, [Builder.Shares] needs one right less.
 func (b *Builder[T, F, O]) Writes(objects ...client.Object) *Builder[T, F, O] {
 	b.declare(purposeWrites, caller(), objects...)
+	return b
+}
+
+// Shares declares kinds of which the plan makes objects for several owners and deletes none: ApplyWithoutOwnerRef, without
+// Recreate. Such objects are never pruned, so it needs no right to delete them.
+func (b *Builder[T, F, O]) Shares(objects ...client.Object) *Builder[T, F, O] {
+	b.declare(purposeShares, caller(), objects...)
 	return b
 }
 

@@ -20,6 +20,7 @@ const (
 	purposeFor         purpose = "For"
 	purposeOwns        purpose = "Owns"
 	purposeWrites      purpose = "Writes"
+	purposeShares      purpose = "Shares"
 	purposeContributes purpose = "Contributes"
 	purposeReads       purpose = "Reads"
 	purposeWatches     purpose = "Watches"

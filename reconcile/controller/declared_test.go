@@ -73,7 +73,7 @@ func declared() controller.Declared {
 func page(t testing.TB) controller.Page {
 	t.Helper()
 	second := controller.New("second", idle{}).Writes(&rbacv1.ClusterRole{}).Reads(&corev1.ConfigMap{}).
-		Options(controller.Options{})
+		Shares(&rbacv1.Role{}).Options(controller.Options{})
 	page, err := controller.NewPage("widget-operator", testScheme(t), declared(), second)
 	if err != nil {
 		t.Fatal(err)

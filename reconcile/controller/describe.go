@@ -96,7 +96,9 @@ func (b *Builder[T, F, O]) Describe(scheme *runtime.Scheme) (Description, error)
 var _ Declared = (*Builder[reconcile.Owner, any, reconcile.Observation])(nil)
 
 // writes says whether the plan writes the kind.
-func (k *kind) writes() bool { return k.has(purposeOwns, purposeWrites, purposeContributes) }
+func (k *kind) writes() bool {
+	return k.has(purposeOwns, purposeWrites, purposeShares, purposeContributes)
+}
 
 func watchRows(kinds *catalogue) []Watch {
 	var rows []Watch
@@ -112,7 +114,7 @@ func watchRows(kinds *catalogue) []Watch {
 				if len(k.declarations) > 1 {
 					continue // it only says something about the others
 				}
-			case purposeReads, purposeWatches, purposeWrites, purposeContributes:
+			case purposeReads, purposeWatches, purposeWrites, purposeShares, purposeContributes:
 			}
 			rows = append(rows, row)
 		}
@@ -150,10 +152,12 @@ func (k *kind) access(finalizes bool) Access {
 	switch {
 	case k.has(purposeOwns, purposeWrites):
 		row.Apply = []string{"create", "patch", "delete"}
+	case k.has(purposeShares):
+		row.Apply = []string{"create", "patch"}
 	case k.has(purposeContributes):
 		row.Apply = []string{"patch"}
 	}
-	if finalizes || k.has(purposeWrites, purposeContributes) {
+	if finalizes || k.has(purposeWrites, purposeShares, purposeContributes) {
 		row.Finalize = slices.Clone(row.Apply)
 	}
 	if k.has(purposeFor) {
@@ -180,6 +184,8 @@ func (c *catalogue) rules(plurals map[schema.GroupVersionKind]string) []rbacv1.P
 		switch {
 		case k.has(purposeOwns, purposeWrites):
 			grant(k.Group, resource, "get", "create", "patch", "delete")
+		case k.has(purposeShares):
+			grant(k.Group, resource, "get", "create", "patch")
 		case k.has(purposeContributes):
 			grant(k.Group, resource, "get", "patch")
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
@@ -59,6 +60,55 @@ var _ = Describe("a child", func() {
 		Eventually(readyMessage).WithArguments(ctx, c, w).WithTimeout(soon).Should(ContainSubstring(
 			`/v1/Secret is not declared: add Owns(&v1.Secret{}) to the builder of controller "undeclared-child"`))
 		Consistently(applied(ctx, "w-child")).WithTimeout(pause).Should(HaveKey("message"))
+	})
+
+	DescribeTable("of a kind that is declared for less is refused with what would be enough", func(
+		ctx context.Context, name, want string, plan func(cm *corev1.ConfigMap) reconcile.PlanResult,
+	) {
+		p := &probe{plan: func(o *widget.Widget, _ world) reconcile.PlanResult { return plan(child(o)) }}
+		runs{}.start(namespace, func(mgr manager.Manager) error {
+			return controller.New(name, p).Shares(&corev1.ConfigMap{}).Options(settings()).SetupWithManager(mgr)
+		})
+		theirs := configMap(namespace, "w-child", nil)
+		Expect(c.Create(ctx, theirs)).To(Succeed())
+		w := newWidget(namespace, "w")
+		Expect(c.Create(ctx, w)).To(Succeed())
+		Eventually(readyMessage).WithArguments(ctx, c, w).WithTimeout(soon).Should(ContainSubstring(
+			"/v1/ConfigMap is not declared: add " + want + "(&v1.ConfigMap{})"))
+		before := theirs.ResourceVersion
+		Expect(c.Get(ctx, client.ObjectKeyFromObject(theirs), theirs)).To(Succeed())
+		Expect(theirs.ResourceVersion).To(Equal(before))
+	},
+		Entry("a child of its own", "shares-applies", "Owns", func(cm *corev1.ConfigMap) (plan reconcile.PlanResult) {
+			plan.Apply(cm)
+			return plan
+		}),
+		Entry("a deletion", "shares-deletes", "Writes", func(cm *corev1.ConfigMap) (plan reconcile.PlanResult) {
+			plan.Delete(cm)
+			return plan
+		}),
+		Entry("one that may be deleted to be made anew", "shares-recreates", "Writes", func(cm *corev1.ConfigMap) (plan reconcile.PlanResult) {
+			plan.ApplyWithoutOwnerRef(cm, apply.Recreate())
+			return plan
+		}),
+	)
+
+	It("that is shared is made with the rights of Shares", func(ctx context.Context) {
+		p := &probe{plan: func(o *widget.Widget, _ world) (plan reconcile.PlanResult) {
+			plan.ApplyWithoutOwnerRef(child(o))
+			return plan
+		}}
+		b := controller.New("shares", p).Shares(&corev1.ConfigMap{}).Options(settings())
+		page, err := controller.NewPage("shares", testScheme(GinkgoTB()), b)
+		Expect(err).NotTo(HaveOccurred())
+		rights := env.Rights(GinkgoTB(), page.Rules())
+		runs{config: rights.Config()}.start(namespace, b.SetupWithManager)
+		w := newWidget(namespace, "w")
+		w.Spec.Message = "hello"
+		Expect(c.Create(ctx, w)).To(Succeed())
+		Eventually(applied(ctx, "w-child")).WithTimeout(soon).Should(HaveKeyWithValue("message", "hello"))
+		Expect(change(ctx, c, w, func(w *widget.Widget) { w.Spec.Message = "bye" })).To(Succeed())
+		Eventually(applied(ctx, "w-child")).WithTimeout(soon).Should(HaveKeyWithValue("message", "bye"))
 	})
 
 	DescribeTable("wakes its owner when it is changed or deleted", func(

@@ -44,7 +44,7 @@ func declare(reconciler phases) *controller.Builder[*aimv1alpha1.AIMService, Ser
 	status := func(service *aimv1alpha1.AIMService) *aimv1alpha1.AIMServiceStatus { return &service.Status }
 	return controller.New(Name, reconciler).
 		Owns(&kserve.InferenceService{}, &gatewayv1.HTTPRoute{}, &aimv1alpha1.AIMServiceTemplate{}, &aimv1alpha1.AIMTemplateCache{}).
-		Writes(&aimv1alpha1.AIMModel{}).
+		Shares(&aimv1alpha1.AIMModel{}).
 		Reads(&aimv1alpha1.AIMModel{}, &aimv1alpha1.AIMClusterModel{}, &aimv1alpha1.AIMClusterServiceTemplate{}).
 		Reads(&aimv1alpha1.AIMRuntimeConfig{}, &aimv1alpha1.AIMClusterRuntimeConfig{}).
 		Reads(&corev1.Pod{}, &corev1.Event{}, &autoscalingv2.HorizontalPodAutoscaler{}, controller.Metadata(nodeKind)).
