@@ -48,7 +48,7 @@ func external() v1beta1.ModelRegistrySpec {
 func withoutProxy(spec *v1beta1.ModelRegistrySpec) { spec.KubeRBACProxy = nil }
 
 // catalogSystem is the controller of the catalog. It has no owner: a source that offers itself takes its place.
-func catalogSystem(t testing.TB) reconciletest.System {
+func catalogSystem(t testing.TB, given ...client.Object) reconciletest.System {
 	t.Helper()
 	scheme, err := newScheme()
 	if err != nil {
@@ -61,6 +61,7 @@ func catalogSystem(t testing.TB) reconciletest.System {
 	return reconciletest.System{
 		Scheme:    scheme,
 		CRDPaths:  []string{"config/openshift", "config/platform"},
+		Given:     given,
 		GivenYAML: "apiVersion: v1\nkind: Namespace\nmetadata: {name: default}\n",
 		Setup: func(mgr manager.Manager) error {
 			c, err := catalog.New(mgr.GetScheme(), configured)
