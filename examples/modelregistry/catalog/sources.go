@@ -28,25 +28,19 @@ const (
 	maxSourceName = 55
 )
 
-var (
-	errManaged = errors.New("it is mounted anyway")
-	errNoKey   = fmt.Errorf("data[%q] is missing", sourcesKey)
-	errTooLong = fmt.Errorf("its name must have at most %d characters", maxSourceName)
-)
-
 // usable says why a ConfigMap that offers itself as a source is none.
 func usable(source *corev1.ConfigMap) error {
 	if slices.Contains([]string{defaultsName, modelsName, serversName}, source.Name) {
-		return errManaged
+		return errors.New("it is mounted anyway")
 	}
 	if len(source.Name) > maxSourceName {
-		return errTooLong
+		return fmt.Errorf("its name must have at most %d characters", maxSourceName)
 	}
 	if problems := validation.IsDNS1123Label(source.Name); len(problems) > 0 {
 		return fmt.Errorf("its name is no DNS label: %s", problems[0])
 	}
 	if _, exists := source.Data[sourcesKey]; !exists {
-		return errNoKey
+		return fmt.Errorf("data[%q] is missing", sourcesKey)
 	}
 	return nil
 }
