@@ -3,6 +3,7 @@ package operator_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,27 +27,44 @@ import (
 const casesPerController = 15
 
 // models are two models of external providers that are served.
-const models = `
+var models = gateway + chat + strings.ReplaceAll(chat, "chat", "code")
+
+const (
+	gateway = `
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: maas-default-gateway, namespace: openshift-ingress}
+spec: {gatewayClassName: x, listeners: [{name: http, port: 80, protocol: HTTP, hostname: maas.example.com}]}
+`
+	chat = chatModel + chatRef + chatRoute
+
+	chatModel = `
+---
+apiVersion: maas.opendatahub.io/v1alpha1
+kind: ExternalModel
+metadata: {name: chat, namespace: default}
+spec: {provider: openai, targetModel: gpt, endpoint: api.openai.com, credentialRef: {name: key}}
+`
+	chatRef = `
+---
 apiVersion: maas.opendatahub.io/v1alpha1
 kind: MaaSModelRef
 metadata: {name: chat, namespace: default}
 spec: {modelRef: {kind: ExternalModel, name: chat}}
----
-apiVersion: maas.opendatahub.io/v1alpha1
-kind: MaaSModelRef
-metadata: {name: code, namespace: default}
-spec: {modelRef: {kind: ExternalModel, name: code}}
+`
+	chatRoute = `
 ---
 apiVersion: gateway.networking.k8s.io/v1
 kind: HTTPRoute
 metadata: {name: chat, namespace: default}
 spec: {parentRefs: [{name: maas-default-gateway, namespace: openshift-ingress}]}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: code, namespace: default}
-spec: {parentRefs: [{name: maas-default-gateway, namespace: openshift-ingress}]}
+status:
+  parents:
+  - parentRef: {name: maas-default-gateway, namespace: openshift-ingress}
+    controllerName: example.com/gateway
+    conditions: [{type: Accepted, status: "True", reason: Accepted, message: "", lastTransitionTime: "2026-01-01T00:00:00Z"}]
 `
+)
 
 func system(t *testing.T, setup func(manager.Manager) error) reconciletest.System {
 	t.Helper()
@@ -71,6 +89,11 @@ func modelsOf(names ...string) []maasv1alpha1.ModelRef {
 // model.
 func TestSubscriptionsConverge(t *testing.T) {
 	t.Parallel()
+	reconciletest.Converge(t, subscriptions(t))
+}
+
+func subscriptions(t *testing.T) reconciletest.System {
+	t.Helper()
 	s := system(t, func(mgr manager.Manager) error {
 		limits := subscription.NewLimits()
 		return errors.Join(limits.SetupWithManager(mgr), subscription.New(limits).SetupWithManager(mgr))
@@ -89,7 +112,7 @@ func TestSubscriptionsConverge(t *testing.T) {
 		}
 		owner.(*maasv1alpha1.MaaSSubscription).Spec.ModelRefs = refs
 	}
-	reconciletest.Converge(t, s)
+	return s
 }
 
 func limited(model string, tokens int64) []maasv1alpha1.ModelSubscriptionRef {
@@ -102,6 +125,11 @@ func limited(model string, tokens int64) []maasv1alpha1.ModelSubscriptionRef {
 // model.
 func TestAuthPoliciesConverge(t *testing.T) {
 	t.Parallel()
+	reconciletest.Converge(t, authPolicies(t))
+}
+
+func authPolicies(t *testing.T) reconciletest.System {
+	t.Helper()
 	s := system(t, func(mgr manager.Manager) error {
 		access := authpolicy.NewAccess(config)
 		return errors.Join(access.SetupWithManager(mgr), authpolicy.New(access).SetupWithManager(mgr))
@@ -120,11 +148,16 @@ func TestAuthPoliciesConverge(t *testing.T) {
 			spec.ModelRefs = modelsOf("code")
 		}
 	}
-	reconciletest.Converge(t, s)
+	return s
 }
 
 func TestExternalModelConverges(t *testing.T) {
 	t.Parallel()
+	reconciletest.Converge(t, externalModel(t))
+}
+
+func externalModel(t *testing.T) reconciletest.System {
+	t.Helper()
 	s := system(t, func(mgr manager.Manager) error { return externalmodel.New(config).SetupWithManager(mgr) })
 	s.Owners = []client.Object{&maasv1alpha1.ExternalModel{
 		ObjectMeta: metav1.ObjectMeta{Name: "chat"},
@@ -133,11 +166,16 @@ func TestExternalModelConverges(t *testing.T) {
 		},
 	}}
 	s.Change = func(owner client.Object) { owner.(*maasv1alpha1.ExternalModel).Spec.Endpoint = "eu.api.openai.com" }
-	reconciletest.Converge(t, s)
+	return s
 }
 
 func TestModelRefConverges(t *testing.T) {
 	t.Parallel()
+	reconciletest.Converge(t, modelRef(t))
+}
+
+func modelRef(t *testing.T) reconciletest.System {
+	t.Helper()
 	s := system(t, func(mgr manager.Manager) error { return modelref.New(config).SetupWithManager(mgr) })
 	s.GivenYAML = models
 	s.Owners = []client.Object{&maasv1alpha1.MaaSModelRef{
@@ -147,7 +185,7 @@ func TestModelRefConverges(t *testing.T) {
 		}},
 	}}
 	s.Change = func(owner client.Object) { owner.(*maasv1alpha1.MaaSModelRef).Spec.ModelRef.Name = "code" }
-	reconciletest.Converge(t, s)
+	return s
 }
 
 // approve plays Kuadrant: every policy is accepted and enforced.

@@ -1,0 +1,69 @@
+package operator_test
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/maas/operator"
+	"github.com/reconcilekit/reconcilekit/examples/maas/tenant"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+)
+
+// platform is a tenant whose platform moves to another gateway, and loses its telemetry.
+func platform(t *testing.T) reconciletest.System {
+	t.Helper()
+	s := system(t, func(mgr manager.Manager) error {
+		tenants, err := tenant.New(config)
+		if err != nil {
+			return err
+		}
+		return tenants.SetupWithManager(mgr)
+	})
+	if err := apiextensionsv1.AddToScheme(s.Scheme); err != nil {
+		t.Fatal(err)
+	}
+	maas, err := operator.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Cache, err = maas.Cache(s.Scheme); err != nil {
+		t.Fatal(err)
+	}
+	s.Given = platformNeeds()
+	s.StandIns = []reconciletest.StandIn{reconciletest.DeploymentsAvailable}
+	s.Owners = []client.Object{&maasv1alpha1.Tenant{
+		ObjectMeta: metav1.ObjectMeta{Namespace: config.SubscriptionNamespace, Name: maasv1alpha1.TenantName},
+		Spec:       &maasv1alpha1.TenantSpec{Telemetry: &maasv1alpha1.TenantTelemetry{Enabled: ptr.To(true)}},
+	}}
+	s.Change = func(owner client.Object) {
+		spec := owner.(*maasv1alpha1.Tenant).Spec
+		spec.GatewayRef = &maasv1alpha1.TenantGatewayRef{Namespace: "elsewhere", Name: "other"}
+		spec.Telemetry = nil
+	}
+	return s
+}
+
+// platformNeeds are the objects without which no platform is installed, and a second gateway.
+func platformNeeds() []client.Object {
+	return []client.Object{
+		&gatewayv1.Gateway{ObjectMeta: metav1.ObjectMeta{Namespace: config.Gateway.Namespace, Name: config.Gateway.Name}},
+		&gatewayv1.Gateway{ObjectMeta: metav1.ObjectMeta{Namespace: "elsewhere", Name: "other"}},
+		&corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: config.AppNamespace, Name: tenant.DatabaseSecret},
+			Data:       map[string][]byte{"DB_CONNECTION_URL": []byte("postgres://")},
+		},
+		&corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: tenant.MonitoringSpace, Name: tenant.MonitoringName},
+			Data:       map[string]string{"config.yaml": "enableUserWorkload: true"},
+		},
+		&apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "authconfigs.authorino.kuadrant.io"}},
+	}
+}
