@@ -93,6 +93,7 @@ type Pipeline[T Owner, F any, O Observation] struct {
 
 	owners   *ledger
 	failures workqueue.TypedRateLimiter[ctrl.Request]
+	read     []client.GetOption // of the owner
 }
 
 var _ ctrl.Reconciler = (*Pipeline[Owner, any, Observation])(nil)
@@ -132,7 +133,17 @@ func New[T Owner, F any, O Observation](config Config[T, F, O]) (*Pipeline[T, F,
 		Config:   config,
 		owners:   &ledger{},
 		failures: workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](minBackoff, maxBackoff),
+		read:     ownerRead(config.New()),
 	}, nil
+}
+
+// ownerRead lets a typed owner share with the cache what lies below its fields. A pass replaces fields of its metadata
+// and copies it for the phases; an unstructured owner it would change in the cache.
+func ownerRead(owner client.Object) []client.GetOption {
+	if _, shared := owner.(runtime.Unstructured); shared {
+		return nil
+	}
+	return []client.GetOption{client.UnsafeDisableDeepCopy}
 }
 
 // With returns a pipeline that shares all that p remembers and has another configuration: one that reaches the world in
@@ -146,7 +157,7 @@ func (p *Pipeline[T, F, O]) With(change func(*Config[T, F, O])) *Pipeline[T, F, 
 // Reconcile runs one pass for the owner that the request names.
 func (p *Pipeline[T, F, O]) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	owner := p.New()
-	if err := p.Reader.Get(ctx, request.NamespacedName, owner); err != nil {
+	if err := p.Reader.Get(ctx, request.NamespacedName, owner, p.read...); err != nil {
 		if apierrors.IsNotFound(err) {
 			p.forget(request)
 			p.Observer.PassDone(ctx, Report{Request: request})

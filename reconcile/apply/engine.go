@@ -21,9 +21,10 @@ type Engine struct {
 	hasher     *hasher
 	memory     *memory
 	census     census
-	stripped   sync.Map // *kind to nothing: the cache strips managedFields
-	statuses   sync.Map // schema.GroupKind to statusForm
-	allowPrune string   // the annotation of that name
+	stripped   sync.Map  // *kind to nothing: the cache strips managedFields
+	statuses   sync.Map  // schema.GroupKind to statusForm
+	scratch    sync.Pool // of *[]planned, zeroed
+	allowPrune string    // the annotation of that name
 	// cached are the options of reads that only look at the result and that
 	// handle a lagging cache themselves.
 	cached     []client.GetOption

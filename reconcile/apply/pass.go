@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -23,6 +24,7 @@ type pass struct {
 	memory    *ownerMemory
 	now       time.Time
 	children  []*planned
+	scratch   *[]planned // what children point into, given back at the end
 	// identity is the hash of which objects are planned, and how.
 	identity uint64
 	// incomplete is why the planned objects are not all known.
@@ -109,6 +111,10 @@ func (p *pass) end() {
 	for _, c := range p.children {
 		c.free()
 	}
+	if p.scratch != nil {
+		clear(*p.scratch)
+		p.engine.scratch.Put(p.scratch)
+	}
 	p.memory.mu.Unlock()
 }
 
@@ -120,9 +126,23 @@ func (c *planned) free() {
 	}
 }
 
+// room returns n zero children for one pass, from an earlier pass if there are.
+func (e *Engine) room(n int) *[]planned {
+	room, ok := e.scratch.Get().(*[]planned)
+	if !ok {
+		room = &[]planned{}
+	}
+	if cap(*room) < n {
+		*room = make([]planned, n)
+	}
+	*room = (*room)[:n]
+	return room
+}
+
 // plan resolves the children: kind, name, hash, memory.
 func (p *pass) plan() {
-	all := make([]planned, len(p.set.Children))
+	p.scratch = p.engine.room(len(p.set.Children))
+	all := *p.scratch
 	p.children = make([]*planned, len(all))
 	for i := range p.set.Children {
 		c := &all[i]
@@ -236,6 +256,7 @@ func (c *planned) fail(outcome Outcome, err error) {
 
 // collect adds the results of the children, in the order of the plan.
 func (p *pass) collect() {
+	p.result.Objects = slices.Grow(p.result.Objects, len(p.children))
 	for _, c := range p.children {
 		if c.memory != nil && c.result.Err == nil {
 			c.result.UID = c.memory.uid

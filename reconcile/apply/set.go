@@ -151,5 +151,11 @@ func (s *Set) add(c Child, opts []ChildOption) {
 	for _, o := range opts {
 		o.ApplyToChild(&c)
 	}
+	if s.Children == nil {
+		s.Children = make([]Child, 0, usualChildren)
+	}
 	s.Children = append(s.Children, c)
 }
+
+// usualChildren is the room that a plan starts with.
+const usualChildren = 8

@@ -15,9 +15,12 @@ import (
 
 // write sends what the children need, rank by rank.
 func (p *pass) write() {
-	ranks := map[int][]*planned{}
+	var ranks map[int][]*planned
 	for _, c := range p.children {
 		if c.action != actionNone {
+			if ranks == nil {
+				ranks = map[int][]*planned{}
+			}
 			ranks[c.kind.rank] = append(ranks[c.kind.rank], c)
 		}
 	}

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
@@ -36,20 +34,7 @@ func (a *declaredApplier) Apply(ctx context.Context, owner client.Object, set ap
 	key := client.ObjectKeyFromObject(owner)
 	tracked := a.reads.tracker.begin(key, scopeWrite)
 	defer tracked.end()
-	kept := make([]apply.Child, 0, len(children))
-	for _, c := range children {
-		if !a.referenced(owner, c) {
-			tracked.name(c.kind.index, c.key)
-		}
-		if c.kind.absent.Load() {
-			tracked.name(c.kind.index, c.key) // its appearance wakes the owner
-			log.FromContext(ctx).V(1).Info("child left out: its kind is not installed",
-				"kind", printKind(c.kind.GroupVersionKind), "child", c.key)
-			continue
-		}
-		kept = append(kept, c.Child)
-	}
-	set.Children = kept
+	set.Children = a.installed(ctx, owner, tracked, set.Children, children)
 	set.Deletes = slices.DeleteFunc(slices.Clone(set.Deletes), func(d apply.Deletion) bool {
 		k, _, err := a.reads.find(d.Object)
 		return err == nil && k != nil && k.absent.Load()
@@ -65,9 +50,36 @@ func (a *declaredApplier) Apply(ctx context.Context, owner client.Object, set ap
 	return result
 }
 
+// installed are the planned children whose kinds are there. Those that no reference leads to are remembered.
+func (a *declaredApplier) installed(
+	ctx context.Context, owner client.Object, tracked *session, planned []apply.Child, children []child,
+) []apply.Child {
+	var kept []apply.Child // nil as long as nothing is left out
+	for i, c := range children {
+		absent := c.kind.absent.Load()
+		if absent || !a.referenced(owner, c) {
+			tracked.name(c.kind.index, c.key) // the appearance of an absent one wakes the owner, too
+		}
+		switch {
+		case absent:
+			log.FromContext(ctx).V(1).Info("child left out: its kind is not installed",
+				"kind", printKind(c.kind.GroupVersionKind), "child", c.key)
+			if kept == nil {
+				kept = append(make([]apply.Child, 0, len(planned)), planned[:i]...)
+			}
+		case kept != nil:
+			kept = append(kept, planned[i])
+		}
+	}
+	if kept == nil {
+		return planned
+	}
+	return kept
+}
+
 // child is a child of the set with what its declaration says.
 type child struct {
-	apply.Child
+	*apply.Child
 	kind   *kind
 	key    types.NamespacedName
 	labels map[string]string
@@ -77,7 +89,8 @@ type child struct {
 func (a *declaredApplier) children(owner client.Object, set apply.Set) ([]child, error) {
 	var errs []error
 	children := make([]child, 0, len(set.Children))
-	for _, planned := range set.Children {
+	for i := range set.Children {
+		planned := &set.Children[i]
 		gvk, key, labels, err := a.identify(planned)
 		if err != nil {
 			errs = append(errs, err)
@@ -94,7 +107,7 @@ func (a *declaredApplier) children(owner client.Object, set apply.Set) ([]child,
 		children = append(children, child{Child: planned, kind: k, key: k.name(key), labels: labels})
 	}
 	for _, d := range set.Deletes {
-		gvk, err := apiutil.GVKForObject(d.Object, a.reads.scheme)
+		_, gvk, err := a.reads.find(d.Object)
 		if err == nil {
 			_, err = a.writable(gvk, purposeWrites, purposeOwns)
 		}
@@ -137,7 +150,7 @@ type configuration interface {
 	GetName() *string
 }
 
-func (a *declaredApplier) identify(planned apply.Child) (
+func (a *declaredApplier) identify(planned *apply.Child) (
 	gvk schema.GroupVersionKind, key types.NamespacedName, labels map[string]string, err error,
 ) {
 	object := planned.Object
@@ -151,7 +164,7 @@ func (a *declaredApplier) identify(planned apply.Child) (
 			return gvk, key, nil, fmt.Errorf("child %T: neither an object nor an apply configuration", planned.Configuration)
 		}
 	}
-	gvk, err = apiutil.GVKForObject(runtime.Object(object), a.reads.scheme)
+	_, gvk, err = a.reads.find(object)
 	return gvk, client.ObjectKeyFromObject(object), object.GetLabels(), err
 }
 

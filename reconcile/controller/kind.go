@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -101,6 +103,13 @@ type catalogue struct {
 	scheme     *runtime.Scheme
 	kinds      []*kind
 	byKind     map[schema.GroupVersionKind]*kind
+	byType     sync.Map // reflect.Type of what has a Go type of its own to found; asking the scheme costs more
+}
+
+// found is the kind of an object or list, as far as it was declared.
+type found struct {
+	kind *kind
+	gvk  schema.GroupVersionKind
 }
 
 // resolve finds the kinds of the declarations in the scheme and checks that they agree. Errors name the line to change.
@@ -194,6 +203,22 @@ func (c *catalogue) declaredKind(method string, object client.Object) (*kind, er
 
 // find returns the declared kind of an object or list.
 func (c *catalogue) find(object runtime.Object) (*kind, schema.GroupVersionKind, error) {
+	if representationOf(object) != typed {
+		return c.look(object)
+	}
+	t := reflect.TypeOf(object)
+	if known, ok := c.byType.Load(t); ok {
+		f := known.(found) //nolint:forcetypeassert // only this method stores
+		return f.kind, f.gvk, nil
+	}
+	k, gvk, err := c.look(object)
+	if err == nil {
+		c.byType.Store(t, found{k, gvk})
+	}
+	return k, gvk, err
+}
+
+func (c *catalogue) look(object runtime.Object) (*kind, schema.GroupVersionKind, error) {
 	gvk, err := apiutil.GVKForObject(object, c.scheme)
 	if err != nil {
 		return nil, gvk, err

@@ -43,7 +43,8 @@ type edge struct {
 // session is one scope of one pass of an owner.
 type session struct {
 	tracker *tracker
-	reads   *ownerReads
+	owner   types.NamespacedName
+	reads   *ownerReads // nil as long as nothing is remembered
 	scope   scope
 	next    int // passes mostly read the same things in the same order: the edge that is expected now
 }
@@ -57,14 +58,21 @@ func (t *tracker) begin(owner types.NamespacedName, s scope) *session {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	reads := t.owners[owner]
+	if reads != nil {
+		for i := range reads.edges[s] {
+			reads.edges[s][i].seen = false
+		}
+	}
+	return &session{tracker: t, owner: owner, reads: reads, scope: s}
+}
+
+func (t *tracker) readsOf(owner types.NamespacedName) *ownerReads {
+	reads := t.owners[owner]
 	if reads == nil {
 		reads = &ownerReads{owner: owner}
 		t.owners[owner] = reads
 	}
-	for i := range reads.edges[s] {
-		reads.edges[s][i].seen = false
-	}
-	return &session{tracker: t, reads: reads, scope: s}
+	return reads
 }
 
 // name remembers the read of an object by name. It is called before the read, so that no event falls between the two.
@@ -82,6 +90,9 @@ func (s *session) list(x *index, namespace string, l labels.Selector, f fields.S
 }
 
 func (s *session) note(n *node) {
+	if s.reads == nil {
+		s.reads = s.tracker.readsOf(s.owner)
+	}
 	edges := s.reads.edges[s.scope]
 	at := s.next
 	if at >= len(edges) || edges[at].node != n {
@@ -102,8 +113,8 @@ func (s *session) note(n *node) {
 func (s *session) end() {
 	s.tracker.mu.Lock()
 	defer s.tracker.mu.Unlock()
-	if s.tracker.owners[s.reads.owner] != s.reads {
-		return // forgotten meanwhile
+	if s.reads == nil || s.tracker.owners[s.owner] != s.reads {
+		return // nothing was remembered, or it was forgotten meanwhile
 	}
 	kept := s.reads.edges[s.scope][:0]
 	var dropped []*node
@@ -120,7 +131,7 @@ func (s *session) end() {
 		s.tracker.release(s.reads, n)
 	}
 	if len(s.reads.edges[scopeRead])+len(s.reads.edges[scopeWrite]) == 0 {
-		delete(s.tracker.owners, s.reads.owner)
+		delete(s.tracker.owners, s.owner)
 	}
 }
 
