@@ -20,6 +20,9 @@ fi
 # a machine that does other work at the same time must not fail it.
 export GOMEGA_DEFAULT_EVENTUALLY_TIMEOUT=${GOMEGA_DEFAULT_EVENTUALLY_TIMEOUT:-60s}
 
+# A test fails when anything changes an object that the cache shares.
+export KUBE_CACHE_MUTATION_DETECTOR=true
+
 failed=()
 for module in "$@"; do
 	echo "test: module $module"
