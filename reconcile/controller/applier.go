@@ -116,8 +116,11 @@ func (a *declaredApplier) children(owner client.Object, set apply.Set) ([]child,
 	return children, errors.Join(errs...)
 }
 
+// purposesOfOwn are those of the usual child, made once.
+var purposesOfOwn = []purpose{purposeOwns} //nolint:gochecknoglobals // a constant
+
 // purposesOf lists the purposes for which the kind of a child may be declared, the one that asks for the least first.
-func purposesOf(planned apply.Child) []purpose {
+func purposesOf(planned *apply.Child) []purpose {
 	switch planned.Mode {
 	case apply.Shared:
 		if planned.Recreate { // which deletes
@@ -128,7 +131,7 @@ func purposesOf(planned apply.Child) []purpose {
 		return []purpose{purposeContributes, purposeShares, purposeWrites, purposeOwns}
 	case apply.Own, apply.Once:
 	}
-	return []purpose{purposeOwns}
+	return purposesOfOwn
 }
 
 // writable returns the kind if it was declared for one of the purposes.
