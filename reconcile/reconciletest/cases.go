@@ -97,7 +97,7 @@ func (e *explorer) faults(b *baseline) []testCase {
 			if kind != faultCrash {
 				continue
 			}
-			for _, next := range e.unseen(b) {
+			for _, next := range e.system.after(b.last()) {
 				unseen := b.varied(fmt.Sprintf("%s of %s, then %s", kind, c, next), v)
 				unseen.plot.steps = append(slices.Clone(b.steps), next)
 				unseen.plot.unseen, unseen.final = true, next
@@ -106,19 +106,6 @@ func (e *explorer) faults(b *baseline) []testCase {
 		}
 	}
 	return cases
-}
-
-// unseen are the steps that may follow while no instance runs.
-func (e *explorer) unseen(b *baseline) []step {
-	switch {
-	case b.last() == stepDelete:
-		return nil
-	case e.system.Change == nil || b.last() == stepLess:
-		return []step{stepDelete}
-	case b.last() == stepA:
-		return []step{stepB, stepDelete}
-	}
-	return []step{stepA, stepDelete}
 }
 
 func faultsOf(c call) []fault {

@@ -84,7 +84,7 @@ type Exploration struct {
 // outdated, or the last thing before a crash, also with the owner changed or deleted before the next instance starts. Then
 // it delays caches, and drops, doubles and reorders events. All that it does to the creation of the owners it also does to
 // the change of their spec (there, back, and there again), to the first of several owners going and coming back while the
-// others stay, and to the deletion of all.
+// others stay, and to the deletion of all. A controller without owners is described by its [Singleton].
 //
 // Each run must end like the one without faults, in a bounded number of passes, without orphans, without deleting more
 // than that one, and without a write once the end is reached. A failing case prints its name and how to run it alone.
@@ -202,18 +202,7 @@ func (e *explorer) find(name string, check Check, format string, args ...any) {
 
 // baselines runs the plots without faults.
 func (e *explorer) baselines(ctx context.Context) error {
-	plots := [][]step{{stepA}}
-	if e.system.Change != nil {
-		plots = append(plots, []step{stepB}, []step{stepA, stepB}, []step{stepA, stepB, stepA}, []step{stepA, stepB, stepA, stepB})
-	}
-	if len(e.system.Owners) > 1 {
-		plots = append(plots, []step{stepLess}, []step{stepA, stepLess}, []step{stepA, stepLess, stepA})
-	}
-	plots = append(plots, []step{stepA, stepDelete})
-	if e.system.Change != nil {
-		plots = append(plots, []step{stepB, stepDelete})
-	}
-	for _, steps := range plots {
+	for _, steps := range e.system.plots() {
 		if err := e.baseline(ctx, steps...); err != nil {
 			return err
 		}
@@ -253,7 +242,7 @@ func (e *explorer) baseline(ctx context.Context, steps ...step) error {
 		e.compare(name, last, state)
 	}
 	e.checkStatus(name, r)
-	if last == stepDelete {
+	if last == stepDelete && e.system.Singleton == nil {
 		e.checkOrphans(ctx, name, state)
 	}
 	e.checkQuiet(ctx, name, r, true)

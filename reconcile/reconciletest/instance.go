@@ -46,7 +46,7 @@ func start(ctx context.Context, w *world, variant variation, log *eventLog) (*in
 	i.view.shake = variant.shake
 	i.view.lag = lagOf(variant.lag)
 	m := newManager(w, i.view, i.wire, log.add)
-	if err := w.system.Setup(m); err != nil {
+	if err := w.setup()(m); err != nil {
 		stop()
 		return nil, fmt.Errorf("system: Setup: %w", err)
 	}

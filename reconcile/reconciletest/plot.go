@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// step is what happens to the owners from outside.
+// step is what happens to the owners, or the inputs of a singleton, from outside.
 type step string
 
 const (
@@ -19,6 +19,7 @@ const (
 	stepB      step = "B"      // created with, or changed to, what System.Change makes of it
 	stepLess   step = "less"   // as in A, but without the first owner: never created, or deleted
 	stepDelete step = "delete" // deleted
+	stepOff    step = "off"    // as in A, with the operator switched off: see Singleton
 )
 
 // plot is the story of one run: steps, with a variation during one of them.
@@ -48,7 +49,7 @@ func play(ctx context.Context, system System, p plot, namespace string) *run {
 	if r.world, r.err = newWorld(ctx, system, namespace); r.err != nil {
 		return r
 	}
-	r.world.reversed = p.variant.reversed
+	r.world.reversed, r.world.off = p.variant.reversed, p.steps[0] == stepOff
 	variant := variation{}
 	if p.at == 0 {
 		variant = p.variant
@@ -60,7 +61,7 @@ func play(ctx context.Context, system System, p plot, namespace string) *run {
 		if n == p.at && n > 0 {
 			r.vary(p.variant)
 		}
-		if r.err = r.world.perform(ctx, p.steps[n], n == 0); r.err != nil {
+		if r.err = r.enter(ctx, p, n); r.err != nil {
 			return r
 		}
 		if r.err = r.last.settle(ctx); r.err != nil || !r.last.dead() {
@@ -68,11 +69,12 @@ func play(ctx context.Context, system System, p plot, namespace string) *run {
 		}
 		if p.unseen && n+1 < len(p.steps) {
 			n++
+			r.world.off = p.steps[n] == stepOff
 			if r.err = r.world.perform(ctx, p.steps[n], false); r.err != nil {
 				return r
 			}
 		}
-		if r.err = r.restart(ctx); r.err == nil {
+		if r.err = r.restart(ctx, variation{}); r.err == nil {
 			r.err = r.last.settle(ctx)
 		}
 	}
@@ -108,24 +110,39 @@ func (r *run) gather() {
 }
 
 // restart ends the instance and starts another one.
-func (r *run) restart(ctx context.Context) error {
+func (r *run) restart(ctx context.Context, variant variation) error {
 	r.gather()
 	r.last.end()
-	var err error
-	r.last, err = start(ctx, r.world, variation{}, &r.events)
+	next, err := start(ctx, r.world, variant, &r.events)
+	if err == nil {
+		r.last = next
+	}
 	return err
+}
+
+// enter carries out a step. One that switches the operator off or on starts another instance.
+func (r *run) enter(ctx context.Context, p plot, n int) error {
+	off := p.steps[n] == stepOff
+	if err := r.world.perform(ctx, p.steps[n], n == 0); err != nil || off == r.world.off {
+		return err
+	}
+	r.world.off = off
+	if n == p.at {
+		return r.restart(ctx, p.variant)
+	}
+	return r.restart(ctx, variation{})
 }
 
 // perform carries out a step from outside.
 func (w *world) perform(ctx context.Context, s step, first bool) error {
-	for n, owner := range w.system.Owners {
+	for n, owner := range w.system.subjects() {
 		of := s
 		switch {
 		case s == stepLess && n == 0 && first:
 			continue
 		case s == stepLess && n == 0:
 			of = stepDelete
-		case s == stepLess:
+		case s == stepLess, s == stepOff:
 			of = stepA
 		}
 		if err := w.performOn(ctx, owner, of, first); err != nil {
@@ -142,6 +159,9 @@ func (w *world) performOn(ctx context.Context, owner client.Object, s step, firs
 	}
 	if s == stepB {
 		w.system.Change(wanted)
+	}
+	if first && s == stepDelete {
+		return nil
 	}
 	if first {
 		return w.add(ctx, wanted)

@@ -56,7 +56,7 @@ func (s *stage) Replays(name string, replay func(ctx context.Context, r *record.
 // stage sets the system up in a world where nothing happens.
 func (s System) stage(ctx context.Context) (*stage, error) {
 	s.Environment, s.Given, s.GivenYAML = nil, nil, ""
-	if len(s.Owners) == 0 {
+	if len(s.Owners) == 0 && s.Singleton == nil {
 		s.Owners = []client.Object{nil} // not created
 	}
 	system, err := s.withDefaults()

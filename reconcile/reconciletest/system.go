@@ -24,7 +24,7 @@ import (
 )
 
 // System is an operator and the world that it lives in: what [Converge], [Steady], [Writes] and [Scenario] run. Setup
-// and Owners are required.
+// and Owners are required, or a Singleton instead of Owners.
 type System struct {
 	// Setup adds the controllers to a manager, as the operator's main does. It is called for each new instance, so it
 	// must build everything anew; what a previous instance has remembered must be gone. The manager has no other sources
@@ -35,11 +35,14 @@ type System struct {
 	// without a namespace get that of the test, except those of cluster-scoped kinds. Of several owners the first also goes
 	// and comes back while the others stay: they may have children in common.
 	Owners []client.Object
+	// Singleton takes the place of Owners where a controller has none. Nil is none.
+	Singleton *Singleton
 	// Given is what is in the world before the operator starts. A status is stored as well.
 	Given []client.Object
 	// GivenYAML is added to Given: YAML documents, separated by lines of three dashes.
 	GivenYAML string
-	// Change makes spec B of an owner out of its spec A, for the cases about transitions. Nil leaves them out.
+	// Change makes spec B of an owner, or of an input of a Singleton, out of its spec A, for the cases about transitions. Nil
+	// leaves them out.
 	Change func(owner client.Object)
 	// StandIns play everybody else: they are called after each pass until they change nothing more.
 	StandIns []StandIn
@@ -84,7 +87,7 @@ const (
 
 var (
 	errNoSetup  = errors.New("system: Setup is required: the function that adds the controllers to a manager")
-	errNoOwners = errors.New("system: Owners are required: the objects that the controllers reconcile")
+	errNoOwners = errors.New("system: Owners are required: the objects that the controllers reconcile; or a Singleton, for one that has none")
 )
 
 // withDefaults checks the system and fills in what was left out.
@@ -92,8 +95,11 @@ func (s System) withDefaults() (System, error) {
 	if s.Setup == nil {
 		return s, errNoSetup
 	}
-	if len(s.Owners) == 0 {
+	if len(s.Owners) == 0 && s.Singleton == nil {
 		return s, errNoOwners
+	}
+	if len(s.Owners) > 0 && s.Singleton != nil {
+		return s, errOwnersToo
 	}
 	if s.Scheme == nil {
 		s.Scheme = clientgoscheme.Scheme

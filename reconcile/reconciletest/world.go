@@ -29,6 +29,7 @@ type world struct {
 	fake      *fakeWorld       // nil on a real API server
 	namespace string
 	reversed  bool // caches list backwards
+	off       bool // the operator is switched off, see Singleton
 
 	mu      sync.Mutex
 	touched map[schema.GroupVersionKind]bool // kinds that a real world may have objects of; informers start at once

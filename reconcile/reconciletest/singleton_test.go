@@ -1,0 +1,213 @@
+package reconciletest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+)
+
+const onSale = "test.reconcilekit.dev/on-sale"
+
+// stall lists what is on sale, ConfigMaps with a label, in one ConfigMap, and has a Service while something is.
+type stall struct {
+	closed bool
+	bug    stallBug
+	life   int64           // of the operator, counted
+	first  *[]string       // what the first pass saw
+	offers map[string]bool // all that were ever seen in this life
+}
+
+// stallBug is what is wrong with a stall.
+type stallBug string
+
+const (
+	remembersFirst stallBug = "lists what the first pass saw"
+	addsOnly       stallBug = "keeps what is on sale no more"
+	keepsService   stallBug = "keeps the Service without offers"
+	drawsAtStart   stallBug = "writes what is new in every life"
+	retriesHot     stallBug = "asks for another pass at once"
+	forgets        stallBug = "deletes nothing when it is switched off"
+)
+
+type offers struct {
+	reconcile.FetchResult[*corev1.ConfigMapList]
+}
+
+func (offers) GetComponentHealth(context.Context) []health.Component {
+	return []health.Component{{Name: "Stall", State: health.Ready, Reason: "Listed"}}
+}
+
+func (stall) FetchRemoteState(ctx context.Context, r reconcile.Reader, _ reconcile.ReconcileContext[*controller.Group]) offers {
+	return offers{reconcile.FetchList(ctx, r, &corev1.ConfigMapList{}, client.InNamespace("default"), client.MatchingLabels{onSale: "true"})}
+}
+
+func (stall) ComposeState(_ context.Context, _ reconcile.ReconcileContext[*controller.Group], o offers) offers {
+	return o
+}
+
+func (s stall) PlanResources(_ context.Context, _ reconcile.ReconcileContext[*controller.Group], o offers) (plan reconcile.PlanResult) {
+	if s.closed {
+		return plan
+	}
+	var names []string
+	for _, item := range o.Value.Items {
+		names = append(names, item.Name+"="+item.Data["price"])
+		s.offers[names[len(names)-1]] = true
+	}
+	if *s.first == nil {
+		*s.first = append([]string{}, names...)
+	}
+	switch s.bug {
+	case remembersFirst:
+		names = *s.first
+	case addsOnly:
+		for name := range s.offers {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+	case retriesHot:
+		plan.RequeueAfter = 1
+	case drawsAtStart:
+		names = append(names, fmt.Sprint(s.life))
+	}
+	at := metav1.ObjectMeta{Namespace: "default", Name: "stall"}
+	plan.Apply(&corev1.ConfigMap{ObjectMeta: at, Data: map[string]string{"offers": strings.Join(names, ",")}})
+	service := &corev1.Service{ObjectMeta: at, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
+	if len(o.Value.Items) > 0 {
+		plan.Apply(service)
+	} else if s.bug == keepsService {
+		plan.Keep(service)
+	}
+	return plan
+}
+
+func stallSystem(bug stallBug) reconciletest.System {
+	var lives atomic.Int64
+	return stallOf(func(closed bool) func(mgr manager.Manager) error {
+		return func(mgr manager.Manager) error {
+			name := "stall"
+			if closed && bug == forgets {
+				name = "another"
+			}
+			s := stall{closed: closed, bug: bug, life: lives.Add(1), first: new([]string), offers: map[string]bool{}}
+			return controller.NewSingleton(name, s).Owns(&corev1.ConfigMap{}, &corev1.Service{}).SetupWithManager(mgr)
+		}
+	})
+}
+
+func stallOf(setup func(closed bool) func(mgr manager.Manager) error) reconciletest.System {
+	return reconciletest.System{
+		Setup: setup(false),
+		Singleton: &reconciletest.Singleton{
+			Inputs: []client.Object{offer("apples"), offer("pears")},
+			Off:    setup(true),
+		},
+		Change: func(o client.Object) { o.(*corev1.ConfigMap).Data["price"] = "2" },
+	}
+}
+
+func offer(name string) client.Object {
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{onSale: "true"}}, Data: map[string]string{"price": "1"},
+	}
+}
+
+func TestConvergeWithoutAnOwner(t *testing.T) {
+	t.Parallel()
+	s := stallSystem("")
+	s.Cases = 100
+	reconciletest.Converge(t, s)
+}
+
+// A singleton that only the environment configures has no inputs, and one that cannot be switched off has no Off.
+func TestConvergeWithoutAnOwnerOrInputs(t *testing.T) {
+	t.Parallel()
+	s := stallSystem("")
+	s.Singleton, s.Change = &reconciletest.Singleton{}, nil
+	out, err := reconciletest.Explore(t.Context(), s)
+	if err != nil || len(out.Findings) > 0 || out.Calls == 0 {
+		t.Errorf("%d calls, error %v, findings %v", out.Calls, err, out.Findings)
+	}
+}
+
+// Each fault of a singleton is caught by the check that is there for it.
+func TestConvergeCatchesFaultsOfASingleton(t *testing.T) {
+	t.Parallel()
+	for bug, want := range map[stallBug]struct {
+		check reconciletest.Check
+		in    string // the case, "" for any
+	}{
+		remembersFirst: {reconciletest.CheckState, "no fault, A-B"},
+		addsOnly:       {reconciletest.CheckState, "no fault, A-delete"},
+		keepsService:   {reconciletest.CheckOrphan, "no fault, A-delete"},
+		drawsAtStart:   {reconciletest.CheckQuiet, ""},
+		retriesHot:     {reconciletest.CheckRest, ""},
+		forgets:        {reconciletest.CheckOrphan, "no fault, A-off"},
+	} {
+		t.Run(string(bug), func(t *testing.T) {
+			t.Parallel()
+			s := stallSystem(bug)
+			s.Cases = 10 // already the runs without faults tell
+			out, err := reconciletest.Explore(t.Context(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.ContainsFunc(out.Findings, func(f reconciletest.Finding) bool {
+				return f.Check == want.check && (want.in == "" || f.Case == want.in)
+			}) {
+				t.Errorf("%d cases, and none caught by the check %q in %q; findings: %v", out.Cases, want.check, want.in, out.Findings)
+			}
+		})
+	}
+}
+
+func TestSingletonOrOwners(t *testing.T) {
+	t.Parallel()
+	both := shopSystem()
+	both.Singleton = &reconciletest.Singleton{}
+	for name, test := range map[string]struct {
+		system reconciletest.System
+		want   string
+	}{
+		"Both":    {both, "Owners and Singleton are both set"},
+		"Neither": {reconciletest.System{Setup: both.Setup}, "Owners are required"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := reconciletest.Explore(t.Context(), test.system); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("want an error with %q, got %v", test.want, err)
+			}
+		})
+	}
+}
+
+// The inputs of a singleton, and its state switched off, are what other checks start from, too.
+func TestChecksOfASingleton(t *testing.T) {
+	t.Parallel()
+	s := stallSystem("")
+	reconciletest.Steady(t, s, reconciletest.Budget{})
+	reconciletest.Writes(t, s, s.Change, 1+1) // of each of the two offers
+	reconciletest.Scenario{System: s, Expect: []client.Object{
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "stall"}, Data: map[string]string{"offers": "apples=1,pears=1"}},
+	}}.Run(t)
+	s.Setup = func(manager.Manager) error { return errors.New("no cluster") }
+	if _, err := reconciletest.Explore(t.Context(), s); err == nil || !strings.Contains(err.Error(), "no cluster") {
+		t.Errorf("want the error of Setup, got %v", err)
+	}
+}
