@@ -76,6 +76,22 @@ var _ = Describe("The finalizer", func() {
 		Expect(result.Finalized).To(BeTrue())
 	})
 
+	DescribeTable("goes when the caller lets go of an owner without children", func(between func(*world)) {
+		w := newWorld()
+		w.converge(func() apply.Set { return apply.Set{Hold: true} })
+		Expect(w.stored().Finalizers).To(HaveLen(1))
+		between(w)
+		w.converge(func() apply.Set { return apply.Set{} })
+		Expect(w.stored().Finalizers).To(BeEmpty())
+	},
+		Entry("in the same process", func(*world) {}),
+		Entry("after a restart", (*world).restart),
+		Entry("after a restart that held it once more", func(w *world) {
+			w.restart()
+			w.quiet(2, func() apply.Set { return apply.Set{Hold: true} })
+		}),
+	)
+
 	It("stays while the caller holds the owner", func() {
 		w := newWorld()
 		hold := func() apply.Set { return apply.Set{Hold: true} }

@@ -26,7 +26,6 @@ type metadataMemory struct {
 	// says that it is one.
 	identity uint64
 	covered  bool
-	hold     bool
 	// fresh says that the first pass found no inventory, so that all
 	// members are ours to know.
 	fresh bool
@@ -48,7 +47,7 @@ func (p *pass) recorded() (*inventory, error) {
 		return nil, err
 	}
 	if m.recorded == nil {
-		m.fresh = inv.empty()
+		m.fresh = inv.empty() && !inv.finalizer
 	} else if !m.recorded.equal(inv) {
 		m.covered = false // somebody has changed it
 	}
@@ -76,7 +75,7 @@ func (p *pass) grow() error {
 		return err
 	}
 	m := &p.memory.metadata
-	if m.covered && m.identity == p.identity && m.hold == p.set.Hold {
+	if m.covered && m.identity == p.identity {
 		return nil
 	}
 	wanted := recorded.merge(p.plannedInventory())
@@ -88,7 +87,7 @@ func (p *pass) grow() error {
 			return fmt.Errorf("record the inventory: %w", err)
 		}
 	}
-	m.covered, m.identity, m.hold = true, p.identity, p.set.Hold
+	m.covered, m.identity = true, p.identity
 	return nil
 }
 

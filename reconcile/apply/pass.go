@@ -25,7 +25,8 @@ type pass struct {
 	now       time.Time
 	children  []*planned
 	scratch   *[]planned // what children point into, given back at the end
-	// identity is the hash of which objects are planned, and how.
+	// identity is the hash of which objects are planned, and how, and of
+	// whether the owner is held.
 	identity uint64
 	// incomplete is why the planned objects are not all known.
 	incomplete error
@@ -143,6 +144,9 @@ func (e *Engine) room(n int) *[]planned {
 func (p *pass) plan() {
 	p.scratch = p.engine.room(len(p.set.Children))
 	all := *p.scratch
+	if p.set.Hold {
+		p.identity = 1
+	}
 	p.children = make([]*planned, len(all))
 	for i := range p.set.Children {
 		c := &all[i]
