@@ -2,6 +2,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -65,16 +66,11 @@ func parse(flags *flag.FlagSet, args []string) options {
 	return o
 }
 
-// run starts the operator and returns when it ends.
+// run does what the options ask for, and returns when the operator ends.
 func run(o options) error {
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&o.log)))
-	scheme := runtime.NewScheme()
-	if err := aimservice.AddToScheme(scheme); err != nil {
-		return err
-	}
-	services := aimservice.New()
 	if o.describe {
-		page, err := describe(scheme, services)
+		page, err := describe()
 		if err == nil {
 			fmt.Print(page.Markdown())
 		}
@@ -84,20 +80,33 @@ func run(o options) error {
 	if err != nil {
 		return err
 	}
-	cache, err := controller.CacheOptions(scheme, services)
-	if err != nil {
-		return err
-	}
-	mgr, err := ctrl.NewManager(config, manager.Options{
-		Scheme:                  scheme,
-		Cache:                   cache,
+	return serve(ctrl.SetupSignalHandler(), config, o.manager())
+}
+
+// manager returns the settings of the manager that the flags ask for.
+func (o options) manager() manager.Options {
+	return manager.Options{
 		Metrics:                 server.Options{BindAddress: o.metrics},
 		HealthProbeBindAddress:  o.probes,
 		LeaderElection:          o.leaderElect,
 		LeaderElectionID:        "aim-engine.aim.eai.amd.com",
 		LeaderElectionNamespace: o.leaseNamespace,
 		WebhookServer:           webhook.NewServer(webhook.Options{Port: o.webhookPort, CertDir: o.webhookCertDir}),
-	})
+	}
+}
+
+// serve runs the operator until the context ends.
+func serve(ctx context.Context, config *rest.Config, options manager.Options) error {
+	services := aimservice.New()
+	options.Scheme = runtime.NewScheme()
+	if err := aimservice.AddToScheme(options.Scheme); err != nil {
+		return err
+	}
+	var err error
+	if options.Cache, err = controller.CacheOptions(options.Scheme, services); err != nil {
+		return err
+	}
+	mgr, err := ctrl.NewManager(config, options)
 	if err != nil {
 		return fmt.Errorf("make the manager: %w", err)
 	}
@@ -109,12 +118,16 @@ func run(o options) error {
 	if err != nil {
 		return err
 	}
-	return mgr.Start(ctrl.SetupSignalHandler())
+	return mgr.Start(ctx)
 }
 
 // describe says what the operator watches, reads and writes.
-func describe(scheme *runtime.Scheme, services controller.Declared) (controller.Page, error) {
-	page, err := controller.NewPage("aim", scheme, services)
+func describe() (controller.Page, error) {
+	scheme := runtime.NewScheme()
+	if err := aimservice.AddToScheme(scheme); err != nil {
+		return controller.Page{}, err
+	}
+	page, err := controller.NewPage("aim", scheme, aimservice.New())
 	page.LeaderElection = true
 	return page, err
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -19,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -30,7 +33,10 @@ import (
 
 var (
 	scheme = runtime.NewScheme()
-	env    = &reconciletest.Environment{CRDPaths: []string{"config/kserve"}, Scheme: scheme}
+	env    = &reconciletest.Environment{
+		CRDPaths: []string{"config/kserve"}, Scheme: scheme,
+		Audit: true, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"},
+	}
 )
 
 func TestMain(m *testing.M) {
@@ -42,6 +48,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	env.CRDPaths = append(env.CRDPaths, filepath.Join(strings.TrimSpace(string(gateway)), "config/crd/standard/gateway.networking.k8s.io_httproutes.yaml"))
+	ctrl.SetLogger(logr.Discard())
 	os.Exit(env.Main(m))
 }
 
@@ -51,7 +58,7 @@ var account = types.NamespacedName{Namespace: "aim-system", Name: "aim-manager"}
 // TestGenerated holds the page and the rights to what the controller declares.
 func TestGenerated(t *testing.T) {
 	t.Parallel()
-	page, err := describe(scheme, aimservice.New())
+	page, err := describe()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +91,7 @@ func TestDescribe(t *testing.T) {
 // the watches table, with the line of its declaration.
 func TestWatches(t *testing.T) {
 	t.Parallel()
-	page, err := describe(scheme, aimservice.New())
+	page, err := describe()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,10 +187,16 @@ func goes(t *testing.T, c client.Client, service *aimv1alpha1.AIMService) {
 	if err := c.Delete(t.Context(), service); err != nil {
 		t.Fatal(err)
 	}
+	gone(t, c, service)
+}
+
+// gone waits until there is no such object.
+func gone(t *testing.T, c client.Client, object client.Object) {
+	t.Helper()
 	eventually(t, func() error {
-		err := c.Get(t.Context(), client.ObjectKeyFromObject(service), service)
+		err := c.Get(t.Context(), client.ObjectKeyFromObject(object), object)
 		if err == nil {
-			return errors.New("the service is still there")
+			return fmt.Errorf("%T %s is still there", object, object.GetName())
 		}
 		return client.IgnoreNotFound(err)
 	})

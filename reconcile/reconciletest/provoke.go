@@ -15,14 +15,14 @@ import (
 // RefusedOnce returns a hook for [Requests.Inject] that refuses the first write of each kind as an API server does while
 // the operator's cache lags behind: a server-side apply because somebody else has become the controller of the child, any
 // other patch of a whole object because it has changed. An operator has to look at the live object then, for which it
-// needs a right that it never uses otherwise.
+// needs a right that it never uses otherwise. Events pass: client-go never sends one again that was refused.
 func RefusedOnce() func(Request) *Fault {
 	var mu sync.Mutex
 
 	refused := map[right]bool{}
 
 	return func(r Request) *Fault {
-		if r.Subresource != "" || r.DryRun || r.Verb != "apply" && r.Verb != "patch" {
+		if r.Subresource != "" || r.Resource == "events" || r.DryRun || r.Verb != "apply" && r.Verb != "patch" {
 			return nil
 		}
 

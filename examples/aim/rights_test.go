@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/reconcilekit/reconcilekit/examples/aim/aimservice"
+	"github.com/reconcilekit/reconcilekit/examples/aim/api/kserve"
+	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/aim/standin/ready"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+)
+
+// TestRights: the operator uses each of the rights that are generated for it, and needs no other one.
+func TestRights(t *testing.T) {
+	env.Require(t)
+	w := newRightsWorld(t)
+	stop := w.start(t)
+
+	one, two := w.service("one"), w.service("two")
+	// All that a service can own: a template of its own, a cache of its own, a route and the InferenceService; and a model
+	// that it shares.
+	one.Spec.Overrides = &aimv1alpha1.AIMServiceOverrides{AIMRuntimeParameters: aimv1alpha1.AIMRuntimeParameters{
+		Precision: to(aimv1alpha1.AIMPrecision("fp16")),
+	}}
+	one.Spec.Caching = &aimv1alpha1.AIMServiceCachingConfig{Mode: aimv1alpha1.CachingModeDedicated}
+	w.create(t, one)
+	w.serves(t, one)
+	lost := w.service("lost")
+	lost.Spec.Model = aimv1alpha1.AIMServiceModel{Name: to("none")}
+	w.create(t, lost) // both ConfigValid and Ready become False for this reason in one pass
+	w.announcesTwice(t)
+
+	w.Without(t, "update aim.eai.amd.com/aimservices/finalizers", func() { w.create(t, two) })
+	w.change(t, two, func() { two.Spec.Replicas = to(int32(2)) }) // what was refused is tried again
+	w.serves(t, two)
+
+	stop() // and what an earlier version had planned is there when it comes back
+	var old []client.Object
+	for _, child := range w.children(t, one) {
+		twin, err := reconciletest.Outdated(child, "old", scheme)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.create(t, twin)
+		old = append(old, twin)
+	}
+	w.start(t)
+	for _, twin := range old {
+		gone(t, w.Client, twin)
+	}
+	for _, service := range []*aimv1alpha1.AIMService{one, two, lost} {
+		goes(t, w.Client, service)
+	}
+	w.Check(t, nil)
+}
+
+// rightsWorld is a namespace with an account for the operator that has the generated rights.
+type rightsWorld struct {
+	client.Client
+	*reconciletest.Rights
+	namespace string
+	requests  reconciletest.Requests
+}
+
+func newRightsWorld(t *testing.T) *rightsWorld {
+	t.Helper()
+	w := &rightsWorld{Client: env.Client(), namespace: env.Namespace(t)}
+	applyAll(t, w.Client, slices.DeleteFunc(manifests(t), func(file string) bool { return !strings.HasPrefix(file, "config/crd/") })...)
+	page, err := describe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Rights = env.Rights(t, page.Rules())
+	w.requests.Inject(reconciletest.RefusedOnce())
+	model, err := aimservice.GenerateModelName(rightsImage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &aimv1alpha1.AIMServiceTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "base"}}
+	template.Spec.ModelName = model
+	template.Spec.ModelSources = []aimv1alpha1.AIMModelSource{{ModelID: "acme/rights", SourceURI: "hf://acme/rights"}}
+	eventually(t, func() error { return w.Create(t.Context(), template) }) // once its kind is served
+	return w
+}
+
+const rightsImage = "ghcr.io/acme/rights:1.0"
+
+// service is one that makes its model and is published.
+func (w *rightsWorld) service(name string) *aimv1alpha1.AIMService {
+	service := &aimv1alpha1.AIMService{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}}
+	service.Spec.Model.Image = to(rightsImage)
+	service.Spec.Template.Name = "base"
+	service.Spec.Routing = &aimv1alpha1.AIMRuntimeRoutingConfig{
+		Enabled: to(true), GatewayRef: &gatewayv1.ParentReference{Name: "gw"}, PathTemplate: to("/{.metadata.namespace}/{.metadata.name}"),
+	}
+	return service
+}
+
+// start runs the operator with its rights until the test ends or stop is called.
+func (w *rightsWorld) start(t *testing.T) (stop func()) {
+	t.Helper()
+	o := parse(flag.NewFlagSet("aim", flag.ContinueOnError), []string{
+		"--health-probe-bind-address=0", "--leader-elect", "--leader-election-namespace=" + w.namespace,
+	})
+	options := o.manager()
+	options.Controller.SkipNameValidation = to(true) // two operators in one process, one after the other
+	options.LeaderElectionReleaseOnCancel = true
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	done := make(chan error, 1)
+	go func() { done <- serve(ctx, w.requests.Observe(w.Config()), options) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("the operator ended with %v", err)
+		}
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
+func (w *rightsWorld) create(t *testing.T, object client.Object) {
+	t.Helper()
+	if err := w.Create(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// change changes an object, whatever the operator writes to it meanwhile.
+func (w *rightsWorld) change(t *testing.T, object client.Object, edit func()) {
+	t.Helper()
+	eventually(t, func() error {
+		if err := w.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+			return err
+		}
+		edit()
+		return w.Update(t.Context(), object)
+	})
+}
+
+// serves plays everybody else until a service is ready.
+func (w *rightsWorld) serves(t *testing.T, service *aimv1alpha1.AIMService) {
+	t.Helper()
+	eventually(t, func() error {
+		if err := ready.Everything(t.Context(), w.Client); err != nil {
+			return err
+		}
+		if err := w.Get(t.Context(), client.ObjectKeyFromObject(service), service); err != nil {
+			return err
+		}
+		if !meta.IsStatusConditionTrue(service.Status.Conditions, "Ready") {
+			return fmt.Errorf("service %s is not ready: %v", service.Name, service.Status.Conditions)
+		}
+		return nil
+	})
+}
+
+// announcesTwice waits until the same has been said twice of a service, which the second time is a patch of the event.
+func (w *rightsWorld) announcesTwice(t *testing.T) {
+	t.Helper()
+	log, err := env.AuditLog()
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() error {
+		patches, err := log.Entries(reconciletest.User(w.User()),
+			reconciletest.Asked(reconciletest.Verb("patch"), reconciletest.Resource("events.k8s.io", "events")))
+		if err == nil && len(patches) == 0 {
+			err = errors.New("no event was patched")
+		}
+		return err
+	})
+}
+
+// children lists the children of a service, one of each kind that it can own.
+func (w *rightsWorld) children(t *testing.T, service *aimv1alpha1.AIMService) []client.Object {
+	t.Helper()
+	var children []client.Object
+	for _, list := range []client.ObjectList{
+		&kserve.InferenceServiceList{}, &gatewayv1.HTTPRouteList{}, &aimv1alpha1.AIMServiceTemplateList{}, &aimv1alpha1.AIMTemplateCacheList{},
+	} {
+		if err := w.List(t.Context(), list, client.InNamespace(w.namespace)); err != nil {
+			t.Fatal(err)
+		}
+		items, err := meta.ExtractList(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := 0
+		for _, item := range items {
+			if child, ok := item.(client.Object); ok && metav1.IsControlledBy(child, service) {
+				children, own = append(children, child), own+1
+			}
+		}
+		if own != 1 {
+			t.Fatalf("service %s has %d children in %T, want 1", service.Name, own, list)
+		}
+	}
+	return children
+}
+
+// to returns a pointer.
+func to[T any](value T) *T { return &value }

@@ -1,0 +1,51 @@
+package reconciletest_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+)
+
+// TestRefusedOnce: each kind is refused its first write of either sort, and what is no write of an object never.
+func TestRefusedOnce(t *testing.T) {
+	t.Parallel()
+
+	hook := reconciletest.RefusedOnce()
+	deployment := reconciletest.Request{Group: "apps", Resource: "deployments", Name: "x"}
+
+	for _, step := range []struct {
+		what   string
+		verb   string
+		change func(r *reconciletest.Request)
+		want   string
+	}{
+		{"a create", "create", nil, ""},
+		{"the first apply", "apply", nil, "Invalid"},
+		{"the second apply", "apply", func(r *reconciletest.Request) { r.Name = "y" }, ""},
+		{"the first patch", "patch", nil, "Conflict"},
+		{"the second patch", "patch", nil, ""},
+		{"an apply of another kind", "apply", func(r *reconciletest.Request) { r.Resource = "daemonsets" }, "Invalid"},
+		{"a status", "patch", func(r *reconciletest.Request) { r.Group, r.Subresource = "batch", "status" }, ""},
+		{"a dry-run", "apply", func(r *reconciletest.Request) { r.Group, r.DryRun = "batch", true }, ""},
+		{"a repeated event", "patch", func(r *reconciletest.Request) { r.Group, r.Resource = "events.k8s.io", "events" }, ""},
+	} {
+		request := deployment
+		request.Verb = step.verb
+
+		if step.change != nil {
+			step.change(&request)
+		}
+
+		got := ""
+		if fault := hook(request); fault != nil {
+			got = string(apierrors.ReasonForError(fault.Err))
+		}
+
+		if diff := cmp.Diff(step.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", step.what, diff)
+		}
+	}
+}
