@@ -3,6 +3,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -137,9 +138,36 @@ func newScheme() (*runtime.Scheme, error) {
 	return scheme, errors.Join(clientscheme.AddToScheme(scheme), v1beta1.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), openshift.AddToScheme(scheme))
 }
 
-// run starts the operator and returns when it ends.
+// run does what the options ask for, and returns when the operator ends.
 func run(o options) error {
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&o.log)))
+	if o.describe {
+		page, err := newPage()
+		if err == nil {
+			fmt.Print(page.Markdown())
+		}
+		return err
+	}
+	config, err := load(o.kubeconfig)
+	if err != nil {
+		return err
+	}
+	return serve(ctrl.SetupSignalHandler(), config, o.manager())
+}
+
+// manager returns the settings of the manager that the flags ask for.
+func (o options) manager() manager.Options {
+	return manager.Options{
+		Metrics:                server.Options{BindAddress: o.metrics},
+		HealthProbeBindAddress: o.probes,
+		LeaderElection:         o.leaderElect,
+		LeaderElectionID:       "85f368d1.opendatahub.io",
+		WebhookServer:          webhook.NewServer(webhook.Options{Port: o.webhookPort, CertDir: o.webhookCertDir}),
+	}
+}
+
+// serve runs the operator until the context ends.
+func serve(ctx context.Context, config *rest.Config, options manager.Options) error {
 	scheme, err := newScheme()
 	if err != nil {
 		return err
@@ -148,26 +176,11 @@ func run(o options) error {
 	if err != nil {
 		return err
 	}
-	if o.describe {
-		return describe(scheme, controllers.declared()...)
-	}
-	config, err := load(o.kubeconfig)
-	if err != nil {
+	options.Scheme = scheme
+	if options.Cache, err = controller.CacheOptions(scheme, controllers.declared()...); err != nil {
 		return err
 	}
-	cache, err := controller.CacheOptions(scheme, controllers.declared()...)
-	if err != nil {
-		return err
-	}
-	mgr, err := ctrl.NewManager(config, manager.Options{
-		Scheme:                 scheme,
-		Cache:                  cache,
-		Metrics:                server.Options{BindAddress: o.metrics},
-		HealthProbeBindAddress: o.probes,
-		LeaderElection:         o.leaderElect,
-		LeaderElectionID:       "85f368d1.opendatahub.io",
-		WebhookServer:          webhook.NewServer(webhook.Options{Port: o.webhookPort, CertDir: o.webhookCertDir}),
-	})
+	mgr, err := ctrl.NewManager(config, options)
 	if err != nil {
 		return fmt.Errorf("make the manager: %w", err)
 	}
@@ -184,22 +197,20 @@ func run(o options) error {
 	if err != nil {
 		return err
 	}
-	return mgr.Start(ctrl.SetupSignalHandler())
+	return mgr.Start(ctx)
 }
 
-// describe prints the page.
-func describe(scheme *runtime.Scheme, controllers ...controller.Declared) error {
-	page, err := newPage(scheme, controllers...)
+// newPage says what the operator watches, reads and writes.
+func newPage() (controller.Page, error) {
+	scheme, err := newScheme()
 	if err != nil {
-		return err
+		return controller.Page{}, err
 	}
-	fmt.Print(page.Markdown())
-	return nil
-}
-
-// newPage says what the operator does.
-func newPage(scheme *runtime.Scheme, controllers ...controller.Declared) (controller.Page, error) {
-	page, err := controller.NewPage("model-registry-operator", scheme, controllers...)
+	controllers, err := newOperator(scheme)
+	if err != nil {
+		return controller.Page{}, err
+	}
+	page, err := controller.NewPage("model-registry-operator", scheme, controllers.declared()...)
 	if err != nil {
 		return page, err
 	}

@@ -21,15 +21,7 @@ var account = types.NamespacedName{Namespace: "opendatahub", Name: "model-regist
 
 func describedPage(t *testing.T) controller.Page {
 	t.Helper()
-	scheme, err := newScheme()
-	if err != nil {
-		t.Fatal(err)
-	}
-	controllers, err := newOperator(scheme)
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := newPage(scheme, controllers.declared()...)
+	page, err := newPage()
 	if err != nil {
 		t.Fatal(err)
 	}
