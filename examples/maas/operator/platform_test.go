@@ -17,6 +17,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
+func TestTenantConverges(t *testing.T) {
+	t.Parallel()
+	reconciletest.Converge(t, platform(t))
+}
+
 // platform is a tenant whose platform moves to another gateway, and loses its telemetry.
 func platform(t *testing.T) reconciletest.System {
 	t.Helper()
