@@ -91,9 +91,9 @@ func (o *Operator) SetupWithManager(mgr manager.Manager) error {
 func ExtraRules() ([]rbacv1.PolicyRule, error) {
 	granted, err := tenant.Granted()
 	return append([]rbacv1.PolicyRule{{
-		APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get", "list", "watch", "create", "patch"},
+		APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"list", "watch", "create"},
 	}, {
-		APIGroups: []string{"maas.opendatahub.io"}, Resources: []string{"tenants"}, Verbs: []string{"create", "patch"},
+		APIGroups: []string{"maas.opendatahub.io"}, Resources: []string{"tenants"}, Verbs: []string{"create"},
 	}, {
 		APIGroups: []string{"gateway.networking.k8s.io"}, Resources: []string{"httproutes/finalizers"}, Verbs: []string{"update"},
 	}}, granted...), err

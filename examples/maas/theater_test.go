@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/yaml"
+
+	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/operator"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+)
+
+// theater is the API server of TestRights, on which the kinds of all other projects are installed.
+type theater struct {
+	*testing.T
+	env *reconciletest.Environment
+	c   client.Client
+}
+
+// open starts the API server.
+func open(t *testing.T) *theater {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := backend.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	gateway, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	standard := filepath.Join(strings.TrimSpace(string(gateway)), "config/crd/standard")
+	env := &reconciletest.Environment{
+		Scheme: scheme, Audit: true, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"},
+		CRDPaths: []string{"config/crd", "config/foreign",
+			filepath.Join(standard, "gateway.networking.k8s.io_httproutes.yaml"), filepath.Join(standard, "gateway.networking.k8s.io_gateways.yaml")},
+		CRDs: []*apiextensionsv1.CustomResourceDefinition{
+			definition("perses.dev", "v1alpha1", "PersesDashboard"), definition("perses.dev", "v1alpha1", "PersesDatasource"),
+			definition("operator.authorino.kuadrant.io", "v1beta1", "Authorino"),
+		},
+	}
+	env.Setup(t)
+	th := &theater{T: t, env: env, c: env.Client()}
+	for _, name := range []string{"llm", "openshift-ingress", app, "openshift-monitoring"} {
+		th.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	}
+	return th
+}
+
+// definition is that of a kind with any content.
+func definition(group, version, kind string) *apiextensionsv1.CustomResourceDefinition {
+	singular := strings.ToLower(kind)
+	return &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: singular + "s." + group},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Group: group, Scope: apiextensionsv1.NamespaceScoped,
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Kind: kind, ListKind: kind + "List", Singular: singular, Plural: singular + "s"},
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
+				Name: version, Served: true, Storage: true,
+				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
+					Type: "object", XPreserveUnknownFields: ptr.To(true),
+				}},
+			}},
+		},
+	}
+}
+
+// run runs the operator as main does, until the function that it returns is called, or the test ends.
+func (th *theater) run(config *rest.Config) (stop func()) {
+	th.Helper()
+	settings := backend.Config{
+		Gateway:      types.NamespacedName{Namespace: "openshift-ingress", Name: "maas-default-gateway"},
+		AppNamespace: app, SubscriptionNamespace: home, MetadataTTL: 60, AuthzTTL: 60,
+	}
+	maas, err := operator.New(settings)
+	if err != nil {
+		th.Fatal(err)
+	}
+	cache, err := maas.Cache(th.env.Scheme)
+	if err != nil {
+		th.Fatal(err)
+	}
+	options := ctrl.Options{
+		Scheme: th.env.Scheme, Cache: cache, Metrics: server.Options{BindAddress: "0"}, Logger: logr.Discard(),
+		LeaderElection: true, LeaderElectionID: "rights", LeaderElectionNamespace: app, LeaderElectionReleaseOnCancel: true,
+	}
+	options.Controller.SkipNameValidation = ptr.To(true) // it runs twice
+	mgr, err := ctrl.NewManager(config, options)
+	if err != nil {
+		th.Fatal(err)
+	}
+	keeper, err := operator.NewHome(mgr, settings, time.Second)
+	if err != nil {
+		th.Fatal(err)
+	}
+	if err := mgr.Add(keeper); err != nil {
+		th.Fatal(err)
+	}
+	if err := maas.SetupWithManager(mgr); err != nil {
+		th.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(th.Context()))
+	done := make(chan error, 1)
+	go func() { done <- mgr.Start(ctx) }()
+	var stopped bool
+	stop = func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		cancel()
+		if err := <-done; err != nil {
+			th.Errorf("the operator ended with %v", err)
+		}
+	}
+	th.Cleanup(stop)
+	return stop
+}
+
+func object(th *theater, text string) *unstructured.Unstructured {
+	th.Helper()
+	u := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(text), &u.Object); err != nil {
+		th.Fatal(err)
+	}
+	return u
+}
+
+func (th *theater) apply(texts ...string) {
+	th.Helper()
+	for _, text := range texts {
+		u := object(th, text)
+		th.eventually("the namespace of "+u.GetName(), func() bool {
+			err := th.c.Patch(th.Context(), u.DeepCopy(), client.Apply, client.FieldOwner("test"), client.ForceOwnership) //nolint:staticcheck // of any kind
+			return err == nil
+		})
+	}
+}
+
+func (th *theater) remove(texts ...string) {
+	th.Helper()
+	for _, text := range texts {
+		if err := th.c.Delete(th.Context(), object(th, text)); err != nil {
+			th.Fatal(err)
+		}
+	}
+}
+
+func (th *theater) create(object client.Object) {
+	th.Helper()
+	if err := th.c.Create(th.Context(), object); err != nil {
+		th.Fatal(err)
+	}
+}
+
+func (th *theater) patch(object client.Object, patch string) {
+	th.Helper()
+	if err := th.c.Patch(th.Context(), object, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+		th.Fatal(err)
+	}
+}
+
+func (th *theater) found(object client.Object) bool {
+	return th.c.Get(th.Context(), client.ObjectKeyFromObject(object), object) == nil
+}
+
+func (th *theater) gone(object client.Object) {
+	th.Helper()
+	th.eventually("no more "+object.GetName(), func() bool {
+		return apierrors.IsNotFound(th.c.Get(th.Context(), client.ObjectKeyFromObject(object), object))
+	})
+}
+
+// eventually waits for what the operator does.
+func (th *theater) eventually(what string, holds func() bool) {
+	th.Helper()
+	for end := time.Now().Add(patience); !holds(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			th.Fatalf("waited %s for %s", patience, what)
+		}
+	}
+}
+
+// urge is eventually for what was refused before: the owner is touched, as the operator takes its time to try again.
+func (th *theater) urge(owner client.Object, what string, holds func() bool) {
+	th.Helper()
+	looks := 0
+	th.eventually(what, func() bool {
+		done := holds()
+		if looks++; !done && looks%20 == 0 {
+			th.patch(owner, fmt.Sprintf(`{"metadata":{"annotations":{"look":"%d"}}}`, looks))
+		}
+		return done
+	})
+}
