@@ -1,0 +1,230 @@
+package aimservice_test
+
+import (
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/examples/aim/aimservice"
+	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
+)
+
+// reach says which services an object concerns.
+type reach int
+
+const (
+	one        reach = iota // the one that refers to it
+	namespaced              // all of its namespace
+	everybody               // all
+)
+
+// edge is a way in which a service reads another object. What is made for a service has its name in it, so that no two
+// services share anything.
+type edge struct {
+	what string
+	// service changes a service so that it reads.
+	service func(s *aimv1alpha1.AIMService)
+	// given is what else has to be there.
+	given func(s *aimv1alpha1.AIMService) []client.Object
+	// object is what is read, as it is when it is created.
+	object func(s *aimv1alpha1.AIMService) client.Object
+	// status sets a status, if there is one.
+	status func(o client.Object)
+	// leave takes the object out of what is selected, and back; nil where that cannot be.
+	leave func(o client.Object, out bool)
+	reach reach
+	// labels says that only labels matter.
+	labels bool
+	// graceful says that the API server changes the object before it deletes it: a finalizer keeps the two apart.
+	graceful bool
+	// owner says that the object is a service, too, which its own change wakes, and which is not made and deleted here.
+	owner bool
+}
+
+var _ = Describe("A service that reads", Ordered, func() {
+	var w *edgeWorld
+	BeforeAll(func() { w = startReading() })
+
+	for _, e := range edges() {
+		It(e.what+" is enqueued once for each of its changes, and nobody else is", func() {
+			p := stage(w, e)
+			if e.owner {
+				p.changes()
+				return
+			}
+			stranger := e.object(e.serviceIn(p.s.Namespace, "stranger"))
+			p.enqueues("create another", "create", stranger, nil, func() { put(stranger) })
+			p.enqueues("change another", "update", stranger, nil, func() { touch(stranger, "labels") })
+			p.comes()
+			p.changes()
+			p.leaves()
+			p.goes()
+			p.comes() // it was remembered while it was not there
+		})
+	}
+
+	It("leaves no kind out that the operator watches", func() {
+		described, err := aimservice.New().Describe(scheme)
+		Expect(err).NotTo(HaveOccurred())
+		read := []string{"apiextensions.k8s.io/v1/CustomResourceDefinition"} // what optional kinds wait for
+		for _, e := range edges() {
+			read = append(read, kindOf(e.object(e.serviceIn("default", "x"))))
+		}
+		for _, watch := range described.Watches {
+			Expect(read).To(ContainElement(watch.GVK))
+		}
+	})
+})
+
+// play is an edge in a world where nothing else goes on.
+type play struct {
+	*edgeWorld
+	edge
+	services []*aimv1alpha1.AIMService
+	s        *aimv1alpha1.AIMService // the one that is looked at
+	sentinel *aimv1alpha1.AIMService // one in another namespace, with the same edge to mark
+	mark     client.Object
+	object   client.Object // of s
+}
+
+// stage makes three services with the edge, of which one reads nothing that exists, and what the sentinel reads.
+func stage(w *edgeWorld, e edge) *play {
+	GinkgoHelper()
+	here, there := namespace(), namespace()
+	p := &play{edgeWorld: w, edge: e, s: e.serviceIn(here, "s"), sentinel: e.serviceIn(there, "z")}
+	p.services = []*aimv1alpha1.AIMService{p.s, e.serviceIn(here, "bystander"), p.sentinel}
+	for _, service := range p.services {
+		put(service)
+	}
+	for _, service := range p.services {
+		if e.given == nil {
+			continue
+		}
+		for _, object := range e.given(service) {
+			w.knows(put(object))
+		}
+	}
+	p.mark = put(e.object(p.sentinel))
+	w.knows(p.mark)
+	if e.owner {
+		p.object = put(e.object(p.s))
+		w.quiet(p.object.(*aimv1alpha1.AIMService))
+	}
+	w.quiet(p.services...)
+	return p
+}
+
+// readers are whom a change of an object concerns that was made for a service, nil for none of them.
+func (p *play) readers(object client.Object, its *aimv1alpha1.AIMService) (found []*aimv1alpha1.AIMService) {
+	for _, service := range p.services {
+		if service == its || p.reach == everybody || p.reach == namespaced && object.GetNamespace() == service.Namespace {
+			found = append(found, service)
+		}
+	}
+	if self, ok := object.(*aimv1alpha1.AIMService); ok {
+		found = append(found, self)
+	}
+	return found
+}
+
+// enqueues checks what a change enqueues: those whom it concerns, each once, and in all nobody else by the time when later
+// changes of the same kind have been worked on. Events of a kind come in order, and so do services out of the queue; two
+// changes, because the first may overtake a service that is being worked on when its event comes.
+func (p *play) enqueues(what, event string, object client.Object, its *aimv1alpha1.AIMService, do func()) {
+	GinkgoHelper()
+	p.wakes(what, event, object, p.readers(object, its), do)
+}
+
+func (p *play) wakes(what, event string, object client.Object, readers []*aimv1alpha1.AIMService, do func()) {
+	GinkgoHelper()
+	before := p.count()
+	var want []string
+	step := func(event string, object client.Object, readers []*aimv1alpha1.AIMService, do func()) {
+		GinkgoHelper()
+		for _, service := range readers {
+			want = append(want, expected(service, event, object))
+		}
+		do()
+		Eventually(func() []string { return p.since(before) }).WithPolling(10*time.Millisecond).Should(ContainElements(want), what)
+	}
+	step(event, object, readers, do)
+	for range 2 {
+		step("update", p.mark, p.readers(p.mark, p.sentinel), func() { touch(p.mark, "labels") })
+	}
+	Expect(p.since(before)).To(ConsistOf(want), what)
+}
+
+func (p *play) comes() {
+	GinkgoHelper()
+	p.object = p.edge.object(p.s)
+	if p.graceful {
+		p.object.SetFinalizers([]string{"edges.test/hold"})
+	}
+	p.enqueues("create", "create", p.object, p.s, func() { put(p.object) })
+}
+
+func (p *play) changes() {
+	GinkgoHelper()
+	annotated := p.readers(p.object, p.s)
+	if p.labels {
+		annotated = nil
+	}
+	p.wakes("annotate", "update", p.object, annotated, func() { touch(p.object, "annotations") })
+	p.enqueues("relabel", "update", p.object, p.s, func() { touch(p.object, "labels") })
+	if p.status == nil {
+		return
+	}
+	p.enqueues("status", "update", p.object, p.s, func() {
+		p.status(p.object)
+		Expect(c.Status().Update(ctx, p.object)).To(Succeed())
+	})
+}
+
+func (p *play) leaves() {
+	GinkgoHelper()
+	if p.leave == nil {
+		return
+	}
+	move := func(out bool) func() {
+		return func() {
+			p.leave(p.object, out)
+			Expect(c.Update(ctx, p.object)).To(Succeed())
+		}
+	}
+	p.enqueues("leave", "update", p.object, p.s, move(true))
+	p.enqueues("change outside", "update", p.object, nil, func() { touch(p.object, "annotations") })
+	p.enqueues("enter", "update", p.object, p.s, move(false))
+}
+
+func (p *play) goes() {
+	GinkgoHelper()
+	if !p.graceful {
+		p.enqueues("delete", "delete", p.object, p.s, func() { Expect(c.Delete(ctx, p.object)).To(Succeed()) })
+		return
+	}
+	p.enqueues("delete", "update", p.object, p.s, func() {
+		Expect(c.Delete(ctx, p.object, client.GracePeriodSeconds(0))).To(Succeed())
+	})
+	p.enqueues("let go", "delete", p.object, p.s, func() {
+		release := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
+		Expect(c.Patch(ctx, p.object, release)).To(Succeed())
+	})
+}
+
+// serviceIn is a service with the edge, which the operator of the other specs leaves alone. It has its finalizer from the
+// start: a service that gets it later is told of that by its own change.
+func (e edge) serviceIn(namespace, name string) *aimv1alpha1.AIMService {
+	s := serviceOf(namespace, name, modelNameOf(namespace, name))
+	s.Annotations = map[string]string{aimservice.PauseAnnotation: "true"}
+	s.Finalizers = []string{aimservice.CleanupFinalizer}
+	if e.service != nil {
+		e.service(s)
+	}
+	return s
+}
+
+// modelNameOf is of cluster scope.
+func modelNameOf(namespace, name string) string { return namespace + "-" + name }

@@ -1,0 +1,174 @@
+package aimservice_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr/funcr"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/reconcilekit/reconcilekit/examples/aim/aimservice"
+	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+)
+
+// reading are the phases of the operator, which reads and plans as ever and leaves all children as they are: what wakes a
+// service is then what the test does, and no echo of its own writes.
+type reading struct{ aimservice.ServiceReconciler }
+
+func (r *reading) PlanResources(
+	ctx context.Context, rc reconcile.ReconcileContext[*aimv1alpha1.AIMService], obs aimservice.ServiceObservation,
+) reconcile.PlanResult {
+	plan := r.ServiceReconciler.PlanResources(ctx, rc, obs)
+	plan.Standstill = true
+	return plan
+}
+
+// enqueue is what the SDK tells of a service that was enqueued: for each pass the first event that asked for it, and how
+// many more did before it began.
+type enqueue struct {
+	Message   string `json:"msg"`
+	Namespace string
+	Name      string
+	Event     string
+	Kind      string
+	By        struct{ Namespace, Name string }
+	More      int
+}
+
+func (e enqueue) String() string {
+	text := fmt.Sprintf("%s/%s for %s of %s %s", e.Namespace, e.Name, e.Event, e.Kind, strings.TrimPrefix(e.By.Namespace+"/"+e.By.Name, "/"))
+	if e.More > 0 {
+		text += fmt.Sprintf(", and for %d other events", e.More)
+	}
+	return text
+}
+
+// edgeWorld runs an operator whose enqueues are taken down. One worker takes services in the order in which they were enqueued.
+type edgeWorld struct {
+	known client.Reader // what the operator knows
+
+	mu   sync.Mutex
+	seen []string
+}
+
+// startReading runs the operator until the specs of the container end.
+func startReading() *edgeWorld {
+	GinkgoHelper()
+	w := &edgeWorld{}
+	services := aimservice.Declare(&reading{}).Options(controller.Options{
+		Apply: apply.Options{Finalizer: aimservice.CleanupFinalizer}, PauseAnnotation: "edges.test/paused", SkipNameValidation: true,
+	})
+	cache, err := controller.CacheOptions(scheme, services)
+	Expect(err).NotTo(HaveOccurred())
+	mgr, err := ctrl.NewManager(env.Config(), manager.Options{
+		Scheme: scheme, Cache: cache, Metrics: server.Options{BindAddress: "0"},
+		Logger: funcr.NewJSON(w.note, funcr.Options{Verbosity: 1}),
+	})
+	Expect(err).NotTo(HaveOccurred())
+	Expect(services.SetupWithManager(mgr)).To(Succeed())
+	running, cancel := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- mgr.Start(running) }()
+	DeferCleanup(func() {
+		cancel()
+		Expect(<-done).To(Succeed())
+	})
+	Expect(mgr.GetCache().WaitForCacheSync(running)).To(BeTrue())
+	w.known = mgr.GetCache()
+	return w
+}
+
+func (w *edgeWorld) note(line string) {
+	var e enqueue
+	if !strings.Contains(line, `"woken"`) || json.Unmarshal([]byte(line), &e) != nil || e.Message != "woken" {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.seen = append(w.seen, e.String())
+}
+
+// since lists the enqueues after the first ones.
+func (w *edgeWorld) since(first int) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.seen[first:])
+}
+
+func (w *edgeWorld) count() int { return len(w.since(0)) }
+
+// quiet waits until nothing has been enqueued for a while, after something was for each of the services.
+func (w *edgeWorld) quiet(services ...*aimv1alpha1.AIMService) {
+	GinkgoHelper()
+	for _, s := range services {
+		Eventually(func() []string { return w.since(0) }).Should(ContainElement(HavePrefix(s.Namespace + "/" + s.Name + " for create of ")))
+	}
+	last := -1
+	Eventually(func() bool {
+		before := last
+		last = w.count()
+		return before == last
+	}).WithPolling(700 * time.Millisecond).Should(BeTrue())
+}
+
+// knows waits until the operator has an object in its cache, where a later event of the kind cannot overtake it.
+func (w *edgeWorld) knows(objects ...client.Object) {
+	GinkgoHelper()
+	for _, object := range objects {
+		kind, err := apiutil.GVKForObject(object, scheme)
+		Expect(err).NotTo(HaveOccurred())
+		var cached client.Object = controller.Metadata(kind)
+		if kind.Kind != "Node" { // of which the cache keeps no more
+			cached = object.DeepCopyObject().(client.Object)
+		}
+		Eventually(func() error { return w.known.Get(ctx, client.ObjectKeyFromObject(object), cached) }).Should(Succeed())
+	}
+}
+
+// kindOf prints the kind of an object as the SDK does.
+func kindOf(object client.Object) string {
+	GinkgoHelper()
+	kind, err := apiutil.GVKForObject(object, scheme)
+	Expect(err).NotTo(HaveOccurred())
+	return kind.Group + "/" + kind.Version + "/" + kind.Kind
+}
+
+// expected is an enqueue of a service because of an object.
+func expected(service *aimv1alpha1.AIMService, event string, object client.Object) string {
+	GinkgoHelper()
+	e := enqueue{Namespace: service.Namespace, Name: service.Name, Event: event, Kind: kindOf(object)}
+	e.By.Namespace, e.By.Name = object.GetNamespace(), object.GetName()
+	return e.String()
+}
+
+// put creates an object; of the cluster's own, which no namespace takes along, it cleans up.
+func put(object client.Object) client.Object {
+	GinkgoHelper()
+	Expect(c.Create(ctx, object)).To(Succeed(), "%T %s", object, object.GetName())
+	if object.GetNamespace() == "" {
+		DeferCleanup(func() { Expect(client.IgnoreNotFound(c.Delete(ctx, object))).To(Succeed()) })
+	}
+	return object
+}
+
+// touch changes what means nothing to anybody.
+func touch(object client.Object, where string) {
+	GinkgoHelper()
+	patch := fmt.Appendf(nil, `{"metadata":{%q:{"touched":"%d"}}}`, where, time.Now().UnixNano())
+	Expect(c.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+}
