@@ -2,6 +2,7 @@ package health
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -170,7 +171,7 @@ func (a *Assessor) merge(fresh part) *part {
 		if p.name != fresh.name || p.name == "" {
 			continue
 		}
-		errors := append(p.errors, fresh.errors...)
+		errors := slices.Concat(p.errors, fresh.errors)
 		immediate := p.immediate || fresh.immediate
 		if !Worse(p.state, fresh.state) {
 			*p = fresh

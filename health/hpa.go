@@ -40,8 +40,7 @@ func scaling(h *autoscalingv2.HorizontalPodAutoscaler) (active, able *autoscalin
 			active = c
 		case autoscalingv2.AbleToScale:
 			able = c
-		case autoscalingv2.ScalingLimited:
-			// At its bounds, which is no trouble.
+		default: // such as ScalingLimited: at its bounds, which is no trouble
 		}
 	}
 	return active, able

@@ -118,8 +118,9 @@ func unresolved(reason string) Category {
 		return Auth
 	case gatewayv1.RouteReasonInvalidKind, gatewayv1.RouteReasonUnsupportedProtocol:
 		return InvalidSpec
+	default:
+		return MissingDownstreamDependency
 	}
-	return MissingDownstreamDependency
 }
 
 // worstParent folds the parents: the worst, by state, reason and message; but errors beside a parent that works only degrade.

@@ -3,6 +3,7 @@ package health_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -23,11 +24,12 @@ type object struct {
 
 // summary is a component in one line.
 func summary(c health.Component) string {
-	text := fmt.Sprintf("%s %s: %s", c.GetState(), c.GetReason(), c.GetMessage())
+	var text strings.Builder
+	text.WriteString(fmt.Sprintf("%s %s: %s", c.GetState(), c.GetReason(), c.GetMessage()))
 	for _, err := range c.Errors {
-		text += " [" + health.Categorize(err).Category.String() + "]"
+		text.WriteString(" [" + health.Categorize(err).Category.String() + "]")
 	}
-	return text
+	return text.String()
 }
 
 // inspect reads the object typed, and unstructured, and says what Of makes of both.

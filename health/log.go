@@ -1,6 +1,7 @@
 package health
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
@@ -32,9 +33,9 @@ const maxLine = 256
 func ClassifyLog(text string) (LogClass, string) {
 	lines := strings.Split(strings.ToValidUTF8(text, ""), "\n")
 	for _, class := range []LogClass{LogInfrastructure, LogNotFound, LogAuth, LogStorageFull} {
-		for i := len(lines) - 1; i >= 0; i-- {
-			if mentions(class, strings.ToLower(lines[i])) {
-				return class, tellingLine(lines[i])
+		for _, v := range slices.Backward(lines) {
+			if mentions(class, strings.ToLower(v)) {
+				return class, tellingLine(v)
 			}
 		}
 	}

@@ -50,7 +50,8 @@ func TestPods(t *testing.T) {
 			[]string{`{"status":{"phase":"Failed","reason":"NodeShutdown"}}`}, nil, "Degraded PodInterrupted: Pod failed [Infrastructure]",
 		},
 		"deadline": {
-			[]string{`{"status":{"phase":"Failed","reason":"DeadlineExceeded","message":"too long"}}`}, nil,
+			[]string{`{"status":{"phase":"Failed","reason":"DeadlineExceeded","message":"too long"}}`},
+			nil,
 			"Failed PodDeadlineExceeded: too long [InvalidSpec]",
 		},
 		"crash loop":                    {[]string{podCrashes}, nil, "Degraded CrashLoopBackOff: Container c keeps crashing: exit code 3: no config"},
@@ -64,7 +65,8 @@ func TestPods(t *testing.T) {
 			nil, "Failed PodOOMKilled: Container i keeps crashing: exit code 137 (OOMKilled) [ResourceExhaustion]",
 		},
 		"crash loop with a log": {
-			[]string{podCrashes}, map[string]string{"a": "2026-01-01T10:00:00Z ERROR 401 Unauthorized\nbye"},
+			[]string{podCrashes},
+			map[string]string{"a": "2026-01-01T10:00:00Z ERROR 401 Unauthorized\nbye"},
 			"Failed AuthError: Container c keeps crashing: exit code 3: no config\n\nLog excerpt:\nERROR 401 Unauthorized [Auth]",
 		},
 		"failed with a log": {
@@ -100,7 +102,8 @@ func TestPods(t *testing.T) {
 			nil, "Starting PodsStarting: Pods are running, waiting for readiness",
 		},
 		"only going ones": {
-			[]string{`{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"status":{"phase":"Running"}}`}, nil,
+			[]string{`{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"status":{"phase":"Running"}}`},
+			nil,
 			"Starting PodsStarting: Pods are running, waiting for readiness",
 		},
 	}

@@ -65,15 +65,15 @@ func fill(into runtime.Object, content []byte, root *yamlnode.Node, at lines) er
 		}
 		return at.fail(guess(root, err), err)
 	}
-	for _, problem := range strict {
-		line := root.Line
-		var field kjson.FieldError
-		if errors.As(problem, &field) {
-			line = find(root, field.FieldPath()).Line
-		}
-		return at.fail(line, problem)
+	if len(strict) == 0 {
+		return nil
 	}
-	return nil
+	line := root.Line
+	var field kjson.FieldError
+	if errors.As(strict[0], &field) {
+		line = find(root, field.FieldPath()).Line
+	}
+	return at.fail(line, strict[0])
 }
 
 // parseDocument reads the text as one YAML document, for the lines of its fields.
@@ -98,7 +98,7 @@ func parseDocument(text string, at lines) (*yamlnode.Node, error) {
 }
 
 // yamlLine finds the line in an error of the YAML parser.
-var yamlLine = regexp.MustCompile(`line (\d+): `) //nolint:gochecknoglobals // a constant
+var yamlLine = regexp.MustCompile(`line (\d+): `)
 
 func yamlError(err error, at lines) error {
 	text := err.Error()
@@ -111,7 +111,7 @@ func yamlError(err error, at lines) error {
 }
 
 // segment is a part of the path of a field: a name, or an index in brackets.
-var segment = regexp.MustCompile(`[^.\[\]]+|\[\d+\]`) //nolint:gochecknoglobals // a constant
+var segment = regexp.MustCompile(`[^.\[\]]+|\[\d+\]`)
 
 // find follows a path such as spec.ports[0].name as far as it goes, and returns the key that it ends at, which has its line.
 func find(node *yamlnode.Node, path string) *yamlnode.Node {
@@ -149,7 +149,7 @@ func step(node *yamlnode.Node, part string) (key, value *yamlnode.Node) {
 }
 
 // jsonField finds the field in an error of the decoder, which may say it in words only.
-var jsonField = regexp.MustCompile(`Go struct field \w+\.([\w.\[\]]+) of type`) //nolint:gochecknoglobals // a constant
+var jsonField = regexp.MustCompile(`Go struct field \w+\.([\w.\[\]]+) of type`)
 
 // guess finds the line of an error that names its field in its text at most.
 func guess(root *yamlnode.Node, err error) int {

@@ -3,6 +3,7 @@ package manifests
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"text/template"
@@ -67,8 +68,9 @@ func markBranch(tree *parse.Tree, n *parse.BranchNode) {
 
 func markText(tree *parse.Tree, n *parse.TextNode) []byte {
 	location, _ := tree.ErrorContext(n) // name:line:column of the text's first byte
-	line := location[strings.Index(location, ":")+1:]
-	at, _ := strconv.Atoi(line[:strings.Index(line, ":")])
+	_, line, _ := strings.Cut(location, ":")
+	number, _, _ := strings.Cut(line, ":")
+	at, _ := strconv.Atoi(number)
 	var marked strings.Builder
 	for _, r := range string(n.Text) {
 		if r == '\n' {
@@ -102,8 +104,8 @@ func unmark(name, text string) (string, lines) {
 			last.line = places[i].line + 1
 		}
 	}
-	for i := len(places) - 1; i >= 0; i-- {
-		if places[i].template == "" {
+	for i, known := range slices.Backward(places) {
+		if known.template == "" {
 			places[i] = last
 		}
 		last = places[i]

@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -86,7 +87,7 @@ func (s *Set) parse(files fs.FS, file string) error {
 	if err != nil {
 		return fmt.Errorf("template %s: %w", file, err)
 	}
-	if strings.ContainsRune(string(text), mark) {
+	if bytes.ContainsRune(text, mark) {
 		return &Error{Template: name, Err: errors.New("control characters are not allowed")}
 	}
 	if _, err := s.templates.New(name).Parse(string(text)); err != nil {

@@ -56,7 +56,7 @@ func Discover[T client.Object](
 		if usable != nil {
 			if reason := usable(object); reason != nil {
 				out.Skipped = append(out.Skipped, Skipped{Key: client.ObjectKeyFromObject(object), Reason: reason})
-				return nil
+				return nil //nolint:nilerr // it is in the result
 			}
 		}
 		out.Found = append(out.Found, object)

@@ -5,10 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reconcilekit/reconcilekit/routing"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/jsonpath"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/reconcilekit/reconcilekit/routing"
 )
 
 func BenchmarkRender(b *testing.B) {

@@ -7,10 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reconcilekit/reconcilekit/health/verdict"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/reconcilekit/reconcilekit/health/verdict"
 )
 
 // Claimant is an owner that wants a path. Its age decides, so it must be that of the stored owner, never of its route.

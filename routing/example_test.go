@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/reconcilekit/reconcilekit/routing"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/reconcilekit/reconcilekit/routing"
 )
 
 // shop stands for the custom resource of an operator; any API type does.

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/reconcilekit/reconcilekit/health/verdict"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/reconcilekit/reconcilekit/health/verdict"
 )
 
 // Reasons of route health that are not taken from a condition of the gateway.

@@ -13,7 +13,7 @@ import (
 )
 
 // httpMethods are those that an HTTPRoute may match.
-var httpMethods = []gatewayv1.HTTPMethod{
+var httpMethods = []gatewayv1.HTTPMethod{ //nolint:gochecknoglobals // a constant
 	gatewayv1.HTTPMethodConnect, gatewayv1.HTTPMethodDelete, gatewayv1.HTTPMethodGet, gatewayv1.HTTPMethodHead,
 	gatewayv1.HTTPMethodOptions, gatewayv1.HTTPMethodPatch, gatewayv1.HTTPMethodPost, gatewayv1.HTTPMethodPut, gatewayv1.HTTPMethodTrace,
 }

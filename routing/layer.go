@@ -1,6 +1,9 @@
 package routing
 
-import "maps"
+import (
+	"maps"
+	"slices"
+)
 
 // Source is what one layer says about a setting. A nil value says nothing; a pointer to a zero value says zero.
 type Source[T any] struct {
@@ -52,14 +55,14 @@ func (c Choice[T]) Pointer() *T {
 // MergeMaps merges maps by key, the most specific first: its entries win. The result is new, and nil when nothing is in it.
 func MergeMaps[K comparable, V any](layers ...map[K]V) map[K]V {
 	var merged map[K]V
-	for i := len(layers) - 1; i >= 0; i-- {
-		if len(layers[i]) == 0 {
+	for _, v := range slices.Backward(layers) {
+		if len(v) == 0 {
 			continue
 		}
 		if merged == nil {
-			merged = make(map[K]V, len(layers[i]))
+			merged = make(map[K]V, len(v))
 		}
-		maps.Copy(merged, layers[i])
+		maps.Copy(merged, v)
 	}
 	return merged
 }

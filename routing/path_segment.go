@@ -52,7 +52,7 @@ func appendDNS(dst []byte, text string) []byte {
 		c := byte('-')
 		switch {
 		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
-			c = byte(r)
+			c = byte(r) //nolint:gosec // just compared
 		case 'A' <= r && r <= 'Z':
 			c = byte(r) + 'a' - 'A'
 		case r >= utf8.RuneSelf:
@@ -85,7 +85,7 @@ func encodeLiteral(text string) (string, error) {
 		case i+2 >= len(text) || unhex(text[i+1]) < 0 || unhex(text[i+2]) < 0:
 			return "", errors.New(`a "%" that two hexadecimal digits do not follow: write "%25" for a percent sign`)
 		default:
-			octet := byte(unhex(text[i+1])<<4 | unhex(text[i+2]))
+			octet := byte(unhex(text[i+1])<<4 | unhex(text[i+2])) //nolint:gosec // two digits of 4 bits
 			if octet == '/' {
 				return "", errors.New(`an encoded slash "%2F", which an HTTPRoute path must not contain`)
 			}

@@ -6,8 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reconcilekit/reconcilekit/routing"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/routing"
 )
 
 // gatewayDuration is the pattern of the CRD for durations.

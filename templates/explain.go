@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
@@ -34,7 +35,7 @@ func (r Result[C]) Explain() string {
 			e := r.Evaluations[i]
 			rank := "-"
 			if e.Rank > 0 {
-				rank = fmt.Sprint(e.Rank)
+				rank = strconv.Itoa(e.Rank)
 			}
 			return fmt.Sprintf("%s\t%s\t%s\t%s\t%s", e.label(), e.Outcome, rank, cell(e.Reason), cell(cmp.Or(e.Stage, e.DecidedBy)))
 		})

@@ -105,8 +105,9 @@ func fromErrno(errno syscall.Errno, err error) *Error {
 		return NewError(Infrastructure, "NetworkTimeout", "Network timeout", err)
 	case syscall.ECONNRESET:
 		return NewError(Infrastructure, "ConnectionReset", "Connection reset by peer", err)
+	default:
+		return nil
 	}
-	return nil
 }
 
 // fromRequest tells what is left: TLS, time, a request that failed for another reason, an answer that broke off.
@@ -131,8 +132,9 @@ func unreachable(errno syscall.Errno) bool {
 	switch errno {
 	case syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.EHOSTDOWN, syscall.ENETDOWN, syscall.EPIPE, syscall.ECONNABORTED:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // flatten calls yield for every error of a plain join (errors.Join, an Aggregate of apimachinery), in order, so that each gets its own

@@ -51,7 +51,7 @@ func root(t *testing.T) string {
 
 // library lists the packages of the library module with everything they
 // depend on, once for all tests.
-var library = sync.OnceValues(func() (map[string]listed, error) { //nolint:gochecknoglobals // one listing is slow enough
+var library = sync.OnceValues(func() (map[string]listed, error) {
 	return list(filepath.Join("..", ".."), "-deps", "./...")
 })
 

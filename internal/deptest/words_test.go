@@ -13,7 +13,7 @@ import (
 // products are words of the products that the examples rebuild, and of the
 // projects that these build on. They have no place in the library: what differs
 // from product to product is an input.
-var products = regexp.MustCompile(`(?i)\b(aim|aimservices?|eai\.amd|maas|opendatahub|modelmesh|model[-_ ]?registry|trustyai|` + //nolint:gochecknoglobals // a constant
+var products = regexp.MustCompile(`(?i)\b(aim|aimservices?|eai\.amd|maas|opendatahub|modelmesh|model[-_ ]?registry|trustyai|` +
 	`kserve|inferenceservices?|servingruntimes?|kuadrant|istio|kueue|openshift|rhoai)\b`)
 
 func TestNoProductInTheLibrary(t *testing.T) {

@@ -40,8 +40,7 @@ func BenchmarkSteadyPass(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer func() { _ = env.Stop() }()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
+	ctx := b.Context()
 	counted := &requests{}
 	c, live := benchClients(ctx, b, cfg, counted)
 	owner := &widget.Widget{ObjectMeta: metav1.ObjectMeta{Name: "bench", Namespace: "default"}}

@@ -91,7 +91,7 @@ func (w *world) settle(plan func() apply.Set) {
 		w.requests.take()
 		result := w.passWithStatus(plan())
 		g.Expect(result.Err()).NotTo(HaveOccurred())
-		g.Expect(result.PruneBlocked).To(BeNil())
+		g.Expect(result.PruneBlocked).ToNot(HaveOccurred())
 		g.Expect(writes(w.requests.take())).To(BeEmpty())
 	}).Should(Succeed())
 }

@@ -27,7 +27,9 @@ func knownDefaults(name string) []knownDefault {
 	case "kind":
 		return []knownDefault{
 			{in: claimTemplates, value: "PersistentVolumeClaim"},
-			{in: "parentRefs", value: "Gateway"}, {in: "backendRefs", value: "Service"}, {in: "backendRef", value: "Service"},
+			{in: "parentRefs", value: "Gateway"},
+			{in: "backendRefs", value: "Service"},
+			{in: "backendRef", value: "Service"},
 		}
 	case "protocol":
 		return []knownDefault{{value: "TCP"}}

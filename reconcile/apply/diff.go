@@ -125,7 +125,7 @@ func (d *diffWriter) child(c *planned) {
 	d.object("~", name, "update")
 	set := &fieldSet{}
 	if entry := ownEntry(c.live.GetManagedFields(), c.manager); entry != nil && entry.FieldsV1 != nil {
-		if parsed, err := parseFieldSet(entry.FieldsV1.Raw); err == nil {
+		if parsed, err := parseFieldSet(entry.FieldsV1.GetRawBytes()); err == nil {
 			set = parsed
 		}
 	}
@@ -187,7 +187,7 @@ func (d *diffWriter) prunes() error {
 	p := d.pass
 	if p.set.PruneBlocked != nil {
 		d.object("!", "prune", "blocked: "+p.set.PruneBlocked.Error())
-		return nil
+		return nil //nolint:nilerr // it is said in the diff
 	}
 	members, err := p.members()
 	if err != nil {

@@ -38,7 +38,7 @@ func (p *structPlans) of(t reflect.Type) *structPlan {
 	return plan
 }
 
-var typeMarshaler = reflect.TypeFor[json.Marshaler]()
+var typeMarshaler = reflect.TypeFor[json.Marshaler]() //nolint:gochecknoglobals // a constant
 
 func newStructPlan(t reflect.Type) *structPlan {
 	plan := &structPlan{}

@@ -68,7 +68,7 @@ func (p *pass) gave(o metav1.Object, owner types.UID) bool {
 	if entry == nil || entry.FieldsV1 == nil {
 		return false
 	}
-	set, err := parseFieldSet(entry.FieldsV1.Raw)
+	set, err := parseFieldSet(entry.FieldsV1.GetRawBytes())
 	if err != nil || set.field("metadata") == nil {
 		return false
 	}

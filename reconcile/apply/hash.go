@@ -132,7 +132,7 @@ func (h *hasher) structure(s *maphash.Hash, v reflect.Value) {
 	}
 	plan := h.plans.of(v.Type())
 	if plan.opaque {
-		data, _ := json.Marshal(v.Interface()) // the error shows when it is encoded to be sent
+		data, _ := json.Marshal(v.Interface()) //nolint:errchkjson // the error shows when it is encoded to be sent
 		_, _ = s.Write(data)
 		return
 	}
@@ -152,7 +152,7 @@ func (h *hasher) structure(s *maphash.Hash, v reflect.Value) {
 	_ = s.WriteByte(tagEnd)
 }
 
-var (
+var ( //nolint:gochecknoglobals // constants
 	typeQuantity  = reflect.TypeFor[resource.Quantity]()
 	typeTime      = reflect.TypeFor[metav1.Time]()
 	typeMicroTime = reflect.TypeFor[metav1.MicroTime]()

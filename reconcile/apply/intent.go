@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/maphash"
+	"maps"
 	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -215,14 +216,10 @@ func (c *planned) parseRules() error {
 // to touch any other object, and to create one.
 func body(content map[string]any, gvk schema.GroupVersionKind, key types.NamespacedName, uid types.UID) ([]byte, error) {
 	out := make(map[string]any, len(content)+2)
-	for name, value := range content {
-		out[name] = value
-	}
+	maps.Copy(out, content)
 	metadata := map[string]any{"name": key.Name}
 	if given, ok := content["metadata"].(map[string]any); ok {
-		for name, value := range given {
-			metadata[name] = value
-		}
+		maps.Copy(metadata, given)
 	}
 	if key.Namespace != "" {
 		metadata["namespace"] = key.Namespace

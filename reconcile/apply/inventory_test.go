@@ -80,10 +80,17 @@ func FuzzContributions(f *testing.F) {
 func TestRank(t *testing.T) {
 	t.Parallel()
 	order := []schema.GroupKind{
-		{Kind: "Namespace"}, {Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}, {Kind: "ServiceAccount"},
-		{Kind: "Secret"}, {Kind: "PersistentVolumeClaim"}, {Kind: "Service"}, {Group: "example.com", Kind: "Anything"},
-		{Group: "apps", Kind: "Deployment"}, {Group: "autoscaling", Kind: "HorizontalPodAutoscaler"},
-		{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}, {Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration"},
+		{Kind: "Namespace"},
+		{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"},
+		{Kind: "ServiceAccount"},
+		{Kind: "Secret"},
+		{Kind: "PersistentVolumeClaim"},
+		{Kind: "Service"},
+		{Group: "example.com", Kind: "Anything"},
+		{Group: "apps", Kind: "Deployment"},
+		{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"},
+		{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"},
+		{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration"},
 	}
 	for i := 1; i < len(order); i++ {
 		if apply.Rank(order[i-1]) >= apply.Rank(order[i]) {

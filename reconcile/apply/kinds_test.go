@@ -38,7 +38,8 @@ func podTemplate() corev1.PodTemplateSpec {
 				Name: "main", Image: "registry.example/app:1",
 				Ports: []corev1.ContainerPort{{ContainerPort: 8080}, {ContainerPort: 53, Protocol: corev1.ProtocolUDP}, {ContainerPort: 53}},
 				Env: []corev1.EnvVar{
-					{Name: "EMPTY"}, {Name: "A", Value: "1"},
+					{Name: "EMPTY"},
+					{Name: "A", Value: "1"},
 					{Name: "POD", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.name"}}},
 					{Name: "CPU", ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{Resource: "limits.cpu"}}},
 				},

@@ -35,7 +35,7 @@ var _ = Describe("A list of the engine that fails", func() {
 	account := func() client.Object { return &corev1.ServiceAccount{ObjectMeta: meta("sa")} }
 	blocked := func(result apply.Result, times int) {
 		GinkgoHelper()
-		Expect(result.PruneBlocked).NotTo(BeNil())
+		Expect(result.PruneBlocked).To(HaveOccurred())
 		Expect(result.PruneBlocked.Reason).To(Equal(apply.PruneFailed))
 		Expect(result.PruneBlocked).To(MatchError(broken))
 		Expect(result.RequeueAfter).To(Equal(time.Second<<times), "nothing else wakes the owner")

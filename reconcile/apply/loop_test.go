@@ -163,7 +163,7 @@ var _ = Describe("Forms of an object", func() {
 		Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(stored), stored)).To(Succeed())
 		for _, e := range stored.ManagedFields {
 			if e.Manager == manager {
-				owned := string(e.FieldsV1.Raw)
+				owned := string(e.FieldsV1.GetRawBytes())
 				for _, never := range []string{"f:status", "f:strategy", "f:creationTimestamp", "f:resources\":{}"} {
 					Expect(owned).NotTo(ContainSubstring(never))
 				}

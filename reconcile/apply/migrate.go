@@ -77,7 +77,7 @@ func (p *pass) merged(c *planned, entries []metav1.ManagedFieldsEntry) ([]metav1
 			continue
 		}
 		var more map[string]any
-		if err := json.Unmarshal(e.FieldsV1.Raw, &more); err != nil {
+		if err := json.Unmarshal(e.FieldsV1.GetRawBytes(), &more); err != nil {
 			return nil, fmt.Errorf("entry of %q: %w", e.Manager, err)
 		}
 		union(fields, more)
@@ -86,7 +86,7 @@ func (p *pass) merged(c *planned, entries []metav1.ManagedFieldsEntry) ([]metav1
 	if err != nil {
 		return nil, err
 	}
-	own.FieldsV1 = &metav1.FieldsV1{Raw: raw}
+	own.FieldsV1 = metav1.NewFieldsV1(string(raw))
 	return append(rest, own), nil
 }
 

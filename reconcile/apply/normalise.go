@@ -59,7 +59,7 @@ func equalMaps(field string, want, have map[string]any) bool {
 		if container {
 			below = field
 		}
-		if !equalValues(below, w, h) && !(isZero(w) && isDefault(field, name, h)) {
+		if !equalValues(below, w, h) && (!isZero(w) || !isDefault(field, name, h)) {
 			return false
 		}
 	}

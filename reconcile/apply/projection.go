@@ -68,14 +68,14 @@ func (h *hasher) projectItems(s *maphash.Hash, set *fieldSet, intent, live any) 
 				continue
 			}
 			found++
-			writeUint(s, uint64(i)) //nolint:gosec // an index
+			writeUint(s, uint64(i))
 			if it.keys != nil {
 				h.project(s, it.set, plannedItem(it, want), item)
 			}
 			break
 		}
 	}
-	writeUint(s, uint64(len(set.items)-found)) //nolint:gosec // a small number
+	writeUint(s, uint64(len(set.items)-found))
 }
 
 func plannedItem(it *itemSet, intent []any) any {

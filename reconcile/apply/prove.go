@@ -36,7 +36,7 @@ func (p *pass) prove(c *planned) {
 		p.mustApply(c, nil)
 		return
 	}
-	set, err := parseFieldSet(entry.FieldsV1.Raw)
+	set, err := parseFieldSet(entry.FieldsV1.GetRawBytes())
 	if err != nil {
 		p.mustApply(c, nil)
 		return
@@ -123,7 +123,7 @@ func (p *pass) appliers(c *planned) bool {
 		if e.FieldsV1 == nil {
 			return true // shortened
 		}
-		set, err := parseFieldSet(e.FieldsV1.Raw)
+		set, err := parseFieldSet(e.FieldsV1.GetRawBytes())
 		if err != nil || intersects(set, c.content) {
 			return true
 		}
@@ -192,7 +192,7 @@ func (p *pass) applied(c *planned, answer client.Object) {
 	if content, err := p.engine.liveContent(answer); err == nil {
 		m.shape = p.engine.hasher.shapeOf(c.content, content)
 		if entry := ownEntry(answer.GetManagedFields(), c.manager); entry != nil && entry.FieldsV1 != nil {
-			if set, err := parseFieldSet(entry.FieldsV1.Raw); err == nil {
+			if set, err := parseFieldSet(entry.FieldsV1.GetRawBytes()); err == nil {
 				m.projection = p.engine.hasher.projection(set, c.content, content)
 			}
 		}

@@ -100,7 +100,7 @@ func (p *pass) pruneListed() error {
 	surplus := p.surplus(members)
 	if blocked := p.guard(surplus, len(members)); blocked != nil {
 		p.result.PruneBlocked = blocked
-		return nil
+		return nil //nolint:nilerr // it is in the result
 	}
 	unfinished := p.drastic(surplus, len(members)) && !p.finalize
 	remaining := p.pruneAll(surplus)

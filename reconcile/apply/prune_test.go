@@ -120,7 +120,7 @@ var _ = Describe("Inventory and prune", func() {
 		rest := planOf(func() []client.Object { return []client.Object{configMap("a", "1")} })
 		result, _ := w.pass(rest())
 		Expect(result.Err()).NotTo(HaveOccurred())
-		Expect(result.PruneBlocked).To(BeNil())
+		Expect(result.PruneBlocked).ToNot(HaveOccurred())
 		Expect(w.names()).To(ConsistOf("a"))
 		w.converge(rest)
 		w.quiet(3, rest)
@@ -165,7 +165,7 @@ var _ = Describe("Inventory and prune", func() {
 		for range 2 {
 			result, sent := w.pass(configMaps(1)())
 			Expect(writes(sent)).To(BeEmpty())
-			Expect(result.PruneBlocked).NotTo(BeNil())
+			Expect(result.PruneBlocked).To(HaveOccurred())
 			Expect(result.PruneBlocked.Reason).To(Equal(apply.PruneTooMany))
 			Expect(result.PruneBlocked.Objects).To(HaveLen(4))
 			Expect(w.names()).To(HaveLen(5))
@@ -177,7 +177,7 @@ var _ = Describe("Inventory and prune", func() {
 		o.Annotations[result.PruneBlocked.Annotation] = result.PruneBlocked.Token
 		Expect(w.admin.Update(w.ctx, o)).To(Succeed())
 		result, _ = w.pass(configMaps(1)())
-		Expect(result.PruneBlocked).To(BeNil())
+		Expect(result.PruneBlocked).ToNot(HaveOccurred())
 		Expect(w.names()).To(ConsistOf("cm-0"))
 	})
 
@@ -187,7 +187,7 @@ var _ = Describe("Inventory and prune", func() {
 		for range 2 {
 			result, sent := w.pass(configMaps(0)())
 			Expect(writes(sent)).To(BeEmpty())
-			Expect(result.PruneBlocked).NotTo(BeNil())
+			Expect(result.PruneBlocked).To(HaveOccurred())
 			Expect(result.PruneBlocked.Reason).To(Equal(apply.PruneTooMany))
 			Expect(w.names()).To(HaveLen(4))
 			Expect(w.stored().Annotations).To(HaveKeyWithValue(apply.GroupKindsAnnotation, "ConfigMap"))
@@ -204,7 +204,7 @@ var _ = Describe("Inventory and prune", func() {
 		s := configMaps(1)()
 		explain(w, &s)
 		result, _ := w.pass(s)
-		Expect(result.PruneBlocked).To(BeNil())
+		Expect(result.PruneBlocked).ToNot(HaveOccurred())
 		Expect(w.names()).To(ConsistOf("cm-0"))
 	},
 		Entry("by the spec", func(w *world, _ *apply.Set) { w.touchSpec() }),
@@ -219,7 +219,7 @@ var _ = Describe("Inventory and prune", func() {
 		allow := w.denyDeletes()
 		rest := planOf(func() []client.Object { return []client.Object{configMap("a", "1")} })
 		result, sent := w.pass(rest())
-		Expect(result.PruneBlocked).NotTo(BeNil())
+		Expect(result.PruneBlocked).To(HaveOccurred())
 		Expect(result.PruneBlocked.Reason).To(Equal(apply.PruneFailed))
 		Expect(result.PruneBlocked.Error()).To(ContainSubstring("keep-" + w.namespace))
 		Expect(result.Err()).To(HaveOccurred())
@@ -227,7 +227,7 @@ var _ = Describe("Inventory and prune", func() {
 		Expect(w.stored().Annotations).To(HaveKeyWithValue(apply.GroupKindsAnnotation, "ConfigMap,ServiceAccount"))
 		By("not again at once")
 		result, sent = w.pass(rest())
-		Expect(result.PruneBlocked).NotTo(BeNil())
+		Expect(result.PruneBlocked).To(HaveOccurred())
 		Expect(writes(sent)).To(BeEmpty())
 		By("when it is allowed")
 		allow()
@@ -255,7 +255,7 @@ var _ = Describe("Inventory and prune", func() {
 			return nil
 		}
 		result := w.passWithStatus(configMaps(1)())
-		Expect(result.PruneBlocked).NotTo(BeNil())
+		Expect(result.PruneBlocked).To(HaveOccurred())
 		o := w.stored()
 		o.Status.ObservedGeneration = o.Generation // as a pipeline stores it, whatever failed
 		Expect(w.admin.Status().Update(w.ctx, o)).To(Succeed())

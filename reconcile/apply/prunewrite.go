@@ -71,7 +71,7 @@ func (p *pass) drastic(surplus []memberObject, members int) bool {
 func pruneToken(names ...string) string {
 	h := sha256.New()
 	for _, name := range names {
-		fmt.Fprintf(h, "%d:%s", len(name), name)
+		_, _ = fmt.Fprintf(h, "%d:%s", len(name), name)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }

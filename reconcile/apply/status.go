@@ -151,7 +151,7 @@ func (w *statusWrite) form(o client.Object) (*fieldSet, statusForm) {
 		if e.FieldsV1 == nil || e.Subresource != "status" {
 			continue
 		}
-		set, err := parseFieldSet(e.FieldsV1.Raw)
+		set, err := parseFieldSet(e.FieldsV1.GetRawBytes())
 		if err != nil {
 			continue
 		}
@@ -201,7 +201,7 @@ func (w *statusWrite) learn(answer client.Object) {
 		if e.FieldsV1 == nil || e.Subresource != "status" {
 			continue
 		}
-		if set, err := parseFieldSet(e.FieldsV1.Raw); err == nil {
+		if set, err := parseFieldSet(e.FieldsV1.GetRawBytes()); err == nil {
 			if form := conditionsForm(set); form != statusUnknown {
 				w.engine.statuses.Store(w.kind.gvk.GroupKind(), form)
 				return

@@ -2,6 +2,7 @@ package apply_test
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -155,9 +156,7 @@ var _ = Describe("Steady state", func() {
 		plan := func() apply.Set {
 			var s apply.Set
 			data := map[string]string{}
-			for k, v := range value {
-				data[k] = v
-			}
+			maps.Copy(data, value)
 			s.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "cm"}, Data: data})
 			return s
 		}

@@ -183,7 +183,7 @@ func (s *state) Describe(descriptions chan<- *prometheus.Desc) {
 func (s *state) Collect(metrics chan<- prometheus.Metric) {
 	_, edges := s.reads.tracker.size()
 	metrics <- prometheus.MustNewConstMetric(s.tracked, prometheus.GaugeValue, float64(edges))
-	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout) //nolint:forbidigo // a scrape has none
 	defer cancel()
 	list, err := s.reads.emptyList(s.reads.kinds[0])
 	if err == nil {

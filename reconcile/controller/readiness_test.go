@@ -48,7 +48,7 @@ var _ = Describe("readiness", func() {
 				return controller.New(name, &probe{}).Options(settings()).SetupWithManager(mgr)
 			})
 			ready := func() (string, error) {
-				response, err := http.Get("http://" + address + "/readyz/" + name) //nolint:noctx // a probe of the test
+				response, err := http.Get("http://" + address + "/readyz/" + name)
 				if err != nil {
 					return "", err
 				}

@@ -185,7 +185,7 @@ func readAs(ctx context.Context, r reconcile.Reader, namespace string) error {
 		}
 		var names []string
 		if err := meta.EachListItem(into, func(o objectOf) error {
-			names = append(names, o.(client.Object).GetName()) //nolint:forcetypeassert // items of lists of objects
+			names = append(names, o.(client.Object).GetName())
 			return nil
 		}); err != nil {
 			return err

@@ -201,7 +201,7 @@ func (b *Builder[T, F, O]) watch(
 			optional = append(optional, w)
 			continue
 		}
-		if err := k.indexFields(context.Background(), mgr.GetFieldIndexer()); err != nil {
+		if err := k.indexFields(context.Background(), mgr.GetFieldIndexer()); err != nil { //nolint:forbidigo // a set-up has none
 			return fmt.Errorf("controller %q: %w", b.name, err)
 		}
 		sources = append(sources, source.Kind(mgr.GetCache(), k.object, w.handler()))
@@ -272,7 +272,7 @@ func (c *cachedReads) object(w write) (client.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := ignoreMissing(c.get(context.Background(), w.kind, w.key, object))
+	found, err := ignoreMissing(c.get(context.Background(), w.kind, w.key, object)) //nolint:forbidigo // a look into memory
 	if !found {
 		return nil, err
 	}

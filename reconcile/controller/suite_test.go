@@ -185,7 +185,7 @@ func change[T client.Object](ctx context.Context, c client.Client, object T, edi
 	if err := c.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
 		return err
 	}
-	before := object.DeepCopyObject().(T) //nolint:forcetypeassert // a copy of itself
+	before := object.DeepCopyObject().(T)
 	edit(object)
 	return c.Patch(ctx, object, client.MergeFrom(before))
 }

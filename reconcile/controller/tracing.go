@@ -70,7 +70,7 @@ func (t *tracing) start(ctx context.Context, request ctrl.Request, woken wake, k
 			attribute.Int(attrWakeMore, woken.more),
 		)
 	}
-	return t.tracer.Start(ctx, spanPass, trace.WithAttributes(attributes...))
+	return t.tracer.Start(ctx, spanPass, trace.WithAttributes(attributes...)) //nolint:spancheck // PassDone ends it
 }
 
 // PhaseStart implements reconcile.Observer.

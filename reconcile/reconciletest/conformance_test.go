@@ -39,8 +39,8 @@ func TestConformance(t *testing.T) {
 	for _, c := range slices.Concat(writeStories(), applyStories(), deleteStories(), kindStories()) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			fake, real := tell(t, c, nil), tell(t, c, env)
-			for _, problem := range conforms(c.known, fake, real) {
+			fake, server := tell(t, c, nil), tell(t, c, env)
+			for _, problem := range conforms(c.known, fake, server) {
 				t.Error(problem)
 			}
 		})
@@ -48,13 +48,13 @@ func TestConformance(t *testing.T) {
 }
 
 // conforms says where two worlds differ although that is not known, and where they do not although it is.
-func conforms(known []difference, fake, real []string) (problems []string) {
+func conforms(known []difference, fake, server []string) (problems []string) {
 	fake = slices.Clone(fake)
 	for _, d := range known {
 		at := slices.Index(fake, d.fake)
 		switch {
 		case d.fake == "":
-			if to := slices.Index(real, d.real); to >= 0 && to <= len(fake) {
+			if to := slices.Index(server, d.real); to >= 0 && to <= len(fake) {
 				fake = slices.Insert(fake, to, d.real)
 			}
 		case at < 0:
@@ -65,7 +65,7 @@ func conforms(known []difference, fake, real []string) (problems []string) {
 			fake[at] = d.real
 		}
 	}
-	if diff := cmp.Diff(real, fake); diff != "" {
+	if diff := cmp.Diff(server, fake); diff != "" {
 		problems = append(problems, "the fake world differs (-server +fake):\n"+diff)
 	}
 	return problems
@@ -176,7 +176,7 @@ func answer(err error) string {
 	if err == nil {
 		return "ok"
 	}
-	if status, ok := err.(apierrors.APIStatus); ok { //nolint:errorlint // the answer itself
+	if status, ok := err.(apierrors.APIStatus); ok {
 		return fmt.Sprintf("%s %d", status.Status().Reason, status.Status().Code)
 	}
 	return "error"
@@ -243,7 +243,7 @@ func (w *teller) ownership(ctx context.Context, u *unstructured.Unstructured) {
 	var lines []string
 	for _, entry := range live.GetManagedFields() {
 		var fields any
-		if err := json.Unmarshal(entry.FieldsV1.Raw, &fields); err != nil {
+		if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields); err != nil {
 			w.t.Error(err)
 		}
 		sorted, _ := json.Marshal(fields) //nolint:errchkjson // it was JSON

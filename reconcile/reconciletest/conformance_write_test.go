@@ -2,6 +2,7 @@ package reconciletest_test
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -15,7 +16,7 @@ const (
 )
 
 // writer is the field manager of writes that are no applies: without a name the worlds make up different ones.
-var writer = client.FieldOwner("writer") //nolint:gochecknoglobals // a constant
+var writer = client.FieldOwner("writer")
 
 func set(u *unstructured.Unstructured, value any, fields ...string) *unstructured.Unstructured {
 	out := u.DeepCopy()
@@ -157,13 +158,13 @@ func writeStories() []conformance {
 				list.SetAPIVersion("v1")
 				list.SetKind("ConfigMapList")
 				err := w.List(ctx, list, append(opts, client.InNamespace(w.namespace))...)
-				names := ""
+				var names strings.Builder
 				for i := range list.Items {
 					if name := list.Items[i].GetName(); name != "kube-root-ca.crt" {
-						names += name
+						names.WriteString(name)
 					}
 				}
-				w.say("list %s: %s %s", what, answer(err), names)
+				w.say("list %s: %s %s", what, answer(err), names.String())
 			}
 			read("all")
 			read("by label", client.MatchingLabels{"name": "b"})

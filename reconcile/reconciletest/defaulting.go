@@ -76,7 +76,7 @@ func defaultSecret(object map[string]any) {
 		data = map[string]any{}
 	}
 	for key, value := range plain {
-		data[key] = base64.StdEncoding.EncodeToString([]byte(fmt.Sprint(value)))
+		data[key] = base64.StdEncoding.EncodeToString(fmt.Append(nil, value))
 	}
 	object["data"] = data
 	delete(object, "stringData")

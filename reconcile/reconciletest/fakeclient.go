@@ -59,7 +59,7 @@ func (w *fakeWorld) funcs() interceptor.Funcs {
 			options := &client.DeleteOptions{}
 			return w.delete(ctx, obj, options.ApplyOptions(opts))
 		},
-		DeleteAllOf: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.DeleteAllOfOption) error {
+		DeleteAllOf: func(ctx context.Context, _ client.WithWatch, obj client.Object, opts ...client.DeleteAllOfOption) error {
 			options := &client.DeleteAllOfOptions{}
 			return w.deleteAll(ctx, obj, options.ApplyOptions(opts))
 		},
@@ -131,7 +131,7 @@ func (w *fakeWorld) listInto(list client.ObjectList, opts []client.ListOption) e
 		case "metadata.namespace":
 			return []string{u.GetNamespace()}, nil
 		}
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("field label not supported: %s", field))
+		return nil, apierrors.NewBadRequest("field label not supported: " + field)
 	})
 }
 

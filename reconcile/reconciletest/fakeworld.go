@@ -186,8 +186,10 @@ func isClusterScoped(gvk schema.GroupVersionKind) bool {
 func hasStatus(gvk schema.GroupVersionKind) bool {
 	switch gvk.Group {
 	case "":
-		return slices.Contains([]string{"Namespace", "Node", "PersistentVolume", "PersistentVolumeClaim", "Pod",
-			"ReplicationController", "ResourceQuota", "Service"}, gvk.Kind)
+		return slices.Contains([]string{
+			"Namespace", "Node", "PersistentVolume", "PersistentVolumeClaim", "Pod",
+			"ReplicationController", "ResourceQuota", "Service",
+		}, gvk.Kind)
 	case "apps":
 		return gvk.Kind != "ControllerRevision"
 	case "batch", "policy", "autoscaling", "apiextensions.k8s.io":

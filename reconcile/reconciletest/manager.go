@@ -226,11 +226,11 @@ func (r oldRecorder) AnnotatedEventf(
 	r.Eventf(object, eventType, reason, format, args...)
 }
 
-func (r newRecorder) Eventf(object, _ runtime.Object, eventType, reason, _, format string, args ...any) {
+func (r newRecorder) Eventf(object, _ runtime.Object, eventType, reason, _, format string, args ...any) { //nolint:revive // the interface's parameters
 	r.manager.announce(object, eventType, reason, fmt.Sprintf(format, args...))
 }
 
-func (r newRecorder) AnnotatedEventf(
+func (r newRecorder) AnnotatedEventf( //nolint:revive // the interface's parameters
 	object, related runtime.Object, _ map[string]string, eventType, reason, action, format string, args ...any,
 ) {
 	r.Eventf(object, related, eventType, reason, action, format, args...)

@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -209,17 +207,6 @@ func (r *run) deleted() map[string]bool {
 		marked := c.before != nil && c.after != nil && c.before.GetDeletionTimestamp() == nil && c.after.GetDeletionTimestamp() != nil
 		if c.request.Verb == "delete" && (gone || marked) {
 			out[displayName(c.gvk, c.key, c.before)] = true
-		}
-	}
-	return out
-}
-
-// made are the UIDs of the objects that the operator has created.
-func (r *run) made() map[types.UID]schema.GroupVersionKind {
-	out := map[types.UID]schema.GroupVersionKind{}
-	for _, c := range r.calls {
-		if c.before == nil && c.after != nil {
-			out[c.after.GetUID()] = c.gvk
 		}
 	}
 	return out

@@ -97,7 +97,7 @@ type copier struct {
 }
 
 func (c *copier) copy(to, from reflect.Value, path string) {
-	switch from.Kind() { //nolint:exhaustive // all others are values
+	switch from.Kind() {
 	case reflect.Pointer:
 		if from.IsNil() {
 			return

@@ -100,8 +100,10 @@ func identities(all map[schema.GroupVersionKind]snapshot) map[types.UID]string {
 
 // serverSet are the fields of the metadata that the server sets or that depend on how often something was written.
 func serverSet() []string {
-	return []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink",
-		"deletionGracePeriodSeconds"}
+	return []string{
+		"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink",
+		"deletionGracePeriodSeconds",
+	}
 }
 
 // normalise copies the content of an object without what differs from run to run.

@@ -55,7 +55,7 @@ func errorOf(err error) *Error {
 		return known.form
 	}
 	out := &Error{Message: err.Error()}
-	if parts, joined := err.(interface{ Unwrap() []error }); joined { //nolint:errorlint // the join itself
+	if parts, joined := err.(interface{ Unwrap() []error }); joined {
 		texts := make([]string, 0, len(parts.Unwrap()))
 		for _, part := range parts.Unwrap() {
 			out.Joined = append(out.Joined, errorOf(part))
@@ -156,7 +156,7 @@ func (r *recorded) Unwrap() error {
 // Is finds the errors of the package context.
 func (r *recorded) Is(target error) bool {
 	return slices.ContainsFunc(sentinels(), func(known sentinel) bool {
-		return target == known.err && slices.Contains(r.form.Is, known.name) //nolint:errorlint // errors.Is unwraps for us
+		return target == known.err && slices.Contains(r.form.Is, known.name)
 	})
 }
 

@@ -43,7 +43,7 @@ func (forms) FetchRemoteState(
 	return out
 }
 
-var secretKind = metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"} //nolint:gochecknoglobals // a constant
+var secretKind = metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}
 
 func dynamic() *unstructured.Unstructured {
 	u := &unstructured.Unstructured{}

@@ -106,6 +106,7 @@ func (e *engine) Apply(_ context.Context, owner client.Object, _ apply.Set) appl
 func (e *engine) WriteStatus(context.Context, client.Object, client.Object, []string) (bool, error) {
 	return e.err == nil, e.err
 }
+
 func (*engine) Rewrite(context.Context, client.Object, client.Object) (bool, error) {
 	return false, nil
 }
@@ -251,7 +252,8 @@ func TestReplay(t *testing.T) {
 		"a prune that is held back": {&engine{result: apply.Result{PruneBlocked: &apply.PruneBlockedError{Reason: apply.PruneTooMany, Annotation: "a", Token: "b"}}}, []client.Object{owner("")}, []string{`"type": "PruneBlocked"`}},
 		"a status that conflicts": {
 			&engine{err: apierrors.NewConflict(schema.GroupResource{Resource: "widgets"}, "cart", errors.New("modified"))},
-			[]client.Object{owner("")}, []string{"write the status"},
+			[]client.Object{owner("")},
+			[]string{"write the status"},
 		},
 		"a secret": {&engine{}, []client.Object{owner("db"), secret()}, []string{`"values": 2`}},
 	} {

@@ -130,11 +130,11 @@ func (r *recording[T, F, O]) Reconcile(ctx context.Context, request ctrl.Request
 }
 
 func (r *recording[T, F, O]) save(ctx context.Context, t *tape) error {
-	real, err := t.recording()
-	if real == nil || err != nil {
+	original, err := t.recording()
+	if original == nil || err != nil {
 		return err
 	}
-	safe, err := redacted(log.IntoContext(ctx, logr.Discard()), r.pipeline.Config, real, r.options)
+	safe, err := redacted(log.IntoContext(ctx, logr.Discard()), r.pipeline.Config, original, r.options)
 	if err != nil {
 		return err
 	}

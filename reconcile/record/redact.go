@@ -158,7 +158,7 @@ func (r *redactor) cutter() *strings.Replacer {
 	var pairs []string
 	for _, value := range values {
 		name := r.names[value]
-		quoted, _ := json.Marshal(value) // how messages quote it
+		quoted, _ := json.Marshal(value) //nolint:errchkjson // a string, and how messages quote it
 		pairs = append(pairs, value, name, strings.Trim(string(quoted), `"`), name,
 			base64.StdEncoding.EncodeToString([]byte(value)), base64.StdEncoding.EncodeToString([]byte(name)))
 	}
@@ -233,9 +233,9 @@ func eachText(value any, replace func(string) string) any {
 // value, because it may be a hash or a part of something else. So the pass is replayed with placeholders in the place of
 // the secrets, and what comes of it is the recording.
 func redacted[T reconcile.Owner, F any, O reconcile.Observation](
-	ctx context.Context, config reconcile.Config[T, F, O], real *Recording, options ReplayOptions,
+	ctx context.Context, config reconcile.Config[T, F, O], original *Recording, options ReplayOptions,
 ) (*Recording, error) {
-	seen, err := real.clone()
+	seen, err := original.clone()
 	if err != nil {
 		return nil, err
 	}
@@ -244,20 +244,20 @@ func redacted[T reconcile.Owner, F any, O reconcile.Observation](
 		return nil, err
 	}
 	values := len(r.names)
-	if err := r.redactPlan(real); err != nil { // from now on the recorded plan is not that of the pass
+	if err := r.redactPlan(original); err != nil { // from now on the recorded plan is not that of the pass
 		return nil, err
 	}
 	cutter := r.cutter()
 	if cutter == nil && values == 0 {
-		return real, nil
+		return original, nil
 	}
 	if cutter != nil {
 		if err := cut(seen, cutter); err != nil {
 			return nil, err
 		}
 	}
-	if values == 0 && sameAnswers(seen, real) {
-		return real, nil // nothing of the plan's secrets came back
+	if values == 0 && sameAnswers(seen, original) {
+		return original, nil // nothing of the plan's secrets came back
 	}
 	seen.Redacted = &Redaction{Values: values}
 	out, err := Replay(ctx, config, seen, options)
@@ -267,7 +267,7 @@ func redacted[T reconcile.Owner, F any, O reconcile.Observation](
 	if cutter == nil {
 		cutter = strings.NewReplacer()
 	}
-	out.Redacted = &Redaction{Values: values, Differs: differences(real, out, cutter.Replace)}
+	out.Redacted = &Redaction{Values: values, Differs: differences(original, out, cutter.Replace)}
 	return out, nil
 }
 
