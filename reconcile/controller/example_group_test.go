@@ -1,0 +1,182 @@
+package controller_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/internal/widget"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+)
+
+// teams make one ConfigMap of all widgets of a team. A team is a key: the namespace of the widgets and their spec.ref.
+type teams struct {
+	reconcile.AsFetched[*controller.Group, *team]
+}
+
+// team is what a pass fetches and observes: the members.
+type team struct {
+	reconcile.NoComponents
+	controller.Members[*widget.Widget]
+}
+
+// teamOf returns the groups that a widget is a member of.
+func teamOf(object client.Object) []types.NamespacedName {
+	return []types.NamespacedName{{Namespace: object.GetNamespace(), Name: object.(*widget.Widget).Spec.Ref}}
+}
+
+// modest refuses the part of a member.
+func modest(w *widget.Widget) error {
+	if w.Spec.Count > 99 {
+		return fmt.Errorf("spec.count %d must be at most 99", w.Spec.Count)
+	}
+	return nil
+}
+
+// FetchRemoteState lists the members, sorted; those that are being deleted are members no more.
+func (teams) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc reconcile.ReconcileContext[*controller.Group]) *team {
+	return &team{Members: controller.FetchMembers(ctx, r, rc.Object, &widget.WidgetList{}, modest)}
+}
+
+// PlanResources plans the child once for all members, and none without them.
+func (teams) PlanResources(_ context.Context, rc reconcile.ReconcileContext[*controller.Group], t *team) reconcile.PlanResult {
+	var plan reconcile.PlanResult
+	data := map[string]string{}
+	for _, w := range t.Valid {
+		data[w.Name] = strconv.Itoa(w.Spec.Count)
+	}
+	if len(data) > 0 {
+		plan.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: rc.Object.Namespace, Name: rc.Object.Name}, Data: data})
+	}
+	return plan
+}
+
+// player is the reconciler of a widget: it makes nothing, and says what became of its part in the team.
+type player struct {
+	reconcile.AsFetched[*widget.Widget, membership]
+	reconcile.NoChildren[*widget.Widget, membership]
+}
+
+type membership struct {
+	reconcile.NoComponents
+	widget *widget.Widget
+	team   reconcile.FetchResult[*controller.Group]
+}
+
+// FetchRemoteState reads the group as if it were an object; its next change wakes the widget.
+func (player) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc reconcile.ReconcileContext[*widget.Widget]) membership {
+	return membership{widget: rc.Object, team: reconcile.Fetch(ctx, r, teamOf(rc.Object)[0], controller.GroupOf("teams"))}
+}
+
+// DecorateStatus reports the contribution.
+func (player) DecorateStatus(_ *widget.Status, cm *conditions.Manager, m membership) {
+	effect, why := m.team.Value.Effect(m.widget)
+	if effect == controller.EffectApplied {
+		cm.MarkTrue("Plays", string(effect), "")
+	} else {
+		cm.MarkFalse("Plays", string(effect), why)
+	}
+}
+
+// Finalize lets the widget go when the team does not count it any more.
+func (player) Finalize(_ context.Context, _ reconcile.ReconcileContext[*widget.Widget], m membership) reconcile.PlanResult {
+	return controller.Leave(m.widget, time.Minute, m.team)
+}
+
+// printer prints what a scenario finds wrong.
+type printer struct{ testing.TB }
+
+func (printer) Helper()                  {}
+func (printer) Context() context.Context { return context.Background() }
+func (printer) Error(args ...any)        { fmt.Println(args...) }
+func (printer) Fatal(args ...any)        { panic(fmt.Sprint(args...)) }
+
+// Three widgets determine one ConfigMap together. It belongs to none of them: when the first goes the others keep it, and
+// it goes with the last. A part that is refused is left out, and its widget told so.
+func ExampleNewGroup() {
+	setup := func(mgr manager.Manager) error {
+		groups := controller.NewGroup("teams", teams{}).
+			Members(&widget.Widget{}, teamOf).
+			Owns(&corev1.ConfigMap{})
+		players := controller.New("player", player{}).
+			Joins(groups).
+			Status(controller.Decorate(func(w *widget.Widget) *widget.Status { return &w.Status }, player{})).
+			Options(settings())
+		return errors.Join(groups.SetupWithManager(mgr), players.SetupWithManager(mgr))
+	}
+	member := func(name string, count int) client.Object {
+		return &widget.Widget{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: widget.Spec{Ref: "red", Count: count}}
+	}
+	system := reconciletest.System{
+		Setup: setup, Scheme: exampleScheme(), CRDs: []*apiextensionsv1.CustomResourceDefinition{widget.CRD()},
+		Owners:   []client.Object{member("ann", 7), member("bob", 10), member("max", 100)},
+		StandIns: []reconciletest.StandIn{leaving("ann", "bob")},
+	}
+	reconciletest.Scenario{System: system}.Run(printer{})
+	// Output:
+	// red is map[ann:7 bob:10] and ann: Applied, bob: Applied, max: Refused spec.count 100 must be at most 99
+	// red is map[bob:10] and bob: Applied, max: Refused spec.count 100 must be at most 99
+	// red is gone
+}
+
+// leaving prints the child and what its members know of it; then the members that play leave one after the other.
+func leaving(members ...string) reconciletest.StandIn {
+	printed := ""
+	return func(ctx context.Context, c client.Client) error {
+		child := &corev1.ConfigMap{}
+		err := c.Get(ctx, client.ObjectKey{Namespace: "default", Name: "red"}, child)
+		if apierrors.IsNotFound(err) && len(members) == 0 && printed != "" {
+			fmt.Println("red is gone")
+			printed = ""
+		}
+		now := fmt.Sprint("red is ", child.Data)
+		if err != nil || now == printed {
+			return client.IgnoreNotFound(err)
+		}
+		told, err := effects(ctx, c)
+		if err != nil || told == "" {
+			return err
+		}
+		fmt.Println(now, "and "+told)
+		printed = now
+		leaver := &widget.Widget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: members[0]}}
+		members = members[1:]
+		return c.Delete(ctx, leaver)
+	}
+}
+
+// effects are what the widgets that stay say of their part, empty until all have said something.
+func effects(ctx context.Context, c client.Client) (string, error) {
+	list := &widget.WidgetList{}
+	if err := c.List(ctx, list); err != nil {
+		return "", err
+	}
+	var told []string
+	for i := range list.Items {
+		if !list.Items[i].DeletionTimestamp.IsZero() {
+			continue
+		}
+		plays := meta.FindStatusCondition(list.Items[i].Status.Conditions, "Plays")
+		if plays == nil || plays.Reason == string(controller.EffectNone) {
+			return "", nil
+		}
+		told = append(told, strings.TrimSpace(list.Items[i].Name+": "+plays.Reason+" "+plays.Message))
+	}
+	return strings.Join(told, ", "), nil
+}
