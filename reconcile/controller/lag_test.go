@@ -27,14 +27,17 @@ import (
 const lag = 500 * time.Millisecond
 
 // lagging delays what watches of ConfigMaps deliver.
-type lagging struct{ next http.RoundTripper }
+type lagging struct {
+	next http.RoundTripper
+	by   time.Duration
+}
 
 func (l lagging) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := l.next.RoundTrip(request)
 	if err != nil || !strings.HasSuffix(request.URL.Path, "/configmaps") || request.URL.Query().Get("watch") == "" {
 		return response, err
 	}
-	response.Body = delay(response.Body)
+	response.Body = delay(response.Body, l.by)
 	return response, nil
 }
 
@@ -44,7 +47,7 @@ type delayed struct {
 	io.Closer
 }
 
-func delay(body io.ReadCloser) io.ReadCloser {
+func delay(body io.ReadCloser, by time.Duration) io.ReadCloser {
 	type chunk struct {
 		data []byte
 		at   time.Time
@@ -58,7 +61,7 @@ func delay(body io.ReadCloser) io.ReadCloser {
 		for {
 			data := make([]byte, room)
 			n, err := body.Read(data)
-			chunks <- chunk{data[:n], time.Now().Add(lag), err}
+			chunks <- chunk{data[:n], time.Now().Add(by), err}
 			if err != nil {
 				return
 			}
@@ -127,9 +130,11 @@ var _ = Describe("under a lagging cache", func() {
 		GinkgoHelper()
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		events := make(chan event.GenericEvent)
-		options := settings()
+		options, by := settings(), lag
+		options.LagDeadline = soon // a wait that the machine prolongs is no wait that ends too early
 		if s.off {
-			options.LagDeadline = -1
+			// Long enough for a second pass to begin in it, however slow the machine is.
+			options.LagDeadline, by = -1, 4*lag
 		}
 		b := controller.New(s.name, s.probe).Writes(&corev1.ConfigMap{}).Options(options).
 			WatchesSource(source.Channel(events, &handler.EnqueueRequestForObject{}))
@@ -140,15 +145,16 @@ var _ = Describe("under a lagging cache", func() {
 			cacheOptions, err = controller.CacheOptions(testScheme(GinkgoTB()), b)
 			Expect(err).NotTo(HaveOccurred())
 		}
-		slow := func(next http.RoundTripper) http.RoundTripper { return lagging{next} }
+		slow := func(next http.RoundTripper) http.RoundTripper { return lagging{next, by} }
 		runs{wrap: slow, cache: cacheOptions}.start(namespace, b.SetupWithManager)
 		w := newWidget(namespace, "w")
 		Expect(c.Create(ctx, w)).To(Succeed())
+		Eventually(s.probe.count).WithArguments("w").WithPolling(time.Millisecond).WithTimeout(soon).Should(BeNumerically(">", 0))
 		for range 100 {
 			events <- event.GenericEvent{Object: w}
 			time.Sleep(10 * time.Millisecond)
 		}
-		Eventually(s.probe.count).WithArguments("w").WithTimeout(soon).Should(BeNumerically(">", 1))
+		Eventually(s.probe.count).WithArguments("w").WithTimeout(2 * soon).Should(BeNumerically(">", 1))
 		s.probe.settled(ctx, "w")
 		list := &corev1.ConfigMapList{}
 		Expect(c.List(ctx, list, client.InNamespace(namespace), client.MatchingLabels(made))).To(Succeed())

@@ -2,10 +2,7 @@ package controller_test
 
 import (
 	"context"
-	"strings"
-	"sync"
 
-	"github.com/go-logr/logr/funcr"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
@@ -107,25 +104,8 @@ var _ = Describe("a watch", func() {
 			err := r.Get(ctx, client.ObjectKey{Namespace: o.Namespace, Name: "ref"}, &corev1.ConfigMap{})
 			return world{err: client.IgnoreNotFound(err)}
 		}}
-		var mu sync.Mutex
-		var lines []string
-		sink := funcr.New(func(_, args string) {
-			mu.Lock()
-			defer mu.Unlock()
-			lines = append(lines, args)
-		}, funcr.Options{Verbosity: 1})
-		woken := func() string {
-			mu.Lock()
-			defer mu.Unlock()
-			var found []string
-			for _, line := range lines {
-				if strings.Contains(line, `"woken"`) {
-					found = append(found, line)
-				}
-			}
-			return strings.Join(found, "\n")
-		}
-		runs{logger: sink}.start(namespace, func(mgr manager.Manager) error {
+		wakes := &wakeLog{}
+		runs{logger: wakes.logger()}.start(namespace, func(mgr manager.Manager) error {
 			return controller.New("woken", p).Reads(&corev1.ConfigMap{}).Options(settings()).SetupWithManager(mgr)
 		})
 		applied := func(value string, manager client.FieldOwner) {
@@ -137,7 +117,7 @@ var _ = Describe("a watch", func() {
 		Expect(c.Create(ctx, newWidget(namespace, "w"))).To(Succeed())
 		p.settled(ctx, "w")
 		applied("c", "somebody")
-		Eventually(woken).WithTimeout(soon).Should(And(
+		Eventually(wakes.woken).WithTimeout(soon).Should(And(
 			ContainSubstring(`"event"="update" "kind"="/v1/ConfigMap"`), ContainSubstring(`"name"="ref"`),
 			ContainSubstring(`"fieldManager"="somebody"`)))
 	})
