@@ -25,7 +25,7 @@ type object struct {
 // summary is a component in one line.
 func summary(c health.Component) string {
 	var text strings.Builder
-	text.WriteString(fmt.Sprintf("%s %s: %s", c.GetState(), c.GetReason(), c.GetMessage()))
+	fmt.Fprintf(&text, "%s %s: %s", c.GetState(), c.GetReason(), c.GetMessage())
 	for _, err := range c.Errors {
 		text.WriteString(" [" + health.Categorize(err).Category.String() + "]")
 	}

@@ -115,7 +115,7 @@ func unmark(name, text string) (string, lines) {
 
 // templateLine finds the place in an error of text/template: "template: name:line:column: ...", the column left out
 // by the parser.
-var templateLine = regexp.MustCompile(`^template: ([^:]+):(\d+):(?:\d+:)? (.*)$`) //nolint:gochecknoglobals // a constant
+var templateLine = regexp.MustCompile(`^template: ([^:]+):(\d+):(?:\d+:)? (.*)$`)
 
 // located turns an error of text/template into an [Error].
 func located(name string, err error) error {

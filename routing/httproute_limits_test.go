@@ -8,9 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reconcilekit/reconcilekit/routing"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/reconcilekit/reconcilekit/routing"
 )
 
 // TestLimitsOfCRD reads the limits from the CRD that the Gateway API module ships: what is at a limit is accepted, one more is not.
@@ -46,18 +47,18 @@ func TestLimitsOfCRD(t *testing.T) {
 		"rules items matches items queryParams items value maxLength": func(r *routing.Route, n int) {
 			r.Rules[0].Matches[0].Query = []routing.ValueMatch{{Name: "a", Value: strings.Repeat("b", n)}}
 		},
-		"rules items backendRefs items weight maximum": func(r *routing.Route, n int) { r.Rules[0].Backends[0].Weight = pointer(int32(n)) },
+		"rules items backendRefs items weight maximum": func(r *routing.Route, n int) { r.Rules[0].Backends[0].Weight = new(int32(n)) },
 		"rules items backendRefs items port maximum":   func(r *routing.Route, n int) { r.Rules[0].Backends[0].Port = int32(n) },
 		"rules items backendRefs items name maxLength": func(r *routing.Route, n int) { r.Rules[0].Backends[0].Name = strings.Repeat("a", n) },
 		"rules items name maxLength":                   func(r *routing.Route, n int) { r.Rules[0].Name = strings.Repeat("a", n) },
 		"parentRefs items sectionName maxLength": func(r *routing.Route, n int) {
-			r.Parents[0].SectionName = pointer(gatewayv1.SectionName(strings.Repeat("a", n)))
+			r.Parents[0].SectionName = new(gatewayv1.SectionName(strings.Repeat("a", n)))
 		},
 		"rules items filters items requestHeaderModifier set maxItems": func(r *routing.Route, n int) {
 			r.Rules[0].SetHeaders = repeat(n, func(i int) routing.Header { return routing.Header{Name: fmt.Sprint("h", i), Value: "v"} })
 		},
 		"rules items filters items urlRewrite path replacePrefixMatch maxLength": func(r *routing.Route, n int) {
-			r.Rules[0].ReplacePrefix = pointer(strings.Repeat("/", n))
+			r.Rules[0].ReplacePrefix = new(strings.Repeat("/", n))
 		},
 	} {
 		limit := crd.limit(t, path)

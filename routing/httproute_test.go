@@ -8,8 +8,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/reconcilekit/reconcilekit/routing"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/reconcilekit/reconcilekit/routing"
 )
 
 // validPlan is a small route that nothing is wrong with.
@@ -48,22 +49,22 @@ func fullPlan() routing.Route {
 	plan.Labels, plan.Annotations = map[string]string{"app": "demo"}, map[string]string{"example.com/Note": "any text"}
 	plan.Hostnames = []string{"*.example.com", "a.test"}
 	plan.Parents = append(plan.Parents, gatewayv1.ParentReference{
-		Group: pointer(gatewayv1.Group("")), Kind: pointer(gatewayv1.Kind("Service")), Namespace: pointer(gatewayv1.Namespace("mesh")),
-		Name: "demo", SectionName: pointer(gatewayv1.SectionName("http")), Port: pointer(gatewayv1.PortNumber(80)),
+		Group: new(gatewayv1.Group("")), Kind: new(gatewayv1.Kind("Service")), Namespace: new(gatewayv1.Namespace("mesh")),
+		Name: "demo", SectionName: new(gatewayv1.SectionName("http")), Port: new(gatewayv1.PortNumber(80)),
 	})
 	plan.Rules[0] = routing.Rule{
-		Name: "main", ReplacePrefix: pointer("/"), Hostname: "demo.internal",
+		Name: "main", ReplacePrefix: new("/"), Hostname: "demo.internal",
 		SetHeaders:     []routing.Header{{Name: "X-Tenant", Value: "team-a"}},
-		Timeout:        pointer(gatewayv1.Duration("1m30s")),
-		BackendTimeout: pointer(gatewayv1.Duration("30s")),
+		Timeout:        new(gatewayv1.Duration("1m30s")),
+		BackendTimeout: new(gatewayv1.Duration("30s")),
 		Matches: []routing.Match{{
 			Path: "/demo", Method: gatewayv1.HTTPMethodGet,
 			Headers: []routing.ValueMatch{{Name: "X-Version", Value: "2"}, {Name: "X-Kind", Value: "a.*", Kind: routing.RegularExpressionValue}},
 			Query:   []routing.ValueMatch{{Name: "q", Value: "x"}, {Name: "Q", Value: "y"}},
 		}},
 		Backends: []routing.Backend{
-			{Name: "demo", Namespace: "team-b", Port: 80, Weight: pointer(int32(90))},
-			{Name: "canary", Group: "example.com", Kind: "Backend", Weight: pointer(int32(0))},
+			{Name: "demo", Namespace: "team-b", Port: 80, Weight: new(int32(90))},
+			{Name: "canary", Group: "example.com", Kind: "Backend", Weight: new(int32(0))},
 		},
 	}
 	return plan
@@ -115,7 +116,7 @@ func TestNewHTTPRouteFaults(t *testing.T) {
 		return func(r *routing.Route) { r.Parents = parents }
 	}
 	section := func(name string) gatewayv1.ParentReference {
-		return gatewayv1.ParentReference{Name: "a", SectionName: pointer(gatewayv1.SectionName(name))}
+		return gatewayv1.ParentReference{Name: "a", SectionName: new(gatewayv1.SectionName(name))}
 	}
 	for name, test := range map[string]struct {
 		change func(*routing.Route)
@@ -128,11 +129,11 @@ func TestNewHTTPRouteFaults(t *testing.T) {
 		"annotation key":          {func(r *routing.Route) { r.Annotations = map[string]string{"-": ""} }, `metadata.annotations: Invalid value: "-"`},
 		"no parent":               {parents(), "spec.parentRefs: Required value: name the gateway"},
 		"parent name":             {parents(gatewayv1.ParentReference{}), "spec.parentRefs[0].name: Required"},
-		"parent kind":             {parents(gatewayv1.ParentReference{Name: "a", Kind: pointer(gatewayv1.Kind("x/y"))}), "spec.parentRefs[0].kind: Invalid"},
-		"parent group":            {parents(gatewayv1.ParentReference{Name: "a", Group: pointer(gatewayv1.Group("X"))}), "spec.parentRefs[0].group: Invalid"},
-		"parent namespace":        {parents(gatewayv1.ParentReference{Name: "a", Namespace: pointer(gatewayv1.Namespace("a.b"))}), "spec.parentRefs[0].namespace: Invalid"},
+		"parent kind":             {parents(gatewayv1.ParentReference{Name: "a", Kind: new(gatewayv1.Kind("x/y"))}), "spec.parentRefs[0].kind: Invalid"},
+		"parent group":            {parents(gatewayv1.ParentReference{Name: "a", Group: new(gatewayv1.Group("X"))}), "spec.parentRefs[0].group: Invalid"},
+		"parent namespace":        {parents(gatewayv1.ParentReference{Name: "a", Namespace: new(gatewayv1.Namespace("a.b"))}), "spec.parentRefs[0].namespace: Invalid"},
 		"parent section":          {parents(section("A")), "spec.parentRefs[0].sectionName: Invalid"},
-		"parent port":             {parents(gatewayv1.ParentReference{Name: "a", Port: pointer(gatewayv1.PortNumber(0))}), "spec.parentRefs[0].port: Invalid"},
+		"parent port":             {parents(gatewayv1.ParentReference{Name: "a", Port: new(gatewayv1.PortNumber(0))}), "spec.parentRefs[0].port: Invalid"},
 		"parent twice":            {parents(section("a"), section("a")), "spec.parentRefs[1]: Duplicate"},
 		"parent with and without": {parents(section("a"), gatewayv1.ParentReference{Name: "a"}), "spec.parentRefs[1].sectionName: Required"},
 		"hostname":                {func(r *routing.Route) { r.Hostnames = []string{"a.*.test"} }, "spec.hostnames[0]: Invalid"},
@@ -163,16 +164,16 @@ func TestNewHTTPRouteFaults(t *testing.T) {
 			m.Query = []routing.ValueMatch{{Name: "a", Value: "1"}, {Name: "a", Value: "2"}}
 		}), "queryParams[1].name: Duplicate"},
 		"query kind":             {match(func(m *routing.Match) { m.Query = []routing.ValueMatch{{Name: "a", Value: "1", Kind: "Glob"}} }), "queryParams[0].type: Unsupported"},
-		"rewrite of two matches": {rule(func(r *routing.Rule) { r.ReplacePrefix = pointer("/"); r.Matches = append(r.Matches, r.Matches[0]) }), "exactly one match"},
+		"rewrite of two matches": {rule(func(r *routing.Rule) { r.ReplacePrefix = new("/"); r.Matches = append(r.Matches, r.Matches[0]) }), "exactly one match"},
 		"rewrite of exact path": {rule(func(r *routing.Rule) {
-			r.ReplacePrefix, r.Matches[0].PathType = pointer("/"), gatewayv1.PathMatchExact
+			r.ReplacePrefix, r.Matches[0].PathType = new("/"), gatewayv1.PathMatchExact
 		}), "exactly one match"},
 		"rewrite host":     {rule(func(r *routing.Rule) { r.Hostname = "*.test" }), "filters.hostname: Invalid"},
 		"set header twice": {rule(func(r *routing.Rule) { r.SetHeaders = []routing.Header{{"a", "1"}, {"A", "2"}} }), "set[1].name: Duplicate"},
-		"timeout":          {rule(func(r *routing.Rule) { r.Timeout = pointer(gatewayv1.Duration("1.5s")) }), `timeouts.request: Invalid value: "1.5s"`},
-		"backend timeout":  {rule(func(r *routing.Rule) { r.BackendTimeout = pointer(gatewayv1.Duration("1d")) }), "timeouts.backendRequest: Invalid"},
+		"timeout":          {rule(func(r *routing.Rule) { r.Timeout = new(gatewayv1.Duration("1.5s")) }), `timeouts.request: Invalid value: "1.5s"`},
+		"backend timeout":  {rule(func(r *routing.Rule) { r.BackendTimeout = new(gatewayv1.Duration("1d")) }), "timeouts.backendRequest: Invalid"},
 		"timeouts in wrong order": {rule(func(r *routing.Rule) {
-			r.Timeout, r.BackendTimeout = pointer(gatewayv1.Duration("1s")), pointer(gatewayv1.Duration("2s"))
+			r.Timeout, r.BackendTimeout = new(gatewayv1.Duration("1s")), new(gatewayv1.Duration("2s"))
 		}), "must not be longer than the request timeout 1s"},
 		"backend name":      {backend(func(b *routing.Backend) { b.Name = "" }), "backendRefs[0].name: Required"},
 		"backend namespace": {backend(func(b *routing.Backend) { b.Namespace = "A" }), "backendRefs[0].namespace: Invalid"},
@@ -180,7 +181,7 @@ func TestNewHTTPRouteFaults(t *testing.T) {
 		"backend group":     {backend(func(b *routing.Backend) { b.Group = "A" }), "backendRefs[0].group: Invalid"},
 		"no port":           {backend(func(b *routing.Backend) { b.Port = 0 }), "backendRefs[0].port: Required"},
 		"port":              {backend(func(b *routing.Backend) { b.Port = 65536 }), "backendRefs[0].port: Invalid"},
-		"negative weight":   {backend(func(b *routing.Backend) { b.Weight = pointer(int32(-1)) }), "backendRefs[0].weight: Invalid"},
+		"negative weight":   {backend(func(b *routing.Backend) { b.Weight = new(int32(-1)) }), "backendRefs[0].weight: Invalid"},
 		"many faults":       {func(r *routing.Route) { r.Hostnames = strings.Split("A B C D E F G", " ") }, "; and 2 more"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -200,7 +201,7 @@ func TestNewHTTPRouteAccepts(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*routing.Route){
 		"no request timeout": func(r *routing.Route) {
-			r.Rules[0].Timeout, r.Rules[0].BackendTimeout = pointer(gatewayv1.Duration("0s")), pointer(gatewayv1.Duration("5s"))
+			r.Rules[0].Timeout, r.Rules[0].BackendTimeout = new(gatewayv1.Duration("0s")), new(gatewayv1.Duration("5s"))
 		},
 		"regular expression": func(r *routing.Route) {
 			r.Rules[0].Matches[0] = routing.Match{Path: "a|b", PathType: gatewayv1.PathMatchRegularExpression}
@@ -208,10 +209,10 @@ func TestNewHTTPRouteAccepts(t *testing.T) {
 		"method alone": func(r *routing.Route) { r.Rules[0].Matches[0] = routing.Match{Method: "GET"} },
 		"no backend":   func(r *routing.Route) { r.Rules[0].Backends = nil },
 		"parents by namespace": func(r *routing.Route) {
-			r.Parents = append(r.Parents, gatewayv1.ParentReference{Name: "public", Namespace: pointer(gatewayv1.Namespace("b"))})
+			r.Parents = append(r.Parents, gatewayv1.ParentReference{Name: "public", Namespace: new(gatewayv1.Namespace("b"))})
 		},
 		"two listeners": func(r *routing.Route) {
-			r.Parents = []gatewayv1.ParentReference{{Name: "a", SectionName: pointer(gatewayv1.SectionName("x"))}, {Name: "a", SectionName: pointer(gatewayv1.SectionName("y"))}}
+			r.Parents = []gatewayv1.ParentReference{{Name: "a", SectionName: new(gatewayv1.SectionName("x"))}, {Name: "a", SectionName: new(gatewayv1.SectionName("y"))}}
 		},
 	} {
 		plan := validPlan()

@@ -5,12 +5,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/reconcilekit/reconcilekit/routing"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
-)
 
-func pointer[T any](value T) *T { return &value }
+	"github.com/reconcilekit/reconcilekit/routing"
+)
 
 // TestFirst: layers merged field by field keep explicit zeroes of the higher layer.
 func TestFirst(t *testing.T) {
@@ -20,9 +19,9 @@ func TestFirst(t *testing.T) {
 		want      routing.Choice[int]
 	}{
 		"silence":            {want: routing.Choice[int]{}},
-		"only the low layer": {low: pointer(20), want: routing.Choice[int]{Value: 20, Layer: "low", Found: true}},
-		"explicit zero":      {high: pointer(0), low: pointer(20), want: routing.Choice[int]{Value: 0, Layer: "high", Found: true}},
-		"value over zero":    {high: pointer(5), low: pointer(0), want: routing.Choice[int]{Value: 5, Layer: "high", Found: true}},
+		"only the low layer": {low: new(20), want: routing.Choice[int]{Value: 20, Layer: "low", Found: true}},
+		"explicit zero":      {high: new(0), low: new(20), want: routing.Choice[int]{Value: 0, Layer: "high", Found: true}},
+		"value over zero":    {high: new(5), low: new(0), want: routing.Choice[int]{Value: 5, Layer: "high", Found: true}},
 	} {
 		got := routing.First(routing.Source[int]{Layer: "high", Value: test.high}, routing.Source[int]{Layer: "low", Value: test.low})
 		if diff := cmp.Diff(test.want, got); diff != "" {
@@ -51,16 +50,16 @@ func TestMergeMaps(t *testing.T) {
 // TestResolveTakesGatewayWhole: the higher layer's gateway inherits neither namespace nor listener from the lower one's.
 func TestResolveTakesGatewayWhole(t *testing.T) {
 	t.Parallel()
-	low := &gatewayv1.ParentReference{Namespace: pointer(gatewayv1.Namespace("infra")), Name: "shared", SectionName: pointer(gatewayv1.SectionName("https"))}
+	low := &gatewayv1.ParentReference{Namespace: new(gatewayv1.Namespace("infra")), Name: "shared", SectionName: new(gatewayv1.SectionName("https"))}
 	settings := routing.Resolve(
 		routing.Layer{Name: "namespace", Gateway: &gatewayv1.ParentReference{Name: "own"}},
-		routing.Layer{Name: "cluster", Gateway: low, Enabled: pointer(true)},
+		routing.Layer{Name: "cluster", Gateway: low, Enabled: new(true)},
 	)
 	parent, err := settings.Parent()
 	if diff := cmp.Diff(&gatewayv1.ParentReference{Name: "own"}, parent); diff != "" || err != nil {
 		t.Errorf("parent %v (-want +got):\n%s", err, diff)
 	}
-	settings = routing.Resolve(routing.Layer{Name: "cluster", Gateway: low, Enabled: pointer(true)})
+	settings = routing.Resolve(routing.Layer{Name: "cluster", Gateway: low, Enabled: new(true)})
 	*low.Namespace = "changed"
 	if parent, _ := settings.Parent(); *parent.Namespace != "infra" {
 		t.Error("the settings share memory with the layer")
@@ -69,10 +68,10 @@ func TestResolveTakesGatewayWhole(t *testing.T) {
 
 func TestParentMissing(t *testing.T) {
 	t.Parallel()
-	_, err := routing.Resolve(routing.Layer{Name: "spec.routing", Enabled: pointer(true)}).Parent()
+	_, err := routing.Resolve(routing.Layer{Name: "spec.routing", Enabled: new(true)}).Parent()
 	checkOutcome(t, err, routing.ReasonGatewayNotConfigured, "routing is enabled by spec.routing, and nothing names a gateway")
 	for name, layer := range map[string]routing.Layer{
-		"off":    {Enabled: pointer(false), Gateway: &gatewayv1.ParentReference{Name: "a"}},
+		"off":    {Enabled: new(false), Gateway: &gatewayv1.ParentReference{Name: "a"}},
 		"silent": {Gateway: &gatewayv1.ParentReference{Name: "a"}},
 	} {
 		if parent, err := routing.Resolve(layer).Parent(); parent != nil || err != nil {
@@ -85,7 +84,7 @@ func TestParentMissing(t *testing.T) {
 func TestSettingsNameTheLayer(t *testing.T) {
 	t.Parallel()
 	settings := routing.Resolve(routing.Layer{Name: "spec.routing"}, routing.Layer{
-		Name: "the cluster's configuration", PathTemplate: pointer("/{"), Timeout: &metav1.Duration{Duration: -time.Second},
+		Name: "the cluster's configuration", PathTemplate: new("/{"), Timeout: &metav1.Duration{Duration: -time.Second},
 	})
 	_, err := settings.Path(newWidget())
 	checkOutcome(t, err, routing.ReasonPathTemplateInvalid, `path template in the cluster's configuration "/{": `)

@@ -54,7 +54,7 @@ func BenchmarkExplain(b *testing.B) {
 }
 
 // TestSelectAllocations holds selecting to at most one allocation for each candidate, those of the caller's functions included.
-func TestSelectAllocations(t *testing.T) { //nolint:paralleltest // AllocsPerRun must be alone
+func TestSelectAllocations(t *testing.T) {
 	const n = 10_000
 	s, all := busy().selector(), candidates(n)
 	if allocs := testing.AllocsPerRun(2, func() { s.Select(all) }); allocs > n {

@@ -69,7 +69,7 @@ func packages(t *testing.T) map[string]listed {
 // list runs `go list -json` in a module and returns packages by import path.
 func list(dir string, args ...string) (map[string]listed, error) {
 	fields := "-json=ImportPath,Dir,Name,Standard,GoFiles,Imports,Deps,TestGoFiles,XTestGoFiles,TestImports,XTestImports"
-	command := exec.Command("go", append([]string{"list", fields}, args...)...) //nolint:noctx // shared by all tests
+	command := exec.Command("go", append([]string{"list", fields}, args...)...)
 	command.Dir = dir
 	command.Env = append(os.Environ(), "GOWORK=off", "PWD="+dir)
 

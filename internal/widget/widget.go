@@ -1,6 +1,8 @@
 package widget
 
 import (
+	"maps"
+
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -68,9 +70,7 @@ func (w *Widget) DeepCopyObject() runtime.Object {
 	w.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
 	if w.Spec.Data != nil {
 		out.Spec.Data = make(map[string]string, len(w.Spec.Data))
-		for k, v := range w.Spec.Data {
-			out.Spec.Data[k] = v
-		}
+		maps.Copy(out.Spec.Data, w.Spec.Data)
 	}
 	out.Status.Conditions = nil
 	for i := range w.Status.Conditions {

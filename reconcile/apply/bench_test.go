@@ -60,7 +60,7 @@ func BenchmarkSteadyPass(b *testing.B) {
 		if quiet++; len(counted.take()) > 0 {
 			quiet = 0
 		}
-		time.Sleep(100 * time.Millisecond) //nolint:forbidigo // the caches of a benchmark settle
+		time.Sleep(100 * time.Millisecond)
 	}
 	b.Run("reads", func(b *testing.B) {
 		objects := fiveChildren()

@@ -152,10 +152,10 @@ func (h *hasher) structure(s *maphash.Hash, v reflect.Value) {
 	_ = s.WriteByte(tagEnd)
 }
 
-var ( //nolint:gochecknoglobals // constants
-	typeQuantity  = reflect.TypeFor[resource.Quantity]()
-	typeTime      = reflect.TypeFor[metav1.Time]()
-	typeMicroTime = reflect.TypeFor[metav1.MicroTime]()
+var (
+	typeQuantity  = reflect.TypeFor[resource.Quantity]() //nolint:gochecknoglobals // a constant
+	typeTime      = reflect.TypeFor[metav1.Time]()       //nolint:gochecknoglobals // a constant
+	typeMicroTime = reflect.TypeFor[metav1.MicroTime]()  //nolint:gochecknoglobals // a constant
 )
 
 func writeQuantity(s *maphash.Hash, q resource.Quantity) {

@@ -137,7 +137,7 @@ func fields(text string) map[string]any {
 	return out
 }
 
-func TestMemoryPerChild(t *testing.T) { //nolint:paralleltest // measures the heap
+func TestMemoryPerChild(t *testing.T) {
 	const n = 20000
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -148,7 +148,7 @@ func TestMemoryPerChild(t *testing.T) { //nolint:paralleltest // measures the he
 	})
 	runtime.GC()
 	runtime.ReadMemStats(&after)
-	perChild := int64(after.HeapAlloc-before.HeapAlloc) / n //nolint:gosec // grows
+	perChild := int64(after.HeapAlloc-before.HeapAlloc) / n
 	runtime.KeepAlive(kept)
 	t.Logf("%d bytes per child", perChild)
 	if perChild > 1024 {

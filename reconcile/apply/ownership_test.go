@@ -109,7 +109,7 @@ var _ = Describe("Field ownership", func() {
 			errors.As(result.Err(), &contested)
 		}
 		Expect(sum).To(BeNumerically("<=", 5))
-		Expect(contested).NotTo(BeNil())
+		Expect(contested).To(HaveOccurred())
 		Expect(contested.Fields).To(ContainElement(apply.ContestedField{Path: ".data.value", Manager: "insistent"}))
 		By("later")
 		w.clock.Step(10 * time.Minute)

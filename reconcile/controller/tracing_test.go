@@ -169,7 +169,7 @@ var _ = Describe("Spans", func() {
 })
 
 // TestNoSpans: without a provider a pass pays nothing for spans.
-func TestNoSpans(t *testing.T) { //nolint:paralleltest // counts allocations
+func TestNoSpans(t *testing.T) {
 	pass := controller.Untraced()
 	if allocations := testing.AllocsPerRun(100, func() { pass(t.Context()) }); allocations > 0 {
 		t.Errorf("a pass that nobody traces allocates %v times around the pipeline", allocations)

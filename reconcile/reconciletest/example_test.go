@@ -19,7 +19,7 @@ func (server) RoundTrip(request *http.Request) (*http.Response, error) {
 }
 
 func send(transport http.RoundTripper, method, path string) error {
-	request, err := http.NewRequest(method, "https://server"+path, nil) //nolint:noctx // an example without a context
+	request, err := http.NewRequest(method, "https://server"+path, nil)
 	if err != nil {
 		return err
 	}

@@ -147,7 +147,7 @@ func TestPurity(t *testing.T) {
 var exampleT testing.TB
 
 // The CRD is left out, so the status is one value: conditions have to go, too, where they are no map list.
-func TestExampleConverge(t *testing.T) { //nolint:paralleltest // the example has one t
+func TestExampleConverge(t *testing.T) {
 	exampleT = t
 	ExampleConverge()
 }

@@ -21,7 +21,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // the example is over
+	defer os.RemoveAll(dir)
 
 	recorder, err := record.New(record.Options{Dir: dir, When: record.Changes})
 	if err != nil {
