@@ -37,11 +37,12 @@ test: ## Run all tests of all modules with the race detector (TESTFLAGS='-run Ap
 
 .PHONY: lint
 lint: ## Run the linters over all modules
-	@linter="$$(go -C hack/tools tool -n golangci-lint)"; \
+	@linter="$$(go -C hack/tools tool -n golangci-lint)"; failed=; \
 	for module in $(MODULES); do \
 		echo "lint: $$module"; \
-		(cd "$$module" && "$$linter" run --config "$(CURDIR)/.golangci.yml" ./...); \
-	done
+		(cd "$$module" && "$$linter" run --config "$(CURDIR)/.golangci.yml" ./...) || failed="$$failed $$module"; \
+	done; \
+	test -z "$$failed" || { echo "lint: findings in:$$failed" >&2; exit 1; }
 
 .PHONY: generate
 generate: ## Write the generated files anew

@@ -18,7 +18,7 @@ import (
 
 // coldMinutes is roughly how long all components take on two cores when
 // neither the module nor the build cache holds anything.
-const coldMinutes = 9
+const coldMinutes = 11
 
 func announce(progress io.Writer, folder string, stale []component) {
 	share := coldMinutes * len(stale) / len(components())
