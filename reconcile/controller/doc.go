@@ -19,7 +19,7 @@
 // No mapping function is written by hand; [Builder.Watches] is there for what no read expresses. What is remembered is
 // replaced by every pass and dropped with the owner; after a restart the first pass of each owner builds it anew.
 //
-// A tracked read of an object that nobody else reads takes about 220 bytes, one of a shared object about 90; a pass that
+// A tracked read of an object that nobody else reads takes about 200 bytes, one of a shared object about 90; a pass that
 // reads the same things as the one before allocates one small session and no entry. Finding the owners of an event takes
 // as long with ten thousand selectors as with ten, as long as they have an equality.
 //

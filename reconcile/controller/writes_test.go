@@ -2,6 +2,7 @@ package controller_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync/atomic"
@@ -203,5 +204,45 @@ var _ = Describe("many owners", func() {
 		Eventually(trackedReads).WithArguments("many").WithTimeout(2 * soon).Should(BeZero())
 		const slack = 200 // the manager, connections and timers: far fewer than owners
 		Eventually(runtime.NumGoroutine).WithTimeout(soon).Should(BeNumerically("<", routines+slack))
+	})
+
+	It("that write children and read what is theirs leave no goroutine and no read behind when they go", func(ctx context.Context) {
+		namespace, c := env.Namespace(GinkgoTB()), admin()
+		p := &probe{
+			fetch: func(ctx context.Context, r reconcile.Reader, o *widget.Widget) world {
+				err := r.Get(ctx, client.ObjectKey{Namespace: o.Namespace, Name: o.Name + "-settings"}, &corev1.ConfigMap{})
+				return world{err: errors.Join(client.IgnoreNotFound(err),
+					r.List(ctx, &corev1.SecretList{}, client.InNamespace(o.Namespace), client.MatchingLabels{"owner": o.Name}))}
+			},
+			plan: func(o *widget.Widget, _ world) (plan reconcile.PlanResult) {
+				cm := configMap(o.Namespace, o.Name+"-child", nil)
+				cm.Data = map[string]string{"owner": o.Name}
+				plan.Apply(cm)
+				plan.ApplyWithoutOwnerRef(configMap(o.Namespace, o.Name+"-shared", map[string]string{"owner": o.Name}))
+				return plan
+			},
+		}
+		runs{}.start(namespace, func(mgr manager.Manager) error {
+			options := settings()
+			options.Concurrency = 8
+			return controller.New("passing", p).Owns(&corev1.ConfigMap{}).Reads(&corev1.Secret{}).Options(options).SetupWithManager(mgr)
+		})
+		pass := func(round string, owners int) {
+			GinkgoHelper()
+			each := func(do func(w *widget.Widget) error) {
+				GinkgoHelper()
+				inParallel(owners, func(i int) error { return do(newWidget(namespace, fmt.Sprint(round, "-", i))) })
+			}
+			each(func(w *widget.Widget) error { return c.Create(ctx, w) })
+			const reads = 3 // settings, secrets and what is shared; what is controlled is found by its reference
+			Eventually(trackedReads).WithArguments("passing").WithTimeout(3 * soon).Should(Equal(reads * owners))
+			each(func(w *widget.Widget) error { return c.Delete(ctx, w) })
+			Eventually(trackedReads).WithArguments("passing").WithTimeout(3 * soon).Should(BeZero())
+		}
+		pass("first", 20) // what starts once has started
+		before := runtime.NumGoroutine()
+		pass("many", 500)
+		const slack = 50 // connections and timers
+		Eventually(runtime.NumGoroutine).WithTimeout(soon).Should(BeNumerically("<", before+slack))
 	})
 })
