@@ -1,10 +1,13 @@
 package operator_test
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,6 +26,51 @@ func TestTenantConverges(t *testing.T) {
 }
 
 // platform is a tenant whose platform moves to another gateway, and loses its telemetry.
+// TestAuthConfigServed: the platform waits for the version of AuthConfig that its policies become.
+func TestAuthConfigServed(t *testing.T) {
+	t.Parallel()
+	for version, expect := range map[string]string{
+		"v1beta3": "{phase: Active, conditions: [{type: DependenciesAvailable, status: 'True', reason: DependenciesMet}]}",
+		"v1beta2": "{phase: Pending, conditions: [{type: Ready, status: 'False', reason: DependenciesNotAvailable}, " +
+			"{type: DependenciesAvailable, status: 'False', reason: DependencyMissing}, " +
+			"{type: MaaSPrerequisitesAvailable, status: Unknown, reason: DependenciesNotMet}, {type: DeploymentsAvailable, status: 'False'}]}",
+	} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			s := platform(t)
+			s.CRDPaths = append(s.CRDPaths[:1:1], authConfigsOf(t, version)...)
+			reconciletest.Scenario{System: s, ExpectYAML: `
+apiVersion: maas.opendatahub.io/v1alpha1
+kind: Tenant
+metadata: {name: default-tenant, namespace: models-as-a-service}
+status: ` + expect}.Run(t)
+		})
+	}
+}
+
+// authConfigsOf are the foreign kinds, with AuthConfig served in the version alone.
+func authConfigsOf(t *testing.T, version string) []string {
+	t.Helper()
+	files, err := filepath.Glob("../config/foreign/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, file := range files {
+		if !strings.Contains(file, "authconfigs") {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[i] = filepath.Join(t.TempDir(), "authconfigs.yaml")
+		if err := os.WriteFile(files[i], bytes.ReplaceAll(text, []byte("v1beta3"), []byte(version)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
 func platform(t *testing.T) reconciletest.System {
 	t.Helper()
 	s := system(t, func(mgr manager.Manager) error {
@@ -32,9 +80,6 @@ func platform(t *testing.T) reconciletest.System {
 		}
 		return tenants.SetupWithManager(mgr)
 	})
-	if err := apiextensionsv1.AddToScheme(s.Scheme); err != nil {
-		t.Fatal(err)
-	}
 	maas, err := operator.New(config)
 	if err != nil {
 		t.Fatal(err)
@@ -69,6 +114,5 @@ func platformNeeds() []client.Object {
 			ObjectMeta: metav1.ObjectMeta{Namespace: tenant.MonitoringSpace, Name: tenant.MonitoringName},
 			Data:       map[string]string{"config.yaml": "enableUserWorkload: true"},
 		},
-		&apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "authconfigs.authorino.kuadrant.io"}},
 	}
 }

@@ -34,12 +34,11 @@ var (
 	dashboard       = schema.GroupVersionKind{Group: "perses.dev", Version: "v1alpha1", Kind: "PersesDashboard"}
 	datasource      = schema.GroupVersionKind{Group: "perses.dev", Version: "v1alpha1", Kind: "PersesDatasource"}
 	authorino       = schema.GroupVersionKind{Group: "operator.authorino.kuadrant.io", Version: "v1beta1", Kind: "Authorino"}
-	definition      = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
+	authConfig      = schema.GroupVersionKind{Group: "authorino.kuadrant.io", Version: "v1beta3", Kind: "AuthConfig"}
 )
 
 // The objects that the platform needs.
 const (
-	authConfigs     = "authconfigs.authorino.kuadrant.io"
 	DatabaseSecret  = "maas-db-config"
 	databaseKey     = "DB_CONNECTION_URL"
 	MonitoringSpace = "openshift-monitoring"
@@ -71,13 +70,13 @@ func New(config backend.Config) (*controller.Builder[*maasv1alpha1.Tenant, *worl
 		&corev1.ServiceAccount{}, &appsv1.Deployment{}, &batchv1.CronJob{}, &networkingv1.NetworkPolicy{},
 		&rbacv1.ClusterRole{}, &rbacv1.ClusterRoleBinding{},
 	}
+	asked := []client.Object{backend.Kind(backend.Authentication), backend.Kind(authorino), controller.Metadata(authConfig)}
 	b := controller.New("maas-tenant", r).
 		Owns(ours...).
 		Owns(&corev1.ConfigMap{}, &corev1.Service{}, &gatewayv1.HTTPRoute{}).
 		Owns(foreign...).Optional(foreign...).
-		Reads(&gatewayv1.Gateway{}, &corev1.Secret{}, controller.Metadata(definition)).
-		Reads(backend.Kind(backend.Authentication), backend.Kind(authorino)).
-		Optional(backend.Kind(backend.Authentication), backend.Kind(authorino)).
+		Reads(&gatewayv1.Gateway{}, &corev1.Secret{}).
+		Reads(asked...).Optional(asked...).
 		Status(controller.Decorate(status, r)).
 		Options(controller.Options{Apply: apply.Options{Finalizer: "maas.opendatahub.io/tenant-finalizer", FieldManager: backend.Manager}})
 	for _, kind := range ours {
@@ -128,7 +127,7 @@ func (r *Reconciler) FetchRemoteState(
 		return w
 	}
 	w.gateway = reconcile.Fetch(ctx, reader, w.gatewayKey, &gatewayv1.Gateway{})
-	w.authConfigs = reconcile.Fetch(ctx, reader, backend.Key("", authConfigs), controller.Metadata(definition))
+	w.authConfigs = reconcile.Fetch(ctx, reader, backend.Key(r.AppNamespace, apiName), controller.Metadata(authConfig)) // is its kind served?
 	w.database = reconcile.Fetch(ctx, reader, backend.Key(r.AppNamespace, DatabaseSecret), &corev1.Secret{})
 	w.monitoring = reconcile.Fetch(ctx, reader, backend.Key(MonitoringSpace, MonitoringName), &corev1.ConfigMap{})
 	w.authorinos = reconcile.FetchList(ctx, reader, backend.List(authorino))

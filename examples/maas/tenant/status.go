@@ -10,6 +10,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/conditions"
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
 // What the annotation may say about the management of a tenant.
@@ -60,8 +61,8 @@ func (w *world) judge() outcome {
 			"spec.gatewayRef needs both name (%q) and namespace (%q), or none", w.gatewayKey.Name, w.gatewayKey.Namespace)}
 	case w.gateway.IsNotFound():
 		return outcome{phase: pending, reason: "GatewayNotReady", message: fmt.Sprintf("gateway %s not found", w.gatewayKey)}
-	case w.authConfigs.IsNotFound():
-		message := "AuthConfig of authorino.kuadrant.io is not installed"
+	case controller.IsAbsent(w.authConfigs.Error):
+		message := "authorino.kuadrant.io/v1beta3 AuthConfig is not served"
 		return outcome{phase: pending, reason: "DependenciesNotAvailable", message: message}.
 			detail(dependencies, metav1.ConditionFalse, "DependencyMissing", message).
 			detail(prerequisites, metav1.ConditionUnknown, "DependenciesNotMet", "not looked at").
