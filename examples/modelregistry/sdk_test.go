@@ -186,12 +186,12 @@ func TestSDKIsNeeded(t *testing.T) {
 			}}},
 		},
 		"Apply of the catalog": {
-			reason: "children are written", off: without{apply: true}, system: func() reconciletest.System { return catalogSystem(t) },
+			reason: "children are written", off: without{apply: true}, system: func() reconciletest.System { return catalogSystem(t, nil) },
 			scenario: reconciletest.Scenario{Expect: []client.Object{catalogServer}},
 		},
 		"Prune of the catalog": {
 			reason: "children that are wanted no longer go", off: without{prune: true},
-			system: func() reconciletest.System { return catalogSystem(t, administrators()) },
+			system: func() reconciletest.System { return catalogSystem(t, nil, administrators()) },
 			standIn: func() reconciletest.StandIn {
 				return later(&rbacv1.RoleBinding{ObjectMeta: named("model-catalog-admin-binding")},
 					func(ctx context.Context, c client.Client, _ client.Object) error {
@@ -205,7 +205,7 @@ func TestSDKIsNeeded(t *testing.T) {
 		},
 		"Tracker of the catalog": {
 			reason: "what was looked for wakes the catalog when it comes", off: without{tracker: true},
-			system: func() reconciletest.System { return catalogSystem(t) },
+			system: func() reconciletest.System { return catalogSystem(t, nil) },
 			standIn: func() reconciletest.StandIn {
 				last := &networkingv1.NetworkPolicy{ObjectMeta: named("model-catalog-postgres")}
 				return later(last, func(ctx context.Context, c client.Client, _ client.Object) error {

@@ -47,31 +47,41 @@ func external() v1beta1.ModelRegistrySpec {
 
 func withoutProxy(spec *v1beta1.ModelRegistrySpec) { spec.KubeRBACProxy = nil }
 
-// catalogSystem is the controller of the catalog. It has no owner: a source that offers itself takes its place.
-func catalogSystem(t testing.TB, given ...client.Object) reconciletest.System {
+// catalogSystem is the controller of the catalog with a source that offers itself, which loses its document by a change, and more
+// inputs. Configure changes the settings, nil nothing.
+func catalogSystem(t testing.TB, configure func(*catalog.Settings), inputs ...client.Object) reconciletest.System {
 	t.Helper()
 	scheme, err := newScheme()
 	if err != nil {
 		t.Fatal(err)
 	}
-	configured := catalogSettings()
-	configured.Namespace, configured.DefaultDomain = "default", "apps.example.com"
-	source := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "mine", Labels: map[string]string{"opendatahub.io/catalog-source": "true"}}}
-	source.Data = map[string]string{"sources.yaml": "catalogs: []"}
-	return reconciletest.System{
-		Scheme:    scheme,
-		CRDPaths:  []string{"config/openshift", "config/platform"},
-		Given:     given,
-		GivenYAML: "apiVersion: v1\nkind: Namespace\nmetadata: {name: default}\n",
-		Setup: func(mgr manager.Manager) error {
+	setup := func(disabled bool) func(mgr manager.Manager) error {
+		return func(mgr manager.Manager) error {
+			configured := catalogSettings()
+			configured.Namespace, configured.DefaultDomain, configured.Disabled = "default", "apps.example.com", disabled
+			if configure != nil {
+				configure(&configured)
+			}
 			c, err := catalog.New(mgr.GetScheme(), configured)
 			if err != nil {
 				return err
 			}
 			return c.SetupWithManager(mgr)
+		}
+	}
+	source := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "mine", Labels: map[string]string{"opendatahub.io/catalog-source": "true"}}}
+	source.Data = map[string]string{"sources.yaml": "catalogs: []"}
+	return reconciletest.System{
+		Scheme:    scheme,
+		CRDPaths:  []string{"config/openshift", "config/platform"},
+		GivenYAML: "apiVersion: v1\nkind: Namespace\nmetadata: {name: default}\n",
+		Setup:     setup(false),
+		Singleton: &reconciletest.Singleton{Inputs: append([]client.Object{source}, inputs...), Off: setup(true)},
+		Change: func(o client.Object) {
+			if o, ok := o.(*corev1.ConfigMap); ok {
+				delete(o.Data, "sources.yaml")
+			}
 		},
-		Owners: []client.Object{source},
-		Change: func(o client.Object) { delete(o.(*corev1.ConfigMap).Data, "sources.yaml") },
 	}
 }
 
@@ -84,24 +94,6 @@ func TestRegistryConverges(t *testing.T) {
 	reconciletest.Converge(t, s)
 }
 
-// TestSilentAtRest checks that passes with nothing to do send no request.
-func TestSilentAtRest(t *testing.T) {
-	t.Parallel()
-	t.Run("registry", func(t *testing.T) {
-		t.Parallel()
-		reconciletest.Steady(t, registrySystem(t, external(), withoutProxy), reconciletest.Budget{})
-	})
-	t.Run("registry with its database", func(t *testing.T) {
-		t.Parallel()
-		spec := v1beta1.ModelRegistrySpec{Postgres: &v1beta1.PostgresConfig{GenerateDeployment: ptr(true)}}
-		reconciletest.Steady(t, registrySystem(t, spec, withoutProxy), reconciletest.Budget{})
-	})
-	t.Run("catalog", func(t *testing.T) {
-		t.Parallel()
-		reconciletest.Steady(t, catalogSystem(t), reconciletest.Budget{})
-	})
-}
-
 // TestRequestsOfAChange checks what changes cost: one write for each child that is another afterwards, one for the status, and
 // those of the inventory.
 func TestRequestsOfAChange(t *testing.T) {
@@ -112,10 +104,21 @@ func TestRequestsOfAChange(t *testing.T) {
 			o.(*v1beta1.ModelRegistry).Spec.Rest.Image = "quay.io/other:1"
 		}, 3)
 	})
+	t.Run("proxy", func(t *testing.T) { // Service, Deployment, 4 that go, the inventory, and the status twice
+		t.Parallel()
+		s := registrySystem(t, external(), withoutProxy)
+		reconciletest.Writes(t, s, s.Change, 9)
+	})
 	t.Run("source of the catalog", func(t *testing.T) {
 		t.Parallel()
-		s := catalogSystem(t)
+		s := catalogSystem(t, nil)
 		reconciletest.Writes(t, s, s.Change, 1)
+	})
+	t.Run("administrators of the catalog", func(t *testing.T) {
+		t.Parallel()
+		s := catalogSystem(t, nil, administrators())
+		administratorsChange(&s)
+		reconciletest.Writes(t, s, s.Change, 1+1) // and the source
 	})
 }
 

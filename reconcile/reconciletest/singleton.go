@@ -54,17 +54,27 @@ func (s System) plots() [][]step {
 		plots = append(plots, []step{stepLess}, []step{stepA, stepLess}, []step{stepA, stepLess, stepA})
 	}
 	if s.Singleton == nil {
-		plots = append(plots, []step{stepA, stepDelete})
-		if s.Change != nil {
-			plots = append(plots, []step{stepB, stepDelete})
-		}
-		return plots
+		return append(plots, s.ending(stepDelete)...)
 	}
 	if len(s.Singleton.Inputs) > 0 {
-		plots = append(plots, []step{stepDelete}, []step{stepA, stepDelete}, []step{stepA, stepDelete, stepA})
+		plots = append(append(plots, []step{stepDelete}), s.ending(stepDelete)...)
+		plots = append(plots, []step{stepA, stepDelete, stepA})
 	}
 	if s.Singleton.Off != nil {
-		plots = append(plots, []step{stepOff}, []step{stepA, stepOff}, []step{stepA, stepOff, stepA})
+		plots = append(append(plots, []step{stepOff}), s.ending(stepOff)...)
+		plots = append(plots, []step{stepA, stepOff, stepA})
+	}
+	return plots
+}
+
+// ending are the plots of two steps that end with the last one.
+func (s System) ending(last step) [][]step {
+	plots := [][]step{{stepA, last}}
+	if s.Change != nil {
+		plots = append(plots, []step{stepB, last})
+	}
+	if s.Singleton != nil && len(s.Singleton.Inputs) > 1 {
+		plots = append(plots, []step{stepLess, last})
 	}
 	return plots
 }

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/examples/modelregistry/catalog"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+)
+
+// TestCatalogConverges: the catalog ends as it should whatever goes wrong on the way, in each of its modes: with what it reads
+// created, changed and taken away, and with the catalog switched off and on. Of the cases of a mode, 10 are drawn;
+// RECONCILETEST_CASES=all runs all.
+func TestCatalogConverges(t *testing.T) {
+	t.Parallel()
+	for name, mode := range map[string]struct {
+		configure func(*catalog.Settings)
+		inputs    []client.Object
+		change    func(*reconciletest.System)
+	}{
+		"on plain Kubernetes": {change: func(s *reconciletest.System) { s.CRDPaths = nil }},
+		"on OpenShift":        {inputs: []client.Object{administrators()}, change: administratorsChange},
+		"of the platform":     {inputs: []client.Object{platform(), administrators()}, change: platformGoes},
+		"without a database": {configure: func(s *catalog.Settings) { s.SkipDatabase = true }, change: func(s *reconciletest.System) {
+			s.CRDPaths = []string{"config/platform"}
+		}},
+		"with documents of an earlier version": {change: outdatedDocuments},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := catalogSystem(t, mode.configure, mode.inputs...)
+			s.StandIns = append(s.StandIns, reconciletest.DeploymentsAvailable)
+			for _, document := range []string{"default-catalog-sources", "model-catalog-sources", "mcp-catalog-sources"} {
+				s.Outlives = append(s.Outlives, "ConfigMap default/"+document) // which the catalog leaves when it is switched off
+			}
+			s.Normalise = withoutPassword
+			s.Cases = 10
+			if mode.change != nil {
+				mode.change(&s)
+			}
+			reconciletest.Converge(t, s)
+		})
+	}
+}
+
+// withoutPassword hides what is drawn at random.
+func withoutPassword(o *unstructured.Unstructured) {
+	if o.GetKind() == "Secret" && o.GetName() == "model-catalog-postgres" {
+		_ = unstructured.SetNestedField(o.Object, "drawn", "data", "database-password")
+	}
+}
+
+// administratorsChange has other administrators in spec B.
+func administratorsChange(s *reconciletest.System) {
+	change := s.Change
+	s.Change = func(o client.Object) {
+		change(o)
+		if o.GetName() == "auth" {
+			o.(*unstructured.Unstructured).Object["spec"] = map[string]any{"adminGroups": []any{"others", "more"}}
+		}
+	}
+}
+
+// platformGoes lets the platform's object be the one of several inputs that goes and comes back.
+func platformGoes(s *reconciletest.System) {
+	inputs := s.Singleton.Inputs
+	s.Singleton.Inputs = append(inputs[1:len(inputs):len(inputs)], inputs[0])
+}
+
+// outdatedDocuments gives the catalog what earlier versions have left: documents of users with the retired entry, and an object
+// that is no longer used. It is not switched off here: that leaves the documents as they are. The retired Secret is not among
+// it, as it goes by its name alone, whoever has made it.
+func outdatedDocuments(s *reconciletest.System) {
+	for _, name := range []string{"model-catalog-sources", "mcp-catalog-sources"} {
+		s.Given = append(s.Given, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string]string{
+			"sources.yaml": "catalogs: [{id: default_catalog}, {id: mine}]", "notes": "kept",
+		}})
+	}
+	labels := map[string]string{"app.kubernetes.io/created-by": "model-registry-operator"}
+	s.Given = append(s.Given,
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "model-catalog-default-sources", Labels: labels}},
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "default-catalog-sources"}, Data: map[string]string{
+			"sources.yaml": "catalogs: []", "more.yaml": "goes",
+		}})
+	s.Singleton.Off = nil
+}
