@@ -118,6 +118,9 @@ func scenarios(controller string) []scenario {
 	var all []scenario
 	advised := map[string]advice{}
 	read("testdata/scenarios.json", &all)
+	var more []scenario // by the specification of the product
+	read("testdata/more.json", &more)
+	all = append(all, more...)
 	read("testdata/advice.json", &advised)
 	var out []scenario
 	for _, s := range all {
