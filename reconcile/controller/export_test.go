@@ -95,3 +95,18 @@ func Untraced() func(context.Context) {
 		_, _ = p.Reconcile(o.PhaseStart(ctx, reconcile.PhaseFetch), request)
 	}
 }
+
+// MaxNamespaces bounds what Observed keeps.
+const MaxNamespaces = maxNamespaces
+
+// Observed gives the tests of the package the versions that an informer has shown.
+type Observed struct{ observed }
+
+// See notes the object.
+func (o *Observed) See(object client.Object) { o.see(object) }
+
+// Reached says whether the version was shown in the namespace.
+func (o *Observed) Reached(namespace, version string) bool { return o.reached(namespace, version) }
+
+// Size is the number of namespaces that are kept.
+func (o *Observed) Size() int { return len(o.versions) }

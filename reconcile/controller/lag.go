@@ -18,6 +18,8 @@ const (
 	defaultLagDeadline = 5 * time.Second
 	// lagPoll is how soon a pass that was put off is tried again.
 	lagPoll = 20 * time.Millisecond
+	// maxNamespaces bounds what is kept for a kind.
+	maxNamespaces = 4096
 )
 
 // observed is the newest resourceVersion that the informer of a kind has shown, per namespace. Caches of several
@@ -32,13 +34,17 @@ func (o *observed) see(object client.Object) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	version := object.GetResourceVersion()
-	if last, known := o.versions[object.GetNamespace()]; known {
+	last, known := o.versions[object.GetNamespace()]
+	if known {
 		if order, err := resourceversion.CompareResourceVersion(version, last); err != nil || order <= 0 {
 			return
 		}
 	}
-	if o.versions == nil {
+	switch {
+	case o.versions == nil:
 		o.versions = map[string]string{}
+	case !known && len(o.versions) >= maxNamespaces:
+		clear(o.versions) // of namespaces that are gone nobody tells; what is not known is looked up in the cache
 	}
 	o.versions[object.GetNamespace()] = version
 }
