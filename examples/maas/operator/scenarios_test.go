@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 )
 
 // scenario is one of testdata/scenarios.json. Of a quirk of upstream, Prefer
@@ -75,21 +76,26 @@ func withoutSpec(kind, namespace string) *expectation {
 	}}}
 }
 
+// scenarios are the recorded ones, and those that they leave out.
 func scenarios() []scenario {
-	data, err := os.ReadFile("testdata/scenarios.json")
-	if err != nil {
-		panic(err)
+	var all []scenario
+	for _, file := range []string{"testdata/scenarios.json", "testdata/more.yaml"} {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			panic(err)
+		}
+		var list []scenario
+		if err := yaml.Unmarshal(data, &list); err != nil {
+			panic(file + ": " + err.Error())
+		}
+		all = append(all, list...)
 	}
-	var list []scenario
-	if err := json.Unmarshal(data, &list); err != nil {
-		panic(err)
-	}
-	return list
+	return all
 }
 
 var _ = Describe("The scenarios of the product", Ordered, func() {
 	for _, s := range scenarios() {
-		It(s.Name+" ("+s.Class+")", func(ctx context.Context) {
+		It(strings.TrimSuffix(s.Name+" ("+s.Class+")", " ()"), func(ctx context.Context) {
 			known := memory{}
 			for _, object := range s.Given {
 				applyObject(ctx, object)
