@@ -148,7 +148,8 @@ func (b *Builder[T, F, O]) Optional(objects ...client.Object) *Builder[T, F, O] 
 }
 
 // Filter restricts the cache of a kind to the objects that the selector matches, so that no informer holds all Secrets
-// of a cluster; others are not found by reads. It takes effect through [CacheOptions].
+// of a cluster; others are not found by reads. It takes effect through [CacheOptions]. Owners and optional kinds cannot be
+// filtered.
 func (b *Builder[T, F, O]) Filter(object client.Object, selector labels.Selector) *Builder[T, F, O] {
 	b.filters = append(b.filters, filter{object: object, labels: selector})
 	return b

@@ -144,6 +144,12 @@ func TestDeclarationErrors(t *testing.T) {
 			build:  controller.New("w", idle{}).Filter(&widget.Widget{}, labels.Everything()),
 			want:   []string{"Filter(Widget): owners cannot be filtered"},
 		},
+		"FilterOptional": {
+			reason: "a manager whose cache is filtered by a kind that is missing does not start",
+			build: controller.New("w", idle{}).Reads(&corev1.Secret{}).Optional(&corev1.Secret{}).
+				Filter(&corev1.Secret{}, labels.Everything()),
+			want: []string{"Filter(Secret): an optional kind cannot be filtered"},
+		},
 	}
 	for label, tc := range cases {
 		t.Run(label, func(t *testing.T) {

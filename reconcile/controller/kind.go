@@ -128,6 +128,10 @@ func (d *declared) resolve(controller string, scheme *runtime.Scheme) (*catalogu
 		if k.has(purposeFor) {
 			return nil, fmt.Errorf("controller %q: Filter(%s): owners cannot be filtered", controller, k.Kind)
 		}
+		if k.has(purposeOptional) {
+			return nil, fmt.Errorf("controller %q: Filter(%s): an optional kind cannot be filtered: "+
+				"the manager's cache asks the API server for it at the start", controller, k.Kind)
+		}
 		k.filter = f.labels
 	}
 	for _, w := range d.whens {
