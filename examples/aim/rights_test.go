@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"slices"
@@ -40,7 +39,7 @@ func TestRights(t *testing.T) {
 	lost := w.service("lost")
 	lost.Spec.Model = aimv1alpha1.AIMServiceModel{Name: to("none")}
 	w.create(t, lost) // both ConfigValid and Ready become False for this reason in one pass
-	w.announcesTwice(t)
+	w.Await(t, "patch events.k8s.io/events")
 
 	w.Without(t, "update aim.eai.amd.com/aimservices/finalizers", func() { w.create(t, two) })
 	w.change(t, two, func() { two.Spec.Replicas = to(int32(2)) }) // what was refused is tried again
@@ -163,23 +162,6 @@ func (w *rightsWorld) serves(t *testing.T, service *aimv1alpha1.AIMService) {
 			return fmt.Errorf("service %s is not ready: %v", service.Name, service.Status.Conditions)
 		}
 		return nil
-	})
-}
-
-// announcesTwice waits until the same has been said twice of a service, which the second time is a patch of the event.
-func (w *rightsWorld) announcesTwice(t *testing.T) {
-	t.Helper()
-	log, err := env.AuditLog()
-	if err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, func() error {
-		patches, err := log.Entries(reconciletest.User(w.User()),
-			reconciletest.Asked(reconciletest.Verb("patch"), reconciletest.Resource("events.k8s.io", "events")))
-		if err == nil && len(patches) == 0 {
-			err = errors.New("no event was patched")
-		}
-		return err
 	})
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"net"
@@ -59,7 +58,7 @@ func TestRights(t *testing.T) { //nolint:paralleltest // the operator is configu
 		w.touch(t, administrators())
 		w.exists(t, child)
 	}
-	w.announcesTwice(t) // that the registry was changed
+	w.Await(t, "patch events.k8s.io/events") // that the registry was changed is said twice
 
 	stop() // and what an earlier version had planned is there when it comes back
 	var old []client.Object
@@ -259,21 +258,4 @@ func (w *rightsWorld) gone(t *testing.T, objects ...client.Object) {
 			return fmt.Errorf("%T %s is still there", object, object.GetName())
 		})
 	}
-}
-
-// announcesTwice waits until the same has been said twice of a registry, which the second time is a patch of the event.
-func (w *rightsWorld) announcesTwice(t *testing.T) {
-	t.Helper()
-	log, err := w.env.AuditLog()
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.eventually(t, func() error {
-		patches, err := log.Entries(reconciletest.User(w.User()),
-			reconciletest.Asked(reconciletest.Verb("patch"), reconciletest.Resource("events.k8s.io", "events")))
-		if err == nil && len(patches) == 0 {
-			err = errors.New("no event was patched")
-		}
-		return err
-	})
 }

@@ -96,7 +96,7 @@ func (a *declaredApplier) children(owner client.Object, set apply.Set) ([]child,
 			errs = append(errs, err)
 			continue
 		}
-		k, err := a.writable(gvk, purposesOf(planned)...)
+		k, err := a.writable(gvk, purposesOf(planned))
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -109,33 +109,40 @@ func (a *declaredApplier) children(owner client.Object, set apply.Set) ([]child,
 	for _, d := range set.Deletes {
 		_, gvk, err := a.reads.find(d.Object)
 		if err == nil {
-			_, err = a.writable(gvk, purposeWrites, purposeOwns)
+			_, err = a.writable(gvk, forDeleted)
 		}
 		errs = append(errs, err)
 	}
 	return children, errors.Join(errs...)
 }
 
-// purposesOfOwn are those of the usual child, made once.
-var purposesOfOwn = []purpose{purposeOwns} //nolint:gochecknoglobals // a constant
+// The purposes for which the kind of a child may be declared, the one that asks for the least first. Every pass asks, for
+// each child.
+//
+//nolint:gochecknoglobals // constants
+var (
+	forOwned       = []purpose{purposeOwns}
+	forDeleted     = []purpose{purposeWrites, purposeOwns}
+	forShared      = []purpose{purposeShares, purposeWrites, purposeOwns}
+	forContributed = []purpose{purposeContributes, purposeShares, purposeWrites, purposeOwns}
+)
 
-// purposesOf lists the purposes for which the kind of a child may be declared, the one that asks for the least first.
 func purposesOf(planned *apply.Child) []purpose {
 	switch planned.Mode {
 	case apply.Shared:
 		if planned.Recreate { // which deletes
-			return []purpose{purposeWrites, purposeOwns}
+			return forDeleted
 		}
-		return []purpose{purposeShares, purposeWrites, purposeOwns}
+		return forShared
 	case apply.Contribute:
-		return []purpose{purposeContributes, purposeShares, purposeWrites, purposeOwns}
+		return forContributed
 	case apply.Own, apply.Once:
 	}
-	return purposesOfOwn
+	return forOwned
 }
 
 // writable returns the kind if it was declared for one of the purposes.
-func (a *declaredApplier) writable(gvk schema.GroupVersionKind, allowed ...purpose) (*kind, error) {
+func (a *declaredApplier) writable(gvk schema.GroupVersionKind, allowed []purpose) (*kind, error) {
 	k := a.reads.byKind[gvk]
 	if k == nil || !k.has(allowed...) {
 		return nil, &UndeclaredError{

@@ -51,7 +51,7 @@
 // A pass of a group lists its members with [MembersOf], sorted, and plans the children once. It runs when a member
 // appears, changes, leaves or goes, when anything else that it read does, and when a child changes. The children carry
 // the label of their set and an annotation with the key, so that after a restart a child leads to its group although all
-// members are gone. The last member that leaves an empty plan, which prunes the children, in whatever order events
+// members are gone. When the last member leaves, the plan is empty, which prunes the children, in whatever order events
 // come: no member needs a finalizer for it. A member that is to stay until its part is withdrawn implements
 // reconcile.Finalizer and waits there until [Group.Effect] is EffectNone.
 //

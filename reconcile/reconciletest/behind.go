@@ -48,9 +48,10 @@ type Rights struct {
 
 type window struct{ from, to time.Time }
 
-// Patience of [Rights.Without], and how long after it a refusal may still be told.
+// Patience of [Rights.Without] and [Rights.Await], and how long after the first a refusal may still be told.
 const (
 	withoutPatience = 60 * time.Second
+	awaitPatience   = 2 * time.Minute
 	afterglow       = time.Second
 )
 
@@ -185,12 +186,31 @@ func (r *Rights) look() (used map[right]bool, refused AuditEntries, err error) {
 	return used, refused, nil
 }
 
-// Without takes a right away while do runs, and fails t unless the API server refuses a request of the operator
-// within a minute: do has to give it something to do. What was refused is not tried again at once; change the owner
-// afterwards, so that it is. It is for what no request shows by itself, because the API server asks for it
-// while it handles another request: finalizers of owners whose deletion is blocked, and rights that are granted to
-// others. Informers that run already go on without list and watch.
-func (r *Rights) Without(t testing.TB, name string, do func()) {
+// Await waits until a request has used the right, written as in [Rights.Check], and fails t when none does within two
+// minutes. It is for what the operator does in its own time, such as saying something again, which patches an event.
+//
+// On a cluster without an audit log of ours it says so and waits for nothing.
+func (r *Rights) Await(t testing.TB, name string) {
+	t.Helper()
+
+	wanted := r.named(t, name)
+
+	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, awaitPatience, true, func(context.Context) (bool, error) {
+		used, _, err := r.look()
+
+		return used[wanted], err
+	})
+
+	switch {
+	case errors.Is(err, ErrNoAuditLog) && r.env.existing():
+		t.Logf("rights are not checked: %v", err)
+	case err != nil:
+		t.Fatalf("no request used the right %q: %v", name, err)
+	}
+}
+
+// named finds a right of the rules.
+func (r *Rights) named(t testing.TB, name string) right {
 	t.Helper()
 
 	all := rightsOf(r.rules)
@@ -200,8 +220,18 @@ func (r *Rights) Without(t testing.TB, name string, do func()) {
 		t.Fatalf("the rules have no right %q", name)
 	}
 
-	taken := all[at]
+	return all[at]
+}
 
+// Without takes a right away while do runs, and fails t unless the API server refuses a request of the operator
+// within a minute: do has to give it something to do. What was refused is not tried again at once; change the owner
+// afterwards, so that it is. It is for what no request shows by itself, because the API server asks for it
+// while it handles another request: finalizers of owners whose deletion is blocked, and rights that are granted to
+// others. Informers that run already go on without list and watch.
+func (r *Rights) Without(t testing.TB, name string, do func()) {
+	t.Helper()
+
+	taken := r.named(t, name)
 	since := time.Now()
 
 	r.grant(t, taken.from(r.rules), taken, false)

@@ -65,6 +65,7 @@ func TestRightsOfAccount(t *testing.T) {
 		t.Fatalf("want a right to what is not there, got %v", err)
 	}
 
+	rights.Await(t, "create configmaps")
 	check("after an apply that creates", map[string]string{"get configmaps": "never"}, `"delete configmaps"`)
 
 	rights.Without(t, "delete configmaps", func() {

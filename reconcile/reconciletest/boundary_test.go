@@ -26,7 +26,7 @@ func TestOffenders(t *testing.T) {
 		"Subresource":      {`func f() { c.SubResource("scale") }`, "uses SubResource"},
 		"Delete":           {`func f() { c.Delete(ctx, o) }`, "uses Delete"},
 		"Delete of a test": {`func f() { c.Delete(t.Context(), o) }`, "uses Delete"},
-		"Delete elsewhere": {`func f() { c.Delete(context.TODO(), o); c.Delete(r.ctx, o) }`, "uses Delete uses Delete"},
+		"Delete elsewhere": {`func f() { c.Delete(t.Context(), o); c.Delete(r.ctx, o) }`, "uses Delete uses Delete"},
 		"DeleteAllOf":      {`func f() { c.DeleteAllOf(ctx, o) }`, "uses DeleteAllOf"},
 		"Apply":            {`func f() { c.Apply(ctx, o) }`, "uses Apply"},
 		"The engine":       {in: `func f() { h.engine.Apply(ctx, owner, set) }`},

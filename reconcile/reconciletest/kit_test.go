@@ -23,7 +23,8 @@ type witness struct {
 	failures []string
 }
 
-func (w *witness) Helper() {}
+func (w *witness) Helper()             {}
+func (w *witness) Logf(string, ...any) {}
 func (w *witness) Errorf(format string, args ...any) {
 	w.failures = append(w.failures, fmt.Sprintf(format, args...))
 }

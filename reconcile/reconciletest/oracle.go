@@ -119,8 +119,8 @@ func changedBy(calls []call) []string {
 }
 
 // checkDeletes compares what was deleted with what the run without faults deletes. A case with one step more may delete
-// what the run of that step deletes, too, and any may delete what is not there in the end: others may have deleted it before
-// the operator could, and a stale cache may have made it come back.
+// what the run of that step deletes, too. A singleton may also delete what is not there in the end: others, who own it, may
+// have deleted it before the operator could, and a stale cache may have made it come back.
 func (e *explorer) checkDeletes(c testCase, r *run) {
 	may := maps.Clone(c.base.deleted)
 	if c.plot.unseen {
@@ -131,10 +131,16 @@ func (e *explorer) checkDeletes(c testCase, r *run) {
 		}
 	}
 	for _, object := range slices.Sorted(maps.Keys(r.deleted())) {
-		if end := e.ends[c.final]; !may[object] && (end == nil || end.state[object] != nil) {
+		if !may[object] && !(e.system.Singleton != nil && e.absent(c.final, object)) {
 			e.find(c.name, CheckDeletes, "deletes %s, which the run without faults leaves alone", object)
 		}
 	}
+}
+
+// absent says that an object is not there at the end of the runs without faults.
+func (e *explorer) absent(last step, object string) bool {
+	end := e.ends[last]
+	return end != nil && end.state[object] == nil
 }
 
 // checkForeign looks whether the object that took the place of another one is still there.

@@ -36,6 +36,19 @@ type Scenario struct {
 // Run runs the scenario.
 func (s Scenario) Run(t testing.TB) {
 	t.Helper()
+	wrong, err := s.findings(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range wrong {
+		t.Error(one)
+	}
+}
+
+// findings runs the scenario and says what is not as expected. The error says why the run came to no end; what is wrong is
+// then of the moment. A wrong description, and an operator that does not start, end the test.
+func (s Scenario) findings(t testing.TB) (wrong []string, err error) {
+	t.Helper()
 	system, err := s.System.withDefaults()
 	if err != nil {
 		t.Fatal(err)
@@ -45,29 +58,32 @@ func (s Scenario) Run(t testing.TB) {
 		t.Fatalf("scenario: ExpectYAML: %v", err)
 	}
 	r := play(t.Context(), system, plot{steps: []step{stepA}}, namespaceOf(t, system))
-	if r.last != nil {
-		defer r.last.end()
-	}
-	if r.err != nil {
+	if r.last == nil {
 		t.Fatal(r.err)
 	}
+	defer r.last.end()
 	for _, want := range append(slices.Clone(s.Expect), more...) {
 		if diff := r.world.differs(want); diff != "" {
-			t.Error(diff)
+			wrong = append(wrong, diff)
 		}
 	}
 	for _, gone := range s.Gone {
 		if name, found := r.world.finds(gone); found {
-			t.Errorf("want no %s, but it is there", name)
+			wrong = append(wrong, fmt.Sprintf("want no %s, but it is there", name))
 		}
 	}
+	return append(wrong, s.told(r)...), r.err
+}
+
+// told compares what was announced and sent.
+func (s Scenario) told(r *run) (wrong []string) {
 	if s.Events != nil {
 		got := slices.Clone(r.events.events)
 		for i := range got {
 			got[i].Object = r.world.plain(got[i].Object)
 		}
 		if diff := cmp.Diff(s.Events, got); diff != "" {
-			t.Errorf("events (-want +got):\n%s", diff)
+			wrong = append(wrong, "events (-want +got):\n"+diff)
 		}
 	}
 	if s.Writes != nil {
@@ -76,9 +92,10 @@ func (s Scenario) Run(t testing.TB) {
 			got = append(got, r.world.plain(request.String()))
 		}
 		if diff := cmp.Diff(sorted(s.Writes), sorted(got)); diff != "" {
-			t.Errorf("writes (-want +got):\n%s", diff)
+			wrong = append(wrong, "writes (-want +got):\n"+diff)
 		}
 	}
+	return wrong
 }
 
 // plain prints the namespace of the test as "default", on a real API server too.

@@ -247,10 +247,11 @@ var errRestless = errors.New("the stand-ins never come to rest: does one of them
 
 // turn lets everybody but the operator act until nothing changes: the stand-ins and garbage collection.
 func (w *world) turn(ctx context.Context) error {
+	others := w.others()
 	for range worldRounds {
 		before, countable := w.revision()
 		for _, act := range w.system.StandIns {
-			if err := act(ctx, w.others()); err != nil {
+			if err := act(ctx, others); err != nil {
 				return fmt.Errorf("stand-in: %w", err)
 			}
 		}

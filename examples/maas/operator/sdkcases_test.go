@@ -19,8 +19,7 @@ import (
 
 // sdkCase is a scenario, and a part of the SDK without which it does not hold.
 type sdkCase struct {
-	off       without
-	owners    string // the kind that the controllers are for
+	off       reconciletest.Without
 	system    func(t *testing.T) reconciletest.System
 	meanwhile func() reconciletest.StandIn // a new one for each run
 	expect    string
@@ -58,26 +57,26 @@ func sdkCases() map[string]sdkCase {
 
 // applyCases need children to be written.
 func applyCases() map[string]sdkCase {
-	off := without{apply: true}
+	off := reconciletest.Without{Apply: true}
 	return map[string]sdkCase{
-		"apply/ExternalModel": {off: off, owners: "ExternalModel", system: externalModel, expect: `
+		"apply/ExternalModel": {off: off, system: externalModel, expect: `
 {apiVersion: v1, kind: Service, metadata: {name: chat}, spec: {externalName: api.openai.com}}
 `},
-		"apply/MaaSSubscription": {off: off, owners: "MaaSSubscription", system: subscriptions, expect: `
+		"apply/MaaSSubscription": {off: off, system: subscriptions, expect: `
 apiVersion: kuadrant.io/v1alpha1
 kind: TokenRateLimitPolicy
 metadata: {name: maas-trlp-chat, annotations: {maas.opendatahub.io/subscriptions: "a,b,c"}}
 ---
 {apiVersion: maas.opendatahub.io/v1alpha1, kind: MaaSSubscription, metadata: {name: c}, status: {phase: Active}}
 `},
-		"apply/MaaSAuthPolicy": {off: off, owners: "MaaSAuthPolicy", system: authPolicies, expect: `
+		"apply/MaaSAuthPolicy": {off: off, system: authPolicies, expect: `
 apiVersion: kuadrant.io/v1
 kind: AuthPolicy
 metadata: {name: maas-auth-chat, annotations: {maas.opendatahub.io/auth-policies: "a,b,c"}}
 ---
 {apiVersion: maas.opendatahub.io/v1alpha1, kind: MaaSAuthPolicy, metadata: {name: c}, status: {phase: Active}}
 `},
-		"apply/Tenant": {off: off, owners: "Tenant", system: platform, expect: `
+		"apply/Tenant": {off: off, system: platform, expect: `
 {apiVersion: apps/v1, kind: Deployment, metadata: {name: maas-api, namespace: opendatahub}}
 ---
 {apiVersion: maas.opendatahub.io/v1alpha1, kind: Tenant, metadata: {name: default-tenant, namespace: models-as-a-service}, status: {phase: Active}}
@@ -87,32 +86,32 @@ metadata: {name: maas-auth-chat, annotations: {maas.opendatahub.io/auth-policies
 
 // pruneCases need children to go that are wanted no longer.
 func pruneCases() map[string]sdkCase {
-	off := without{prune: true}
+	off := reconciletest.Without{Prune: true}
 	code := []any{map[string]any{"name": "code", "namespace": "default"}}
 	limited := []any{map[string]any{
 		"name": "code", "namespace": "default", "tokenRateLimits": []any{map[string]any{"limit": int64(1), "window": "1m"}},
 	}}
 	return map[string]sdkCase{
 		"prune/ExternalModel": {
-			off: off, owners: "ExternalModel", system: externalModel,
+			off: off, system: externalModel,
 			meanwhile: once("ExternalModel", "chat", "Ready", 0, set("false", "metadata", "annotations", "maas.opendatahub.io/tls")),
 			expect:    "{apiVersion: networking.istio.io/v1, kind: ServiceEntry, metadata: {name: chat}, spec: {ports: [{number: 443, name: http, protocol: HTTP}]}}",
 			gone:      generated(backend.DestinationRule, "", "chat"),
 		},
 		"prune/MaaSSubscription": {
-			off: off, owners: "MaaSSubscription", system: single(subscriptions),
+			off: off, system: single(subscriptions),
 			meanwhile: once("MaaSSubscription", "a", "Active", 0, set(limited, "spec", "modelRefs")),
 			expect:    "{apiVersion: kuadrant.io/v1alpha1, kind: TokenRateLimitPolicy, metadata: {name: maas-trlp-code}}",
 			gone:      generated(backend.TokenRateLimitPolicy, "", "maas-trlp-chat"),
 		},
 		"prune/MaaSAuthPolicy": {
-			off: off, owners: "MaaSAuthPolicy", system: single(authPolicies),
+			off: off, system: single(authPolicies),
 			meanwhile: once("MaaSAuthPolicy", "a", "Active", 0, set(code, "spec", "modelRefs")),
 			expect:    "{apiVersion: kuadrant.io/v1, kind: AuthPolicy, metadata: {name: maas-auth-code}}",
 			gone:      generated(backend.AuthPolicy, "", "maas-auth-chat"),
 		},
 		"prune/Tenant": {
-			off: off, owners: "Tenant", system: platform,
+			off: off, system: platform,
 			meanwhile: once("Tenant", "default-tenant", "Active", 0, set(false, "spec", "telemetry", "enabled")),
 			expect:    "{apiVersion: apps/v1, kind: Deployment, metadata: {name: maas-api, namespace: opendatahub}}",
 			gone: generated(schema.GroupVersionKind{Group: "telemetry.istio.io", Version: "v1", Kind: "Telemetry"},
@@ -123,7 +122,7 @@ func pruneCases() map[string]sdkCase {
 
 // trackerCases need what was looked for to wake the owner when it comes.
 func trackerCases() map[string]sdkCase {
-	off := without{tracker: true}
+	off := reconciletest.Without{Tracker: true}
 	comes := func(object client.Object) action {
 		return func(ctx context.Context, c client.Client, _ *unstructured.Unstructured) error {
 			return c.Create(ctx, object.DeepCopyObject().(client.Object))
@@ -143,28 +142,28 @@ func trackerCases() map[string]sdkCase {
 	gateway := &gatewayv1.Gateway{ObjectMeta: metav1.ObjectMeta{Namespace: "elsewhere", Name: "other"}}
 	return map[string]sdkCase{
 		"tracker/MaaSModelRef": {
-			off: off, owners: "MaaSModelRef", system: given(modelRef, chatModel),
+			off: off, system: given(modelRef, chatModel),
 			meanwhile: once("MaaSModelRef", "mine", "Pending", 1, comes(route)),
 			expect: `
 {apiVersion: maas.opendatahub.io/v1alpha1, kind: MaaSModelRef, metadata: {name: mine}, status: {phase: Pending, httpRouteName: chat}}
 `,
 		},
 		"tracker/MaaSSubscription": {
-			off: off, owners: "MaaSSubscription", system: given(single(subscriptions), chatRoute),
-			meanwhile: once("MaaSSubscription", "a", "Failed", 1, comes(model)),
+			off: off, system: given(single(subscriptions), chatRoute),
+			meanwhile: once("MaaSSubscription", "a", "Failed", 2, comes(model)),
 			expect: `
 {apiVersion: maas.opendatahub.io/v1alpha1, kind: MaaSSubscription, metadata: {name: a}, status: {phase: Active}}
 `,
 		},
 		"tracker/MaaSAuthPolicy": {
-			off: off, owners: "MaaSAuthPolicy", system: given(single(authPolicies), chatRoute),
+			off: off, system: given(single(authPolicies), chatRoute),
 			meanwhile: once("MaaSAuthPolicy", "a", "Failed", 1, comes(model)),
 			expect: `
 {apiVersion: maas.opendatahub.io/v1alpha1, kind: MaaSAuthPolicy, metadata: {name: a}, status: {phase: Active}}
 `,
 		},
 		"tracker/Tenant": {
-			off: off, owners: "Tenant", system: func(t *testing.T) reconciletest.System {
+			off: off, system: func(t *testing.T) reconciletest.System {
 				s := platform(t)
 				s.Change(s.Owners[0])
 				s.Given = slices.DeleteFunc(s.Given, func(o client.Object) bool { return o.GetName() == gateway.Name })

@@ -21,7 +21,8 @@ func newChildren(scheme *runtime.Scheme, settings Settings) (children.Set[facts]
 	parsed, err := manifests.Parse(templates, scheme, "templates/*.yaml")
 	adopt := []apply.ChildOption{apply.Adopt(apply.AdoptUncontrolled)}
 	workload := []apply.ChildOption{apply.Adopt(apply.AdoptUncontrolled), apply.Recreate()}
-	off, database, storage := children.Keep, children.Keep, children.Prune // which no shared child ever is
+	volume := []apply.ChildOption{apply.Adopt(apply.AdoptUncontrolled), apply.Seed("spec.resources.requests.storage")} // it never shrinks
+	off, database, storage := children.Keep, children.Keep, children.Prune                                             // which no shared child ever is
 	if settings.Disabled {
 		off = children.Delete
 	}
@@ -46,8 +47,7 @@ func newChildren(scheme *runtime.Scheme, settings Settings) (children.Set[facts]
 		{Template: "admin-role.yaml", When: served, Off: children.Keep, Mutate: ofServer, Options: adopt},
 		{Template: "admin-rolebinding.yaml", When: administered, Off: children.Delete, Mutate: ofServer, Options: workload},
 		{Template: "postgres-secret.yaml", When: stored, Mode: children.Shared, Off: storage, Mutate: ofPlatform, Dynamic: seedCredentials, Options: adopt},
-		{Template: "postgres-storage.yaml", When: stored, Mode: children.Shared, Off: storage, Mutate: ofPlatform,
-			Options: []apply.ChildOption{adopt[0], apply.Seed("spec.resources.requests.storage")}}, // a volume never shrinks
+		{Template: "postgres-storage.yaml", When: stored, Mode: children.Shared, Off: storage, Mutate: ofPlatform, Options: volume},
 		{Template: "postgres-deployment.yaml", When: stored, Off: database, Mutate: ofPlatform, Options: workload},
 		{Template: "postgres-service.yaml", When: backed, Off: database, Mutate: ofDatabase, Options: adopt},
 		{Template: "postgres-networkpolicy.yaml", When: backed, Off: children.Keep, Mutate: ofDatabase, Options: adopt},

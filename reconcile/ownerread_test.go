@@ -1,0 +1,67 @@
+package reconcile_test
+
+import (
+	"context"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/internal/widget"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+// loose is an owner without a Go type of its own: its metadata is part of a map, which a shallow copy shares.
+type loose struct{ unstructured.Unstructured }
+
+func (*loose) GetConditions() []metav1.Condition { return nil }
+func (*loose) SetConditions([]metav1.Condition)  {}
+
+// sharing notes whether a read may share the object with the cache, and finds nothing.
+type sharing struct {
+	client.Reader
+	shares bool
+}
+
+func (s *sharing) Get(_ context.Context, key client.ObjectKey, _ client.Object, opts ...client.GetOption) error {
+	var options client.GetOptions
+	options.ApplyOptions(opts)
+	s.shares = options.UnsafeDisableDeepCopy != nil && *options.UnsafeDisableDeepCopy
+	return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
+}
+
+func ownerIsShared[T reconcile.Owner](t *testing.T, newOwner func() T, reconciler reconcile.Reconciler[T, fetched, observation]) bool {
+	t.Helper()
+	reader := &sharing{}
+	pipeline, err := reconcile.New(reconcile.Config[T, fetched, observation]{
+		Name: "owners", Reconciler: reconciler, New: newOwner, Reader: reader, Applier: &apply.Engine{},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pipeline.Reconcile(t.Context(), ctrl.Request{}); err != nil {
+		t.Fatal(err)
+	}
+	return reader.shares
+}
+
+// anything is a Reconciler that is never asked.
+type anything[T reconcile.Owner] struct {
+	reconcile.Reconciler[T, fetched, observation]
+}
+
+// TestOwnerRead: a pass sets fields of its owner's metadata, which must not reach the cache.
+func TestOwnerRead(t *testing.T) {
+	t.Parallel()
+	if !ownerIsShared(t, func() *widget.Widget { return &widget.Widget{} }, anything[*widget.Widget]{}) {
+		t.Error("a typed owner is copied, although its fields are replaced only")
+	}
+	if ownerIsShared(t, func() *loose { return &loose{} }, anything[*loose]{}) {
+		t.Error("an unstructured owner is shared with the cache")
+	}
+}
