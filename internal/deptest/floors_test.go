@@ -14,6 +14,7 @@ func floors() map[string][]string {
 	core := []string{"conditions", "health"}
 	engine := append(slices.Clone(core), "reconcile/apply")
 	whole := append(slices.Clone(engine), "reconcile")
+	rooms := "reconcile/apply/internal/"
 
 	return map[string][]string{
 		".":                       nil,
@@ -26,7 +27,11 @@ func floors() map[string][]string {
 		"manifests":               nil,
 		"defaulting":              nil,
 		"routing":                 {"health/verdict", "conditions", "naming"},
-		"reconcile/apply":         nil,
+		rooms + "applyset":        nil,
+		rooms + "content":         nil,
+		rooms + "managedfields":   {rooms + "content"},
+		rooms + "compare":         {rooms + "content", rooms + "managedfields"},
+		"reconcile/apply":         {rooms + "applyset", rooms + "content", rooms + "managedfields", rooms + "compare"},
 		"reconcile":               engine,
 		"reconcile/children":      append(slices.Clone(whole), "manifests"),
 		"reconcile/secrets":       whole,

@@ -64,7 +64,7 @@ func (p *pass) lookFirst(c *planned, known bool) {
 // before the first write: no reference to a second controller would make the
 // server refuse. It pins the object by its UID.
 func (p *pass) firstLook(c *planned) bool {
-	found, err := p.liveMetadata(c.kind.gvk, c.id.key)
+	found, err := p.liveMetadata(c.kind.gvk, c.id.Key)
 	if err != nil {
 		c.fail(Failed, err)
 		return false
@@ -124,7 +124,7 @@ func (p *pass) checkOwner(c *planned, o metav1.Object) bool {
 		controller = &copied
 	}
 	c.fail(Failed, &OwnedByAnotherError{
-		Kind: c.id.gk.Kind, Namespace: c.id.key.Namespace, Name: c.id.key.Name, Controller: controller,
+		Kind: c.id.GroupKind.Kind, Namespace: c.id.Key.Namespace, Name: c.id.Key.Name, Controller: controller,
 	})
 	c.memory.proven = false
 	return false

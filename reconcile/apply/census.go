@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 )
 
 // census is one look at the cache for all owners: which members each set has,
@@ -58,7 +60,7 @@ func (e *Engine) Announce(before, after client.Object) {
 	c.marks.Lock()
 	defer c.marks.Unlock()
 	if c.changed != nil {
-		c.changed[e.hasher.text(id)] = struct{}{}
+		c.changed[e.hasher.Text(id)] = struct{}{}
 	}
 }
 
@@ -100,7 +102,7 @@ func (p *pass) noneLeftOver() bool {
 		}
 	}
 	planned := p.tallies()
-	for _, gk := range recorded.kinds {
+	for _, gk := range recorded.Kinds {
 		k := kinds[gk]
 		if k == nil || p.engine.newList(k) == nil {
 			return false // not in the cache
@@ -142,7 +144,7 @@ func (p *pass) counted(k *kind) (tally, bool) {
 		}
 		c.kinds[k] = tallies
 	}
-	set := p.engine.hasher.text(p.id)
+	set := p.engine.hasher.Text(p.id)
 	return tallies[set], !c.hasChanged(set)
 }
 
@@ -159,7 +161,7 @@ func (p *pass) countAll(k *kind) (map[uint64]tally, error) {
 		if err != nil {
 			return err
 		}
-		out[p.engine.hasher.text(m.GetLabels()[PartOfLabel])] ^= p.engine.hasher.member(m)
+		out[p.engine.hasher.Text(m.GetLabels()[PartOfLabel])] ^= p.engine.hasher.member(m)
 		return nil
 	})
 	return out, err
@@ -177,13 +179,11 @@ func (c *census) expire(now time.Time) {
 	}
 }
 
-func (h *hasher) text(value string) uint64 { return maphash.String(h.seed, value) }
-
 // member is the hash of an object's identity.
 func (h *hasher) member(o metav1.Object) tally {
-	return tally(h.sum(func(s *maphash.Hash) {
-		writeString(s, o.GetNamespace())
-		writeString(s, o.GetName())
-		writeString(s, string(o.GetUID()))
+	return tally(h.Sum(func(s *maphash.Hash) {
+		content.WriteString(s, o.GetNamespace())
+		content.WriteString(s, o.GetName())
+		content.WriteString(s, string(o.GetUID()))
 	}))
 }

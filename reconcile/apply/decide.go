@@ -7,6 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 )
 
 // decide finds out what has to be sent for a child. In the common case that is
@@ -44,7 +46,7 @@ func (p *pass) decide(c *planned) {
 
 func (p *pass) readCached(c *planned) error {
 	o := c.kind.newObject()
-	err := p.engine.client.Get(p.ctx, c.id.key, o, p.engine.cached...)
+	err := p.engine.client.Get(p.ctx, c.id.Key, o, p.engine.cached...)
 	return c.got(o, err)
 }
 
@@ -52,7 +54,7 @@ func (p *pass) readLive(c *planned) error {
 	c.free()
 	c.memory.written = ""
 	o := c.kind.newObject()
-	err := p.engine.live.Get(p.ctx, c.id.key, o)
+	err := p.engine.live.Get(p.ctx, c.id.Key, o)
 	return c.got(o, err)
 }
 
@@ -121,7 +123,7 @@ func (p *pass) decideMissing(c *planned) {
 	m.uid = ""
 	switch c.child.Mode {
 	case Contribute:
-		c.fail(Blocked, apierrors.NewNotFound(resourceOf(c.kind.gvk), c.id.key.Name))
+		c.fail(Blocked, apierrors.NewNotFound(resourceOf(c.kind.gvk), c.id.Key.Name))
 		return
 	case Once:
 		if !c.child.Existing {
@@ -212,16 +214,16 @@ func (h *hasher) others(c *planned) uint64 {
 	if len(entries) == 0 {
 		return 0
 	}
-	return h.sum(func(s *maphash.Hash) {
+	return h.Sum(func(s *maphash.Hash) {
 		for i := range entries {
 			e := &entries[i]
 			if e.Subresource == "status" || (e.Manager == c.manager && e.Operation == metav1.ManagedFieldsOperationApply) {
 				continue
 			}
-			writeString(s, e.Manager)
-			writeString(s, string(e.Operation))
+			content.WriteString(s, e.Manager)
+			content.WriteString(s, string(e.Operation))
 			if e.Time != nil {
-				writeUint(s, uint64(e.Time.Unix())) //nolint:gosec // any bijection will do
+				content.WriteUint(s, uint64(e.Time.Unix())) //nolint:gosec // any bijection will do
 			}
 		}
 	})

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
 // confirmAfter is when a pass looks again for an object that is being deleted,
@@ -51,13 +53,13 @@ func (p *pass) delete() {
 }
 
 func (p *pass) deleteOne(k *kind, d *Deletion, result *ObjectResult) error {
-	id := objectID{k.gvk.GroupKind(), result.Key}
+	id := applyset.ObjectID{GroupKind: k.gvk.GroupKind(), Key: result.Key}
 	if m := p.memory.children[id]; m != nil && m.pass == p.memory.pass && m.deleted == "" {
 		return errApplyAndDelete
 	}
 	o := k.newObject()
 	defer k.release(o)
-	if err := p.engine.client.Get(p.ctx, id.key, o, p.engine.cached...); err != nil {
+	if err := p.engine.client.Get(p.ctx, id.Key, o, p.engine.cached...); err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	if !labels.SelectorFromSet(d.Labels).Matches(labels.Set(o.GetLabels())) {
@@ -70,7 +72,7 @@ func (p *pass) deleteOne(k *kind, d *Deletion, result *ObjectResult) error {
 	}
 	if controller := metav1.GetControllerOfNoCopy(o); controller != nil && controller.UID != p.owner.GetUID() {
 		copied := *controller
-		return &OwnedByAnotherError{Kind: id.gk.Kind, Namespace: id.key.Namespace, Name: id.key.Name, Controller: &copied}
+		return &OwnedByAnotherError{Kind: id.GroupKind.Kind, Namespace: id.Key.Namespace, Name: id.Key.Name, Controller: &copied}
 	}
 	if p.engine.optedOut(o) {
 		result.Outcome, result.UID = OptedOut, ""
@@ -86,7 +88,7 @@ func (p *pass) deleteOne(k *kind, d *Deletion, result *ObjectResult) error {
 			version = o.GetResourceVersion()
 		}
 	}
-	err := p.engine.deleteExactly(p.ctx, k.gvk, id.key, uid, version)
+	err := p.engine.deleteExactly(p.ctx, k.gvk, id.Key, uid, version)
 	if apierrors.IsConflict(err) {
 		return fmt.Errorf("it has changed since it was read: %w", err)
 	}
@@ -99,14 +101,14 @@ func (p *pass) deleteOne(k *kind, d *Deletion, result *ObjectResult) error {
 }
 
 // noteDeleted remembers an accepted deletion, for caches that lag.
-func (p *pass) noteDeleted(id objectID, uid types.UID) {
+func (p *pass) noteDeleted(id applyset.ObjectID, uid types.UID) {
 	m := p.memory.child(id)
 	m.deleted, m.writtenAt, m.pass = uid, p.now, p.memory.pass
 	m.proven, m.written = false, ""
 }
 
 // deletedAlready says that this object's deletion was accepted a moment ago.
-func (p *pass) deletedAlready(id objectID, uid types.UID) bool {
+func (p *pass) deletedAlready(id applyset.ObjectID, uid types.UID) bool {
 	m := p.memory.children[id]
 	if m == nil || m.deleted != uid {
 		return false

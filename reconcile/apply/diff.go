@@ -6,6 +6,11 @@ import (
 	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 )
 
 // DiffOptions say how [Engine.Diff] looks at the world.
@@ -47,7 +52,7 @@ func (e *Engine) Diff(ctx context.Context, owner client.Object, set Set, opts ..
 	for _, opt := range opts {
 		opt.ApplyToDiff(&o)
 	}
-	p, err := e.beginWith(ctx, owner, &set, &ownerMemory{uid: owner.GetUID(), children: map[objectID]*childMemory{}})
+	p, err := e.beginWith(ctx, owner, &set, &ownerMemory{uid: owner.GetUID(), children: map[applyset.ObjectID]*childMemory{}})
 	if err != nil {
 		return "", err
 	}
@@ -90,7 +95,7 @@ func (d *diffWriter) deletion(del *Deletion) {
 	}
 	o := k.newObject()
 	defer k.release(o)
-	name := objectName(k.gvk.Kind, key.Namespace, key.Name)
+	name := applyset.ObjectName(k.gvk.Kind, key.Namespace, key.Name)
 	switch err := d.pass.engine.client.Get(d.pass.ctx, key, o, d.pass.engine.cached...); {
 	case client.IgnoreNotFound(err) != nil:
 		d.object("!", name, err.Error())
@@ -114,35 +119,35 @@ func (d *diffWriter) child(c *planned) {
 	}
 	if c.live == nil {
 		d.object("+", name, "create")
-		d.values(c, "", absent{}, c.content)
+		d.values(c, "", content.Absent{}, c.content)
 		return
 	}
-	live, err := d.pass.engine.liveContent(c.live)
+	live, err := d.pass.engine.encoder.Live(c.live)
 	if err != nil {
 		d.object("!", name, err.Error())
 		return
 	}
 	d.object("~", name, "update")
-	set := &fieldSet{}
-	if entry := ownEntry(c.live.GetManagedFields(), c.manager); entry != nil && entry.FieldsV1 != nil {
-		if parsed, err := parseFieldSet(entry.FieldsV1.GetRawBytes()); err == nil {
+	set := &managedfields.Set{}
+	if entry := managedfields.Entry(c.live.GetManagedFields(), c.manager); entry != nil && entry.FieldsV1 != nil {
+		if parsed, err := managedfields.Parse(entry.FieldsV1.GetRawBytes()); err == nil {
 			set = parsed
 		}
 	}
-	compare := comparison{report: func(diff difference) {
-		if diff.unowned {
-			fmt.Fprintf(&d.out, "  = %s: owned from now on\n", diff.path)
+	comparison := compare.Comparison{Report: func(diff compare.Difference) {
+		if diff.Unowned {
+			fmt.Fprintf(&d.out, "  = %s: owned from now on\n", diff.Path)
 			return
 		}
-		d.values(c, diff.path, diff.live, diff.intent)
+		d.values(c, diff.Path, diff.Live, diff.Intent)
 	}}
-	compare.fields(nil, set, c.content, live)
+	comparison.Object(set, c.content, live)
 }
 
 // dryRun renders what the API server would make of an apply.
 func (d *diffWriter) dryRun(c *planned) {
 	name := c.describe()
-	data, err := body(c.content, c.kind.gvk, c.id.key, c.uid)
+	data, err := content.Body(c.content, c.kind.gvk, c.id.Key, c.uid)
 	if err != nil {
 		d.object("!", name, err.Error())
 		return
@@ -152,14 +157,14 @@ func (d *diffWriter) dryRun(c *planned) {
 		d.object("!", name, err.Error())
 		return
 	}
-	after, err := d.pass.engine.liveContent(answer)
+	after, err := d.pass.engine.encoder.Live(answer)
 	if err != nil {
 		d.object("!", name, err.Error())
 		return
 	}
-	var before any = absent{}
+	var before any = content.Absent{}
 	if c.live != nil {
-		if before, err = d.pass.engine.liveContent(c.live); err != nil {
+		if before, err = d.pass.engine.encoder.Live(c.live); err != nil {
 			d.object("!", name, err.Error())
 			return
 		}
@@ -172,8 +177,8 @@ func (d *diffWriter) dryRun(c *planned) {
 }
 
 // withoutServerFields leaves out what changes with every write.
-func withoutServerFields(content any) any {
-	out, _ := withoutNulls(content).(map[string]any)
+func withoutServerFields(value any) any {
+	out, _ := content.WithoutNulls(value).(map[string]any)
 	if m, ok := out["metadata"].(map[string]any); ok {
 		for _, name := range []string{"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp"} {
 			delete(m, name)
@@ -207,7 +212,7 @@ func (d *diffWriter) prunes() error {
 	if err != nil {
 		return err
 	}
-	for _, id := range recorded.contributions {
+	for _, id := range recorded.Contributions {
 		if !p.planned(id) {
 			d.object("-", id.String(), "give back the contribution")
 		}
@@ -216,7 +221,7 @@ func (d *diffWriter) prunes() error {
 }
 
 // planned says whether the set has the object, as a child or a deletion.
-func (p *pass) planned(id objectID) bool {
+func (p *pass) planned(id applyset.ObjectID) bool {
 	for _, c := range p.children {
 		if c.id == id {
 			return true
@@ -225,10 +230,10 @@ func (p *pass) planned(id objectID) bool {
 	for i := range p.set.Deletes {
 		o := p.set.Deletes[i].Object
 		k, err := p.engine.kinds.ofObject(o)
-		if err != nil || k.gvk.GroupKind() != id.gk || o.GetName() != id.key.Name {
+		if err != nil || k.gvk.GroupKind() != id.GroupKind || o.GetName() != id.Key.Name {
 			continue
 		}
-		if ns := o.GetNamespace(); ns == id.key.Namespace || (ns == "" && id.key.Namespace == p.owner.GetNamespace()) {
+		if ns := o.GetNamespace(); ns == id.Key.Namespace || (ns == "" && id.Key.Namespace == p.owner.GetNamespace()) {
 			return true
 		}
 	}

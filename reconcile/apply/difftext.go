@@ -3,11 +3,15 @@ package apply
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 )
 
 // values renders the change from one value to another, down to the fields that
@@ -18,7 +22,7 @@ func (d *diffWriter) values(c *planned, path string, from, to any) {
 	}
 	fromMap, fromIs := from.(map[string]any)
 	toMap, toIs := to.(map[string]any)
-	if (fromIs || isAbsent(from)) && (toIs || isAbsent(to)) && len(fromMap)+len(toMap) > 0 {
+	if (fromIs || content.IsAbsent(from)) && (toIs || content.IsAbsent(to)) && len(fromMap)+len(toMap) > 0 {
 		for _, name := range unionKeys(fromMap, toMap) {
 			d.values(c, path+"."+name, valueOrAbsent(fromMap, name), valueOrAbsent(toMap, name))
 		}
@@ -37,13 +41,13 @@ func (d *diffWriter) values(c *planned, path string, from, to any) {
 
 func (d *diffWriter) line(c *planned, path string, from, to any) {
 	old, now := render(from), render(to)
-	if c.id.gk == (schema.GroupKind{Kind: "Secret"}) && (strings.HasPrefix(path, ".data") || strings.HasPrefix(path, ".stringData")) {
+	if c.id.GroupKind == (schema.GroupKind{Kind: "Secret"}) && (strings.HasPrefix(path, ".data") || strings.HasPrefix(path, ".stringData")) {
 		old, now = "***", "***"
 	}
 	switch {
-	case isAbsent(from):
+	case content.IsAbsent(from):
 		fmt.Fprintf(&d.out, "  + %s: %s\n", path, now)
-	case isAbsent(to):
+	case content.IsAbsent(to):
 		fmt.Fprintf(&d.out, "  - %s: %s\n", path, old)
 	default:
 		fmt.Fprintf(&d.out, "  ~ %s: %s -> %s\n", path, old, now)
@@ -58,14 +62,14 @@ func unionKeys(a, b map[string]any) []string {
 	for k := range b {
 		all[k] = struct{}{}
 	}
-	return sortedKeys(all, true)
+	return slices.Sorted(maps.Keys(all))
 }
 
 func valueOrAbsent(m map[string]any, name string) any {
 	if v, ok := m[name]; ok {
 		return v
 	}
-	return absent{}
+	return content.Absent{}
 }
 
 func render(value any) string {

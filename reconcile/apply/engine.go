@@ -8,6 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 )
 
 // Engine applies sets. Create it with [New]; it is safe for concurrent use,
@@ -17,7 +19,7 @@ type Engine struct {
 	live       client.Reader
 	opts       Options
 	kinds      *kinds
-	encoder    *encoder
+	encoder    *content.Encoder
 	hasher     *hasher
 	memory     *memory
 	census     census
@@ -42,10 +44,10 @@ func New(c client.Client, live client.Reader, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("apply engine: %w", err)
 	}
-	plans := &structPlans{}
+	encoder := content.NewEncoder()
 	return &Engine{
 		client: c, live: live, opts: o, allowPrune: o.Domain + "/allow-prune",
-		kinds: &kinds{client: c}, encoder: &encoder{plans: plans}, hasher: newHasher(plans), memory: newMemory(),
+		kinds: &kinds{client: c}, encoder: encoder, hasher: newHasher(encoder), memory: newMemory(),
 		cached:     []client.GetOption{client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency},
 		cachedList: []client.ListOption{client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency},
 	}, nil

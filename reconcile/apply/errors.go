@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
 // OwnedByAnotherError says that an object with the planned name exists and is
@@ -18,7 +20,7 @@ type OwnedByAnotherError struct {
 
 // Error names the object and its controller.
 func (e *OwnedByAnotherError) Error() string {
-	what := objectName(e.Kind, e.Namespace, e.Name)
+	what := applyset.ObjectName(e.Kind, e.Namespace, e.Name)
 	if e.Controller == nil {
 		return what + " exists already and was not made by this owner; delete it, or allow its adoption"
 	}
@@ -46,7 +48,7 @@ type ContestedError struct {
 // Error names the object, and each path with its manager.
 func (e *ContestedError) Error() string {
 	var b strings.Builder
-	b.WriteString(objectName(e.Kind, e.Namespace, e.Name))
+	b.WriteString(applyset.ObjectName(e.Kind, e.Namespace, e.Name))
 	b.WriteString(" has fields of other managers: ")
 	for i, f := range e.Fields {
 		if i > 0 {
@@ -116,10 +118,3 @@ func (e *PruneBlockedError) Error() string {
 
 // Unwrap returns the cause.
 func (e *PruneBlockedError) Unwrap() error { return e.Cause }
-
-func objectName(kind, namespace, name string) string {
-	if namespace == "" {
-		return kind + " " + name
-	}
-	return kind + " " + namespace + "/" + name
-}

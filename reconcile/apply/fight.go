@@ -4,7 +4,8 @@ import (
 	"slices"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 )
 
 // A field of ours that is changed again after every repair belongs to somebody
@@ -16,7 +17,7 @@ const (
 
 // fights counts the repairs of a child whose intent has not changed, and stops
 // them when they do not last. It says whether the child was stopped.
-func (p *pass) fights(c *planned, set *fieldSet) bool {
+func (p *pass) fights(c *planned, set *managedfields.Set) bool {
 	m := c.memory
 	if !m.proven || m.intent != c.hash {
 		return false
@@ -31,7 +32,7 @@ func (p *pass) fights(c *planned, set *fieldSet) bool {
 	if t.repairs++; t.repairs <= maxRepairs {
 		return false
 	}
-	contested := &ContestedError{Kind: c.id.gk.Kind, Namespace: c.id.key.Namespace, Name: c.id.key.Name}
+	contested := &ContestedError{Kind: c.id.GroupKind.Kind, Namespace: c.id.Key.Namespace, Name: c.id.Key.Name}
 	contested.Fields = p.lost(c, set)
 	if !slices.ContainsFunc(contested.Fields, func(f ContestedField) bool { return !c.forces(f.Path) }) {
 		return false // the plan insists
@@ -45,39 +46,21 @@ func (p *pass) fights(c *planned, set *fieldSet) bool {
 }
 
 // lost names the fields that we planned and do not own, and who wrote last.
-func (p *pass) lost(c *planned, set *fieldSet) []ContestedField {
+func (p *pass) lost(c *planned, set *managedfields.Set) []ContestedField {
 	if set == nil {
-		set = &fieldSet{}
+		set = &managedfields.Set{}
 	}
-	live, err := p.engine.liveContent(c.live)
+	live, err := p.engine.encoder.Live(c.live)
 	if err != nil {
 		return nil
 	}
-	manager := lastWriter(c.live.GetManagedFields(), c.manager)
+	manager := managedfields.LastWriter(c.live.GetManagedFields(), c.manager)
 	var out []ContestedField
-	compare := comparison{report: func(d difference) {
-		if !d.unowned {
-			out = append(out, ContestedField{Path: d.path, Manager: manager})
+	comparison := compare.Comparison{Report: func(d compare.Difference) {
+		if !d.Unowned {
+			out = append(out, ContestedField{Path: d.Path, Manager: manager})
 		}
 	}}
-	compare.fields(nil, set, c.content, live)
+	comparison.Object(set, c.content, live)
 	return out
-}
-
-// lastWriter is the manager besides ours that wrote last.
-func lastWriter(entries []metav1.ManagedFieldsEntry, ours string) string {
-	var last *metav1.ManagedFieldsEntry
-	for i := range entries {
-		e := &entries[i]
-		if (e.Manager == ours && e.Operation == metav1.ManagedFieldsOperationApply) || e.Subresource == "status" {
-			continue
-		}
-		if last == nil || (e.Time != nil && (last.Time == nil || last.Time.Before(e.Time))) {
-			last = e
-		}
-	}
-	if last == nil {
-		return "unknown"
-	}
-	return last.Manager
 }

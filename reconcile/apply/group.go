@@ -7,6 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 )
 
 // GroupAnnotation is on the children of a [Group]; its value is the group's
@@ -42,12 +45,12 @@ func groupKind(g Group) *kind {
 }
 
 // groupInventory is all there may be.
-func groupInventory(g Group) *inventory {
-	inv := &inventory{}
+func groupInventory(g Group) *applyset.Inventory {
+	inv := &applyset.Inventory{}
 	for _, gvk := range g.ChildKinds() {
-		inv.kinds = append(inv.kinds, gvk.GroupKind())
+		inv.Kinds = append(inv.Kinds, gvk.GroupKind())
 	}
-	inv.normalise()
+	inv.Normalise()
 	return inv
 }
 
@@ -64,17 +67,17 @@ func (p *pass) gave(o metav1.Object, owner types.UID) bool {
 	if p.group == nil {
 		return false
 	}
-	entry := ownEntry(o.GetManagedFields(), p.engine.opts.FieldManager)
+	entry := managedfields.Entry(o.GetManagedFields(), p.engine.opts.FieldManager)
 	if entry == nil || entry.FieldsV1 == nil {
 		return false
 	}
-	set, err := parseFieldSet(entry.FieldsV1.GetRawBytes())
-	if err != nil || set.field("metadata") == nil {
+	set, err := managedfields.Parse(entry.FieldsV1.GetRawBytes())
+	if err != nil || set.Field("metadata") == nil {
 		return false
 	}
-	references := set.field("metadata").field("ownerReferences")
-	return references != nil && slices.ContainsFunc(references.items, func(item itemSet) bool {
-		return item.keys["uid"] == string(owner)
+	references := set.Field("metadata").Field("ownerReferences")
+	return references != nil && slices.ContainsFunc(references.Items, func(item managedfields.Item) bool {
+		return item.Keys["uid"] == string(owner)
 	})
 }
 

@@ -27,56 +27,6 @@ func TestApplySetID(t *testing.T) {
 	}
 }
 
-func TestGroupKinds(t *testing.T) {
-	t.Parallel()
-	gks := []schema.GroupKind{{Kind: "Secret"}, {Group: "apps", Kind: "Deployment"}, {Kind: "Secret"}}
-	text := apply.FormatGroupKind(gks)
-	if want := "Deployment.apps,Secret"; text != want {
-		t.Errorf("FormatGroupKinds = %q, want %q", text, want)
-	}
-	got, err := apply.ParseGroupKinds(" Secret , Deployment.apps,,")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]schema.GroupKind{{Group: "apps", Kind: "Deployment"}, {Kind: "Secret"}}, got); diff != "" {
-		t.Errorf("ParseGroupKinds (-want +got):\n%s", diff)
-	}
-	if _, err := apply.ParseGroupKinds(".apps"); err == nil {
-		t.Error("ParseGroupKinds accepts a group without kind")
-	}
-}
-
-func FuzzGroupKinds(f *testing.F) {
-	f.Add("Deployment.apps,Secret")
-	f.Fuzz(func(t *testing.T, text string) {
-		gks, err := apply.ParseGroupKinds(text)
-		if err != nil {
-			return
-		}
-		canonical := apply.FormatGroupKind(gks)
-		again, err := apply.ParseGroupKinds(canonical)
-		if err != nil || apply.FormatGroupKind(again) != canonical {
-			t.Errorf("%q: %q reads as %v, %v", text, canonical, again, err)
-		}
-	})
-}
-
-func FuzzContributions(f *testing.F) {
-	f.Add("apps", "Deployment", "shop", "web")
-	f.Add("", "ConfigMap", "", "system:node,x%2F")
-	f.Fuzz(func(t *testing.T, group, kind, namespace, name string) {
-		if name == "" || kind == "" || strings.ContainsAny(group+kind+namespace, ",/") || strings.Contains(kind, ".") {
-			return
-		}
-		gk, key := schema.GroupKind{Group: group, Kind: kind}, types.NamespacedName{Namespace: namespace, Name: name}
-		gotKind, gotKey, err := apply.RoundTripContribution(gk, key)
-		if err != nil || gotKind != gk || gotKey != key {
-			t.Errorf("%v %v reads as %v %v, %v", gk, key, gotKind, gotKey, err)
-		}
-		_ = apply.ParseContributions(name) // does not panic
-	})
-}
-
 func TestRank(t *testing.T) {
 	t.Parallel()
 	order := []schema.GroupKind{

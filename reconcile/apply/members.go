@@ -11,11 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
 // memberObject is one object with the part-of label.
 type memberObject struct {
-	id       objectID
+	id       applyset.ObjectID
 	gvk      schema.GroupVersionKind
 	uid      types.UID
 	deleting bool
@@ -37,9 +39,9 @@ func (p *pass) members() ([]memberObject, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := map[objectID]int{}
+	found := map[applyset.ObjectID]int{}
 	var out []memberObject
-	for _, gk := range recorded.kinds {
+	for _, gk := range recorded.Kinds {
 		objects, err := p.list(gk, planned[gk], recorded)
 		if err != nil {
 			return nil, fmt.Errorf("list %s: %w", gk, err)
@@ -55,17 +57,17 @@ func (p *pass) members() ([]memberObject, error) {
 		}
 		out = append(out, memberObject{id: id, gvk: m.gvk, uid: m.uid, planned: m.pass == p.memory.pass})
 	}
-	slices.SortFunc(out, func(a, b memberObject) int { return compareIDs(a.id, b.id) })
+	slices.SortFunc(out, func(a, b memberObject) int { return applyset.CompareIDs(a.id, b.id) })
 	return out, nil
 }
 
 // memberKinds are the kinds of members that are read from the cache.
-func (p *pass) memberKinds(recorded *inventory) (map[schema.GroupKind]*kind, error) {
+func (p *pass) memberKinds(recorded *applyset.Inventory) (map[schema.GroupKind]*kind, error) {
 	out := p.plannedKinds()
 	if p.group == nil {
 		return out, nil
 	}
-	for _, gk := range recorded.kinds {
+	for _, gk := range recorded.Kinds {
 		k, err := p.groupChildKind(gk)
 		if err != nil {
 			return nil, fmt.Errorf("list %s: %w", gk, err)
@@ -79,7 +81,7 @@ func (p *pass) plannedKinds() map[schema.GroupKind]*kind {
 	out := map[schema.GroupKind]*kind{}
 	for _, c := range p.children {
 		if c.kind != nil && c.member() {
-			out[c.id.gk] = c.kind
+			out[c.id.GroupKind] = c.kind
 		}
 	}
 	return out
@@ -87,7 +89,7 @@ func (p *pass) plannedKinds() map[schema.GroupKind]*kind {
 
 // list lists the members of one kind. Nothing can exist of a kind that the
 // server does not know any more.
-func (p *pass) list(gk schema.GroupKind, k *kind, inv *inventory) ([]memberObject, error) {
+func (p *pass) list(gk schema.GroupKind, k *kind, inv *applyset.Inventory) ([]memberObject, error) {
 	var gvk schema.GroupVersionKind
 	var namespaced bool
 	if k != nil {
@@ -104,7 +106,7 @@ func (p *pass) list(gk schema.GroupKind, k *kind, inv *inventory) ([]memberObjec
 	}
 	namespaces := []string{""}
 	if namespaced && p.group == nil {
-		namespaces = inv.namespaces
+		namespaces = inv.Namespaces
 		if ns := p.owner.GetNamespace(); ns != "" {
 			namespaces = append([]string{ns}, namespaces...)
 		}
@@ -151,7 +153,7 @@ func (p *pass) listIn(gvk schema.GroupVersionKind, k *kind, namespace string) ([
 }
 
 func (p *pass) memberOf(gvk schema.GroupVersionKind, o metav1.Object) memberObject {
-	id := objectID{gvk.GroupKind(), types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}}
+	id := applyset.ObjectID{GroupKind: gvk.GroupKind(), Key: types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}}
 	m := memberObject{id: id, gvk: gvk, uid: o.GetUID(), deleting: o.GetDeletionTimestamp() != nil}
 	if known := p.memory.children[id]; known != nil {
 		m.planned = known.pass == p.memory.pass && known.deleted == ""

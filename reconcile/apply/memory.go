@@ -8,15 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
-
-// objectID names an object, whatever version it is written in.
-type objectID struct {
-	gk  schema.GroupKind
-	key types.NamespacedName
-}
-
-func (id objectID) String() string { return objectName(id.gk.Kind, id.key.Namespace, id.key.Name) }
 
 // childMemory is what is remembered about one child: a few hundred bytes.
 type childMemory struct {
@@ -76,7 +70,7 @@ type ownerMemory struct {
 	uid      types.UID
 	key      types.NamespacedName
 	pass     uint64
-	children map[objectID]*childMemory
+	children map[applyset.ObjectID]*childMemory
 	metadata metadataMemory
 	// setID is the id of the ApplySet, contributor the manager of contributions.
 	setID, contributor string
@@ -84,7 +78,7 @@ type ownerMemory struct {
 }
 
 // child returns the memory of a child, made when needed.
-func (o *ownerMemory) child(id objectID) *childMemory {
+func (o *ownerMemory) child(id applyset.ObjectID) *childMemory {
 	m := o.children[id]
 	if m == nil {
 		m = &childMemory{}
@@ -111,7 +105,7 @@ func (m *memory) owner(owner client.Object) *ownerMemory {
 	o := m.owners[owner.GetUID()]
 	if o == nil {
 		key := client.ObjectKeyFromObject(owner)
-		o = &ownerMemory{uid: owner.GetUID(), key: key, children: map[objectID]*childMemory{}}
+		o = &ownerMemory{uid: owner.GetUID(), key: key, children: map[applyset.ObjectID]*childMemory{}}
 		m.owners[o.uid] = o
 		m.byKey[key] = append(m.byKey[key], o.uid)
 	}

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
 // metadataMemory is what is remembered about the metadata of an owner.
@@ -20,7 +22,7 @@ type metadataMemory struct {
 	written, replaced string
 	// recorded is the inventory as last read or written, version the
 	// resourceVersion of the owner it was read from.
-	recorded *inventory
+	recorded *applyset.Inventory
 	version  string
 	// identity of the plan whose inventory was covered by recorded; covered
 	// says that it is one.
@@ -33,7 +35,7 @@ type metadataMemory struct {
 
 // recorded returns the inventory that the owner has, believing our own last
 // write more than an owner from a cache that lags behind it.
-func (p *pass) recorded() (*inventory, error) {
+func (p *pass) recorded() (*applyset.Inventory, error) {
 	if p.group != nil {
 		return groupInventory(p.group), nil
 	}
@@ -47,8 +49,8 @@ func (p *pass) recorded() (*inventory, error) {
 		return nil, err
 	}
 	if m.recorded == nil {
-		m.fresh = inv.empty() && !inv.finalizer
-	} else if !m.recorded.equal(inv) {
+		m.fresh = inv.Empty() && !inv.Finalizer
+	} else if !m.recorded.Equal(inv) {
 		m.covered = false // somebody has changed it
 	}
 	m.recorded, m.version = inv, version
@@ -78,11 +80,11 @@ func (p *pass) grow() error {
 	if m.covered && m.identity == p.identity {
 		return nil
 	}
-	wanted := recorded.merge(p.plannedInventory())
+	wanted := recorded.Merge(p.plannedInventory())
 	if p.finalize {
-		wanted.finalizer = recorded.finalizer // the server takes no new one now
+		wanted.Finalizer = recorded.Finalizer // the server takes no new one now
 	}
-	if !wanted.equal(recorded) {
+	if !wanted.Equal(recorded) {
 		if err := p.record(wanted); err != nil {
 			return fmt.Errorf("record the inventory: %w", err)
 		}
@@ -93,7 +95,7 @@ func (p *pass) grow() error {
 
 // record writes the inventory to the owner, in the version that was read. One
 // conflict is met by reading the metadata anew.
-func (p *pass) record(inv *inventory) error {
+func (p *pass) record(inv *applyset.Inventory) error {
 	version, current := p.owner.GetResourceVersion(), metav1.Object(p.owner)
 	if m := &p.memory.metadata; older(version, m.written) {
 		version = m.written
@@ -120,25 +122,25 @@ func (p *pass) record(inv *inventory) error {
 	return nil
 }
 
-func (p *pass) patchOwner(inv *inventory, version string, finalizers []string) (*metav1.PartialObjectMetadata, error) {
+func (p *pass) patchOwner(inv *applyset.Inventory, version string, finalizers []string) (*metav1.PartialObjectMetadata, error) {
 	metadata := map[string]any{"uid": p.owner.GetUID(), "resourceVersion": version}
-	if has := slices.Contains(finalizers, p.engine.opts.Finalizer); has != inv.finalizer {
+	if has := slices.Contains(finalizers, p.engine.opts.Finalizer); has != inv.Finalizer {
 		changed := slices.DeleteFunc(slices.Clone(finalizers), func(f string) bool { return f == p.engine.opts.Finalizer })
-		if inv.finalizer {
+		if inv.Finalizer {
 			changed = append(changed, p.engine.opts.Finalizer)
 		}
 		metadata["finalizers"] = changed
 	}
 	annotations := map[string]any{
-		GroupKindsAnnotation:               orNull(formatGroupKinds(inv.kinds)),
-		NamespacesAnnotation:               orNull(formatNames(inv.namespaces)),
-		p.engine.contributionsAnnotation(): orNull(formatContributions(inv.contributions)),
+		GroupKindsAnnotation:               orNull(applyset.FormatGroupKinds(inv.Kinds)),
+		NamespacesAnnotation:               orNull(applyset.FormatNames(inv.Namespaces)),
+		p.engine.contributionsAnnotation(): orNull(applyset.FormatContributions(inv.Contributions)),
 		ToolingAnnotation:                  toolingName,
 		p.engine.AllowPruneAnnotation():    orNull(p.allowPrune),
 	}
 	metadata["annotations"] = annotations
 	metadata["labels"] = map[string]any{ApplySetIDLabel: p.id}
-	if inv.empty() {
+	if inv.Empty() {
 		annotations[ToolingAnnotation] = nil
 		metadata["labels"] = map[string]any{ApplySetIDLabel: nil}
 	}

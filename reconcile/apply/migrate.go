@@ -33,7 +33,7 @@ func (p *pass) former(c *planned, e *metav1.ManagedFieldsEntry) bool {
 // follows removes those that are no longer planned. It works on the live
 // object, as caches may shorten entries, and only on the version it has read.
 func (p *pass) migrate(c *planned) error {
-	live, err := p.liveMetadata(c.kind.gvk, c.id.key)
+	live, err := p.liveMetadata(c.kind.gvk, c.id.Key)
 	if err != nil || live == nil {
 		return fmt.Errorf("read the field managers: %w", err)
 	}
@@ -127,7 +127,7 @@ func (p *pass) takeFromController(c *planned) error {
 	}
 	o := &metav1.PartialObjectMetadata{}
 	o.SetGroupVersionKind(c.kind.gvk)
-	o.Name, o.Namespace = c.id.key.Name, c.id.key.Namespace
+	o.Name, o.Namespace = c.id.Key.Name, c.id.Key.Namespace
 	if err := p.engine.client.Patch(p.ctx, o, client.RawPatch(types.MergePatchType, data),
 		client.FieldOwner(p.engine.opts.FieldManager)); err != nil {
 		return fmt.Errorf("take over from its controller: %w", err)

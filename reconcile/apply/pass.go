@@ -9,6 +9,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 )
 
 // pass is one [Engine.Apply].
@@ -39,7 +42,7 @@ type pass struct {
 type planned struct {
 	child  *Child
 	kind   *kind
-	id     objectID
+	id     applyset.ObjectID
 	hash   uint64
 	memory *childMemory
 	// reach says that an owner reference from owner to child is possible.
@@ -166,20 +169,20 @@ func (p *pass) resolve(c *planned) error {
 	}
 	c.kind = k
 	c.result.GVK = k.gvk
-	c.id = objectID{gk: k.gvk.GroupKind(), key: c.child.key()}
-	if k.namespaced && c.id.key.Namespace == "" {
-		c.id.key.Namespace = p.owner.GetNamespace()
+	c.id = applyset.ObjectID{GroupKind: k.gvk.GroupKind(), Key: c.child.key()}
+	if k.namespaced && c.id.Key.Namespace == "" {
+		c.id.Key.Namespace = p.owner.GetNamespace()
 	}
-	c.result.Key = c.id.key
+	c.result.Key = c.id.Key
 	switch {
-	case c.id.key.Name == "":
+	case c.id.Key.Name == "":
 		return c.child.noName()
-	case k.namespaced && c.id.key.Namespace == "":
+	case k.namespaced && c.id.Key.Namespace == "":
 		return errNoNamespace
-	case !k.namespaced && c.id.key.Namespace != "":
+	case !k.namespaced && c.id.Key.Namespace != "":
 		return errNamespace
 	}
-	c.reach = c.member() && p.reaches(k, c.id.key.Namespace)
+	c.reach = c.member() && p.reaches(k, c.id.Key.Namespace)
 	c.manager = p.engine.opts.FieldManager
 	if c.child.Mode == Contribute {
 		c.manager = p.contributor()
@@ -216,17 +219,17 @@ func (p *pass) contributor() string {
 }
 
 func (h *hasher) identity(c *planned) uint64 {
-	s := h.start()
+	s := h.Start()
 	writeIdentity(s, c)
-	return h.finish(s)
+	return h.Finish(s)
 }
 
 func writeIdentity(s *maphash.Hash, c *planned) {
-	writeString(s, c.id.gk.Group)
-	writeString(s, c.id.gk.Kind)
-	writeString(s, c.id.key.Namespace)
-	writeString(s, c.id.key.Name)
-	writeUint(s, uint64(c.child.Mode)) //nolint:gosec // a small enumeration
+	content.WriteString(s, c.id.GroupKind.Group)
+	content.WriteString(s, c.id.GroupKind.Kind)
+	content.WriteString(s, c.id.Key.Namespace)
+	content.WriteString(s, c.id.Key.Name)
+	content.WriteUint(s, uint64(c.child.Mode)) //nolint:gosec // a small enumeration
 }
 
 // key is the namespace and name that the author gave.

@@ -5,6 +5,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 )
 
 // prove decides whether an existing object has to be patched: not when our
@@ -17,7 +20,7 @@ func (p *pass) prove(c *planned) {
 		return
 	}
 	c.content = content
-	live, err := p.engine.liveContent(c.live)
+	live, err := p.engine.encoder.Live(c.live)
 	if err != nil {
 		c.fail(Failed, fmt.Errorf("encode the live object: %w", err))
 		return
@@ -30,29 +33,29 @@ func (p *pass) prove(c *planned) {
 		c.prepare(p, actionMigrate)
 		return
 	}
-	entry := ownEntry(c.live.GetManagedFields(), c.manager)
+	entry := managedfields.Entry(c.live.GetManagedFields(), c.manager)
 	if entry == nil || entry.FieldsV1 == nil {
-		c.yield(&fieldSet{}, live)
+		c.yield(&managedfields.Set{}, live)
 		p.mustApply(c, nil)
 		return
 	}
-	set, err := parseFieldSet(entry.FieldsV1.GetRawBytes())
+	set, err := managedfields.Parse(entry.FieldsV1.GetRawBytes())
 	if err != nil {
 		p.mustApply(c, nil)
 		return
 	}
 	c.yield(set, live)
 	m := c.memory
-	projection := p.engine.hasher.projection(set, c.content, live)
+	projection := p.engine.hasher.Projection(set, c.content, live)
 	same := entry.APIVersion == c.kind.gvk.GroupVersion().String()
 	if same && m.proven && m.intent == c.hash && m.projection == projection {
 		m.version = c.live.GetResourceVersion()
 		return
 	}
 	if same {
-		compare := comparison{}
-		compare.fields(nil, set, c.content, live)
-		if !compare.different {
+		comparison := compare.Comparison{}
+		comparison.Object(set, c.content, live)
+		if !comparison.Different() {
 			m.accept(c.hash, c.live.GetResourceVersion())
 			m.projection = projection
 			m.settled(p)
@@ -67,7 +70,7 @@ func (p *pass) prove(c *planned) {
 func (p *pass) proveShape(c *planned, live map[string]any) {
 	m := c.memory
 	c.yieldByValue(live)
-	if m.proven && m.intent == c.hash && m.shape == p.engine.hasher.shapeOf(c.content, live) {
+	if m.proven && m.intent == c.hash && m.shape == p.engine.hasher.Shape(c.content, live) {
 		m.version = c.live.GetResourceVersion()
 		return
 	}
@@ -76,13 +79,13 @@ func (p *pass) proveShape(c *planned, live map[string]any) {
 
 // yield leaves seeded fields out of the intent that the object has and that
 // are not ours, or not any more.
-func (c *planned) yield(set *fieldSet, live map[string]any) {
+func (c *planned) yield(set *managedfields.Set, live map[string]any) {
 	for _, rule := range c.rules {
-		if rule.policy != SeedField || rule.path.owns(set) {
+		if rule.policy != SeedField || rule.path.Owns(set) {
 			continue
 		}
-		if _, exists := rule.path.lookup(live); exists {
-			rule.path.remove(c.content)
+		if _, exists := rule.path.Lookup(live); exists {
+			rule.path.Remove(c.content)
 		}
 	}
 }
@@ -93,10 +96,10 @@ func (c *planned) yieldByValue(live map[string]any) {
 		if rule.policy != SeedField {
 			continue
 		}
-		have, exists := rule.path.lookup(live)
-		want, planned := rule.path.lookup(c.content)
-		if exists && planned && !equalValues("", want, have) {
-			rule.path.remove(c.content)
+		have, exists := rule.path.Lookup(live)
+		want, planned := rule.path.Lookup(c.content)
+		if exists && planned && !compare.EqualValues("", want, have) {
+			rule.path.Remove(c.content)
 		}
 	}
 }
@@ -104,7 +107,7 @@ func (c *planned) yieldByValue(live map[string]any) {
 // mustApply plans the patch, and whether it takes fields from others: from
 // those that changed them by update, as a person with kubectl edit does, but
 // never from another manager that applies, and never in a contribution.
-func (p *pass) mustApply(c *planned, set *fieldSet) {
+func (p *pass) mustApply(c *planned, set *managedfields.Set) {
 	if p.fights(c, set) {
 		return
 	}
@@ -123,53 +126,8 @@ func (p *pass) appliers(c *planned) bool {
 		if e.FieldsV1 == nil {
 			return true // shortened
 		}
-		set, err := parseFieldSet(e.FieldsV1.GetRawBytes())
-		if err != nil || intersects(set, c.content) {
-			return true
-		}
-	}
-	return false
-}
-
-// intersects says whether content sets a field of the set.
-func intersects(set *fieldSet, content any) bool {
-	if set.leaf() {
-		return true
-	}
-	switch x := content.(type) {
-	case map[string]any:
-		for i := range set.fields {
-			if below, ok := x[set.fields[i].name]; ok && intersects(set.fields[i].set, below) {
-				return true
-			}
-		}
-		return false
-	case []any:
-		for i := range set.items {
-			for _, item := range x {
-				it := &set.items[i]
-				if it.keys == nil && equalScalars(it.value, item) {
-					return true
-				}
-				if it.keys != nil && it.planned("", item, false) && intersectsItem(it, item) {
-					return true
-				}
-			}
-		}
-		return false
-	}
-	return true
-}
-
-// intersectsItem leaves out the keys, which everybody owns with one value.
-func intersectsItem(it *itemSet, item any) bool {
-	m, _ := item.(map[string]any)
-	for i := range it.set.fields {
-		f := &it.set.fields[i]
-		if _, isKey := it.keys[f.name]; isKey {
-			continue
-		}
-		if below, ok := m[f.name]; ok && intersects(f.set, below) {
+		set, err := managedfields.Parse(e.FieldsV1.GetRawBytes())
+		if err != nil || set.Intersects(c.content) {
 			return true
 		}
 	}
@@ -189,11 +147,11 @@ func (p *pass) applied(c *planned, answer client.Object) {
 	}
 	m.accept(c.hash, answer.GetResourceVersion())
 	m.projection, m.shape = 0, 0
-	if content, err := p.engine.liveContent(answer); err == nil {
-		m.shape = p.engine.hasher.shapeOf(c.content, content)
-		if entry := ownEntry(answer.GetManagedFields(), c.manager); entry != nil && entry.FieldsV1 != nil {
-			if set, err := parseFieldSet(entry.FieldsV1.GetRawBytes()); err == nil {
-				m.projection = p.engine.hasher.projection(set, c.content, content)
+	if content, err := p.engine.encoder.Live(answer); err == nil {
+		m.shape = p.engine.hasher.Shape(c.content, content)
+		if entry := managedfields.Entry(answer.GetManagedFields(), c.manager); entry != nil && entry.FieldsV1 != nil {
+			if set, err := managedfields.Parse(entry.FieldsV1.GetRawBytes()); err == nil {
+				m.projection = p.engine.hasher.Projection(set, c.content, content)
 			}
 		}
 	}

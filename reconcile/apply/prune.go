@@ -1,6 +1,8 @@
 package apply
 
-import "time"
+import (
+	"time"
+)
 
 // pruneMemory is what is remembered about the last prune of an owner.
 type pruneMemory struct {
@@ -57,7 +59,7 @@ func (p *pass) prune() {
 		return
 	}
 	if p.finalize {
-		if recorded, err := p.recorded(); err == nil && !recorded.finalizer {
+		if recorded, err := p.recorded(); err == nil && !recorded.Finalizer {
 			p.result.Finalized = true // all children are for garbage collection
 			return
 		}

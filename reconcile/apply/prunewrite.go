@@ -28,7 +28,7 @@ func (p *pass) surplus(members []memberObject) []memberObject {
 		}
 		out = append(out, m)
 	}
-	slices.SortStableFunc(out, func(a, b memberObject) int { return rank(b.id.gk) - rank(a.id.gk) })
+	slices.SortStableFunc(out, func(a, b memberObject) int { return rank(b.id.GroupKind) - rank(a.id.GroupKind) })
 	return out
 }
 
@@ -115,7 +115,7 @@ func (p *pass) noteExplained() error {
 // observedGeneration is the generation that the owner's status speaks of: its
 // own field, else the newest of its conditions.
 func (e *Engine) observedGeneration(owner client.Object) (int64, bool) {
-	content, err := e.liveContent(owner)
+	content, err := e.encoder.Live(owner)
 	if err != nil {
 		return 0, false
 	}
@@ -147,7 +147,7 @@ func (p *pass) pruneAll(surplus []memberObject) (remaining bool) {
 		if p.replacedByFailed(m) {
 			continue
 		}
-		result := ObjectResult{GVK: m.gvk, Key: m.id.key, UID: m.uid, Outcome: Pruned}
+		result := ObjectResult{GVK: m.gvk, Key: m.id.Key, UID: m.uid, Outcome: Pruned}
 		err := p.deleteMember(m)
 		switch {
 		case apierrors.IsConflict(err):
@@ -181,7 +181,7 @@ func (p *pass) deleteMember(m memberObject) error {
 		p.result.requeue(t.until.Sub(p.now))
 		return t.err
 	}
-	err := p.engine.deleteExactly(p.ctx, m.gvk, m.id.key, m.uid, "")
+	err := p.engine.deleteExactly(p.ctx, m.gvk, m.id.Key, m.uid, "")
 	if err == nil || apierrors.IsConflict(err) {
 		memory.trouble = nil
 		return err
@@ -200,7 +200,7 @@ func (p *pass) deleteMember(m memberObject) error {
 // written: the old one may still be needed in its place.
 func (p *pass) replacedByFailed(m memberObject) bool {
 	return !p.finalize && slices.ContainsFunc(p.children, func(c *planned) bool {
-		return c.id.gk == m.id.gk && c.result.Err != nil
+		return c.id.GroupKind == m.id.GroupKind && c.result.Err != nil
 	})
 }
 

@@ -51,7 +51,7 @@ func conflicts(err error) []conflict {
 func (p *pass) refused(c *planned, err error) {
 	c.memory.proven = false
 	if fields := conflicts(err); len(fields) > 0 {
-		contested := &ContestedError{Kind: c.id.gk.Kind, Namespace: c.id.key.Namespace, Name: c.id.key.Name}
+		contested := &ContestedError{Kind: c.id.GroupKind.Kind, Namespace: c.id.Key.Namespace, Name: c.id.Key.Name}
 		for _, f := range fields {
 			contested.Fields = append(contested.Fields, f.ContestedField)
 		}
@@ -105,7 +105,7 @@ func hasCause(err error, is func(metav1.StatusCause) bool) bool {
 
 // ownedByAnother names the controller that the server did not name.
 func (p *pass) ownedByAnother(c *planned, cause error) {
-	found, err := p.liveMetadata(c.kind.gvk, c.id.key)
+	found, err := p.liveMetadata(c.kind.gvk, c.id.Key)
 	if err != nil || found == nil {
 		c.fail(Failed, cause)
 		return
@@ -120,7 +120,7 @@ func (p *pass) ownedByAnother(c *planned, cause error) {
 // recreate deletes an object that cannot be changed as planned. It comes back
 // on the pass that its disappearance causes.
 func (p *pass) recreate(c *planned) {
-	if err := p.engine.deleteExactly(p.ctx, c.kind.gvk, c.id.key, c.uid, ""); err != nil {
+	if err := p.engine.deleteExactly(p.ctx, c.kind.gvk, c.id.Key, c.uid, ""); err != nil {
 		c.fail(Failed, fmt.Errorf("delete to recreate: %w", err))
 		return
 	}

@@ -9,21 +9,25 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 )
 
 // releaseAll gives back the contributions that are recorded and no longer
 // planned. It returns those that could not be given back.
-func (p *pass) releaseAll() []objectID {
+func (p *pass) releaseAll() []applyset.ObjectID {
 	recorded, err := p.recorded()
 	if err != nil {
 		return nil // the listing has already failed of the same
 	}
-	var kept []objectID
-	for _, id := range recorded.contributions {
+	var kept []applyset.ObjectID
+	for _, id := range recorded.Contributions {
 		if m := p.memory.children[id]; m != nil && m.pass == p.memory.pass && m.mode == Contribute {
 			continue
 		}
-		result := ObjectResult{GVK: schema.GroupVersionKind{Group: id.gk.Group, Kind: id.gk.Kind}, Key: id.key}
+		result := ObjectResult{GVK: schema.GroupVersionKind{Group: id.GroupKind.Group, Kind: id.GroupKind.Kind}, Key: id.Key}
 		released, err := p.release(id, &result)
 		if err != nil {
 			kept = append(kept, id)
@@ -40,8 +44,8 @@ func (p *pass) releaseAll() []objectID {
 // release applies nothing under the owner's own manager, which removes what it
 // owns alone. The UID keeps that from creating an object, or from touching one
 // that has taken the place. It says whether something was sent.
-func (p *pass) release(id objectID, result *ObjectResult) (bool, error) {
-	mapping, err := p.engine.client.RESTMapper().RESTMapping(id.gk)
+func (p *pass) release(id applyset.ObjectID, result *ObjectResult) (bool, error) {
+	mapping, err := p.engine.client.RESTMapper().RESTMapping(id.GroupKind)
 	if meta.IsNoMatchError(err) {
 		return false, nil // the kind is gone, and its objects with it
 	}
@@ -50,15 +54,15 @@ func (p *pass) release(id objectID, result *ObjectResult) (bool, error) {
 	}
 	gvk := mapping.GroupVersionKind
 	result.GVK = gvk
-	found, err := p.liveMetadata(gvk, id.key)
+	found, err := p.liveMetadata(gvk, id.Key)
 	if err != nil {
 		return false, err
 	}
-	if found == nil || ownEntry(found.ManagedFields, p.contributor()) == nil {
+	if found == nil || managedfields.Entry(found.ManagedFields, p.contributor()) == nil {
 		return false, nil
 	}
 	result.UID = found.UID
-	if err := p.giveBack(gvk, id.key, found.UID); err != nil {
+	if err := p.giveBack(gvk, id.Key, found.UID); err != nil {
 		return false, err
 	}
 	delete(p.memory.children, id)
@@ -66,7 +70,7 @@ func (p *pass) release(id objectID, result *ObjectResult) (bool, error) {
 }
 
 func (p *pass) giveBack(gvk schema.GroupVersionKind, key types.NamespacedName, uid types.UID) error {
-	data, err := body(nil, gvk, key, uid)
+	data, err := content.Body(nil, gvk, key, uid)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
 // Outcome is what happened to one object.
@@ -108,7 +110,7 @@ func (e *ObjectError) Error() string {
 	case *OwnedByAnotherError, *ContestedError:
 		return e.Err.Error()
 	}
-	return fmt.Sprintf("%s: %s", objectName(e.GVK.Kind, e.Key.Namespace, e.Key.Name), e.Err)
+	return fmt.Sprintf("%s: %s", applyset.ObjectName(e.GVK.Kind, e.Key.Namespace, e.Key.Name), e.Err)
 }
 
 // Unwrap returns the error without the name.

@@ -22,11 +22,11 @@ func (e *Engine) Rewrite(ctx context.Context, before, after client.Object) (writ
 	if after.GetUID() == "" || before.GetUID() != after.GetUID() {
 		return false, errRewriteOwner
 	}
-	from, err := e.liveContent(before)
+	from, err := e.encoder.Live(before)
 	if err != nil {
 		return false, fmt.Errorf("rewrite: encode: %w", err)
 	}
-	to, err := e.liveContent(after)
+	to, err := e.encoder.Live(after)
 	if err != nil {
 		return false, fmt.Errorf("rewrite: encode: %w", err)
 	}

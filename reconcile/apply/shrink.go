@@ -5,12 +5,14 @@ import (
 	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
 // shrink takes out of the inventory what is confirmed to be gone: kinds that
 // are not planned were listed live without a result, namespaces are listed
 // live here. kept are contributions that could not be given back.
-func (p *pass) shrink(kept []objectID) error {
+func (p *pass) shrink(kept []applyset.ObjectID) error {
 	if p.group != nil {
 		return nil
 	}
@@ -22,10 +24,10 @@ func (p *pass) shrink(kept []objectID) error {
 		return p.finish(recorded, kept)
 	}
 	wanted := p.plannedInventory()
-	wanted.contributions = append(wanted.contributions, kept...)
-	wanted.finalizer = wanted.finalizer || len(kept) > 0
-	for _, ns := range recorded.namespaces {
-		if slices.Contains(wanted.namespaces, ns) {
+	wanted.Contributions = append(wanted.Contributions, kept...)
+	wanted.Finalizer = wanted.Finalizer || len(kept) > 0
+	for _, ns := range recorded.Namespaces {
+		if slices.Contains(wanted.Namespaces, ns) {
 			continue
 		}
 		empty, err := p.emptyNamespace(ns, wanted)
@@ -33,14 +35,14 @@ func (p *pass) shrink(kept []objectID) error {
 			return err
 		}
 		if !empty {
-			wanted.namespaces = append(wanted.namespaces, ns)
-			wanted.finalizer = wanted.finalizer || p.ownerKind.namespaced
+			wanted.Namespaces = append(wanted.Namespaces, ns)
+			wanted.Finalizer = wanted.Finalizer || p.ownerKind.namespaced
 		}
 	}
-	wanted.normalise()
+	wanted.Normalise()
 	allowed := p.allowPrune != ""
 	p.allowPrune = "" // the prune that it allowed is done
-	if wanted.equal(recorded) && !allowed {
+	if wanted.Equal(recorded) && !allowed {
 		return nil
 	}
 	if err := p.record(wanted); err != nil {
@@ -51,9 +53,9 @@ func (p *pass) shrink(kept []objectID) error {
 
 // emptyNamespace confirms with the API server that no member of a planned kind
 // is in a namespace; other kinds have been listed live already.
-func (p *pass) emptyNamespace(namespace string, inv *inventory) (bool, error) {
+func (p *pass) emptyNamespace(namespace string, inv *applyset.Inventory) (bool, error) {
 	planned := p.plannedKinds()
-	for _, gk := range inv.kinds {
+	for _, gk := range inv.Kinds {
 		k := planned[gk]
 		if k == nil || !k.namespaced {
 			continue
@@ -71,8 +73,8 @@ func (p *pass) emptyNamespace(namespace string, inv *inventory) (bool, error) {
 
 // finish removes the finalizer of an owner that is being deleted when nothing
 // is left for it to wait for.
-func (p *pass) finish(recorded *inventory, kept []objectID) error {
-	if !recorded.finalizer {
+func (p *pass) finish(recorded *applyset.Inventory, kept []applyset.ObjectID) error {
+	if !recorded.Finalizer {
 		p.result.Finalized = true
 		return nil
 	}
@@ -80,8 +82,8 @@ func (p *pass) finish(recorded *inventory, kept []objectID) error {
 		return nil
 	}
 	done := *recorded
-	done.finalizer = false
-	done.contributions = nil
+	done.Finalizer = false
+	done.Contributions = nil
 	if err := p.record(&done); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("remove the finalizer: %w", err)
 	}

@@ -9,9 +9,9 @@ func (p *pass) standstill() Result {
 		return p.result // it has neither
 	}
 	recorded, err := p.recorded()
-	if err == nil && recorded.finalizer != p.set.Hold {
+	if err == nil && recorded.Finalizer != p.set.Hold {
 		wanted := *recorded
-		wanted.finalizer = p.set.Hold
+		wanted.Finalizer = p.set.Hold
 		if err = p.record(&wanted); err != nil {
 			err = fmt.Errorf("record the standstill: %w", err)
 		}

@@ -13,6 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 )
 
 // statusForm is how the status of a kind is written.
@@ -66,7 +70,7 @@ func (e *Engine) WriteStatus(ctx context.Context, before, after client.Object, m
 		return false, nil
 	}
 	if err := w.write(ctx, before); err != nil {
-		return false, fmt.Errorf("write status of %s: %w", objectName(k.gvk.Kind, after.GetNamespace(), after.GetName()), err)
+		return false, fmt.Errorf("write status of %s: %w", applyset.ObjectName(k.gvk.Kind, after.GetNamespace(), after.GetName()), err)
 	}
 	return true, nil
 }
@@ -89,7 +93,7 @@ func equalStatus(o, changed client.Object) bool {
 }
 
 func (e *Engine) statusOf(o client.Object) (map[string]any, error) {
-	content, err := e.liveContent(o)
+	content, err := e.encoder.Live(o)
 	if err != nil {
 		return nil, fmt.Errorf("write status: encode: %w", err)
 	}
@@ -141,8 +145,8 @@ func (w *statusWrite) write(ctx context.Context, before client.Object) error {
 // form decides how to write, and returns the fields that this writer has
 // applied so far. An object whose status it has written by patch stays with
 // patches, as two entries of one writer would contest each other.
-func (w *statusWrite) form(o client.Object) (*fieldSet, statusForm) {
-	own := &fieldSet{}
+func (w *statusWrite) form(o client.Object) (*managedfields.Set, statusForm) {
+	own := &managedfields.Set{}
 	form := statusUnknown
 	if known, ok := w.engine.statuses.Load(w.kind.gvk.GroupKind()); ok {
 		form, _ = known.(statusForm)
@@ -151,7 +155,7 @@ func (w *statusWrite) form(o client.Object) (*fieldSet, statusForm) {
 		if e.FieldsV1 == nil || e.Subresource != "status" {
 			continue
 		}
-		set, err := parseFieldSet(e.FieldsV1.GetRawBytes())
+		set, err := managedfields.Parse(e.FieldsV1.GetRawBytes())
 		if err != nil {
 			continue
 		}
@@ -179,17 +183,17 @@ func list(x any) []any {
 }
 
 // conditionsForm is the form of the conditions in a field set.
-func conditionsForm(set *fieldSet) statusForm {
-	status := set.field("status")
+func conditionsForm(set *managedfields.Set) statusForm {
+	status := set.Field("status")
 	if status == nil {
 		return statusUnknown
 	}
-	conditions := status.field("conditions")
+	conditions := status.Field("conditions")
 	switch {
 	case conditions == nil:
 		return statusUnknown
-	case len(conditions.items) > 0 && conditions.items[0].keys != nil:
-		if _, keyed := conditions.items[0].keys["type"]; keyed {
+	case len(conditions.Items) > 0 && conditions.Items[0].Keys != nil:
+		if _, keyed := conditions.Items[0].Keys["type"]; keyed {
 			return statusKeyed
 		}
 	}
@@ -201,7 +205,7 @@ func (w *statusWrite) learn(answer client.Object) {
 		if e.FieldsV1 == nil || e.Subresource != "status" {
 			continue
 		}
-		if set, err := parseFieldSet(e.FieldsV1.GetRawBytes()); err == nil {
+		if set, err := managedfields.Parse(e.FieldsV1.GetRawBytes()); err == nil {
 			if form := conditionsForm(set); form != statusUnknown {
 				w.engine.statuses.Store(w.kind.gvk.GroupKind(), form)
 				return
@@ -212,14 +216,14 @@ func (w *statusWrite) learn(answer client.Object) {
 
 // applyBody has what this writer owns already and what it changes; fields and
 // conditions of other writers are left out.
-func (w *statusWrite) applyBody(own *fieldSet) ([]byte, error) {
+func (w *statusWrite) applyBody(own *managedfields.Set) ([]byte, error) {
 	status := map[string]any{}
-	mine := own.field("status")
+	mine := own.Field("status")
 	for name, value := range w.status {
 		if name == "conditions" {
 			continue
 		}
-		if !reflect.DeepEqual(value, w.before[name]) || (mine != nil && mine.field(name) != nil) {
+		if !reflect.DeepEqual(value, w.before[name]) || (mine != nil && mine.Field(name) != nil) {
 			status[name] = value
 		}
 	}
@@ -233,7 +237,7 @@ func (w *statusWrite) applyBody(own *fieldSet) ([]byte, error) {
 		status["conditions"] = conditions
 	}
 	key := client.ObjectKeyFromObject(w.after)
-	return body(map[string]any{"status": status}, w.kind.gvk, key, w.after.GetUID())
+	return content.Body(map[string]any{"status": status}, w.kind.gvk, key, w.after.GetUID())
 }
 
 // mergeBody has what has changed, and the version it has changed from.

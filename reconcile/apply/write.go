@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -11,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 )
 
 // write sends what the children need, rank by rank.
@@ -24,7 +28,7 @@ func (p *pass) write() {
 			ranks[c.kind.rank] = append(ranks[c.kind.rank], c)
 		}
 	}
-	for _, rank := range sortedKeys(ranks, true) {
+	for _, rank := range slices.Sorted(maps.Keys(ranks)) {
 		ready := ranks[rank][:0]
 		for _, c := range ranks[rank] {
 			if err := p.needs(c); err != nil {
@@ -68,14 +72,14 @@ func (p *pass) needs(c *planned) error {
 		if other.result.Err == nil || other.kind == nil {
 			continue
 		}
-		switch other.id.gk {
+		switch other.id.GroupKind {
 		case schema.GroupKind{Kind: "Namespace"}:
-			if other.id.key.Name == c.id.key.Namespace {
-				return fmt.Errorf("its namespace %s failed", other.id.key.Name)
+			if other.id.Key.Name == c.id.Key.Namespace {
+				return fmt.Errorf("its namespace %s failed", other.id.Key.Name)
 			}
 		case schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}:
-			if definedBy(other.id.key.Name, c.id.gk) {
-				return fmt.Errorf("its definition %s failed", other.id.key.Name)
+			if definedBy(other.id.Key.Name, c.id.GroupKind) {
+				return fmt.Errorf("its definition %s failed", other.id.Key.Name)
 			}
 		}
 	}
@@ -117,7 +121,7 @@ func (p *pass) patch(c *planned) error {
 	if err := p.takeFromController(c); err != nil {
 		return err
 	}
-	data, err := body(c.content, c.kind.gvk, c.id.key, c.uid)
+	data, err := content.Body(c.content, c.kind.gvk, c.id.Key, c.uid)
 	if err != nil {
 		return fmt.Errorf("encode: %w", err)
 	}
@@ -150,7 +154,7 @@ func (p *pass) mayForce(c *planned, fields []conflict) bool {
 
 func (c *planned) forces(path string) bool {
 	for _, rule := range c.rules {
-		if rule.policy == ForceField && rule.path.covers(path) {
+		if rule.policy == ForceField && rule.path.Covers(path) {
 			return true
 		}
 	}
@@ -162,8 +166,8 @@ func (c *planned) forces(path string) bool {
 func (p *pass) create(c *planned) error {
 	u := &unstructured.Unstructured{Object: c.content}
 	u.SetGroupVersionKind(c.kind.gvk)
-	u.SetName(c.id.key.Name)
-	u.SetNamespace(c.id.key.Namespace)
+	u.SetName(c.id.Key.Name)
+	u.SetNamespace(c.id.Key.Namespace)
 	err := p.engine.client.Create(p.ctx, u, client.FieldOwner(c.manager))
 	if apierrors.IsAlreadyExists(err) {
 		return p.exists(c, err)
@@ -180,7 +184,7 @@ func (p *pass) create(c *planned) error {
 
 // exists handles a child that is there although the cache does not show it.
 func (p *pass) exists(c *planned, cause error) error {
-	found, err := p.liveMetadata(c.kind.gvk, c.id.key)
+	found, err := p.liveMetadata(c.kind.gvk, c.id.Key)
 	if err != nil || found == nil {
 		return errors.Join(cause, err)
 	}
@@ -194,8 +198,8 @@ func (p *pass) exists(c *planned, cause error) error {
 // apply sends one server-side apply in the representation that is also read.
 func (e *Engine) apply(ctx context.Context, c *planned, data []byte, force bool, opts ...client.PatchOption) (client.Object, error) {
 	o := c.kind.newObject()
-	o.SetName(c.id.key.Name)
-	o.SetNamespace(c.id.key.Namespace)
+	o.SetName(c.id.Key.Name)
+	o.SetNamespace(c.id.Key.Namespace)
 	opts = append(opts, client.FieldOwner(c.manager))
 	if force {
 		opts = append(opts, client.ForceOwnership)

@@ -1,4 +1,4 @@
-package apply
+package content
 
 import (
 	"encoding/json"

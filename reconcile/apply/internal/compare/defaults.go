@@ -1,8 +1,10 @@
-package apply
+package compare
 
 import (
 	"reflect"
 	"strconv"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 )
 
 // knownDefault is a value that the server fills in inside something that is
@@ -90,7 +92,7 @@ func isDefault(field, name string, value any) bool {
 		if d.in != "" && d.in != field {
 			continue
 		}
-		if reflect.DeepEqual(d.value, value) || equalScalars(d.value, value) {
+		if reflect.DeepEqual(d.value, value) || content.EqualScalars(d.value, value) {
 			return true
 		}
 	}

@@ -1,4 +1,4 @@
-package apply
+package compare
 
 import (
 	"cmp"
@@ -6,39 +6,41 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 )
 
-// equalValues says whether live is what the server makes of intent. field is
+// EqualValues says whether live is what the server makes of intent. field is
 // the name of the field that holds them. It treats as equal only what means
 // the same: defaults of well-known fields, quantities, and empty values that
 // the server leaves out.
-func equalValues(field string, intent, live any) bool {
+func EqualValues(field string, intent, live any) bool {
 	switch want := intent.(type) {
 	case map[string]any:
 		have, ok := live.(map[string]any)
 		if !ok {
-			return len(want) == 0 && isAbsent(live)
+			return len(want) == 0 && content.IsAbsent(live)
 		}
 		return equalMaps(field, want, have)
 	case []any:
 		have, ok := live.([]any)
 		if !ok {
-			return len(want) == 0 && isAbsent(live)
+			return len(want) == 0 && content.IsAbsent(live)
 		}
 		if len(want) != len(have) {
 			return false
 		}
 		for i := range want {
-			if !equalValues(field, want[i], have[i]) {
+			if !EqualValues(field, want[i], have[i]) {
 				return false
 			}
 		}
 		return true
 	default:
-		if isAbsent(live) {
-			return isZero(intent)
+		if content.IsAbsent(live) {
+			return content.IsZero(intent)
 		}
-		return equalScalars(intent, live) || equalQuantities(field, intent, live)
+		return content.EqualScalars(intent, live) || equalQuantities(field, intent, live)
 	}
 }
 
@@ -53,13 +55,13 @@ func equalMaps(field string, want, have map[string]any) bool {
 		if exists {
 			matched++
 		} else {
-			h = absent{}
+			h = content.Absent{}
 		}
 		below := name
 		if container {
 			below = field
 		}
-		if !equalValues(below, w, h) && (!isZero(w) || !isDefault(field, name, h)) {
+		if !EqualValues(below, w, h) && (!content.IsZero(w) || !isDefault(field, name, h)) {
 			return false
 		}
 	}
@@ -72,40 +74,6 @@ func equalMaps(field string, want, have map[string]any) bool {
 		}
 	}
 	return true
-}
-
-func equalScalars(a, b any) bool {
-	switch x := a.(type) {
-	case string:
-		y, ok := b.(string)
-		return ok && x == y
-	case bool:
-		y, ok := b.(bool)
-		return ok && x == y
-	case nil:
-		return isAbsent(b)
-	}
-	x, ok := number(a)
-	if !ok {
-		return false
-	}
-	y, ok := number(b)
-	return ok && x == y
-}
-
-// number is exact up to 2^53, as JSON numbers are.
-func number(x any) (float64, bool) {
-	switch n := x.(type) {
-	case int64:
-		return float64(n), true
-	case float64:
-		return n, true
-	case int:
-		return float64(n), true
-	case int32:
-		return float64(n), true
-	}
-	return 0, false
 }
 
 // isQuantityMap names the fields that map names to quantities in the APIs of
@@ -151,35 +119,8 @@ func equalQuantities(field string, intent, live any) bool {
 	return err == nil && q.String() == canonical
 }
 
-// isAbsent says that there is no value.
-func isAbsent(x any) bool {
-	if x == nil {
-		return true
-	}
-	_, ok := x.(absent)
-	return ok
-}
-
-// isZero says that the value is one that Go types leave out.
-func isZero(x any) bool {
-	switch x := x.(type) {
-	case nil, absent:
-		return true
-	case string:
-		return x == ""
-	case bool:
-		return !x
-	case map[string]any:
-		return len(x) == 0
-	case []any:
-		return len(x) == 0
-	}
-	n, ok := number(x)
-	return ok && n == 0
-}
-
 func isEmpty(x any) bool {
-	if isAbsent(x) {
+	if content.IsAbsent(x) {
 		return true
 	}
 	l, ok := x.([]any)

@@ -1,4 +1,4 @@
-package apply
+package managedfields
 
 import (
 	"encoding/json"
@@ -7,37 +7,37 @@ import (
 	"strings"
 )
 
-// fieldSet is the set of fields of one managedFields entry as a tree, parsed
+// Set is the set of fields of one managedFields entry as a tree, parsed
 // from its fieldsV1 form: "f:name" is a field, "k:{...}" an item of a list with
 // keys, "v:..." an item of a list that is a set, "." the node itself.
 // https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management
-type fieldSet struct {
+type Set struct {
 	// member says that the node itself is owned.
-	member bool
-	fields []namedSet
-	items  []itemSet
+	Member bool
+	Fields []Field
+	Items  []Item
 }
 
-type namedSet struct {
-	name string
-	set  *fieldSet
+type Field struct {
+	Name string
+	Set  *Set
 }
 
-// itemSet is one list item: by keys, or by value.
-type itemSet struct {
-	keys  map[string]any // nil for a value
-	value any
-	set   *fieldSet
+// Item is one list item: by keys, or by value.
+type Item struct {
+	Keys  map[string]any // nil for a value
+	Value any
+	Set   *Set
 }
 
 // leaf says that the node has nothing below it: a scalar, an atomic value, or
 // something empty.
-func (s *fieldSet) leaf() bool { return len(s.fields) == 0 && len(s.items) == 0 }
+func (s *Set) Leaf() bool { return len(s.Fields) == 0 && len(s.Items) == 0 }
 
-func (s *fieldSet) field(name string) *fieldSet {
-	for i := range s.fields {
-		if s.fields[i].name == name {
-			return s.fields[i].set
+func (s *Set) Field(name string) *Set {
+	for i := range s.Fields {
+		if s.Fields[i].Name == name {
+			return s.Fields[i].Set
 		}
 	}
 	return nil
@@ -45,8 +45,8 @@ func (s *fieldSet) field(name string) *fieldSet {
 
 const maxFieldDepth = 256 // far above what a schema has; bounds the recursion
 
-// parseFieldSet parses the fieldsV1 form.
-func parseFieldSet(raw []byte) (*fieldSet, error) {
+// Parse parses the fieldsV1 form.
+func Parse(raw []byte) (*Set, error) {
 	p := fieldParser{data: raw}
 	set, err := p.node(0)
 	if err != nil {
@@ -80,13 +80,13 @@ func (p *fieldParser) accept(c byte) bool {
 	return false
 }
 
-func (p *fieldParser) node(depth int) (*fieldSet, error) {
+func (p *fieldParser) node(depth int) (*Set, error) {
 	if depth > maxFieldDepth || !p.accept('{') {
 		return nil, errUnexpected
 	}
-	set := &fieldSet{}
+	set := &Set{}
 	if p.accept('}') {
-		set.member = true // a leaf is always owned itself
+		set.Member = true // a leaf is always owned itself
 		return set, nil
 	}
 	for {
@@ -138,9 +138,9 @@ func (p *fieldParser) key() (string, error) {
 	return "", errUnexpected
 }
 
-func (s *fieldSet) add(key string, child *fieldSet) error {
+func (s *Set) add(key string, child *Set) error {
 	if key == "." {
-		s.member = true
+		s.Member = true
 		return nil
 	}
 	kind, rest, ok := strings.Cut(key, ":")
@@ -149,19 +149,19 @@ func (s *fieldSet) add(key string, child *fieldSet) error {
 	}
 	switch kind {
 	case "f":
-		s.fields = append(s.fields, namedSet{name: rest, set: child})
+		s.Fields = append(s.Fields, Field{Name: rest, Set: child})
 	case "k":
 		var keys map[string]any
 		if err := json.Unmarshal([]byte(rest), &keys); err != nil || len(keys) == 0 {
 			return fmt.Errorf("list item %q: want its keys as a JSON object", rest)
 		}
-		s.items = append(s.items, itemSet{keys: keys, set: child})
+		s.Items = append(s.Items, Item{Keys: keys, Set: child})
 	case "v":
 		var value any
 		if err := json.Unmarshal([]byte(rest), &value); err != nil {
 			return fmt.Errorf("list item %q: want a JSON value", rest)
 		}
-		s.items = append(s.items, itemSet{value: value, set: child})
+		s.Items = append(s.Items, Item{Value: value, Set: child})
 	default:
 		return errUnexpected
 	}

@@ -1,4 +1,4 @@
-package apply
+package content
 
 import (
 	"encoding/binary"
@@ -14,17 +14,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// hasher computes hashes of Go values without encoding them. Equal intents
+// Hasher computes hashes of Go values without encoding them. Equal intents
 // have equal hashes; the order of maps does not matter. The seed lives as long
 // as the process, hashes are never stored outside it.
-type hasher struct {
+type Hasher struct {
 	seed  maphash.Seed
 	plans *structPlans
 	pool  sync.Pool // of *maphash.Hash
 }
 
-func newHasher(plans *structPlans) *hasher {
-	h := &hasher{seed: maphash.MakeSeed(), plans: plans}
+// NewHasher returns a hasher with a seed of its own, which shares what the
+// encoder knows about Go types.
+func NewHasher(e *Encoder) *Hasher {
+	h := &Hasher{seed: maphash.MakeSeed(), plans: e.plans}
 	h.pool.New = func() any {
 		s := &maphash.Hash{}
 		s.SetSeed(h.seed)
@@ -33,62 +35,66 @@ func newHasher(plans *structPlans) *hasher {
 	return h
 }
 
-// sum is the hash of what write adds.
-func (h *hasher) sum(write func(s *maphash.Hash)) uint64 {
-	s := h.start()
+// Sum is the hash of what write adds.
+func (h *Hasher) Sum(write func(s *maphash.Hash)) uint64 {
+	s := h.Start()
 	write(s)
-	return h.finish(s)
+	return h.Finish(s)
 }
 
-func (h *hasher) start() *maphash.Hash {
+// Start returns an empty hash to write to.
+func (h *Hasher) Start() *maphash.Hash {
 	return h.pool.Get().(*maphash.Hash) //nolint:forcetypeassert // only hashes are put
 }
 
-func (h *hasher) finish(s *maphash.Hash) uint64 {
+// Finish returns the sum and takes the hash back.
+func (h *Hasher) Finish(s *maphash.Hash) uint64 {
 	sum := s.Sum64()
 	s.Reset()
 	h.pool.Put(s)
 	return sum
 }
 
-// tags separate kinds of values, so that a list of one is not its element.
+// Tags separate kinds of values, so that a list of one is not its element.
 const (
-	tagEnd byte = iota
-	tagNil
-	tagList
-	tagMap
-	tagSome
-	tagTrue
-	tagInt
-	tagFloat
-	tagString
+	TagEnd byte = iota
+	TagNil
+	TagList
+	TagMap
+	TagSome
+	TagTrue
+	TagInt
+	TagFloat
+	TagString
 )
 
-func writeUint(s *maphash.Hash, n uint64) {
+// WriteUint adds a number.
+func WriteUint(s *maphash.Hash, n uint64) {
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], n)
 	_, _ = s.Write(b[:])
 }
 
-func writeString(s *maphash.Hash, x string) {
-	writeUint(s, uint64(len(x)))
+// WriteString adds a text, with its length.
+func WriteString(s *maphash.Hash, x string) {
+	WriteUint(s, uint64(len(x)))
 	_, _ = s.WriteString(x)
 }
 
-// value adds a Go value.
-func (h *hasher) value(s *maphash.Hash, v reflect.Value) {
+// Value adds a Go value.
+func (h *Hasher) Value(s *maphash.Hash, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		if v.IsNil() {
-			_ = s.WriteByte(tagNil)
+			_ = s.WriteByte(TagNil)
 			return
 		}
-		_ = s.WriteByte(tagSome)
+		_ = s.WriteByte(TagSome)
 		if v.Kind() == reflect.Interface {
-			h.content(s, v.Interface())
+			h.Content(s, v.Interface())
 			return
 		}
-		h.value(s, v.Elem())
+		h.Value(s, v.Elem())
 	case reflect.Struct:
 		h.structure(s, v)
 	case reflect.Map:
@@ -96,38 +102,38 @@ func (h *hasher) value(s *maphash.Hash, v reflect.Value) {
 	case reflect.Slice, reflect.Array:
 		h.list(s, v)
 	case reflect.String:
-		writeString(s, v.String())
+		WriteString(s, v.String())
 	case reflect.Bool:
 		if v.Bool() {
-			_ = s.WriteByte(tagTrue)
+			_ = s.WriteByte(TagTrue)
 		} else {
-			_ = s.WriteByte(tagNil)
+			_ = s.WriteByte(TagNil)
 		}
 	default:
 		switch {
 		case v.CanInt():
-			writeUint(s, uint64(v.Int())) //nolint:gosec // any bijection will do
+			WriteUint(s, uint64(v.Int())) //nolint:gosec // any bijection will do
 		case v.CanUint():
-			writeUint(s, v.Uint())
+			WriteUint(s, v.Uint())
 		case v.CanFloat():
-			writeUint(s, math.Float64bits(v.Float()))
+			WriteUint(s, math.Float64bits(v.Float()))
 		}
 	}
 }
 
 // structure adds the fields that are not zero, each after its number.
-func (h *hasher) structure(s *maphash.Hash, v reflect.Value) {
+func (h *Hasher) structure(s *maphash.Hash, v reflect.Value) {
 	switch v.Type() {
 	case typeQuantity:
 		writeQuantity(s, v.Interface().(resource.Quantity)) //nolint:forcetypeassert // just compared
 		return
 	case typeTime:
 		t := v.Interface().(metav1.Time) //nolint:forcetypeassert // just compared
-		writeUint(s, uint64(t.UnixNano()))
+		WriteUint(s, uint64(t.UnixNano()))
 		return
 	case typeMicroTime:
 		t := v.Interface().(metav1.MicroTime) //nolint:forcetypeassert // just compared
-		writeUint(s, uint64(t.UnixNano()))
+		WriteUint(s, uint64(t.UnixNano()))
 		return
 	}
 	plan := h.plans.of(v.Type())
@@ -146,10 +152,10 @@ func (h *hasher) structure(s *maphash.Hash, v reflect.Value) {
 				continue
 			}
 		}
-		_ = s.WriteByte(byte(i + int(tagString)))
-		h.value(s, f)
+		_ = s.WriteByte(byte(i + int(TagString)))
+		h.Value(s, f)
 	}
-	_ = s.WriteByte(tagEnd)
+	_ = s.WriteByte(TagEnd)
 }
 
 var (
@@ -159,38 +165,38 @@ var (
 )
 
 func writeQuantity(s *maphash.Hash, q resource.Quantity) {
-	writeString(s, string(q.Format))
+	WriteString(s, string(q.Format))
 	if n, ok := q.AsInt64(); ok {
-		writeUint(s, uint64(n)) //nolint:gosec // any bijection will do
+		WriteUint(s, uint64(n)) //nolint:gosec // any bijection will do
 		return
 	}
-	writeString(s, q.String())
+	WriteString(s, q.String())
 }
 
-func (h *hasher) list(s *maphash.Hash, v reflect.Value) {
+func (h *Hasher) list(s *maphash.Hash, v reflect.Value) {
 	if v.Kind() == reflect.Slice && v.IsNil() {
-		_ = s.WriteByte(tagNil)
+		_ = s.WriteByte(TagNil)
 		return
 	}
-	_ = s.WriteByte(tagList)
-	writeUint(s, uint64(v.Len())) //nolint:gosec // never negative
+	_ = s.WriteByte(TagList)
+	WriteUint(s, uint64(v.Len())) //nolint:gosec // never negative
 	if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8 {
 		_, _ = s.Write(v.Bytes())
 		return
 	}
 	for i := range v.Len() {
-		h.value(s, v.Index(i))
+		h.Value(s, v.Index(i))
 	}
 }
 
 // mapping adds the sum of the entries' hashes, so that their order is
 // irrelevant. The common map types are spared reflection.
-func (h *hasher) mapping(s *maphash.Hash, v reflect.Value) {
+func (h *Hasher) mapping(s *maphash.Hash, v reflect.Value) {
 	if v.IsNil() {
-		_ = s.WriteByte(tagNil)
+		_ = s.WriteByte(TagNil)
 		return
 	}
-	_ = s.WriteByte(tagMap)
+	_ = s.WriteByte(TagMap)
 	var total uint64
 	switch m := v.Interface().(type) {
 	case map[string]string:
@@ -203,22 +209,22 @@ func (h *hasher) mapping(s *maphash.Hash, v reflect.Value) {
 		}
 	case map[string]any:
 		for k, x := range m {
-			total += h.entry(k, h.sum(func(s *maphash.Hash) { h.content(s, x) }))
+			total += h.entry(k, h.Sum(func(s *maphash.Hash) { h.Content(s, x) }))
 		}
 	case corev1.ResourceList:
 		for k, x := range m {
-			total += h.entry(string(k), h.sum(func(s *maphash.Hash) { writeQuantity(s, x) }))
+			total += h.entry(string(k), h.Sum(func(s *maphash.Hash) { writeQuantity(s, x) }))
 		}
 	default:
 		for it := v.MapRange(); it.Next(); {
-			total += h.entry(it.Key().String(), h.sum(func(s *maphash.Hash) { h.value(s, it.Value()) }))
+			total += h.entry(it.Key().String(), h.Sum(func(s *maphash.Hash) { h.Value(s, it.Value()) }))
 		}
 	}
-	writeUint(s, uint64(v.Len())) //nolint:gosec // never negative
-	writeUint(s, total)
+	WriteUint(s, uint64(v.Len())) //nolint:gosec // never negative
+	WriteUint(s, total)
 }
 
-func (h *hasher) entry(key string, value uint64) uint64 {
+func (h *Hasher) entry(key string, value uint64) uint64 {
 	const odd = 0x9e3779b97f4a7c15 // 2^64 / golden ratio
 	x := maphash.String(h.seed, key) ^ bits.RotateLeft64(value*odd, 29)
 	x ^= x >> 32
@@ -226,47 +232,50 @@ func (h *hasher) entry(key string, value uint64) uint64 {
 	return x ^ x>>29
 }
 
-// content adds unstructured content.
-func (h *hasher) content(s *maphash.Hash, x any) {
+// Content adds unstructured content.
+func (h *Hasher) Content(s *maphash.Hash, x any) {
 	switch x := x.(type) {
 	case nil:
-		_ = s.WriteByte(tagNil)
+		_ = s.WriteByte(TagNil)
 	case string:
-		_ = s.WriteByte(tagString)
-		writeString(s, x)
+		_ = s.WriteByte(TagString)
+		WriteString(s, x)
 	case bool:
-		_ = s.WriteByte(tagSome)
+		_ = s.WriteByte(TagSome)
 		if x {
-			_ = s.WriteByte(tagTrue)
+			_ = s.WriteByte(TagTrue)
 		}
 	case int64:
-		_ = s.WriteByte(tagInt)
-		writeUint(s, uint64(x)) //nolint:gosec // any bijection will do
+		_ = s.WriteByte(TagInt)
+		WriteUint(s, uint64(x)) //nolint:gosec // any bijection will do
 	case float64:
 		if n := int64(x); float64(n) == x {
-			_ = s.WriteByte(tagInt)
-			writeUint(s, uint64(n)) //nolint:gosec // any bijection will do
+			_ = s.WriteByte(TagInt)
+			WriteUint(s, uint64(n)) //nolint:gosec // any bijection will do
 			return
 		}
-		_ = s.WriteByte(tagFloat)
-		writeUint(s, math.Float64bits(x))
+		_ = s.WriteByte(TagFloat)
+		WriteUint(s, math.Float64bits(x))
 	case []any:
-		_ = s.WriteByte(tagList)
-		writeUint(s, uint64(len(x)))
+		_ = s.WriteByte(TagList)
+		WriteUint(s, uint64(len(x)))
 		for i := range x {
-			h.content(s, x[i])
+			h.Content(s, x[i])
 		}
 	case map[string]any:
-		_ = s.WriteByte(tagMap)
+		_ = s.WriteByte(TagMap)
 		var total uint64
 		for k, v := range x {
-			sub := h.start()
-			h.content(sub, v)
-			total += h.entry(k, h.finish(sub))
+			sub := h.Start()
+			h.Content(sub, v)
+			total += h.entry(k, h.Finish(sub))
 		}
-		writeUint(s, uint64(len(x)))
-		writeUint(s, total)
+		WriteUint(s, uint64(len(x)))
+		WriteUint(s, total)
 	default:
-		h.value(s, reflect.ValueOf(x))
+		h.Value(s, reflect.ValueOf(x))
 	}
 }
+
+// Text is the hash of a text.
+func (h *Hasher) Text(value string) uint64 { return maphash.String(h.seed, value) }

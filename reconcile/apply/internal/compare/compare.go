@@ -1,28 +1,29 @@
-package apply
+package compare
 
 import (
 	"strconv"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 )
 
-// comparison proves that an object already has what an intent wants: our
+// Comparison proves that an object already has what an intent wants: our
 // manager owns exactly the fields of the intent, and they have its values.
-type comparison struct {
-	// report, when set, is told every difference; otherwise the comparison
+type Comparison struct {
+	// Report, when set, is told every difference; otherwise the Comparison
 	// stops at the first.
-	report    func(d difference)
+	Report    func(d Difference)
 	different bool
 }
 
-// difference is one field that an apply would change.
-type difference struct {
-	path string
-	// live and intent are the values; absent marks a missing one.
-	live, intent any
-	// unowned says that the values agree, but the field is not ours yet.
-	unowned bool
+// Difference is one field that an apply would change.
+type Difference struct {
+	Path string
+	// Live and Intent are the values; [content.Absent] marks a missing one.
+	Live, Intent any
+	// Unowned says that the values agree, but the field is not ours yet.
+	Unowned bool
 }
-
-type absent struct{}
 
 // step is a path that is built only when somebody asks for it.
 type step struct {
@@ -57,20 +58,29 @@ func (s *step) innermost() (string, *step) {
 	return "", nil
 }
 
-func (c *comparison) differ(at *step, live, intent any) {
+func (c *Comparison) differ(at *step, live, intent any) {
 	c.different = true
-	if c.report != nil {
-		c.report(difference{path: at.String(), live: live, intent: intent})
+	if c.Report != nil {
+		c.Report(Difference{Path: at.String(), Live: live, Intent: intent})
 	}
 }
 
 // done says that there is nothing more to learn.
-func (c *comparison) done() bool { return c.different && c.report == nil }
+func (c *Comparison) done() bool { return c.different && c.Report == nil }
+
+// Object compares the content of an object with what is planned. set has the
+// fields that are ours.
+func (c *Comparison) Object(set *managedfields.Set, intent, live map[string]any) {
+	c.fields(nil, set, intent, live)
+}
+
+// Different reports whether a difference was found.
+func (c *Comparison) Different() bool { return c.different }
 
 // fields compares a map whose fields are owned one by one.
-func (c *comparison) fields(at *step, set *fieldSet, intent, live map[string]any) {
+func (c *Comparison) fields(at *step, set *managedfields.Set, intent, live map[string]any) {
 	matched := 0
-	for _, name := range sortedKeys(intent, c.report != nil) {
+	for _, name := range sortedKeys(intent, c.Report != nil) {
 		if c.done() {
 			return
 		}
@@ -78,9 +88,9 @@ func (c *comparison) fields(at *step, set *fieldSet, intent, live map[string]any
 		want := intent[name]
 		have, exists := live[name]
 		if !exists {
-			have = absent{}
+			have = content.Absent{}
 		}
-		sub := set.field(name)
+		sub := set.Field(name)
 		if sub == nil {
 			c.notOwned(below, want, have)
 			continue
@@ -88,17 +98,17 @@ func (c *comparison) fields(at *step, set *fieldSet, intent, live map[string]any
 		matched++
 		c.value(below, sub, want, have)
 	}
-	if matched == len(set.fields) || c.done() {
+	if matched == len(set.Fields) || c.done() {
 		return
 	}
-	for i := range set.fields {
-		name := set.fields[i].name
+	for i := range set.Fields {
+		name := set.Fields[i].Name
 		if _, planned := intent[name]; !planned {
 			below := &step{at, "." + name}
 			if have, exists := live[name]; exists {
-				c.differ(below, have, absent{})
+				c.differ(below, have, content.Absent{})
 			} else {
-				c.differ(below, absent{}, absent{})
+				c.differ(below, content.Absent{}, content.Absent{})
 			}
 		}
 	}
@@ -106,33 +116,33 @@ func (c *comparison) fields(at *step, set *fieldSet, intent, live map[string]any
 
 // notOwned compares a field that is planned and not ours. An empty list is
 // owned only where the list is atomic, so that nothing is fine as well.
-func (c *comparison) notOwned(at *step, intent, live any) {
+func (c *Comparison) notOwned(at *step, intent, live any) {
 	if l, ok := intent.([]any); ok && len(l) == 0 && isEmpty(live) {
 		return
 	}
 	c.different = true
-	if c.report == nil {
+	if c.Report == nil {
 		return
 	}
 	want, isMap := intent.(map[string]any)
 	have, liveMap := live.(map[string]any)
 	if !isMap || !liveMap || len(want) == 0 {
-		c.report(difference{path: at.String(), live: live, intent: intent, unowned: equalValues(at.field(), intent, live)})
+		c.Report(Difference{Path: at.String(), Live: live, Intent: intent, Unowned: EqualValues(at.field(), intent, live)})
 		return
 	}
 	for _, name := range sortedKeys(want, true) {
 		below, exists := have[name]
 		if !exists {
-			below = absent{}
+			below = content.Absent{}
 		}
 		c.notOwned(&step{at, "." + name}, want[name], below)
 	}
 }
 
 // value compares a field that is planned and ours.
-func (c *comparison) value(at *step, set *fieldSet, intent, live any) {
-	if set.leaf() {
-		if !equalValues(at.field(), intent, live) {
+func (c *Comparison) value(at *step, set *managedfields.Set, intent, live any) {
+	if set.Leaf() {
+		if !EqualValues(at.field(), intent, live) {
 			c.differ(at, live, intent)
 		}
 		return
@@ -140,14 +150,14 @@ func (c *comparison) value(at *step, set *fieldSet, intent, live any) {
 	switch want := intent.(type) {
 	case map[string]any:
 		have, ok := live.(map[string]any)
-		if !ok || len(set.fields) == 0 {
+		if !ok || len(set.Fields) == 0 {
 			c.differ(at, live, intent)
 			return
 		}
 		c.fields(at, set, want, have)
 	case []any:
 		have, ok := live.([]any)
-		if !ok || len(set.items) == 0 {
+		if !ok || len(set.Items) == 0 {
 			c.differ(at, live, intent)
 			return
 		}
@@ -159,7 +169,7 @@ func (c *comparison) value(at *step, set *fieldSet, intent, live any) {
 
 // items compares a list whose items are owned one by one. Items must have the
 // planned order, as for example later environment variables use earlier ones.
-func (c *comparison) items(at *step, set *fieldSet, intent, live []any) {
+func (c *Comparison) items(at *step, set *managedfields.Set, intent, live []any) {
 	pairs := pairItems(at.field(), set, intent)
 	last := -1
 	for i, want := range intent {
@@ -168,16 +178,16 @@ func (c *comparison) items(at *step, set *fieldSet, intent, live []any) {
 		}
 		below := &step{at, "[" + strconv.Itoa(i) + "]"}
 		if pairs[i] < 0 {
-			c.differ(below, absent{}, want)
+			c.differ(below, content.Absent{}, want)
 			continue
 		}
-		item := &set.items[pairs[i]]
-		index := item.find(live)
+		item := &set.Items[pairs[i]]
+		index := item.Find(live)
 		if index < 0 {
-			c.differ(below, absent{}, want)
+			c.differ(below, content.Absent{}, want)
 			continue
 		}
-		if item.keys != nil && index < last {
+		if item.Keys != nil && index < last {
 			c.differ(below, live[index], want)
 			continue
 		}
@@ -187,37 +197,37 @@ func (c *comparison) items(at *step, set *fieldSet, intent, live []any) {
 	c.surplus(at, set, pairs, live)
 }
 
-func (c *comparison) item(at *step, item *itemSet, intent, live any) {
+func (c *Comparison) item(at *step, item *managedfields.Item, intent, live any) {
 	want, isMap := intent.(map[string]any)
 	have, liveMap := live.(map[string]any)
-	if item.keys == nil || item.set.leaf() || !isMap || !liveMap {
-		if !equalValues(at.field(), intent, live) {
+	if item.Keys == nil || item.Set.Leaf() || !isMap || !liveMap {
+		if !EqualValues(at.field(), intent, live) {
 			c.differ(at, live, intent)
 		}
 		return
 	}
-	c.fields(at, item.set, want, have)
+	c.fields(at, item.Set, want, have)
 }
 
 // surplus reports items that are ours and no longer planned.
-func (c *comparison) surplus(at *step, set *fieldSet, pairs []int, live []any) {
+func (c *Comparison) surplus(at *step, set *managedfields.Set, pairs []int, live []any) {
 	if c.done() {
 		return
 	}
-	planned := make([]bool, len(set.items))
+	planned := make([]bool, len(set.Items))
 	for _, p := range pairs {
 		if p >= 0 {
 			planned[p] = true
 		}
 	}
-	for i := range set.items {
+	for i := range set.Items {
 		if planned[i] {
 			continue
 		}
-		if index := set.items[i].find(live); index >= 0 {
-			c.differ(&step{at, "[" + strconv.Itoa(index) + "]"}, live[index], absent{})
+		if index := set.Items[i].Find(live); index >= 0 {
+			c.differ(&step{at, "[" + strconv.Itoa(index) + "]"}, live[index], content.Absent{})
 		} else {
-			c.differ(at, absent{}, absent{})
+			c.differ(at, content.Absent{}, content.Absent{})
 		}
 	}
 }
@@ -225,9 +235,9 @@ func (c *comparison) surplus(at *step, set *fieldSet, pairs []int, live []any) {
 // pairItems finds the owned item of each planned item: first by all its keys,
 // then for items that leave keys to their defaults. It returns -1 for items
 // that are not owned.
-func pairItems(field string, set *fieldSet, intent []any) []int {
+func pairItems(field string, set *managedfields.Set, intent []any) []int {
 	pairs := make([]int, len(intent))
-	used := make([]bool, len(set.items))
+	used := make([]bool, len(set.Items))
 	for i := range pairs {
 		pairs[i] = -1
 	}
@@ -236,8 +246,8 @@ func pairItems(field string, set *fieldSet, intent []any) []int {
 			if pairs[i] >= 0 {
 				continue
 			}
-			for j := range set.items {
-				if !used[j] && set.items[j].planned(field, want, defaulted) {
+			for j := range set.Items {
+				if !used[j] && planned(&set.Items[j], field, want, defaulted) {
 					pairs[i], used[j] = j, true
 					break
 				}
@@ -247,49 +257,22 @@ func pairItems(field string, set *fieldSet, intent []any) []int {
 	return pairs
 }
 
-// planned says whether the item is the one that the intent means. Keys that
+// planned reports whether the item is the one that the intent means. Keys that
 // the intent leaves out match when they may be defaults.
-func (it *itemSet) planned(field string, intent any, defaulted bool) bool {
-	if it.keys == nil {
-		return equalScalars(it.value, intent)
+func planned(it *managedfields.Item, field string, intent any, defaulted bool) bool {
+	if it.Keys == nil {
+		return content.EqualScalars(it.Value, intent)
 	}
 	m, ok := intent.(map[string]any)
 	if !ok {
 		return false
 	}
-	for key, value := range it.keys {
+	for key, value := range it.Keys {
 		want, set := m[key]
 		switch {
-		case set && !equalScalars(value, want):
+		case set && !content.EqualScalars(value, want):
 			return false
 		case !set && (!defaulted || !isDefault(field, key, value)):
-			return false
-		}
-	}
-	return true
-}
-
-// find returns the index of the item in the live list, or -1.
-func (it *itemSet) find(live []any) int {
-	for i := range live {
-		if it.is(live[i]) {
-			return i
-		}
-	}
-	return -1
-}
-
-// is says whether the live item is this one.
-func (it *itemSet) is(live any) bool {
-	if it.keys == nil {
-		return equalScalars(it.value, live)
-	}
-	m, ok := live.(map[string]any)
-	if !ok {
-		return false
-	}
-	for key, value := range it.keys {
-		if have, set := m[key]; !equalScalars(value, have) && (set || !isZero(value)) {
 			return false
 		}
 	}

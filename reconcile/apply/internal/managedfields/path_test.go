@@ -1,4 +1,4 @@
-package apply_test
+package managedfields_test
 
 import (
 	"encoding/json"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 )
 
 func TestParsePath(t *testing.T) {
@@ -32,7 +32,7 @@ func TestParsePath(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, err := apply.ParsePath(tc.text)
+			p, err := managedfields.ParsePath(tc.text)
 			if (err != nil) != tc.wantErr {
 				t.Fatalf("ParsePath(%q): error %v, want error %v", tc.text, err, tc.wantErr)
 			}
@@ -60,7 +60,7 @@ func TestPathCovers(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, err := apply.ParsePath(tc.path)
+			p, err := managedfields.ParsePath(tc.path)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +83,7 @@ func TestPathRemove(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, err := apply.ParsePath(tc.path)
+			p, err := managedfields.ParsePath(tc.path)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -105,11 +105,11 @@ func FuzzParsePath(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := apply.ParsePath(text)
+		p, err := managedfields.ParsePath(text)
 		if err != nil {
 			return
 		}
-		again, err := apply.ParsePath(p.String())
+		again, err := managedfields.ParsePath(p.String())
 		if err != nil || again.String() != p.String() {
 			t.Errorf("%q: canonical form %q reads as %q, %v", text, p, again, err)
 		}

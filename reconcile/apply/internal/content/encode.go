@@ -1,4 +1,4 @@
-package apply
+package content
 
 import (
 	"encoding"
@@ -11,19 +11,22 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// encoder turns Go values into unstructured content, keeping only what was
+// Encoder turns Go values into unstructured content, keeping only what was
 // set. It follows encoding/json with three differences: nulls are left out,
 // structs in non-pointer fields are left out when nothing in them remains, and
 // non-nil empty lists are kept even where the tag says omitempty.
-type encoder struct {
+type Encoder struct {
 	plans *structPlans
 }
+
+// NewEncoder returns an encoder.
+func NewEncoder() *Encoder { return &Encoder{plans: &structPlans{}} }
 
 // toUnstructured is implemented by Time, Quantity and IntOrString.
 type toUnstructured interface{ ToUnstructured() any }
 
-// object encodes a struct, or pointer to one, as a map.
-func (e *encoder) object(obj any) (map[string]any, error) {
+// Object encodes a struct, or pointer to one, as a map.
+func (e *Encoder) Object(obj any) (map[string]any, error) {
 	value, err := e.value(reflect.ValueOf(obj))
 	if err != nil {
 		return nil, err
@@ -36,7 +39,7 @@ func (e *encoder) object(obj any) (map[string]any, error) {
 }
 
 // value returns nil for what is not set.
-func (e *encoder) value(v reflect.Value) (any, error) {
+func (e *Encoder) value(v reflect.Value) (any, error) {
 	if !v.IsValid() {
 		return nil, nil
 	}
@@ -111,7 +114,7 @@ func marshaled(v reflect.Value) (out any, done bool, err error) {
 	return nil, false, nil
 }
 
-func (e *encoder) structInto(v reflect.Value, out map[string]any) error {
+func (e *Encoder) structInto(v reflect.Value, out map[string]any) error {
 	plan := e.plans.of(v.Type())
 	for i := range plan.fields {
 		f := &plan.fields[i]
@@ -171,7 +174,7 @@ func (f *fieldPlan) omits(v reflect.Value) bool {
 	return false
 }
 
-func (e *encoder) mapping(v reflect.Value) (any, error) {
+func (e *Encoder) mapping(v reflect.Value) (any, error) {
 	out := make(map[string]any, v.Len())
 	for it := v.MapRange(); it.Next(); {
 		value, err := e.value(it.Value())
@@ -194,7 +197,7 @@ func (e *encoder) mapping(v reflect.Value) (any, error) {
 	return out, nil
 }
 
-func (e *encoder) list(v reflect.Value) (any, error) {
+func (e *Encoder) list(v reflect.Value) (any, error) {
 	if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8 {
 		return base64.StdEncoding.EncodeToString(v.Bytes()), nil
 	}

@@ -1,0 +1,115 @@
+package compare
+
+import (
+	"hash/maphash"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+)
+
+// Hasher hashes what an object has of an intent.
+type Hasher struct{ *content.Hasher }
+
+// Projection is the hash of the fields that a manager owns and of their
+// values in the live object. Remembered beside the hash of the intent that
+// led to it, it proves later that nothing of ours has changed, whatever the
+// server made of the values.
+func (h Hasher) Projection(set *managedfields.Set, intent, live map[string]any) uint64 {
+	s := h.Start()
+	h.project(s, set, intent, live)
+	return h.Finish(s)
+}
+
+func (h Hasher) project(s *maphash.Hash, set *managedfields.Set, intent, live any) {
+	if set.Leaf() {
+		if m, ok := intent.(map[string]any); ok && len(m) == 0 {
+			// An empty map is owned, not what others put into it.
+			_ = s.WriteByte(content.TagMap)
+			return
+		}
+		if content.IsAbsent(live) {
+			_ = s.WriteByte(content.TagNil)
+			return
+		}
+		h.Content(s, live)
+		return
+	}
+	if set.Member {
+		_ = s.WriteByte(content.TagTrue)
+	}
+	if len(set.Fields) > 0 {
+		h.projectFields(s, set, intent, live)
+	}
+	if len(set.Items) > 0 {
+		h.projectItems(s, set, intent, live)
+	}
+	_ = s.WriteByte(content.TagEnd)
+}
+
+// projectFields follows the order of the set, which is the server's.
+func (h Hasher) projectFields(s *maphash.Hash, set *managedfields.Set, intent, live any) {
+	want, _ := intent.(map[string]any)
+	have, _ := live.(map[string]any)
+	for i := range set.Fields {
+		name := set.Fields[i].Name
+		content.WriteString(s, name)
+		var v any
+		if x, ok := have[name]; ok {
+			v = x
+		}
+		h.project(s, set.Fields[i].Set, want[name], v)
+	}
+}
+
+// projectItems follows the order of the live list, so that a changed order is
+// a changed projection, and leaves out the items of others.
+func (h Hasher) projectItems(s *maphash.Hash, set *managedfields.Set, intent, live any) {
+	want, _ := intent.([]any)
+	have, _ := live.([]any)
+	found := 0
+	for _, item := range have {
+		for i := range set.Items {
+			it := &set.Items[i]
+			if !it.Is(item) {
+				continue
+			}
+			found++
+			content.WriteUint(s, uint64(i))
+			if it.Keys != nil {
+				h.project(s, it.Set, plannedItem(it, want), item)
+			}
+			break
+		}
+	}
+	content.WriteUint(s, uint64(len(set.Items)-found))
+}
+
+func plannedItem(it *managedfields.Item, intent []any) any {
+	for _, want := range intent {
+		if it.Names(want) {
+			return want
+		}
+	}
+	return nil
+}
+
+// Shape is the hash of the live values at the paths of the intent, without
+// knowledge of ownership: lists count as a whole.
+func (h Hasher) Shape(intent, live any) uint64 {
+	s := h.Start()
+	h.shape(s, intent, live)
+	return h.Finish(s)
+}
+
+func (h Hasher) shape(s *maphash.Hash, intent, live any) {
+	want, isMap := intent.(map[string]any)
+	have, liveMap := live.(map[string]any)
+	if !isMap || !liveMap || len(want) == 0 {
+		h.Content(s, live)
+		return
+	}
+	for _, name := range sortedKeys(want, true) {
+		content.WriteString(s, name)
+		h.shape(s, want[name], have[name])
+	}
+}

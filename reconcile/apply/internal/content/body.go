@@ -1,0 +1,145 @@
+package content
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"maps"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Intent is the unstructured content of what the author of an object has set.
+func (e *Encoder) Intent(obj any) (map[string]any, error) {
+	if u, ok := obj.(runtime.Unstructured); ok {
+		content, _ := WithoutNulls(u.UnstructuredContent()).(map[string]any)
+		if m, ok := content["status"].(map[string]any); ok && len(m) == 0 {
+			delete(content, "status")
+		}
+		return content, nil
+	}
+	content, err := e.Object(obj)
+	if err != nil {
+		return nil, err
+	}
+	// Some types serialise the zero counters of an empty status.
+	if status := field(obj, "Status"); status.IsValid() && status.IsZero() {
+		delete(content, "status")
+	}
+	return content, nil
+}
+
+func field(obj any, name string) reflect.Value {
+	v := reflect.Indirect(reflect.ValueOf(obj))
+	if v.Kind() != reflect.Struct {
+		return reflect.Value{}
+	}
+	return v.FieldByName(name)
+}
+
+// Live is the content of an object as the API server sent it.
+func (e *Encoder) Live(obj any) (map[string]any, error) {
+	if u, ok := obj.(runtime.Unstructured); ok {
+		return u.UnstructuredContent(), nil
+	}
+	return e.Object(obj)
+}
+
+// WithoutNulls copies unstructured content and leaves nulls out.
+func WithoutNulls(value any) any {
+	switch x := value.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(x))
+		for k, v := range x {
+			if v != nil {
+				out[k] = WithoutNulls(v)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, 0, len(x))
+		for _, v := range x {
+			if v != nil {
+				out = append(out, WithoutNulls(v))
+			}
+		}
+		return out
+	case int:
+		return int64(x)
+	case int32:
+		return int64(x)
+	case float32:
+		return float64(x)
+	}
+	return value
+}
+
+// StripIdentity removes what names the object and what only the server sets.
+func StripIdentity(content map[string]any) {
+	delete(content, "apiVersion")
+	delete(content, "kind")
+	metadata, ok := content["metadata"].(map[string]any)
+	if !ok {
+		return
+	}
+	for name := range metadata {
+		switch name {
+		case "labels", "annotations", "ownerReferences", "finalizers":
+		default:
+			delete(metadata, name)
+		}
+	}
+	if len(metadata) == 0 {
+		delete(content, "metadata")
+	}
+}
+
+// MergeStringData moves the write-only stringData of a Secret to data, where
+// it can be owned and compared.
+func MergeStringData(content map[string]any) {
+	text, ok := content["stringData"].(map[string]any)
+	if !ok {
+		return
+	}
+	delete(content, "stringData")
+	for name, value := range text {
+		if s, ok := value.(string); ok {
+			SetNested(content, base64.StdEncoding.EncodeToString([]byte(s)), "data", name)
+		}
+	}
+}
+
+// SetNested sets a value below maps that are made where they are missing.
+func SetNested(content map[string]any, value any, path ...string) {
+	for _, name := range path[:len(path)-1] {
+		below, ok := content[name].(map[string]any)
+		if !ok {
+			below = map[string]any{}
+			content[name] = below
+		}
+		content = below
+	}
+	content[path[len(path)-1]] = value
+}
+
+// Body renders content as the body of an apply. A UID makes the server refuse
+// to touch any other object, and to create one.
+func Body(content map[string]any, gvk schema.GroupVersionKind, key types.NamespacedName, uid types.UID) ([]byte, error) {
+	out := make(map[string]any, len(content)+2)
+	maps.Copy(out, content)
+	metadata := map[string]any{"name": key.Name}
+	if given, ok := content["metadata"].(map[string]any); ok {
+		maps.Copy(metadata, given)
+	}
+	if key.Namespace != "" {
+		metadata["namespace"] = key.Namespace
+	}
+	if uid != "" {
+		metadata["uid"] = string(uid)
+	}
+	out["apiVersion"], out["kind"] = gvk.ToAPIVersionAndKind()
+	out["metadata"] = metadata
+	return json.Marshal(out)
+}

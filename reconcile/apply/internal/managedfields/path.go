@@ -1,0 +1,281 @@
+package managedfields
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
+)
+
+// Path names a field: names separated by dots; a name with other characters
+// than letters, digits, dash and underscore in brackets and quotes; an item of
+// a list with keys by its keys in brackets.
+//
+//	spec.replicas
+//	metadata.annotations["example.com/class"]
+//	spec.template.spec.containers[name=main].image
+//	spec.ports[port=80,protocol=TCP].nodePort
+type Path struct {
+	elements []pathElement
+}
+
+// pathElement is a field name, or the keys of a list item.
+type pathElement struct {
+	name string
+	keys []keyValue
+}
+
+type keyValue struct{ key, value string }
+
+var (
+	errPathEmpty   = errors.New("want a field name")
+	errPathBracket = errors.New(`want ["name"] or [key=value,...]`)
+)
+
+// ParsePath parses a path. A leading dot is allowed. The error names the path
+// and the place.
+func ParsePath(text string) (Path, error) {
+	var p Path
+	rest := strings.TrimPrefix(text, ".")
+	for first := true; rest != "" || first; first = false {
+		element, after, err := parseElement(rest, first)
+		if err != nil {
+			return Path{}, fmt.Errorf("path %q at byte %d: %w", text, len(text)-len(rest), err)
+		}
+		p.elements = append(p.elements, element)
+		rest = after
+	}
+	if p.elements[0].name == "" {
+		return Path{}, fmt.Errorf("path %q: %w first", text, errPathEmpty)
+	}
+	return p, nil
+}
+
+func parseElement(text string, first bool) (pathElement, string, error) {
+	if strings.HasPrefix(text, "[") {
+		return parseBracket(text[1:])
+	}
+	if !first {
+		if !strings.HasPrefix(text, ".") {
+			return pathElement{}, "", errPathEmpty
+		}
+		text = text[1:]
+	}
+	end := strings.IndexFunc(text, func(r rune) bool { return !isNameRune(r) })
+	if end < 0 {
+		end = len(text)
+	}
+	if end == 0 {
+		return pathElement{}, "", errPathEmpty
+	}
+	return pathElement{name: text[:end]}, text[end:], nil
+}
+
+func isNameRune(r rune) bool {
+	return r == '-' || r == '_' || r == '$' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+}
+
+func parseBracket(text string) (pathElement, string, error) {
+	if strings.HasPrefix(text, `"`) {
+		quoted, err := strconv.QuotedPrefix(text)
+		if err != nil || !strings.HasPrefix(text[len(quoted):], "]") {
+			return pathElement{}, "", errPathBracket
+		}
+		name, err := strconv.Unquote(quoted)
+		if err != nil || name == "" {
+			return pathElement{}, "", errPathBracket
+		}
+		return pathElement{name: name}, text[len(quoted)+1:], nil
+	}
+	inside, after, ok := strings.Cut(text, "]")
+	if !ok {
+		return pathElement{}, "", errPathBracket
+	}
+	var keys []keyValue
+	for item := range strings.SplitSeq(inside, ",") {
+		key, value, ok := strings.Cut(item, "=")
+		if !ok || key == "" {
+			return pathElement{}, "", errPathBracket
+		}
+		keys = append(keys, keyValue{key, value})
+	}
+	slices.SortFunc(keys, func(a, b keyValue) int { return strings.Compare(a.key, b.key) })
+	return pathElement{keys: keys}, after, nil
+}
+
+// String returns the canonical form, which [ParsePath] reads.
+func (p Path) String() string {
+	var b strings.Builder
+	for i, e := range p.elements {
+		switch {
+		case e.keys != nil:
+			b.WriteByte('[')
+			for j, kv := range e.keys {
+				if j > 0 {
+					b.WriteByte(',')
+				}
+				b.WriteString(kv.key + "=" + kv.value)
+			}
+			b.WriteByte(']')
+		case strings.ContainsFunc(e.name, func(r rune) bool { return !isNameRune(r) }) && i > 0:
+			b.WriteString("[" + strconv.Quote(e.name) + "]")
+		default:
+			if i > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(e.name)
+		}
+	}
+	return b.String()
+}
+
+// lookup returns the value at the path in unstructured content.
+func (p Path) Lookup(content any) (any, bool) {
+	for _, e := range p.elements {
+		next, ok := e.lookup(content)
+		if !ok {
+			return nil, false
+		}
+		content = next
+	}
+	return content, true
+}
+
+func (e pathElement) lookup(content any) (any, bool) {
+	if e.keys == nil {
+		m, _ := content.(map[string]any)
+		v, ok := m[e.name]
+		return v, ok
+	}
+	l, _ := content.([]any)
+	for _, item := range l {
+		if e.selects(item) {
+			return item, true
+		}
+	}
+	return nil, false
+}
+
+func (e pathElement) selects(item any) bool {
+	m, ok := item.(map[string]any)
+	if !ok {
+		return false
+	}
+	for _, kv := range e.keys {
+		if v, ok := m[kv.key]; !ok || fmt.Sprint(v) != kv.value {
+			return false
+		}
+	}
+	return true
+}
+
+// remove takes the value at the path out of unstructured content, and maps
+// that become empty by it. Lists keep their other items.
+func (p Path) Remove(content map[string]any) {
+	if _, ok := p.Lookup(content); ok {
+		remove(content, p.elements)
+	}
+}
+
+func remove(value any, path []pathElement) any {
+	e := path[0]
+	if e.keys != nil {
+		l, _ := value.([]any)
+		return removeItem(l, path)
+	}
+	m, ok := value.(map[string]any)
+	if !ok {
+		return value
+	}
+	below, ok := m[e.name]
+	if !ok {
+		return value
+	}
+	if len(path) == 1 {
+		delete(m, e.name)
+		return m
+	}
+	below = remove(below, path[1:])
+	if content.IsZero(below) {
+		delete(m, e.name)
+	} else {
+		m[e.name] = below
+	}
+	return m
+}
+
+func removeItem(l []any, path []pathElement) any {
+	out := make([]any, 0, len(l))
+	for _, item := range l {
+		if path[0].selects(item) {
+			if len(path) == 1 {
+				continue
+			}
+			item = remove(item, path[1:])
+		}
+		out = append(out, item)
+	}
+	return out
+}
+
+// owns says whether a field set has the path or something below it.
+func (p Path) Owns(set *Set) bool {
+	for _, e := range p.elements {
+		if set == nil {
+			return false
+		}
+		if set.Member && set.Leaf() {
+			return true // owned as a whole from here on
+		}
+		set = e.descend(set)
+	}
+	return set != nil
+}
+
+func (e pathElement) descend(set *Set) *Set {
+	if e.keys == nil {
+		return set.Field(e.name)
+	}
+	for i := range set.Items {
+		if set.Items[i].Keys != nil && e.selects(set.Items[i].Keys) {
+			return set.Items[i].Set
+		}
+	}
+	return nil
+}
+
+// covers says whether a path as the server writes it in conflicts, such as
+// .spec.containers[name="main"].image, is this one or below it.
+func (p Path) Covers(serverPath string) bool {
+	other, err := ParsePath(unquoteKeys(serverPath))
+	if err != nil || len(other.elements) < len(p.elements) {
+		return false
+	}
+	for i, e := range p.elements {
+		o := other.elements[i]
+		if e.name != o.name || !containsKeys(o.keys, e.keys) {
+			return false
+		}
+	}
+	return true
+}
+
+func containsKeys(all, some []keyValue) bool {
+	if (all == nil) != (some == nil) {
+		return false
+	}
+	for _, kv := range some {
+		if !slices.Contains(all, kv) {
+			return false
+		}
+	}
+	return true
+}
+
+// unquoteKeys turns the server's [name="main"] into [name=main].
+func unquoteKeys(path string) string {
+	return strings.NewReplacer(`="`, "=", `",`, ",", `"]`, "]").Replace(path)
+}
