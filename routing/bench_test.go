@@ -117,3 +117,18 @@ func BenchmarkDecide(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkHostile is what templates cost that ask for as much as they can, on an object as large as the API server accepts.
+func BenchmarkHostile(b *testing.B) {
+	object := newLargeWidget()
+	for name, template := range hostileTemplates() {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := routing.RenderPath(template, object, routing.EncodedSegments); err == nil {
+					b.Fatal("rendered")
+				}
+			}
+		})
+	}
+}

@@ -20,6 +20,7 @@
 //	/{.metadata.labels.*}       several results, unless there is one label
 //	/{range .spec.env[*]}{end}  loops
 //	/___                        nothing DNS-safe left: the path would be "/"
+//	/{..name}                   on a large object: a template has a budget of steps and results, see [PathBudget]
 //
 // [ParsePath] compiles, [PathTemplate.Render] renders; a [PathCache] keeps what was compiled. Segments are DNS-1123 labels
 // by default, and percent-encoded text with [EncodedSegments].

@@ -30,12 +30,22 @@ func invalid(reason string, cause error, format string, args ...any) error {
 	return verdict.NewError(verdict.InvalidSpec, reason, fmt.Sprintf(format, args...), cause)
 }
 
-// quote renders a user's value for a message, cut at a rune when it is long.
-func quote(value string) string {
-	if len(value) > maxQuoted {
-		value = strings.ToValidUTF8(value[:maxQuoted], "") + "..."
+// quote renders a user's value for a message, cut at a rune when it is long. Characters that need an escape count as what
+// they become.
+func quote(value string) string { return quoteAtMost(value, maxQuoted) }
+
+func quoteAtMost(value string, limit int) string {
+	end, mark := min(len(value), limit), ""
+	for {
+		if end < len(value) {
+			mark = "..."
+		}
+		quoted := strconv.Quote(strings.ToValidUTF8(value[:end], "") + mark)
+		if len(quoted) <= limit+len(`"..."`) || end == 0 {
+			return quoted
+		}
+		end -= min(end, 1+(len(quoted)-limit)/8)
 	}
-	return strconv.Quote(value)
 }
 
 // shorten cuts the text of a cause, which may repeat a long value, to what fits a message.

@@ -31,12 +31,16 @@ func ParsePath(template string, opts ...PathOption) (*PathTemplate, error) {
 	if t.options.MaxBytes < 1 || t.options.MaxBytes > maxPathLength {
 		return nil, t.fail(fmt.Errorf("a limit of %d bytes", t.options.MaxBytes), fmt.Sprintf("use 1 to %d", maxPathLength))
 	}
+	if t.options.Budget.Steps < 0 || t.options.Budget.Results < 0 {
+		return nil, t.fail(fmt.Errorf("a budget of %d steps and %d results", t.options.Budget.Steps, t.options.Budget.Results),
+			"use positive numbers, or 0 for the default")
+	}
 	if t.options.Segments != DNSSegments && t.options.Segments != EncodedSegments {
 		return nil, t.fail(fmt.Errorf("unknown segment mode %d", t.options.Segments), "use DNSSegments or EncodedSegments")
 	}
 	var err error
 	if t.compiled, err = t.options.Cache.compile(template, t.options.Segments); err != nil {
-		return nil, t.fail(err, "expressions look like {.metadata.name}, a literal brace like \\{")
+		return nil, t.fail(err, advice(err, "expressions look like {.metadata.name}, a literal brace like \\{"))
 	}
 	if t.compiled.static() {
 		if t.static, err = t.render(nil); err != nil {
@@ -62,6 +66,8 @@ func RenderPath(template string, object any, opts ...PathOption) (string, error)
 // A value fills one segment, or a part of it: a "/" in it does not open another, except for an annotation taken by
 // brackets ({.metadata.annotations['key']}), whose value may be a path of several segments.
 //
+// What a rendering may do is bounded by a [PathBudget], whatever the template and the object.
+//
 // The result starts with "/", has no empty or dot segments and no "/" at its end, satisfies the rules of an HTTPRoute
 // path match, and is at most as long as allowed. Errors are of category InvalidSpec, reason [ReasonPathTemplateInvalid].
 func (t *PathTemplate) Render(object any) (string, error) {
@@ -77,19 +83,23 @@ func (t *PathTemplate) String() string { return t.source }
 func (t *PathTemplate) render(object any) (string, error) {
 	var space [2 * DefaultMaxBytes]byte
 	text := space[:0]
+	spent := evaluation{budget: t.options.Budget}
 	for i := range t.compiled.parts {
 		part := &t.compiled.parts[i]
 		if part.expression == nil {
 			text = append(text, part.literal...)
 			continue
 		}
-		value, err := part.expression.evaluate(object)
+		value, err := part.expression.evaluate(object, &spent)
+		if err == nil {
+			err = spent.text(value)
+		}
 		if err == nil {
 			text, err = appendValue(text, value, t.options.Segments, part.expression.multiSegment)
 		}
 		if err != nil {
-			return "", t.fail(fmt.Errorf("failed to evaluate route template %q: %w", part.expression.text, err),
-				"an expression must give exactly one string, number or boolean of the object")
+			return "", t.fail(inExpression(part.expression.text, err),
+				advice(err, "an expression must give exactly one string, number or boolean of the object"))
 		}
 	}
 	text = bytes.TrimSpace(text)
@@ -128,6 +138,11 @@ func (t *PathTemplate) normalise(text []byte) (string, error) {
 			"add a segment with letters or digits")
 	}
 	return "/", nil
+}
+
+// inExpression adds which expression of the template an error is about.
+func inExpression(text string, err error) error {
+	return fmt.Errorf("failed to evaluate route template %s: %w", quoteAtMost(text, maxQuoted/2), err)
 }
 
 // fail wraps what is wrong with the template, with the field, its value and what would be right.

@@ -30,7 +30,7 @@ type expression struct {
 	bracketed    bool     // the key stands in brackets and quotes
 	multiSegment bool     // the value may hold slashes
 	steps        []string // names to follow; nil if the expression is more than names
-	query        *jsonpath.JSONPath
+	query        *jsonpath.ListNode
 }
 
 // parseExpression reads the text of an expression, and compiles what is more than a path of names.
@@ -102,95 +102,11 @@ func bracketKey(s string) (string, int) {
 	return s[2 : 2+end], 2 + end + 2
 }
 
-// compileQuery returns the JSONPath query of an expression.
-func compileQuery(expression string) (*jsonpath.JSONPath, error) {
-	text := "{" + dottedKeys(expression) + "}"
-	parser, err := jsonpath.Parse(expression, text)
-	if err != nil {
-		return nil, fmt.Errorf("invalid jsonpath expression: %w", err)
+// evaluate returns the one value of the expression, at the expense of a budget.
+func (e *expression) evaluate(object any, spent *evaluation) (string, error) {
+	if err := spent.spend(1 + len(e.steps)); err != nil {
+		return "", err
 	}
-	if err := checkNodes(parser.Root); err != nil {
-		return nil, err
-	}
-	query := jsonpath.New(expression)
-	if err := query.Parse(text); err != nil {
-		return nil, fmt.Errorf("invalid jsonpath expression: %w", err)
-	}
-	return query, nil
-}
-
-// dottedKeys rewrites keys in brackets to escaped dotted keys: jsonpath takes a dot inside ['a.b'] for a separator, and
-// knows no double quotes there. Quoted text elsewhere is left alone.
-func dottedKeys(text string) string {
-	if !strings.Contains(text, "[") {
-		return text
-	}
-	var b strings.Builder
-	quoted := byte(0)
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		switch {
-		case quoted == 0 && (c == '\'' || c == '"'):
-			quoted = c
-		case quoted == c:
-			quoted = 0
-		case quoted == 0 && c == '[':
-			if key, length := bracketKey(text[i:]); length > 0 {
-				b.WriteByte('.')
-				for _, r := range key {
-					b.WriteByte('\\')
-					b.WriteRune(r)
-				}
-				i += length - 1
-				continue
-			}
-		}
-		b.WriteByte(c)
-	}
-	return b.String()
-}
-
-// checkNodes refuses what has no single value: loops and bare words, and fields without a name. A query without them
-// changes nothing while it is evaluated, so one may serve several goroutines.
-func checkNodes(node jsonpath.Node) error {
-	switch node := node.(type) {
-	case *jsonpath.ListNode:
-		return checkList(node.Nodes)
-	case *jsonpath.UnionNode:
-		for _, list := range node.Nodes {
-			if err := checkNodes(list); err != nil {
-				return err
-			}
-		}
-	case *jsonpath.FilterNode:
-		if err := checkNodes(node.Left); err != nil {
-			return err
-		}
-		return checkNodes(node.Right)
-	case *jsonpath.FieldNode:
-		if node.Value == "" {
-			return errors.New("invalid jsonpath expression: a dot without a field name")
-		}
-	case *jsonpath.IdentifierNode:
-		if node.Name == "range" || node.Name == "end" {
-			return errors.New("invalid jsonpath expression: loops (range, end) have no place in a path")
-		}
-		return fmt.Errorf("jsonpath evaluation error: unrecognized identifier %s (a field starts with a dot: .%s)", node.Name, node.Name)
-	}
-	return nil
-}
-
-func checkList(nodes []jsonpath.Node) error {
-	for _, node := range nodes {
-		if err := checkNodes(node); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// evaluate returns the one value of the expression.
-func (e *expression) evaluate(object any) (string, error) {
 	if meta, ok := object.(metav1.Object); ok {
 		switch e.source {
 		case fromName:
@@ -206,7 +122,7 @@ func (e *expression) evaluate(object any) (string, error) {
 		case fromQuery:
 		}
 	}
-	return e.search(object)
+	return e.search(object, spent)
 }
 
 func (e *expression) lookup(what string, values map[string]string) (string, error) {
@@ -222,7 +138,7 @@ func (e *expression) lookup(what string, values map[string]string) (string, erro
 
 // search finds the value anywhere in the object. Reflection over any Go type panics on a few, such as a nil embedded pointer or
 // an unexported field in a filter; to the user that is a path which leads nowhere.
-func (e *expression) search(object any) (value string, err error) {
+func (e *expression) search(object any, spent *evaluation) (value string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			value, err = "", fmt.Errorf("jsonpath evaluation error: %v", r)
@@ -231,26 +147,26 @@ func (e *expression) search(object any) (value string, err error) {
 	if content, ok := object.(interface{ UnstructuredContent() map[string]any }); ok {
 		object = content.UnstructuredContent()
 	}
-	if e.steps != nil {
-		found, err := walk(reflect.ValueOf(object), e.steps)
-		if err != nil {
-			return "", err
-		}
-		return scalar(found)
-	}
-	groups, err := e.query.FindResults(object)
+	found, err := e.find(reflect.ValueOf(object), spent)
 	if err != nil {
-		return "", fmt.Errorf("jsonpath evaluation error: %w", err)
+		return "", err
 	}
-	var found []reflect.Value
-	for _, group := range groups {
-		found = append(found, group...)
+	return scalar(found, spent)
+}
+
+// find returns the one value that the expression leads to.
+func (e *expression) find(object reflect.Value, spent *evaluation) (reflect.Value, error) {
+	if e.steps != nil {
+		return walk(object, e.steps)
 	}
-	switch len(found) {
-	case 0:
-		return "", errors.New("jsonpath returned no results")
-	case 1:
-		return scalar(found[0])
+	found, err := spent.list([]reflect.Value{object}, e.query.Nodes)
+	switch {
+	case err != nil:
+		return reflect.Value{}, fmt.Errorf("jsonpath evaluation error: %w", err)
+	case len(found) == 0:
+		return reflect.Value{}, errors.New("jsonpath returned no results")
+	case len(found) > 1:
+		return reflect.Value{}, errors.New("jsonpath returned multiple results")
 	}
-	return "", errors.New("jsonpath returned multiple results")
+	return found[0], nil
 }

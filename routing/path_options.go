@@ -13,6 +13,8 @@ type PathOptions struct {
 	Root RootPolicy
 	// Field is what messages call the template. Default "path template".
 	Field string
+	// Budget limits what one rendering may do. Its zero fields mean their defaults.
+	Budget PathBudget
 	// Cache holds compiled templates for reuse. Nil compiles on every [ParsePath].
 	Cache *PathCache
 }
@@ -71,6 +73,7 @@ func pathOptions(opts []PathOption) PathOptions {
 	if options.MaxBytes == 0 {
 		options.MaxBytes = DefaultMaxBytes
 	}
+	options.Budget = options.Budget.orDefaults()
 	if options.Field == "" {
 		options.Field = "path template"
 	}

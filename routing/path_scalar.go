@@ -15,7 +15,7 @@ import (
 const timeLayout = "2006-01-02 15:04:05.999999999 -0700 MST"
 
 // scalar renders what an expression found, as the user sees it in the object's YAML.
-func scalar(value reflect.Value) (string, error) {
+func scalar(value reflect.Value, spent *evaluation) (string, error) {
 	for value.IsValid() && (value.Kind() == reflect.Pointer || value.Kind() == reflect.Interface) {
 		if value.IsNil() {
 			return "", errors.New("jsonpath returned nil value")
@@ -33,7 +33,7 @@ func scalar(value reflect.Value) (string, error) {
 	case time.Time:
 		return v.UTC().Format(timeLayout), nil
 	}
-	if text, ok, err := marshalled(value); ok {
+	if text, ok, err := marshalled(value, spent); ok {
 		return text, err
 	}
 	switch value.Kind() {
@@ -58,7 +58,7 @@ func notScalar(value reflect.Value) error {
 
 // marshalled renders types that write themselves as JSON: a quantity, an int-or-string, a duration. False means that the
 // type does not.
-func marshalled(value reflect.Value) (string, bool, error) {
+func marshalled(value reflect.Value, spent *evaluation) (string, bool, error) {
 	marshaler, ok := value.Interface().(json.Marshaler)
 	if !ok {
 		if !reflect.PointerTo(value.Type()).Implements(reflect.TypeFor[json.Marshaler]()) {
@@ -71,9 +71,18 @@ func marshalled(value reflect.Value) (string, bool, error) {
 			return "", false, nil
 		}
 	}
+	if err := spent.spend(marshalSteps); err != nil {
+		return "", true, err
+	}
 	data, err := marshaler.MarshalJSON()
 	if err != nil {
 		return "", true, fmt.Errorf("jsonpath returned a value that JSON cannot hold: %w", err)
+	}
+	if len(data) > 0 && (data[0] == '{' || data[0] == '[') {
+		if err := spent.spend(len(data) / bytesPerStep); err != nil {
+			return "", true, err
+		}
+		return "", true, notScalar(value)
 	}
 	var decoded any
 	if err := json.Unmarshal(data, &decoded); err != nil {

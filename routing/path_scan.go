@@ -6,9 +6,6 @@ import (
 	"strings"
 )
 
-// maxTemplate bounds the work that a user's template can cause; a rendered path has at most 1024 bytes anyway.
-const maxTemplate = 4096
-
 // compiledPath is the part of a template that does not depend on options other than the segment mode.
 type compiledPath struct {
 	parts []pathPart
@@ -32,9 +29,10 @@ func (c *compiledPath) static() bool {
 // compilePath splits a template at its braces and compiles what is in them.
 func compilePath(template string, mode SegmentMode) (*compiledPath, error) {
 	if len(template) > maxTemplate {
-		return nil, fmt.Errorf("the template has %d bytes, at most %d are allowed", len(template), maxTemplate)
+		return nil, exceeded("write less: a rendered path has at most 1024 bytes",
+			"the template has %d bytes, at most %d are allowed", len(template), maxTemplate)
 	}
-	compiled := &compiledPath{}
+	compiled, expressions := &compiledPath{}, 0
 	var literal strings.Builder
 	flush := func() error {
 		text := literal.String()
@@ -69,9 +67,12 @@ func compilePath(template string, mode SegmentMode) (*compiledPath, error) {
 			if err := flush(); err != nil {
 				return nil, err
 			}
+			if expressions++; expressions > maxExpressions {
+				return nil, exceeded("use fewer", "the template has more than %d expressions, the limit of a template", maxExpressions)
+			}
 			e, err := parseExpression(text)
 			if err != nil {
-				return nil, fmt.Errorf("failed to evaluate route template %q: %w", text, err)
+				return nil, inExpression(text, err)
 			}
 			compiled.parts = append(compiled.parts, pathPart{expression: e})
 			i += length - 1
