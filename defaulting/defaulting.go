@@ -3,7 +3,8 @@ package defaulting
 import (
 	"encoding/json"
 	"fmt"
-	"reflect"
+
+	"github.com/reconcilekit/reconcilekit/internal/mergepatch"
 )
 
 // Step fills in what is missing. It is a pure function of its argument, and running it twice changes nothing more.
@@ -28,7 +29,7 @@ func Difference(before, after any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := json.Marshal(patch(from, to))
+	text, err := json.Marshal(mergepatch.Diff(from, to))
 	if err != nil {
 		return "", fmt.Errorf("difference: %w", err)
 	}
@@ -44,7 +45,7 @@ func Merge(document, mergePatch []byte) ([]byte, error) {
 	if err := json.Unmarshal(mergePatch, &change); err != nil {
 		return nil, fmt.Errorf("merge: the patch must be a JSON object: %w", err)
 	}
-	return json.Marshal(merge(into, change))
+	return json.Marshal(mergepatch.Merge(into, change))
 }
 
 func object(value any) (map[string]any, error) {
@@ -57,47 +58,4 @@ func object(value any) (map[string]any, error) {
 		return nil, fmt.Errorf("difference: %T must marshal to a JSON object: %w", value, err)
 	}
 	return into, nil
-}
-
-func patch(from, to map[string]any) map[string]any {
-	out := map[string]any{}
-	for name, value := range to {
-		old, existed := from[name]
-		if existed && reflect.DeepEqual(old, value) {
-			continue
-		}
-		oldMap, wasMap := old.(map[string]any)
-		newMap, isMap := value.(map[string]any)
-		switch {
-		case wasMap && isMap:
-			out[name] = patch(oldMap, newMap)
-		case value == nil && !existed: // absent and null are the same
-		default:
-			out[name] = value
-		}
-	}
-	for name := range from {
-		if _, kept := to[name]; !kept {
-			out[name] = nil
-		}
-	}
-	return out
-}
-
-func merge(into, change map[string]any) map[string]any {
-	if into == nil {
-		into = map[string]any{}
-	}
-	for name, value := range change {
-		switch nested := value.(type) {
-		case nil:
-			delete(into, name)
-		case map[string]any:
-			old, _ := into[name].(map[string]any)
-			into[name] = merge(old, nested)
-		default:
-			into[name] = value
-		}
-	}
-	return into
 }

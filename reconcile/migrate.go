@@ -27,7 +27,7 @@ func (p *pass[T, F, O]) migrate(ctx context.Context, report *Report) (ends bool)
 	var err error
 	broken := p.run(ctx, PhaseMigrate, func(ctx context.Context) {
 		migrator.Migrate(after)
-		written, err = p.Applier.Rewrite(ctx, p.owner, after)
+		written, err = p.StatusWriter.Rewrite(ctx, p.owner, after)
 	})
 	switch {
 	case broken != nil:

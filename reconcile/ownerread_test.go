@@ -14,6 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	ownerstatus "github.com/reconcilekit/reconcilekit/reconcile/status"
 )
 
 // loose is an owner without a Go type of its own: its metadata is part of a map, which a shallow copy shares.
@@ -39,7 +40,7 @@ func ownerIsShared[T reconcile.Owner](t *testing.T, newOwner func() T, reconcile
 	t.Helper()
 	reader := &sharing{}
 	pipeline, err := reconcile.New(reconcile.Config[T, fetched, observation]{
-		Name: "owners", Reconciler: reconciler, New: newOwner, Reader: reader, Applier: &apply.Engine{},
+		Name: "owners", Reconciler: reconciler, New: newOwner, Reader: reader, Applier: &apply.Engine{}, StatusWriter: &ownerstatus.Writer{},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -234,7 +234,7 @@ func (p *pass[T, F, O]) store(ctx context.Context, report *Report, after T, mana
 	managed := manager.Managed()
 	var err error
 	if broken := p.run(ctx, PhaseStatus, func(ctx context.Context) {
-		report.StatusWritten, err = p.Applier.WriteStatus(ctx, p.owner, after, managed)
+		report.StatusWritten, err = p.StatusWriter.WriteStatus(ctx, p.owner, after, managed)
 	}); broken != nil {
 		err = broken
 	}

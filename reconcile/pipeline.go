@@ -34,13 +34,17 @@ type Applier interface {
 	// Apply brings the cluster to the set: deletes, applies, prunes. It keeps the metadata of owner (its finalizers and
 	// inventory, and resourceVersion with it) at what it has written.
 	Apply(ctx context.Context, owner client.Object, set apply.Set) apply.Result
+	// Forget releases what is remembered of an owner that is gone.
+	Forget(owner types.UID)
+}
+
+// StatusWriter stores what a pass has found out about its owner; a Writer of package reconcile/status is one.
+type StatusWriter interface {
 	// WriteStatus stores the status of after, when it differs from that of before, in one request that leaves the
 	// conditions of other writers alone; managed lists the condition types that are ours.
 	WriteStatus(ctx context.Context, before, after client.Object, managed []string) (written bool, err error)
 	// Rewrite stores what after, a form of the owner, has different from before, status left out. See [Migrator].
 	Rewrite(ctx context.Context, before, after client.Object) (written bool, err error)
-	// Forget releases what is remembered of an owner that is gone.
-	Forget(owner types.UID)
 }
 
 // EventRecorder announces what was stored. The recorders of client-go/tools/record satisfy it.
@@ -48,7 +52,7 @@ type EventRecorder interface {
 	Event(object runtime.Object, eventType, reason, message string)
 }
 
-// Config is what a [Pipeline] is made of. Name, Reconciler, New, Reader and Applier are required.
+// Config is what a [Pipeline] is made of. Name, Reconciler, New, Reader, Applier and StatusWriter are required.
 type Config[T Owner, F any, O Observation] struct {
 	// Name is the controller's name, for logs.
 	Name string
@@ -58,8 +62,10 @@ type Config[T Owner, F any, O Observation] struct {
 	New func() T
 	// Reader is the manager's cached client; it reads the owner, and all else when there is no Tracker.
 	Reader client.Reader
-	// Applier writes.
+	// Applier writes what the plan says.
 	Applier Applier
+	// StatusWriter writes the owner's status.
+	StatusWriter StatusWriter
 	// Tracker gives out the reader of each pass; nil reads with Reader and tracks nothing.
 	Tracker Tracker
 	// Decorate sets the domain's status fields; nil sets none. See [Decorate].
@@ -109,6 +115,7 @@ func New[T Owner, F any, O Observation](config Config[T, F, O]) (*Pipeline[T, F,
 		{"New", config.New == nil},
 		{"Reader", config.Reader == nil},
 		{"Applier", config.Applier == nil},
+		{"StatusWriter", config.StatusWriter == nil},
 	} {
 		if required.missing {
 			return nil, fmt.Errorf("pipeline %q: %s is required", config.Name, required.field)

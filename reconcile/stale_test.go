@@ -21,6 +21,7 @@ import (
 type stored struct {
 	client.Reader
 	reconcile.Applier
+	reconcile.StatusWriter
 
 	widget  *widget.Widget
 	blocked *apply.PruneBlockedError
@@ -77,7 +78,7 @@ func (r *staleRun) restart() {
 	r.t.Helper()
 	var err error
 	r.pipeline, err = reconcile.New(reconcile.Config[*widget.Widget, fetched, observation]{
-		Name: "widgets", FieldManager: "widgets", Reconciler: r.reconciler, Reader: r.stored, Applier: r.stored,
+		Name: "widgets", FieldManager: "widgets", Reconciler: r.reconciler, Reader: r.stored, Applier: r.stored, StatusWriter: r.stored,
 		New: func() *widget.Widget { return &widget.Widget{} },
 	})
 	if err != nil {

@@ -25,6 +25,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	ownerstatus "github.com/reconcilekit/reconcilekit/reconcile/status"
 )
 
 var env = &reconciletest.Environment{
@@ -155,12 +156,15 @@ func (w *world) restart(reconciler reconcile.Reconciler[*widget.Widget, fetched,
 	GinkgoHelper()
 	engine, err := apply.New(w.Client, w.Client, apply.Options{FieldManager: "widgets"})
 	Expect(err).NotTo(HaveOccurred())
+	writer, err := ownerstatus.New(w.Client, ownerstatus.Options{FieldManager: "widgets"})
+	Expect(err).NotTo(HaveOccurred())
 	config := reconcile.Config[*widget.Widget, fetched, observation]{
 		Name:         "widgets",
 		Reconciler:   reconciler,
 		New:          func() *widget.Widget { return &widget.Widget{} },
 		Reader:       w.Client,
 		Applier:      engine,
+		StatusWriter: writer,
 		Finalizer:    apply.DefaultDomain + "/widgets",
 		FieldManager: "widgets",
 		Recorder:     w.events,

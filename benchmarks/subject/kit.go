@@ -16,6 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/status"
 )
 
 // newKit is the SDK with the least that a controller needs: it fetches nothing, and is Ready when the apply succeeded.
@@ -50,12 +51,17 @@ func newKitEngine(env Environment) (ctrl.Reconciler, error) {
 	if err != nil {
 		return nil, err
 	}
+	writer, err := status.New(env.Client, status.Options{FieldManager: FieldManager})
+	if err != nil {
+		return nil, err
+	}
 	return reconcile.New(reconcile.Config[*widget.Widget, nothing, nothing]{
 		Name:         "widget",
 		Reconciler:   plain{},
 		New:          func() *widget.Widget { return &widget.Widget{} },
 		Reader:       env.Client,
 		Applier:      engine,
+		StatusWriter: writer,
 		FieldManager: FieldManager,
 		Finalizer:    apply.DefaultDomain + "/" + FieldManager,
 	})

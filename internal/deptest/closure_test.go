@@ -23,6 +23,7 @@ func budgets() map[string]int {
 		"routing":          70,
 		"reconcile/apply":  540,
 		"reconcile":        540,
+		"reconcile/status": 540,
 		"reconcile/record": 540,
 	}
 }

@@ -81,7 +81,7 @@ func (w *world) passWithStatus(set apply.Set) apply.Result {
 	if result.Err() == nil {
 		after.Status.ObservedGeneration = after.Generation
 	}
-	_, _ = w.engine.WriteStatus(w.ctx, current, after, nil)
+	_, _ = w.status.WriteStatus(w.ctx, current, after, nil)
 	return result
 }
 
@@ -153,4 +153,18 @@ var _ = Describe("A crash", func() {
 			}
 		})
 	}
+})
+
+var _ = Describe("The owner of a pass", func() {
+	It("has the metadata that the engine wrote, so that its status can be written in the same pass", func() {
+		w := newWorld()
+		owner := w.stored()
+		Expect(w.engine.Apply(w.ctx, owner, configMaps(1)()).Err()).NotTo(HaveOccurred())
+		Expect(owner.ResourceVersion).To(Equal(w.stored().ResourceVersion))
+		after := owner.DeepCopyObject().(*widget.Widget)
+		after.Status.Count = 1
+		_, err := w.status.WriteStatus(w.ctx, owner, after, nil)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(w.stored().Status.Count).To(Equal(1))
+	})
 })

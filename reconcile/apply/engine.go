@@ -24,7 +24,6 @@ type Engine struct {
 	memory     *memory
 	census     census
 	stripped   sync.Map  // *kind to nothing: the cache strips managedFields
-	statuses   sync.Map  // schema.GroupKind to statusForm
 	scratch    sync.Pool // of *[]planned, zeroed
 	allowPrune string    // the annotation of that name
 	// cached are the options of reads that only look at the result and that

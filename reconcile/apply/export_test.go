@@ -35,9 +35,8 @@ func (h Hashes) Of(o client.Object) uint64 { return h.h.child(&Child{Object: o})
 
 // Exported names of unexported logic.
 var (
-	MergePatch = mergePatch
-	Rank       = rank
-	Backoff    = backoff
+	Rank    = rank
+	Backoff = backoff
 )
 
 // RememberChildren fills the memory of an owner as n applied children would.

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -56,35 +55,6 @@ func TestBackoff(t *testing.T) {
 			t.Errorf("backoff(%d) = %v, want %v s", count, got, int(want))
 		}
 	}
-}
-
-// FuzzMergePatch: applying the patch from a to b to a gives b.
-func FuzzMergePatch(f *testing.F) {
-	f.Add("a=1,b=2", "b=3,c=4")
-	f.Fuzz(func(t *testing.T, a, b string) {
-		from, to := fields(a), fields(b)
-		patch := apply.MergePatch(from, to)
-		for k, v := range patch {
-			if v == nil {
-				delete(from, k)
-			} else {
-				from[k] = v
-			}
-		}
-		if diff := cmp.Diff(to, from); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
-	})
-}
-
-func fields(text string) map[string]any {
-	out := map[string]any{}
-	for item := range strings.SplitSeq(text, ",") {
-		if k, v, ok := strings.Cut(item, "="); ok {
-			out[k] = v
-		}
-	}
-	return out
 }
 
 func TestMemoryPerChild(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
@@ -74,36 +73,5 @@ var _ = Describe("Adoption of what has no controller", func() {
 		result, _ := w.pass(one(cm("ours"), apply.Adopt(apply.AdoptUncontrolled))())
 		var owned *apply.OwnedByAnotherError
 		Expect(errors.As(result.Err(), &owned)).To(BeTrue())
-	})
-})
-
-func copyOf(w *widget.Widget) *widget.Widget {
-	GinkgoHelper()
-	copied, ok := w.DeepCopyObject().(*widget.Widget)
-	Expect(ok).To(BeTrue())
-	return copied
-}
-
-var _ = Describe("A rewrite of the owner", func() {
-	It("sends what is different in one patch, guarded by the version, and nothing when nothing is", func() {
-		w := newWorld()
-		before := w.stored()
-		after := copyOf(before)
-		written, err := w.engine.Rewrite(w.ctx, before, after)
-		Expect(written, err).To(BeFalse())
-
-		after.SetLabels(map[string]string{"form": "new"})
-		written, err = w.engine.Rewrite(w.ctx, before, after)
-		Expect(written, err).To(BeTrue())
-		Expect(w.stored().Labels).To(HaveKeyWithValue("form", "new"))
-		Expect(after.ResourceVersion).To(Equal(w.stored().ResourceVersion))
-
-		after = copyOf(before)
-		after.SetLabels(map[string]string{"form": "newer"})
-		_, err = w.engine.Rewrite(w.ctx, before, after)
-		Expect(err).To(MatchError(ContainSubstring("rewrite: ")), "the version is an old one")
-		after.UID = ""
-		_, err = w.engine.Rewrite(w.ctx, before, after)
-		Expect(err).To(MatchError(ContainSubstring("two states of one existing object")))
 	})
 })

@@ -17,9 +17,8 @@ import (
 
 // metadataMemory is what is remembered about the metadata of an owner.
 type metadataMemory struct {
-	// written is the resourceVersion after our last write of the metadata,
-	// replaced the one before it.
-	written, replaced string
+	// written is the resourceVersion after our last write of the metadata.
+	written string
 	// recorded is the inventory as last read or written, version the
 	// resourceVersion of the owner it was read from.
 	recorded *applyset.Inventory
@@ -112,7 +111,7 @@ func (p *pass) record(inv *applyset.Inventory) error {
 		return err
 	}
 	m := &p.memory.metadata
-	m.replaced, m.written = p.owner.GetResourceVersion(), answer.ResourceVersion
+	m.written = answer.ResourceVersion
 	m.recorded, m.version = inv, answer.ResourceVersion
 	p.owner.SetLabels(answer.Labels)
 	p.owner.SetAnnotations(answer.Annotations)

@@ -29,6 +29,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/status"
 )
 
 const manager = "apply-test"
@@ -174,6 +175,7 @@ type world struct {
 	client    client.Client
 	cache     cache.Cache
 	engine    *apply.Engine
+	status    *status.Writer
 	stop      context.CancelFunc
 }
 
@@ -226,6 +228,8 @@ func (w *world) start() {
 	live, err := client.New(counted, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
 	w.engine, err = apply.New(w.client, live, w.options)
+	Expect(err).NotTo(HaveOccurred())
+	w.status, err = status.New(w.client, status.Options{FieldManager: manager})
 	Expect(err).NotTo(HaveOccurred())
 }
 

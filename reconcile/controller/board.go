@@ -161,6 +161,11 @@ func (w *groupWorld) Apply(ctx context.Context, owner client.Object, set apply.S
 	return result
 }
 
+// Rewrite has nothing to store: a group is no object.
+func (w *groupWorld) Rewrite(context.Context, client.Object, client.Object) (written bool, err error) {
+	return false, nil
+}
+
 // WriteStatus publishes the status of the group.
 func (w *groupWorld) WriteStatus(_ context.Context, _, after client.Object, _ []string) (written bool, err error) {
 	g, ok := after.(*Group)

@@ -21,6 +21,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/status"
 )
 
 const defaultSyncTimeout = 2 * time.Minute
@@ -160,19 +161,25 @@ func (b *Builder[T, F, O]) pipeline(
 	mgr manager.Manager, reads *cachedReads, options Options,
 ) (*reconcile.Pipeline[T, F, O], error) {
 	live := mgr.GetAPIReader()
-	engine, err := apply.New(&engineClient{Client: mgr.GetClient(), reads: reads, live: live}, live, options.Apply)
+	writes := &engineClient{Client: mgr.GetClient(), reads: reads, live: live}
+	engine, err := apply.New(writes, live, options.Apply)
+	if err != nil {
+		return nil, fmt.Errorf("controller %q: %w", b.name, err)
+	}
+	writer, err := status.New(writes, status.Options{FieldManager: options.Apply.FieldManager})
 	if err != nil {
 		return nil, fmt.Errorf("controller %q: %w", b.name, err)
 	}
 	reads.announce = engine.Announce
 	var reader client.Reader = mgr.GetCache()
+	var statuses reconcile.StatusWriter = writer
 	var applier reconcile.Applier = &declaredApplier{Applier: engine, reads: reads, clock: options.Clock}
 	if b.board != nil {
 		world := &groupWorld{Reader: reader, Applier: applier, board: b.board, reads: reads}
-		reader, applier = world, world
+		reader, applier, statuses = world, world, world
 	}
 	config := b.phases()
-	config.Reader, config.Applier, config.Tracker = reader, applier, reads
+	config.Reader, config.Applier, config.StatusWriter, config.Tracker = reader, applier, statuses, reads
 	config.Recorder, config.Observer, config.Clock = options.Recorder, options.Observer, options.Clock
 	return reconcile.New(config)
 }

@@ -66,7 +66,7 @@ func TestReplayOfOtherPasses(t *testing.T) {
 	}{
 		"deletion": {func(c *reconcile.Config[*widget.Widget, seen, seen]) { c.Reconciler = tidy{} }, deleted, `"name": "elsewhere"`},
 		"migration": {func(c *reconcile.Config[*widget.Widget, seen, seen]) {
-			c.Reconciler, c.Applier = renamed{}, rewriting{&engine{}}
+			c.Reconciler, c.StatusWriter = renamed{}, rewriting{&engine{}}
 		}, owner("old"), `"migrated": {`},
 		"panic":   {func(c *reconcile.Config[*widget.Widget, seen, seen]) { c.Reconciler = broken{} }, owner(""), "phase PlanResources panicked: no plan"},
 		"not yet": {func(c *reconcile.Config[*widget.Widget, seen, seen]) { c.Reader = later{c.Reader} }, owner(""), `"notYet": "the list"`},

@@ -149,11 +149,17 @@ func secret() *corev1.Secret {
 // zone is one that is neither UTC nor that of the machine.
 func zone() *time.Location { return time.FixedZone("", 5*3600+1800) }
 
-func config(s shop, applier reconcile.Applier, objects ...client.Object) reconcile.Config[*widget.Widget, seen, seen] {
+// writers writes children and the status.
+type writers interface {
+	reconcile.Applier
+	reconcile.StatusWriter
+}
+
+func config(s shop, w writers, objects ...client.Object) reconcile.Config[*widget.Widget, seen, seen] {
 	return reconcile.Config[*widget.Widget, seen, seen]{
 		Name: "shop", Reconciler: s, New: func() *widget.Widget { return &widget.Widget{} },
 		Reader:  fake.NewClientBuilder().WithScheme(scheme()).WithObjects(objects...).Build(),
-		Applier: applier, Recorder: announcer{},
+		Applier: w, StatusWriter: w, Recorder: announcer{},
 		Clock: testingclock.NewFakePassiveClock(time.Date(2026, 1, 2, 3, 4, 5, 678, zone())),
 	}
 }

@@ -40,7 +40,7 @@ func (e *UnrecordedReadError) Error() string {
 }
 
 // Replay runs the recorded pass again, with the phases of the configuration and the recorded answers; the Reader, Tracker,
-// Applier, Recorder, Observer and Clock of the configuration are not used. It returns the recording of what the phases do now.
+// Applier, StatusWriter, Recorder, Observer and Clock of the configuration are not used. It returns the recording of what the phases do now.
 // The error joins one [UnrecordedReadError] for each read without a recorded answer; the recording is there nevertheless.
 func Replay[T reconcile.Owner, F any, O reconcile.Observation](
 	ctx context.Context, config reconcile.Config[T, F, O], r *Recording, options ReplayOptions,
@@ -49,7 +49,8 @@ func Replay[T reconcile.Owner, F any, O reconcile.Observation](
 	request := ctrl.Request{NamespacedName: types.NamespacedName{Namespace: r.Request.Namespace, Name: r.Request.Name}}
 	t := newTape(r.Controller, request, options.Scheme)
 	config.Name = r.Controller
-	config.Reader, config.Tracker, config.Applier, config.Clock = ownerPlayer{p}, tracker{p}, p, stopped{r.Now.Time}
+	config.Reader, config.Tracker, config.Clock = ownerPlayer{p}, tracker{p}, stopped{r.Now.Time}
+	config.Applier, config.StatusWriter = p, p
 	config.Observer, config.Recorder = silent{}, silent{}
 	attach(t, &config)
 	pipeline, err := reconcile.New(config)

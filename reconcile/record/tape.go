@@ -41,6 +41,7 @@ func attach[T reconcile.Owner, F any, O reconcile.Observation](t *tape, c *recon
 	c.Reader = &ownerTape{Reader: c.Reader, tape: t}
 	c.Tracker = &readsTape{Tracker: c.Tracker, tape: t}
 	c.Applier = &writesTape{Applier: c.Applier, tape: t}
+	c.StatusWriter = &statusTape{StatusWriter: c.StatusWriter, tape: t}
 	c.Observer = &endTape{Observer: c.Observer, tape: t}
 	c.Clock = &clockTape{PassiveClock: c.Clock, tape: t}
 	if c.Recorder != nil {
@@ -200,7 +201,13 @@ func (w *writesTape) Apply(ctx context.Context, owner client.Object, set apply.S
 	return result
 }
 
-func (w *writesTape) WriteStatus(
+// statusTape notes what is written to the owner itself.
+type statusTape struct {
+	reconcile.StatusWriter
+	tape *tape
+}
+
+func (w *statusTape) WriteStatus(
 	ctx context.Context, before, after client.Object, managed []string,
 ) (written bool, err error) {
 	stored := &Write{Managed: slices.Clone(managed)}
@@ -209,7 +216,7 @@ func (w *writesTape) WriteStatus(
 		conditions = slices.Clone(owner.GetConditions())
 	}
 	object, broken := statusOf(after)
-	written, err = w.Applier.WriteStatus(ctx, before, after, managed)
+	written, err = w.StatusWriter.WriteStatus(ctx, before, after, managed)
 	stored.Object, stored.Written, stored.Error = object, written, errorOf(err)
 	w.tape.note(func(rec *Recording) error {
 		rec.Status, rec.Conditions = stored, conditions
@@ -235,9 +242,9 @@ func statusOf(object client.Object) (Content, error) {
 	return nil, nil
 }
 
-func (w *writesTape) Rewrite(ctx context.Context, before, after client.Object) (written bool, err error) {
+func (w *statusTape) Rewrite(ctx context.Context, before, after client.Object) (written bool, err error) {
 	object, broken := sparse(after)
-	written, err = w.Applier.Rewrite(ctx, before, after)
+	written, err = w.StatusWriter.Rewrite(ctx, before, after)
 	w.tape.note(func(rec *Recording) error {
 		if written || err != nil {
 			rec.Migrated = &Write{Object: object, Written: written, Error: errorOf(err)}

@@ -1,4 +1,4 @@
-package apply
+package status
 
 import (
 	"context"
@@ -8,31 +8,33 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/internal/mergepatch"
 )
 
 var errRewriteOwner = errors.New("rewrite: before and after must be two states of one existing object")
 
 // Rewrite stores what after has different from before, status left out, in one merge patch with the UID and the
-// resourceVersion of before; a conflict means that somebody else has written since. It says whether there was something
+// resourceVersion of before; a conflict means that somebody else has written since. It reports whether there was something
 // to write. After a write, after is the stored object.
 //
 // It is for the one-time move of an object to the current form of its own API. What a controller wants to be true of other
-// objects is for [Engine.Apply].
-func (e *Engine) Rewrite(ctx context.Context, before, after client.Object) (written bool, err error) {
+// objects is for the apply engine.
+func (w *Writer) Rewrite(ctx context.Context, before, after client.Object) (written bool, err error) {
 	if after.GetUID() == "" || before.GetUID() != after.GetUID() {
 		return false, errRewriteOwner
 	}
-	from, err := e.encoder.Live(before)
+	from, err := objectContent(before)
 	if err != nil {
-		return false, fmt.Errorf("rewrite: encode: %w", err)
+		return false, fmt.Errorf("rewrite: %w", err)
 	}
-	to, err := e.encoder.Live(after)
+	to, err := objectContent(after)
 	if err != nil {
-		return false, fmt.Errorf("rewrite: encode: %w", err)
+		return false, fmt.Errorf("rewrite: %w", err)
 	}
 	delete(from, "status")
 	delete(to, "status")
-	patch := mergePatch(from, to)
+	patch := mergepatch.Diff(from, to)
 	if len(patch) == 0 {
 		return false, nil
 	}
@@ -46,7 +48,7 @@ func (e *Engine) Rewrite(ctx context.Context, before, after client.Object) (writ
 	if err != nil {
 		return false, fmt.Errorf("rewrite: encode: %w", err)
 	}
-	err = e.client.Patch(ctx, after, client.RawPatch(types.MergePatchType, body), client.FieldOwner(e.opts.FieldManager))
+	err = w.client.Patch(ctx, after, client.RawPatch(types.MergePatchType, body), client.FieldOwner(w.opts.FieldManager))
 	if err != nil {
 		return false, fmt.Errorf("rewrite: %w", err)
 	}

@@ -1,4 +1,4 @@
-package apply_test
+package status_test
 
 import (
 	. "github.com/onsi/ginkgo/v2"
@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/status"
 )
 
 func condition(kind, message string) metav1.Condition {
@@ -32,45 +32,44 @@ var _ = Describe("Status", func() {
 	It("is one apply when it changed, and nothing when it did not", func() {
 		w := newWorld()
 		before := w.stored()
-		after := before.DeepCopyObject().(*widget.Widget)
-		written, err := w.engine.WriteStatus(w.ctx, before, after, []string{"Ready"})
+		after := copyOf(before)
+		written, err := w.writer.WriteStatus(w.ctx, before, after, []string{"Ready"})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(written).To(BeFalse())
-		Expect(w.requests.take()).To(BeEmpty())
+		Expect(w.sent()).To(BeZero())
 
 		after.Status = widget.Status{Count: 2, ObservedGeneration: 1, Conditions: []metav1.Condition{condition("Ready", "")}}
-		written, err = w.engine.WriteStatus(w.ctx, before, after, []string{"Ready"})
+		written, err = w.writer.WriteStatus(w.ctx, before, after, []string{"Ready"})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(written).To(BeTrue())
-		Expect(w.requests.take()).To(HaveLen(1))
+		Expect(w.sent()).To(Equal(1))
 		stored := w.stored()
 		Expect(after.ResourceVersion).To(Equal(stored.ResourceVersion))
 		Expect(stored.Status.Conditions).To(ConsistOf(condition("Ready", "")))
 		Expect(stored.ManagedFields).To(ContainElement(And(HaveField("Manager", manager), HaveField("Operation", metav1.ManagedFieldsOperationApply))))
 
-		written, err = w.engine.WriteStatus(w.ctx, stored, stored.DeepCopyObject().(*widget.Widget), []string{"Ready"})
+		written, err = w.writer.WriteStatus(w.ctx, stored, copyOf(stored), []string{"Ready"})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(written).To(BeFalse())
 
 		By("a condition that is gone, and a field")
-		next := stored.DeepCopyObject().(*widget.Widget)
+		next := copyOf(stored)
 		next.Status.Conditions = []metav1.Condition{condition("Other", "x")}
 		next.Status.Count = 0
-		_, err = w.engine.WriteStatus(w.ctx, stored, next, []string{"Other"})
+		_, err = w.writer.WriteStatus(w.ctx, stored, next, []string{"Other"})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(w.stored().Status).To(Equal(widget.Status{ObservedGeneration: 1, Conditions: []metav1.Condition{condition("Other", "x")}}))
 	})
 
 	It("keeps the conditions of other writers, without conflicts", func() {
 		w := newWorld()
-		second, err := apply.New(w.client, w.client, apply.Options{FieldManager: "second"})
-		Expect(err).NotTo(HaveOccurred())
+		second := w.newWriter("second")
 		stale := w.stored()
 		for i := range 20 {
-			for name, engine := range map[string]*apply.Engine{"First": w.engine, "Second": second} {
-				after := stale.DeepCopyObject().(*widget.Widget) // both work from an old state
+			for name, writer := range map[string]*status.Writer{"First": w.writer, "Second": second} {
+				after := copyOf(stale) // both work from an old state
 				after.Status.Conditions = replaceCondition(after.Status.Conditions, condition(name, string(rune('a'+i))))
-				_, err := engine.WriteStatus(w.ctx, stale, after, []string{name})
+				_, err := writer.WriteStatus(w.ctx, stale, after, []string{name})
 				Expect(err).NotTo(HaveOccurred())
 			}
 		}
@@ -95,7 +94,7 @@ var _ = Describe("Status", func() {
 				"type": kind, "status": "True", "reason": "R", "message": "", "lastTransitionTime": "2024-01-01T00:00:00Z",
 			})
 			Expect(unstructured.SetNestedSlice(after.Object, conditions, "status", "conditions")).To(Succeed())
-			_, err := w.engine.WriteStatus(w.ctx, before, after, []string{kind})
+			_, err := w.writer.WriteStatus(w.ctx, before, after, []string{kind})
 			return err
 		}
 		read := func() *unstructured.Unstructured {
@@ -111,16 +110,28 @@ var _ = Describe("Status", func() {
 		conditions, _, _ := unstructured.NestedSlice(read().Object, "status", "conditions")
 		Expect(conditions).To(HaveLen(3))
 	})
+})
 
-	It("follows the write of the owner's metadata in the same pass", func() {
+var _ = Describe("A rewrite of the owner", func() {
+	It("sends what is different in one patch, guarded by the version, and nothing when nothing is", func() {
 		w := newWorld()
-		owner := w.stored()
-		Expect(w.engine.Apply(w.ctx, owner, configMaps(1)()).Err()).NotTo(HaveOccurred())
-		Expect(owner.ResourceVersion).To(Equal(w.stored().ResourceVersion))
-		after := owner.DeepCopyObject().(*widget.Widget)
-		after.Status.Count = 1
-		_, err := w.engine.WriteStatus(w.ctx, owner, after, nil)
-		Expect(err).NotTo(HaveOccurred())
-		Expect(w.stored().Status.Count).To(Equal(1))
+		before := w.stored()
+		after := copyOf(before)
+		written, err := w.writer.Rewrite(w.ctx, before, after)
+		Expect(written, err).To(BeFalse())
+
+		after.SetLabels(map[string]string{"form": "new"})
+		written, err = w.writer.Rewrite(w.ctx, before, after)
+		Expect(written, err).To(BeTrue())
+		Expect(w.stored().Labels).To(HaveKeyWithValue("form", "new"))
+		Expect(after.ResourceVersion).To(Equal(w.stored().ResourceVersion))
+
+		after = copyOf(before)
+		after.SetLabels(map[string]string{"form": "newer"})
+		_, err = w.writer.Rewrite(w.ctx, before, after)
+		Expect(err).To(MatchError(ContainSubstring("rewrite: ")), "the version is an old one")
+		after.UID = ""
+		_, err = w.writer.Rewrite(w.ctx, before, after)
+		Expect(err).To(MatchError(ContainSubstring("two states of one existing object")))
 	})
 })

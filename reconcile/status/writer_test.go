@@ -1,0 +1,23 @@
+package status_test
+
+import (
+	"testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/status"
+)
+
+func TestNewNamesWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	c := fake.NewClientBuilder().Build()
+	if _, err := status.New(nil, status.Options{FieldManager: "x"}); err == nil {
+		t.Error("no client: want an error")
+	}
+	if _, err := status.New(c, status.Options{}); err == nil {
+		t.Error("no field manager: want an error")
+	}
+	if _, err := status.New(c, status.Options{FieldManager: "x"}); err != nil {
+		t.Error(err)
+	}
+}
