@@ -21,7 +21,8 @@
 //
 // A tracked read of an object that nobody else reads takes about 200 bytes, one of a shared object about 90; a pass that
 // reads the same things as the one before allocates one small session and no entry. Finding the owners of an event takes
-// as long with ten thousand selectors as with ten, as long as they have an equality.
+// as long with ten thousand selectors as with ten, as long as they ask for a label or for a value of a field; the function
+// of [Builder.IndexField] runs once for the object before and once for it after.
 //
 // A read of a kind that was not declared fails with an [UndeclaredError], which names the line to add; so does a plan
 // with a child of such a kind. Lists come sorted by namespace and name.

@@ -60,6 +60,11 @@ func (t *Tracker) Concerned(objects ...client.Object) []types.NamespacedName {
 	return t.tracker.concerned(t.index, objects...)
 }
 
+// Found returns what the index finds for one object, as often as it finds it.
+func (t *Tracker) Found(object client.Object) []types.NamespacedName {
+	return t.index.find(nil, object)
+}
+
 // Size counts owners, edges and the entries left in the index.
 func (t *Tracker) Size() (owners, edges, entries int) {
 	owners, edges = t.tracker.size()

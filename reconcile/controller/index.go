@@ -1,11 +1,8 @@
 package controller
 
 import (
-	"slices"
-
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -19,46 +16,9 @@ type node struct {
 	owners owners
 }
 
-// query is what a list asked for.
-type query struct {
-	text      string // canonical, the key of the query in its index
-	namespace string // empty is all namespaces
-	labels    labels.Selector
-	fields    fields.Selector
-	bucket    *pair // the equality under which the query is found; nil when it has none
-}
-
-type pair struct{ key, value string }
-
-// matches says whether the object is in the list that the query gives. A field that cannot be looked up matches: waking
-// an owner in vain is harmless.
-func (q *query) matches(object client.Object, extract fieldExtractor) bool {
-	if q.namespace != "" && q.namespace != object.GetNamespace() {
-		return false
-	}
-	if q.labels != nil && !q.labels.Matches(labels.Set(object.GetLabels())) {
-		return false
-	}
-	if q.fields == nil {
-		return true
-	}
-	for _, requirement := range q.fields.Requirements() {
-		values, known := extract(object, requirement.Field)
-		if !known {
-			continue
-		}
-		if slices.Contains(values, requirement.Value) == (requirement.Operator == selection.NotEquals) {
-			return false
-		}
-	}
-	return true
-}
-
-// fieldExtractor returns the values of a field, and whether it knows the field.
-type fieldExtractor func(object client.Object, field string) (values []string, known bool)
-
-// index finds the nodes of one kind that an object concerns. A query with an equality among its label requirements is
-// found through that label, so that an event costs as many steps as the object has labels, not as there are queries.
+// index finds the nodes of one kind that an object concerns. A query that asks for a label or for a value of a field is
+// found through that, so that an event costs as many steps as the object has labels and as there are fields that reads
+// ask for, not as there are queries.
 type index struct {
 	names   map[types.NamespacedName]*node
 	queries map[string]*node
@@ -66,11 +26,8 @@ type index struct {
 	extract fieldExtractor
 }
 
-// space holds the queries of one namespace, or those of all namespaces.
-type space struct {
-	equal map[pair]map[*node]struct{}
-	other map[*node]struct{}
-}
+// fieldExtractor returns the values of a field, and whether it knows the field.
+type fieldExtractor func(object client.Object, field string) (values []string, known bool)
 
 func newIndex(extract fieldExtractor) *index {
 	return &index{
@@ -110,47 +67,11 @@ func (x *index) byQuery(namespace string, l labels.Selector, f fields.Selector) 
 	}
 	n := &node{index: x, query: &query{text: text, namespace: namespace, labels: l, fields: f}}
 	x.queries[text] = n
-	x.space(namespace).add(n)
+	if x.spaces[namespace] == nil {
+		x.spaces[namespace] = newSpace()
+	}
+	x.spaces[namespace].add(n)
 	return n
-}
-
-func (x *index) space(namespace string) *space {
-	s := x.spaces[namespace]
-	if s == nil {
-		s = &space{equal: map[pair]map[*node]struct{}{}, other: map[*node]struct{}{}}
-		x.spaces[namespace] = s
-	}
-	return s
-}
-
-// add files the query under the equality that fewest others share, because that one tells most.
-func (s *space) add(n *node) {
-	var requirements labels.Requirements
-	if n.query.labels != nil {
-		requirements, _ = n.query.labels.Requirements()
-	}
-	for _, requirement := range requirements {
-		values := requirement.ValuesUnsorted()
-		if len(values) != 1 || !equality(requirement.Operator()) {
-			continue
-		}
-		candidate := pair{requirement.Key(), values[0]}
-		if n.query.bucket == nil || len(s.equal[candidate]) < len(s.equal[*n.query.bucket]) {
-			n.query.bucket = &candidate
-		}
-	}
-	if n.query.bucket == nil {
-		s.other[n] = struct{}{}
-		return
-	}
-	if s.equal[*n.query.bucket] == nil {
-		s.equal[*n.query.bucket] = map[*node]struct{}{}
-	}
-	s.equal[*n.query.bucket][n] = struct{}{}
-}
-
-func equality(operator selection.Operator) bool {
-	return operator == selection.Equals || operator == selection.DoubleEquals || operator == selection.In
 }
 
 // drop removes a node that nobody reads any more.
@@ -161,48 +82,20 @@ func (x *index) drop(n *node) {
 	}
 	delete(x.queries, n.query.text)
 	s := x.spaces[n.query.namespace]
-	if n.query.bucket == nil {
-		delete(s.other, n)
-	} else {
-		delete(s.equal[*n.query.bucket], n)
-		if len(s.equal[*n.query.bucket]) == 0 {
-			delete(s.equal, *n.query.bucket)
-		}
-	}
-	if len(s.equal) == 0 && len(s.other) == 0 {
+	if s.remove(n); s.empty() {
 		delete(x.spaces, n.query.namespace)
 	}
 }
 
-// find appends the owners that read the object, in no order and possibly several times.
+// find appends the owners that read the object, in no order and possibly several times. Each field is extracted once.
 func (x *index) find(found []types.NamespacedName, object client.Object) []types.NamespacedName {
 	if n := x.names[client.ObjectKeyFromObject(object)]; n != nil {
 		found = n.owners.appendTo(found)
 	}
-	found = x.findIn(found, x.spaces[""], object)
+	s := subject{object: object, labels: object.GetLabels(), extract: x.extract}
+	found = x.spaces[""].find(found, &s)
 	if namespace := object.GetNamespace(); namespace != "" {
-		found = x.findIn(found, x.spaces[namespace], object)
-	}
-	return found
-}
-
-func (x *index) findIn(found []types.NamespacedName, s *space, object client.Object) []types.NamespacedName {
-	if s == nil {
-		return found
-	}
-	for key, value := range object.GetLabels() {
-		found = x.matching(found, s.equal[pair{key, value}], object)
-	}
-	return x.matching(found, s.other, object)
-}
-
-func (x *index) matching(
-	found []types.NamespacedName, nodes map[*node]struct{}, object client.Object,
-) []types.NamespacedName {
-	for n := range nodes {
-		if n.query.matches(object, x.extract) {
-			found = n.owners.appendTo(found)
-		}
+		found = x.spaces[namespace].find(found, &s)
 	}
 	return found
 }

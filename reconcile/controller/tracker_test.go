@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -106,6 +110,55 @@ func TestConcerned(t *testing.T) {
 			reads:  func(s *controller.Session) { s.List("ns", nil, fields.OneTermEqualSelector("colour", "blue")) },
 			events: []client.Object{painted},
 		},
+		"FieldLeaves": {
+			reason: "an object whose field has changed is found by how it was",
+			reads:  func(s *controller.Session) { s.List("ns", nil, fields.OneTermEqualSelector("colour", "red")) },
+			events: []client.Object{painted, object("ns", "x", nil)}, want: true,
+		},
+		"FieldEverywhere": {
+			reason: "a list of all namespaces by a field",
+			reads:  func(s *controller.Session) { s.List("", nil, fields.OneTermEqualSelector("colour", "red")) },
+			events: []client.Object{painted}, want: true,
+		},
+		"FieldOtherNamespace": {
+			reason: "a field that matches in another namespace",
+			reads:  func(s *controller.Session) { s.List("other", nil, fields.OneTermEqualSelector("colour", "red")) },
+			events: []client.Object{painted},
+		},
+		"FieldNotEquals": {
+			reason: "a field that must differ",
+			reads:  func(s *controller.Session) { s.List("ns", nil, fields.OneTermNotEqualSelector("colour", "red")) },
+			events: []client.Object{painted},
+		},
+		"FieldAndLabel": {
+			reason: "a field that matches beside a label that does not",
+			reads: func(s *controller.Session) {
+				s.List("ns", parse(t, "a=b"), fields.OneTermEqualSelector("colour", "red"))
+			},
+			events: []client.Object{painted},
+		},
+		"Fields": {
+			reason: "of two fields both have to match",
+			reads: func(s *controller.Session) {
+				s.List("ns", nil, fields.SelectorFromSet(fields.Set{"colour": "red", "metadata.name": "y"}))
+			},
+			events: []client.Object{painted},
+		},
+		"LabelIn": {
+			reason: "a label with one of several values",
+			reads:  func(s *controller.Session) { s.List("ns", parse(t, "a in (b,c)"), nil) },
+			events: []client.Object{object("ns", "y", map[string]string{"a": "c"})}, want: true,
+		},
+		"LabelExists": {
+			reason: "a label with any value",
+			reads:  func(s *controller.Session) { s.List("ns", parse(t, "a"), nil) },
+			events: []client.Object{object("ns", "y", map[string]string{"a": "c"})}, want: true,
+		},
+		"LabelGreater": {
+			reason: "a label that is compared",
+			reads:  func(s *controller.Session) { s.List("ns", parse(t, "a>3"), nil) },
+			events: []client.Object{object("ns", "y", map[string]string{"a": "4"})}, want: true,
+		},
 		"UnknownField": {
 			reason: "a field that cannot be looked up wakes rather than misses",
 			reads:  func(s *controller.Session) { s.List("ns", nil, fields.OneTermEqualSelector("size", "1")) },
@@ -183,33 +236,72 @@ func TestPass(t *testing.T) {
 	}
 }
 
+// modelRead is a read as the model of TestModel remembers it.
+type modelRead struct{ get, namespace, labels, fields string }
+
+func (r modelRead) concerns(t *testing.T, o client.Object) bool {
+	if r.get != "" {
+		return r.get == o.GetName() && o.GetNamespace() == "ns"
+	}
+	if r.namespace != "" && r.namespace != o.GetNamespace() || !parse(t, r.labels).Matches(labels.Set(o.GetLabels())) {
+		return false
+	}
+	f, err := fields.ParseSelector(r.fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, requirement := range f.Requirements() {
+		has := slices.Contains(coloursOf(o), requirement.Value)
+		if has == (requirement.Operator == selection.NotEquals) {
+			return false
+		}
+	}
+	return true
+}
+
+// coloursOf is an index function of several values.
+func coloursOf(o client.Object) []string { return strings.Fields(o.GetAnnotations()["colours"]) }
+
 // TestModel runs random passes against a model that remembers the reads of each owner as they are.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
-	tracker := controller.NewTracker(nil)
-	model := map[types.NamespacedName]map[string]bool{}
-	selectors := []string{"a=1", "a=2", "b", "a=1,b=1", "a!=1", "a in (1,2)", "!b"}
-	objects := []client.Object{
-		object("ns", "0", nil), object("ns", "1", map[string]string{"a": "1"}),
-		object("ns", "2", map[string]string{"a": "2", "b": "1"}), object("ns", "3", map[string]string{"a": "1", "b": "1"}),
+	tracker := controller.NewTracker(map[string]client.IndexerFunc{"colour": coloursOf})
+	model := map[types.NamespacedName]map[modelRead]bool{}
+	selectors := []string{"", "a=1", "a=2", "b", "a=1,b=1", "a!=1", "a in (1,2)", "!b", "a>1", "b notin (1,2)"}
+	colours := []string{"", "", "colour=red", "colour=blue", "colour!=red", "colour=red,colour=blue"}
+	objects := make([]client.Object, 40)
+	for i := range objects {
+		l := map[string]string{}
+		for _, key := range []string{"a", "b"} {
+			if value := random.IntN(4); value > 0 {
+				l[key] = strconv.Itoa(value)
+			}
+		}
+		objects[i] = object([]string{"ns", "other"}[random.IntN(2)], strconv.Itoa(i), l)
+		objects[i].SetAnnotations(map[string]string{"colours": []string{"", "red", "blue red red", "green blue"}[random.IntN(4)]})
 	}
-	for range 3000 {
+	for range 5000 {
 		owner := name(fmt.Sprint("owner-", random.IntN(9)))
 		if random.IntN(5) == 0 {
 			tracker.Forget(owner)
 			delete(model, owner)
 		} else {
-			reads := map[string]bool{}
+			reads := map[modelRead]bool{}
 			tracker.Pass(owner, func(s *controller.Session) {
 				for range random.IntN(4) {
-					if by := random.IntN(len(selectors) + len(objects)); by < len(selectors) {
-						s.List("ns", parse(t, selectors[by]), nil)
-						reads["list "+selectors[by]] = true
-					} else {
-						s.Get("ns", objects[by-len(selectors)].GetName())
-						reads["get "+objects[by-len(selectors)].GetName()] = true
+					if random.IntN(3) == 0 {
+						get := strconv.Itoa(random.IntN(len(objects)))
+						s.Get("ns", get)
+						reads[modelRead{get: get}] = true
+						continue
 					}
+					read := modelRead{
+						namespace: []string{"", "ns", "other"}[random.IntN(3)],
+						labels:    selectors[random.IntN(len(selectors))], fields: colours[random.IntN(len(colours))],
+					}
+					s.List(read.namespace, parse(t, read.labels), fields.ParseSelectorOrDie(read.fields))
+					reads[read] = true
 				}
 			})
 			model[owner] = reads
@@ -218,8 +310,7 @@ func TestModel(t *testing.T) {
 		want := map[types.NamespacedName]bool{}
 		for owner, reads := range model {
 			for read := range reads {
-				if read == "get "+o.GetName() ||
-					len(read) > 5 && read[:5] == "list " && parse(t, read[5:]).Matches(labels.Set(o.GetLabels())) {
+				if read.concerns(t, o) {
 					want[owner] = true
 				}
 			}
@@ -229,8 +320,63 @@ func TestModel(t *testing.T) {
 			got[owner] = true
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("owners that %s concerns (-want +got):\n%s", o.GetName(), diff)
+			t.Fatalf("owners that %v concerns (-want +got):\n%s", o, diff)
 		}
+	}
+	for owner := range model {
+		tracker.Forget(owner)
+	}
+	if owners, edges, entries := tracker.Size(); owners+edges+entries != 0 {
+		t.Errorf("%d owners, %d edges and %d entries are left", owners, edges, entries)
+	}
+}
+
+// fieldReaders returns a tracker of owners that each list by a value of a field of their own, half of them in all
+// namespaces, and counts the calls of the extractor.
+func fieldReaders(owners int) (tracker *controller.Tracker, calls *int) {
+	calls = new(int)
+	tracker = controller.NewTracker(map[string]client.IndexerFunc{"colour": func(o client.Object) []string {
+		*calls++
+		return coloursOf(o)
+	}})
+	for i := range owners {
+		tracker.Pass(name(fmt.Sprint("owner-", i)), func(s *controller.Session) {
+			s.List([]string{"ns", ""}[i%2], nil, fields.OneTermEqualSelector("colour", fmt.Sprint("colour-", i)))
+		})
+	}
+	return tracker, calls
+}
+
+// TestConcernedByField: an event runs the extractor once for the object before and once for it after, however many owners
+// list by the field, and concerns those whose value it has.
+func TestConcernedByField(t *testing.T) {
+	t.Parallel()
+	for _, owners := range []int{4, 100, 5000} {
+		tracker, calls := fieldReaders(owners)
+		before, after := object("ns", "x", nil), object("ns", "x", nil)
+		before.SetAnnotations(map[string]string{"colours": "colour-1 colour-2"})
+		after.SetAnnotations(map[string]string{"colours": "colour-2 colour-3 none"})
+		want := []types.NamespacedName{name("owner-1"), name("owner-2"), name("owner-3")}
+		if diff := cmp.Diff(want, tracker.Concerned(before, after)); diff != "" {
+			t.Errorf("%d owners (-want +got):\n%s", owners, diff)
+		}
+		if *calls != 2 {
+			t.Errorf("%d owners: the extractor is called %d times for an event with two objects", owners, *calls)
+		}
+	}
+}
+
+// TestConcernedManyValues: an object that gives a value ten thousand times concerns who asks for it once.
+func TestConcernedManyValues(t *testing.T) {
+	t.Parallel()
+	tracker, calls := fieldReaders(3)
+	o := object("ns", "x", nil)
+	o.SetAnnotations(map[string]string{"colours": strings.Repeat("colour-2 ", 10_000)})
+	if diff := cmp.Diff([]types.NamespacedName{name("owner-2")}, tracker.Found(o)); diff != "" {
+		t.Errorf("before duplicates are removed (-want +got):\n%s", diff)
+	}
+	if *calls != 1 {
+		t.Errorf("the extractor is called %d times", *calls)
 	}
 }
 
@@ -319,6 +465,21 @@ func BenchmarkConcerned(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		tracker.Concerned(changed, changed)
+	}
+}
+
+// BenchmarkConcernedByField finds the owner of one of many lists by the value of a field.
+func BenchmarkConcernedByField(b *testing.B) {
+	for _, owners := range []int{100, 1000, 5000, 20_000} {
+		b.Run(strconv.Itoa(owners), func(b *testing.B) {
+			tracker, _ := fieldReaders(owners)
+			changed := object("ns", "x", nil)
+			changed.SetAnnotations(map[string]string{"colours": "colour-77"})
+			b.ReportAllocs()
+			for b.Loop() {
+				tracker.Concerned(changed, changed)
+			}
+		})
 	}
 }
 
