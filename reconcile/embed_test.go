@@ -35,6 +35,6 @@ func ExampleAsFetched() {
 	var w watcher
 	observation := w.ComposeState(ctx, rc, w.FetchRemoteState(ctx, client.Reader(nil), rc))
 	plan := w.PlanResources(ctx, rc, observation)
-	fmt.Println(observation.name, len(plan.Set().Children), len(observation.GetComponentHealth(ctx)))
+	fmt.Println(observation.name, len(plan.Children), len(observation.GetComponentHealth(ctx)))
 	// Output: a 0 0
 }

@@ -25,7 +25,7 @@ func ExamplePlanResult() {
 
 	observation := reconciler.ComposeState(context.Background(), rc, fetched{})
 	plan := reconciler.PlanResources(context.Background(), rc, observation)
-	for _, child := range plan.Set().Children {
+	for _, child := range plan.Children {
 		fmt.Println(child.Object.GetNamespace(), child.Object.GetName(), child.Mode == apply.Own)
 	}
 	// Output:

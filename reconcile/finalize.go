@@ -21,11 +21,9 @@ func (p *pass[T, F, O]) finalize(ctx context.Context, report *Report) {
 	}
 	report.Blocked = p.blocked()
 	if report.Blocked == nil {
-		set := p.set()
-		set.Finalize = true
-		set.Hold = p.plan.RequeueAfter > 0
-		p.apply(ctx, report, set)
+		p.apply(ctx, report, p.plan)
 	}
+	p.requeue(report)
 	if report.Applied.Finalized {
 		return
 	}

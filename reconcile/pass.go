@@ -14,7 +14,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/health"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
 // PruneBlocked is the type of the condition that is True while children that are no longer planned are kept, and says
@@ -58,8 +57,9 @@ func (p *pass[T, F, O]) reconcile(ctx context.Context, report *Report) {
 
 	report.Blocked = p.blocked()
 	if report.Blocked == nil {
-		p.apply(ctx, report, p.set())
+		p.apply(ctx, report, p.held())
 	}
+	p.requeue(report)
 	p.status(ctx, report, p.errs(report))
 }
 
@@ -110,24 +110,30 @@ func (p *pass[T, F, O]) blocked() error {
 	return errors.Join(reasons...)
 }
 
-// set is the plan as the Applier takes it.
-func (p *pass[T, F, O]) set() apply.Set {
-	set := p.plan.Set()
+// held is the plan with the finalizer on, for a reconciler that has a deletion to carry out.
+func (p *pass[T, F, O]) held() PlanResult {
+	plan := p.plan
 	if _, finalizes := p.Reconciler.(Finalizer[T, F]); finalizes {
-		set.Hold = true
+		plan.Hold = true
 	}
-	return set
+	return plan
 }
 
-// apply carries out the set and notes a write of the owner's metadata.
-func (p *pass[T, F, O]) apply(ctx context.Context, report *Report, set apply.Set) {
+// apply carries out the plan and notes a write of the owner's metadata.
+func (p *pass[T, F, O]) apply(ctx context.Context, report *Report, plan PlanResult) {
 	before := p.owner.GetResourceVersion()
-	p.step(ctx, PhaseApply, func(ctx context.Context) { report.Applied = p.Applier.Apply(ctx, p.owner, set) })
+	p.step(ctx, PhaseApply, func(ctx context.Context) { report.Applied = p.Applier.Apply(ctx, p.owner, plan) })
 	if p.owner.GetResourceVersion() != before {
 		p.owners.wrote(p.owner, p.rc.Now)
 	}
-	report.Outcome.Requeue(p.plan.RequeueAfter)
 	report.Outcome.Requeue(report.Applied.RequeueAfter)
+}
+
+// requeue asks for the pass that the plan wants, also when its apply is blocked.
+func (p *pass[T, F, O]) requeue(report *Report) {
+	if after, asked := p.plan.RequeueIn(p.rc.Now); asked {
+		report.Outcome.Requeue(after)
+	}
 }
 
 // errs are the errors of the pass that no component reports: unreported reads, a panic, refused writes.

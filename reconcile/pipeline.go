@@ -33,7 +33,7 @@ const (
 type Applier interface {
 	// Apply brings the cluster to the set: deletes, applies, prunes. It keeps the metadata of owner (its finalizers and
 	// inventory, and resourceVersion with it) at what it has written.
-	Apply(ctx context.Context, owner client.Object, set apply.Set) apply.Result
+	Apply(ctx context.Context, owner client.Object, plan PlanResult) apply.Result
 	// Forget releases what is remembered of an owner that is gone.
 	Forget(owner types.UID)
 }

@@ -65,7 +65,7 @@ type Reconciler[T Owner, F any, O Observation] interface {
 // to garbage collection and other children of the inventory are deleted by the engine without it.
 type Finalizer[T Owner, F any] interface {
 	// Finalize returns what is to be applied or deleted before the owner may go. The owner's finalizer is removed when
-	// the plan is carried out without an error and RequeueAfter is zero.
+	// the plan is carried out without an error and its Hold is false.
 	Finalize(ctx context.Context, rc ReconcileContext[T], fetched F) PlanResult
 }
 

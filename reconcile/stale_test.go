@@ -33,7 +33,7 @@ func (s *stored) Get(_ context.Context, _ client.ObjectKey, obj client.Object, _
 	return nil
 }
 
-func (s *stored) Apply(context.Context, client.Object, apply.Set) apply.Result {
+func (s *stored) Apply(context.Context, client.Object, apply.Plan) apply.Result {
 	return apply.Result{PruneBlocked: s.blocked}
 }
 

@@ -17,7 +17,9 @@ var (
 	errNoNamespace = errors.New("child: metadata.namespace is empty, and the owner has none to default to")
 	errNamespace   = errors.New("child: metadata.namespace is set, but the kind is cluster-scoped")
 	errReplaced    = errors.New("it has been replaced meanwhile; its cache lags behind")
-	errTwice       = errors.New("child: planned twice in one set")
+	errTwice       = errors.New("child: planned twice in one plan")
+	errLeftBehind  = errors.New("child: planned for an owner that is being deleted, and garbage collection does not reach it: " +
+		"it would be left behind; set Hold as long as it is needed, then leave it out")
 )
 
 // noName is the error of a child without a name. Server-side apply cannot make one up from generateName (Kubernetes refuses
@@ -56,7 +58,7 @@ func (p *pass) lookFirst(c *planned, known bool) {
 		return
 	}
 	if p.firstLook(c) && c.uid != c.live.GetUID() {
-		c.fail(Failed, errReplaced)
+		c.fail(Failed, ReasonNoMatch, errReplaced)
 	}
 }
 
@@ -66,7 +68,7 @@ func (p *pass) lookFirst(c *planned, known bool) {
 func (p *pass) firstLook(c *planned) bool {
 	found, err := p.liveMetadata(c.kind.gvk, c.id.Key)
 	if err != nil {
-		c.fail(Failed, err)
+		c.fail(Failed, ReasonReadFailed, err)
 		return false
 	}
 	if found == nil {
@@ -123,7 +125,7 @@ func (p *pass) checkOwner(c *planned, o metav1.Object) bool {
 		copied := *controller
 		controller = &copied
 	}
-	c.fail(Failed, &OwnedByAnotherError{
+	c.fail(Failed, ReasonNotOwned, &OwnedByAnotherError{
 		Kind: c.id.GroupKind.Kind, Namespace: c.id.Key.Namespace, Name: c.id.Key.Name, Controller: controller,
 	})
 	c.memory.proven = false

@@ -50,7 +50,7 @@ var _ = Describe("Objects of others", func() {
 	It("are not deleted", func() {
 		foreign(w)
 		w.syncedObject(configMap("cm", ""))
-		var s apply.Set
+		var s apply.Plan
 		s.Delete(configMap("cm", ""))
 		result, sent := w.pass(s)
 		var owned *apply.OwnedByAnotherError
@@ -83,8 +83,8 @@ var _ = Describe("Objects of others", func() {
 	})
 
 	It("may be shared by several owners, and are not pruned", func() {
-		shared := func() apply.Set {
-			var s apply.Set
+		shared := func() apply.Plan {
+			var s apply.Plan
 			s.ApplyWithoutOwnerRef(configMap("shared", "1"))
 			return s
 		}
@@ -96,7 +96,7 @@ var _ = Describe("Objects of others", func() {
 		w.synced(shared)
 		w.owner = w.newOwner("second")
 		w.quiet(2, shared)
-		w.pass(apply.Set{})
+		w.pass(apply.Plan{})
 		stored := configMap("shared", "")
 		stored.Namespace = w.namespace
 		Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(stored), stored)).To(Succeed())

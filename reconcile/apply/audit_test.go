@@ -45,8 +45,8 @@ func (w *world) logged(log *reconciletest.AuditLog) reconciletest.AuditEntries {
 var _ = Describe("In the audit log", func() {
 	It("200 passes over 50 children are not to be found", func() {
 		w := newWorld(audited)
-		plan := func() apply.Set {
-			var s apply.Set
+		plan := func() apply.Plan {
+			var s apply.Plan
 			for i := range 50 {
 				s.Apply(configMap(fmt.Sprintf("cm-%02d", i), "x"))
 			}
@@ -74,8 +74,8 @@ var _ = Describe("In the audit log", func() {
 	It("thousands of status updates of children cause no request", func() {
 		const children = 50
 		w := newWorld(audited)
-		plan := func() apply.Set {
-			var s apply.Set
+		plan := func() apply.Plan {
+			var s apply.Plan
 			for i := range children {
 				s.Apply(deployment(fmt.Sprintf("churn-%02d", i)))
 			}

@@ -26,7 +26,7 @@ import (
 type fleet struct {
 	*shelf
 	owners []*widget.Widget
-	plans  []apply.Set
+	plans  []apply.Plan
 }
 
 func newFleet(n int) *fleet {
@@ -39,7 +39,7 @@ func newFleet(n int) *fleet {
 				apply.ToolingAnnotation:    "reconcilekit/v1",
 			},
 		}}
-		var plan apply.Set
+		var plan apply.Plan
 		for _, o := range []client.Object{
 			&corev1.ConfigMap{}, &corev1.Secret{}, &corev1.Service{}, &corev1.ServiceAccount{}, &appsv1.Deployment{},
 		} {

@@ -24,9 +24,9 @@ var _ = Describe("Contributions", func() {
 		Expect(w.admin.Create(w.ctx, target)).To(Succeed())
 	})
 
-	contribution := func(key, value string) func() apply.Set {
-		return func() apply.Set {
-			var s apply.Set
+	contribution := func(key, value string) func() apply.Plan {
+		return func() apply.Plan {
+			var s apply.Plan
 			s.Contribute(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "target"}, Data: map[string]string{key: value}})
 			return s
 		}
@@ -52,18 +52,18 @@ var _ = Describe("Contributions", func() {
 		w.quiet(2, contribution("two", "2"))
 
 		By("no longer planned")
-		result, _ := w.pass(apply.Set{})
+		result, _ := w.pass(apply.Plan{})
 		Expect(result.Err()).NotTo(HaveOccurred())
 		Expect(result.Objects).To(ContainElement(HaveField("Outcome", apply.Released)))
 		Expect(data()).To(Equal(map[string]string{"theirs": "1", "one": "1"}))
-		w.converge(func() apply.Set { return apply.Set{} })
+		w.converge(func() apply.Plan { return apply.Plan{} })
 		Expect(w.stored().Finalizers).To(BeEmpty())
 
 		By("deletion of the owner, after a restart")
 		w.owner = first
 		w.restart()
 		Expect(w.admin.Delete(w.ctx, w.stored())).To(Succeed())
-		result, _ = w.pass(apply.Set{Finalize: true})
+		result, _ = w.pass(apply.Plan{})
 		Expect(result.Err()).NotTo(HaveOccurred())
 		Expect(result.Finalized).To(BeTrue())
 		Expect(data()).To(Equal(map[string]string{"theirs": "1"}))
@@ -88,7 +88,7 @@ var _ = Describe("Contributions", func() {
 			g.Expect(writes(sent)).To(BeEmpty())
 		}).Should(Succeed())
 		Expect(apierrors.IsNotFound(w.admin.Get(w.ctx, client.ObjectKeyFromObject(target), &corev1.ConfigMap{}))).To(BeTrue())
-		w.converge(func() apply.Set { return apply.Set{} })
+		w.converge(func() apply.Plan { return apply.Plan{} })
 	})
 
 	It("do not hit an object that has taken the place", func() {

@@ -56,8 +56,8 @@ func crashAfter(n int64, commit bool, crashed *atomic.Bool) func(int, *http.Requ
 	}
 }
 
-func crashPlans() []func() apply.Set {
-	return []func() apply.Set{
+func crashPlans() []func() apply.Plan {
+	return []func() apply.Plan{
 		planOf(func() []client.Object {
 			return []client.Object{configMap("a", "1"), configMap("b", "1"), &corev1.Secret{ObjectMeta: meta("c")}, &corev1.ServiceAccount{ObjectMeta: meta("d")}}
 		}),
@@ -73,7 +73,7 @@ func servicePort() corev1.ServiceSpec {
 
 // passWithStatus is a pass as a pipeline makes it; before each plan the spec
 // has changed.
-func (w *world) passWithStatus(set apply.Set) apply.Result {
+func (w *world) passWithStatus(set apply.Plan) apply.Result {
 	GinkgoHelper()
 	current := w.stored()
 	result := w.engine.Apply(w.ctx, current, set)
@@ -85,7 +85,7 @@ func (w *world) passWithStatus(set apply.Set) apply.Result {
 	return result
 }
 
-func (w *world) settle(plan func() apply.Set) {
+func (w *world) settle(plan func() apply.Plan) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		w.requests.take()

@@ -11,15 +11,55 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 )
 
-// decide finds out what has to be sent for a child. In the common case that is
-// nothing, and the resourceVersion and the hash of the intent say so.
-func (p *pass) decide(c *planned) {
+// decide turns the plan, the world and what is remembered into decisions. It
+// only reads.
+func (p *pass) decide() {
+	if p.suspended() {
+		p.decideSuspended()
+		return
+	}
+	p.resolveAll()
+	p.decideDeletions()
+	for _, c := range p.children {
+		p.decideChild(c)
+		c.decided()
+	}
+	p.decideInventory()
+	if p.result.OwnerErr == nil {
+		p.decidePrune()
+	}
+}
+
+// carryOut does what was decided.
+func (p *pass) carryOut() {
+	if p.suspended() {
+		p.carryOutSuspended()
+		return
+	}
+	p.deletePlanned()
+	if p.result.OwnerErr == nil {
+		p.result.OwnerErr = p.grow()
+	}
+	if p.result.OwnerErr != nil {
+		p.blockChildren()
+		p.collect()
+		return
+	}
+	p.write()
+	p.collect()
+	p.prune()
+	p.conclude()
+}
+
+// decideChild finds out what has to be sent for a child. In the common case
+// that is nothing, and the resourceVersion and the hash of the intent say so.
+func (p *pass) decideChild(c *planned) {
 	if c.result.Outcome != "" {
 		return
 	}
-	c.result.Outcome = Unchanged
+	c.result.Outcome, c.result.Reason = Unchanged, ReasonUpToDate
 	if err := p.readCached(c); err != nil {
-		c.fail(Failed, err)
+		c.fail(Failed, ReasonReadFailed, err)
 		return
 	}
 	if c.memory.lags(c.live) {
@@ -27,7 +67,7 @@ func (p *pass) decide(c *planned) {
 			return
 		}
 		if err := p.readLive(c); err != nil {
-			c.fail(Failed, err)
+			c.fail(Failed, ReasonReadFailed, err)
 			return
 		}
 	} else if c.memory.written != "" && c.live != nil {
@@ -75,16 +115,15 @@ func (p *pass) waits(c *planned) bool {
 	if rest <= 0 {
 		return false
 	}
-	c.requeue = rest
+	c.requeue, c.result.Reason = rest, ReasonStaleCache
 	if m.proven && m.intent == c.hash {
 		return true
 	}
 	// The plan has changed since: apply it to the object that we wrote.
 	c.free()
 	c.uid = m.uid
-	c.prepare(p, actionApply)
-	if c.child.Mode == Once {
-		c.action = actionNone
+	if c.child.Mode != Once {
+		c.prepare(p, actionApply, ReasonPlanChanged)
 	}
 	return true
 }
@@ -121,13 +160,14 @@ func (p *pass) decideMissing(c *planned) {
 		return
 	}
 	m.uid = ""
+	c.result.Reason = ReasonMissing
 	switch c.child.Mode {
 	case Contribute:
-		c.fail(Blocked, apierrors.NewNotFound(resourceOf(c.kind.gvk), c.id.Key.Name))
+		c.fail(Blocked, ReasonMissing, apierrors.NewNotFound(resourceOf(c.kind.gvk), c.id.Key.Name))
 		return
 	case Once:
 		if !c.child.Existing {
-			c.prepare(p, actionCreate)
+			c.prepare(p, actionCreate, ReasonMissing)
 		}
 		return
 	case Own, Shared:
@@ -135,7 +175,7 @@ func (p *pass) decideMissing(c *planned) {
 	if !c.reach && !p.firstLook(c) {
 		return
 	}
-	c.prepare(p, actionApply)
+	c.prepare(p, actionApply, ReasonMissing)
 }
 
 // repeats says that the same request has failed before and would fail again.
@@ -144,7 +184,7 @@ func (p *pass) repeats(c *planned, uid string, others uint64) bool {
 	if !t.stands(c.hash, typesUID(uid), others, p.now) {
 		return false
 	}
-	c.fail(t.outcome, t.err)
+	c.fail(t.outcome, ReasonBackoff, t.err)
 	c.requeue = t.until.Sub(p.now)
 	return true
 }
@@ -156,7 +196,7 @@ func (p *pass) decideExisting(c *planned) {
 		return
 	}
 	if c.child.Mode != Contribute && p.engine.optedOut(c.live) {
-		c.result.Outcome, m.proven = OptedOut, false
+		c.result.Outcome, c.result.Reason, m.proven = OptedOut, ReasonOptedOut, false
 		return
 	}
 	known := m.uid == c.live.GetUID()
@@ -166,6 +206,7 @@ func (p *pass) decideExisting(c *planned) {
 	}
 	m.uid, c.uid = c.live.GetUID(), c.live.GetUID()
 	if c.child.Mode == Once {
+		c.result.Reason = ReasonExists
 		m.accept(c.hash, c.live.GetResourceVersion())
 		return
 	}
@@ -184,22 +225,22 @@ func (p *pass) leaving(c *planned) bool {
 	if !lagging && (c.live.GetDeletionTimestamp() == nil || c.child.Mode == Contribute) {
 		return false
 	}
-	c.result.Outcome, c.requeue = Blocked, confirmAfter
+	c.result.Outcome, c.result.Reason, c.requeue = Blocked, ReasonTerminating, confirmAfter
 	m.proven = false
 	return true
 }
 
 // prepare compiles the intent for a request.
-func (c *planned) prepare(p *pass, a action) {
+func (c *planned) prepare(p *pass, a action, why Reason) {
 	if c.content == nil {
 		content, err := p.compile(c)
 		if err != nil {
-			c.fail(Failed, err)
+			c.fail(Failed, ReasonInvalid, err)
 			return
 		}
 		c.content = content
 	}
-	c.action = a
+	c.action, c.result.Reason = a, why
 }
 
 // accept remembers that the intent is true in this version.

@@ -19,85 +19,123 @@ import (
 // in case no watch announces that it is gone.
 const confirmAfter = 5 * time.Second
 
-var errApplyAndDelete = errors.New("deletion: the set plans the object as a child, too")
+var errApplyAndDelete = errors.New("deletion: the plan has the object as a child, too")
 
-// delete carries out the planned deletions, dependents first.
-func (p *pass) delete() {
-	type item struct {
-		kind     *kind
-		deletion *Deletion
-		result   ObjectResult
-	}
-	items := make([]item, 0, len(p.set.Deletes))
-	for i := range p.set.Deletes {
-		d := &p.set.Deletes[i]
-		k, err := p.engine.kinds.of(&Child{Object: d.Object})
-		if err != nil {
-			p.result.Objects = append(p.result.Objects, ObjectResult{Outcome: Failed, Err: err})
-			continue
-		}
-		key := client.ObjectKeyFromObject(d.Object)
-		if k.namespaced && key.Namespace == "" {
-			key.Namespace = p.owner.GetNamespace()
-		}
-		items = append(items, item{k, d, ObjectResult{GVK: k.gvk, Key: key, Outcome: Unchanged}})
-	}
-	slices.SortStableFunc(items, func(a, b item) int { return b.kind.rank - a.kind.rank })
-	for i := range items {
-		it := &items[i]
-		if err := p.deleteOne(it.kind, it.deletion, &it.result); err != nil {
-			it.result.Outcome, it.result.Err = Failed, err
-		}
-		p.result.Objects = append(p.result.Objects, it.result)
-	}
+// plannedDeletion is one deletion of the plan during a pass.
+type plannedDeletion struct {
+	*Deletion
+	kind *kind
+	id   applyset.ObjectID
+	// version is the precondition besides the UID, empty for none.
+	version string
+	result  ObjectResult
 }
 
-func (p *pass) deleteOne(k *kind, d *Deletion, result *ObjectResult) error {
-	id := applyset.ObjectID{GroupKind: k.gvk.GroupKind(), Key: result.Key}
-	if m := p.memory.children[id]; m != nil && m.pass == p.memory.pass && m.deleted == "" {
+// decideDeletions decides on the planned deletions, dependents first.
+func (p *pass) decideDeletions() {
+	for i := range p.plan.Deletes {
+		d := &plannedDeletion{Deletion: &p.plan.Deletes[i]}
+		d.result.Verb, d.result.Outcome = VerbNone, Unchanged
+		if err := p.decideDeletion(d); err != nil {
+			d.result.Verb, d.result.Outcome, d.result.Err = VerbNone, Failed, err
+		}
+		p.deletions = append(p.deletions, d)
+	}
+	slices.SortStableFunc(p.deletions, func(a, b *plannedDeletion) int { return b.rank() - a.rank() })
+}
+
+func (d *plannedDeletion) rank() int {
+	if d.kind == nil {
+		return 0
+	}
+	return d.kind.rank
+}
+
+func (p *pass) decideDeletion(d *plannedDeletion) error {
+	k, err := p.engine.kinds.of(&Child{Object: d.Object})
+	if err != nil {
+		d.result.Reason = ReasonInvalid
+		return err
+	}
+	key := client.ObjectKeyFromObject(d.Object)
+	if k.namespaced && key.Namespace == "" {
+		key.Namespace = p.owner.GetNamespace()
+	}
+	d.kind, d.id = k, applyset.ObjectID{GroupKind: k.gvk.GroupKind(), Key: key}
+	d.result.GVK, d.result.Key = k.gvk, key
+	if m := p.memory.children[d.id]; m != nil && m.pass == p.memory.pass && m.deleted == "" {
+		d.result.Reason = ReasonInvalid
 		return errApplyAndDelete
 	}
 	o := k.newObject()
 	defer k.release(o)
-	if err := p.engine.client.Get(p.ctx, id.Key, o, p.engine.cached...); err != nil {
+	if err := p.engine.client.Get(p.ctx, key, o, p.engine.cached...); err != nil {
+		d.result.Reason = ReasonMissing
+		if !apierrors.IsNotFound(err) {
+			d.result.Reason = ReasonReadFailed
+		}
 		return client.IgnoreNotFound(err)
 	}
-	if !labels.SelectorFromSet(d.Labels).Matches(labels.Set(o.GetLabels())) {
-		return nil // somebody else's
-	}
+	return p.decideExistingDeletion(d, o)
+}
+
+// decideExistingDeletion decides whether the object that exists is the one
+// that the plan means, and this owner's to delete.
+func (p *pass) decideExistingDeletion(d *plannedDeletion, o client.Object) error {
 	uid := o.GetUID()
-	result.UID = uid
+	if !labels.SelectorFromSet(d.Labels).Matches(labels.Set(o.GetLabels())) {
+		d.result.Reason = ReasonNoMatch // somebody else's
+		return nil
+	}
+	d.result.UID = uid
 	if want := d.Object.GetUID(); want != "" && want != uid {
-		return nil // the one that the plan meant is gone
+		d.result.Reason = ReasonNoMatch // the one that the plan meant is gone
+		return nil
 	}
 	if controller := metav1.GetControllerOfNoCopy(o); controller != nil && controller.UID != p.owner.GetUID() {
 		copied := *controller
-		return &OwnedByAnotherError{Kind: id.GroupKind.Kind, Namespace: id.Key.Namespace, Name: id.Key.Name, Controller: &copied}
+		d.result.Reason = ReasonNotOwned
+		return &OwnedByAnotherError{Kind: d.id.GroupKind.Kind, Namespace: d.id.Key.Namespace, Name: d.id.Key.Name, Controller: &copied}
 	}
 	if p.engine.optedOut(o) {
-		result.Outcome, result.UID = OptedOut, ""
+		d.result.Outcome, d.result.Reason, d.result.UID = OptedOut, ReasonOptedOut, ""
 		return nil
 	}
-	if o.GetDeletionTimestamp() != nil || p.deletedAlready(id, uid) {
+	if o.GetDeletionTimestamp() != nil || p.deletedAlready(d.id, uid) {
+		d.result.Reason, d.result.RequeueAfter = ReasonTerminating, confirmAfter
 		p.result.requeue(confirmAfter)
 		return nil
 	}
-	version := ""
 	if d.MatchResourceVersion {
-		if version = d.Object.GetResourceVersion(); version == "" {
-			version = o.GetResourceVersion()
+		if d.version = d.Object.GetResourceVersion(); d.version == "" {
+			d.version = o.GetResourceVersion()
 		}
 	}
-	err := p.engine.deleteExactly(p.ctx, k.gvk, id.Key, uid, version)
-	if apierrors.IsConflict(err) {
-		return fmt.Errorf("it has changed since it was read: %w", err)
-	}
-	if err != nil {
-		return err
-	}
-	result.Outcome = Deleted
-	p.noteDeleted(id, uid)
+	d.result.Verb, d.result.Reason = VerbDelete, ReasonPlanned
 	return nil
+}
+
+// deletePlanned carries out the planned deletions.
+func (p *pass) deletePlanned() {
+	for _, d := range p.deletions {
+		if d.result.Verb == VerbDelete {
+			p.deleteOne(d)
+		}
+		p.result.Objects = append(p.result.Objects, d.result)
+	}
+}
+
+func (p *pass) deleteOne(d *plannedDeletion) {
+	err := p.engine.deleteExactly(p.ctx, d.kind.gvk, d.id.Key, d.result.UID, d.version)
+	switch {
+	case apierrors.IsConflict(err):
+		d.result.Outcome, d.result.Err = Failed, fmt.Errorf("it has changed since it was read: %w", err)
+	case err != nil:
+		d.result.Outcome, d.result.Err = Failed, err
+	default:
+		d.result.Outcome = Deleted
+		p.noteDeleted(d.id, d.result.UID)
+	}
 }
 
 // noteDeleted remembers an accepted deletion, for caches that lag.
@@ -107,7 +145,8 @@ func (p *pass) noteDeleted(id applyset.ObjectID, uid types.UID) {
 	m.proven, m.written = false, ""
 }
 
-// deletedAlready says that this object's deletion was accepted a moment ago.
+// deletedAlready reports whether this object's deletion was accepted a moment
+// ago.
 func (p *pass) deletedAlready(id applyset.ObjectID, uid types.UID) bool {
 	m := p.memory.children[id]
 	if m == nil || m.deleted != uid {

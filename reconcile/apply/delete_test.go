@@ -17,15 +17,17 @@ var _ = Describe("Deletes and recreates", func() {
 	It("deletes what the plan does not want, once", func() {
 		w := newWorld()
 		w.converge(one(cm("1")))
-		gone := func() apply.Set {
-			var s apply.Set
+		gone := func() apply.Plan {
+			var s apply.Plan
 			s.Delete(configMap("cm", ""))
 			return s
 		}
 		result, sent := w.pass(gone())
 		Expect(result.Err()).NotTo(HaveOccurred())
 		Expect(result.Objects[0].Outcome).To(Equal(apply.Deleted))
-		Expect(sent).To(HaveLen(3), "the delete, a live listing that confirms it, the inventory: %v", sent)
+		Expect(sent).To(HaveLen(2), "a live listing, for the kind is not planned any more, and the delete: %v", sent)
+		_, sent = w.pass(gone())
+		Expect(sent).To(HaveLen(2), "a live listing that confirms it, and the inventory: %v", sent)
 		w.converge(gone)
 	})
 
@@ -35,7 +37,7 @@ var _ = Describe("Deletes and recreates", func() {
 		read := configMap("cm", "")
 		Expect(w.client.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "cm"}, read)).To(Succeed())
 		w.edit(configMap("cm", ""), types.MergePatchType, `{"data":{"more":"1"}}`, "x")
-		var s apply.Set
+		var s apply.Plan
 		s.Apply(configMap("rest", "1"))
 		s.Delete(read, apply.MatchResourceVersion())
 		s.PruneBlocked = errors.New("not now")
@@ -49,7 +51,7 @@ var _ = Describe("Deletes and recreates", func() {
 		old := configMap("cm", "")
 		old.Namespace, old.UID = w.namespace, "gone"
 		w.converge(one(cm("1")))
-		var s apply.Set
+		var s apply.Plan
 		s.Delete(old)
 		s.PruneBlocked = errors.New("not now")
 		result, sent := w.pass(s)
@@ -65,8 +67,8 @@ var _ = Describe("Deletes and recreates", func() {
 		foreign := configMap("theirs", "")
 		foreign.Namespace, foreign.Labels = w.namespace, map[string]string{"by": "them"}
 		Expect(w.client.Create(w.ctx, foreign)).To(Succeed())
-		plan := func() apply.Set {
-			var s apply.Set
+		plan := func() apply.Plan {
+			var s apply.Plan
 			for _, name := range []string{"ours", "theirs"} {
 				s.Delete(configMap(name, ""), apply.MatchLabels{"by": "us"})
 			}
@@ -111,9 +113,9 @@ var _ = Describe("Deletes and recreates", func() {
 
 	It("creates once and leaves alone", func() {
 		w := newWorld()
-		once := func(value string) func() apply.Set {
-			return func() apply.Set {
-				var s apply.Set
+		once := func(value string) func() apply.Plan {
+			return func() apply.Plan {
+				var s apply.Plan
 				s.ApplyOnce(configMap("once", value))
 				return s
 			}
@@ -126,7 +128,7 @@ var _ = Describe("Deletes and recreates", func() {
 		stored.Namespace = w.namespace
 		Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(stored), stored)).To(Succeed())
 		Expect(stored.Data["value"]).To(Equal("1"))
-		w.pass(apply.Set{})
+		w.pass(apply.Plan{})
 		Expect(w.names()).To(BeEmpty())
 	})
 })

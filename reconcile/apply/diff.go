@@ -1,13 +1,8 @@
 package apply
 
 import (
-	"context"
-	"fmt"
-	"strings"
-
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
@@ -36,98 +31,50 @@ func ServerDryRun() DiffOption { return serverDryRun{} }
 
 var _ DiffOption = serverDryRun{}
 
-// Diff renders what [Engine.Apply] would do as text, one object after another
-// in the order of the plan, and nothing for objects that are right already:
-//
-//   - ConfigMap shop/settings: create
-//   - .data.color: "green"
-//     ~ Deployment shop/web: update
-//     ~ .spec.replicas: 1 -> 3
-//   - Secret shop/old: prune
-//
-// The data of Secrets is masked. A line with an exclamation mark is something
-// that would fail. Nothing is changed, and nothing is remembered.
-func (e *Engine) Diff(ctx context.Context, owner client.Object, set Set, opts ...DiffOption) (string, error) {
-	var o DiffOptions
-	for _, opt := range opts {
-		opt.ApplyToDiff(&o)
-	}
-	p, err := e.beginWith(ctx, owner, &set, &ownerMemory{uid: owner.GetUID(), children: map[applyset.ObjectID]*childMemory{}})
-	if err != nil {
-		return "", err
-	}
-	defer p.end()
-	p.plan()
-	d := &diffWriter{pass: p, options: o}
-	for i := range set.Deletes {
-		d.deletion(&set.Deletes[i])
+// decisions are what a pass has decided, for one that is not carried out.
+func (p *pass) decisions(o DiffOptions) Decisions {
+	out := Decisions{Owner: p.result.Owner, PruneBlocked: p.result.PruneBlocked}
+	for _, d := range p.deletions {
+		out.Objects = append(out.Objects, d.result.Decision)
 	}
 	for _, c := range p.children {
-		p.decide(c)
-		d.child(c)
+		d := c.result.Decision
+		switch {
+		case d.Err != nil || c.action == actionNone:
+		case o.ServerDryRun && c.action != actionCreate:
+			if d.Fields, d.Err = p.dryRun(c); c.contested(d.Err) != nil {
+				d.Reason, d.Err = ReasonContested, c.contested(d.Err)
+			}
+		default:
+			d.Fields = p.changes(c)
+		}
+		out.Objects = append(out.Objects, d)
 	}
-	if err := d.prunes(); err != nil {
-		return "", fmt.Errorf("diff: %w", err)
+	for _, m := range p.pruning.surplus {
+		if m.result.Reason != ReasonTerminating {
+			out.Objects = append(out.Objects, m.result.Decision)
+		}
 	}
-	return d.out.String(), nil
+	for _, r := range p.pruning.releases {
+		if r.pending() {
+			out.Objects = append(out.Objects, r.result.Decision)
+		}
+	}
+	return out
 }
 
-// diffWriter renders a pass that is not carried out.
-type diffWriter struct {
-	pass    *pass
-	options DiffOptions
-	out     strings.Builder
-}
-
-func (d *diffWriter) object(mark, name, what string) {
-	fmt.Fprintf(&d.out, "%s %s: %s\n", mark, name, what)
-}
-
-func (d *diffWriter) deletion(del *Deletion) {
-	k, err := d.pass.engine.kinds.ofObject(del.Object)
-	if err != nil {
-		d.object("!", fmt.Sprintf("%T", del.Object), err.Error())
-		return
-	}
-	key := client.ObjectKeyFromObject(del.Object)
-	if k.namespaced && key.Namespace == "" {
-		key.Namespace = d.pass.owner.GetNamespace()
-	}
-	o := k.newObject()
-	defer k.release(o)
-	name := applyset.ObjectName(k.gvk.Kind, key.Namespace, key.Name)
-	switch err := d.pass.engine.client.Get(d.pass.ctx, key, o, d.pass.engine.cached...); {
-	case client.IgnoreNotFound(err) != nil:
-		d.object("!", name, err.Error())
-	case err == nil:
-		d.object("-", name, "delete")
-	}
-}
-
-func (d *diffWriter) child(c *planned) {
-	name := c.describe()
-	if c.result.Err != nil {
-		d.object("!", name, c.result.Err.Error())
-		return
-	}
-	if c.action == actionNone {
-		return
-	}
-	if d.options.ServerDryRun && c.action != actionCreate {
-		d.dryRun(c)
-		return
-	}
+// changes are the fields that an apply would change, as far as the object that
+// was read tells. A create sets all that is planned.
+func (p *pass) changes(c *planned) []FieldChange {
+	w := &changeWriter{child: c}
 	if c.live == nil {
-		d.object("+", name, "create")
-		d.values(c, "", content.Absent{}, c.content)
-		return
+		w.values("", content.Absent{}, c.content)
+		return w.changes
 	}
-	live, err := d.pass.engine.encoder.Live(c.live)
+	live, err := p.engine.encoder.Live(c.live)
 	if err != nil {
-		d.object("!", name, err.Error())
-		return
+		return nil
 	}
-	d.object("~", name, "update")
 	set := &managedfields.Set{}
 	if entry := managedfields.Entry(c.live.GetManagedFields(), c.manager); entry != nil && entry.FieldsV1 != nil {
 		if parsed, err := managedfields.Parse(entry.FieldsV1.GetRawBytes()); err == nil {
@@ -136,44 +83,36 @@ func (d *diffWriter) child(c *planned) {
 	}
 	comparison := compare.Comparison{Report: func(diff compare.Difference) {
 		if diff.Unowned {
-			fmt.Fprintf(&d.out, "  = %s: owned from now on\n", diff.Path)
+			w.line(diff.Path, diff.Live, diff.Live)
 			return
 		}
-		d.values(c, diff.Path, diff.Live, diff.Intent)
+		w.values(diff.Path, diff.Live, diff.Intent)
 	}}
 	comparison.Object(set, c.content, live)
+	return w.changes
 }
 
-// dryRun renders what the API server would make of an apply.
-func (d *diffWriter) dryRun(c *planned) {
-	name := c.describe()
-	data, err := content.Body(c.content, c.kind.gvk, c.id.Key, c.uid)
+// dryRun asks the API server what it would make of an apply.
+func (p *pass) dryRun(c *planned) ([]FieldChange, error) {
+	answer, err := p.apply(c, client.DryRunAll)
 	if err != nil {
-		d.object("!", name, err.Error())
-		return
+		return nil, err
 	}
-	answer, err := d.pass.engine.apply(d.pass.ctx, c, data, c.force, client.DryRunAll)
+	after, err := p.engine.encoder.Live(answer)
 	if err != nil {
-		d.object("!", name, err.Error())
-		return
-	}
-	after, err := d.pass.engine.encoder.Live(answer)
-	if err != nil {
-		d.object("!", name, err.Error())
-		return
+		return nil, err
 	}
 	var before any = content.Absent{}
 	if c.live != nil {
-		if before, err = d.pass.engine.encoder.Live(c.live); err != nil {
-			d.object("!", name, err.Error())
-			return
+		content, err := p.engine.encoder.Live(c.live)
+		if err != nil {
+			return nil, err
 		}
-		before = withoutServerFields(before)
-		d.object("~", name, "update (dry run)")
-	} else {
-		d.object("+", name, "create (dry run)")
+		before = withoutServerFields(content)
 	}
-	d.values(c, "", before, withoutServerFields(after))
+	w := &changeWriter{child: c}
+	w.values("", before, withoutServerFields(after))
+	return w.changes, nil
 }
 
 // withoutServerFields leaves out what changes with every write.
@@ -185,57 +124,4 @@ func withoutServerFields(value any) any {
 		}
 	}
 	return out
-}
-
-// prunes renders what is no longer planned.
-func (d *diffWriter) prunes() error {
-	p := d.pass
-	if p.set.PruneBlocked != nil {
-		d.object("!", "prune", "blocked: "+p.set.PruneBlocked.Error())
-		return nil //nolint:nilerr // it is said in the diff
-	}
-	members, err := p.members()
-	if err != nil {
-		return err
-	}
-	surplus := p.surplus(members)
-	if blocked := p.guard(surplus, len(members)); blocked != nil {
-		d.object("!", "prune", blocked.Error())
-		return nil
-	}
-	for _, m := range surplus {
-		if !p.planned(m.id) && !m.deleting {
-			d.object("-", m.id.String(), "prune")
-		}
-	}
-	recorded, err := p.recorded()
-	if err != nil {
-		return err
-	}
-	for _, id := range recorded.Contributions {
-		if !p.planned(id) {
-			d.object("-", id.String(), "give back the contribution")
-		}
-	}
-	return nil
-}
-
-// planned says whether the set has the object, as a child or a deletion.
-func (p *pass) planned(id applyset.ObjectID) bool {
-	for _, c := range p.children {
-		if c.id == id {
-			return true
-		}
-	}
-	for i := range p.set.Deletes {
-		o := p.set.Deletes[i].Object
-		k, err := p.engine.kinds.ofObject(o)
-		if err != nil || k.gvk.GroupKind() != id.GroupKind || o.GetName() != id.Key.Name {
-			continue
-		}
-		if ns := o.GetNamespace(); ns == id.Key.Namespace || (ns == "" && id.Key.Namespace == p.owner.GetNamespace()) {
-			return true
-		}
-	}
-	return false
 }

@@ -16,8 +16,8 @@ var _ = Describe("Diff", func() {
 
 	It("renders creates, updates, deletes and prunes, masks secrets, and sends nothing", func() {
 		w := newWorld()
-		plan := func() apply.Set {
-			var s apply.Set
+		plan := func() apply.Plan {
+			var s apply.Plan
 			s.Apply(configMap("same", "1"))
 			s.Apply(configMap("cm", "1"))
 			s.Apply(configMap("old", "1"))
@@ -27,7 +27,7 @@ var _ = Describe("Diff", func() {
 		}
 		w.converge(plan)
 		w.edit(configMap("cm", ""), types.MergePatchType, `{"metadata":{"annotations":{"theirs":"1"}}}`, "x")
-		var s apply.Set
+		var s apply.Plan
 		s.Apply(configMap("same", "1"))
 		changed := configMap("cm", "2")
 		changed.Data["more"] = "x"
@@ -36,23 +36,25 @@ var _ = Describe("Diff", func() {
 		s.Apply(configMap("new", "1"))
 		s.Delete(configMap("unwanted", ""))
 		w.requests.take()
-		text, err := w.engine.Diff(w.ctx, w.stored(), s)
+		diff, err := w.engine.Diff(w.ctx, w.stored(), s)
 		Expect(err).NotTo(HaveOccurred())
+		text := diff.String()
 		Expect(writes(w.requests.take())).To(BeEmpty())
 		ns := w.namespace
-		Expect(text).To(ContainSubstring("- ConfigMap " + ns + "/unwanted: delete\n"))
-		Expect(text).To(ContainSubstring("~ ConfigMap " + ns + "/cm: update\n  + .data.more: \"x\"\n  ~ .data.value: \"1\" -> \"2\"\n~ Secret"))
-		Expect(text).To(ContainSubstring("~ Secret " + ns + "/s: update\n  ~ .data.token: *** -> ***\n"))
-		Expect(text).To(ContainSubstring("+ ConfigMap " + ns + "/new: create\n  + .data.value: \"1\"\n"))
-		Expect(text).To(HaveSuffix("- ConfigMap " + ns + "/old: prune\n"))
+		Expect(text).To(ContainSubstring("- ConfigMap " + ns + "/unwanted: delete (Planned)\n"))
+		Expect(text).To(ContainSubstring("~ ConfigMap " + ns + "/cm: update (PlanChanged)\n  + .data.more: \"x\"\n  ~ .data.value: \"1\" -> \"2\"\n~ Secret"))
+		Expect(text).To(ContainSubstring("~ Secret " + ns + "/s: update (PlanChanged)\n  ~ .data.token: *** -> *** (changed)\n"))
+		Expect(text).To(ContainSubstring("+ ConfigMap " + ns + "/new: create (Missing)\n  + .data.value: \"1\"\n"))
+		Expect(text).To(HaveSuffix("- ConfigMap " + ns + "/old: prune (NotPlanned)\n"))
 		Expect(text).NotTo(ContainSubstring("same"))
 		Expect(text).NotTo(ContainSubstring("aHVz"))
 		Expect(w.names()).To(HaveLen(4))
 
-		text, err = w.engine.Diff(w.ctx, w.stored(), s, apply.ServerDryRun())
+		diff, err = w.engine.Diff(w.ctx, w.stored(), s, apply.ServerDryRun())
 		Expect(err).NotTo(HaveOccurred())
+		text = diff.String()
 		Expect(w.requests.take()).To(HaveEach(Or(HavePrefix("GET "), HaveSuffix("(dry run)"))))
-		Expect(text).To(ContainSubstring("~ ConfigMap " + ns + "/cm: update (dry run)\n  + .data.more: \"x\"\n  ~ .data.value: \"1\" -> \"2\"\n"))
+		Expect(text).To(ContainSubstring("~ ConfigMap " + ns + "/cm: update (PlanChanged)\n  + .data.more: \"x\"\n  ~ .data.value: \"1\" -> \"2\"\n"))
 		Expect(w.names()).To(HaveLen(4))
 	})
 
@@ -60,8 +62,8 @@ var _ = Describe("Diff", func() {
 		w := newWorld()
 		plan := planOf(everydayKinds)
 		w.converge(plan)
-		text, err := w.engine.Diff(w.ctx, w.stored(), plan())
+		diff, err := w.engine.Diff(w.ctx, w.stored(), plan())
 		Expect(err).NotTo(HaveOccurred())
-		Expect(text).To(BeEmpty())
+		Expect(diff.String()).To(BeEmpty())
 	})
 })

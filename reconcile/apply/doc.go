@@ -1,14 +1,14 @@
 // Package apply makes the children of an owner as a plan wants them, with
 // server-side apply, and sends nothing when they already are.
 //
-// A [Set] is the complete desired state of one owner. [Engine.Apply] orders it
+// A [Plan] is the complete desired state of one owner. [Engine.Apply] orders it
 // by kind, proves from cached objects which children are right already, sends
 // one PATCH for each of the others, and removes what was applied before and is
 // no longer planned:
 //
 //	engine, err := apply.New(mgr.GetClient(), mgr.GetAPIReader(), apply.Options{FieldManager: "shop"})
 //	...
-//	var set apply.Set
+//	var set apply.Plan
 //	set.Apply(deployment, apply.Seed("spec.replicas"))
 //	set.ApplyOnce(secret)
 //	result := engine.Apply(ctx, owner, set)

@@ -52,7 +52,9 @@ func New(c client.Client, live client.Reader, o Options) (*Engine, error) {
 	}, nil
 }
 
-// Apply makes the children of owner as the set says, in this order:
+// Apply makes the children of owner as the plan says. It first decides what to
+// do with each object, which only reads and is what [Engine.Diff] returns, and
+// carries that out in this order:
 //
 //  1. what must not exist is deleted, in the reverse order of kinds;
 //  2. the inventory in the owner's metadata grows by new kinds and namespaces,
@@ -65,31 +67,35 @@ func New(c client.Client, live client.Reader, o Options) (*Engine, error) {
 // The metadata of owner is updated in place when step 2 or 5 writes it. Nothing
 // is sent when nothing has to change. One failing child does not stop others,
 // except those inside a namespace or of a kind that failed.
-func (e *Engine) Apply(ctx context.Context, owner client.Object, set Set) Result {
-	p, err := e.begin(ctx, owner, &set)
+func (e *Engine) Apply(ctx context.Context, owner client.Object, plan Plan) Result {
+	p, err := e.begin(ctx, owner, &plan, e.memory.owner(owner))
 	if err != nil {
 		return Result{OwnerErr: err}
 	}
 	defer p.end()
-	if set.Standstill && !p.finalize {
-		return p.standstill()
-	}
-	p.plan()
-	p.delete()
-	for _, c := range p.children {
-		p.decide(c)
-	}
-	if err := p.grow(); err != nil {
-		p.blockChildren()
-		p.collect()
-		p.result.OwnerErr = err
-		return p.result
-	}
-	p.write()
-	p.collect()
-	p.prune()
-	p.conclude()
+	p.decide()
+	p.carryOut()
 	return p.result
+}
+
+// Diff returns what [Engine.Apply] would do now. Nothing is changed, and
+// nothing is remembered. The error is that of an owner or a plan that is not
+// valid.
+func (e *Engine) Diff(ctx context.Context, owner client.Object, plan Plan, opts ...DiffOption) (Decisions, error) {
+	var o DiffOptions
+	for _, opt := range opts {
+		opt.ApplyToDiff(&o)
+	}
+	p, err := e.begin(ctx, owner, &plan, e.memory.copyOf(owner))
+	if err != nil {
+		return Decisions{}, fmt.Errorf("diff: %w", err)
+	}
+	defer p.end()
+	p.decide()
+	if p.result.OwnerErr != nil {
+		return Decisions{}, fmt.Errorf("diff: %w", p.result.OwnerErr)
+	}
+	return p.decisions(o), nil
 }
 
 // Forget releases what is remembered for an owner that is gone.

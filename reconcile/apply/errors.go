@@ -76,7 +76,7 @@ type PruneBlockedError struct {
 type PruneBlockedReason string
 
 const (
-	// PruneIncomplete: the plan may be incomplete, Set.PruneBlocked.
+	// PruneIncomplete: the plan may be incomplete, [Plan].PruneBlocked.
 	PruneIncomplete PruneBlockedReason = "PlanIncomplete"
 	// PruneTooMany: more than the allowed share would go, unexplained.
 	PruneTooMany PruneBlockedReason = "TooMany"

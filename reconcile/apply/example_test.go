@@ -28,7 +28,7 @@ func ExampleEngine_Apply() {
 		return
 	}
 	for range 2 {
-		var set apply.Set
+		var set apply.Plan
 		set.Apply(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "web"}})
 		result := engine.Apply(context.Background(), owner, set)
 		if err := result.Err(); err != nil {

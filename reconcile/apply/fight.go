@@ -39,6 +39,7 @@ func (p *pass) fights(c *planned, set *managedfields.Set) bool {
 	}
 	t.count = 64 // not a matter of seconds
 	t.intent, t.err = c.hash, contested
+	c.result.Reason = ReasonContested
 	p.trouble(c, Contested, contested)
 	t.repairs = 0
 	m.proven = false

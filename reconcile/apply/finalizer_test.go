@@ -51,7 +51,7 @@ var _ = Describe("The finalizer", func() {
 		w.converge(plan)
 		w.restart()
 		Expect(w.admin.Delete(w.ctx, w.stored())).To(Succeed())
-		result, sent := w.pass(apply.Set{Finalize: true})
+		result, sent := w.pass(apply.Plan{})
 		Expect(result.Err()).NotTo(HaveOccurred())
 		Expect(result.Finalized).To(BeTrue(), strings.Join(sent, "\n"))
 		Expect(apierrors.IsNotFound(w.admin.Get(w.ctx, client.ObjectKeyFromObject(far()), stored))).To(BeTrue())
@@ -68,39 +68,39 @@ var _ = Describe("The finalizer", func() {
 		role := &rbacv1.ClusterRole{ObjectMeta: meta("slow-" + w.namespace)}
 		Expect(w.admin.Patch(w.ctx, role, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":["test/hold"]}}`)))).To(Succeed())
 		Expect(w.admin.Delete(w.ctx, w.stored())).To(Succeed())
-		result, _ := w.pass(apply.Set{Finalize: true})
+		result, _ := w.pass(apply.Plan{})
 		Expect(result.Finalized).To(BeFalse())
 		Expect(result.RequeueAfter).NotTo(BeZero())
 		Expect(w.admin.Patch(w.ctx, role, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))).To(Succeed())
-		result, _ = w.pass(apply.Set{Finalize: true})
+		result, _ = w.pass(apply.Plan{})
 		Expect(result.Finalized).To(BeTrue())
 	})
 
 	DescribeTable("goes when the caller lets go of an owner without children", func(between func(*world)) {
 		w := newWorld()
-		w.converge(func() apply.Set { return apply.Set{Hold: true} })
+		w.converge(func() apply.Plan { return apply.Plan{Hold: true} })
 		Expect(w.stored().Finalizers).To(HaveLen(1))
 		between(w)
-		w.converge(func() apply.Set { return apply.Set{} })
+		w.converge(func() apply.Plan { return apply.Plan{} })
 		Expect(w.stored().Finalizers).To(BeEmpty())
 	},
 		Entry("in the same process", func(*world) {}),
 		Entry("after a restart", (*world).restart),
 		Entry("after a restart that held it once more", func(w *world) {
 			w.restart()
-			w.quiet(2, func() apply.Set { return apply.Set{Hold: true} })
+			w.quiet(2, func() apply.Plan { return apply.Plan{Hold: true} })
 		}),
 	)
 
 	It("stays while the caller holds the owner", func() {
 		w := newWorld()
-		hold := func() apply.Set { return apply.Set{Hold: true} }
+		hold := func() apply.Plan { return apply.Plan{Hold: true} }
 		w.converge(hold)
 		Expect(w.stored().Finalizers).To(HaveLen(1))
 		Expect(w.admin.Delete(w.ctx, w.stored())).To(Succeed())
-		result, _ := w.pass(apply.Set{Finalize: true, Hold: true})
+		result, _ := w.pass(apply.Plan{Hold: true})
 		Expect(result.Finalized).To(BeFalse())
-		result, _ = w.pass(apply.Set{Finalize: true})
+		result, _ = w.pass(apply.Plan{})
 		Expect(result.Finalized).To(BeTrue())
 	})
 })

@@ -34,7 +34,7 @@ func (e *Engine) AllowPruneAnnotation() string { return e.allowPrune }
 
 // planned is the inventory that the plan needs.
 func (p *pass) plannedInventory() *applyset.Inventory {
-	inv := &applyset.Inventory{Finalizer: p.set.Hold && !p.finalize}
+	inv := &applyset.Inventory{Finalizer: p.plan.Hold && !p.finalize}
 	for _, c := range p.children {
 		if c.kind == nil || c.memory == nil {
 			continue

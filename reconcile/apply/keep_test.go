@@ -12,8 +12,8 @@ import (
 )
 
 var _ = Describe("A kept child", func() {
-	keep := func() apply.Set {
-		var s apply.Set
+	keep := func() apply.Plan {
+		var s apply.Plan
 		s.Apply(configMap("other", "1"))
 		s.Keep(configMap("kept", "2"))
 		return s
@@ -21,8 +21,8 @@ var _ = Describe("A kept child", func() {
 
 	It("stays as it is when its feature is switched off, and is not created again", func() {
 		w := newWorld()
-		w.converge(func() apply.Set {
-			var s apply.Set
+		w.converge(func() apply.Plan {
+			var s apply.Plan
 			s.Apply(configMap("other", "1"))
 			s.Apply(configMap("kept", "1"))
 			return s

@@ -138,9 +138,9 @@ func everydayKinds() []client.Object {
 	}
 }
 
-func planOf(objects func() []client.Object) func() apply.Set {
-	return func() apply.Set {
-		var s apply.Set
+func planOf(objects func() []client.Object) func() apply.Plan {
+	return func() apply.Plan {
+		var s apply.Plan
 		for _, o := range objects() {
 			s.Apply(o)
 		}

@@ -111,7 +111,7 @@ var _ = Describe("A list of the engine that fails", func() {
 			}
 			return nil
 		}
-		result, sent := w.pass(apply.Set{Finalize: true})
+		result, sent := w.pass(apply.Plan{})
 		blocked(result, 0)
 		Expect(result.Finalized).To(BeFalse())
 		Expect(writes(sent)).To(BeEmpty())
@@ -119,7 +119,7 @@ var _ = Describe("A list of the engine that fails", func() {
 		Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(role()), &rbacv1.ClusterRole{})).To(Succeed())
 
 		w.requests.fail = nil
-		result, _ = w.pass(apply.Set{Finalize: true})
+		result, _ = w.pass(apply.Plan{})
 		Expect(result.Finalized).To(BeTrue())
 	})
 })

@@ -137,8 +137,8 @@ var _ = DescribeTable("Loop makers converge to silence, also after a restart", f
 var _ = Describe("Forms of an object", func() {
 	It("takes apply configurations", func() {
 		w := newWorld()
-		plan := func() apply.Set {
-			var s apply.Set
+		plan := func() apply.Plan {
+			var s apply.Plan
 			s.ApplyConfiguration(appsv1ac.Deployment("loop", w.namespace).WithSpec(appsv1ac.DeploymentSpec().
 				WithSelector(metav1ac.LabelSelector().WithMatchLabels(map[string]string{"app": "x"})).
 				WithTemplate(corev1ac.PodTemplateSpec().WithLabels(map[string]string{"app": "x"}).WithSpec(corev1ac.PodSpec().
@@ -176,7 +176,7 @@ var _ = Describe("Forms of an object", func() {
 		w := newWorld()
 		prefixed := configMap("", "1")
 		prefixed.GenerateName = "web-"
-		var s apply.Set
+		var s apply.Plan
 		s.Apply(prefixed)
 		s.ApplyOnce(prefixed.DeepCopy())
 		s.ApplyConfiguration(corev1ac.ConfigMap("", "").WithGenerateName("api-"))
@@ -196,7 +196,7 @@ var _ = Describe("Forms of an object", func() {
 		w := newWorld()
 		far := configMap("far", "1")
 		far.Namespace = w.namespace
-		var s apply.Set
+		var s apply.Plan
 		s.Apply(configMap("", "1"))
 		s.Apply(configMap("twice", "1"))
 		s.Apply(configMap("twice", "2"))

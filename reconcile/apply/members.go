@@ -163,6 +163,9 @@ func (p *pass) memberOf(gvk schema.GroupVersionKind, o metav1.Object) memberObje
 		m.foreign = !m.reached && !p.gave(o, controller.UID)
 	}
 	m.foreign = m.foreign || p.engine.optedOut(o)
+	m.deleting = m.deleting || slices.ContainsFunc(p.deletions, func(d *plannedDeletion) bool {
+		return d.id == id && d.result.Verb == VerbDelete // as planned, not as surplus
+	})
 	return m
 }
 

@@ -77,6 +77,25 @@ type ownerMemory struct {
 	prune              pruneMemory
 }
 
+// clone copies the memory, for a pass that is not carried out.
+func (o *ownerMemory) clone() *ownerMemory {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	out := &ownerMemory{
+		uid: o.uid, key: o.key, pass: o.pass, metadata: o.metadata, setID: o.setID, contributor: o.contributor, prune: o.prune,
+		children: make(map[applyset.ObjectID]*childMemory, len(o.children)),
+	}
+	for id, m := range o.children {
+		copied := *m
+		if m.trouble != nil {
+			t := *m.trouble
+			copied.trouble = &t
+		}
+		out.children[id] = &copied
+	}
+	return out
+}
+
 // child returns the memory of a child, made when needed.
 func (o *ownerMemory) child(id applyset.ObjectID) *childMemory {
 	m := o.children[id]
@@ -110,6 +129,17 @@ func (m *memory) owner(owner client.Object) *ownerMemory {
 		m.byKey[key] = append(m.byKey[key], o.uid)
 	}
 	return o
+}
+
+// copyOf returns a copy of the memory of an owner, an empty one for an owner that is not known.
+func (m *memory) copyOf(owner client.Object) *ownerMemory {
+	m.mu.Lock()
+	known := m.owners[owner.GetUID()]
+	m.mu.Unlock()
+	if known == nil {
+		known = &ownerMemory{uid: owner.GetUID(), key: client.ObjectKeyFromObject(owner)}
+	}
+	return known.clone()
 }
 
 func (m *memory) forget(uid types.UID) {

@@ -17,8 +17,9 @@ import (
 
 // metadataMemory is what is remembered about the metadata of an owner.
 type metadataMemory struct {
-	// written is the resourceVersion after our last write of the metadata.
-	written string
+	// written is the resourceVersion after our last write of the metadata,
+	// replaced the one before it.
+	written, replaced string
 	// recorded is the inventory as last read or written, version the
 	// resourceVersion of the owner it was read from.
 	recorded *applyset.Inventory
@@ -65,29 +66,54 @@ func older(a, b string) bool {
 	return err == nil && order < 0
 }
 
-// grow records what the plan needs before anything is written. At steady state
-// it compares two numbers.
-func (p *pass) grow() error {
+// decideInventory decides what has to be recorded before anything is written.
+// At steady state it compares two numbers.
+func (p *pass) decideInventory() {
 	if p.group != nil {
-		return nil // there is nothing to record it on
+		return // there is nothing to record it on
 	}
 	recorded, err := p.recorded()
 	if err != nil {
-		return err
+		p.result.OwnerErr = err
+		return
 	}
-	m := &p.memory.metadata
-	if m.covered && m.identity == p.identity {
-		return nil
+	if m := &p.memory.metadata; m.covered && m.identity == p.identity {
+		return
 	}
 	wanted := recorded.Merge(p.plannedInventory())
 	if p.finalize {
 		wanted.Finalizer = recorded.Finalizer // the server takes no new one now
 	}
 	if !wanted.Equal(recorded) {
-		if err := p.record(wanted); err != nil {
+		p.wants(wanted)
+	}
+}
+
+// wants decides to record another inventory on the owner.
+func (p *pass) wants(inv *applyset.Inventory) {
+	p.wanted = inv
+	p.announce()
+}
+
+// announce says in the result that the metadata of the owner is written.
+func (p *pass) announce() {
+	p.result.Owner = &Decision{
+		GVK: p.ownerKind.gvk, Key: client.ObjectKeyFromObject(p.owner), UID: p.owner.GetUID(),
+		Verb: VerbRecord, Reason: ReasonInventory,
+	}
+}
+
+// grow records what the plan needs before anything is written.
+func (p *pass) grow() error {
+	if p.group != nil {
+		return nil
+	}
+	if p.wanted != nil {
+		if err := p.record(p.wanted); err != nil {
 			return fmt.Errorf("record the inventory: %w", err)
 		}
 	}
+	m := &p.memory.metadata
 	m.covered, m.identity = true, p.identity
 	return nil
 }
@@ -111,7 +137,7 @@ func (p *pass) record(inv *applyset.Inventory) error {
 		return err
 	}
 	m := &p.memory.metadata
-	m.written = answer.ResourceVersion
+	m.replaced, m.written = p.owner.GetResourceVersion(), answer.ResourceVersion
 	m.recorded, m.version = inv, answer.ResourceVersion
 	p.owner.SetLabels(answer.Labels)
 	p.owner.SetAnnotations(answer.Annotations)

@@ -21,9 +21,9 @@ func (w *world) applyAs(o client.Object, manager, patch string) {
 	w.syncedObject(o)
 }
 
-func one(object func() client.Object, opts ...apply.ChildOption) func() apply.Set {
-	return func() apply.Set {
-		var s apply.Set
+func one(object func() client.Object, opts ...apply.ChildOption) func() apply.Plan {
+	return func() apply.Plan {
+		var s apply.Plan
 		s.Apply(object(), opts...)
 		return s
 	}

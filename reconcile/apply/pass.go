@@ -22,7 +22,7 @@ type pass struct {
 	ownerKind *kind
 	group     Group  // the owner, if it is a group
 	id        string // the value of the part-of label
-	set       *Set
+	plan      *Plan
 	finalize  bool
 	memory    *ownerMemory
 	now       time.Time
@@ -33,6 +33,11 @@ type pass struct {
 	identity uint64
 	// incomplete is why the planned objects are not all known.
 	incomplete error
+	// What was decided besides the children: the deletions, the inventory to
+	// record before anything is written (nil if it stays), and the prune.
+	deletions []*plannedDeletion
+	wanted    *applyset.Inventory
+	pruning   pruning
 	// allowPrune is what the owner's annotation of that name shall say.
 	allowPrune string
 	result     Result
@@ -75,22 +80,18 @@ const (
 // member says whether the child carries the part-of label.
 func (c *planned) member() bool { return c.child.Mode == Own || c.child.Mode == Once }
 
-// begin locks the owner's memory; end releases it.
-func (e *Engine) begin(ctx context.Context, owner client.Object, set *Set) (*pass, error) {
+// begin locks the memory of the owner; end releases it.
+func (e *Engine) begin(ctx context.Context, owner client.Object, plan *Plan, memory *ownerMemory) (*pass, error) {
 	if owner.GetUID() == "" {
 		return nil, fmt.Errorf("owner %s has no UID: it must exist before its children", owner.GetName())
 	}
-	return e.beginWith(ctx, owner, set, e.memory.owner(owner))
-}
-
-func (e *Engine) beginWith(ctx context.Context, owner client.Object, set *Set, memory *ownerMemory) (*pass, error) {
 	group, k, err := e.ownerKind(owner)
 	if err != nil {
 		return nil, fmt.Errorf("owner %s: %w", owner.GetName(), err)
 	}
 	p := &pass{
-		ctx: ctx, engine: e, owner: owner, ownerKind: k, group: group, set: set,
-		finalize: set.Finalize || owner.GetDeletionTimestamp() != nil,
+		ctx: ctx, engine: e, owner: owner, ownerKind: k, group: group, plan: plan,
+		finalize: owner.GetDeletionTimestamp() != nil,
 		memory:   memory, now: e.opts.Clock.Now(),
 		allowPrune: owner.GetAnnotations()[e.AllowPruneAnnotation()],
 	}
@@ -144,19 +145,19 @@ func (e *Engine) room(n int) *[]planned {
 }
 
 // plan resolves the children: kind, name, hash, memory.
-func (p *pass) plan() {
-	p.scratch = p.engine.room(len(p.set.Children))
+func (p *pass) resolveAll() {
+	p.scratch = p.engine.room(len(p.plan.Children))
 	all := *p.scratch
-	if p.set.Hold {
+	if p.plan.Hold {
 		p.identity = 1
 	}
 	p.children = make([]*planned, len(all))
-	for i := range p.set.Children {
+	for i := range p.plan.Children {
 		c := &all[i]
 		p.children[i] = c
-		c.child = &p.set.Children[i]
+		c.child = &p.plan.Children[i]
 		if err := p.resolve(c); err != nil {
-			c.fail(Failed, err)
+			c.fail(Failed, ReasonInvalid, err)
 			p.incomplete = fmt.Errorf("%s: %w", c.describe(), err)
 		}
 	}
@@ -183,6 +184,9 @@ func (p *pass) resolve(c *planned) error {
 		return errNamespace
 	}
 	c.reach = c.member() && p.reaches(k, c.id.Key.Namespace)
+	if p.finalize && !p.plan.Hold && !c.reach && c.member() && !c.child.Existing {
+		return errLeftBehind
+	}
 	c.manager = p.engine.opts.FieldManager
 	if c.child.Mode == Contribute {
 		c.manager = p.contributor()
@@ -256,9 +260,26 @@ func (c *planned) describe() string {
 	return c.id.String()
 }
 
-func (c *planned) fail(outcome Outcome, err error) {
-	c.result.Outcome, c.result.Err = outcome, err
+// fail ends the child with an error that was met while deciding.
+func (c *planned) fail(outcome Outcome, reason Reason, err error) {
+	c.result.Outcome, c.result.Reason, c.result.Err = outcome, reason, err
 	c.action = actionNone
+}
+
+// failed ends the child with an error that was met while carrying out.
+func (c *planned) failed(outcome Outcome, err error) { c.fail(outcome, c.result.Reason, err) }
+
+// decided sets the verb that follows from the action.
+func (c *planned) decided() {
+	switch {
+	case c.action == actionNone:
+		c.result.Verb = VerbNone
+	case c.live == nil && c.uid == "":
+		c.result.Verb = VerbCreate
+	default:
+		c.result.Verb = VerbUpdate
+	}
+	c.result.UID, c.result.RequeueAfter = c.uid, c.requeue
 }
 
 // collect adds the results of the children, in the order of the plan.

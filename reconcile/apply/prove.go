@@ -16,13 +16,13 @@ import (
 func (p *pass) prove(c *planned) {
 	content, err := p.compile(c)
 	if err != nil {
-		c.fail(Failed, err)
+		c.fail(Failed, ReasonInvalid, err)
 		return
 	}
 	c.content = content
 	live, err := p.engine.encoder.Live(c.live)
 	if err != nil {
-		c.fail(Failed, fmt.Errorf("encode the live object: %w", err))
+		c.fail(Failed, ReasonReadFailed, fmt.Errorf("encode the live object: %w", err))
 		return
 	}
 	if p.strips(c.kind) {
@@ -30,7 +30,7 @@ func (p *pass) prove(c *planned) {
 		return
 	}
 	if p.formerManagers(c) {
-		c.prepare(p, actionMigrate)
+		c.prepare(p, actionMigrate, ReasonFormerManager)
 		return
 	}
 	entry := managedfields.Entry(c.live.GetManagedFields(), c.manager)
@@ -74,7 +74,18 @@ func (p *pass) proveShape(c *planned, live map[string]any) {
 		m.version = c.live.GetResourceVersion()
 		return
 	}
-	c.prepare(p, actionApply)
+	c.prepare(p, actionApply, c.difference())
+}
+
+// difference is why an object that exists has to be patched.
+func (c *planned) difference() Reason {
+	switch m := c.memory; {
+	case m.intent == 0:
+		return ReasonDiffers
+	case m.intent != c.hash:
+		return ReasonPlanChanged
+	}
+	return ReasonDrift
 }
 
 // yield leaves seeded fields out of the intent that the object has and that
@@ -112,7 +123,7 @@ func (p *pass) mustApply(c *planned, set *managedfields.Set) {
 		return
 	}
 	c.force = c.child.Mode != Contribute && !p.appliers(c)
-	c.prepare(p, actionApply)
+	c.prepare(p, actionApply, c.difference())
 }
 
 // appliers says whether another manager that applies may own a planned field.

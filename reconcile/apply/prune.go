@@ -1,7 +1,10 @@
 package apply
 
 import (
+	"slices"
 	"time"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
 // pruneMemory is what is remembered about the last prune of an owner.
@@ -45,13 +48,28 @@ func (p *pass) listed() bool {
 	return p.now.Sub(m.first) > settleTime && p.now.Sub(m.at) < listingPeriod
 }
 
-// prune removes what is no longer planned, gives contributions back, and
-// shrinks the inventory by what is gone.
-func (p *pass) prune() {
+// pruning is what was decided about what is no longer planned.
+type pruning struct {
+	// due says that there is something to carry out, or to confirm.
+	due bool
+	// surplus are the members to delete, releases the contributions to give
+	// back.
+	surplus  []*surplusMember
+	releases []*plannedRelease
+	// shrunk is the inventory without what is gone, when that is known before
+	// anything is carried out; nil otherwise.
+	shrunk *applyset.Inventory
+	// explain says that the prune is large and explained, which the owner has
+	// to say while it lasts.
+	explain bool
+}
+
+// decidePrune decides what is removed because it is no longer planned.
+func (p *pass) decidePrune() {
 	m := &p.memory.prune
-	if p.set.PruneBlocked != nil || p.incomplete != nil {
+	if p.plan.PruneBlocked != nil || p.incomplete != nil {
 		m.clean = false
-		cause := p.set.PruneBlocked
+		cause := p.plan.PruneBlocked
 		if cause == nil {
 			cause = p.incomplete
 		}
@@ -76,22 +94,30 @@ func (p *pass) prune() {
 		m.first = p.now
 	}
 	m.clean = false
-	if err := p.pruneListed(); err != nil {
-		p.result.PruneBlocked = &PruneBlockedError{Reason: PruneFailed, Cause: err}
-		p.result.requeue(backoff(m.failures, p.engine.opts.ContestInterval)) // no event announces a better answer
-		m.failures++
-		return
+	p.pruning.due = true
+	if err := p.decideSurplus(); err != nil {
+		p.pruneFailed(err)
 	}
-	m.failures = 0
 }
 
-// firstEver says that this is the first pass over an owner that had no
+// pruneFailed says that what is no longer planned is not known, or could not
+// be taken off the inventory. It ends the prune of this pass.
+func (p *pass) pruneFailed(err error) {
+	p.pruning.due = false
+	m := &p.memory.prune
+	p.result.PruneBlocked = &PruneBlockedError{Reason: PruneFailed, Cause: err}
+	p.result.requeue(backoff(m.failures, p.engine.opts.ContestInterval)) // no event announces a better answer
+	m.failures++
+}
+
+// firstEver reports whether this is the first pass over an owner that had no
 // inventory: what exists is what was just planned.
 func (p *pass) firstEver() bool {
 	return p.memory.metadata.fresh && p.memory.prune.at.IsZero() && p.memory.pass == 1 && !p.finalize
 }
 
-func (p *pass) pruneListed() error {
+// decideSurplus lists the members of the set and decides which go.
+func (p *pass) decideSurplus() error {
 	var members []memberObject
 	if !p.noneLeftOver() {
 		var err error
@@ -100,13 +126,58 @@ func (p *pass) pruneListed() error {
 		}
 	}
 	surplus := p.surplus(members)
-	if blocked := p.guard(surplus, len(members)); blocked != nil {
+	known := len(members) + p.plannedBesides(members)
+	if blocked := p.guard(surplus, known); blocked != nil {
 		p.result.PruneBlocked = blocked
+		p.pruning.due = false
 		return nil //nolint:nilerr // it is in the result
 	}
-	unfinished := p.drastic(surplus, len(members)) && !p.finalize
-	remaining := p.pruneAll(surplus)
-	if unfinished && p.result.PruneBlocked != nil {
+	p.pruning.explain = p.drastic(surplus, known) && !p.finalize
+	for _, m := range surplus {
+		p.pruning.surplus = append(p.pruning.surplus, p.decideMember(m))
+	}
+	if err := p.decideReleases(); err != nil {
+		return err
+	}
+	if len(p.pruning.surplus) > 0 || slices.ContainsFunc(p.pruning.releases, (*plannedRelease).pending) {
+		return nil
+	}
+	return p.decideShrink()
+}
+
+// plannedBesides counts the planned members that do not exist yet.
+func (p *pass) plannedBesides(members []memberObject) int {
+	existing := 0
+	for i := range members {
+		if members[i].planned {
+			existing++
+		}
+	}
+	planned := 0
+	for _, c := range p.children {
+		if c.memory != nil && c.member() {
+			planned++
+		}
+	}
+	return max(0, planned-existing)
+}
+
+// prune carries out what was decided, and shrinks the inventory by what is
+// gone.
+func (p *pass) prune() {
+	if !p.pruning.due {
+		return
+	}
+	if err := p.pruneDecided(); err != nil {
+		p.pruneFailed(err)
+		return
+	}
+	p.memory.prune.failures = 0
+}
+
+func (p *pass) pruneDecided() error {
+	remaining := p.pruneAll()
+	if p.pruning.explain && p.result.PruneBlocked != nil {
 		if err := p.noteExplained(); err != nil {
 			return err
 		}

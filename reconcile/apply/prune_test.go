@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-func configMaps(n int) func() apply.Set {
+func configMaps(n int) func() apply.Plan {
 	return planOf(func() []client.Object {
 		var out []client.Object
 		for i := range n {
@@ -102,7 +102,7 @@ var _ = Describe("Inventory and prune", func() {
 		Expect(o.Finalizers).To(BeEmpty())
 		_, sent = w.pass(configMaps(3)())
 		Expect(sent).To(HaveLen(1))
-		plan := func() apply.Set {
+		plan := func() apply.Plan {
 			s := configMaps(3)()
 			s.Apply(&corev1.ServiceAccount{ObjectMeta: meta("sa")})
 			return s
@@ -198,7 +198,7 @@ var _ = Describe("Inventory and prune", func() {
 		Expect(w.names()).To(HaveLen(4))
 	})
 
-	DescribeTable("does not block a prune that is explained", func(explain func(w *world, s *apply.Set)) {
+	DescribeTable("does not block a prune that is explained", func(explain func(w *world, s *apply.Plan)) {
 		w := newWorld()
 		w.converge(configMaps(5))
 		s := configMaps(1)()
@@ -207,8 +207,8 @@ var _ = Describe("Inventory and prune", func() {
 		Expect(result.PruneBlocked).ToNot(HaveOccurred())
 		Expect(w.names()).To(ConsistOf("cm-0"))
 	},
-		Entry("by the spec", func(w *world, _ *apply.Set) { w.touchSpec() }),
-		Entry("by the inputs", func(_ *world, s *apply.Set) { s.Inputs = "changed" }),
+		Entry("by the spec", func(w *world, _ *apply.Plan) { w.touchSpec() }),
+		Entry("by the inputs", func(_ *world, s *apply.Plan) { s.Inputs = "changed" }),
 	)
 
 	It("keeps what a policy refuses to delete in the inventory and says so", func() {

@@ -3,6 +3,7 @@ package apply
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -38,7 +39,7 @@ func (p *pass) surplus(members []memberObject) []memberObject {
 // says whether its spec has changed since (without a status, its generation),
 // and an annotation whether an explained prune was under way.
 func (p *pass) guard(surplus []memberObject, members int) *PruneBlockedError {
-	if p.finalize || p.set.Withdraw || !p.drastic(surplus, members) || p.explained() || (p.group != nil && !p.memory.prune.applied) {
+	if p.finalize || p.plan.Policy == Withdraw || !p.drastic(surplus, members) || p.explained() || (p.group != nil && !p.memory.prune.applied) {
 		return nil
 	}
 	doomed := make([]string, 0, len(surplus))
@@ -80,7 +81,7 @@ func pruneToken(names ...string) string {
 func (p *pass) explained() bool {
 	m := &p.memory.prune
 	if m.applied {
-		return m.generation != p.owner.GetGeneration() || m.inputs != p.set.Inputs
+		return m.generation != p.owner.GetGeneration() || m.inputs != p.plan.Inputs
 	}
 	if p.allowPrune == p.explanation() {
 		return true
@@ -94,7 +95,7 @@ func (p *pass) explained() bool {
 
 // explanation stands for the spec and the inputs of this pass.
 func (p *pass) explanation() string {
-	return pruneToken(strconv.FormatInt(p.owner.GetGeneration(), 10), p.set.Inputs)
+	return pruneToken(strconv.FormatInt(p.owner.GetGeneration(), 10), p.plan.Inputs)
 }
 
 // noteExplained records on the owner that a drastic prune is explained, when
@@ -134,36 +135,54 @@ func (e *Engine) observedGeneration(owner client.Object) (int64, bool) {
 	return newest, newest > 0
 }
 
-// pruneAll deletes the surplus and says whether some of it is still there.
-func (p *pass) pruneAll(surplus []memberObject) (remaining bool) {
+// surplusMember is a member that is no longer planned.
+type surplusMember struct {
+	memberObject
+	result ObjectResult
+}
+
+// decideMember decides whether a member is deleted now: not while that is
+// under way, or was refused a moment ago.
+func (p *pass) decideMember(m memberObject) *surplusMember {
+	s := &surplusMember{memberObject: m, result: ObjectResult{Outcome: Unchanged, Decision: Decision{
+		GVK: m.gvk, Key: m.id.Key, UID: m.uid, Verb: VerbNone, Reason: ReasonTerminating,
+	}}}
+	if m.deleting || p.deletedAlready(m.id, m.uid) {
+		return s
+	}
+	memory := p.memory.child(m.id)
+	memory.gvk = m.gvk
+	if t := memory.trouble; t.stands(0, m.uid, 0, p.now) {
+		s.result.Reason, s.result.Outcome, s.result.Err = ReasonBackoff, Failed, fmt.Errorf("prune: %w", t.err)
+		s.result.RequeueAfter = t.until.Sub(p.now)
+		return s
+	}
+	s.result.Verb, s.result.Reason = VerbPrune, ReasonNotPlanned
+	return s
+}
+
+// pruneAll deletes the surplus and reports whether some of it is still there.
+func (p *pass) pruneAll() (remaining bool) {
 	var failed []string
 	var cause error
-	for _, m := range surplus {
+	for _, m := range p.pruning.surplus {
 		remaining = true
-		if m.deleting || p.deletedAlready(m.id, m.uid) {
+		if m.result.Reason == ReasonTerminating {
 			p.result.requeue(confirmAfter)
 			continue
 		}
-		if p.replacedByFailed(m) {
+		if p.replacedByFailed(m.memberObject) {
 			continue
 		}
-		result := ObjectResult{GVK: m.gvk, Key: m.id.Key, UID: m.uid, Outcome: Pruned}
-		err := p.deleteMember(m)
-		switch {
-		case apierrors.IsConflict(err):
-			// Replaced under the same name: the new one is for the next listing.
-			delete(p.memory.children, m.id)
-			p.result.requeue(confirmAfter)
+		if m.result.Verb == VerbPrune && !p.pruneOne(m) {
 			continue
-		case err != nil:
-			result.Outcome, result.Err = Failed, fmt.Errorf("prune: %w", err)
+		}
+		p.result.requeue(m.result.RequeueAfter)
+		if m.result.Err != nil {
 			failed = append(failed, m.id.String())
-			cause = err
-		default:
-			p.noteDeleted(m.id, m.uid)
-			p.result.requeue(confirmAfter)
+			cause = errors.Unwrap(m.result.Err)
 		}
-		p.result.Objects = append(p.result.Objects, result)
+		p.result.Objects = append(p.result.Objects, m.result)
 	}
 	if len(failed) > 0 {
 		slices.Sort(failed)
@@ -172,31 +191,34 @@ func (p *pass) pruneAll(surplus []memberObject) (remaining bool) {
 	return remaining
 }
 
-// deleteMember deletes a member, unless that was refused a moment ago.
-func (p *pass) deleteMember(m memberObject) error {
+// pruneOne deletes a member. It reports whether there is something to say of
+// it: not of one that was replaced under its name, which is for the next
+// listing.
+func (p *pass) pruneOne(m *surplusMember) bool {
 	memory := p.memory.child(m.id)
-	memory.gvk = m.gvk
-	t := memory.trouble
-	if t.stands(0, m.uid, 0, p.now) {
-		p.result.requeue(t.until.Sub(p.now))
-		return t.err
-	}
 	err := p.engine.deleteExactly(p.ctx, m.gvk, m.id.Key, m.uid, "")
-	if err == nil || apierrors.IsConflict(err) {
+	switch {
+	case apierrors.IsConflict(err):
+		delete(p.memory.children, m.id)
+		p.result.requeue(confirmAfter)
+		return false
+	case err == nil:
 		memory.trouble = nil
-		return err
+		p.noteDeleted(m.id, m.uid)
+		m.result.Outcome, m.result.RequeueAfter = Pruned, confirmAfter
+		return true
 	}
 	count := 0
-	if t != nil && t.uid == m.uid && t.intent == 0 {
+	if t := memory.trouble; t != nil && t.uid == m.uid && t.intent == 0 {
 		count = t.count
 	}
 	wait := backoff(count, p.engine.opts.ContestInterval)
 	memory.trouble = &trouble{err: err, uid: m.uid, count: count + 1, until: p.now.Add(wait)}
-	p.result.requeue(wait)
-	return err
+	m.result.Outcome, m.result.Err, m.result.RequeueAfter = Failed, fmt.Errorf("prune: %w", err), wait
+	return true
 }
 
-// replacedByFailed says that a planned child of the same kind could not be
+// replacedByFailed reports whether a planned child of the same kind could not be
 // written: the old one may still be needed in its place.
 func (p *pass) replacedByFailed(m memberObject) bool {
 	return !p.finalize && slices.ContainsFunc(p.children, func(c *planned) bool {

@@ -50,11 +50,8 @@ func conflicts(err error) []conflict {
 // remembers errors that the same request would meet again.
 func (p *pass) refused(c *planned, err error) {
 	c.memory.proven = false
-	if fields := conflicts(err); len(fields) > 0 {
-		contested := &ContestedError{Kind: c.id.GroupKind.Kind, Namespace: c.id.Key.Namespace, Name: c.id.Key.Name}
-		for _, f := range fields {
-			contested.Fields = append(contested.Fields, f.ContestedField)
-		}
+	if contested := c.contested(err); contested != nil {
+		c.result.Reason = ReasonContested
 		p.trouble(c, Contested, contested)
 		return
 	}
@@ -69,8 +66,21 @@ func (p *pass) refused(c *planned, err error) {
 		if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 			c.memory.uid, c.memory.written = "", "" // replaced or gone: look again
 		}
-		c.fail(Failed, err)
+		c.failed(Failed, err)
 	}
+}
+
+// contested is the error of a 409 that names fields, nil for any other error.
+func (c *planned) contested(err error) *ContestedError {
+	fields := conflicts(err)
+	if len(fields) == 0 {
+		return nil
+	}
+	out := &ContestedError{Kind: c.id.GroupKind.Kind, Namespace: c.id.Key.Namespace, Name: c.id.Key.Name}
+	for _, f := range fields {
+		out.Fields = append(out.Fields, f.ContestedField)
+	}
+	return out
 }
 
 // isSecondController recognises the refusal of a second controller reference,
@@ -107,11 +117,11 @@ func hasCause(err error, is func(metav1.StatusCause) bool) bool {
 func (p *pass) ownedByAnother(c *planned, cause error) {
 	found, err := p.liveMetadata(c.kind.gvk, c.id.Key)
 	if err != nil || found == nil {
-		c.fail(Failed, cause)
+		c.failed(Failed, cause)
 		return
 	}
 	if p.checkOwner(c, found) {
-		c.fail(Failed, fmt.Errorf("look again: %w", cause)) // changed hands meanwhile
+		c.failed(Failed, fmt.Errorf("look again: %w", cause)) // changed hands meanwhile
 		return
 	}
 	p.trouble(c, Failed, c.result.Err)
@@ -121,17 +131,17 @@ func (p *pass) ownedByAnother(c *planned, cause error) {
 // on the pass that its disappearance causes.
 func (p *pass) recreate(c *planned) {
 	if err := p.engine.deleteExactly(p.ctx, c.kind.gvk, c.id.Key, c.uid, ""); err != nil {
-		c.fail(Failed, fmt.Errorf("delete to recreate: %w", err))
+		c.failed(Failed, fmt.Errorf("delete to recreate: %w", err))
 		return
 	}
-	c.result.Outcome, c.result.Err = Deleted, nil
+	c.result.Verb, c.result.Outcome, c.result.Err = VerbDelete, Deleted, nil
 	c.memory.deleted, c.memory.written, c.memory.writtenAt = c.uid, "", p.now
 	c.requeue = confirmAfter
 }
 
 // trouble fails the child and remembers why.
 func (p *pass) trouble(c *planned, outcome Outcome, err error) {
-	c.fail(outcome, err)
+	c.failed(outcome, err)
 	t := c.memory.trouble
 	if t == nil {
 		t = &trouble{}

@@ -15,27 +15,69 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 )
 
-// releaseAll gives back the contributions that are recorded and no longer
-// planned. It returns those that could not be given back.
-func (p *pass) releaseAll() []applyset.ObjectID {
+// plannedRelease is a contribution that is recorded and no longer planned.
+type plannedRelease struct {
+	id     applyset.ObjectID
+	result ObjectResult
+}
+
+// pending reports whether the contribution is not given back yet.
+func (r *plannedRelease) pending() bool { return r.result.Err != nil || r.result.Verb == VerbRelease }
+
+// decideReleases decides which contributions are given back.
+func (p *pass) decideReleases() error {
 	recorded, err := p.recorded()
 	if err != nil {
-		return nil // the listing has already failed of the same
+		return err
 	}
-	var kept []applyset.ObjectID
 	for _, id := range recorded.Contributions {
 		if m := p.memory.children[id]; m != nil && m.pass == p.memory.pass && m.mode == Contribute {
 			continue
 		}
-		result := ObjectResult{GVK: schema.GroupVersionKind{Group: id.GroupKind.Group, Kind: id.GroupKind.Kind}, Key: id.Key}
-		released, err := p.release(id, &result)
-		if err != nil {
-			kept = append(kept, id)
-			result.Outcome, result.Err = Failed, fmt.Errorf("give back the contribution: %w", err)
-			p.result.Objects = append(p.result.Objects, result)
-		} else if released {
-			result.Outcome = Released
-			p.result.Objects = append(p.result.Objects, result)
+		r := &plannedRelease{id: id}
+		r.result.GVK, r.result.Key = schema.GroupVersionKind{Group: id.GroupKind.Group, Kind: id.GroupKind.Kind}, id.Key
+		r.result.Verb, r.result.Outcome = VerbNone, Unchanged
+		if err := p.decideRelease(r); err != nil {
+			r.result.Reason, r.result.Outcome, r.result.Err = ReasonReadFailed, Failed, fmt.Errorf("give back the contribution: %w", err)
+		}
+		p.pruning.releases = append(p.pruning.releases, r)
+	}
+	return nil
+}
+
+func (p *pass) decideRelease(r *plannedRelease) error {
+	r.result.Reason = ReasonMissing
+	mapping, err := p.engine.client.RESTMapper().RESTMapping(r.id.GroupKind)
+	if meta.IsNoMatchError(err) {
+		return nil // the kind is gone, and its objects with it
+	}
+	if err != nil {
+		return err
+	}
+	r.result.GVK = mapping.GroupVersionKind
+	found, err := p.liveMetadata(mapping.GroupVersionKind, r.id.Key)
+	if err != nil || found == nil {
+		return err
+	}
+	r.result.UID = found.UID
+	if managedfields.Entry(found.ManagedFields, p.contributor()) != nil {
+		r.result.Verb, r.result.Reason = VerbRelease, ReasonNotPlanned
+	}
+	return nil
+}
+
+// releaseAll gives the contributions back. It returns those that could not be.
+func (p *pass) releaseAll() []applyset.ObjectID {
+	var kept []applyset.ObjectID
+	for _, r := range p.pruning.releases {
+		if r.result.Verb == VerbRelease {
+			p.release(r)
+		}
+		if r.result.Err != nil {
+			kept = append(kept, r.id)
+		}
+		if r.result.Err != nil || r.result.Verb != VerbNone {
+			p.result.Objects = append(p.result.Objects, r.result)
 		}
 	}
 	return kept
@@ -43,30 +85,14 @@ func (p *pass) releaseAll() []applyset.ObjectID {
 
 // release applies nothing under the owner's own manager, which removes what it
 // owns alone. The UID keeps that from creating an object, or from touching one
-// that has taken the place. It says whether something was sent.
-func (p *pass) release(id applyset.ObjectID, result *ObjectResult) (bool, error) {
-	mapping, err := p.engine.client.RESTMapper().RESTMapping(id.GroupKind)
-	if meta.IsNoMatchError(err) {
-		return false, nil // the kind is gone, and its objects with it
+// that has taken the place.
+func (p *pass) release(r *plannedRelease) {
+	if err := p.giveBack(r.result.GVK, r.id.Key, r.result.UID); err != nil {
+		r.result.Outcome, r.result.Err = Failed, fmt.Errorf("give back the contribution: %w", err)
+		return
 	}
-	if err != nil {
-		return false, err
-	}
-	gvk := mapping.GroupVersionKind
-	result.GVK = gvk
-	found, err := p.liveMetadata(gvk, id.Key)
-	if err != nil {
-		return false, err
-	}
-	if found == nil || managedfields.Entry(found.ManagedFields, p.contributor()) == nil {
-		return false, nil
-	}
-	result.UID = found.UID
-	if err := p.giveBack(gvk, id.Key, found.UID); err != nil {
-		return false, err
-	}
-	delete(p.memory.children, id)
-	return true, nil
+	r.result.Outcome = Released
+	delete(p.memory.children, r.id)
 }
 
 func (p *pass) giveBack(gvk schema.GroupVersionKind, key types.NamespacedName, uid types.UID) error {

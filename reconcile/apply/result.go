@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
@@ -40,21 +37,18 @@ const (
 
 // ObjectResult is the outcome for one object.
 type ObjectResult struct {
-	// GVK is the kind of the object.
-	GVK schema.GroupVersionKind
-	// Key is its namespace and name.
-	Key types.NamespacedName
+	// Decision is what the pass decided to do. Its UID, with ResourceVersion,
+	// identifies what is known to exist after the pass, empty if nothing is
+	// known; its Err is the error behind Contested, Blocked and Failed,
+	// whether it was met while deciding or while carrying out.
+	Decision
 	// Outcome is what happened.
 	Outcome Outcome
-	// UID and ResourceVersion identify what is known to exist after the
-	// pass. Empty if nothing is known.
-	UID             types.UID
+	// ResourceVersion is the version after the pass, see Decision.
 	ResourceVersion string
-	// Err is the error behind Contested, Blocked and Failed.
-	Err error
 }
 
-// Wrote says whether the pass changed the object.
+// Wrote reports whether the pass changed the object.
 func (r ObjectResult) Wrote() bool {
 	switch r.Outcome {
 	case Created, Updated, Deleted, Pruned, Released:
@@ -70,14 +64,17 @@ type Result struct {
 	// Objects has one entry for each delete, child, and pruned object: first
 	// the deletes, then the children as planned, then the prunes.
 	Objects []ObjectResult
+	// Owner is the write of the owner's metadata that the pass began with,
+	// nil if there was none.
+	Owner *Decision
 	// OwnerErr is the error of the write of the owner's metadata, or of a
-	// set that is invalid. No child was written then.
+	// plan that is invalid. No child was written then.
 	OwnerErr error
 	// PruneBlocked says that children that are no longer planned were kept,
 	// and why. It is not part of Err.
 	PruneBlocked *PruneBlockedError
 	// Finalized says that the owner's finalizer was removed, or was not
-	// there, in a pass with Finalize: the owner may go.
+	// there, of an owner that is being deleted: it may go.
 	Finalized bool
 	// RequeueAfter asks for another pass, for example to confirm a
 	// deletion. Zero asks for none.

@@ -9,19 +9,23 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-// shrink takes out of the inventory what is confirmed to be gone: kinds that
-// are not planned were listed live without a result, namespaces are listed
-// live here. kept are contributions that could not be given back.
-func (p *pass) shrink(kept []applyset.ObjectID) error {
+// shrunk is the inventory without what is confirmed to be gone, nil if it
+// stays: kinds that are not planned were listed live without a result,
+// namespaces are listed live here. kept are contributions that could not be
+// given back.
+func (p *pass) shrunk(kept []applyset.ObjectID) (*applyset.Inventory, error) {
 	if p.group != nil {
-		return nil
+		return nil, nil
 	}
 	recorded, err := p.recorded()
 	if err != nil {
-		return err
+		return nil, err
+	}
+	if p.wanted != nil {
+		recorded = p.wanted // when it comes to this
 	}
 	if p.finalize {
-		return p.finish(recorded, kept)
+		return p.finished(recorded, kept), nil
 	}
 	wanted := p.plannedInventory()
 	wanted.Contributions = append(wanted.Contributions, kept...)
@@ -32,7 +36,7 @@ func (p *pass) shrink(kept []applyset.ObjectID) error {
 		}
 		empty, err := p.emptyNamespace(ns, wanted)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !empty {
 			wanted.Namespaces = append(wanted.Namespaces, ns)
@@ -40,13 +44,42 @@ func (p *pass) shrink(kept []applyset.ObjectID) error {
 		}
 	}
 	wanted.Normalise()
-	allowed := p.allowPrune != ""
+	if wanted.Equal(recorded) && p.allowPrune == "" {
+		return nil, nil
+	}
+	return wanted, nil
+}
+
+// decideShrink decides what is taken out of the inventory when nothing has to
+// be deleted or given back any more.
+func (p *pass) decideShrink() error {
+	shrunk, err := p.shrunk(nil)
+	if err != nil || shrunk == nil {
+		return err
+	}
+	p.pruning.shrunk = shrunk
+	p.announce()
+	return nil
+}
+
+// shrink records the inventory without what is gone.
+func (p *pass) shrink(kept []applyset.ObjectID) error {
+	shrunk := p.pruning.shrunk
+	if shrunk == nil || p.finalize { // what was carried out may have failed
+		var err error
+		if shrunk, err = p.shrunk(kept); err != nil {
+			return err
+		}
+	}
 	p.allowPrune = "" // the prune that it allowed is done
-	if wanted.Equal(recorded) && !allowed {
+	if shrunk == nil {
 		return nil
 	}
-	if err := p.record(wanted); err != nil {
+	if err := p.record(shrunk); err != nil && (!p.finalize || client.IgnoreNotFound(err) != nil) {
 		return fmt.Errorf("shrink the inventory: %w", err)
+	}
+	if p.finalize {
+		p.result.Finalized = true
 	}
 	return nil
 }
@@ -71,28 +104,29 @@ func (p *pass) emptyNamespace(namespace string, inv *applyset.Inventory) (bool, 
 	return true, nil
 }
 
-// finish removes the finalizer of an owner that is being deleted when nothing
-// is left for it to wait for.
-func (p *pass) finish(recorded *applyset.Inventory, kept []applyset.ObjectID) error {
-	if !recorded.Finalizer {
-		p.result.Finalized = true
-		return nil
-	}
-	if len(kept) > 0 || p.set.Hold || len(p.set.Children) > 0 || p.deleting() {
+// finished is the inventory of an owner that is being deleted and waits for
+// nothing any more, nil while it does.
+func (p *pass) finished(recorded *applyset.Inventory, kept []applyset.ObjectID) *applyset.Inventory {
+	if len(kept) > 0 || p.plan.Hold || p.deleting() {
 		return nil
 	}
 	done := *recorded
 	done.Finalizer = false
 	done.Contributions = nil
-	if err := p.record(&done); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("remove the finalizer: %w", err)
-	}
-	p.result.Finalized = true
-	return nil
+	return &done
 }
 
-// deleting says that a planned deletion is not confirmed yet.
+// deleting reports whether a planned deletion is not confirmed yet, or
+// something else stands in the way.
 func (p *pass) deleting() bool {
+	if slices.ContainsFunc(p.deletions, func(d *plannedDeletion) bool {
+		return d.result.Verb == VerbDelete || d.result.Reason == ReasonTerminating
+	}) {
+		return true
+	}
+	if slices.ContainsFunc(p.children, func(c *planned) bool { return c.result.Err != nil }) {
+		return true
+	}
 	return slices.ContainsFunc(p.result.Objects, func(r ObjectResult) bool {
 		return r.Err != nil || r.Outcome == Deleted || (r.Outcome == Unchanged && r.UID != "")
 	})
@@ -109,5 +143,5 @@ func (p *pass) conclude() {
 		}
 	}
 	m := &p.memory.prune
-	m.applied, m.generation, m.inputs = true, p.owner.GetGeneration(), p.set.Inputs
+	m.applied, m.generation, m.inputs = true, p.owner.GetGeneration(), p.plan.Inputs
 }

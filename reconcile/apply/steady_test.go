@@ -37,8 +37,8 @@ func (w *world) edit(o client.Object, patchType types.PatchType, patch, by strin
 var _ = Describe("Steady state", func() {
 	It("sends nothing in 200 passes over 50 children", func() {
 		w := newWorld()
-		plan := func() apply.Set {
-			var s apply.Set
+		plan := func() apply.Plan {
+			var s apply.Plan
 			for i := range 50 {
 				s.Apply(configMap(fmt.Sprintf("cm-%02d", i), "x"))
 			}
@@ -54,8 +54,8 @@ var _ = Describe("Steady state", func() {
 
 	It("sends nothing while children churn their status", func() {
 		w := newWorld()
-		plan := func() apply.Set {
-			var s apply.Set
+		plan := func() apply.Plan {
+			var s apply.Plan
 			s.Apply(deployment("churn"))
 			return s
 		}
@@ -73,8 +73,8 @@ var _ = Describe("Steady state", func() {
 
 	DescribeTable("repairs drift with one PATCH", func(patchType types.PatchType, patch string) {
 		w := newWorld()
-		plan := func() apply.Set {
-			var s apply.Set
+		plan := func() apply.Plan {
+			var s apply.Plan
 			s.Apply(deployment("drift"))
 			return s
 		}
@@ -103,8 +103,8 @@ var _ = Describe("Steady state", func() {
 
 	DescribeTable("leaves fields of others alone", func(patchType types.PatchType, patch string) {
 		w := newWorld()
-		plan := func() apply.Set {
-			var s apply.Set
+		plan := func() apply.Plan {
+			var s apply.Plan
 			s.Apply(deployment("foreign"))
 			return s
 		}
@@ -153,8 +153,8 @@ var _ = Describe("Steady state", func() {
 	It("applies a changed intent once, and removes fields that are no longer planned", func() {
 		w := newWorld()
 		value := map[string]string{"a": "1", "b": "2"}
-		plan := func() apply.Set {
-			var s apply.Set
+		plan := func() apply.Plan {
+			var s apply.Plan
 			data := map[string]string{}
 			maps.Copy(data, value)
 			s.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "cm"}, Data: data})

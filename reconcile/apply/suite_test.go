@@ -240,7 +240,7 @@ func (w *world) restart() {
 }
 
 // pass applies a set for an owner and returns the result with the requests.
-func (w *world) pass(set apply.Set) (apply.Result, []string) {
+func (w *world) pass(set apply.Plan) (apply.Result, []string) {
 	GinkgoHelper()
 	w.requests.take()
 	current := &widget.Widget{}
@@ -250,7 +250,7 @@ func (w *world) pass(set apply.Set) (apply.Result, []string) {
 }
 
 // converge passes until nothing is sent any more.
-func (w *world) converge(plan func() apply.Set) {
+func (w *world) converge(plan func() apply.Plan) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		result, sent := w.pass(plan())
@@ -261,7 +261,7 @@ func (w *world) converge(plan func() apply.Set) {
 }
 
 // synced waits until the cache shows what the server has.
-func (w *world) synced(plan func() apply.Set) {
+func (w *world) synced(plan func() apply.Plan) {
 	GinkgoHelper()
 	for _, c := range plan().Children {
 		if c.Object == nil {
@@ -289,7 +289,7 @@ func (w *world) syncedObject(o client.Object) {
 }
 
 // quiet passes n times and expects no request at all.
-func (w *world) quiet(n int, plan func() apply.Set) {
+func (w *world) quiet(n int, plan func() apply.Plan) {
 	GinkgoHelper()
 	for i := range n {
 		result, sent := w.pass(plan())

@@ -32,7 +32,7 @@ func (p *pass) write() {
 		ready := ranks[rank][:0]
 		for _, c := range ranks[rank] {
 			if err := p.needs(c); err != nil {
-				c.fail(Blocked, err)
+				c.failed(Blocked, err)
 				continue
 			}
 			ready = append(ready, c)
@@ -94,7 +94,7 @@ func definedBy(definition string, gk schema.GroupKind) bool {
 // send carries out the action of one child.
 func (p *pass) send(c *planned) {
 	if err := p.ctx.Err(); err != nil {
-		c.fail(Failed, err)
+		c.failed(Failed, err)
 		return
 	}
 	var err error
@@ -121,28 +121,36 @@ func (p *pass) patch(c *planned) error {
 	if err := p.takeFromController(c); err != nil {
 		return err
 	}
-	data, err := content.Body(c.content, c.kind.gvk, c.id.Key, c.uid)
-	if err != nil {
-		return fmt.Errorf("encode: %w", err)
-	}
-	answer, err := p.engine.apply(p.ctx, c, data, c.force)
-	if fields := conflicts(err); len(fields) > 0 && !c.force && p.mayForce(c, fields) {
-		answer, err = p.engine.apply(p.ctx, c, data, true)
-	}
+	answer, err := p.apply(c)
 	if err != nil {
 		return err
 	}
 	switch {
 	case c.live == nil && c.uid == "":
 		c.result.Outcome = Created
-	case c.live == nil || c.live.GetResourceVersion() != answer.GetResourceVersion():
+	case c.live == nil:
 		c.result.Outcome = Updated
+	case c.live.GetResourceVersion() != answer.GetResourceVersion():
+		c.result.Outcome, c.result.Fields = Updated, p.changes(c)
 	}
 	p.applied(c, answer)
 	return nil
 }
 
-// mayForce says whether all conflicts may be resolved in our favour.
+// apply sends the intent, by force where the conflicts allow it.
+func (p *pass) apply(c *planned, opts ...client.PatchOption) (client.Object, error) {
+	data, err := content.Body(c.content, c.kind.gvk, c.id.Key, c.uid)
+	if err != nil {
+		return nil, fmt.Errorf("encode: %w", err)
+	}
+	answer, err := p.engine.apply(p.ctx, c, data, c.force, opts...)
+	if fields := conflicts(err); len(fields) > 0 && !c.force && p.mayForce(c, fields) {
+		answer, err = p.engine.apply(p.ctx, c, data, true, opts...)
+	}
+	return answer, err
+}
+
+// mayForce reports whether all conflicts may be resolved in our favour.
 func (p *pass) mayForce(c *planned, fields []conflict) bool {
 	for _, f := range fields {
 		if !c.forces(f.Path) && (!f.update || c.child.Mode == Contribute) {

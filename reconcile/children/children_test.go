@@ -40,7 +40,7 @@ func set(t testing.TB, declared ...children.Child[facts]) children.Set[facts] {
 }
 
 // summary lists what a set plans: "mode name" for children, "delete name" for deletions.
-func summary(plan apply.Set) []string {
+func summary(plan apply.Plan) []string {
 	words := map[apply.Mode]string{apply.Own: "own", apply.Once: "once", apply.Shared: "shared"}
 	var out []string
 	for _, c := range plan.Children {
@@ -89,7 +89,7 @@ func TestPlan(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, summary(plan.Set())); diff != "" {
+			if diff := cmp.Diff(test.want, summary(plan)); diff != "" {
 				t.Errorf("plan (-want +got):\n%s", diff)
 			}
 		})
@@ -104,7 +104,7 @@ func TestNoHalfPlan(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "child: broken.yaml:3: ") || !strings.Contains(err.Error(), "child: nowhere.yaml: ") {
 		t.Errorf("both errors are wanted: %v", err)
 	}
-	if got := summary(plan.Set()); len(got) > 0 {
+	if got := summary(plan); len(got) > 0 {
 		t.Errorf("a failed set planned %v", got)
 	}
 }

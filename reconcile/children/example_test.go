@@ -31,7 +31,7 @@ func ExampleSet_Plan() {
 		{Template: "volume.yaml", When: func(w web) bool { return w.Stores }, Off: children.Keep},
 	}}
 	plan, err := set.Plan(web{Name: "shop"})
-	for _, child := range plan.Set().Children {
+	for _, child := range plan.Children {
 		fmt.Println(child.Object.GetName(), "keep:", child.Existing)
 	}
 	fmt.Println(err)

@@ -24,22 +24,22 @@ type declaredApplier struct {
 	clock clock.PassiveClock
 }
 
-// Apply checks the set against the declarations before the engine gets it. A set with an undeclared kind is refused as a
+// Apply checks the plan against the declarations before the engine gets it. A plan with an undeclared kind is refused as a
 // whole: without that child it would not be complete, and its live object would be pruned.
-func (a *declaredApplier) Apply(ctx context.Context, owner client.Object, set apply.Set) apply.Result {
-	children, err := a.children(owner, set)
+func (a *declaredApplier) Apply(ctx context.Context, owner client.Object, plan apply.Plan) apply.Result {
+	children, err := a.children(owner, plan)
 	if err != nil {
 		return apply.Result{OwnerErr: err}
 	}
 	key := client.ObjectKeyFromObject(owner)
 	tracked := a.reads.tracker.begin(key, scopeWrite)
 	defer tracked.end()
-	set.Children = a.installed(ctx, owner, tracked, set.Children, children)
-	set.Deletes = slices.DeleteFunc(slices.Clone(set.Deletes), func(d apply.Deletion) bool {
+	plan.Children = a.installed(ctx, owner, tracked, plan.Children, children)
+	plan.Deletes = slices.DeleteFunc(slices.Clone(plan.Deletes), func(d apply.Deletion) bool {
 		k, _, err := a.reads.find(d.Object)
 		return err == nil && k != nil && k.absent.Load()
 	})
-	result := a.Applier.Apply(ctx, owner, set)
+	result := a.Applier.Apply(ctx, owner, plan)
 	for _, object := range result.Objects {
 		// What stands in the way may belong to somebody else and carry no reference to us.
 		if k := a.reads.byKind[object.GVK]; k != nil && object.Err != nil {
@@ -86,11 +86,11 @@ type child struct {
 }
 
 // children finds the declared kind of each child; the error joins one refusal for each that is not declared.
-func (a *declaredApplier) children(owner client.Object, set apply.Set) ([]child, error) {
+func (a *declaredApplier) children(owner client.Object, plan apply.Plan) ([]child, error) {
 	var errs []error
-	children := make([]child, 0, len(set.Children))
-	for i := range set.Children {
-		planned := &set.Children[i]
+	children := make([]child, 0, len(plan.Children))
+	for i := range plan.Children {
+		planned := &plan.Children[i]
 		gvk, key, labels, err := a.identify(planned)
 		if err != nil {
 			errs = append(errs, err)
@@ -106,7 +106,7 @@ func (a *declaredApplier) children(owner client.Object, set apply.Set) ([]child,
 		}
 		children = append(children, child{Child: planned, kind: k, key: k.name(key), labels: labels})
 	}
-	for _, d := range set.Deletes {
+	for _, d := range plan.Deletes {
 		_, gvk, err := a.reads.find(d.Object)
 		if err == nil {
 			_, err = a.writable(gvk, forDeleted)

@@ -152,10 +152,10 @@ func (w *groupWorld) Get(ctx context.Context, key client.ObjectKey, into client.
 }
 
 // Apply makes the children and notes whether there is anything left to look after.
-func (w *groupWorld) Apply(ctx context.Context, owner client.Object, set apply.Set) apply.Result {
-	result := w.Applier.Apply(ctx, owner, set)
+func (w *groupWorld) Apply(ctx context.Context, owner client.Object, plan apply.Plan) apply.Result {
+	result := w.Applier.Apply(ctx, owner, plan)
 	if g, ok := owner.(*Group); ok {
-		g.idle = len(set.Children)+len(set.Deletes)+len(result.Objects) == 0 && result.OwnerErr == nil && result.PruneBlocked == nil &&
+		g.idle = len(plan.Children)+len(plan.Deletes)+len(result.Objects) == 0 && result.OwnerErr == nil && result.PruneBlocked == nil &&
 			!w.board.single
 	}
 	return result

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,7 +23,10 @@ import (
 type Plan struct {
 	Children     []Child    `json:"children,omitempty"`
 	Deletes      []Deletion `json:"deletes,omitempty"`
+	Policy       string     `json:"policy,omitempty"`
+	Hold         bool       `json:"hold,omitempty"`
 	RequeueAfter Duration   `json:"requeueAfter,omitzero"`
+	RequeueAt    time.Time  `json:"requeueAt,omitzero"`
 	Inputs       string     `json:"inputs,omitempty"`
 	PruneBlocked string     `json:"pruneBlocked,omitempty"`
 }
@@ -40,9 +44,10 @@ type Child struct {
 
 // Deletion is a planned deletion.
 type Deletion struct {
-	Kind                 string  `json:"kind"`
-	MatchResourceVersion bool    `json:"matchResourceVersion,omitempty"`
-	Object               Content `json:"object"`
+	Kind                 string            `json:"kind"`
+	MatchResourceVersion bool              `json:"matchResourceVersion,omitempty"`
+	MatchLabels          map[string]string `json:"matchLabels,omitempty"`
+	Object               Content           `json:"object"`
 }
 
 // Component is the health of one part.
@@ -60,7 +65,6 @@ type Component struct {
 // Applied is what became of the plan: the answer of the engine, with the metadata of the owner when it was written.
 type Applied struct {
 	Hold         bool               `json:"hold,omitempty"`
-	Finalize     bool               `json:"finalize,omitempty"`
 	Objects      []AppliedObject    `json:"objects,omitempty"`
 	OwnerError   *Error             `json:"ownerError,omitempty"`
 	PruneBlocked *PruneBlocked      `json:"pruneBlocked,omitempty"`
@@ -76,6 +80,9 @@ type AppliedObject struct {
 	Kind            string        `json:"kind"`
 	Namespace       string        `json:"namespace,omitempty"`
 	Name            string        `json:"name"`
+	Verb            apply.Verb    `json:"verb,omitempty"`
+	Reason          apply.Reason  `json:"reason,omitempty"`
+	Fields          []string      `json:"fields,omitempty"`
 	Outcome         apply.Outcome `json:"outcome"`
 	UID             types.UID     `json:"uid,omitempty"`
 	ResourceVersion string        `json:"resourceVersion,omitempty"`
@@ -120,9 +127,11 @@ func printed(gvk schema.GroupVersionKind) string {
 
 // plan writes a plan down.
 func (n namer) plan(p *reconcile.PlanResult) (out Plan, err error) {
-	set := p.Set()
-	out = Plan{Inputs: set.Inputs, RequeueAfter: Duration{p.RequeueAfter}, PruneBlocked: text(set.PruneBlocked)}
-	for _, planned := range set.Children {
+	out = Plan{
+		Policy: planPolicies()[p.Policy], Hold: p.Hold, Inputs: p.Inputs,
+		RequeueAfter: Duration{p.RequeueAfter}, RequeueAt: p.RequeueAt, PruneBlocked: text(p.PruneBlocked),
+	}
+	for _, planned := range p.Children {
 		child := Child{
 			Mode: modes()[planned.Mode], Adoption: adoptions()[planned.Adoption], Existing: planned.Existing, Recreate: planned.Recreate,
 		}
@@ -144,8 +153,10 @@ func (n namer) plan(p *reconcile.PlanResult) (out Plan, err error) {
 		}
 		out.Children = append(out.Children, child)
 	}
-	for _, planned := range set.Deletes {
-		deletion := Deletion{Kind: n.kind(planned.Object), MatchResourceVersion: planned.MatchResourceVersion}
+	for _, planned := range p.Deletes {
+		deletion := Deletion{
+			Kind: n.kind(planned.Object), MatchResourceVersion: planned.MatchResourceVersion, MatchLabels: planned.Labels,
+		}
 		if deletion.Object, err = sparse(planned.Object); err != nil {
 			return out, fmt.Errorf("plan: deletion of %s: %w", deletion.Kind, err)
 		}
@@ -156,6 +167,10 @@ func (n namer) plan(p *reconcile.PlanResult) (out Plan, err error) {
 
 func modes() map[apply.Mode]string {
 	return map[apply.Mode]string{apply.Shared: "shared", apply.Once: "once", apply.Contribute: "contribute"}
+}
+
+func planPolicies() map[apply.Policy]string {
+	return map[apply.Policy]string{apply.Suspend: "suspend", apply.Withdraw: "withdraw"}
 }
 
 func adoptions() map[apply.Adoption]string {
@@ -186,14 +201,15 @@ func components(list []health.Component) []Component {
 }
 
 // appliedOf writes the answer of the engine down.
-func appliedOf(set apply.Set, result apply.Result) *Applied {
+func appliedOf(plan apply.Plan, result apply.Result) *Applied {
 	out := &Applied{
-		Hold: set.Hold, Finalize: set.Finalize, OwnerError: errorOf(result.OwnerErr), Finalized: result.Finalized,
+		Hold: plan.Hold, OwnerError: errorOf(result.OwnerErr), Finalized: result.Finalized,
 		RequeueAfter: Duration{result.RequeueAfter},
 	}
 	for _, o := range result.Objects {
 		out.Objects = append(out.Objects, AppliedObject{
 			Group: o.GVK.Group, Version: o.GVK.Version, Kind: o.GVK.Kind, Namespace: o.Key.Namespace, Name: o.Key.Name,
+			Verb: o.Verb, Reason: o.Reason, Fields: changed(o.Fields),
 			Outcome: o.Outcome, UID: o.UID, ResourceVersion: o.ResourceVersion, Error: errorOf(o.Err),
 		})
 	}
@@ -205,14 +221,34 @@ func appliedOf(set apply.Set, result apply.Result) *Applied {
 	return out
 }
 
+func fieldsOf(paths []string) []apply.FieldChange {
+	var out []apply.FieldChange
+	for _, path := range paths {
+		out = append(out, apply.FieldChange{Path: path})
+	}
+	return out
+}
+
+// changed are the paths of the fields; their values are in the plan.
+func changed(fields []apply.FieldChange) []string {
+	var out []string
+	for _, f := range fields {
+		out = append(out, f.Path)
+	}
+	return out
+}
+
 // result is the answer of the engine.
 func (a *Applied) result() apply.Result {
 	out := apply.Result{OwnerErr: a.OwnerError.err(), Finalized: a.Finalized, RequeueAfter: a.RequeueAfter.Duration}
 	for _, o := range a.Objects {
 		out.Objects = append(out.Objects, apply.ObjectResult{
-			GVK:     schema.GroupVersionKind{Group: o.Group, Version: o.Version, Kind: o.Kind},
-			Key:     types.NamespacedName{Namespace: o.Namespace, Name: o.Name},
-			Outcome: o.Outcome, UID: o.UID, ResourceVersion: o.ResourceVersion, Err: o.Error.err(),
+			Decision: apply.Decision{
+				GVK: schema.GroupVersionKind{Group: o.Group, Version: o.Version, Kind: o.Kind},
+				Key: types.NamespacedName{Namespace: o.Namespace, Name: o.Name}, UID: o.UID,
+				Verb: o.Verb, Reason: o.Reason, Fields: fieldsOf(o.Fields), Err: o.Error.err(),
+			},
+			Outcome: o.Outcome, ResourceVersion: o.ResourceVersion,
 		})
 	}
 	if kept := a.PruneBlocked; kept != nil {

@@ -97,7 +97,7 @@ type engine struct {
 	err    error
 }
 
-func (e *engine) Apply(_ context.Context, owner client.Object, _ apply.Set) apply.Result {
+func (e *engine) Apply(_ context.Context, owner client.Object, _ apply.Plan) apply.Result {
 	owner.SetResourceVersion("1000")
 	owner.SetFinalizers([]string{"test/finalizer"})
 	return e.result
@@ -233,7 +233,7 @@ func TestReplay(t *testing.T) {
 	key := types.NamespacedName{Namespace: "shop", Name: "cart"}
 	failed := func(err error) *engine {
 		return &engine{result: apply.Result{RequeueAfter: time.Minute, Objects: []apply.ObjectResult{
-			{GVK: child, Key: key, Outcome: apply.Failed, Err: err},
+			{Decision: apply.Decision{GVK: child, Key: key, Err: err}, Outcome: apply.Failed},
 		}}}
 	}
 	controlled := &metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: "other", UID: "x"}
@@ -303,8 +303,11 @@ func TestReplayNamesUnrecordedReads(t *testing.T) {
 func TestSecretsAreRedacted(t *testing.T) {
 	t.Parallel()
 	quoting := &engine{result: apply.Result{Objects: []apply.ObjectResult{{
-		GVK: schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, Key: types.NamespacedName{Namespace: "shop", Name: "cart"},
-		Outcome: apply.Failed, Err: fmt.Errorf("invalid value: %q", password),
+		Decision: apply.Decision{
+			GVK: schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, Key: types.NamespacedName{Namespace: "shop", Name: "cart"},
+			Err: fmt.Errorf("invalid value: %q", password),
+		},
+		Outcome: apply.Failed,
 	}}}}
 	text := recorded(t, config(shop{}, quoting, owner("db"), secret()))
 	sum := fmt.Sprintf("%x", sha256.Sum256([]byte(password)))

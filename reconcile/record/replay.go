@@ -165,7 +165,7 @@ func decode(data Content, into runtime.Object) error {
 }
 
 // Apply answers as the engine did, and keeps the metadata of the owner at what it had written.
-func (p *player) Apply(_ context.Context, owner client.Object, _ apply.Set) apply.Result {
+func (p *player) Apply(_ context.Context, owner client.Object, _ apply.Plan) apply.Result {
 	if p.rec.Applied == nil {
 		return apply.Result{}
 	}

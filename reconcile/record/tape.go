@@ -187,10 +187,10 @@ type writesTape struct {
 	tape *tape
 }
 
-func (w *writesTape) Apply(ctx context.Context, owner client.Object, set apply.Set) apply.Result {
+func (w *writesTape) Apply(ctx context.Context, owner client.Object, plan apply.Plan) apply.Result {
 	before := owner.GetResourceVersion()
-	result := w.Applier.Apply(ctx, owner, set)
-	applied := appliedOf(set, result)
+	result := w.Applier.Apply(ctx, owner, plan)
+	applied := appliedOf(plan, result)
 	if owner.GetResourceVersion() != before {
 		applied.Owner = metadataOf(owner)
 	}

@@ -34,7 +34,7 @@ func (r *reading) PlanResources(
 	ctx context.Context, rc reconcile.ReconcileContext[*aimv1alpha1.AIMService], obs aimservice.ServiceObservation,
 ) reconcile.PlanResult {
 	plan := r.ServiceReconciler.PlanResources(ctx, rc, obs)
-	plan.Standstill = true
+	plan.Policy = apply.Suspend
 	return plan
 }
 

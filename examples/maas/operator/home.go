@@ -38,7 +38,7 @@ func NewHome(mgr manager.Manager, config backend.Config, interval time.Duration)
 func (h *Home) ensure(ctx context.Context) error {
 	owner := controller.GroupOf("maas-home")
 	owner.Name, owner.UID = h.config.SubscriptionNamespace, "maas-home"
-	var set apply.Set
+	var set apply.Plan
 	set.ApplyOnce(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: h.config.SubscriptionNamespace, Labels: map[string]string{
 		"opendatahub.io/generated-namespace": "true", backend.ManagedBy: backend.Manager, backend.PartOf: backend.Manager,
 	}}})

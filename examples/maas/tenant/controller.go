@@ -153,9 +153,12 @@ func (r *Reconciler) ComposeState(_ context.Context, _ reconcile.ReconcileContex
 // PlanResources plans the platform. While something is missing, what is there
 // stays; a tenant that is switched off keeps its platform or gives it up.
 func (r *Reconciler) PlanResources(_ context.Context, _ reconcile.ReconcileContext[*maasv1alpha1.Tenant], w *world) reconcile.PlanResult {
-	plan := reconcile.PlanResult{Hold: !w.idle(), Standstill: !w.outcome.install}
-	if w.managementWish == removed {
-		plan.Withdraw, plan.Standstill = true, w.tenant.Annotations[apply.GroupKindsAnnotation] == "" // nothing is left
+	plan := reconcile.PlanResult{Hold: !w.idle()}
+	switch {
+	case w.managementWish == removed:
+		plan.Policy = apply.Withdraw
+	case !w.outcome.install:
+		plan.Policy = apply.Suspend
 	}
 	if w.outcome.install {
 		for _, object := range w.rendered {

@@ -177,7 +177,7 @@ func (*Reconciler) Migrate(m *v1beta1.ModelRegistry) {
 // Finalize waits until the status tells of the deletion. What the registry has outside its namespace is in the inventory.
 func (*Reconciler) Finalize(_ context.Context, rc pass, _ Fetched) (plan reconcile.PlanResult) {
 	if !told(rc.Object) {
-		plan.RequeueAfter = time.Millisecond
+		plan.Hold, plan.RequeueAfter = true, time.Millisecond
 	}
 	return plan
 }

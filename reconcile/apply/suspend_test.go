@@ -21,7 +21,7 @@ var _ = Describe("An owner that is not managed for now", func() {
 		w.converge(plan)
 		Expect(w.stored().Finalizers).NotTo(BeEmpty())
 
-		standstill := func() apply.Set { return apply.Set{Standstill: true} }
+		standstill := func() apply.Plan { return apply.Plan{Policy: apply.Suspend} }
 		w.converge(standstill)
 		Expect(w.stored().Finalizers).To(BeEmpty())
 		Expect(w.stored().Annotations).To(HaveKeyWithValue(apply.NamespacesAnnotation, other.Name), "a later plan has to find what is left")
@@ -31,7 +31,7 @@ var _ = Describe("An owner that is not managed for now", func() {
 		w.quiet(2, standstill)
 
 		By("a pass that cannot tell yet what is wanted holds the finalizer")
-		w.converge(func() apply.Set { return apply.Set{Standstill: true, Hold: true} })
+		w.converge(func() apply.Plan { return apply.Plan{Policy: apply.Suspend, Hold: true} })
 		Expect(w.stored().Finalizers).NotTo(BeEmpty())
 
 		By("the plan is back, and what is missing in it goes")
@@ -46,10 +46,10 @@ var _ = Describe("An owner that is not managed for now", func() {
 		w.converge(planOf(func() []client.Object {
 			return []client.Object{configMap("a", "1"), configMap("b", "1"), configMap("c", "1"), configMap("d", "1")}
 		}))
-		result, _ := w.pass(apply.Set{})
+		result, _ := w.pass(apply.Plan{})
 		Expect(result.PruneBlocked).To(HaveOccurred(), "nothing explains an empty plan")
 		Expect(w.names()).To(HaveLen(4))
-		w.converge(func() apply.Set { return apply.Set{Withdraw: true} })
+		w.converge(func() apply.Plan { return apply.Plan{Policy: apply.Withdraw} })
 		Expect(w.names()).To(BeEmpty())
 	})
 })

@@ -1,49 +1,68 @@
 package apply
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Set is everything that one pass wants to be true about the children of one
+// Plan is everything that one pass wants to be true about the children of one
 // owner. It must be complete: a child that was applied before and is missing
-// here is pruned. The zero value plans nothing.
-type Set struct {
+// here is pruned. The zero value plans nothing. reconcile.PlanResult is this
+// type, so that author, engine, diff and recording speak of one plan.
+type Plan struct {
 	// Children are the objects to apply. The order given is kept within a
 	// kind; across kinds the engine orders them itself, see [Engine.Apply].
 	Children []Child
 	// Deletes are the objects that must not exist.
 	Deletes []Deletion
-	// Hold keeps the finalizer on the owner although no child needs it,
-	// for owners that have something outside the cluster to clean up.
+	// Policy says what a pass does with the plan. Default [Manage].
+	Policy Policy
+	// Hold keeps the finalizer on the owner although no child needs it, for
+	// owners that have something outside the cluster to clean up, and, of an
+	// owner that is being deleted, until it is false. It says nothing about
+	// the children. Default false.
 	Hold bool
-	// Standstill leaves the children as they are: nothing is applied, deleted
-	// or pruned, whatever else the set says. The finalizer is kept while Hold
-	// says so and taken off otherwise; the inventory stays, so that a later
-	// set takes up where the last one ended. For a pass that must not or
-	// cannot say what is wanted. An owner that is being deleted ignores it.
-	Standstill bool
-	// Withdraw says that a set with few children or none is meant: its prune
-	// is not guarded, although neither spec nor inputs have changed.
-	Withdraw bool
-	// Finalize says that the owner is being deleted and the set is what has
-	// to exist meanwhile. An owner with a deletion timestamp implies it.
-	// Children that garbage collection does not reach are deleted, and when
-	// the last one is gone, Children is empty and Hold is false, the
-	// finalizer is removed. Prunes are not guarded.
-	Finalize bool
-	// PruneBlocked, when not nil, says why the set may be incomplete, for
-	// example the error of a read. Nothing is pruned, and the result says
-	// so with this error as the cause.
-	PruneBlocked error
+	// RequeueAfter asks for another pass after this time at the latest,
+	// counted from the end of the pass; a negative time is over already, so
+	// that the pass follows at once. Zero asks for none.
+	RequeueAfter time.Duration
+	// RequeueAt asks for another pass at this time at the latest; a time that
+	// has passed asks for one at once. The zero time asks for none.
+	RequeueAt time.Time
 	// Inputs identifies what the plan was made from besides the owner's
 	// spec, for example a hash of the objects that it read. The guard
 	// against pruning too much holds while it and the owner's generation
 	// are those of the last successful apply. Empty is a value like others.
 	Inputs string
+	// PruneBlocked, when not nil, says why the plan may be incomplete, for
+	// example the error of a read. Nothing is pruned, and the result says
+	// so with this error as the cause.
+	PruneBlocked error
 }
 
-// Child is one object of a [Set]. Exactly one of Object and Configuration is
+// Policy says what a pass does with a [Plan].
+type Policy int
+
+const (
+	// Manage carries the plan out: children are applied, and what is no
+	// longer planned is pruned, guarded against pruning too much.
+	Manage Policy = iota
+	// Suspend leaves the children as they are: nothing is applied, deleted
+	// or pruned, whatever else the plan says. The finalizer is kept while
+	// Hold says so and taken off otherwise; the inventory stays, so that a
+	// later plan takes up where the last one ended. It is for an owner that
+	// is not to be managed for now, and for a pass that cannot say what is
+	// wanted. An owner that is being deleted ignores it.
+	Suspend
+	// Withdraw is [Manage] for a plan in which few children, or none, are
+	// meant: its prune is not guarded, although neither spec nor inputs have
+	// changed. It is for an owner that an annotation has switched off.
+	Withdraw
+)
+
+// Child is one object of a [Plan]. Exactly one of Object and Configuration is
 // set.
 type Child struct {
 	// Object is a typed or unstructured object. Only what is set in it is
@@ -62,7 +81,7 @@ type Child struct {
 	Adoption Adoption
 	// Existing restricts [Once] to a child that exists: it is not created.
 	// Somebody else's object of the name is none of ours and no error.
-	// See [Set.Keep]. Default false.
+	// See [Plan.Keep]. Default false.
 	Existing bool
 	// Recreate allows to delete and recreate the object when the server
 	// refuses the change because a field is immutable. Default false.
@@ -106,55 +125,80 @@ type Deletion struct {
 }
 
 // Apply plans obj as a child that the owner controls.
-func (s *Set) Apply(obj client.Object, opts ...ChildOption) {
-	s.add(Child{Object: obj}, opts)
+func (p *Plan) Apply(obj client.Object, opts ...ChildOption) {
+	p.add(Child{Object: obj}, opts)
 }
 
 // ApplyConfiguration plans a generated apply configuration as a child that the
 // owner controls.
-func (s *Set) ApplyConfiguration(ac runtime.ApplyConfiguration, opts ...ChildOption) {
-	s.add(Child{Configuration: ac}, opts)
+func (p *Plan) ApplyConfiguration(ac runtime.ApplyConfiguration, opts ...ChildOption) {
+	p.add(Child{Configuration: ac}, opts)
 }
 
 // ApplyWithoutOwnerRef plans obj as an object that several owners share.
-func (s *Set) ApplyWithoutOwnerRef(obj client.Object, opts ...ChildOption) {
-	s.add(Child{Object: obj, Mode: Shared}, opts)
+func (p *Plan) ApplyWithoutOwnerRef(obj client.Object, opts ...ChildOption) {
+	p.add(Child{Object: obj, Mode: Shared}, opts)
 }
 
 // ApplyOnce plans obj to be created if missing and left alone afterwards.
-func (s *Set) ApplyOnce(obj client.Object, opts ...ChildOption) {
-	s.add(Child{Object: obj, Mode: Once}, opts)
+func (p *Plan) ApplyOnce(obj client.Object, opts ...ChildOption) {
+	p.add(Child{Object: obj, Mode: Once}, opts)
 }
 
 // Keep plans that the child stays as it is if it exists: it is neither created
 // nor changed nor pruned. It is for what must survive the feature that it was
-// made for, such as the volume of a database. It still goes with its owner.
-func (s *Set) Keep(obj client.Object) {
-	s.add(Child{Object: obj, Mode: Once, Existing: true}, nil)
+// made for, such as the volume of a database, and for a pass that cannot say
+// what the child should be, because what it is made from is away for the
+// moment. It still goes with its owner. The child may be one that was read.
+func (p *Plan) Keep(child client.Object) {
+	kept, ok := child.DeepCopyObject().(client.Object)
+	if !ok {
+		return // no client.Object copies itself into something else
+	}
+	kept.SetManagedFields(nil)
+	kept.SetResourceVersion("")
+	kept.SetUID("")
+	p.add(Child{Object: kept, Mode: Once, Existing: true}, nil)
+}
+
+// RequeueIn returns how long after now the plan asks for another pass, the
+// sooner of RequeueAfter and RequeueAt, and false if it asks for none. A time
+// that is over is a nanosecond from now.
+func (p *Plan) RequeueIn(now time.Time) (time.Duration, bool) {
+	in, asked := p.RequeueAfter, p.RequeueAfter != 0
+	if !p.RequeueAt.IsZero() {
+		if at := p.RequeueAt.Sub(now); !asked || at < in {
+			in, asked = at, true
+		}
+	}
+	if !asked {
+		return 0, false
+	}
+	return max(in, time.Nanosecond), true
 }
 
 // Contribute plans the fields set in obj as fields of somebody else's object.
-func (s *Set) Contribute(obj client.Object, opts ...ChildOption) {
-	s.add(Child{Object: obj, Mode: Contribute}, opts)
+func (p *Plan) Contribute(obj client.Object, opts ...ChildOption) {
+	p.add(Child{Object: obj, Mode: Contribute}, opts)
 }
 
 // Delete plans that obj does not exist.
-func (s *Set) Delete(obj client.Object, opts ...DeletionOption) {
+func (p *Plan) Delete(obj client.Object, opts ...DeletionOption) {
 	d := Deletion{Object: obj}
 	for _, o := range opts {
 		o.ApplyToDeletion(&d)
 	}
-	s.Deletes = append(s.Deletes, d)
+	p.Deletes = append(p.Deletes, d)
 }
 
-func (s *Set) add(c Child, opts []ChildOption) {
+func (p *Plan) add(c Child, opts []ChildOption) {
 	for _, o := range opts {
 		o.ApplyToChild(&c)
 	}
-	if s.Children == nil {
-		s.Children = make([]Child, 0, usualChildren)
+	if p.Children == nil {
+		p.Children = make([]Child, 0, usualChildren)
 	}
-	s.Children = append(s.Children, c)
+	p.Children = append(p.Children, c)
 }
 
 // usualChildren is the room that a plan starts with.

@@ -14,9 +14,15 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 )
 
-// values renders the change from one value to another, down to the fields that
+// changeWriter collects the changes of the fields of a child.
+type changeWriter struct {
+	child   *planned
+	changes []FieldChange
+}
+
+// values adds the change from one value to another, down to the fields that
 // differ.
-func (d *diffWriter) values(c *planned, path string, from, to any) {
+func (w *changeWriter) values(path string, from, to any) {
 	if reflect.DeepEqual(from, to) {
 		return
 	}
@@ -24,7 +30,7 @@ func (d *diffWriter) values(c *planned, path string, from, to any) {
 	toMap, toIs := to.(map[string]any)
 	if (fromIs || content.IsAbsent(from)) && (toIs || content.IsAbsent(to)) && len(fromMap)+len(toMap) > 0 {
 		for _, name := range unionKeys(fromMap, toMap) {
-			d.values(c, path+"."+name, valueOrAbsent(fromMap, name), valueOrAbsent(toMap, name))
+			w.values(path+"."+name, valueOrAbsent(fromMap, name), valueOrAbsent(toMap, name))
 		}
 		return
 	}
@@ -32,26 +38,31 @@ func (d *diffWriter) values(c *planned, path string, from, to any) {
 	toList, toIs := to.([]any)
 	if fromIs && toIs && len(fromList) == len(toList) {
 		for i := range fromList {
-			d.values(c, path+"["+strconv.Itoa(i)+"]", fromList[i], toList[i])
+			w.values(path+"["+strconv.Itoa(i)+"]", fromList[i], toList[i])
 		}
 		return
 	}
-	d.line(c, path, from, to)
+	w.line(path, from, to)
 }
 
-func (d *diffWriter) line(c *planned, path string, from, to any) {
-	old, now := render(from), render(to)
-	if c.id.GroupKind == (schema.GroupKind{Kind: "Secret"}) && (strings.HasPrefix(path, ".data") || strings.HasPrefix(path, ".stringData")) {
-		old, now = "***", "***"
+func (w *changeWriter) line(path string, from, to any) {
+	f := FieldChange{Path: path, From: render(from), To: render(to)}
+	if w.child.id.GroupKind == (schema.GroupKind{Kind: "Secret"}) && (strings.HasPrefix(path, ".data") || strings.HasPrefix(path, ".stringData")) {
+		f.From, f.To = masked(f, f.From, ""), masked(f, f.To, " (changed)")
 	}
+	w.changes = append(w.changes, f)
+}
+
+// masked tells of a secret value only whether there is one, and whether it is
+// another one.
+func masked(f FieldChange, value, changed string) string {
 	switch {
-	case content.IsAbsent(from):
-		fmt.Fprintf(&d.out, "  + %s: %s\n", path, now)
-	case content.IsAbsent(to):
-		fmt.Fprintf(&d.out, "  - %s: %s\n", path, old)
-	default:
-		fmt.Fprintf(&d.out, "  ~ %s: %s -> %s\n", path, old, now)
+	case value == "":
+		return ""
+	case f.From == "" || f.From == f.To:
+		return "***"
 	}
+	return "***" + changed
 }
 
 func unionKeys(a, b map[string]any) []string {
@@ -73,6 +84,9 @@ func valueOrAbsent(m map[string]any, name string) any {
 }
 
 func render(value any) string {
+	if content.IsAbsent(value) {
+		return ""
+	}
 	data, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Sprint(value)

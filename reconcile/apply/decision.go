@@ -1,0 +1,187 @@
+package apply
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+)
+
+// Verb is what a pass does with one object.
+type Verb string
+
+const (
+	// VerbNone sends nothing.
+	VerbNone Verb = "none"
+	// VerbCreate creates the object.
+	VerbCreate Verb = "create"
+	// VerbUpdate applies the plan to the object that exists.
+	VerbUpdate Verb = "update"
+	// VerbDelete deletes the object, as the plan asks for.
+	VerbDelete Verb = "delete"
+	// VerbPrune deletes a child that is no longer planned.
+	VerbPrune Verb = "prune"
+	// VerbRelease gives the fields of a contribution back.
+	VerbRelease Verb = "release"
+	// VerbRecord writes the inventory and the finalizer to the owner.
+	VerbRecord Verb = "record"
+)
+
+// Reason is why a pass does what it does with one object, one word in camel
+// case as in conditions and events.
+type Reason string
+
+const (
+	// ReasonUpToDate: the object is as planned.
+	ReasonUpToDate Reason = "UpToDate"
+	// ReasonMissing: the object does not exist.
+	ReasonMissing Reason = "Missing"
+	// ReasonPlanChanged: the plan is another one than the last applied.
+	ReasonPlanChanged Reason = "PlanChanged"
+	// ReasonDrift: somebody has changed fields of ours since the last apply.
+	ReasonDrift Reason = "Drift"
+	// ReasonDiffers: the object is not as planned, and this process does not
+	// know what was applied to it before.
+	ReasonDiffers Reason = "Differs"
+	// ReasonFormerManager: fields are owned under a former name of ours.
+	ReasonFormerManager Reason = "FormerManager"
+	// ReasonExists: the object exists, and more was not asked for.
+	ReasonExists Reason = "Exists"
+	// ReasonStaleCache: the cache does not show our last write yet.
+	ReasonStaleCache Reason = "StaleCache"
+	// ReasonTerminating: the object is being deleted.
+	ReasonTerminating Reason = "Terminating"
+	// ReasonOptedOut: the object has [Options.OptOutAnnotation].
+	ReasonOptedOut Reason = "OptedOut"
+	// ReasonNotOwned: the object is not this owner's.
+	ReasonNotOwned Reason = "NotOwned"
+	// ReasonContested: other managers own planned fields.
+	ReasonContested Reason = "Contested"
+	// ReasonBackoff: the same request failed before, and nothing has changed
+	// that could help.
+	ReasonBackoff Reason = "Backoff"
+	// ReasonInvalid: the plan is not valid.
+	ReasonInvalid Reason = "Invalid"
+	// ReasonReadFailed: the object could not be read.
+	ReasonReadFailed Reason = "ReadFailed"
+	// ReasonPlanned: the plan asks for the deletion.
+	ReasonPlanned Reason = "Planned"
+	// ReasonNotPlanned: the plan does not name the object any more.
+	ReasonNotPlanned Reason = "NotPlanned"
+	// ReasonNoMatch: the object is not the one that the plan means.
+	ReasonNoMatch Reason = "NoMatch"
+	// ReasonInventory: the owner's metadata has to name other kinds,
+	// namespaces or contributions, or another finalizer.
+	ReasonInventory Reason = "Inventory"
+)
+
+// Decision is what a pass does with one object, and why. [Engine.Apply]
+// carries decisions out, [Engine.Diff] returns them.
+type Decision struct {
+	// GVK is the kind of the object.
+	GVK schema.GroupVersionKind
+	// Key is its namespace and name.
+	Key types.NamespacedName
+	// UID is the object that is meant, empty if none is known.
+	UID types.UID
+	// Verb is what is done.
+	Verb Verb
+	// Reason is why.
+	Reason Reason
+	// Fields are the fields that an update changes, and for [Engine.Diff]
+	// those that a create sets. Values of Secrets are masked.
+	Fields []FieldChange
+	// RequeueAfter is when to look again, for what the decision waits for.
+	// Zero is never.
+	RequeueAfter time.Duration
+	// Err is why the object cannot be as planned, nil if nothing speaks
+	// against it.
+	Err error
+}
+
+// FieldChange is one field that a pass changes.
+type FieldChange struct {
+	// Path is the field, ".spec.replicas".
+	Path string
+	// From and To are the values as JSON, empty for a missing one. With
+	// both empty, or both the same, the value stays and only its owner
+	// changes.
+	From, To string
+}
+
+// String is one line: "~ .spec.replicas: 1 -> 3".
+func (f FieldChange) String() string {
+	switch {
+	case f.From == f.To:
+		return "= " + f.Path + ": owned from now on"
+	case f.From == "":
+		return "+ " + f.Path + ": " + f.To
+	case f.To == "":
+		return "- " + f.Path + ": " + f.From
+	}
+	return "~ " + f.Path + ": " + f.From + " -> " + f.To
+}
+
+// Decisions is all that a pass does for one owner.
+type Decisions struct {
+	// Owner is the write of the owner's metadata, nil if there is none.
+	Owner *Decision
+	// Objects has one entry for each deletion, child and pruned object, in
+	// the order in which [Result.Objects] has them.
+	Objects []Decision
+	// PruneBlocked says that children that are no longer planned are kept,
+	// and why.
+	PruneBlocked *PruneBlockedError
+}
+
+// String renders what is done as text, one object after another, and nothing
+// for objects that are right already:
+//
+//   - ConfigMap shop/settings: create (Missing)
+//   - .data.color: "green"
+//     ~ Deployment shop/web: update (PlanChanged)
+//     ~ .spec.replicas: 1 -> 3
+//   - Secret shop/old: prune (NotPlanned)
+//
+// A line with an exclamation mark is something that fails.
+func (d Decisions) String() string {
+	var b strings.Builder
+	if d.Owner != nil {
+		b.WriteString(d.Owner.String())
+	}
+	for i := range d.Objects {
+		b.WriteString(d.Objects[i].String())
+	}
+	if d.PruneBlocked != nil {
+		fmt.Fprintf(&b, "! prune: %s\n", d.PruneBlocked)
+	}
+	return b.String()
+}
+
+// String renders the decision as [Decisions.String] does.
+func (d Decision) String() string {
+	name := applyset.ObjectName(d.GVK.Kind, d.Key.Namespace, d.Key.Name)
+	if d.Err != nil {
+		return fmt.Sprintf("! %s: %s\n", name, d.Err)
+	}
+	if d.Verb == VerbNone {
+		return ""
+	}
+	mark := "-"
+	switch d.Verb { //nolint:exhaustive // the others take something away
+	case VerbCreate:
+		mark = "+"
+	case VerbUpdate, VerbRecord:
+		mark = "~"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s: %s (%s)\n", mark, name, d.Verb, d.Reason)
+	for _, f := range d.Fields {
+		fmt.Fprintf(&b, "  %s\n", f)
+	}
+	return b.String()
+}
