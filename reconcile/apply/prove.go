@@ -36,6 +36,7 @@ func (p *pass) prove(c *planned) {
 	entry := managedfields.Entry(c.live.GetManagedFields(), c.manager)
 	if entry == nil || entry.FieldsV1 == nil {
 		c.yield(&managedfields.Set{}, live)
+		p.tellLeftovers(c)
 		p.mustApply(c, nil)
 		return
 	}
