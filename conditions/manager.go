@@ -119,6 +119,14 @@ func (m *Manager) Stored(conditionType string) (metav1.Condition, bool) {
 	return metav1.Condition{}, false
 }
 
+// Options returns how the condition that was set in this pass is announced. It reports false when this pass did not set it.
+func (m *Manager) Options(conditionType string) (Options, bool) {
+	if at, found := m.find(conditionType); found && m.entries[at].set {
+		return m.entries[at].options, true
+	}
+	return Options{}, false
+}
+
 // Delete removes the condition; a type that does not exist is fine.
 func (m *Manager) Delete(conditionType string) {
 	if at, found := m.find(conditionType); found {

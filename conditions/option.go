@@ -28,6 +28,9 @@ type Options struct {
 	LogMessage string
 }
 
+// ApplyToCondition implements [Option]: it replaces all options before it.
+func (o Options) ApplyToCondition(options *Options) { *options = o }
+
 // Announcement is the usual combination of event and log of a condition.
 type Announcement int
 
@@ -93,6 +96,7 @@ func (t LogMessage) ApplyToCondition(options *Options) { options.LogMessage = st
 
 // Every option is an [Option].
 var (
+	_ Option = Options{}
 	_ Option = AsInfo
 	_ Option = NormalEvent
 	_ Option = Level(0)

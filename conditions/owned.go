@@ -7,34 +7,34 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Owned reads from an object's managedFields which condition types a field manager owns in status.conditions; the result is for
+// Owned reads from an object's managedFields which condition types the field managers own in status.conditions; the result is for
 // [Manager.RemoveStale]. Types are found where the list is a map list by type; elsewhere (see [OwnsList]), and where managedFields were
 // stripped, none is owned. Nothing is read before the function is called for the first time.
-func Owned(fields []metav1.ManagedFieldsEntry, manager string) func(conditionType string) bool {
+func Owned(fields []metav1.ManagedFieldsEntry, managers ...string) func(conditionType string) bool {
 	var types []string
 	read := false
 	return func(conditionType string) bool {
 		if !read {
-			types, read = ownedTypes(fields, manager), true
+			types, read = ownedTypes(fields, managers), true
 		}
 		return slices.Contains(types, conditionType)
 	}
 }
 
-// OwnsList reads from an object's managedFields whether a field manager was the last to write status.conditions as one value,
+// OwnsList reads from an object's managedFields whether one of the field managers was the last to write status.conditions as one value,
 // as everybody does where the list is not a map list by type (x-kubernetes-list-type atomic, the default of CRDs). The API
 // server does not say then who has written which of the conditions; some may be those of other writers.
-func OwnsList(fields []metav1.ManagedFieldsEntry, manager string) bool {
+func OwnsList(fields []metav1.ManagedFieldsEntry, managers ...string) bool {
 	whole := false
-	eachConditions(fields, manager, func(items map[string]json.RawMessage) {
+	eachConditions(fields, managers, func(items map[string]json.RawMessage) {
 		whole = whole || (items != nil && len(items) == 0)
 	})
 	return whole
 }
 
-func ownedTypes(fields []metav1.ManagedFieldsEntry, manager string) []string {
+func ownedTypes(fields []metav1.ManagedFieldsEntry, managers []string) []string {
 	var types []string
-	eachConditions(fields, manager, func(items map[string]json.RawMessage) {
+	eachConditions(fields, managers, func(items map[string]json.RawMessage) {
 		for key := range items {
 			var named struct {
 				Type string `json:"type"`
@@ -47,10 +47,10 @@ func ownedTypes(fields []metav1.ManagedFieldsEntry, manager string) []string {
 	return types
 }
 
-// eachConditions calls do with the fields of status.conditions in each entry of the manager; nil if it has none there.
-func eachConditions(fields []metav1.ManagedFieldsEntry, manager string, do func(items map[string]json.RawMessage)) {
+// eachConditions calls do with the fields of status.conditions in each entry of the managers; nil if it has none there.
+func eachConditions(fields []metav1.ManagedFieldsEntry, managers []string, do func(items map[string]json.RawMessage)) {
 	for _, entry := range fields {
-		if entry.Manager != manager || entry.FieldsV1 == nil {
+		if entry.FieldsV1 == nil || !slices.Contains(managers, entry.Manager) {
 			continue
 		}
 		var set struct {

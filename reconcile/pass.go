@@ -7,13 +7,13 @@ import (
 	"slices"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile/status"
 )
 
 // PruneBlocked is the type of the condition that is True while children that are no longer planned are kept, and says
@@ -177,11 +177,9 @@ func (p *pass[T, F, O]) status(ctx context.Context, report *Report, errs []error
 		manager.MarkTrue(PruneBlocked, string(kept.Reason), kept.Error(), conditions.AsWarning)
 	}
 	manager.RemoveStale(p.ownCondition())
-	verdict, given := p.verdict(manager, errs)
+	restore := p.verdict(manager, errs)
 	report.Assessment = assessor.Summarize()
-	if given {
-		manager.Set(verdict.Type, verdict.Status, verdict.Reason, verdict.Message, conditions.AsInfo)
-	}
+	restore()
 	p.follow(report)
 	p.store(ctx, report, after, manager)
 }
@@ -197,12 +195,15 @@ func (p *pass[T, F, O]) decorator() func(T, *conditions.Manager) {
 	return func(after T, manager *conditions.Manager) { p.Decorate(after, manager, p.observation) }
 }
 
-// verdict is the summary that the decorator has set itself. It stands unless something went wrong that no phase knows of.
-func (p *pass[T, F, O]) verdict(manager *conditions.Manager, errs []error) (verdict metav1.Condition, given bool) {
-	if p.broken != nil || len(errs) > 0 || !slices.Contains(manager.Managed(), conditions.Ready) {
-		return verdict, false
+// verdict returns what restores the summary that the decorator has set itself, with its announcement, after the engine has
+// made its own. It stands unless something went wrong that no phase knows of.
+func (p *pass[T, F, O]) verdict(manager *conditions.Manager, errs []error) (restore func()) {
+	options, set := manager.Options(conditions.Ready)
+	verdict, found := manager.Get(conditions.Ready)
+	if p.broken != nil || len(errs) > 0 || !set || !found {
+		return func() {}
 	}
-	return manager.Get(conditions.Ready)
+	return func() { manager.Set(verdict.Type, verdict.Status, verdict.Reason, verdict.Message, options) }
 }
 
 // follow derives what comes next from the assessment.
@@ -246,9 +247,7 @@ func (p *pass[T, F, O]) store(ctx context.Context, report *Report, after T, mana
 	}
 	p.owners.noteTypes(p.owner, managed, err == nil)
 	if err != nil {
-		if client.IgnoreNotFound(err) != nil {
-			report.Outcome.Fail(fmt.Errorf("write the status: %w", err))
-		}
+		p.unstored(report, err)
 		return
 	}
 	if report.StatusWritten {
@@ -258,21 +257,36 @@ func (p *pass[T, F, O]) store(ctx context.Context, report *Report, after T, mana
 	}
 }
 
-// ownCondition tells which stored conditions are ours, set in an earlier pass. managedFields say so where the list is keyed
-// by type. Where it is one value, this process knows which it has set; after a restart it knows of PruneBlocked alone, which
-// nobody else has a use for, as long as nobody else has written the list since. The summary is left out: every pass sets
-// it, only later, and nothing need be read for it.
+// unstored notes why the status could not be stored. That the owner is gone is no error. Without the status subresource no
+// retry helps: only its definition does, which is not watched.
+func (p *pass[T, F, O]) unstored(report *Report, err error) {
+	var missing *status.NoSubresourceError
+	switch {
+	case errors.As(err, &missing):
+		p.rc.Log.Error(err, "no status can be stored")
+		report.Outcome.Terminal = append(report.Outcome.Terminal, err)
+		report.Outcome.Requeue(p.TerminalRetry)
+	case client.IgnoreNotFound(err) != nil:
+		report.Outcome.Fail(fmt.Errorf("write the status: %w", err))
+	}
+}
+
+// ownCondition reports which stored conditions are ours, set in an earlier pass or by a former manager. managedFields have it
+// where the list is keyed by type. Where it is one value, all that a former manager has left there are; of its own this process
+// knows which it has set; after a restart it knows of PruneBlocked alone, which nobody else has a use for, as long as nobody
+// else has written the list since. The summary is left out: every pass sets it, only later, and nothing need be read for it.
 func (p *pass[T, F, O]) ownCondition() func(conditionType string) bool {
 	if p.FieldManager == "" {
 		return nil
 	}
 	fields := p.owner.GetManagedFields()
-	owned := conditions.Owned(fields, p.FieldManager)
+	owned := conditions.Owned(fields, p.managers...)
+	former := conditions.OwnsList(fields, p.FormerManagers...)
 	return func(conditionType string) bool {
 		switch {
 		case conditionType == conditions.Ready:
 			return false
-		case owned(conditionType), p.owners.hasSet(p.owner, conditionType):
+		case former, owned(conditionType), p.owners.hasSet(p.owner, conditionType):
 			return true
 		}
 		return conditionType == PruneBlocked && conditions.OwnsList(fields, p.FieldManager)

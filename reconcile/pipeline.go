@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -79,6 +80,9 @@ type Config[T Owner, F any, O Observation] struct {
 	// FieldManager is the name under which the Applier writes: conditions that it wrote in an earlier pass and that no
 	// component has any more are removed. Empty removes none.
 	FieldManager string
+	// FormerManagers are names under which earlier versions of the operator wrote the status: their conditions are as those of
+	// FieldManager.
+	FormerManagers []string
 	// Recorder announces condition transitions; nil announces none.
 	Recorder EventRecorder
 	// Observer is told of phases and passes; nil tells nobody.
@@ -100,6 +104,7 @@ type Pipeline[T Owner, F any, O Observation] struct {
 	owners   *ledger
 	failures workqueue.TypedRateLimiter[ctrl.Request]
 	read     []client.GetOption // of the owner
+	managers []string           // whose conditions are ours
 }
 
 var _ ctrl.Reconciler = (*Pipeline[Owner, any, Observation])(nil)
@@ -141,6 +146,7 @@ func New[T Owner, F any, O Observation](config Config[T, F, O]) (*Pipeline[T, F,
 		owners:   &ledger{},
 		failures: workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](minBackoff, maxBackoff),
 		read:     ownerRead(config.New()),
+		managers: append(slices.Clone(config.FormerManagers), config.FieldManager),
 	}, nil
 }
 

@@ -152,11 +152,11 @@ func newWorld(spec widget.Spec, reconciler reconcile.Reconciler[*widget.Widget, 
 }
 
 // restart replaces the pipeline and its engine with new ones, as a restart of the operator does.
-func (w *world) restart(reconciler reconcile.Reconciler[*widget.Widget, fetched, observation]) {
+func (w *world) restart(reconciler reconcile.Reconciler[*widget.Widget, fetched, observation], former ...string) {
 	GinkgoHelper()
 	engine, err := apply.New(w.Client, w.Client, apply.Options{FieldManager: "widgets"})
 	Expect(err).NotTo(HaveOccurred())
-	writer, err := ownerstatus.New(w.Client, ownerstatus.Options{FieldManager: "widgets"})
+	writer, err := ownerstatus.New(w.Client, w.Client, ownerstatus.Options{FieldManager: "widgets", FormerManagers: former})
 	Expect(err).NotTo(HaveOccurred())
 	config := reconcile.Config[*widget.Widget, fetched, observation]{
 		Name:         "widgets",
@@ -166,9 +166,9 @@ func (w *world) restart(reconciler reconcile.Reconciler[*widget.Widget, fetched,
 		Applier:      engine,
 		StatusWriter: writer,
 		Finalizer:    apply.DefaultDomain + "/widgets",
-		FieldManager: "widgets",
-		Recorder:     w.events,
-		Clock:        w.clock,
+		FieldManager: "widgets", FormerManagers: former,
+		Recorder: w.events,
+		Clock:    w.clock,
 	}
 	if decorator, ok := reconciler.(reconcile.StatusDecorator[widget.Status, observation]); ok {
 		config.Decorate = reconcile.Decorate(func(o *widget.Widget) *widget.Status { return &o.Status }, decorator)

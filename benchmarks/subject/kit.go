@@ -51,7 +51,7 @@ func newKitEngine(env Environment) (ctrl.Reconciler, error) {
 	if err != nil {
 		return nil, err
 	}
-	writer, err := status.New(env.Client, status.Options{FieldManager: FieldManager})
+	writer, err := status.New(env.Client, env.Live, status.Options{FieldManager: FieldManager})
 	if err != nil {
 		return nil, err
 	}

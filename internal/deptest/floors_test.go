@@ -12,7 +12,7 @@ import (
 // is missing here may import none, so a new one has to be given its floor.
 func floors() map[string][]string {
 	core := []string{"conditions", "health"}
-	engine := append(slices.Clone(core), "reconcile/apply")
+	engine := append(slices.Clone(core), "reconcile/apply", "reconcile/status")
 	whole := append(slices.Clone(engine), "reconcile")
 	rooms := "reconcile/apply/internal/"
 
@@ -38,7 +38,7 @@ func floors() map[string][]string {
 		"reconcile/secrets":       whole,
 		"reconcile/admission":     {"defaulting"},
 		"reconcile/record":        whole,
-		"reconcile/controller":    append(slices.Clone(whole), "reconcile/status", "reconcile/record"),
+		"reconcile/controller":    append(slices.Clone(whole), "reconcile/record"),
 		"reconcile/reconciletest": append(slices.Clone(whole), "reconcile/record", "reconcile/controller"),
 	}
 }

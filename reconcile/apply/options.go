@@ -21,7 +21,8 @@ type Options struct {
 	FieldManager string
 	// FormerManagers are names under which earlier versions of the operator
 	// owned fields, with client-side apply, update or server-side apply.
-	// What they own is moved to FieldManager before the first apply.
+	// What they own is moved to FieldManager before the first apply, and
+	// what they wrote into the status of an owner is taken over.
 	FormerManagers []string
 	// Domain is the prefix of the annotations that the engine keeps on
 	// owners besides those of KEP-3659. Default [DefaultDomain].

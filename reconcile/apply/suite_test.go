@@ -229,7 +229,7 @@ func (w *world) start() {
 	Expect(err).NotTo(HaveOccurred())
 	w.engine, err = apply.New(w.client, live, w.options)
 	Expect(err).NotTo(HaveOccurred())
-	w.status, err = status.New(w.client, status.Options{FieldManager: manager})
+	w.status, err = status.New(w.client, live, status.Options{FieldManager: manager})
 	Expect(err).NotTo(HaveOccurred())
 }
 

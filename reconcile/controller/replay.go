@@ -38,6 +38,7 @@ func (b *Builder[T, F, O]) phases() reconcile.Config[T, F, O] {
 		DecorateDeletion: b.decorateDeletion,
 		Finalizer:        b.finalizer(),
 		FieldManager:     b.fieldManager(),
+		FormerManagers:   b.options.Apply.FormerManagers,
 		Grace:            b.options.Grace,
 		PauseAnnotation:  b.options.PauseAnnotation,
 	}

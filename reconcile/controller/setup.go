@@ -166,7 +166,9 @@ func (b *Builder[T, F, O]) pipeline(
 	if err != nil {
 		return nil, fmt.Errorf("controller %q: %w", b.name, err)
 	}
-	writer, err := status.New(writes, status.Options{FieldManager: options.Apply.FieldManager})
+	writer, err := status.New(writes, live, status.Options{
+		FieldManager: options.Apply.FieldManager, FormerManagers: options.Apply.FormerManagers, Clock: options.Clock,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("controller %q: %w", b.name, err)
 	}

@@ -22,7 +22,7 @@ func ExampleWriter_WriteStatus() {
 	}
 	owner := &widget.Widget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "cart", UID: "1"}}
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(owner).WithStatusSubresource(owner).Build()
-	writer, err := status.New(c, status.Options{FieldManager: "carts"})
+	writer, err := status.New(c, c, status.Options{FieldManager: "carts"})
 	if err != nil {
 		panic(err)
 	}

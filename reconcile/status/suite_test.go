@@ -3,6 +3,7 @@ package status_test
 import (
 	"context"
 	"os"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -41,28 +42,50 @@ var _ = BeforeSuite(func() {
 	Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
 	Expect(widget.AddToScheme(scheme)).To(Succeed())
 	env = &reconciletest.Environment{
-		Scheme: scheme, CRDs: []*apiextensionsv1.CustomResourceDefinition{widget.CRD(), atomicCRD()},
+		Scheme: scheme, CRDs: []*apiextensionsv1.CustomResourceDefinition{widget.CRD(), keyedCRD(), atomicCRD(), plainCRD(), bareCRD()},
 	}
 	Expect(env.Start()).To(Succeed())
 	DeferCleanup(env.Stop)
 })
 
-// variant is the definition of a kind like the widget under another name.
-func variant(kind, plural string) (crd *apiextensionsv1.CustomResourceDefinition, status *apiextensionsv1.JSONSchemaProps) {
-	crd = widget.CRD()
+// variant is the definition of a kind like the widget under another name, with a status of more fields.
+func variant(kind, plural string, change func(status map[string]apiextensionsv1.JSONSchemaProps)) *apiextensionsv1.CustomResourceDefinition {
+	crd := widget.CRD()
 	crd.Name = plural + "." + crd.Spec.Group
-	crd.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{Kind: kind, ListKind: kind + "List", Plural: plural}
-	properties := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties
-	found := properties["status"]
-	return crd, &found
+	crd.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{Kind: kind, ListKind: kind + "List", Plural: plural, Singular: strings.ToLower(kind)}
+	status := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"].Properties
+	text := apiextensionsv1.JSONSchemaProps{Type: "string"}
+	status["message"] = text
+	status["nested"] = apiextensionsv1.JSONSchemaProps{
+		Type: "object", AdditionalProperties: &apiextensionsv1.JSONSchemaPropsOrBool{Schema: &text},
+	}
+	change(status)
+	return crd
+}
+
+// keyedCRD has conditions as a map by type.
+func keyedCRD() *apiextensionsv1.CustomResourceDefinition {
+	return variant("Keyed", "keyeds", func(map[string]apiextensionsv1.JSONSchemaProps) {})
 }
 
 // atomicCRD has conditions as one value.
 func atomicCRD() *apiextensionsv1.CustomResourceDefinition {
-	crd, status := variant("Atomic", "atomics")
-	conditions := status.Properties["conditions"]
-	conditions.XListType, conditions.XListMapKeys = nil, nil
-	status.Properties["conditions"] = conditions
+	return variant("Atomic", "atomics", func(status map[string]apiextensionsv1.JSONSchemaProps) {
+		conditions := status["conditions"]
+		conditions.XListType, conditions.XListMapKeys = nil, nil
+		status["conditions"] = conditions
+	})
+}
+
+// plainCRD has no conditions.
+func plainCRD() *apiextensionsv1.CustomResourceDefinition {
+	return variant("Plain", "plains", func(status map[string]apiextensionsv1.JSONSchemaProps) { delete(status, "conditions") })
+}
+
+// bareCRD has no status subresource.
+func bareCRD() *apiextensionsv1.CustomResourceDefinition {
+	crd := variant("Bare", "bares", func(map[string]apiextensionsv1.JSONSchemaProps) {})
+	crd.Spec.Versions[0].Subresources = nil
 	return crd
 }
 
@@ -95,7 +118,7 @@ func (w *world) newWriter(manager string, options ...func(*status.Options)) *sta
 	for _, change := range options {
 		change(&o)
 	}
-	writer, err := status.New(w.client, o)
+	writer, err := status.New(w.client, w.client, o)
 	Expect(err).NotTo(HaveOccurred())
 	return writer
 }

@@ -3,14 +3,17 @@ package status
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/reconcilekit/reconcilekit/internal/mergepatch"
 )
@@ -37,155 +40,131 @@ type write struct {
 }
 
 func (r *write) name() string {
-	if r.after.GetNamespace() == "" {
-		return r.after.GetName()
+	name := r.gvk.Kind + " "
+	if namespace := r.after.GetNamespace(); namespace != "" {
+		name += namespace + "/"
 	}
-	return r.after.GetNamespace() + "/" + r.after.GetName()
+	return name + r.after.GetName()
 }
 
-func (r *write) send(ctx context.Context) error {
-	var data []byte
-	var err error
-	patch := types.MergePatchType
-	opts := []client.SubResourcePatchOption{client.FieldOwner(r.writer.opts.FieldManager)}
-	own, form := r.form()
-	if form == keyed {
-		patch = types.ApplyPatchType
-		opts = append(opts, client.ForceOwnership)
-		data, err = r.applyBody(own)
-	} else {
-		data, err = r.mergeBody()
+// run decides what is to be stored, and sends it unless it is stored already or was sent in vain.
+func (r *write) run(ctx context.Context) (written bool, err error) {
+	o := r.writer.ownership(r.before.GetManagedFields())
+	d := decide(r.from, r.to, o, r.form(o), r.managed)
+	if reflect.DeepEqual(r.from, d.target) {
+		return false, nil
 	}
+	now := r.writer.opts.Clock.Now()
+	if r.writer.refused.holds(r.after, mergepatch.Diff(r.from, d.target), now) {
+		return false, nil
+	}
+	answer, err := r.send(ctx, d, o)
 	if err != nil {
-		return err
+		return false, r.explain(ctx, err)
 	}
-	answer := newObject(r.after, r.gvk)
-	if err := r.writer.client.Status().Patch(ctx, answer, client.RawPatch(patch, data), opts...); err != nil {
-		return err
-	}
-	r.learn(answer)
 	r.after.SetResourceVersion(answer.GetResourceVersion())
 	r.after.SetManagedFields(answer.GetManagedFields())
 	r.after.SetGeneration(answer.GetGeneration())
-	return nil
+	stored, err := contentOf(answer)
+	if err != nil {
+		return false, err
+	}
+	o = r.writer.ownership(answer.GetManagedFields())
+	if f := conditionsForm(o); f != unknown {
+		r.writer.forms.Store(r.gvk.GroupKind(), f)
+	}
+	missing := mergepatch.Diff(stored, decide(stored, r.to, o, r.form(o), r.managed).target)
+	if r.writer.refused.note(r.after, missing, now) {
+		log.FromContext(ctx).Info("the API server did not store all of the status: is its CRD older than the Go type?",
+			"fields", slices.Sorted(maps.Keys(missing)))
+	}
+	return answer.GetResourceVersion() != r.before.GetResourceVersion(), nil
 }
 
-// form decides how to write, and returns the fields that this writer has applied so far. An object whose status it has written
-// by patch stays with patches, as two entries of one writer would contest each other.
-func (r *write) form() (*fieldpath.Set, form) {
-	own := fieldpath.NewSet()
-	f := unknown
+// send stores the target and returns the object as the API server has it then.
+func (r *write) send(ctx context.Context, d *decision, o ownership) (client.Object, error) {
+	opts := []client.SubResourcePatchOption{client.FieldOwner(r.writer.opts.FieldManager)}
+	patch := types.MergePatchType
+	metadata := map[string]any{"uid": r.after.GetUID()}
+	body := map[string]any{"metadata": metadata}
+	if d.form == keyed && !d.patched {
+		patch = types.ApplyPatchType
+		opts = append(opts, client.ForceOwnership)
+		body["apiVersion"], body["kind"] = r.gvk.ToAPIVersionAndKind()
+		metadata["name"] = r.after.GetName()
+		if namespace := r.after.GetNamespace(); namespace != "" {
+			metadata["namespace"] = namespace
+		}
+		body["status"] = d.applied(r.from, r.to, o.root, true)
+	} else {
+		metadata["resourceVersion"] = r.after.GetResourceVersion()
+		body["status"] = mergepatch.Diff(r.from, d.target)
+	}
+	data, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("encode: %w", err)
+	}
+	answer := newObject(r.after, r.gvk)
+	return answer, r.writer.client.Status().Patch(ctx, answer, client.RawPatch(patch, data), opts...)
+}
+
+// form decides how to write.
+func (r *write) form(o ownership) form {
+	if f := conditionsForm(o); f != unknown {
+		return f
+	}
 	if known, ok := r.writer.forms.Load(r.gvk.GroupKind()); ok {
-		f, _ = known.(form)
+		return known.(form) //nolint:forcetypeassert // only a form is stored
 	}
-	for _, e := range r.before.GetManagedFields() {
-		set := statusFields(&e)
-		if set == nil {
-			continue
-		}
-		if seen := conditionsForm(set); seen != unknown {
-			f = seen
-		}
-		if e.Manager != r.writer.opts.FieldManager {
-			continue
-		}
-		if e.Operation != metav1.ManagedFieldsOperationApply {
-			return nil, whole
-		}
-		own = set
+	if len(list(r.from[conditionsField])) == 0 && len(list(r.to[conditionsField])) > 0 {
+		return keyed // nobody has conditions to lose: apply, and learn from the answer
 	}
-	if f == unknown && len(list(r.from["conditions"])) == 0 && len(list(r.to["conditions"])) > 0 {
-		// Nobody has conditions to lose: apply, and learn from the answer.
-		f = keyed
-	}
-	return own, f
+	return unknown
 }
 
-func list(x any) []any {
-	l, _ := x.([]any)
-	return l
-}
-
-// statusFields are the fields below status of an entry about the status, nil if there are none.
-func statusFields(e *metav1.ManagedFieldsEntry) *fieldpath.Set {
-	if e.FieldsV1 == nil || e.Subresource != "status" {
-		return nil
-	}
-	set := fieldpath.NewSet()
-	if err := set.FromJSON(e.FieldsV1.GetRawReader()); err != nil {
-		return nil
-	}
-	status, ok := set.Children.Get(fieldElement("status"))
-	if !ok {
-		return nil
-	}
-	return status
-}
-
-func fieldElement(name string) fieldpath.PathElement { return fieldpath.PathElement{FieldName: &name} }
-
-// conditionsForm is the form of the conditions in a field set.
-func conditionsForm(status *fieldpath.Set) form {
-	element := fieldElement("conditions")
-	conditions, below := status.Children.Get(element)
-	f := unknown
-	if below {
-		conditions.Iterate(func(p fieldpath.Path) {
-			if f == unknown && p[0].Key != nil && len(*p[0].Key) == 1 && (*p[0].Key)[0].Name == "type" {
-				f = keyed
-			}
-		})
-	}
-	if f == unknown && (below || status.Members.Has(element)) {
+// conditionsForm is the form of the conditions that managedFields show.
+func conditionsForm(o ownership) form {
+	conditions := o.root.field(conditionsField)
+	switch {
+	case slices.Equal(conditions.keys(), []string{"type"}):
+		return keyed
+	case conditions.applied.any() || conditions.former.any() || conditions.others.any():
 		return whole
 	}
-	return f
+	return unknown
 }
 
-func (r *write) learn(answer client.Object) {
-	for _, e := range answer.GetManagedFields() {
-		if set := statusFields(&e); set != nil {
-			if f := conditionsForm(set); f != unknown {
-				r.writer.forms.Store(r.gvk.GroupKind(), f)
-				return
-			}
-		}
-	}
+// NoSubresourceError says that a kind has no status subresource, without which no status can be stored.
+type NoSubresourceError struct {
+	// GVK is the kind.
+	GVK schema.GroupVersionKind
+	// Err is the answer of the API server.
+	Err error
 }
 
-// applyBody has what this writer owns already and what it changes; fields and conditions of other writers are left out.
-func (r *write) applyBody(own *fieldpath.Set) ([]byte, error) {
-	status := map[string]any{}
-	for name, value := range r.to {
-		if name == "conditions" {
-			continue
-		}
-		_, below := own.Children.Get(fieldElement(name))
-		if !reflect.DeepEqual(value, r.from[name]) || below || own.Members.Has(fieldElement(name)) {
-			status[name] = value
-		}
-	}
-	var conditions []any
-	for _, c := range list(r.to["conditions"]) {
-		if m, ok := c.(map[string]any); ok && slices.ContainsFunc(r.managed, func(t string) bool { return m["type"] == t }) {
-			conditions = append(conditions, c)
-		}
-	}
-	if len(conditions) > 0 {
-		status["conditions"] = conditions
-	}
-	metadata := map[string]any{"name": r.after.GetName(), "uid": r.after.GetUID()}
-	if namespace := r.after.GetNamespace(); namespace != "" {
-		metadata["namespace"] = namespace
-	}
-	version, kind := r.gvk.ToAPIVersionAndKind()
-	return json.Marshal(map[string]any{"apiVersion": version, "kind": kind, "metadata": metadata, "status": status})
+// Error names the kind and what its definition lacks.
+func (e *NoSubresourceError) Error() string {
+	return fmt.Sprintf("%s has no status subresource: add \"subresources: {status: {}}\" to version %s of its CustomResourceDefinition",
+		e.GVK.GroupKind(), e.GVK.Version)
 }
 
-// mergeBody has what has changed, and the version it has changed from.
-func (r *write) mergeBody() ([]byte, error) {
-	return json.Marshal(map[string]any{
-		"metadata": map[string]any{"resourceVersion": r.after.GetResourceVersion(), "uid": r.after.GetUID()},
-		"status":   mergepatch.Diff(r.from, r.to),
-	})
+// Unwrap returns the answer of the API server.
+func (e *NoSubresourceError) Unwrap() error { return e.Err }
+
+// explain tells a missing subresource from a missing object: the API server answers both with the same 404.
+func (r *write) explain(ctx context.Context, err error) error {
+	if !apierrors.IsNotFound(err) {
+		return err
+	}
+	live := newObject(r.after, r.gvk)
+	if readErr := r.writer.live.Get(ctx, client.ObjectKeyFromObject(r.after), live); readErr != nil {
+		if apierrors.IsNotFound(readErr) {
+			return err
+		}
+		return errors.Join(err, readErr)
+	}
+	if live.GetUID() != r.after.GetUID() {
+		return err
+	}
+	return &NoSubresourceError{GVK: r.gvk, Err: err}
 }

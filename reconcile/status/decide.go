@@ -1,0 +1,242 @@
+package status
+
+import (
+	"reflect"
+	"slices"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
+)
+
+const conditionsField = "conditions"
+
+// decision is what a status should become.
+type decision struct {
+	form    form
+	managed []string // types of the conditions of this writer
+	hidden  bool
+
+	// target is the status as it should be stored: what the writer sets, and of what it leaves out that which is not its own.
+	target map[string]any
+	// patched reports that the target leaves out fields which are not owned by applies of this writer alone, so that no
+	// server-side apply can remove them.
+	patched bool
+}
+
+// decide is a pure function of the stored status, the wanted one and who owns what.
+func decide(from, to map[string]any, o ownership, f form, managed []string) *decision {
+	d := &decision{form: f, managed: managed, hidden: o.hidden}
+	d.target = d.object(from, to, o.root, true)
+	return d
+}
+
+func (d *decision) object(from, to map[string]any, p place, root bool) map[string]any {
+	out := make(map[string]any, len(to))
+	for name, wanted := range to {
+		stored, exists := from[name]
+		switch {
+		case root && name == conditionsField:
+			out[name] = d.conditions(list(stored), list(wanted), p.field(name))
+		case exists:
+			out[name] = d.value(stored, wanted, p.field(name))
+		default:
+			out[name] = wanted
+		}
+	}
+	for name, stored := range from {
+		if _, set := to[name]; set {
+			continue
+		}
+		if root && name == conditionsField {
+			if rest := d.conditions(list(stored), nil, p.field(name)); len(rest) > 0 {
+				out[name] = rest
+			}
+			continue
+		}
+		if rest, remains := d.leftOut(stored, p.field(name)); remains {
+			out[name] = rest
+		}
+	}
+	return out
+}
+
+// value is what a field that is set becomes.
+func (d *decision) value(stored, wanted any, p place) any {
+	oldMap, wasMap := stored.(map[string]any)
+	newMap, isMap := wanted.(map[string]any)
+	if wasMap && isMap && p.granular() {
+		return d.object(oldMap, newMap, p, false)
+	}
+	oldList, wasList := stored.([]any)
+	newList, isList := wanted.([]any)
+	if wasList && isList {
+		if keys := p.keys(); keys != nil {
+			return d.items(oldList, newList, keys, p)
+		}
+	}
+	return wanted
+}
+
+// leftOut is what remains of a field that is not set.
+func (d *decision) leftOut(stored any, p place) (rest any, remains bool) {
+	switch stored := stored.(type) {
+	case map[string]any:
+		if p.granular() {
+			rest := d.object(stored, nil, p, false)
+			return rest, len(rest) > 0
+		}
+	case []any:
+		if keys := p.keys(); keys != nil {
+			rest := d.items(stored, nil, keys, p)
+			return rest, len(rest) > 0
+		}
+	}
+	return stored, !d.clears(p)
+}
+
+// clears reports whether what is left out is to go: what is known to be somebody else's stays.
+func (d *decision) clears(p place) bool {
+	switch {
+	case p.others.any():
+		return false
+	case p.former.any():
+		d.patched = true
+		return true
+	case p.applied.any():
+		return true
+	case d.hidden:
+		return false
+	}
+	d.patched = true // nobody owns it
+	return true
+}
+
+// conditions are a map by type, whatever the schema says. Where it says that they are one value, managedFields do not tell
+// whose each is, and what is left out goes.
+func (d *decision) conditions(stored, wanted []any, p place) []any {
+	if d.form == keyed || p.keys() != nil {
+		return d.items(stored, wanted, []string{"type"}, p)
+	}
+	out := merged(stored, wanted, []string{"type"}, func(old, item any) (any, bool) { return item, item != nil })
+	d.patched = true
+	return out
+}
+
+// items are those of a map list: the order of the stored ones stays, as it has no meaning.
+func (d *decision) items(stored, wanted []any, keys []string, p place) []any {
+	return merged(stored, wanted, keys, func(old, item any) (any, bool) {
+		at := p.at(itemElement(old, keys))
+		if item == nil {
+			return d.leftOut(old, at)
+		}
+		return d.value(old, item, at), true
+	})
+}
+
+// merged goes through the stored items, with the wanted item of the same key or nil, and appends the new ones.
+func merged(stored, wanted []any, keys []string, pick func(old, item any) (any, bool)) []any {
+	out := make([]any, 0, len(wanted))
+	taken := make([]bool, len(wanted))
+	for _, old := range stored {
+		var item any
+		at := slices.IndexFunc(wanted, func(w any) bool { return sameItem(old, w, keys) })
+		if at >= 0 {
+			if taken[at] {
+				continue // stored twice
+			}
+			item, taken[at] = wanted[at], true
+		}
+		if picked, keep := pick(old, item); keep {
+			out = append(out, picked)
+		}
+	}
+	for i, item := range wanted {
+		if !taken[i] {
+			out = append(out, item)
+		}
+	}
+	return out
+}
+
+func sameItem(a, b any, keys []string) bool {
+	x, isMap := a.(map[string]any)
+	y, alsoMap := b.(map[string]any)
+	if !isMap || !alsoMap {
+		return false
+	}
+	return !slices.ContainsFunc(keys, func(key string) bool { return !reflect.DeepEqual(x[key], y[key]) })
+}
+
+// itemElement is how managedFields name an item of a map list.
+func itemElement(item any, keys []string) fieldpath.PathElement {
+	content, _ := item.(map[string]any)
+	fields := make(value.FieldList, 0, len(keys))
+	for _, key := range keys {
+		fields = append(fields, value.Field{Name: key, Value: value.NewValueInterface(content[key])})
+	}
+	fields.Sort()
+	return fieldpath.PathElement{Key: &fields}
+}
+
+func list(x any) []any {
+	l, _ := x.([]any)
+	return l
+}
+
+// applied is the content of a server-side apply: what this writer has applied already and sets still, what it changes, and
+// its conditions.
+func (d *decision) applied(from, to map[string]any, p place, root bool) map[string]any {
+	out := map[string]any{}
+	for name, wanted := range to {
+		stored, at := from[name], p.field(name)
+		changed := !reflect.DeepEqual(stored, wanted)
+		switch {
+		case root && name == conditionsField:
+			if items := d.appliedItems(list(stored), list(wanted), []string{"type"}, at, true); len(items) > 0 {
+				out[name] = items
+			}
+		case changed || at.applied.any():
+			out[name] = d.appliedValue(stored, wanted, at)
+		}
+	}
+	return out
+}
+
+func (d *decision) appliedValue(stored, wanted any, p place) any {
+	oldMap, wasMap := stored.(map[string]any)
+	newMap, isMap := wanted.(map[string]any)
+	if wasMap && isMap && p.granular() {
+		return d.applied(oldMap, newMap, p, false)
+	}
+	oldList, wasList := stored.([]any)
+	newList, isList := wanted.([]any)
+	if wasList && isList {
+		if keys := p.keys(); keys != nil {
+			return d.appliedItems(oldList, newList, keys, p, false)
+		}
+	}
+	return wanted
+}
+
+func (d *decision) appliedItems(stored, wanted []any, keys []string, p place, conditions bool) []any {
+	out := []any{}
+	for _, item := range wanted {
+		content, isMap := item.(map[string]any)
+		if !isMap {
+			return wanted // no map list
+		}
+		mine := p.at(itemElement(item, keys)).applied.any()
+		switch {
+		case mine:
+		case conditions:
+			kind, _ := content["type"].(string)
+			if !slices.Contains(d.managed, kind) {
+				continue
+			}
+		case slices.ContainsFunc(stored, func(old any) bool { return reflect.DeepEqual(old, item) }):
+			continue
+		}
+		out = append(out, item)
+	}
+	return out
+}

@@ -1,0 +1,327 @@
+package status_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/internal/widget"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/status"
+)
+
+const (
+	formerManager  = "old-operator"
+	foreignManager = "somebody"
+)
+
+// subject is an object of one of the kinds, whose status is written as content.
+type subject struct {
+	*world
+	key  client.ObjectKey
+	kind string
+	// shortened reports that the writer sees managedFields as a shortening cache has them.
+	shortened bool
+}
+
+func (w *world) subject(kind string) *subject {
+	GinkgoHelper()
+	s := &subject{world: w, kind: kind, key: client.ObjectKey{Namespace: w.namespace, Name: "subject"}}
+	created := s.empty()
+	created.Object["spec"] = map[string]any{"message": "x"} // of an object without content the server keeps no managedFields
+	Expect(w.admin.Create(w.ctx, created)).To(Succeed())
+	return s
+}
+
+func (s *subject) empty() *unstructured.Unstructured {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(widget.GroupVersion.WithKind(s.kind))
+	u.SetNamespace(s.key.Namespace)
+	u.SetName(s.key.Name)
+	return u
+}
+
+func (s *subject) read() *unstructured.Unstructured {
+	GinkgoHelper()
+	u := s.empty()
+	Expect(s.admin.Get(s.ctx, s.key, u)).To(Succeed())
+	return u
+}
+
+func (s *subject) status() map[string]any {
+	GinkgoHelper()
+	content, _, err := unstructured.NestedMap(s.read().Object, "status")
+	Expect(err).NotTo(HaveOccurred())
+	return content
+}
+
+// conditions are the types of the stored conditions.
+func (s *subject) conditions() []string {
+	GinkgoHelper()
+	types := []string{}
+	stored, _ := s.status()["conditions"].([]any)
+	for _, c := range stored {
+		types = append(types, c.(map[string]any)["type"].(string))
+	}
+	return types
+}
+
+func conditionContent(kind string) map[string]any {
+	return map[string]any{
+		"type": kind, "status": "True", "reason": "R", "message": "", "lastTransitionTime": "2024-01-01T00:00:00Z",
+	}
+}
+
+// write stores a status under another manager.
+func (s *subject) write(manager string, patch types.PatchType, content map[string]any) {
+	GinkgoHelper()
+	u := s.empty()
+	body := map[string]any{"status": content}
+	options := []client.SubResourcePatchOption{client.FieldOwner(manager)}
+	if patch == types.ApplyPatchType {
+		body["apiVersion"], body["kind"] = u.GetAPIVersion(), u.GetKind()
+		options = append(options, client.ForceOwnership)
+	}
+	data, err := json.Marshal(body)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(s.admin.Status().Patch(s.ctx, u, client.RawPatch(patch, data), options...)).To(Succeed())
+}
+
+// pass writes the status that change makes of the stored one, with a writer that has just started.
+func (s *subject) pass(change func(content map[string]any), managed ...string) {
+	GinkgoHelper()
+	Expect(s.tryPass(change, managed...)).To(Succeed())
+}
+
+func (s *subject) tryPass(change func(content map[string]any), managed ...string) error {
+	GinkgoHelper()
+	before := s.read()
+	if s.shortened {
+		_, err := apply.ShortenManagedFields(manager, formerManager)(before)
+		Expect(err).NotTo(HaveOccurred())
+	}
+	after := before.DeepCopy()
+	content, _, err := unstructured.NestedMap(after.Object, "status")
+	Expect(err).NotTo(HaveOccurred())
+	if content == nil {
+		content = map[string]any{}
+	}
+	change(content)
+	after.Object["status"] = content
+	_, err = s.writer.WriteStatus(s.ctx, before, after, managed)
+	return err
+}
+
+// settles runs the same pass five times and expects at most this many writes, all of them in the first.
+func (s *subject) settles(writes int, change func(content map[string]any), managed ...string) {
+	GinkgoHelper()
+	s.sent()
+	for i := range 5 {
+		s.pass(change, managed...)
+		if i > 0 {
+			writes = 0
+		}
+		Expect(s.sent()).To(Equal(writes), "pass %d", i+1)
+		s.writer = s.newWriter(manager, formerly)
+	}
+}
+
+func formerly(o *status.Options) { o.FormerManagers = []string{formerManager} }
+
+// setCondition puts a condition into the content in the place of one of its type, and takes others out.
+func setCondition(content map[string]any, kind string, out ...string) {
+	conditions := []any{conditionContent(kind)}
+	stored, _ := content["conditions"].([]any)
+	for _, c := range stored {
+		name := c.(map[string]any)["type"].(string)
+		gone := name == kind
+		for _, other := range out {
+			gone = gone || name == other
+		}
+		if !gone {
+			conditions = append(conditions, c)
+		}
+	}
+	content["conditions"] = conditions
+}
+
+// earlier are those who have written the status before this controller did.
+var earlier = []struct {
+	name, manager string
+	patch         types.PatchType
+	ours          bool
+}{
+	{"a former manager by update", formerManager, types.MergePatchType, true},
+	{"a former manager by apply", formerManager, types.ApplyPatchType, true},
+	{"the same name by update", manager, types.MergePatchType, true},
+	{"another manager by update", foreignManager, types.MergePatchType, false},
+	{"another manager by apply", foreignManager, types.ApplyPatchType, false},
+}
+
+var _ = Describe("A status that was written before", func() {
+	for _, kind := range []string{"Keyed", "Atomic", "Plain"} {
+		for _, by := range earlier {
+			for _, shortened := range []bool{false, true} {
+				It(fmt.Sprintf("of a %s, by %s (managedFields shortened: %v), is taken over where it is ours", kind, by.name, shortened), func() {
+					for name, wanted := range map[string]any{"left out": nil, "changed": int64(5), "same": int64(7)} {
+						By("a field that is " + name)
+						w := newWorld(formerly)
+						s := w.subject(kind)
+						s.shortened = shortened
+						content := map[string]any{"count": int64(7), "message": "theirs", "nested": map[string]any{"theirs": "1"}}
+						if kind != "Plain" {
+							content["conditions"] = []any{conditionContent("Old"), conditionContent("Older")}
+						}
+						s.write(by.manager, by.patch, content)
+						writes := 0
+						if kind != "Plain" || wanted == int64(5) || (wanted == nil && by.ours) {
+							writes = 1
+						}
+						s.settles(writes, func(content map[string]any) {
+							content["count"] = wanted
+							if wanted == nil {
+								delete(content, "count")
+								delete(content, "nested")
+							}
+							if kind == "Plain" {
+								return
+							}
+							if by.ours {
+								setCondition(content, "Ready", "Old", "Older")
+							} else {
+								setCondition(content, "Ready")
+							}
+						}, "Ready")
+						stored := s.status()
+						if wanted == nil && !by.ours {
+							wanted = int64(7)
+						}
+						if wanted == nil {
+							Expect(stored).NotTo(HaveKey("count"))
+							Expect(stored).NotTo(HaveKey("nested"))
+						} else {
+							Expect(stored).To(HaveKeyWithValue("count", wanted))
+							Expect(stored).To(HaveKeyWithValue("nested", map[string]any{"theirs": "1"}))
+						}
+						Expect(stored).To(HaveKeyWithValue("message", "theirs"))
+						switch {
+						case kind == "Plain":
+						case by.ours:
+							Expect(s.conditions()).To(ConsistOf("Ready"))
+						default:
+							Expect(s.conditions()).To(ConsistOf("Ready", "Old", "Older"))
+						}
+					}
+				})
+			}
+		}
+	}
+
+	It("is left to its writer also where that one goes on writing", func() {
+		for _, patch := range []types.PatchType{types.MergePatchType, types.ApplyPatchType} {
+			w := newWorld()
+			s := w.subject("Keyed")
+			s.shortened = true
+			change := func(content map[string]any) {
+				content["count"] = int64(1)
+				delete(content, "message")
+				setCondition(content, "Ready")
+			}
+			s.pass(change, "Ready")
+			s.sent()
+			for i := range 5 {
+				conditions := []any{conditionContent("Theirs")}
+				if patch == types.MergePatchType { // which replaces the list
+					conditions = append(conditions, conditionContent("Ready"))
+				}
+				s.write(foreignManager, patch, map[string]any{
+					"message": fmt.Sprint(i), "nested": map[string]any{"theirs": fmt.Sprint(i)}, "conditions": conditions,
+				})
+				s.pass(change, "Ready")
+				Expect(s.sent()).To(BeZero())
+			}
+			Expect(s.status()).To(HaveKeyWithValue("message", "4"))
+		}
+	})
+
+	It("keeps a field that another manager sets to the same value", func() {
+		w := newWorld()
+		s := w.subject("Keyed")
+		s.shortened = true
+		set := func(content map[string]any) { content["count"] = int64(1); setCondition(content, "Ready") }
+		s.pass(set, "Ready")
+		s.write(foreignManager, types.ApplyPatchType, map[string]any{"count": int64(1)})
+		s.sent()
+		s.settles(1, func(content map[string]any) { delete(content, "count"); setCondition(content, "Ready") }, "Ready")
+		Expect(s.status()).To(HaveKeyWithValue("count", int64(1)))
+	})
+
+	It("comes back when somebody wipes or changes it", func() {
+		for _, kind := range []string{"Keyed", "Atomic", "Plain"} {
+			w := newWorld()
+			s := w.subject(kind)
+			set := func(content map[string]any) {
+				content["count"] = int64(1)
+				if kind != "Plain" {
+					setCondition(content, "Ready")
+				}
+			}
+			s.pass(set, "Ready")
+			wiped := s.read()
+			wiped.Object["status"] = map[string]any{}
+			Expect(w.admin.Status().Update(w.ctx, wiped, client.FieldOwner(foreignManager))).To(Succeed())
+			Expect(s.status()).NotTo(HaveKey("count"))
+			s.settles(1, set, "Ready")
+			Expect(s.status()).To(HaveKeyWithValue("count", int64(1)))
+			s.write(foreignManager, types.MergePatchType, map[string]any{"count": int64(2)})
+			s.settles(1, set, "Ready")
+			Expect(s.status()).To(HaveKeyWithValue("count", int64(1)))
+		}
+	})
+})
+
+var _ = Describe("A change that the API server does not store", func() {
+	It("is sent once", func() {
+		w := newWorld()
+		s := w.subject("Plain")
+		for range 5 {
+			s.pass(func(content map[string]any) { content["unknownToTheSchema"] = "x" })
+		}
+		Expect(s.sent()).To(Equal(1))
+		By("a change of another field is stored nevertheless")
+		for range 3 {
+			s.pass(func(content map[string]any) { content["unknownToTheSchema"], content["count"] = "x", int64(2) })
+		}
+		Expect(s.sent()).To(Equal(1))
+		Expect(s.status()).To(HaveKeyWithValue("count", int64(2)))
+	})
+})
+
+var _ = Describe("A kind without the status subresource", func() {
+	It("is named in the error, with what its definition lacks", func() {
+		w := newWorld()
+		s := w.subject("Bare")
+		err := s.tryPass(func(content map[string]any) { content["count"] = int64(1) })
+		var missing *status.NoSubresourceError
+		Expect(err).To(MatchError(And(ContainSubstring("Bare"), ContainSubstring("subresources: {status: {}}"))))
+		Expect(errors.As(err, &missing)).To(BeTrue())
+		Expect(missing.GVK.Kind).To(Equal("Bare"))
+	})
+
+	It("is told from an object that is gone", func() {
+		w := newWorld()
+		before := w.stored()
+		Expect(w.admin.Delete(w.ctx, w.stored())).To(Succeed())
+		after := copyOf(before)
+		after.Status.Count = 1
+		_, err := w.writer.WriteStatus(w.ctx, before, after, nil)
+		Expect(client.IgnoreNotFound(err)).To(Succeed())
+		Expect(err).To(HaveOccurred())
+	})
+})
