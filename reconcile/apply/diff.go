@@ -1,6 +1,8 @@
 package apply
 
 import (
+	"maps"
+
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
@@ -117,8 +119,11 @@ func (p *pass) dryRun(c *planned) ([]FieldChange, error) {
 
 // withoutServerFields leaves out what changes with every write.
 func withoutServerFields(value any) any {
-	out, _ := content.WithoutNulls(value).(map[string]any)
+	given, _ := value.(map[string]any)
+	out := maps.Clone(given)
 	if m, ok := out["metadata"].(map[string]any); ok {
+		m = maps.Clone(m)
+		out["metadata"] = m
 		for _, name := range []string{"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp"} {
 			delete(m, name)
 		}

@@ -33,6 +33,9 @@ func NewHashes() Hashes { return Hashes{newHasher(content.NewEncoder())} }
 // Of is the hash of an object.
 func (h Hashes) Of(o client.Object) uint64 { return h.h.child(&Child{Object: o}) }
 
+// OfChild is the hash of a planned child.
+func (h Hashes) OfChild(c *Child) uint64 { return h.h.child(c) }
+
 // Exported names of unexported logic.
 var (
 	Rank    = rank

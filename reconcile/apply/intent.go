@@ -3,7 +3,6 @@ package apply
 import (
 	"fmt"
 	"hash/maphash"
-	"reflect"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -20,17 +19,16 @@ func newHasher(e *content.Encoder) *hasher {
 	return &hasher{compare.Hasher{Hasher: content.NewHasher(e)}}
 }
 
-// child is the hash of everything that decides what a child should be.
+// child is the hash of everything that decides what a child should be: the
+// object, and what else its plan says about it.
 func (h *hasher) child(c *Child) uint64 {
 	s := h.Start()
-	if c.Object != nil {
-		if u, ok := c.Object.(runtime.Unstructured); ok {
-			h.Content(s, u.UnstructuredContent())
-		} else {
-			h.Value(s, reflect.ValueOf(c.Object))
-		}
+	if u, ok := c.Object.(runtime.Unstructured); ok {
+		_ = s.WriteByte(content.TagMap)
+		h.Content(s, u.UnstructuredContent())
 	} else {
-		h.Value(s, reflect.ValueOf(c.Configuration))
+		_ = s.WriteByte(content.TagSome)
+		h.Object(s, c.written())
 	}
 	h.childRules(s, c)
 	return h.Finish(s)
@@ -38,6 +36,14 @@ func (h *hasher) child(c *Child) uint64 {
 
 func (*hasher) childRules(s *maphash.Hash, c *Child) {
 	content.WriteUint(s, uint64(c.Mode)<<8|uint64(c.Adoption)) //nolint:gosec // small enumerations
+	for _, option := range []bool{c.Recreate, c.Existing} {
+		if option {
+			_ = s.WriteByte(content.TagTrue)
+		} else {
+			_ = s.WriteByte(content.TagNil)
+		}
+	}
+	content.WriteUint(s, uint64(len(c.Fields)))
 	for i := range c.Fields {
 		content.WriteString(s, c.Fields[i].Path)
 		content.WriteUint(s, uint64(c.Fields[i].Policy)) //nolint:gosec // a small enumeration

@@ -3,6 +3,7 @@ package apply_test
 import (
 	"encoding/json"
 	"maps"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -136,6 +137,47 @@ func TestHash(t *testing.T) {
 			t.Errorf("%s and %s have the same hash", name, other)
 		}
 		seen[h.Of(o)] = name
+	}
+}
+
+// TestHashOfOptions sets every field of a child: each decides what is done for
+// it, so each must change the hash.
+func TestHashOfOptions(t *testing.T) {
+	t.Parallel()
+	h := apply.NewHashes()
+	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "x"}}
+	plain := h.OfChild(&apply.Child{Object: object})
+	child := reflect.TypeFor[apply.Child]()
+	for i := range child.NumField() {
+		c := &apply.Child{Object: object}
+		f := reflect.ValueOf(c).Elem().Field(i)
+		switch f.Kind() {
+		case reflect.Bool:
+			f.SetBool(true)
+		case reflect.Int:
+			f.SetInt(1)
+		case reflect.Slice:
+			f.Set(reflect.MakeSlice(f.Type(), 1, 1))
+		case reflect.Interface:
+			continue // the object, or its apply configuration
+		default:
+			t.Fatalf("%s: the test cannot set a %s", child.Field(i).Name, f.Kind())
+		}
+		if h.OfChild(c) == plain {
+			t.Errorf("%s does not change the hash", child.Field(i).Name)
+		}
+	}
+	rules := [][]apply.FieldRule{
+		{{Path: "a", Policy: apply.SeedField}}, {{Path: "a", Policy: apply.ForceField}}, {{Path: "b", Policy: apply.SeedField}},
+		{{Path: "a", Policy: apply.SeedField}, {Path: "b", Policy: apply.SeedField}},
+	}
+	seen := map[uint64]int{}
+	for i, fields := range rules {
+		sum := h.OfChild(&apply.Child{Object: object, Fields: fields})
+		if other, known := seen[sum]; known {
+			t.Errorf("rules %v and %v have one hash", rules[other], fields)
+		}
+		seen[sum] = i
 	}
 }
 

@@ -3,6 +3,7 @@ package content
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"reflect"
 
@@ -14,7 +15,11 @@ import (
 // Intent is the unstructured content of what the author of an object has set.
 func (e *Encoder) Intent(obj any) (map[string]any, error) {
 	if u, ok := obj.(runtime.Unstructured); ok {
-		content, _ := WithoutNulls(u.UnstructuredContent()).(map[string]any)
+		value, err := e.unstructured(u.UnstructuredContent(), 0)
+		if err != nil {
+			return nil, err
+		}
+		content, _ := value.(map[string]any)
 		if m, ok := content["status"].(map[string]any); ok && len(m) == 0 {
 			delete(content, "status")
 		}
@@ -25,13 +30,13 @@ func (e *Encoder) Intent(obj any) (map[string]any, error) {
 		return nil, err
 	}
 	// Some types serialise the zero counters of an empty status.
-	if status := field(obj, "Status"); status.IsValid() && status.IsZero() {
+	if status := structField(obj, "Status"); status.IsValid() && status.IsZero() {
 		delete(content, "status")
 	}
 	return content, nil
 }
 
-func field(obj any, name string) reflect.Value {
+func structField(obj any, name string) reflect.Value {
 	v := reflect.Indirect(reflect.ValueOf(obj))
 	if v.Kind() != reflect.Struct {
 		return reflect.Value{}
@@ -47,33 +52,43 @@ func (e *Encoder) Live(obj any) (map[string]any, error) {
 	return e.Object(obj)
 }
 
-// WithoutNulls copies unstructured content and leaves nulls out.
-func WithoutNulls(value any) any {
+// unstructured copies unstructured content, leaves nulls out, and encodes the
+// values of other Go types in it.
+func (e *Encoder) unstructured(value any, depth int) (any, error) {
+	if depth > maxDepth {
+		return nil, errTooDeep
+	}
 	switch x := value.(type) {
+	case nil, string, bool, int64, json.Number:
+		return x, nil
+	case float64:
+		return float(x, 64)
 	case map[string]any:
 		out := make(map[string]any, len(x))
 		for k, v := range x {
-			if v != nil {
-				out[k] = WithoutNulls(v)
+			below, err := e.unstructured(v, depth+1)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", k, err)
+			}
+			if below != nil {
+				out[k] = below
 			}
 		}
-		return out
+		return out, nil
 	case []any:
 		out := make([]any, 0, len(x))
-		for _, v := range x {
-			if v != nil {
-				out = append(out, WithoutNulls(v))
+		for i, v := range x {
+			below, err := e.unstructured(v, depth+1)
+			if err != nil {
+				return nil, fmt.Errorf("%d: %w", i, err)
+			}
+			if below != nil {
+				out = append(out, below)
 			}
 		}
-		return out
-	case int:
-		return int64(x)
-	case int32:
-		return int64(x)
-	case float32:
-		return float64(x)
+		return out, nil
 	}
-	return value
+	return e.dynamic(reflect.ValueOf(value), depth+1)
 }
 
 // StripIdentity removes what names the object and what only the server sets.

@@ -4,30 +4,35 @@ import (
 	"encoding"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
-
-	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
 // Encoder turns Go values into unstructured content, keeping only what was
 // set. It follows encoding/json with three differences: nulls are left out,
 // structs in non-pointer fields are left out when nothing in them remains, and
-// non-nil empty lists are kept even where the tag says omitempty.
+// non-nil empty lists are kept even where the tag says omitempty. Numbers are
+// int64, float64, or [json.Number] where neither is exact.
 type Encoder struct {
-	plans *structPlans
+	types *typeInfos
 }
 
 // NewEncoder returns an encoder.
-func NewEncoder() *Encoder { return &Encoder{plans: &structPlans{}} }
+func NewEncoder() *Encoder { return &Encoder{types: newTypeInfos()} }
 
-// toUnstructured is implemented by Time, Quantity and IntOrString.
+// toUnstructured is implemented by Time and Quantity.
 type toUnstructured interface{ ToUnstructured() any }
+
+// maxDepth bounds the recursion; no object of an API is nearly as deep.
+const maxDepth = 1000
+
+var errTooDeep = errors.New("want values that do not contain themselves")
 
 // Object encodes a struct, or pointer to one, as a map.
 func (e *Encoder) Object(obj any) (map[string]any, error) {
-	value, err := e.value(reflect.ValueOf(obj))
+	value, err := e.dynamic(reflect.ValueOf(obj), 0)
 	if err != nil {
 		return nil, err
 	}
@@ -38,117 +43,129 @@ func (e *Encoder) Object(obj any) (map[string]any, error) {
 	return m, nil
 }
 
-// value returns nil for what is not set.
-func (e *Encoder) value(v reflect.Value) (any, error) {
+func (e *Encoder) dynamic(v reflect.Value, depth int) (any, error) {
 	if !v.IsValid() {
 		return nil, nil
 	}
-	if k := v.Kind(); (k == reflect.Pointer || k == reflect.Interface || k == reflect.Map || k == reflect.Slice) && v.IsNil() {
-		return nil, nil
-	}
-	if out, done, err := marshaled(v); done {
-		return out, err
+	return e.value(e.types.of(v.Type()), v, depth)
+}
+
+// value returns nil for what is not set.
+func (e *Encoder) value(t *typeInfo, v reflect.Value, depth int) (any, error) {
+	if depth > maxDepth {
+		return nil, fmt.Errorf("encode %s: %w", t.goType, errTooDeep)
 	}
 	switch v.Kind() {
-	case reflect.Pointer, reflect.Interface:
-		return e.value(v.Elem())
-	case reflect.Struct:
-		out := map[string]any{}
-		return out, e.structInto(v, out)
-	case reflect.Map:
-		return e.mapping(v)
-	case reflect.Slice, reflect.Array:
-		return e.list(v)
+	case reflect.Pointer, reflect.Interface, reflect.Map, reflect.Slice:
+		if v.IsNil() {
+			return nil, nil
+		}
 	default:
-		return scalar(v)
+	}
+	switch t.shape {
+	case shapeSelf:
+		return e.self(t, v)
+	case shapePointer:
+		return e.value(t.elem, v.Elem(), depth+1)
+	case shapeInterface:
+		return e.dynamic(v.Elem(), depth+1)
+	case shapeStruct:
+		return e.structure(t, v, depth)
+	case shapeMap:
+		return e.mapping(t, v, depth)
+	case shapeList:
+		return e.list(t, v, depth)
+	case shapeBytes:
+		return base64.StdEncoding.EncodeToString(v.Bytes()), nil
+	default:
+		return scalar(t, v)
 	}
 }
 
-func scalar(v reflect.Value) (any, error) {
-	switch {
-	case v.Kind() == reflect.String:
+func scalar(t *typeInfo, v reflect.Value) (any, error) {
+	switch t.shape {
+	case shapeString:
 		return v.String(), nil
-	case v.Kind() == reflect.Bool:
+	case shapeBool:
 		return v.Bool(), nil
-	case v.CanInt():
+	case shapeInt:
 		return v.Int(), nil
-	case v.CanUint():
-		return int64(v.Uint()), nil //nolint:gosec // JSON content of the API has no larger numbers
-	case v.CanFloat():
-		return v.Float(), nil
+	case shapeUint:
+		return unsigned(v.Uint()), nil
+	case shapeFloat:
+		return float(v.Float(), v.Type().Bits())
 	default:
 		return nil, fmt.Errorf("encode %s: kind %s has no JSON form", v.Type(), v.Kind())
 	}
 }
 
-// marshaled encodes types that know how to encode themselves.
-func marshaled(v reflect.Value) (out any, done bool, err error) {
-	t := v.Type()
-	if t.PkgPath() == "" && t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface {
-		return nil, false, nil // a builtin or unnamed type has no methods
+// self encodes a value that knows how to encode itself.
+func (e *Encoder) self(t *typeInfo, v reflect.Value) (any, error) {
+	if t.byPointer {
+		if !v.CanAddr() {
+			copied := reflect.New(t.goType)
+			copied.Elem().Set(v)
+			v = copied.Elem()
+		}
+		v = v.Addr()
 	}
-	if !v.CanInterface() {
-		return nil, false, nil
-	}
-	m := v
-	if v.Kind() != reflect.Pointer && v.CanAddr() {
-		m = v.Addr()
-	} else if v.Kind() == reflect.Struct {
-		m = reflect.New(t)
-		m.Elem().Set(v)
-	}
-	switch x := m.Interface().(type) {
+	switch x := v.Interface().(type) {
 	case toUnstructured:
-		return x.ToUnstructured(), true, nil
+		return e.unstructured(x.ToUnstructured(), 0)
 	case json.Marshaler:
 		data, err := x.MarshalJSON()
 		if err != nil {
-			return nil, true, fmt.Errorf("encode %s: %w", t, err)
+			return nil, fmt.Errorf("encode %s: %w", t.goType, err)
 		}
-		err = utiljson.Unmarshal(data, &out)
-		return out, true, err
+		out, err := decode(data)
+		if err != nil {
+			return nil, fmt.Errorf("encode %s: %w", t.goType, err)
+		}
+		return out, nil
 	case encoding.TextMarshaler:
 		text, err := x.MarshalText()
-		return string(text), true, err
+		if err != nil {
+			return nil, fmt.Errorf("encode %s: %w", t.goType, err)
+		}
+		return string(text), nil
 	}
-	return nil, false, nil
+	return nil, fmt.Errorf("encode %s: want a method that encodes it", t.goType)
 }
 
-func (e *Encoder) structInto(v reflect.Value, out map[string]any) error {
-	plan := e.plans.of(v.Type())
-	for i := range plan.fields {
-		f := &plan.fields[i]
-		fv := v.Field(f.index)
-		if f.inline {
-			if fv.Kind() == reflect.Pointer {
-				if fv.IsNil() {
-					continue
-				}
-				fv = fv.Elem()
-			}
-			if err := e.structInto(fv, out); err != nil {
-				return err
-			}
+func (e *Encoder) structure(t *typeInfo, v reflect.Value, depth int) (any, error) {
+	out := map[string]any{}
+	for i := range t.fields {
+		f := &t.fields[i]
+		fv, ok := f.of(v)
+		if !ok || f.omits(fv) {
 			continue
 		}
-		if f.omits(fv) {
-			continue
-		}
-		value, err := e.value(fv)
+		value, err := e.value(f.info, fv, depth+1)
 		if err != nil {
-			return fmt.Errorf("%s: %w", f.name, err)
+			return nil, fmt.Errorf("%s: %w", f.name, err)
 		}
-		if m, ok := value.(map[string]any); value == nil || (ok && len(m) == 0 && fv.Kind() == reflect.Struct) {
+		if m, ok := value.(map[string]any); value == nil || (ok && len(m) == 0 && f.info.shape == shapeStruct) {
 			continue
+		}
+		if f.quoted {
+			if value, err = quote(value); err != nil {
+				return nil, fmt.Errorf("%s: %w", f.name, err)
+			}
 		}
 		out[f.name] = value
 	}
-	return nil
+	return out, nil
 }
 
-// omits says whether the tag leaves the value out. Empty lists that are not
+// quote is the "string" option of a tag: a scalar as the text of its JSON form.
+func quote(value any) (any, error) {
+	data, err := json.Marshal(value)
+	return string(data), err
+}
+
+// omits reports whether the tag leaves the value out. Empty lists that are not
 // nil stay: setting one is how an author says "none".
-func (f *fieldPlan) omits(v reflect.Value) bool {
+func (f *field) omits(v reflect.Value) bool {
 	if f.omitEmpty {
 		switch v.Kind() {
 		case reflect.Map, reflect.String, reflect.Array:
@@ -158,7 +175,7 @@ func (f *fieldPlan) omits(v reflect.Value) bool {
 		case reflect.Struct:
 			// encoding/json keeps these, but a zero IntOrString or Quantity
 			// that need not be there was not set by anybody.
-			if _, done, _ := marshaled(v); done && v.IsZero() {
+			if f.info.shape == shapeSelf && v.IsZero() {
 				return true
 			}
 		default:
@@ -166,7 +183,7 @@ func (f *fieldPlan) omits(v reflect.Value) bool {
 		}
 	}
 	if f.omitZero {
-		if z, ok := v.Interface().(interface{ IsZero() bool }); ok {
+		if z, ok := v.Interface().(interface{ IsZero() bool }); ok && !nilPointer(v) {
 			return z.IsZero()
 		}
 		return v.IsZero()
@@ -174,36 +191,54 @@ func (f *fieldPlan) omits(v reflect.Value) bool {
 	return false
 }
 
-func (e *Encoder) mapping(v reflect.Value) (any, error) {
+func nilPointer(v reflect.Value) bool {
+	return (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface) && v.IsNil()
+}
+
+func (e *Encoder) mapping(t *typeInfo, v reflect.Value, depth int) (any, error) {
 	out := make(map[string]any, v.Len())
 	for it := v.MapRange(); it.Next(); {
-		value, err := e.value(it.Value())
+		value, err := e.value(t.elem, it.Value(), depth+1)
 		if err != nil {
 			return nil, err
 		}
 		if value == nil {
 			continue
 		}
-		key := it.Key()
-		switch {
-		case key.Kind() == reflect.String:
-			out[key.String()] = value
-		case key.CanInt():
-			out[strconv.FormatInt(key.Int(), 10)] = value
-		default:
-			return nil, fmt.Errorf("encode %s: map keys must be strings", v.Type())
+		key, err := keyName(it.Key())
+		if err != nil {
+			return nil, fmt.Errorf("encode %s: %w", t.goType, err)
 		}
+		out[key] = value
 	}
 	return out, nil
 }
 
-func (e *Encoder) list(v reflect.Value) (any, error) {
-	if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8 {
-		return base64.StdEncoding.EncodeToString(v.Bytes()), nil
+// keyName is the text of a map's key, as encoding/json has it.
+func keyName(key reflect.Value) (string, error) {
+	if key.Kind() == reflect.String {
+		return key.String(), nil
 	}
+	if m, ok := key.Interface().(encoding.TextMarshaler); ok {
+		if nilPointer(key) {
+			return "", nil
+		}
+		text, err := m.MarshalText()
+		return string(text), err
+	}
+	switch {
+	case key.CanInt():
+		return strconv.FormatInt(key.Int(), 10), nil
+	case key.CanUint():
+		return strconv.FormatUint(key.Uint(), 10), nil
+	}
+	return "", fmt.Errorf("map keys of type %s: want strings, integers or text marshalers", key.Type())
+}
+
+func (e *Encoder) list(t *typeInfo, v reflect.Value, depth int) (any, error) {
 	out := make([]any, 0, v.Len())
 	for i := range v.Len() {
-		value, err := e.value(v.Index(i))
+		value, err := e.value(t.elem, v.Index(i), depth+1)
 		if err != nil {
 			return nil, fmt.Errorf("%d: %w", i, err)
 		}

@@ -1,78 +1,165 @@
 package content
 
 import (
+	"encoding"
 	"encoding/json"
 	"reflect"
-	"strings"
 	"sync"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// structPlan is what encoding/json knows about a struct type, computed once.
-type structPlan struct {
-	fields []fieldPlan
-	// opaque says that the struct hides fields and encodes itself.
-	opaque bool
+// shape is how the values of a Go type encode. Encoder and Hasher both follow
+// it, so that they cannot disagree about what a value is.
+type shape int
+
+const (
+	shapeNone shape = iota // has no JSON form
+	shapeString
+	shapeBool
+	shapeInt
+	shapeUint
+	shapeFloat
+	shapeBytes // base64
+	shapeList
+	shapeMap
+	shapeStruct
+	shapePointer
+	shapeInterface
+	shapeSelf // encodes itself
+)
+
+// known are types that encode themselves and whose hash needs no encoding.
+type known int
+
+const (
+	knownNot known = iota
+	knownQuantity
+	knownTime
+	knownMicroTime
+	knownIntOrString
+)
+
+// typeInfo is what encoding/json knows about a Go type, computed once.
+type typeInfo struct {
+	goType reflect.Type
+	// id tells types apart in hashes.
+	id    uint64
+	shape shape
+	known known
+	// byPointer says that the methods which encode have a pointer receiver.
+	byPointer bool
+	// key and elem are those of maps; lists and pointers have elem.
+	key, elem *typeInfo
+	fields    []field
 }
 
-// fieldPlan is one field of a structPlan.
-type fieldPlan struct {
-	index     int
-	name      string // JSON name; empty for inline
-	inline    bool
-	omitEmpty bool
-	omitZero  bool
+// typeInfos computes and keeps typeInfo values. Their number is bounded by the
+// Go types in the program.
+type typeInfos struct {
+	mu    sync.RWMutex
+	infos map[reflect.Type]*typeInfo
 }
 
-// structPlans caches the plans. Its size is bounded by the Go types in the
-// program.
-type structPlans struct {
-	plans sync.Map // reflect.Type to *structPlan
-}
+func newTypeInfos() *typeInfos { return &typeInfos{infos: map[reflect.Type]*typeInfo{}} }
 
-func (p *structPlans) of(t reflect.Type) *structPlan {
-	if plan, ok := p.plans.Load(t); ok {
-		return plan.(*structPlan) //nolint:forcetypeassert // only this method stores
+func (p *typeInfos) of(t reflect.Type) *typeInfo {
+	p.mu.RLock()
+	info := p.infos[t]
+	p.mu.RUnlock()
+	if info != nil {
+		return info
 	}
-	plan := newStructPlan(t)
-	p.plans.Store(t, plan)
-	return plan
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.compile(t)
 }
 
-var typeMarshaler = reflect.TypeFor[json.Marshaler]() //nolint:gochecknoglobals // a constant
-
-func newStructPlan(t reflect.Type) *structPlan {
-	plan := &structPlan{}
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if !f.IsExported() && !f.Anonymous {
-			plan.opaque = plan.opaque || reflect.PointerTo(t).Implements(typeMarshaler)
-			continue
-		}
-		tag, tagged := f.Tag.Lookup("json")
-		if tag == "-" {
-			continue
-		}
-		name, options, _ := strings.Cut(tag, ",")
-		fp := fieldPlan{index: i, name: name}
-		for option := range strings.SplitSeq(options, ",") {
-			switch option {
-			case "omitempty":
-				fp.omitEmpty = true
-			case "omitzero":
-				fp.omitZero = true
-			case "inline":
-				fp.inline = true
-			}
-		}
-		if f.Anonymous && name == "" && indirect(f.Type).Kind() == reflect.Struct {
-			fp.inline = true
-		}
-		if !tagged || (name == "" && !fp.inline) {
-			fp.name = f.Name
-		}
-		plan.fields = append(plan.fields, fp)
+// compile is called with the lock held. A type that contains itself finds its
+// own entry, which is complete before anybody else can see it.
+func (p *typeInfos) compile(t reflect.Type) *typeInfo {
+	if info := p.infos[t]; info != nil {
+		return info
 	}
-	return plan
+	info := &typeInfo{goType: t, id: uint64(len(p.infos)) + 1}
+	p.infos[t] = info
+	if encodes, byPointer := selfEncoding(t); encodes {
+		info.shape, info.byPointer, info.known = shapeSelf, byPointer, knownTypes[t]
+		return info
+	}
+	info.shape = shapeOf(t)
+	switch info.shape {
+	case shapePointer, shapeList:
+		info.elem = p.compile(t.Elem())
+		if t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 && info.elem.shape != shapeSelf {
+			info.shape = shapeBytes
+		}
+	case shapeMap:
+		info.key, info.elem = p.compile(t.Key()), p.compile(t.Elem())
+	case shapeStruct:
+		info.fields = p.structFields(t)
+	default:
+	}
+	return info
+}
+
+var (
+	typeToUnstructured = reflect.TypeFor[toUnstructured]()         //nolint:gochecknoglobals // a constant
+	typeMarshaler      = reflect.TypeFor[json.Marshaler]()         //nolint:gochecknoglobals // a constant
+	typeTextMarshaler  = reflect.TypeFor[encoding.TextMarshaler]() //nolint:gochecknoglobals // a constant
+
+	knownTypes = map[reflect.Type]known{ //nolint:gochecknoglobals // a constant
+		reflect.TypeFor[resource.Quantity]():  knownQuantity,
+		reflect.TypeFor[metav1.Time]():        knownTime,
+		reflect.TypeFor[metav1.MicroTime]():   knownMicroTime,
+		reflect.TypeFor[intstr.IntOrString](): knownIntOrString,
+	}
+)
+
+// selfEncoding reports whether values of the type encode themselves, and
+// whether a pointer to them is needed. What a pointer or an interface points to
+// decides for itself.
+func selfEncoding(t reflect.Type) (encodes, byPointer bool) {
+	if k := t.Kind(); k == reflect.Pointer || k == reflect.Interface {
+		return false, false
+	}
+	if marshals(t) {
+		return true, false
+	}
+	return marshals(reflect.PointerTo(t)), true
+}
+
+func marshals(t reflect.Type) bool {
+	return t.Implements(typeToUnstructured) || t.Implements(typeMarshaler) || t.Implements(typeTextMarshaler)
+}
+
+func shapeOf(t reflect.Type) shape {
+	switch t.Kind() {
+	case reflect.String:
+		return shapeString
+	case reflect.Bool:
+		return shapeBool
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return shapeInt
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		return shapeUint
+	case reflect.Float32, reflect.Float64:
+		return shapeFloat
+	case reflect.Slice, reflect.Array:
+		return shapeList
+	case reflect.Map:
+		return shapeMap
+	case reflect.Struct:
+		return shapeStruct
+	case reflect.Pointer:
+		return shapePointer
+	case reflect.Interface:
+		return shapeInterface
+	default:
+		return shapeNone
+	}
 }
 
 func indirect(t reflect.Type) reflect.Type {

@@ -12,21 +12,24 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Hasher computes hashes of Go values without encoding them. Equal intents
-// have equal hashes; the order of maps does not matter. The seed lives as long
-// as the process, hashes are never stored outside it.
+// Hasher computes hashes of Go values. Values that encode to different JSON
+// have different hashes, whatever their types: what encodes itself is hashed by
+// what it encodes to, everything else by the fields that are encoded. The order
+// of maps does not matter. The seed lives as long as the process, hashes are
+// never stored outside it.
 type Hasher struct {
-	seed  maphash.Seed
-	plans *structPlans
-	pool  sync.Pool // of *maphash.Hash
+	seed    maphash.Seed
+	encoder *Encoder
+	pool    sync.Pool // of *maphash.Hash
 }
 
 // NewHasher returns a hasher with a seed of its own, which shares what the
 // encoder knows about Go types.
 func NewHasher(e *Encoder) *Hasher {
-	h := &Hasher{seed: maphash.MakeSeed(), plans: e.plans}
+	h := &Hasher{seed: maphash.MakeSeed(), encoder: e}
 	h.pool.New = func() any {
 		s := &maphash.Hash{}
 		s.SetSeed(h.seed)
@@ -55,6 +58,9 @@ func (h *Hasher) Finish(s *maphash.Hash) uint64 {
 	return sum
 }
 
+// Text is the hash of a text.
+func (h *Hasher) Text(value string) uint64 { return maphash.String(h.seed, value) }
+
 // Tags separate kinds of values, so that a list of one is not its element.
 const (
 	TagEnd byte = iota
@@ -66,6 +72,8 @@ const (
 	TagInt
 	TagFloat
 	TagString
+	TagNumber
+	TagError
 )
 
 // WriteUint adds a number.
@@ -81,117 +89,154 @@ func WriteString(s *maphash.Hash, x string) {
 	_, _ = s.WriteString(x)
 }
 
-// Value adds a Go value.
-func (h *Hasher) Value(s *maphash.Hash, v reflect.Value) {
-	switch v.Kind() {
-	case reflect.Pointer, reflect.Interface:
+// Object adds a Go value of any type, and which type it is.
+func (h *Hasher) Object(s *maphash.Hash, obj any) {
+	v := reflect.ValueOf(obj)
+	if !v.IsValid() {
+		_ = s.WriteByte(TagNil)
+		return
+	}
+	t := h.encoder.types.of(v.Type())
+	WriteUint(s, t.id)
+	h.value(s, t, v, 0)
+}
+
+// value adds a value whose type is known to the reader of the hash.
+func (h *Hasher) value(s *maphash.Hash, t *typeInfo, v reflect.Value, depth int) {
+	if depth > maxDepth {
+		_ = s.WriteByte(TagError) // cannot be encoded either
+		return
+	}
+	switch t.shape {
+	case shapeSelf:
+		h.self(s, t, v)
+	case shapePointer:
 		if v.IsNil() {
 			_ = s.WriteByte(TagNil)
 			return
 		}
 		_ = s.WriteByte(TagSome)
-		if v.Kind() == reflect.Interface {
-			h.Content(s, v.Interface())
-			return
-		}
-		h.Value(s, v.Elem())
-	case reflect.Struct:
-		h.structure(s, v)
-	case reflect.Map:
-		h.mapping(s, v)
-	case reflect.Slice, reflect.Array:
-		h.list(s, v)
-	case reflect.String:
+		h.value(s, t.elem, v.Elem(), depth+1)
+	case shapeInterface:
+		h.Content(s, v.Interface())
+	case shapeStruct:
+		h.structure(s, t, v, depth)
+	case shapeMap:
+		h.mapping(s, t, v, depth)
+	case shapeList, shapeBytes:
+		h.list(s, t, v, depth)
+	case shapeString:
 		WriteString(s, v.String())
-	case reflect.Bool:
-		if v.Bool() {
-			_ = s.WriteByte(TagTrue)
-		} else {
-			_ = s.WriteByte(TagNil)
-		}
-	default:
-		switch {
-		case v.CanInt():
-			WriteUint(s, uint64(v.Int())) //nolint:gosec // any bijection will do
-		case v.CanUint():
-			WriteUint(s, v.Uint())
-		case v.CanFloat():
-			WriteUint(s, math.Float64bits(v.Float()))
-		}
+	case shapeBool:
+		writeBool(s, v.Bool())
+	case shapeInt:
+		WriteUint(s, uint64(v.Int())) //nolint:gosec // any bijection will do
+	case shapeUint:
+		WriteUint(s, v.Uint())
+	case shapeFloat:
+		WriteUint(s, math.Float64bits(v.Float()))
+	case shapeNone:
+		_ = s.WriteByte(TagError)
+	}
+}
+
+func writeBool(s *maphash.Hash, b bool) {
+	if b {
+		_ = s.WriteByte(TagTrue)
+	} else {
+		_ = s.WriteByte(TagNil)
 	}
 }
 
 // structure adds the fields that are not zero, each after its number.
-func (h *Hasher) structure(s *maphash.Hash, v reflect.Value) {
-	switch v.Type() {
-	case typeQuantity:
-		writeQuantity(s, v.Interface().(resource.Quantity)) //nolint:forcetypeassert // just compared
-		return
-	case typeTime:
-		t := v.Interface().(metav1.Time) //nolint:forcetypeassert // just compared
-		WriteUint(s, uint64(t.UnixNano()))
-		return
-	case typeMicroTime:
-		t := v.Interface().(metav1.MicroTime) //nolint:forcetypeassert // just compared
-		WriteUint(s, uint64(t.UnixNano()))
-		return
-	}
-	plan := h.plans.of(v.Type())
-	if plan.opaque {
-		data, _ := json.Marshal(v.Interface()) //nolint:errchkjson // the error shows when it is encoded to be sent
-		_, _ = s.Write(data)
-		return
-	}
-	fields := plan.fields
-	for i := range fields {
-		f := v.Field(fields[i].index)
-		switch f.Kind() {
-		case reflect.Struct:
-		default:
-			if f.IsZero() {
-				continue
-			}
+func (h *Hasher) structure(s *maphash.Hash, t *typeInfo, v reflect.Value, depth int) {
+	for i := range t.fields {
+		f := &t.fields[i]
+		fv, ok := f.of(v)
+		if !ok {
+			continue
 		}
-		_ = s.WriteByte(byte(i + int(TagString)))
-		h.Value(s, f)
+		// Below an embedded pointer that is set, zero is not the same as nil.
+		if fv.Kind() != reflect.Struct && !f.viaPointer && fv.IsZero() {
+			continue
+		}
+		writeNumber(s, i+1)
+		h.value(s, f.info, fv, depth+1)
 	}
-	_ = s.WriteByte(TagEnd)
+	writeNumber(s, 0)
 }
 
-var (
-	typeQuantity  = reflect.TypeFor[resource.Quantity]() //nolint:gochecknoglobals // a constant
-	typeTime      = reflect.TypeFor[metav1.Time]()       //nolint:gochecknoglobals // a constant
-	typeMicroTime = reflect.TypeFor[metav1.MicroTime]()  //nolint:gochecknoglobals // a constant
-)
+func writeNumber(s *maphash.Hash, n int) {
+	var b [2]byte
+	binary.LittleEndian.PutUint16(b[:], uint16(n)) //nolint:gosec // far fewer fields
+	_, _ = s.Write(b[:])
+}
+
+// self adds what a value encodes itself to.
+func (h *Hasher) self(s *maphash.Hash, t *typeInfo, v reflect.Value) {
+	switch t.known {
+	case knownQuantity:
+		writeQuantity(s, v.Interface().(resource.Quantity)) //nolint:forcetypeassert // known
+		return
+	case knownTime:
+		WriteUint(s, uint64(v.Interface().(metav1.Time).Unix())) //nolint:forcetypeassert,gosec // known; any bijection will do
+		return
+	case knownMicroTime:
+		x := v.Interface().(metav1.MicroTime) //nolint:forcetypeassert // known
+		WriteUint(s, uint64(x.Unix()))        //nolint:gosec // any bijection will do
+		WriteUint(s, uint64(x.Nanosecond()))  //nolint:gosec // never negative
+		return
+	case knownIntOrString:
+		x := v.Interface().(intstr.IntOrString) //nolint:forcetypeassert // known
+		WriteUint(s, uint64(x.Type))            //nolint:gosec // any bijection will do
+		WriteUint(s, uint64(x.IntVal))          //nolint:gosec // any bijection will do
+		WriteString(s, x.StrVal)
+		return
+	case knownNot:
+	}
+	if k := v.Kind(); (k == reflect.Map || k == reflect.Slice) && v.IsNil() {
+		_ = s.WriteByte(TagNil)
+		return
+	}
+	out, err := h.encoder.self(t, v)
+	if err != nil {
+		_ = s.WriteByte(TagError)
+		WriteString(s, err.Error())
+		return
+	}
+	h.Content(s, out)
+}
 
 func writeQuantity(s *maphash.Hash, q resource.Quantity) {
 	WriteString(s, string(q.Format))
 	if n, ok := q.AsInt64(); ok {
+		_ = s.WriteByte(TagInt)
 		WriteUint(s, uint64(n)) //nolint:gosec // any bijection will do
 		return
 	}
+	_ = s.WriteByte(TagString)
 	WriteString(s, q.String())
 }
 
-func (h *Hasher) list(s *maphash.Hash, v reflect.Value) {
+func (h *Hasher) list(s *maphash.Hash, t *typeInfo, v reflect.Value, depth int) {
 	if v.Kind() == reflect.Slice && v.IsNil() {
 		_ = s.WriteByte(TagNil)
 		return
 	}
 	_ = s.WriteByte(TagList)
 	WriteUint(s, uint64(v.Len())) //nolint:gosec // never negative
-	if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8 {
+	if t.shape == shapeBytes {
 		_, _ = s.Write(v.Bytes())
 		return
 	}
 	for i := range v.Len() {
-		h.Value(s, v.Index(i))
+		h.value(s, t.elem, v.Index(i), depth+1)
 	}
 }
 
 // mapping adds the sum of the entries' hashes, so that their order is
 // irrelevant. The common map types are spared reflection.
-func (h *Hasher) mapping(s *maphash.Hash, v reflect.Value) {
+func (h *Hasher) mapping(s *maphash.Hash, t *typeInfo, v reflect.Value, depth int) {
 	if v.IsNil() {
 		_ = s.WriteByte(TagNil)
 		return
@@ -205,11 +250,7 @@ func (h *Hasher) mapping(s *maphash.Hash, v reflect.Value) {
 		}
 	case map[string][]byte:
 		for k, x := range m {
-			total += h.entry(k, maphash.Bytes(h.seed, x))
-		}
-	case map[string]any:
-		for k, x := range m {
-			total += h.entry(k, h.Sum(func(s *maphash.Hash) { h.Content(s, x) }))
+			total += h.entry(k, h.Sum(func(s *maphash.Hash) { writeBool(s, x != nil); _, _ = s.Write(x) }))
 		}
 	case corev1.ResourceList:
 		for k, x := range m {
@@ -217,7 +258,11 @@ func (h *Hasher) mapping(s *maphash.Hash, v reflect.Value) {
 		}
 	default:
 		for it := v.MapRange(); it.Next(); {
-			total += h.entry(it.Key().String(), h.Sum(func(s *maphash.Hash) { h.Value(s, it.Value()) }))
+			key, err := keyName(it.Key())
+			if err != nil {
+				_ = s.WriteByte(TagError)
+			}
+			total += h.entry(key, h.Sum(func(s *maphash.Hash) { h.value(s, t.elem, it.Value(), depth+1) }))
 		}
 	}
 	WriteUint(s, uint64(v.Len())) //nolint:gosec // never negative
@@ -232,7 +277,8 @@ func (h *Hasher) entry(key string, value uint64) uint64 {
 	return x ^ x>>29
 }
 
-// Content adds unstructured content.
+// Content adds unstructured content. Values of other Go types in it count as
+// what they encode to.
 func (h *Hasher) Content(s *maphash.Hash, x any) {
 	switch x := x.(type) {
 	case nil:
@@ -242,20 +288,21 @@ func (h *Hasher) Content(s *maphash.Hash, x any) {
 		WriteString(s, x)
 	case bool:
 		_ = s.WriteByte(TagSome)
-		if x {
-			_ = s.WriteByte(TagTrue)
-		}
+		writeBool(s, x)
 	case int64:
 		_ = s.WriteByte(TagInt)
 		WriteUint(s, uint64(x)) //nolint:gosec // any bijection will do
 	case float64:
-		if n := int64(x); float64(n) == x {
+		if n, ok := integer(x); ok {
 			_ = s.WriteByte(TagInt)
 			WriteUint(s, uint64(n)) //nolint:gosec // any bijection will do
 			return
 		}
 		_ = s.WriteByte(TagFloat)
 		WriteUint(s, math.Float64bits(x))
+	case json.Number:
+		_ = s.WriteByte(TagNumber)
+		WriteString(s, string(x))
 	case []any:
 		_ = s.WriteByte(TagList)
 		WriteUint(s, uint64(len(x)))
@@ -273,9 +320,16 @@ func (h *Hasher) Content(s *maphash.Hash, x any) {
 		WriteUint(s, uint64(len(x)))
 		WriteUint(s, total)
 	default:
-		h.Value(s, reflect.ValueOf(x))
+		h.encoded(s, x)
 	}
 }
 
-// Text is the hash of a text.
-func (h *Hasher) Text(value string) uint64 { return maphash.String(h.seed, value) }
+func (h *Hasher) encoded(s *maphash.Hash, x any) {
+	out, err := h.encoder.dynamic(reflect.ValueOf(x), 0)
+	if err != nil {
+		_ = s.WriteByte(TagError)
+		WriteString(s, err.Error())
+		return
+	}
+	h.Content(s, out)
+}

@@ -1,9 +1,12 @@
 package content
 
+import "encoding/json"
+
 // Absent stands for a value that is not there.
 type Absent struct{}
 
-// EqualScalars reports whether two scalars are the same JSON value.
+// EqualScalars reports whether two scalars are the same JSON value. Numbers are
+// compared exactly; 1 and 1.0 are one number.
 func EqualScalars(a, b any) bool {
 	switch x := a.(type) {
 	case string:
@@ -13,27 +16,40 @@ func EqualScalars(a, b any) bool {
 		y, ok := b.(bool)
 		return ok && x == y
 	case nil:
-		return IsAbsent(b)
+		return b == nil
 	}
-	x, ok := Number(a)
-	if !ok {
-		return false
-	}
-	y, ok := Number(b)
-	return ok && x == y
+	return equalNumbers(a, b)
 }
 
-// Number is exact up to 2^53, as JSON numbers are.
-func Number(x any) (float64, bool) {
+func equalNumbers(a, b any) bool {
+	x, xInteger := asInteger(a)
+	y, yInteger := asInteger(b)
+	if xInteger || yInteger {
+		return xInteger && yInteger && x == y
+	}
+	f, isFloat := a.(float64)
+	g, otherFloat := b.(float64)
+	if isFloat && otherFloat {
+		return f == g
+	}
+	n, isNumber := a.(json.Number)
+	m, otherNumber := b.(json.Number)
+	return isNumber && otherNumber && n == m
+}
+
+func asInteger(x any) (int64, bool) {
 	switch n := x.(type) {
 	case int64:
-		return float64(n), true
-	case float64:
 		return n, true
+	case float64:
+		return integer(n)
 	case int:
-		return float64(n), true
+		return int64(n), true
 	case int32:
-		return float64(n), true
+		return int64(n), true
+	case json.Number:
+		i, err := n.Int64()
+		return i, err == nil
 	}
 	return 0, false
 }
@@ -61,6 +77,6 @@ func IsZero(x any) bool {
 	case []any:
 		return len(x) == 0
 	}
-	n, ok := Number(x)
+	n, ok := asInteger(x)
 	return ok && n == 0
 }
