@@ -52,12 +52,12 @@ func ExampleManager_RemoveStale() {
 // Diff tells what is worth telling between two stored lists.
 func ExampleDiff() {
 	before := []metav1.Condition{{Type: "ServerReady", Status: "False", Reason: "Starting"}}
-	after := []metav1.Condition{{Type: "ServerReady", Status: "True", Reason: "Serving"}}
+	after := []metav1.Condition{{Type: "ServerReady", Status: "True", Reason: "Serving", Message: "3 of 3"}}
 	for _, t := range conditions.Diff(before, after) {
 		fmt.Println(t.Before.Reason, "->", t.After.Reason, "|", t.Log.Message, t.LogValues())
 	}
 	// Output:
-	// Starting -> Serving | Server is ready [condition ServerReady status True reason Serving]
+	// Starting -> Serving | Server is ready [condition ServerReady status True reason Serving message 3 of 3]
 }
 
 // Summarize makes one condition of several; True is the trouble of a condition with negative polarity.

@@ -29,7 +29,7 @@ type Event struct {
 	Message string
 }
 
-// Log is a log line about a transition. Log it with the keys condition, status and reason ([Transition.LogValues]).
+// Log is a log line about a transition. Log it with the keys condition, status, reason and message ([Transition.LogValues]).
 type Log struct {
 	// Error says to log at the error level, with a nil error.
 	Error bool
@@ -82,9 +82,9 @@ func Diff(before, after []metav1.Condition) []Transition {
 	return list
 }
 
-// LogValues returns the keys and values to log a transition with: condition, status, reason.
+// LogValues returns the keys and values to log a transition with: condition, status, reason and message.
 func (t Transition) LogValues() []any {
-	return []any{"condition", t.After.Type, "status", string(t.After.Status), "reason", t.After.Reason}
+	return []any{"condition", t.After.Type, "status", string(t.After.Status), "reason", t.After.Reason, "message", t.After.Message}
 }
 
 // differs says whether two conditions of one type are a transition.
@@ -124,9 +124,13 @@ func newLog(c metav1.Condition, o Options) *Log {
 	return l
 }
 
-// phrase says a condition in words: "Cache is not ready" for CacheReady=False.
+// phrase puts a condition in words: "Cache is not ready" for CacheReady=False. Of a type that does not end in Ready nothing is known about
+// which status is the good one: it is named as it is, "Stalled is True".
 func phrase(c metav1.Condition) string {
-	subject := strings.TrimSuffix(c.Type, Ready)
+	subject, readiness := strings.CutSuffix(c.Type, Ready)
+	if !readiness {
+		return c.Type + " is " + string(c.Status)
+	}
 	if subject == "" {
 		subject = "object"
 	}

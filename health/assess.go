@@ -56,7 +56,7 @@ func (a *Assessor) setCategories() {
 	m := a.manager
 	switch {
 	case a.seen.unreachable.seen:
-		m.MarkFalse(DependenciesReachable, ReasonInfrastructure, a.seen.unreachable.word(textUnreachable), conditions.AsError)
+		m.MarkFalse(DependenciesReachable, ReasonInfrastructure, a.unreachable().word(textUnreachable), conditions.AsError)
 	case a.known(DependenciesReachable):
 		m.MarkTrue(DependenciesReachable, ReasonReachable, textReachable)
 	}
@@ -74,6 +74,18 @@ func (a *Assessor) setCategories() {
 	case a.known(ConfigValid):
 		m.MarkTrue(ConfigValid, ReasonConfigValid, textConfigValid)
 	}
+}
+
+// unreachable is the note of what is out of reach. While the grace period keeps the condition of a component as it was, nothing else
+// tells what is wrong with it.
+func (a *Assessor) unreachable() *note {
+	n := a.seen.unreachable
+	for i := range a.parts {
+		if p := &a.parts[i]; p.kept && n.detail == "" {
+			n.detail = p.message
+		}
+	}
+	return &n
 }
 
 func (a *Assessor) known(conditionType string) bool {
@@ -100,6 +112,9 @@ func (a *Assessor) Summarize() Assessment {
 	out := Assessment{State: v.worst, Terminal: a.terminal}
 	m := a.manager
 	switch {
+	case a.seen.program.seen:
+		out.State = Failed
+		m.MarkFalse(SummaryReady, ReasonProgram, a.seen.program.word(textProgram), conditions.AsError)
 	case a.seen.auth.seen:
 		out.State = Failed
 		m.MarkFalse(SummaryReady, ReasonAuth, a.seen.auth.word(textAuth), conditions.AsError)

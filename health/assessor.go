@@ -50,10 +50,10 @@ type part struct {
 	kept       bool // the stored condition stands in
 }
 
-// seen says which categories were seen in the pass.
+// seen is which categories were seen in the pass.
 type seen struct {
-	auth, invalid, missing note
-	unreachable            note // Infrastructure or Unknown
+	program, auth, invalid, missing note
+	unreachable                     note // Infrastructure or Unknown
 }
 
 // note is whether a category was seen, and the message of its first error that no component's condition tells.
@@ -65,7 +65,7 @@ type note struct {
 func (n *note) add(e *Error, named bool) {
 	n.seen = true
 	if !named && n.detail == "" {
-		n.detail = e.Message
+		n.detail = conditions.Scrub(e.Message)
 	}
 }
 
@@ -84,7 +84,7 @@ type Assessment struct {
 	// Retry is a [*RetryError] with the errors that trying again may solve, Infrastructure, Conflict and Unknown; nil for none. What
 	// an inspector found wrong with a child is not in it.
 	Retry error
-	// Terminal are the errors that trying again does not solve: InvalidSpec, Auth and ResourceExhaustion; without what an
+	// Terminal are the errors that trying again does not solve: InvalidSpec, Auth, ResourceExhaustion and ProgramError; without what an
 	// inspector found wrong with a child.
 	Terminal []*Error
 	// RequeueAfter is when the pass has to be repeated although nothing changes: the end of the grace period, or
@@ -161,6 +161,9 @@ func (p *part) complete() {
 	if p.name == "" && len(p.errors) > 1 { // no condition of its own tells the others
 		p.message += fmt.Sprintf(" (and %d more)", len(p.errors)-1)
 	}
+	if len(p.errors) > 0 || p.state.Trouble() {
+		p.message = conditions.Scrub(p.message)
+	}
 	p.message = conditions.Bound(p.message)
 }
 
@@ -186,6 +189,8 @@ func (a *Assessor) merge(fresh part) *part {
 // count notes what an error means for the whole owner.
 func (a *Assessor) count(e *Error, child, named bool) {
 	switch e.Category {
+	case ProgramError:
+		a.seen.program.add(e, named)
 	case Auth:
 		a.seen.auth.add(e, named)
 	case InvalidSpec:

@@ -29,6 +29,7 @@
 //	ResourceExhaustion           Failed                  -                            no            when something changes
 //	Infrastructure               Degraded after grace    DependenciesReachable        yes           with backoff
 //	Conflict                     Degraded                -                            no            with backoff
+//	ProgramError                 Failed                  -                            yes           when something changes
 //	Unknown                      Degraded                DependenciesReachable        yes           with backoff
 //
 // [Blocking] holds the rule about applying: what an inspector found wrong with a child never blocks, or the fix could not reach it.

@@ -86,6 +86,9 @@ const (
 	Infrastructure = verdict.Infrastructure
 	// Conflict is somebody else writing the same object: an outdated resourceVersion, a field or an owner taken.
 	Conflict = verdict.Conflict
+	// ProgramError is a mistake of the operator's own program: a kind that was not declared, a phase that panicked, a plan with a
+	// nil child. Only another version of the operator solves it.
+	ProgramError = verdict.ProgramError
 	// Unknown is everything else.
 	Unknown = verdict.Unknown
 )
@@ -120,7 +123,8 @@ const (
 
 // Categorize finds the category of an error, and a reason and message for it; nil for nil. An error that has a category, anywhere in
 // its chain, keeps it, whatever its cause is. Then, first match wins: an answer of the API server, a context that ended, a kind
-// that is not served, the network; all else is [Unknown] with the error's own text.
+// that is not served or not in the scheme, the network; all else is [Unknown]. The message is the text of the error, bounded and
+// without credentials; the reasons are the constants of package verdict.
 //
 // A missing kind counts as Infrastructure, not as a missing dependency: no watch can be set on it, so it has to be tried again.
 func Categorize(err error) *Error { return verdict.Categorize(err) }

@@ -22,6 +22,8 @@ const (
 	ReasonProgressing = "Progressing"
 	// ReasonInfrastructure says that something cannot be reached.
 	ReasonInfrastructure = "InfrastructureError"
+	// ReasonProgram says that the operator's own program has a mistake.
+	ReasonProgram = "ProgramError"
 	// ReasonReachable says that it can be reached again.
 	ReasonReachable = "Reachable"
 	// ReasonAuth says that permission or credentials are missing.
@@ -42,6 +44,7 @@ const (
 	textInfrastructure = "Infrastructure error - waiting for retry"
 	textUnreachable    = "Cannot reach dependencies"
 	textReachable      = "All dependencies are reachable"
+	textProgram        = "Mistake in the program of the operator"
 	textAuth           = "Authentication or authorization failure"
 	textAuthValid      = "Authentication and authorization successful"
 	textInvalidSpec    = "Configuration validation failed"

@@ -32,6 +32,14 @@ type entry struct {
 	version string // of the last write, empty when the cache has shown it
 	at      time.Time
 	types   []string // of the conditions that this process has set and that may be stored
+	paused  bool
+	failure *failure // nil when the last pass had no error to log
+}
+
+// failure is what was logged last about the errors of an owner.
+type failure struct {
+	text  string
+	until time.Time // when the same is logged again
 }
 
 // seen notes the owner and returns the UID of the object that it has replaced under the same name, if any.
@@ -113,6 +121,47 @@ func (l *ledger) hasSet(owner client.Object, conditionType string) bool {
 	defer l.mu.Unlock()
 	last := l.owners[client.ObjectKeyFromObject(owner)]
 	return last.uid == owner.GetUID() && slices.Contains(last.types, conditionType)
+}
+
+// pause notes whether the owner is paused and reports whether that is news. An owner that is seen for the first time and is not
+// paused is none.
+func (l *ledger) pause(owner client.Object, paused bool) (changed bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	key := client.ObjectKeyFromObject(owner)
+	last, known := l.owners[key]
+	if !known || last.paused == paused {
+		return false
+	}
+	last.paused = paused
+	l.owners[key] = last
+	return true
+}
+
+// news notes the errors of a pass and reports whether they are to be logged: they differ from those that were logged last, or
+// that was so long ago.
+func (l *ledger) news(owner client.ObjectKey, text string, now time.Time, repeat time.Duration) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	last, known := l.owners[owner]
+	if last.failure != nil && last.failure.text == text && now.Before(last.failure.until) {
+		return false
+	}
+	if known {
+		last.failure = &failure{text: text, until: now.Add(repeat)}
+		l.owners[owner] = last
+	}
+	return true
+}
+
+// quiet notes that a pass had no error to log.
+func (l *ledger) quiet(owner client.ObjectKey) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if last, known := l.owners[owner]; known && last.failure != nil {
+		last.failure = nil
+		l.owners[owner] = last
+	}
 }
 
 // forget drops an owner that is gone and returns the UID that it had.

@@ -6,6 +6,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/reconcilekit/reconcilekit/health"
 )
 
 // Outcome is all that a pass has to say about what comes next. Parts of a pass join theirs into one; joining is
@@ -15,7 +17,7 @@ type Outcome struct {
 	Retry []error
 	// Terminal are errors that only a change of the owner or of its surroundings cures: they are not retried hot.
 	Terminal []error
-	// RequeueAfter is the earliest requested requeue; zero is none.
+	// RequeueAfter is the earliest planned requeue; zero is none. What the API server asked for (Retry-After) is in Retry.
 	RequeueAfter time.Duration
 }
 
@@ -26,14 +28,10 @@ func (o *Outcome) Requeue(d time.Duration) {
 	}
 }
 
-// Fail adds an error that a later try may cure, with the delay that the API server asked for, if any.
+// Fail adds an error that a later try may cure; nil adds none.
 func (o *Outcome) Fail(err error) {
-	if err == nil {
-		return
-	}
-	o.Retry = append(o.Retry, err)
-	if delay, asked := RetryAfter(err); asked {
-		o.Requeue(delay)
+	if err != nil {
+		o.Retry = append(o.Retry, err)
 	}
 }
 
@@ -47,19 +45,43 @@ func (o *Outcome) Join(other Outcome) {
 // Err joins the errors to retry; it is nil when there are none.
 func (o *Outcome) Err() error { return errors.Join(o.Retry...) }
 
-// Result decides what controller-runtime is told, given the delay that its backoff would choose for an error now. An
-// error whose retry is planned earlier than the backoff, or whose delay the API server asked for, comes back as
-// handled: the caller then logs and counts it, because controller-runtime ignores a requeue beside an error.
+// minPlanned is how soon at the earliest a planned requeue ends the backoff of an error: a pass that asks for another one in a
+// moment must not ask a system that fails as often.
+const minPlanned = time.Second
+
+// Result decides what controller-runtime is told, given the delay that its backoff would choose for an error now:
+//
+//   - an error whose delay the API server asked for waits for that long, whatever is planned: the server said that it is not to be
+//     asked earlier;
+//   - a requeue that is planned earlier than the backoff stands, but ends no backoff below a second;
+//   - otherwise the error goes to the backoff.
+//
+// In the first two cases the error comes back as handled: the caller then logs and counts it, because controller-runtime
+// ignores a requeue beside an error.
 func (o *Outcome) Result(backoff time.Duration) (result ctrl.Result, err, handled error) {
 	err = o.Err()
 	if err == nil {
 		return ctrl.Result{RequeueAfter: o.RequeueAfter}, nil, nil
 	}
-	_, asked := RetryAfter(err)
-	if asked || (o.RequeueAfter > 0 && o.RequeueAfter <= backoff) {
-		return ctrl.Result{RequeueAfter: o.RequeueAfter}, nil, err
+	if asked, ok := RetryAfter(err); ok {
+		return ctrl.Result{RequeueAfter: asked}, nil, err
+	}
+	planned := max(o.RequeueAfter, min(backoff, minPlanned))
+	if o.RequeueAfter > 0 && planned <= backoff {
+		return ctrl.Result{RequeueAfter: planned}, nil, err
 	}
 	return ctrl.Result{}, err, nil
+}
+
+// mistakes joins the terminal errors that are mistakes of the program; nil when there are none.
+func (o *Outcome) mistakes() error {
+	var list []error
+	for _, err := range o.Terminal {
+		if health.Categorize(err).Category == health.ProgramError {
+			list = append(list, err)
+		}
+	}
+	return errors.Join(list...)
 }
 
 // RetryAfter returns the longest delay that the API server asked for in an error of the tree (Retry-After of a 429 or

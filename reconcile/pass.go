@@ -219,7 +219,7 @@ func (p *pass[T, F, O]) follow(report *Report) {
 	report.Outcome.Requeue(report.Assessment.RequeueAfter)
 	for _, err := range report.Assessment.Terminal {
 		report.Outcome.Terminal = append(report.Outcome.Terminal, err)
-		if refused(err) {
+		if refused(err) || err.Category == health.ProgramError {
 			report.Outcome.Requeue(p.TerminalRetry)
 		}
 	}

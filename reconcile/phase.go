@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"runtime/debug"
 	"time"
+
+	"github.com/reconcilekit/reconcilekit/health"
 )
 
 // Phase names a step of the pass, in logs, metrics and traces.
@@ -42,6 +44,12 @@ func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
 }
+
+// HealthCategory names a panic a mistake of the program.
+func (e *PanicError) HealthCategory() string { return string(health.ProgramError) }
+
+// HealthReason is the reason of the condition.
+func (e *PanicError) HealthReason() string { return "Panic" }
 
 // run carries out one phase with the context of the observer, turns a panic into a [PanicError] and tells the observer how
 // long it took.

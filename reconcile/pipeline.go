@@ -6,14 +6,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
@@ -167,7 +165,9 @@ func (p *Pipeline[T, F, O]) With(change func(*Config[T, F, O])) *Pipeline[T, F, 
 	return &out
 }
 
-// Reconcile runs one pass for the owner that the request names.
+// Reconcile runs one pass for the owner that the request names. A mistake of the program comes back as a terminal error of
+// controller-runtime, which counts and logs it and does not try again; the result has the time after which a pass may find
+// another world all the same, which the controllers of reconcile/controller see to.
 func (p *Pipeline[T, F, O]) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	owner := p.New()
 	if err := p.Reader.Get(ctx, request.NamespacedName, owner, p.read...); err != nil {
@@ -184,8 +184,9 @@ func (p *Pipeline[T, F, O]) Reconcile(ctx context.Context, request ctrl.Request)
 	if previous, replaced := p.owners.seen(owner); replaced {
 		p.Applier.Forget(previous)
 	}
-	if IsPaused(owner, p.PauseAnnotation) {
-		log.FromContext(ctx).V(1).Info("paused by annotation", "annotation", p.PauseAnnotation)
+	if p.pause(ctx, owner) {
+		p.failures.Forget(request)
+		p.Observer.PassDone(ctx, Report{Request: request, Paused: true})
 		return ctrl.Result{}, nil
 	}
 	if p.owners.stale(owner, now) {
@@ -207,6 +208,8 @@ func (p *Pipeline[T, F, O]) Reconcile(ctx context.Context, request ctrl.Request)
 type Report struct {
 	// Request names the owner.
 	Request ctrl.Request
+	// Paused reports whether the owner is paused: nothing was read or written for it, and all else here is empty.
+	Paused bool
 	// Plan is what PlanResources, or Finalize, returned.
 	Plan PlanResult
 	// Components are what GetComponentHealth returned.
@@ -237,9 +240,10 @@ func (p *Pipeline[T, F, O]) conclude(ctx context.Context, report *Report) (ctrl.
 	}
 	result, err, handled := report.Outcome.Result(backoff)
 	report.Handled = handled
-	if handled != nil {
-		log.FromContext(ctx).Error(handled, "pass failed", "requeueAfter", result.RequeueAfter)
+	if mistakes := report.Outcome.mistakes(); err == nil && handled == nil && mistakes != nil {
+		err = ctrl.TerminalError(mistakes)
 	}
+	p.logErrors(ctx, report, err, backoff, result.RequeueAfter)
 	p.Observer.PassDone(ctx, *report)
 	return result, err
 }
@@ -250,20 +254,4 @@ func (p *Pipeline[T, F, O]) forget(request ctrl.Request) {
 	}
 	p.Tracker.Forget(request.NamespacedName)
 	p.failures.Forget(request)
-}
-
-// announce logs the transitions that were stored and sends their events.
-func (p *Pipeline[T, F, O]) announce(owner T, logger logr.Logger, transitions []conditions.Transition) {
-	for _, transition := range transitions {
-		if line := transition.Log; line != nil {
-			if line.Error {
-				logger.Error(nil, line.Message, transition.LogValues()...)
-			} else {
-				logger.V(line.Level).Info(line.Message, transition.LogValues()...)
-			}
-		}
-		if event := transition.Event; event != nil && p.Recorder != nil {
-			p.Recorder.Event(owner, event.Type, event.Reason, event.Message)
-		}
-	}
 }

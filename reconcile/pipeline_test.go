@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/internal/widget"
@@ -127,14 +128,18 @@ var _ = Describe("A pass", func() {
 			{plan: func(reconcile.ReconcileContext[*widget.Widget], *reconcile.PlanResult) { panic(boom) }},
 		} {
 			w := newWorld(widget.Spec{Count: 1}, reconciler)
-			_, err := w.pass()
+			result, err := w.pass()
 			var panicked *reconcile.PanicError
+			Expect(errors.Is(err, ctrl.TerminalError(nil))).To(BeTrue(), "it is not retried hot")
+			Expect(result.RequeueAfter).To(BeNumerically("<=", reconcile.DefaultTerminalRetry), "but it is tried again")
 			Expect(errors.As(err, &panicked)).To(BeTrue(), "got %v", err)
 			Expect(errors.Is(err, boom)).To(BeTrue())
 			Expect(string(panicked.Stack)).To(ContainSubstring("pipeline_test.go"))
 			Expect(w.parts()).To(BeEmpty())
 			Expect(w.condition("Ready").Status).To(Equal(metav1.ConditionFalse))
+			Expect(w.condition("Ready").Reason).To(Equal(health.ReasonProgram))
 			Expect(w.condition("Ready").Message).To(ContainSubstring("panicked: boom"))
+			Expect(w.condition("DependenciesReachable")).To(BeZero(), "nobody else is to blame")
 			w.restart(&widgets{})
 			w.settle()
 			Expect(w.condition("Ready").Status).To(Equal(metav1.ConditionTrue))

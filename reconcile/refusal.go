@@ -38,6 +38,15 @@ func categorise(err error) error {
 	return err
 }
 
+// objectOf returns the object that an error concerns, if it is that of a write.
+func objectOf(err error) (object apply.ObjectResult, known bool) {
+	var concerns *apply.ObjectError
+	if errors.As(err, &concerns) {
+		return concerns.ObjectResult, true
+	}
+	return object, false
+}
+
 // settled reports whether trying again at once cannot help although the error is a conflict: an owner or a field manager
 // has to give way first.
 func settled(err error) bool {

@@ -3,31 +3,34 @@ package verdict
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
 	"net"
 	"net/url"
+	"regexp"
+	"strings"
 	"syscall"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/reconcilekit/reconcilekit/conditions"
 )
 
-// Reasons that [Categorize] gives.
-const (
-	// ReasonUnknown stands for an error that nothing is known about.
-	ReasonUnknown = "UnknownError"
-	// ReasonTimeout stands for a deadline that passed, here or at the API server.
-	ReasonTimeout = "Timeout"
-	// ReasonKindNotServed stands for a kind that the API server does not know: its CustomResourceDefinition is missing.
-	ReasonKindNotServed = "KindNotServed"
-)
+const notServed = "The API server does not serve this kind: "
 
 // Categorize finds the category of an error, and a reason and message for it; nil for nil. An error that has a category, anywhere in
 // its chain, keeps it, whatever its cause is. Then, first match wins: an answer of the API server, a context that ended, a kind
-// that is not served, the network; all else is [Unknown] with the error's own text.
+// that is not served or not in the scheme, the network; all else is [Unknown].
+//
+// The message is the text of the error, so that what was said by an API server, a webhook, a database or the caller is kept. It is
+// bounded, has no credentials in it ([conditions.Scrub]) and nothing that differs from try to try, such as the caller's own port.
 //
 // A missing kind counts as Infrastructure, not as a missing dependency: no watch can be set on it, so it has to be tried again.
+//
+// [conditions.Scrub]: https://pkg.go.dev/github.com/reconcilekit/reconcilekit/conditions#Scrub
 func Categorize(err error) *Error {
 	if err == nil {
 		return nil
@@ -35,6 +38,12 @@ func Categorize(err error) *Error {
 	if known, ok := errors.AsType[*Error](err); ok {
 		return known
 	}
+	e := recognise(err)
+	e.Message = conditions.Bound(conditions.Scrub(steady(e.Message)))
+	return e
+}
+
+func recognise(err error) *Error {
 	if known, ok := errors.AsType[Classified](err); ok {
 		return &Error{Category: category(known.HealthCategory()), Reason: known.HealthReason(), Message: err.Error(), Cause: err}
 	}
@@ -48,7 +57,10 @@ func Categorize(err error) *Error {
 		return e
 	}
 	if meta.IsNoMatchError(err) {
-		return NewError(Infrastructure, ReasonKindNotServed, "The API server does not serve this kind: "+err.Error(), err)
+		return NewError(Infrastructure, ReasonKindNotServed, notServed+err.Error(), err)
+	}
+	if unregistered(err) {
+		return NewError(ProgramError, reasonKindNotInScheme, err.Error()+": add the type to the manager's scheme", err)
 	}
 	if e := fromNetwork(err); e != nil {
 		return e
@@ -56,11 +68,38 @@ func Categorize(err error) *Error {
 	return NewError(Unknown, ReasonUnknown, err.Error(), err)
 }
 
+// unregistered reports whether the scheme does not know a Go type.
+func unregistered(err error) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if runtime.IsNotRegisteredError(err) {
+			return true
+		}
+	}
+	return false
+}
+
+// varying is what differs between two tries that fail alike: the caller's end of a connection, the time of a check.
+var varying = []struct { //nolint:gochecknoglobals // compiled once, never changed
+	form *regexp.Regexp
+	keep string
+}{
+	{regexp.MustCompile(`\b(read|write) (tcp|udp)[46]? \S+->`), "${1} ${2} "},
+	{regexp.MustCompile(`current time \S+ is `), "the current time is "},
+}
+
+// steady leaves out of a message what differs from try to try, because it is stored.
+func steady(message string) string {
+	for _, v := range varying {
+		message = v.form.ReplaceAllString(message, v.keep)
+	}
+	return message
+}
+
 // category reads a word as a category.
 func category(word string) Category {
 	switch c := Category(word); c {
 	case InvalidSpec, MissingUpstreamDependency, MissingDownstreamDependency, Auth,
-		ResourceExhaustion, Infrastructure, Conflict, Unknown:
+		ResourceExhaustion, Infrastructure, Conflict, ProgramError, Unknown:
 		return c
 	}
 	return Unknown
@@ -70,64 +109,82 @@ func category(word string) Category {
 func fromContext(err error) *Error {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return NewError(Infrastructure, ReasonTimeout, "Request timed out", err)
+		return NewError(Infrastructure, ReasonTimeout, err.Error(), err)
 	case errors.Is(err, context.Canceled):
-		return NewError(Infrastructure, "Canceled", "Request was canceled", err)
+		return NewError(Infrastructure, reasonCanceled, err.Error(), err)
 	}
 	return nil
 }
 
-// fromNetwork tells errors of the transport apart. The texts leave out ports and addresses, which differ from try to try.
+// fromNetwork tells errors of the transport apart.
 func fromNetwork(err error) *Error {
+	word := ""
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
-		if e := fromErrno(errno, err); e != nil {
-			return e
+		word = errnoReason(errno)
+	}
+	_, isDNS := errors.AsType[*net.DNSError](err)
+	_, isOp := errors.AsType[*net.OpError](err)
+	switch {
+	case word != "":
+	case isDNS:
+		word = reasonDNS
+	case isOp:
+		word = reasonNetwork
+		if certificate(err) {
+			word = reasonCertificate
 		}
-	}
-	if dns, ok := errors.AsType[*net.DNSError](err); ok {
-		return NewError(Infrastructure, "DNSFailure", "DNS resolution failed for "+dns.Name, err)
-	}
-	if op, ok := errors.AsType[*net.OpError](err); ok {
-		return NewError(Infrastructure, "NetworkError", "Network operation failed: "+op.Op, err)
-	}
-	if errno, ok := errors.AsType[syscall.Errno](err); ok && unreachable(errno) {
-		return NewError(Infrastructure, "NetworkError", "Network operation failed: "+errno.Error(), err)
-	}
-	return fromRequest(err)
-}
-
-// fromErrno names the errors of a connection that everybody knows.
-func fromErrno(errno syscall.Errno, err error) *Error {
-	switch errno {
-	case syscall.ECONNREFUSED:
-		return NewError(Infrastructure, "ConnectionRefused", "Connection refused - service may be down", err)
-	case syscall.ETIMEDOUT:
-		return NewError(Infrastructure, "NetworkTimeout", "Network timeout", err)
-	case syscall.ECONNRESET:
-		return NewError(Infrastructure, "ConnectionReset", "Connection reset by peer", err)
 	default:
+		word = requestReason(err)
+	}
+	if word == "" {
 		return nil
 	}
+	return NewError(Infrastructure, word, err.Error(), err)
 }
 
-// fromRequest tells what is left: TLS, time, a request that failed for another reason, an answer that broke off.
-func fromRequest(err error) *Error {
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return NewError(Infrastructure, "CertificateInvalid", "The server's certificate cannot be verified", err)
+// errnoReason names the errors of a connection.
+func errnoReason(errno syscall.Errno) string {
+	switch {
+	case errno == syscall.ECONNREFUSED:
+		return reasonConnectionRefused
+	case errno == syscall.ETIMEDOUT:
+		return reasonNetworkTimeout
+	case errno == syscall.ECONNRESET:
+		return reasonConnectionReset
+	case unreachable(errno):
+		return reasonNetwork
+	}
+	return ""
+}
+
+// requestReason tells what is left: TLS, time, a request that failed for another reason, an answer that broke off.
+func requestReason(err error) string {
+	if certificate(err) {
+		return reasonCertificate
 	}
 	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
-		return NewError(Infrastructure, "NetworkTimeout", "Network timeout", err)
+		return reasonNetworkTimeout
 	}
-	if request, ok := errors.AsType[*url.Error](err); ok {
-		return NewError(Infrastructure, "NetworkError", "Network operation failed: "+request.Op, err)
+	if _, ok := errors.AsType[*url.Error](err); ok {
+		return reasonNetwork
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return NewError(Infrastructure, "ConnectionReset", "Connection closed in the middle of an answer", err)
+		return reasonConnectionReset
 	}
-	return nil
+	return ""
 }
 
-// unreachable says whether the number is about the way to a host.
+// certificate reports whether a certificate was refused, ours by the other side included.
+func certificate(err error) bool {
+	_, verification := errors.AsType[*tls.CertificateVerificationError](err)
+	_, authority := errors.AsType[x509.UnknownAuthorityError](err)
+	_, host := errors.AsType[x509.HostnameError](err)
+	_, invalid := errors.AsType[x509.CertificateInvalidError](err)
+	alert, alerted := errors.AsType[tls.AlertError](err)
+	return verification || authority || host || invalid || alerted && strings.Contains(alert.Error(), "certificate")
+}
+
+// unreachable reports whether the number is about the way to a host.
 func unreachable(errno syscall.Errno) bool {
 	switch errno {
 	case syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.EHOSTDOWN, syscall.ENETDOWN, syscall.EPIPE, syscall.ECONNABORTED:
@@ -160,7 +217,7 @@ func flatten(err error, yield func(error)) {
 	yield(err)
 }
 
-// bareJoin says whether the text of the error is that of errors.Join over its parts, or the error is a [RetryError].
+// bareJoin reports whether the text of the error is that of errors.Join over its parts, or the error is a [RetryError].
 func bareJoin(err error, parts []error) bool {
 	if _, ok := err.(*RetryError); ok { //nolint:errorlint // as above
 		return true

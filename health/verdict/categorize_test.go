@@ -16,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -50,13 +51,24 @@ func TestCategorize(t *testing.T) {
 			apierrors.NewInvalid(widget, "w", field.ErrorList{
 				field.Invalid(field.NewPath("spec", "size"), -1, "must be positive"), field.Required(field.NewPath("spec", "name"), ""),
 			}),
-			want{verdict.InvalidSpec, "InvalidSpec", "Resource specification is invalid: spec.size: Invalid value: -1: must be positive; " +
-				"spec.name: Required value"},
+			want{verdict.InvalidSpec, "InvalidSpec", `Widget.example.com "w" is invalid: [spec.size: Invalid value: -1: must be positive, ` +
+				`spec.name: Required value]`},
 		},
-		"422 without causes": {
-			status(422, "Invalid", `widgets "w" is invalid: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no`),
-			want{verdict.InvalidSpec, "InvalidSpec", `Resource specification is invalid: widgets "w" is invalid: ` +
+		"422 by a policy": {
+			status(422, "Invalid", `widgets "w" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no`,
+				metav1.StatusCause{Message: "no"}),
+			want{verdict.InvalidSpec, "AdmissionPolicyDenied", `widgets "w" is forbidden: ` +
 				`ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no`},
+		},
+		"422 with causes that the text leaves out": {
+			status(422, "Invalid", "refused", metav1.StatusCause{Field: "spec.size", Message: "too large"}),
+			want{verdict.InvalidSpec, "InvalidSpec", "refused; spec.size: too large"},
+		},
+		"422 about a value with the words of a webhook": {
+			apierrors.NewInvalid(widget, "w", field.ErrorList{
+				field.Invalid(field.NewPath("spec", "text"), `admission webhook "x" denied the request`, "bad")}),
+			want{verdict.InvalidSpec, "InvalidSpec", `Widget.example.com "w" is invalid: spec.text: Invalid value: ` +
+				`"admission webhook \"x\" denied the request": bad`},
 		},
 		"422 about a second controller": {
 			apierrors.NewInvalid(widget, "w", field.ErrorList{field.Invalid(field.NewPath("metadata", "ownerReferences"), nil,
@@ -68,27 +80,28 @@ func TestCategorize(t *testing.T) {
 			status(409, "Conflict", "Apply failed with 1 conflict", metav1.StatusCause{
 				Type: metav1.CauseTypeFieldManagerConflict, Field: ".spec.replicas", Message: `conflict with "kubectl" using apps/v1`,
 			}),
-			want{verdict.Conflict, "FieldConflict", `Fields are owned by another manager: .spec.replicas: conflict with "kubectl" using apps/v1`},
+			want{verdict.Conflict, "FieldConflict", `Apply failed with 1 conflict; .spec.replicas: conflict with "kubectl" using apps/v1`},
 		},
 		"409 about a version": {
 			apierrors.NewConflict(pods, "p", errors.New("modified")),
-			want{verdict.Conflict, "Conflict", "Resource conflict - version mismatch or concurrent modification"},
+			want{verdict.Conflict, "Conflict", `Operation cannot be fulfilled on pods "p": modified`},
 		},
 		"already exists": {
-			apierrors.NewAlreadyExists(pods, "p"), want{verdict.Conflict, "AlreadyExists", "Resource already exists"},
+			apierrors.NewAlreadyExists(pods, "p"), want{verdict.Conflict, "AlreadyExists", `pods "p" already exists`},
 		},
 		"not found names the object": {
 			fmt.Errorf("read: %w", apierrors.NewNotFound(pods, "p")),
-			want{verdict.MissingDownstreamDependency, "NotFound", `Resource not found: pods "p"`},
+			want{verdict.MissingDownstreamDependency, "NotFound", `read: pods "p" not found`},
 		},
 		"path that is not served": {
 			status(404, "NotFound", "the server could not find the requested resource",
 				metav1.StatusCause{Type: metav1.CauseTypeUnexpectedServerResponse, Message: "404 page not found"}),
-			want{verdict.Infrastructure, "KindNotServed", "The API server does not serve this kind: the server could not find the requested resource"},
+			want{verdict.Infrastructure, "KindNotServed", "The API server does not serve this kind: " +
+				"the server could not find the requested resource; 404 page not found"},
 		},
 		"403 by role": {
 			apierrors.NewForbidden(pods, "", errors.New(`User "u" cannot list resource "pods"`)),
-			want{verdict.Auth, "Forbidden", `Insufficient permissions to access resource: pods is forbidden: User "u" cannot list resource "pods"`},
+			want{verdict.Auth, "Forbidden", `pods is forbidden: User "u" cannot list resource "pods"`},
 		},
 		"403 by quota": {
 			apierrors.NewForbidden(pods, "p", errors.New("exceeded quota: small, requested: cpu=2")),
@@ -96,65 +109,96 @@ func TestCategorize(t *testing.T) {
 		},
 		"403 by a webhook": {
 			status(403, "Forbidden", `admission webhook "w.example.com" denied the request: no label`),
-			want{verdict.InvalidSpec, "AdmissionDenied", `admission webhook "w.example.com" denied the request: no label`},
+			want{verdict.InvalidSpec, "AdmissionWebhookDenied", `admission webhook "w.example.com" denied the request: no label`},
 		},
 		"403 by pod security": {
 			apierrors.NewForbidden(pods, "p", errors.New(`violates PodSecurity "restricted:latest": runAsNonRoot`)),
-			want{verdict.InvalidSpec, "AdmissionDenied", `pods "p" is forbidden: violates PodSecurity "restricted:latest": runAsNonRoot`},
+			want{verdict.InvalidSpec, "PodSecurityViolation", `pods "p" is forbidden: violates PodSecurity "restricted:latest": runAsNonRoot`},
 		},
 		"403 by a namespace that goes": {
 			status(403, "Forbidden", "x", metav1.StatusCause{Type: "NamespaceTerminating"}),
-			want{verdict.Infrastructure, "NamespaceTerminating", "The namespace is being terminated"},
+			want{verdict.Infrastructure, "NamespaceTerminating", "x"},
 		},
 		"400": {
 			apierrors.NewBadRequest("unknown field spec.sise"),
-			want{verdict.InvalidSpec, "ClientError", "Client error (4xx): unknown field spec.sise"},
+			want{verdict.InvalidSpec, "ClientError", "unknown field spec.sise"},
 		},
-		"415": {status(415, "UnsupportedMediaType", ""), want{verdict.Unknown, "NotSupported", "The API server does not support this request (415)"}},
+		"415": {status(415, "UnsupportedMediaType", ""), want{verdict.Unknown, "NotSupported", "the API server answered 415 UnsupportedMediaType"}},
 		"canceled": {
-			fmt.Errorf("list: %w", context.Canceled), want{verdict.Infrastructure, "Canceled", "Request was canceled"},
+			fmt.Errorf("list: %w", context.Canceled), want{verdict.Infrastructure, "Canceled", "list: context canceled"},
 		},
 		"deadline inside a request": {
 			&url.Error{Op: "Get", URL: "https://10.0.0.1", Err: context.DeadlineExceeded},
-			want{verdict.Infrastructure, "Timeout", "Request timed out"},
+			want{verdict.Infrastructure, "Timeout", `Get "https://10.0.0.1": context deadline exceeded`},
 		},
 		"certificate": {
 			&url.Error{Op: "Get", URL: "https://10.0.0.1", Err: &tls.CertificateVerificationError{Err: errors.New("unknown authority")}},
-			want{verdict.Infrastructure, "CertificateInvalid", "The server's certificate cannot be verified"},
+			want{verdict.Infrastructure, "CertificateInvalid",
+				`Get "https://10.0.0.1": tls: failed to verify certificate: unknown authority`},
 		},
 		"other request": {
 			&url.Error{Op: "Get", URL: "https://10.0.0.1:3245", Err: io.EOF},
-			want{verdict.Infrastructure, "NetworkError", "Network operation failed: Get"},
+			want{verdict.Infrastructure, "NetworkError", `Get "https://10.0.0.1:3245": EOF`},
 		},
 		"refused": {
 			&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)},
-			want{verdict.Infrastructure, "ConnectionRefused", "Connection refused - service may be down"},
+			want{verdict.Infrastructure, "ConnectionRefused", "dial: connect: connection refused"},
 		},
 		"name that is not known": {
 			&net.OpError{Op: "dial", Err: &net.DNSError{Name: "db.example.com", Err: "no such host"}},
-			want{verdict.Infrastructure, "DNSFailure", "DNS resolution failed for db.example.com"},
+			want{verdict.Infrastructure, "DNSFailure", "dial: lookup db.example.com: no such host"},
 		},
 		"network": {
-			&net.OpError{Op: "read", Err: errors.New("closed")}, want{verdict.Infrastructure, "NetworkError", "Network operation failed: read"},
+			&net.OpError{Op: "read", Err: errors.New("closed")}, want{verdict.Infrastructure, "NetworkError", "read: closed"},
 		},
 		"no route": {
 			os.NewSyscallError("connect", syscall.EHOSTUNREACH),
-			want{verdict.Infrastructure, "NetworkError", "Network operation failed: " + syscall.EHOSTUNREACH.Error()},
+			want{verdict.Infrastructure, "NetworkError", "connect: " + syscall.EHOSTUNREACH.Error()},
 		},
 		"kind that is not served": {
 			&meta.NoKindMatchError{GroupKind: widget, SearchedVersions: []string{"v1"}},
 			want{verdict.Infrastructure, "KindNotServed", `The API server does not serve this kind: no matches for kind "Widget" in version "example.com/v1"`},
 		},
-		"429": {apierrors.NewTooManyRequests("slow down", 1), want{verdict.Infrastructure, "RateLimited", "Too many requests - rate limited"}},
+		"429": {apierrors.NewTooManyRequests("slow down", 1), want{verdict.Infrastructure, "RateLimited", "slow down"}},
 		"code alone": {
-			status(503, "", ""), want{verdict.Infrastructure, "ServiceUnavailable", "Kubernetes API server unavailable or internal error"},
+			status(503, "", ""), want{verdict.Infrastructure, "ServiceUnavailable", "the API server answered 503"},
 		},
 		"410": {
 			status(410, "Expired", ""),
-			want{verdict.Infrastructure, "Expired", "The requested version is gone; the next read starts again"},
+			want{verdict.Infrastructure, "Expired", "the API server answered 410 Expired"},
+		},
+		"webhook that cannot be called": {
+			apierrors.NewInternalError(errors.New(`failed calling webhook "dead.example.com": failed to call webhook: ` +
+				`Post "https://127.0.0.1:1/?timeout=10s": dial tcp 127.0.0.1:1: connect: connection refused`)),
+			want{verdict.Infrastructure, "AdmissionWebhookFailed", `Internal error occurred: failed calling webhook "dead.example.com": ` +
+				`failed to call webhook: Post "https://127.0.0.1:1/?timeout=10s": dial tcp 127.0.0.1:1: connect: connection refused`},
+		},
+		"webhook that cannot decide": {
+			status(503, "ServiceUnavailable", `admission webhook "w" denied the request: try later`),
+			want{verdict.Infrastructure, "AdmissionWebhookDenied", `admission webhook "w" denied the request: try later`},
+		},
+		"object above the limit of the storage": {
+			apierrors.NewInternalError(errors.New("etcdserver: request is too large")),
+			want{verdict.ResourceExhaustion, "TooLarge", "Internal error occurred: etcdserver: request is too large"},
+		},
+		"credentials": {
+			errors.New("dial postgres://admin:hunter2@db.tenant-a:5432: refused"),
+			want{verdict.Unknown, "UnknownError", "dial postgres://***@db.tenant-a:5432: refused"},
+		},
+		"own port": {
+			&net.OpError{
+				Op: "read", Net: "tcp", Source: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 40123},
+				Addr: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 2), Port: 5432}, Err: os.NewSyscallError("read", syscall.ECONNRESET),
+			},
+			want{verdict.Infrastructure, "ConnectionReset", "read tcp 10.0.0.2:5432: read: connection reset by peer"},
+		},
+		"type that the scheme does not know": {
+			fmt.Errorf("list: %w", runtime.NewNotRegisteredErrForKind("s", widget.WithVersion("v1"))),
+			want{verdict.ProgramError, "KindNotInScheme", `list: no kind "Widget" is registered for version "example.com/v1" in scheme "s"` +
+				": add the type to the manager's scheme"},
 		},
 		"nothing known":        {errors.New("boom"), want{verdict.Unknown, "UnknownError", "boom"}},
-		"torn answer":          {io.ErrUnexpectedEOF, want{verdict.Infrastructure, "ConnectionReset", "Connection closed in the middle of an answer"}},
+		"torn answer":          {io.ErrUnexpectedEOF, want{verdict.Infrastructure, "ConnectionReset", "unexpected EOF"}},
 		"error that knows":     {fmt.Errorf("apply: %w", typed{"Conflict"}), want{verdict.Conflict, "Kept", "apply: kept: shared object"}},
 		"error that knows odd": {typed{"Odd"}, want{verdict.Unknown, "Kept", "kept: shared object"}},
 		"category beats cause": {

@@ -19,6 +19,9 @@ const (
 	Infrastructure Category = "Infrastructure"
 	// Conflict is somebody else writing the same object: an outdated resourceVersion, a field or an owner taken.
 	Conflict Category = "Conflict"
+	// ProgramError is a mistake of the operator's own program: a kind that was not declared, a phase that panicked, a plan with a
+	// nil child. Only another version of the operator solves it.
+	ProgramError Category = "ProgramError"
 	// Unknown is everything else.
 	Unknown Category = "Unknown"
 )
@@ -35,7 +38,7 @@ func (c Category) String() string {
 // Blocks, Retries and Terminal.
 func (c Category) State() State {
 	switch c {
-	case InvalidSpec, Auth, ResourceExhaustion:
+	case InvalidSpec, Auth, ResourceExhaustion, ProgramError:
 		return Failed
 	case MissingUpstreamDependency, Infrastructure, Conflict, Unknown:
 		return Degraded
@@ -45,10 +48,10 @@ func (c Category) State() State {
 	return Degraded
 }
 
-// Blocks says whether an error of the category stops applying, if its component may stop it at all; see [Blocking].
+// Blocks reports whether an error of the category stops applying, if its component may stop it at all; see [Blocking].
 func (c Category) Blocks() bool {
 	switch c {
-	case InvalidSpec, MissingUpstreamDependency, Auth, Infrastructure, Unknown:
+	case InvalidSpec, MissingUpstreamDependency, Auth, Infrastructure, ProgramError, Unknown:
 		return true
 	case MissingDownstreamDependency, ResourceExhaustion, Conflict:
 		return false
@@ -56,21 +59,21 @@ func (c Category) Blocks() bool {
 	return true
 }
 
-// Retries says whether trying again with backoff helps.
+// Retries reports whether trying again with backoff helps.
 func (c Category) Retries() bool {
 	switch c {
 	case Infrastructure, Conflict, Unknown:
 		return true
-	case InvalidSpec, MissingUpstreamDependency, MissingDownstreamDependency, Auth, ResourceExhaustion:
+	case InvalidSpec, MissingUpstreamDependency, MissingDownstreamDependency, Auth, ResourceExhaustion, ProgramError:
 		return false
 	}
 	return true
 }
 
-// Terminal says whether only a change elsewhere, which no watch may see, solves it.
+// Terminal reports whether only a change elsewhere, which no watch may see, solves it.
 func (c Category) Terminal() bool {
 	switch c {
-	case InvalidSpec, Auth, ResourceExhaustion:
+	case InvalidSpec, Auth, ResourceExhaustion, ProgramError:
 		return true
 	case MissingUpstreamDependency, MissingDownstreamDependency, Infrastructure, Conflict, Unknown:
 		return false

@@ -25,7 +25,14 @@
 //	ResourceExhaustion           Failed       no               no           yes
 //	Infrastructure               Degraded     yes              yes          no
 //	Conflict                     Degraded     no               yes          no
+//	ProgramError                 Failed       yes              no           yes
 //	Unknown                      Degraded     yes              yes          no
 //
+// A category is added to what was said, it never replaces it: the message that [Categorize] gives is the text of the error,
+// with credentials taken out ([conditions.Scrub]) and bounded ([conditions.Bound]).
+//
 // What components add up to for the whole owner (conditions, the grace period, one state) is the work of health.Assessor.
+//
+// [conditions.Scrub]: https://pkg.go.dev/github.com/reconcilekit/reconcilekit/conditions#Scrub
+// [conditions.Bound]: https://pkg.go.dev/github.com/reconcilekit/reconcilekit/conditions#Bound
 package verdict

@@ -3,6 +3,8 @@ package verdict
 import (
 	"fmt"
 	"strings"
+
+	"github.com/reconcilekit/reconcilekit/conditions"
 )
 
 // Error is an error with a category and the words for a condition. Make one with [NewError] or [Categorize].
@@ -57,17 +59,24 @@ type RetryError struct {
 	Errors []*Error
 }
 
-// Error names every error with its cause, in order.
+// Detail returns the text of the error with that of its cause, where the former does not have it, for a log: whole, but without
+// credentials.
+func (e *Error) Detail() string {
+	text := e.Error()
+	if e.Cause == nil {
+		return conditions.Scrub(text)
+	}
+	if cause := e.Cause.Error(); !strings.Contains(text, cause) {
+		text += " (" + cause + ")"
+	}
+	return conditions.Scrub(text)
+}
+
+// Error names every error with its cause, in order, as [Error.Detail] does.
 func (e *RetryError) Error() string {
 	texts := make([]string, len(e.Errors))
 	for i, one := range e.Errors {
-		texts[i] = one.Error()
-		if one.Cause == nil {
-			continue
-		}
-		if cause := one.Cause.Error(); !strings.Contains(texts[i], cause) {
-			texts[i] += " (" + cause + ")"
-		}
+		texts[i] = one.Detail()
 	}
 	if len(texts) == 1 {
 		return texts[0]

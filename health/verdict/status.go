@@ -2,44 +2,117 @@ package verdict
 
 import (
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/reconcilekit/reconcilekit/conditions"
 )
 
-// fromStatus categorises an answer of the API server, by its reason or, where that is empty, by its code. It returns nil for an
-// answer that says neither.
+// fromStatus categorises an answer of the API server: by what it says where the words name who refused, else by its reason, else by its
+// code. The message is what was said. It returns nil for an answer that has neither reason nor code of an error.
 func fromStatus(status metav1.Status, cause error) *Error {
-	e := &Error{Category: Infrastructure, Cause: cause}
+	e := &Error{Category: Infrastructure, Cause: cause, Message: said(status, cause)}
+	if byWords(e, status) {
+		return e
+	}
 	switch reason(status) {
 	case metav1.StatusReasonNotFound:
 		notFound(e, status)
 	case metav1.StatusReasonUnauthorized:
-		e.Category, e.Reason, e.Message = Auth, "Unauthorized", "Authentication required or invalid credentials"
+		e.Category, e.Reason = Auth, reasonUnauthorized
 	case metav1.StatusReasonForbidden:
-		forbidden(e, status)
+		e.Category, e.Reason = Auth, reasonForbidden
 	case metav1.StatusReasonInvalid:
-		invalid(e, status)
+		e.Category, e.Reason = InvalidSpec, reasonInvalid
 	case metav1.StatusReasonConflict:
 		conflict(e, status)
 	case metav1.StatusReasonAlreadyExists:
-		e.Category, e.Reason, e.Message = Conflict, "AlreadyExists", "Resource already exists"
+		e.Category, e.Reason = Conflict, reasonAlreadyExists
 	case metav1.StatusReasonServerTimeout, metav1.StatusReasonTimeout:
-		e.Reason, e.Message = ReasonTimeout, "Request timed out"
-	case metav1.StatusReasonServiceUnavailable, metav1.StatusReasonInternalError:
-		e.Reason, e.Message = "ServiceUnavailable", "Kubernetes API server unavailable or internal error"
+		e.Reason = ReasonTimeout
+	case metav1.StatusReasonServiceUnavailable:
+		e.Reason = reasonServiceUnavailable
+	case metav1.StatusReasonInternalError:
+		e.Reason = reasonServerError
 	case metav1.StatusReasonTooManyRequests:
-		e.Reason, e.Message = "RateLimited", "Too many requests - rate limited"
+		e.Reason = reasonRateLimited
 	default:
 		if !byCode(e, status) {
 			return nil
 		}
 	}
-	e.Message = conditions.Bound(e.Message)
 	return e
+}
+
+// said is the text of the error, with the causes that it leaves out.
+func said(status metav1.Status, cause error) string {
+	text := cause.Error()
+	if text == "" {
+		text = strings.TrimSpace("the API server answered " + strconv.Itoa(int(status.Code)) + " " + string(status.Reason))
+	}
+	if status.Details == nil {
+		return text
+	}
+	for _, c := range status.Details.Causes {
+		one := c.Message
+		if one == "" || strings.Contains(text, one) && strings.Contains(text, c.Field) {
+			continue
+		}
+		if c.Field != "" {
+			one = c.Field + ": " + one
+		}
+		text += "; " + one
+	}
+	return text
+}
+
+// refusal is an answer that is recognised by its words, because its code does not name who refused.
+type refusal struct {
+	words    *regexp.Regexp
+	category Category
+	reason   string
+}
+
+// secondController is how the API server's validation of object metadata refuses a second controller reference.
+const secondController = "Only one reference can have Controller set to true"
+
+// refusals are tried in order. The words are those of the API server's admission, quota and storage code; the tests of reconcile/controller
+// provoke them on a real one.
+var refusals = []refusal{ //nolint:gochecknoglobals // compiled once, never changed
+	{regexp.MustCompile(secondController), Conflict, reasonOwnedByAnother},
+	{regexp.MustCompile(`admission webhook "[^"]*" denied the request`), InvalidSpec, reasonWebhookDenied},
+	{regexp.MustCompile(`failed calling webhook "|failed to call webhook`), Infrastructure, reasonWebhookFailed},
+	{regexp.MustCompile(`conversion webhook for .* failed`), Infrastructure, reasonConversionFailed},
+	{regexp.MustCompile(`ValidatingAdmissionPolicy '[^']*' with binding '[^']*' denied request`), InvalidSpec, reasonPolicyDenied},
+	{regexp.MustCompile(`violates PodSecurity "`), InvalidSpec, reasonPodSecurity},
+	{regexp.MustCompile(`exceeded quota: |failed quota: |insufficient quota to match`), ResourceExhaustion, reasonQuotaExceeded},
+	{regexp.MustCompile(`(?:maximum|minimum) \S+ (?:usage|limit|request) per |limit to request ratio per `), InvalidSpec, reasonLimitRange},
+	{regexp.MustCompile(`because it is being terminated`), Infrastructure, reasonNamespaceTerminating},
+	{regexp.MustCompile(`request is too large|[Rr]equest entity too large|trying to send message larger than max`), ResourceExhaustion, reasonTooLarge},
+	{regexp.MustCompile(`x509: |tls: failed to verify certificate`), Infrastructure, reasonCertificate},
+}
+
+// byWords recognises who refused: a webhook, a policy, a quota, the storage. A field that is not valid has a list of causes, and its
+// value, which a user wrote, may contain any words.
+func byWords(e *Error, status metav1.Status) bool {
+	text := status.Message
+	if hasCause(status, "NamespaceTerminating") { // corev1.NamespaceTerminatingCause
+		e.Reason = reasonNamespaceTerminating
+		return true
+	}
+	invalid := reason(status) == metav1.StatusReasonInvalid && hasField(status)
+	for _, r := range refusals {
+		if invalid && r.reason != reasonOwnedByAnother || !r.words.MatchString(text) {
+			continue
+		}
+		e.Category, e.Reason = r.category, r.reason
+		if r.category == InvalidSpec && status.Code >= http.StatusInternalServerError {
+			e.Category = Infrastructure // the webhook says itself that it could not decide
+		}
+		return true
+	}
+	return false
 }
 
 // reason returns the reason of a status, derived from the code where it is empty, as the helpers of apimachinery do.
@@ -75,18 +148,15 @@ func reason(status metav1.Status) metav1.StatusReason {
 func byCode(e *Error, status metav1.Status) bool {
 	switch code := status.Code; {
 	case code >= http.StatusInternalServerError:
-		e.Reason, e.Message = "ServerError", "Server error (5xx)"
+		e.Reason = reasonServerError
 	case code == http.StatusGone:
-		e.Reason, e.Message = "Expired", "The requested version is gone; the next read starts again"
+		e.Reason = "Expired"
 	case code == http.StatusRequestEntityTooLarge:
-		e.Category, e.Reason, e.Message = ResourceExhaustion, "TooLarge", "The request is larger than the API server accepts"
+		e.Category, e.Reason = ResourceExhaustion, reasonTooLarge
 	case code == http.StatusMethodNotAllowed, code == http.StatusNotAcceptable, code == http.StatusUnsupportedMediaType:
 		e.Category, e.Reason = Unknown, "NotSupported"
-		e.Message = "The API server does not support this request (" + strconv.Itoa(int(code)) + ")"
-	case code == http.StatusBadRequest && status.Message != "":
-		e.Category, e.Reason, e.Message = InvalidSpec, "ClientError", "Client error (4xx): "+status.Message
 	case code >= http.StatusBadRequest:
-		e.Category, e.Reason, e.Message = InvalidSpec, "ClientError", "Client error (4xx)"
+		e.Category, e.Reason = InvalidSpec, "ClientError"
 	default:
 		return false
 	}
@@ -96,77 +166,18 @@ func byCode(e *Error, status metav1.Status) bool {
 // notFound tells an object that is missing from a path that the API server does not serve.
 func notFound(e *Error, status metav1.Status) {
 	if hasCause(status, metav1.CauseTypeUnexpectedServerResponse) {
-		e.Reason, e.Message = ReasonKindNotServed, "The API server does not serve this kind: "+status.Message
+		e.Reason, e.Message = ReasonKindNotServed, notServed+e.Message
 		return
 	}
-	e.Category, e.Reason, e.Message = MissingDownstreamDependency, "NotFound", "Resource not found"
-	if d := status.Details; d != nil && d.Name != "" {
-		e.Message += ": " + strings.TrimSpace(d.Kind+" "+strconv.Quote(d.Name))
-	}
-}
-
-// forbidden tells a missing permission from the other refusals that come with a 403: a quota, an admission decision about the
-// object, a namespace on its way out.
-func forbidden(e *Error, status metav1.Status) {
-	text := status.Message
-	switch {
-	case hasCause(status, "NamespaceTerminating"): // corev1.NamespaceTerminatingCause
-		e.Reason, e.Message = "NamespaceTerminating", "The namespace is being terminated"
-	case strings.Contains(text, "exceeded quota"):
-		e.Category, e.Reason, e.Message = ResourceExhaustion, "QuotaExceeded", text
-	case strings.Contains(text, "denied the request"), strings.Contains(text, "denied request"),
-		strings.Contains(text, "violates PodSecurity"):
-		e.Category, e.Reason, e.Message = InvalidSpec, "AdmissionDenied", text
-	default:
-		e.Category, e.Reason, e.Message = Auth, "Forbidden", "Insufficient permissions to access resource"
-		if strings.Contains(text, " cannot ") { // the authoriser's text names subject, verb and resource
-			e.Message += ": " + text
-		}
-	}
-}
-
-// secondController is how the API server's validation of object metadata refuses a second controller reference.
-const secondController = "Only one reference can have Controller set to true"
-
-// invalid keeps the fields and messages of a 422.
-func invalid(e *Error, status metav1.Status) {
-	if strings.Contains(status.Message, secondController) {
-		e.Category, e.Reason, e.Message = Conflict, "OwnedByAnother", status.Message
-		return
-	}
-	e.Category, e.Reason, e.Message = InvalidSpec, "InvalidSpec", "Resource specification is invalid"
-	if text := causes(status); text != "" {
-		e.Message += ": " + text
-	} else if strings.Contains(status.Message, " is invalid: ") || strings.Contains(status.Message, "denied request") {
-		e.Message += ": " + status.Message
-	}
+	e.Category, e.Reason = MissingDownstreamDependency, reasonNotFound
 }
 
 // conflict tells fields that another manager owns (server-side apply) from an outdated resourceVersion.
 func conflict(e *Error, status metav1.Status) {
-	e.Category = Conflict
+	e.Category, e.Reason = Conflict, reasonConflict
 	if hasCause(status, metav1.CauseTypeFieldManagerConflict) {
-		e.Reason, e.Message = "FieldConflict", "Fields are owned by another manager: "+causes(status)
-		return
+		e.Reason = reasonFieldConflict
 	}
-	e.Reason, e.Message = "Conflict", "Resource conflict - version mismatch or concurrent modification"
-}
-
-// causes lists the causes of a status as "field: message", in the order of the API server.
-func causes(status metav1.Status) string {
-	if status.Details == nil {
-		return ""
-	}
-	var list []string
-	for _, c := range status.Details.Causes {
-		switch {
-		case c.Field != "" && c.Message != "":
-			list = append(list, c.Field+": "+c.Message)
-		case c.Message != "":
-			list = append(list, c.Message)
-		}
-	}
-	return strings.Join(list, "; ")
 }
 
 func hasCause(status metav1.Status, kind metav1.CauseType) bool {
@@ -175,6 +186,19 @@ func hasCause(status metav1.Status, kind metav1.CauseType) bool {
 	}
 	for _, c := range status.Details.Causes {
 		if c.Type == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// hasField reports whether a cause names a field.
+func hasField(status metav1.Status) bool {
+	if status.Details == nil {
+		return false
+	}
+	for _, c := range status.Details.Causes {
+		if c.Field != "" {
 			return true
 		}
 	}

@@ -14,11 +14,11 @@ import (
 )
 
 var (
-	errNoNamespace = errors.New("child: metadata.namespace is empty, and the owner has none to default to")
-	errNamespace   = errors.New("child: metadata.namespace is set, but the kind is cluster-scoped")
+	errNoNamespace = planError("child: metadata.namespace is empty, and the owner has none to default to")
+	errNamespace   = planError("child: metadata.namespace is set, but the kind is cluster-scoped")
 	errReplaced    = errors.New("it has been replaced meanwhile; its cache lags behind")
-	errTwice       = errors.New("child: planned twice in one plan")
-	errLeftBehind  = errors.New("child: planned for an owner that is being deleted, and garbage collection does not reach it: " +
+	errTwice       = planError("child: planned twice in one plan")
+	errLeftBehind  = planError("child: planned for an owner that is being deleted, and garbage collection does not reach it: " +
 		"it would be left behind; set Hold as long as it is needed, then leave it out")
 )
 
@@ -33,10 +33,10 @@ func (c *Child) noName() error {
 	}
 	const want = "want a name that is the same in each pass"
 	if prefix == "" {
-		return errors.New("child: metadata.name is empty, " + want)
+		return planError("child: metadata.name is empty, " + want)
 	}
-	return fmt.Errorf("child: metadata.name is empty and metadata.generateName is %q, which cannot be applied: %s, "+
-		"such as one derived from the owner's", prefix, want)
+	return planError(fmt.Sprintf("child: metadata.name is empty and metadata.generateName is %q, which cannot be applied: %s, "+
+		"such as one derived from the owner's", prefix, want))
 }
 
 // mayTake says whether the child may be written: it is ours, or the plan

@@ -1,7 +1,6 @@
 package apply
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -19,7 +18,7 @@ import (
 // in case no watch announces that it is gone.
 const confirmAfter = 5 * time.Second
 
-var errApplyAndDelete = errors.New("deletion: the plan has the object as a child, too")
+const errApplyAndDelete = planError("deletion: the plan has the object as a child, too")
 
 // plannedDeletion is one deletion of the plan during a pass.
 type plannedDeletion struct {

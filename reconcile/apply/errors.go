@@ -27,6 +27,18 @@ func (e *OwnedByAnotherError) Error() string {
 	return fmt.Sprintf("%s is controlled by %s %s", what, e.Controller.Kind, e.Controller.Name)
 }
 
+// planError is a mistake in a plan: whoever wrote the program has to mend it.
+type planError string
+
+// Error says what is wrong and what would be right.
+func (e planError) Error() string { return string(e) }
+
+// HealthCategory names it a mistake of the program, see package health.
+func (planError) HealthCategory() string { return "ProgramError" }
+
+// HealthReason is the reason of the condition.
+func (planError) HealthReason() string { return "InvalidPlan" }
+
 // ContestedField is a field that another manager owns with another value.
 type ContestedField struct {
 	// Path is the field as the server writes it, ".spec.replicas".

@@ -1,7 +1,6 @@
 package apply
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"sync"
@@ -63,25 +62,33 @@ type applyConfiguration interface {
 	GetAPIVersion() *string
 }
 
-var errNothingPlanned = errors.New("child: want either Object or Configuration, not both")
+const errNothingPlanned = planError("child: want either Object or Configuration, not both")
 
 // of returns the kind of a planned child.
 func (r *kinds) of(c *Child) (*kind, error) {
 	switch {
 	case (c.Object == nil) == (c.Configuration == nil):
 		return nil, errNothingPlanned
+	case c.Object != nil && isNil(c.Object):
+		return nil, planError(fmt.Sprintf("child: a nil %T is planned; leave out of the plan what is not wanted", c.Object))
 	case c.Object != nil:
 		return r.ofObject(c.Object)
 	}
 	ac, ok := c.Configuration.(applyConfiguration)
 	if !ok || ac.GetKind() == nil || ac.GetAPIVersion() == nil {
-		return nil, fmt.Errorf("apply configuration %T must have apiVersion and kind", c.Configuration)
+		return nil, planError(fmt.Sprintf("apply configuration %T must have apiVersion and kind", c.Configuration))
 	}
 	gv, err := schema.ParseGroupVersion(*ac.GetAPIVersion())
 	if err != nil {
 		return nil, fmt.Errorf("apply configuration %T: %w", c.Configuration, err)
 	}
 	return r.ofGVK(gv.WithKind(*ac.GetKind()))
+}
+
+// isNil reports whether an object is a nil pointer.
+func isNil(o client.Object) bool {
+	v := reflect.ValueOf(o)
+	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // ofGVK prefers the typed representation where the scheme knows one.
@@ -105,7 +112,7 @@ func (r *kinds) ofObject(o client.Object) (*kind, error) {
 	}
 	t := reflect.TypeOf(o)
 	if t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
-		return nil, fmt.Errorf("object of type %T must be a pointer to a struct", o)
+		return nil, planError(fmt.Sprintf("object of type %T must be a pointer to a struct", o))
 	}
 	return r.load(&r.byType, t, o, t.Elem())
 }

@@ -91,6 +91,10 @@ func (a *declaredApplier) children(owner client.Object, plan apply.Plan) ([]chil
 	children := make([]child, 0, len(plan.Children))
 	for i := range plan.Children {
 		planned := &plan.Children[i]
+		if isNil(planned.Object) {
+			errs = append(errs, nilPlanned("child", i, planned.Object))
+			continue
+		}
 		gvk, key, labels, err := a.identify(planned)
 		if err != nil {
 			errs = append(errs, err)
@@ -106,7 +110,11 @@ func (a *declaredApplier) children(owner client.Object, plan apply.Plan) ([]chil
 		}
 		children = append(children, child{Child: planned, kind: k, key: k.name(key), labels: labels})
 	}
-	for _, d := range plan.Deletes {
+	for i, d := range plan.Deletes {
+		if d.Object == nil || isNil(d.Object) {
+			errs = append(errs, nilPlanned("deletion", i, d.Object))
+			continue
+		}
 		_, gvk, err := a.reads.find(d.Object)
 		if err == nil {
 			_, err = a.writable(gvk, forDeleted)
@@ -171,7 +179,8 @@ func (a *declaredApplier) identify(planned *apply.Child) (
 		}
 		var ok bool
 		if object, ok = planned.Configuration.(client.Object); !ok {
-			return gvk, key, nil, fmt.Errorf("child %T: neither an object nor an apply configuration", planned.Configuration)
+			return gvk, key, nil, &mistake{reasonInvalidPlan, fmt.Errorf("child %T: neither an object nor an apply configuration",
+				planned.Configuration)}
 		}
 	}
 	_, gvk, err = a.reads.find(object)

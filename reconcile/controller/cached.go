@@ -25,8 +25,7 @@ type cachedReads struct {
 	cache   client.Reader
 	tracker *tracker
 	lag     *lag
-	joined  []*groupReads                // groups of other controllers
-	gone    func(owner client.ObjectKey) // told of owners that are forgotten; nil tells nobody
+	joined  []*groupReads // groups of other controllers
 
 	announce func(before, after client.Object) // tells the engine what comes into the cache
 }
@@ -47,8 +46,8 @@ func (c *cachedReads) declared(into runtime.Object) (*kind, error) {
 		}
 	}
 	if k.representation == metadata && representationOf(into) != metadata {
-		return nil, fmt.Errorf("read %s: %w: change %s at %s to %s", printKind(gvk), errMetadataOnly,
-			k.declarations[0].purpose, k.declarations[0].source, c.example(gvk))
+		return nil, &mistake{reasonMetadataOnly, fmt.Errorf("read %s: %w: change %s at %s to %s", printKind(gvk), errMetadataOnly,
+			k.declarations[0].purpose, k.declarations[0].source, c.example(gvk))}
 	}
 	return k, nil
 }

@@ -19,6 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/reconcilekit/reconcilekit/health"
 )
 
 // representation is how the cache keeps a kind. Each has an informer of its own, so a kind is declared in one only.
@@ -265,6 +267,12 @@ func (e *UndeclaredError) Error() string {
 	return fmt.Sprintf("%s is not declared: add %s(%s) to the builder of controller %q",
 		printKind(e.GVK), e.Method, e.Example, e.Controller)
 }
+
+// HealthCategory names the refusal a mistake of the program.
+func (e *UndeclaredError) HealthCategory() string { return string(health.ProgramError) }
+
+// HealthReason is the reason of the condition.
+func (e *UndeclaredError) HealthReason() string { return reasonUndeclaredKind }
 
 // printKind prints a kind as the watches table does: /v1/Namespace, apps/v1/Deployment.
 func printKind(gvk schema.GroupVersionKind) string {

@@ -11,7 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
 const (
@@ -28,6 +30,7 @@ type observer struct {
 	statuses *prometheus.CounterVec
 	requeues *prometheus.CounterVec
 	late     *prometheus.CounterVec
+	errors   *prometheus.CounterVec
 	next     reconcile.Observer
 
 	// series are the children of phases and applies that were used, by label: looking them up there costs more.
@@ -44,7 +47,7 @@ func newObserver(registry prometheus.Registerer, name string, next reconcile.Obs
 			Namespace: metricsNamespace, Name: metric, Help: help,
 		}, append([]string{"controller"}, labels...))
 	}
-	var errs [6]error
+	var errs [7]error
 	o.phases, errs[0] = registered(registry, prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Namespace: metricsNamespace, Name: "phase_duration_seconds", Help: "Duration of the phases of a pass.",
 		Buckets:                     []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
@@ -60,6 +63,8 @@ func newObserver(registry prometheus.Registerer, name string, next reconcile.Obs
 		counter("requeues_total", "Passes that end with another one to come, by cause.", "cause"))
 	o.late, errs[5] = registered(registry,
 		counter("cache_lag_total", "Passes put off for a cache that did not show the last write, by how that ended.", "result"))
+	o.errors, errs[6] = registered(registry, counter("errors_total",
+		"Errors of passes, retried or not, by category and by the kind of the object that could not be written.", "category", "kind"))
 	return o, errors.Join(errs[:]...)
 }
 
@@ -118,6 +123,8 @@ func (o *observer) PassDone(ctx context.Context, report reconcile.Report) {
 	if report.StatusWritten {
 		o.statuses.WithLabelValues(o.name).Inc()
 	}
+	o.count(report.Outcome.Retry)
+	o.count(report.Outcome.Terminal)
 	switch {
 	case report.Handled != nil:
 		o.requeues.WithLabelValues(o.name, causeHandled).Inc()
@@ -131,6 +138,17 @@ func (o *observer) PassDone(ctx context.Context, report reconcile.Report) {
 	}
 }
 
+// count counts the errors of a pass, also those whose retry a requeue has taken over.
+func (o *observer) count(errs []error) {
+	for _, err := range errs {
+		kind := ""
+		if object := (*apply.ObjectError)(nil); errors.As(err, &object) {
+			kind = object.GVK.Kind
+		}
+		o.errors.WithLabelValues(o.name, health.Categorize(err).Category.String(), kind).Inc()
+	}
+}
+
 // waited counts a pass that waits for the cache, and one that has waited for as long as it may.
 func (o *observer) waited(expired bool) {
 	if expired {
@@ -140,12 +158,14 @@ func (o *observer) waited(expired bool) {
 	o.late.WithLabelValues(o.name, "put off").Inc()
 }
 
-// state collects, when it is scraped, what is counted rather than added up: owners by condition and tracked reads. It
+// state collects, when it is scraped, what is counted rather than added up: owners by condition, paused ones, and tracked reads. It
 // reads the cache without copying and keeps nothing.
 type state struct {
 	owners  *prometheus.Desc
+	paused  *prometheus.Desc
 	tracked *prometheus.Desc
 	reads   *cachedReads
+	pause   string // the annotation
 }
 
 var _ prometheus.Collector = (*state)(nil)
@@ -154,14 +174,15 @@ var _ prometheus.Collector = (*state)(nil)
 var stateMu sync.Mutex //nolint:gochecknoglobals // the registry is one of the process, too
 
 // newState registers the collector in the place of one that an earlier controller of the same name has left.
-func newState(registry prometheus.Registerer, name string, reads *cachedReads) error {
+func newState(registry prometheus.Registerer, name string, reads *cachedReads, pause string) error {
 	labels := prometheus.Labels{"controller": name}
 	s := &state{
 		owners: prometheus.NewDesc(metricsNamespace+"_owners", "Owners by the status of their conditions.",
 			[]string{"condition", "status"}, labels),
+		paused: prometheus.NewDesc(metricsNamespace+"_paused_owners", "Owners that are paused by their annotation.", nil, labels),
 		tracked: prometheus.NewDesc(metricsNamespace+"_tracked_reads", "Reads by name or selector that wake an owner.",
 			nil, labels),
-		reads: reads,
+		reads: reads, pause: pause,
 	}
 	stateMu.Lock()
 	defer stateMu.Unlock()
@@ -176,6 +197,7 @@ func newState(registry prometheus.Registerer, name string, reads *cachedReads) e
 // Describe implements prometheus.Collector.
 func (s *state) Describe(descriptions chan<- *prometheus.Desc) {
 	descriptions <- s.owners
+	descriptions <- s.paused
 	descriptions <- s.tracked
 }
 
@@ -192,15 +214,19 @@ func (s *state) Collect(metrics chan<- prometheus.Metric) {
 	if err != nil {
 		return // the cache has not started: there are no owners yet
 	}
-	counts := map[[2]string]int{}
+	counts, paused := map[[2]string]int{}, 0
 	_ = meta.EachListItem(list, func(item runtime.Object) error {
 		if owner, ok := item.(reconcile.Owner); ok {
 			for _, condition := range owner.GetConditions() {
 				counts[[2]string{condition.Type, string(condition.Status)}]++
 			}
+			if reconcile.IsPaused(owner, s.pause) {
+				paused++
+			}
 		}
 		return nil
 	})
+	metrics <- prometheus.MustNewConstMetric(s.paused, prometheus.GaugeValue, float64(paused))
 	for labels, count := range counts {
 		metrics <- prometheus.MustNewConstMetric(s.owners, prometheus.GaugeValue, float64(count), labels[0], labels[1])
 	}

@@ -25,9 +25,6 @@ func (c *cachedReads) Begin(owner client.ObjectKey) (r reconcile.Reader, end fun
 func (c *cachedReads) Forget(owner client.ObjectKey) {
 	c.tracker.forget(owner)
 	c.lag.forget(owner)
-	if c.gone != nil {
-		c.gone(owner)
-	}
 }
 
 var _ reconcile.Tracker = (*cachedReads)(nil)
@@ -67,7 +64,10 @@ func (r *trackedReader) List(ctx context.Context, into client.ObjectList, opts .
 	options.ApplyOptions(opts)
 	namespace := k.name(types.NamespacedName{Namespace: options.Namespace}).Namespace
 	r.session.list(k.index, namespace, options.LabelSelector, options.FieldSelector)
-	return r.list(ctx, k, into, opts...)
+	if err := r.list(ctx, k, into, opts...); err != nil {
+		return r.unindexed(k, options.FieldSelector, err)
+	}
+	return nil
 }
 
 // AbsentError is the answer to the read of an object of an optional kind whose CRD is not installed. It is a NotFound

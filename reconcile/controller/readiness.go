@@ -1,73 +1,162 @@
 package controller
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
-	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
-	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
-
-	"github.com/reconcilekit/reconcilekit/health"
-	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
-// readiness is the check of a controller behind the manager's /readyz: not ready while the last pass of some owner could
-// not reach the API server or could not store what it found. It asks nobody, so that a probe costs no request.
-type readiness struct {
-	reconcile.Observer
+// The names of the checks behind the manager's /readyz besides those of the controllers.
+const (
+	readyAPIServer = "api-server"
+	readyWebhooks  = "webhooks"
+)
 
-	mu      sync.Mutex
-	failing map[ctrl.Request]error
+// ready adds what /readyz of the manager needs to know of a controller: whether this process can serve. The caches of the controller are
+// synced, as standby too, and the API server answers. What is wrong with single owners is in their conditions and in metrics, and
+// makes no process unready.
+func (b *Builder[T, F, O]) ready(mgr manager.Manager, caches *caches, c clock.PassiveClock) error {
+	api := &apiServer{config: mgr.GetConfig(), client: mgr.GetHTTPClient(), clock: c}
+	err := errors.Join(
+		mgr.AddReadyzCheck(b.name, told(mgr.GetLogger(), b.name, caches.check)),
+		mgr.AddReadyzCheck(readyAPIServer, told(mgr.GetLogger(), readyAPIServer, api.check)),
+	)
+	if err != nil {
+		return fmt.Errorf("controller %q: add its readiness checks: %w", b.name, err)
+	}
+	return nil
 }
 
-var _ reconcile.Observer = (*readiness)(nil)
+// ServeWebhooks registers the handlers at their paths with the manager's webhook server, and lets /readyz wait until that serves: a pod
+// that gets requests earlier fails them. The manager must not have been started.
+func ServeWebhooks(mgr manager.Manager, handlers map[string]http.Handler) error {
+	server := mgr.GetWebhookServer()
+	for path, handler := range handlers {
+		server.Register(path, handler)
+	}
+	if err := mgr.AddReadyzCheck(readyWebhooks, told(mgr.GetLogger(), readyWebhooks, server.StartedChecker())); err != nil {
+		return fmt.Errorf("add the readiness check of the webhook server: %w", err)
+	}
+	return nil
+}
+
+// told logs when the answer of a check changes, with the reason: /readyz itself withholds it.
+func told(logger logr.Logger, name string, check func(*http.Request) error) func(*http.Request) error {
+	var mu sync.Mutex
+	last := ""
+	return func(request *http.Request) error {
+		err := check(request)
+		text := ""
+		if err != nil {
+			text = err.Error()
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case text == last:
+		case text == "":
+			logger.Info("ready again", "check", name)
+		default:
+			logger.Info("not ready", "check", name, "reason", text)
+		}
+		last = text
+		return err
+	}
+}
+
+// caches knows which sources of events of a controller have not synced yet.
+type caches struct{ sources []*syncing }
+
+// syncing is a source that remembers whether it has synced.
+type syncing struct {
+	source.SyncingSource
+	name string
+	done atomic.Bool
+}
+
+// watch notes a source of the kind, which is waited for.
+func (c *caches) watch(name string, s source.SyncingSource) source.SyncingSource {
+	noted := &syncing{SyncingSource: s, name: name}
+	c.sources = append(c.sources, noted)
+	return noted
+}
+
+// WaitForSync implements source.SyncingSource.
+func (s *syncing) WaitForSync(ctx context.Context) error {
+	err := s.SyncingSource.WaitForSync(ctx)
+	s.done.Store(err == nil)
+	return err
+}
+
+// String names the source in the log.
+func (s *syncing) String() string { return fmt.Sprint(s.SyncingSource) }
 
 // check implements healthz.Checker.
-func (r *readiness) check(*http.Request) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.failing) == 0 {
+func (c *caches) check(*http.Request) error {
+	var missing []string
+	for _, s := range c.sources {
+		if !s.done.Load() {
+			missing = append(missing, s.name)
+		}
+	}
+	if len(missing) == 0 {
 		return nil
 	}
-	requests := make([]ctrl.Request, 0, len(r.failing))
-	for request := range r.failing {
-		requests = append(requests, request)
-	}
-	first := slices.MinFunc(requests, func(a, b ctrl.Request) int { return cmp.Compare(a.String(), b.String()) })
-	return fmt.Errorf("the last pass of %d owners failed, of %s with: %w", len(requests), first, r.failing[first])
+	return fmt.Errorf("the caches of %s are not synced: is the kind served, and may it be listed and watched?", strings.Join(missing, ", "))
 }
 
-// PassDone implements reconcile.Observer.
-func (r *readiness) PassDone(ctx context.Context, report reconcile.Report) {
-	r.note(report.Request, unstored(report.Outcome.Retry))
-	r.Observer.PassDone(ctx, report)
+const (
+	reachTimeout = 3 * time.Second // below the usual timeouts of probes times their threshold
+	reachFor     = 5 * time.Second // an answer counts for so long, however often is probed
+)
+
+// apiServer asks whether the API server answers, at most once in reachFor, for its version, which everybody may see.
+type apiServer struct {
+	config *rest.Config
+	client *http.Client
+	clock  clock.PassiveClock
+
+	mu    sync.Mutex
+	asked time.Time
+	err   error
 }
 
-func (r *readiness) note(request ctrl.Request, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err == nil {
-		delete(r.failing, request)
-		return
+// check implements healthz.Checker.
+func (a *apiServer) check(request *http.Request) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if now := a.clock.Now(); a.asked.IsZero() || now.Sub(a.asked) >= reachFor {
+		a.err, a.asked = a.ask(request.Context()), now
 	}
-	if r.failing == nil {
-		r.failing = map[ctrl.Request]error{}
-	}
-	r.failing[request] = err
+	return a.err
 }
 
-// unstored returns the first error about the API server itself: out of reach, or a write that lost to another one.
-func unstored(errs []error) error {
-	for _, err := range errs {
-		switch health.Categorize(err).Category {
-		case health.Infrastructure, health.Conflict:
-			return err
-		case health.InvalidSpec, health.MissingUpstreamDependency, health.MissingDownstreamDependency, health.Auth,
-			health.ResourceExhaustion, health.Unknown:
-		}
+func (a *apiServer) ask(ctx context.Context) error {
+	c, err := discovery.NewDiscoveryClientForConfigAndClient(a.config, a.client)
+	if err != nil {
+		return fmt.Errorf("ask the API server: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
+	defer cancel()
+	err = c.RESTClient().Get().AbsPath("/version").MaxRetries(0).Do(ctx).Error()
+	if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsTooManyRequests(err) {
+		return nil // it answers
+	}
+	if err != nil {
+		return fmt.Errorf("the API server does not answer: %w", err)
 	}
 	return nil
 }

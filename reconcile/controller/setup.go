@@ -41,18 +41,17 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	reads.lag.cached = reads.object
 	observer, err := newObserver(metrics.Registry, b.name, options.Observer)
 	if err == nil {
-		err = newState(metrics.Registry, b.name, reads)
+		err = newState(metrics.Registry, b.name, reads, options.PauseAnnotation)
 	}
 	if err != nil {
 		return fmt.Errorf("controller %q: register metrics: %w", b.name, err)
 	}
-	ready := &readiness{Observer: observer}
-	reads.gone = func(owner client.ObjectKey) { ready.note(ctrl.Request{NamespacedName: owner}, nil) }
-	if err := mgr.AddReadyzCheck(b.name, ready.check); err != nil {
-		return fmt.Errorf("controller %q: add its readiness check: %w", b.name, err)
+	synced := &caches{}
+	if err := b.ready(mgr, synced, options.Clock); err != nil {
+		return err
 	}
-	options.Observer = ready
-	spans := newTracing(b.name, options.TracerProvider, ready)
+	options.Observer = observer
+	spans := newTracing(b.name, options.TracerProvider, observer)
 	if spans != nil {
 		options.Observer = spans
 	}
@@ -60,19 +59,24 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	if err != nil {
 		return err
 	}
-	woken := &wakes{}
+	woken, again := &wakes{}, &later{}
 	controller, err := ctrlcontroller.New(b.name, mgr, ctrlcontroller.Options{
 		Reconciler: &passes{
 			next: b.recorded(mgr, pipeline), lag: reads.lag, wakes: woken, clock: options.Clock, observer: observer, spans: spans,
+			later: again,
 		},
 		MaxConcurrentReconciles: options.Concurrency,
 		CacheSyncTimeout:        options.SyncTimeout,
 		SkipNameValidation:      skip(options.SkipNameValidation),
+		EnableWarmup:            new(true), // a standby is ready when its caches are
 	})
 	if err != nil {
 		return fmt.Errorf("controller %q: %w", b.name, err)
 	}
-	return b.watch(mgr, controller, reads, woken)
+	if err := controller.Watch(again); err != nil {
+		return fmt.Errorf("controller %q: %w", b.name, err)
+	}
+	return b.watch(mgr, controller, reads, woken, synced)
 }
 
 // managers are the field managers whose entries the cache has to keep whole.
@@ -115,6 +119,9 @@ func (b *Builder[T, F, O]) withDefaults(mgr manager.Manager) Options {
 	}
 	o.Apply.FieldManager, o.Apply.Finalizer = b.fieldManager(), b.finalizer()
 	o.Apply.Announced = true
+	if o.PauseAnnotation == "" {
+		o.PauseAnnotation = reconcile.DefaultPauseAnnotation
+	}
 	return o
 }
 
@@ -188,7 +195,7 @@ func (b *Builder[T, F, O]) pipeline(
 
 // watch gives the controller its sources: one for each kind, one for all optional kinds, and those of the caller.
 func (b *Builder[T, F, O]) watch(
-	mgr manager.Manager, controller ctrlcontroller.Controller, reads *cachedReads, woken *wakes,
+	mgr manager.Manager, controller ctrlcontroller.Controller, reads *cachedReads, woken *wakes, synced *caches,
 ) error {
 	var optional []*watcher
 	sources := slices.Clone(b.sources)
@@ -213,7 +220,7 @@ func (b *Builder[T, F, O]) watch(
 		if err := k.indexFields(context.Background(), mgr.GetFieldIndexer()); err != nil { //nolint:forbidigo // a set-up has none
 			return fmt.Errorf("controller %q: %w", b.name, err)
 		}
-		sources = append(sources, source.Kind(mgr.GetCache(), k.object, w.handler()))
+		sources = append(sources, synced.watch(printKind(k.GroupVersionKind), source.Kind(mgr.GetCache(), k.object, w.handler())))
 	}
 	if len(optional) > 0 {
 		installed, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
@@ -224,7 +231,7 @@ func (b *Builder[T, F, O]) watch(
 		if timeout == 0 {
 			timeout = defaultSyncTimeout
 		}
-		sources = append(sources, newGate(mgr.GetCache(), installed, optional, timeout))
+		sources = append(sources, synced.watch("optional kinds", newGate(mgr.GetCache(), installed, optional, timeout)))
 	}
 	for _, s := range sources {
 		if err := controller.Watch(s); err != nil {
@@ -248,6 +255,7 @@ type passes struct {
 
 	observer *observer
 	spans    *tracing // nil when nobody traces
+	later    *later
 }
 
 // Reconcile implements the Reconciler of controller-runtime.
@@ -268,11 +276,11 @@ func (p *passes) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 		first.log(logger)
 	}
 	if p.spans == nil {
-		return p.next.Reconcile(ctx, request)
+		return p.later.keep(request)(p.next.Reconcile(ctx, request))
 	}
 	ctx, span := p.spans.start(ctx, request, first, known)
 	defer span.End()
-	return p.next.Reconcile(ctx, request)
+	return p.later.keep(request)(p.next.Reconcile(ctx, request))
 }
 
 // object returns the object of a write as the cache has it, nil when it is not there.

@@ -1,0 +1,102 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/health"
+)
+
+// Reasons of the events about a pause.
+const (
+	// ReasonPaused announces that an owner is paused by its annotation.
+	ReasonPaused = "Paused"
+	// ReasonResumed announces that it is not any more.
+	ReasonResumed = "Resumed"
+)
+
+// pause reports whether the owner is paused. The first pass that finds it paused, and the first that does not any more, say so in the
+// log and in an event; a paused owner is not written, so that no condition can.
+func (p *Pipeline[T, F, O]) pause(ctx context.Context, owner T) bool {
+	paused := IsPaused(owner, p.PauseAnnotation)
+	if !p.owners.pause(owner, paused) {
+		return paused
+	}
+	logger := log.FromContext(ctx)
+	if paused {
+		logger.Info("paused: nothing is read or written for the object", "annotation", p.PauseAnnotation)
+		p.event(owner, corev1.EventTypeNormal, ReasonPaused,
+			"Paused by the annotation "+p.PauseAnnotation+": the object and its children are left as they are")
+		return true
+	}
+	logger.Info("resumed", "annotation", p.PauseAnnotation)
+	p.event(owner, corev1.EventTypeNormal, ReasonResumed, "Resumed: the annotation "+p.PauseAnnotation+" is gone")
+	return false
+}
+
+func (p *Pipeline[T, F, O]) event(owner T, eventType, reason, message string) {
+	if p.Recorder != nil {
+		p.Recorder.Event(owner, eventType, reason, message)
+	}
+}
+
+// announce logs the transitions that were stored and sends their events.
+func (p *Pipeline[T, F, O]) announce(owner T, logger logr.Logger, transitions []conditions.Transition) {
+	for _, transition := range transitions {
+		if line := transition.Log; line != nil {
+			if line.Error {
+				logger.Error(nil, line.Message, transition.LogValues()...)
+			} else {
+				logger.V(line.Level).Info(line.Message, transition.LogValues()...)
+			}
+		}
+		if event := transition.Event; event != nil {
+			p.event(owner, event.Type, event.Reason, event.Message)
+		}
+	}
+}
+
+// logErrors logs what controller-runtime does not: errors whose retry a requeue has taken over, and those that are not retried, unless
+// they are part of what was returned. An error that stays the same is logged when it appears and then as often as a backoff would
+// try it again, not with every pass.
+func (p *Pipeline[T, F, O]) logErrors(ctx context.Context, report *Report, returned error, backoff, next time.Duration) {
+	terminal := slices.DeleteFunc(slices.Clone(report.Outcome.Terminal), func(err error) bool { return errors.Is(returned, err) })
+	if report.Handled == nil && len(terminal) == 0 {
+		p.owners.quiet(report.Request.NamespacedName)
+		return
+	}
+	if len(terminal) > 0 {
+		backoff = max(backoff, repeatTerminal)
+	}
+	joined := errors.Join(append(terminal, report.Handled)...)
+	if !p.owners.news(report.Request.NamespacedName, joined.Error(), p.Clock.Now(), backoff) {
+		return
+	}
+	logger := log.FromContext(ctx)
+	for _, err := range split(report.Handled) {
+		logFailure(logger, err, "pass failed", "requeueAfter", next)
+	}
+	for _, err := range terminal {
+		logFailure(logger, err, "pass failed, and trying again at once cannot help", "requeueAfter", next)
+	}
+}
+
+// repeatTerminal is how often an error that is not retried and stays is logged.
+const repeatTerminal = 10 * time.Minute
+
+// logFailure logs an error whole, with its category and reason, and the object that it concerns.
+func logFailure(logger logr.Logger, err error, message string, values ...any) {
+	found := health.Categorize(err)
+	values = append(values, "category", found.Category, "reason", found.Reason)
+	if object, known := objectOf(err); known {
+		values = append(values, "kind", object.GVK.Kind, "object", object.Key)
+	}
+	logger.Error(errors.New(found.Detail()), message, values...) //nolint:err113 // the text for the log, without credentials
+}
