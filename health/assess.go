@@ -68,7 +68,7 @@ func (a *Assessor) setCategories() {
 	}
 	switch {
 	case a.seen.invalid.seen:
-		m.MarkFalse(ConfigValid, ReasonInvalidSpec, a.seen.invalid.word(textInvalidSpec), conditions.AsError)
+		m.MarkFalse(ConfigValid, a.seen.invalid.because(ReasonInvalidSpec), a.seen.invalid.word(textInvalidSpec), conditions.AsError)
 	case a.seen.missing.seen:
 		m.MarkFalse(ConfigValid, ReasonReferenceNotFound, a.seen.missing.word(textReference), conditions.AsError)
 	case a.known(ConfigValid):
@@ -120,7 +120,7 @@ func (a *Assessor) Summarize() Assessment {
 		m.MarkFalse(SummaryReady, ReasonAuth, a.seen.auth.word(textAuth), conditions.AsError)
 	case a.seen.invalid.seen:
 		out.State = Failed
-		m.MarkFalse(SummaryReady, ReasonInvalidSpec, a.seen.invalid.word(textInvalidSpec), conditions.AsError)
+		m.MarkFalse(SummaryReady, a.seen.invalid.because(ReasonInvalidSpec), a.seen.invalid.word(textInvalidSpec), conditions.AsError)
 	case a.seen.missing.seen:
 		out.State = Failed
 		m.MarkFalse(SummaryReady, ReasonReferenceNotFound, a.seen.missing.word(textReference), conditions.AsError)

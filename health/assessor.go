@@ -56,17 +56,25 @@ type seen struct {
 	unreachable                     note // Infrastructure or Unknown
 }
 
-// note is whether a category was seen, and the message of its first error that no component's condition tells.
+// note is whether a category was seen, and the reason and message of its first error that no component's condition tells.
 type note struct {
-	seen   bool
-	detail string
+	seen           bool
+	reason, detail string
 }
 
 func (n *note) add(e *Error, named bool) {
 	n.seen = true
 	if !named && n.detail == "" {
-		n.detail = conditions.Scrub(e.Message)
+		n.reason, n.detail = e.Reason, conditions.Scrub(e.Message)
 	}
+}
+
+// because is the reason of a condition: who or what refused, as far as no component's condition tells, else the word of the category.
+func (n *note) because(category string) string {
+	if n.reason == "" {
+		return category
+	}
+	return n.reason
 }
 
 // word adds the detail to the text of a condition.
