@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 )
@@ -83,15 +84,27 @@ type caches struct{ sources []*syncing }
 // syncing is a source that remembers whether it has synced.
 type syncing struct {
 	source.SyncingSource
-	name string
-	done atomic.Bool
+	name   string
+	listed func() bool // reports whether the kind itself is in the cache
+	done   atomic.Bool
 }
 
-// watch notes a source of the kind, which is waited for.
-func (c *caches) watch(name string, s source.SyncingSource) source.SyncingSource {
-	noted := &syncing{SyncingSource: s, name: name}
-	c.sources = append(c.sources, noted)
-	return noted
+// watch notes the source of a kind, which is waited for.
+func (c *caches) watch(cached cache.Cache, k *kind, s source.SyncingSource) source.SyncingSource {
+	return c.note(&syncing{SyncingSource: s, name: printKind(k.GroupVersionKind), listed: func() bool {
+		informer, err := cached.GetInformer(context.Background(), k.object, cache.BlockUntilSynced(false)) //nolint:forbidigo // a look into memory
+		return err == nil && informer.HasSynced()
+	}})
+}
+
+// watchAll notes a source of several kinds.
+func (c *caches) watchAll(name string, s source.SyncingSource) source.SyncingSource {
+	return c.note(&syncing{SyncingSource: s, name: name, listed: func() bool { return false }})
+}
+
+func (c *caches) note(s *syncing) source.SyncingSource {
+	c.sources = append(c.sources, s)
+	return s
 }
 
 // WaitForSync implements source.SyncingSource.
@@ -106,14 +119,21 @@ func (s *syncing) String() string { return fmt.Sprint(s.SyncingSource) }
 
 // check implements healthz.Checker.
 func (c *caches) check(*http.Request) error {
-	var missing []string
+	var waiting, missing []string
 	for _, s := range c.sources {
-		if !s.done.Load() {
+		if s.done.Load() {
+			continue
+		}
+		waiting = append(waiting, s.name)
+		if !s.listed() {
 			missing = append(missing, s.name)
 		}
 	}
-	if len(missing) == 0 {
+	if len(waiting) == 0 {
 		return nil
+	}
+	if len(missing) == 0 { // sources wait for each other
+		missing = waiting
 	}
 	return fmt.Errorf("the caches of %s are not synced: is the kind served, and may it be listed and watched?", strings.Join(missing, ", "))
 }

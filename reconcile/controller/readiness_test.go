@@ -3,7 +3,6 @@ package controller_test
 import (
 	"context"
 	"errors"
-	"io"
 	"net"
 	"net/http"
 	"sync/atomic"
@@ -11,12 +10,16 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
+	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
@@ -31,47 +34,152 @@ func freeAddress() string {
 }
 
 var _ = Describe("readiness", func() {
-	conflict := apierrors.NewConflict(schema.GroupResource{Group: widget.GroupVersion.Group, Resource: "widgets"}, "w", errors.New("changed"))
-	DescribeTable("shows trouble with the API server and recovers with a correct status",
-		func(ctx context.Context, name string, failure error, told string) {
-			namespace, c := env.Namespace(GinkgoTB()), admin()
-			var failing atomic.Bool
-			requests := &reconciletest.Requests{}
-			requests.Inject(func(r reconciletest.Request) *reconciletest.Fault {
-				if failing.Load() && r.Subresource == "status" {
-					return &reconciletest.Fault{Err: failure}
-				}
-				return nil
-			})
-			address := freeAddress()
-			runs{wrap: requests.RoundTripper, probes: address}.start(namespace, func(mgr manager.Manager) error {
-				return controller.New(name, &probe{}).Options(settings()).SetupWithManager(mgr)
-			})
-			ready := func() (string, error) {
-				response, err := http.Get("http://" + address + "/readyz/" + name)
-				if err != nil {
-					return "", err
-				}
-				body, err := io.ReadAll(response.Body)
-				return string(body), errors.Join(err, response.Body.Close())
+	It("is not that of an owner whose status cannot be stored", func(ctx context.Context) {
+		const name = "status-conflict"
+		namespace, c := env.Namespace(GinkgoTB()), admin()
+		conflict := apierrors.NewConflict(schema.GroupResource{Group: widget.GroupVersion.Group, Resource: "widgets"}, "w", errors.New("changed"))
+		var failing atomic.Bool
+		failing.Store(true)
+		requests := &reconciletest.Requests{}
+		requests.Inject(func(r reconciletest.Request) *reconciletest.Fault {
+			if failing.Load() && r.Subresource == "status" {
+				return &reconciletest.Fault{Err: conflict}
 			}
-			Eventually(ready).WithTimeout(soon).Should(Equal("ok"))
-			errorsBefore := metric("controller_runtime_reconcile_errors_total", map[string]string{"controller": name})
-			failing.Store(true)
-			w := newWidget(namespace, "w")
-			Expect(c.Create(ctx, w)).To(Succeed())
-			Eventually(ready).WithTimeout(soon).Should(ContainSubstring("internal server error: "))
-			Eventually(metric).WithArguments("controller_runtime_reconcile_errors_total", map[string]string{"controller": name}).
-				WithTimeout(soon).Should(BeNumerically(">", errorsBefore), told)
-			Expect(c.Get(ctx, client.ObjectKeyFromObject(w), w)).To(Succeed())
-			Expect(w.Status.Conditions).To(BeEmpty())
+			return nil
+		})
+		address := freeAddress()
+		runs{wrap: requests.RoundTripper, probes: address}.start(namespace, func(mgr manager.Manager) error {
+			return controller.New(name, &probe{}).Options(settings()).SetupWithManager(mgr)
+		})
+		w := newWidget(namespace, "w")
+		Expect(c.Create(ctx, w)).To(Succeed())
+		Eventually(metric).WithArguments("reconcilekit_errors_total", map[string]string{"controller": name, "category": "Conflict"}).
+			WithTimeout(soon).Should(BeNumerically(">", 2))
+		Expect(readyz(address)).To(Equal("ok"))
+		failing.Store(false)
+		Eventually(readyMessage).WithArguments(ctx, c, w).WithTimeout(soon).ShouldNot(BeEmpty())
+		Expect(w.Status.ObservedGeneration).To(Equal(w.Generation))
+	})
 
-			failing.Store(false)
-			Eventually(ready).WithTimeout(soon).Should(Equal("ok"))
-			Eventually(readyMessage).WithArguments(ctx, c, w).WithTimeout(soon).ShouldNot(BeEmpty())
-			Expect(w.Status.ObservedGeneration).To(Equal(w.Generation))
-		},
-		Entry("an API server out of reach", "unreachable", error(syscall.ECONNREFUSED), "the error is counted"),
-		Entry("a status write that lost to another one", "status-conflict", error(conflict), "the error is counted"),
-	)
+	It("goes with the API server and comes back with it, and the log has why", func(ctx context.Context) {
+		namespace, log, address := env.Namespace(GinkgoTB()), &lines{}, freeAddress()
+		var down atomic.Bool
+		wrap := func(next http.RoundTripper) http.RoundTripper {
+			return roundTrip(func(r *http.Request) (*http.Response, error) {
+				if down.Load() {
+					return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+				}
+				return next.RoundTrip(r)
+			})
+		}
+		runs{wrap: wrap, logger: log.logger(), probes: address}.start(namespace, func(mgr manager.Manager) error {
+			return controller.New("unreachable", &probe{}).Options(settings()).SetupWithManager(mgr)
+		})
+		Eventually(readyz).WithArguments(address).WithTimeout(soon).Should(Equal("ok"))
+		down.Store(true)
+		Eventually(readyz).WithArguments(address).WithTimeout(soon).Should(ContainSubstring("[-]api-server failed"))
+		Expect(log.String()).To(ContainSubstring("the API server does not answer"))
+		down.Store(false)
+		Eventually(readyz).WithArguments(address).WithTimeout(soon).Should(Equal("ok"))
+	})
+
+	It("waits for the caches, as standby too, and names the kind that may not be listed", func(ctx context.Context) {
+		namespace, log, address := env.Namespace(GinkgoTB()), &lines{}, freeAddress()
+		rules := []rbacv1.PolicyRule{
+			{APIGroups: []string{widget.GroupVersion.Group}, Resources: []string{"*"}, Verbs: []string{"*"}},
+		}
+		config := env.Rights(GinkgoTB(), rules).Config()
+		runs{config: config, logger: log.logger(), probes: address}.start(namespace, func(mgr manager.Manager) error {
+			return controller.New("unlisted", &probe{}).Owns(&corev1.ConfigMap{}).Options(settings()).SetupWithManager(mgr)
+		})
+		Eventually(readyz).WithArguments(address).WithTimeout(soon).Should(ContainSubstring("[-]unlisted failed"))
+		Expect(log.String()).To(ContainSubstring("the caches of"))
+		Eventually(func() string {
+			_, _ = readyz(address)
+			return log.String()
+		}).WithTimeout(soon).Should(ContainSubstring("the caches of /v1/ConfigMap are not synced"))
+		Consistently(readyz).WithArguments(address).WithTimeout(pause).Should(ContainSubstring("[-]unlisted failed"))
+	})
+
+	It("of a standby is that of its caches", func(ctx context.Context) {
+		namespace := env.Namespace(GinkgoTB())
+		start := func(name string) (address string) {
+			address = freeAddress()
+			runs{leaders: true, probes: address}.start(namespace, func(mgr manager.Manager) error {
+				return controller.New(name, &probe{}).Owns(&corev1.ConfigMap{}).Options(settings()).SetupWithManager(mgr)
+			})
+			return address
+		}
+		leader, standby := start("standby"), start("standby")
+		Eventually(readyz).WithArguments(leader).WithTimeout(soon).Should(Equal("ok"))
+		Eventually(readyz).WithArguments(standby).WithTimeout(soon).Should(Equal("ok"))
+	})
+
+	It("waits for the webhook server of a manager that has one", func(ctx context.Context) {
+		namespace, address := env.Namespace(GinkgoTB()), freeAddress()
+		server := &notStarted{Server: webhook.NewServer(webhook.Options{})}
+		runs{probes: address, webhooks: server}.start(namespace, func(mgr manager.Manager) error {
+			return controller.ServeWebhooks(mgr, map[string]http.Handler{"/validate": http.NotFoundHandler()})
+		})
+		Eventually(readyz).WithArguments(address).WithTimeout(soon).Should(ContainSubstring("[-]webhooks failed"))
+		server.started.Store(true)
+		Eventually(readyz).WithArguments(address).WithTimeout(soon).Should(Equal("ok"))
+	})
+
+	It("is not that of a paused owner, which log, event and metric show", func(ctx context.Context) {
+		const name = "paused"
+		namespace, c, log, address := env.Namespace(GinkgoTB()), admin(), &lines{}, freeAddress()
+		p := &probe{plan: func(o *widget.Widget, _ world) (plan reconcile.PlanResult) {
+			child := configMap(o.Namespace, "child", nil)
+			child.Data = map[string]string{"not a key": ""}
+			plan.Apply(child)
+			return plan
+		}}
+		runs{logger: log.logger(), probes: address}.start(namespace, func(mgr manager.Manager) error {
+			return controller.New(name, p).Owns(&corev1.ConfigMap{}).Options(settings()).SetupWithManager(mgr)
+		})
+		w := newWidget(namespace, "w")
+		Expect(c.Create(ctx, w)).To(Succeed())
+		Eventually(readyMessage).WithArguments(ctx, c, w).WithTimeout(soon).Should(ContainSubstring("not a key"))
+		pause := func(value string) {
+			Expect(change(ctx, c, w, func(w *widget.Widget) {
+				w.Annotations = map[string]string{reconcile.DefaultPauseAnnotation: value}
+			})).To(Succeed())
+		}
+		pause("true")
+		Eventually(log.String).WithTimeout(soon).Should(ContainSubstring(`"paused: nothing is read or written`))
+		Eventually(func() int { return metric("reconcilekit_paused_owners", map[string]string{"controller": name}) }).
+			WithTimeout(soon).Should(Equal(1))
+		Eventually(events).WithArguments(ctx, c, namespace).WithTimeout(soon).Should(ContainSubstring("Normal Paused"))
+		Expect(readyz(address)).To(Equal("ok"))
+		pause("false")
+		Eventually(events).WithArguments(ctx, c, namespace).WithTimeout(soon).Should(ContainSubstring("Normal Resumed"))
+		Eventually(func() int { return metric("reconcilekit_paused_owners", map[string]string{"controller": name}) }).
+			WithTimeout(soon).Should(Equal(0))
+	})
 })
+
+// roundTrip is a transport made of a function.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// notStarted is a webhook server that serves when a test wants it.
+type notStarted struct {
+	webhook.Server
+	started atomic.Bool
+}
+
+func (s *notStarted) Start(ctx context.Context) error {
+	<-ctx.Done()
+	return nil
+}
+
+func (s *notStarted) StartedChecker() healthz.Checker {
+	return func(*http.Request) error {
+		if s.started.Load() {
+			return nil
+		}
+		return errors.New("the webhook server has not been started yet")
+	}
+}

@@ -80,8 +80,8 @@ func refused(ctx context.Context, c client.Client, namespace string) {
 	}).WithContext(ctx).WithTimeout(soon).Should(HaveOccurred())
 }
 
-// webhook registers a validating webhook for the ConfigMaps of the namespace.
-func webhook(ctx context.Context, c client.Client, namespace, name, url string, authority []byte) {
+// validates registers a validating webhook for the ConfigMaps of the namespace.
+func validates(ctx context.Context, c client.Client, namespace, name, url string, authority []byte) {
 	GinkgoHelper()
 	hook := &admissionregistrationv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: name + "." + namespace},
@@ -227,7 +227,7 @@ var _ = Describe("a refusal", func() {
 			message := func() string { return readyMessage(ctx, c, w) }
 			Eventually(message).WithTimeout(soon).Should(shows(r))
 			if !r.eventless {
-				Eventually(eventTexts).WithArguments(ctx, c, namespace).WithTimeout(soon).Should(shows(r))
+				Eventually(events).WithArguments(ctx, c, namespace).WithTimeout(soon).Should(And(shows(r), ContainSubstring("Warning")))
 			}
 			Eventually(log.String).WithTimeout(soon).Should(shows(r))
 			for _, text := range []string{message(), log.String()} {
@@ -242,7 +242,7 @@ var _ = Describe("a refusal", func() {
 		},
 		Entry("of a webhook that cannot be called", refusal{
 			prepare: func(ctx context.Context, c client.Client, namespace string) *rest.Config {
-				webhook(ctx, c, namespace, "dead.example.com", "https://127.0.0.1:1", nil)
+				validates(ctx, c, namespace, "dead.example.com", "https://127.0.0.1:1", nil)
 				return nil
 			},
 			category: "Infrastructure", reason: "AdmissionWebhookFailed",
@@ -251,7 +251,7 @@ var _ = Describe("a refusal", func() {
 		Entry("of a webhook whose certificate nobody vouches for", refusal{
 			prepare: func(ctx context.Context, c client.Client, namespace string) *rest.Config {
 				url, _ := tlsServer(deny)
-				webhook(ctx, c, namespace, "stranger.example.com", url, nil)
+				validates(ctx, c, namespace, "stranger.example.com", url, nil)
 				return nil
 			},
 			category: "Infrastructure", reason: "AdmissionWebhookFailed",
@@ -260,7 +260,7 @@ var _ = Describe("a refusal", func() {
 		Entry("of a webhook that says no", refusal{
 			prepare: func(ctx context.Context, c client.Client, namespace string) *rest.Config {
 				url, authority := tlsServer(deny)
-				webhook(ctx, c, namespace, "budget.example.com", url, authority)
+				validates(ctx, c, namespace, "budget.example.com", url, authority)
 				return nil
 			},
 			category: "InvalidSpec", reason: "AdmissionWebhookDenied",
@@ -361,15 +361,13 @@ func large(o *widget.Widget, size int) client.Object {
 	}
 }
 
-// eventTexts returns the warnings of the namespace.
-func eventTexts(ctx context.Context, c client.Client, namespace string) (string, error) {
+// events returns the events of the namespace, one a line: type, reason and text.
+func events(ctx context.Context, c client.Client, namespace string) (string, error) {
 	var list corev1.EventList
 	err := c.List(ctx, &list, client.InNamespace(namespace))
 	var out strings.Builder
 	for _, e := range list.Items {
-		if e.Type == corev1.EventTypeWarning {
-			_, _ = fmt.Fprintln(&out, e.Reason, e.Message)
-		}
+		_, _ = fmt.Fprintln(&out, e.Type, e.Reason, e.Message)
 	}
 	return out.String(), err
 }

@@ -220,7 +220,7 @@ func (b *Builder[T, F, O]) watch(
 		if err := k.indexFields(context.Background(), mgr.GetFieldIndexer()); err != nil { //nolint:forbidigo // a set-up has none
 			return fmt.Errorf("controller %q: %w", b.name, err)
 		}
-		sources = append(sources, synced.watch(printKind(k.GroupVersionKind), source.Kind(mgr.GetCache(), k.object, w.handler())))
+		sources = append(sources, synced.watch(mgr.GetCache(), k, source.Kind(mgr.GetCache(), k.object, w.handler())))
 	}
 	if len(optional) > 0 {
 		installed, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
@@ -231,7 +231,7 @@ func (b *Builder[T, F, O]) watch(
 		if timeout == 0 {
 			timeout = defaultSyncTimeout
 		}
-		sources = append(sources, synced.watch("optional kinds", newGate(mgr.GetCache(), installed, optional, timeout)))
+		sources = append(sources, synced.watchAll("optional kinds", newGate(mgr.GetCache(), installed, optional, timeout)))
 	}
 	for _, s := range sources {
 		if err := controller.Watch(s); err != nil {

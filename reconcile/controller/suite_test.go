@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/internal/widget"
@@ -144,6 +145,8 @@ type runs struct {
 	leaders bool
 	logger  logr.Logger
 	probes  string // where /readyz is served; empty is nowhere
+
+	webhooks webhook.Server
 }
 
 func (r runs) start(namespace string, add func(mgr manager.Manager) error) manager.Manager {
@@ -162,7 +165,7 @@ func (r runs) start(namespace string, add func(mgr manager.Manager) error) manag
 	mgr, err := manager.New(config, manager.Options{
 		Scheme: testScheme(GinkgoTB()), Cache: options, Metrics: server.Options{BindAddress: "0"},
 		Logger: r.logger, LeaderElection: r.leaders, LeaderElectionID: "test", LeaderElectionNamespace: namespace,
-		HealthProbeBindAddress: r.probes,
+		HealthProbeBindAddress: r.probes, WebhookServer: r.webhooks,
 	})
 	Expect(err).NotTo(HaveOccurred())
 	Expect(add(mgr)).To(Succeed())
@@ -248,7 +251,7 @@ func metric(name string, labels map[string]string) int {
 		for _, sample := range family.GetMetric() {
 			matching := 0
 			for _, label := range sample.GetLabel() {
-				if labels[label.GetName()] == label.GetValue() {
+				if want, asked := labels[label.GetName()]; asked && want == label.GetValue() {
 					matching++
 				}
 			}

@@ -95,7 +95,7 @@ func (t *tracing) PassDone(ctx context.Context, report reconcile.Report) {
 			attribute.Bool(attrStatusWritten, report.StatusWritten),
 			attribute.Float64(attrRequeueAfter, report.Outcome.RequeueAfter.Seconds()),
 		)
-		failed(span, errors.Join(report.Outcome.Retry...))
+		failed(span, errors.Join(errors.Join(report.Outcome.Retry...), errors.Join(report.Outcome.Terminal...)))
 	}
 	t.Observer.PassDone(ctx, report)
 }
