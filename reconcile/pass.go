@@ -126,6 +126,7 @@ func (p *pass[T, F, O]) apply(ctx context.Context, report *Report, plan PlanResu
 	if p.owner.GetResourceVersion() != before {
 		p.owners.wrote(p.owner, p.rc.Now)
 	}
+	p.tellWrites(&report.Applied)
 	report.Outcome.Requeue(report.Applied.RequeueAfter)
 }
 

@@ -185,8 +185,8 @@ func serve(ctx context.Context, config *rest.Config, options manager.Options) er
 		return fmt.Errorf("make the manager: %w", err)
 	}
 	if settings().Webhooks {
-		for path, handler := range hooks.Handlers(scheme, mgr.GetAPIReader(), settings()) {
-			mgr.GetWebhookServer().Register(path, handler)
+		if err := controller.ServeWebhooks(mgr, hooks.Handlers(scheme, mgr.GetAPIReader(), settings())); err != nil {
+			return err
 		}
 	}
 	err = errors.Join(
