@@ -284,6 +284,10 @@ type endTape struct {
 }
 
 func (e *endTape) PassDone(ctx context.Context, report reconcile.Report) {
+	if report.Paused {
+		e.Observer.PassDone(ctx, report)
+		return // nothing was read or decided that could be replayed
+	}
 	e.tape.note(func(rec *Recording) (err error) {
 		if e.tape.done = e.tape.when == nil || e.tape.when(report); !e.tape.done {
 			return nil
