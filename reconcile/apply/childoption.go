@@ -2,8 +2,8 @@ package apply
 
 import "maps"
 
-// ChildOption changes a planned child. The values of [Seed], [Force],
-// [Ignore], [Adoption] and [Recreate] are options.
+// ChildOption changes a planned child. The values of [Seed], [CreateOnly],
+// [Force], [Ignore], [Adoption] and [Recreate] are options.
 type ChildOption interface {
 	// ApplyToChild changes the child.
 	ApplyToChild(c *Child)
@@ -32,13 +32,20 @@ const (
 	// repaired; a field that another declarative manager owns with another
 	// value is reported as [ContestedError] and left alone. The default.
 	OwnField FieldPolicy = iota
-	// SeedField sets the field when the object has none, and yields to
-	// whoever changes it later.
+	// SeedField sets the field when the object has none, follows the plan
+	// while nobody else has set it, and yields to whoever changes it. It
+	// comes back when the manager that took it gives it up, so that nobody
+	// owns it.
 	SeedField
-	// ForceField takes the field from any other manager.
+	// ForceField takes the field from any other manager, unless that one
+	// takes it back again and again.
 	ForceField
 	// IgnoreField never sends the field.
 	IgnoreField
+	// CreateOnlyField sends the field when the object has none, and neither
+	// compares nor changes it from then on, whoever owns it and whatever the
+	// plan says later.
+	CreateOnlyField
 )
 
 // FieldRule is the policy for one field and everything below it.
@@ -55,12 +62,23 @@ type FieldRules []FieldRule
 // ApplyToChild adds the rules to the child.
 func (r FieldRules) ApplyToChild(c *Child) { c.Fields = append(c.Fields, r...) }
 
-// Seed sets the fields once and yields them to whoever changes them later,
-// for example Seed("spec.replicas") for a workload with an autoscaler.
+// Seed sets the fields and yields them to whoever changes them later, for
+// example Seed("spec.replicas") for a workload with an autoscaler. Below a
+// path that names a map, each field is yielded by itself. For what must not
+// change either when the plan does there is [CreateOnly].
 func Seed(paths ...string) FieldRules { return rules(SeedField, paths) }
 
 // Force takes the fields from any other manager.
 func Force(paths ...string) FieldRules { return rules(ForceField, paths) }
+
+// CreateOnly sends the fields when the object has none and leaves them alone
+// from then on: a plan that says something else later changes nothing. It is
+// for what is made once, such as a generated password, and for what cannot
+// change, such as CreateOnly("spec") for a Pod, a Job or a claim of which only
+// the metadata is kept as planned. What the object has at the path stays,
+// whoever set it; a path whose value is gone is filled again. The cache need
+// not show the fields.
+func CreateOnly(paths ...string) FieldRules { return rules(CreateOnlyField, paths) }
 
 // Ignore keeps the fields out of what is sent, even if the object sets them.
 func Ignore(paths ...string) FieldRules { return rules(IgnoreField, paths) }

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"fmt"
 	"hash/maphash"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -71,14 +72,25 @@ func (p *pass) decideChild(c *planned) {
 			return
 		}
 	} else if c.memory.written != "" && c.live != nil {
-		p.caughtUp(c)
+		c.memory.written = "" // the cache shows our last write
 	}
-	m := c.memory
 	if c.live == nil {
 		p.decideMissing(c)
 		return
 	}
-	if m.proven && m.intent == c.hash && m.version == c.live.GetResourceVersion() {
+	if m := c.memory; m.proven && m.intent == c.hash && m.version == c.live.GetResourceVersion() {
+		if m.contest == nil {
+			p.noteShape(c)
+			return
+		}
+		if m.contest.stands(c.hash, c.live.GetUID(), p.now) {
+			c.contested = m.contest.fields
+			p.stand(c)
+			return
+		}
+	}
+	if len(c.live.GetManagedFields()) == 0 && !c.fresh && c.child.Mode != Once {
+		p.decideStripped(c)
 		return
 	}
 	p.decideExisting(c)
@@ -90,12 +102,17 @@ func (p *pass) readCached(c *planned) error {
 	return c.got(o, err)
 }
 
+// readLive reads the object from the API server, and remembers that it is no
+// older than that, for a cache that does not show it yet.
 func (p *pass) readLive(c *planned) error {
 	c.free()
-	c.memory.written = ""
+	c.fresh, c.settled, c.memory.written = true, nil, ""
 	o := c.kind.newObject()
-	err := p.engine.live.Get(p.ctx, c.id.Key, o)
-	return c.got(o, err)
+	err := c.got(o, p.engine.live.Get(p.ctx, c.id.Key, o))
+	if c.live != nil {
+		c.memory.written, c.memory.writtenAt = c.live.GetResourceVersion(), p.now
+	}
+	return err
 }
 
 func (c *planned) got(o client.Object, err error) error {
@@ -107,50 +124,83 @@ func (c *planned) got(o client.Object, err error) error {
 	return client.IgnoreNotFound(err)
 }
 
-// waits handles a cache that does not show our last write yet. It says whether
-// the child is settled for this pass.
+// waits handles a cache that does not show our last write yet. It reports
+// whether the child is settled for this pass. A plan that has changed since is
+// decided about with what the API server has.
 func (p *pass) waits(c *planned) bool {
 	m := c.memory
 	rest := p.engine.opts.LagDeadline - p.now.Sub(m.writtenAt)
-	if rest <= 0 {
+	if rest <= 0 || !m.proven || m.intent != c.hash {
 		return false
 	}
 	c.requeue, c.result.Reason = rest, ReasonStaleCache
-	if m.proven && m.intent == c.hash {
-		return true
-	}
-	// The plan has changed since: apply it to the object that we wrote.
-	c.free()
-	c.uid = m.uid
-	if c.child.Mode != Once {
-		c.prepare(p, actionApply, ReasonPlanChanged)
+	if m.contest != nil {
+		c.contested = m.contest.fields
+		p.reportContest(c)
 	}
 	return true
 }
 
-// caughtUp notes that the cache shows our last write, and whether it kept the
-// managedFields.
-func (p *pass) caughtUp(c *planned) {
-	if c.live.GetResourceVersion() == c.memory.written && c.child.Mode != Once {
-		p.noteStripped(c)
+// decideStripped decides about a child of which the cache shows no
+// managedFields. While what the cache does show of the planned fields is what
+// it was when they were last looked at, that stands; otherwise they are looked
+// at live. What the cache strips is not repaired before that.
+func (p *pass) decideStripped(c *planned) {
+	m := c.memory
+	seen, err := p.shape(c)
+	if err != nil {
+		c.fail(Failed, ReasonInvalid, err)
+		return
 	}
-	c.memory.written = ""
+	version := c.live.GetResourceVersion()
+	if m.proven && m.intent == c.hash && m.shape == seen && m.contest == nil {
+		m.version = version
+		return
+	}
+	if p.decideFresh(c); c.live == nil {
+		return
+	}
+	p.noteStripped(c)
+	if m.proven && c.action == actionNone && c.live.GetResourceVersion() == version {
+		m.shape, m.written = seen, ""
+	}
 }
 
-// noteStripped remembers, and says once, that the cache strips managedFields.
+// noteShape remembers what a cache that strips managedFields shows of what has
+// just been applied.
+func (p *pass) noteShape(c *planned) {
+	if c.memory.shape != 0 || c.child.Mode == Once || len(c.live.GetManagedFields()) > 0 {
+		return
+	}
+	if seen, err := p.shape(c); err == nil {
+		c.memory.shape = seen
+	}
+}
+
+// shape is the hash of the live values at the paths of the intent.
+func (p *pass) shape(c *planned) (uint64, error) {
+	content, err := p.compile(c)
+	if err != nil {
+		return 0, err
+	}
+	live, err := p.engine.encoder.Live(c.live)
+	if err != nil {
+		return 0, fmt.Errorf("encode the live object: %w", err)
+	}
+	return p.engine.hasher.Shape(content, live), nil
+}
+
+// noteStripped says once that the cache strips the managedFields that the API
+// server has.
 func (p *pass) noteStripped(c *planned) {
-	if len(c.live.GetManagedFields()) > 0 {
+	if len(c.live.GetManagedFields()) == 0 {
 		return
 	}
 	if _, known := p.engine.stripped.LoadOrStore(c.kind, struct{}{}); !known {
-		log.FromContext(p.ctx).Info("the cache strips managedFields; changes are found by comparing values, "+
-			"and a restart costs one patch per child; use the transform of this package instead", "kind", c.kind.gvk.String())
+		log.FromContext(p.ctx).Info("the cache strips managedFields: drift of what it strips besides is not seen, and after a start "+
+			"and after each write one read per child goes to the API server; the transform of this package keeps what is needed",
+			"kind", c.kind.gvk.String())
 	}
-}
-
-func (p *pass) strips(k *kind) bool {
-	_, strips := p.engine.stripped.Load(k)
-	return strips
 }
 
 func (p *pass) decideMissing(c *planned) {
@@ -172,7 +222,8 @@ func (p *pass) decideMissing(c *planned) {
 		return
 	case Own, Shared:
 	}
-	if !c.reach && !p.firstLook(c) {
+	if !c.reach && !c.fresh {
+		p.decideFresh(c) // no second controller reference would make the server refuse
 		return
 	}
 	c.prepare(p, actionApply, ReasonMissing)

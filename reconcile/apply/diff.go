@@ -44,9 +44,11 @@ func (p *pass) decisions(o DiffOptions) Decisions {
 		switch {
 		case d.Err != nil || c.action == actionNone:
 		case o.ServerDryRun && c.action != actionCreate:
-			if d.Fields, d.Err = p.dryRun(c); c.contested(d.Err) != nil {
-				d.Reason, d.Err = ReasonContested, c.contested(d.Err)
+			fields, err := p.dryRun(c)
+			if d = c.result.Decision; err != nil {
+				d.Err = err
 			}
+			d.Fields = fields
 		default:
 			d.Fields = p.changes(c)
 		}
@@ -97,9 +99,10 @@ func (p *pass) changes(c *planned) []FieldChange {
 // dryRun asks the API server what it would make of an apply.
 func (p *pass) dryRun(c *planned) ([]FieldChange, error) {
 	answer, err := p.apply(c, client.DryRunAll)
-	if err != nil {
+	if err != nil || answer == nil {
 		return nil, err
 	}
+	p.reportContest(c)
 	after, err := p.engine.encoder.Live(answer)
 	if err != nil {
 		return nil, err

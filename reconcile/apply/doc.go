@@ -24,9 +24,12 @@
 //     known; for others the engine remembers what the last apply of the same
 //     intent returned.
 //  3. Edits of owned fields are repaired with one PATCH. A field that another
-//     manager applies is reported as [ContestedError] and left alone, and so is
-//     one that somebody changes again after five repairs in a minute.
-//     [Seed], [Force] and [Ignore] change that for single fields.
+//     manager applies is reported in a [ContestedError] and left alone, and so
+//     is one that somebody changes again after five repairs in a minute; the
+//     other fields of the child are applied. [Seed], [CreateOnly], [Force] and
+//     [Ignore] change that for single fields. A first write can only create,
+//     and one that takes fields from others hits the version that was looked
+//     at, so that neither takes what the cache does not show.
 //  4. An object that this owner did not make is not taken over, see
 //     [OwnedByAnotherError] and [Adopt]. Deletes carry the UID, applies to
 //     existing objects, too; none of them hits a replacement.
@@ -43,9 +46,11 @@
 //  7. What failed is not repeated at once while nothing has changed that could
 //     help; the result asks for a requeue instead.
 //
-// The cache must show managedFields; [ShortenManagedFields] is a transform that
-// keeps what is needed of them. Without them the engine compares values, and a
-// restart costs one PATCH per child.
+// The cache should show managedFields; [ShortenManagedFields] is a transform
+// that keeps what is needed of them. Where it strips them, the engine says so
+// at the first object that shows it, looks live at each child after a start,
+// and compares what the cache shows with what it showed then; drift of what
+// the cache strips besides is found by the next live look.
 //
 // Not supported are generateName, which is an error that says so, and objects
 // without a UID such as reviews.

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -39,6 +40,10 @@ type childMemory struct {
 	pass uint64
 	// trouble is set while something is wrong.
 	trouble *trouble
+	// contest is set while fields are left to others, repairs counts those
+	// of single fields.
+	contest *contest
+	repairs map[string]repairs
 }
 
 // wrote remembers a write and forgets what was proven before it.
@@ -91,6 +96,7 @@ func (o *ownerMemory) clone() *ownerMemory {
 			t := *m.trouble
 			copied.trouble = &t
 		}
+		copied.repairs = maps.Clone(m.repairs)
 		out.children[id] = &copied
 	}
 	return out

@@ -63,8 +63,16 @@ type planned struct {
 	content map[string]any
 	action  action
 	force   bool
-	result  ObjectResult
-	requeue time.Duration
+	// fresh says that live was read from the API server in this pass.
+	fresh bool
+	// settled are the fields that are sent once, that the object has and
+	// that are ours.
+	settled []settledField
+	// contested are the fields that are left out of the content, as others
+	// insist on them.
+	contested []ContestedField
+	result    ObjectResult
+	requeue   time.Duration
 }
 
 // action is what has to be sent for a child.

@@ -2,6 +2,7 @@ package apply
 
 import (
 	"fmt"
+	"hash/maphash"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,57 +26,80 @@ func (p *pass) prove(c *planned) {
 		c.fail(Failed, ReasonReadFailed, fmt.Errorf("encode the live object: %w", err))
 		return
 	}
-	if p.strips(c.kind) {
-		p.proveShape(c, live)
-		return
-	}
 	if p.formerManagers(c) {
 		c.prepare(p, actionMigrate, ReasonFormerManager)
 		return
 	}
+	p.proveFields(c, live)
+}
+
+// proveFields compares field by field what our manager owns.
+func (p *pass) proveFields(c *planned, live map[string]any) {
+	set, version := p.ownFields(c)
+	if version == "" {
+		p.tellLeftovers(c)
+	}
+	left := c.follow(set, live)
+	p.leaveContested(c, set, live)
+	m := c.memory
+	projection := p.projection(c, left, live)
+	same := version == c.kind.gvk.GroupVersion().String()
+	if same && m.proven && m.intent == c.hash && m.projection == projection {
+		m.version = c.live.GetResourceVersion()
+		p.stand(c)
+		return
+	}
+	if same && c.agrees(left, live) {
+		m.accept(c.hash, c.live.GetResourceVersion())
+		m.projection = projection
+		p.stand(c)
+		return
+	}
+	p.mustApply(c, set, left, live)
+}
+
+// projection is the hash of our fields in the live object, and of what is left
+// of the content where that is not all of the plan.
+func (p *pass) projection(c *planned, set *managedfields.Set, live map[string]any) uint64 {
+	h := p.engine.hasher
+	projected := h.Projection(set, c.content, live)
+	if len(c.rules) > 0 || len(c.contested) > 0 {
+		projected += h.Sum(func(s *maphash.Hash) { h.Content(s, c.content) })
+	}
+	return projected
+}
+
+// withoutSettled takes the fields that are sent once out of the content that
+// was sent, and out of the set.
+func (c *planned) withoutSettled(set *managedfields.Set) *managedfields.Set {
+	for i := range c.rules {
+		if rule := &c.rules[i]; rule.policy == CreateOnlyField {
+			rule.path.Remove(c.content)
+			set = rule.path.Without(set)
+		}
+	}
+	return set
+}
+
+// ownFields is what our manager owns in the live object, and in which version
+// of the kind it says so. Nothing has no version.
+func (p *pass) ownFields(c *planned) (*managedfields.Set, string) {
 	entry := managedfields.Entry(c.live.GetManagedFields(), c.manager)
 	if entry == nil || entry.FieldsV1 == nil {
-		c.yield(&managedfields.Set{}, live)
-		p.tellLeftovers(c)
-		p.mustApply(c, nil)
-		return
+		return &managedfields.Set{}, ""
 	}
 	set, err := managedfields.Parse(entry.FieldsV1.GetRawBytes())
 	if err != nil {
-		p.mustApply(c, nil)
-		return
+		return &managedfields.Set{}, ""
 	}
-	c.yield(set, live)
-	m := c.memory
-	projection := p.engine.hasher.Projection(set, c.content, live)
-	same := entry.APIVersion == c.kind.gvk.GroupVersion().String()
-	if same && m.proven && m.intent == c.hash && m.projection == projection {
-		m.version = c.live.GetResourceVersion()
-		return
-	}
-	if same {
-		comparison := compare.Comparison{}
-		comparison.Object(set, c.content, live)
-		if !comparison.Different() {
-			m.accept(c.hash, c.live.GetResourceVersion())
-			m.projection = projection
-			m.settled(p)
-			return
-		}
-	}
-	p.mustApply(c, set)
+	return set, entry.APIVersion
 }
 
-// proveShape is the fallback for caches without managedFields: the values at
-// the intent's own paths are what they were after the last apply.
-func (p *pass) proveShape(c *planned, live map[string]any) {
-	m := c.memory
-	c.yieldByValue(live)
-	if m.proven && m.intent == c.hash && m.shape == p.engine.hasher.Shape(c.content, live) {
-		m.version = c.live.GetResourceVersion()
-		return
-	}
-	c.prepare(p, actionApply, c.difference())
+// agrees reports whether an apply of the content would change nothing.
+func (c *planned) agrees(set *managedfields.Set, live map[string]any) bool {
+	comparison := compare.Comparison{}
+	comparison.Object(set, c.content, live)
+	return !comparison.Different()
 }
 
 // difference is why an object that exists has to be patched.
@@ -89,42 +113,33 @@ func (c *planned) difference() Reason {
 	return ReasonDrift
 }
 
-// yield leaves seeded fields out of the intent that the object has and that
-// are not ours, or not any more.
-func (c *planned) yield(set *managedfields.Set, live map[string]any) {
-	for _, rule := range c.rules {
-		if rule.policy != SeedField || rule.path.Owns(set) {
-			continue
-		}
-		if _, exists := rule.path.Lookup(live); exists {
-			rule.path.Remove(c.content)
-		}
-	}
-}
-
-// yieldByValue cannot see owners: a seeded field that differs is somebody's.
-func (c *planned) yieldByValue(live map[string]any) {
-	for _, rule := range c.rules {
-		if rule.policy != SeedField {
-			continue
-		}
-		have, exists := rule.path.Lookup(live)
-		want, planned := rule.path.Lookup(c.content)
-		if exists && planned && !compare.EqualValues("", want, have) {
-			rule.path.Remove(c.content)
-		}
-	}
-}
-
 // mustApply plans the patch, and whether it takes fields from others: from
 // those that changed them by update, as a person with kubectl edit does, but
 // never from another manager that applies, and never in a contribution.
-func (p *pass) mustApply(c *planned, set *managedfields.Set) {
-	if p.fights(c, set) {
+func (p *pass) mustApply(c *planned, set, left *managedfields.Set, live map[string]any) {
+	if p.fights(c, set, left, live) {
+		p.stand(c)
+		return
+	}
+	if !c.repeat(set, live) && !c.fresh {
+		p.decideFresh(c) // the cache does not show all that is ours
 		return
 	}
 	c.force = c.child.Mode != Contribute && !p.appliers(c)
 	c.prepare(p, actionApply, c.difference())
+}
+
+// decideFresh decides anew with what the API server has.
+func (p *pass) decideFresh(c *planned) {
+	if err := p.readLive(c); err != nil {
+		c.fail(Failed, ReasonReadFailed, err)
+		return
+	}
+	if c.live == nil {
+		p.decideMissing(c)
+		return
+	}
+	p.decideExisting(c)
 }
 
 // appliers says whether another manager that applies may own a planned field.
@@ -150,9 +165,6 @@ func (p *pass) appliers(c *planned) bool {
 func (p *pass) applied(c *planned, answer client.Object) {
 	m := c.memory
 	noop := c.live != nil && c.live.GetResourceVersion() == answer.GetResourceVersion()
-	if noop && len(answer.GetManagedFields()) > 0 {
-		p.noteStripped(c)
-	}
 	m.wrote(answer, p.now)
 	if noop {
 		m.written = "" // the cache has it already
@@ -160,12 +172,14 @@ func (p *pass) applied(c *planned, answer client.Object) {
 	m.accept(c.hash, answer.GetResourceVersion())
 	m.projection, m.shape = 0, 0
 	if content, err := p.engine.encoder.Live(answer); err == nil {
-		m.shape = p.engine.hasher.Shape(c.content, content)
 		if entry := managedfields.Entry(answer.GetManagedFields(), c.manager); entry != nil && entry.FieldsV1 != nil {
 			if set, err := managedfields.Parse(entry.FieldsV1.GetRawBytes()); err == nil {
-				m.projection = p.engine.hasher.Projection(set, c.content, content)
+				m.projection = p.projection(c, c.withoutSettled(set), content)
 			}
 		}
+	}
+	if len(c.contested) == 0 {
+		m.contest = nil
 	}
 	m.settled(p)
 }

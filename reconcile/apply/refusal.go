@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -50,11 +51,6 @@ func conflicts(err error) []conflict {
 // remembers errors that the same request would meet again.
 func (p *pass) refused(c *planned, err error) {
 	c.memory.proven = false
-	if contested := c.contested(err); contested != nil {
-		c.result.Reason = ReasonContested
-		p.trouble(c, Contested, contested)
-		return
-	}
 	switch {
 	case isSecondController(err):
 		p.ownedByAnother(c, err)
@@ -68,19 +64,6 @@ func (p *pass) refused(c *planned, err error) {
 		}
 		c.failed(Failed, err)
 	}
-}
-
-// contested is the error of a 409 that names fields, nil for any other error.
-func (c *planned) contested(err error) *ContestedError {
-	fields := conflicts(err)
-	if len(fields) == 0 {
-		return nil
-	}
-	out := &ContestedError{Kind: c.id.GroupKind.Kind, Namespace: c.id.Key.Namespace, Name: c.id.Key.Name}
-	for _, f := range fields {
-		out.Fields = append(out.Fields, f.ContestedField)
-	}
-	return out
 }
 
 // isSecondController recognises the refusal of a second controller reference,
@@ -162,14 +145,8 @@ func (p *pass) trouble(c *planned, outcome Outcome, err error) {
 
 // settled forgets trouble, but not the repairs of a possible fight.
 func (m *childMemory) settled(p *pass) {
-	if m.trouble == nil {
-		return
-	}
-	if m.trouble.repairs == 0 || p.now.Sub(m.trouble.since) > fightWindow {
-		m.trouble = nil
-		return
-	}
-	m.trouble.err, m.trouble.count = nil, 0
+	m.trouble = nil
+	maps.DeleteFunc(m.repairs, func(_ string, r repairs) bool { return p.now.Sub(r.since) > fightWindow })
 }
 
 func typesUID(uid string) types.UID { return types.UID(uid) }

@@ -19,9 +19,6 @@ type trouble struct {
 	// count is how often it happened in a row, until when to wait.
 	count int
 	until time.Time
-	// repairs counts repairs of our fields since since.
-	repairs int
-	since   time.Time
 }
 
 // stands says whether nothing has changed that could help.

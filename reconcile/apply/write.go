@@ -13,8 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 )
 
 // write sends what the children need, rank by rank.
@@ -105,7 +103,7 @@ func (p *pass) send(c *planned) {
 		err = p.create(c)
 	case actionMigrate:
 		if err = p.migrate(c); err == nil {
-			err = p.patch(c)
+			err = p.migrated(c)
 		}
 	case actionApply:
 		err = p.patch(c)
@@ -113,60 +111,6 @@ func (p *pass) send(c *planned) {
 	if err != nil {
 		p.refused(c, err)
 	}
-}
-
-// patch applies the intent, first taking an adopted object from its
-// controller.
-func (p *pass) patch(c *planned) error {
-	if err := p.takeFromController(c); err != nil {
-		return err
-	}
-	answer, err := p.apply(c)
-	if err != nil {
-		return err
-	}
-	switch {
-	case c.live == nil && c.uid == "":
-		c.result.Outcome = Created
-	case c.live == nil:
-		c.result.Outcome = Updated
-	case c.live.GetResourceVersion() != answer.GetResourceVersion():
-		c.result.Outcome, c.result.Fields = Updated, p.changes(c)
-	}
-	p.applied(c, answer)
-	return nil
-}
-
-// apply sends the intent, by force where the conflicts allow it.
-func (p *pass) apply(c *planned, opts ...client.PatchOption) (client.Object, error) {
-	data, err := content.Body(c.content, c.kind.gvk, c.id.Key, c.uid)
-	if err != nil {
-		return nil, fmt.Errorf("encode: %w", err)
-	}
-	answer, err := p.engine.apply(p.ctx, c, data, c.force, opts...)
-	if fields := conflicts(err); len(fields) > 0 && !c.force && p.mayForce(c, fields) {
-		answer, err = p.engine.apply(p.ctx, c, data, true, opts...)
-	}
-	return answer, err
-}
-
-// mayForce reports whether all conflicts may be resolved in our favour.
-func (p *pass) mayForce(c *planned, fields []conflict) bool {
-	for _, f := range fields {
-		if !c.forces(f.Path) && (!f.update || c.child.Mode == Contribute) {
-			return false
-		}
-	}
-	return true
-}
-
-func (c *planned) forces(path string) bool {
-	for _, rule := range c.rules {
-		if rule.policy == ForceField && rule.path.Covers(path) {
-			return true
-		}
-	}
-	return false
 }
 
 // create posts a child that is created once; a POST never hits an object that

@@ -81,12 +81,12 @@ func Fill(stored map[string][]byte, keys Keys, random io.Reader) (map[string][]b
 
 var errNoSource = errors.New("it has no source: want Literal or Random")
 
-// Rules are the field rules for a Secret with this data: each value is set where there is none, and yields to whoever changes
-// it later.
+// Rules are the field rules for a Secret with this data: each value is set where there is none, and stays as it is from then
+// on, whatever a later pass has drawn; see [apply.CreateOnly].
 func Rules(data map[string][]byte) apply.FieldRules {
 	paths := make([]string, 0, len(data))
 	for _, name := range slices.Sorted(maps.Keys(data)) {
 		paths = append(paths, fmt.Sprintf("data[%q]", name))
 	}
-	return apply.Seed(paths...)
+	return apply.CreateOnly(paths...)
 }

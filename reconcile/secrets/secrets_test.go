@@ -77,7 +77,7 @@ func TestFetch(t *testing.T) {
 func TestRules(t *testing.T) {
 	t.Parallel()
 	got := secrets.Rules(map[string][]byte{"b.c": nil, "a": nil})
-	want := apply.FieldRules{{Path: `data["a"]`, Policy: apply.SeedField}, {Path: `data["b.c"]`, Policy: apply.SeedField}}
+	want := apply.FieldRules{{Path: `data["a"]`, Policy: apply.CreateOnlyField}, {Path: `data["b.c"]`, Policy: apply.CreateOnlyField}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rules (-want +got):\n%s", diff)
 	}

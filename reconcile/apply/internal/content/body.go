@@ -142,6 +142,14 @@ func SetNested(content map[string]any, value any, path ...string) {
 // Body renders content as the body of an apply. A UID makes the server refuse
 // to touch any other object, and to create one.
 func Body(content map[string]any, gvk schema.GroupVersionKind, key types.NamespacedName, uid types.UID) ([]byte, error) {
+	return PinnedBody(content, gvk, key, uid, "")
+}
+
+// PinnedBody is a [Body] that may carry a resourceVersion, too, which makes the
+// server refuse to touch any other version.
+func PinnedBody(
+	content map[string]any, gvk schema.GroupVersionKind, key types.NamespacedName, uid types.UID, version string,
+) ([]byte, error) {
 	out := make(map[string]any, len(content)+2)
 	maps.Copy(out, content)
 	metadata := map[string]any{"name": key.Name}
@@ -153,6 +161,9 @@ func Body(content map[string]any, gvk schema.GroupVersionKind, key types.Namespa
 	}
 	if uid != "" {
 		metadata["uid"] = string(uid)
+	}
+	if version != "" {
+		metadata["resourceVersion"] = version
 	}
 	out["apiVersion"], out["kind"] = gvk.ToAPIVersionAndKind()
 	out["metadata"] = metadata

@@ -47,6 +47,21 @@ func (it *Item) Names(item any) bool {
 	return true
 }
 
+// Means reports whether an item of a list is this one, or may be: keys that it
+// leaves out may be defaults.
+func (it *Item) Means(item any) bool {
+	m, ok := item.(map[string]any)
+	if it.Keys == nil || !ok {
+		return it.Keys == nil && content.EqualScalars(it.Value, item)
+	}
+	for key, value := range it.Keys {
+		if have, set := m[key]; set && !content.EqualScalars(value, have) {
+			return false
+		}
+	}
+	return true
+}
+
 // Intersects reports whether content sets a field of the set.
 func (s *Set) Intersects(content any) bool {
 	if s.Leaf() {
@@ -63,7 +78,7 @@ func (s *Set) Intersects(content any) bool {
 	case []any:
 		for i := range s.Items {
 			for _, item := range x {
-				if it := &s.Items[i]; it.Names(item) && (it.Keys == nil || it.intersects(item)) {
+				if it := &s.Items[i]; it.Means(item) && (it.Keys == nil || it.intersects(item)) {
 					return true
 				}
 			}

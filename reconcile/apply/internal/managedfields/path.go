@@ -247,22 +247,6 @@ func (e pathElement) descend(set *Set) *Set {
 	return nil
 }
 
-// covers says whether a path as the server writes it in conflicts, such as
-// .spec.containers[name="main"].image, is this one or below it.
-func (p Path) Covers(serverPath string) bool {
-	other, err := ParsePath(unquoteKeys(serverPath))
-	if err != nil || len(other.elements) < len(p.elements) {
-		return false
-	}
-	for i, e := range p.elements {
-		o := other.elements[i]
-		if e.name != o.name || !containsKeys(o.keys, e.keys) {
-			return false
-		}
-	}
-	return true
-}
-
 func containsKeys(all, some []keyValue) bool {
 	if (all == nil) != (some == nil) {
 		return false
@@ -273,9 +257,4 @@ func containsKeys(all, some []keyValue) bool {
 		}
 	}
 	return true
-}
-
-// unquoteKeys turns the server's [name="main"] into [name=main].
-func unquoteKeys(path string) string {
-	return strings.NewReplacer(`="`, "=", `",`, ",", `"]`, "]").Replace(path)
 }

@@ -43,19 +43,37 @@ func TestParsePath(t *testing.T) {
 	}
 }
 
-func TestPathCovers(t *testing.T) {
+func TestServerPath(t *testing.T) {
 	t.Parallel()
+	content := map[string]any{
+		"metadata": map[string]any{"annotations": map[string]any{"example.com": "a", "example.com/class": "b", "a.b[c": "c"}},
+		"spec": map[string]any{
+			"replicas": int64(1),
+			"ports":    []any{map[string]any{"port": int64(80), "nodePort": int64(1)}, map[string]any{"port": int64(81), "protocol": "UDP"}},
+			"names":    []any{"x", "y"},
+		},
+	}
 	cases := map[string]struct {
 		path, server string
 		want         bool
 	}{
-		"Same":      {"spec.replicas", ".spec.replicas", true},
-		"Below":     {"spec", ".spec.replicas", true},
-		"Above":     {"spec.replicas", ".spec", false},
-		"Other":     {"spec.a", ".spec.b", false},
-		"Item":      {"spec.containers[name=main].image", `.spec.containers[name="main"].image`, true},
-		"OtherItem": {"spec.containers[name=main].image", `.spec.containers[name="side"].image`, false},
-		"SomeKeys":  {"spec.ports[port=80]", `.spec.ports[port=80,protocol="TCP"].nodePort`, true},
+		"Same":          {"spec.replicas", ".spec.replicas", true},
+		"Below":         {"spec", ".spec.replicas", true},
+		"Above":         {"spec.replicas", ".spec", false},
+		"Other":         {"spec.names", ".spec.replicas", false},
+		"DotAndSlash":   {`metadata.annotations["example.com/class"]`, ".metadata.annotations.example.com/class", true},
+		"Prefix":        {`metadata.annotations["example.com"]`, ".metadata.annotations.example.com/class", false},
+		"ShorterName":   {`metadata.annotations["example.com"]`, ".metadata.annotations.example.com", true},
+		"Bracket":       {`metadata.annotations["a.b[c"]`, ".metadata.annotations.a.b[c", true},
+		"DefaultedKey":  {"spec.ports[port=80]", `.spec.ports[port=80,protocol="TCP"].nodePort`, true},
+		"OtherItem":     {"spec.ports[port=81]", `.spec.ports[port=80,protocol="TCP"].nodePort`, false},
+		"OtherKey":      {"spec.ports[port=81]", `.spec.ports[port=81,protocol="TCP"]`, false},
+		"NotInContent":  {"spec.ports", `.spec.ports[port=82,protocol="TCP"].nodePort`, false},
+		"Value":         {"spec.names", `.spec.names[="y"]`, true},
+		"MissingValue":  {"spec.names", `.spec.names[="z"]`, false},
+		"Unclosed":      {"spec.ports", `.spec.ports[port=80`, false},
+		"NoLeadingDot":  {"spec", "spec", false},
+		"NoValueInKeys": {"spec.ports", ".spec.ports[port]", false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -64,8 +82,9 @@ func TestPathCovers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := p.Covers(tc.server); got != tc.want {
-				t.Errorf("%q covers %q: %v, want %v", tc.path, tc.server, got, tc.want)
+			server, ok := managedfields.ServerPath(content, tc.server)
+			if got := ok && p.Contains(server); got != tc.want {
+				t.Errorf("%q contains %q: %v, want %v", tc.path, tc.server, got, tc.want)
 			}
 		})
 	}
