@@ -3,6 +3,7 @@ package apply
 import (
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -10,7 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 )
@@ -88,12 +92,8 @@ func (p *pass) noneLeftOver() bool {
 	if !p.engine.opts.Announced || p.finalize {
 		return false
 	}
-	recorded, err := p.recorded()
-	if err != nil {
-		return false
-	}
-	kinds, err := p.memberKinds(recorded)
-	if err != nil {
+	recorded := p.recorded()
+	if recorded.Garbled() || p.memory.metadata.lost || p.hasUnknown(recorded) {
 		return false
 	}
 	for _, m := range p.memory.children {
@@ -101,18 +101,24 @@ func (p *pass) noneLeftOver() bool {
 			return false // it was ours a moment ago
 		}
 	}
-	planned := p.tallies()
-	for _, gk := range recorded.Kinds {
-		k := kinds[gk]
-		if k == nil || p.engine.newList(k) == nil {
+	planned, tallies := p.plannedKinds(), p.tallies()
+	for _, gk := range p.searchedKinds(recorded, planned) {
+		k, cached := p.cachedKind(gk, planned, recorded)
+		if !cached || p.engine.newList(k) == nil {
 			return false // not in the cache
 		}
 		found, ok := p.counted(k)
-		if !ok || found != planned[k] {
+		if !ok || found != tallies[k] {
 			return false
 		}
 	}
 	return true
+}
+
+// hasUnknown reports whether the inventory has a kind of which it is not known
+// what is wanted.
+func (p *pass) hasUnknown(recorded *applyset.Inventory) bool {
+	return slices.ContainsFunc(recorded.Kinds, func(gk schema.GroupKind) bool { return p.unknown[gk] != nil })
 }
 
 // tallies are the planned members that the cache shows.

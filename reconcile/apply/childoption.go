@@ -1,6 +1,10 @@
 package apply
 
-import "maps"
+import (
+	"maps"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // ChildOption changes a planned child. The values of [Seed], [CreateOnly],
 // [Force], [Ignore], [Adoption] and [Recreate] are options.
@@ -119,6 +123,16 @@ func (recreate) ApplyToChild(c *Child) { c.Recreate = true }
 // Recreate allows to delete the child and to create it anew on a later pass
 // when the server refuses a change because the field is immutable.
 func Recreate() ChildOption { return recreate{} }
+
+// PropagationPolicy is how the dependents of a deleted object go: in the
+// background, in the foreground, or not at all (orphan). Default
+// [Options.Propagation].
+type PropagationPolicy metav1.DeletionPropagation
+
+// ApplyToDeletion sets the policy of the deletion.
+func (f PropagationPolicy) ApplyToDeletion(d *Deletion) {
+	d.Propagation = metav1.DeletionPropagation(f)
+}
 
 type matchResourceVersion struct{}
 

@@ -49,7 +49,6 @@ func (p *pass) carryOut() {
 	p.write()
 	p.collect()
 	p.prune()
-	p.conclude()
 }
 
 // decideChild finds out what has to be sent for a child. In the common case
@@ -206,10 +205,11 @@ func (p *pass) noteStripped(c *planned) {
 func (p *pass) decideMissing(c *planned) {
 	m := c.memory
 	m.proven, m.written = false, ""
-	if p.repeats(c, "", 0) {
+	left := p.vanished(c)
+	m.uid = ""
+	if left || p.repeats(c, "", 0) {
 		return
 	}
-	m.uid = ""
 	c.result.Reason = ReasonMissing
 	switch c.child.Mode {
 	case Contribute:

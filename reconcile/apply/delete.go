@@ -61,7 +61,7 @@ func (p *pass) decideDeletion(d *plannedDeletion) error {
 		key.Namespace = p.owner.GetNamespace()
 	}
 	d.kind, d.id = k, applyset.ObjectID{GroupKind: k.gvk.GroupKind(), Key: key}
-	d.result.GVK, d.result.Key = k.gvk, key
+	d.result.GVK, d.result.Key, d.result.HoldsData = k.gvk, key, p.engine.holdsData(d.id.GroupKind)
 	if m := p.memory.children[d.id]; m != nil && m.pass == p.memory.pass && m.deleted == "" {
 		d.result.Reason = ReasonInvalid
 		return errApplyAndDelete
@@ -125,7 +125,7 @@ func (p *pass) deletePlanned() {
 }
 
 func (p *pass) deleteOne(d *plannedDeletion) {
-	err := p.engine.deleteExactly(p.ctx, d.kind.gvk, d.id.Key, d.result.UID, d.version)
+	err := p.engine.deleteExactly(p.ctx, d.kind.gvk, d.id.Key, d.result.UID, d.version, d.Propagation)
 	switch {
 	case apierrors.IsConflict(err):
 		d.result.Outcome, d.result.Err = Failed, fmt.Errorf("it has changed since it was read: %w", err)

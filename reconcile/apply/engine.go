@@ -26,6 +26,7 @@ type Engine struct {
 	stripped   sync.Map  // *kind to nothing: the cache strips managedFields
 	scratch    sync.Pool // of *[]planned, zeroed
 	allowPrune string    // the annotation of that name
+	declared   declaredKinds
 	// cached are the options of reads that only look at the result and that
 	// handle a lagging cache themselves.
 	cached     []client.GetOption
@@ -45,7 +46,7 @@ func New(c client.Client, live client.Reader, o Options) (*Engine, error) {
 	}
 	encoder := content.NewEncoder()
 	return &Engine{
-		client: c, live: live, opts: o, allowPrune: o.Domain + "/allow-prune",
+		client: c, live: live, opts: o, allowPrune: o.Domain + "/allow-prune", declared: newDeclaredKinds(o.Kinds),
 		kinds: &kinds{client: c}, encoder: encoder, hasher: newHasher(encoder), memory: newMemory(),
 		cached:     []client.GetOption{client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency},
 		cachedList: []client.ListOption{client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency},

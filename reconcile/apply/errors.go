@@ -2,6 +2,7 @@ package apply
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -77,24 +78,73 @@ type PruneBlockedError struct {
 	Reason PruneBlockedReason
 	// Objects name what was kept, sorted, as far as it is known.
 	Objects []string
-	// Annotation and Token, set for [PruneTooMany], are the key and value of
-	// an annotation on the owner that allows exactly this prune, once.
+	// Annotation and Token, set for [PruneTooMany] and [PruneHoldsData], are
+	// the key and value of an annotation on the owner that allows exactly this
+	// prune, once. For a [Group], which has no object, one of Objects carries
+	// the annotation.
 	Annotation, Token string
+	// OnChild says that the annotation belongs on one of Objects.
+	OnChild bool
 	// Cause is the error behind it, if there is one.
 	Cause error
+	// Further is what was kept for other reasons; Reason is the gravest.
+	Further []*PruneBlockedError
 }
 
 // PruneBlockedReason is why a prune did not happen.
 type PruneBlockedReason string
 
+// The reasons, the gravest first.
 const (
 	// PruneIncomplete: the plan may be incomplete, [Plan].PruneBlocked.
 	PruneIncomplete PruneBlockedReason = "PlanIncomplete"
-	// PruneTooMany: more than the allowed share would go, unexplained.
-	PruneTooMany PruneBlockedReason = "TooMany"
 	// PruneFailed: a list or a delete failed.
 	PruneFailed PruneBlockedReason = "Failed"
+	// PruneTooMany: more than the allowed share would go, unexplained.
+	PruneTooMany PruneBlockedReason = "TooMany"
+	// PruneHoldsData: the objects hold data or work, see
+	// [Options.GuardedKinds], and nothing explains that they are no longer
+	// planned.
+	PruneHoldsData PruneBlockedReason = "HoldsData"
+	// PruneReplacing: a child that may take their place could not be created.
+	PruneReplacing PruneBlockedReason = "ReplacementFailed"
+	// PruneUnknown: it is not known what is wanted, or what there is: the
+	// kind is not served, or not declared, or the inventory is not readable.
+	PruneUnknown PruneBlockedReason = "Unknown"
 )
+
+// gravity orders the reasons.
+func (r PruneBlockedReason) gravity() int {
+	return slices.Index([]PruneBlockedReason{
+		PruneUnknown, PruneReplacing, PruneHoldsData, PruneTooMany, PruneFailed, PruneIncomplete,
+	}, r)
+}
+
+// and adds what was kept for another reason; either may be nil.
+func (e *PruneBlockedError) and(other *PruneBlockedError) *PruneBlockedError {
+	switch {
+	case e == nil:
+		return other
+	case other == nil:
+		return e
+	case other.Reason.gravity() > e.Reason.gravity():
+		e, other = other, e
+	}
+	e.Further = append(append(e.Further, other), other.Further...)
+	other.Further = nil
+	slices.SortStableFunc(e.Further, func(a, b *PruneBlockedError) int { return b.Reason.gravity() - a.Reason.gravity() })
+	return e
+}
+
+// copied is a copy that can be added to.
+func (e *PruneBlockedError) copied() *PruneBlockedError {
+	if e == nil {
+		return nil
+	}
+	out := *e
+	out.Further = slices.Clone(e.Further)
+	return &out
+}
 
 const maxNamedObjects = 5 // in a message; conditions are bounded
 
@@ -102,31 +152,61 @@ const maxNamedObjects = 5 // in a message; conditions are bounded
 func (e *PruneBlockedError) Error() string {
 	var b strings.Builder
 	b.WriteString("prune blocked: ")
+	e.write(&b)
+	for _, further := range e.Further[:min(len(e.Further), maxNamedObjects)] {
+		b.WriteString("; ")
+		further.write(&b)
+	}
+	if len(e.Further) > maxNamedObjects {
+		fmt.Fprintf(&b, "; and %d more", len(e.Further)-maxNamedObjects)
+	}
+	return b.String()
+}
+
+func (e *PruneBlockedError) write(b *strings.Builder) {
 	switch e.Reason {
 	case PruneIncomplete:
 		b.WriteString("the plan may be incomplete")
-	case PruneTooMany:
-		b.WriteString("too many children would be deleted although nothing changed")
 	case PruneFailed:
 		b.WriteString("children that are no longer planned could not be deleted")
+	case PruneTooMany:
+		b.WriteString("too many children would be deleted although nothing changed")
+	case PruneHoldsData:
+		b.WriteString("children that hold data or work would be deleted although nothing changed")
+	case PruneReplacing:
+		b.WriteString("children that are no longer planned stay until their replacement is there")
+	case PruneUnknown:
+		b.WriteString("it is not known what is wanted")
 	}
 	if len(e.Objects) > 0 {
 		named := e.Objects[:min(len(e.Objects), maxNamedObjects)]
-		fmt.Fprintf(&b, ": %d kept (%s", len(e.Objects), strings.Join(named, ", "))
+		fmt.Fprintf(b, ": %d kept (%s", len(e.Objects), strings.Join(named, ", "))
 		if len(named) < len(e.Objects) {
 			b.WriteString(", ...")
 		}
 		b.WriteString(")")
 	}
 	if e.Token != "" {
-		fmt.Fprintf(&b, "; annotate the owner with %s=%s to allow it", e.Annotation, e.Token)
+		where := "the owner"
+		if e.OnChild {
+			where = "one of them"
+		}
+		fmt.Fprintf(b, "; annotate %s with %s=%s to allow it", where, e.Annotation, e.Token)
 	}
 	if e.Cause != nil {
 		b.WriteString(": ")
 		b.WriteString(e.Cause.Error())
 	}
-	return b.String()
 }
 
-// Unwrap returns the cause.
-func (e *PruneBlockedError) Unwrap() error { return e.Cause }
+// Unwrap returns the causes.
+func (e *PruneBlockedError) Unwrap() []error {
+	var out []error
+	if e.Cause != nil {
+		out = append(out, e.Cause)
+	}
+	for _, further := range e.Further {
+		out = append(out, further)
+	}
+	return out
+}

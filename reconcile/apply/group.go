@@ -30,7 +30,8 @@ const GroupAnnotation = DefaultDomain + "/group"
 type Group interface {
 	client.Object
 	// ChildKinds are all kinds that the group's children may have. What a
-	// group once had of other kinds is not pruned.
+	// group once had of other kinds is not pruned, unless [Options.Kinds] has
+	// them as retired.
 	ChildKinds() []schema.GroupVersionKind
 }
 

@@ -1,8 +1,11 @@
 package apply
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -10,21 +13,46 @@ import (
 )
 
 // readInventory reads the metadata of an owner.
-func (e *Engine) readInventory(o metav1.Object) (*applyset.Inventory, error) {
+func (e *Engine) readInventory(o metav1.Object) *applyset.Inventory {
 	a := o.GetAnnotations()
-	kinds, err := applyset.ParseGroupKinds(a[GroupKindsAnnotation])
-	if err != nil {
-		return nil, fmt.Errorf("inventory: %s: %w", GroupKindsAnnotation, err)
+	inv := &applyset.Inventory{
+		Finalizer: slices.Contains(o.GetFinalizers(), e.opts.Finalizer), Namespaces: applyset.ParseNames(a[NamespacesAnnotation]),
 	}
-	contributions, err := applyset.ParseContributions(a[e.contributionsAnnotation()])
-	if err != nil {
-		return nil, fmt.Errorf("inventory: %s: %w", e.contributionsAnnotation(), err)
-	}
-	return &applyset.Inventory{
-		Kinds: kinds, Namespaces: applyset.ParseNames(a[NamespacesAnnotation]), Contributions: contributions,
-		Finalizer: slices.Contains(o.GetFinalizers(), e.opts.Finalizer),
-	}, nil
+	inv.Kinds, inv.UnreadableKinds = applyset.ParseGroupKinds(a[GroupKindsAnnotation])
+	inv.Contributions, inv.UnreadableContributions = applyset.ParseContributions(a[e.contributionsAnnotation()])
+	inv.Generation, _ = strconv.ParseInt(a[e.generationAnnotation()], 10, 64)
+	return inv
 }
+
+// unreadable names what of the inventory cannot be read, nil if there is
+// nothing.
+func (e *Engine) unreadable(inv *applyset.Inventory) error {
+	var errs []error
+	if len(inv.UnreadableKinds) > 0 {
+		errs = append(errs, fmt.Errorf("annotation %s: want a list of Kind.group, got %s",
+			GroupKindsAnnotation, quoted(inv.UnreadableKinds)))
+	}
+	if len(inv.UnreadableContributions) > 0 {
+		errs = append(errs, fmt.Errorf("annotation %s: want a list of Kind.group/namespace/name, got %s",
+			e.contributionsAnnotation(), quoted(inv.UnreadableContributions)))
+	}
+	return errors.Join(errs...)
+}
+
+// quoted shows items that somebody has written, of which there may be many.
+func quoted(items []string) string {
+	const shown, width = 3, 40
+	out := make([]string, 0, shown)
+	for _, item := range items[:min(len(items), shown)] {
+		out = append(out, strconv.Quote(item[:min(len(item), width)]))
+	}
+	if len(items) > shown {
+		out = append(out, fmt.Sprintf("and %d more", len(items)-shown))
+	}
+	return strings.Join(out, ", ")
+}
+
+func (e *Engine) generationAnnotation() string { return e.opts.Domain + "/generation" }
 
 func (e *Engine) contributionsAnnotation() string { return e.opts.Domain + "/contributions" }
 

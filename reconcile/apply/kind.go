@@ -91,6 +91,19 @@ func isNil(o client.Object) bool {
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
+// gvk returns the kind of a planned child of which nothing else could be found
+// out, empty if it is not known either.
+func (r *kinds) gvk(c *Child) schema.GroupVersionKind {
+	if c.Object != nil && c.Configuration == nil {
+		gvk, _ := r.client.GroupVersionKindFor(c.Object)
+		return gvk
+	}
+	if ac, ok := c.Configuration.(applyConfiguration); ok && ac.GetKind() != nil && ac.GetAPIVersion() != nil {
+		return schema.FromAPIVersionAndKind(*ac.GetAPIVersion(), *ac.GetKind())
+	}
+	return schema.GroupVersionKind{}
+}
+
 // ofGVK prefers the typed representation where the scheme knows one.
 func (r *kinds) ofGVK(gvk schema.GroupVersionKind) (*kind, error) {
 	if r.client.Scheme().Recognizes(gvk) {

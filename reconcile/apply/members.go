@@ -1,10 +1,8 @@
 package apply
 
 import (
-	"fmt"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -26,55 +24,9 @@ type memberObject struct {
 	reached bool
 	// foreign says that somebody else controls it, or that it has opted out.
 	foreign bool
-}
-
-// members lists the members of the set: planned kinds from the cache, others
-// live, and what was written and is not in the cache yet from memory.
-func (p *pass) members() ([]memberObject, error) {
-	recorded, err := p.recorded()
-	if err != nil {
-		return nil, err
-	}
-	planned, err := p.memberKinds(recorded)
-	if err != nil {
-		return nil, err
-	}
-	found := map[applyset.ObjectID]int{}
-	var out []memberObject
-	for _, gk := range recorded.Kinds {
-		objects, err := p.list(gk, planned[gk], recorded)
-		if err != nil {
-			return nil, fmt.Errorf("list %s: %w", gk, err)
-		}
-		for _, o := range objects {
-			found[o.id] = len(out)
-			out = append(out, o)
-		}
-	}
-	for id, m := range p.memory.children {
-		if _, known := found[id]; known || m.uid == "" || m.written == "" || (m.mode != Own && m.mode != Once) {
-			continue
-		}
-		out = append(out, memberObject{id: id, gvk: m.gvk, uid: m.uid, planned: m.pass == p.memory.pass})
-	}
-	slices.SortFunc(out, func(a, b memberObject) int { return applyset.CompareIDs(a.id, b.id) })
-	return out, nil
-}
-
-// memberKinds are the kinds of members that are read from the cache.
-func (p *pass) memberKinds(recorded *applyset.Inventory) (map[schema.GroupKind]*kind, error) {
-	out := p.plannedKinds()
-	if p.group == nil {
-		return out, nil
-	}
-	for _, gk := range recorded.Kinds {
-		k, err := p.groupChildKind(gk)
-		if err != nil {
-			return nil, fmt.Errorf("list %s: %w", gk, err)
-		}
-		out[gk] = k
-	}
-	return out, nil
+	// allowPrune is what the annotation of that name says on a child of a
+	// group, which has no object of its own to put it on.
+	allowPrune string
 }
 
 func (p *pass) plannedKinds() map[schema.GroupKind]*kind {
@@ -85,41 +37,6 @@ func (p *pass) plannedKinds() map[schema.GroupKind]*kind {
 		}
 	}
 	return out
-}
-
-// list lists the members of one kind. Nothing can exist of a kind that the
-// server does not know any more.
-func (p *pass) list(gk schema.GroupKind, k *kind, inv *applyset.Inventory) ([]memberObject, error) {
-	var gvk schema.GroupVersionKind
-	var namespaced bool
-	if k != nil {
-		gvk, namespaced = k.gvk, k.namespaced
-	} else {
-		mapping, err := p.engine.client.RESTMapper().RESTMapping(gk)
-		if meta.IsNoMatchError(err) {
-			return nil, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		gvk, namespaced = mapping.GroupVersionKind, mapping.Scope.Name() == meta.RESTScopeNameNamespace
-	}
-	namespaces := []string{""}
-	if namespaced && p.group == nil {
-		namespaces = inv.Namespaces
-		if ns := p.owner.GetNamespace(); ns != "" {
-			namespaces = append([]string{ns}, namespaces...)
-		}
-	}
-	var out []memberObject
-	for _, ns := range namespaces {
-		objects, err := p.listIn(gvk, k, ns)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, objects...)
-	}
-	return out, nil
 }
 
 func (p *pass) listIn(gvk schema.GroupVersionKind, k *kind, namespace string) ([]memberObject, error) {
@@ -133,9 +50,6 @@ func (p *pass) listIn(gvk schema.GroupVersionKind, k *kind, namespace string) ([
 		metadata.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
 		list = metadata
 		err = p.engine.live.List(p.ctx, list, selector...)
-	}
-	if meta.IsNoMatchError(err) || (k == nil && apierrors.IsNotFound(err)) {
-		return nil, nil
 	}
 	if err != nil {
 		return nil, err
@@ -163,6 +77,9 @@ func (p *pass) memberOf(gvk schema.GroupVersionKind, o metav1.Object) memberObje
 		m.foreign = !m.reached && !p.gave(o, controller.UID)
 	}
 	m.foreign = m.foreign || p.engine.optedOut(o)
+	if p.group != nil {
+		m.allowPrune = o.GetAnnotations()[p.engine.AllowPruneAnnotation()]
+	}
 	m.deleting = m.deleting || slices.ContainsFunc(p.deletions, func(d *plannedDeletion) bool {
 		return d.id == id && d.result.Verb == VerbDelete // as planned, not as surplus
 	})

@@ -36,8 +36,13 @@ type childMemory struct {
 	writtenAt time.Time
 	// deleted is the UID of an object whose deletion was accepted.
 	deleted types.UID
-	// pass is the last pass that planned the child.
+	// pass is the last pass that planned the child, or deleted it.
 	pass uint64
+	// since and last are the first and the last of the passes in a row that
+	// planned it.
+	since, last uint64
+	// deaths are counted for an object that others delete.
+	deaths *deaths
 	// trouble is set while something is wrong.
 	trouble *trouble
 	// contest is set while fields are left to others, repairs counts those
@@ -80,6 +85,7 @@ type ownerMemory struct {
 	// setID is the id of the ApplySet, contributor the manager of contributions.
 	setID, contributor string
 	prune              pruneMemory
+	guard              guardMemory
 }
 
 // clone copies the memory, for a pass that is not carried out.
@@ -87,7 +93,7 @@ func (o *ownerMemory) clone() *ownerMemory {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	out := &ownerMemory{
-		uid: o.uid, key: o.key, pass: o.pass, metadata: o.metadata, setID: o.setID, contributor: o.contributor, prune: o.prune,
+		uid: o.uid, key: o.key, pass: o.pass, metadata: o.metadata, setID: o.setID, contributor: o.contributor, prune: o.prune, guard: o.guard,
 		children: make(map[applyset.ObjectID]*childMemory, len(o.children)),
 	}
 	for id, m := range o.children {
@@ -97,6 +103,10 @@ func (o *ownerMemory) clone() *ownerMemory {
 			copied.trouble = &t
 		}
 		copied.repairs = maps.Clone(m.repairs)
+		if m.deaths != nil {
+			d := *m.deaths
+			copied.deaths = &d
+		}
 		out.children[id] = &copied
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,41 +21,60 @@ type metadataMemory struct {
 	// written is the resourceVersion after our last write of the metadata,
 	// replaced the one before it.
 	written, replaced string
-	// recorded is the inventory as last read or written, version the
-	// resourceVersion of the owner it was read from.
-	recorded *applyset.Inventory
-	version  string
-	// identity of the plan whose inventory was covered by recorded; covered
+	// stored is the inventory as last read or written, version the
+	// resourceVersion of the owner it was read from. known is what this process
+	// knows besides: somebody may have taken it off the owner.
+	stored, known *applyset.Inventory
+	version       string
+	// identity of the plan whose inventory was covered by stored; covered
 	// says that it is one.
 	identity uint64
 	covered  bool
-	// fresh says that the first pass found no inventory, so that all
-	// members are ours to know.
+	// fresh says that the first pass found neither an inventory nor a child, so
+	// that all members are ours to know.
 	fresh bool
+	// lost says that the inventory was missing, or not readable, at the first
+	// pass of this process although the owner has had children.
+	lost bool
+	// speaks says that the owner's status tells which generation it is about.
+	speaks bool
 }
 
-// recorded returns the inventory that the owner has, believing our own last
-// write more than an owner from a cache that lags behind it.
-func (p *pass) recorded() (*applyset.Inventory, error) {
+// recorded returns where children of the owner may be: what its metadata says,
+// with our own last write counting more than an owner from a cache that lags
+// behind it, and what this process knows although somebody has taken it off.
+func (p *pass) recorded() *applyset.Inventory {
 	if p.group != nil {
-		return groupInventory(p.group), nil
+		return groupInventory(p.group)
 	}
 	m := &p.memory.metadata
 	version := p.owner.GetResourceVersion()
-	if m.recorded != nil && (m.version == version || older(version, m.written)) {
-		return m.recorded, nil
+	if m.known != nil && (m.version == version || older(version, m.written)) {
+		return m.known
 	}
-	inv, err := p.engine.readInventory(p.owner)
-	if err != nil {
-		return nil, err
+	inv := p.engine.readInventory(p.owner)
+	switch {
+	case m.known == nil:
+		had := p.hasChildren()
+		m.fresh = inv.Empty() && !inv.Finalizer && !had
+		m.lost = (inv.Empty() && had) || inv.Garbled()
+		m.known = inv
+	case !m.stored.Equal(inv):
+		m.covered, p.memory.prune.clean = false, false // somebody has changed it
+		known := m.known.Merge(inv)
+		known.Finalizer = inv.Finalizer
+		m.known = known
 	}
-	if m.recorded == nil {
-		m.fresh = inv.Empty() && !inv.Finalizer
-	} else if !m.recorded.Equal(inv) {
-		m.covered = false // somebody has changed it
-	}
-	m.recorded, m.version = inv, version
-	return inv, nil
+	m.stored, m.version = inv, version
+	return m.known
+}
+
+// hasChildren reports whether planned objects exist that are marked as members
+// of the owner's set.
+func (p *pass) hasChildren() bool {
+	return slices.ContainsFunc(p.children, func(c *planned) bool {
+		return c.kind != nil && c.member() && c.live != nil && c.live.GetLabels()[PartOfLabel] == p.id
+	})
 }
 
 // older compares resourceVersions; what cannot be compared is not older.
@@ -72,19 +92,19 @@ func (p *pass) decideInventory() {
 	if p.group != nil {
 		return // there is nothing to record it on
 	}
-	recorded, err := p.recorded()
-	if err != nil {
-		p.result.OwnerErr = err
-		return
-	}
-	if m := &p.memory.metadata; m.covered && m.identity == p.identity {
+	recorded := p.recorded()
+	m := &p.memory.metadata
+	if m.covered && m.identity == p.identity {
 		return
 	}
 	wanted := recorded.Merge(p.plannedInventory())
 	if p.finalize {
 		wanted.Finalizer = recorded.Finalizer // the server takes no new one now
 	}
-	if !wanted.Equal(recorded) {
+	if m.fresh && p.keepsGeneration() {
+		wanted.Generation = p.owner.GetGeneration()
+	}
+	if !wanted.Equal(m.stored) {
 		p.wants(wanted)
 	}
 }
@@ -138,7 +158,7 @@ func (p *pass) record(inv *applyset.Inventory) error {
 	}
 	m := &p.memory.metadata
 	m.replaced, m.written = p.owner.GetResourceVersion(), answer.ResourceVersion
-	m.recorded, m.version = inv, answer.ResourceVersion
+	m.stored, m.known, m.version = inv, inv, answer.ResourceVersion
 	p.owner.SetLabels(answer.Labels)
 	p.owner.SetAnnotations(answer.Annotations)
 	p.owner.SetFinalizers(answer.Finalizers)
@@ -157,11 +177,15 @@ func (p *pass) patchOwner(inv *applyset.Inventory, version string, finalizers []
 		metadata["finalizers"] = changed
 	}
 	annotations := map[string]any{
-		GroupKindsAnnotation:               orNull(applyset.FormatGroupKinds(inv.Kinds)),
+		GroupKindsAnnotation:               orNull(joined(applyset.FormatGroupKinds(inv.Kinds), inv.UnreadableKinds)),
 		NamespacesAnnotation:               orNull(applyset.FormatNames(inv.Namespaces)),
-		p.engine.contributionsAnnotation(): orNull(applyset.FormatContributions(inv.Contributions)),
+		p.engine.contributionsAnnotation(): orNull(joined(applyset.FormatContributions(inv.Contributions), inv.UnreadableContributions)),
+		p.engine.generationAnnotation():    nil,
 		ToolingAnnotation:                  toolingName,
 		p.engine.AllowPruneAnnotation():    orNull(p.allowPrune),
+	}
+	if inv.Generation > 0 {
+		annotations[p.engine.generationAnnotation()] = strconv.FormatInt(inv.Generation, 10)
 	}
 	metadata["annotations"] = annotations
 	metadata["labels"] = map[string]any{ApplySetIDLabel: p.id}
@@ -179,6 +203,14 @@ func (p *pass) patchOwner(inv *applyset.Inventory, version string, finalizers []
 	err = p.engine.client.Patch(p.ctx, o, client.RawPatch(types.MergePatchType, data),
 		client.FieldOwner(p.engine.opts.FieldManager))
 	return o, err
+}
+
+// joined adds items that could not be read to a list.
+func joined(list string, unreadable []string) string {
+	if list != "" {
+		unreadable = append([]string{list}, unreadable...)
+	}
+	return strings.Join(unreadable, ",")
 }
 
 // orNull makes an empty value delete the annotation.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/clock"
 )
@@ -36,6 +38,26 @@ type Options struct {
 	// PruneMinimum is the number of children that a prune must reach before
 	// it can be blocked for its share. Default 3.
 	PruneMinimum int
+	// GuardedKinds are the kinds whose objects hold data or work: a prune that
+	// nothing explains is blocked from the first of them on, and every prune
+	// and deletion is marked in the result ([ObjectResult.HoldsData]). Nil is
+	// [DefaultGuardedKinds]; empty guards none in particular.
+	GuardedKinds []schema.GroupKind
+	// Kinds are all kinds that the plans of this engine may name, and those
+	// that plans of earlier versions named. With them a lost inventory is made
+	// again from what is found by label, and nothing that somebody else has
+	// written into an inventory makes the engine ask for objects of another
+	// kind. The builder of reconcile/controller sets it. Nil is for an engine
+	// alone: the inventory is believed, within LiveReads.
+	Kinds []ChildKind
+	// LiveReads is the number of requests that one pass may send to look for
+	// children that are no longer planned, and for contributions to give back.
+	// What is left over is for the next pass. Default 20.
+	LiveReads int
+	// Propagation is how the dependents of a deleted child go. It holds for
+	// prunes, planned deletions without [PropagationPolicy], and recreations.
+	// Default metav1.DeletePropagationBackground.
+	Propagation metav1.DeletionPropagation
 	// Concurrency is the number of writes of one pass in flight at a time.
 	// Default 4.
 	Concurrency int
@@ -67,6 +89,7 @@ const (
 	defaultWorkers  = 4
 	defaultLag      = 10 * time.Second
 	defaultContest  = 5 * time.Minute
+	defaultReads    = 20
 )
 
 func (o Options) withDefaults() (Options, error) {
@@ -90,6 +113,17 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.Concurrency, defaultWorkers)
 	setDefault(&o.LagDeadline, defaultLag)
 	setDefault(&o.ContestInterval, defaultContest)
+	setDefault(&o.LiveReads, defaultReads)
+	if o.GuardedKinds == nil {
+		o.GuardedKinds = DefaultGuardedKinds()
+	}
+	switch o.Propagation {
+	case "":
+		o.Propagation = metav1.DeletePropagationBackground
+	case metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan:
+	default:
+		return o, fmt.Errorf("options: propagation %q must be Background, Foreground or Orphan", o.Propagation)
+	}
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -31,8 +32,12 @@ type pass struct {
 	// identity is the hash of which objects are planned, and how, and of
 	// whether the owner is held.
 	identity uint64
-	// incomplete is why the planned objects are not all known.
+	// incomplete is why the planned objects are not all known, unknown the
+	// same for single kinds.
 	incomplete error
+	unknown    map[schema.GroupKind]error
+	// spent are the requests sent to look for what is no longer planned.
+	spent int
 	// What was decided besides the children: the deletions, the inventory to
 	// record before anything is written (nil if it stays), and the prune.
 	deletions []*plannedDeletion
@@ -166,8 +171,34 @@ func (p *pass) resolveAll() {
 		c.child = &p.plan.Children[i]
 		if err := p.resolve(c); err != nil {
 			c.fail(Failed, ReasonInvalid, err)
-			p.incomplete = fmt.Errorf("%s: %w", c.describe(), err)
+			p.unresolved(c, fmt.Errorf("%s: %w", c.describe(), err))
 		}
+	}
+	for gk, cause := range p.plan.Unknown {
+		p.doubtKind(gk, cause)
+	}
+}
+
+// unresolved notes that the plan has a child that is not known: of its kind
+// nothing is pruned, and of no kind if not even that is known.
+func (p *pass) unresolved(c *planned, err error) {
+	gvk := p.engine.kinds.gvk(c.child)
+	if gvk.Empty() {
+		p.incomplete = err
+		return
+	}
+	c.result.GVK, c.result.Key = gvk, c.child.key()
+	p.doubtKind(gvk.GroupKind(), err)
+}
+
+// doubtKind notes that it is not known what is wanted of a kind.
+func (p *pass) doubtKind(gk schema.GroupKind, cause error) {
+	if p.unknown == nil {
+		p.unknown = map[schema.GroupKind]error{}
+	}
+	if p.unknown[gk] == nil {
+		p.unknown[gk] = cause
+		p.identity += p.engine.hasher.Text(gk.String())
 	}
 }
 
@@ -207,7 +238,10 @@ func (p *pass) resolve(c *planned) error {
 		c.memory.mode, c.memory.gvk = c.child.Mode, k.gvk
 		c.memory.proven = false
 	}
-	c.memory.pass = p.memory.pass
+	if c.memory.last+1 != p.memory.pass {
+		c.memory.since = p.memory.pass
+	}
+	c.memory.pass, c.memory.last = p.memory.pass, p.memory.pass
 	c.hash = p.engine.hasher.child(c.child)
 	p.identity += p.engine.hasher.identity(c)
 	return nil

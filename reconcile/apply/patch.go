@@ -145,6 +145,7 @@ func (p *pass) patched(c *planned, answer client.Object) {
 	switch {
 	case c.live == nil && c.uid == "":
 		c.result.Outcome = Created
+		c.memory.born(p.now)
 	case c.live == nil:
 		c.result.Outcome = Updated
 	case c.live.GetResourceVersion() != answer.GetResourceVersion():

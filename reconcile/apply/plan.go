@@ -3,7 +3,9 @@ package apply
 import (
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -40,6 +42,11 @@ type Plan struct {
 	// example the error of a read. Nothing is pruned, and the result says
 	// so with this error as the cause.
 	PruneBlocked error
+	// Unknown are kinds of whose children the plan says nothing, with the
+	// reason, for example that the kind is not served in the version that the
+	// plan would name. What exists of them is kept, and the result names it.
+	// An owner that is being deleted ignores it.
+	Unknown map[schema.GroupKind]error
 }
 
 // Policy says what a pass does with a [Plan].
@@ -122,6 +129,9 @@ type Deletion struct {
 	// Labels are labels that the object must have to be deleted; one without
 	// them is somebody else's of that name. Empty matches any object.
 	Labels map[string]string
+	// Propagation is how the dependents of the object go. Empty is
+	// [Options.Propagation].
+	Propagation metav1.DeletionPropagation
 }
 
 // Apply plans obj as a child that the owner controls.

@@ -1,8 +1,11 @@
 package apply
 
 import (
+	"errors"
 	"slices"
 	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
@@ -18,11 +21,14 @@ type pruneMemory struct {
 	first time.Time
 	// failures counts the passes in a row that could not list or shrink.
 	failures int
-	// applied says that generation and inputs are those of a pass in which
-	// nothing failed.
-	applied    bool
-	generation int64
-	inputs     string
+	// retired is when retired kinds of a group were last searched to the end.
+	retired time.Time
+	// held is what the last listing has left alone because it is not known what
+	// is wanted, nil if there was nothing.
+	held *PruneBlockedError
+	// absent is since when a kind is not served, as far as a deletion of the
+	// owner has to know.
+	absent map[schema.GroupKind]time.Time
 }
 
 // After a restart a cache may start from an old state, so that in the first
@@ -39,7 +45,7 @@ const (
 // process does not remember.
 func (p *pass) listed() bool {
 	m := &p.memory.prune
-	if p.finalize || !m.clean || m.identity != p.identity {
+	if p.finalize || !m.clean || m.identity != p.identity || p.keepsGeneration() {
 		return false
 	}
 	if p.memory.metadata.fresh {
@@ -62,6 +68,9 @@ type pruning struct {
 	// explain says that the prune is large and explained, which the owner has
 	// to say while it lasts.
 	explain bool
+	// held says that the guard has left some of it alone.
+	held bool
+	look *look
 }
 
 // decidePrune decides what is removed because it is no longer planned.
@@ -76,14 +85,14 @@ func (p *pass) decidePrune() {
 		p.result.PruneBlocked = &PruneBlockedError{Reason: PruneIncomplete, Cause: cause}
 		return
 	}
-	if p.finalize {
-		if recorded, err := p.recorded(); err == nil && !recorded.Finalizer {
-			p.result.Finalized = true // all children are for garbage collection
-			return
-		}
+	if p.finalize && !p.recorded().Finalizer {
+		p.result.Finalized = true // all children are for garbage collection
+		return
 	}
+	p.notePlan()
 	if p.listed() {
 		p.engine.census.expire(p.now)
+		p.block(m.held.copied())
 		return
 	}
 	if p.firstEver() {
@@ -93,56 +102,56 @@ func (p *pass) decidePrune() {
 	if m.first.IsZero() {
 		m.first = p.now
 	}
-	m.clean = false
+	m.clean, m.held = false, nil
 	p.pruning.due = true
-	if err := p.decideSurplus(); err != nil {
-		p.pruneFailed(err)
-	}
+	p.decideSurplus()
 }
 
 // pruneFailed says that what is no longer planned is not known, or could not
-// be taken off the inventory. It ends the prune of this pass.
+// be taken off the inventory.
 func (p *pass) pruneFailed(err error) {
-	p.pruning.due = false
 	m := &p.memory.prune
-	p.result.PruneBlocked = &PruneBlockedError{Reason: PruneFailed, Cause: err}
+	p.block(&PruneBlockedError{Reason: PruneFailed, Cause: err})
 	p.result.requeue(backoff(m.failures, p.engine.opts.ContestInterval)) // no event announces a better answer
 	m.failures++
 }
 
 // firstEver reports whether this is the first pass over an owner that had no
-// inventory: what exists is what was just planned.
+// inventory, for an engine that does not know in which kinds children could be
+// all the same: what exists is what was just planned.
 func (p *pass) firstEver() bool {
-	return p.memory.metadata.fresh && p.memory.prune.at.IsZero() && p.memory.pass == 1 && !p.finalize
+	return p.memory.metadata.fresh && p.engine.declared == nil && p.memory.prune.at.IsZero() && p.memory.pass == 1 && !p.finalize
 }
 
 // decideSurplus lists the members of the set and decides which go.
-func (p *pass) decideSurplus() error {
-	var members []memberObject
-	if !p.noneLeftOver() {
-		var err error
-		if members, err = p.members(); err != nil {
-			return err
-		}
+func (p *pass) decideSurplus() {
+	l := newLook()
+	if l.counted = p.noneLeftOver(); !l.counted {
+		l = p.members()
 	}
-	surplus := p.surplus(members)
-	known := len(members) + p.plannedBesides(members)
-	if blocked := p.guard(surplus, known); blocked != nil {
-		p.result.PruneBlocked = blocked
-		p.pruning.due = false
-		return nil //nolint:nilerr // it is in the result
+	p.pruning.look = l
+	p.decideReleases(l)
+	surplus := p.leaveUnknown(l, p.surplus(l.members))
+	if err := p.engine.unreadable(p.recorded()); err != nil {
+		p.block(&PruneBlockedError{Reason: PruneUnknown, Cause: err})
 	}
+	known := len(l.members) + p.plannedBesides(l.members)
 	p.pruning.explain = p.drastic(surplus, known) && !p.finalize
+	surplus = p.guard(surplus, known)
+	p.pruning.explain = p.pruning.explain && !p.pruning.held
 	for _, m := range surplus {
 		p.pruning.surplus = append(p.pruning.surplus, p.decideMember(m))
 	}
-	if err := p.decideReleases(); err != nil {
-		return err
+	if len(l.failed) > 0 {
+		p.pruneFailed(errors.Join(l.failed...))
 	}
-	if len(p.pruning.surplus) > 0 || slices.ContainsFunc(p.pruning.releases, (*plannedRelease).pending) {
-		return nil
+	if l.more {
+		p.result.requeue(confirmAfter)
 	}
-	return p.decideShrink()
+	held := p.pruning.held || len(p.pruning.surplus) > 0 || slices.ContainsFunc(p.pruning.releases, (*plannedRelease).pending)
+	if !held {
+		p.decideShrink(l)
+	}
 }
 
 // plannedBesides counts the planned members that do not exist yet.
@@ -172,10 +181,13 @@ func (p *pass) prune() {
 		p.pruneFailed(err)
 		return
 	}
-	p.memory.prune.failures = 0
+	if len(p.pruning.look.failed) == 0 {
+		p.memory.prune.failures = 0
+	}
 }
 
 func (p *pass) pruneDecided() error {
+	l := p.pruning.look
 	remaining := p.pruneAll()
 	if p.pruning.explain && p.result.PruneBlocked != nil {
 		if err := p.noteExplained(); err != nil {
@@ -184,23 +196,34 @@ func (p *pass) pruneDecided() error {
 	}
 	if remaining && p.finalize {
 		// The owner waits for nothing else: look at once.
-		members, err := p.members()
-		if err != nil {
-			return err
-		}
-		remaining = len(p.surplus(members)) > 0
+		l = p.members()
+		remaining = len(p.leaveUnknown(l, p.surplus(l.members))) > 0
 	}
 	kept := p.releaseAll()
-	if remaining {
+	if remaining || p.pruning.held {
 		return nil // the inventory stays until they are confirmed to be gone
 	}
-	if err := p.shrink(kept); err != nil {
+	garbled := p.recorded().Garbled()
+	if err := p.shrink(l, kept); err != nil {
 		return err
 	}
-	if len(kept) == 0 {
+	if garbled && !p.recorded().Garbled() {
+		return nil // the next pass has nothing to report any more
+	}
+	if !p.failedRelease() && len(l.failed) == 0 && !l.more {
 		m := &p.memory.prune
 		m.clean, m.identity, m.at = true, p.identity, p.now
+		m.held = p.result.PruneBlocked.copied()
+		if m.retired.IsZero() || p.now.Sub(m.retired) >= listingPeriod {
+			m.retired = p.now
+		}
+		p.memory.guard.open = false
 		p.dropForgotten()
 	}
 	return nil
+}
+
+// failedRelease reports whether a contribution could not be given back.
+func (p *pass) failedRelease() bool {
+	return slices.ContainsFunc(p.pruning.releases, func(r *plannedRelease) bool { return r.result.Err != nil })
 }

@@ -1,17 +1,13 @@
 package apply
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 func newUnstructuredList(gvk schema.GroupVersionKind) *unstructured.UnstructuredList {
@@ -24,115 +20,14 @@ func newUnstructuredList(gvk schema.GroupVersionKind) *unstructured.Unstructured
 func (p *pass) surplus(members []memberObject) []memberObject {
 	var out []memberObject
 	for _, m := range members {
-		if m.planned || m.foreign || (p.finalize && m.reached) {
+		planned := m.planned && (!p.finalize || p.plan.Hold) // without a hold nothing outlives the owner
+		if planned || m.foreign || (p.finalize && m.reached) {
 			continue
 		}
 		out = append(out, m)
 	}
 	slices.SortStableFunc(out, func(a, b memberObject) int { return rank(b.id.GroupKind) - rank(a.id.GroupKind) })
 	return out
-}
-
-// guard blocks a prune of most children that nothing explains: neither the
-// owner's spec nor the inputs of the plan have changed since a pass in which
-// all was well. After a restart that pass is unknown; then the owner's status
-// says whether its spec has changed since (without a status, its generation),
-// and an annotation whether an explained prune was under way.
-func (p *pass) guard(surplus []memberObject, members int) *PruneBlockedError {
-	if p.finalize || p.plan.Policy == Withdraw || !p.drastic(surplus, members) || p.explained() || (p.group != nil && !p.memory.prune.applied) {
-		return nil
-	}
-	doomed := make([]string, 0, len(surplus))
-	for _, m := range surplus {
-		if !m.deleting {
-			doomed = append(doomed, m.id.String())
-		}
-	}
-	slices.Sort(doomed)
-	token := pruneToken(doomed...)
-	if p.allowPrune == token {
-		return nil
-	}
-	return &PruneBlockedError{Reason: PruneTooMany, Objects: doomed, Annotation: p.engine.AllowPruneAnnotation(), Token: token}
-}
-
-// drastic says that a prune is above the limits of the options.
-func (p *pass) drastic(surplus []memberObject, members int) bool {
-	doomed := 0
-	for _, m := range surplus {
-		if !m.deleting {
-			doomed++
-		}
-	}
-	o := &p.engine.opts
-	return doomed >= o.PruneMinimum && float64(doomed) > o.PruneShare*float64(members)
-}
-
-// pruneToken stands for exactly these objects.
-func pruneToken(names ...string) string {
-	h := sha256.New()
-	for _, name := range names {
-		_, _ = fmt.Fprintf(h, "%d:%s", len(name), name)
-	}
-	return hex.EncodeToString(h.Sum(nil)[:8])
-}
-
-// explained says that something that plans depend on has changed.
-func (p *pass) explained() bool {
-	m := &p.memory.prune
-	if m.applied {
-		return m.generation != p.owner.GetGeneration() || m.inputs != p.plan.Inputs
-	}
-	if p.allowPrune == p.explanation() {
-		return true
-	}
-	observed, known := p.engine.observedGeneration(p.owner)
-	if !known { // whoever made the members crashed before it wrote a status: for the first spec, and is this another one?
-		return p.owner.GetGeneration() > 1
-	}
-	return observed < p.owner.GetGeneration()
-}
-
-// explanation stands for the spec and the inputs of this pass.
-func (p *pass) explanation() string {
-	return pruneToken(strconv.FormatInt(p.owner.GetGeneration(), 10), p.plan.Inputs)
-}
-
-// noteExplained records on the owner that a drastic prune is explained, when
-// it could not be finished: the status that is written next would hide that
-// the spec has changed.
-func (p *pass) noteExplained() error {
-	if p.group != nil || p.allowPrune == p.explanation() {
-		return nil
-	}
-	recorded, err := p.recorded()
-	if err != nil {
-		return err
-	}
-	p.allowPrune = p.explanation()
-	return p.record(recorded)
-}
-
-// observedGeneration is the generation that the owner's status speaks of: its
-// own field, else the newest of its conditions.
-func (e *Engine) observedGeneration(owner client.Object) (int64, bool) {
-	content, err := e.encoder.Live(owner)
-	if err != nil {
-		return 0, false
-	}
-	status, _ := content["status"].(map[string]any)
-	if n, ok := status["observedGeneration"].(int64); ok {
-		return n, true
-	}
-	var newest int64
-	conditions, _ := status["conditions"].([]any)
-	for _, c := range conditions {
-		m, _ := c.(map[string]any)
-		if n, ok := m["observedGeneration"].(int64); ok {
-			newest = max(newest, n)
-		}
-	}
-	return newest, newest > 0
 }
 
 // surplusMember is a member that is no longer planned.
@@ -146,7 +41,7 @@ type surplusMember struct {
 func (p *pass) decideMember(m memberObject) *surplusMember {
 	s := &surplusMember{memberObject: m, result: ObjectResult{Outcome: Unchanged, Decision: Decision{
 		GVK: m.gvk, Key: m.id.Key, UID: m.uid, Verb: VerbNone, Reason: ReasonTerminating,
-	}}}
+	}, HoldsData: p.engine.holdsData(m.id.GroupKind)}}
 	if m.deleting || p.deletedAlready(m.id, m.uid) {
 		return s
 	}
@@ -163,15 +58,16 @@ func (p *pass) decideMember(m memberObject) *surplusMember {
 
 // pruneAll deletes the surplus and reports whether some of it is still there.
 func (p *pass) pruneAll() (remaining bool) {
-	var failed []string
-	var cause error
+	failed := &PruneBlockedError{Reason: PruneFailed}
 	for _, m := range p.pruning.surplus {
 		remaining = true
 		if m.result.Reason == ReasonTerminating {
 			p.result.requeue(confirmAfter)
 			continue
 		}
-		if p.replacedByFailed(m.memberObject) {
+		if c := p.replacedBy(m.memberObject); c != nil {
+			p.block(&PruneBlockedError{Reason: PruneReplacing, Objects: []string{m.id.String()},
+				Cause: fmt.Errorf("%s: %w", c.id, c.result.Err)})
 			continue
 		}
 		if m.result.Verb == VerbPrune && !p.pruneOne(m) {
@@ -179,14 +75,14 @@ func (p *pass) pruneAll() (remaining bool) {
 		}
 		p.result.requeue(m.result.RequeueAfter)
 		if m.result.Err != nil {
-			failed = append(failed, m.id.String())
-			cause = errors.Unwrap(m.result.Err)
+			failed.Objects = append(failed.Objects, m.id.String())
+			failed.Cause = errors.Unwrap(m.result.Err)
 		}
 		p.result.Objects = append(p.result.Objects, m.result)
 	}
-	if len(failed) > 0 {
-		slices.Sort(failed)
-		p.result.PruneBlocked = &PruneBlockedError{Reason: PruneFailed, Objects: failed, Cause: cause}
+	if len(failed.Objects) > 0 {
+		slices.Sort(failed.Objects)
+		p.block(failed)
 	}
 	return remaining
 }
@@ -196,7 +92,7 @@ func (p *pass) pruneAll() (remaining bool) {
 // listing.
 func (p *pass) pruneOne(m *surplusMember) bool {
 	memory := p.memory.child(m.id)
-	err := p.engine.deleteExactly(p.ctx, m.gvk, m.id.Key, m.uid, "")
+	err := p.engine.deleteExactly(p.ctx, m.gvk, m.id.Key, m.uid, "", "")
 	switch {
 	case apierrors.IsConflict(err):
 		delete(p.memory.children, m.id)
@@ -218,12 +114,23 @@ func (p *pass) pruneOne(m *surplusMember) bool {
 	return true
 }
 
-// replacedByFailed reports whether a planned child of the same kind could not be
-// written: the old one may still be needed in its place.
-func (p *pass) replacedByFailed(m memberObject) bool {
-	return !p.finalize && slices.ContainsFunc(p.children, func(c *planned) bool {
-		return c.id.GroupKind == m.id.GroupKind && c.result.Err != nil
+// replacedBy returns the planned child that may be the replacement of a member
+// and could not be created, nil if there is none: one of the same kind and
+// namespace that does not exist, and that no plan of this process has named
+// beside the member. A right to something is never kept for another one.
+func (p *pass) replacedBy(m memberObject) *planned {
+	if p.finalize || m.id.GroupKind.Group == "rbac.authorization.k8s.io" {
+		return nil
+	}
+	before := p.memory.children[m.id]
+	at := slices.IndexFunc(p.children, func(c *planned) bool {
+		return c.result.Err != nil && c.id.GroupKind == m.id.GroupKind && c.id.Key.Namespace == m.id.Key.Namespace && c.member() &&
+			c.memory != nil && c.memory.uid == "" && (before == nil || before.last < c.memory.since)
 	})
+	if at < 0 {
+		return nil
+	}
+	return p.children[at]
 }
 
 // dropForgotten releases the memory of objects that are gone.

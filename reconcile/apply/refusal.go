@@ -113,7 +113,7 @@ func (p *pass) ownedByAnother(c *planned, cause error) {
 // recreate deletes an object that cannot be changed as planned. It comes back
 // on the pass that its disappearance causes.
 func (p *pass) recreate(c *planned) {
-	if err := p.engine.deleteExactly(p.ctx, c.kind.gvk, c.id.Key, c.uid, ""); err != nil {
+	if err := p.engine.deleteExactly(p.ctx, c.kind.gvk, c.id.Key, c.uid, "", ""); err != nil {
 		c.failed(Failed, fmt.Errorf("delete to recreate: %w", err))
 		return
 	}
@@ -155,6 +155,7 @@ func typesUID(uid string) types.UID { return types.UID(uid) }
 // given. An object that is gone, or replaced, is no error: it does not exist.
 func (e *Engine) deleteExactly(
 	ctx context.Context, gvk schema.GroupVersionKind, key types.NamespacedName, uid types.UID, version string,
+	propagation metav1.DeletionPropagation,
 ) error {
 	o := &metav1.PartialObjectMetadata{}
 	o.SetGroupVersionKind(gvk)
@@ -163,7 +164,10 @@ func (e *Engine) deleteExactly(
 	if version != "" {
 		pre.ResourceVersion = &version
 	}
-	err := e.client.Delete(ctx, o, pre, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	if propagation == "" {
+		propagation = e.opts.Propagation
+	}
+	err := e.client.Delete(ctx, o, pre, client.PropagationPolicy(propagation))
 	return client.IgnoreNotFound(err)
 }
 

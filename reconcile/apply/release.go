@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,30 +20,32 @@ import (
 type plannedRelease struct {
 	id     applyset.ObjectID
 	result ObjectResult
+	// kept says that it stays recorded, as nobody has looked for it.
+	kept bool
 }
 
 // pending reports whether the contribution is not given back yet.
 func (r *plannedRelease) pending() bool { return r.result.Err != nil || r.result.Verb == VerbRelease }
 
 // decideReleases decides which contributions are given back.
-func (p *pass) decideReleases() error {
-	recorded, err := p.recorded()
-	if err != nil {
-		return err
-	}
-	for _, id := range recorded.Contributions {
+func (p *pass) decideReleases(l *look) {
+	for _, id := range p.recorded().Contributions {
 		if m := p.memory.children[id]; m != nil && m.pass == p.memory.pass && m.mode == Contribute {
 			continue
 		}
 		r := &plannedRelease{id: id}
 		r.result.GVK, r.result.Key = schema.GroupVersionKind{Group: id.GroupKind.Group, Kind: id.GroupKind.Kind}, id.Key
 		r.result.Verb, r.result.Outcome = VerbNone, Unchanged
-		if err := p.decideRelease(r); err != nil {
+		if !p.engine.declared.allows(id.GroupKind) {
+			r.kept = true
+			l.unknown[id.GroupKind] = fmt.Errorf("a contribution to %s is recorded, and %s is not declared", id, id.GroupKind)
+		} else if err := p.decideRelease(r); errors.Is(err, errBudget) {
+			r.kept, l.more = true, true
+		} else if err != nil {
 			r.result.Reason, r.result.Outcome, r.result.Err = ReasonReadFailed, Failed, fmt.Errorf("give back the contribution: %w", err)
 		}
 		p.pruning.releases = append(p.pruning.releases, r)
 	}
-	return nil
 }
 
 func (p *pass) decideRelease(r *plannedRelease) error {
@@ -55,6 +58,9 @@ func (p *pass) decideRelease(r *plannedRelease) error {
 		return err
 	}
 	r.result.GVK = mapping.GroupVersionKind
+	if err := p.spend(); err != nil {
+		return err
+	}
 	found, err := p.liveMetadata(mapping.GroupVersionKind, r.id.Key)
 	if err != nil || found == nil {
 		return err
@@ -66,6 +72,18 @@ func (p *pass) decideRelease(r *plannedRelease) error {
 	return nil
 }
 
+// keptReleases are the contributions that stay recorded although nothing is to
+// be done about them.
+func (p *pass) keptReleases() []applyset.ObjectID {
+	var kept []applyset.ObjectID
+	for _, r := range p.pruning.releases {
+		if r.kept {
+			kept = append(kept, r.id)
+		}
+	}
+	return kept
+}
+
 // releaseAll gives the contributions back. It returns those that could not be.
 func (p *pass) releaseAll() []applyset.ObjectID {
 	var kept []applyset.ObjectID
@@ -73,7 +91,7 @@ func (p *pass) releaseAll() []applyset.ObjectID {
 		if r.result.Verb == VerbRelease {
 			p.release(r)
 		}
-		if r.result.Err != nil {
+		if r.result.Err != nil || r.kept {
 			kept = append(kept, r.id)
 		}
 		if r.result.Err != nil || r.result.Verb != VerbNone {

@@ -46,6 +46,9 @@ type ObjectResult struct {
 	Outcome Outcome
 	// ResourceVersion is the version after the pass, see Decision.
 	ResourceVersion string
+	// HoldsData says that the object is of one of [Options.GuardedKinds]: that
+	// it was pruned or deleted is worth an event.
+	HoldsData bool
 }
 
 // Wrote reports whether the pass changed the object.

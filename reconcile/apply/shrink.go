@@ -3,7 +3,10 @@ package apply
 import (
 	"fmt"
 	"slices"
+	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
@@ -11,109 +14,166 @@ import (
 
 // shrunk is the inventory without what is confirmed to be gone, nil if it
 // stays: kinds that are not planned were listed live without a result,
-// namespaces are listed live here. kept are contributions that could not be
-// given back.
-func (p *pass) shrunk(kept []applyset.ObjectID) (*applyset.Inventory, error) {
+// namespaces are listed live here. kept are contributions that were not given
+// back.
+func (p *pass) shrunk(l *look, kept []applyset.ObjectID) *applyset.Inventory {
 	if p.group != nil {
-		return nil, nil
-	}
-	recorded, err := p.recorded()
-	if err != nil {
-		return nil, err
-	}
-	if p.wanted != nil {
-		recorded = p.wanted // when it comes to this
+		return nil
 	}
 	if p.finalize {
-		return p.finished(recorded, kept), nil
+		return p.finished(l, kept)
 	}
-	wanted := p.plannedInventory()
-	wanted.Contributions = append(wanted.Contributions, kept...)
-	wanted.Finalizer = wanted.Finalizer || len(kept) > 0
-	for _, ns := range recorded.Namespaces {
-		if slices.Contains(wanted.Namespaces, ns) {
-			continue
-		}
-		empty, err := p.emptyNamespace(ns, wanted)
-		if err != nil {
-			return nil, err
-		}
-		if !empty {
-			wanted.Namespaces = append(wanted.Namespaces, ns)
-			wanted.Finalizer = wanted.Finalizer || p.ownerKind.namespaced
-		}
+	stored := p.memory.metadata.stored
+	if p.wanted != nil {
+		stored = p.wanted // when it comes to this
 	}
-	wanted.Normalise()
-	if wanted.Equal(recorded) && p.allowPrune == "" {
-		return nil, nil
+	wanted := p.remaining(l, kept)
+	if wanted.Equal(stored) && p.allowPrune == "" {
+		return nil
 	}
-	return wanted, nil
+	return wanted
 }
 
 // decideShrink decides what is taken out of the inventory when nothing has to
 // be deleted or given back any more.
-func (p *pass) decideShrink() error {
-	shrunk, err := p.shrunk(nil)
-	if err != nil || shrunk == nil {
-		return err
+func (p *pass) decideShrink(l *look) {
+	if shrunk := p.shrunk(l, p.keptReleases()); shrunk != nil {
+		p.pruning.shrunk = shrunk
+		p.announce()
 	}
-	p.pruning.shrunk = shrunk
-	p.announce()
-	return nil
 }
 
 // shrink records the inventory without what is gone.
-func (p *pass) shrink(kept []applyset.ObjectID) error {
+func (p *pass) shrink(l *look, kept []applyset.ObjectID) error {
 	shrunk := p.pruning.shrunk
 	if shrunk == nil || p.finalize { // what was carried out may have failed
-		var err error
-		if shrunk, err = p.shrunk(kept); err != nil {
-			return err
-		}
+		shrunk = p.shrunk(l, kept)
 	}
 	p.allowPrune = "" // the prune that it allowed is done
-	if shrunk == nil {
-		return nil
+	if shrunk != nil {
+		if err := p.record(shrunk); err != nil && (!p.finalize || client.IgnoreNotFound(err) != nil) {
+			return fmt.Errorf("shrink the inventory: %w", err)
+		}
+		p.result.Finalized = p.result.Finalized || p.finalize
 	}
-	if err := p.record(shrunk); err != nil && (!p.finalize || client.IgnoreNotFound(err) != nil) {
-		return fmt.Errorf("shrink the inventory: %w", err)
-	}
-	if p.finalize {
-		p.result.Finalized = true
+	if !l.more && len(l.failed) == 0 {
+		p.memory.metadata.lost = false
 	}
 	return nil
 }
 
-// emptyNamespace confirms with the API server that no member of a planned kind
-// is in a namespace; other kinds have been listed live already.
-func (p *pass) emptyNamespace(namespace string, inv *applyset.Inventory) (bool, error) {
+// remaining is the inventory after what was found.
+func (p *pass) remaining(l *look, kept []applyset.ObjectID) *applyset.Inventory {
+	recorded := p.recorded()
+	wanted := p.plannedInventory()
+	wanted.Contributions = append(wanted.Contributions, kept...)
+	wanted.Finalizer = wanted.Finalizer || len(kept) > 0
+	wanted.Generation = recorded.Generation
+	if p.keepsGeneration() {
+		wanted.Generation = p.owner.GetGeneration()
+	}
+	for _, gk := range recorded.Kinds {
+		if _, open := l.open[gk]; open {
+			wanted.Kinds = append(wanted.Kinds, gk)
+			wanted.Finalizer = wanted.Finalizer || recorded.Finalizer // some may be far
+		}
+	}
+	wanted.UnreadableContributions = recorded.UnreadableContributions
+	if p.engine.declared == nil || len(l.failed) > 0 || l.more {
+		wanted.UnreadableKinds = recorded.UnreadableKinds // else all kinds were searched
+	}
+	for _, ns := range recorded.Namespaces {
+		if !slices.Contains(wanted.Namespaces, ns) && !p.emptyNamespace(l, ns, wanted) {
+			wanted.Namespaces = append(wanted.Namespaces, ns)
+			wanted.Finalizer = wanted.Finalizer || recorded.Finalizer
+		}
+	}
+	wanted.Normalise()
+	return wanted
+}
+
+// emptyNamespace reports whether the API server says that no member is in a
+// namespace in which nothing is planned: of a kind that is not planned by the
+// lists of this pass, of a planned one here.
+func (p *pass) emptyNamespace(l *look, namespace string, inv *applyset.Inventory) bool {
+	if !l.counted && !slices.Contains(l.searched, namespace) {
+		return false
+	}
+	if p.engine.declared != nil && p.now.Sub(p.memory.prune.first) > settleTime {
+		// The cache has been listed in all namespaces, and does not start from an old state any more.
+		return !slices.ContainsFunc(l.members, func(m memberObject) bool { return m.id.Key.Namespace == namespace })
+	}
 	planned := p.plannedKinds()
 	for _, gk := range inv.Kinds {
 		k := planned[gk]
 		if k == nil || !k.namespaced {
 			continue
 		}
-		objects, err := p.listIn(k.gvk, nil, namespace)
-		if err != nil {
-			return false, fmt.Errorf("list %s in %s: %w", gk, namespace, err)
-		}
-		if len(objects) > 0 {
-			return false, nil
+		before := len(l.members)
+		if !p.listLive(l, k, namespace) || len(l.members) > before {
+			return false
 		}
 	}
-	return true, nil
+	return true
 }
 
 // finished is the inventory of an owner that is being deleted and waits for
 // nothing any more, nil while it does.
-func (p *pass) finished(recorded *applyset.Inventory, kept []applyset.ObjectID) *applyset.Inventory {
-	if len(kept) > 0 || p.plan.Hold || p.deleting() {
+func (p *pass) finished(l *look, kept []applyset.ObjectID) *applyset.Inventory {
+	if len(kept) > 0 || p.plan.Hold || p.deleting() || !p.allKnown(l) {
 		return nil
 	}
-	done := *recorded
+	done := *p.recorded()
 	done.Finalizer = false
 	done.Contributions = nil
 	return &done
+}
+
+// allKnown reports whether nothing can be left of an owner that is being
+// deleted. What it has to wait for is in PruneBlocked.
+func (p *pass) allKnown(l *look) bool {
+	recorded := p.recorded()
+	if l.more || len(l.failed) > 0 || recorded.Garbled() {
+		return false
+	}
+	known := true
+	for gk := range l.unknown {
+		if p.mayBeFar(gk, recorded) {
+			known = false
+		}
+	}
+	return p.confirmedAbsent(l) && known
+}
+
+// mayBeFar reports whether garbage collection may not reach children of a kind.
+func (p *pass) mayBeFar(gk schema.GroupKind, recorded *applyset.Inventory) bool {
+	mapping, err := p.engine.client.RESTMapper().RESTMapping(gk)
+	namespaced := err == nil && mapping.Scope.Name() == meta.RESTScopeNameNamespace
+	return p.ownerKind.namespaced && (!namespaced || len(recorded.Namespaces) > 0)
+}
+
+// confirmedAbsent reports whether the kinds that are not served were not for
+// as long as a cache may lag: discovery does not know at once what there is.
+func (p *pass) confirmedAbsent(l *look) bool {
+	m := &p.memory.prune
+	if m.absent == nil {
+		m.absent = map[schema.GroupKind]time.Time{}
+	}
+	confirmed := true
+	for _, gk := range l.absent {
+		since, known := m.absent[gk]
+		if !known {
+			since = p.now
+			m.absent[gk] = since
+		}
+		if rest := p.engine.opts.LagDeadline - p.now.Sub(since); rest > 0 {
+			p.block(&PruneBlockedError{Reason: PruneUnknown, Cause: fmt.Errorf(
+				"%s is in the inventory and is not served; waiting %s in case it comes back", gk, p.engine.opts.LagDeadline)})
+			p.result.requeue(rest)
+			confirmed = false
+		}
+	}
+	return confirmed
 }
 
 // deleting reports whether a planned deletion is not confirmed yet, or
@@ -128,20 +188,6 @@ func (p *pass) deleting() bool {
 		return true
 	}
 	return slices.ContainsFunc(p.result.Objects, func(r ObjectResult) bool {
-		return r.Err != nil || r.Outcome == Deleted || (r.Outcome == Unchanged && r.UID != "")
+		return r.Err != nil || r.Outcome == Deleted
 	})
-}
-
-// conclude remembers a pass in which nothing failed.
-func (p *pass) conclude() {
-	if p.result.PruneBlocked != nil || p.result.OwnerErr != nil {
-		return
-	}
-	for i := range p.result.Objects {
-		if p.result.Objects[i].Err != nil {
-			return
-		}
-	}
-	m := &p.memory.prune
-	m.applied, m.generation, m.inputs = true, p.owner.GetGeneration(), p.plan.Inputs
 }

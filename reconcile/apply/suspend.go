@@ -12,11 +12,7 @@ func (p *pass) decideSuspended() {
 	if p.group != nil {
 		return
 	}
-	recorded, err := p.recorded()
-	if err != nil {
-		p.result.OwnerErr = err
-		return
-	}
+	recorded := p.recorded()
 	if recorded.Finalizer != p.plan.Hold {
 		wanted := *recorded
 		wanted.Finalizer = p.plan.Hold

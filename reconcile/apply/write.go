@@ -128,6 +128,7 @@ func (p *pass) create(c *planned) error {
 		return err
 	}
 	c.result.Outcome = Created
+	c.memory.born(p.now)
 	c.memory.wrote(u, p.now)
 	c.memory.accept(c.hash, u.GetResourceVersion())
 	c.memory.settled(p)

@@ -3,12 +3,13 @@ package applyset
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // ID returns the id of the set of an owner, as KEP-3659 derives it from
@@ -28,23 +29,35 @@ func FormatGroupKinds(gks []schema.GroupKind) string {
 	return strings.Join(slices.Compact(out), ",")
 }
 
-// ParseGroupKinds reads what FormatGroupKinds writes.
-func ParseGroupKinds(value string) ([]schema.GroupKind, error) {
-	var out []schema.GroupKind
+// ParseGroupKinds reads what FormatGroupKinds writes. It returns beside it the
+// items that are of another form.
+func ParseGroupKinds(value string) (out []schema.GroupKind, unreadable []string) {
 	for item := range strings.SplitSeq(value, ",") {
 		item = strings.TrimSpace(item)
 		if item == "" {
 			continue
 		}
-		gk := schema.ParseGroupKind(item)
-		if gk.Kind == "" {
-			return nil, fmt.Errorf("%q must be Kind.group", item)
+		if gk, ok := parseGroupKind(item); ok {
+			out = append(out, gk)
+		} else {
+			unreadable = append(unreadable, item)
 		}
-		out = append(out, gk)
 	}
-	slices.SortFunc(out, func(a, b schema.GroupKind) int { return strings.Compare(a.String(), b.String()) })
-	return slices.Compact(out), nil
+	slices.SortFunc(out, CompareKinds)
+	slices.Sort(unreadable)
+	return slices.Compact(out), slices.Compact(unreadable)
 }
+
+func parseGroupKind(text string) (schema.GroupKind, bool) {
+	gk := schema.ParseGroupKind(text)
+	return gk, kindPattern.MatchString(gk.Kind) && (gk.Group == "" || len(validation.IsDNS1123Subdomain(gk.Group)) == 0)
+}
+
+// kindPattern is what names of kinds look like: the API server wants their
+// lower case to be a DNS label.
+//
+//nolint:gochecknoglobals // a constant
+var kindPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,62}$`)
 
 // FormatNames renders names, sorted and unique.
 func FormatNames(names []string) string {
@@ -53,11 +66,12 @@ func FormatNames(names []string) string {
 	return strings.Join(slices.Compact(out), ",")
 }
 
-// ParseNames reads what FormatNames writes.
+// ParseNames reads what FormatNames writes. What is no name of a namespace is
+// left out: nothing can be in it.
 func ParseNames(value string) []string {
 	var out []string
 	for item := range strings.SplitSeq(value, ",") {
-		if item = strings.TrimSpace(item); item != "" {
+		if item = strings.TrimSpace(item); len(validation.IsDNS1123Label(item)) == 0 {
 			out = append(out, item)
 		}
 	}

@@ -1,7 +1,6 @@
 package applyset
 
 import (
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -16,27 +15,42 @@ type Inventory struct {
 	Kinds         []schema.GroupKind // sorted
 	Namespaces    []string           // besides the owner's own, sorted
 	Contributions []ObjectID         // sorted
-	Finalizer     bool
+	// UnreadableKinds and UnreadableContributions are items of the annotations
+	// that are of another form. They stay until it is known what they stood
+	// for. Sorted.
+	UnreadableKinds, UnreadableContributions []string
+	// Generation is that of the last spec whose plan was carried out to the
+	// end, for owners whose status does not say it; zero says nothing.
+	Generation int64
+	Finalizer  bool
 }
 
 // Empty says that there has never been a child to keep track of.
 func (i *Inventory) Empty() bool {
-	return len(i.Kinds) == 0 && len(i.Namespaces) == 0 && len(i.Contributions) == 0
+	return len(i.Kinds) == 0 && len(i.Namespaces) == 0 && len(i.Contributions) == 0 && !i.Garbled()
+}
+
+// Garbled reports whether some of it cannot be read.
+func (i *Inventory) Garbled() bool {
+	return len(i.UnreadableKinds) > 0 || len(i.UnreadableContributions) > 0
 }
 
 // Equal reports whether both have the same.
 func (i *Inventory) Equal(o *Inventory) bool {
-	return i.Finalizer == o.Finalizer && slices.Equal(i.Kinds, o.Kinds) && slices.Equal(i.Namespaces, o.Namespaces) &&
-		slices.Equal(i.Contributions, o.Contributions)
+	return i.Finalizer == o.Finalizer && i.Generation == o.Generation &&
+		slices.Equal(i.Kinds, o.Kinds) && slices.Equal(i.Namespaces, o.Namespaces) &&
+		slices.Equal(i.Contributions, o.Contributions) &&
+		slices.Equal(i.UnreadableKinds, o.UnreadableKinds) && slices.Equal(i.UnreadableContributions, o.UnreadableContributions)
 }
 
 // Normalise sorts and removes duplicates.
 func (i *Inventory) Normalise() {
-	byText := func(a, b fmt.Stringer) int { return strings.Compare(a.String(), b.String()) }
-	slices.SortFunc(i.Kinds, func(a, b schema.GroupKind) int { return byText(a, b) })
+	slices.SortFunc(i.Kinds, CompareKinds)
 	i.Kinds = slices.Compact(i.Kinds)
-	slices.Sort(i.Namespaces)
-	i.Namespaces = slices.Compact(i.Namespaces)
+	for _, names := range []*[]string{&i.Namespaces, &i.UnreadableKinds, &i.UnreadableContributions} {
+		slices.Sort(*names)
+		*names = slices.Compact(*names)
+	}
 	slices.SortFunc(i.Contributions, CompareIDs)
 	i.Contributions = slices.Compact(i.Contributions)
 }
@@ -44,13 +58,21 @@ func (i *Inventory) Normalise() {
 // CompareIDs orders objects by their text.
 func CompareIDs(a, b ObjectID) int { return strings.Compare(a.Text(), b.Text()) }
 
+// CompareKinds orders kinds by their text.
+func CompareKinds(a, b schema.GroupKind) int { return strings.Compare(a.String(), b.String()) }
+
 // Merge returns what either has.
 func (i *Inventory) Merge(o *Inventory) *Inventory {
 	out := &Inventory{
 		Kinds:         slices.Concat(i.Kinds, o.Kinds),
 		Namespaces:    slices.Concat(i.Namespaces, o.Namespaces),
 		Contributions: slices.Concat(i.Contributions, o.Contributions),
-		Finalizer:     i.Finalizer || o.Finalizer,
+
+		UnreadableKinds:         slices.Concat(i.UnreadableKinds, o.UnreadableKinds),
+		UnreadableContributions: slices.Concat(i.UnreadableContributions, o.UnreadableContributions),
+
+		Generation: max(i.Generation, o.Generation),
+		Finalizer:  i.Finalizer || o.Finalizer,
 	}
 	out.Normalise()
 	return out
@@ -71,23 +93,34 @@ func FormatContributions(ids []ObjectID) string {
 	return strings.Join(texts, ",")
 }
 
-// ParseContributions reads what FormatContributions writes.
-func ParseContributions(value string) ([]ObjectID, error) {
-	var out []ObjectID
+// ParseContributions reads what FormatContributions writes. It returns beside
+// it the items that are of another form.
+func ParseContributions(value string) (out []ObjectID, unreadable []string) {
 	for text := range strings.SplitSeq(value, ",") {
 		if text == "" {
 			continue
 		}
-		parts := strings.Split(text, "/")
-		if len(parts) != 3 {
-			return nil, fmt.Errorf("contribution %q must be Kind.group/namespace/name", text)
+		if id, ok := parseContribution(text); ok {
+			out = append(out, id)
+		} else {
+			unreadable = append(unreadable, text)
 		}
-		name, err := url.QueryUnescape(parts[2])
-		if err != nil || name == "" || parts[0] == "" {
-			return nil, fmt.Errorf("contribution %q must be Kind.group/namespace/name", text)
-		}
-		out = append(out, ObjectID{schema.ParseGroupKind(parts[0]), types.NamespacedName{Namespace: parts[1], Name: name}})
 	}
 	slices.SortFunc(out, CompareIDs)
-	return slices.Compact(out), nil
+	slices.Sort(unreadable)
+	return slices.Compact(out), slices.Compact(unreadable)
+}
+
+func parseContribution(text string) (id ObjectID, ok bool) {
+	const parts = 3
+	part := strings.Split(text, "/")
+	if len(part) != parts {
+		return id, false
+	}
+	name, err := url.QueryUnescape(part[2])
+	gk, isKind := parseGroupKind(part[0])
+	if err != nil || name == "" || !isKind {
+		return id, false
+	}
+	return ObjectID{gk, types.NamespacedName{Namespace: part[1], Name: name}}, true
 }

@@ -1,0 +1,73 @@
+package apply
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+)
+
+// deaths counts how often others have deleted a child soon after it was made.
+type deaths struct {
+	count int
+	// made is when the child was last made, until when it is left alone.
+	made, until time.Time
+}
+
+// soonDeleted is how long a child has to live so that its deletion counts for
+// nothing: after maxRepairs shorter lives it is left alone for a while.
+const soonDeleted = 5 * time.Minute
+
+// DeletedByOthersError says that an object was deleted by somebody else as
+// often as it was made. It is made again, less and less often.
+type DeletedByOthersError struct {
+	// Kind, Namespace and Name are those of the object.
+	Kind, Namespace, Name string
+	// Times is how often it was deleted.
+	Times int
+}
+
+// Error names the object.
+func (e *DeletedByOthersError) Error() string {
+	return fmt.Sprintf("%s was deleted %d times soon after it was made; it is made again, less and less often",
+		applyset.ObjectName(e.Kind, e.Namespace, e.Name), e.Times)
+}
+
+// vanished counts that a child is gone that was there and that we have not
+// deleted. It reports whether the child is left alone for now.
+func (p *pass) vanished(c *planned) bool {
+	m := c.memory
+	if m.uid != "" && m.deleted == "" {
+		if m.deaths == nil || p.now.Sub(m.deaths.made) > soonDeleted+m.deaths.pause(p) {
+			m.deaths = &deaths{}
+		}
+		if m.deaths.count++; m.deaths.count > maxRepairs {
+			m.deaths.until = p.now.Add(m.deaths.pause(p))
+		}
+	}
+	d := m.deaths
+	if d == nil || d.count <= maxRepairs || !p.now.Before(d.until) {
+		return false
+	}
+	c.fail(Contested, ReasonContested, &DeletedByOthersError{
+		Kind: c.id.GroupKind.Kind, Namespace: c.id.Key.Namespace, Name: c.id.Key.Name, Times: d.count,
+	})
+	c.requeue = d.until.Sub(p.now)
+	return true
+}
+
+// pause is how long the child is left alone after so many deaths.
+func (d *deaths) pause(p *pass) time.Duration {
+	if d.count <= maxRepairs {
+		return 0
+	}
+	return backoff(d.count-maxRepairs-1, p.engine.opts.ContestInterval)
+}
+
+// born notes that the child was made.
+func (m *childMemory) born(now time.Time) {
+	if m.deaths == nil {
+		m.deaths = &deaths{}
+	}
+	m.deaths.made = now
+}
