@@ -39,7 +39,7 @@ func (p *pass[T, F, O]) tellWrites(result *apply.Result) {
 		logWrite(p.rc.Log, &object.Decision)
 		name := object.GVK.Kind + " " + strings.TrimPrefix(object.Key.String(), "/")
 		switch {
-		case !holds(object.GVK.GroupKind()):
+		case !object.HoldsData && !holds(object.GVK.GroupKind()):
 		case object.Outcome == apply.Pruned:
 			deleted[0] = append(deleted[0], name)
 		case object.Outcome == apply.Deleted:

@@ -35,6 +35,7 @@ func (a *declaredApplier) Apply(ctx context.Context, owner client.Object, plan a
 	tracked := a.reads.tracker.begin(key, scopeWrite)
 	defer tracked.end()
 	plan.Children = a.installed(ctx, owner, tracked, plan.Children, children)
+	plan.Unknown = a.reads.unknown(key, plan.Unknown)
 	plan.Deletes = slices.DeleteFunc(slices.Clone(plan.Deletes), func(d apply.Deletion) bool {
 		k, _, err := a.reads.find(d.Object)
 		return err == nil && k != nil && k.absent.Load()

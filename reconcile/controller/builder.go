@@ -147,6 +147,16 @@ func (b *Builder[T, F, O]) Optional(objects ...client.Object) *Builder[T, F, O] 
 	return b
 }
 
+// Retired declares kinds of children that an earlier version of the operator made and this one makes no more. They are
+// neither watched nor read: what is left of them is found by its label, asked for where the inventory of an owner names the
+// kind, and pruned, which takes the rights to list and delete it. Without that a kind that is owned no longer is neither
+// looked for nor pruned, and the condition PruneBlocked says so. A kind that the plan only contributed to stays declared
+// with [Builder.Contributes] instead, to be given back. Once no owner has a child of the kind the declaration may go.
+func (b *Builder[T, F, O]) Retired(objects ...client.Object) *Builder[T, F, O] {
+	b.declare(purposeRetired, caller(), objects...)
+	return b
+}
+
 // Filter restricts the cache of a kind to the objects that the selector matches, so that no informer holds all Secrets
 // of a cluster; others are not found by reads. It takes effect through [CacheOptions]. Owners and optional kinds cannot be
 // filtered.

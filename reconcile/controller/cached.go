@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"sort"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -26,6 +27,7 @@ type cachedReads struct {
 	tracker *tracker
 	lag     *lag
 	joined  []*groupReads // groups of other controllers
+	begun   sync.Map      // the owner of a pass to the optional kinds as its reads began, see noteOptional
 
 	announce func(before, after client.Object) // tells the engine what comes into the cache
 }
@@ -36,7 +38,7 @@ func (c *cachedReads) declared(into runtime.Object) (*kind, error) {
 	if err != nil {
 		return nil, err
 	}
-	if k == nil {
+	if k == nil || k.has(purposeRetired) {
 		example := c.example(gvk)
 		if representationOf(into) == metadata {
 			example = fmt.Sprintf("controller.Metadata(%#v)", gvk)

@@ -25,6 +25,7 @@ const (
 	purposeReads       purpose = "Reads"
 	purposeWatches     purpose = "Watches"
 	purposeOptional    purpose = "Optional"
+	purposeRetired     purpose = "Retired"
 )
 
 // declaration is one kind named in one call of a builder method.

@@ -48,7 +48,7 @@ type Watch struct {
 type Access struct {
 	// GVK is the kind, as in apps/v1/Deployment.
 	GVK string `json:"gvk"`
-	// Cache is how the cache keeps the kind: typed, unstructured or metadata.
+	// Cache is how the cache keeps the kind: typed, unstructured or metadata, or none for a kind that is retired.
 	Cache string `json:"cache"`
 	// Filter is the label selector of the cache; empty keeps all objects.
 	Filter string `json:"filter,omitempty"`
@@ -60,6 +60,9 @@ type Access struct {
 	WriteStatus      []string `json:"writeStatus,omitempty"`
 	Finalize         []string `json:"finalize,omitempty"`
 }
+
+// cacheNone is how the cache keeps a retired kind.
+const cacheNone = "none"
 
 // The types of rows of the watches table.
 const (
@@ -89,6 +92,9 @@ func (b *Builder[T, F, O]) Describe(scheme *runtime.Scheme) (Description, error)
 			d.writes = append(d.writes, k.GroupVersionKind)
 		}
 	}
+	for _, k := range kinds.retired() {
+		d.Access = append(d.Access, Access{GVK: printKind(k.GroupVersionKind), Cache: cacheNone, Apply: []string{"delete"}, Finalize: []string{"delete"}})
+	}
 	d.Rules = kinds.rules(b.plurals)
 	return d, nil
 }
@@ -114,7 +120,7 @@ func watchRows(kinds *catalogue) []Watch {
 				if len(k.declarations) > 1 {
 					continue // it only says something about the others
 				}
-			case purposeReads, purposeWatches, purposeWrites, purposeShares, purposeContributes:
+			case purposeReads, purposeWatches, purposeWrites, purposeShares, purposeContributes, purposeRetired:
 			}
 			rows = append(rows, row)
 		}
@@ -175,11 +181,17 @@ func (c *catalogue) rules(plurals map[schema.GroupVersionKind]string) []rbacv1.P
 		key := schema.GroupResource{Group: group, Resource: resource}
 		grants[key] = append(grants[key], verbs...)
 	}
-	for _, k := range c.installable() {
-		resource := plurals[k.GroupVersionKind]
-		if resource == "" {
-			resource = plural(k.GroupVersionKind)
+	name := func(k *kind) string {
+		if resource := plurals[k.GroupVersionKind]; resource != "" {
+			return resource
 		}
+		return plural(k.GroupVersionKind)
+	}
+	for _, k := range c.retired() {
+		grant(k.Group, name(k), "list", "delete")
+	}
+	for _, k := range c.installable() {
+		resource := name(k)
 		grant(k.Group, resource, "list", "watch") // the informer; reads send nothing
 		switch {
 		case k.has(purposeOwns, purposeWrites):

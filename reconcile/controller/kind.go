@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
 // representation is how the cache keeps a kind. Each has an informer of its own, so a kind is declared in one only.
@@ -59,7 +60,9 @@ type kind struct {
 	index   *index
 	cluster atomic.Bool // the kind has no namespaces
 	absent  atomic.Bool // the kind is optional and its CRD is missing
-	seen    observed
+	// appeared counts how often the CRD of an optional kind has come.
+	appeared atomic.Uint64
+	seen     observed
 }
 
 // has says whether the kind was declared for one of the purposes.
@@ -104,6 +107,7 @@ type catalogue struct {
 	controller string
 	scheme     *runtime.Scheme
 	kinds      []*kind
+	optionals  []*kind // of kinds
 	byKind     map[schema.GroupVersionKind]*kind
 	byType     sync.Map // reflect.Type of what has a Go type of its own to found; asking the scheme costs more
 }
@@ -153,6 +157,7 @@ func (d *declared) resolve(controller string, scheme *runtime.Scheme) (*catalogu
 		}
 		k.fields[f.name] = f.extract
 	}
+	c.optionals = slices.DeleteFunc(slices.Clone(c.kinds), func(k *kind) bool { return !k.has(purposeOptional) })
 	return c, nil
 }
 
@@ -176,12 +181,22 @@ func (c *catalogue) declare(d declaration) error {
 			c.controller, d.purpose, gvk.Kind, d.source, got,
 			k.declarations[0].purpose, k.declarations[0].source, k.representation)
 	}
-	if k.representation == metadata && d.purpose != purposeReads && d.purpose != purposeWatches && d.purpose != purposeOptional {
+	reading := []purpose{purposeReads, purposeWatches, purposeOptional, purposeRetired}
+	if k.representation == metadata && !slices.Contains(reading, d.purpose) {
 		return fmt.Errorf("controller %q: %s(%s) at %s is metadata only: what is written needs a full cache",
 			c.controller, d.purpose, gvk.Kind, d.source)
 	}
 	k.declarations = append(k.declarations, d)
+	if k.has(purposeRetired) && len(k.declarations) > 1 && !k.only(purposeRetired) {
+		return fmt.Errorf("controller %q: %s(%s) at %s and %s at %s: a kind that is retired is not used in any other way",
+			c.controller, d.purpose, gvk.Kind, d.source, k.declarations[0].purpose, k.declarations[0].source)
+	}
 	return nil
+}
+
+// only reports whether the kind was declared for nothing else.
+func (k *kind) only(p purpose) bool {
+	return !slices.ContainsFunc(k.declarations, func(d declaration) bool { return d.purpose != p })
 }
 
 func (c *catalogue) gvk(object client.Object) (schema.GroupVersionKind, error) {
@@ -191,9 +206,32 @@ func (c *catalogue) gvk(object client.Object) (schema.GroupVersionKind, error) {
 	return apiutil.GVKForObject(object, c.scheme)
 }
 
-// installable lists the kinds that an API server knows.
+// installable lists the kinds that are read and written, and that an API server knows.
 func (c *catalogue) installable() []*kind {
-	return slices.DeleteFunc(slices.Clone(c.kinds), func(k *kind) bool { return k.representation == virtual })
+	return slices.DeleteFunc(slices.Clone(c.kinds), func(k *kind) bool {
+		return k.representation == virtual || k.has(purposeRetired)
+	})
+}
+
+// retired lists the kinds that only an earlier version has used.
+func (c *catalogue) retired() []*kind {
+	return slices.DeleteFunc(slices.Clone(c.kinds), func(k *kind) bool { return !k.has(purposeRetired) })
+}
+
+// childKinds are the kinds of the plans, as the engine has to know them.
+func (c *catalogue) childKinds() []apply.ChildKind {
+	out := []apply.ChildKind{} // none is not the same as unknown
+	for _, k := range c.kinds {
+		switch {
+		case k.has(purposeOwns):
+			out = append(out, apply.ChildKind{GVK: k.GroupVersionKind})
+		case k.has(purposeWrites, purposeShares, purposeContributes):
+			out = append(out, apply.ChildKind{GVK: k.GroupVersionKind, Use: apply.KindWritten})
+		case k.has(purposeRetired):
+			out = append(out, apply.ChildKind{GVK: k.GroupVersionKind, Use: apply.KindRetired})
+		}
+	}
+	return out
 }
 
 func (c *catalogue) declaredKind(method string, object client.Object) (*kind, error) {
@@ -244,10 +282,8 @@ func (c *catalogue) example(gvk schema.GroupVersionKind) string {
 	return "&" + strings.TrimPrefix(fmt.Sprintf("%T", object), "*") + "{}"
 }
 
-// optional lists the kinds that may be missing.
-func (c *catalogue) optional() []*kind {
-	return slices.DeleteFunc(slices.Clone(c.kinds), func(k *kind) bool { return !k.has(purposeOptional) })
-}
+// optional lists the kinds that may be missing. They are found once, after all declarations.
+func (c *catalogue) optional() []*kind { return c.optionals }
 
 // UndeclaredError is the refusal to read or write a kind that the builder of the controller was not told of: such a read
 // would have no watch, and the rights would not allow it. Its text names what to add.

@@ -207,6 +207,7 @@ func (g *gate) appear(ctx context.Context, w *watcher, q queue) error {
 	}
 	w.stop = stop
 	w.kind.absent.Store(false)
+	w.kind.appeared.Add(1) // after it, so that a pass that counts it has seen the kind
 	log.FromContext(ctx).Info("optional kind is installed", "kind", printKind(w.kind.GroupVersionKind))
 	g.wake(w, q, eventInstalled)
 	return nil

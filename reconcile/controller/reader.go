@@ -18,6 +18,7 @@ import (
 // Begin starts a pass of the owner, see [reconcile.Tracker].
 func (c *cachedReads) Begin(owner client.ObjectKey) (r reconcile.Reader, end func()) {
 	s := c.tracker.begin(owner, scopeRead)
+	c.noteOptional(owner)
 	return &trackedReader{cachedReads: c, session: s}, s.end
 }
 
@@ -25,6 +26,7 @@ func (c *cachedReads) Begin(owner client.ObjectKey) (r reconcile.Reader, end fun
 func (c *cachedReads) Forget(owner client.ObjectKey) {
 	c.tracker.forget(owner)
 	c.lag.forget(owner)
+	c.begun.Delete(owner)
 }
 
 var _ reconcile.Tracker = (*cachedReads)(nil)

@@ -37,6 +37,7 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 		return err
 	}
 	options := b.withDefaults(mgr)
+	options.Apply.Kinds = kinds.childKinds()
 	reads := &cachedReads{catalogue: kinds, cache: mgr.GetCache(), tracker: newTracker(), lag: newLag(options.LagDeadline)}
 	reads.lag.cached = reads.object
 	observer, err := newObserver(metrics.Registry, b.name, options.Observer)

@@ -18,8 +18,9 @@ import (
 // as that of any owner. There is no object to keep an inventory on. Children carry the part-of label and the annotation
 // [apply.GroupAnnotation], which lead from each of them to the singleton; what is no longer planned is found by the label
 // in the cache, in all namespaces, for the kinds that [Builder.Owns] declares. Two limits follow from that: children of a
-// kind that a later version does not declare any more are not pruned, and nothing deletes the children when the controller
-// is not set up any more. A singleton that can be switched off is still set up then, and plans its children away.
+// kind that a later version makes no more are pruned only if it declares the kind with [Builder.Retired], and nothing deletes
+// the children when the controller is not set up any more. A singleton that can be switched off is still set up then, and
+// plans its children away, with the policy [apply.Withdraw], as nothing tells the guard after a restart that this is meant.
 //
 // A singleton has conditions like any owner, kept in memory: transitions are logged, and other controllers of the process
 // read them with [Builder.Joins] and [GroupOf] under [SingletonKey]. It announces no events, for there is no object to

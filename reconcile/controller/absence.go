@@ -1,0 +1,51 @@
+package controller
+
+import (
+	"fmt"
+	"maps"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// noteOptional remembers which optional kinds have appeared before the reads of a pass.
+func (c *cachedReads) noteOptional(owner client.ObjectKey) {
+	kinds := c.optional()
+	if len(kinds) == 0 {
+		return
+	}
+	counts := make([]uint64, len(kinds))
+	for i, k := range kinds {
+		counts[i] = k.appeared.Load()
+	}
+	c.begun.Store(owner, counts)
+}
+
+// unknown adds to what a plan does not know the optional kinds that were absent at any time since the reads of the pass: what
+// is planned without them says nothing about their objects, of which the API server may have some, in another version.
+func (c *cachedReads) unknown(owner client.ObjectKey, known map[schema.GroupKind]error) map[schema.GroupKind]error {
+	begun, _ := c.begun.Load(owner)
+	counts, _ := begun.([]uint64)
+	cloned := false
+	for i, k := range c.optional() {
+		var cause error
+		switch {
+		case k.absent.Load():
+			cause = fmt.Errorf("%s is not served", printKind(k.GroupVersionKind))
+		case i >= len(counts) || counts[i] != k.appeared.Load():
+			cause = fmt.Errorf("%s has appeared during the pass", printKind(k.GroupVersionKind))
+		default:
+			continue
+		}
+		if !cloned {
+			if known = maps.Clone(known); known == nil {
+				known = map[schema.GroupKind]error{}
+			}
+			cloned = true
+		}
+		if gk := k.GroupKind(); known[gk] == nil {
+			known[gk] = cause
+		}
+	}
+	return known
+}
