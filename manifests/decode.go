@@ -1,9 +1,11 @@
 package manifests
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"strconv"
 	"strings"
@@ -12,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "sigs.k8s.io/json"
-	"sigs.k8s.io/yaml"
 )
 
 var (
@@ -25,14 +26,18 @@ var (
 )
 
 // decode makes the typed object of a rendered text.
-func (s *Set) decode(text string, at lines) (Object, error) {
-	root, err := parseDocument(text, at)
+func (s *Set) decode(r rendering) (Object, error) {
+	at := r.lines
+	root, err := parseDocument(r.text, at)
 	if err != nil {
 		return nil, err
 	}
-	content, err := yaml.YAMLToJSONStrict([]byte(text))
+	content, err := asContent(root)
 	if err != nil {
 		return nil, yamlError(err, at)
+	}
+	if err := verify(r, root); err != nil {
+		return nil, err
 	}
 	var head struct {
 		APIVersion string `json:"apiVersion"`
@@ -77,11 +82,11 @@ func fill(into runtime.Object, content []byte, root *yamlnode.Node, at lines) er
 }
 
 // parseDocument reads the text as one YAML document, for the lines of its fields.
-func parseDocument(text string, at lines) (*yamlnode.Node, error) {
-	decoder := yamlnode.NewDecoder(strings.NewReader(text))
+func parseDocument(text []byte, at lines) (*yamlnode.Node, error) {
+	decoder := yamlnode.NewDecoder(bytes.NewReader(text))
 	var document yamlnode.Node
 	if err := decoder.Decode(&document); err != nil || len(document.Content) == 0 {
-		if err == nil || err.Error() == "EOF" {
+		if err == nil || errors.Is(err, io.EOF) {
 			return nil, at.fail(1, errNothing)
 		}
 		return nil, yamlError(err, at)
@@ -93,6 +98,8 @@ func parseDocument(text string, at lines) (*yamlnode.Node, error) {
 	var second yamlnode.Node
 	if err := decoder.Decode(&second); err == nil {
 		return nil, at.fail(second.Line, errTwoDocs)
+	} else if !errors.Is(err, io.EOF) {
+		return nil, yamlError(err, at)
 	}
 	return root, nil
 }
@@ -101,6 +108,9 @@ func parseDocument(text string, at lines) (*yamlnode.Node, error) {
 var yamlLine = regexp.MustCompile(`line (\d+): `)
 
 func yamlError(err error, at lines) error {
+	if known := (*lineError)(nil); errors.As(err, &known) {
+		return at.fail(known.line, known.err)
+	}
 	text := err.Error()
 	found := yamlLine.FindStringSubmatchIndex(text)
 	if found == nil {

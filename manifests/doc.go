@@ -9,18 +9,34 @@
 //	service, err := set.Render("service.yaml", facts)
 //
 // A template is text of text/template with two functions besides the built-in ones: json writes any value as JSON, which is
-// YAML too and needs no indentation; and quote writes a string with quotes around it. A map key that is missing is an error
-// instead of "<no value>". Templates whose names begin with an underscore are parts for others ({{template "labels" .}}).
+// YAML too and needs no indentation; and quote writes a string with quotes around it. A map key that is missing and a value that
+// is nil are errors instead of "<no value>". Templates whose names begin with an underscore are parts for others
+// ({{template "labels" .}}).
+//
+// # Texts of users
+//
+// A text of the data comes out as that text, in the place where the template has it, or there is an error: it never adds a
+// field, moves to another one, ends in a comment or becomes a number by the way. What the templates write and what the data
+// gives are kept apart while a template is executed, without marks in the text. A text that YAML could take for something else is
+// checked by rendering the document again with a word in the place of each value; both have to read alike. quote and json
+// take every text; without them a text may be what YAML reads as itself, such as a name.
+//
+// # Limits
+//
+// An object may have 3 MiB, a stream 16 MiB and 10,000 documents; a document 100 levels and 250,000 values, with aliases
+// expanded; the loops of a template take 100,000 turns together. Errors name the limit.
+//
+// # Decoding
 //
 // Decoding is strict: the kind must be in the scheme, and a field that its Go type does not have, a field given twice and a
-// value of the wrong type are errors. Every [Error] names the template and the line of the template, also where conditions and
-// loops have moved the lines of the text that came out.
+// value of the wrong type are errors. YAML is read as version 1.2, with the octal numbers of 1.1; plain words that 1.1 takes for
+// booleans (yes, no, on, off, y, n) are errors, keys are strings. Every [Error] names the template and its line, also where
+// conditions and loops have moved the lines of the text that came out.
 //
 // A template that renders to nothing but comments is an error too: whether a child exists is for the caller to declare, not
 // for the template to hide.
 //
 // What another program or library has rendered, such as kustomize, comes in through [Objects].
 //
-// The package reads no cluster and no clock, and the same input gives the same object. Values are not escaped: use json or
-// quote for whatever a user has written.
+// The package reads no cluster and no clock, and the same input gives the same object.
 package manifests

@@ -1,15 +1,13 @@
 package manifests
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"text/template"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,6 +25,8 @@ type Set struct {
 	scheme    *runtime.Scheme
 	templates *template.Template
 	names     []string
+	texts     map[*byte]place // where the texts between the actions of the templates begin, by their first byte
+	renderers sync.Pool       // of *renderer
 }
 
 // Error is what is wrong with a template or with what came out of it.
@@ -53,10 +53,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // Parse reads the templates whose paths match one of the patterns (fs.Glob). A template is known by its base name, which must be
 // unique. The scheme names the kinds that may come out. A pattern that matches nothing is an error.
 func Parse(files fs.FS, scheme *runtime.Scheme, patterns ...string) (*Set, error) {
-	set := &Set{scheme: scheme}
-	set.templates = template.New("").Option("missingkey=error").Funcs(template.FuncMap{
-		"json": asJSON, "quote": strconv.Quote,
-	})
+	set := &Set{scheme: scheme, texts: map[*byte]place{}}
+	set.templates = template.New("").Option("missingkey=error").Funcs((&renderer{}).functions())
 	for _, pattern := range patterns {
 		found, err := fs.Glob(files, pattern)
 		if err != nil {
@@ -87,15 +85,12 @@ func (s *Set) parse(files fs.FS, file string) error {
 	if err != nil {
 		return fmt.Errorf("template %s: %w", file, err)
 	}
-	if bytes.ContainsRune(text, mark) {
-		return &Error{Template: name, Err: errors.New("control characters are not allowed")}
-	}
 	if _, err := s.templates.New(name).Parse(string(text)); err != nil {
 		return located(name, err)
 	}
 	for _, t := range s.templates.Templates() {
 		if t.Tree != nil && t.ParseName == name {
-			markLines(t.Tree)
+			s.instrument(t.Tree)
 		}
 	}
 	if !strings.HasPrefix(name, "_") {
@@ -105,20 +100,18 @@ func (s *Set) parse(files fs.FS, file string) error {
 }
 
 // Render executes the template with data and decodes the one object that comes out, as the Go type that the scheme has for its
-// kind. Errors are an [Error].
+// kind. A text of the data comes out as that text, or there is an error. Errors are an [Error].
 func (s *Set) Render(name string, data any) (Object, error) {
 	if !slices.Contains(s.names, name) {
 		return nil, &Error{Template: name, Err: fmt.Errorf("there is no such template; there are %s", strings.Join(s.names, ", "))}
 	}
-	var out strings.Builder
-	if err := s.templates.ExecuteTemplate(&out, name, data); err != nil {
+	r, err := s.renderer()
+	if err != nil {
 		return nil, located(name, err)
 	}
-	text, lines := unmark(name, out.String())
-	return s.decode(text, lines)
-}
-
-func asJSON(value any) (string, error) {
-	text, err := json.Marshal(value)
-	return string(text), err
+	defer s.release(r)
+	if err := r.templates.ExecuteTemplate(r, name, data); err != nil {
+		return nil, located(name, err)
+	}
+	return s.decode(r.rendered(name))
 }

@@ -1,28 +1,33 @@
 package manifests
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 
 	yamlnode "go.yaml.in/yaml/v3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/yaml"
 )
 
 // Objects decodes a stream of YAML documents, as kustomize and other renderers write it: one object for each document, in
 // their order, empty documents left out. Kinds of the scheme become their Go type, strictly as [Set.Render] does it; other
-// kinds, and all with a nil scheme, stay unstructured. An error is an [Error] with the name given and the line in the
+// kinds, and all with a nil scheme, stay unstructured, with metadata that is checked. An error is an [Error] with the name given and the line in the
 // stream.
 //
 // The objects can be planned as they are. Which namespaces and kinds a rendered stream may reach is for the caller to check
 // when it does not come from the program itself.
 func Objects(name, stream string, scheme *runtime.Scheme) ([]Object, error) {
+	if len(stream) > maxStream {
+		return nil, &Error{Template: name, Err: fmt.Errorf("the stream has %d bytes, at most %d are allowed", len(stream), maxStream)}
+	}
 	var objects []Object
 	at := whole(name, stream)
 	decoder := yamlnode.NewDecoder(strings.NewReader(stream))
-	for {
+	for documents := 1; ; documents++ {
 		var document yamlnode.Node
 		err := decoder.Decode(&document)
 		if errors.Is(err, io.EOF) {
@@ -30,6 +35,9 @@ func Objects(name, stream string, scheme *runtime.Scheme) ([]Object, error) {
 		}
 		if err != nil {
 			return nil, yamlError(err, at)
+		}
+		if documents > maxDocuments {
+			return nil, at.fail(document.Line, fmt.Errorf("the stream has more than %d documents, the limit", maxDocuments))
 		}
 		if len(document.Content) == 0 || document.Content[0].Tag == "!!null" {
 			continue
@@ -52,13 +60,9 @@ func whole(name, text string) lines {
 }
 
 func decodeNode(root *yamlnode.Node, scheme *runtime.Scheme, at lines) (Object, error) {
-	text, err := yamlnode.Marshal(root)
+	content, err := asContent(root)
 	if err != nil {
-		return nil, at.fail(root.Line, err)
-	}
-	content, err := yaml.YAMLToJSONStrict(text)
-	if err != nil {
-		return nil, at.fail(root.Line, err)
+		return nil, yamlError(err, at)
 	}
 	untyped := &unstructured.Unstructured{}
 	if err := untyped.UnmarshalJSON(content); err != nil {
@@ -69,6 +73,10 @@ func decodeNode(root *yamlnode.Node, scheme *runtime.Scheme, at lines) (Object, 
 		return nil, at.fail(root.Line, errNoIdentity)
 	}
 	if scheme == nil || !scheme.Recognizes(gvk) {
+		// The metadata of any kind is known; what is no string in it would be taken for missing.
+		if err := fill(&metav1.PartialObjectMetadata{}, metadataOf(untyped), root, at); err != nil {
+			return nil, err
+		}
 		return untyped, nil
 	}
 	made, err := scheme.New(gvk)
@@ -83,4 +91,17 @@ func decodeNode(root *yamlnode.Node, scheme *runtime.Scheme, at lines) (Object, 
 		return nil, at.fail(root.Line, errNoObject)
 	}
 	return object, nil
+}
+
+// metadataOf is the JSON of what every object has.
+func metadataOf(object *unstructured.Unstructured) []byte {
+	head := map[string]any{}
+	for _, key := range []string{"apiVersion", "kind", "metadata"} {
+		head[key] = object.Object[key]
+	}
+	text, err := json.Marshal(head)
+	if err != nil {
+		return nil // of values that were JSON, which cannot be
+	}
+	return text
 }

@@ -1,0 +1,194 @@
+package manifests
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	yamlnode "go.yaml.in/yaml/v3"
+)
+
+// lineError is what is wrong in a line of a YAML text.
+type lineError struct {
+	line int
+	err  error
+}
+
+func (e *lineError) Error() string { return e.err.Error() }
+func (e *lineError) Unwrap() error { return e.err }
+
+func wrong(node *yamlnode.Node, format string, args ...any) error {
+	return &lineError{line: node.Line, err: fmt.Errorf("yaml: "+format, args...)}
+}
+
+// content turns the nodes of a YAML document into the values that JSON has, within the limits of a document.
+type content struct {
+	nodes int
+	open  []*yamlnode.Node // anchors that are being expanded
+}
+
+// asContent returns the JSON of a document.
+func asContent(root *yamlnode.Node) ([]byte, error) {
+	value, err := (&content{}).value(root, 1)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, wrong(root, "%w", err)
+	}
+	return text, nil
+}
+
+func (c *content) value(node *yamlnode.Node, depth int) (any, error) {
+	if c.nodes++; c.nodes > maxNodes {
+		return nil, wrong(node, "the document has more than %d values, aliases expanded; that is the limit", maxNodes)
+	}
+	if depth > maxDepth {
+		return nil, wrong(node, "lists and maps are nested deeper than %d levels, the limit", maxDepth)
+	}
+	switch node.Kind {
+	case yamlnode.AliasNode:
+		if slices.Contains(c.open, node.Alias) {
+			return nil, wrong(node, "the anchor %q contains itself", node.Value)
+		}
+		c.open = append(c.open, node.Alias)
+		defer func() { c.open = c.open[:len(c.open)-1] }()
+		return c.value(node.Alias, depth+1)
+	case yamlnode.SequenceNode:
+		list := make([]any, 0, len(node.Content))
+		for _, item := range node.Content {
+			value, err := c.value(item, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, value)
+		}
+		return list, nil
+	case yamlnode.MappingNode:
+		return c.mapping(node, depth)
+	case yamlnode.ScalarNode:
+		return scalar(node)
+	default:
+		return nil, wrong(node, "no value")
+	}
+}
+
+func (c *content) mapping(node *yamlnode.Node, depth int) (any, error) {
+	values := make(map[string]any, len(node.Content)/2) //nolint:mnd // keys and values
+	var merged []*yamlnode.Node
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if node.Content[i].ShortTag() == "!!merge" {
+			merged = append(merged, node.Content[i+1])
+			continue
+		}
+		key, err := keyOf(node.Content[i])
+		if err != nil {
+			return nil, err
+		}
+		if _, twice := values[key]; twice {
+			return nil, wrong(node.Content[i], "key %q is given twice", key)
+		}
+		if values[key], err = c.value(node.Content[i+1], depth+1); err != nil {
+			return nil, err
+		}
+	}
+	for _, from := range merged {
+		if err := c.merge(values, from, depth+1); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+// merge adds the entries of a merge key ("<<") that are not there yet; of several maps the first wins.
+func (c *content) merge(values map[string]any, from *yamlnode.Node, depth int) error {
+	value, err := c.value(from, depth)
+	if err != nil {
+		return err
+	}
+	sources, several := value.([]any)
+	if !several {
+		sources = []any{value}
+	}
+	for _, source := range sources {
+		entries, ok := source.(map[string]any)
+		if !ok {
+			return wrong(from, "a merge key wants a map")
+		}
+		for key, value := range entries {
+			if _, there := values[key]; !there {
+				values[key] = value
+			}
+		}
+	}
+	return nil
+}
+
+// keyOf is the text of a key as it is written: JSON has only strings as keys, so that 8080 and "8080" are the same.
+func keyOf(node *yamlnode.Node) (string, error) {
+	if node.Kind == yamlnode.AliasNode {
+		node = node.Alias
+	}
+	if node.Kind != yamlnode.ScalarNode {
+		return "", wrong(node, "a key is a list or a map; want a string")
+	}
+	if node.ShortTag() == "!!null" {
+		return "", wrong(node, "a key is empty or null; want a string")
+	}
+	if !utf8.ValidString(node.Value) {
+		return "", wrong(node, "%w", errNoText)
+	}
+	return node.Value, nil
+}
+
+var errAmbiguous = errors.New("reads as a boolean in YAML 1.1 and as a string in YAML 1.2; write true or false, or put it in quotes")
+
+// scalar returns the value of a scalar: what YAML 1.2 makes of it, with the octal numbers of YAML 1.1 that file modes use.
+func scalar(node *yamlnode.Node) (any, error) {
+	switch node.ShortTag() {
+	case "!!null":
+		return nil, nil
+	case "!!str", "!!timestamp":
+		if !utf8.ValidString(node.Value) {
+			return nil, wrong(node, "%w", errNoText)
+		}
+		if plain(node) && ambiguous(node.Value) {
+			return nil, wrong(node, "%q %w", node.Value, errAmbiguous)
+		}
+		return node.Value, nil
+	case "!!bool", "!!int", "!!float":
+		var value any
+		if err := node.Decode(&value); err != nil {
+			return nil, wrong(node, "%w", err)
+		}
+		if _, err := json.Marshal(value); err != nil { // an infinity
+			return nil, wrong(node, "the number %s has no JSON", node.Value)
+		}
+		return value, nil
+	case "!!binary":
+		var value string
+		if err := node.Decode(&value); err != nil || !utf8.ValidString(value) {
+			return nil, wrong(node, "a binary value that is no text; put its base64 in quotes, without the tag")
+		}
+		return value, nil
+	}
+	return nil, wrong(node, "the tag %s is not supported", node.Tag)
+}
+
+// plain reports whether a scalar stands without quotes and is no block.
+func plain(node *yamlnode.Node) bool {
+	return node.Style&(yamlnode.SingleQuotedStyle|yamlnode.DoubleQuotedStyle|yamlnode.LiteralStyle|yamlnode.FoldedStyle) == 0
+}
+
+// ambiguous reports the words that YAML 1.1 takes for booleans and YAML 1.2 does not.
+func ambiguous(text string) bool {
+	switch strings.ToLower(text) {
+	case "y", "n", "yes", "no", "on", "off":
+		return true
+	}
+	return false
+}

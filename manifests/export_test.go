@@ -1,0 +1,9 @@
+package manifests
+
+import "encoding/json"
+
+// JSON writes an object with its spec and data.
+func JSON(object Object) (string, error) {
+	text, err := json.Marshal(object)
+	return string(text), err
+}

@@ -1,0 +1,243 @@
+package manifests
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	yamlnode "go.yaml.in/yaml/v3"
+)
+
+// verify reports a value of the data that did not come out as that value: a text that YAML reads as structure, as a
+// comment or as another type.
+//
+// What is certainly harmless is seen at once. Otherwise the text is made again with a word in the place of each value,
+// and has to read as the same document with the words replaced by the values.
+func verify(r rendering, root *yamlnode.Node) error {
+	if harmless(r, root) {
+		return nil
+	}
+	words := newWords(r)
+	decoder := yamlnode.NewDecoder(bytes.NewReader(words.text))
+	var document, second yamlnode.Node
+	if err := decoder.Decode(&document); err != nil || len(document.Content) == 0 {
+		return r.lines.fail(root.Line, errors.New("a value stands where YAML expects no text; use json or quote for it"))
+	}
+	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
+		return r.lines.fail(root.Line, errTwoDocs)
+	}
+	if at, err := words.compare(root, document.Content[0]); err != nil {
+		return r.lines.fail(at.Line, err)
+	}
+	return nil
+}
+
+// harmless reports whether no value can have changed how the text reads. Texts are: those of letters, digits and ".-_/"
+// that begin with a letter, where none of their lines has a scalar that is no string. JSON is where a value begins at its
+// first byte.
+func harmless(r rendering, root *yamlnode.Node) bool {
+	texts := map[int]bool{} // lines with a text
+	var starts []position   // of JSON
+	at := position{line: 1, column: 1}
+	for _, p := range r.pieces {
+		text := r.text[p.start:p.end]
+		switch p.kind {
+		case ofValue:
+			if !word(text) || p.start > 0 && !before(r.text[p.start-1]) {
+				return false
+			}
+			texts[at.line] = true
+		case ofJSON:
+			starts = append(starts, at)
+		case ofTemplate, ofNumber:
+		}
+		at = at.after(text)
+	}
+	s := &scan{texts: texts, starts: starts}
+	return s.passes(root) && len(s.starts) == 0
+}
+
+// position is a line and a column of a text, from 1. Columns count characters.
+type position struct{ line, column int }
+
+func (p position) after(text []byte) position {
+	if lines := bytes.Count(text, []byte{'\n'}); lines > 0 {
+		p.line, p.column = p.line+lines, 1
+		text = text[bytes.LastIndexByte(text, '\n')+1:]
+	}
+	p.column += utf8.RuneCount(text)
+	return p
+}
+
+// word reports whether YAML reads the text as itself wherever a text may stand.
+func word(text []byte) bool {
+	for i, c := range text {
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !letter && (i == 0 || (c < '0' || c > '9') && strings.IndexByte(".-_/", c) < 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// before reports the characters after which a word is a word.
+func before(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte(" \n.-_/:,[{('\"", c) >= 0
+}
+
+// scan goes through the nodes of a document in the order of the text.
+type scan struct {
+	texts  map[int]bool
+	starts []position // those that no node has begun at so far
+}
+
+func (s *scan) passes(node *yamlnode.Node) bool {
+	if node.Anchor != "" || node.Kind == yamlnode.AliasNode || node.Style&yamlnode.TaggedStyle != 0 {
+		return false
+	}
+	for len(s.starts) > 0 && s.starts[0] == (position{node.Line, node.Column}) {
+		s.starts = s.starts[1:]
+	}
+	if node.Kind == yamlnode.ScalarNode && s.texts[node.Line] && node.ShortTag() != "!!str" {
+		return false
+	}
+	for _, child := range node.Content {
+		if !s.passes(child) {
+			return false
+		}
+	}
+	return true
+}
+
+// words is a rendered text with a word in the place of each value.
+type words struct {
+	text  []byte
+	begin string // of every word, drawn for this rendering
+	of    rendering
+}
+
+func newWords(r rendering) *words {
+	w := &words{begin: "v" + rand.Text(), of: r}
+	for i, p := range r.pieces {
+		switch p.kind {
+		case ofValue:
+			w.text = append(append(append(w.text, w.begin...), strconv.Itoa(i)...), 'v')
+		case ofJSON:
+			w.text = fmt.Appendf(w.text, "\"%s%dv\"", w.begin, i)
+		case ofTemplate, ofNumber:
+			w.text = append(w.text, r.text[p.start:p.end]...)
+		}
+	}
+	return w
+}
+
+// compare holds the document against the one with words.
+func (w *words) compare(real, word *yamlnode.Node) (*yamlnode.Node, error) {
+	if strings.Contains(word.Anchor, w.begin) || word.Kind == yamlnode.AliasNode && strings.Contains(word.Value, w.begin) ||
+		strings.Contains(word.Tag, w.begin) {
+		return real, errors.New("a value is a part of an anchor, an alias or a tag; write it as a value of its own")
+	}
+	if p, whole := w.whole(word); whole && p.kind == ofJSON {
+		return real, w.sameJSON(real, p)
+	}
+	if real.Kind != word.Kind || len(real.Content) != len(word.Content) || real.Anchor != word.Anchor {
+		return real, errStructure
+	}
+	if real.Kind == yamlnode.ScalarNode {
+		return real, w.sameText(real, word)
+	}
+	for i := range real.Content {
+		if at, err := w.compare(real.Content[i], word.Content[i]); err != nil {
+			return at, err
+		}
+	}
+	return real, nil
+}
+
+var errStructure = errors.New("a value would change the structure of the document; use json or quote for it")
+
+// whole returns the piece that a scalar is the word of.
+func (w *words) whole(node *yamlnode.Node) (piece, bool) {
+	number, found := strings.CutPrefix(node.Value, w.begin)
+	number, ends := strings.CutSuffix(number, "v")
+	i, err := strconv.Atoi(number)
+	if node.Kind != yamlnode.ScalarNode || !found || !ends || err != nil || i >= len(w.of.pieces) {
+		return piece{}, false
+	}
+	return w.of.pieces[i], true
+}
+
+func (w *words) value(p piece) string { return string(w.of.text[p.start:p.end]) }
+
+func (w *words) sameJSON(real *yamlnode.Node, p piece) error {
+	text, err := asContent(real)
+	if err != nil {
+		return errStructure
+	}
+	var got, want any
+	if json.Unmarshal(text, &got) != nil || json.Unmarshal([]byte(w.value(p)), &want) != nil || !reflect.DeepEqual(got, want) {
+		return errStructure
+	}
+	return nil
+}
+
+// sameText checks that a scalar is the text that template and values give together.
+func (w *words) sameText(real, word *yamlnode.Node) error {
+	before, rest, has := strings.Cut(word.Value, w.begin)
+	if !has {
+		if real.Value != word.Value || real.ShortTag() != word.ShortTag() {
+			return errStructure
+		}
+		return nil
+	}
+	want := before
+	for has {
+		number, after, _ := strings.Cut(rest, "v")
+		i, err := strconv.Atoi(number)
+		if err != nil || i >= len(w.of.pieces) || w.of.pieces[i].kind == ofJSON {
+			return errors.New("a value as JSON stands inside of another text; use printf before json or quote")
+		}
+		want += w.value(w.of.pieces[i])
+		before, rest, has = strings.Cut(after, w.begin)
+		want += before
+	}
+	if real.Value != want {
+		return fmt.Errorf("the value %s reads as %s in YAML; use json or quote for it", short(want), short(real.Value))
+	}
+	return sameType(real)
+}
+
+// sameType refuses a text that reads as another type, unless that one has the same text: "3" may be a number.
+func sameType(real *yamlnode.Node) error {
+	switch real.ShortTag() {
+	case "!!str", "!!timestamp":
+		return nil
+	}
+	if real.Value == "" {
+		return nil // nothing was given, and nothing is set
+	}
+	value, err := scalar(real)
+	if err != nil {
+		return err
+	}
+	if text, err := json.Marshal(value); err != nil || value == nil || string(text) != real.Value {
+		return fmt.Errorf("the value %s reads as %v in YAML, which is no text; use json or quote for it", short(real.Value), value)
+	}
+	return nil
+}
+
+// short quotes the beginning of a text.
+func short(text string) string {
+	const most = 64
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "..."
+	}
+	return strconv.Quote(text)
+}
