@@ -19,7 +19,7 @@ func (p *pass[T, F, O]) finalize(ctx context.Context, report *Report) {
 	if finalizer, ok := p.Reconciler.(Finalizer[T, F]); ok {
 		p.step(ctx, PhaseFinalize, func(ctx context.Context) { p.plan = finalizer.Finalize(ctx, p.rc, fetched) })
 	}
-	report.Blocked = p.blocked()
+	report.Blocked = p.blocked(ctx)
 	if report.Blocked == nil {
 		p.apply(ctx, report, p.plan)
 	}

@@ -33,6 +33,7 @@ type pass[T Owner, F any, O Observation] struct {
 	plan        PlanResult
 	composed    bool  // the observation is that of this pass
 	broken      error // a phase panicked: what follows from it is unknown
+	over        error // the pass or its plan exceeds the budget
 }
 
 func newPass[T Owner, F any, O Observation](
@@ -55,7 +56,7 @@ func (p *pass[T, F, O]) reconcile(ctx context.Context, report *Report) {
 	p.step(ctx, PhasePlan, func(ctx context.Context) { p.plan = p.Reconciler.PlanResources(ctx, p.rc, p.observation) })
 	p.step(ctx, PhaseHealth, func(ctx context.Context) { p.components = p.observation.GetComponentHealth(ctx) })
 
-	report.Blocked = p.blocked()
+	report.Blocked = p.blocked(ctx)
 	if report.Blocked == nil {
 		p.apply(ctx, report, p.held())
 	}
@@ -96,12 +97,17 @@ func (p *pass[T, F, O]) step(ctx context.Context, phase Phase, do func(context.C
 	}
 }
 
-// blocked returns why nothing may be applied: a phase that panicked, a plan that is not valid, a read that failed
-// (reported by the phase or not), or a component that blocks.
-func (p *pass[T, F, O]) blocked() error {
+// blocked returns why nothing may be applied: a phase that panicked, a plan or a pass that exceeds the budget, a read that
+// failed (reported by the phase or not), or a component that blocks.
+func (p *pass[T, F, O]) blocked(ctx context.Context) error {
+	if p.over = late(ctx); p.over == nil {
+		p.over = p.Budget.check(&p.plan)
+	}
 	reasons := make([]error, 0, 4)
-	if p.broken != nil {
-		reasons = append(reasons, p.broken)
+	for _, reason := range []error{p.broken, p.over} {
+		if reason != nil {
+			reasons = append(reasons, reason)
+		}
 	}
 	reasons = append(reasons, p.reads.failed...)
 	for _, blocking := range health.Blocking(p.components) {
@@ -128,6 +134,7 @@ func (p *pass[T, F, O]) apply(ctx context.Context, report *Report, plan PlanResu
 	}
 	p.tellWrites(&report.Applied)
 	report.Outcome.Requeue(report.Applied.RequeueAfter)
+	p.over = late(ctx)
 }
 
 // requeue asks for the pass that the plan wants, also when its apply is blocked.
@@ -137,7 +144,7 @@ func (p *pass[T, F, O]) requeue(report *Report) {
 	}
 }
 
-// errs are the errors of the pass that no component reports: unreported reads, a panic, refused writes.
+// errs are the errors of the pass that no component reports: unreported reads, a panic, an exceeded budget, refused writes.
 func (p *pass[T, F, O]) errs(report *Report) []error {
 	var errs []error
 	for _, failed := range p.reads.failed {
@@ -145,8 +152,10 @@ func (p *pass[T, F, O]) errs(report *Report) []error {
 			errs = append(errs, failed)
 		}
 	}
-	if p.broken != nil {
-		errs = append(errs, p.broken)
+	for _, err := range []error{p.broken, p.over} {
+		if err != nil {
+			errs = append(errs, err)
+		}
 	}
 	for _, err := range split(report.Applied.Err()) {
 		errs = append(errs, categorise(err))
@@ -240,6 +249,8 @@ func (p *pass[T, F, O]) store(ctx context.Context, report *Report, after T, mana
 		owner.SetState(report.Assessment.State)
 	}
 	managed := manager.Managed()
+	ctx, end := toWriteStatus(ctx)
+	defer end()
 	var err error
 	if broken := p.run(ctx, PhaseStatus, func(ctx context.Context) {
 		report.StatusWritten, err = p.StatusWriter.WriteStatus(ctx, p.owner, after, managed)

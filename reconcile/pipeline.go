@@ -89,6 +89,8 @@ type Config[T Owner, F any, O Observation] struct {
 	Clock clock.PassiveClock
 	// Grace is how long infrastructure trouble leaves a component's condition as it was; zero is health's default, 10 s.
 	Grace time.Duration
+	// Budget limits what a pass may take; its zero fields mean their defaults.
+	Budget Budget
 	// TerminalRetry overrides DefaultTerminalRetry; zero leaves it.
 	TerminalRetry time.Duration
 	// PauseAnnotation overrides DefaultPauseAnnotation; empty leaves it.
@@ -139,6 +141,7 @@ func New[T Owner, F any, O Observation](config Config[T, F, O]) (*Pipeline[T, F,
 	if config.PauseAnnotation == "" {
 		config.PauseAnnotation = DefaultPauseAnnotation
 	}
+	config.Budget = config.Budget.orDefaults()
 	return &Pipeline[T, F, O]{
 		Config:   config,
 		owners:   &ledger{},
@@ -169,6 +172,8 @@ func (p *Pipeline[T, F, O]) With(change func(*Config[T, F, O])) *Pipeline[T, F, 
 // controller-runtime, which counts and logs it and does not try again; the result has the time after which a pass may find
 // another world all the same, which the controllers of reconcile/controller see to.
 func (p *Pipeline[T, F, O]) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	ctx, end := p.Budget.limit(ctx)
+	defer end()
 	owner := p.New()
 	if err := p.Reader.Get(ctx, request.NamespacedName, owner, p.read...); err != nil {
 		if apierrors.IsNotFound(err) {

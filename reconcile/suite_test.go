@@ -131,6 +131,7 @@ type world struct {
 	clock    *testingclock.FakePassiveClock
 	widget   *widget.Widget
 	pipeline ctrl.Reconciler
+	budget   reconcile.Budget
 }
 
 // newWorld creates the widget and a pipeline whose reads are live, so that a test decides what the pass sees.
@@ -169,6 +170,7 @@ func (w *world) restart(reconciler reconcile.Reconciler[*widget.Widget, fetched,
 		FieldManager: "widgets", FormerManagers: former,
 		Recorder: w.events,
 		Clock:    w.clock,
+		Budget:   w.budget,
 	}
 	if decorator, ok := reconciler.(reconcile.StatusDecorator[widget.Status, observation]); ok {
 		config.Decorate = reconcile.Decorate(func(o *widget.Widget) *widget.Status { return &o.Status }, decorator)

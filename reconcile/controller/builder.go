@@ -62,6 +62,9 @@ type Options struct {
 	Clock clock.PassiveClock
 	// Grace is how long infrastructure trouble leaves a condition as it was. Zero is 10 seconds.
 	Grace time.Duration
+	// Budget limits what a pass may take: its time, and the objects and bytes of its plan. Its zero fields mean their
+	// defaults.
+	Budget reconcile.Budget
 	// PauseAnnotation pauses an owner when its value is "true". Empty is [reconcile.DefaultPauseAnnotation].
 	PauseAnnotation string
 	// SyncTimeout bounds the wait for the caches at the start. Zero takes the manager's default, 2 minutes.

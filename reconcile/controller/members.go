@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -28,11 +29,19 @@ func (m *Members[M]) GetMembers() []Member { return m.all }
 
 // FetchMembers lists the members of the group into the empty list, whose kind was declared with [Builder.Members]. Members
 // that are being deleted take part no more and are left out. An error of check refuses a member: its part is left out of
-// the children, and it learns why ([EffectRefused]).
+// the children, and it learns why ([EffectRefused]); a nil check refuses none. Without a group there is an error.
 func FetchMembers[M client.Object](
 	ctx context.Context, r reconcile.Reader, g *Group, into client.ObjectList, check func(M) error,
 ) Members[M] {
 	var m Members[M]
+	switch {
+	case g == nil:
+		m.Error = errors.New("members of no group: FetchMembers wants the group of the pass, ReconcileContext.Object")
+		return m
+	case into == nil:
+		m.Error = fmt.Errorf("members of %s: FetchMembers wants an empty list to read into, got nil", g.Kind)
+		return m
+	}
 	if m.Error = r.List(ctx, into, MembersOf(g)); m.Error != nil {
 		return m
 	}
@@ -44,7 +53,10 @@ func FetchMembers[M client.Object](
 		if !member.GetDeletionTimestamp().IsZero() {
 			return nil
 		}
-		refused := check(member)
+		var refused error
+		if check != nil {
+			refused = check(member)
+		}
 		m.all = append(m.all, MemberOf(member, refused))
 		if refused == nil {
 			m.Valid = append(m.Valid, member)
@@ -60,7 +72,7 @@ func FetchMembers[M client.Object](
 func Leave(member client.Object, look time.Duration, groups ...reconcile.FetchResult[*Group]) reconcile.PlanResult {
 	var plan reconcile.PlanResult
 	for _, g := range groups {
-		if !g.OK() {
+		if !g.OK() || g.Value == nil {
 			continue
 		}
 		if effect, _ := g.Value.Effect(member); effect != EffectNone {
