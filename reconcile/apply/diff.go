@@ -85,7 +85,7 @@ func (p *pass) changes(c *planned) []FieldChange {
 			set = parsed
 		}
 	}
-	comparison := compare.Comparison{Report: func(diff compare.Difference) {
+	comparison := compare.Comparison{Schema: c.kind.schema, Report: func(diff compare.Difference) {
 		if diff.Unowned {
 			w.line(diff.Path, diff.Live, diff.Live)
 			return

@@ -69,7 +69,7 @@ func (p *pass) lost(c *planned, set *managedfields.Set, live map[string]any) []C
 	entries := c.live.GetManagedFields()
 	last := managedfields.LastWriter(entries, c.manager)
 	var out []ContestedField
-	comparison := compare.Comparison{Report: func(d compare.Difference) {
+	comparison := compare.Comparison{Schema: c.kind.schema, Report: func(d compare.Difference) {
 		if !d.Unowned {
 			out = append(out, ContestedField{Path: d.Path, Manager: c.writerOf(d.Path, last)})
 		}

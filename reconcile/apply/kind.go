@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
 )
 
 // kind is what the engine knows about the objects of one kind in one
@@ -20,6 +22,8 @@ type kind struct {
 	// goType is the struct behind the typed representation; nil means
 	// unstructured.
 	goType reflect.Type
+	// schema is what is known about values of the kind.
+	schema compare.Schema
 	// scratch recycles typed objects that cached reads fill in.
 	scratch sync.Pool
 }
@@ -142,6 +146,9 @@ func (r *kinds) load(known *sync.Map, key any, o client.Object, goType reflect.T
 	if err != nil {
 		return nil, fmt.Errorf("scope of %s: %w", gvk.Kind, err)
 	}
-	k, _ := known.LoadOrStore(key, &kind{gvk: gvk, namespaced: namespaced, goType: goType, rank: rank(gvk.GroupKind())})
+	k, _ := known.LoadOrStore(key, &kind{
+		gvk: gvk, namespaced: namespaced, goType: goType, rank: rank(gvk.GroupKind()),
+		schema: compare.SchemaOf(gvk, goType, r.client.Scheme()),
+	})
 	return k.(*kind), nil //nolint:forcetypeassert // just stored
 }

@@ -97,7 +97,7 @@ func (p *pass) ownFields(c *planned) (*managedfields.Set, string) {
 
 // agrees reports whether an apply of the content would change nothing.
 func (c *planned) agrees(set *managedfields.Set, live map[string]any) bool {
-	comparison := compare.Comparison{}
+	comparison := compare.Comparison{Schema: c.kind.schema}
 	comparison.Object(set, c.content, live)
 	return !comparison.Different()
 }

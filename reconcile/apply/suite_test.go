@@ -72,6 +72,9 @@ func startEnvironment() (*reconciletest.Environment, *rest.Config, error) {
 		} {
 			_ = add(scheme)
 		}
+		scheme.AddKnownTypeWithName(ruleKind, &typedRule{})
+		scheme.AddKnownTypeWithName(ruleKind.GroupVersion().WithKind("RuleList"), &typedRuleList{})
+		metav1.AddToGroupVersion(scheme, ruleKind.GroupVersion())
 	})
 	gateway, err := build.Import("sigs.k8s.io/gateway-api/apis/v1", ".", build.FindOnly)
 	if err != nil {
@@ -81,7 +84,7 @@ func startEnvironment() (*reconciletest.Environment, *rest.Config, error) {
 	started := &reconciletest.Environment{
 		Scheme:   scheme,
 		CRDPaths: []string{filepath.Join(crds, "gateway.networking.k8s.io_httproutes.yaml")},
-		CRDs:     []*apiextensionsv1.CustomResourceDefinition{widget.CRD(), atomicCRD()},
+		CRDs:     []*apiextensionsv1.CustomResourceDefinition{widget.CRD(), atomicCRD(), ruleCRD()},
 		Audit:    true,
 	}
 	if err := started.Start(); err != nil {

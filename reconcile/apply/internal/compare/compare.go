@@ -10,6 +10,8 @@ import (
 // Comparison proves that an object already has what an intent wants: our
 // manager owns exactly the fields of the intent, and they have its values.
 type Comparison struct {
+	// Schema is what is known about the kind.
+	Schema Schema
 	// Report, when set, is told every difference; otherwise the Comparison
 	// stops at the first.
 	Report    func(d Difference)
@@ -38,26 +40,6 @@ func (s *step) String() string {
 	return s.parent.String() + s.name
 }
 
-// field is the name of the innermost field, which decides how values below it
-// are normalised.
-func (s *step) field() string {
-	name, parent := s.innermost()
-	if container, _ := parent.innermost(); isQuantityMap(container) {
-		return container // named by resource, so that the container decides
-	}
-	return name
-}
-
-// innermost is the name of the innermost field, and the path above it.
-func (s *step) innermost() (string, *step) {
-	for ; s != nil; s = s.parent {
-		if s.name[0] == '.' {
-			return s.name[1:], s.parent
-		}
-	}
-	return "", nil
-}
-
 func (c *Comparison) differ(at *step, live, intent any) {
 	c.different = true
 	if c.Report != nil {
@@ -71,14 +53,14 @@ func (c *Comparison) done() bool { return c.different && c.Report == nil }
 // Object compares the content of an object with what is planned. set has the
 // fields that are ours.
 func (c *Comparison) Object(set *managedfields.Set, intent, live map[string]any) {
-	c.fields(nil, set, intent, live)
+	c.fields(nil, c.Schema, set, intent, live)
 }
 
 // Different reports whether a difference was found.
 func (c *Comparison) Different() bool { return c.different }
 
 // fields compares a map whose fields are owned one by one.
-func (c *Comparison) fields(at *step, set *managedfields.Set, intent, live map[string]any) {
+func (c *Comparison) fields(at *step, schema Schema, set *managedfields.Set, intent, live map[string]any) {
 	matched := 0
 	for _, name := range sortedKeys(intent, c.Report != nil) {
 		if c.done() {
@@ -92,11 +74,11 @@ func (c *Comparison) fields(at *step, set *managedfields.Set, intent, live map[s
 		}
 		sub := set.Field(name)
 		if sub == nil {
-			c.notOwned(below, want, have)
+			c.notOwned(below, schema.field(name), want, have)
 			continue
 		}
 		matched++
-		c.value(below, sub, want, have)
+		c.value(below, schema.field(name), sub, want, have)
 	}
 	if matched == len(set.Fields) || c.done() {
 		return
@@ -115,9 +97,10 @@ func (c *Comparison) fields(at *step, set *managedfields.Set, intent, live map[s
 }
 
 // notOwned compares a field that is planned and not ours. An empty list is
-// owned only where the list is atomic, so that nothing is fine as well.
-func (c *Comparison) notOwned(at *step, intent, live any) {
-	if l, ok := intent.([]any); ok && len(l) == 0 && isEmpty(live) {
+// owned only where it is owned as a whole: where its items are owned one by one,
+// nothing is fine as well.
+func (c *Comparison) notOwned(at *step, schema Schema, intent, live any) {
+	if l, ok := intent.([]any); ok && len(l) == 0 && schema.merged && isEmpty(live) {
 		return
 	}
 	c.different = true
@@ -127,7 +110,7 @@ func (c *Comparison) notOwned(at *step, intent, live any) {
 	want, isMap := intent.(map[string]any)
 	have, liveMap := live.(map[string]any)
 	if !isMap || !liveMap || len(want) == 0 {
-		c.Report(Difference{Path: at.String(), Live: live, Intent: intent, Unowned: EqualValues(at.field(), intent, live)})
+		c.Report(Difference{Path: at.String(), Live: live, Intent: intent, Unowned: EqualValues(schema, intent, live)})
 		return
 	}
 	for _, name := range sortedKeys(want, true) {
@@ -135,14 +118,14 @@ func (c *Comparison) notOwned(at *step, intent, live any) {
 		if !exists {
 			below = content.Absent{}
 		}
-		c.notOwned(&step{at, "." + name}, want[name], below)
+		c.notOwned(&step{at, "." + name}, schema.field(name), want[name], below)
 	}
 }
 
 // value compares a field that is planned and ours.
-func (c *Comparison) value(at *step, set *managedfields.Set, intent, live any) {
+func (c *Comparison) value(at *step, schema Schema, set *managedfields.Set, intent, live any) {
 	if set.Leaf() {
-		if !EqualValues(at.field(), intent, live) {
+		if !EqualValues(schema, intent, live) {
 			c.differ(at, live, intent)
 		}
 		return
@@ -154,14 +137,14 @@ func (c *Comparison) value(at *step, set *managedfields.Set, intent, live any) {
 			c.differ(at, live, intent)
 			return
 		}
-		c.fields(at, set, want, have)
+		c.fields(at, schema, set, want, have)
 	case []any:
 		have, ok := live.([]any)
 		if !ok || len(set.Items) == 0 {
 			c.differ(at, live, intent)
 			return
 		}
-		c.items(at, set, want, have)
+		c.items(at, schema, set, want, have)
 	default:
 		c.differ(at, live, intent)
 	}
@@ -169,8 +152,8 @@ func (c *Comparison) value(at *step, set *managedfields.Set, intent, live any) {
 
 // items compares a list whose items are owned one by one. Items must have the
 // planned order, as for example later environment variables use earlier ones.
-func (c *Comparison) items(at *step, set *managedfields.Set, intent, live []any) {
-	pairs := pairItems(at.field(), set, intent)
+func (c *Comparison) items(at *step, schema Schema, set *managedfields.Set, intent, live []any) {
+	pairs := pairItems(schema.elem(), set, intent)
 	last := -1
 	for i, want := range intent {
 		if c.done() {
@@ -192,21 +175,21 @@ func (c *Comparison) items(at *step, set *managedfields.Set, intent, live []any)
 			continue
 		}
 		last = index
-		c.item(below, item, want, live[index])
+		c.item(below, schema.elem(), item, want, live[index])
 	}
 	c.surplus(at, set, pairs, live)
 }
 
-func (c *Comparison) item(at *step, item *managedfields.Item, intent, live any) {
+func (c *Comparison) item(at *step, schema Schema, item *managedfields.Item, intent, live any) {
 	want, isMap := intent.(map[string]any)
 	have, liveMap := live.(map[string]any)
 	if item.Keys == nil || item.Set.Leaf() || !isMap || !liveMap {
-		if !EqualValues(at.field(), intent, live) {
+		if !EqualValues(schema, intent, live) {
 			c.differ(at, live, intent)
 		}
 		return
 	}
-	c.fields(at, item.Set, want, have)
+	c.fields(at, schema, item.Set, want, have)
 }
 
 // surplus reports items that are ours and no longer planned.
@@ -235,7 +218,7 @@ func (c *Comparison) surplus(at *step, set *managedfields.Set, pairs []int, live
 // pairItems finds the owned item of each planned item: first by all its keys,
 // then for items that leave keys to their defaults. It returns -1 for items
 // that are not owned.
-func pairItems(field string, set *managedfields.Set, intent []any) []int {
+func pairItems(schema Schema, set *managedfields.Set, intent []any) []int {
 	pairs := make([]int, len(intent))
 	used := make([]bool, len(set.Items))
 	for i := range pairs {
@@ -247,7 +230,7 @@ func pairItems(field string, set *managedfields.Set, intent []any) []int {
 				continue
 			}
 			for j := range set.Items {
-				if !used[j] && planned(&set.Items[j], field, want, defaulted) {
+				if !used[j] && planned(&set.Items[j], schema, want, defaulted) {
 					pairs[i], used[j] = j, true
 					break
 				}
@@ -259,7 +242,7 @@ func pairItems(field string, set *managedfields.Set, intent []any) []int {
 
 // planned reports whether the item is the one that the intent means. Keys that
 // the intent leaves out match when they may be defaults.
-func planned(it *managedfields.Item, field string, intent any, defaulted bool) bool {
+func planned(it *managedfields.Item, schema Schema, intent any, defaulted bool) bool {
 	if it.Keys == nil {
 		return content.EqualScalars(it.Value, intent)
 	}
@@ -272,9 +255,14 @@ func planned(it *managedfields.Item, field string, intent any, defaulted bool) b
 		switch {
 		case set && !content.EqualScalars(value, want):
 			return false
-		case !set && (!defaulted || !isDefault(field, key, value)):
+		case !set && (!defaulted || !schema.isDefault(key, value)):
 			return false
 		}
 	}
 	return true
+}
+
+func isEmpty(x any) bool {
+	l, ok := x.([]any)
+	return content.IsAbsent(x) || (ok && len(l) == 0)
 }

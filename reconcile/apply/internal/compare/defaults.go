@@ -2,101 +2,71 @@ package compare
 
 import (
 	"reflect"
-	"strconv"
-
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
+	"slices"
 )
 
-// knownDefault is a value that the server fills in inside something that is
-// owned as a whole, so that it is not visible whose it is. Dropping a field
-// whose value is its default changes nothing, which is what makes it safe to
-// ignore the difference. Sources: the defaults in the API reference of
-// Kubernetes, and the schema of Gateway API v1.
-type knownDefault struct {
-	// in is the field that holds the value's map; empty means any.
-	in    string
-	value any
+// defaultsOf are the values that the server fills in for a field of exactly this
+// struct. Dropping a field whose value is its default changes nothing. Only
+// unconditional defaults are here, and only those inside values that are owned
+// as a whole, where it is not visible whose a default is. Sources: the defaults
+// in the API reference of Kubernetes, and the schema of Gateway API v1.
+func defaultsOf(in reflect.Type, field string) []any {
+	return defaults[defaultField{in.PkgPath() + "." + in.Name(), field}]
 }
 
-// knownDefaults are the defaults for a field name.
-func knownDefaults(name string) []knownDefault {
-	if defaults := gatewayDefaults(name); defaults != nil {
-		return defaults
-	}
-	switch name {
-	case "apiVersion":
-		return []knownDefault{{in: "fieldRef", value: "v1"}, {in: claimTemplates, value: "v1"}}
-	case "kind":
-		return []knownDefault{
-			{in: claimTemplates, value: "PersistentVolumeClaim"},
-			{in: "parentRefs", value: "Gateway"},
-			{in: "backendRefs", value: "Service"},
-			{in: "backendRef", value: "Service"},
-		}
-	case "protocol":
-		return []knownDefault{{value: "TCP"}}
-	case "divisor":
-		return []knownDefault{{in: "resourceFieldRef", value: "0"}}
-	case "volumeMode":
-		return []knownDefault{{in: "spec", value: "Filesystem"}}
-	case "expirationSeconds":
-		return []knownDefault{{in: "serviceAccountToken", value: int64(3600)}}
-	case "defaultMode":
-		return []knownDefault{{value: int64(420)}}
-	case "status":
-		return []knownDefault{
-			{in: claimTemplates, value: map[string]any{"phase": "Pending"}}, {in: "onPodConditions", value: "True"},
-		}
-	case "apiGroup":
-		return []knownDefault{{in: "roleRef", value: rbacGroup}, {in: "subjects", value: rbacGroup}, {in: "subjects", value: ""}}
-	case "scope":
-		return []knownDefault{{in: "rules", value: "*"}}
-	}
-	return nil
-}
+type defaultField struct{ goType, field string }
 
 const (
-	claimTemplates = "volumeClaimTemplates"
-	rbacGroup      = "rbac.authorization.k8s.io"
+	core      = "k8s.io/api/core/v1."
+	rbac      = "k8s.io/api/rbac/v1."
+	gateway   = gatewayPackage + "."
+	rbacGroup = "rbac.authorization.k8s.io"
 )
 
-// gatewayDefaults are those of routes, besides the kind.
-func gatewayDefaults(name string) []knownDefault {
-	switch name {
-	case "group":
-		return []knownDefault{
-			{in: "parentRefs", value: "gateway.networking.k8s.io"}, {in: "backendRefs", value: ""}, {in: "backendRef", value: ""},
-		}
-	case "weight":
-		return []knownDefault{{in: "backendRefs", value: int64(1)}}
-	case "matches":
-		return []knownDefault{{in: "rules", value: []any{map[string]any{"path": anyPath()}}}}
-	case "path":
-		return []knownDefault{{in: "matches", value: anyPath()}}
-	case "type":
-		return []knownDefault{{in: "path", value: "PathPrefix"}, {in: "headers", value: "Exact"}, {in: "queryParams", value: "Exact"}}
-	case "value":
-		return []knownDefault{{in: "path", value: "/"}}
-	case "statusCode":
-		return []knownDefault{{in: "requestRedirect", value: int64(302)}}
-	}
-	return nil
+var defaults = map[defaultField][]any{ //nolint:gochecknoglobals // a table
+	{core + "ContainerPort", "protocol"}:                                     {"TCP"},
+	{core + "ServicePort", "protocol"}:                                       {"TCP"},
+	{"k8s.io/api/networking/v1.NetworkPolicyPort", "protocol"}:               {"TCP"},
+	{core + "ObjectFieldSelector", "apiVersion"}:                             {"v1"},
+	{core + "PersistentVolumeClaimSpec", "volumeMode"}:                       {"Filesystem"},
+	{core + "PersistentVolumeClaim", "status"}:                               {map[string]any{"phase": "Pending"}},
+	{core + "PersistentVolumeClaim", "apiVersion"}:                           {"v1"},
+	{core + "PersistentVolumeClaim", "kind"}:                                 {"PersistentVolumeClaim"},
+	{core + "ServiceAccountTokenProjection", "expirationSeconds"}:            {int64(3600)},
+	{core + "SecretVolumeSource", "defaultMode"}:                             {int64(420)},
+	{core + "ConfigMapVolumeSource", "defaultMode"}:                          {int64(420)},
+	{core + "ProjectedVolumeSource", "defaultMode"}:                          {int64(420)},
+	{core + "DownwardAPIVolumeSource", "defaultMode"}:                        {int64(420)},
+	{rbac + "RoleRef", "apiGroup"}:                                           {rbacGroup},
+	{rbac + "Subject", "apiGroup"}:                                           {rbacGroup},
+	{"k8s.io/api/admissionregistration/v1.Rule", "scope"}:                    {"*"},
+	{"k8s.io/api/batch/v1.PodFailurePolicyOnPodConditionsPattern", "status"}: {"True"},
+	{gateway + "ParentReference", "group"}:                                   {"gateway.networking.k8s.io"},
+	{gateway + "ParentReference", "kind"}:                                    {"Gateway"},
+	{gateway + "BackendObjectReference", "group"}:                            {""},
+	{gateway + "BackendObjectReference", "kind"}:                             {"Service"},
+	{gateway + "BackendRef", "weight"}:                                       {int64(1)},
+	{gateway + "HTTPRouteRule", "matches"}:                                   {[]any{map[string]any{"path": anyPath()}}},
+	{gateway + "HTTPRouteMatch", "path"}:                                     {anyPath()},
+	{gateway + "HTTPPathMatch", "type"}:                                      {"PathPrefix"},
+	{gateway + "HTTPPathMatch", "value"}:                                     {"/"},
+	{gateway + "HTTPHeaderMatch", "type"}:                                    {"Exact"},
+	{gateway + "HTTPQueryParamMatch", "type"}:                                {"Exact"},
+	{gateway + "HTTPRequestRedirectFilter", "statusCode"}:                    {int64(302)},
 }
 
 func anyPath() map[string]any { return map[string]any{"type": "PathPrefix", "value": "/"} }
 
-// isDefault says whether value is what the server fills in for name in a map
-// held by field.
-func isDefault(field, name string, value any) bool {
-	for _, d := range knownDefaults(name) {
-		if d.in != "" && d.in != field {
-			continue
-		}
-		if reflect.DeepEqual(d.value, value) || content.EqualScalars(d.value, value) {
-			return true
-		}
+// isDefault reports whether value is what the server fills in for a field that
+// is left out.
+func (s Schema) isDefault(field string, value any) bool {
+	if s.source != sourceServer && s.source != sourceGateway {
+		return false
 	}
-	return false
+	t := s.plain()
+	if t == nil {
+		return false
+	}
+	f, known := fieldsOf(t)[field]
+	return known && slices.ContainsFunc(defaultsOf(f.in, field), func(d any) bool { return equalJSON(Schema{}, d, value) })
 }
-
-func formatFloat(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }

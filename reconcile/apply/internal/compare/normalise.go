@@ -3,128 +3,207 @@ package compare
 import (
 	"cmp"
 	"maps"
+	"reflect"
 	"slices"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 )
 
-// EqualValues says whether live is what the server makes of intent. field is
-// the name of the field that holds them. It treats as equal only what means
-// the same: defaults of well-known fields, quantities, and empty values that
-// the server leaves out.
-func EqualValues(field string, intent, live any) bool {
+// EqualValues reports whether live is for sure what the server makes of intent.
+// Without a schema that says otherwise only equal JSON is equal, and what is
+// absent equals nothing else.
+func EqualValues(s Schema, intent, live any) bool {
+	switch {
+	case s.source == sourceServer && s.goType != nil:
+		return equalServed(s.goType, intent, live)
+	case s.loses():
+		return false
+	default:
+		return equalJSON(s, intent, live)
+	}
+}
+
+// equalJSON compares by value. A field that only the live object has may be a
+// default that the schema of exactly this field has.
+func equalJSON(s Schema, intent, live any) bool {
 	switch want := intent.(type) {
 	case map[string]any:
 		have, ok := live.(map[string]any)
 		if !ok {
-			return len(want) == 0 && content.IsAbsent(live)
+			return false
 		}
-		return equalMaps(field, want, have)
+		for name, w := range want {
+			h, exists := have[name]
+			if !exists || !equalJSON(s.field(name), w, h) {
+				return false
+			}
+		}
+		for name, h := range have {
+			if _, planned := want[name]; !planned && !s.isDefault(name, h) {
+				return false
+			}
+		}
+		return true
 	case []any:
 		have, ok := live.([]any)
-		if !ok {
-			return len(want) == 0 && content.IsAbsent(live)
-		}
-		if len(want) != len(have) {
+		if !ok || len(want) != len(have) {
 			return false
 		}
 		for i := range want {
-			if !EqualValues(field, want[i], have[i]) {
+			if !equalJSON(s.elem(), want[i], have[i]) {
 				return false
 			}
 		}
 		return true
 	default:
-		if content.IsAbsent(live) {
-			return content.IsZero(intent)
-		}
-		return content.EqualScalars(intent, live) || equalQuantities(field, intent, live)
+		return content.EqualScalars(intent, live)
 	}
 }
 
-// equalMaps compares maps that are owned as a whole. What only the live one
-// has must be a default.
-func equalMaps(field string, want, have map[string]any) bool {
-	// Quantities are named by resource, so that the container decides.
-	container := isQuantityMap(field)
-	matched := 0
-	for name, w := range want {
-		h, exists := have[name]
-		if exists {
-			matched++
-		} else {
-			h = content.Absent{}
+// equalServed reports whether two JSON values are one value in a Go type that
+// the API server decodes them into: what is absent is the zero value where there
+// is no pointer, quantities are canonical, and defaults are filled in.
+func equalServed(t reflect.Type, want, have any) bool {
+	if t.Kind() == reflect.Pointer {
+		if content.IsAbsent(want) || content.IsAbsent(have) {
+			return content.IsAbsent(want) && content.IsAbsent(have)
 		}
-		below := name
-		if container {
-			below = field
+		return equalServed(t.Elem(), want, have)
+	}
+	switch t {
+	case typeQuantity:
+		return equalQuantities(want, have)
+	case typeIntOrString:
+		return content.EqualScalars(orZero(want, int64(0)), orZero(have, int64(0)))
+	}
+	if encodesItself(t) {
+		return equalJSON(Schema{}, want, have) || (content.IsAbsent(want) && content.IsAbsent(have))
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		return equalStructs(t, want, have)
+	case reflect.Map:
+		return equalMaps(t.Elem(), want, have)
+	case reflect.Slice, reflect.Array:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return content.EqualScalars(orZero(want, ""), orZero(have, ""))
 		}
-		if !EqualValues(below, w, h) && (!content.IsZero(w) || !isDefault(field, name, h)) {
+		return equalLists(t.Elem(), want, have)
+	case reflect.String:
+		return content.EqualScalars(orZero(want, ""), orZero(have, ""))
+	case reflect.Bool:
+		return content.EqualScalars(orZero(want, false), orZero(have, false))
+	default:
+		return content.EqualScalars(orZero(want, int64(0)), orZero(have, int64(0)))
+	}
+}
+
+func orZero(value, zero any) any {
+	if content.IsAbsent(value) {
+		return zero
+	}
+	return value
+}
+
+func equalStructs(t reflect.Type, want, have any) bool {
+	w, wantIs := orZero(want, map[string]any{}).(map[string]any)
+	h, haveIs := orZero(have, map[string]any{}).(map[string]any)
+	if !wantIs || !haveIs {
+		return false
+	}
+	fields := fieldsOf(t)
+	for name, value := range w {
+		if !equalField(fields, name, value, get(h, name)) {
 			return false
 		}
 	}
-	if matched == len(have) {
-		return true
-	}
-	for name, h := range have {
-		if _, planned := want[name]; !planned && !isDefault(field, name, h) {
+	for name, value := range h {
+		if _, planned := w[name]; !planned && !equalField(fields, name, content.Absent{}, value) {
 			return false
 		}
 	}
 	return true
 }
 
-// isQuantityMap names the fields that map names to quantities in the APIs of
-// Kubernetes, isQuantity those that are quantities.
-func isQuantityMap(field string) bool {
-	switch field {
-	case "requests", "limits", "capacity", "allocatable", "hard", "used", "max", "min", "default", "defaultRequest",
-		"maxLimitRequestRatio", "overhead", "podFixed", "allocatedResources":
+func equalField(fields map[string]structField, name string, want, have any) bool {
+	f, known := fields[name]
+	if !known {
+		return equalJSON(Schema{}, want, have)
+	}
+	if equalServed(f.goType, want, have) {
 		return true
 	}
-	return false
+	unset := content.IsAbsent(want) || (f.goType.Kind() != reflect.Pointer && equalServed(f.goType, want, content.Absent{}))
+	return unset && slices.ContainsFunc(defaultsOf(f.in, name), func(d any) bool { return equalServed(f.goType, d, have) })
 }
 
-func isQuantity(field string) bool {
-	switch field {
-	case "sizeLimit", "divisor", "averageValue", "value", "tolerance":
-		return true
+// equalMaps wants the same keys: a key is there or not.
+func equalMaps(elem reflect.Type, want, have any) bool {
+	w, wantIs := orZero(want, map[string]any{}).(map[string]any)
+	h, haveIs := orZero(have, map[string]any{}).(map[string]any)
+	if !wantIs || !haveIs || len(w) != len(h) {
+		return false
 	}
-	return false
+	for name, value := range w {
+		other, exists := h[name]
+		if !exists || !equalServed(elem, value, other) {
+			return false
+		}
+	}
+	return true
 }
 
-// equalQuantities says whether live is the canonical form of intent.
-func equalQuantities(field string, intent, live any) bool {
-	if !isQuantityMap(field) && !isQuantity(field) {
+func equalLists(elem reflect.Type, want, have any) bool {
+	w, wantIs := orZero(want, []any{}).([]any)
+	h, haveIs := orZero(have, []any{}).([]any)
+	if !wantIs || !haveIs || len(w) != len(h) {
 		return false
 	}
-	canonical, ok := live.(string)
-	if !ok {
-		return false
+	for i := range w {
+		if !equalServed(elem, w[i], h[i]) {
+			return false
+		}
 	}
+	return true
+}
+
+var (
+	typeQuantity    = reflect.TypeFor[resource.Quantity]()  //nolint:gochecknoglobals // a constant
+	typeIntOrString = reflect.TypeFor[intstr.IntOrString]() //nolint:gochecknoglobals // a constant
+)
+
+// equalQuantities reports whether both have one canonical form.
+func equalQuantities(want, have any) bool {
+	w, wantIs := canonical(want)
+	h, haveIs := canonical(have)
+	return wantIs && haveIs && w == h
+}
+
+func canonical(value any) (string, bool) {
 	var text string
-	switch x := intent.(type) {
+	switch x := orZero(value, "0").(type) {
 	case string:
 		text = x
 	case int64:
-		text = resource.NewQuantity(x, resource.DecimalSI).String()
+		text = strconv.FormatInt(x, 10)
 	case float64:
-		text = formatFloat(x)
+		text = strconv.FormatFloat(x, 'f', -1, 64)
 	default:
-		return false
+		return "", false
 	}
 	q, err := resource.ParseQuantity(text)
-	return err == nil && q.String() == canonical
+	return q.String(), err == nil
 }
 
-func isEmpty(x any) bool {
-	if content.IsAbsent(x) {
-		return true
+func get(m map[string]any, name string) any {
+	if v, ok := m[name]; ok {
+		return v
 	}
-	l, ok := x.([]any)
-	return ok && len(l) == 0
+	return content.Absent{}
 }
 
 // sortedKeys returns the keys; sorting is left out where nobody sees the order.

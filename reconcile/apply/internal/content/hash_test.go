@@ -237,7 +237,7 @@ func TestHashesOfDifferentBodies(t *testing.T) {
 	s := newSums()
 	bodies := map[uint64]string{}
 	distinct := map[string]bool{}
-	for range 30000 {
+	for range 6000 {
 		x := pick[any](f, &everything{}, &everything{}, &corev1.Pod{}, &corev1.Service{}, &corev1.Secret{},
 			&applycorev1.ConfigMapApplyConfiguration{}, &corev1.ConfigMap{})
 		f.fill(reflect.ValueOf(x).Elem(), 0)

@@ -3,6 +3,7 @@ package managedfields
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -132,7 +133,18 @@ func (p Path) String() string {
 	return b.String()
 }
 
-// lookup returns the value at the path in unstructured content.
+// Steps returns the names of the fields on the way, empty for items of lists.
+func (p Path) Steps() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, e := range p.elements {
+			if !yield(e.name) {
+				return
+			}
+		}
+	}
+}
+
+// Lookup returns the value at the path in unstructured content.
 func (p Path) Lookup(content any) (any, bool) {
 	for _, e := range p.elements {
 		next, ok := e.lookup(content)
