@@ -18,11 +18,18 @@
 //  1. What is set is owned. Nulls and empty structs from non-pointer fields
 //     are not sent; scalars that Go serialises, set pointers and lists that
 //     are empty but not nil are. The stringData of a Secret is sent as data.
+//     So a struct that must be there although nothing in it is set cannot be
+//     planned by a Go type whose field is no pointer: plan that object as
+//     unstructured content, where an empty map is sent, or give the field of
+//     a Go type of your own a pointer.
 //  2. Nothing is sent when the managedFields of the live object show that our
 //     manager owns exactly the planned fields and the values agree. Values
-//     that the server normalises are compared in its form where that is
-//     known; for others the engine remembers what the last apply of the same
-//     intent returned.
+//     agree when they are the same JSON, or when they are one value in the Go
+//     type that the API server itself decodes this field of this kind into:
+//     there quantities have one form, a zero that is no pointer is absent,
+//     and known defaults are filled in. Of custom resources only the defaults
+//     of Gateway API are known. What cannot be decided costs one PATCH, whose
+//     answer is remembered for the same intent.
 //  3. Edits of owned fields are repaired with one PATCH. A field that another
 //     manager applies is reported in a [ContestedError] and left alone, and so
 //     is one that somebody changes again after five repairs in a minute; the
