@@ -11,9 +11,11 @@ import (
 
 // What follows lets the external tests reach pure logic.
 
+var encoder = content.NewEncoder()
+
 // Intent is what would be sent for an object, without its identity.
 func Intent(o client.Object) (map[string]any, error) {
-	intent, err := content.NewEncoder().Intent(o)
+	intent, err := encoder.Intent(o)
 	if err != nil {
 		return nil, err
 	}
