@@ -156,7 +156,7 @@ func (h *Hasher) structure(s *maphash.Hash, t *typeInfo, v reflect.Value, depth 
 			continue
 		}
 		// Below an embedded pointer that is set, zero is not the same as nil.
-		if fv.Kind() != reflect.Struct && !f.viaPointer && fv.IsZero() {
+		if (fv.Kind() != reflect.Struct || f.info.shape == shapeSelf) && !f.viaPointer && fv.IsZero() {
 			continue
 		}
 		writeNumber(s, i+1)
