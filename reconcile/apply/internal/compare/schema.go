@@ -17,8 +17,8 @@ import (
 type source int
 
 const (
-	// sourceNone: only equal JSON is equal.
-	sourceNone source = iota
+	// Without a source only equal JSON is equal.
+	_ source = iota
 	// sourceForeign is the Go type of somebody's own kind. The API server does
 	// not know it, so that it proves nothing; and as decoding into it may have
 	// lost fields, what is owned as a whole cannot be compared through it.

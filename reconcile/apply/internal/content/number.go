@@ -72,7 +72,7 @@ func unsigned(n uint64) any {
 	if n > math.MaxInt64 {
 		return json.Number(strconv.FormatUint(n, 10))
 	}
-	return int64(n) //nolint:gosec // just compared
+	return int64(n)
 }
 
 // float is a float as encoding/json writes one of its size.

@@ -18,6 +18,7 @@ type Set struct {
 	Items  []Item
 }
 
+// Field is one field of a map or struct, and what is owned of it.
 type Field struct {
 	Name string
 	Set  *Set
@@ -30,10 +31,11 @@ type Item struct {
 	Set   *Set
 }
 
-// leaf says that the node has nothing below it: a scalar, an atomic value, or
+// Leaf reports that the node has nothing below it: a scalar, an atomic value, or
 // something empty.
 func (s *Set) Leaf() bool { return len(s.Fields) == 0 && len(s.Items) == 0 }
 
+// Field returns what is owned of a field, nil for nothing.
 func (s *Set) Field(name string) *Set {
 	for i := range s.Fields {
 		if s.Fields[i].Name == name {

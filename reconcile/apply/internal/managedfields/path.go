@@ -184,7 +184,7 @@ func (e pathElement) selects(item any) bool {
 	return true
 }
 
-// remove takes the value at the path out of unstructured content, and maps
+// Remove takes the value at the path out of unstructured content, and maps
 // that become empty by it. Lists keep their other items.
 func (p Path) Remove(content map[string]any) {
 	if _, ok := p.Lookup(content); ok {
@@ -233,7 +233,7 @@ func removeItem(l []any, path []pathElement) any {
 	return out
 }
 
-// owns says whether a field set has the path or something below it.
+// Owns reports whether a field set has the path or something below it.
 func (p Path) Owns(set *Set) bool {
 	for _, e := range p.elements {
 		if set == nil {
