@@ -62,7 +62,7 @@ var (
 	serviceKind    = corev1.SchemeGroupVersion.WithKind("Service")
 	podKind        = corev1.SchemeGroupVersion.WithKind("Pod")
 	ruleKind       = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Rule"}
-	routeKind      = gatewayv1.GroupVersion.WithKind("HTTPRoute")
+	routeKind      = schema.GroupVersionKind{Group: gatewayv1.GroupName, Version: "v1", Kind: "HTTPRoute"}
 	anyContainer   = "spec.containers[name=x]"
 	anyEnvironment = anyContainer + ".env[name=x]"
 )
