@@ -3,7 +3,6 @@ package apply
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -45,10 +44,23 @@ func (p *pass) mayTake(c *planned) bool {
 	if c.child.Existing {
 		return true // it is left alone, whosever it is
 	}
-	if c.child.Mode == Shared && c.memory.uid != c.live.GetUID() && len(c.live.GetManagedFields()) == 0 {
+	if len(c.live.GetManagedFields()) == 0 && p.needsProof(c) {
 		return p.firstLook(c) // the cache cannot say who wrote it
 	}
 	return p.checkOwner(c, c.live)
+}
+
+// needsProof reports whether it takes the managedFields of a child that exists
+// to know whether it may be written.
+func (p *pass) needsProof(c *planned) bool {
+	switch c.child.Mode {
+	case Shared:
+		return c.memory.uid != c.live.GetUID()
+	case Own:
+		return c.memory.ours != c.live.GetUID() && (!c.reach || c.live.GetLabels()[PartOfLabel] != p.id)
+	case Once, Contribute:
+	}
+	return false
 }
 
 // lookFirst precedes the first write of a child without controller reference
@@ -97,30 +109,10 @@ func (p *pass) checkOwner(c *planned, o metav1.Object) bool {
 	if c.child.Mode == Contribute {
 		return true
 	}
-	controller := metav1.GetControllerOfNoCopy(o)
-	var ours bool
-	switch {
-	case controller != nil:
-		ours = controller.UID == p.owner.GetUID() || c.child.Adoption == AdoptControlled ||
-			(p.gave(o, controller.UID) && o.GetLabels()[PartOfLabel] == p.id)
-	case c.child.Mode == Once:
-		ours = true // it exists, which is all that was asked for
-	case c.child.Adoption == AdoptControlled:
-		ours = true
-	case c.child.Adoption == AdoptUncontrolled && c.child.Mode == Own:
-		// The part-of label stands for the reference that a child out of reach cannot have.
-		label := o.GetLabels()[PartOfLabel]
-		ours = label == "" || label == p.id
-	case c.child.Adoption == AdoptUncontrolled:
-		ours = true
-	case c.child.Mode == Shared:
-		ours = c.memory.uid == o.GetUID() || p.applies(o)
-	default:
-		ours = o.GetLabels()[PartOfLabel] == p.id
-	}
-	if ours {
+	if c.child.Adoption == AdoptControlled || p.mayWrite(c, o) {
 		return true
 	}
+	controller := metav1.GetControllerOfNoCopy(o)
 	if controller != nil {
 		copied := *controller
 		controller = &copied
@@ -132,11 +124,33 @@ func (p *pass) checkOwner(c *planned, o metav1.Object) bool {
 	return false
 }
 
+// mayWrite reports whether the object is this owner's, or may become so.
+func (p *pass) mayWrite(c *planned, o metav1.Object) bool {
+	controller := metav1.GetControllerOfNoCopy(o)
+	switch {
+	case controller != nil && controller.UID == p.owner.GetUID():
+		return !p.labelledByAnother(o)
+	case controller != nil:
+		return p.gave(o, controller.UID) && p.labels(o)
+	case c.child.Mode == Once:
+		return true // it exists, which is all that was asked for
+	case c.child.Adoption == AdoptUncontrolled && c.child.Mode == Own:
+		// The part-of label stands for the reference that a child out of reach cannot have.
+		return o.GetLabels()[PartOfLabel] == "" || p.inSet(o)
+	case c.child.Adoption == AdoptUncontrolled:
+		return true
+	case c.child.Mode == Shared:
+		return c.memory.uid == o.GetUID() || p.applies(o)
+	}
+	// Somebody may have taken reference or label off, or both, from a child that this process knows.
+	return p.labels(o) || (c.memory.ours == o.GetUID() && (o.GetLabels()[PartOfLabel] == "" || p.inSet(o)))
+}
+
 // applies says whether our manager, or one that we have followed, wrote to the
 // object.
 func (p *pass) applies(o metav1.Object) bool {
 	for _, e := range o.GetManagedFields() {
-		if e.Manager == p.engine.opts.FieldManager || slices.Contains(p.engine.opts.FormerManagers, e.Manager) {
+		if p.engine.ours(e.Manager) {
 			return true
 		}
 	}

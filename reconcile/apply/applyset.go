@@ -11,18 +11,16 @@ import (
 // https://github.com/kubernetes/enhancements/tree/master/keps/sig-cli/3659-kubectl-apply-prune
 const (
 	// ApplySetIDLabel is on the owner; its value identifies its set.
-	ApplySetIDLabel = "applyset.kubernetes.io/id"
+	ApplySetIDLabel = applyset.IDLabel
 	// PartOfLabel is on every member of a set; its value is the set's id.
-	PartOfLabel = "applyset.kubernetes.io/part-of"
+	PartOfLabel = applyset.PartOfLabel
 	// GroupKindsAnnotation is on the owner: the kinds that the set may have.
-	GroupKindsAnnotation = "applyset.kubernetes.io/contains-group-kinds"
+	GroupKindsAnnotation = applyset.GroupKindsAnnotation
 	// NamespacesAnnotation is on the owner: the namespaces besides the
 	// owner's own in which the set may have members.
-	NamespacesAnnotation = "applyset.kubernetes.io/additional-namespaces"
+	NamespacesAnnotation = applyset.NamespacesAnnotation
 	// ToolingAnnotation is on the owner: what manages the set.
-	ToolingAnnotation = "applyset.kubernetes.io/tooling"
-
-	toolingName = "reconcilekit/v1"
+	ToolingAnnotation = applyset.ToolingAnnotation
 )
 
 // ApplySetID returns the id of the set of an owner, as KEP-3659 derives it from

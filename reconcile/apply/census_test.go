@@ -60,6 +60,10 @@ func (f *fleet) childOf(owner *widget.Widget, o client.Object) client.Object {
 	o.SetResourceVersion("1")
 	gk := widget.GroupVersion.WithKind("Widget").GroupKind()
 	o.SetLabels(map[string]string{apply.PartOfLabel: apply.ApplySetID(gk, client.ObjectKeyFromObject(owner))})
+	labels := `{"f:metadata":{"f:labels":{"f:applyset.kubernetes.io/part-of":{}}}}`
+	o.SetManagedFields([]metav1.ManagedFieldsEntry{{
+		Manager: manager, Operation: metav1.ManagedFieldsOperationApply, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(labels),
+	}})
 	o.SetOwnerReferences([]metav1.OwnerReference{{
 		APIVersion: widget.GroupVersion.String(), Kind: "Widget", Name: owner.Name, UID: owner.UID, Controller: &yes,
 	}})

@@ -14,7 +14,7 @@ type ChildOption interface {
 }
 
 // DeletionOption changes a planned deletion. The value of
-// [MatchResourceVersion] and [MatchLabels] are options.
+// [MatchResourceVersion], [MatchLabels] and [Uncontrolled] are options.
 type DeletionOption interface {
 	// ApplyToDeletion changes the deletion.
 	ApplyToDeletion(d *Deletion)
@@ -25,6 +25,7 @@ var (
 	_ ChildOption    = Adoption(0)
 	_ ChildOption    = recreate{}
 	_ DeletionOption = matchResourceVersion{}
+	_ DeletionOption = uncontrolled{}
 	_ DeletionOption = MatchLabels(nil)
 )
 
@@ -133,6 +134,15 @@ type PropagationPolicy metav1.DeletionPropagation
 func (f PropagationPolicy) ApplyToDeletion(d *Deletion) {
 	d.Propagation = metav1.DeletionPropagation(f)
 }
+
+type uncontrolled struct{}
+
+func (uncontrolled) ApplyToDeletion(d *Deletion) { d.Uncontrolled = true }
+
+// Uncontrolled deletes the object of that name also if this owner did not make
+// it, for what an operator has made before the engine did and has not marked.
+// An object of another controller stays.
+func Uncontrolled() DeletionOption { return uncontrolled{} }
 
 type matchResourceVersion struct{}
 

@@ -222,8 +222,8 @@ func (p *pass) decideMissing(c *planned) {
 		return
 	case Own, Shared:
 	}
-	if !c.reach && !c.fresh {
-		p.decideFresh(c) // no second controller reference would make the server refuse
+	if p.dry && !c.fresh {
+		p.decideFresh(c) // a write would find out
 		return
 	}
 	c.prepare(p, actionApply, ReasonMissing)
@@ -256,6 +256,9 @@ func (p *pass) decideExisting(c *planned) {
 		return
 	}
 	m.uid, c.uid = c.live.GetUID(), c.live.GetUID()
+	if m.ours != m.uid && c.member() && p.proves(c.live, "") {
+		m.ours = m.uid
+	}
 	if c.child.Mode == Once {
 		c.result.Reason = ReasonExists
 		m.accept(c.hash, c.live.GetResourceVersion())

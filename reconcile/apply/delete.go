@@ -32,6 +32,9 @@ type plannedDeletion struct {
 
 // decideDeletions decides on the planned deletions, dependents first.
 func (p *pass) decideDeletions() {
+	if p.orphans() {
+		return
+	}
 	for i := range p.plan.Deletes {
 		d := &plannedDeletion{Deletion: &p.plan.Deletes[i]}
 		d.result.Verb, d.result.Outcome = VerbNone, Unchanged
@@ -88,13 +91,11 @@ func (p *pass) decideExistingDeletion(d *plannedDeletion, o client.Object) error
 	}
 	d.result.UID = uid
 	if want := d.Object.GetUID(); want != "" && want != uid {
-		d.result.Reason = ReasonNoMatch // the one that the plan meant is gone
+		d.result.Reason, d.result.UID = ReasonNoMatch, "" // the one that the plan meant is gone
 		return nil
 	}
-	if controller := metav1.GetControllerOfNoCopy(o); controller != nil && controller.UID != p.owner.GetUID() {
-		copied := *controller
-		d.result.Reason = ReasonNotOwned
-		return &OwnedByAnotherError{Kind: d.id.GroupKind.Kind, Namespace: d.id.Key.Namespace, Name: d.id.Key.Name, Controller: &copied}
+	if may, err := p.mayDelete(d, o); err != nil || !may {
+		return err
 	}
 	if p.engine.optedOut(o) {
 		d.result.Outcome, d.result.Reason, d.result.UID = OptedOut, ReasonOptedOut, ""
@@ -112,6 +113,55 @@ func (p *pass) decideExistingDeletion(d *plannedDeletion, o client.Object) error
 	}
 	d.result.Verb, d.result.Reason = VerbDelete, ReasonPlanned
 	return nil
+}
+
+// mayDelete reports whether the plan may delete the object: the owner itself,
+// a child of the owner, and what the plan identifies in another way, as long as
+// no other controller has it.
+func (p *pass) mayDelete(d *plannedDeletion, o client.Object) (bool, error) {
+	if o.GetUID() == p.owner.GetUID() {
+		return true, nil
+	}
+	refused := &OwnedByAnotherError{Kind: d.id.GroupKind.Kind, Namespace: d.id.Key.Namespace, Name: d.id.Key.Name}
+	controller := metav1.GetControllerOfNoCopy(o)
+	switch {
+	case controller != nil && controller.UID != p.owner.GetUID() && !p.gave(o, controller.UID):
+		copied := *controller
+		refused.Controller = &copied
+	case d.Object.GetUID() != "" || len(d.Labels) > 0 || d.Uncontrolled:
+		return true, nil
+	default:
+		may, err := p.mayDeleteUnnamed(d, o, controller)
+		if may || err != nil {
+			return may, err
+		}
+	}
+	d.result.Reason = ReasonNotOwned
+	return false, refused
+}
+
+// mayDeleteUnnamed reports whether an object that the plan knows by its name
+// alone is a child of the owner.
+func (p *pass) mayDeleteUnnamed(d *plannedDeletion, o client.Object, controller *metav1.OwnerReference) (bool, error) {
+	var remembered types.UID
+	if m := p.memory.children[d.id]; m != nil {
+		remembered = m.ours
+	}
+	ours := func(o metav1.Object) bool {
+		if controller != nil {
+			return !p.labelledByAnother(o)
+		}
+		return p.labels(o) || remembered == o.GetUID()
+	}
+	if ours(o) || len(o.GetManagedFields()) > 0 {
+		return ours(o), nil
+	}
+	found, err := p.liveMetadata(d.kind.gvk, d.id.Key)
+	if err != nil || found == nil || found.UID != o.GetUID() {
+		d.result.Reason = ReasonReadFailed
+		return false, err
+	}
+	return ours(found), nil
 }
 
 // deletePlanned carries out the planned deletions.

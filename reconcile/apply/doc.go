@@ -38,8 +38,10 @@
 //     and one that takes fields from others hits the version that was looked
 //     at, so that neither takes what the cache does not show.
 //  4. An object that this owner did not make is not taken over, see
-//     [OwnedByAnotherError] and [Adopt]. Deletes carry the UID, applies to
-//     existing objects, too; none of them hits a replacement.
+//     [OwnedByAnotherError] and [Adopt]. The first write of a child can only
+//     create it. Deletes carry the UID, applies to existing objects, too; none
+//     of them hits a replacement. What is pruned is proven to be ours: our
+//     manager owns its part-of label.
 //  5. The owner's metadata says where its children are, as KEP-3659 (ApplySet)
 //     has it: grown before the first write, shrunk after a live listing has
 //     confirmed that nothing is left. Children carry the part-of label, except

@@ -9,24 +9,27 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 )
 
 // Engine applies sets. Create it with [New]; it is safe for concurrent use,
 // and passes for one owner wait for each other.
 type Engine struct {
-	client     client.Client
-	live       client.Reader
-	opts       Options
-	kinds      *kinds
-	encoder    *content.Encoder
-	hasher     *hasher
-	memory     *memory
-	census     census
-	stripped   sync.Map  // *kind to nothing: the cache strips managedFields
-	scratch    sync.Pool // of *[]planned, zeroed
-	allowPrune string    // the annotation of that name
-	declared   declaredKinds
+	client   client.Client
+	live     client.Reader
+	opts     Options
+	kinds    *kinds
+	encoder  *content.Encoder
+	hasher   *hasher
+	memory   *memory
+	census   census
+	stripped sync.Map  // *kind to nothing: the cache strips managedFields
+	orphaned sync.Map  // types.UID to nothing: owners whose children are to stay
+	scratch  sync.Pool // of *[]planned, zeroed
+	declared declaredKinds
+	// standardKeys and ownKeys name the two places for an inventory.
+	standardKeys, ownKeys applyset.Keys
 	// cached are the options of reads that only look at the result and that
 	// handle a lagging cache themselves.
 	cached     []client.GetOption
@@ -46,8 +49,9 @@ func New(c client.Client, live client.Reader, o Options) (*Engine, error) {
 	}
 	encoder := content.NewEncoder()
 	return &Engine{
-		client: c, live: live, opts: o, allowPrune: o.Domain + "/allow-prune", declared: newDeclaredKinds(o.Kinds),
+		client: c, live: live, opts: o, declared: newDeclaredKinds(o.Kinds),
 		kinds: &kinds{client: c}, encoder: encoder, hasher: newHasher(encoder), memory: newMemory(),
+		standardKeys: applyset.StandardKeys(o.Domain), ownKeys: applyset.KeysOf(o.Domain, o.FieldManager),
 		cached:     []client.GetOption{client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency},
 		cachedList: []client.ListOption{client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency},
 	}, nil
@@ -92,6 +96,7 @@ func (e *Engine) Diff(ctx context.Context, owner client.Object, plan Plan, opts 
 		return Decisions{}, fmt.Errorf("diff: %w", err)
 	}
 	defer p.end()
+	p.dry = true
 	p.decide()
 	if p.result.OwnerErr != nil {
 		return Decisions{}, fmt.Errorf("diff: %w", p.result.OwnerErr)
@@ -100,7 +105,10 @@ func (e *Engine) Diff(ctx context.Context, owner client.Object, plan Plan, opts 
 }
 
 // Forget releases what is remembered for an owner that is gone.
-func (e *Engine) Forget(owner types.UID) { e.memory.forget(owner) }
+func (e *Engine) Forget(owner types.UID) {
+	e.memory.forget(owner)
+	e.orphaned.Delete(owner)
+}
 
 // ForgetKey releases what is remembered for the owners of this name, whatever
 // their kind and UID. Forgetting too much costs a proof, not a request.

@@ -77,7 +77,7 @@ func (p *pass) guard(surplus []memberObject, members int) []memberObject {
 		held = func(m memberObject) bool { return p.engine.holdsData(m.id.GroupKind) }
 		reason = PruneHoldsData
 	}
-	blocked := &PruneBlockedError{Reason: reason, Annotation: p.engine.AllowPruneAnnotation(), OnChild: p.group != nil}
+	blocked := &PruneBlockedError{Reason: reason, Annotation: p.keys.AllowPrune, OnChild: p.group != nil}
 	allowed := []string{p.allowPrune}
 	for _, m := range surplus {
 		if held(m) && !m.deleting {

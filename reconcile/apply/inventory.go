@@ -13,28 +13,30 @@ import (
 )
 
 // readInventory reads the metadata of an owner.
-func (e *Engine) readInventory(o metav1.Object) *applyset.Inventory {
+// readInventory reads the metadata of an owner.
+func (e *Engine) readInventory(o metav1.Object, keys *applyset.Keys) *applyset.Inventory {
 	a := o.GetAnnotations()
 	inv := &applyset.Inventory{
-		Finalizer: slices.Contains(o.GetFinalizers(), e.opts.Finalizer), Namespaces: applyset.ParseNames(a[NamespacesAnnotation]),
+		Finalizer: slices.Contains(o.GetFinalizers(), e.opts.Finalizer), Namespaces: applyset.ParseNames(a[keys.Namespaces]),
+		Orphan: a[keys.Orphan] == orphanValue,
 	}
-	inv.Kinds, inv.UnreadableKinds = applyset.ParseGroupKinds(a[GroupKindsAnnotation])
-	inv.Contributions, inv.UnreadableContributions = applyset.ParseContributions(a[e.contributionsAnnotation()])
-	inv.Generation, _ = strconv.ParseInt(a[e.generationAnnotation()], 10, 64)
+	inv.Kinds, inv.UnreadableKinds = applyset.ParseGroupKinds(a[keys.Kinds])
+	inv.Contributions, inv.UnreadableContributions = applyset.ParseContributions(a[keys.Contributions])
+	inv.Generation, _ = strconv.ParseInt(a[keys.Generation], 10, 64)
 	return inv
 }
 
 // unreadable names what of the inventory cannot be read, nil if there is
 // nothing.
-func (e *Engine) unreadable(inv *applyset.Inventory) error {
+func (p *pass) unreadable(inv *applyset.Inventory) error {
 	var errs []error
 	if len(inv.UnreadableKinds) > 0 {
 		errs = append(errs, fmt.Errorf("annotation %s: want a list of Kind.group, got %s",
-			GroupKindsAnnotation, quoted(inv.UnreadableKinds)))
+			p.keys.Kinds, quoted(inv.UnreadableKinds)))
 	}
 	if len(inv.UnreadableContributions) > 0 {
 		errs = append(errs, fmt.Errorf("annotation %s: want a list of Kind.group/namespace/name, got %s",
-			e.contributionsAnnotation(), quoted(inv.UnreadableContributions)))
+			p.keys.Contributions, quoted(inv.UnreadableContributions)))
 	}
 	return errors.Join(errs...)
 }
@@ -51,14 +53,6 @@ func quoted(items []string) string {
 	}
 	return strings.Join(out, ", ")
 }
-
-func (e *Engine) generationAnnotation() string { return e.opts.Domain + "/generation" }
-
-func (e *Engine) contributionsAnnotation() string { return e.opts.Domain + "/contributions" }
-
-// AllowPruneAnnotation is the annotation on an owner that allows the prune with
-// the token that it has as its value, see [PruneBlockedError].
-func (e *Engine) AllowPruneAnnotation() string { return e.allowPrune }
 
 // planned is the inventory that the plan needs.
 func (p *pass) plannedInventory() *applyset.Inventory {

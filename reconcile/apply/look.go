@@ -247,10 +247,17 @@ func (p *pass) addUnseen(l *look) {
 		found[l.members[i].id] = struct{}{}
 	}
 	for id, m := range p.memory.children {
-		if _, known := found[id]; known || m.uid == "" || m.written == "" || (m.mode != Own && m.mode != Once) {
+		if _, known := found[id]; known || m.uid == "" || m.ours != m.uid || m.written == "" || (m.mode != Own && m.mode != Once) {
 			continue
 		}
-		l.members = append(l.members, memberObject{id: id, gvk: m.gvk, uid: m.uid, planned: m.pass == p.memory.pass})
+		planned := m.pass == p.memory.pass
+		proven, err := p.provesRemembered(id, m, planned)
+		if err != nil {
+			p.listFailed(l, id.GroupKind, err)
+		}
+		if proven {
+			l.members = append(l.members, memberObject{id: id, gvk: m.gvk, uid: m.uid, planned: planned})
+		}
 	}
 }
 

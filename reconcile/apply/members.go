@@ -13,7 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-// memberObject is one object with the part-of label.
+// memberObject is one object that is proven to be a child of the owner.
 type memberObject struct {
 	id       applyset.ObjectID
 	gvk      schema.GroupVersionKind
@@ -22,8 +22,8 @@ type memberObject struct {
 	planned  bool
 	// reached says that garbage collection deletes it with the owner.
 	reached bool
-	// foreign says that somebody else controls it, or that it has opted out.
-	foreign bool
+	// optedOut says that somebody has taken it out of our hands.
+	optedOut bool
 	// allowPrune is what the annotation of that name says on a child of a
 	// group, which has no object of its own to put it on.
 	allowPrune string
@@ -40,9 +40,12 @@ func (p *pass) plannedKinds() map[schema.GroupKind]*kind {
 }
 
 func (p *pass) listIn(gvk schema.GroupVersionKind, k *kind, namespace string) ([]memberObject, error) {
-	selector := []client.ListOption{client.InNamespace(namespace), client.MatchingLabels{PartOfLabel: p.id}}
+	ofSet, err := p.setSelector()
+	if err != nil {
+		return nil, err
+	}
+	selector := []client.ListOption{client.InNamespace(namespace), ofSet}
 	var list client.ObjectList
-	var err error
 	if list = p.engine.newList(k); list != nil {
 		err = p.engine.client.List(p.ctx, list, append(selector, p.engine.cachedList...)...)
 	} else {
@@ -60,10 +63,48 @@ func (p *pass) listIn(gvk schema.GroupVersionKind, k *kind, namespace string) ([
 		if err != nil {
 			return err
 		}
-		out = append(out, p.memberOf(gvk, m))
-		return nil
+		proven, err := p.provesListed(gvk, m)
+		if proven {
+			out = append(out, p.memberOf(gvk, m))
+		}
+		return err
 	})
 	return out, err
+}
+
+// provesListed proves that a listed object is a child of the owner. An object
+// whose managedFields the cache has stripped is read live.
+func (p *pass) provesListed(gvk schema.GroupVersionKind, o metav1.Object) (bool, error) {
+	key := types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
+	var remembered types.UID
+	planned := false
+	if known := p.memory.children[applyset.ObjectID{GroupKind: gvk.GroupKind(), Key: key}]; known != nil {
+		remembered, planned = known.ours, known.pass == p.memory.pass
+	}
+	switch {
+	case len(o.GetManagedFields()) > 0 || remembered == o.GetUID() || !p.refers(o):
+		return p.proves(o, remembered), nil
+	case planned:
+		return true, nil // it is not for the list to decide about
+	}
+	found, err := p.liveMetadata(gvk, key)
+	if err != nil || found == nil || found.UID != o.GetUID() {
+		return false, err
+	}
+	return p.proves(found, remembered), nil
+}
+
+// provesRemembered proves that a child that no list shows is still one. It is
+// read live if it is not planned.
+func (p *pass) provesRemembered(id applyset.ObjectID, m *childMemory, planned bool) (bool, error) {
+	if planned {
+		return true, nil // it is not for the list to decide about
+	}
+	found, err := p.liveMetadata(m.gvk, id.Key)
+	if err != nil || found == nil || found.UID != m.uid {
+		return false, err
+	}
+	return p.proves(found, m.ours), nil
 }
 
 func (p *pass) memberOf(gvk schema.GroupVersionKind, o metav1.Object) memberObject {
@@ -72,13 +113,11 @@ func (p *pass) memberOf(gvk schema.GroupVersionKind, o metav1.Object) memberObje
 	if known := p.memory.children[id]; known != nil {
 		m.planned = known.pass == p.memory.pass && known.deleted == ""
 	}
-	if controller := metav1.GetControllerOfNoCopy(o); controller != nil {
-		m.reached = controller.UID == p.owner.GetUID()
-		m.foreign = !m.reached && !p.gave(o, controller.UID)
-	}
-	m.foreign = m.foreign || p.engine.optedOut(o)
+	controller := metav1.GetControllerOfNoCopy(o)
+	m.reached = controller != nil && controller.UID == p.owner.GetUID()
+	m.optedOut = p.engine.optedOut(o)
 	if p.group != nil {
-		m.allowPrune = o.GetAnnotations()[p.engine.AllowPruneAnnotation()]
+		m.allowPrune = o.GetAnnotations()[p.keys.AllowPrune]
 	}
 	m.deleting = m.deleting || slices.ContainsFunc(p.deletions, func(d *plannedDeletion) bool {
 		return d.id == id && d.result.Verb == VerbDelete // as planned, not as surplus

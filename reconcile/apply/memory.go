@@ -30,6 +30,8 @@ type childMemory struct {
 	shape uint64
 	// uid is the object last seen or written.
 	uid types.UID
+	// ours is the object that was proven to be a child of the owner.
+	ours types.UID
 	// written is the resourceVersion of a write that the cache has not
 	// shown yet, writtenAt when it was.
 	written   string
@@ -82,10 +84,11 @@ type ownerMemory struct {
 	pass     uint64
 	children map[applyset.ObjectID]*childMemory
 	metadata metadataMemory
-	// setID is the id of the ApplySet, contributor the manager of contributions.
-	setID, contributor string
-	prune              pruneMemory
-	guard              guardMemory
+	sets     setMemory
+	// contributor is the field manager of contributions.
+	contributor string
+	prune       pruneMemory
+	guard       guardMemory
 }
 
 // clone copies the memory, for a pass that is not carried out.
@@ -93,7 +96,7 @@ func (o *ownerMemory) clone() *ownerMemory {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	out := &ownerMemory{
-		uid: o.uid, key: o.key, pass: o.pass, metadata: o.metadata, setID: o.setID, contributor: o.contributor, prune: o.prune, guard: o.guard,
+		uid: o.uid, key: o.key, pass: o.pass, metadata: o.metadata, sets: o.sets, contributor: o.contributor, prune: o.prune, guard: o.guard,
 		children: make(map[applyset.ObjectID]*childMemory, len(o.children)),
 	}
 	for id, m := range o.children {

@@ -52,7 +52,7 @@ func (p *pass) recorded() *applyset.Inventory {
 	if m.known != nil && (m.version == version || older(version, m.written)) {
 		return m.known
 	}
-	inv := p.engine.readInventory(p.owner)
+	inv := p.engine.readInventory(p.owner, p.keys)
 	switch {
 	case m.known == nil:
 		had := p.hasChildren()
@@ -100,6 +100,7 @@ func (p *pass) decideInventory() {
 	wanted := recorded.Merge(p.plannedInventory())
 	if p.finalize {
 		wanted.Finalizer = recorded.Finalizer // the server takes no new one now
+		wanted.Orphan = recorded.Finalizer && p.orphans()
 	}
 	if m.fresh && p.keepsGeneration() {
 		wanted.Generation = p.owner.GetGeneration()
@@ -151,6 +152,9 @@ func (p *pass) record(inv *applyset.Inventory) error {
 		if readErr != nil || found == nil || found.UID != p.owner.GetUID() {
 			return err
 		}
+		if m := p.memory.sets; p.engine.usesOwnSet(found, m.usesOwn) != m.usesOwn {
+			return fmt.Errorf("%w: %w", errSetTaken, err)
+		}
 		answer, err = p.patchOwner(inv, found.ResourceVersion, found.Finalizers)
 	}
 	if err != nil {
@@ -177,21 +181,25 @@ func (p *pass) patchOwner(inv *applyset.Inventory, version string, finalizers []
 		metadata["finalizers"] = changed
 	}
 	annotations := map[string]any{
-		GroupKindsAnnotation:               orNull(joined(applyset.FormatGroupKinds(inv.Kinds), inv.UnreadableKinds)),
-		NamespacesAnnotation:               orNull(applyset.FormatNames(inv.Namespaces)),
-		p.engine.contributionsAnnotation(): orNull(joined(applyset.FormatContributions(inv.Contributions), inv.UnreadableContributions)),
-		p.engine.generationAnnotation():    nil,
-		ToolingAnnotation:                  toolingName,
-		p.engine.AllowPruneAnnotation():    orNull(p.allowPrune),
+		p.keys.Kinds:         orNull(joined(applyset.FormatGroupKinds(inv.Kinds), inv.UnreadableKinds)),
+		p.keys.Namespaces:    orNull(applyset.FormatNames(inv.Namespaces)),
+		p.keys.Contributions: orNull(joined(applyset.FormatContributions(inv.Contributions), inv.UnreadableContributions)),
+		p.keys.Generation:    nil,
+		p.keys.Tooling:       p.engine.tooling(),
+		p.keys.AllowPrune:    orNull(p.allowPrune),
+		p.keys.Orphan:        nil,
+	}
+	if inv.Orphan {
+		annotations[p.keys.Orphan] = orphanValue
 	}
 	if inv.Generation > 0 {
-		annotations[p.engine.generationAnnotation()] = strconv.FormatInt(inv.Generation, 10)
+		annotations[p.keys.Generation] = strconv.FormatInt(inv.Generation, 10)
 	}
 	metadata["annotations"] = annotations
-	metadata["labels"] = map[string]any{ApplySetIDLabel: p.id}
+	metadata["labels"] = map[string]any{p.keys.ID: p.id}
 	if inv.Empty() {
-		annotations[ToolingAnnotation] = nil
-		metadata["labels"] = map[string]any{ApplySetIDLabel: nil}
+		annotations[p.keys.Tooling] = nil
+		metadata["labels"] = map[string]any{p.keys.ID: nil}
 	}
 	data, err := json.Marshal(map[string]any{"metadata": metadata})
 	if err != nil {
@@ -201,7 +209,7 @@ func (p *pass) patchOwner(inv *applyset.Inventory, version string, finalizers []
 	o.SetGroupVersionKind(p.ownerKind.gvk)
 	o.Name, o.Namespace = p.owner.GetName(), p.owner.GetNamespace()
 	err = p.engine.client.Patch(p.ctx, o, client.RawPatch(types.MergePatchType, data),
-		client.FieldOwner(p.engine.opts.FieldManager))
+		client.FieldOwner(p.engine.ownerManager()))
 	return o, err
 }
 

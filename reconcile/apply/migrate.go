@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
 // formerManagers says whether fields are owned under a name of ours from
@@ -16,7 +18,13 @@ func (p *pass) formerManagers(c *planned) bool {
 	if c.child.Mode == Contribute {
 		return false
 	}
-	return slices.ContainsFunc(c.live.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool { return p.former(c, &e) })
+	return slices.ContainsFunc(c.live.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool {
+		if !p.former(c, &e) {
+			return false
+		}
+		moved, _, err := p.split(c, &e)
+		return err != nil || len(moved) > 0
+	})
 }
 
 func (p *pass) former(c *planned, e *metav1.ManagedFieldsEntry) bool {
@@ -34,8 +42,11 @@ func (p *pass) former(c *planned, e *metav1.ManagedFieldsEntry) bool {
 // object, as caches may shorten entries, and only on the version it has read.
 func (p *pass) migrate(c *planned) error {
 	live, err := p.liveMetadata(c.kind.gvk, c.id.Key)
-	if err != nil || live == nil {
+	if err != nil {
 		return fmt.Errorf("read the field managers: %w", err)
+	}
+	if live == nil || live.UID != c.uid {
+		return fmt.Errorf("migrate the field managers: %w", errReplaced)
 	}
 	entries, err := p.merged(c, live.ManagedFields)
 	if err != nil {
@@ -73,14 +84,22 @@ func (p *pass) merged(c *planned, entries []metav1.ManagedFieldsEntry) ([]metav1
 		if e.Time != nil && (own.Time == nil || own.Time.Before(e.Time)) {
 			own.Time = e.Time
 		}
-		if e.FieldsV1 == nil {
+		if mine {
+			more, err := fieldsOf(e)
+			if err != nil {
+				return nil, err
+			}
+			union(fields, more)
 			continue
 		}
-		var more map[string]any
-		if err := json.Unmarshal(e.FieldsV1.GetRawBytes(), &more); err != nil {
-			return nil, fmt.Errorf("entry of %q: %w", e.Manager, err)
+		more, kept, err := p.split(c, e)
+		if err != nil {
+			return nil, err
 		}
 		union(fields, more)
+		if kept != nil {
+			rest = append(rest, *kept)
+		}
 	}
 	raw, err := json.Marshal(fields)
 	if err != nil {
@@ -88,6 +107,78 @@ func (p *pass) merged(c *planned, entries []metav1.ManagedFieldsEntry) ([]metav1
 	}
 	own.FieldsV1 = metav1.NewFieldsV1(string(raw))
 	return append(rest, own), nil
+}
+
+func fieldsOf(e *metav1.ManagedFieldsEntry) (map[string]any, error) {
+	if e.FieldsV1 == nil {
+		return nil, nil //nolint:nilnil // no fields
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(e.FieldsV1.GetRawBytes(), &fields); err != nil {
+		return nil, fmt.Errorf("entry of %q: %w", e.Manager, err)
+	}
+	return fields, nil
+}
+
+// split tells the fields of a former manager that are moved from those that
+// stay as they are, in an entry of their own (nil for none): a child may be
+// the owner of other children, under the same field manager. Its finalizers,
+// unless they are planned, and the inventory of its own children are no part
+// of what its owner wants, and must not go for that.
+func (p *pass) split(c *planned, e *metav1.ManagedFieldsEntry) (moved map[string]any, kept *metav1.ManagedFieldsEntry, err error) {
+	moved, err = fieldsOf(e)
+	if err != nil {
+		return nil, nil, err
+	}
+	metadata, _ := moved["f:metadata"].(map[string]any)
+	stays := map[string]any{}
+	if planned, _ := c.content["metadata"].(map[string]any); planned["finalizers"] == nil {
+		move(metadata, stays, "f:finalizers")
+	}
+	for below, names := range p.engine.inventoryNames() {
+		from, _ := metadata["f:"+below].(map[string]any)
+		to := map[string]any{}
+		for _, name := range names {
+			move(from, to, "f:"+name)
+		}
+		if len(to) > 0 {
+			stays["f:"+below] = to
+		}
+		if _, itself := from["."]; len(from) == 0 || (itself && len(from) == 1) {
+			delete(metadata, "f:"+below)
+		}
+	}
+	if len(stays) == 0 {
+		return moved, nil, nil
+	}
+	if len(metadata) == 0 {
+		delete(moved, "f:metadata")
+	}
+	raw, err := json.Marshal(map[string]any{"f:metadata": stays})
+	if err != nil {
+		return nil, nil, err
+	}
+	entry := *e
+	entry.FieldsV1 = metav1.NewFieldsV1(string(raw))
+	return moved, &entry, nil
+}
+
+func move(from, to map[string]any, name string) {
+	if below, ok := from[name]; ok {
+		to[name] = below
+		delete(from, name)
+	}
+}
+
+// inventoryNames are the labels and annotations that the engine keeps on
+// owners.
+func (e *Engine) inventoryNames() map[string][]string {
+	names := map[string][]string{}
+	for _, k := range []*applyset.Keys{&e.standardKeys, &e.ownKeys} {
+		names["labels"] = append(names["labels"], k.ID)
+		names["annotations"] = append(names["annotations"], k.Annotations()...)
+	}
+	return names
 }
 
 // union adds the fields of b to a.

@@ -23,8 +23,10 @@ type pass struct {
 	ownerKind *kind
 	group     Group  // the owner, if it is a group
 	id        string // the value of the part-of label
+	keys      *applyset.Keys
 	plan      *Plan
 	finalize  bool
+	dry       bool // not carried out
 	memory    *ownerMemory
 	now       time.Time
 	children  []*planned
@@ -106,13 +108,10 @@ func (e *Engine) begin(ctx context.Context, owner client.Object, plan *Plan, mem
 		ctx: ctx, engine: e, owner: owner, ownerKind: k, group: group, plan: plan,
 		finalize: owner.GetDeletionTimestamp() != nil,
 		memory:   memory, now: e.opts.Clock.Now(),
-		allowPrune: owner.GetAnnotations()[e.AllowPruneAnnotation()],
 	}
 	p.memory.mu.Lock()
-	if p.memory.setID == "" {
-		p.memory.setID = ApplySetID(k.gvk.GroupKind(), client.ObjectKeyFromObject(owner))
-	}
-	p.id = p.memory.setID
+	p.chooseSet()
+	p.allowPrune = owner.GetAnnotations()[p.keys.AllowPrune]
 	p.memory.pass++
 	return p, nil
 }
@@ -222,7 +221,7 @@ func (p *pass) resolve(c *planned) error {
 	case !k.namespaced && c.id.Key.Namespace != "":
 		return errNamespace
 	}
-	c.reach = c.member() && p.reaches(k, c.id.Key.Namespace)
+	c.reach = c.member() && p.reaches(c.id.Key.Namespace)
 	if p.finalize && !p.plan.Hold && !c.reach && c.member() && !c.child.Existing {
 		return errLeftBehind
 	}
@@ -249,11 +248,11 @@ func (p *pass) resolve(c *planned) error {
 
 // reaches says whether garbage collection follows an owner reference from the
 // owner to a child: within a namespace, and from cluster-scoped owners.
-func (p *pass) reaches(k *kind, namespace string) bool {
+func (p *pass) reaches(namespace string) bool {
 	if p.group != nil {
 		return false
 	}
-	return !p.ownerKind.namespaced || (k.namespaced && namespace == p.owner.GetNamespace())
+	return !p.ownerKind.namespaced || (namespace != "" && namespace == p.owner.GetNamespace())
 }
 
 // contributor is the field manager for contributions, one per owner.

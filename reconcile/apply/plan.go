@@ -121,17 +121,24 @@ const (
 // Deletion is one object that must not exist.
 type Deletion struct {
 	// Object names the object by kind, namespace and name. If it has a UID
-	// only the object with that UID is deleted.
+	// only the object with that UID is deleted, whoever made it; without one
+	// a child of the owner is, and what Labels or Uncontrolled allow. An
+	// object of another controller is never deleted, see
+	// [OwnedByAnotherError], except the owner itself.
 	Object client.Object
 	// MatchResourceVersion makes the resourceVersion of Object a
 	// precondition too. Needed where the decision read the status.
 	MatchResourceVersion bool
 	// Labels are labels that the object must have to be deleted; one without
-	// them is somebody else's of that name. Empty matches any object.
+	// them is somebody else's of that name and stays. One with them may have
+	// been made by anybody. Empty asks for none.
 	Labels map[string]string
 	// Propagation is how the dependents of the object go. Empty is
 	// [Options.Propagation].
 	Propagation metav1.DeletionPropagation
+	// Uncontrolled allows to delete an object that this owner did not make, as
+	// long as no other controller has it. Default false.
+	Uncontrolled bool
 }
 
 // Apply plans obj as a child that the owner controls.
@@ -192,7 +199,9 @@ func (p *Plan) Contribute(obj client.Object, opts ...ChildOption) {
 	p.add(Child{Object: obj, Mode: Contribute}, opts)
 }
 
-// Delete plans that obj does not exist.
+// Delete plans that obj does not exist: a child of the owner by name, or the
+// very object that was read, by its UID. See [Deletion] for what else there is
+// to say.
 func (p *Plan) Delete(obj client.Object, opts ...DeletionOption) {
 	d := Deletion{Object: obj}
 	for _, o := range opts {

@@ -166,6 +166,9 @@ func (p *pass) applied(c *planned, answer client.Object) {
 	m := c.memory
 	noop := c.live != nil && c.live.GetResourceVersion() == answer.GetResourceVersion()
 	m.wrote(answer, p.now)
+	if c.member() {
+		m.ours = m.uid
+	}
 	if noop {
 		m.written = "" // the cache has it already
 	}

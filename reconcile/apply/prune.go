@@ -132,7 +132,7 @@ func (p *pass) decideSurplus() {
 	p.pruning.look = l
 	p.decideReleases(l)
 	surplus := p.leaveUnknown(l, p.surplus(l.members))
-	if err := p.engine.unreadable(p.recorded()); err != nil {
+	if err := p.unreadable(p.recorded()); err != nil {
 		p.block(&PruneBlockedError{Reason: PruneUnknown, Cause: err})
 	}
 	known := len(l.members) + p.plannedBesides(l.members)

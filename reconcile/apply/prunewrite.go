@@ -18,10 +18,13 @@ func newUnstructuredList(gvk schema.GroupVersionKind) *unstructured.Unstructured
 
 // surplus are the members that are no longer planned and ours to delete.
 func (p *pass) surplus(members []memberObject) []memberObject {
+	if p.orphans() {
+		return nil
+	}
 	var out []memberObject
 	for _, m := range members {
 		planned := m.planned && (!p.finalize || p.plan.Hold) // without a hold nothing outlives the owner
-		if planned || m.foreign || (p.finalize && m.reached) {
+		if planned || m.optedOut || (p.finalize && m.reached) {
 			continue
 		}
 		out = append(out, m)

@@ -6,10 +6,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -54,7 +58,7 @@ func (p *pass) refused(c *planned, err error) {
 	switch {
 	case isSecondController(err):
 		p.ownedByAnother(c, err)
-	case apierrors.IsInvalid(err) && isImmutable(err) && c.child.Recreate && c.uid != "":
+	case apierrors.IsInvalid(err) && c.child.Recreate && c.uid != "" && p.creatable(c):
 		p.recreate(c)
 	case apierrors.IsInvalid(err):
 		p.trouble(c, Failed, err)
@@ -74,14 +78,65 @@ func isSecondController(err error) bool {
 	})
 }
 
-// isImmutable recognises the refusals that no update can satisfy.
-func isImmutable(err error) bool {
-	return hasCause(err, func(c metav1.StatusCause) bool {
-		m := c.Message
-		return strings.Contains(m, "immutable") || strings.Contains(m, "may not be changed") ||
-			strings.Contains(m, "cannot be changed") || strings.Contains(m, "cannot change") ||
-			(strings.Contains(m, "Forbidden") && strings.Contains(m, "updates to"))
+// creatable reports whether the API server would accept the intent for a new
+// object, which the update of the existing one is not: its validation of a
+// create, by dry run, comes before it finds that the name is taken. So a
+// refused change of whatever kind is known as one of a field that cannot
+// change without knowing what that kind says about it.
+func (p *pass) creatable(c *planned) bool {
+	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(c.content)}
+	u.SetGroupVersionKind(c.kind.gvk)
+	u.SetName(c.id.Key.Name)
+	u.SetNamespace(c.id.Key.Namespace)
+	err := p.engine.client.Create(p.ctx, u, client.FieldOwner(c.manager), client.DryRunAll)
+	return err == nil || apierrors.IsAlreadyExists(err) || p.collidesWithItself(c, err)
+}
+
+// collidesWithItself reports whether all that speaks against the new object
+// are values that the existing one has, such as the port of a node, which it
+// gives back when it goes.
+func (p *pass) collidesWithItself(c *planned, err error) bool {
+	var status apierrors.APIStatus
+	if !apierrors.IsInvalid(err) || c.live == nil || !asStatus(err, &status) || status.Status().Details == nil {
+		return false
+	}
+	live, encodeErr := p.engine.encoder.Live(c.live)
+	if encodeErr != nil {
+		return false
+	}
+	causes := status.Status().Details.Causes
+	return len(causes) > 0 && !slices.ContainsFunc(causes, func(cause metav1.StatusCause) bool {
+		want, planned := valueAt(c.content, cause.Field)
+		have, exists := valueAt(live, cause.Field)
+		return !planned || !exists || !equality.Semantic.DeepEqual(want, have)
 	})
+}
+
+// valueAt looks up a field as the causes of a refusal name it,
+// "spec.ports[0].nodePort".
+func valueAt(content any, field string) (any, bool) {
+	for part := range strings.SplitSeq(field, ".") {
+		name, rest, _ := strings.Cut(part, "[")
+		m, ok := content.(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		if content, ok = m[name]; !ok {
+			return nil, false
+		}
+		for rest != "" {
+			var index string
+			index, rest, _ = strings.Cut(rest, "]")
+			rest = strings.TrimPrefix(rest, "[")
+			list, ok := content.([]any)
+			i, err := strconv.Atoi(index)
+			if !ok || err != nil || i < 0 || i >= len(list) {
+				return nil, false
+			}
+			content = list[i]
+		}
+	}
+	return content, true
 }
 
 func hasCause(err error, is func(metav1.StatusCause) bool) bool {

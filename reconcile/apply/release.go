@@ -123,8 +123,16 @@ func (p *pass) giveBack(gvk schema.GroupVersionKind, key types.NamespacedName, u
 	o.Name, o.Namespace = key.Name, key.Namespace
 	err = p.engine.client.Patch(p.ctx, o, client.RawPatch(types.ApplyPatchType, data),
 		client.FieldOwner(p.contributor()), client.ForceOwnership)
-	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		return nil // the object with our fields does not exist any more
+	if !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+		return err
+	}
+	// Either the object is gone or replaced, and our fields with it, or somebody has written to it at the same time.
+	found, lookErr := p.liveMetadata(gvk, key)
+	if lookErr != nil {
+		return errors.Join(err, lookErr)
+	}
+	if found == nil || found.UID != uid || managedfields.Entry(found.ManagedFields, p.contributor()) == nil {
+		return nil
 	}
 	return err
 }

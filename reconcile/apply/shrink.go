@@ -124,7 +124,7 @@ func (p *pass) finished(l *look, kept []applyset.ObjectID) *applyset.Inventory {
 		return nil
 	}
 	done := *p.recorded()
-	done.Finalizer = false
+	done.Finalizer, done.Orphan = false, false
 	done.Contributions = nil
 	return &done
 }

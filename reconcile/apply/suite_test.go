@@ -1,8 +1,11 @@
 package apply_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"go/build"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -16,6 +19,7 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -114,7 +118,9 @@ type requests struct {
 	mu   sync.Mutex
 	log  []string
 	fail func(n int, r *http.Request) error
-	sent int
+	// answer, when it returns one, answers instead of the server.
+	answer func(r *http.Request) *apierrors.StatusError
+	sent   int
 }
 
 func (r *requests) wrap(next http.RoundTripper) http.RoundTripper {
@@ -124,7 +130,7 @@ func (r *requests) wrap(next http.RoundTripper) http.RoundTripper {
 		}
 		r.mu.Lock()
 		r.sent++
-		n, fail := r.sent, r.fail
+		n, fail, answer := r.sent, r.fail, r.answer
 		line := req.Method + " " + req.URL.Path
 		if req.URL.Query().Get("dryRun") != "" {
 			line += " (dry run)"
@@ -136,8 +142,24 @@ func (r *requests) wrap(next http.RoundTripper) http.RoundTripper {
 				return nil, err
 			}
 		}
+		if answer != nil {
+			if refused := answer(req); refused != nil {
+				return refusal(req, refused)
+			}
+		}
 		return next.RoundTrip(req)
 	})
+}
+
+// refusal is the response of a server that answers with the error.
+func refusal(req *http.Request, refused *apierrors.StatusError) (*http.Response, error) {
+	status := refused.Status()
+	status.Kind, status.APIVersion = "Status", "v1"
+	data, err := json.Marshal(status)
+	return &http.Response{
+		StatusCode: int(status.Code), Body: io.NopCloser(bytes.NewReader(data)), Request: req,
+		Header: http.Header{"Content-Type": {"application/json"}},
+	}, err
 }
 
 // discovery says that a request is not about objects.
@@ -177,6 +199,7 @@ type world struct {
 	transform func(any) (any, error)
 	client    client.Client
 	cache     cache.Cache
+	cacheless *rest.Config // counted
 	engine    *apply.Engine
 	status    *status.Writer
 	stop      context.CancelFunc
@@ -224,6 +247,7 @@ func (w *world) start() {
 	go func() { _ = started.Start(ctx) }()
 	w.requests = &requests{}
 	counted.Wrap(w.requests.wrap)
+	w.cacheless = counted
 	w.client, err = client.New(counted, client.Options{
 		Scheme: scheme, Cache: &client.CacheOptions{Reader: w.cache, Unstructured: true},
 	})

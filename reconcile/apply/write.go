@@ -130,6 +130,7 @@ func (p *pass) create(c *planned) error {
 	c.result.Outcome = Created
 	c.memory.born(p.now)
 	c.memory.wrote(u, p.now)
+	c.memory.ours = u.GetUID()
 	c.memory.accept(c.hash, u.GetResourceVersion())
 	c.memory.settled(p)
 	return nil
@@ -141,9 +142,14 @@ func (p *pass) exists(c *planned, cause error) error {
 	if err != nil || found == nil {
 		return errors.Join(cause, err)
 	}
-	if p.checkOwner(c, found) {
-		c.memory.wrote(found, p.now)
-		c.memory.accept(c.hash, found.ResourceVersion)
+	c.result.Reason = ReasonExists
+	if !p.checkOwner(c, found) {
+		return nil
+	}
+	c.memory.wrote(found, p.now) // as good as a write that the cache does not show yet
+	c.memory.accept(c.hash, found.ResourceVersion)
+	if p.proves(found, "") {
+		c.memory.ours = found.UID
 	}
 	return nil
 }

@@ -29,7 +29,8 @@ const (
 	Prune Off = iota
 	// Keep leaves it as it is until the owner goes.
 	Keep
-	// Delete deletes it whoever made it, unless another owner controls it. It is for children without owner.
+	// Delete deletes it whoever made it, unless another controller has it, as [apply.Uncontrolled] says. It is for children
+	// without owner.
 	Delete
 )
 
@@ -94,7 +95,7 @@ func (c *Child[C]) plan(set *manifests.Set, facts C, plan *reconcile.PlanResult)
 	}
 	switch {
 	case !wanted && c.Off == Delete:
-		plan.Delete(object, c.Deletion...)
+		plan.Delete(object, append(c.Deletion[:len(c.Deletion):len(c.Deletion)], apply.Uncontrolled())...)
 	case !wanted:
 		plan.Keep(object)
 	case c.Mode == Once:

@@ -30,6 +30,8 @@ type cachedReads struct {
 	begun   sync.Map      // the owner of a pass to the optional kinds as its reads began, see noteOptional
 
 	announce func(before, after client.Object) // tells the engine what comes into the cache
+	// announceOwner tells the engine of owners that have changed in the cache.
+	announceOwner func(owner client.Object)
 }
 
 // declared returns the kind of what is read into, or the refusal.

@@ -29,12 +29,16 @@ type watcher struct {
 	stop    context.CancelFunc // of the running watch of an optional kind, nil while it is absent
 
 	announce func(before, after client.Object) // tells the engine of children; nil where there are none
+	owners   func(owner client.Object)         // tells the engine of owners; nil where there are none
 }
 
 // tell lets the engine know of an object before a pass can follow from it.
 func (w *watcher) tell(before, after client.Object) {
 	if w.announce != nil {
 		w.announce(before, after)
+	}
+	if w.owners != nil && after != nil {
+		w.owners(after)
 	}
 }
 

@@ -36,6 +36,9 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	if err := b.locate(mgr, kinds); err != nil {
 		return err
 	}
+	if err := b.claim(mgr, kinds.kinds[0].GroupKind()); err != nil {
+		return err
+	}
 	options := b.withDefaults(mgr)
 	options.Apply.Kinds = kinds.childKinds()
 	reads := &cachedReads{catalogue: kinds, cache: mgr.GetCache(), tracker: newTracker(), lag: newLag(options.LagDeadline)}
@@ -180,7 +183,7 @@ func (b *Builder[T, F, O]) pipeline(
 	if err != nil {
 		return nil, fmt.Errorf("controller %q: %w", b.name, err)
 	}
-	reads.announce = engine.Announce
+	reads.announce, reads.announceOwner = engine.Announce, engine.AnnounceOwner
 	var reader client.Reader = mgr.GetCache()
 	var statuses reconcile.StatusWriter = writer
 	var applier reconcile.Applier = &declaredApplier{Applier: engine, reads: reads, clock: options.Clock}
@@ -213,6 +216,9 @@ func (b *Builder[T, F, O]) watch(
 		w := &watcher{kind: k, owner: reads.kinds[0], tracker: reads.tracker, wakes: woken, board: b.board}
 		if k.has(purposeOwns) {
 			w.announce = reads.announce
+		}
+		if k == reads.kinds[0] {
+			w.owners = reads.announceOwner
 		}
 		if k.has(purposeOptional) {
 			optional = append(optional, w)

@@ -151,6 +151,21 @@ type runs struct {
 
 func (r runs) start(namespace string, add func(mgr manager.Manager) error) manager.Manager {
 	GinkgoHelper()
+	mgr := r.manager(namespace)
+	Expect(add(mgr)).To(Succeed())
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- mgr.Start(ctx) }()
+	DeferCleanup(func() {
+		cancel()
+		Eventually(done).WithTimeout(soon).Should(Receive(BeNil()))
+	})
+	return mgr
+}
+
+// manager makes the manager that start starts.
+func (r runs) manager(namespace string) manager.Manager {
+	GinkgoHelper()
 	config := r.config
 	if config == nil {
 		config = env.Config()
@@ -168,14 +183,6 @@ func (r runs) start(namespace string, add func(mgr manager.Manager) error) manag
 		HealthProbeBindAddress: r.probes, WebhookServer: r.webhooks,
 	})
 	Expect(err).NotTo(HaveOccurred())
-	Expect(add(mgr)).To(Succeed())
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- mgr.Start(ctx) }()
-	DeferCleanup(func() {
-		cancel()
-		Eventually(done).WithTimeout(soon).Should(Receive(BeNil()))
-	})
 	return mgr
 }
 

@@ -47,6 +47,7 @@ type Deletion struct {
 	Kind                 string            `json:"kind"`
 	MatchResourceVersion bool              `json:"matchResourceVersion,omitempty"`
 	MatchLabels          map[string]string `json:"matchLabels,omitempty"`
+	Uncontrolled         bool              `json:"uncontrolled,omitempty"`
 	Object               Content           `json:"object"`
 }
 
@@ -156,6 +157,7 @@ func (n namer) plan(p *reconcile.PlanResult) (out Plan, err error) {
 	for _, planned := range p.Deletes {
 		deletion := Deletion{
 			Kind: n.kind(planned.Object), MatchResourceVersion: planned.MatchResourceVersion, MatchLabels: planned.Labels,
+			Uncontrolled: planned.Uncontrolled,
 		}
 		if deletion.Object, err = sparse(planned.Object); err != nil {
 			return out, fmt.Errorf("plan: deletion of %s: %w", deletion.Kind, err)

@@ -18,6 +18,9 @@ var errRewriteOwner = errors.New("rewrite: before and after must be two states o
 // resourceVersion of before; a conflict means that somebody else has written since. It reports whether there was something
 // to write. After a write, after is the stored object.
 //
+// It is written under the field manager with ":owner" appended, as the inventory is: the owner may be a child that a
+// controller with the same field manager applies.
+//
 // It is for the one-time move of an object to the current form of its own API. What a controller wants to be true of other
 // objects is for the apply engine.
 func (w *Writer) Rewrite(ctx context.Context, before, after client.Object) (written bool, err error) {
@@ -48,7 +51,7 @@ func (w *Writer) Rewrite(ctx context.Context, before, after client.Object) (writ
 	if err != nil {
 		return false, fmt.Errorf("rewrite: encode: %w", err)
 	}
-	err = w.client.Patch(ctx, after, client.RawPatch(types.MergePatchType, body), client.FieldOwner(w.opts.FieldManager))
+	err = w.client.Patch(ctx, after, client.RawPatch(types.MergePatchType, body), client.FieldOwner(w.opts.FieldManager+":owner"))
 	if err != nil {
 		return false, fmt.Errorf("rewrite: %w", err)
 	}

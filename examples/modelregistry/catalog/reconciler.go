@@ -105,7 +105,7 @@ func (r *Reconciler) ComposeState(_ context.Context, _ pass, f Fetched) Observat
 	retired := metav1.ObjectMeta{Namespace: r.settings.Namespace, Name: retiredName}
 	obs.plan.Delete(&corev1.ConfigMap{ObjectMeta: retired}, apply.MatchLabels{createdBy: operator})
 	retired.Name = name + "-oauth-cookie-secret"
-	obs.plan.Delete(&corev1.Secret{ObjectMeta: retired})
+	obs.plan.Delete(&corev1.Secret{ObjectMeta: retired}, apply.Uncontrolled())
 	return obs
 }
 

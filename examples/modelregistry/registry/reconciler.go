@@ -18,6 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/children"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/secrets"
@@ -143,11 +144,11 @@ func (obs *Observation) deleteLegacy() {
 	named := func(suffix string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Namespace: obs.facts.Namespace, Name: name + suffix}
 	}
-	obs.plan.Delete(&appsv1.Deployment{ObjectMeta: named("")})
-	obs.plan.Delete(&corev1.Service{ObjectMeta: named("")})
+	obs.plan.Delete(&appsv1.Deployment{ObjectMeta: named("")}, apply.Uncontrolled())
+	obs.plan.Delete(&corev1.Service{ObjectMeta: named("")}, apply.Uncontrolled())
 	if obs.facts.OpenShift {
-		obs.plan.Delete(&openshift.Route{ObjectMeta: named("-https")})
-		obs.plan.Delete(&networkingv1.NetworkPolicy{ObjectMeta: named("-https-route")})
+		obs.plan.Delete(&openshift.Route{ObjectMeta: named("-https")}, apply.Uncontrolled())
+		obs.plan.Delete(&networkingv1.NetworkPolicy{ObjectMeta: named("-https-route")}, apply.Uncontrolled())
 	}
 }
 

@@ -1,8 +1,6 @@
 package applyset
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,8 +13,7 @@ import (
 // ID returns the id of the set of an owner, as KEP-3659 derives it from
 // the owner's name, namespace, kind and group.
 func ID(gk schema.GroupKind, key types.NamespacedName) string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{key.Name, key.Namespace, gk.Kind, gk.Group}, ".")))
-	return "applyset-" + base64.RawURLEncoding.EncodeToString(sum[:]) + "-v1"
+	return id(key.Name, key.Namespace, gk.Kind, gk.Group)
 }
 
 // FormatGroupKinds renders kinds as "Kind.group", sorted and unique.

@@ -23,6 +23,8 @@ type Inventory struct {
 	// end, for owners whose status does not say it; zero says nothing.
 	Generation int64
 	Finalizer  bool
+	// Orphan says that the owner is deleted and its children are to stay.
+	Orphan bool
 }
 
 // Empty says that there has never been a child to keep track of.
@@ -37,7 +39,7 @@ func (i *Inventory) Garbled() bool {
 
 // Equal reports whether both have the same.
 func (i *Inventory) Equal(o *Inventory) bool {
-	return i.Finalizer == o.Finalizer && i.Generation == o.Generation &&
+	return i.Finalizer == o.Finalizer && i.Orphan == o.Orphan && i.Generation == o.Generation &&
 		slices.Equal(i.Kinds, o.Kinds) && slices.Equal(i.Namespaces, o.Namespaces) &&
 		slices.Equal(i.Contributions, o.Contributions) &&
 		slices.Equal(i.UnreadableKinds, o.UnreadableKinds) && slices.Equal(i.UnreadableContributions, o.UnreadableContributions)
@@ -73,6 +75,7 @@ func (i *Inventory) Merge(o *Inventory) *Inventory {
 
 		Generation: max(i.Generation, o.Generation),
 		Finalizer:  i.Finalizer || o.Finalizer,
+		Orphan:     i.Orphan || o.Orphan,
 	}
 	out.Normalise()
 	return out
