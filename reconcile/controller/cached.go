@@ -23,11 +23,12 @@ var errMetadataOnly = errors.New("only the metadata of the kind is cached")
 // asked for, and never starts an informer that nobody declared.
 type cachedReads struct {
 	*catalogue
-	cache   client.Reader
-	tracker *tracker
-	lag     *lag
-	joined  []*groupReads // groups of other controllers
-	begun   sync.Map      // the owner of a pass to the optional kinds as its reads began, see noteOptional
+	cache    client.Reader
+	tracker  *tracker
+	lag      *lag
+	joined   []*groupReads // groups of other controllers
+	begun    sync.Map      // the owner of a pass to the optional kinds as its reads began, see noteOptional
+	statuses statusWrites  // of the owners
 
 	announce func(before, after client.Object) // tells the engine what comes into the cache
 	// announceOwner tells the engine of owners that have changed in the cache.

@@ -12,8 +12,9 @@ import (
 // option, which would start an informer for each representation that is written and may wait for ever.
 type engineClient struct {
 	client.Client
-	reads *cachedReads
-	live  client.Reader
+	reads    *cachedReads
+	live     client.Reader
+	statuses *statusWrites
 }
 
 var _ client.Client = (*engineClient)(nil)
@@ -61,11 +62,14 @@ func (c *engineClient) Delete(ctx context.Context, object client.Object, opts ..
 }
 
 func (c *engineClient) Status() client.SubResourceWriter {
-	return statusWriter{c.Client.Status()}
+	return statusWriter{c.Client.Status(), c.statuses}
 }
 
-// statusWriter is the part of the engine's client that writes status.
-type statusWriter struct{ client.SubResourceWriter }
+// statusWriter is the part of the client that writes the statuses of owners.
+type statusWriter struct {
+	client.SubResourceWriter
+	writes *statusWrites
+}
 
 func (w statusWriter) Update(
 	ctx context.Context, object client.Object, opts ...client.SubResourceUpdateOption,
@@ -76,5 +80,12 @@ func (w statusWriter) Update(
 func (w statusWriter) Patch(
 	ctx context.Context, object client.Object, patch client.Patch, opts ...client.SubResourcePatchOption,
 ) error {
-	return w.SubResourceWriter.Patch(ctx, object, patch, append(opts, client.DisableReadYourWritesConsistency)...)
+	owner, version := client.ObjectKeyFromObject(object), ""
+	w.writes.begin(owner)
+	defer func() { w.writes.end(owner, version) }()
+	err := w.SubResourceWriter.Patch(ctx, object, patch, append(opts, client.DisableReadYourWritesConsistency)...)
+	if err == nil {
+		version = object.GetResourceVersion()
+	}
+	return err
 }

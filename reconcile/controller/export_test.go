@@ -115,3 +115,17 @@ func (o *Observed) Reached(namespace, version string) bool { return o.reached(na
 
 // Size is the number of namespaces that are kept.
 func (o *Observed) Size() int { return len(o.versions) }
+
+// StatusWrites gives the tests of the package the memory of status writes.
+type StatusWrites struct{ statusWrites }
+
+// Begin and End are around a write, Event is the event of a change.
+func (s *StatusWrites) Begin(owner types.NamespacedName)               { s.begin(owner) }
+func (s *StatusWrites) End(owner types.NamespacedName, version string) { s.end(owner, version) }
+func (s *StatusWrites) Event(owner types.NamespacedName, version string, wake func()) {
+	s.event(owner, version, wake)
+}
+
+// Forget drops an owner; Len counts those that are remembered.
+func (s *StatusWrites) Forget(owner types.NamespacedName) { s.forget(owner) }
+func (s *StatusWrites) Len() int                          { return len(s.owners) }

@@ -21,12 +21,13 @@ type queue = workqueue.TypedRateLimitingInterface[ctrl.Request]
 // watcher turns the events of one kind into owners. All reasons for which an owner may be concerned come together here,
 // so that one event enqueues it once: it is the owner itself, it controls the object, it read it, or a mapping names it.
 type watcher struct {
-	kind    *kind
-	owner   *kind // the reconciled kind
-	tracker *tracker
-	wakes   *wakes
-	board   *board             // of the groups that are reconciled, nil for objects
-	stop    context.CancelFunc // of the running watch of an optional kind, nil while it is absent
+	kind     *kind
+	owner    *kind // the reconciled kind
+	tracker  *tracker
+	wakes    *wakes
+	board    *board             // of the groups that are reconciled, nil for objects
+	statuses *statusWrites      // of the owners
+	stop     context.CancelFunc // of the running watch of an optional kind, nil while it is absent
 
 	announce func(before, after client.Object) // tells the engine of children; nil where there are none
 	owners   func(owner client.Object)         // tells the engine of owners; nil where there are none
@@ -68,6 +69,9 @@ func (w *watcher) update(ctx context.Context, e event.UpdateEvent, q queue) {
 
 func (w *watcher) delete(ctx context.Context, e event.DeleteEvent, q queue) {
 	w.kind.seen.see(e.Object)
+	if w.kind == w.owner {
+		w.statuses.forget(client.ObjectKeyFromObject(e.Object))
+	}
 	w.enqueue(ctx, q, change{event: eventDelete, before: e.Object}, func(p predicate.Predicate) bool {
 		return p.Delete(e)
 	})
@@ -118,12 +122,20 @@ func (w *watcher) enqueue(ctx context.Context, q queue, c change, passes func(pr
 		return
 	}
 	for _, owner := range w.concerned(ctx, c, passes) {
-		if w.board != nil {
-			w.board.revive(owner)
-		}
-		w.wakes.note(owner, w.kind.GroupVersionKind, c)
-		q.Add(ctrl.Request{NamespacedName: owner})
+		w.wake(q, owner, c)
 	}
+	if w.kind == w.owner && all(w.kind.when, passes) && !wakesItself(c) && mayBeForeign(c) {
+		self := client.ObjectKeyFromObject(c.after)
+		w.statuses.event(self, c.after.GetResourceVersion(), func() { w.wake(q, self, c) })
+	}
+}
+
+func (w *watcher) wake(q queue, owner types.NamespacedName, c change) {
+	if w.board != nil {
+		w.board.revive(owner)
+	}
+	w.wakes.note(owner, w.kind.GroupVersionKind, c)
+	q.Add(ctrl.Request{NamespacedName: owner})
 }
 
 // concerned returns the owners of an event, sorted, each once.
@@ -178,20 +190,25 @@ func all(predicates []predicate.Predicate, passes func(predicate.Predicate) bool
 	return !slices.ContainsFunc(predicates, func(p predicate.Predicate) bool { return !passes(p) })
 }
 
-// wakesItself says whether a change of the owner needs a pass: its spec, or metadata that the engine or a phase may
-// read. The status is ours, so that its writes must not wake us. Kinds without a generation are woken by every change.
+// wakesItself reports whether a change of the owner needs a pass, whoever made it: of its spec, or of metadata that the engine
+// or a phase may read.
 func wakesItself(c change) bool {
 	if c.before == nil || c.after == nil || c.resync() {
 		return true
 	}
 	before, after := c.before, c.after
-	return after.GetGeneration() == 0 ||
-		before.GetGeneration() != after.GetGeneration() ||
+	return before.GetGeneration() != after.GetGeneration() ||
 		before.GetUID() != after.GetUID() ||
 		before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero() ||
 		!maps.Equal(before.GetLabels(), after.GetLabels()) ||
 		!maps.Equal(before.GetAnnotations(), after.GetAnnotations()) ||
 		!slices.Equal(before.GetFinalizers(), after.GetFinalizers())
+}
+
+// mayBeForeign reports whether a change of the owner needs a pass unless it is the controller's own write: of its status, or of
+// anything where the kind has no generation.
+func mayBeForeign(c change) bool {
+	return c.after.GetGeneration() == 0 || statusChanged(c.before, c.after)
 }
 
 // appendController appends the owner that controls the object, if it is of the reconciled kind in whatever version.

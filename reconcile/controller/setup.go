@@ -172,7 +172,7 @@ func (b *Builder[T, F, O]) pipeline(
 	mgr manager.Manager, reads *cachedReads, options Options,
 ) (*reconcile.Pipeline[T, F, O], error) {
 	live := mgr.GetAPIReader()
-	writes := &engineClient{Client: mgr.GetClient(), reads: reads, live: live}
+	writes := &engineClient{Client: mgr.GetClient(), reads: reads, live: live, statuses: &reads.statuses}
 	engine, err := apply.New(writes, live, options.Apply)
 	if err != nil {
 		return nil, fmt.Errorf("controller %q: %w", b.name, err)
@@ -213,7 +213,9 @@ func (b *Builder[T, F, O]) watch(
 		sources = append(sources, r.source())
 	}
 	for _, k := range reads.installable() {
-		w := &watcher{kind: k, owner: reads.kinds[0], tracker: reads.tracker, wakes: woken, board: b.board}
+		w := &watcher{
+			kind: k, owner: reads.kinds[0], tracker: reads.tracker, wakes: woken, board: b.board, statuses: &reads.statuses,
+		}
 		if k.has(purposeOwns) {
 			w.announce = reads.announce
 		}

@@ -1,0 +1,134 @@
+package controller
+
+import (
+	"reflect"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// statusWrites tells the status writes of this controller from those of others: an event that shows what the controller has
+// just written does not wake the owner, every other change of its status does. The event of a write may come before the
+// answer to it. What comes while a write is under way is therefore held until the resourceVersion of the write is known.
+// It is safe for concurrent use, with one pass an owner at a time. The zero value is ready.
+type statusWrites struct {
+	mu     sync.Mutex
+	owners map[types.NamespacedName]*statusWrite
+}
+
+// statusWrite is the last write of an owner, until its event has come.
+type statusWrite struct {
+	sending bool
+	version string // of the stored object, empty while it is not known
+	held    []heldEvent
+}
+
+type heldEvent struct {
+	version string
+	wake    func()
+}
+
+// begin is called before a write is sent.
+func (s *statusWrites) begin(owner types.NamespacedName) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.owners == nil {
+		s.owners = map[types.NamespacedName]*statusWrite{}
+	}
+	w := s.owners[owner]
+	if w == nil {
+		w = &statusWrite{}
+		s.owners[owner] = w
+	}
+	w.sending = true
+}
+
+// end is called when a write was answered; version is that of the stored object, empty when nothing was stored.
+func (s *statusWrites) end(owner types.NamespacedName, version string) {
+	for _, wake := range s.release(owner, version) {
+		wake()
+	}
+}
+
+func (s *statusWrites) release(owner types.NamespacedName, version string) (wakes []func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.owners[owner]
+	if w == nil {
+		return nil
+	}
+	w.sending = false
+	if version != "" {
+		w.version = version
+	}
+	for _, event := range w.held {
+		if event.version == w.version {
+			w.version = "" // it has come
+			continue
+		}
+		wakes = append(wakes, event.wake)
+	}
+	w.held = nil
+	if w.version == "" {
+		delete(s.owners, owner)
+	}
+	return wakes
+}
+
+// event calls wake unless the change is a write of this controller; during a write it does so at its end.
+func (s *statusWrites) event(owner types.NamespacedName, version string, wake func()) {
+	if s.ours(owner, version, wake) {
+		return
+	}
+	wake()
+}
+
+// ours reports whether the change needs no wake now.
+func (s *statusWrites) ours(owner types.NamespacedName, version string, wake func()) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.owners[owner]
+	switch {
+	case w == nil:
+		return false
+	case w.version == version:
+		w.version = ""
+		if !w.sending {
+			delete(s.owners, owner)
+		}
+		return true
+	case w.sending:
+		w.held = append(w.held, heldEvent{version: version, wake: wake})
+		return true
+	}
+	return false
+}
+
+// forget drops an owner that is gone.
+func (s *statusWrites) forget(owner types.NamespacedName) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w := s.owners[owner]; w != nil && !w.sending {
+		delete(s.owners, owner)
+	}
+}
+
+// statusChanged reports whether the statuses of two objects of one type differ. What has none does not.
+func statusChanged(before, after client.Object) bool {
+	if reflect.TypeOf(before) != reflect.TypeOf(after) {
+		return true
+	}
+	if b, ok := before.(runtime.Unstructured); ok {
+		a, _ := after.(runtime.Unstructured)
+		return !equality.Semantic.DeepEqual(b.UnstructuredContent()["status"], a.UnstructuredContent()["status"])
+	}
+	b, a := reflect.Indirect(reflect.ValueOf(before)), reflect.Indirect(reflect.ValueOf(after))
+	if b.Kind() != reflect.Struct {
+		return false
+	}
+	was, is := b.FieldByName("Status"), a.FieldByName("Status")
+	return was.IsValid() && is.IsValid() && !equality.Semantic.DeepEqual(was.Interface(), is.Interface())
+}

@@ -1,0 +1,126 @@
+package controller_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/reconcilekit/reconcilekit/internal/widget"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+)
+
+// TestStatusWrites: whatever the order of a write's answer and of events, the event of the write wakes nobody and that of
+// another change wakes once.
+func TestStatusWrites(t *testing.T) {
+	t.Parallel()
+	owner := name("owner")
+	var woken []string
+	type memory = controller.StatusWrites
+	event := func(version string) func(*memory) {
+		return func(m *memory) { m.Event(owner, version, func() { woken = append(woken, version) }) }
+	}
+	begin := func(m *memory) { m.Begin(owner) }
+	end := func(version string) func(*memory) { return func(m *memory) { m.End(owner, version) } }
+	for label, c := range map[string]struct {
+		steps []func(*memory)
+		want  []string
+		left  int
+	}{
+		"the event after the answer":        {[]func(*memory){begin, end("2"), event("2")}, nil, 0},
+		"the event before the answer":       {[]func(*memory){begin, event("2"), end("2")}, nil, 0},
+		"no event yet":                      {[]func(*memory){begin, end("2")}, nil, 1},
+		"another change before the write":   {[]func(*memory){begin, event("2"), end("3"), event("3")}, []string{"2"}, 0},
+		"another change after the write":    {[]func(*memory){begin, event("2"), event("3"), end("2")}, []string{"3"}, 0},
+		"another change, nothing written":   {[]func(*memory){event("2")}, []string{"2"}, 0},
+		"another change and a refused one":  {[]func(*memory){begin, event("2"), end("")}, []string{"2"}, 0},
+		"a write whose event came late":     {[]func(*memory){begin, end("2"), begin, event("2"), event("3"), end("3")}, nil, 0},
+		"the event of a write that is past": {[]func(*memory){begin, end("2"), event("2"), event("4")}, []string{"4"}, 0},
+	} {
+		woken = nil
+		m := &memory{}
+		for _, step := range c.steps {
+			step(m)
+		}
+		if !slices.Equal(woken, c.want) || m.Len() != c.left {
+			t.Errorf("%s: want the wakes %v and %d owners, got %v and %d", label, c.want, c.left, woken, m.Len())
+		}
+		m.Forget(owner)
+		if m.Len() != 0 {
+			t.Errorf("%s: the owner is not forgotten", label)
+		}
+	}
+}
+
+var _ = Describe("The status of an owner", func() {
+	var (
+		ctx       = context.Background()
+		namespace string
+		p         *probe
+	)
+	start := func(owners int) {
+		GinkgoHelper()
+		namespace, p = env.Namespace(GinkgoTB()), &probe{}
+		runs{}.start(namespace, func(mgr manager.Manager) error {
+			return controller.New("status", p).Options(settings()).SetupWithManager(mgr)
+		})
+		Expect(inOrder(owners, func(i int) error { return admin().Create(ctx, newWidget(namespace, fmt.Sprint("w", i))) })).To(Succeed())
+	}
+	stored := func() *widget.Widget {
+		GinkgoHelper()
+		w := newWidget(namespace, "w0")
+		Expect(admin().Get(ctx, client.ObjectKeyFromObject(w), w)).To(Succeed())
+		return w
+	}
+
+	It("does not wake it when the controller writes it", func() {
+		const owners = 30
+		start(owners)
+		for i := range owners {
+			Eventually(p.count).WithArguments(fmt.Sprint("w", i)).WithTimeout(soon).Should(Equal(1))
+		}
+		Consistently(func() int { passes, _ := p.total(); return passes }).WithTimeout(time.Second).Should(Equal(owners))
+	})
+
+	It("comes back when somebody has wiped it", func() {
+		start(1)
+		passes := p.settled(ctx, "w0")
+		wiped := stored()
+		Expect(wiped.Status.Conditions).NotTo(BeEmpty())
+		wiped.Status = widget.Status{}
+		Expect(admin().Status().Update(ctx, wiped, client.FieldOwner("somebody"))).To(Succeed())
+		Eventually(func() []metav1.Condition { return stored().Status.Conditions }).WithTimeout(soon).ShouldNot(BeEmpty())
+		Expect(p.settled(ctx, "w0")).To(Equal(passes + 1))
+	})
+
+	It("wakes it when somebody else writes a field of it, and costs no write", func() {
+		start(1)
+		passes := p.settled(ctx, "w0")
+		for i := range 3 {
+			patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"status":{"count":%d}}`, i+1))
+			patched := stored()
+			Expect(admin().Status().Patch(ctx, patched, patch, client.FieldOwner("somebody"))).To(Succeed())
+			Eventually(p.count).WithArguments("w0").WithTimeout(soon).Should(Equal(passes + i + 1))
+			Expect(p.settled(ctx, "w0")).To(Equal(passes + i + 1))
+			Expect(stored().ResourceVersion).To(Equal(patched.ResourceVersion))
+		}
+	})
+})
+
+// inOrder calls do with each number below count until one fails.
+func inOrder(count int, do func(i int) error) error {
+	for i := range count {
+		if err := do(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
