@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,7 +32,8 @@ type entry struct {
 	uid     types.UID
 	version string // of the last write, empty when the cache has shown it
 	at      time.Time
-	types   []string // of the conditions that this process has set and that may be stored
+	types   []string            // of the conditions that this process has set and that may be stored
+	unkept  *[]metav1.Condition // of the last pass, where the owner's type does not keep them
 	paused  bool
 	failure *failure // nil when the last pass had no error to log
 }
@@ -161,6 +163,28 @@ func (l *ledger) quiet(owner client.ObjectKey) {
 	if last, known := l.owners[owner]; known && last.failure != nil {
 		last.failure = nil
 		l.owners[owner] = last
+	}
+}
+
+// unkept returns the conditions of the pass before that the owner's type does not keep, and whether there was one.
+func (l *ledger) unkept(owner client.Object) (known bool, list []metav1.Condition) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	last := l.owners[client.ObjectKeyFromObject(owner)]
+	if last.uid != owner.GetUID() || last.unkept == nil {
+		return false, nil
+	}
+	return true, *last.unkept
+}
+
+// noteUnkept remembers the conditions that the owner's type does not keep.
+func (l *ledger) noteUnkept(owner client.Object, list []metav1.Condition) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	key := client.ObjectKeyFromObject(owner)
+	if last, known := l.owners[key]; known && last.uid == owner.GetUID() {
+		last.unkept = &list
+		l.owners[key] = last
 	}
 }
 

@@ -61,7 +61,20 @@ func (p *pass[T, F, O]) reconcile(ctx context.Context, report *Report) {
 		p.apply(ctx, report, p.held())
 	}
 	p.requeue(report)
+	p.observeApply(ctx, report)
 	p.status(ctx, report, p.errs(report))
+}
+
+// observeApply lets the observation take in what became of the plan.
+func (p *pass[T, F, O]) observeApply(ctx context.Context, report *Report) {
+	observer, ok := p.Reconciler.(ApplyObserver[T, O])
+	if !ok {
+		return
+	}
+	outcome := ApplyOutcome{Result: report.Applied, Blocked: report.Blocked}
+	p.step(ctx, PhaseObserveApply, func(ctx context.Context) {
+		p.observation = observer.ObserveApply(ctx, p.rc, p.observation, outcome)
+	})
 }
 
 // begin gives the phases their own copy of the owner: what they do to it changes nothing.
@@ -172,7 +185,12 @@ func reported(components []health.Component, failed error) bool {
 // status derives the conditions, stores the status when it changed and announces what was stored.
 func (p *pass[T, F, O]) status(ctx context.Context, report *Report, errs []error) {
 	after := p.copied()
-	manager := conditions.NewManager(p.owner.GetConditions(), p.owner.GetGeneration(), p.rc.Now)
+	report.Announced = p.announced()
+	before := p.owner.GetConditions()
+	if len(report.Announced) > 0 {
+		before = slices.Concat(before, report.Announced)
+	}
+	manager := conditions.NewManager(before, p.owner.GetGeneration(), p.rc.Now)
 	assessor := health.NewAssessor(manager, health.Options{Now: p.rc.Now, Grace: p.Grace})
 	assessor.Observe(p.components...)
 	assessor.Observe(health.Component{Errors: errs, Immediate: true})
@@ -264,9 +282,9 @@ func (p *pass[T, F, O]) store(ctx context.Context, report *Report, after T, mana
 	}
 	if report.StatusWritten {
 		p.owners.wrote(after, p.rc.Now)
-		report.Transitions = manager.Transitions()
-		p.announce(p.owner, p.rc.Log, report.Transitions)
 	}
+	report.Transitions = p.transitions(report, manager, after.GetConditions())
+	p.announce(p.owner, p.rc.Log, report.Transitions)
 }
 
 // unstored notes why the status could not be stored. That the owner is gone is no error. Without the status subresource no
@@ -275,7 +293,6 @@ func (p *pass[T, F, O]) unstored(report *Report, err error) {
 	var missing *status.NoSubresourceError
 	switch {
 	case errors.As(err, &missing):
-		p.rc.Log.Error(err, "no status can be stored")
 		report.Outcome.Terminal = append(report.Outcome.Terminal, err)
 		report.Outcome.Requeue(p.TerminalRetry)
 	case client.IgnoreNotFound(err) != nil:

@@ -21,8 +21,10 @@ const (
 	PhaseFinalize Phase = "Finalize"
 	PhaseHealth   Phase = "GetComponentHealth"
 	PhaseApply    Phase = "Apply"
-	PhaseDecorate Phase = "DecorateStatus"
-	PhaseStatus   Phase = "WriteStatus"
+	// PhaseObserveApply is there where the reconciler is an [ApplyObserver].
+	PhaseObserveApply Phase = "ObserveApply"
+	PhaseDecorate     Phase = "DecorateStatus"
+	PhaseStatus       Phase = "WriteStatus"
 )
 
 // PanicError is a panic in a phase, caught at the phase's edge. Its text is the same for the same panic, so that a

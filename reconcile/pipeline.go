@@ -7,6 +7,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -81,6 +82,9 @@ type Config[T Owner, F any, O Observation] struct {
 	// FormerManagers are names under which earlier versions of the operator wrote the status: their conditions are as those of
 	// FieldManager.
 	FormerManagers []string
+	// Announced are the conditions that an owner whose type keeps no conditions is taken to have had, as long as the pipeline
+	// has not seen it: a replay gives those of [Report.Announced]. Empty is none.
+	Announced []metav1.Condition
 	// Recorder announces condition transitions; nil announces none.
 	Recorder EventRecorder
 	// Observer is told of phases and passes; nil tells nobody.
@@ -225,7 +229,9 @@ type Report struct {
 	Blocked error
 	// Assessment is the state of the owner.
 	Assessment health.Assessment
-	// Transitions are the conditions that changed and were stored.
+	// Announced are the conditions of earlier passes that the owner's type does not keep, so that the pipeline has to.
+	Announced []metav1.Condition
+	// Transitions are the conditions that changed, and were stored where the owner's type keeps them.
 	Transitions []conditions.Transition
 	// StatusWritten tells whether the status was written.
 	StatusWritten bool

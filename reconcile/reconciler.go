@@ -11,6 +11,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
 // Reader is what FetchRemoteState reads with. In a running controller it is the tracked reader: a read of a kind that
@@ -67,6 +68,24 @@ type Finalizer[T Owner, F any] interface {
 	// Finalize returns what is to be applied or deleted before the owner may go. The owner's finalizer is removed when
 	// the plan is carried out without an error and its Hold is false.
 	Finalize(ctx context.Context, rc ReconcileContext[T], fetched F) PlanResult
+}
+
+// ApplyObserver is implemented by reconcilers whose status says what became of the plan: which object was written, which one
+// the API server refused and with which words, what is pruned or waited for.
+type ApplyObserver[T Owner, O Observation] interface {
+	// ObserveApply is called after the apply and before DecorateStatus, which gets the observation that it returns. It is a
+	// pure function of its arguments, like the phases before it. The health of the components was asked for before; it is not
+	// called for an owner that is being deleted.
+	ObserveApply(ctx context.Context, rc ReconcileContext[T], observation O, outcome ApplyOutcome) O
+}
+
+// ApplyOutcome is what became of a plan.
+type ApplyOutcome struct {
+	// Result has the outcome of each object; the Err of one that was refused has the answer of the API server. It is empty
+	// when the apply was blocked.
+	apply.Result
+	// Blocked is why nothing was applied: a read that failed, or a component that blocks. Nil when the plan was carried out.
+	Blocked error
 }
 
 // ReconcileContext is what every phase knows about the pass.

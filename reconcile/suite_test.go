@@ -58,6 +58,7 @@ type observation struct {
 	fetched
 	referring bool
 	extra     []health.Component
+	refused   []string
 }
 
 func (o observation) GetComponentHealth(context.Context) []health.Component {

@@ -47,6 +47,8 @@ type Recording struct {
 	Status *Write `json:"status,omitempty"`
 	// Conditions are those of the owner after the pass.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	// Announced are conditions of earlier passes that the owner's type does not keep.
+	Announced []metav1.Condition `json:"announced,omitempty"`
 	// Events are what was announced.
 	Events []Event `json:"events,omitempty"`
 	// Outcome is what comes next.

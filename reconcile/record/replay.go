@@ -51,7 +51,7 @@ func Replay[T reconcile.Owner, F any, O reconcile.Observation](
 	config.Name = r.Controller
 	config.Reader, config.Tracker, config.Clock = ownerPlayer{p}, tracker{p}, stopped{r.Now.Time}
 	config.Applier, config.StatusWriter = p, p
-	config.Observer, config.Recorder = silent{}, silent{}
+	config.Observer, config.Recorder, config.Announced = silent{}, silent{}, r.Announced
 	attach(t, &config)
 	pipeline, err := reconcile.New(config)
 	if err != nil {

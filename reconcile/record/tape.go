@@ -294,6 +294,7 @@ func (e *endTape) PassDone(ctx context.Context, report reconcile.Report) {
 		}
 		rec.Plan, err = e.tape.plan(&report.Plan)
 		rec.Components = components(report.Components)
+		rec.Announced = slices.Clone(report.Announced)
 		rec.Outcome = Outcome{
 			State: string(report.Assessment.State), Blocked: text(report.Blocked), Retry: texts(report.Outcome.Retry),
 			Terminal: texts(report.Outcome.Terminal), RequeueAfter: Duration{report.Outcome.RequeueAfter},
