@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -300,6 +301,41 @@ var _ = Describe("A change that the API server does not store", func() {
 		}
 		Expect(s.sent()).To(Equal(1))
 		Expect(s.status()).To(HaveKeyWithValue("count", int64(2)))
+		By("it is tried again after five minutes")
+		w.clock.SetTime(w.clock.Now().Add(5 * time.Minute))
+		for range 3 {
+			s.pass(func(content map[string]any) { content["unknownToTheSchema"], content["count"] = "x", int64(2) })
+		}
+		Expect(s.sent()).To(Equal(1))
+	})
+})
+
+var _ = Describe("A status that another writer changes each time", func() {
+	It("is written five times in five minutes, not for ever", func() {
+		for _, kind := range []string{"Keyed", "Atomic", "Plain"} {
+			w := newWorld()
+			s := w.subject(kind)
+			fight := func() {
+				for i := range 20 {
+					s.write(foreignManager, types.MergePatchType, map[string]any{"count": int64(7)})
+					s.pass(func(content map[string]any) {
+						content["count"] = int64(1)
+						if kind != "Plain" {
+							setCondition(content, "Ready")
+						}
+					}, "Ready")
+					w.clock.SetTime(w.clock.Now().Add(time.Duration(i) * time.Millisecond))
+				}
+			}
+			fight()
+			Expect(s.sent()).To(BeNumerically("<=", 6))
+			w.clock.SetTime(w.clock.Now().Add(5 * time.Minute))
+			fight()
+			Expect(s.sent()).To(Equal(5))
+			By("another change is stored at once")
+			s.pass(func(content map[string]any) { content["count"] = int64(2) }, "Ready")
+			Expect(s.status()).To(HaveKeyWithValue("count", int64(2)))
+		}
 	})
 })
 

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -12,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	testingclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -98,11 +100,12 @@ type world struct {
 	requests  *reconciletest.Requests
 	client    client.Client // counted, not cached
 	writer    *status.Writer
+	clock     *testingclock.FakePassiveClock
 }
 
 func newWorld(options ...func(*status.Options)) *world {
 	GinkgoHelper()
-	w := &world{ctx: context.Background(), namespace: env.Namespace(GinkgoTB()), admin: env.Client(), requests: &reconciletest.Requests{}}
+	w := &world{clock: testingclock.NewFakePassiveClock(time.Now()), ctx: context.Background(), namespace: env.Namespace(GinkgoTB()), admin: env.Client(), requests: &reconciletest.Requests{}}
 	w.owner = &widget.Widget{ObjectMeta: metav1.ObjectMeta{Name: "owner", Namespace: w.namespace}}
 	Expect(w.admin.Create(w.ctx, w.owner)).To(Succeed())
 	var err error
@@ -114,7 +117,7 @@ func newWorld(options ...func(*status.Options)) *world {
 
 func (w *world) newWriter(manager string, options ...func(*status.Options)) *status.Writer {
 	GinkgoHelper()
-	o := status.Options{FieldManager: manager}
+	o := status.Options{FieldManager: manager, Clock: w.clock}
 	for _, change := range options {
 		change(&o)
 	}

@@ -55,7 +55,12 @@ func (r *write) run(ctx context.Context) (written bool, err error) {
 		return false, nil
 	}
 	now := r.writer.opts.Clock.Now()
-	if r.writer.refused.holds(r.after, mergepatch.Diff(r.from, d.target), now) {
+	patch := mergepatch.Diff(r.from, d.target)
+	if held, contested := r.writer.attempts.holds(r.after, patch, now); held {
+		if contested {
+			log.FromContext(ctx).Info("the status is left as it is for a while: another writer undoes each write of it",
+				"fields", slices.Sorted(maps.Keys(patch)))
+		}
 		return false, nil
 	}
 	answer, err := r.send(ctx, d, o)
@@ -74,7 +79,7 @@ func (r *write) run(ctx context.Context) (written bool, err error) {
 		r.writer.forms.Store(r.gvk.GroupKind(), f)
 	}
 	missing := mergepatch.Diff(stored, decide(stored, r.to, o, r.form(o), r.managed).target)
-	if r.writer.refused.note(r.after, missing, now) {
+	if r.writer.attempts.note(r.after, patch, missing, now) {
 		log.FromContext(ctx).Info("the API server did not store all of the status: is its CRD older than the Go type?",
 			"fields", slices.Sorted(maps.Keys(missing)))
 	}

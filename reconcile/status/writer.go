@@ -28,11 +28,11 @@ type Options struct {
 
 // Writer stores statuses. Create it with [New]; it is safe for concurrent use.
 type Writer struct {
-	client  client.Client
-	live    client.Reader
-	opts    Options
-	forms   sync.Map // schema.GroupKind to form
-	refused refusals
+	client   client.Client
+	live     client.Reader
+	opts     Options
+	forms    sync.Map // schema.GroupKind to form
+	attempts attempts
 }
 
 // New returns a writer that sends its requests with c. live always reads from the API server, as a manager's GetAPIReader does;
@@ -58,7 +58,8 @@ var errStatusOwner = errors.New("write status: before and after must be two stat
 //
 // What after sets is stored, whoever has written it before. What after leaves out goes if this writer or a former manager
 // owns it, or nobody does; what is another manager's stays, and costs no request. A change that the API server answers without
-// storing it, such as a field that the CRD does not have, is not sent again for five minutes.
+// storing it, such as a field that the CRD does not have, is not sent again for five minutes, nor is one that somebody else has
+// undone five times in as many minutes.
 //
 // Where the conditions are a list with the key type, the request is a server-side apply of what this writer owns and changes.
 // Elsewhere, as long as that is not known, and where something goes that no apply can remove, it is a merge patch of what has
