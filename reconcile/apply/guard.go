@@ -191,3 +191,14 @@ func (p *pass) keepsGeneration() bool {
 	m.speaks = p.engine.statusSpeaks(p.owner)
 	return !m.speaks
 }
+
+// dropsGeneration reports whether the inventory says a generation that the
+// status says by now, so that the owner ends the same whatever way it took.
+func (p *pass) dropsGeneration() bool {
+	m := &p.memory.metadata
+	if p.finalize || m.known == nil || m.known.Generation == 0 {
+		return false
+	}
+	m.speaks = m.speaks || p.engine.statusSpeaks(p.owner)
+	return m.speaks
+}

@@ -45,7 +45,7 @@ const (
 // process does not remember.
 func (p *pass) listed() bool {
 	m := &p.memory.prune
-	if p.finalize || !m.clean || m.identity != p.identity || p.keepsGeneration() {
+	if p.finalize || !m.clean || m.identity != p.identity || p.keepsGeneration() || p.dropsGeneration() {
 		return false
 	}
 	if p.memory.metadata.fresh {

@@ -71,6 +71,8 @@ func (p *pass) remaining(l *look, kept []applyset.ObjectID) *applyset.Inventory 
 	wanted.Generation = recorded.Generation
 	if p.keepsGeneration() {
 		wanted.Generation = p.owner.GetGeneration()
+	} else if p.dropsGeneration() {
+		wanted.Generation = 0
 	}
 	for _, gk := range recorded.Kinds {
 		if _, open := l.open[gk]; open {
