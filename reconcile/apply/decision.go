@@ -49,6 +49,8 @@ const (
 	ReasonDiffers Reason = "Differs"
 	// ReasonFormerManager: fields are owned under a former name of ours.
 	ReasonFormerManager Reason = "FormerManager"
+	// ReasonOwnershipLost: somebody removed our entry from managedFields.
+	ReasonOwnershipLost Reason = "OwnershipLost"
 	// ReasonExists: the object exists, and more was not asked for.
 	ReasonExists Reason = "Exists"
 	// ReasonStaleCache: the cache does not show our last write yet.

@@ -60,6 +60,7 @@ func (p *pass) compile(c *planned) (map[string]any, error) {
 		return nil, err
 	}
 	content.StripIdentity(intent)
+	dropEmptyMetadata(intent)
 	if c.kind.gvk.GroupKind() == (schema.GroupKind{Kind: "Secret"}) {
 		content.MergeStringData(intent)
 	}
@@ -130,4 +131,21 @@ func (c *planned) parseRules() error {
 		c.rules = append(c.rules, parsedRule{path, rule.Policy})
 	}
 	return nil
+}
+
+// dropEmptyMetadata leaves out empty labels and annotations: the server has no
+// such thing, and takes each apply of one for a change.
+func dropEmptyMetadata(intent map[string]any) {
+	metadata, ok := intent["metadata"].(map[string]any)
+	if !ok {
+		return
+	}
+	for _, name := range []string{"labels", "annotations"} {
+		if m, ok := metadata[name].(map[string]any); ok && len(m) == 0 {
+			delete(metadata, name)
+		}
+	}
+	if len(metadata) == 0 {
+		delete(intent, "metadata")
+	}
 }

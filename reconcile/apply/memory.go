@@ -28,6 +28,11 @@ type childMemory struct {
 	// shape is the projection by the intent's own shape, for caches without
 	// managedFields.
 	shape uint64
+	// owned are our fields in that version.
+	owned ownedFields
+	// again counts the applies of the intent that the server has not taken as
+	// they are.
+	again int
 	// uid is the object last seen or written.
 	uid types.UID
 	// ours is the object that was proven to be a child of the owner.
@@ -58,6 +63,21 @@ func (m *childMemory) wrote(o client.Object, now time.Time) {
 	m.uid = o.GetUID()
 	m.written, m.writtenAt = o.GetResourceVersion(), now
 	m.deleted = ""
+}
+
+// mostAgain is how often an intent is applied again that the server does not
+// take as it is.
+const mostAgain = 2
+
+// answered learns whether the answer to an apply can be the last word about the
+// intent; otherwise the same is applied again.
+func (m *childMemory) answered(final bool) {
+	if final || m.again >= mostAgain {
+		m.again = 0
+		return
+	}
+	m.again++
+	m.proven = false
 }
 
 // lags says whether a cached object is older than our own last write. A nil

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 )
 
 // formerManagers says whether fields are owned under a name of ours from
@@ -37,33 +38,50 @@ func (p *pass) former(c *planned, e *metav1.ManagedFieldsEntry) bool {
 	return slices.Contains(p.engine.opts.FormerManagers, e.Manager)
 }
 
-// migrate moves the fields of former managers to ours, so that the apply that
-// follows removes those that are no longer planned. It works on the live
+// migrate moves the fields of former managers to ours, and gives back to us
+// what we owned before managedFields were lost, so that the apply that follows
+// removes what is no longer planned. It works on the live
 // object, as caches may shorten entries, and only on the version it has read.
-func (p *pass) migrate(c *planned) error {
-	live, err := p.liveMetadata(c.kind.gvk, c.id.Key)
+//
+// It reports whether that was all: the object is as planned.
+func (p *pass) migrate(c *planned) (right bool, err error) {
+	live, err := p.writtenBy(c)
 	if err != nil {
-		return fmt.Errorf("read the field managers: %w", err)
+		return false, fmt.Errorf("read the field managers: %w", err)
 	}
 	if live == nil || live.UID != c.uid {
-		return fmt.Errorf("migrate the field managers: %w", errReplaced)
+		return false, fmt.Errorf("migrate the field managers: %w", errReplaced)
 	}
 	entries, err := p.merged(c, live.ManagedFields)
 	if err != nil {
-		return fmt.Errorf("migrate the field managers: %w", err)
+		return false, fmt.Errorf("migrate the field managers: %w", err)
 	}
 	data, err := json.Marshal([]map[string]any{
-		{"op": "replace", "path": "/metadata/managedFields", "value": entries},
+		{"op": "add", "path": "/metadata/managedFields", "value": entries},
 		{"op": "replace", "path": "/metadata/resourceVersion", "value": live.ResourceVersion},
 	})
 	if err != nil {
-		return fmt.Errorf("migrate the field managers: %w", err)
+		return false, fmt.Errorf("migrate the field managers: %w", err)
 	}
 	if err := p.engine.client.Patch(p.ctx, live, client.RawPatch(types.JSONPatchType, data),
 		client.FieldOwner(p.engine.opts.FieldManager)); err != nil {
-		return fmt.Errorf("migrate the field managers: %w", err)
+		return false, fmt.Errorf("migrate the field managers: %w", err)
 	}
-	return nil
+	return p.restored(c, live), nil
+}
+
+// writtenBy returns the metadata with all field managers: from the cache where
+// that keeps them, else live. A patch with an old version is refused.
+func (p *pass) writtenBy(c *planned) (*metav1.PartialObjectMetadata, error) {
+	cached := c.live.GetManagedFields()
+	if p.formerManagers(c) || slices.ContainsFunc(cached, func(e metav1.ManagedFieldsEntry) bool { return e.FieldsV1 == nil }) {
+		return p.liveMetadata(c.kind.gvk, c.id.Key)
+	}
+	m := &metav1.PartialObjectMetadata{}
+	m.SetGroupVersionKind(c.kind.gvk)
+	m.Name, m.Namespace, m.UID = c.id.Key.Name, c.id.Key.Namespace, c.live.GetUID()
+	m.ResourceVersion, m.ManagedFields = c.live.GetResourceVersion(), cached
+	return m, nil
 }
 
 // merged is the list of entries with those of former managers in ours.
@@ -73,6 +91,7 @@ func (p *pass) merged(c *planned, entries []metav1.ManagedFieldsEntry) ([]metav1
 		APIVersion: c.kind.gvk.GroupVersion().String(), FieldsType: "FieldsV1",
 	}
 	fields := map[string]any{}
+	lost := c.lostEntry(managedfields.Entry(entries, c.manager))
 	var rest []metav1.ManagedFieldsEntry
 	for i := range entries {
 		e := &entries[i]
@@ -99,6 +118,12 @@ func (p *pass) merged(c *planned, entries []metav1.ManagedFieldsEntry) ([]metav1
 		union(fields, more)
 		if kept != nil {
 			rest = append(rest, *kept)
+		}
+	}
+	if lost {
+		var err error
+		if rest, err = c.memory.owned.restore(fields, rest); err != nil {
+			return nil, fmt.Errorf("restore our entry: %w", err)
 		}
 	}
 	raw, err := json.Marshal(fields)

@@ -30,6 +30,11 @@ func (p *pass) prove(c *planned) {
 		c.prepare(p, actionMigrate, ReasonFormerManager)
 		return
 	}
+	if c.lostEntry(managedfields.Entry(c.live.GetManagedFields(), c.manager)) {
+		c.follow(c.memory.owned.set(), live)
+		c.prepare(p, actionMigrate, ReasonOwnershipLost)
+		return
+	}
 	p.proveFields(c, live)
 }
 
@@ -51,7 +56,7 @@ func (p *pass) proveFields(c *planned, live map[string]any) {
 	}
 	if same && c.agrees(left, live) {
 		m.accept(c.hash, c.live.GetResourceVersion())
-		m.projection = projection
+		m.projection, m.owned = projection, remembered(managedfields.Entry(c.live.GetManagedFields(), c.manager))
 		p.stand(c)
 		return
 	}
@@ -174,12 +179,12 @@ func (p *pass) applied(c *planned, answer client.Object) {
 	}
 	m.accept(c.hash, answer.GetResourceVersion())
 	m.projection, m.shape = 0, 0
-	if content, err := p.engine.encoder.Live(answer); err == nil {
-		if entry := managedfields.Entry(answer.GetManagedFields(), c.manager); entry != nil && entry.FieldsV1 != nil {
-			if set, err := managedfields.Parse(entry.FieldsV1.GetRawBytes()); err == nil {
-				m.projection = p.projection(c, c.withoutSettled(set), content)
-			}
-		}
+	m.owned = remembered(managedfields.Entry(answer.GetManagedFields(), c.manager))
+	if live, err := p.engine.encoder.Live(answer); err == nil {
+		set := m.owned.set()
+		final := noop || compare.Taken(c.kind.schema, set, c.content, live)
+		m.projection = p.projection(c, c.withoutSettled(set), live)
+		m.answered(final)
 	}
 	if len(c.contested) == 0 {
 		m.contest = nil

@@ -102,7 +102,8 @@ func (p *pass) send(c *planned) {
 	case actionCreate:
 		err = p.create(c)
 	case actionMigrate:
-		if err = p.migrate(c); err == nil {
+		var right bool
+		if right, err = p.migrate(c); err == nil && !right {
 			err = p.migrated(c)
 		}
 	case actionApply:

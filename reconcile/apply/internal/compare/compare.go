@@ -125,8 +125,12 @@ func (c *Comparison) notOwned(at *step, schema Schema, intent, live any) {
 // value compares a field that is planned and ours.
 func (c *Comparison) value(at *step, schema Schema, set *managedfields.Set, intent, live any) {
 	if set.Leaf() {
-		if !EqualValues(schema, intent, live) {
+		m, isMap := intent.(map[string]any)
+		switch {
+		case !EqualValues(schema, intent, live):
 			c.differ(at, live, intent)
+		case isMap && len(m) > 0 && !schema.ownedWhole():
+			c.notOwned(at, schema, intent, live) // what is ours may be nothing but the empty object
 		}
 		return
 	}

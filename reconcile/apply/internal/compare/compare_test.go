@@ -126,8 +126,8 @@ func TestDifferences(t *testing.T) {
 func TestProjection(t *testing.T) {
 	t.Parallel()
 	const fields = `{"f:a":{},"f:e":{},"f:l":{"k:{\"k\":\"xx\"}":{".":{},"f:k":{},"f:v":{}},"k:{\"k\":\"yy\"}":{".":{},"f:k":{}}}}`
-	const intent = `{a: 1, e: {}, l: [{k: xx, v: 1}, {k: yy}]}`
-	const base = `{a: 1, e: {}, l: [{k: xx, v: 1}, {k: yy}]}`
+	const intent = `{a: 1, e: {}, n: {s: []}, l: [{k: xx, v: 1}, {k: yy}]}`
+	const base = `{a: 1, e: {}, n: {s: []}, l: [{k: xx, v: 1}, {k: yy}]}`
 	h := compare.Hasher{Hasher: content.NewHasher(content.NewEncoder())}
 	of := func(live string) uint64 {
 		set, err := managedfields.Parse([]byte(fields))
@@ -137,20 +137,22 @@ func TestProjection(t *testing.T) {
 		return h.Projection(set, parse(t, intent), parse(t, live))
 	}
 	for name, live := range map[string]string{
-		"ForeignField": `{a: 1, z: 1, e: {}, l: [{k: xx, v: 1}, {k: yy}]}`,
-		"ForeignItem":  `{a: 1, e: {}, l: [{k: xx, v: 1}, {k: ww}, {k: yy, more: 1}]}`,
-		"IntoEmptyMap": `{a: 1, e: {theirs: 1}, l: [{k: xx, v: 1}, {k: yy}]}`,
+		"ForeignField": `{a: 1, z: 1, e: {}, n: {s: []}, l: [{k: xx, v: 1}, {k: yy}]}`,
+		"ForeignItem":  `{a: 1, e: {}, n: {s: []}, l: [{k: xx, v: 1}, {k: ww}, {k: yy, more: 1}]}`,
+		"IntoEmptyMap": `{a: 1, e: {theirs: 1}, n: {s: []}, l: [{k: xx, v: 1}, {k: yy}]}`,
 	} {
 		if of(live) != of(base) {
 			t.Errorf("%s: the projection changed", name)
 		}
 	}
 	for name, live := range map[string]string{
-		"Value": `{a: 2, e: {}, l: [{k: xx, v: 1}, {k: yy}]}`,
-		"Gone":  `{e: {}, l: [{k: xx, v: 1}, {k: yy}]}`,
-		"Item":  `{a: 1, e: {}, l: [{k: xx, v: 2}, {k: yy}]}`,
-		"Order": `{a: 1, e: {}, l: [{k: yy}, {k: xx, v: 1}]}`,
-		"Lost":  `{a: 1, e: {}, l: [{k: xx, v: 1}]}`,
+		"Value":  `{a: 2, e: {}, n: {s: []}, l: [{k: xx, v: 1}, {k: yy}]}`,
+		"Gone":   `{e: {}, n: {s: []}, l: [{k: xx, v: 1}, {k: yy}]}`,
+		"Item":   `{a: 1, e: {}, n: {s: []}, l: [{k: xx, v: 2}, {k: yy}]}`,
+		"Order":  `{a: 1, e: {}, n: {s: []}, l: [{k: yy}, {k: xx, v: 1}]}`,
+		"Empty":  `{a: 1, n: {s: []}, l: [{k: xx, v: 1}, {k: yy}]}`,
+		"Hollow": `{a: 1, e: {}, n: {}, l: [{k: xx, v: 1}, {k: yy}]}`,
+		"Lost":   `{a: 1, e: {}, n: {s: []}, l: [{k: xx, v: 1}]}`,
 	} {
 		if of(live) == of(base) {
 			t.Errorf("%s: the projection did not change", name)

@@ -22,7 +22,7 @@ func (h Hasher) Projection(set *managedfields.Set, intent, live map[string]any) 
 
 func (h Hasher) project(s *maphash.Hash, set *managedfields.Set, intent, live any) {
 	if set.Leaf() {
-		if m, ok := intent.(map[string]any); ok && len(m) == 0 {
+		if m, ok := intent.(map[string]any); ok && len(m) == 0 && !content.IsAbsent(live) {
 			// An empty map is owned, not what others put into it.
 			_ = s.WriteByte(content.TagMap)
 			return
@@ -50,6 +50,7 @@ func (h Hasher) project(s *maphash.Hash, set *managedfields.Set, intent, live an
 func (h Hasher) projectFields(s *maphash.Hash, set *managedfields.Set, intent, live any) {
 	want, _ := intent.(map[string]any)
 	have, _ := live.(map[string]any)
+	h.projectEmpty(s, set, want, have)
 	for i := range set.Fields {
 		name := set.Fields[i].Name
 		content.WriteString(s, name)
@@ -59,6 +60,35 @@ func (h Hasher) projectFields(s *maphash.Hash, set *managedfields.Set, intent, l
 		}
 		h.project(s, set.Fields[i].Set, want[name], v)
 	}
+}
+
+// projectEmpty adds which of the lists and objects are missing that are planned
+// with nothing in them: where their parts are owned one by one, they are nobody's.
+func (h Hasher) projectEmpty(s *maphash.Hash, set *managedfields.Set, intent, live map[string]any) {
+	var missing uint64
+	for name, value := range intent {
+		if set.Field(name) == nil && hollow(value) {
+			missing += h.Text(name) * h.missing(value, live[name])
+		}
+	}
+	if missing != 0 {
+		content.WriteUint(s, missing)
+	}
+}
+
+// missing is a number for the parts of an intent of nothing but empty objects
+// and lists that are not there; 0 if all are.
+func (h Hasher) missing(intent, live any) uint64 {
+	if live == nil {
+		return 1
+	}
+	want, _ := intent.(map[string]any)
+	have, _ := live.(map[string]any)
+	var out uint64
+	for name, value := range want {
+		out += h.Text(name) * h.missing(value, have[name])
+	}
+	return out
 }
 
 // projectItems follows the order of the live list, so that a changed order is

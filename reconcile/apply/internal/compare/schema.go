@@ -38,6 +38,8 @@ type Schema struct {
 	goType reflect.Type
 	// merged says that the values are a list whose items are owned one by one.
 	merged bool
+	// whole says that the values are a map that is owned as a whole.
+	whole bool
 }
 
 // SchemaOf returns what is known about a kind. goType is the struct that the
@@ -96,7 +98,8 @@ func (s Schema) field(name string) Schema {
 		return Schema{source: s.source, goType: t.Elem()}
 	}
 	if f, ok := fieldsOf(t)[name]; ok {
-		return Schema{source: s.source, goType: f.goType, merged: f.merged && s.source == sourceServer}
+		server := s.source == sourceServer
+		return Schema{source: s.source, goType: f.goType, merged: f.merged && server, whole: server && wholeMap(f.in, name)}
 	}
 	return Schema{}
 }
