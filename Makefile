@@ -35,6 +35,12 @@ assets: ## Build the control plane from source; the last line is its folder (COM
 test: ## Run all tests of all modules with the race detector (TESTFLAGS='-run Apply -v', MODULES=examples)
 	@hack/test.sh "$(GIVEN_KUBECONFIG)" "$(TESTFLAGS)" $(MODULES)
 
+CASES ?= 100000
+
+.PHONY: prove
+prove: ## Search for a wrong "unchanged" of the apply engine (CASES=100000, SEED=n, STORY=n to repeat one); an hour or less
+	@hack/prove.sh "$(CASES)" "$(SEED)" "$(STORY)"
+
 .PHONY: lint
 lint: ## Run the linters over all modules
 	@linter="$$(go -C hack/tools tool -n golangci-lint)"; failed=; \

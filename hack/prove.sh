@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# prove.sh CASES SEED STORY: search on a real API server for a child that the
+# apply engine calls unchanged although an apply would change it. With a story
+# only that one is told. Prints how far it is, and figures at the end.
+set -euo pipefail
+
+cases=${1:-100000} seed=${2:-} story=${3:-}
+
+if [ -z "${KUBEBUILDER_ASSETS:-}" ]; then
+	KUBEBUILDER_ASSETS=$(go -C hack/controlplane run . build -only etcd,kube-apiserver | tail -n 1)
+	export KUBEBUILDER_ASSETS
+fi
+
+export ORACLE_CASES=$cases ORACLE_SEED=$seed ORACLE_STORY=$story CI=true
+echo "prove: $cases cases${seed:+, seed $seed}${story:+, story $story}"
+exec go test -count=1 -timeout 12h -v -run TestUnchangedIsTrue ./internal/oracle

@@ -1,0 +1,175 @@
+package oracle
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+// intent is the body of an apply and whom it is sent for.
+type intent struct {
+	body    []byte
+	manager string
+}
+
+// captureClient shows one object, or none, and keeps the first apply of it.
+// Nothing reaches the API server.
+type captureClient struct {
+	client.Client
+	shown map[string]any // nil: the object does not exist
+	child client.ObjectKey
+	gk    schema.GroupKind
+
+	mu       sync.Mutex
+	captured *intent
+}
+
+var errCaptured = errors.New("captured")
+
+// strangeAnnotation is in what the engine is shown, as if it had applied it:
+// no plan has it, so the object cannot be taken for right.
+const strangeAnnotation = "oracle.reconcilekit.dev/strange"
+
+// capture returns what an engine without memory would apply to the live object,
+// or to create it where live is nil. It returns nil when the engine would not
+// apply.
+func (s *story) capture(c *child, live map[string]any) *intent {
+	planned, err := c.planned()
+	if err != nil {
+		return nil
+	}
+	if live != nil {
+		live = estrange(live, fieldManager)
+	}
+	capturing := &captureClient{Client: s.oracle.client, shown: live, child: c.key, gk: c.kind.gvk.GroupKind()}
+	engine, err := apply.New(capturing, capturing, s.options())
+	if err != nil {
+		return nil
+	}
+	owner, _ := s.owner.DeepCopyObject().(client.Object)
+	engine.Apply(s.ctx, owner, setOf(planned))
+	return capturing.captured
+}
+
+// estrange makes the manager own one more field.
+func estrange(live map[string]any, manager string) map[string]any {
+	live = runtime.DeepCopyJSON(live)
+	metadata, _ := live["metadata"].(map[string]any)
+	annotations, _ := metadata["annotations"].(map[string]any)
+	if annotations == nil {
+		annotations = map[string]any{}
+		metadata["annotations"] = annotations
+	}
+	annotations[strangeAnnotation] = "x"
+	entries, _ := metadata["managedFields"].([]any)
+	found := false
+	for _, entry := range entries {
+		e, _ := entry.(map[string]any)
+		name, _ := e["manager"].(string)
+		if e["operation"] != "Apply" || !strings.HasPrefix(name, manager) {
+			continue
+		}
+		found = true
+		fields, _ := e["fieldsV1"].(map[string]any)
+		ownStrange(fields)
+	}
+	if !found {
+		fields := map[string]any{}
+		ownStrange(fields)
+		metadata["managedFields"] = append(entries, map[string]any{
+			"manager": manager, "operation": "Apply", "apiVersion": live["apiVersion"], "fieldsType": "FieldsV1", "fieldsV1": fields,
+		})
+	}
+	return live
+}
+
+func ownStrange(fields map[string]any) {
+	for _, field := range []string{"f:metadata", "f:annotations", "f:" + strangeAnnotation} {
+		below, ok := fields[field].(map[string]any)
+		if !ok {
+			below = map[string]any{}
+			fields[field] = below
+		}
+		fields = below
+	}
+}
+
+func (c *captureClient) isChild(o client.Object, key client.ObjectKey) bool {
+	gvk, err := c.GroupVersionKindFor(o)
+	return err == nil && gvk.GroupKind() == c.gk && key == c.child
+}
+
+func (c *captureClient) Get(_ context.Context, key client.ObjectKey, o client.Object, _ ...client.GetOption) error {
+	if c.shown == nil || !c.isChild(o, key) {
+		return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
+	}
+	return convert(c.shown, o)
+}
+
+func (c *captureClient) List(context.Context, client.ObjectList, ...client.ListOption) error {
+	return nil
+}
+
+func (c *captureClient) Patch(_ context.Context, o client.Object, patch client.Patch, opts ...client.PatchOption) error {
+	if !c.isChild(o, client.ObjectKeyFromObject(o)) {
+		return nil
+	}
+	if patch.Type() != types.ApplyPatchType {
+		return nil
+	}
+	data, err := patch.Data(o)
+	if err != nil {
+		return err
+	}
+	options := &client.PatchOptions{}
+	options.ApplyOptions(opts)
+	return c.keep(data, options.FieldManager)
+}
+
+func (c *captureClient) Create(_ context.Context, o client.Object, opts ...client.CreateOption) error {
+	options := &client.CreateOptions{}
+	options.ApplyOptions(opts)
+	data, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	return c.keep(data, options.FieldManager)
+}
+
+// keep keeps the body without what says which object it must hit, or that there
+// must be none.
+func (c *captureClient) keep(data []byte, manager string) error {
+	body := parse(data)
+	if metadata, ok := body["metadata"].(map[string]any); ok {
+		delete(metadata, "resourceVersion")
+		delete(metadata, "uid")
+	}
+	data, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.captured == nil {
+		c.captured = &intent{body: data, manager: manager}
+	}
+	return errCaptured
+}
+
+func (c *captureClient) Delete(context.Context, client.Object, ...client.DeleteOption) error {
+	return errCaptured
+}
+
+func (c *captureClient) Update(context.Context, client.Object, ...client.UpdateOption) error {
+	return errCaptured
+}

@@ -1,0 +1,117 @@
+package oracle
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+// child is one child of a story.
+type child struct {
+	kind *Kind
+	key  client.ObjectKey
+	mode apply.Mode
+	// seed decides about the Go type and about numbers.
+	seed uint64
+	// now is what is planned, accepted the last plan that the server took.
+	now, accepted intention
+	// theirs is what its owner makes of an object that is contributed to.
+	theirs map[string]any
+	// live is the object as the API server has it; nil if there is none.
+	live map[string]any
+	// checked reports whether nothing has changed since the last comparison
+	// with a dry run.
+	checked bool
+	// lost are the fields that we alone owned when managedFields were lost, by
+	// their path; nil if they were not, or if the engine cannot know any more.
+	lost map[string][]string
+}
+
+// intention is what is planned for a child.
+type intention struct {
+	content map[string]any
+	form    Form
+	rules   []apply.FieldRule
+}
+
+func (c *child) planned() (apply.Child, error) {
+	out, err := c.kind.object(c.now.content, c.now.form, c.key, c.seed)
+	out.Mode, out.Fields = c.mode, c.now.rules
+	return out, err
+}
+
+// seeds are the paths of the seeded fields.
+func (c *child) seeds() []string {
+	var out []string
+	for _, rule := range c.now.rules {
+		if rule.Policy == apply.SeedField {
+			out = append(out, rule.Path)
+		}
+	}
+	return out
+}
+
+// randomRules returns rules for fields that the content has.
+func randomRules(r *rand.Rand, content map[string]any) []apply.FieldRule {
+	var paths []string
+	fieldPaths(&paths, "", content, 3)
+	if len(paths) == 0 {
+		return nil
+	}
+	policies := []apply.FieldPolicy{apply.SeedField, apply.SeedField, apply.ForceField, apply.ForceField, apply.IgnoreField}
+	var out []apply.FieldRule
+	for range 1 + r.IntN(2) {
+		path := paths[r.IntN(len(paths))]
+		if slices.ContainsFunc(out, func(o apply.FieldRule) bool {
+			return strings.HasPrefix(path, o.Path) || strings.HasPrefix(o.Path, path)
+		}) {
+			continue
+		}
+		out = append(out, apply.FieldRule{Path: path, Policy: policies[r.IntN(len(policies))]})
+	}
+	return out
+}
+
+func fieldPaths(out *[]string, prefix string, m map[string]any, depth int) {
+	for _, name := range sorted(m) {
+		path := prefix + "." + name
+		if strings.ContainsAny(name, "./") {
+			path = prefix + `["` + name + `"]`
+		}
+		if below, ok := m[name].(map[string]any); ok && depth > 0 {
+			fieldPaths(out, path, below, depth-1)
+		}
+		if prefix != "" || name == "data" {
+			*out = append(*out, strings.TrimPrefix(path, "."))
+		}
+	}
+}
+
+// removePath removes the field at a path of the form that fieldPaths makes.
+func removePath(m map[string]any, path string) {
+	for path != "" {
+		name, rest := path, ""
+		if strings.HasPrefix(path, `["`) {
+			name, rest, _ = strings.Cut(path[2:], `"]`)
+		} else if i := strings.IndexAny(path, ".["); i >= 0 {
+			name, rest = path[:i], path[i:]
+		}
+		path = strings.TrimPrefix(rest, ".")
+		if path == "" {
+			delete(m, name)
+			return
+		}
+		below, ok := m[name].(map[string]any)
+		if !ok {
+			return
+		}
+		m = below
+	}
+}
+
+func sorted(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,127 @@
+package oracle
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/discovery"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/reconcilekit/reconcilekit/internal/widget"
+)
+
+// Oracle tells stories on one API server.
+type Oracle struct {
+	seed       uint64
+	client     client.Client
+	everyday   []*Kind
+	custom     []*Kind
+	namespaces []string
+	// Tally counts what happened.
+	Tally *Tally
+}
+
+// customCount is the number of kinds that are made up for a run.
+const customCount = 32
+
+// namespaceCount is the number of namespaces that the stories share.
+const namespaceCount = 4
+
+// Open makes up the kinds of a seed and installs them. The CRDs of widgets and
+// of HTTPRoute must be there.
+func Open(ctx context.Context, config *rest.Config, seed uint64) (*Oracle, error) {
+	config = rest.CopyConfig(config)
+	config.QPS = -1
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		clientgoscheme.AddToScheme, widget.AddToScheme, gatewayv1.Install, apiextensionsv1.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("oracle: %w", err)
+		}
+	}
+	o := &Oracle{seed: seed, custom: customKinds(seed, customCount, scheme), Tally: newTally()}
+	var err error
+	if o.client, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
+		return nil, fmt.Errorf("oracle: %w", err)
+	}
+	if err := o.install(ctx); err != nil {
+		return nil, fmt.Errorf("oracle: install the kinds of seed %d: %w", seed, err)
+	}
+	d, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("oracle: %w", err)
+	}
+	err = wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		// The document of a CRD's group comes a moment after the CRD.
+		o.everyday, err = openEverydayKinds(ctx, d, scheme)
+		return err == nil, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("oracle: read the schemas of everyday kinds: %w", err)
+	}
+	return o, nil
+}
+
+func (o *Oracle) install(ctx context.Context) error {
+	for i := range namespaceCount {
+		name := fmt.Sprintf("oracle-%d", i)
+		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if err := o.client.Create(ctx, ns); err != nil && !apierrors.IsAlreadyExists(err) {
+			return err
+		}
+		o.namespaces = append(o.namespaces, name)
+	}
+	for _, k := range o.custom {
+		if err := o.client.Create(ctx, k.definition()); err != nil {
+			return err
+		}
+	}
+	for _, k := range o.custom {
+		if err := o.established(ctx, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *Oracle) established(ctx context.Context, k *Kind) error {
+	return wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		if err := o.client.Get(ctx, client.ObjectKeyFromObject(k.definition()), crd); err != nil {
+			return false, err
+		}
+		for _, c := range crd.Status.Conditions {
+			switch {
+			case c.Type == apiextensionsv1.NonStructuralSchema && c.Status == apiextensionsv1.ConditionTrue:
+				return false, fmt.Errorf("%s: %s", k.gvk.Kind, c.Message)
+			case c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue:
+				return true, nil
+			}
+		}
+		return false, nil
+	})
+}
+
+// Failure is a promise that a story has broken.
+type Failure struct {
+	// Promise is which one, in a word.
+	Promise string
+	// Story is what happened, line by line.
+	Story []string
+	// Seed and Number repeat it.
+	Seed   uint64
+	Number int
+	// Steps is the number of steps told.
+	Steps int
+}

@@ -1,0 +1,174 @@
+package oracle_test
+
+import (
+	"context"
+	"fmt"
+	"go/build"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/reconcilekit/reconcilekit/internal/oracle"
+	"github.com/reconcilekit/reconcilekit/internal/widget"
+)
+
+// The variables of a search. hack/prove.sh sets them.
+const (
+	envCases = "ORACLE_CASES" // how many cases to tell
+	envSeed  = "ORACLE_SEED"  // the seed; that of the day by default
+	envStory = "ORACLE_STORY" // one story alone, told in full
+	envKeep  = "ORACLE_KEEP"  // go on after a failure
+)
+
+// A plain test run ends after drawn cases, or after drawnTime on a machine that
+// does much else.
+const (
+	drawn     = 1500
+	drawnTime = time.Minute
+)
+
+func number(name string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+func TestUnchangedIsTrue(t *testing.T) {
+	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
+		if os.Getenv("CI") != "" {
+			t.Fatal("KUBEBUILDER_ASSETS is not set; run make assets")
+		}
+		t.Skip("KUBEBUILDER_ASSETS is not set; run make assets")
+	}
+	log.SetLogger(logr.Discard())
+	now := time.Now().UTC()
+	seed := number(envSeed, now.Year()*10000+int(now.Month())*100+now.Day())
+	t.Logf("seed %d", seed)
+	o, err := oracle.Open(t.Context(), start(t), uint64(seed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	search := &search{t: t, oracle: o, cases: number(envCases, drawn), started: time.Now()}
+	if os.Getenv(envCases) == "" {
+		search.most = drawnTime
+	}
+	if story := number(envStory, -1); story >= 0 {
+		search.tell(t.Context(), story)
+	} else {
+		search.run(t.Context())
+	}
+	if testing.Verbose() {
+		for _, example := range o.Tally.Examples() {
+			t.Logf("a write that changed nothing:\n%s", example)
+		}
+	}
+	t.Logf("seed %d, %s\n%s", seed, time.Since(search.started).Round(time.Second), o.Tally)
+}
+
+// start starts an API server that need not survive a crash.
+func start(t *testing.T) *rest.Config {
+	t.Helper()
+	gateway, err := build.Import("sigs.k8s.io/gateway-api/apis/v1", ".", build.FindOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	crds := filepath.Join(gateway.Dir, "..", "..", "config", "crd", "standard")
+	server := &envtest.Environment{
+		BinaryAssetsDirectory:    os.Getenv("KUBEBUILDER_ASSETS"),
+		CRDDirectoryPaths:        []string{filepath.Join(crds, "gateway.networking.k8s.io_httproutes.yaml")},
+		CRDs:                     []*apiextensionsv1.CustomResourceDefinition{widget.CRD()},
+		ErrorIfCRDPathMissing:    true,
+		ControlPlaneStartTimeout: 3 * time.Minute, ControlPlaneStopTimeout: time.Minute,
+	}
+	server.ControlPlane.GetAPIServer().Configure().
+		Set("advertise-address", "127.0.0.1").Set("endpoint-reconciler-type", "none").
+		Set("enable-priority-and-fairness", "false").Set("service-cluster-ip-range", "10.0.0.0/16")
+	server.ControlPlane.Etcd = &envtest.Etcd{}
+	server.ControlPlane.Etcd.Configure().Append("unsafe-no-fsync", "true")
+	config, err := server.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Stop() })
+	return config
+}
+
+// search tells stories until there are enough cases.
+type search struct {
+	t       *testing.T
+	oracle  *oracle.Oracle
+	cases   int
+	started time.Time
+	most    time.Duration // how long to go on; 0 is no limit
+	next    atomic.Int64
+	failed  atomic.Bool
+	report  sync.Mutex
+}
+
+func (s *search) run(ctx context.Context) {
+	done := make(chan struct{})
+	go s.progress(done)
+	var wg sync.WaitGroup
+	for range 2 * runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for s.more() {
+				s.tell(ctx, int(s.next.Add(1)-1))
+			}
+		})
+	}
+	wg.Wait()
+	close(done)
+}
+
+// more reports whether another story is to be told.
+func (s *search) more() bool {
+	if s.failed.Load() && os.Getenv(envKeep) == "" {
+		return false
+	}
+	return s.oracle.Tally.Cases() < s.cases && (s.most == 0 || time.Since(s.started) < s.most)
+}
+
+func (s *search) tell(ctx context.Context, n int) {
+	failure, err := s.oracle.Tell(ctx, n)
+	if err != nil {
+		s.failed.Store(true)
+		s.t.Errorf("story %d: %v", n, err)
+		return
+	}
+	if failure == nil {
+		return
+	}
+	s.failed.Store(true)
+	s.report.Lock()
+	defer s.report.Unlock()
+	failure = s.oracle.Shrink(ctx, failure)
+	s.t.Errorf("%s", failure)
+}
+
+// progress says every half a minute how far the search is.
+func (s *search) progress(done chan struct{}) {
+	ticker := time.NewTicker(30 * time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-ticker.C:
+			n, took := s.oracle.Tally.Cases(), time.Since(s.started)
+			left := time.Duration(float64(took) / float64(max(n, 1)) * float64(s.cases-n))
+			fmt.Printf("oracle: %d of %d cases, %.0f a second, %s left\n", n, s.cases, float64(n)/took.Seconds(), left.Round(time.Second))
+		}
+	}
+}

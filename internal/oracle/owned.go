@@ -1,0 +1,151 @@
+package oracle
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// firstApply is the manager to whom the API server gives what is in an object
+// without managedFields when somebody applies to it.
+const firstApply = "before-first-apply"
+
+// ownedBy returns the leaves that managers own in the object: ours by apply, or
+// those of everybody else.
+func ownedBy(o map[string]any, ours bool) map[string][]string {
+	out := map[string][]string{}
+	metadata, _ := o["metadata"].(map[string]any)
+	entries, _ := metadata["managedFields"].([]any)
+	for _, entry := range entries {
+		e, _ := entry.(map[string]any)
+		name, _ := e["manager"].(string)
+		mine := strings.HasPrefix(name, fieldManager) && e["operation"] == "Apply" && e["subresource"] == nil
+		if mine != ours || name == firstApply {
+			continue
+		}
+		fields, _ := e["fieldsV1"].(map[string]any)
+		leaves(out, nil, fields)
+	}
+	return out
+}
+
+func leaves(out map[string][]string, path []string, fields map[string]any) {
+	below := false
+	for name, value := range fields {
+		if name == "." {
+			continue
+		}
+		below = true
+		m, _ := value.(map[string]any)
+		leaves(out, append(slices.Clone(path), name), m)
+	}
+	if !below && len(path) > 0 {
+		out[strings.Join(path, " ")] = path
+	}
+}
+
+// noteLost remembers what we alone owned when our entry of managedFields goes.
+// Only an engine that was there before can know.
+func (c *child) noteLost(before map[string]any, wasRight bool) {
+	if c.live == nil {
+		c.lost = nil
+		return
+	}
+	if !wasRight || len(ownedBy(c.live, true)) > 0 {
+		return
+	}
+	others := ownedBy(before, false)
+	for name, path := range ownedBy(before, true) {
+		if _, shared := others[name]; shared {
+			continue
+		}
+		if c.lost == nil {
+			c.lost = map[string][]string{}
+		}
+		c.lost[name] = path
+	}
+}
+
+// notLeftBehind checks that what left the plan after managedFields were lost is
+// gone from the object, unless others own it or the server would fill it in.
+func (s *story) notLeftBehind(c *child, rests bool) {
+	if len(c.lost) == 0 || !rests || c.live == nil || s.broken != "" {
+		return
+	}
+	ours, others := ownedBy(c.live, true), ownedBy(c.live, false)
+	for name, path := range c.lost {
+		_, mine := ours[name]
+		_, shared := others[name]
+		if !exists(c.live, path) {
+			delete(c.lost, name) // it went; who puts it there again is somebody else
+			continue
+		}
+		if mine || shared || s.filledIn(c, path) {
+			continue
+		}
+		s.fail("left behind", name+" was ours when managedFields were lost, has left the plan, and is still there",
+			"live: "+full(c.live))
+		return
+	}
+}
+
+// filledIn reports whether the server puts a value there by itself, as it does
+// for an object of the same plan that is new.
+func (s *story) filledIn(c *child, path []string) bool {
+	in := s.capture(c, nil)
+	if in == nil {
+		return true
+	}
+	body := parse(in.body)
+	metadata, _ := body["metadata"].(map[string]any)
+	metadata["name"] = c.key.Name + "-new"
+	fresh := c.reference()
+	fresh.SetName(c.key.Name + "-new")
+	text, err := jsonText(body)
+	if err != nil {
+		return true
+	}
+	renamed := &intent{manager: in.manager, body: []byte(text)}
+	if err := s.oracle.client.Patch(s.ctx, fresh, renamed.patch(), renamed.dryRun()...); client.IgnoreNotFound(err) != nil {
+		return true
+	}
+	return exists(jsonOf(fresh), path)
+}
+
+// exists reports whether the object has a value at a path of managedFields.
+func exists(value any, path []string) bool {
+	if len(path) == 0 {
+		return true
+	}
+	kind, text, _ := strings.Cut(path[0], ":")
+	rest := path[1:]
+	if kind == "f" {
+		m, _ := value.(map[string]any)
+		below, ok := m[text]
+		return ok && exists(below, rest)
+	}
+	items, _ := value.([]any)
+	var want any
+	_ = json.Unmarshal([]byte(text), &want)
+	for _, item := range items {
+		if kind == "k" && hasKeys(item, want) || kind == "v" && fmt.Sprint(item) == fmt.Sprint(want) {
+			return exists(item, rest)
+		}
+	}
+	return false
+}
+
+func hasKeys(item, keys any) bool {
+	m, _ := item.(map[string]any)
+	want, _ := keys.(map[string]any)
+	for name, value := range want {
+		if !reflect.DeepEqual(fmt.Sprint(m[name]), fmt.Sprint(value)) {
+			return false
+		}
+	}
+	return len(want) > 0
+}

@@ -1,0 +1,196 @@
+package oracle
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+// plan is what the story plans at this moment, made anew as an author does.
+func (s *story) plan() apply.Plan {
+	children := make([]apply.Child, 0, len(s.children))
+	for _, c := range s.children {
+		planned, err := c.planned()
+		if err != nil {
+			// Not every content has a form in Go.
+			c.now = c.accepted
+			planned, _ = c.planned()
+		}
+		children = append(children, planned)
+	}
+	return setOf(children...)
+}
+
+func setOf(children ...apply.Child) apply.Plan { return apply.Plan{Children: children} }
+
+// pass applies the plan once, and checks what the engine claims about each
+// child.
+func (s *story) pass() (apply.Result, []string, error) {
+	before := make([]map[string]any, len(s.children))
+	for i, c := range s.children {
+		before[i] = c.live
+	}
+	result := s.engine.Apply(s.ctx, s.owner, s.plan())
+	sent := s.client.take()
+	s.say("   pass: %s %v", outcomes(result), sent)
+	if result.OwnerErr != nil {
+		return result, sent, fmt.Errorf("story %d: %w", s.number, result.OwnerErr)
+	}
+	for i, c := range s.children {
+		if len(sent) > 0 {
+			c.checked = false
+			if err := s.refresh(c); err != nil {
+				return result, sent, err
+			}
+		}
+		switch result.Objects[i].Outcome {
+		case apply.Unchanged:
+			s.countWrite(c, before[i], sent)
+			s.compare(c)
+			s.notLeftBehind(c, len(sent) == 0)
+		case apply.Created, apply.Updated:
+			s.countWrite(c, before[i], sent)
+		default:
+			s.say("     %v", result.Objects[i].Err)
+		}
+	}
+	return result, sent, nil
+}
+
+// countWrite counts a write to the child, and whether it changed anything.
+func (s *story) countWrite(c *child, before map[string]any, sent []string) {
+	if wroteTo(sent, c) {
+		needless := before != nil && c.live != nil && len(differences(before, c.live, fieldManager)) == 0
+		s.tally.write(c, needless, s.lines)
+	}
+}
+
+// wroteTo reports whether one of the requests wrote to the child.
+func wroteTo(sent []string, c *child) bool {
+	return slices.ContainsFunc(sent, func(line string) bool {
+		return !strings.HasPrefix(line, "GET ") && strings.HasSuffix(line, c.kind.gvk.Kind+" "+c.key.Name)
+	})
+}
+
+// compare checks a child that is called unchanged: a forced dry run of its
+// apply changes nothing.
+func (s *story) compare(c *child) {
+	if c.checked || s.broken != "" {
+		return
+	}
+	s.tally.check()
+	if c.live == nil {
+		s.fail("unchanged", "the object does not exist")
+		return
+	}
+	var found []string
+	for _, in := range s.intents(c) {
+		answer := c.kind.newObject(c.now.form) // as it is read
+		answer.SetName(c.key.Name)
+		answer.SetNamespace(c.key.Namespace)
+		if err := s.oracle.client.Patch(s.ctx, answer, in.patch(), in.dryRun()...); err != nil {
+			found = []string{"the dry run fails: " + err.Error()}
+			continue
+		}
+		answer.GetObjectKind().SetGroupVersionKind(c.kind.gvk)
+		manager := in.manager
+		if s.strips {
+			manager = "" // what nobody sees nobody can compare
+		}
+		if found = differences(c.live, jsonOf(answer), manager); len(found) == 0 {
+			c.checked = true
+			return
+		}
+	}
+	s.fail("unchanged", append(found, "live: "+full(c.live))...)
+}
+
+// intents are what a right engine may have in mind: seeded fields may be
+// yielded or kept.
+func (s *story) intents(c *child) []*intent {
+	var out []*intent
+	for _, live := range []map[string]any{c.live, nil} {
+		in := s.capture(c, live)
+		if in == nil {
+			continue
+		}
+		// Each seed may be yielded or not.
+		seeds := c.seeds()
+		for some := range 1 << len(seeds) {
+			var yielded []string
+			for i, seed := range seeds {
+				if some>>i&1 == 1 {
+					yielded = append(yielded, seed)
+				}
+			}
+			out = append(out, in.without(yielded))
+		}
+		if len(seeds) == 0 {
+			return out
+		}
+	}
+	if len(out) == 0 {
+		s.fail("unchanged", "an engine without memory would not apply it")
+	}
+	return out
+}
+
+func (s *story) fail(promise string, why ...string) {
+	if s.broken != "" {
+		return
+	}
+	s.broken = promise
+	s.say("BROKEN (%s):", promise)
+	for _, line := range why {
+		s.say("  %s", line)
+	}
+}
+
+func outcomes(result apply.Result) string {
+	words := make([]string, 0, len(result.Objects))
+	for i := range result.Objects {
+		words = append(words, string(result.Objects[i].Outcome))
+	}
+	return strings.Join(words, ", ")
+}
+
+// reference is the child with nothing but its name.
+func (c *child) reference() client.Object {
+	m := c.kind.newObject(Unstructured)
+	m.SetName(c.key.Name)
+	m.SetNamespace(c.key.Namespace)
+	return m
+}
+
+// without is the intent without the fields.
+func (i *intent) without(paths []string) *intent {
+	if len(paths) == 0 {
+		return i
+	}
+	body := parse(i.body)
+	for _, path := range paths {
+		removePath(body, path)
+	}
+	data, _ := jsonText(body)
+	return &intent{body: []byte(data), manager: i.manager}
+}
+
+func (i *intent) patch() client.Patch { return client.RawPatch(types.ApplyPatchType, i.body) }
+
+func (i *intent) dryRun() []client.PatchOption {
+	return []client.PatchOption{client.DryRunAll, client.ForceOwnership, client.FieldOwner(i.manager)}
+}
+
+func (i intention) same(other intention) bool { return reflect.DeepEqual(i, other) }
+
+func jsonText(value any) (string, error) {
+	out, err := json.Marshal(value)
+	return string(out), err
+}

@@ -1,0 +1,43 @@
+package oracle
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Shrink tells the story of a failure again with as few steps as still break
+// the same promise. It returns the shortest failure found.
+func (o *Oracle) Shrink(ctx context.Context, f *Failure) *Failure {
+	const tries = 60
+	skip := map[int]bool{}
+	for i := f.Steps; i < stepCount; i++ {
+		skip[i] = true
+	}
+	n := 0
+	for chunk := 8; chunk >= 1; chunk /= 2 {
+		for first := 1; first < stepCount && n < tries; first += chunk {
+			tried := map[int]bool{}
+			news := false
+			for i := range stepCount {
+				tried[i] = skip[i] || (i >= first && i < first+chunk)
+				news = news || tried[i] != skip[i]
+			}
+			if !news {
+				continue
+			}
+			n++
+			shorter, err := o.tell(ctx, f.Number, fmt.Sprintf("-s%d", n), tried, newTally())
+			if err == nil && shorter != nil && shorter.Promise == f.Promise {
+				f, skip = shorter, tried
+			}
+		}
+	}
+	return f
+}
+
+// String renders the story with what repeats it.
+func (f *Failure) String() string {
+	return fmt.Sprintf("seed %d story %d breaks %q; repeat with ORACLE_SEED=%d ORACLE_STORY=%d:\n%s",
+		f.Seed, f.Number, f.Promise, f.Seed, f.Number, strings.Join(f.Story, "\n"))
+}

@@ -1,0 +1,195 @@
+package oracle
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+// step lets one or two things happen to one child, then passes until the engine
+// rests.
+func (s *story) step(i int) error {
+	c := s.children[s.random.IntN(len(s.children))]
+	if i == 0 {
+		s.tally.event("first plan", c.kind)
+		return s.settle(c)
+	}
+	s.clock.Step(time.Hour)
+	happened := 1
+	if s.random.IntN(4) == 0 {
+		happened = 2
+	}
+	lag := s.random.IntN(8) == 0
+	for range happened {
+		if err := s.event(i, c); err != nil {
+			return err
+		}
+	}
+	if lag {
+		return s.settleLagging(c)
+	}
+	return s.settle(c)
+}
+
+// event lets one thing happen.
+func (s *story) event(i int, c *child) error {
+	n := s.random.IntN(100)
+	switch {
+	case n < 45:
+		s.changePlan(i, c)
+	case n < 86:
+		return s.foreign(i, c)
+	case n < 92:
+		s.say("%d. restart", i)
+		s.tally.event("restart", c.kind)
+		return s.restart()
+	case n < 96:
+		forms := c.kind.forms()
+		c.now.form = forms[s.random.IntN(len(forms))]
+		c.seed = s.random.Uint64()
+		s.say("%d. planned as %s", i, c.now.form)
+		s.tally.event("other Go type", c.kind)
+		c.checked = false
+		return s.refresh(c)
+	default:
+		c.now.rules = randomRules(s.random, c.now.content)
+		s.tally.event("rules", c.kind)
+		if s.random.IntN(2) == 0 {
+			c.now.rules = nil
+		}
+		s.say("%d. rules %v", i, c.now.rules)
+		c.checked = false
+	}
+	return nil
+}
+
+func (s *story) changePlan(i int, c *child) {
+	for range 1 + s.random.IntN(2) {
+		value, said := c.kind.shape.Mutate(s.random, c.now.content)
+		if m, ok := value.(map[string]any); ok {
+			c.now.content = m
+			s.say("%d. plan %s%s", i, c.key.Name, said)
+		}
+	}
+	s.tally.event("plan", c.kind)
+	c.checked = false
+}
+
+// foreign lets somebody else write. What the server refuses has not happened.
+func (s *story) foreign(i int, c *child) error {
+	if c.live == nil {
+		if c.mode == apply.Contribute {
+			return errors.Join(s.make(c), s.refresh(c))
+		}
+		return nil
+	}
+	before, wasRight := c.live, c.checked
+	for range 4 {
+		said, err := foreignWrite(s.ctx, s.oracle.client, s.random, c.kind, c.live)
+		if err != nil {
+			continue
+		}
+		s.say("%d. %s: %s", i, c.key.Name, said)
+		if err := s.refresh(c); err != nil {
+			return err
+		}
+		if !s.strips {
+			c.noteLost(before, wasRight)
+		}
+		s.tally.event("foreign write", c.kind)
+		c.checked = false
+		return nil
+	}
+	return nil
+}
+
+// settle passes until nothing is sent. Whatever is called unchanged on the way
+// is compared with a dry run.
+func (s *story) settle(c *child) error {
+	for n := range mostPasses {
+		result, sent, err := s.pass()
+		if err != nil || s.broken != "" {
+			return err
+		}
+		// What keeps failing is tried again as often as there are passes: how
+		// long to wait is the business of the work queue.
+		if len(sent) == 0 || n >= failingPasses && fails(result) {
+			return s.rested(c, result)
+		}
+	}
+	s.fail("rest", fmt.Sprintf("%d passes without an end of requests", mostPasses))
+	return nil
+}
+
+// settleLagging passes while the cache does not show our own writes.
+func (s *story) settleLagging(c *child) error {
+	for range 2 {
+		result := s.engine.Apply(s.ctx, s.owner, s.plan())
+		sent := s.client.take()
+		s.say("   lagging pass: %s %v", outcomes(result), sent)
+		for i, child := range s.children {
+			if _, err := s.read(child); err != nil {
+				return err
+			}
+			if len(sent) > 0 {
+				child.checked = false
+			}
+			if result.Objects[i].Outcome == apply.Unchanged {
+				s.compare(child)
+			}
+		}
+		if s.broken != "" {
+			return nil
+		}
+		s.clock.Step(time.Second)
+	}
+	for _, child := range s.children {
+		if err := s.refresh(child); err != nil {
+			return err
+		}
+	}
+	return s.settle(c)
+}
+
+// rested handles a plan that could not be carried out: what the server refuses
+// goes back to what it took, an object that is stuck goes away.
+func (s *story) rested(c *child, result apply.Result) error {
+	outcome := result.Objects[s.index(c)].Outcome
+	s.tally.outcome(string(outcome))
+	if outcome == apply.Unchanged {
+		c.accepted = c.now
+		return nil
+	}
+	if c.now.same(c.accepted) {
+		if c.live != nil && s.random.IntN(2) == 0 {
+			s.say("   the object is removed by hand")
+			c.checked, c.lost = false, nil
+			s.remove(c)
+			return s.refresh(c)
+		}
+		return nil
+	}
+	s.say("   the plan goes back to the last one that worked")
+	c.now, c.checked = c.accepted, false
+	if err := s.refresh(c); err != nil {
+		return err
+	}
+	s.clock.Step(time.Hour)
+	return s.settle(c)
+}
+
+func fails(result apply.Result) bool {
+	return slices.ContainsFunc(result.Objects, func(o apply.ObjectResult) bool { return o.Outcome == apply.Failed })
+}
+
+func (s *story) index(c *child) int {
+	for i := range s.children {
+		if s.children[i] == c {
+			return i
+		}
+	}
+	return -1
+}
