@@ -77,6 +77,7 @@ func Outdated(child client.Object, name string, scheme *runtime.Scheme) (client.
 	old.SetLabels(twin.GetLabels())
 	old.SetAnnotations(twin.GetAnnotations())
 	old.SetOwnerReferences(twin.GetOwnerReferences())
+	old.SetManagedFields(twin.GetManagedFields()) // a label alone proves nothing: our manager has to own it
 
 	return old, nil
 }
