@@ -46,7 +46,9 @@ func TestRights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	th.create(old)
+	if err := reconciletest.CreateOutdated(t.Context(), th, old); err != nil {
+		t.Fatal(err)
+	}
 	th.run(rights.Config())
 	th.gone(old)
 

@@ -67,7 +67,9 @@ func TestRights(t *testing.T) { //nolint:paralleltest // the operator is configu
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.create(t, twin)
+		if err := reconciletest.CreateOutdated(t.Context(), w, twin); err != nil {
+			t.Fatal(err)
+		}
 		old = append(old, twin)
 	}
 	w.start(t)

@@ -72,7 +72,9 @@ func TestRights(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		create(twin)
+		if err := reconciletest.CreateOutdated(ctx, c, twin); err != nil {
+			t.Fatal(err)
+		}
 		old = append(old, twin)
 	}
 	start(t, rights.Config(), election)

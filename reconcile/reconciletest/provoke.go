@@ -1,10 +1,13 @@
 package reconciletest
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -80,4 +83,26 @@ func Outdated(child client.Object, name string, scheme *runtime.Scheme) (client.
 	old.SetManagedFields(twin.GetManagedFields()) // a label alone proves nothing: our manager has to own it
 
 	return old, nil
+}
+
+// CreateOutdated stores what [Outdated] returned under the field manager that made the original, which is what proves to
+// the engine whose it is.
+func CreateOutdated(ctx context.Context, c client.Client, twin client.Object) error {
+	var manager string
+
+	for _, entry := range twin.GetManagedFields() {
+		if entry.Operation == metav1.ManagedFieldsOperationApply {
+			manager = entry.Manager
+
+			break
+		}
+	}
+
+	if manager == "" {
+		return fmt.Errorf("create the outdated %s: nobody has applied the original", twin.GetName())
+	}
+
+	twin.SetManagedFields(nil)
+
+	return c.Patch(ctx, twin, client.Apply, client.FieldOwner(manager), client.ForceOwnership) //nolint:staticcheck // an object, not an apply configuration
 }
