@@ -46,7 +46,7 @@ func TestRights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := reconciletest.CreateOutdated(t.Context(), th, old); err != nil {
+	if err := reconciletest.CreateOutdated(th.Context(), th.c, old); err != nil {
 		t.Fatal(err)
 	}
 	th.run(rights.Config())
