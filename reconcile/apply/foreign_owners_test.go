@@ -154,8 +154,9 @@ var _ = Describe("An owner that is a child", func() {
 			Expect(inner.stored().ResourceVersion).To(Equal(version))
 			w.restart()
 			inner.engine, inner.requests = w.engine, w.requests
-			w.quiet(3, parent)
+			w.converge(parent)
 			inner.quiet(3, role)
+			Expect(inner.stored().ResourceVersion).To(Equal(version))
 			tracked()
 		}
 

@@ -51,8 +51,8 @@ var _ = Describe("A child that cannot be changed as planned", func() {
 		},
 		"Service with a port of the node": func(n int) client.Object {
 			o := &corev1.Service{ObjectMeta: meta("x"), Spec: servicePort()}
-			o.Spec.Type, o.Spec.Ports[0].NodePort = corev1.ServiceTypeNodePort, 31777
-			o.Spec.ClusterIP = fmt.Sprintf("10.0.0.%d", 100+n)
+			o.Spec.Type, o.Spec.Ports[0].NodePort = corev1.ServiceTypeNodePort, 30011
+			o.Spec.ClusterIP = fmt.Sprintf("10.0.0.%d", 10+n) // of those that are not given out while others are left
 			return o
 		},
 		"PersistentVolumeClaim": func(n int) client.Object {
