@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -195,11 +196,15 @@ func (p *pass) lookLive(l *look, gk schema.GroupKind, near []string) *kind {
 // listLive lists a kind in a namespace and reports whether that went well.
 func (p *pass) listLive(l *look, k *kind, namespace string) bool {
 	gk := k.gvk.GroupKind()
+	if p.foundEmpty(gk, namespace) {
+		return true
+	}
 	err := p.spend()
 	if err == nil {
 		var found []memberObject
 		if found, err = p.listIn(k.gvk, nil, namespace); err == nil {
 			l.members = append(l.members, found...)
+			p.noteEmpty(gk, namespace, len(found) == 0)
 			return true
 		}
 	}
@@ -213,6 +218,31 @@ func (p *pass) listLive(l *look, k *kind, namespace string) bool {
 		p.listFailed(l, gk, err)
 	}
 	return false
+}
+
+// place is where children of a kind may be.
+type place struct {
+	kind      schema.GroupKind
+	namespace string
+}
+
+// foundEmpty reports whether an earlier pass over an owner that is being
+// deleted has found nothing there a moment ago. A deletion that needs more
+// requests than one pass may send goes on where the last pass ended.
+func (p *pass) foundEmpty(gk schema.GroupKind, namespace string) bool {
+	at, known := p.memory.prune.empty[place{gk, namespace}]
+	return known && p.finalize && p.now.Sub(at) < settleTime
+}
+
+func (p *pass) noteEmpty(gk schema.GroupKind, namespace string, empty bool) {
+	if !p.finalize || !empty {
+		return
+	}
+	m := &p.memory.prune
+	if m.empty == nil {
+		m.empty = map[place]time.Time{}
+	}
+	m.empty[place{gk, namespace}] = p.now
 }
 
 // notServed notes a kind of which there is nothing, as far as the API server

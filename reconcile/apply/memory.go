@@ -119,6 +119,7 @@ func (o *ownerMemory) clone() *ownerMemory {
 		uid: o.uid, key: o.key, pass: o.pass, metadata: o.metadata, sets: o.sets, contributor: o.contributor, prune: o.prune, guard: o.guard,
 		children: make(map[applyset.ObjectID]*childMemory, len(o.children)),
 	}
+	out.prune.empty, out.prune.absent = maps.Clone(o.prune.empty), maps.Clone(o.prune.absent)
 	for id, m := range o.children {
 		copied := *m
 		if m.trouble != nil {

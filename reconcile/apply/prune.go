@@ -26,6 +26,9 @@ type pruneMemory struct {
 	// held is what the last listing has left alone because it is not known what
 	// is wanted, nil if there was nothing.
 	held *PruneBlockedError
+	// empty is where, and when, a pass over an owner that is being deleted has
+	// found nothing.
+	empty map[place]time.Time
 	// absent is since when a kind is not served, as far as a deletion of the
 	// owner has to know.
 	absent map[schema.GroupKind]time.Time
