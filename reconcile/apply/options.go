@@ -52,7 +52,7 @@ type Options struct {
 	Kinds []ChildKind
 	// LiveReads is the number of requests that one pass may send to look for
 	// children that are no longer planned, and for contributions to give back.
-	// What is left over is for the next pass. Default 20.
+	// What is left over is for the next pass. Default 100.
 	LiveReads int
 	// Propagation is how the dependents of a deleted child go. It holds for
 	// prunes, planned deletions without [PropagationPolicy], and recreations.
@@ -89,7 +89,7 @@ const (
 	defaultWorkers  = 4
 	defaultLag      = 10 * time.Second
 	defaultContest  = 5 * time.Minute
-	defaultReads    = 20
+	defaultReads    = 100
 )
 
 func (o Options) withDefaults() (Options, error) {
