@@ -103,10 +103,11 @@ var _ = Describe("A kind that a new version owns no more", func() {
 		stop := first.operate(namespace)
 		Expect(c.Create(ctx, w)).To(Succeed())
 		Eventually(func() error {
-			if err := c.Get(ctx, client.ObjectKeyFromObject(policy), policy); err != nil {
+			// The plan copies policy and role meanwhile: read into others.
+			if err := c.Get(ctx, client.ObjectKeyFromObject(policy), &networkingv1.NetworkPolicy{}); err != nil {
 				return err
 			}
-			return c.Get(ctx, client.ObjectKeyFromObject(role), role)
+			return c.Get(ctx, client.ObjectKeyFromObject(role), &rbacv1.ClusterRole{})
 		}).Should(Succeed())
 		stop()
 	})
