@@ -73,6 +73,7 @@ func TestRights(t *testing.T) { //nolint:paralleltest // the operator is configu
 		old = append(old, twin)
 	}
 	w.start(t)
+	w.touch(t, one) // a volume is pruned only after a change of the spec
 	w.gone(t, old...)
 	w.delete(t, one)
 	w.delete(t, two)
