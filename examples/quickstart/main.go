@@ -18,6 +18,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	v1 "github.com/reconcilekit/reconcilekit/examples/quickstart/api/v1"
@@ -122,6 +123,7 @@ func main() {
 	flag.StringVar(&hooks.CertDir, "webhook-cert-dir", "", "folder with tls.crt and tls.key of the webhook server")
 	describes := flag.Bool("describe", false, "print what the operator watches, reads and writes, and exit")
 	flag.Parse() // --kubeconfig, too
+	ctrl.SetLogger(zap.New())
 	if *describes {
 		page, err := describe()
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/go-logr/logr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -21,6 +22,7 @@ type queue = workqueue.TypedRateLimitingInterface[ctrl.Request]
 // watcher turns the events of one kind into owners. All reasons for which an owner may be concerned come together here,
 // so that one event enqueues it once: it is the owner itself, it controls the object, it read it, or a mapping names it.
 type watcher struct {
+	logger   logr.Logger
 	kind     *kind
 	owner    *kind // the reconciled kind
 	tracker  *tracker
@@ -53,6 +55,7 @@ func (w *watcher) handler() handler.EventHandler {
 
 func (w *watcher) create(ctx context.Context, e event.CreateEvent, q queue) {
 	w.kind.seen.see(e.Object)
+	w.kind.checkFilter(w.logger, e.Object)
 	w.tell(nil, e.Object)
 	w.enqueue(ctx, q, change{event: eventCreate, after: e.Object, initial: e.IsInInitialList}, func(p predicate.Predicate) bool {
 		return p.Create(e)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -63,11 +64,25 @@ type kind struct {
 	// appeared counts how often the CRD of an optional kind has come.
 	appeared atomic.Uint64
 	seen     observed
+
+	unfiltered sync.Once // guards the complaint that the filter was not installed
 }
 
 // has says whether the kind was declared for one of the purposes.
 func (k *kind) has(purposes ...purpose) bool {
 	return slices.ContainsFunc(k.declarations, func(d declaration) bool { return slices.Contains(purposes, d.purpose) })
+}
+
+// checkFilter logs, once, that the cache holds what the filter of the kind keeps out: the manager was made without [CacheOptions].
+func (k *kind) checkFilter(logger logr.Logger, object client.Object) {
+	if k.filter == nil || k.filter.Matches(labels.Set(object.GetLabels())) {
+		return
+	}
+	k.unfiltered.Do(func() {
+		logger.Error(nil, "the filter of the kind is not installed: the cache holds all its objects, and reads find them; "+
+			"make the manager with the cache options that CacheOptions returns for this controller",
+			"kind", printKind(k.GroupVersionKind), "filter", k.filter.String(), "found", client.ObjectKeyFromObject(object))
+	})
 }
 
 // name is the key under which the API server knows the object: a kind without namespaces ignores the namespace.

@@ -27,13 +27,17 @@ import (
 const defaultSyncTimeout = 2 * time.Minute
 
 // SetupWithManager builds the controller and adds it to the manager. It fails when a declaration is not in the scheme,
-// when declarations contradict each other, and when a kind that is not [Builder.Optional] is not installed.
+// when declarations contradict each other, when a kind that is not [Builder.Optional] is not installed, and when the owner's kind is
+// served without the status subresource.
 func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	kinds, err := b.resolve(b.name, mgr.GetScheme())
 	if err != nil {
 		return err
 	}
 	if err := b.locate(mgr, kinds); err != nil {
+		return err
+	}
+	if err := b.checkStatus(mgr, kinds.kinds[0]); err != nil {
 		return err
 	}
 	if err := b.claim(mgr, kinds.kinds[0].GroupKind()); err != nil {
@@ -214,7 +218,8 @@ func (b *Builder[T, F, O]) watch(
 	}
 	for _, k := range reads.installable() {
 		w := &watcher{
-			kind: k, owner: reads.kinds[0], tracker: reads.tracker, wakes: woken, board: b.board, statuses: &reads.statuses,
+			logger: mgr.GetLogger().WithValues("controller", b.name),
+			kind:   k, owner: reads.kinds[0], tracker: reads.tracker, wakes: woken, board: b.board, statuses: &reads.statuses,
 		}
 		if k.has(purposeOwns) {
 			w.announce = reads.announce

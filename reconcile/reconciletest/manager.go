@@ -152,9 +152,10 @@ func (d discovery) RoundTrip(request *http.Request) (*http.Response, error) {
 	gv, err := schema.ParseGroupVersion(version)
 	for _, gvk := range d.world.fake.tracker.kinds {
 		if err == nil && gvk.GroupVersion() == gv {
-			list.APIResources = append(list.APIResources, metav1.APIResource{
-				Name: d.world.resource(gvk).Resource, Kind: gvk.Kind, Namespaced: !d.world.fake.cluster[gvk],
-			})
+			one := metav1.APIResource{Name: d.world.resource(gvk).Resource, Kind: gvk.Kind, Namespaced: !d.world.fake.cluster[gvk]}
+			list.APIResources = append(list.APIResources, one)
+			one.Name += "/status"
+			list.APIResources = append(list.APIResources, one)
 		}
 	}
 	code := http.StatusOK

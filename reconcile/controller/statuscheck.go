@@ -1,0 +1,56 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/discovery"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+)
+
+// discoverTimeout bounds the question at the set-up.
+const discoverTimeout = 10 * time.Second
+
+// checkStatus refuses an owner kind without the status subresource: the API server would drop or refuse every status, so that nobody would
+// see a condition. When the API server does not say what it serves, the log has that and the set-up goes on.
+func (b *Builder[T, F, O]) checkStatus(mgr manager.Manager, owner *kind) error {
+	if owner.representation == virtual || mgr.GetConfig() == nil {
+		return nil
+	}
+	missing, err := withoutStatus(mgr, owner)
+	if err != nil {
+		mgr.GetLogger().Info("cannot check whether the kind has a status subresource", "controller", b.name,
+			"kind", printKind(owner.GroupVersionKind), "error", err.Error())
+		return nil
+	}
+	if missing {
+		return fmt.Errorf("controller %q: %s is served without the status subresource, so that no status could be stored: add it to the CRD "+
+			"(subresources: {status: {}}, with controller-gen +kubebuilder:subresource:status on the Go type)",
+			b.name, printKind(owner.GroupVersionKind))
+	}
+	return nil
+}
+
+func withoutStatus(mgr manager.Manager, owner *kind) (bool, error) {
+	d, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return false, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), discoverTimeout) //nolint:forbidigo // a set-up has none
+	defer cancel()
+	served, err := d.ServerResourcesForGroupVersionWithContext(ctx, owner.GroupVersion().String())
+	if err != nil {
+		return false, err
+	}
+	has := func(name string) bool {
+		return slices.ContainsFunc(served.APIResources, func(r metav1.APIResource) bool { return r.Name == name })
+	}
+	mapping, err := mgr.GetRESTMapper().RESTMapping(owner.GroupKind(), owner.Version)
+	if err != nil {
+		return false, err
+	}
+	return has(mapping.Resource.Resource) && !has(mapping.Resource.Resource+"/status"), nil
+}
