@@ -7,15 +7,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-)
 
-const (
-	// freshnessDeadline bounds how long a pass is put off for a cache that does not show the owner's last write.
-	freshnessDeadline = 5 * time.Second
-	// freshnessPoll is how soon a put-off pass is tried again.
-	freshnessPoll = 20 * time.Millisecond
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
 // ledger is what a pipeline remembers of each owner between passes: its UID, and the resourceVersion of the engine's last
@@ -30,8 +24,7 @@ type ledger struct {
 
 type entry struct {
 	uid     types.UID
-	version string // of the last write, empty when the cache has shown it
-	at      time.Time
+	written freshness.Write     // the last write of the engine, until the cache shows it
 	types   []string            // of the conditions that this process has set and that may be stored
 	unkept  *[]metav1.Condition // of the last pass, where the owner's type does not keep them
 	paused  bool
@@ -66,28 +59,25 @@ func (l *ledger) wrote(owner client.Object, now time.Time) {
 	defer l.mu.Unlock()
 	key := client.ObjectKeyFromObject(owner)
 	if last, known := l.owners[key]; known && last.uid == owner.GetUID() {
-		last.version, last.at = owner.GetResourceVersion(), now
+		last.written = freshness.Wrote(owner.GetResourceVersion(), now)
 		l.owners[key] = last
 	}
 }
 
 // stale reports whether the cache still shows the owner as it was before the engine's last write. Past the deadline,
 // and for versions that cannot be compared, it gives up and lets the pass go: the API server's preconditions guard it.
-func (l *ledger) stale(owner client.Object, now time.Time) bool {
+func (l *ledger) stale(owner client.Object, now time.Time, deadline time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	key := client.ObjectKeyFromObject(owner)
 	last := l.owners[key]
-	if last.version == "" {
+	if !last.written.Pending() {
 		return false
 	}
-	if now.Sub(last.at) < freshnessDeadline {
-		order, err := resourceversion.CompareResourceVersion(owner.GetResourceVersion(), last.version)
-		if err == nil && order < 0 {
-			return true
-		}
+	if last.written.Left(now, deadline) > 0 && last.written.HiddenBy(owner) {
+		return true
 	}
-	last.version, last.at = "", time.Time{}
+	last.written = freshness.Write{}
 	l.owners[key] = last
 	return false
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
 const (
@@ -93,6 +94,9 @@ type Config[T Owner, F any, O Observation] struct {
 	Clock clock.PassiveClock
 	// Grace is how long infrastructure trouble leaves a component's condition as it was; zero is health's default, 10 s.
 	Grace time.Duration
+	// LagDeadline is how long a pass waits for a cache that does not show the engine's last write to the owner; zero is 10 s,
+	// negative waits for nothing. It is that of the apply engine.
+	LagDeadline time.Duration
 	// Budget limits what a pass may take; its zero fields mean their defaults.
 	Budget Budget
 	// TerminalRetry overrides DefaultTerminalRetry; zero leaves it.
@@ -141,6 +145,9 @@ func New[T Owner, F any, O Observation](config Config[T, F, O]) (*Pipeline[T, F,
 	}
 	if config.TerminalRetry == 0 {
 		config.TerminalRetry = DefaultTerminalRetry
+	}
+	if config.LagDeadline == 0 {
+		config.LagDeadline = freshness.Deadline
 	}
 	if config.PauseAnnotation == "" {
 		config.PauseAnnotation = DefaultPauseAnnotation
@@ -198,8 +205,8 @@ func (p *Pipeline[T, F, O]) Reconcile(ctx context.Context, request ctrl.Request)
 		p.Observer.PassDone(ctx, Report{Request: request, Paused: true})
 		return ctrl.Result{}, nil
 	}
-	if p.owners.stale(owner, now) {
-		return ctrl.Result{RequeueAfter: freshnessPoll}, nil
+	if p.owners.stale(owner, now, p.LagDeadline) {
+		return ctrl.Result{RequeueAfter: freshness.Poll}, nil
 	}
 	pass := newPass(p, request, owner, now)
 	report := Report{Request: request}

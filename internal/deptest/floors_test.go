@@ -11,7 +11,8 @@ import (
 // floors says which packages of ours each package may import. A package that
 // is missing here may import none, so a new one has to be given its floor.
 func floors() map[string][]string {
-	core := []string{"conditions", "health"}
+	const fresh = "reconcile/internal/freshness"
+	core := []string{"conditions", "health", fresh}
 	engine := append(slices.Clone(core), "reconcile/apply", "reconcile/status")
 	whole := append(slices.Clone(engine), "reconcile")
 	rooms := "reconcile/apply/internal/"
@@ -31,7 +32,8 @@ func floors() map[string][]string {
 		rooms + "content":         nil,
 		rooms + "managedfields":   {rooms + "content"},
 		rooms + "compare":         {rooms + "content", rooms + "managedfields"},
-		"reconcile/apply":         {rooms + "applyset", rooms + "content", rooms + "managedfields", rooms + "compare"},
+		fresh:                     nil,
+		"reconcile/apply":         {fresh, rooms + "applyset", rooms + "content", rooms + "managedfields", rooms + "compare"},
 		"reconcile/status":        {"internal/mergepatch"},
 		"reconcile":               engine,
 		"reconcile/children":      append(slices.Clone(whole), "manifests"),

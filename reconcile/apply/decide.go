@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
 // decide turns the plan, the world and what is remembered into decisions. It
@@ -62,7 +63,7 @@ func (p *pass) decideChild(c *planned) {
 		c.fail(Failed, ReasonReadFailed, err)
 		return
 	}
-	if c.memory.lags(c.live) {
+	if c.memory.written.HiddenBy(c.live) {
 		if p.waits(c) {
 			return
 		}
@@ -70,8 +71,8 @@ func (p *pass) decideChild(c *planned) {
 			c.fail(Failed, ReasonReadFailed, err)
 			return
 		}
-	} else if c.memory.written != "" && c.live != nil {
-		c.memory.written = "" // the cache shows our last write
+	} else if c.live != nil {
+		c.memory.shown()
 	}
 	if c.live == nil {
 		p.decideMissing(c)
@@ -105,11 +106,12 @@ func (p *pass) readCached(c *planned) error {
 // older than that, for a cache that does not show it yet.
 func (p *pass) readLive(c *planned) error {
 	c.free()
-	c.fresh, c.settled, c.memory.written = true, nil, ""
+	c.fresh, c.settled = true, nil
+	c.memory.shown()
 	o := c.kind.newObject()
 	err := c.got(o, p.engine.live.Get(p.ctx, c.id.Key, o))
 	if c.live != nil {
-		c.memory.written, c.memory.writtenAt = c.live.GetResourceVersion(), p.now
+		c.memory.written = freshness.Wrote(c.live.GetResourceVersion(), p.now)
 	}
 	return err
 }
@@ -128,7 +130,7 @@ func (c *planned) got(o client.Object, err error) error {
 // decided about with what the API server has.
 func (p *pass) waits(c *planned) bool {
 	m := c.memory
-	rest := p.engine.opts.LagDeadline - p.now.Sub(m.writtenAt)
+	rest := m.written.Left(p.now, p.engine.opts.LagDeadline)
 	if rest <= 0 || !m.proven || m.intent != c.hash {
 		return false
 	}
@@ -161,7 +163,8 @@ func (p *pass) decideStripped(c *planned) {
 	}
 	p.noteStripped(c)
 	if m.proven && c.action == actionNone && c.live.GetResourceVersion() == version {
-		m.shape, m.written = seen, ""
+		m.shape = seen
+		m.shown()
 	}
 }
 
@@ -204,7 +207,8 @@ func (p *pass) noteStripped(c *planned) {
 
 func (p *pass) decideMissing(c *planned) {
 	m := c.memory
-	m.proven, m.written = false, ""
+	m.proven = false
+	m.shown()
 	left := p.vanished(c)
 	m.uid = ""
 	if left || p.repeats(c, "", 0) {
@@ -275,8 +279,8 @@ func (p *pass) decideExisting(c *planned) {
 // applied again when it is gone.
 func (p *pass) leaving(c *planned) bool {
 	m := c.memory
-	lagging := m.deleted != "" && m.deleted == c.live.GetUID() && p.now.Sub(m.writtenAt) < p.engine.opts.LagDeadline
-	if !lagging && (c.live.GetDeletionTimestamp() == nil || c.child.Mode == Contribute) {
+	deleted := m.deletedRecently(c.live.GetUID(), p.now, p.engine.opts.LagDeadline)
+	if !deleted && (c.live.GetDeletionTimestamp() == nil || c.child.Mode == Contribute) {
 		return false
 	}
 	c.result.Outcome, c.result.Reason, c.requeue = Blocked, ReasonTerminating, confirmAfter

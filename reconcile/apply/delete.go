@@ -190,8 +190,8 @@ func (p *pass) deleteOne(d *plannedDeletion) {
 // noteDeleted remembers an accepted deletion, for caches that lag.
 func (p *pass) noteDeleted(id applyset.ObjectID, uid types.UID) {
 	m := p.memory.child(id)
-	m.deleted, m.writtenAt, m.pass = uid, p.now, p.memory.pass
-	m.proven, m.written = false, ""
+	m.noteDeleted(uid, p.now)
+	m.proven, m.pass = false, p.memory.pass
 }
 
 // deletedAlready reports whether this object's deletion was accepted a moment
@@ -202,5 +202,5 @@ func (p *pass) deletedAlready(id applyset.ObjectID, uid types.UID) bool {
 		return false
 	}
 	m.pass = p.memory.pass
-	return p.now.Sub(m.writtenAt) < p.engine.opts.LagDeadline
+	return m.deletedRecently(uid, p.now, p.engine.opts.LagDeadline)
 }

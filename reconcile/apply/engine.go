@@ -109,7 +109,3 @@ func (e *Engine) Forget(owner types.UID) {
 	e.memory.forget(owner)
 	e.orphaned.Delete(owner)
 }
-
-// ForgetKey releases what is remembered for the owners of this name, whatever
-// their kind and UID. Forgetting too much costs a proof, not a request.
-func (e *Engine) ForgetKey(owner client.ObjectKey) { e.memory.forgetKey(owner) }

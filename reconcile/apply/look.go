@@ -277,7 +277,7 @@ func (p *pass) addUnseen(l *look) {
 		found[l.members[i].id] = struct{}{}
 	}
 	for id, m := range p.memory.children {
-		if _, known := found[id]; known || m.uid == "" || m.ours != m.uid || m.written == "" || (m.mode != Own && m.mode != Once) {
+		if _, known := found[id]; known || m.uid == "" || m.ours != m.uid || !m.written.Pending() || (m.mode != Own && m.mode != Once) {
 			continue
 		}
 		planned := m.pass == p.memory.pass

@@ -7,10 +7,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
 // childMemory is what is remembered about one child: a few hundred bytes.
@@ -37,12 +37,12 @@ type childMemory struct {
 	uid types.UID
 	// ours is the object that was proven to be a child of the owner.
 	ours types.UID
-	// written is the resourceVersion of a write that the cache has not
-	// shown yet, writtenAt when it was.
-	written   string
-	writtenAt time.Time
-	// deleted is the UID of an object whose deletion was accepted.
-	deleted types.UID
+	// written is our last write, until the cache shows it.
+	written freshness.Write
+	// deleted is the UID of an object whose deletion was accepted, deletedAt
+	// when it was.
+	deleted   types.UID
+	deletedAt time.Time
 	// pass is the last pass that planned the child, or deleted it.
 	pass uint64
 	// since and last are the first and the last of the passes in a row that
@@ -61,7 +61,7 @@ type childMemory struct {
 // wrote remembers a write and forgets what was proven before it.
 func (m *childMemory) wrote(o client.Object, now time.Time) {
 	m.uid = o.GetUID()
-	m.written, m.writtenAt = o.GetResourceVersion(), now
+	m.written = freshness.Wrote(o.GetResourceVersion(), now)
 	m.deleted = ""
 }
 
@@ -80,20 +80,20 @@ func (m *childMemory) answered(final bool) {
 	m.proven = false
 }
 
-// lags says whether a cached object is older than our own last write. A nil
-// object is one that the cache does not have.
-func (m *childMemory) lags(cached client.Object) bool {
-	if m.written == "" {
-		return false
-	}
-	if cached == nil {
-		return true
-	}
-	order, err := resourceversion.CompareResourceVersion(cached.GetResourceVersion(), m.written)
-	if err != nil {
-		order = 0 // not comparable: believe the cache
-	}
-	return order < 0
+// shown forgets our last write: the cache has it, or it says nothing any more.
+func (m *childMemory) shown() { m.written = freshness.Write{} }
+
+// noteDeleted remembers an accepted deletion, for a cache that shows the object
+// for some time yet.
+func (m *childMemory) noteDeleted(uid types.UID, now time.Time) {
+	m.deleted, m.deletedAt = uid, now
+	m.shown()
+}
+
+// deletedRecently reports whether the deletion of this object was accepted so
+// recently that a cache may still show it.
+func (m *childMemory) deletedRecently(uid types.UID, now time.Time, deadline time.Duration) bool {
+	return m.deleted != "" && m.deleted == uid && now.Sub(m.deletedAt) < deadline
 }
 
 // ownerMemory is what is remembered about one owner.
@@ -150,11 +150,10 @@ func (o *ownerMemory) child(id applyset.ObjectID) *childMemory {
 type memory struct {
 	mu     sync.Mutex
 	owners map[types.UID]*ownerMemory
-	byKey  map[types.NamespacedName][]types.UID
 }
 
 func newMemory() *memory {
-	return &memory{owners: map[types.UID]*ownerMemory{}, byKey: map[types.NamespacedName][]types.UID{}}
+	return &memory{owners: map[types.UID]*ownerMemory{}}
 }
 
 // owner returns the memory of an owner, made when needed.
@@ -166,7 +165,6 @@ func (m *memory) owner(owner client.Object) *ownerMemory {
 		key := client.ObjectKeyFromObject(owner)
 		o = &ownerMemory{uid: owner.GetUID(), key: key, children: map[applyset.ObjectID]*childMemory{}}
 		m.owners[o.uid] = o
-		m.byKey[key] = append(m.byKey[key], o.uid)
 	}
 	return o
 }
@@ -185,29 +183,5 @@ func (m *memory) copyOf(owner client.Object) *ownerMemory {
 func (m *memory) forget(uid types.UID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	o := m.owners[uid]
-	if o == nil {
-		return
-	}
 	delete(m.owners, uid)
-	var rest []types.UID
-	for _, other := range m.byKey[o.key] {
-		if other != uid {
-			rest = append(rest, other)
-		}
-	}
-	if len(rest) == 0 {
-		delete(m.byKey, o.key)
-		return
-	}
-	m.byKey[o.key] = rest
-}
-
-func (m *memory) forgetKey(key types.NamespacedName) {
-	m.mu.Lock()
-	uids := m.byKey[key]
-	m.mu.Unlock()
-	for _, uid := range uids {
-		m.forget(uid)
-	}
 }

@@ -10,10 +10,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
 // metadataMemory is what is remembered about the metadata of an owner.
@@ -49,7 +49,7 @@ func (p *pass) recorded() *applyset.Inventory {
 	}
 	m := &p.memory.metadata
 	version := p.owner.GetResourceVersion()
-	if m.known != nil && (m.version == version || older(version, m.written)) {
+	if m.known != nil && (m.version == version || freshness.Older(version, m.written)) {
 		return m.known
 	}
 	inv := p.engine.readInventory(p.owner, p.keys)
@@ -75,15 +75,6 @@ func (p *pass) hasChildren() bool {
 	return slices.ContainsFunc(p.children, func(c *planned) bool {
 		return c.kind != nil && c.member() && c.live != nil && c.live.GetLabels()[PartOfLabel] == p.id
 	})
-}
-
-// older compares resourceVersions; what cannot be compared is not older.
-func older(a, b string) bool {
-	if b == "" || a == "" {
-		return false
-	}
-	order, err := resourceversion.CompareResourceVersion(a, b)
-	return err == nil && order < 0
 }
 
 // decideInventory decides what has to be recorded before anything is written.
@@ -143,7 +134,7 @@ func (p *pass) grow() error {
 // conflict is met by reading the metadata anew.
 func (p *pass) record(inv *applyset.Inventory) error {
 	version, current := p.owner.GetResourceVersion(), metav1.Object(p.owner)
-	if m := &p.memory.metadata; older(version, m.written) {
+	if m := &p.memory.metadata; freshness.Older(version, m.written) {
 		version = m.written
 	}
 	answer, err := p.patchOwner(inv, version, current.GetFinalizers())

@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/clock"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
 // DefaultDomain is the default of [Options.Domain].
@@ -61,7 +63,7 @@ type Options struct {
 	// Concurrency is the number of writes of one pass in flight at a time.
 	// Default 4.
 	Concurrency int
-	// LagDeadline is how long a cache may lag behind a write of the engine
+	// LagDeadline is how long a cache may take to show a write of the engine
 	// before the object is read live. Default 10 s.
 	LagDeadline time.Duration
 	// ContestInterval is how long a contested or rejected object is left
@@ -87,7 +89,6 @@ const (
 	defaultShare    = 0.5
 	defaultMinimum  = 3
 	defaultWorkers  = 4
-	defaultLag      = 10 * time.Second
 	defaultContest  = 5 * time.Minute
 	defaultReads    = 100
 )
@@ -111,7 +112,7 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.PruneShare, defaultShare)
 	setDefault(&o.PruneMinimum, defaultMinimum)
 	setDefault(&o.Concurrency, defaultWorkers)
-	setDefault(&o.LagDeadline, defaultLag)
+	setDefault(&o.LagDeadline, freshness.Deadline)
 	setDefault(&o.ContestInterval, defaultContest)
 	setDefault(&o.LiveReads, defaultReads)
 	if o.GuardedKinds == nil {

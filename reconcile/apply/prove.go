@@ -175,7 +175,7 @@ func (p *pass) applied(c *planned, answer client.Object) {
 		m.ours = m.uid
 	}
 	if noop {
-		m.written = "" // the cache has it already
+		m.shown()
 	}
 	m.accept(c.hash, answer.GetResourceVersion())
 	m.projection, m.shape = 0, 0

@@ -64,7 +64,8 @@ func (p *pass) refused(c *planned, err error) {
 		p.trouble(c, Failed, err)
 	default:
 		if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-			c.memory.uid, c.memory.written = "", "" // replaced or gone: look again
+			c.memory.uid = "" // replaced or gone: look again
+			c.memory.shown()
 		}
 		c.failed(Failed, err)
 	}
@@ -173,7 +174,7 @@ func (p *pass) recreate(c *planned) {
 		return
 	}
 	c.result.Verb, c.result.Outcome, c.result.Err = VerbDelete, Deleted, nil
-	c.memory.deleted, c.memory.written, c.memory.writtenAt = c.uid, "", p.now
+	c.memory.noteDeleted(c.uid, p.now)
 	c.requeue = confirmAfter
 }
 

@@ -69,9 +69,6 @@ type Options struct {
 	PauseAnnotation string
 	// SyncTimeout bounds the wait for the caches at the start. Zero takes the manager's default, 2 minutes.
 	SyncTimeout time.Duration
-	// LagDeadline bounds how long a pass is put off for a cache that does not show yet what the pass before wrote. Zero
-	// is 5 seconds. Negative switches read-your-writes off.
-	LagDeadline time.Duration
 	// Record writes down each pass, to replay it in a test (see the package reconcile/record). Nil records nothing and costs
 	// nothing.
 	Record *record.Recorder

@@ -71,7 +71,7 @@
 // # Read-your-writes
 //
 // A pass is put off, not blocked, while the cache does not show what the pass before has written, at most for
-// Options.LagDeadline. This holds for every declared kind in any representation and behind any selector. The engine's
+// apply.Options.LagDeadline, which is also when the engine stops waiting for it and reads live. This holds for every declared kind in any representation and behind any selector. The engine's
 // own requests opt out of the client option EnableReadYourWritesConsistency, which may be switched on for other code of
 // the process; it blocks instead and has no deadline for objects outside a cache selector.
 package controller

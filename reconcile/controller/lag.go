@@ -7,20 +7,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
-const (
-	// defaultLagDeadline is the default of Options.LagDeadline.
-	defaultLagDeadline = 5 * time.Second
-	// lagPoll is how soon a pass that was put off is tried again.
-	lagPoll = 20 * time.Millisecond
-	// maxNamespaces bounds what is kept for a kind.
-	maxNamespaces = 4096
-)
+// maxNamespaces bounds what is kept for a kind.
+const maxNamespaces = 4096
 
 // observed is the newest resourceVersion that the informer of a kind has shown, per namespace. Caches of several
 // namespaces are independent of each other, and within one an event of a later version means that all earlier ones are
@@ -36,7 +30,7 @@ func (o *observed) see(object client.Object) {
 	version := object.GetResourceVersion()
 	last, known := o.versions[object.GetNamespace()]
 	if known {
-		if order, err := resourceversion.CompareResourceVersion(version, last); err != nil || order <= 0 {
+		if !freshness.Older(last, version) {
 			return
 		}
 	}
@@ -58,8 +52,7 @@ func (o *observed) reached(namespace, version string) bool {
 	if !known {
 		return false
 	}
-	order, err := resourceversion.CompareResourceVersion(last, version)
-	return err != nil || order >= 0
+	return !freshness.Older(last, version)
 }
 
 // write is one write of a pass that the cache may not show yet.
@@ -87,7 +80,7 @@ type waiting struct {
 
 func newLag(deadline time.Duration) *lag {
 	if deadline == 0 {
-		deadline = defaultLagDeadline
+		deadline = freshness.Deadline
 	}
 	return &lag{deadline: deadline, pending: map[types.NamespacedName]waiting{}}
 }
@@ -145,8 +138,7 @@ func (l *lag) shown(w write) bool {
 	if object == nil {
 		return false
 	}
-	order, err := resourceversion.CompareResourceVersion(object.GetResourceVersion(), w.version)
-	return err != nil || order >= 0
+	return !freshness.Older(object.GetResourceVersion(), w.version)
 }
 
 // forget drops what is remembered for an owner that is gone.

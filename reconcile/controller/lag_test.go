@@ -131,10 +131,10 @@ var _ = Describe("under a lagging cache", func() {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		events := make(chan event.GenericEvent)
 		options, by := settings(), lag
-		options.LagDeadline = soon // a wait that the machine prolongs is no wait that ends too early
+		options.Apply.LagDeadline = soon // a wait that the machine prolongs is no wait that ends too early
 		if s.off {
 			// Long enough for a second pass to begin in it, however slow the machine is.
-			options.LagDeadline, by = -1, 4*lag
+			options.Apply.LagDeadline, by = -1, 4*lag
 		}
 		b := controller.New(s.name, s.probe).Writes(&corev1.ConfigMap{}).Options(options).
 			WatchesSource(source.Channel(events, &handler.EnqueueRequestForObject{}))

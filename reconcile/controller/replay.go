@@ -40,6 +40,7 @@ func (b *Builder[T, F, O]) phases() reconcile.Config[T, F, O] {
 		FieldManager:     b.fieldManager(),
 		FormerManagers:   b.options.Apply.FormerManagers,
 		Grace:            b.options.Grace,
+		LagDeadline:      b.options.Apply.LagDeadline,
 		Budget:           b.options.Budget,
 		PauseAnnotation:  b.options.PauseAnnotation,
 	}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 	"github.com/reconcilekit/reconcilekit/reconcile/status"
 )
 
@@ -45,7 +46,7 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	}
 	options := b.withDefaults(mgr)
 	options.Apply.Kinds = kinds.childKinds()
-	reads := &cachedReads{catalogue: kinds, cache: mgr.GetCache(), tracker: newTracker(), lag: newLag(options.LagDeadline)}
+	reads := &cachedReads{catalogue: kinds, cache: mgr.GetCache(), tracker: newTracker(), lag: newLag(options.Apply.LagDeadline)}
 	reads.lag.cached = reads.object
 	observer, err := newObserver(metrics.Registry, b.name, options.Observer)
 	if err == nil {
@@ -279,7 +280,7 @@ func (p *passes) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 		p.observer.waited(expired)
 	}
 	if behind {
-		return ctrl.Result{RequeueAfter: lagPoll}, nil
+		return ctrl.Result{RequeueAfter: freshness.Poll}, nil
 	}
 	logger := log.FromContext(ctx)
 	if expired {
