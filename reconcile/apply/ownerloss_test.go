@@ -186,7 +186,7 @@ var _ = Describe("An inventory that a tenant has written", func() {
 			for range 5 {
 				result, sent := w.pass(configMaps(2)())
 				Expect(result.Err()).NotTo(HaveOccurred())
-				Expect(len(sent)).To(BeNumerically("<=", 30))
+				Expect(len(sent)).To(BeNumerically("<=", 110))
 				Expect(result.RequeueAfter).NotTo(BeZero())
 				asked = append(asked, sent...)
 				w.clock.Step(15 * time.Second)
