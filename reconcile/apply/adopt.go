@@ -3,6 +3,7 @@ package apply
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -54,7 +55,7 @@ func (p *pass) mayTake(c *planned) bool {
 // to know whether it may be written.
 func (p *pass) needsProof(c *planned) bool {
 	switch c.child.Mode {
-	case Shared:
+	case Shared, Retained:
 		return c.memory.uid != c.live.GetUID()
 	case Own:
 		return c.memory.ours != c.live.GetUID() && (!c.reach || c.live.GetLabels()[PartOfLabel] != p.id)
@@ -139,20 +140,27 @@ func (p *pass) mayWrite(c *planned, o metav1.Object) bool {
 		return o.GetLabels()[PartOfLabel] == "" || p.inSet(o)
 	case c.child.Adoption == AdoptUncontrolled:
 		return true
-	case c.child.Mode == Shared:
-		return c.memory.uid == o.GetUID() || p.applies(o)
+	case c.child.Mode == Shared, c.child.Mode == Retained:
+		return p.labels(o) || (!labelled(o) && (c.memory.uid == o.GetUID() || isShared(o) || p.applies(o)))
+	case !labelled(o) && (p.sharesAlone(o) || p.retained(o)):
+		return true // it was planned in another mode before
 	}
 	// Somebody may have taken reference or label off, or both, from a child that this process knows.
 	return p.labels(o) || (c.memory.ours == o.GetUID() && (o.GetLabels()[PartOfLabel] == "" || p.inSet(o)))
 }
 
-// applies says whether our manager, or one that we have followed, wrote to the
-// object.
+// applies reports whether our manager has applied the object, or one that we
+// have followed has written it. A status proves nothing: the object may be an
+// owner of this controller.
 func (p *pass) applies(o metav1.Object) bool {
-	for _, e := range o.GetManagedFields() {
-		if p.engine.ours(e.Manager) {
-			return true
+	return slices.ContainsFunc(o.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool {
+		if e.Subresource != "" || !p.engine.ours(e.Manager) {
+			return false
 		}
-	}
-	return false
+		return e.Manager != p.engine.opts.FieldManager || e.Operation == metav1.ManagedFieldsOperationApply
+	})
 }
+
+// labelled reports whether the object has a part-of label, whoever put it
+// there and whatever it says.
+func labelled(o metav1.Object) bool { return o.GetLabels()[PartOfLabel] != "" }

@@ -90,12 +90,15 @@ var _ = Describe("Objects of others", func() {
 		}
 		result, sent := w.pass(shared())
 		Expect(result.Err()).NotTo(HaveOccurred())
-		Expect(sent).To(HaveLen(1), "the apply, no look and no inventory")
+		Expect(sent).To(HaveLen(2), "the inventory with the finalizer, and the apply")
 		w.quiet(2, shared)
 		w.synced(shared)
+		first := w.owner
 		w.owner = w.newOwner("second")
+		w.converge(shared)
 		w.quiet(2, shared)
 		w.pass(apply.Plan{})
+		w.owner = first
 		stored := configMap("shared", "")
 		stored.Namespace = w.namespace
 		Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(stored), stored)).To(Succeed())

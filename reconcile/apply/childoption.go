@@ -24,6 +24,7 @@ var (
 	_ ChildOption    = FieldRules(nil)
 	_ ChildOption    = Adoption(0)
 	_ ChildOption    = recreate{}
+	_ ChildOption    = retain{}
 	_ DeletionOption = matchResourceVersion{}
 	_ DeletionOption = uncontrolled{}
 	_ DeletionOption = MatchLabels(nil)
@@ -116,6 +117,14 @@ func (a Adoption) ApplyToChild(c *Child) { c.Adoption = a }
 
 // Adopt allows to take over existing objects as the policy says.
 func Adopt(policy Adoption) ChildOption { return policy }
+
+type retain struct{}
+
+func (retain) ApplyToChild(c *Child) { c.Mode = Retained }
+
+// Retain leaves an object that is planned without an owner reference where it
+// is when no owner plans it any more, see [Retained].
+func Retain() ChildOption { return retain{} }
 
 type recreate struct{}
 

@@ -224,7 +224,7 @@ func (p *pass) decideMissing(c *planned) {
 			c.prepare(p, actionCreate, ReasonMissing)
 		}
 		return
-	case Own, Shared:
+	case Own, Shared, Retained:
 	}
 	if p.dry && !c.fresh {
 		p.decideFresh(c) // a write would find out

@@ -315,7 +315,7 @@ var _ = Describe("A contribution that is given back", func() {
 			}
 			conflicts := 0
 			w.requests.answer = func(r *http.Request) *apierrors.StatusError {
-				if r.Method == http.MethodPatch && conflicts < 3 && r.URL.Path == "/api/v1/namespaces/"+w.namespace+"/configmaps/target" {
+				if r.Method == http.MethodPatch && conflicts < 6 && r.URL.Path == "/api/v1/namespaces/"+w.namespace+"/configmaps/target" {
 					conflicts++
 					return apierrors.NewConflict(corev1.Resource("configmaps"), "target", errors.New("written at the same time"))
 				}
@@ -332,7 +332,7 @@ var _ = Describe("A contribution that is given back", func() {
 				Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(o), o)).To(Succeed())
 				return o.(*corev1.ConfigMap).Data
 			}).Should(Equal(map[string]string{"value": "theirs"}))
-			Expect(conflicts).To(Equal(3))
+			Expect(conflicts).To(Equal(6))
 		})
 	}
 })

@@ -71,6 +71,9 @@ func (p *pass) compile(c *planned) (map[string]any, error) {
 		value := GroupValue(p.ownerKind.gvk.Kind, client.ObjectKeyFromObject(p.owner))
 		content.SetNested(intent, value, "metadata", "annotations", GroupAnnotation)
 	}
+	if c.child.Mode == Shared || c.child.Mode == Retained {
+		content.SetNested(intent, sharedValue, "metadata", "annotations", SharedAnnotation)
+	}
 	if c.reach {
 		p.addOwner(intent)
 	}

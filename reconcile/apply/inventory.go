@@ -62,9 +62,9 @@ func (p *pass) plannedInventory() *applyset.Inventory {
 			continue
 		}
 		switch c.child.Mode {
-		case Shared:
+		case Retained:
 			continue
-		case Contribute:
+		case Contribute, Shared:
 			inv.Contributions = append(inv.Contributions, c.id)
 			inv.Finalizer = true
 			continue

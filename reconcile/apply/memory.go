@@ -58,6 +58,18 @@ type childMemory struct {
 	repairs map[string]repairs
 }
 
+// becomes notes that the child is planned in another mode or version. What one
+// mode has shown about the object proves nothing for another one.
+func (m *childMemory) becomes(mode Mode, gvk schema.GroupVersionKind) {
+	if m.mode != mode {
+		m.uid, m.owned = "", ownedFields{}
+		if mode != Own && mode != Once {
+			m.ours = ""
+		}
+	}
+	m.mode, m.gvk, m.proven = mode, gvk, false
+}
+
 // wrote remembers a write and forgets what was proven before it.
 func (m *childMemory) wrote(o client.Object, now time.Time) {
 	m.uid = o.GetUID()

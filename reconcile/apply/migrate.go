@@ -16,9 +16,6 @@ import (
 // formerManagers says whether fields are owned under a name of ours from
 // before: a former manager, or our own name by update.
 func (p *pass) formerManagers(c *planned) bool {
-	if c.child.Mode == Contribute {
-		return false
-	}
 	return slices.ContainsFunc(c.live.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool {
 		if !p.former(c, &e) {
 			return false
@@ -32,8 +29,14 @@ func (p *pass) former(c *planned, e *metav1.ManagedFieldsEntry) bool {
 	if e.Subresource != "" {
 		return false
 	}
+	if c.child.Mode == Contribute {
+		return p.formerMode(c, e) // the rest of the object is somebody else's
+	}
 	if e.Manager == c.manager {
 		return e.Operation == metav1.ManagedFieldsOperationUpdate
+	}
+	if p.formerMode(c, e) {
+		return true
 	}
 	return slices.Contains(p.engine.opts.FormerManagers, e.Manager)
 }

@@ -226,7 +226,7 @@ func (p *pass) resolve(c *planned) error {
 		return errLeftBehind
 	}
 	c.manager = p.engine.opts.FieldManager
-	if c.child.Mode == Contribute {
+	if c.child.Mode.partial() {
 		c.manager = p.contributor()
 	}
 	c.memory = p.memory.child(c.id)
@@ -234,8 +234,7 @@ func (p *pass) resolve(c *planned) error {
 		return errTwice
 	}
 	if c.memory.mode != c.child.Mode || c.memory.gvk != k.gvk {
-		c.memory.mode, c.memory.gvk = c.child.Mode, k.gvk
-		c.memory.proven = false
+		c.memory.becomes(c.child.Mode, k.gvk)
 	}
 	if c.memory.last+1 != p.memory.pass {
 		c.memory.since = p.memory.pass

@@ -105,8 +105,12 @@ const (
 	// than a namespaced owner) gets no owner reference, as garbage
 	// collection would delete it; the owner then gets the finalizer.
 	Own Mode = iota
-	// Shared applies an object that several owners share: no owner
-	// reference, no part-of label, never pruned.
+	// Shared applies this owner's part of an object that several owners
+	// share, under a field manager of this owner alone: no owner reference,
+	// no part-of label. The part is taken back when it is no longer planned
+	// and when the owner is deleted, and the object goes with the last part.
+	// The owner gets the finalizer. The annotation [SharedAnnotation]
+	// is on the object as long as an owner has a part of it.
 	Shared
 	// Once creates the child if it does not exist and leaves it alone from
 	// then on. Apart from that it is like [Own].
@@ -116,6 +120,11 @@ const (
 	// created, and the fields are given back when the contribution is no
 	// longer planned and when the owner is deleted.
 	Contribute
+	// Retained applies an object that outlives its owners: no owner
+	// reference, no part-of label, never pruned nor deleted. All owners of
+	// the controller write it under one field manager, so that they must
+	// plan it alike. It has [SharedAnnotation]. See [Retain].
+	Retained
 )
 
 // Deletion is one object that must not exist.
@@ -152,7 +161,8 @@ func (p *Plan) ApplyConfiguration(ac runtime.ApplyConfiguration, opts ...ChildOp
 	p.add(Child{Configuration: ac}, opts)
 }
 
-// ApplyWithoutOwnerRef plans obj as an object that several owners share.
+// ApplyWithoutOwnerRef plans this owner's part of an object that several owners
+// share, which goes with the last of them, see [Shared]. With [Retain] it stays.
 func (p *Plan) ApplyWithoutOwnerRef(obj client.Object, opts ...ChildOption) {
 	p.add(Child{Object: obj, Mode: Shared}, opts)
 }

@@ -134,13 +134,14 @@ func (p *pass) decideSurplus() {
 	}
 	p.pruning.look = l
 	p.decideReleases(l)
-	surplus := p.leaveUnknown(l, p.surplus(l.members))
+	surplus := p.leaveUnknown(l, append(p.surplus(l.members), p.parting()...))
+	surplus = p.keepParts(surplus, VerbRelease) // whose object stays is nothing to guard
 	if err := p.unreadable(p.recorded()); err != nil {
 		p.block(&PruneBlockedError{Reason: PruneUnknown, Cause: err})
 	}
-	known := len(l.members) + p.plannedBesides(l.members)
+	known := len(l.members) + p.plannedBesides(l.members) + p.sharedChildren()
 	p.pruning.explain = p.drastic(surplus, known) && !p.finalize
-	surplus = p.guard(surplus, known)
+	surplus = p.keepParts(p.guard(surplus, known), VerbPrune)
 	p.pruning.explain = p.pruning.explain && !p.pruning.held
 	for _, m := range surplus {
 		p.pruning.surplus = append(p.pruning.surplus, p.decideMember(m))
@@ -213,7 +214,7 @@ func (p *pass) pruneDecided() error {
 	if garbled && !p.recorded().Garbled() {
 		return nil // the next pass has nothing to report any more
 	}
-	if !p.failedRelease() && len(l.failed) == 0 && !l.more {
+	if !p.failedRelease() && !p.keepsPart() && len(l.failed) == 0 && !l.more {
 		m := &p.memory.prune
 		m.clean, m.identity, m.at = true, p.identity, p.now
 		m.held = p.result.PruneBlocked.copied()

@@ -3,6 +3,7 @@ package apply
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -20,22 +21,37 @@ import (
 type plannedRelease struct {
 	id     applyset.ObjectID
 	result ObjectResult
-	// kept says that it stays recorded, as nobody has looked for it.
+	// found is the object as it was looked at, nil if it does not exist.
+	found *metav1.PartialObjectMetadata
+	// kept says that it stays recorded, as nobody has looked for it, or as
+	// the object is planned in another mode in which the part stays.
 	kept bool
+	// later says that the next pass decides about it again.
+	later bool
 }
 
 // pending reports whether the contribution is not given back yet.
-func (r *plannedRelease) pending() bool { return r.result.Err != nil || r.result.Verb == VerbRelease }
+func (r *plannedRelease) pending() bool { return r.result.Err != nil || r.result.Verb != VerbNone }
+
+// stays keeps the part for now.
+func (r *plannedRelease) stays() { r.kept, r.result.Verb = true, VerbNone }
 
 // decideReleases decides which contributions are given back.
 func (p *pass) decideReleases(l *look) {
-	for _, id := range p.recorded().Contributions {
-		if m := p.memory.children[id]; m != nil && m.pass == p.memory.pass && m.mode == Contribute {
+	for _, id := range p.parts() {
+		m := p.memory.children[id]
+		planned := m != nil && m.pass == p.memory.pass
+		if planned && m.mode.partial() {
 			continue
 		}
-		r := &plannedRelease{id: id}
+		r := &plannedRelease{id: id, kept: planned && p.hasPart(id)}
 		r.result.GVK, r.result.Key = schema.GroupVersionKind{Group: id.GroupKind.Group, Kind: id.GroupKind.Kind}, id.Key
 		r.result.Verb, r.result.Outcome = VerbNone, Unchanged
+		if planned {
+			p.pruning.releases = append(p.pruning.releases, r)
+			continue
+		}
+		p.doubt(l, id.GroupKind)
 		if !p.engine.declared.allows(id.GroupKind) {
 			r.kept = true
 			l.unknown[id.GroupKind] = fmt.Errorf("a contribution to %s is recorded, and %s is not declared", id, id.GroupKind)
@@ -46,6 +62,44 @@ func (p *pass) decideReleases(l *look) {
 		}
 		p.pruning.releases = append(p.pruning.releases, r)
 	}
+}
+
+// parts are the objects of which the owner has a part. A group has nothing to
+// record them on: of it, this process knows what it has written.
+func (p *pass) parts() []applyset.ObjectID {
+	if p.group == nil {
+		return p.recorded().Contributions
+	}
+	var out []applyset.ObjectID
+	for id, m := range p.memory.children {
+		if m.mode.partial() && m.uid != "" {
+			out = append(out, id)
+		}
+	}
+	slices.SortFunc(out, applyset.CompareIDs)
+	return out
+}
+
+// hasPart reports whether a child that is planned in another mode may still
+// have fields under the manager of this owner alone.
+func (p *pass) hasPart(id applyset.ObjectID) bool {
+	for _, c := range p.children {
+		if c.id == id {
+			return c.live == nil || managedfields.Entry(c.live.GetManagedFields(), p.contributor()) != nil
+		}
+	}
+	return true
+}
+
+// keepsPart reports whether a part stays recorded that is to be looked at again:
+// its object is planned in another mode and has not become that yet, or nobody
+// else has a part of it any more. What a group keeps is not to be forgotten,
+// either.
+func (p *pass) keepsPart() bool {
+	return slices.ContainsFunc(p.pruning.releases, func(r *plannedRelease) bool {
+		m := p.memory.children[r.id]
+		return r.kept && (p.group != nil || r.later || (m != nil && m.pass == p.memory.pass))
+	})
 }
 
 func (p *pass) decideRelease(r *plannedRelease) error {
@@ -65,9 +119,12 @@ func (p *pass) decideRelease(r *plannedRelease) error {
 	if err != nil || found == nil {
 		return err
 	}
-	r.result.UID = found.UID
-	if managedfields.Entry(found.ManagedFields, p.contributor()) != nil {
+	r.result.UID, r.found = found.UID, found
+	if r.has(p.contributor()) {
 		r.result.Verb, r.result.Reason = VerbRelease, ReasonNotPlanned
+	}
+	if r.result.Verb == VerbRelease && p.goesWithPart(found) {
+		r.result.Verb, r.result.HoldsData = VerbPrune, p.engine.holdsData(r.id.GroupKind)
 	}
 	return nil
 }
@@ -88,7 +145,7 @@ func (p *pass) keptReleases() []applyset.ObjectID {
 func (p *pass) releaseAll() []applyset.ObjectID {
 	var kept []applyset.ObjectID
 	for _, r := range p.pruning.releases {
-		if r.result.Verb == VerbRelease {
+		if r.result.Verb != VerbNone {
 			p.release(r)
 		}
 		if r.result.Err != nil || r.kept {
@@ -101,38 +158,62 @@ func (p *pass) releaseAll() []applyset.ObjectID {
 	return kept
 }
 
-// release applies nothing under the owner's own manager, which removes what it
-// owns alone. The UID keeps that from creating an object, or from touching one
-// that has taken the place.
+// release takes this owner's part out of an object, and deletes one that was
+// shared and is nobody's then. It acts on the version that was looked at: an
+// owner that comes or goes meanwhile makes it look again. An object that would
+// only now go with the part is left to the next pass, which guards it.
 func (p *pass) release(r *plannedRelease) {
-	if err := p.giveBack(r.result.GVK, r.id.Key, r.result.UID); err != nil {
+	outcome, err := p.giveBack(r)
+	for tries := 1; apierrors.IsConflict(err) && tries < maxTries; tries++ {
+		var found *metav1.PartialObjectMetadata
+		if found, err = p.liveMetadata(r.result.GVK, r.id.Key); err != nil {
+			break
+		}
+		if r.found = found; !r.has(p.contributor()) {
+			outcome = Unchanged // gone or replaced, and our fields with it
+			break
+		}
+		if r.result.Verb == VerbRelease && p.goesWithPart(found) {
+			r.kept, r.later = true, true
+			p.result.requeue(confirmAfter)
+			return
+		}
+		outcome, err = p.giveBack(r)
+	}
+	if err != nil {
 		r.result.Outcome, r.result.Err = Failed, fmt.Errorf("give back the contribution: %w", err)
 		return
 	}
-	r.result.Outcome = Released
+	r.result.Outcome = outcome
 	delete(p.memory.children, r.id)
 }
 
-func (p *pass) giveBack(gvk schema.GroupVersionKind, key types.NamespacedName, uid types.UID) error {
-	data, err := content.Body(nil, gvk, key, uid)
+// has reports whether the object that was looked at is the one that is meant
+// and has fields of the manager.
+func (r *plannedRelease) has(manager string) bool {
+	return r.found != nil && r.found.UID == r.result.UID && managedfields.Entry(r.found.ManagedFields, manager) != nil
+}
+
+func (p *pass) giveBack(r *plannedRelease) (Outcome, error) {
+	if p.goesWithPart(r.found) {
+		return Pruned, p.engine.deleteExactly(p.ctx, r.result.GVK, r.id.Key, r.found.UID, r.found.ResourceVersion, "")
+	}
+	// An apply of nothing removes what this owner owns alone.
+	data, err := content.PinnedBody(nil, r.result.GVK, r.id.Key, r.found.UID, r.found.ResourceVersion)
 	if err != nil {
-		return err
+		return Failed, err
 	}
 	o := &metav1.PartialObjectMetadata{}
-	o.SetGroupVersionKind(gvk)
-	o.Name, o.Namespace = key.Name, key.Namespace
+	o.SetGroupVersionKind(r.result.GVK)
+	o.Name, o.Namespace = r.id.Key.Name, r.id.Key.Namespace
 	err = p.engine.client.Patch(p.ctx, o, client.RawPatch(types.ApplyPatchType, data),
 		client.FieldOwner(p.contributor()), client.ForceOwnership)
-	if !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
-		return err
-	}
-	// Either the object is gone or replaced, and our fields with it, or somebody has written to it at the same time.
-	found, lookErr := p.liveMetadata(gvk, key)
-	if lookErr != nil {
-		return errors.Join(err, lookErr)
-	}
-	if found == nil || found.UID != uid || managedfields.Entry(found.ManagedFields, p.contributor()) == nil {
-		return nil
-	}
-	return err
+	return Released, client.IgnoreNotFound(err)
+}
+
+// goesWithPart reports whether the object goes when this owner gives its part
+// back: it is shared with nobody else, and nobody has made it a child.
+func (p *pass) goesWithPart(o *metav1.PartialObjectMetadata) bool {
+	return p.sharesAlone(o) && !labelled(o) && metav1.GetControllerOfNoCopy(o) == nil && !p.engine.optedOut(o) &&
+		managedfields.Entry(o.ManagedFields, p.engine.opts.FieldManager) == nil
 }

@@ -17,8 +17,8 @@ const (
 	Own Mode = iota
 	// Once creates the child and then leaves it alone.
 	Once
-	// Shared keeps the child as the template says, without an owner reference; it is never pruned.
-	Shared
+	// Retained keeps the child as the template says, without an owner reference; it is never pruned.
+	Retained
 )
 
 // Off says what becomes of a child whose When is false.
@@ -100,8 +100,8 @@ func (c *Child[C]) plan(set *manifests.Set, facts C, plan *reconcile.PlanResult)
 		plan.Keep(object)
 	case c.Mode == Once:
 		plan.ApplyOnce(object, options...)
-	case c.Mode == Shared:
-		plan.ApplyWithoutOwnerRef(object, options...)
+	case c.Mode == Retained:
+		plan.ApplyWithoutOwnerRef(object, append(options[:len(options):len(options)], apply.Retain())...)
 	default:
 		plan.Apply(object, options...)
 	}

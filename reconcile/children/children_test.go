@@ -72,9 +72,9 @@ func TestPlan(t *testing.T) {
 			o.SetLabels(map[string]string{"mutated": "!" + f.Name})
 		}},
 		children.Child[facts]{Template: "kept.yaml", When: facts.on, Off: children.Keep},
-		children.Child[facts]{Template: "deleted.yaml", When: facts.on, Off: children.Delete, Deletion: []apply.DeletionOption{apply.MatchLabels{"by": "us"}}, Mode: children.Shared},
+		children.Child[facts]{Template: "deleted.yaml", When: facts.on, Off: children.Delete, Deletion: []apply.DeletionOption{apply.MatchLabels{"by": "us"}}, Mode: children.Retained},
 		children.Child[facts]{Template: "once.yaml", Mode: children.Once},
-		children.Child[facts]{Template: "shared.yaml", Mode: children.Shared},
+		children.Child[facts]{Template: "shared.yaml", Mode: children.Retained},
 	)
 	for name, test := range map[string]struct {
 		in   facts

@@ -138,7 +138,9 @@ var (
 
 func purposesOf(planned *apply.Child) []purpose {
 	switch planned.Mode {
-	case apply.Shared:
+	case apply.Shared: // the last part takes the object with it
+		return forDeleted
+	case apply.Retained:
 		if planned.Recreate { // which deletes
 			return forDeleted
 		}
@@ -203,7 +205,7 @@ func (a *declaredApplier) referenced(owner client.Object, c child) bool {
 	switch c.Mode {
 	case apply.Own, apply.Once:
 		return owner.GetNamespace() == "" || c.key.Namespace == owner.GetNamespace()
-	case apply.Shared, apply.Contribute:
+	case apply.Shared, apply.Retained, apply.Contribute:
 	}
 	return false
 }

@@ -108,8 +108,8 @@ func (b *Builder[T, F, O]) Writes(objects ...client.Object) *Builder[T, F, O] {
 	return b
 }
 
-// Shares declares kinds of which the plan makes objects for several owners and deletes none: ApplyWithoutOwnerRef, without
-// Recreate. Such objects are never pruned, so it needs no right to delete them.
+// Shares declares kinds of which the plan makes objects for several owners and deletes none: ApplyWithoutOwnerRef with
+// apply.Retain, without Recreate. Such objects are never deleted, so it needs no right to delete them.
 func (b *Builder[T, F, O]) Shares(objects ...client.Object) *Builder[T, F, O] {
 	b.declare(purposeShares, caller(), objects...)
 	return b

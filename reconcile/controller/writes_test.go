@@ -89,14 +89,18 @@ var _ = Describe("a child", func() {
 			return plan
 		}),
 		Entry("one that may be deleted to be made anew", "shares-recreates", "Writes", func(cm *corev1.ConfigMap) (plan reconcile.PlanResult) {
-			plan.ApplyWithoutOwnerRef(cm, apply.Recreate())
+			plan.ApplyWithoutOwnerRef(cm, apply.Retain(), apply.Recreate())
+			return plan
+		}),
+		Entry("one that goes with its last owner", "shares-parts", "Writes", func(cm *corev1.ConfigMap) (plan reconcile.PlanResult) {
+			plan.ApplyWithoutOwnerRef(cm)
 			return plan
 		}),
 	)
 
-	It("that is shared is made with the rights of Shares", func(ctx context.Context) {
+	It("that is shared and stays is made with the rights of Shares", func(ctx context.Context) {
 		p := &probe{plan: func(o *widget.Widget, _ world) (plan reconcile.PlanResult) {
-			plan.ApplyWithoutOwnerRef(child(o))
+			plan.ApplyWithoutOwnerRef(child(o), apply.Retain())
 			return plan
 		}}
 		b := controller.New("shares", p).Shares(&corev1.ConfigMap{}).Options(settings())

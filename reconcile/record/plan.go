@@ -168,7 +168,7 @@ func (n namer) plan(p *reconcile.PlanResult) (out Plan, err error) {
 }
 
 func modes() map[apply.Mode]string {
-	return map[apply.Mode]string{apply.Shared: "shared", apply.Once: "once", apply.Contribute: "contribute"}
+	return map[apply.Mode]string{apply.Shared: "shared", apply.Once: "once", apply.Contribute: "contribute", apply.Retained: "retained"}
 }
 
 func planPolicies() map[apply.Policy]string {

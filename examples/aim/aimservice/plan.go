@@ -14,7 +14,7 @@ func (*ServiceReconciler) PlanResources(
 ) reconcile.PlanResult {
 	var plan reconcile.PlanResult
 	if obs.newModel != nil {
-		plan.ApplyWithoutOwnerRef(obs.newModel)
+		plan.ApplyWithoutOwnerRef(obs.newModel, apply.Retain())
 	}
 	obs.planRoute(&plan)
 	if base := obs.templates.base(); base.ready() && obs.templates.derivedName != "" {
@@ -56,7 +56,7 @@ func (obs ServiceObservation) planCache(plan *reconcile.PlanResult) {
 	case dedicated:
 		plan.Apply(cache)
 	case obs.cache == nil:
-		plan.ApplyWithoutOwnerRef(cache, apply.Seed("spec", "metadata.labels"))
+		plan.ApplyWithoutOwnerRef(cache, apply.Retain(), apply.CreateOnly("spec", "metadata.labels"))
 	}
 }
 

@@ -1,0 +1,476 @@
+package apply_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/internal/widget"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+var _ = Describe("A shared object", func() {
+	part := func(key, value string) func() apply.Plan {
+		return func() apply.Plan {
+			var p apply.Plan
+			p.ApplyWithoutOwnerRef(&corev1.ConfigMap{ObjectMeta: meta("shared"), Data: map[string]string{key: value}})
+			return p
+		}
+	}
+	none := func() apply.Plan { return apply.Plan{Policy: apply.Withdraw} }
+	found := func(w *world) (*corev1.ConfigMap, bool) {
+		GinkgoHelper()
+		o := &corev1.ConfigMap{}
+		err := w.admin.Get(w.ctx, types.NamespacedName{Namespace: w.namespace, Name: "shared"}, o)
+		Expect(client.IgnoreNotFound(err)).To(Succeed())
+		return o, err == nil
+	}
+	data := func(w *world) map[string]string {
+		GinkgoHelper()
+		o, exists := found(w)
+		Expect(exists).To(BeTrue())
+		Expect(o.OwnerReferences).To(BeEmpty())
+		return o.Data
+	}
+	for _, restart := range []bool{false, true} {
+		It(fmt.Sprintf("has each owner's part and goes with the last, restart between: %t", restart), func() {
+			w := newWorld()
+			first, second := w.owner, w.newOwner("second")
+			as := func(o *widget.Widget, plan func() apply.Plan) {
+				GinkgoHelper()
+				w.owner = o
+				w.converge(plan)
+				if restart {
+					w.restart()
+				}
+			}
+			as(first, part("hub-a", "x"))
+			as(second, part("hub-b", "y"))
+			Expect(data(w)).To(Equal(map[string]string{"hub-a": "x", "hub-b": "y"}))
+			as(first, part("hub-a", "x2"))
+			as(first, part("hub-a2", "x3"))
+			Expect(data(w)).To(Equal(map[string]string{"hub-a2": "x3", "hub-b": "y"}))
+			as(first, none)
+			Expect(data(w)).To(Equal(map[string]string{"hub-b": "y"}))
+			By("the last owner is deleted")
+			Expect(w.admin.Delete(w.ctx, second)).To(Succeed())
+			w.owner = second
+			Eventually(func(g Gomega) {
+				current := &widget.Widget{}
+				err := w.admin.Get(w.ctx, client.ObjectKeyFromObject(second), current)
+				if err == nil {
+					g.Expect(w.engine.Apply(w.ctx, current, apply.Plan{}).Err()).NotTo(HaveOccurred())
+				}
+				g.Expect(apierrors.IsNotFound(err)).To(BeTrue())
+			}).Should(Succeed())
+			_, exists := found(w)
+			Expect(exists).To(BeFalse())
+		})
+	}
+
+	It("names the other owner's manager where two want one field", func() {
+		w := newWorld()
+		first, second := w.owner, w.newOwner("second")
+		w.converge(part("url", "x"))
+		w.owner = second
+		plan := func() apply.Plan {
+			p := part("url", "y")()
+			p.Children[0].Object.(*corev1.ConfigMap).Data["own"] = "z"
+			return p
+		}
+		result, _ := w.pass(plan())
+		var contested *apply.ContestedError
+		Expect(errors.As(result.Err(), &contested)).To(BeTrue())
+		Expect(contested.Fields).To(ConsistOf(apply.ContestedField{Path: ".data.url", Manager: manager + ":" + string(first.UID)}))
+		Expect(data(w)).To(Equal(map[string]string{"url": "x", "own": "z"}))
+	})
+
+	It("goes with the last of two owners that leave at once", func() {
+		w := newWorld()
+		first, second := w.owner, w.newOwner("second")
+		w.converge(part("a", "1"))
+		w.owner = second
+		w.converge(part("b", "2"))
+		w.meanwhile(func() {
+			other, err := apply.New(w.admin, w.admin, w.options)
+			Expect(err).NotTo(HaveOccurred())
+			current := &widget.Widget{}
+			Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(first), current)).To(Succeed())
+			Expect(other.Apply(w.ctx, current, none()).Err()).NotTo(HaveOccurred())
+		})
+		w.converge(none)
+		_, exists := found(w)
+		Expect(exists).To(BeFalse())
+	})
+
+	It("stays when another owner comes while the last one leaves", func() {
+		w := newWorld()
+		first, second := w.owner, w.newOwner("second")
+		w.converge(part("a", "1"))
+		w.meanwhile(func() {
+			other, err := apply.New(w.admin, w.admin, w.options)
+			Expect(err).NotTo(HaveOccurred())
+			current := &widget.Widget{}
+			Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(second), current)).To(Succeed())
+			Expect(other.Apply(w.ctx, current, part("b", "2")()).Err()).NotTo(HaveOccurred())
+		})
+		w.owner = first
+		w.converge(none)
+		Expect(data(w)).To(Equal(map[string]string{"b": "2"}))
+	})
+
+	It("is left whole or gone by an owner that dies between any two requests", func() {
+		for n := 1; n <= 6; n++ {
+			w := newWorld()
+			first, second := w.owner, w.newOwner("second")
+			w.converge(part("a", "1"))
+			w.owner = second
+			w.converge(part("b", "2"))
+			dead := errors.New("dead")
+			for _, leaving := range []*widget.Widget{first, second} {
+				w.owner = leaving
+				w.requests.mu.Lock()
+				w.requests.fail = func(i int, _ *http.Request) error {
+					if i >= n {
+						return dead
+					}
+					return nil
+				}
+				w.requests.mu.Unlock()
+				_, _ = w.pass(none())
+				w.restart()
+				w.converge(none)
+			}
+			_, exists := found(w)
+			Expect(exists).To(BeFalse(), "dead at request %d", n)
+		}
+	})
+
+	It("of somebody else is not taken", func() {
+		w := newWorld()
+		theirs := &corev1.ConfigMap{ObjectMeta: meta("shared"), Data: map[string]string{"theirs": "1"}}
+		theirs.Namespace = w.namespace
+		Expect(w.admin.Create(w.ctx, theirs)).To(Succeed())
+		result, _ := w.pass(part("a", "1")())
+		var owned *apply.OwnedByAnotherError
+		Expect(errors.As(result.Err(), &owned)).To(BeTrue())
+		w.converge(none)
+		Expect(data(w)).To(Equal(map[string]string{"theirs": "1"}))
+	})
+
+	It("that is retained stays when its owners are gone", func() {
+		w := newWorld()
+		plan := func() apply.Plan {
+			var p apply.Plan
+			p.ApplyWithoutOwnerRef(configMap("shared", "1"), apply.Retain())
+			return p
+		}
+		w.converge(plan)
+		w.converge(none)
+		Expect(data(w)).To(Equal(map[string]string{"value": "1"}))
+		Expect(w.stored().Finalizers).To(BeEmpty())
+	})
+})
+
+var _ = Describe("A child whose mode changes", func() {
+	modes := map[string]func(p *apply.Plan, o client.Object){
+		"Own":      func(p *apply.Plan, o client.Object) { p.Apply(o) },
+		"Shared":   func(p *apply.Plan, o client.Object) { p.ApplyWithoutOwnerRef(o) },
+		"Retained": func(p *apply.Plan, o client.Object) { p.ApplyWithoutOwnerRef(o, apply.Retain()) },
+		"Once":     func(p *apply.Plan, o client.Object) { p.ApplyOnce(o) },
+		"Keep":     func(p *apply.Plan, o client.Object) { p.Keep(o) },
+	}
+	controlled := map[string]bool{"Own": true, "Shared": false, "Retained": false}
+	for from, before := range modes {
+		for to, after := range modes {
+			if from == to || from == "Keep" {
+				continue
+			}
+			It(fmt.Sprintf("needs no adoption: from %s to %s, and is what that says", from, to), func() {
+				w := newWorld()
+				plan := func(mode func(*apply.Plan, client.Object), value string) func() apply.Plan {
+					return func() apply.Plan {
+						var p apply.Plan
+						mode(&p, configMap("changing", value))
+						return p
+					}
+				}
+				stored := func() *corev1.ConfigMap {
+					GinkgoHelper()
+					o := &corev1.ConfigMap{}
+					Expect(w.admin.Get(w.ctx, types.NamespacedName{Namespace: w.namespace, Name: "changing"}, o)).To(Succeed())
+					return o
+				}
+				w.converge(plan(before, "1"))
+				uid := stored().UID
+				w.converge(plan(after, "2"))
+				w.quiet(2, plan(after, "2"))
+				o := stored()
+				Expect(o.UID).To(Equal(uid))
+				if owned, known := controlled[to]; known {
+					Expect(o.Data).To(Equal(map[string]string{"value": "2"}))
+					Expect(o.OwnerReferences).To(HaveLen(map[bool]int{true: 1}[owned]))
+					_, labelled := o.Labels[apply.PartOfLabel]
+					Expect(labelled).To(Equal(owned))
+					_, shared := o.Annotations[apply.SharedAnnotation]
+					Expect(shared).To(Equal(to != "Own"))
+				}
+				w.restart()
+				w.converge(plan(after, "2"))
+				By("it is no longer planned")
+				w.converge(func() apply.Plan { return apply.Plan{Policy: apply.Withdraw} })
+				err := w.admin.Get(w.ctx, types.NamespacedName{Namespace: w.namespace, Name: "changing"}, o)
+				Expect(err == nil).To(Equal(to == "Retained" || (from == "Retained" && !controlled[to] && to != "Shared")), "%v", err)
+			})
+		}
+	}
+})
+
+// controller is another controller in the same namespace, with a cache and a field manager of its own.
+func (w *world) controller(name string, owner *widget.Widget) *world {
+	GinkgoHelper()
+	o := &world{
+		ctx: w.ctx, namespace: w.namespace, admin: w.admin, owner: owner, clock: w.clock, transform: w.transform, options: w.options,
+	}
+	o.options.FieldManager = name
+	o.start()
+	DeferCleanup(func() { o.stop() })
+	return o
+}
+
+var _ = Describe("A shared object of several sorts of owners", func() {
+	secret := func(key string) func() apply.Plan {
+		return func() apply.Plan {
+			var p apply.Plan
+			p.ApplyWithoutOwnerRef(&corev1.Secret{ObjectMeta: meta("shared"), Data: map[string][]byte{key: []byte(key)}})
+			return p
+		}
+	}
+	none := func() apply.Plan { return apply.Plan{Policy: apply.Withdraw} }
+	keys := func(w *world) []string {
+		GinkgoHelper()
+		o := &corev1.Secret{}
+		if err := w.admin.Get(w.ctx, types.NamespacedName{Namespace: w.namespace, Name: "shared"}, o); apierrors.IsNotFound(err) {
+			return []string{"gone"}
+		}
+		return slices.Sorted(maps.Keys(o.Data))
+	}
+
+	for _, restart := range []bool{false, true} {
+		It(fmt.Sprintf("has the parts of two controllers and goes with the last, restart between: %t", restart), func() {
+			w := newWorld()
+			other := w.controller("other", w.newOwner("second"))
+			third := w.controller("third", w.owner) // of the first one's owner
+			for _, c := range []struct {
+				w   *world
+				key string
+			}{{w, "a"}, {other, "b"}, {third, "c"}} {
+				c.w.converge(secret(c.key))
+			}
+			Expect(keys(w)).To(Equal([]string{"a", "b", "c"}))
+			for _, leaving := range []*world{w, third, other} {
+				for _, each := range []*world{w, other, third} {
+					if restart {
+						each.restart()
+					}
+				}
+				leaving.converge(none)
+			}
+			Expect(keys(w)).To(Equal([]string{"gone"}))
+		})
+	}
+
+	It("keeps the part of an owner that is suspended while the first one goes", func() {
+		w := newWorld()
+		first, second := w.owner, w.newOwner("second")
+		w.converge(secret("a"))
+		w.owner = second
+		w.converge(secret("b"))
+		w.converge(func() apply.Plan { return apply.Plan{Policy: apply.Suspend, Hold: true} })
+		w.owner = first
+		Expect(w.admin.Delete(w.ctx, first)).To(Succeed())
+		result, _ := w.pass(apply.Plan{})
+		Expect(result.Finalized).To(BeTrue(), "%v", result.Err())
+		Expect(keys(w)).To(Equal([]string{"b"}))
+		w.owner = second
+		w.restart()
+		w.quiet(1, func() apply.Plan { return apply.Plan{Policy: apply.Suspend, Hold: true} })
+		w.converge(secret("b"))
+		w.converge(none)
+		Expect(keys(w)).To(Equal([]string{"gone"}))
+	})
+
+	It("has the parts of two groups and of an owner", func() {
+		w := newWorld()
+		pass := func(key types.UID, plan apply.Plan) {
+			GinkgoHelper()
+			for range 3 {
+				c := w.crew()
+				c.SetUID("group:" + key)
+				c.SetName(string(key))
+				c.kinds = append(c.kinds, corev1.SchemeGroupVersion.WithKind("Secret"))
+				Expect(w.engine.Apply(w.ctx, c, plan).Err()).NotTo(HaveOccurred())
+				if len(plan.Children) > 0 {
+					w.synced(func() apply.Plan { return plan })
+				}
+			}
+		}
+		pass("one", secret("a")())
+		pass("two", secret("b")())
+		w.converge(secret("c"))
+		Expect(keys(w)).To(Equal([]string{"a", "b", "c"}))
+		pass("one", none())
+		Expect(keys(w)).To(Equal([]string{"b", "c"}))
+		w.converge(none)
+		Expect(keys(w)).To(Equal([]string{"b"}))
+		pass("two", none())
+		Expect(keys(w)).To(Equal([]string{"gone"}))
+	})
+
+	It("stays when a list of what is wanted comes back empty, where it holds data", func() {
+		w := newWorld()
+		volume := func() apply.Plan {
+			var p apply.Plan
+			p.ApplyWithoutOwnerRef(claim("shared"))
+			return p
+		}
+		w.converge(volume)
+		for i := range 4 {
+			if i == 2 {
+				w.restart()
+			}
+			Expect(w.held(apply.Plan{}, apply.PruneHoldsData).Objects).To(HaveLen(1))
+		}
+		By("the plan is complete again, and then the owner withdraws it")
+		w.converge(volume)
+		result, _ := w.pass(none())
+		Expect(result.Objects).To(ConsistOf(And(HaveField("Outcome", apply.Pruned), HaveField("HoldsData", true))))
+	})
+
+	It("keeps a part of which the plan knows nothing", func() {
+		w := newWorld()
+		w.converge(secret("a"))
+		gk := schema.GroupKind{Kind: "Secret"}
+		for range 3 {
+			result, _ := w.pass(apply.Plan{Policy: apply.Withdraw, Unknown: map[schema.GroupKind]error{gk: errors.New("not served")}})
+			Expect(result.PruneBlocked).To(HaveOccurred())
+			Expect(keys(w)).To(Equal([]string{"a"}))
+			w.restart()
+		}
+		w.converge(none)
+		Expect(keys(w)).To(Equal([]string{"gone"}))
+	})
+
+	It("is retained by one and shared by another owner, and rests", func() {
+		w := newWorld()
+		retained := func() apply.Plan {
+			var p apply.Plan
+			p.ApplyWithoutOwnerRef(&corev1.Secret{ObjectMeta: meta("shared"), Data: map[string][]byte{"r": []byte("r")}}, apply.Retain())
+			return p
+		}
+		first, second := w.owner, w.newOwner("second")
+		for range 3 {
+			w.owner = first
+			w.converge(retained)
+			w.owner = second
+			w.converge(secret("a"))
+		}
+		w.quiet(2, secret("a"))
+		w.owner = first
+		w.quiet(2, retained)
+		Expect(keys(w)).To(Equal([]string{"a", "r"}))
+		w.owner = second
+		w.converge(none)
+		Expect(keys(w)).To(Equal([]string{"r"}))
+	})
+})
+
+var _ = Describe("An object of others under the name of a shared one", func() {
+	theirs := map[string]func(w *world) client.Object{
+		"with a copy of the annotation": func(w *world) client.Object {
+			o := configMap("shared", "theirs")
+			o.Annotations = map[string]string{apply.SharedAnnotation: "true"}
+			return w.theirs(o)
+		},
+		"applied with a copy of the annotation": func(w *world) client.Object {
+			o := configMap("shared", "theirs")
+			o.Namespace = w.namespace
+			o.Annotations = map[string]string{apply.SharedAnnotation: "true"}
+			o.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+			//nolint:staticcheck // as a person applies
+			Expect(w.admin.Patch(w.ctx, o, client.Apply, client.FieldOwner("kubectl"))).To(Succeed())
+			return o
+		},
+		"to which the owner contributes": func(w *world) client.Object {
+			o := w.theirs(configMap("shared", "theirs"))
+			w.syncedObject(configMap("shared", ""))
+			w.converge(func() apply.Plan {
+				var p apply.Plan
+				p.Contribute(&corev1.ConfigMap{ObjectMeta: meta("shared"), Data: map[string]string{"ours": "1"}})
+				return p
+			})
+			Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(o), o)).To(Succeed())
+			return o
+		},
+		"that the owner keeps": func(w *world) client.Object {
+			o := w.theirs(configMap("shared", "theirs"))
+			w.syncedObject(configMap("shared", ""))
+			w.converge(func() apply.Plan {
+				var p apply.Plan
+				p.Keep(configMap("shared", ""))
+				return p
+			})
+			return o
+		},
+		"that is an owner of this controller": func(w *world) client.Object {
+			o := w.newOwner("shared")
+			o.Status.ObservedGeneration = 1
+			Expect(w.admin.Status().Update(w.ctx, o, client.FieldOwner(manager))).To(Succeed())
+			return o
+		},
+	}
+	for what, make := range theirs {
+		for mode, options := range map[string][]apply.ChildOption{"shared": nil, "retained": {apply.Retain()}} {
+			It(fmt.Sprintf("is not taken, changed or deleted: one %s, %s", what, mode), func() {
+				w := newWorld()
+				o := make(w)
+				plan := func() apply.Plan {
+					mine := o.DeepCopyObject().(client.Object)
+					mine.SetResourceVersion("")
+					mine.SetUID("")
+					mine.SetManagedFields(nil)
+					mine.SetLabels(map[string]string{"app": "mine"})
+					var p apply.Plan
+					p.ApplyWithoutOwnerRef(mine, options...)
+					return p
+				}
+				for i := range 4 {
+					if i == 2 {
+						w.restart()
+						w.syncedObject(plan().Children[0].Object)
+					}
+					result, _ := w.pass(plan())
+					Expect(ownedByAnother(result)).To(BeTrue(), "%v", result.Err())
+				}
+				w.untouched(o)
+				for range 3 {
+					w.pass(apply.Plan{Policy: apply.Withdraw})
+				}
+				now := o.DeepCopyObject().(client.Object)
+				Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(o), now)).To(Succeed())
+				Expect(now.GetUID()).To(Equal(o.GetUID()))
+				Expect(now.GetDeletionTimestamp()).To(BeNil())
+			})
+		}
+	}
+})
