@@ -6,7 +6,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
@@ -68,11 +67,14 @@ func (p *pass) compile(c *planned) (map[string]any, error) {
 		content.SetNested(intent, p.id, "metadata", "labels", PartOfLabel)
 	}
 	if c.member() && p.group != nil {
-		value := GroupValue(p.ownerKind.gvk.Kind, client.ObjectKeyFromObject(p.owner))
-		content.SetNested(intent, value, "metadata", "annotations", GroupAnnotation)
+		content.SetNested(intent, p.groupValue(), "metadata", "annotations", GroupAnnotation)
 	}
 	if c.child.Mode == Shared || c.child.Mode == Retained {
 		content.SetNested(intent, sharedValue, "metadata", "annotations", SharedAnnotation)
+	}
+	if c.child.Mode == Shared && p.group != nil {
+		value := p.groupValue()
+		content.SetNested(intent, value, "metadata", "annotations", sharingAnnotation(value))
 	}
 	if c.reach {
 		p.addOwner(intent)

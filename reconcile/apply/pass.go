@@ -254,14 +254,6 @@ func (p *pass) reaches(namespace string) bool {
 	return !p.ownerKind.namespaced || (namespace != "" && namespace == p.owner.GetNamespace())
 }
 
-// contributor is the field manager for contributions, one per owner.
-func (p *pass) contributor() string {
-	if p.memory.contributor == "" {
-		p.memory.contributor = p.engine.opts.FieldManager + ":" + string(p.owner.GetUID())
-	}
-	return p.memory.contributor
-}
-
 func (h *hasher) identity(c *planned) uint64 {
 	s := h.Start()
 	writeIdentity(s, c)

@@ -38,7 +38,7 @@ func (r *plannedRelease) stays() { r.kept, r.result.Verb = true, VerbNone }
 
 // decideReleases decides which contributions are given back.
 func (p *pass) decideReleases(l *look) {
-	for _, id := range p.parts() {
+	for _, id := range p.parts(l) {
 		m := p.memory.children[id]
 		planned := m != nil && m.pass == p.memory.pass
 		if planned && m.mode.partial() {
@@ -64,20 +64,12 @@ func (p *pass) decideReleases(l *look) {
 	}
 }
 
-// parts are the objects of which the owner has a part. A group has nothing to
-// record them on: of it, this process knows what it has written.
-func (p *pass) parts() []applyset.ObjectID {
+// parts are the objects of which the owner has a part.
+func (p *pass) parts(l *look) []applyset.ObjectID {
 	if p.group == nil {
 		return p.recorded().Contributions
 	}
-	var out []applyset.ObjectID
-	for id, m := range p.memory.children {
-		if m.mode.partial() && m.uid != "" {
-			out = append(out, id)
-		}
-	}
-	slices.SortFunc(out, applyset.CompareIDs)
-	return out
+	return p.groupParts(l)
 }
 
 // hasPart reports whether a child that is planned in another mode may still

@@ -6,11 +6,13 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -310,32 +312,46 @@ var _ = Describe("A shared object of several sorts of owners", func() {
 		Expect(keys(w)).To(Equal([]string{"gone"}))
 	})
 
-	It("has the parts of two groups and of an owner", func() {
-		w := newWorld()
-		pass := func(key types.UID, plan apply.Plan) {
-			GinkgoHelper()
-			for range 3 {
-				c := w.crew()
-				c.SetUID("group:" + key)
-				c.SetName(string(key))
-				c.kinds = append(c.kinds, corev1.SchemeGroupVersion.WithKind("Secret"))
-				Expect(w.engine.Apply(w.ctx, c, plan).Err()).NotTo(HaveOccurred())
-				if len(plan.Children) > 0 {
-					w.synced(func() apply.Plan { return plan })
+	for _, restart := range []bool{false, true} {
+		It(fmt.Sprintf("has the parts of two groups and of an owner, restart between: %t", restart), func() {
+			w := newWorld()
+			long := strings.Repeat("n", 120) // too long for the name of a field manager
+			pass := func(name string, plan apply.Plan) {
+				GinkgoHelper()
+				for range 3 {
+					c := w.crew()
+					c.SetUID(types.UID("group:" + name))
+					c.SetName(name)
+					c.kinds = append(c.kinds, corev1.SchemeGroupVersion.WithKind("Secret"))
+					Expect(w.engine.Apply(w.ctx, c, plan).Err()).NotTo(HaveOccurred())
+				}
+				w.synced(secret("a"))
+				if restart {
+					w.restart()
+					w.synced(secret("a"))
 				}
 			}
-		}
-		pass("one", secret("a")())
-		pass("two", secret("b")())
-		w.converge(secret("c"))
-		Expect(keys(w)).To(Equal([]string{"a", "b", "c"}))
-		pass("one", none())
-		Expect(keys(w)).To(Equal([]string{"b", "c"}))
-		w.converge(none)
-		Expect(keys(w)).To(Equal([]string{"b"}))
-		pass("two", none())
-		Expect(keys(w)).To(Equal([]string{"gone"}))
-	})
+			pass("one", secret("a")())
+			pass(long, secret("b")())
+			w.converge(secret("c"))
+			Expect(keys(w)).To(Equal([]string{"a", "b", "c"}))
+			stored := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "shared", Namespace: w.namespace}}
+			Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(stored), stored)).To(Succeed())
+			Expect(apply.GroupValues(stored)).To(ConsistOf("crew/"+w.namespace+"/one", "crew/"+w.namespace+"/"+long))
+			pass("one", none())
+			Expect(keys(w)).To(Equal([]string{"b", "c"}))
+			w.converge(none)
+			Expect(keys(w)).To(Equal([]string{"b"}))
+			for range 2 {
+				c := w.crew()
+				c.SetUID(types.UID("group:" + long))
+				c.SetName(long)
+				c.kinds = append(c.kinds, corev1.SchemeGroupVersion.WithKind("Secret"))
+				Expect(w.engine.Apply(w.ctx, c, none()).Err()).NotTo(HaveOccurred())
+			}
+			Expect(keys(w)).To(Equal([]string{"gone"}))
+		})
+	}
 
 	It("stays when a list of what is wanted comes back empty, where it holds data", func() {
 		w := newWorld()

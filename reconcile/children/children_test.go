@@ -41,7 +41,7 @@ func set(t testing.TB, declared ...children.Child[facts]) children.Set[facts] {
 
 // summary lists what a set plans: "mode name" for children, "delete name" for deletions.
 func summary(plan apply.Plan) []string {
-	words := map[apply.Mode]string{apply.Own: "own", apply.Once: "once", apply.Shared: "shared"}
+	words := map[apply.Mode]string{apply.Own: "own", apply.Once: "once", apply.Retained: "retained"}
 	var out []string
 	for _, c := range plan.Children {
 		word := words[c.Mode]
@@ -80,8 +80,8 @@ func TestPlan(t *testing.T) {
 		in   facts
 		want []string
 	}{
-		"On":  {facts{"a", true}, []string{"own+recreate+data.a a-always", "own a-pruned!a", "own a-kept", "shared a-deleted", "once a-once", "shared a-shared"}},
-		"Off": {facts{"a", false}, []string{"own+recreate+data.a a-always", "keep a-kept", "once a-once", "shared a-shared", "delete a-deleted us"}},
+		"On":  {facts{"a", true}, []string{"own+recreate+data.a a-always", "own a-pruned!a", "own a-kept", "retained a-deleted", "once a-once", "retained a-shared"}},
+		"Off": {facts{"a", false}, []string{"own+recreate+data.a a-always", "keep a-kept", "once a-once", "retained a-shared", "delete a-deleted us"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

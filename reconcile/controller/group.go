@@ -196,12 +196,15 @@ type Grouped interface{ groups() *board }
 
 func (b *Builder[T, F, O]) groups() *board { return b.board }
 
-// groupOfChild returns the key of the group of that name that the object is a child of.
-func groupOfChild(name string, object client.Object) (key types.NamespacedName, ok bool) {
-	value, ok := strings.CutPrefix(object.GetAnnotations()[apply.GroupAnnotation], name+"/")
-	if !ok {
-		return key, false
+// groupsOfChild returns the keys of the groups of that name that the object is a child of, or that share it.
+func groupsOfChild(name string, object client.Object) (keys []types.NamespacedName) {
+	for _, value := range apply.GroupValues(object) {
+		rest, _ := strings.CutPrefix(value, name+"/")
+		var key types.NamespacedName
+		var ok bool
+		if key.Namespace, key.Name, ok = strings.Cut(rest, "/"); ok && rest != value {
+			keys = append(keys, key)
+		}
 	}
-	key.Namespace, key.Name, ok = strings.Cut(value, "/")
-	return key, ok
+	return keys
 }

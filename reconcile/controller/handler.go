@@ -179,11 +179,9 @@ func (w *watcher) related(c change, objects []client.Object) []types.NamespacedN
 			found = appendController(found, object, w.owner)
 		}
 	}
-	if w.board != nil && w.kind.has(purposeOwns) {
+	if w.board != nil && w.kind.has(purposeOwns, purposeWrites) {
 		for _, object := range objects {
-			if key, ok := groupOfChild(w.board.name, object); ok {
-				found = append(found, key)
-			}
+			found = append(found, groupsOfChild(w.board.name, object)...)
 		}
 	}
 	return found
