@@ -43,7 +43,7 @@ func (p *pass) decisions(o DiffOptions) Decisions {
 		d := c.result.Decision
 		switch {
 		case d.Err != nil || c.action == actionNone:
-		case o.ServerDryRun && c.action != actionCreate:
+		case o.ServerDryRun && c.action != actionCreate && c.action != actionMigrate: // of fields that are moved first it knows nothing
 			fields, err := p.dryRun(c)
 			if d = c.result.Decision; err != nil {
 				d.Err = err

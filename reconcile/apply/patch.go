@@ -158,11 +158,15 @@ func (p *pass) patched(c *planned, answer client.Object) {
 // migrated applies after the fields of former managers have become ours. Where
 // rules depend on what is ours, that is looked at again.
 func (p *pass) migrated(c *planned) error {
-	if len(c.child.Fields) == 0 {
-		return p.patch(c)
+	reason := c.result.Reason
+	if len(c.child.Fields) > 0 {
+		if p.again(c); c.action == actionNone {
+			return nil
+		}
 	}
-	if p.again(c); c.action == actionNone {
-		return nil
+	err := p.patch(c)
+	if err == nil && c.result.Err == nil {
+		c.result.Reason = reason // whatever the version that is now there was met with
 	}
-	return p.patch(c)
+	return err
 }
