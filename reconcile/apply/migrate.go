@@ -26,11 +26,8 @@ func (p *pass) formerManagers(c *planned) bool {
 }
 
 func (p *pass) former(c *planned, e *metav1.ManagedFieldsEntry) bool {
-	if e.Subresource != "" {
+	if e.Subresource != "" || c.child.Mode == Contribute { // the rest of such an object is somebody else's
 		return false
-	}
-	if c.child.Mode == Contribute {
-		return p.formerMode(c, e) // the rest of the object is somebody else's
 	}
 	if e.Manager == c.manager {
 		return e.Operation == metav1.ManagedFieldsOperationUpdate

@@ -61,7 +61,7 @@ func (p *pass) retained(o metav1.Object) bool {
 // one of an object that is this owner's.
 func (p *pass) formerMode(c *planned, e *metav1.ManagedFieldsEntry) bool {
 	applies := e.Operation == metav1.ManagedFieldsOperationApply
-	if !c.child.Mode.partial() {
+	if c.child.Mode != Shared {
 		return applies && e.Manager == p.contributor()
 	}
 	if e.Manager != p.engine.opts.FieldManager || !(applies || ownsMetadata(e, "labels", PartOfLabel)) {
@@ -75,7 +75,7 @@ func (p *pass) formerMode(c *planned, e *metav1.ManagedFieldsEntry) bool {
 	}
 	// What was retained becomes the part of the first owner that shares it. One that has its part already leaves the rest to
 	// others, which may still retain it.
-	return c.child.Mode == Shared && managedfields.Entry(c.live.GetManagedFields(), c.manager) == nil
+	return managedfields.Entry(c.live.GetManagedFields(), c.manager) == nil
 }
 
 // parting are the objects of which parts are to be given back, and those that
