@@ -119,7 +119,7 @@ func networkKinds() []everyday {
 		}},
 		{&autoscalingv2.HorizontalPodAutoscaler{}, configuration[acautoscaling.HorizontalPodAutoscalerApplyConfiguration](), []string{
 			`{"spec":{"maxReplicas":3,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"d"},"metrics":[{"type":"Resource","resource":{"name":"cpu","target":{"type":"Utilization","averageUtilization":80}}}]}}`,
-			`{"spec":{"minReplicas":1,"maxReplicas":5,"scaleTargetRef":{"kind":"Deployment","name":"d"},"metrics":[{"type":"External","external":{"metric":{"name":"m"},"target":{"type":"Value","value":"1000m"}}},
+			`{"spec":{"minReplicas":1,"maxReplicas":5,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"d"},"metrics":[{"type":"External","external":{"metric":{"name":"m"},"target":{"type":"Value","value":"1000m"}}},
 			{"type":"Pods","pods":{"metric":{"name":"p"},"target":{"type":"AverageValue","averageValue":"0.5"}}}],"behavior":{"scaleDown":{"stabilizationWindowSeconds":0,"policies":[{"type":"Pods","value":1,"periodSeconds":60}]}}}}`,
 		}},
 		{&policyv1.PodDisruptionBudget{}, configuration[acpolicy.PodDisruptionBudgetApplyConfiguration](), []string{
@@ -132,7 +132,7 @@ func networkKinds() []everyday {
 			"filters":[{"type":"RequestRedirect","requestRedirect":{"scheme":"https","statusCode":301}}]},{"timeouts":{"request":"60s"},"backendRefs":[{"name":"s","port":80,"weight":0},{"name":"t","port":81,"weight":1}]}]}}`,
 		}},
 		{&corev1.ResourceQuota{}, configuration[accore.ResourceQuotaApplyConfiguration](), []string{
-			`{"spec":{"hard":{"cpu":"1000m","pods":"10"},"scopes":["BestEffort"]}}`, `{"spec":{"hard":{"memory":"1024Mi","count/secrets":"1.0"}}}`,
+			`{"spec":{"hard":{"pods":"10"},"scopes":["BestEffort"]}}`, `{"spec":{"hard":{"memory":"1024Mi","count/secrets":"1.0"}}}`,
 		}},
 		{&corev1.LimitRange{}, configuration[accore.LimitRangeApplyConfiguration](), []string{
 			`{"spec":{"limits":[{"type":"Container","max":{"cpu":"2"},"min":{"cpu":"0.1"},"default":{"cpu":"1.0"}}]}}`,

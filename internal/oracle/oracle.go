@@ -3,12 +3,14 @@ package oracle
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
@@ -70,7 +72,24 @@ func Open(ctx context.Context, config *rest.Config, seed uint64) (*Oracle, error
 	if err != nil {
 		return nil, fmt.Errorf("oracle: read the schemas of everyday kinds: %w", err)
 	}
-	return o, nil
+	return o, o.checkBases(ctx)
+}
+
+// checkBases reports the first object that a story may begin with and that the
+// API server refuses: no story would be about what it is meant for.
+func (o *Oracle) checkBases(ctx context.Context) error {
+	for _, k := range slices.Concat(o.everyday, o.custom) {
+		for _, base := range k.bases {
+			object := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(base)}
+			object.SetGroupVersionKind(k.gvk)
+			object.SetName("base")
+			object.SetNamespace(o.namespaces[0])
+			if err := o.client.Create(ctx, object, client.DryRunAll); err != nil {
+				return fmt.Errorf("oracle: a story cannot begin with %s: %w", full(base), err)
+			}
+		}
+	}
+	return nil
 }
 
 func (o *Oracle) install(ctx context.Context) error {

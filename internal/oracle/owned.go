@@ -84,7 +84,11 @@ func (s *story) notLeftBehind(c *child, rests bool) {
 			delete(c.lost, name) // it went; who puts it there again is somebody else
 			continue
 		}
-		if mine || shared || s.filledIn(c, path) {
+		if shared && !mine {
+			delete(c.lost, name) // it is theirs, also when managedFields are lost once more
+			continue
+		}
+		if mine || s.filledIn(c, path) {
 			continue
 		}
 		s.fail("left behind", name+" was ours when managedFields were lost, has left the plan, and is still there",
@@ -94,13 +98,21 @@ func (s *story) notLeftBehind(c *child, rests bool) {
 }
 
 // filledIn reports whether the server puts a value there by itself, as it does
-// for an object of the same plan that is new.
+// for an object of the same plan that is new. A list or an object that loses its
+// last part goes, although it is planned with nothing in it, so that the server
+// may fill that in as well.
 func (s *story) filledIn(c *child, path []string) bool {
 	in := s.capture(c, nil)
 	if in == nil {
 		return true
 	}
 	body := parse(in.body)
+	return s.filledInto(c, in.manager, body, path) || s.filledInto(c, in.manager, withoutHollow(body), path)
+}
+
+// filledInto reports whether a new object of the body has a value at the path,
+// or cannot be made.
+func (s *story) filledInto(c *child, manager string, body map[string]any, path []string) bool {
 	metadata, _ := body["metadata"].(map[string]any)
 	metadata["name"] = c.key.Name + "-new"
 	fresh := c.reference()
@@ -109,11 +121,31 @@ func (s *story) filledIn(c *child, path []string) bool {
 	if err != nil {
 		return true
 	}
-	renamed := &intent{manager: in.manager, body: []byte(text)}
+	renamed := &intent{manager: manager, body: []byte(text)}
 	if err := s.oracle.client.Patch(s.ctx, fresh, renamed.patch(), renamed.dryRun()...); client.IgnoreNotFound(err) != nil {
 		return true
 	}
 	return exists(jsonOf(fresh), path)
+}
+
+// withoutHollow leaves out the lists and objects that hold nothing else.
+func withoutHollow(m map[string]any) map[string]any {
+	out := map[string]any{}
+	for name, value := range m {
+		switch x := value.(type) {
+		case map[string]any:
+			if below := withoutHollow(x); len(below) > 0 {
+				out[name] = below
+			}
+		case []any:
+			if len(x) > 0 {
+				out[name] = x
+			}
+		default:
+			out[name] = value
+		}
+	}
+	return out
 }
 
 // exists reports whether the object has a value at a path of managedFields.

@@ -29,6 +29,8 @@ func ruleCRD() *apiextensionsv1.CustomResourceDefinition {
 	spec := apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{
 		"items":  {Type: "array", Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &item}},
 		"config": {Type: "object", XPreserveUnknownFields: new(true)},
+		"whole":  {Type: "object", XPreserveUnknownFields: new(true), XMapType: new("atomic")},
+		"set":    {Type: "array", XListType: new("set"), Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &text}},
 	}}
 	return &apiextensionsv1.CustomResourceDefinition{
 		ObjectMeta: metav1.ObjectMeta{Name: "rules." + ruleKind.Group},
@@ -182,6 +184,7 @@ var _ = DescribeTable("A changed plan is sent, however small the change",
 	Entry("a default of other kinds that is dropped", ruleItem(map[string]any{"protocol": "TCP"}), ruleItem(map[string]any{})),
 	Entry("a text that looks like a quantity", ruleItem(map[string]any{"value": "1"}), ruleItem(map[string]any{"value": "1.0"})),
 	Entry("limits that are no quantities", ruleItem(map[string]any{"limits": map[string]any{"cpu": "500m"}}), ruleItem(map[string]any{"limits": map[string]any{"cpu": "0.5"}})),
+	Entry("another order of a set", rule(map[string]any{"set": []any{"a", "b"}}), rule(map[string]any{"set": []any{"b", "a"}})),
 	Entry("zero seconds of a toleration", toleration(nil), toleration(new(int64(0)))),
 	Entry("a version that looks like a quantity", environment("1"), environment("1.0")),
 	Entry("a size that looks like a quantity", environment("1Gi"), environment("1024Mi")),

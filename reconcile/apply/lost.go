@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 )
 
@@ -39,24 +40,72 @@ func (o ownedFields) set() *managedfields.Set {
 	return &managedfields.Set{}
 }
 
-// lostEntry reports whether the live object has no entry of ours although we
-// have applied to it.
-func (c *planned) lostEntry(entry *metav1.ManagedFieldsEntry) bool {
-	return entry == nil && c.memory.uid == c.live.GetUID() && c.memory.owned.known()
+// lostEntry reports whether the entries have none of ours although we have
+// applied to the object, and not because others have taken all that was in it.
+func (c *planned) lostEntry(entries []metav1.ManagedFieldsEntry) bool {
+	if managedfields.Entry(entries, c.manager) != nil || c.memory.uid != c.live.GetUID() || !c.memory.owned.known() {
+		return false
+	}
+	lost, err := c.memory.owned.without(entries)
+	return err == nil && len(lost) > 0
 }
 
-// restore adds what we owned to the fields of our entry, and takes it from the
-// manager that the server has made up for it since.
-func (o ownedFields) restore(fields map[string]any, others []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, error) {
+// without returns the fields that none of the others owns. Those of the manager
+// that the server has made up count as nobody's.
+func (o ownedFields) without(others []metav1.ManagedFieldsEntry) (map[string]any, error) {
 	var ours map[string]any
 	if err := json.Unmarshal([]byte(o.raw.Value()), &ours); err != nil {
 		return nil, err
 	}
+	for i := range others {
+		if e := &others[i]; !madeUp(e) {
+			theirs, err := fieldsOf(e)
+			if err != nil {
+				return nil, err
+			}
+			exclude(ours, theirs)
+		}
+	}
+	return ours, nil
+}
+
+func madeUp(e *metav1.ManagedFieldsEntry) bool {
+	return e.Manager == firstApply && e.Operation == metav1.ManagedFieldsOperationUpdate && e.FieldsV1 != nil
+}
+
+// exclude removes from a what b owns too. Who owns something without parts
+// where a has parts owns an empty list or object, and not the parts.
+func exclude(a, b map[string]any) {
+	for name, below := range b {
+		ours, ok := a[name].(map[string]any)
+		if !ok {
+			continue
+		}
+		theirs, _ := below.(map[string]any)
+		_, itself := theirs["."]
+		switch {
+		case len(ours) == 0 && (len(theirs) == 0 || itself):
+			delete(a, name)
+		case len(ours) > 0:
+			if exclude(ours, theirs); len(ours) == 0 {
+				delete(a, name)
+			}
+		}
+	}
+}
+
+// restore adds what we owned, and others do not own, to the fields of our
+// entry, and takes it from the manager that the server has made up for it since.
+func (o ownedFields) restore(fields map[string]any, others []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, error) {
+	ours, err := o.without(others)
+	if err != nil {
+		return nil, err
+	}
 	kept := others[:0:0]
 	for _, e := range others {
-		if e.Manager == firstApply && e.Operation == metav1.ManagedFieldsOperationUpdate && e.FieldsV1 != nil {
-			var theirs map[string]any
-			if err := json.Unmarshal(e.FieldsV1.GetRawBytes(), &theirs); err != nil {
+		if madeUp(&e) {
+			theirs, err := fieldsOf(&e)
+			if err != nil {
 				return nil, err
 			}
 			if subtract(theirs, ours); len(theirs) == 0 {
@@ -104,7 +153,7 @@ func onlyItself(fields map[string]any) bool {
 func (p *pass) restored(c *planned, after *metav1.PartialObjectMetadata) bool {
 	m := c.memory
 	entry := managedfields.Entry(after.ManagedFields, c.manager)
-	if !c.lostEntry(managedfields.Entry(c.live.GetManagedFields(), c.manager)) || !m.proven || m.intent != c.hash {
+	if !c.lostEntry(c.live.GetManagedFields()) || !m.proven || m.intent != c.hash {
 		return false
 	}
 	live, err := p.engine.encoder.Live(c.live)
@@ -112,7 +161,7 @@ func (p *pass) restored(c *planned, after *metav1.PartialObjectMetadata) bool {
 		return false
 	}
 	set := remembered(entry).set()
-	if len(c.child.Fields) > 0 || p.projection(c, set, live) != m.projection {
+	if len(c.child.Fields) > 0 || p.projection(c, set, live) != m.projection || !compare.Taken(c.kind.schema, set, c.content, live) {
 		return false
 	}
 	m.wrote(after, p.now)

@@ -10,7 +10,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 )
 
 // formerManagers says whether fields are owned under a name of ours from
@@ -91,7 +90,7 @@ func (p *pass) merged(c *planned, entries []metav1.ManagedFieldsEntry) ([]metav1
 		APIVersion: c.kind.gvk.GroupVersion().String(), FieldsType: "FieldsV1",
 	}
 	fields := map[string]any{}
-	lost := c.lostEntry(managedfields.Entry(entries, c.manager))
+	lost := c.lostEntry(entries)
 	var rest []metav1.ManagedFieldsEntry
 	for i := range entries {
 		e := &entries[i]

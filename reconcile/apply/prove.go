@@ -3,6 +3,7 @@ package apply
 import (
 	"fmt"
 	"hash/maphash"
+	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -30,7 +31,7 @@ func (p *pass) prove(c *planned) {
 		c.prepare(p, actionMigrate, ReasonFormerManager)
 		return
 	}
-	if c.lostEntry(managedfields.Entry(c.live.GetManagedFields(), c.manager)) {
+	if c.lostEntry(c.live.GetManagedFields()) {
 		c.follow(c.memory.owned.set(), live)
 		c.prepare(p, actionMigrate, ReasonOwnershipLost)
 		return
@@ -182,7 +183,7 @@ func (p *pass) applied(c *planned, answer client.Object) {
 	m.owned = remembered(managedfields.Entry(answer.GetManagedFields(), c.manager))
 	if live, err := p.engine.encoder.Live(answer); err == nil {
 		set := m.owned.set()
-		final := noop || compare.Taken(c.kind.schema, set, c.content, live)
+		final := noop || (compare.Taken(c.kind.schema, set, c.content, live) && p.sendsSame(c, answer, set, live))
 		m.projection = p.projection(c, c.withoutSettled(set), live)
 		m.answered(final)
 	}
@@ -190,4 +191,22 @@ func (p *pass) applied(c *planned, answer client.Object) {
 		m.contest = nil
 	}
 	m.settled(p)
+}
+
+// sendsSame reports whether the rules for single fields make of the answer what
+// was sent. A field that was left to others can be gone with the value that it
+// is a part of.
+func (p *pass) sendsSame(c *planned, answer client.Object, set *managedfields.Set, live map[string]any) bool {
+	if len(c.rules) == 0 || len(c.contested) > 0 {
+		return true
+	}
+	next := &planned{
+		child: c.child, kind: c.kind, id: c.id, hash: c.hash, memory: c.memory, reach: c.reach, manager: c.manager, rules: c.rules, live: answer,
+	}
+	var err error
+	if next.content, err = p.compile(next); err != nil {
+		return false
+	}
+	next.follow(set, live)
+	return next.repeat(set, live) && reflect.DeepEqual(next.content, c.content)
 }

@@ -111,6 +111,9 @@ func (s *Shape) Zero() any {
 	if len(s.Enum) > 0 {
 		return s.Enum[0]
 	}
+	if s.Embedded {
+		return map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a"}}
+	}
 	switch s.Type {
 	case ObjectType:
 		out := map[string]any{}

@@ -174,7 +174,7 @@ func (c *Comparison) items(at *step, schema Schema, set *managedfields.Set, inte
 			c.differ(below, content.Absent{}, want)
 			continue
 		}
-		if item.Keys != nil && index < last {
+		if index < last {
 			c.differ(below, live[index], want)
 			continue
 		}

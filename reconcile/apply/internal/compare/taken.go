@@ -37,6 +37,9 @@ func takenLeaf(schema Schema, set *managedfields.Set, intent, live any) bool {
 		return isMap && len(want) == 0
 	}
 	have, _ := live.(map[string]any)
+	if isMap && len(want) == 0 && len(have) > 0 && !schema.partly() {
+		return false // what is in it may be of others, or left from before
+	}
 	if isMap && !schema.ownedWhole() {
 		for name, value := range want {
 			if !present(schema.field(name), value, have[name]) {
@@ -84,12 +87,13 @@ func agrees(it *managedfields.Item, intent any) bool {
 }
 
 // takenField handles what is owned only if something is in it: an empty list
-// whose items are owned one by one, and objects that hold nothing else.
+// whose items are owned one by one, and objects that hold nothing else. What
+// else is in it may be of others, or a default in place of what was emptied.
 func takenField(schema Schema, set *managedfields.Set, intent, live any) bool {
 	if set != nil {
 		return Taken(schema, set, intent, live)
 	}
-	if !hollow(intent) || !present(schema, intent, live) {
+	if !hollow(intent) || !hollow(orEmpty(live)) || !present(schema, intent, live) {
 		return false
 	}
 	want, _ := intent.(map[string]any)
@@ -102,9 +106,18 @@ func takenField(schema Schema, set *managedfields.Set, intent, live any) bool {
 	return true
 }
 
-// present reports whether there is a value, or none is the same.
+func orEmpty(live any) any {
+	if live == nil {
+		return []any{}
+	}
+	return live
+}
+
+// present reports whether there is a value, or none is the same. An object with
+// nothing in it is a value behind a pointer of the server's type; where the
+// server drops it for a reason of its own, one more apply says so.
 func present(schema Schema, intent, live any) bool {
-	return live != nil || EqualValues(schema, intent, content.Absent{}) || (schema.source == sourceServer && hollow(intent))
+	return live != nil || EqualValues(schema, intent, content.Absent{})
 }
 
 // hollow reports whether the value holds nothing but empty lists and objects.

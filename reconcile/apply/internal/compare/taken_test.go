@@ -26,6 +26,8 @@ func TestTaken(t *testing.T) {
 		"DefaultedKey":  {`{"f:l":{"k:{\"p\":1,\"q\":\"x\"}":{".":{},"f:p":{}}}}`, `{l: [{p: 1, m: []}]}`, `{l: [{p: 1, q: x}]}`, false},
 		"Hollow":        {`{"f:a":{}}`, `{a: 1, m: {l: []}}`, `{a: 1, m: {l: []}}`, true},
 		"HollowLost":    {`{"f:a":{}}`, `{a: 1, m: {l: []}}`, `{a: 1, m: {}}`, false},
+		"HollowFilled":  {`{"f:a":{}}`, `{a: 1, m: {l: []}}`, `{a: 1, m: {l: [2]}}`, false},
+		"EmptyOfOthers": {`{"f:m":{}}`, `{m: {}}`, `{m: {a: 1}}`, false},
 		"NotOurs":       {`{"f:a":{}}`, `{a: 1, b: 2}`, `{a: 1, b: 2}`, false},
 		"Atomic":        {`{"f:a":{}}`, `{a: [{b: []}]}`, `{a: [{}]}`, true},
 		"ItemLost":      {`{"f:l":{"v:1":{}}}`, `{l: [1, 2]}`, `{l: [1, 2]}`, false},
@@ -41,6 +43,14 @@ func TestTaken(t *testing.T) {
 				t.Errorf("Taken = %v, want %v", got, tc.want)
 			}
 		})
+	}
+	affinity := below(t, podKind, nil, "spec.affinity")
+	set, err := managedfields.Parse([]byte(`{"f:podAntiAffinity":{}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if compare.Taken(affinity, set, parse(t, `{podAntiAffinity: {}}`), parse(t, `{}`)) {
+		t.Error("an empty object behind a pointer was taken although it is not there")
 	}
 	if compare.Taken(compare.Schema{}, &managedfields.Set{}, parse(t, `{a: 1}`), parse(t, `{}`)) {
 		t.Error("an apply after which nothing is ours was not taken as it is")

@@ -18,6 +18,10 @@ func (s Schema) ownedWhole() bool {
 	return s.whole || (t != nil && t.Kind() == reflect.Struct && wholeStruct(t.PkgPath(), t.Name()))
 }
 
+// partly reports whether the fields of objects at this place are for sure owned
+// one by one.
+func (s Schema) partly() bool { return s.source == sourceServer && s.plain() != nil && !s.ownedWhole() }
+
 func wholeStruct(path, name string) bool {
 	switch path {
 	case "k8s.io/apimachinery/pkg/apis/meta/v1":
