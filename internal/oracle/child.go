@@ -114,4 +114,30 @@ func removePath(m map[string]any, path string) {
 	}
 }
 
+// copyPath copies the value at a path of the form that fieldPaths makes.
+func copyPath(to, from map[string]any, path string) {
+	for path != "" {
+		name, rest := path, ""
+		if strings.HasPrefix(path, `["`) {
+			name, rest, _ = strings.Cut(path[2:], `"]`)
+		} else if i := strings.IndexAny(path, ".["); i >= 0 {
+			name, rest = path[:i], path[i:]
+		}
+		path = strings.TrimPrefix(rest, ".")
+		if path == "" {
+			if value, ok := from[name]; ok {
+				to[name] = value
+			}
+			return
+		}
+		below, ok := from[name].(map[string]any)
+		if !ok {
+			return
+		}
+		next := map[string]any{}
+		to[name] = next
+		to, from = next, below
+	}
+}
+
 func sorted(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

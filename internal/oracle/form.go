@@ -45,6 +45,12 @@ func (k *Kind) object(content map[string]any, form Form, key client.ObjectKey, s
 	return apply.Child{Object: &unstructured.Unstructured{Object: content}}, nil
 }
 
+// holds reports whether the content has the form.
+func (k *Kind) holds(i intention, key client.ObjectKey, seed uint64) bool {
+	_, err := k.object(i.content, i.form, key, seed)
+	return err == nil
+}
+
 // fill sets the fields of a Go value.
 func (k *Kind) fill(o client.Object, content map[string]any, r *rand.Rand) error {
 	setter, ok := o.(madeUp)

@@ -48,6 +48,17 @@ func leaves(out map[string][]string, path []string, fields map[string]any) {
 	}
 }
 
+// overlaps reports whether one of the paths is the path, or leads to it or on
+// from it.
+func overlaps(paths map[string][]string, path string) bool {
+	for other := range paths {
+		if strings.HasPrefix(other+" ", path+" ") || strings.HasPrefix(path+" ", other+" ") {
+			return true
+		}
+	}
+	return false
+}
+
 // noteLost remembers what we alone owned when our entry of managedFields goes.
 // Only an engine that was there before can know.
 func (c *child) noteLost(before map[string]any, wasRight bool) {
@@ -60,7 +71,7 @@ func (c *child) noteLost(before map[string]any, wasRight bool) {
 	}
 	others := ownedBy(before, false)
 	for name, path := range ownedBy(before, true) {
-		if _, shared := others[name]; shared {
+		if overlaps(others, name) {
 			continue
 		}
 		if c.lost == nil {
@@ -79,7 +90,7 @@ func (s *story) notLeftBehind(c *child, rests bool) {
 	ours, others := ownedBy(c.live, true), ownedBy(c.live, false)
 	for name, path := range c.lost {
 		_, mine := ours[name]
-		_, shared := others[name]
+		shared := overlaps(others, name)
 		if !exists(c.live, path) {
 			delete(c.lost, name) // it went; who puts it there again is somebody else
 			continue
@@ -180,4 +191,26 @@ func hasKeys(item, keys any) bool {
 		}
 	}
 	return len(want) > 0
+}
+
+// removeOwned removes the value at a path of managedFields.
+func removeOwned(value any, path []string) {
+	kind, text, _ := strings.Cut(path[0], ":")
+	if kind == "f" {
+		m, _ := value.(map[string]any)
+		if len(path) == 1 {
+			delete(m, text)
+		} else {
+			removeOwned(m[text], path[1:])
+		}
+		return
+	}
+	items, _ := value.([]any)
+	var want any
+	_ = json.Unmarshal([]byte(text), &want)
+	for _, item := range items {
+		if kind == "k" && hasKeys(item, want) && len(path) > 1 {
+			removeOwned(item, path[1:])
+		}
+	}
 }

@@ -143,6 +143,7 @@ func (s *story) intents(c *child) []*intent {
 			}
 			out = append(out, in.without(yielded))
 		}
+		out = append(out, in.withoutTheirs(seeds, c.live))
 		if len(seeds) == 0 {
 			return out
 		}
@@ -188,6 +189,23 @@ func (i *intent) without(paths []string) *intent {
 	body := parse(i.body)
 	for _, path := range paths {
 		removePath(body, path)
+	}
+	data, _ := jsonText(body)
+	return &intent{body: []byte(data), manager: i.manager}
+}
+
+// withoutTheirs is the intent without what others alone own of the fields.
+func (i *intent) withoutTheirs(paths []string, live map[string]any) *intent {
+	body := parse(i.body)
+	ours, others := ownedBy(live, true), ownedBy(live, false)
+	for _, path := range paths {
+		part := map[string]any{}
+		copyPath(part, body, path)
+		for name, theirs := range others {
+			if _, shared := ours[name]; !shared && exists(part, theirs) {
+				removeOwned(body, theirs)
+			}
+		}
 	}
 	data, _ := jsonText(body)
 	return &intent{body: []byte(data), manager: i.manager}

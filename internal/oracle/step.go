@@ -47,10 +47,7 @@ func (s *story) event(i int, c *child) error {
 		s.tally.event("restart", c.kind)
 		return s.restart()
 	case n < 96:
-		forms := c.kind.forms()
-		c.now.form = forms[s.random.IntN(len(forms))]
-		c.seed = s.random.Uint64()
-		s.say("%d. planned as %s", i, c.now.form)
+		s.changeForm(i, c)
 		s.tally.event("other Go type", c.kind)
 		c.checked = false
 		return s.refresh(c)
@@ -64,6 +61,20 @@ func (s *story) event(i int, c *child) error {
 		c.checked = false
 	}
 	return nil
+}
+
+// changeForm plans the child as another Go type, which can hold what is planned
+// now and what was planned before.
+func (s *story) changeForm(i int, c *child) {
+	now, accepted, seed := c.now.form, c.accepted.form, c.seed
+	forms := c.kind.forms()
+	form := forms[s.random.IntN(len(forms))]
+	c.now.form, c.accepted.form, c.seed = form, form, s.random.Uint64()
+	if !c.kind.holds(c.now, c.key, c.seed) || !c.kind.holds(c.accepted, c.key, c.seed) {
+		c.now.form, c.accepted.form, c.seed = now, accepted, seed
+		return
+	}
+	s.say("%d. planned as %s", i, form)
 }
 
 func (s *story) changePlan(i int, c *child) {

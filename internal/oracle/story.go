@@ -219,7 +219,7 @@ func (s *story) restart() error {
 	}
 	s.engine = engine
 	for _, c := range s.children {
-		c.lost = nil
+		c.lost, c.checked = nil, false
 		if err := s.refresh(c); err != nil {
 			return err
 		}

@@ -78,8 +78,11 @@ type planned struct {
 	// contested are the fields that are left out of the content, as others
 	// insist on them.
 	contested []ContestedField
-	result    ObjectResult
-	requeue   time.Duration
+	// left are the paths of seeds that are left out of the content, as the
+	// server has said that they are others'.
+	left    []string
+	result  ObjectResult
+	requeue time.Duration
 }
 
 // action is what has to be sent for a child.

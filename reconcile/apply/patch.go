@@ -80,7 +80,7 @@ func (c *planned) pinned() string {
 // again decides anew about an object that is not as it was thought to be.
 func (p *pass) again(c *planned) {
 	verb := c.result.Verb
-	c.action, c.force, c.content, c.uid, c.contested = actionNone, false, nil, "", nil
+	c.action, c.force, c.content, c.uid, c.contested, c.left = actionNone, false, nil, "", nil, nil
 	c.result.Outcome, c.result.Reason, c.result.Err = Unchanged, ReasonUpToDate, nil
 	c.memory.proven = false
 	p.decideFresh(c)
@@ -105,6 +105,7 @@ func (p *pass) concede(c *planned, fields []conflict) {
 		switch policy := c.policyOf(f.Path); {
 		case policy == SeedField || policy == CreateOnlyField:
 			again = c.leave(f.Path, nil, nil) || again
+			c.left = append(c.left, f.Path)
 		case policy == ForceField || (f.update && c.child.Mode != Contribute):
 			again = again || !c.force
 			c.force = true

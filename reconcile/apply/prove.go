@@ -68,7 +68,7 @@ func (p *pass) proveFields(c *planned, live map[string]any) {
 // of the content where that is not all of the plan.
 func (p *pass) projection(c *planned, set *managedfields.Set, live map[string]any) uint64 {
 	h := p.engine.hasher
-	projected := h.Projection(set, c.content, live)
+	projected := h.Projection(c.kind.schema, set, c.content, live)
 	if len(c.rules) > 0 || len(c.contested) > 0 {
 		projected += h.Sum(func(s *maphash.Hash) { h.Content(s, c.content) })
 	}
@@ -208,5 +208,8 @@ func (p *pass) sendsSame(c *planned, answer client.Object, set *managedfields.Se
 		return false
 	}
 	next.follow(set, live)
+	for _, path := range c.left {
+		next.leave(path, nil, nil)
+	}
 	return next.repeat(set, live) && reflect.DeepEqual(next.content, c.content)
 }

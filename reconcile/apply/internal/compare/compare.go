@@ -122,7 +122,8 @@ func (c *Comparison) notOwned(at *step, schema Schema, intent, live any) {
 	}
 }
 
-// value compares a field that is planned and ours.
+// value compares a field that is planned and ours. An apply with something in
+// it owns what is in it, and not the list or the object itself.
 func (c *Comparison) value(at *step, schema Schema, set *managedfields.Set, intent, live any) {
 	if set.Leaf() {
 		m, isMap := intent.(map[string]any)
@@ -132,6 +133,9 @@ func (c *Comparison) value(at *step, schema Schema, set *managedfields.Set, inte
 		case isMap && len(m) > 0 && !schema.ownedWhole():
 			c.notOwned(at, schema, intent, live) // what is ours may be nothing but the empty object
 		}
+		return
+	}
+	if set.Member && c.itself(at, intent, live) {
 		return
 	}
 	switch want := intent.(type) {
@@ -152,6 +156,17 @@ func (c *Comparison) value(at *step, schema Schema, set *managedfields.Set, inte
 	default:
 		c.differ(at, live, intent)
 	}
+}
+
+// itself notes that a list or an object is ours as such. It reports whether
+// there is nothing more to learn.
+func (c *Comparison) itself(at *step, intent, live any) bool {
+	c.different = true
+	if c.Report == nil {
+		return true
+	}
+	c.Report(Difference{Path: at.String(), Live: live, Intent: intent, Unowned: true})
+	return false
 }
 
 // items compares a list whose items are owned one by one. Items must have the

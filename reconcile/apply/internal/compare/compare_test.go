@@ -93,6 +93,7 @@ func TestDifferences(t *testing.T) {
 		"ItemSurplus":            {none, `{"f:l":{"k:{\"name\":\"a\"}":{".":{},"f:name":{}},"k:{\"name\":\"b\"}":{".":{},"f:name":{}}}}`, `{l: [{name: a}]}`, `{l: [{name: a}, {name: b}]}`, []string{".l[1]"}},
 		"ItemRenamed":            {none, `{"f:l":{"k:{\"name\":\"a\"}":{".":{},"f:name":{}}}}`, `{l: [{name: b}]}`, `{l: [{name: a}]}`, []string{".l[0]", ".l[0]"}},
 		"SetOfValues":            {none, `{"f:s":{"v:\"a\"":{},"v:\"b\"":{}}}`, `{s: [a, b]}`, `{s: [a, theirs, b]}`, nil},
+		"ObjectItself":           {none, `{"f:m":{".":{},"f:a":{}}}`, `{m: {a: 1}}`, `{m: {a: 1}}`, []string{".m"}},
 		"SetReordered":           {none, `{"f:s":{"v:\"a\"":{},"v:\"b\"":{}}}`, `{s: [b, a]}`, `{s: [a, theirs, b]}`, []string{".s[1]"}},
 		"AtomicList":             {none, `{"f:l":{}}`, `{l: [a, b]}`, `{l: [b, a]}`, []string{".l"}},
 		"AtomicDefaults":         {env, `{"f:fieldRef":{}}`, `{fieldRef: {fieldPath: x}}`, `{fieldRef: {apiVersion: v1, fieldPath: x}}`, nil},
@@ -130,22 +131,31 @@ func TestProjection(t *testing.T) {
 	const intent = `{a: 1, e: {}, n: {s: []}, l: [{k: xx, v: 1}, {k: yy}]}`
 	const base = `{a: 1, e: {}, n: {s: []}, l: [{k: xx, v: 1}, {k: yy}]}`
 	h := compare.Hasher{Hasher: content.NewHasher(content.NewEncoder())}
+	in := compare.Schema{}
 	of := func(live string) uint64 {
 		set, err := managedfields.Parse([]byte(fields))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return h.Projection(set, parse(t, intent), parse(t, live))
+		return h.Projection(in, set, parse(t, intent), parse(t, live))
 	}
 	for name, live := range map[string]string{
 		"ForeignField": `{a: 1, z: 1, e: {}, n: {s: []}, l: [{k: xx, v: 1}, {k: yy}]}`,
 		"ForeignItem":  `{a: 1, e: {}, n: {s: []}, l: [{k: xx, v: 1}, {k: ww}, {k: yy, more: 1}]}`,
-		"IntoEmptyMap": `{a: 1, e: {theirs: 1}, n: {s: []}, l: [{k: xx, v: 1}, {k: yy}]}`,
 	} {
 		if of(live) != of(base) {
 			t.Errorf("%s: the projection changed", name)
 		}
 	}
+	const intoEmptyMap = `{a: 1, e: {theirs: 1}, n: {s: []}, l: [{k: xx, v: 1}, {k: yy}]}`
+	if of(intoEmptyMap) == of(base) {
+		t.Error("the projection did not change, although nobody knows how the object is owned")
+	}
+	in = compare.SchemaOf(podKind, nil, nil)
+	if of(intoEmptyMap) != of(base) {
+		t.Error("the projection changed in a kind of Kubernetes")
+	}
+	in = compare.Schema{}
 	for name, live := range map[string]string{
 		"Value":  `{a: 2, e: {}, n: {s: []}, l: [{k: xx, v: 1}, {k: yy}]}`,
 		"Gone":   `{e: {}, n: {s: []}, l: [{k: xx, v: 1}, {k: yy}]}`,

@@ -10,19 +10,30 @@ import (
 // Hasher hashes what an object has of an intent.
 type Hasher struct{ *content.Hasher }
 
+// projector hashes a projection.
+type projector struct {
+	Hasher
+	// open reports whether the fields of an object that is planned with nothing
+	// in it are owned one by one, as in the kinds of Kubernetes, unless the
+	// object is owned as a whole and its entry goes with a change. Elsewhere an
+	// apply may remove what is in it and nobody's.
+	open bool
+}
+
 // Projection is the hash of the fields that a manager owns and of their
 // values in the live object. Remembered beside the hash of the intent that
 // led to it, it proves later that nothing of ours has changed, whatever the
 // server made of the values.
-func (h Hasher) Projection(set *managedfields.Set, intent, live map[string]any) uint64 {
+func (h Hasher) Projection(schema Schema, set *managedfields.Set, intent, live map[string]any) uint64 {
 	s := h.Start()
-	h.project(s, set, intent, live)
+	p := projector{h, schema.source == sourceServer}
+	p.project(s, set, intent, live)
 	return h.Finish(s)
 }
 
-func (h Hasher) project(s *maphash.Hash, set *managedfields.Set, intent, live any) {
+func (h projector) project(s *maphash.Hash, set *managedfields.Set, intent, live any) {
 	if set.Leaf() {
-		if m, ok := intent.(map[string]any); ok && len(m) == 0 && !content.IsAbsent(live) {
+		if m, ok := intent.(map[string]any); ok && len(m) == 0 && h.open && !content.IsAbsent(live) {
 			// An empty map is owned, not what others put into it.
 			_ = s.WriteByte(content.TagMap)
 			return
@@ -47,7 +58,7 @@ func (h Hasher) project(s *maphash.Hash, set *managedfields.Set, intent, live an
 }
 
 // projectFields follows the order of the set, which is the server's.
-func (h Hasher) projectFields(s *maphash.Hash, set *managedfields.Set, intent, live any) {
+func (h projector) projectFields(s *maphash.Hash, set *managedfields.Set, intent, live any) {
 	want, _ := intent.(map[string]any)
 	have, _ := live.(map[string]any)
 	h.projectEmpty(s, set, want, have)
@@ -93,7 +104,7 @@ func (h Hasher) missing(intent, live any) uint64 {
 
 // projectItems follows the order of the live list, so that a changed order is
 // a changed projection, and leaves out the items of others.
-func (h Hasher) projectItems(s *maphash.Hash, set *managedfields.Set, intent, live any) {
+func (h projector) projectItems(s *maphash.Hash, set *managedfields.Set, intent, live any) {
 	want, _ := intent.([]any)
 	have, _ := live.([]any)
 	found := 0
