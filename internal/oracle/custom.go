@@ -3,6 +3,7 @@ package oracle
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -86,7 +87,8 @@ func customTypes() []madeUp {
 	}
 }
 
-// customKinds makes up n kinds. The first ones have a Go type in the scheme.
+// customKinds makes up n kinds. The first ones have a Go type in the scheme. The
+// last one is not made up.
 func customKinds(seed uint64, n int, scheme *runtime.Scheme) []*Kind {
 	types := customTypes()
 	gv := schema.GroupVersion{Group: customGroup, Version: "v1"}
@@ -104,7 +106,7 @@ func customKinds(seed uint64, n int, scheme *runtime.Scheme) []*Kind {
 		}
 		out = append(out, k)
 	}
-	return out
+	return append(out, fixedKind(scheme))
 }
 
 // definition is the CRD of a made-up kind.
@@ -130,4 +132,4 @@ func (k *Kind) definition() *apiextensionsv1.CustomResourceDefinition {
 }
 
 // plural is the resource of a made-up kind.
-func plural(kind string) string { return "c" + kind[1:] + "s" }
+func plural(kind string) string { return strings.ToLower(kind) + "s" }

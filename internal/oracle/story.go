@@ -118,6 +118,9 @@ func (s *story) addChild(name string) error {
 		kinds = s.oracle.custom
 	}
 	k := kinds[s.random.IntN(len(kinds))]
+	if s.random.IntN(8) == 0 {
+		k = s.oracle.custom[len(s.oracle.custom)-1]
+	}
 	c := &child{kind: k, key: client.ObjectKey{Namespace: s.owner.Namespace, Name: name}, seed: s.random.Uint64()}
 	switch s.random.IntN(9) {
 	case 0:

@@ -1,0 +1,85 @@
+package oracle
+
+import (
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/reconcilekit/reconcilekit/internal/oracle/shape"
+)
+
+// fixed is a kind whose Go type is written out, with fields of types that encode
+// themselves: those of made-up kinds stand behind an interface, which is looked
+// at in another way.
+type fixed struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitzero"`
+	Spec              fixedSpec `json:"spec,omitzero"`
+}
+
+type fixedSpec struct {
+	Config  apiextensionsv1.JSON  `json:"config,omitzero"`
+	Values  *apiextensionsv1.JSON `json:"values,omitempty"`
+	Raw     *runtime.RawExtension `json:"raw,omitempty"`
+	Own     *shape.Own            `json:"own,omitempty"`
+	Size    *resource.Quantity    `json:"size,omitempty"`
+	Port    *intstr.IntOrString   `json:"port,omitempty"`
+	Allowed *bool                 `json:"allowed,omitempty"`
+	Items   []fixedItem           `json:"items,omitempty"`
+}
+
+type fixedItem struct {
+	Name   string                `json:"name"`
+	Config *apiextensionsv1.JSON `json:"config,omitempty"`
+	Weight *int32                `json:"weight,omitempty"`
+}
+
+// DeepCopyObject copies the object; what fields point to is never changed and
+// is shared.
+func (f *fixed) DeepCopyObject() runtime.Object {
+	out := *f
+	f.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
+	out.Spec.Items = slices.Clone(f.Spec.Items)
+	return &out
+}
+
+type fixedList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitzero"`
+	Items           []fixed `json:"items"`
+}
+
+// DeepCopyObject copies the list.
+func (l *fixedList) DeepCopyObject() runtime.Object {
+	out := &fixedList{TypeMeta: l.TypeMeta, ListMeta: l.ListMeta}
+	for i := range l.Items {
+		item, _ := l.Items[i].DeepCopyObject().(*fixed)
+		out.Items = append(out.Items, *item)
+	}
+	return out
+}
+
+// fixedKind is the kind, known to the scheme.
+func fixedKind(scheme *runtime.Scheme) *Kind {
+	free := &shape.Shape{Type: shape.ObjectType, Preserve: true}
+	item := &shape.Shape{Type: shape.ObjectType, Required: []string{"name"}, Properties: map[string]*shape.Shape{
+		"name": {Type: shape.StringType}, "config": free, "weight": {Type: shape.IntegerType, Format: "int32"},
+	}}
+	spec := &shape.Shape{Type: shape.ObjectType, Properties: map[string]*shape.Shape{
+		"config": free, "values": {Type: shape.AnyType, Preserve: true}, "raw": free, "own": free,
+		"size": {Type: shape.StringType, Format: shape.QuantityFormat}, "port": {IntOrString: true}, "allowed": {Type: shape.BooleanType},
+		"items": {Type: shape.ArrayType, ListType: shape.MapList, Keys: []string{"name"}, Items: item},
+	}}
+	gvk := schema.GroupVersionKind{Group: customGroup, Version: "v1", Kind: "CustomFixed"}
+	scheme.AddKnownTypeWithName(gvk, &fixed{})
+	scheme.AddKnownTypeWithName(gvk.GroupVersion().WithKind(gvk.Kind+"List"), &fixedList{})
+	return &Kind{
+		gvk: gvk, shape: shape.Object(spec), custom: true, goType: &fixed{},
+		bases: []map[string]any{{"spec": map[string]any{}}, {"spec": map[string]any{"config": map[string]any{"replicas": int64(1)}}}},
+	}
+}
