@@ -108,6 +108,9 @@ func (b Budget) check(plan *PlanResult) error {
 		return nil
 	}
 	total := 0
+	if plan.Owner != nil {
+		total += sizeOf(plan.Owner)
+	}
 	for i := range plan.Children {
 		total += sizeOf(&plan.Children[i])
 	}

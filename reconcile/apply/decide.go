@@ -21,8 +21,9 @@ func (p *pass) decide() {
 		return
 	}
 	p.resolveAll()
+	p.resolveOwner()
 	p.decideDeletions()
-	for _, c := range p.children {
+	for _, c := range p.withOwner() {
 		p.decideChild(c)
 		c.decided()
 	}
@@ -47,6 +48,7 @@ func (p *pass) carryOut() {
 		p.collect()
 		return
 	}
+	p.writeOwner()
 	p.write()
 	p.collect()
 	p.prune()
@@ -97,6 +99,10 @@ func (p *pass) decideChild(c *planned) {
 }
 
 func (p *pass) readCached(c *planned) error {
+	if c == p.self {
+		c.live = p.ownerMetadata()
+		return nil
+	}
 	o := c.kind.newObject()
 	err := p.engine.client.Get(p.ctx, c.id.Key, o, p.engine.cached...)
 	return c.got(o, err)
@@ -110,6 +116,9 @@ func (p *pass) readLive(c *planned) error {
 	c.memory.shown()
 	o := c.kind.newObject()
 	err := c.got(o, p.engine.live.Get(p.ctx, c.id.Key, o))
+	if c == p.self && c.live != nil && c.live.GetUID() != p.owner.GetUID() {
+		c.live = nil // another one of the name
+	}
 	if c.live != nil {
 		c.memory.written = freshness.Wrote(c.live.GetResourceVersion(), p.now)
 	}
@@ -280,7 +289,7 @@ func (p *pass) decideExisting(c *planned) {
 func (p *pass) leaving(c *planned) bool {
 	m := c.memory
 	deleted := m.deletedRecently(c.live.GetUID(), p.now, p.engine.opts.LagDeadline)
-	if !deleted && (c.live.GetDeletionTimestamp() == nil || c.child.Mode == Contribute) {
+	if !deleted && (c.live.GetDeletionTimestamp() == nil || (c.child.Mode == Contribute && c != p.self)) {
 		return false
 	}
 	c.result.Outcome, c.result.Reason, c.requeue = Blocked, ReasonTerminating, confirmAfter

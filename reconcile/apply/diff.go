@@ -39,7 +39,7 @@ func (p *pass) decisions(o DiffOptions) Decisions {
 	for _, d := range p.deletions {
 		out.Objects = append(out.Objects, d.result.Decision)
 	}
-	for _, c := range p.children {
+	for _, c := range p.withOwner() {
 		d := c.result.Decision
 		switch {
 		case d.Err != nil || c.action == actionNone:

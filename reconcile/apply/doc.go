@@ -45,7 +45,8 @@
 //  5. The owner's metadata says where its children are, as KEP-3659 (ApplySet)
 //     has it: grown before the first write, shrunk after a live listing has
 //     confirmed that nothing is left. Children carry the part-of label, except
-//     those that are [Shared].
+//     those that are [Shared]. What the plan says about the owner's metadata,
+//     see [Plan.Metadata], is apart from that.
 //  6. A prune of most children needs a reason: a changed spec or changed
 //     inputs. Otherwise it is blocked, see [PruneBlockedError]. After a
 //     restart the status of the owner says whether its spec has changed since,

@@ -13,7 +13,6 @@ import (
 )
 
 // readInventory reads the metadata of an owner.
-// readInventory reads the metadata of an owner.
 func (e *Engine) readInventory(o metav1.Object, keys *applyset.Keys) *applyset.Inventory {
 	a := o.GetAnnotations()
 	inv := &applyset.Inventory{
@@ -57,6 +56,9 @@ func quoted(items []string) string {
 // planned is the inventory that the plan needs.
 func (p *pass) plannedInventory() *applyset.Inventory {
 	inv := &applyset.Inventory{Finalizer: p.plan.Hold && !p.finalize}
+	if p.self != nil && len(p.self.child.Object.GetFinalizers()) > 0 {
+		inv.Finalizer = true // somebody has to take them off
+	}
 	for _, c := range p.children {
 		if c.kind == nil || c.memory == nil {
 			continue

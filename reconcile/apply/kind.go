@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"sync"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -24,12 +25,19 @@ type kind struct {
 	goType reflect.Type
 	// schema is what is known about values of the kind.
 	schema compare.Schema
+	// metadata says that nothing but the metadata is read and written.
+	metadata bool
 	// scratch recycles typed objects that cached reads fill in.
 	scratch sync.Pool
 }
 
 // newObject returns an empty object to read into.
 func (k *kind) newObject() client.Object {
+	if k.metadata {
+		m := &metav1.PartialObjectMetadata{}
+		m.SetGroupVersionKind(k.gvk)
+		return m
+	}
 	if k.goType == nil {
 		u := &unstructured.Unstructured{}
 		u.SetGroupVersionKind(k.gvk)
@@ -56,6 +64,7 @@ type kinds struct {
 	client client.Client
 	byType sync.Map // reflect.Type to *kind
 	byGVK  sync.Map // schema.GroupVersionKind to *kind, unstructured
+	owners sync.Map // schema.GroupVersionKind to *kind, metadata only
 }
 
 // apply configurations have these methods.
@@ -132,6 +141,15 @@ func (r *kinds) ofObject(o client.Object) (*kind, error) {
 		return nil, planError(fmt.Sprintf("object of type %T must be a pointer to a struct", o))
 	}
 	return r.load(&r.byType, t, o, t.Elem())
+}
+
+// metadataOf returns the kind of an owner of which only the metadata counts.
+func (r *kinds) metadataOf(owner *kind) *kind {
+	if k, ok := r.owners.Load(owner.gvk); ok {
+		return k.(*kind) //nolint:forcetypeassert // only this method stores
+	}
+	k, _ := r.owners.LoadOrStore(owner.gvk, &kind{gvk: owner.gvk, namespaced: owner.namespaced, rank: owner.rank, metadata: true})
+	return k.(*kind) //nolint:forcetypeassert // just stored
 }
 
 func (r *kinds) load(known *sync.Map, key any, o client.Object, goType reflect.Type) (*kind, error) {

@@ -137,7 +137,7 @@ func (p *pass) record(inv *applyset.Inventory) error {
 	if m := &p.memory.metadata; freshness.Older(version, m.written) {
 		version = m.written
 	}
-	answer, err := p.patchOwner(inv, version, current.GetFinalizers())
+	answer, err := p.patchOwner(inv, version, current)
 	if apierrors.IsConflict(err) {
 		found, readErr := p.liveMetadata(p.ownerKind.gvk, client.ObjectKeyFromObject(p.owner))
 		if readErr != nil || found == nil || found.UID != p.owner.GetUID() {
@@ -146,13 +146,14 @@ func (p *pass) record(inv *applyset.Inventory) error {
 		if m := p.memory.sets; p.engine.usesOwnSet(found, m.usesOwn) != m.usesOwn {
 			return fmt.Errorf("%w: %w", errSetTaken, err)
 		}
-		answer, err = p.patchOwner(inv, found.ResourceVersion, found.Finalizers)
+		version = found.ResourceVersion
+		answer, err = p.patchOwner(inv, version, found)
 	}
 	if err != nil {
 		return err
 	}
 	m := &p.memory.metadata
-	m.replaced, m.written = p.owner.GetResourceVersion(), answer.ResourceVersion
+	m.replaced, m.written = version, answer.ResourceVersion
 	m.stored, m.known, m.version = inv, inv, answer.ResourceVersion
 	p.owner.SetLabels(answer.Labels)
 	p.owner.SetAnnotations(answer.Annotations)
@@ -162,10 +163,14 @@ func (p *pass) record(inv *applyset.Inventory) error {
 	return nil
 }
 
-func (p *pass) patchOwner(inv *applyset.Inventory, version string, finalizers []string) (*metav1.PartialObjectMetadata, error) {
+func (p *pass) patchOwner(inv *applyset.Inventory, version string, current metav1.Object) (*metav1.PartialObjectMetadata, error) {
 	metadata := map[string]any{"uid": p.owner.GetUID(), "resourceVersion": version}
-	if has := slices.Contains(finalizers, p.engine.opts.Finalizer); has != inv.Finalizer {
-		changed := slices.DeleteFunc(slices.Clone(finalizers), func(f string) bool { return f == p.engine.opts.Finalizer })
+	if has := slices.Contains(current.GetFinalizers(), p.engine.opts.Finalizer); has != inv.Finalizer {
+		off := []string{p.engine.opts.Finalizer}
+		if !inv.Finalizer {
+			off = append(off, p.productFinalizers(current)...)
+		}
+		changed := slices.DeleteFunc(slices.Clone(current.GetFinalizers()), func(f string) bool { return slices.Contains(off, f) })
 		if inv.Finalizer {
 			changed = append(changed, p.engine.opts.Finalizer)
 		}
@@ -222,7 +227,7 @@ func orNull(value string) any {
 
 // blockChildren marks what would have been written.
 func (p *pass) blockChildren() {
-	for _, c := range p.children {
+	for _, c := range p.withOwner() {
 		if c.action != actionNone {
 			c.result.Outcome, c.action = Blocked, actionNone
 		}

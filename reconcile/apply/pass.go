@@ -30,7 +30,9 @@ type pass struct {
 	memory    *ownerMemory
 	now       time.Time
 	children  []*planned
-	scratch   *[]planned // what children point into, given back at the end
+	// self is what is planned of the metadata of the owner, nil for nothing.
+	self    *planned
+	scratch *[]planned // what children point into, given back at the end
 	// identity is the hash of which objects are planned, and how, and of
 	// whether the owner is held.
 	identity uint64
@@ -217,6 +219,8 @@ func (p *pass) resolve(c *planned) error {
 	}
 	c.result.Key = c.id.Key
 	switch {
+	case p.isOwner(c.id):
+		return errPlannedOwner
 	case c.id.Key.Name == "":
 		return c.child.noName()
 	case k.namespaced && c.id.Key.Namespace == "":
@@ -320,7 +324,7 @@ func (c *planned) decided() {
 // collect adds the results of the children, in the order of the plan.
 func (p *pass) collect() {
 	p.result.Objects = slices.Grow(p.result.Objects, len(p.children))
-	for _, c := range p.children {
+	for _, c := range p.withOwner() {
 		if c.memory != nil && c.result.Err == nil {
 			c.result.UID = c.memory.uid
 			c.result.ResourceVersion = c.memory.version

@@ -71,7 +71,7 @@ func (c *planned) pinned() string {
 	switch {
 	case c.live == nil && c.uid == "":
 		return onlyCreate
-	case c.live != nil && c.force:
+	case c.live != nil && (c.force || c.kind.metadata):
 		return c.live.GetResourceVersion()
 	}
 	return ""
@@ -106,7 +106,7 @@ func (p *pass) concede(c *planned, fields []conflict) {
 		case policy == SeedField || policy == CreateOnlyField:
 			again = c.leave(f.Path, nil, nil) || again
 			c.left = append(c.left, f.Path)
-		case policy == ForceField || (f.update && c.child.Mode != Contribute):
+		case policy == ForceField || (f.update && (c.child.Mode != Contribute || p.engine.ours(f.Manager))):
 			again = again || !c.force
 			c.force = true
 		default:
@@ -151,6 +151,9 @@ func (p *pass) patched(c *planned, answer client.Object) {
 		c.result.Outcome = Updated
 	case c.live.GetResourceVersion() != answer.GetResourceVersion():
 		c.result.Outcome, c.result.Fields = Updated, p.changes(c)
+	}
+	if c == p.self {
+		p.ownerApplied(c.live.GetResourceVersion(), answer)
 	}
 	p.applied(c, answer)
 	p.reportContest(c)

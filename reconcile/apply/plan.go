@@ -17,6 +17,9 @@ type Plan struct {
 	// Children are the objects to apply. The order given is kept within a
 	// kind; across kinds the engine orders them itself, see [Engine.Apply].
 	Children []Child
+	// Owner is what is planned of the owner itself, nil for nothing. Fill it with
+	// [Plan.Metadata].
+	Owner *Child
 	// Deletes are the objects that must not exist.
 	Deletes []Deletion
 	// Policy says what a pass does with the plan. Default [Manage].

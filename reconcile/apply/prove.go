@@ -31,7 +31,7 @@ func (p *pass) prove(c *planned) {
 		c.prepare(p, actionMigrate, ReasonFormerManager)
 		return
 	}
-	if c.lostEntry(c.live.GetManagedFields()) {
+	if c.lostEntry(c.live.GetManagedFields()) && c.memory.owned.set().Intersects(live) {
 		c.follow(c.memory.owned.set(), live)
 		c.prepare(p, actionMigrate, ReasonOwnershipLost)
 		return

@@ -41,7 +41,7 @@ func (p *pass) decideReleases(l *look) {
 	for _, id := range p.parts(l) {
 		m := p.memory.children[id]
 		planned := m != nil && m.pass == p.memory.pass
-		if planned && m.mode.partial() {
+		if planned && m.mode.partial() && !p.isOwner(id) {
 			continue
 		}
 		r := &plannedRelease{id: id, kept: planned && p.hasPart(id)}

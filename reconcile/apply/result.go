@@ -64,8 +64,9 @@ func (r ObjectResult) Wrote() bool {
 
 // Result is the outcome of one [Engine.Apply].
 type Result struct {
-	// Objects has one entry for each delete, child, and pruned object: first
-	// the deletes, then the children as planned, then the prunes.
+	// Objects has one entry for each delete, child, and pruned object, and one
+	// for the owner if something is planned of it: first the deletes, then the
+	// owner, then the children as planned, then the prunes.
 	Objects []ObjectResult
 	// Owner is the write of the owner's metadata that the pass began with,
 	// nil if there was none.

@@ -21,6 +21,7 @@ import (
 
 // Plan is the plan of a pass.
 type Plan struct {
+	Owner        *Child     `json:"owner,omitempty"` // its metadata
 	Children     []Child    `json:"children,omitempty"`
 	Deletes      []Deletion `json:"deletes,omitempty"`
 	Policy       string     `json:"policy,omitempty"`
@@ -132,23 +133,16 @@ func (n namer) plan(p *reconcile.PlanResult) (out Plan, err error) {
 		Policy: planPolicies()[p.Policy], Hold: p.Hold, Inputs: p.Inputs,
 		RequeueAfter: Duration{p.RequeueAfter}, RequeueAt: p.RequeueAt, PruneBlocked: text(p.PruneBlocked),
 	}
-	for _, planned := range p.Children {
-		child := Child{
-			Mode: modes()[planned.Mode], Adoption: adoptions()[planned.Adoption], Existing: planned.Existing, Recreate: planned.Recreate,
+	if p.Owner != nil {
+		owner, err := n.child(p.Owner)
+		if err != nil {
+			return out, fmt.Errorf("plan: metadata of the owner: %w", err)
 		}
-		for _, rule := range planned.Fields {
-			if child.Fields == nil {
-				child.Fields = map[string]string{}
-			}
-			child.Fields[rule.Path] = policies()[rule.Policy]
-		}
-		if planned.Object != nil {
-			child.Kind = n.kind(planned.Object)
-			child.Object, err = sparse(planned.Object)
-		} else {
-			child.Kind = fmt.Sprintf("%T", planned.Configuration)
-			child.Object, err = sparse(planned.Configuration)
-		}
+		owner.Kind = "" // that of the owner
+		out.Owner = &owner
+	}
+	for i := range p.Children {
+		child, err := n.child(&p.Children[i])
 		if err != nil {
 			return out, fmt.Errorf("plan: child %s: %w", child.Kind, err)
 		}
@@ -165,6 +159,26 @@ func (n namer) plan(p *reconcile.PlanResult) (out Plan, err error) {
 		out.Deletes = append(out.Deletes, deletion)
 	}
 	return out, nil
+}
+
+func (n namer) child(planned *apply.Child) (out Child, err error) {
+	out = Child{
+		Mode: modes()[planned.Mode], Adoption: adoptions()[planned.Adoption], Existing: planned.Existing, Recreate: planned.Recreate,
+	}
+	for _, rule := range planned.Fields {
+		if out.Fields == nil {
+			out.Fields = map[string]string{}
+		}
+		out.Fields[rule.Path] = policies()[rule.Policy]
+	}
+	if planned.Object != nil {
+		out.Kind = n.kind(planned.Object)
+		out.Object, err = sparse(planned.Object)
+	} else {
+		out.Kind = fmt.Sprintf("%T", planned.Configuration)
+		out.Object, err = sparse(planned.Configuration)
+	}
+	return out, err
 }
 
 func modes() map[apply.Mode]string {
