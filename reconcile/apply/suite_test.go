@@ -88,7 +88,7 @@ func startEnvironment() (*reconciletest.Environment, *rest.Config, error) {
 	started := &reconciletest.Environment{
 		Scheme:   scheme,
 		CRDPaths: []string{filepath.Join(crds, "gateway.networking.k8s.io_httproutes.yaml")},
-		CRDs:     []*apiextensionsv1.CustomResourceDefinition{widget.CRD(), atomicCRD(), ruleCRD()},
+		CRDs:     []*apiextensionsv1.CustomResourceDefinition{widget.CRD(), atomicCRD(), ruleCRD(), tableCRD()},
 		Audit:    true,
 	}
 	if err := started.Start(); err != nil {

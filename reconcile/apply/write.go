@@ -109,6 +109,12 @@ func (p *pass) send(c *planned) {
 	case actionApply:
 		err = p.patch(c)
 	}
+	for range maxTries {
+		refusal := err
+		if err = p.disentangle(c, refusal); err == nil || err == refusal { //nolint:errorlint // the very same: nothing was done
+			break
+		}
+	}
 	if err != nil {
 		p.refused(c, err)
 	}
