@@ -50,8 +50,8 @@ func (c *counter) ComposeState(context.Context, reconcile.ReconcileContext[*mute
 	return out
 }
 
-func (*counter) PlanResources(context.Context, reconcile.ReconcileContext[*mute], counted) (plan reconcile.PlanResult) {
-	return plan
+func (*counter) PlanResources(context.Context, reconcile.ReconcileContext[*mute], counted) (plan reconcile.PlanResult, _ error) {
+	return plan, nil
 }
 
 // muteWorld keeps one mute owner, whose status each pass changes when it is asked to.

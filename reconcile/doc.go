@@ -1,21 +1,23 @@
 // Package reconcile runs the passes of a controller: it fetches, composes, plans, applies, and keeps the status.
 //
-// An author implements [Reconciler] with four functions over the own types T (the owner), F (what was fetched) and O (the
-// observation). The [Pipeline] does the rest, in this order:
+// An author implements [Reconciler], which has two phases: FetchRemoteState and PlanResources, over the own types T (the owner),
+// F (what was fetched) and O (what the plan is made from; where nothing is composed it is F). Each further phase is a method
+// that an author writes where there is something to say, and is found by its interface ([CheckPhases]). The [Pipeline] does the
+// rest, in this order:
 //
 //  1. pause: an owner with the annotation is left alone;
 //  2. FetchRemoteState reads, with a reader that remembers what was read; errors travel inside [FetchResult];
-//  3. ComposeState derives the observation;
-//  4. PlanResources returns the complete desired set;
-//  5. GetComponentHealth says how each part is;
-//  6. the set is applied, unless an error of the owner's spec, of a read or of an upstream component blocks it; the health
+//  3. ComposeState derives the observation ([Composer], optional);
+//  4. PlanResources returns the complete desired set, or an error;
+//  5. GetComponentHealth reports how each part is ([Observation], optional);
+//  6. the set is applied, unless an error of planning, of the owner's spec, of a read or of an upstream component blocks it; the health
 //     of the owner's own children never does;
-//  7. the conditions, DecorateStatus, the summary and observedGeneration; one write, and none when nothing changed;
+//  7. the conditions, DecorateStatus ([StatusDecorator], optional), the summary and observedGeneration; one write, and none when nothing changed;
 //  8. events and logs of the transitions that were stored;
 //  9. the [Outcome], in which nothing is lost.
 //
-// The phases of an owner that is being deleted are pause, fetch, Finalize ([Finalizer], optional), apply, and status as
-// long as something keeps the owner.
+// The phases of an owner that is being deleted are pause, fetch, Finalize ([Finalizer], optional), apply, and status
+// ([DeletionDecorator], optional) as long as something keeps the owner.
 //
 // # What follows from an error
 //
@@ -24,6 +26,7 @@
 //     is planned earlier, the pass returns that instead and logs the error itself.
 //   - InvalidSpec, Auth and missing dependencies are shown in the conditions and wait for a change. A write that the API
 //     server refused for good is tried again after [DefaultTerminalRetry], because its cause may not be watched.
+//   - An error of planning blocks the apply and the prune, and goes on by its category as any other.
 //   - A panic in a phase is a [PanicError]: nothing is applied, the status says which phase, the log has the stack.
 //
 // # What it does not do

@@ -24,7 +24,11 @@ func ExamplePlanResult() {
 	rc := reconcile.ReconcileContext[*widget.Widget]{Object: owner, Now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 
 	observation := reconciler.ComposeState(context.Background(), rc, fetched{})
-	plan := reconciler.PlanResources(context.Background(), rc, observation)
+	plan, err := reconciler.PlanResources(context.Background(), rc, observation)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	for _, child := range plan.Children {
 		fmt.Println(child.Object.GetNamespace(), child.Object.GetName(), child.Mode == apply.Own)
 	}

@@ -16,8 +16,8 @@ func (p *pass[T, F, O]) finalize(ctx context.Context, report *Report) {
 	if p.waits(report) {
 		return
 	}
-	if finalizer, ok := p.Reconciler.(Finalizer[T, F]); ok {
-		p.step(ctx, PhaseFinalize, func(ctx context.Context) { p.plan = finalizer.Finalize(ctx, p.rc, fetched) })
+	if p.phases.finalizer != nil {
+		p.step(ctx, PhaseFinalize, func(ctx context.Context) { p.planned(p.phases.finalizer.Finalize(ctx, p.rc, fetched)) })
 	}
 	report.Blocked = p.blocked(ctx)
 	if report.Blocked == nil {

@@ -18,15 +18,14 @@ type Migrator[T Owner] interface {
 
 // migrate rewrites an owner that is in an older form, and says whether the pass ends with that.
 func (p *pass[T, F, O]) migrate(ctx context.Context, report *Report) (ends bool) {
-	migrator, ok := p.Reconciler.(Migrator[T])
-	if !ok {
+	if p.phases.migrator == nil {
 		return false
 	}
 	after := p.owner.DeepCopyObject().(T) //nolint:forcetypeassert // a deep copy has the type of its original
 	var written bool
 	var err error
 	broken := p.run(ctx, PhaseMigrate, func(ctx context.Context) {
-		migrator.Migrate(after)
+		p.phases.migrator.Migrate(after)
 		written, err = p.StatusWriter.Rewrite(ctx, p.owner, after)
 	})
 	switch {

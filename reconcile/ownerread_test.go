@@ -54,6 +54,7 @@ func ownerIsShared[T reconcile.Owner](t *testing.T, newOwner func() T, reconcile
 // anything is a Reconciler that is never asked.
 type anything[T reconcile.Owner] struct {
 	reconcile.Reconciler[T, fetched, observation]
+	reconcile.Composer[T, fetched, observation]
 }
 
 // TestOwnerRead: a pass sets fields of its owner's metadata, which must not reach the cache.

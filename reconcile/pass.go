@@ -21,7 +21,7 @@ import (
 const PruneBlocked = "PruneBlocked"
 
 // pass is one run of the pipeline for one owner.
-type pass[T Owner, F any, O Observation] struct {
+type pass[T Owner, F, O any] struct {
 	*Pipeline[T, F, O]
 
 	owner T // as the cache has it; the Applier keeps its metadata current
@@ -33,10 +33,11 @@ type pass[T Owner, F any, O Observation] struct {
 	plan        PlanResult
 	composed    bool  // the observation is that of this pass
 	broken      error // a phase panicked: what follows from it is unknown
+	unplanned   error // why there is no plan
 	over        error // the pass or its plan exceeds the budget
 }
 
-func newPass[T Owner, F any, O Observation](
+func newPass[T Owner, F, O any](
 	p *Pipeline[T, F, O], request ctrl.Request, owner T, now time.Time,
 ) *pass[T, F, O] {
 	return &pass[T, F, O]{Pipeline: p, owner: owner, rc: ReconcileContext[T]{Request: request, Now: now}}
@@ -50,11 +51,13 @@ func (p *pass[T, F, O]) reconcile(ctx context.Context, report *Report) {
 	if p.waits(report) {
 		return
 	}
-	p.step(ctx, PhaseCompose, func(ctx context.Context) {
-		p.observation, p.composed = p.Reconciler.ComposeState(ctx, p.rc, fetched), true
+	p.compose(ctx, fetched)
+	p.step(ctx, PhasePlan, func(ctx context.Context) {
+		p.planned(p.Reconciler.PlanResources(ctx, p.rc, p.observation))
 	})
-	p.step(ctx, PhasePlan, func(ctx context.Context) { p.plan = p.Reconciler.PlanResources(ctx, p.rc, p.observation) })
-	p.step(ctx, PhaseHealth, func(ctx context.Context) { p.components = p.observation.GetComponentHealth(ctx) })
+	if p.phases.health != nil {
+		p.step(ctx, PhaseHealth, func(ctx context.Context) { p.components = p.phases.health(ctx, &p.observation) })
+	}
 
 	report.Blocked = p.blocked(ctx)
 	if report.Blocked == nil {
@@ -65,10 +68,31 @@ func (p *pass[T, F, O]) reconcile(ctx context.Context, report *Report) {
 	p.status(ctx, report, p.errs(report))
 }
 
+// compose makes the observation of what was fetched; without a phase for that it is what was fetched.
+func (p *pass[T, F, O]) compose(ctx context.Context, fetched F) {
+	switch {
+	case p.broken != nil:
+	case p.phases.composer == nil:
+		p.observation, p.composed = p.phases.asFetched(fetched), true
+	default:
+		p.step(ctx, PhaseCompose, func(ctx context.Context) {
+			p.observation, p.composed = p.phases.composer.ComposeState(ctx, p.rc, fetched), true
+		})
+	}
+}
+
+// planned takes what a phase has planned. Of a plan that came with an error only the next pass counts.
+func (p *pass[T, F, O]) planned(plan PlanResult, err error) {
+	if err != nil {
+		plan = PlanResult{RequeueAfter: plan.RequeueAfter, RequeueAt: plan.RequeueAt}
+	}
+	p.plan, p.unplanned = plan, err
+}
+
 // observeApply lets the observation take in what became of the plan.
 func (p *pass[T, F, O]) observeApply(ctx context.Context, report *Report) {
-	observer, ok := p.Reconciler.(ApplyObserver[T, O])
-	if !ok {
+	observer := p.phases.applyObserver
+	if observer == nil {
 		return
 	}
 	outcome := ApplyOutcome{Result: report.Applied, Blocked: report.Blocked}
@@ -110,14 +134,14 @@ func (p *pass[T, F, O]) step(ctx context.Context, phase Phase, do func(context.C
 	}
 }
 
-// blocked returns why nothing may be applied: a phase that panicked, a plan or a pass that exceeds the budget, a read that
-// failed (reported by the phase or not), or a component that blocks.
+// blocked returns why nothing may be applied: a phase that panicked, an error of planning, a plan or a pass that exceeds the
+// budget, a read that failed (reported by the phase or not), or a component that blocks.
 func (p *pass[T, F, O]) blocked(ctx context.Context) error {
 	if p.over = late(ctx); p.over == nil {
 		p.over = p.Budget.check(&p.plan)
 	}
 	reasons := make([]error, 0, 4)
-	for _, reason := range []error{p.broken, p.over} {
+	for _, reason := range []error{p.broken, p.unplanned, p.over} {
 		if reason != nil {
 			reasons = append(reasons, reason)
 		}
@@ -132,7 +156,7 @@ func (p *pass[T, F, O]) blocked(ctx context.Context) error {
 // held is the plan with the finalizer on, for a reconciler that has a deletion to carry out.
 func (p *pass[T, F, O]) held() PlanResult {
 	plan := p.plan
-	if _, finalizes := p.Reconciler.(Finalizer[T, F]); finalizes {
+	if p.phases.finalizer != nil {
 		plan.Hold = true
 	}
 	return plan
@@ -157,13 +181,17 @@ func (p *pass[T, F, O]) requeue(report *Report) {
 	}
 }
 
-// errs are the errors of the pass that no component reports: unreported reads, a panic, an exceeded budget, refused writes.
+// errs are the errors of the pass that no component reports: unreported reads, an error of planning, a panic, an exceeded
+// budget, refused writes.
 func (p *pass[T, F, O]) errs(report *Report) []error {
 	var errs []error
 	for _, failed := range p.reads.failed {
 		if !reported(p.components, failed) {
 			errs = append(errs, failed)
 		}
+	}
+	if p.unplanned != nil && !reported(p.components, p.unplanned) {
+		errs = append(errs, p.unplanned)
 	}
 	for _, err := range []error{p.broken, p.over} {
 		if err != nil {
@@ -214,13 +242,20 @@ func (p *pass[T, F, O]) status(ctx context.Context, report *Report, errs []error
 
 // decorator is what sets the domain's part of the status, nil when nothing does.
 func (p *pass[T, F, O]) decorator() func(T, *conditions.Manager) {
-	switch {
-	case !p.owner.GetDeletionTimestamp().IsZero():
-		return p.DecorateDeletion
-	case p.Decorate == nil || !p.composed:
+	switch deleted := !p.owner.GetDeletionTimestamp().IsZero(); {
+	case deleted && p.phases.decorateDeletion != nil:
+		return func(after T, manager *conditions.Manager) { p.phases.decorateDeletion(after, manager, p.rc.Object) }
+	case deleted || !p.composed || p.Decorate == nil && p.phases.decorate == nil:
 		return nil
 	}
-	return func(after T, manager *conditions.Manager) { p.Decorate(after, manager, p.observation) }
+	return func(after T, manager *conditions.Manager) {
+		if p.Decorate != nil {
+			p.Decorate(after, manager, p.observation)
+		}
+		if p.phases.decorate != nil {
+			p.phases.decorate(after, manager, &p.observation)
+		}
+	}
 }
 
 // verdict returns what restores the summary that the decorator has set itself, with its announcement, after the engine has

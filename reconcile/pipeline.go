@@ -54,7 +54,7 @@ type EventRecorder interface {
 }
 
 // Config is what a [Pipeline] is made of. Name, Reconciler, New, Reader, Applier and StatusWriter are required.
-type Config[T Owner, F any, O Observation] struct {
+type Config[T Owner, F, O any] struct {
 	// Name is the controller's name, for logs.
 	Name string
 	// Reconciler is the domain logic.
@@ -69,11 +69,9 @@ type Config[T Owner, F any, O Observation] struct {
 	StatusWriter StatusWriter
 	// Tracker gives out the reader of each pass; nil reads with Reader and tracks nothing.
 	Tracker Tracker
-	// Decorate sets the domain's status fields; nil sets none. See [Decorate].
-	Decorate Decorator[T, O]
-	// DecorateDeletion sets the domain's status fields and conditions of an owner that is being deleted, of which nothing is
-	// composed; nil sets none.
-	DecorateDeletion func(owner T, cm *conditions.Manager)
+	// Decorate sets status fields before the reconciler does as a [StatusDecorator]; nil sets none. It is for what sets up
+	// pipelines, such as for the members of a group.
+	Decorate func(owner T, cm *conditions.Manager, observation O)
 	// Finalizer is the name of the finalizer that the Applier keeps on owners that need one; empty means that no owner
 	// has one, and deletion is left to garbage collection.
 	Finalizer string
@@ -106,19 +104,21 @@ type Config[T Owner, F any, O Observation] struct {
 }
 
 // Pipeline runs the passes of one controller. It is a controller-runtime reconcile.Reconciler, safe for several workers.
-type Pipeline[T Owner, F any, O Observation] struct {
+type Pipeline[T Owner, F, O any] struct {
 	Config[T, F, O]
 
+	phases   *phases[T, F, O]
 	owners   *ledger
 	failures workqueue.TypedRateLimiter[ctrl.Request]
 	read     []client.GetOption // of the owner
 	managers []string           // whose conditions are ours
 }
 
-var _ ctrl.Reconciler = (*Pipeline[Owner, any, Observation])(nil)
+var _ ctrl.Reconciler = (*Pipeline[Owner, any, any])(nil)
 
-// New checks the configuration and returns its pipeline. The error names the field that is missing.
-func New[T Owner, F any, O Observation](config Config[T, F, O]) (*Pipeline[T, F, O], error) {
+// New checks the configuration and returns its pipeline. The error names the field that is missing, or the phase that does
+// not fit, see [CheckPhases].
+func New[T Owner, F, O any](config Config[T, F, O]) (*Pipeline[T, F, O], error) {
 	for _, required := range []struct {
 		field   string
 		missing bool
@@ -133,6 +133,10 @@ func New[T Owner, F any, O Observation](config Config[T, F, O]) (*Pipeline[T, F,
 		if required.missing {
 			return nil, fmt.Errorf("pipeline %q: %s is required", config.Name, required.field)
 		}
+	}
+	phases, err := phasesOf(config.Reconciler)
+	if err != nil {
+		return nil, fmt.Errorf("pipeline %q: %w", config.Name, err)
 	}
 	if config.Tracker == nil {
 		config.Tracker = untracked{config.Reader}
@@ -155,6 +159,7 @@ func New[T Owner, F any, O Observation](config Config[T, F, O]) (*Pipeline[T, F,
 	config.Budget = config.Budget.orDefaults()
 	return &Pipeline[T, F, O]{
 		Config:   config,
+		phases:   phases,
 		owners:   &ledger{},
 		failures: workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](minBackoff, maxBackoff),
 		read:     ownerRead(config.New()),
@@ -172,7 +177,7 @@ func ownerRead(owner client.Object) []client.GetOption {
 }
 
 // With returns a pipeline that shares all that p remembers and has another configuration: one that reaches the world in
-// another way for a pass, such as to record it. Its Config is not checked again.
+// another way for a pass, such as to record it. Its Config is not checked again, and its Reconciler stays.
 func (p *Pipeline[T, F, O]) With(change func(*Config[T, F, O])) *Pipeline[T, F, O] {
 	out := *p
 	change(&out.Config)

@@ -120,6 +120,46 @@ var _ = Describe("A pass", func() {
 		Expect(w.condition("DependenciesReachable").Status).To(Equal(metav1.ConditionTrue))
 	})
 
+	It("neither applies nor prunes after an error of planning, and says which", func() {
+		reconciler := &widgets{}
+		w := newWorld(widget.Spec{Count: 2}, reconciler)
+		_, err := w.pass()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(w.parts()).To(HaveLen(2))
+
+		w.update(func(o *widget.Widget) { o.Spec.Count = 1 })
+		reconciler.failed = errors.New("no name fits")
+		w.requests.Reset()
+		_, err = w.pass()
+		Expect(err).To(MatchError(reconciler.failed), "an error without a category is tried again")
+		Expect(w.requests.Snapshot().Where(configMaps).Writes()).To(BeEmpty())
+		Expect(w.parts()).To(HaveLen(2), "nothing is pruned")
+		w.clock.SetTime(w.clock.Now().Add(time.Minute))
+		_, _ = w.pass()
+		Expect(w.condition("Ready").Status).To(Equal(metav1.ConditionFalse))
+		Expect(w.condition("Ready").Message).To(ContainSubstring("no name fits"))
+
+		reconciler.failed = health.NewError(health.InvalidSpec, "NameTooLong", "spec.message is no name", nil)
+		result, err := w.pass()
+		Expect(err).NotTo(HaveOccurred(), "an error of the spec waits for a change")
+		Expect(result.RequeueAfter).To(BeZero())
+		Expect(w.condition("Ready").Reason).To(Equal("NameTooLong"))
+		Expect(w.parts()).To(HaveLen(2))
+
+		reconciler.plan = func(_ reconcile.ReconcileContext[*widget.Widget], plan *reconcile.PlanResult) {
+			plan.RequeueAfter = time.Hour
+		}
+		result, err = w.pass()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(result.RequeueAfter).To(Equal(time.Hour), "what the plan says of the next pass counts")
+
+		reconciler.failed, reconciler.plan = nil, nil
+		_, err = w.pass()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(w.parts()).To(HaveLen(1))
+		Expect(w.condition("Ready").Status).To(Equal(metav1.ConditionTrue))
+	})
+
 	It("turns a panic in any phase into an error and a condition", func() {
 		boom := errors.New("boom")
 		for _, reconciler := range []*widgets{
@@ -251,12 +291,12 @@ type cleaner struct {
 
 func (c *cleaner) Finalize(
 	_ context.Context, rc reconcile.ReconcileContext[*widget.Widget], _ fetched,
-) (plan reconcile.PlanResult) {
+) (plan reconcile.PlanResult, _ error) {
 	plan.Delete(part(rc.Object, "0"))
 	if c.wait {
 		plan.RequeueAfter = time.Second
 	}
-	return plan
+	return plan, c.failed
 }
 
 var _ = Describe("The pass of an owner that is being deleted", func() {
@@ -273,7 +313,14 @@ var _ = Describe("The pass of an owner that is being deleted", func() {
 		Expect(result.RequeueAfter).To(BeNumerically("<=", time.Second))
 		Expect(w.widget.Finalizers).NotTo(BeEmpty(), "Finalize asked to be called again")
 		Expect(w.parts()).To(BeEmpty())
-		reconciler.wait = false
+		reconciler.wait, reconciler.failed = false, errors.New("the account is not closed")
+		_, err = w.pass()
+		Expect(err).To(MatchError(reconciler.failed))
+		Expect(w.widget.Finalizers).NotTo(BeEmpty(), "nothing is known of what has to be done")
+		w.clock.SetTime(w.clock.Now().Add(time.Minute))
+		_, _ = w.pass()
+		Expect(w.condition("Ready").Message).To(ContainSubstring("the account is not closed"))
+		reconciler.failed = nil
 		Eventually(func() error {
 			if _, err := w.pass(); err != nil {
 				return err

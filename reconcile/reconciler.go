@@ -41,38 +41,55 @@ type StateSetter interface {
 	SetState(state health.State)
 }
 
-// Observation is what ComposeState makes of the fetched world. It says how each part of the owner is.
+// Reconciler is the domain logic of a controller: T is the reconciled type, F what it fetches, O what the plan is made from.
+// These two phases are what every controller has. Where F and O are one type nothing is composed; where they differ the
+// reconciler is a [Composer] as well. The other phases are found by their interfaces when the controller is set up:
+// [Observation], [StatusDecorator], [DeletionDecorator], [Finalizer], [ApplyObserver] and [Migrator]. A method that has the
+// name of a phase, or nearly, and is none is an error then, see [CheckPhases].
+//
+// Only FetchRemoteState reads; the others are pure functions of their arguments, which makes them testable without a cluster.
+// One line asserts at compile time that a type has the phases:
+//
+//	var _ reconcile.Reconciler[*v1.Website, observed, observed] = reconciler{}
+type Reconciler[T Owner, F, O any] interface {
+	// FetchRemoteState reads whatever the plan depends on. It returns no error: errors travel inside [FetchResult], so
+	// that the later phases always run and the status can say everything that is wrong at once.
+	FetchRemoteState(ctx context.Context, r Reader, rc ReconcileContext[T]) F
+	// PlanResources returns the complete desired set: what was applied in an earlier pass and is missing here is
+	// pruned. It does not read, write, look at a clock, draw random numbers or depend on map order.
+	//
+	// With an error nothing is applied or pruned, and of the plan only RequeueAfter and RequeueAt count. The error shows in
+	// the conditions, events and logs by its category ([health.Categorize]), unless a component reports it; one without a
+	// category is tried again with a backoff.
+	PlanResources(ctx context.Context, rc ReconcileContext[T], observation O) (PlanResult, error)
+}
+
+// Composer is implemented by reconcilers that derive an observation of another type than what they fetch.
+type Composer[T Owner, F, O any] interface {
+	// ComposeState derives meaning from what was fetched. It neither reads nor writes.
+	ComposeState(ctx context.Context, rc ReconcileContext[T], fetched F) O
+}
+
+// Observation is implemented by observations that report how the parts of the owner are. Without it no part has a condition,
+// and the owner is Ready unless a phase, a read or a write fails.
 type Observation interface {
 	// GetComponentHealth returns one Component for each part that the owner depends on or consists of. It reads
 	// nothing: all it needs was fetched. An empty list means that nothing can be wrong, and the owner is Ready.
 	GetComponentHealth(ctx context.Context) []health.Component
 }
 
-// Reconciler is the domain logic of a controller: T is the reconciled type, F what it fetches, O what it makes of it.
-// The phases run in the order of the methods. Only FetchRemoteState reads; the others are pure functions of their
-// arguments, which makes them testable without a cluster.
-type Reconciler[T Owner, F any, O Observation] interface {
-	// FetchRemoteState reads whatever the plan depends on. It returns no error: errors travel inside [FetchResult], so
-	// that the later phases always run and the status can say everything that is wrong at once.
-	FetchRemoteState(ctx context.Context, r Reader, rc ReconcileContext[T]) F
-	// ComposeState derives meaning from what was fetched. It neither reads nor writes.
-	ComposeState(ctx context.Context, rc ReconcileContext[T], fetched F) O
-	// PlanResources returns the complete desired set: what was applied in an earlier pass and is missing here is
-	// pruned. It does not read, write, look at a clock, draw random numbers or depend on map order.
-	PlanResources(ctx context.Context, rc ReconcileContext[T], observation O) PlanResult
-}
-
 // Finalizer is implemented by reconcilers with work of their own at deletion. Children with an owner reference are left
 // to garbage collection and other children of the inventory are deleted by the engine without it.
 type Finalizer[T Owner, F any] interface {
 	// Finalize returns what is to be applied or deleted before the owner may go. The owner's finalizer is removed when
-	// the plan is carried out without an error and its Hold is false.
-	Finalize(ctx context.Context, rc ReconcileContext[T], fetched F) PlanResult
+	// the plan is carried out without an error and its Hold is false. An error is as one of PlanResources: nothing is
+	// carried out, and the finalizer stays.
+	Finalize(ctx context.Context, rc ReconcileContext[T], fetched F) (PlanResult, error)
 }
 
 // ApplyObserver is implemented by reconcilers whose status says what became of the plan: which object was written, which one
 // the API server refused and with which words, what is pruned or waited for.
-type ApplyObserver[T Owner, O Observation] interface {
+type ApplyObserver[T Owner, O any] interface {
 	// ObserveApply is called after the apply and before DecorateStatus, which gets the observation that it returns. It is a
 	// pure function of its arguments, like the phases before it. The health of the components was asked for before; it is not
 	// called for an owner that is being deleted.
@@ -100,22 +117,21 @@ type ReconcileContext[T Owner] struct {
 	Log logr.Logger
 }
 
-// StatusDecorator sets the fields of the status that belong to the domain. Conditions set on the manager count for the
-// summary when their type ends in "Ready". Conditions, observedGeneration and state are the engine's: what the
-// decorator writes there is replaced.
-type StatusDecorator[S any, O Observation] interface {
+// StatusDecorator is implemented by reconcilers that set the fields of the status that belong to the domain. S is the type of
+// the owner's field Status. Conditions set on the manager count for the summary when their type ends in "Ready".
+// Conditions, observedGeneration and state are the engine's: what the decorator writes there is replaced.
+type StatusDecorator[S, O any] interface {
 	// DecorateStatus is called once in each pass, after the components' conditions are known and before the summary; not
 	// for an owner that is being deleted, of which nothing is composed. A summary Ready that it sets itself stands, with
 	// the product's own words, unless a phase, a read or a write failed with an error that no component reports.
 	DecorateStatus(status *S, cm *conditions.Manager, observation O)
 }
 
-// Decorator is a [StatusDecorator] bound to the field of the owner that it decorates; [Decorate] makes one.
-type Decorator[T Owner, O Observation] func(owner T, cm *conditions.Manager, observation O)
-
-// Decorate binds a decorator to the status of the owner, checked when compiling.
-func Decorate[T Owner, S any, O Observation](status func(T) *S, decorator StatusDecorator[S, O]) Decorator[T, O] {
-	return func(owner T, cm *conditions.Manager, observation O) {
-		decorator.DecorateStatus(status(owner), cm, observation)
-	}
+// DeletionDecorator is implemented by reconcilers whose status speaks of the deletion. S is the type of the owner's field
+// Status.
+type DeletionDecorator[S any, T Owner] interface {
+	// DecorateDeletion is called in the passes of an owner that is being deleted, in place of DecorateStatus, as long as
+	// something keeps the owner. An owner that must not go before its status says so implements [Finalizer] and asks for
+	// another pass until it does. The owner is a copy.
+	DecorateDeletion(status *S, cm *conditions.Manager, owner T)
 }

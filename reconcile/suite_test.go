@@ -74,6 +74,7 @@ type widgets struct {
 	fetch   func(fetched) fetched
 	compose func(observation) observation
 	plan    func(rc reconcile.ReconcileContext[*widget.Widget], plan *reconcile.PlanResult)
+	failed  error // of planning
 }
 
 func (w *widgets) FetchRemoteState(
@@ -98,14 +99,14 @@ func (w *widgets) ComposeState(_ context.Context, rc reconcile.ReconcileContext[
 
 func (w *widgets) PlanResources(
 	_ context.Context, rc reconcile.ReconcileContext[*widget.Widget], _ observation,
-) (plan reconcile.PlanResult) {
+) (plan reconcile.PlanResult, _ error) {
 	for i := range rc.Object.Spec.Count {
 		plan.Apply(part(rc.Object, strconv.Itoa(i)))
 	}
 	if w.plan != nil {
 		w.plan(rc, &plan)
 	}
-	return plan
+	return plan, w.failed
 }
 
 // part is one child of a widget.
@@ -172,9 +173,6 @@ func (w *world) restart(reconciler reconcile.Reconciler[*widget.Widget, fetched,
 		Recorder: w.events,
 		Clock:    w.clock,
 		Budget:   w.budget,
-	}
-	if decorator, ok := reconciler.(reconcile.StatusDecorator[widget.Status, observation]); ok {
-		config.Decorate = reconcile.Decorate(func(o *widget.Widget) *widget.Status { return &o.Status }, decorator)
 	}
 	w.pipeline, err = reconcile.New(config)
 	Expect(err).NotTo(HaveOccurred())

@@ -30,7 +30,7 @@ func newKitWithHealth(env Environment) (ctrl.Reconciler, error) {
 }
 
 // build puts a controller into the manager as a user would.
-func build[F any, O reconcile.Observation](env Environment, r reconcile.Reconciler[*widget.Widget, F, O]) error {
+func build[F, O any](env Environment, r reconcile.Reconciler[*widget.Widget, F, O]) error {
 	return controller.New("widget", r).Owns(desired.Kinds()...).Options(controller.Options{
 		Apply:       apply.Options{FieldManager: FieldManager},
 		Concurrency: Workers,
@@ -82,17 +82,12 @@ type plain struct{}
 
 type nothing struct{}
 
-// GetComponentHealth has nothing to say: the pipeline knows what became of the apply.
-func (nothing) GetComponentHealth(context.Context) []health.Component { return nil }
-
 func (plain) FetchRemoteState(context.Context, reconcile.Reader, widgetContext) nothing {
 	return nothing{}
 }
 
-func (plain) ComposeState(context.Context, widgetContext, nothing) nothing { return nothing{} }
-
-func (plain) PlanResources(_ context.Context, rc widgetContext, _ nothing) reconcile.PlanResult {
-	return plan(rc)
+func (plain) PlanResources(_ context.Context, rc widgetContext, _ nothing) (reconcile.PlanResult, error) {
+	return plan(rc), nil
 }
 
 // healthy fetches every child and reports the worst of each kind.
@@ -128,8 +123,8 @@ func (healthy) ComposeState(_ context.Context, _ widgetContext, children fetched
 	return out
 }
 
-func (healthy) PlanResources(_ context.Context, rc widgetContext, _ observed) reconcile.PlanResult {
-	return plan(rc)
+func (healthy) PlanResources(_ context.Context, rc widgetContext, _ observed) (reconcile.PlanResult, error) {
+	return plan(rc), nil
 }
 
 // inspect looks at the kinds that have a health of their own; the others are ready when they exist.

@@ -31,26 +31,27 @@ import (
 
 type pass = reconcile.ReconcileContext[*v1.Website]
 
-// fetched is what a pass reads; observed is what it makes of that: here the same.
-type fetched = reconcile.FetchResult[*appsv1.Deployment]
-type observed struct{ deployment fetched }
-type reconciler struct{}
-
-// FetchRemoteState reads. The read has a watch: when the Deployment changes, a pass follows.
-func (reconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc pass) fetched {
-	return reconcile.Fetch(ctx, r, client.ObjectKeyFromObject(rc.Object), &appsv1.Deployment{})
+// observed is what a pass knows of the cluster.
+type observed struct {
+	deployment reconcile.FetchResult[*appsv1.Deployment]
 }
 
-// ComposeState derives what the read means.
-func (reconciler) ComposeState(_ context.Context, _ pass, f fetched) observed { return observed{f} }
+type reconciler struct{}
 
-// GetComponentHealth says how each part is; the conditions come from it.
+var _ reconcile.Reconciler[*v1.Website, observed, observed] = reconciler{}
+
+// FetchRemoteState reads. The read has a watch: when the Deployment changes, a pass follows.
+func (reconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc pass) observed {
+	return observed{reconcile.Fetch(ctx, r, client.ObjectKeyFromObject(rc.Object), &appsv1.Deployment{})}
+}
+
+// GetComponentHealth reports how each part is; the conditions come from it.
 func (o observed) GetComponentHealth(context.Context) []health.Component {
 	return []health.Component{o.deployment.Downstream("Deployment", health.Deployment)}
 }
 
 // PlanResources lists everything that must exist. What is not listed any more is deleted.
-func (reconciler) PlanResources(_ context.Context, rc pass, _ observed) (plan reconcile.PlanResult) {
+func (reconciler) PlanResources(_ context.Context, rc pass, _ observed) (plan reconcile.PlanResult, _ error) {
 	site := rc.Object
 	meta := metav1.ObjectMeta{Name: site.Name, Namespace: site.Namespace}
 	labels := map[string]string{"website": site.Name}
@@ -71,11 +72,11 @@ func (reconciler) PlanResources(_ context.Context, rc pass, _ observed) (plan re
 			}}}},
 		}},
 	}})
-	return plan
+	return plan, nil
 }
 
 // declare says what the controller owns; what it reconciles and reads follows from the types.
-func declare() *controller.Builder[*v1.Website, fetched, observed] {
+func declare() *controller.Builder[*v1.Website, observed, observed] {
 	return controller.New("quickstart", reconciler{}).Owns(&corev1.ConfigMap{}, &corev1.Service{}, &appsv1.Deployment{})
 }
 

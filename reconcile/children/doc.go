@@ -8,8 +8,7 @@
 //	}}
 //	plan, err := set.Plan(facts)
 //
-// Plan is a pure function, called in ComposeState, so that an error becomes the health of a component; PlanResources returns
-// the plan. A child that is switched off and not kept is simply not planned: the engine prunes what it has applied before, and
+// Plan is a pure function whose results PlanResources returns. A child that is switched off and not kept is simply not planned: the engine prunes what it has applied before, and
 // nothing that it has not. The scope of a child follows from its kind: one that is cluster-scoped gets no owner reference and is
 // deleted with the owner by the engine.
 //

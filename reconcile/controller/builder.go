@@ -22,14 +22,12 @@ import (
 
 // Builder declares a controller: what it reconciles, reads and writes. Create it with [New]; its methods return it for
 // chaining and may be called in any order before [Builder.SetupWithManager], from one goroutine.
-type Builder[T reconcile.Owner, F any, O reconcile.Observation] struct {
+type Builder[T reconcile.Owner, F, O any] struct {
 	name       string
 	reconciler reconcile.Reconciler[T, F, O]
-	decorate   reconcile.Decorator[T, O]
+	decorate   func(T, *conditions.Manager, O) // of a group, nil otherwise
 	options    Options
 	declared
-
-	decorateDeletion func(T, *conditions.Manager)
 }
 
 // declared is what a builder was told, apart from its types.
@@ -80,9 +78,10 @@ type Options struct {
 // New starts the declaration of a controller for the type that the reconciler reconciles. The name must be unique in
 // the process; it names the controller in logs, metrics and events, and is the default field manager, so it must not
 // change between versions.
-func New[T reconcile.Owner, F any, O reconcile.Observation](
-	name string, reconciler reconcile.Reconciler[T, F, O],
-) *Builder[T, F, O] {
+//
+// The type parameters follow from the reconciler. A phase that is optional and does not fit is an error of
+// [Builder.SetupWithManager] and [Builder.Describe], see [reconcile.CheckPhases].
+func New[R reconcile.Reconciler[T, F, O], T reconcile.Owner, F, O any](name string, reconciler R) *Builder[T, F, O] {
 	b := &Builder[T, F, O]{name: name, reconciler: reconciler}
 	b.declare(purposeFor, caller(), newObject[T]())
 	return b
@@ -191,20 +190,6 @@ func (b *Builder[T, F, O]) Plural(kind schema.GroupVersionKind, resource string)
 	return b
 }
 
-// Status sets the decorator of the status fields that belong to the domain; see [reconcile.Decorate].
-func (b *Builder[T, F, O]) Status(decorate reconcile.Decorator[T, O]) *Builder[T, F, O] {
-	b.decorate = decorate
-	return b
-}
-
-// StatusOfDeletion sets what tells of the deletion in the status, as long as something keeps the owner: nothing is composed then,
-// and the decorator of [Builder.Status] is not called. An owner that must not go before it has told implements
-// [reconcile.Finalizer] and asks for another pass until its status says so.
-func (b *Builder[T, F, O]) StatusOfDeletion(decorate func(owner T, cm *conditions.Manager)) *Builder[T, F, O] {
-	b.decorateDeletion = decorate
-	return b
-}
-
 // Options sets the options; those set before are replaced.
 func (b *Builder[T, F, O]) Options(options Options) *Builder[T, F, O] {
 	b.options = options
@@ -216,14 +201,6 @@ func (b *Builder[T, F, O]) declare(p purpose, source string, objects ...client.O
 	for _, object := range objects {
 		b.declarations = append(b.declarations, declaration{purpose: p, object: object, source: source})
 	}
-}
-
-// Decorate binds the decorator of a status to the field of the owner that it decorates; it is [reconcile.Decorate], here
-// so that a builder reads as one sentence.
-func Decorate[T reconcile.Owner, S any, O reconcile.Observation](
-	status func(T) *S, decorator reconcile.StatusDecorator[S, O],
-) reconcile.Decorator[T, O] {
-	return reconcile.Decorate(status, decorator)
 }
 
 // Metadata returns an object that declares or reads only the metadata of a kind: the cache then keeps no spec and no

@@ -39,8 +39,8 @@ func (idle) ComposeState(context.Context, reconcile.ReconcileContext[*widget.Wid
 
 func (idle) PlanResources(
 	context.Context, reconcile.ReconcileContext[*widget.Widget], idleState,
-) reconcile.PlanResult {
-	return reconcile.PlanResult{}
+) (reconcile.PlanResult, error) {
+	return reconcile.PlanResult{}, nil
 }
 
 func testScheme(t testing.TB) *runtime.Scheme {

@@ -74,7 +74,7 @@ const (
 // Describe says what the controller does. It needs the scheme and no cluster, so that a main function can print the
 // page and exit. The error is that of [Builder.SetupWithManager] for the same declarations.
 func (b *Builder[T, F, O]) Describe(scheme *runtime.Scheme) (Description, error) {
-	kinds, err := b.resolve(b.name, scheme)
+	kinds, err := b.resolved(scheme)
 	if err != nil {
 		return Description{}, err
 	}

@@ -5,9 +5,9 @@
 //	err := controller.New("quickstart", &Reconciler{}).
 //		Owns(&corev1.ConfigMap{}, &corev1.Service{}, &appsv1.Deployment{}).
 //		Reads(&corev1.Secret{}).
-//		Status(controller.Decorate(statusOf, &Reconciler{})).
 //		SetupWithManager(mgr)
 //
+// Its phases are found by their interfaces (reconcile.Reconciler names them); one that does not fit is an error here.
 // From the declarations come the watches, the check of every read and write, the page that [Builder.Describe] prints
 // and the least rights.
 //

@@ -26,13 +26,10 @@ import (
 )
 
 // teams make one ConfigMap of all widgets of a team. A team is a key: the namespace of the widgets and their spec.ref.
-type teams struct {
-	reconcile.AsFetched[*controller.Group, *team]
-}
+type teams struct{}
 
 // team is what a pass fetches and observes: the members.
 type team struct {
-	reconcile.NoComponents
 	controller.Members[*widget.Widget]
 }
 
@@ -55,7 +52,7 @@ func (teams) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc reconc
 }
 
 // PlanResources plans the child once for all members, and none without them.
-func (teams) PlanResources(_ context.Context, rc reconcile.ReconcileContext[*controller.Group], t *team) reconcile.PlanResult {
+func (teams) PlanResources(_ context.Context, rc reconcile.ReconcileContext[*controller.Group], t *team) (reconcile.PlanResult, error) {
 	var plan reconcile.PlanResult
 	data := map[string]string{}
 	for _, w := range t.Valid {
@@ -64,17 +61,13 @@ func (teams) PlanResources(_ context.Context, rc reconcile.ReconcileContext[*con
 	if len(data) > 0 {
 		plan.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: rc.Object.Namespace, Name: rc.Object.Name}, Data: data})
 	}
-	return plan
+	return plan, nil
 }
 
 // player is the reconciler of a widget: it makes nothing, and says what became of its part in the team.
-type player struct {
-	reconcile.AsFetched[*widget.Widget, membership]
-	reconcile.NoChildren[*widget.Widget, membership]
-}
+type player struct{}
 
 type membership struct {
-	reconcile.NoComponents
 	widget *widget.Widget
 	team   reconcile.FetchResult[*controller.Group]
 }
@@ -94,9 +87,14 @@ func (player) DecorateStatus(_ *widget.Status, cm *conditions.Manager, m members
 	}
 }
 
+// PlanResources plans nothing: what the controller finds is in the status.
+func (player) PlanResources(context.Context, reconcile.ReconcileContext[*widget.Widget], membership) (reconcile.PlanResult, error) {
+	return reconcile.PlanResult{}, nil
+}
+
 // Finalize lets the widget go when the team does not count it any more.
-func (player) Finalize(_ context.Context, _ reconcile.ReconcileContext[*widget.Widget], m membership) reconcile.PlanResult {
-	return controller.Leave(m.widget, time.Minute, m.team)
+func (player) Finalize(_ context.Context, _ reconcile.ReconcileContext[*widget.Widget], m membership) (reconcile.PlanResult, error) {
+	return controller.Leave(m.widget, time.Minute, m.team), nil
 }
 
 // printer prints what a scenario finds wrong.
@@ -116,7 +114,6 @@ func ExampleNewGroup() {
 			Owns(&corev1.ConfigMap{})
 		players := controller.New("player", player{}).
 			Joins(groups).
-			Status(controller.Decorate(func(w *widget.Widget) *widget.Status { return &w.Status }, player{})).
 			Options(settings())
 		return errors.Join(groups.SetupWithManager(mgr), players.SetupWithManager(mgr))
 	}

@@ -27,20 +27,21 @@ func exampleScheme() *runtime.Scheme {
 	return scheme
 }
 
-// decorator sets the domain's part of a widget's status.
-type decorator struct{}
+// counting is a reconciler that sets the domain's part of a widget's status.
+type counting struct{ idle }
 
-func (decorator) DecorateStatus(status *widget.Status, _ *conditions.Manager, _ idleState) {
+var _ reconcile.StatusDecorator[widget.Status, idleState] = counting{}
+
+func (counting) DecorateStatus(status *widget.Status, _ *conditions.Manager, _ idleState) {
 	status.Count++
 }
 
-// The builder infers its types from the reconciler, and the decorator is checked against them when compiling. A main
-// function goes on with SetupWithManager(mgr).
+// The builder infers its types from the reconciler, and finds its phases. A main function goes on with
+// SetupWithManager(mgr).
 func ExampleNew() {
-	widgets := controller.New("widget", idle{}).
+	widgets := controller.New("widget", counting{}).
 		Owns(&corev1.ConfigMap{}).
-		Reads(&corev1.Secret{}).
-		Status(controller.Decorate(func(w *widget.Widget) *widget.Status { return &w.Status }, decorator{}))
+		Reads(&corev1.Secret{})
 	description, err := widgets.Describe(exampleScheme())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -66,8 +67,8 @@ func (library) ComposeState(context.Context, reconcile.ReconcileContext[*control
 	return idleState{}
 }
 
-func (library) PlanResources(context.Context, reconcile.ReconcileContext[*controller.Group], idleState) reconcile.PlanResult {
-	return reconcile.PlanResult{}
+func (library) PlanResources(context.Context, reconcile.ReconcileContext[*controller.Group], idleState) (reconcile.PlanResult, error) {
+	return reconcile.PlanResult{}, nil
 }
 
 // A singleton has no object that asks for it. What it is made of comes from the environment of the operator and from what

@@ -133,7 +133,6 @@ func groupGVK(name string) schema.GroupVersionKind {
 
 // GroupObservation is the observation of a [Group].
 type GroupObservation interface {
-	reconcile.Observation
 	// GetMembers returns the members that took part, in any order. Members that are being deleted take part no more:
 	// leave them out of the plan and out of this list.
 	GetMembers() []Member
@@ -142,7 +141,7 @@ type GroupObservation interface {
 // NewGroup starts the declaration of a controller for groups: a pass for each key, in which the members are listed, the
 // children planned once, and applied without belonging to a single member. Declare the kinds of members with
 // [Builder.Members] and those of children with [Builder.Owns]. The name is as in [New], and also the kind of the groups.
-func NewGroup[F any, O GroupObservation](name string, reconciler reconcile.Reconciler[*Group, F, O]) *Builder[*Group, F, O] {
+func NewGroup[R reconcile.Reconciler[*Group, F, O], F any, O GroupObservation](name string, reconciler R) *Builder[*Group, F, O] {
 	b := &Builder[*Group, F, O]{name: name, reconciler: reconciler}
 	b.board = newBoard(name)
 	b.declare(purposeFor, caller(), GroupOf(name))

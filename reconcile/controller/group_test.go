@@ -78,11 +78,7 @@ func (s sums) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc recon
 	return out
 }
 
-func (sums) ComposeState(_ context.Context, _ reconcile.ReconcileContext[*controller.Group], s sum) sum {
-	return s
-}
-
-func (sums) PlanResources(_ context.Context, rc reconcile.ReconcileContext[*controller.Group], s sum) reconcile.PlanResult {
+func (sums) PlanResources(_ context.Context, rc reconcile.ReconcileContext[*controller.Group], s sum) (reconcile.PlanResult, error) {
 	var plan reconcile.PlanResult
 	data := map[string]string{}
 	s.each(func(w *widget.Widget, refused error) {
@@ -99,7 +95,7 @@ func (sums) PlanResources(_ context.Context, rc reconcile.ReconcileContext[*cont
 		}
 		plan.Apply(child)
 	}
-	return plan
+	return plan, nil
 }
 
 // part is the reconciler of a widget, which reports what became of its part.
@@ -110,12 +106,8 @@ func (part) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc reconci
 	return reading{owner: rc.Object, group: reconcile.Fetch(ctx, r, key, controller.GroupOf(sumsName))}
 }
 
-func (part) ComposeState(_ context.Context, _ reconcile.ReconcileContext[*widget.Widget], s reading) reading {
-	return s
-}
-
-func (part) PlanResources(context.Context, reconcile.ReconcileContext[*widget.Widget], reading) reconcile.PlanResult {
-	return reconcile.PlanResult{}
+func (part) PlanResources(context.Context, reconcile.ReconcileContext[*widget.Widget], reading) (reconcile.PlanResult, error) {
+	return reconcile.PlanResult{}, nil
 }
 
 type reading struct {

@@ -31,18 +31,17 @@ func (b *Builder[T, F, O]) Replay(
 // phases is the part of a pipeline's configuration that decides.
 func (b *Builder[T, F, O]) phases() reconcile.Config[T, F, O] {
 	return reconcile.Config[T, F, O]{
-		Name:             b.name,
-		Reconciler:       b.reconciler,
-		New:              newObject[T],
-		Decorate:         b.decorate,
-		DecorateDeletion: b.decorateDeletion,
-		Finalizer:        b.finalizer(),
-		FieldManager:     b.fieldManager(),
-		FormerManagers:   b.options.Apply.FormerManagers,
-		Grace:            b.options.Grace,
-		LagDeadline:      b.options.Apply.LagDeadline,
-		Budget:           b.options.Budget,
-		PauseAnnotation:  b.options.PauseAnnotation,
+		Name:            b.name,
+		Reconciler:      b.reconciler,
+		New:             newObject[T],
+		Decorate:        b.decorate,
+		Finalizer:       b.finalizer(),
+		FieldManager:    b.fieldManager(),
+		FormerManagers:  b.options.Apply.FormerManagers,
+		Grace:           b.options.Grace,
+		LagDeadline:     b.options.Apply.LagDeadline,
+		Budget:          b.options.Budget,
+		PauseAnnotation: b.options.PauseAnnotation,
 	}
 }
 

@@ -348,10 +348,10 @@ type finisher struct {
 	hold *atomic.Bool
 }
 
-func (f finisher) Finalize(_ context.Context, rc reconcile.ReconcileContext[*widget.Widget], _ world) (plan reconcile.PlanResult) {
+func (f finisher) Finalize(_ context.Context, rc reconcile.ReconcileContext[*widget.Widget], _ world) (plan reconcile.PlanResult, _ error) {
 	plan.Apply(configMap(rc.Object.Namespace, "last", nil))
 	plan.Hold = f.hold.Load()
-	return plan
+	return plan, nil
 }
 
 var _ = Describe("A Finalize that plans a child", func() {

@@ -31,7 +31,7 @@ const defaultSyncTimeout = 2 * time.Minute
 // when declarations contradict each other, when a kind that is not [Builder.Optional] is not installed, and when the owner's kind is
 // served without the status subresource.
 func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
-	kinds, err := b.resolve(b.name, mgr.GetScheme())
+	kinds, err := b.resolved(mgr.GetScheme())
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,11 @@ func (b *Builder[T, F, O]) managers() []string {
 	return append([]string{b.fieldManager()}, b.options.Apply.FormerManagers...)
 }
 
+// resolved are the declared kinds, when the phases of the reconciler and the declarations are in order.
 func (b *Builder[T, F, O]) resolved(scheme *runtime.Scheme) (*catalogue, error) {
+	if err := reconcile.CheckPhases(b.reconciler); err != nil {
+		return nil, fmt.Errorf("controller %q: %w", b.name, err)
+	}
 	return b.resolve(b.name, scheme)
 }
 

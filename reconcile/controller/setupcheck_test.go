@@ -33,12 +33,8 @@ func (bareReconciler) FetchRemoteState(context.Context, reconcile.Reader, reconc
 	return world{}
 }
 
-func (bareReconciler) ComposeState(_ context.Context, _ reconcile.ReconcileContext[*bare], w world) world {
-	return w
-}
-
-func (bareReconciler) PlanResources(context.Context, reconcile.ReconcileContext[*bare], world) (plan reconcile.PlanResult) {
-	return plan
+func (bareReconciler) PlanResources(context.Context, reconcile.ReconcileContext[*bare], world) (plan reconcile.PlanResult, _ error) {
+	return plan, nil
 }
 
 var _ = Describe("the set-up", func() {

@@ -25,9 +25,7 @@ import (
 // A singleton has conditions like any owner, kept in memory: transitions are logged, and other controllers of the process
 // read them with [Builder.Joins] and [GroupOf] under [SingletonKey]. It announces no events, for there is no object to
 // announce them for.
-func NewSingleton[F any, O reconcile.Observation](
-	name string, reconciler reconcile.Reconciler[*Group, F, O],
-) *Builder[*Group, F, O] {
+func NewSingleton[R reconcile.Reconciler[*Group, F, O], F, O any](name string, reconciler R) *Builder[*Group, F, O] {
 	b := &Builder[*Group, F, O]{name: name, reconciler: reconciler}
 	b.board = newBoard(name)
 	b.board.single = true

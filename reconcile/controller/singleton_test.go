@@ -53,11 +53,7 @@ func (s shelf) FetchRemoteState(ctx context.Context, r reconcile.Reader, _ recon
 	}, client.InNamespace(s.namespace), client.MatchingLabels{onShelf: "true"})}
 }
 
-func (shelf) ComposeState(_ context.Context, _ reconcile.ReconcileContext[*controller.Group], b books) books {
-	return b
-}
-
-func (s shelf) PlanResources(_ context.Context, _ reconcile.ReconcileContext[*controller.Group], b books) reconcile.PlanResult {
+func (s shelf) PlanResources(_ context.Context, _ reconcile.ReconcileContext[*controller.Group], b books) (reconcile.PlanResult, error) {
 	var plan reconcile.PlanResult
 	list := configMap(s.namespace, "list", nil)
 	list.Data = map[string]string{}
@@ -70,7 +66,7 @@ func (s shelf) PlanResources(_ context.Context, _ reconcile.ReconcileContext[*co
 	if s.closed != nil && !s.closed.Load() {
 		plan.Apply(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "key"}})
 	}
-	return plan
+	return plan, nil
 }
 
 // GetComponentHealth says which books were left out.

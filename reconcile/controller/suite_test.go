@@ -96,17 +96,13 @@ func (p *probe) FetchRemoteState(
 	return p.fetch(ctx, r, rc.Object)
 }
 
-func (p *probe) ComposeState(_ context.Context, _ reconcile.ReconcileContext[*widget.Widget], w world) world {
-	return w
-}
-
 func (p *probe) PlanResources(
 	_ context.Context, rc reconcile.ReconcileContext[*widget.Widget], w world,
-) reconcile.PlanResult {
+) (reconcile.PlanResult, error) {
 	if p.plan == nil {
-		return reconcile.PlanResult{}
+		return reconcile.PlanResult{}, nil
 	}
-	return p.plan(rc.Object, w)
+	return p.plan(rc.Object, w), nil
 }
 
 func (p *probe) count(owner string) int {

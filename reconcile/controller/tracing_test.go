@@ -149,7 +149,7 @@ var _ = Describe("Spans", func() {
 		Expect(woken()[0].Status).To(Equal(codes.Unset))
 		_, phases := spans.passes()
 		Expect(phases).To(HaveEach(Equal([]string{
-			"FetchRemoteState", "ComposeState", "PlanResources", "GetComponentHealth", "Apply", "WriteStatus",
+			"FetchRemoteState", "PlanResources", "GetComponentHealth", "Apply", "WriteStatus",
 		})))
 		_, fetches := inside.Load("FetchRemoteState")
 		Expect(fetches).To(BeTrue(), "the phase runs in its span")

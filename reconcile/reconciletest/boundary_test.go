@@ -31,7 +31,7 @@ func TestOffenders(t *testing.T) {
 		"Apply":            {`func f() { c.Apply(ctx, o) }`, "uses Apply"},
 		"The engine":       {in: `func f() { h.engine.Apply(ctx, owner, set) }`},
 		"A plan":           {in: `func f() { plan.Apply(o); plan.Delete(o, options...); plan.Contribute(o) }`},
-		"A declaration":    {in: `func f() { controller.New(n, r).Status(controller.Decorate(s, r)).StatusOfDeletion(f) }`},
+		"A declaration":    {in: `func f() { controller.New(n, r).Owns(o).Reads(p) }`},
 		"A function":       {in: "import \"example.com/os\"\nfunc f() { os.Create(n) }"},
 		"Reads":            {in: `func f() { c.Get(ctx, k, o); c.List(ctx, l); _ = o.Status.Phase }`},
 	} {

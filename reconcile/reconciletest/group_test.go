@@ -106,13 +106,9 @@ func (sums) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc reconci
 	return sum{reconcile.FetchList(ctx, r, &widget.WidgetList{}, controller.MembersOf(rc.Object))}
 }
 
-func (sums) ComposeState(_ context.Context, _ reconcile.ReconcileContext[*controller.Group], s sum) sum {
-	return s
-}
-
 func (sums) PlanResources(
 	_ context.Context, rc reconcile.ReconcileContext[*controller.Group], s sum,
-) (plan reconcile.PlanResult) {
+) (plan reconcile.PlanResult, _ error) {
 	data := map[string]string{}
 	for _, w := range s.present() {
 		data[w.Name] = strconv.Itoa(w.Spec.Count)
@@ -122,7 +118,7 @@ func (sums) PlanResources(
 			ObjectMeta: metav1.ObjectMeta{Namespace: rc.Object.Namespace, Name: "sum-" + rc.Object.Name}, Data: data,
 		})
 	}
-	return plan
+	return plan, nil
 }
 
 // part tells each widget what became of its part.
@@ -140,12 +136,8 @@ func (part) FetchRemoteState(
 	return reading{rc.Object, reconcile.Fetch(ctx, r, key, controller.GroupOf("sums"))}
 }
 
-func (part) ComposeState(_ context.Context, _ reconcile.ReconcileContext[*widget.Widget], r reading) reading {
-	return r
-}
-
-func (part) PlanResources(context.Context, reconcile.ReconcileContext[*widget.Widget], reading) reconcile.PlanResult {
-	return reconcile.PlanResult{}
+func (part) PlanResources(context.Context, reconcile.ReconcileContext[*widget.Widget], reading) (reconcile.PlanResult, error) {
+	return reconcile.PlanResult{}, nil
 }
 
 func (r reading) GetComponentHealth(context.Context) []health.Component {

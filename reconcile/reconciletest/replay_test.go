@@ -36,12 +36,12 @@ func (s changedShop) FetchRemoteState(
 
 func (s changedShop) PlanResources(
 	ctx context.Context, rc reconcile.ReconcileContext[*widget.Widget], o observed,
-) reconcile.PlanResult {
-	plan := s.shop.PlanResources(ctx, rc, o)
+) (reconcile.PlanResult, error) {
+	plan, err := s.shop.PlanResources(ctx, rc, o)
 	if !s.reading {
 		plan.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "new"}})
 	}
-	return plan
+	return plan, err
 }
 
 func shopSetup(reconciler reconcile.Reconciler[*widget.Widget, observed, observed]) func(manager.Manager) error {

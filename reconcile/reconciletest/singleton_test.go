@@ -55,13 +55,9 @@ func (stall) FetchRemoteState(ctx context.Context, r reconcile.Reader, _ reconci
 	return offers{reconcile.FetchList(ctx, r, &corev1.ConfigMapList{}, client.InNamespace("default"), client.MatchingLabels{onSale: "true"})}
 }
 
-func (stall) ComposeState(_ context.Context, _ reconcile.ReconcileContext[*controller.Group], o offers) offers {
-	return o
-}
-
-func (s stall) PlanResources(_ context.Context, _ reconcile.ReconcileContext[*controller.Group], o offers) (plan reconcile.PlanResult) {
+func (s stall) PlanResources(_ context.Context, _ reconcile.ReconcileContext[*controller.Group], o offers) (plan reconcile.PlanResult, _ error) {
 	if s.closed {
-		return plan
+		return plan, nil
 	}
 	var names []string
 	for _, item := range o.Value.Items {
@@ -94,7 +90,7 @@ func (s stall) PlanResources(_ context.Context, _ reconcile.ReconcileContext[*co
 	} else if s.bug == keepsService {
 		plan.Keep(service)
 	}
-	return plan
+	return plan, nil
 }
 
 func stallSystem(bug stallBug) reconciletest.System {

@@ -37,13 +37,9 @@ func (shop) FetchRemoteState(
 	return observed{reconcile.Fetch(ctx, r, client.ObjectKeyFromObject(rc.Object), &appsv1.Deployment{})}
 }
 
-func (shop) ComposeState(_ context.Context, _ reconcile.ReconcileContext[*widget.Widget], o observed) observed {
-	return o
-}
-
 func (shop) PlanResources(
 	_ context.Context, rc reconcile.ReconcileContext[*widget.Widget], _ observed,
-) (plan reconcile.PlanResult) {
+) (plan reconcile.PlanResult, _ error) {
 	labels := map[string]string{"app": rc.Object.Name}
 	for i := range rc.Object.Spec.Count {
 		plan.Apply(&corev1.ConfigMap{
@@ -70,7 +66,7 @@ func (shop) PlanResources(
 			},
 		},
 	})
-	return plan
+	return plan, nil
 }
 
 func widgetScheme() *runtime.Scheme {

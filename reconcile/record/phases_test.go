@@ -20,9 +20,9 @@ type tidy struct{ shop }
 
 func (tidy) Finalize(
 	_ context.Context, rc reconcile.ReconcileContext[*widget.Widget], _ seen,
-) (plan reconcile.PlanResult) {
+) (plan reconcile.PlanResult, _ error) {
 	plan.Delete(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: rc.Object.Namespace, Name: "elsewhere"}})
-	return plan
+	return plan, nil
 }
 
 // renamed moves a field.
@@ -42,7 +42,7 @@ type broken struct{ shop }
 
 func (broken) PlanResources(
 	context.Context, reconcile.ReconcileContext[*widget.Widget], seen,
-) (plan reconcile.PlanResult) {
+) (plan reconcile.PlanResult, _ error) {
 	panic("no plan")
 }
 

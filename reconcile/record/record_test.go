@@ -67,13 +67,9 @@ func (s shop) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc recon
 	return out
 }
 
-func (shop) ComposeState(_ context.Context, _ reconcile.ReconcileContext[*widget.Widget], s seen) seen {
-	return s
-}
-
 func (s shop) PlanResources(
 	_ context.Context, rc reconcile.ReconcileContext[*widget.Widget], o seen,
-) (plan reconcile.PlanResult) {
+) (plan reconcile.PlanResult, _ error) {
 	data := map[string]string{"message": s.message, "time": rc.Now.Format(time.RFC3339Nano)}
 	if o.sources.OK() {
 		data["sources"] = fmt.Sprint(len(o.sources.Value.Items))
@@ -88,7 +84,7 @@ func (s shop) PlanResources(
 	}
 	plan.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: rc.Object.Name}, Data: data}, apply.Seed("data.message"))
 	plan.RequeueAfter = time.Hour
-	return plan
+	return plan, nil
 }
 
 // engine answers what the test says.

@@ -101,7 +101,7 @@ func New(options Options) (*Recorder, error) {
 // Reconciler returns the pipeline with its passes recorded; with a nil recorder the pipeline itself. The scheme names the
 // kinds in the recordings. That a pass cannot be recorded is logged and changes nothing for the pass, but it takes the time of
 // writing a file.
-func Reconciler[T reconcile.Owner, F any, O reconcile.Observation](
+func Reconciler[T reconcile.Owner, F, O any](
 	pipeline *reconcile.Pipeline[T, F, O], recorder *Recorder, options ReplayOptions,
 ) ctrl.Reconciler {
 	if recorder == nil {
@@ -111,7 +111,7 @@ func Reconciler[T reconcile.Owner, F any, O reconcile.Observation](
 }
 
 // recording is a pipeline whose passes are recorded.
-type recording[T reconcile.Owner, F any, O reconcile.Observation] struct {
+type recording[T reconcile.Owner, F, O any] struct {
 	pipeline *reconcile.Pipeline[T, F, O]
 	recorder *Recorder
 	options  ReplayOptions

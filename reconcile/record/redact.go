@@ -232,7 +232,7 @@ func eachText(value any, replace func(string) string) any {
 // redacted is a recording in which nothing of a secret is left. What the phases make of secrets cannot be replaced value by
 // value, because it may be a hash or a part of something else. So the pass is replayed with placeholders in the place of
 // the secrets, and what comes of it is the recording.
-func redacted[T reconcile.Owner, F any, O reconcile.Observation](
+func redacted[T reconcile.Owner, F, O any](
 	ctx context.Context, config reconcile.Config[T, F, O], original *Recording, options ReplayOptions,
 ) (*Recording, error) {
 	seen, err := original.clone()

@@ -42,7 +42,7 @@ func (e *UnrecordedReadError) Error() string {
 // Replay runs the recorded pass again, with the phases of the configuration and the recorded answers; the Reader, Tracker,
 // Applier, StatusWriter, Recorder, Observer and Clock of the configuration are not used. It returns the recording of what the phases do now.
 // The error joins one [UnrecordedReadError] for each read without a recorded answer; the recording is there nevertheless.
-func Replay[T reconcile.Owner, F any, O reconcile.Observation](
+func Replay[T reconcile.Owner, F, O any](
 	ctx context.Context, config reconcile.Config[T, F, O], r *Recording, options ReplayOptions,
 ) (*Recording, error) {
 	p := &player{namer: namer{options.Scheme}, rec: r, restore: options.Restore, played: map[Query]int{}}

@@ -37,7 +37,7 @@ func newTape(controller string, request ctrl.Request, scheme *runtime.Scheme) *t
 }
 
 // attach puts the tape into every way between the pass and the world.
-func attach[T reconcile.Owner, F any, O reconcile.Observation](t *tape, c *reconcile.Config[T, F, O]) {
+func attach[T reconcile.Owner, F, O any](t *tape, c *reconcile.Config[T, F, O]) {
 	c.Reader = &ownerTape{Reader: c.Reader, tape: t}
 	c.Tracker = &readsTape{Tracker: c.Tracker, tape: t}
 	c.Applier = &writesTape{Applier: c.Applier, tape: t}

@@ -32,16 +32,10 @@ func New() *controller.Builder[*aimv1alpha1.AIMService, ServiceFetchResult, Serv
 	return declare(&ServiceReconciler{})
 }
 
-// phases are what a reconciler of AIMService has.
-type phases interface {
-	reconcile.Reconciler[*aimv1alpha1.AIMService, ServiceFetchResult, ServiceObservation]
-	reconcile.Finalizer[*aimv1alpha1.AIMService, ServiceFetchResult]
-	reconcile.StatusDecorator[aimv1alpha1.AIMServiceStatus, ServiceObservation]
-}
-
 // declare says what the phases read and write.
-func declare(reconciler phases) *controller.Builder[*aimv1alpha1.AIMService, ServiceFetchResult, ServiceObservation] {
-	status := func(service *aimv1alpha1.AIMService) *aimv1alpha1.AIMServiceStatus { return &service.Status }
+func declare(
+	reconciler reconcile.Reconciler[*aimv1alpha1.AIMService, ServiceFetchResult, ServiceObservation],
+) *controller.Builder[*aimv1alpha1.AIMService, ServiceFetchResult, ServiceObservation] {
 	return controller.New(Name, reconciler).
 		Owns(&kserve.InferenceService{}, &gatewayv1.HTTPRoute{}, &aimv1alpha1.AIMServiceTemplate{}, &aimv1alpha1.AIMTemplateCache{}).
 		Shares(&aimv1alpha1.AIMModel{}).
@@ -58,7 +52,6 @@ func declare(reconciler phases) *controller.Builder[*aimv1alpha1.AIMService, Ser
 			controller.Values(func(t *aimv1alpha1.AIMClusterServiceTemplate) []string { return []string{t.Spec.ModelName} })).
 		IndexField(&corev1.Event{}, eventSubjectIndex, controller.Values(func(e *corev1.Event) []string { return []string{string(e.InvolvedObject.UID)} })).
 		IndexField(&gatewayv1.HTTPRoute{}, routeClaimIndex, controller.Values(routeClaims)).
-		Status(controller.Decorate(status, reconciler)).
 		Options(controller.Options{Apply: apply.Options{Finalizer: CleanupFinalizer}, PauseAnnotation: PauseAnnotation})
 }
 

@@ -32,10 +32,10 @@ type reading struct{ aimservice.ServiceReconciler }
 
 func (r *reading) PlanResources(
 	ctx context.Context, rc reconcile.ReconcileContext[*aimv1alpha1.AIMService], obs aimservice.ServiceObservation,
-) reconcile.PlanResult {
-	plan := r.ServiceReconciler.PlanResources(ctx, rc, obs)
+) (reconcile.PlanResult, error) {
+	plan, err := r.ServiceReconciler.PlanResources(ctx, rc, obs)
 	plan.Policy = apply.Suspend
-	return plan
+	return plan, err
 }
 
 // enqueue is what the SDK tells of a service that was enqueued: for each pass the first event that asked for it, and how

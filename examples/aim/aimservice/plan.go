@@ -11,7 +11,7 @@ import (
 // PlanResources lists the children of the service.
 func (*ServiceReconciler) PlanResources(
 	_ context.Context, _ reconcile.ReconcileContext[*aimv1alpha1.AIMService], obs ServiceObservation,
-) reconcile.PlanResult {
+) (reconcile.PlanResult, error) {
 	var plan reconcile.PlanResult
 	if obs.newModel != nil {
 		plan.ApplyWithoutOwnerRef(obs.newModel, apply.Retain())
@@ -27,7 +27,7 @@ func (*ServiceReconciler) PlanResources(
 	case obs.running():
 		plan.Keep(obs.isvc.Value)
 	}
-	return plan
+	return plan, nil
 }
 
 // planRoute plans the route. While it cannot be planned, the one that there is stays
@@ -64,10 +64,10 @@ func (obs ServiceObservation) planCache(plan *reconcile.PlanResult) {
 // that nobody else uses. The children go with their owner.
 func (*ServiceReconciler) Finalize(
 	_ context.Context, rc reconcile.ReconcileContext[*aimv1alpha1.AIMService], fetched ServiceFetchResult,
-) reconcile.PlanResult {
+) (reconcile.PlanResult, error) {
 	var plan reconcile.PlanResult
 	for _, cache := range fetched.abandoned(rc.Object) {
 		plan.Delete(&cache, apply.MatchResourceVersion())
 	}
-	return plan
+	return plan, nil
 }

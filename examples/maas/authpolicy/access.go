@@ -25,7 +25,6 @@ const defaultAudience = "https://kubernetes.default.svc"
 // AuthPolicy.
 type Access struct {
 	backend.Config
-	reconcile.AsFetched[*controller.Group, *access]
 }
 
 // NewAccess declares the controller of the access. Its groups are models.
@@ -78,10 +77,10 @@ func groupsOf(p *maasv1alpha1.MaaSAuthPolicy) []string {
 }
 
 // PlanResources plans the policy; none when no auth policy is valid.
-func (r Access) PlanResources(_ context.Context, _ reconcile.ReconcileContext[*controller.Group], a *access) reconcile.PlanResult {
+func (r Access) PlanResources(_ context.Context, _ reconcile.ReconcileContext[*controller.Group], a *access) (reconcile.PlanResult, error) {
 	var plan reconcile.PlanResult
 	if !a.Served() || len(a.Valid) == 0 {
-		return plan
+		return plan, nil
 	}
 	rules := rules{Config: r.Config, model: a.Key, audience: cmp.Or(backend.Audience(a.authentication), defaultAudience), oidc: a.oidc()}
 	var names []string
@@ -91,7 +90,7 @@ func (r Access) PlanResources(_ context.Context, _ reconcile.ReconcileContext[*c
 	}
 	rules.groups, rules.users = sorted(rules.groups), sorted(rules.users)
 	plan.Apply(backend.Access.For(a.Model, names, map[string]any{"rules": rules.content()}))
-	return plan
+	return plan, nil
 }
 
 func sorted(values []string) []string {

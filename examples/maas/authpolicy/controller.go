@@ -14,27 +14,21 @@ import (
 )
 
 // Reconciler of MaaSAuthPolicy.
-type Reconciler struct {
-	reconcile.AsFetched[*maasv1alpha1.MaaSAuthPolicy, *world]
-	reconcile.NoChildren[*maasv1alpha1.MaaSAuthPolicy, *world]
-}
+type Reconciler struct{}
 
 // New declares the controller of MaaSAuthPolicy. The access itself is made by
 // the groups of NewAccess.
 func New(groups controller.Grouped) *controller.Builder[*maasv1alpha1.MaaSAuthPolicy, *world, *world] {
-	status := func(p *maasv1alpha1.MaaSAuthPolicy) *maasv1alpha1.MaaSAuthPolicyStatus { return &p.Status }
 	policy := backend.Kind(backend.AuthPolicy)
 	return controller.New("maas-auth-policy", Reconciler{}).
 		Joins(groups).
 		Reads(&maasv1alpha1.MaaSModelRef{}, &gatewayv1.HTTPRoute{}, policy).
 		Optional(policy).
-		Status(controller.Decorate(status, Reconciler{})).
 		Options(backend.Options("maas.opendatahub.io/authpolicy-cleanup"))
 }
 
 // world is what is known of an auth policy.
 type world struct {
-	reconcile.NoComponents
 	policy *maasv1alpha1.MaaSAuthPolicy
 	parts  []backend.Part
 }
@@ -46,9 +40,14 @@ func (Reconciler) FetchRemoteState(
 	return &world{policy: rc.Object, parts: backend.FetchParts(ctx, r, rc.Object, modelsOf(rc.Object), AccessName, backend.Access)}
 }
 
+// PlanResources plans nothing: what the controller finds is in the status.
+func (Reconciler) PlanResources(context.Context, reconcile.ReconcileContext[*maasv1alpha1.MaaSAuthPolicy], *world) (reconcile.PlanResult, error) {
+	return reconcile.PlanResult{}, nil
+}
+
 // Finalize lets the auth policy go when no group counts it any more.
-func (Reconciler) Finalize(_ context.Context, _ reconcile.ReconcileContext[*maasv1alpha1.MaaSAuthPolicy], w *world) reconcile.PlanResult {
-	return backend.Leave(w.policy, w.parts)
+func (Reconciler) Finalize(_ context.Context, _ reconcile.ReconcileContext[*maasv1alpha1.MaaSAuthPolicy], w *world) (reconcile.PlanResult, error) {
+	return backend.Leave(w.policy, w.parts), nil
 }
 
 // DecorateStatus says how each generated policy is.

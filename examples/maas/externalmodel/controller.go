@@ -101,10 +101,10 @@ func (o observation) GetComponentHealth(context.Context) []health.Component {
 // PlanResources plans the children, all of the name of the model.
 func (r *Reconciler) PlanResources(
 	_ context.Context, rc reconcile.ReconcileContext[*maasv1alpha1.ExternalModel], o observation,
-) reconcile.PlanResult {
+) (reconcile.PlanResult, error) {
 	plan := reconcile.PlanResult{RequeueAfter: repair}
 	if o.err != nil {
-		return plan
+		return plan, nil
 	}
 	model, key := rc.Object, backend.Key(rc.Object.Namespace, rc.Object.Name)
 	labels := map[string]string{backend.ManagedBy: "maas-external-model-reconciler", "maas.opendatahub.io/external-model": model.Name}
@@ -125,7 +125,7 @@ func (r *Reconciler) PlanResources(
 		"ports": []any{map[string]any{"number": int64(o.port), "name": name, "protocol": protocol}},
 	}))
 	plan.Apply(&gatewayv1.HTTPRoute{ObjectMeta: meta, Spec: r.route(model, o.port)})
-	return plan
+	return plan, nil
 }
 
 // route leads both the path of the model and its name in a header to the

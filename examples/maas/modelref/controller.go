@@ -25,14 +25,11 @@ const look = 5 * time.Second
 // Reconciler of MaaSModelRef.
 type Reconciler struct {
 	backend.Config
-	reconcile.AsFetched[*maasv1alpha1.MaaSModelRef, *world]
-	reconcile.NoChildren[*maasv1alpha1.MaaSModelRef, *world]
 }
 
 // New declares the controller of MaaSModelRef.
 func New(config backend.Config) *controller.Builder[*maasv1alpha1.MaaSModelRef, *world, *world] {
 	r := &Reconciler{Config: config}
-	status := func(o *maasv1alpha1.MaaSModelRef) *maasv1alpha1.MaaSModelRefStatus { return &o.Status }
 	policies := []client.Object{backend.Kind(backend.AuthPolicy), backend.Kind(backend.TokenRateLimitPolicy)}
 	return controller.New("maas-model-ref", r).
 		Reads(&gatewayv1.HTTPRoute{}, &gatewayv1.Gateway{}, &maasv1alpha1.ExternalModel{}).
@@ -40,14 +37,12 @@ func New(config backend.Config) *controller.Builder[*maasv1alpha1.MaaSModelRef, 
 		Writes(policies...).
 		Optional(policies...).
 		Optional(backend.Kind(backend.LLMInferenceService)).
-		Status(controller.Decorate(status, r)).
 		Options(backend.Options("maas.opendatahub.io/model-cleanup"))
 }
 
 // world is what is known of a model.
 type world struct {
 	backend.Config
-	reconcile.NoComponents
 	model    *maasv1alpha1.MaaSModelRef
 	route    reconcile.FetchResult[*gatewayv1.HTTPRoute]
 	gateway  reconcile.FetchResult[*gatewayv1.Gateway]
@@ -88,11 +83,16 @@ func (w *world) fetchPolicies(ctx context.Context, reader reconcile.Reader) {
 	}
 }
 
+// PlanResources plans nothing: what the controller finds is in the status.
+func (*Reconciler) PlanResources(context.Context, reconcile.ReconcileContext[*maasv1alpha1.MaaSModelRef], *world) (reconcile.PlanResult, error) {
+	return reconcile.PlanResult{}, nil
+}
+
 // Finalize lets the model go when the policies on it are gone. Those of the
 // operator's groups go by themselves, as a model that is being deleted has none;
 // others with the product's labels are deleted, save those that have opted out
 // or that somebody controls.
-func (*Reconciler) Finalize(_ context.Context, _ reconcile.ReconcileContext[*maasv1alpha1.MaaSModelRef], w *world) reconcile.PlanResult {
+func (*Reconciler) Finalize(_ context.Context, _ reconcile.ReconcileContext[*maasv1alpha1.MaaSModelRef], w *world) (reconcile.PlanResult, error) {
 	var plan reconcile.PlanResult
 	for i := range w.policies {
 		policy := &w.policies[i]
@@ -104,7 +104,7 @@ func (*Reconciler) Finalize(_ context.Context, _ reconcile.ReconcileContext[*maa
 			plan.Delete(policy)
 		}
 	}
-	return plan
+	return plan, nil
 }
 
 // DecorateStatus sets the outcome.

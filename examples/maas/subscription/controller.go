@@ -24,22 +24,17 @@ const (
 )
 
 // Reconciler of MaaSSubscription.
-type Reconciler struct {
-	reconcile.AsFetched[*maasv1alpha1.MaaSSubscription, *world]
-	reconcile.NoChildren[*maasv1alpha1.MaaSSubscription, *world]
-}
+type Reconciler struct{}
 
 // New declares the controller of MaaSSubscription. The limits themselves are
 // made by the groups of NewLimits.
 func New(groups controller.Grouped) *controller.Builder[*maasv1alpha1.MaaSSubscription, *world, *world] {
-	status := func(s *maasv1alpha1.MaaSSubscription) *maasv1alpha1.MaaSSubscriptionStatus { return &s.Status }
 	policy := backend.Kind(backend.TokenRateLimitPolicy)
 	return controller.New("maas-subscription", Reconciler{}).
 		Joins(groups).
 		Reads(&maasv1alpha1.MaaSModelRef{}, &gatewayv1.HTTPRoute{}, policy).
 		Optional(policy).
 		IndexField(&maasv1alpha1.MaaSSubscription{}, priorityIndex, priorityOf).
-		Status(controller.Decorate(status, Reconciler{})).
 		Options(backend.Options("maas.opendatahub.io/subscription-cleanup"))
 }
 
@@ -53,7 +48,6 @@ func priorityOf(object client.Object) []string {
 
 // world is what is known of a subscription.
 type world struct {
-	reconcile.NoComponents
 	subscription *maasv1alpha1.MaaSSubscription
 	parts        []backend.Part
 	peers        reconcile.FetchResult[*maasv1alpha1.MaaSSubscriptionList] // of the same priority, itself among them
@@ -72,9 +66,14 @@ func (Reconciler) FetchRemoteState(
 	return w
 }
 
+// PlanResources plans nothing: what the controller finds is in the status.
+func (Reconciler) PlanResources(context.Context, reconcile.ReconcileContext[*maasv1alpha1.MaaSSubscription], *world) (reconcile.PlanResult, error) {
+	return reconcile.PlanResult{}, nil
+}
+
 // Finalize lets the subscription go when no group counts it any more.
-func (Reconciler) Finalize(_ context.Context, _ reconcile.ReconcileContext[*maasv1alpha1.MaaSSubscription], w *world) reconcile.PlanResult {
-	return backend.Leave(w.subscription, w.parts)
+func (Reconciler) Finalize(_ context.Context, _ reconcile.ReconcileContext[*maasv1alpha1.MaaSSubscription], w *world) (reconcile.PlanResult, error) {
+	return backend.Leave(w.subscription, w.parts), nil
 }
 
 // DecorateStatus says how each model and its limits are.

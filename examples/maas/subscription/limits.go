@@ -27,9 +27,7 @@ const (
 
 // Limits reconciles the limits of one model: all subscriptions to it make one
 // TokenRateLimitPolicy.
-type Limits struct {
-	reconcile.AsFetched[*controller.Group, *limits]
-}
+type Limits struct{}
 
 // NewLimits declares the controller of the limits. Its groups are models.
 func NewLimits() *controller.Builder[*controller.Group, *limits, *limits] {
@@ -61,10 +59,10 @@ func (Limits) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc recon
 
 // PlanResources plans the policy, controlled by the route that it limits; none
 // when no subscription has valid limits.
-func (Limits) PlanResources(_ context.Context, _ reconcile.ReconcileContext[*controller.Group], l *limits) reconcile.PlanResult {
+func (Limits) PlanResources(_ context.Context, _ reconcile.ReconcileContext[*controller.Group], l *limits) (reconcile.PlanResult, error) {
 	var plan reconcile.PlanResult
 	if !l.Served() || len(l.Valid) == 0 {
-		return plan
+		return plan, nil
 	}
 	entries := map[string]any{}
 	var names []string
@@ -76,7 +74,7 @@ func (Limits) PlanResources(_ context.Context, _ reconcile.ReconcileContext[*con
 	policy.SetLabels(labels.Merge(policy.GetLabels(), labels.Set{backend.ModelNamespaceLabel: l.Key.Namespace}))
 	policy.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(l.Route.Value, gatewayv1.SchemeGroupVersion.WithKind("HTTPRoute"))})
 	plan.Apply(policy)
-	return plan
+	return plan, nil
 }
 
 func limitName(s *maasv1alpha1.MaaSSubscription, model types.NamespacedName) string {

@@ -58,7 +58,6 @@ func New(config backend.Config) (*controller.Builder[*maasv1alpha1.Tenant, *worl
 		return nil, err
 	}
 	r := &Reconciler{config, renderer}
-	status := func(t *maasv1alpha1.Tenant) *maasv1alpha1.TenantStatus { return &t.Status }
 	var foreign []client.Object
 	for _, gvk := range []schema.GroupVersionKind{
 		backend.AuthPolicy, backend.TokenRateLimitPolicy, backend.DestinationRule,
@@ -77,7 +76,6 @@ func New(config backend.Config) (*controller.Builder[*maasv1alpha1.Tenant, *worl
 		Owns(foreign...).Optional(foreign...).
 		Reads(&gatewayv1.Gateway{}, &corev1.Secret{}).
 		Reads(asked...).Optional(asked...).
-		Status(controller.Decorate(status, r)).
 		Options(controller.Options{Apply: apply.Options{Finalizer: "maas.opendatahub.io/tenant-finalizer", FieldManager: backend.Manager}})
 	for _, kind := range ours {
 		b.Filter(kind, Platform())
@@ -91,7 +89,6 @@ func Platform() labels.Selector { return labels.SelectorFromSet(labels.Set{platf
 // world is what is known of the tenant.
 type world struct {
 	backend.Config
-	reconcile.NoComponents
 	tenant         *maasv1alpha1.Tenant
 	gatewayKey     types.NamespacedName
 	gateway        reconcile.FetchResult[*gatewayv1.Gateway]
@@ -102,7 +99,6 @@ type world struct {
 	api            reconcile.FetchResult[*appsv1.Deployment]
 	rendered       []manifests.Object
 	renderErr      error
-	outcome        outcome
 	managementWish string
 }
 
@@ -144,26 +140,20 @@ func (r *Reconciler) FetchRemoteState(
 	return w
 }
 
-// ComposeState judges what is known.
-func (r *Reconciler) ComposeState(_ context.Context, _ reconcile.ReconcileContext[*maasv1alpha1.Tenant], w *world) *world {
-	w.outcome = w.judge()
-	return w
-}
-
 // PlanResources plans the platform. While something is missing, what is there
 // stays; a tenant that is switched off keeps its platform or gives it up.
-func (r *Reconciler) PlanResources(_ context.Context, _ reconcile.ReconcileContext[*maasv1alpha1.Tenant], w *world) reconcile.PlanResult {
-	plan := reconcile.PlanResult{Hold: !w.idle()}
+func (r *Reconciler) PlanResources(_ context.Context, _ reconcile.ReconcileContext[*maasv1alpha1.Tenant], w *world) (reconcile.PlanResult, error) {
+	plan, install := reconcile.PlanResult{Hold: !w.idle()}, w.judge().install
 	switch {
 	case w.managementWish == removed:
 		plan.Policy = apply.Withdraw
-	case !w.outcome.install:
+	case !install:
 		plan.Policy = apply.Suspend
 	}
-	if w.outcome.install {
+	if install {
 		for _, object := range w.rendered {
 			plan.Apply(object, apply.Adopt(apply.AdoptUncontrolled))
 		}
 	}
-	return plan
+	return plan, nil
 }

@@ -146,13 +146,14 @@ func (w *world) unavailable() string {
 
 // DecorateStatus sets the outcome.
 func (*Reconciler) DecorateStatus(status *maasv1alpha1.TenantStatus, cm *conditions.Manager, w *world) {
-	status.Phase = w.outcome.phase
-	for _, c := range w.outcome.details {
+	outcome := w.judge()
+	status.Phase = outcome.phase
+	for _, c := range outcome.details {
 		cm.Set(c.Type, c.Status, c.Reason, conditions.Bound(c.Message), conditions.AsInfo)
 	}
 	ready := metav1.ConditionFalse
-	if w.outcome.reason == string(maasv1alpha1.ReasonReconciled) {
+	if outcome.reason == string(maasv1alpha1.ReasonReconciled) {
 		ready = metav1.ConditionTrue
 	}
-	cm.Set(conditions.Ready, ready, w.outcome.reason, conditions.Bound(w.outcome.message))
+	cm.Set(conditions.Ready, ready, outcome.reason, conditions.Bound(outcome.message))
 }

@@ -71,13 +71,13 @@ func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Read
 // Observation is what follows from what was read.
 type Observation struct {
 	namespace health.Component
-	plan      reconcile.PlanResult
-	errs      []error // of the operator itself
+	facts     facts
+	secret    error   // of the credentials
 	skipped   string  // sources that cannot be used
 	unread    []error // documents of users that cannot be read
 }
 
-// ComposeState derives the facts and the plan.
+// ComposeState derives the facts.
 func (r *Reconciler) ComposeState(_ context.Context, _ pass, f Fetched) Observation {
 	facts := facts{
 		Settings: r.settings, Domain: r.settings.DefaultDomain, OpenShift: !controller.IsAbsent(f.route.Error),
@@ -100,12 +100,7 @@ func (r *Reconciler) ComposeState(_ context.Context, _ pass, f Fetched) Observat
 	obs.unread = append(obs.unread, err)
 	facts.documents[serversName], err = userDocument(serversName, f.serversDoc)
 	obs.unread = append(obs.unread, err)
-	obs.plan, err = r.children.Plan(facts)
-	obs.errs = []error{err, f.credentials.Error}
-	retired := metav1.ObjectMeta{Namespace: r.settings.Namespace, Name: retiredName}
-	obs.plan.Delete(&corev1.ConfigMap{ObjectMeta: retired}, apply.MatchLabels{createdBy: operator})
-	retired.Name = name + "-oauth-cookie-secret"
-	obs.plan.Delete(&corev1.Secret{ObjectMeta: retired}, apply.Uncontrolled())
+	obs.facts, obs.secret = facts, f.credentials.Error
 	return obs
 }
 
@@ -118,15 +113,20 @@ func references[T client.Object](owner reconcile.FetchResult[T], apiVersion, kin
 }
 
 // PlanResources returns the children.
-func (*Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) reconcile.PlanResult {
-	return obs.plan
+func (r *Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (reconcile.PlanResult, error) {
+	plan, err := r.children.Plan(obs.facts)
+	retired := metav1.ObjectMeta{Namespace: r.settings.Namespace, Name: retiredName}
+	plan.Delete(&corev1.ConfigMap{ObjectMeta: retired}, apply.MatchLabels{createdBy: operator})
+	retired.Name = name + "-oauth-cookie-secret"
+	plan.Delete(&corev1.Secret{ObjectMeta: retired}, apply.Uncontrolled())
+	return plan, err
 }
 
 // GetComponentHealth says how the catalog is. Sources that are wrong are for their authors to mend; they stop nothing.
 func (obs Observation) GetComponentHealth(context.Context) []health.Component {
 	plan := health.Component{Name: "Plan", State: health.Ready, Reason: "Planned"}
-	if err := errors.Join(obs.errs...); err != nil {
-		plan = health.Component{Name: "Plan", Errors: []error{err}}
+	if obs.secret != nil {
+		plan = health.Component{Name: "Plan", Errors: []error{obs.secret}}
 	}
 	sources := health.Component{Name: "Sources", State: health.Ready, Reason: "Listed", Child: true}
 	if obs.skipped != "" {

@@ -34,8 +34,6 @@ func New(scheme *runtime.Scheme, settings v1beta1.Settings) (*controller.Builder
 		Reads(&corev1.Secret{}, &corev1.Pod{}, &corev1.Endpoints{}, &openshift.Ingress{}). //nolint:staticcheck // the product's interface is Endpoints
 		Optional(&openshift.Route{}, &openshift.Group{}, &openshift.Ingress{}).
 		Filter(&corev1.Pod{}, labels.SelectorFromSet(labels.Set{"component": component})).
-		Status(decorate).
-		StatusOfDeletion(farewell).
 		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}}), nil
 }
 

@@ -3,7 +3,6 @@ package registry
 import (
 	"cmp"
 	"context"
-	"errors"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -79,15 +78,15 @@ type Observation struct {
 	registry *v1beta1.ModelRegistry
 	facts    facts
 	problems field.ErrorList
-	plan     reconcile.PlanResult
-	errs     []error
+	look     time.Duration // when to look again, zero is when something changes
+	unread   error         // of the credentials
 
 	server, proxy health.Component
 	deployed      bool // there is a Deployment
 	updating      bool // the status speaks of an earlier spec
 }
 
-// ComposeState derives the facts, the plan and the availability.
+// ComposeState derives the facts and the availability.
 func (r *Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observation {
 	obs := Observation{registry: rc.Object, deployed: f.deployment.OK(), updating: updates(rc.Object), facts: r.facts(rc.Object, f)}
 	obs.problems = obs.facts.Spec.Validate()
@@ -97,10 +96,7 @@ func (r *Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observa
 	if len(obs.problems) > 0 {
 		return obs
 	}
-	var err error
-	obs.plan, err = r.children.Plan(obs.facts)
-	obs.errs = []error{err, f.credentials.Error}
-	obs.deleteLegacy()
+	obs.unread = f.credentials.Error
 	obs.availability(f, rc.Now)
 	return obs
 }
@@ -136,7 +132,7 @@ func (r *Reconciler) facts(m *v1beta1.ModelRegistry, f Fetched) facts {
 
 // deleteLegacy removes what an early version made for each registry. Those of a registry called model would be the objects
 // of the model catalog, which is another controller's.
-func (obs *Observation) deleteLegacy() {
+func (obs *Observation) deleteLegacy(plan *reconcile.PlanResult) {
 	name := obs.facts.Name + "-catalog"
 	if name == "model-catalog" {
 		return
@@ -144,24 +140,30 @@ func (obs *Observation) deleteLegacy() {
 	named := func(suffix string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Namespace: obs.facts.Namespace, Name: name + suffix}
 	}
-	obs.plan.Delete(&appsv1.Deployment{ObjectMeta: named("")}, apply.Uncontrolled())
-	obs.plan.Delete(&corev1.Service{ObjectMeta: named("")}, apply.Uncontrolled())
+	plan.Delete(&appsv1.Deployment{ObjectMeta: named("")}, apply.Uncontrolled())
+	plan.Delete(&corev1.Service{ObjectMeta: named("")}, apply.Uncontrolled())
 	if obs.facts.OpenShift {
-		obs.plan.Delete(&openshift.Route{ObjectMeta: named("-https")}, apply.Uncontrolled())
-		obs.plan.Delete(&networkingv1.NetworkPolicy{ObjectMeta: named("-https-route")}, apply.Uncontrolled())
+		plan.Delete(&openshift.Route{ObjectMeta: named("-https")}, apply.Uncontrolled())
+		plan.Delete(&networkingv1.NetworkPolicy{ObjectMeta: named("-https-route")}, apply.Uncontrolled())
 	}
 }
 
 // PlanResources returns the children.
-func (*Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) reconcile.PlanResult {
-	return obs.plan
+func (r *Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (reconcile.PlanResult, error) {
+	if len(obs.problems) > 0 {
+		return reconcile.PlanResult{}, nil
+	}
+	plan, err := r.children.Plan(obs.facts)
+	plan.RequeueAfter = obs.look
+	obs.deleteLegacy(&plan)
+	return plan, err
 }
 
 // GetComponentHealth says how the registry is.
 func (obs Observation) GetComponentHealth(context.Context) []health.Component {
 	spec := health.Component{Name: "Spec", State: health.Ready, Reason: "Valid", Message: "The spec is valid"}
-	if err := errors.Join(obs.errs...); err != nil {
-		spec = health.Component{Name: "Spec", Errors: []error{err}}
+	if obs.unread != nil {
+		spec = health.Component{Name: "Spec", Errors: []error{obs.unread}}
 	}
 	if len(obs.problems) > 0 {
 		invalid := health.NewError(health.InvalidSpec, "InvalidSpec", obs.problems.ToAggregate().Error(), nil)
@@ -176,11 +178,11 @@ func (*Reconciler) Migrate(m *v1beta1.ModelRegistry) {
 }
 
 // Finalize waits until the status tells of the deletion. What the registry has outside its namespace is in the inventory.
-func (*Reconciler) Finalize(_ context.Context, rc pass, _ Fetched) (plan reconcile.PlanResult) {
+func (*Reconciler) Finalize(_ context.Context, rc pass, _ Fetched) (plan reconcile.PlanResult, _ error) {
 	if !told(rc.Object) {
 		plan.Hold, plan.RequeueAfter = true, time.Millisecond
 	}
-	return plan
+	return plan, nil
 }
 
 func told(m *v1beta1.ModelRegistry) bool {

@@ -44,9 +44,9 @@ func (obs *Observation) availability(f Fetched, now time.Time) {
 			gates.Endpoints += len(subset.Addresses)
 		}
 	}
-	obs.server, obs.plan.RequeueAfter = gates.Component()
+	obs.server, obs.look = gates.Component()
 	if obs.updating {
-		obs.plan.RequeueAfter = time.Millisecond
+		obs.look = time.Millisecond
 	}
 	if obs.facts.Proxy != nil {
 		obs.proxy = health.Component{State: health.NotAvailable, Reason: reasonResources, Message: obs.server.GetMessage()}
@@ -80,26 +80,26 @@ func (obs *Observation) proxyHealth(f Fetched) health.Component {
 	return health.Component{State: health.Ready, Reason: "ResourcesAvailable", Message: "kube-rbac-proxy was successfully created"}
 }
 
-// farewell tells of the deletion.
-func farewell(m *v1beta1.ModelRegistry, cm *conditions.Manager) {
+// DecorateDeletion says that the registry is being deleted.
+func (*Reconciler) DecorateDeletion(_ *v1beta1.ModelRegistryStatus, cm *conditions.Manager, m *v1beta1.ModelRegistry) {
 	cm.Set(conditionDegraded, metav1.ConditionTrue, reasonFinalizing,
 		"Finalizer operations for custom resource "+m.Name+" were successfully accomplished", conditions.WarningEvent,
 		conditions.EventReason("Deleting"),
 		conditions.EventMessage(fmt.Sprintf("Custom Resource %s is being deleted from the namespace %s", m.Name, m.Namespace)))
 }
 
-// decorate sets the status fields and conditions of the product.
-func decorate(m *v1beta1.ModelRegistry, cm *conditions.Manager, obs Observation) {
+// DecorateStatus sets the status fields and conditions of the product.
+func (*Reconciler) DecorateStatus(status *v1beta1.ModelRegistryStatus, cm *conditions.Manager, obs Observation) {
 	if len(obs.problems) > 0 {
 		cm.MarkFalse(conditionAvailable, "InvalidSpec", obs.problems.ToAggregate().Error(), conditions.Silent)
 		return
 	}
-	m.Status.Hosts = obs.hosts()
-	m.Status.HostsStr = strings.Join(m.Status.Hosts, ",")
+	status.Hosts = obs.hosts()
+	status.HostsStr = strings.Join(status.Hosts, ",")
 	if text, err := defaulting.Difference(obs.registry.Spec, obs.facts.Spec); err == nil {
-		m.Status.SpecDefaults = text
+		status.SpecDefaults = text
 	}
-	obs.progress(m, cm)
+	obs.progress(cm)
 	mark(cm, conditionAvailable, obs.server)
 	if obs.facts.Proxy != nil {
 		mark(cm, conditionProxy, obs.proxy)
@@ -120,9 +120,9 @@ func mark(cm *conditions.Manager, conditionType string, c health.Component) {
 }
 
 // progress tells of children that are being made or changed, with the product's events.
-func (obs Observation) progress(m *v1beta1.ModelRegistry, cm *conditions.Manager) {
+func (obs Observation) progress(cm *conditions.Manager) {
 	message := func(word string) conditions.EventMessage {
-		return conditions.EventMessage(word + " service for custom resource " + m.Name + " in namespace " + m.Namespace)
+		return conditions.EventMessage(word + " service for custom resource " + obs.registry.Name + " in namespace " + obs.registry.Namespace)
 	}
 	switch {
 	case !obs.deployed:

@@ -1,0 +1,137 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/health"
+)
+
+// phases are the phases of a reconciler beyond the two that all have; what a reconciler does not have is nil.
+type phases[T Owner, F, O any] struct {
+	composer         Composer[T, F, O]
+	asFetched        func(F) O // where there is no composer
+	health           func(ctx context.Context, observation *O) []health.Component
+	finalizer        Finalizer[T, F]
+	applyObserver    ApplyObserver[T, O]
+	migrator         Migrator[T]
+	decorate         func(after T, cm *conditions.Manager, observation *O)
+	decorateDeletion func(after T, cm *conditions.Manager, owner T)
+}
+
+// CheckPhases reports what is wrong with the phases of a reconciler: a method with the name of a phase and another signature, or
+// with a pointer receiver where a value is given; a method whose name is nearly that of a phase that is not there; a
+// ComposeState that is missing although the plan is not made from what is fetched. The error names the method, its signature and
+// the expected one. [New] and the builder of reconcile/controller call it.
+func CheckPhases[T Owner, F, O any](reconciler Reconciler[T, F, O]) error {
+	_, err := phasesOf(reconciler)
+	return err
+}
+
+func phasesOf[T Owner, F, O any](reconciler Reconciler[T, F, O]) (*phases[T, F, O], error) {
+	if err := check(reconciler); err != nil {
+		return nil, err
+	}
+	p := &phases[T, F, O]{}
+	p.composer, _ = reconciler.(Composer[T, F, O])
+	p.finalizer, _ = reconciler.(Finalizer[T, F])
+	p.applyObserver, _ = reconciler.(ApplyObserver[T, O])
+	p.migrator, _ = reconciler.(Migrator[T])
+	if p.composer == nil {
+		p.asFetched, _ = any(func(fetched F) F { return fetched }).(func(F) O)
+	}
+	if reflect.TypeFor[O]().Implements(reflect.TypeFor[Observation]()) {
+		p.health = componentHealth[O]
+	}
+	p.decorate, p.decorateDeletion = decorators[T, O](reconciler)
+	return p, nil
+}
+
+func componentHealth[O any](ctx context.Context, observation *O) []health.Component {
+	return any(*observation).(Observation).GetComponentHealth(ctx) //nolint:forcetypeassert // phasesOf has asked
+}
+
+// decorators binds DecorateStatus and DecorateDeletion to the field Status of the owner, whose type no interface can name here.
+func decorators[T Owner, O any](reconciler any) (
+	decorate func(T, *conditions.Manager, *O), deletion func(T, *conditions.Manager, T),
+) {
+	field, _ := statusField(reflect.TypeFor[T]())
+	call := func(method reflect.Value, after T, cm *conditions.Manager, last reflect.Value) {
+		status := reflect.ValueOf(after).Elem().FieldByIndex(field.Index)
+		method.Call([]reflect.Value{status.Addr(), reflect.ValueOf(cm), last})
+	}
+	if method := reflect.ValueOf(reconciler).MethodByName(string(PhaseDecorate)); method.IsValid() {
+		decorate = func(after T, cm *conditions.Manager, observation *O) {
+			call(method, after, cm, reflect.ValueOf(observation).Elem())
+		}
+	}
+	if method := reflect.ValueOf(reconciler).MethodByName(decorateDeletion); method.IsValid() {
+		deletion = func(after T, cm *conditions.Manager, owner T) { call(method, after, cm, reflect.ValueOf(owner)) }
+	}
+	return decorate, deletion
+}
+
+// The methods of a reconciler that are no phase of their own in metrics.
+const (
+	decorateDeletion = "DecorateDeletion"
+	migrate          = string(PhaseMigrate)
+)
+
+// statusField is the field Status of an owner.
+func statusField(owner reflect.Type) (reflect.StructField, bool) {
+	if owner.Kind() != reflect.Pointer || owner.Elem().Kind() != reflect.Struct {
+		return reflect.StructField{}, false
+	}
+	return owner.Elem().FieldByName("Status")
+}
+
+// check is [CheckPhases] on the types.
+func check[T Owner, F, O any](reconciler Reconciler[T, F, O]) error {
+	if reconciler == nil {
+		return errors.New("the reconciler is nil")
+	}
+	methods := map[string]reflect.Type{
+		string(PhaseFetch):        nil, // the compiler has seen to it
+		string(PhasePlan):         nil,
+		string(PhaseCompose):      signature[Composer[T, F, O]](),
+		string(PhaseFinalize):     signature[Finalizer[T, F]](),
+		string(PhaseObserveApply): signature[ApplyObserver[T, O]](),
+		migrate:                   signature[Migrator[T]](),
+	}
+	status, hasStatus := statusField(reflect.TypeFor[T]())
+	if hasStatus {
+		manager, pointer := reflect.TypeFor[*conditions.Manager](), reflect.PointerTo(status.Type)
+		methods[string(PhaseDecorate)] = function(pointer, manager, reflect.TypeFor[O]())
+		methods[decorateDeletion] = function(pointer, manager, reflect.TypeFor[T]())
+	}
+	of := reflect.TypeOf(reconciler)
+	errs := checkMethods(of, methods)
+	if !hasStatus {
+		errs = append(errs, withoutStatus[T](of)...)
+	}
+	if fetched, observed := reflect.TypeFor[F](), reflect.TypeFor[O](); fetched != observed {
+		if _, found := of.MethodByName(string(PhaseCompose)); !found {
+			errs = append(errs, fmt.Errorf("%s has no method ComposeState, although FetchRemoteState returns %s and PlanResources "+
+				"takes %s: add %s, or let both have one type", name(of), name(fetched), name(observed),
+				printed(string(PhaseCompose), methods[string(PhaseCompose)])))
+		}
+	}
+	errs = append(errs, checkMethods(reflect.TypeFor[O](), map[string]reflect.Type{
+		string(PhaseHealth): signature[Observation](),
+	})...)
+	return errors.Join(errs...)
+}
+
+// withoutStatus are the errors of decorators of an owner that has no field to decorate.
+func withoutStatus[T Owner](reconciler reflect.Type) (errs []error) {
+	for _, method := range []string{string(PhaseDecorate), decorateDeletion} {
+		if _, found := reconciler.MethodByName(method); found {
+			errs = append(errs, fmt.Errorf("%s has the method %s, but %s has no field Status to decorate",
+				name(reconciler), method, name(reflect.TypeFor[T]())))
+		}
+	}
+	return errs
+}

@@ -1,0 +1,146 @@
+package reconcile_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/internal/widget"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+)
+
+type widgetContext = reconcile.ReconcileContext[*widget.Widget]
+
+// two is a reconciler with the phases that all have, and a name for what it observes.
+type two[F, O any] struct{}
+
+func (two[F, O]) FetchRemoteState(context.Context, reconcile.Reader, widgetContext) (f F) { return f }
+
+func (two[F, O]) PlanResources(context.Context, widgetContext, O) (reconcile.PlanResult, error) {
+	return reconcile.PlanResult{}, nil
+}
+
+type (
+	simple          struct{ two[int, int] }
+	uncomposed      struct{ two[int, string] }
+	composed        struct{ two[int, string] }
+	composesOther   struct{ two[int, string] }
+	noErrorFinalize struct{ two[int, int] }
+	byPointer       struct{ two[int, int] }
+	otherStatus     struct{ two[int, int] }
+	misspeltStatus  struct{ two[int, int] }
+	misspeltFinal   struct{ two[int, int] }
+	migratesNothing struct{ two[int, int] }
+	ownMethods      struct{ two[int, int] }
+	deletionOfOther struct{ two[int, int] }
+	everything      struct{ two[int, healthy] }
+
+	healthy      struct{}
+	pointsHealth struct{}
+	wrongHealth  struct{}
+	nearHealth   struct{}
+)
+
+func (composed) ComposeState(context.Context, widgetContext, int) string         { return "" }
+func (composesOther) ComposeState(context.Context, widgetContext, string) string { return "" }
+func (noErrorFinalize) Finalize(context.Context, widgetContext, int) (p reconcile.PlanResult) {
+	return p
+}
+func (*byPointer) DecorateStatus(*widget.Status, *conditions.Manager, int)                  {}
+func (otherStatus) DecorateStatus(*widget.Spec, *conditions.Manager, int)                   {}
+func (misspeltStatus) DecorateStatuses(*widget.Status, *conditions.Manager, int)            {}
+func (misspeltFinal) Finalise(context.Context, widgetContext, int) (p reconcile.PlanResult) { return p }
+func (migratesNothing) Migrate() bool                                                       { return false }
+func (ownMethods) Finalizer() string                                                        { return "" }
+func (ownMethods) DecorateLabels(map[string]string)                                         {}
+func (ownMethods) PlanResource(string) bool                                                 { return true }
+func (deletionOfOther) DecorateDeletion(*widget.Status, *conditions.Manager, *mute)         {}
+func (healthy) GetComponentHealth(context.Context) []health.Component                       { return nil }
+func (*pointsHealth) GetComponentHealth(context.Context) []health.Component                 { return nil }
+func (wrongHealth) GetComponentHealth() []health.Component                                  { return nil }
+func (nearHealth) GetComponentsHealth(context.Context) []health.Component                   { return nil }
+func (everything) ComposeState(context.Context, widgetContext, int) (h healthy)             { return h }
+func (everything) Finalize(context.Context, widgetContext, int) (p reconcile.PlanResult, e error) {
+	return
+}
+func (everything) Migrate(*widget.Widget)                                               {}
+func (everything) DecorateStatus(*widget.Status, *conditions.Manager, healthy)          {}
+func (everything) DecorateDeletion(*widget.Status, *conditions.Manager, *widget.Widget) {}
+
+func (everything) ObserveApply(context.Context, widgetContext, healthy, reconcile.ApplyOutcome) (h healthy) {
+	return h
+}
+
+// decoratesLoose decorates an owner that has no field Status.
+type decoratesLoose struct{ anything[*loose] }
+
+func (decoratesLoose) DecorateStatus(*widget.Status, *conditions.Manager, observation) {}
+
+// What a method that is nearly a phase is told of; each line has the name, the signature found and the expected one.
+func TestCheckPhases(t *testing.T) {
+	t.Parallel()
+	check := reconcile.CheckPhases[*widget.Widget, int, int]
+	for name, test := range map[string]struct {
+		err  error
+		want string // parts, in their order
+	}{
+		"Only two":                 {check(simple{}), ""},
+		"All":                      {reconcile.CheckPhases[*widget.Widget, int, healthy](everything{}), ""},
+		"All, by pointer":          {reconcile.CheckPhases[*widget.Widget, int, healthy](&everything{}), ""},
+		"Composed":                 {reconcile.CheckPhases[*widget.Widget, int, string](composed{}), ""},
+		"Other methods":            {check(ownMethods{}), ""},
+		"Pointer receiver, by ref": {check(&byPointer{}), ""},
+		"Nil":                      {check(nil), "the reconciler is nil"},
+		"Nothing composes": {
+			reconcile.CheckPhases[*widget.Widget, int, string](uncomposed{}),
+			"reconcile_test.uncomposed has no method ComposeState|FetchRemoteState returns int|PlanResources takes string|" +
+				"ComposeState(context.Context, reconcile.ReconcileContext[*widget.Widget], int) string",
+		},
+		"Composes something else": {
+			reconcile.CheckPhases[*widget.Widget, int, string](composesOther{}),
+			"have ComposeState(context.Context, reconcile.ReconcileContext[*widget.Widget], string) string|" +
+				"want ComposeState(context.Context, reconcile.ReconcileContext[*widget.Widget], int) string",
+		},
+		"Finalize without error": {
+			check(noErrorFinalize{}), "noErrorFinalize|have Finalize(|int) reconcile.PlanResult,|want Finalize(|int) (reconcile.PlanResult, error)",
+		},
+		"Value for a pointer receiver": {check(byPointer{}), "method DecorateStatus of reconcile_test.byPointer has a pointer receiver"},
+		"Status of another type": {
+			check(otherStatus{}),
+			"have DecorateStatus(*widget.Spec, *conditions.Manager, int)|want DecorateStatus(*widget.Status, *conditions.Manager, int)",
+		},
+		"Misspelt DecorateStatus": {
+			check(misspeltStatus{}), "method DecorateStatuses of reconcile_test.misspeltStatus|DecorateStatus|have DecorateStatuses(|want DecorateStatus(",
+		},
+		"Misspelt Finalize":      {check(misspeltFinal{}), "method Finalise|the phase Finalize|have Finalise(|want Finalize("},
+		"Migrate of nothing":     {check(migratesNothing{}), "have Migrate() bool, want Migrate(*widget.Widget)"},
+		"Deletion of another":    {check(deletionOfOther{}), "want DecorateDeletion(*widget.Status, *conditions.Manager, *widget.Widget)"},
+		"Health by pointer":      {reconcile.CheckPhases[*widget.Widget, pointsHealth, pointsHealth](two[pointsHealth, pointsHealth]{}), "GetComponentHealth|pointer receiver"},
+		"Health without a ctx":   {reconcile.CheckPhases[*widget.Widget, wrongHealth, wrongHealth](two[wrongHealth, wrongHealth]{}), "have GetComponentHealth() []health.Component|want GetComponentHealth(context.Context) []health.Component"},
+		"Misspelt health":        {reconcile.CheckPhases[*widget.Widget, nearHealth, nearHealth](two[nearHealth, nearHealth]{}), "GetComponentsHealth|GetComponentHealth"},
+		"Owner without a status": {reconcile.CheckPhases(decoratesLoose{}), "the method DecorateStatus, but *reconcile_test.loose has no field Status"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if test.want == "" {
+				if test.err != nil {
+					t.Fatalf("got %v, want no error", test.err)
+				}
+				return
+			}
+			if test.err == nil {
+				t.Fatal("got no error")
+			}
+			rest := test.err.Error()
+			for _, part := range strings.Split(test.want, "|") {
+				at := strings.Index(rest, part)
+				if at < 0 {
+					t.Fatalf("got %q, want %q in it, in this order: %q", test.err, part, test.want)
+				}
+				rest = rest[at:]
+			}
+		})
+	}
+}
