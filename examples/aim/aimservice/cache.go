@@ -68,7 +68,8 @@ func (obs ServiceObservation) newCache() (*aimv1alpha1.AIMTemplateCache, error) 
 	if err != nil {
 		return nil, err
 	}
-	labels := map[string]string{managedByLabel: managedBy, serviceLabel: serviceLabelValue(service)}
+	owner := serviceLabelValue(service)
+	labels := map[string]string{managedByLabel: managedBy, serviceLabel: owner, serviceNameLabel: owner}
 	if mode == aimv1alpha1.CachingModeDedicated {
 		labels = obs.childLabels(nil)
 	}

@@ -142,6 +142,7 @@ func (m mode) system(t *testing.T) reconciletest.System {
 		Normalise: func(o *unstructured.Unstructured) {
 			if o.GetKind() == "AIMTemplateCache" && len(m.more) > 0 {
 				unstructured.RemoveNestedField(o.Object, "metadata", "labels", "aim.eai.amd.com/service")
+				unstructured.RemoveNestedField(o.Object, "metadata", "labels", "aim.eai.amd.com/service.name")
 			}
 		},
 		StandIns: []reconciletest.StandIn{discovery, artifacts, keda, ready.Everything},

@@ -11,6 +11,9 @@ var (
 	RoutingOf           = routingOf
 )
 
+// NewModel builds the model that a service needs.
+var NewModel = ModelFetchResult.newModel
+
 // PlanRoute builds the route of a service as a pass does.
 var PlanRoute = httpRoute
 

@@ -12,8 +12,10 @@ import (
 
 const (
 	domain = "aim.eai.amd.com/"
-	// serviceLabel carries the name of the service on its children.
-	serviceLabel = domain + "service"
+	// serviceLabel and serviceNameLabel carry the name of the service on its
+	// children, also on those that several services share: of the first one.
+	serviceLabel     = domain + "service"
+	serviceNameLabel = domain + "service.name"
 	// originLabel marks models that a service has made.
 	originLabel = domain + "origin"
 	// managedByLabel is on every child.
@@ -31,7 +33,7 @@ const (
 // product's domain are always passed on, others when the runtime config says so.
 func childLabels(service *aimv1alpha1.AIMService, config *aimv1alpha1.AIMRuntimeConfigCommon, own map[string]string) map[string]string {
 	name := serviceLabelValue(service)
-	out := map[string]string{managedByLabel: managedBy, serviceLabel: name, domain + "service.name": name}
+	out := map[string]string{managedByLabel: managedBy, serviceLabel: name, serviceNameLabel: name}
 	maps.Copy(out, layers.Labels(service.Labels, slices.Concat(runtimeconfig.PropagatedLabels(config), []string{domain + "*"})...))
 	for key, value := range own {
 		if value != "" {

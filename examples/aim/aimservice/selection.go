@@ -85,6 +85,10 @@ const (
 // what is preferred.
 func selector(overrides *aimv1alpha1.AIMServiceOverrides, availableGPUs []string, allowUnoptimized bool) templates.Selector[TemplateCandidate] {
 	type candidate = TemplateCandidate
+	available := map[string]bool{}
+	for _, name := range availableGPUs {
+		available[gpu.Normalize(name)] = true
+	}
 	wished := templates.Filter[candidate]{Name: stageOverrides, Reason: "ServiceOverridesNotMatched"}
 	if overrides != nil {
 		wished.Keep = func(c *candidate) bool { return c.matches(overrides) }
@@ -98,8 +102,8 @@ func selector(overrides *aimv1alpha1.AIMServiceOverrides, availableGPUs []string
 			}),
 			wished,
 			templates.Keep(stageGPU, "RequiredGPUNotInCluster", func(c *candidate) bool {
-				gpu := c.gpuModel()
-				return gpu == "" || slices.Contains(availableGPUs, gpu)
+				model := c.gpuModel()
+				return model == "" || available[model]
 			}),
 			templates.OnlyBest("scope", "NamespaceTemplatePreferred", func(c *candidate) int {
 				if c.Scope == aimv1alpha1.AIMResolutionScopeNamespace {
@@ -118,7 +122,7 @@ func selector(overrides *aimv1alpha1.AIMServiceOverrides, availableGPUs []string
 }
 
 // SelectTemplate chooses one of the templates of a model. Overrides may be nil;
-// availableGPUs are normalised models. It returns the best candidate, nil when none
+// availableGPUs are what nodes or users call their GPUs. It returns the best candidate, nil when none
 // is left; how many are equally good, where more than one means that the choice is
 // ambiguous; the counts of the stages; and what became of every candidate.
 func SelectTemplate(

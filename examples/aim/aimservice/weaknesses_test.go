@@ -170,6 +170,7 @@ var _ = Describe("Weakness", func() {
 		create(readyModel(ns, "m"), weights(readyTemplate(ns, "t", "m")), one)
 		Eventually(func() int { return len(cachesIn(ns)) }).Should(Equal(1))
 		first := cachesIn(ns)[0]
+		Expect(first.Labels).To(HaveKeyWithValue("aim.eai.amd.com/service.name", "one"))
 		create(two)
 		Eventually(condition(two, "CacheReady")).Should(HavePrefix("False"))
 		Eventually(func(g Gomega) *aimv1alpha1.AIMResolvedReference {

@@ -29,7 +29,7 @@ func (w *world) outcome(status *maasv1alpha1.MaaSModelRefStatus) (maasv1alpha1.M
 	external := w.model.Spec.ModelRef.Kind == maasv1alpha1.BackendExternalModel
 	switch {
 	case external && w.external.IsNotFound():
-		return failed("reconcile HTTPRoute", "ExternalModel %s/%s not found", w.model.Namespace, w.model.Spec.ModelRef.Name)
+		return failed("reconcile HTTPRoute", "ExternalModel %s not found in namespace %s", w.model.Spec.ModelRef.Name, w.model.Namespace)
 	case w.route.IsNotFound() && external:
 		return pending(waitingForBackend)
 	case w.route.IsNotFound():
