@@ -48,6 +48,7 @@ func (a *declaredApplier) Apply(ctx context.Context, owner client.Object, plan a
 		}
 	}
 	a.reads.lag.wrote(key, a.clock.Now(), a.reads.written(result, children))
+	a.reads.unstable.applied(key, &result, a.clock.Now())
 	return result
 }
 

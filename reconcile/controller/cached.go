@@ -26,6 +26,7 @@ type cachedReads struct {
 	cache    client.Reader
 	tracker  *tracker
 	lag      *lag
+	unstable unstable
 	joined   []*groupReads // groups of other controllers
 	begun    sync.Map      // the owner of a pass to the optional kinds as its reads began, see noteOptional
 	statuses statusWrites  // of the owners

@@ -93,7 +93,7 @@ func (s *Session) End() { s.session.end() }
 // Untraced returns what runs around the pipeline and its phases in a pass that nobody traces.
 func Untraced() func(context.Context) {
 	nothing := ctrl.Func(func(context.Context, ctrl.Request) (ctrl.Result, error) { return ctrl.Result{}, nil })
-	p := &passes{next: nothing, lag: newLag(0), wakes: &wakes{}, clock: clock.RealClock{}, spans: newTracing("", nil, nil)}
+	p := &passes{next: nothing, lag: newLag(0), unstable: &unstable{}, wakes: &wakes{}, clock: clock.RealClock{}, spans: newTracing("", nil, nil)}
 	o := &observer{}
 	request := ctrl.Request{NamespacedName: types.NamespacedName{Name: "w"}}
 	return func(ctx context.Context) {

@@ -17,6 +17,7 @@ const (
 	reasonUndeclaredKind  = "UndeclaredKind"
 	reasonUndeclaredIndex = "UndeclaredIndex"
 	reasonMetadataOnly    = "MetadataOnly"
+	reasonUnstablePlan    = "UnstablePlan"
 )
 
 // mistake is an error that only a change of the program mends. Its text names the line to change.

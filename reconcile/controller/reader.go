@@ -26,6 +26,7 @@ func (c *cachedReads) Begin(owner client.ObjectKey) (r reconcile.Reader, end fun
 func (c *cachedReads) Forget(owner client.ObjectKey) {
 	c.tracker.forget(owner)
 	c.lag.forget(owner)
+	c.unstable.forget(owner)
 	c.begun.Delete(owner)
 }
 

@@ -71,8 +71,8 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	woken, again := &wakes{}, &later{}
 	controller, err := ctrlcontroller.New(b.name, mgr, ctrlcontroller.Options{
 		Reconciler: &passes{
-			next: b.recorded(mgr, pipeline), lag: reads.lag, wakes: woken, clock: options.Clock, observer: observer, spans: spans,
-			later: again,
+			next: b.recorded(mgr, pipeline), lag: reads.lag, unstable: &reads.unstable, wakes: woken, clock: options.Clock, observer: observer,
+			spans: spans, later: again,
 		},
 		MaxConcurrentReconciles: options.Concurrency,
 		CacheSyncTimeout:        options.SyncTimeout,
@@ -267,10 +267,11 @@ func newObject[T reconcile.Owner]() T {
 
 // passes runs each pass when the cache has caught up with the one before, and tells what woke it.
 type passes struct {
-	next  ctrl.Reconciler
-	lag   *lag
-	wakes *wakes
-	clock clock.PassiveClock
+	next     ctrl.Reconciler
+	lag      *lag
+	unstable *unstable
+	wakes    *wakes
+	clock    clock.PassiveClock
 
 	observer *observer
 	spans    *tracing // nil when nobody traces
@@ -291,6 +292,9 @@ func (p *passes) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 		logger.Info("the cache still does not show what the last pass wrote; going on without", "deadline", p.lag.deadline)
 	}
 	first, known := p.wakes.take(request.NamespacedName)
+	if rest := p.unstable.start(request.NamespacedName, first, known, p.clock.Now()); rest > 0 {
+		return ctrl.Result{RequeueAfter: rest}, nil
+	}
 	if known {
 		first.log(logger)
 	}

@@ -19,6 +19,7 @@ type wake struct {
 	object  types.NamespacedName
 	manager string // of the fields that changed; empty when that cannot be told
 	more    int
+	events  []objectVersion // all of them, as far as they are remembered
 }
 
 // wakes keeps the wakes of the owners that wait in the queue.
@@ -32,15 +33,31 @@ func (w *wakes) note(owner types.NamespacedName, gvk schema.GroupVersionKind, c 
 	defer w.mu.Unlock()
 	if first, known := w.first[owner]; known {
 		first.more++
+		first.add(gvk, c)
 		w.first[owner] = first
 		return
 	}
 	if w.first == nil {
 		w.first = map[types.NamespacedName]wake{}
 	}
-	w.first[owner] = wake{
+	first := wake{
 		event: c.event, kind: gvk, object: client.ObjectKeyFromObject(c.last()), manager: changedBy(c.before, c.after),
 	}
+	first.add(gvk, c)
+	w.first[owner] = first
+}
+
+// add remembers which object the event is about, in which version.
+func (w *wake) add(gvk schema.GroupVersionKind, c change) {
+	if len(w.events) >= maxRemembered {
+		return
+	}
+	o := c.last()
+	e := objectVersion{kind: gvk.GroupKind(), key: client.ObjectKeyFromObject(o), uid: o.GetUID()}
+	if c.after != nil && o.GetDeletionTimestamp().IsZero() {
+		e.version = o.GetResourceVersion()
+	}
+	w.events = append(w.events, e)
 }
 
 // take returns what woke the owner and starts anew; a requeue was woken by nothing.
