@@ -16,6 +16,8 @@ const (
 	ReasonOwnedByAnother = "OwnedByAnother"
 	// ReasonFieldsContested: other field managers own planned fields.
 	ReasonFieldsContested = "FieldsContested"
+	// ReasonDeletedByOthers: an object of the plan is deleted as often as it is made.
+	ReasonDeletedByOthers = "DeletedByOthers"
 )
 
 // categorise gives an error of the apply engine the category and reason that conditions show, and lets the message name
@@ -28,6 +30,10 @@ func categorise(err error) error {
 	var contested *apply.ContestedError
 	if errors.As(err, &contested) {
 		return health.NewError(health.Conflict, ReasonFieldsContested, contested.Error(), err)
+	}
+	var deleted *apply.DeletedByOthersError
+	if errors.As(err, &deleted) {
+		return health.NewError(health.Conflict, ReasonDeletedByOthers, deleted.Error(), err)
 	}
 	var object *apply.ObjectError
 	if errors.As(err, &object) {
@@ -52,7 +58,8 @@ func objectOf(err error) (object apply.ObjectResult, known bool) {
 func settled(err error) bool {
 	var owned *apply.OwnedByAnotherError
 	var contested *apply.ContestedError
-	return errors.As(err, &owned) || errors.As(err, &contested)
+	var deleted *apply.DeletedByOthersError
+	return errors.As(err, &owned) || errors.As(err, &contested) || errors.As(err, &deleted)
 }
 
 // refused reports whether the API server has answered with something whose cause need not be watched: a missing right,

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-logr/logr"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,6 +27,19 @@ func plural(kind schema.GroupVersionKind) string {
 	}
 	guess, _ := meta.UnsafeGuessKindToResource(kind)
 	return guess.Resource
+}
+
+// checkPlural logs that the rights of [Builder.Describe], which are derived without an API server, name a resource that this one does not
+// have.
+func (b *Builder[T, F, O]) checkPlural(logger logr.Logger, k *kind, resource string) {
+	derived := b.plurals[k.GroupVersionKind]
+	if derived == "" {
+		derived = plural(k.GroupVersionKind)
+	}
+	if derived != resource {
+		logger.Error(nil, "the derived rights name another resource than the API server has: add Plural to the builder, and generate them again",
+			"controller", b.name, "kind", printKind(k.GroupVersionKind), "derived", derived, "resource", resource)
+	}
 }
 
 // compact turns grants into rules: resources of one group with the same verbs share a rule.

@@ -172,6 +172,7 @@ func (b *Builder[T, F, O]) locate(mgr manager.Manager, kinds *catalogue) error {
 			return fmt.Errorf("controller %q: look up %s: %w", b.name, printKind(k.GroupVersionKind), err)
 		}
 		k.cluster.Store(mapping.Scope.Name() == meta.RESTScopeNameRoot)
+		b.checkPlural(mgr.GetLogger(), k, mapping.Resource.Resource)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -56,6 +57,35 @@ var _ = Describe("the set-up", func() {
 		err = controller.New("bare", bareReconciler{}).Options(settings()).SetupWithManager(mgr)
 		Expect(err).To(MatchError(And(ContainSubstring("/v1/Bare is served without the status subresource"),
 			ContainSubstring("+kubebuilder:subresource:status"))))
+	})
+
+	It("complains about a plural that the derived rights do not have", func(ctx context.Context) {
+		crd := widget.CRD()
+		crd.Name = "mailboxes." + widget.GroupVersion.Group
+		crd.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{
+			Plural: "mailboxes", Singular: "mailbox", Kind: "Mailbox", ListKind: "MailboxList",
+		}
+		options := envtest.CRDInstallOptions{CRDs: []*apiextensionsv1.CustomResourceDefinition{crd}}
+		_, err := envtest.InstallCRDs(env.Config(), options)
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(func() { Expect(envtest.UninstallCRDs(env.Config(), options)).To(Succeed()) })
+		mailbox := &unstructured.Unstructured{}
+		mailbox.SetGroupVersionKind(widget.GroupVersion.WithKind("Mailbox"))
+		for _, plural := range []string{"", "mailboxes"} {
+			log := &lines{}
+			runs{logger: log.logger()}.start(env.Namespace(GinkgoTB()), func(mgr manager.Manager) error {
+				b := controller.New("mail"+plural, &probe{}).Reads(mailbox).Options(settings())
+				if plural != "" {
+					b = b.Plural(mailbox.GroupVersionKind(), plural)
+				}
+				return b.SetupWithManager(mgr)
+			})
+			complaint := And(ContainSubstring("add Plural to the builder"), ContainSubstring("mailboxs"), ContainSubstring("mailboxes"))
+			if plural != "" {
+				complaint = Not(ContainSubstring("add Plural to the builder"))
+			}
+			Expect(log.String()).To(complaint)
+		}
 	})
 
 	It("complains about a filter that the cache does not have", func(ctx context.Context) {
