@@ -7,7 +7,7 @@ import (
 )
 
 // ChildOption changes a planned child. The values of [Seed], [CreateOnly],
-// [Force], [Ignore], [Adoption] and [Recreate] are options.
+// [Force], [Ignore], [Absent], [Adoption] and [Recreate] are options.
 type ChildOption interface {
 	// ApplyToChild changes the child.
 	ApplyToChild(c *Child)
@@ -52,6 +52,8 @@ const (
 	// compares nor changes it from then on, whoever owns it and whatever the
 	// plan says later.
 	CreateOnlyField
+	// AbsentField removes the field from the object, whoever has set it.
+	AbsentField
 )
 
 // FieldRule is the policy for one field and everything below it.
@@ -88,6 +90,19 @@ func CreateOnly(paths ...string) FieldRules { return rules(CreateOnlyField, path
 
 // Ignore keeps the fields out of what is sent, even if the object sets them.
 func Ignore(paths ...string) FieldRules { return rules(IgnoreField, paths) }
+
+// Absent plans that the object does not have the fields, whoever has set them:
+// a label, a port or an annotation of others that must not be there, for
+// example Absent(`metadata.annotations["example.com/class"]`, "spec.ports[port=8080]").
+// What the object itself sets there is not sent. A field that comes back after
+// five removals in a minute is reported in a [ContestedError] and left. Keys
+// that select several items of a list mean all of them. In a [Plan.Contribute]
+// it removes fields of somebody else's object. Nothing is put back when the
+// rule is no longer planned, as nobody remembers what was there. What the API
+// server or a webhook fills in by itself cannot be absent. It has no effect on
+// [Plan.ApplyOnce]. Labels and annotations that the engine needs, other
+// metadata and the status are errors.
+func Absent(paths ...string) FieldRules { return rules(AbsentField, paths) }
 
 func rules(p FieldPolicy, paths []string) FieldRules {
 	out := make(FieldRules, 0, len(paths))

@@ -17,6 +17,8 @@ import (
 // the rest of the child is applied.
 type contest struct {
 	fields []ContestedField
+	// absent are the paths of those that the plan wants absent.
+	absent []string
 	// intent, uid and managers identify the situation.
 	intent   uint64
 	uid      types.UID
@@ -37,7 +39,7 @@ func (p *pass) leaveContested(c *planned, set *managedfields.Set, live map[strin
 	if !t.stands(c.hash, c.live.GetUID(), p.now) || t.managers != p.engine.hasher.managers(c, t.fields) {
 		return
 	}
-	c.contested = t.fields
+	c.contested, c.lostAbsent = t.fields, t.absent
 	for i := range t.fields {
 		c.leave(t.fields[i].Path, set, live)
 	}
@@ -59,7 +61,7 @@ func (p *pass) contest(c *planned, fields []ContestedField) {
 		return strings.Compare(a.Path+"\x00"+a.Manager, b.Path+"\x00"+b.Manager)
 	})
 	c.contested = slices.CompactFunc(all, func(a, b ContestedField) bool { return a.Path == b.Path })
-	t := &contest{fields: c.contested, intent: c.hash, uid: c.live.GetUID(), managers: p.engine.hasher.managers(c, c.contested)}
+	t := &contest{fields: c.contested, absent: c.lostAbsent, intent: c.hash, uid: c.live.GetUID(), managers: p.engine.hasher.managers(c, c.contested)}
 	if last := c.memory.contest; last != nil && last.intent == c.hash {
 		t.count = last.count + 1
 	}

@@ -198,7 +198,8 @@ func (p *pass) shape(c *planned) (uint64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("encode the live object: %w", err)
 	}
-	return p.engine.hasher.Shape(content, live), nil
+	c.noteUnwanted(live)
+	return p.engine.hasher.Shape(content, live) + uint64(len(c.unwanted)), nil
 }
 
 // noteStripped says once that the cache strips the managedFields that the API

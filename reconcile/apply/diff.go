@@ -93,15 +93,20 @@ func (p *pass) changes(c *planned) []FieldChange {
 		w.values(diff.Path, diff.Live, diff.Intent)
 	}}
 	comparison.Object(set, c.content, live)
-	return w.changes
+	return append(w.changes, c.removals(w.changes)...)
 }
 
 // dryRun asks the API server what it would make of an apply.
 func (p *pass) dryRun(c *planned) ([]FieldChange, error) {
-	answer, err := p.apply(c, client.DryRunAll)
+	send, rest := p.apply, c.unwanted
+	if c.action == actionRemove {
+		send, rest = p.sendRemoval, nil
+	}
+	answer, err := send(c, client.DryRunAll)
 	if err != nil || answer == nil {
 		return nil, err
 	}
+	c.unwanted = rest
 	p.reportContest(c)
 	after, err := p.engine.encoder.Live(answer)
 	if err != nil {
@@ -117,7 +122,7 @@ func (p *pass) dryRun(c *planned) ([]FieldChange, error) {
 	}
 	w := &changeWriter{child: c}
 	w.values("", before, withoutServerFields(after))
-	return w.changes, nil
+	return append(w.changes, c.removals(w.changes)...), nil
 }
 
 // withoutServerFields leaves out what changes with every write.

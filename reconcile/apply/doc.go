@@ -33,8 +33,8 @@
 //  3. Edits of owned fields are repaired with one PATCH. A field that another
 //     manager applies is reported in a [ContestedError] and left alone, and so
 //     is one that somebody changes again after five repairs in a minute; the
-//     other fields of the child are applied. [Seed], [CreateOnly], [Force] and
-//     [Ignore] change that for single fields. A first write can only create,
+//     other fields of the child are applied. [Seed], [CreateOnly], [Force],
+//     [Ignore] and [Absent] change that for single fields. A first write can only create,
 //     and one that takes fields from others hits the version that was looked
 //     at, so that neither takes what the cache does not show.
 //  4. An object that this owner did not make is not taken over, see

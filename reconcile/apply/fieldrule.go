@@ -16,7 +16,7 @@ func (c *planned) follow(set *managedfields.Set, live map[string]any) *managedfi
 			c.yield(rule.path, set, live)
 		case CreateOnlyField:
 			set = c.settle(rule.path, set, live)
-		case OwnField, ForceField, IgnoreField:
+		case OwnField, ForceField, IgnoreField, AbsentField:
 		}
 	}
 	return set

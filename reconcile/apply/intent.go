@@ -80,7 +80,7 @@ func (p *pass) compile(c *planned) (map[string]any, error) {
 		p.addOwner(intent)
 	}
 	for _, rule := range c.rules {
-		if rule.policy == IgnoreField {
+		if rule.policy == IgnoreField || rule.policy == AbsentField {
 			rule.path.Remove(intent)
 		}
 	}
@@ -132,6 +132,10 @@ func (c *planned) parseRules() error {
 		path, err := ParsePath(rule.Path)
 		if err != nil {
 			return fmt.Errorf("field rule: %w", err)
+		}
+		if rule.Policy == AbsentField && !removable(path) {
+			return planError(fmt.Sprintf("child: field %s cannot be planned absent: want a label or an annotation that is not the "+
+				"engine's, or a field outside of metadata and status", path))
 		}
 		c.rules = append(c.rules, parsedRule{path, rule.Policy})
 	}

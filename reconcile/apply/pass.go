@@ -13,6 +13,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 )
 
 // pass is one [Engine.Apply].
@@ -82,9 +83,15 @@ type planned struct {
 	contested []ContestedField
 	// left are the paths of seeds that are left out of the content, as the
 	// server has said that they are others'.
-	left    []string
-	result  ObjectResult
-	requeue time.Duration
+	left []string
+	// unwanted are the fields that the object has and that the plan wants
+	// absent.
+	unwanted []managedfields.Place
+	// lostAbsent are the paths of those of the contested fields that the plan
+	// wants absent.
+	lostAbsent []string
+	result     ObjectResult
+	requeue    time.Duration
 }
 
 // action is what has to be sent for a child.
@@ -95,6 +102,7 @@ const (
 	actionApply
 	actionCreate
 	actionMigrate
+	actionRemove
 )
 
 // member says whether the child carries the part-of label.

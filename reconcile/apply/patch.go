@@ -29,10 +29,11 @@ func (p *pass) patch(c *planned) error {
 		return err
 	}
 	answer, err := p.apply(c)
-	if answer != nil {
-		p.patched(c, answer)
+	if err != nil || answer == nil {
+		return err
 	}
-	return err
+	p.patched(c, answer)
+	return p.removeRest(c, answer)
 }
 
 // apply sends the intent and follows what the server says about it. It returns
@@ -80,7 +81,8 @@ func (c *planned) pinned() string {
 // again decides anew about an object that is not as it was thought to be.
 func (p *pass) again(c *planned) {
 	verb := c.result.Verb
-	c.action, c.force, c.content, c.uid, c.contested, c.left = actionNone, false, nil, "", nil, nil
+	c.action, c.force, c.content, c.uid, c.contested = actionNone, false, nil, "", nil
+	c.left, c.unwanted, c.lostAbsent = nil, nil, nil
 	c.result.Outcome, c.result.Reason, c.result.Err = Unchanged, ReasonUpToDate, nil
 	c.memory.proven = false
 	p.decideFresh(c)

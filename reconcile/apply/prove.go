@@ -47,15 +47,24 @@ func (p *pass) proveFields(c *planned, live map[string]any) {
 	}
 	left := c.follow(set, live)
 	p.leaveContested(c, set, live)
+	c.noteUnwanted(live)
 	m := c.memory
 	projection := p.projection(c, left, live)
-	same := version == c.kind.gvk.GroupVersion().String()
+	same := version == c.kind.gvk.GroupVersion().String() || (version == "" && len(c.content) == 0)
 	if same && m.proven && m.intent == c.hash && m.projection == projection {
+		if p.removes(c) {
+			c.prepare(p, actionRemove, c.difference())
+			return
+		}
 		m.version = c.live.GetResourceVersion()
 		p.stand(c)
 		return
 	}
 	if same && c.agrees(left, live) {
+		if p.removes(c) {
+			c.prepare(p, actionRemove, c.difference())
+			return
+		}
 		m.accept(c.hash, c.live.GetResourceVersion())
 		m.projection, m.owned = projection, remembered(managedfields.Entry(c.live.GetManagedFields(), c.manager))
 		p.stand(c)

@@ -49,7 +49,7 @@ func (p *pass) disentangle(c *planned, refusal error) error {
 	if err != nil || len(found) == 0 {
 		return refusal
 	}
-	f := removable(found)
+	f := firstRemoved(found)
 	if f == nil {
 		c.memory.proven = false
 		p.trouble(c, Contested, &ContestedError{
@@ -296,11 +296,11 @@ func itemSet(set *managedfields.Set, item *managedfields.Item) *managedfields.Se
 	return nil
 }
 
-// removable returns what is removed first: what came in the place of fields of
+// firstRemoved returns what is removed first: what came in the place of fields of
 // ours by update, of the manager that wrote last. It is nil when all of it is
 // to be reported instead: what managers apply, and what stands beside our own
 // fields, so that it is the plan that came later.
-func removable(found []foreign) *foreign {
+func firstRemoved(found []foreign) *foreign {
 	var last *foreign
 	for i := range found {
 		f := &found[i]

@@ -108,6 +108,13 @@ func (p *pass) send(c *planned) {
 		}
 	case actionApply:
 		err = p.patch(c)
+	case actionRemove:
+		err = p.remove(c)
+	}
+	if c.action == actionRemove && apierrors.IsInvalid(err) {
+		c.memory.proven = false
+		p.trouble(c, Failed, err) // another object would not help
+		return
 	}
 	for range maxTries {
 		refusal := err

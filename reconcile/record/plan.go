@@ -196,7 +196,7 @@ func adoptions() map[apply.Adoption]string {
 func policies() map[apply.FieldPolicy]string {
 	return map[apply.FieldPolicy]string{
 		apply.OwnField: "own", apply.SeedField: "seed", apply.ForceField: "force", apply.IgnoreField: "ignore",
-		apply.CreateOnlyField: "createOnly",
+		apply.CreateOnlyField: "createOnly", apply.AbsentField: "absent",
 	}
 }
 
