@@ -10,6 +10,12 @@
 // object that it cannot take for right, so that nothing of what decides about
 // equality is believed.
 //
+// Three things are not asked for, as they are the API server's and no decision of
+// the engine. An object that the server has stored and to which it lets nobody
+// apply counts as unchanged. What the server fills in in place of a list or an
+// object that was emptied is not left behind. And a seed may be left to others
+// as a whole or in part.
+//
 // Everything random comes from a seed, and a story is a function of the seed
 // and its number. The cache is not an informer but what the story says it
 // shows, so that it lags when the story wants it to and never otherwise.

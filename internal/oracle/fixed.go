@@ -4,11 +4,9 @@ import (
 	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/reconcilekit/reconcilekit/internal/oracle/shape"
 )
@@ -27,8 +25,6 @@ type fixedSpec struct {
 	Values  *apiextensionsv1.JSON `json:"values,omitempty"`
 	Raw     *runtime.RawExtension `json:"raw,omitempty"`
 	Own     *shape.Own            `json:"own,omitempty"`
-	Size    *resource.Quantity    `json:"size,omitempty"`
-	Port    *intstr.IntOrString   `json:"port,omitempty"`
 	Allowed *bool                 `json:"allowed,omitempty"`
 	Items   []fixedItem           `json:"items,omitempty"`
 }
@@ -36,7 +32,7 @@ type fixedSpec struct {
 type fixedItem struct {
 	Name   string                `json:"name"`
 	Config *apiextensionsv1.JSON `json:"config,omitempty"`
-	Weight *int32                `json:"weight,omitempty"`
+	Weight *int64                `json:"weight,omitempty"`
 }
 
 // DeepCopyObject copies the object; what fields point to is never changed and
@@ -68,11 +64,11 @@ func (l *fixedList) DeepCopyObject() runtime.Object {
 func fixedKind(scheme *runtime.Scheme) *Kind {
 	free := &shape.Shape{Type: shape.ObjectType, Preserve: true}
 	item := &shape.Shape{Type: shape.ObjectType, Required: []string{"name"}, Properties: map[string]*shape.Shape{
-		"name": {Type: shape.StringType}, "config": free, "weight": {Type: shape.IntegerType, Format: "int32"},
+		"name": {Type: shape.StringType}, "config": free, "weight": {Type: shape.IntegerType, Format: "int64"},
 	}}
 	spec := &shape.Shape{Type: shape.ObjectType, Properties: map[string]*shape.Shape{
 		"config": free, "values": {Type: shape.AnyType, Preserve: true}, "raw": free, "own": free,
-		"size": {Type: shape.StringType, Format: shape.QuantityFormat}, "port": {IntOrString: true}, "allowed": {Type: shape.BooleanType},
+		"allowed": {Type: shape.BooleanType},
 		"items": {Type: shape.ArrayType, ListType: shape.MapList, Keys: []string{"name"}, Items: item},
 	}}
 	gvk := schema.GroupVersionKind{Group: customGroup, Version: "v1", Kind: "CustomFixed"}
