@@ -69,7 +69,7 @@ func fixedKind(scheme *runtime.Scheme) *Kind {
 	spec := &shape.Shape{Type: shape.ObjectType, Properties: map[string]*shape.Shape{
 		"config": free, "values": {Type: shape.AnyType, Preserve: true}, "raw": free, "own": free,
 		"allowed": {Type: shape.BooleanType},
-		"items": {Type: shape.ArrayType, ListType: shape.MapList, Keys: []string{"name"}, Items: item},
+		"items":   {Type: shape.ArrayType, ListType: shape.MapList, Keys: []string{"name"}, Items: item},
 	}}
 	gvk := schema.GroupVersionKind{Group: customGroup, Version: "v1", Kind: "CustomFixed"}
 	scheme.AddKnownTypeWithName(gvk, &fixed{})
