@@ -31,7 +31,11 @@ func newKitWithHealth(env Environment) (ctrl.Reconciler, error) {
 
 // build puts a controller into the manager as a user would.
 func build[F, O any](env Environment, r reconcile.Reconciler[*widget.Widget, F, O]) error {
-	return controller.New("widget", r).Owns(desired.Kinds()...).Options(controller.Options{
+	b := controller.New("widget", r)
+	for _, kind := range desired.Kinds() {
+		b.Owns(kind)
+	}
+	return b.Options(controller.Options{
 		Apply:       apply.Options{FieldManager: FieldManager},
 		Concurrency: Workers,
 		Recorder:    silence{},

@@ -77,7 +77,10 @@ func (reconciler) PlanResources(_ context.Context, rc pass, _ observed) (plan re
 
 // declare says what the controller owns; what it reconciles and reads follows from the types.
 func declare() *controller.Builder[*v1.Website, observed, observed] {
-	return controller.New("quickstart", reconciler{}).Owns(&corev1.ConfigMap{}, &corev1.Service{}, &appsv1.Deployment{})
+	return controller.New("quickstart", reconciler{}).
+		Owns(&corev1.ConfigMap{}).
+		Owns(&corev1.Service{}).
+		Owns(&appsv1.Deployment{})
 }
 
 // newScheme knows the kinds that the operator works with. client-go's own is read by its clients all the time, so it is left alone.

@@ -158,7 +158,7 @@ func (a *declaredApplier) writable(gvk schema.GroupVersionKind, allowed []purpos
 	k := a.reads.byKind[gvk]
 	if k == nil || !k.has(allowed...) {
 		return nil, &UndeclaredError{
-			Controller: a.reads.controller, GVK: gvk, Method: string(allowed[0]), Example: a.reads.example(gvk),
+			Controller: a.reads.controller, GVK: gvk, Declaration: allowed[0].call(a.reads.example(gvk)),
 		}
 	}
 	return k, nil

@@ -181,7 +181,7 @@ func (r *trackedReader) group(key types.NamespacedName, into *Group) error {
 	at := slices.IndexFunc(r.joined, func(j *groupReads) bool { return j.board.name == into.Kind })
 	if at < 0 {
 		return &UndeclaredError{
-			Controller: r.controller, GVK: into.GroupVersionKind(), Method: "Joins", Example: "the builder of " + into.Kind,
+			Controller: r.controller, GVK: into.GroupVersionKind(), Declaration: "Joins(the builder of " + into.Kind + ")",
 		}
 	}
 	r.session.name(r.joined[at].index, key)

@@ -1,17 +1,14 @@
 package controller
 
 import (
-	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
@@ -33,11 +30,7 @@ type Builder[T reconcile.Owner, F, O any] struct {
 // declared is what a builder was told, apart from its types.
 type declared struct {
 	declarations []declaration
-	filters      []filter
-	fields       []field
-	whens        []when
 	sources      []source.Source
-	plurals      map[schema.GroupVersionKind]string
 	board        *board   // of the groups that it reconciles
 	joins        []*board // of the groups that it reads
 }
@@ -83,52 +76,36 @@ type Options struct {
 // [Builder.SetupWithManager] and [Builder.Describe], see [reconcile.CheckPhases].
 func New[R reconcile.Reconciler[T, F, O], T reconcile.Owner, F, O any](name string, reconciler R) *Builder[T, F, O] {
 	b := &Builder[T, F, O]{name: name, reconciler: reconciler}
-	b.declare(purposeFor, caller(), newObject[T]())
+	b.declare(purposeFor, caller(), newObject[T](), nil)
 	return b
 }
 
-// Owns declares kinds of children: the plan applies them, and the owner is woken when one of them changes. They may be
-// read as well, and written in every other way that a plan knows.
-func (b *Builder[T, F, O]) Owns(objects ...client.Object) *Builder[T, F, O] {
-	b.declare(purposeOwns, caller(), objects...)
+// Owns declares a kind of children: the plan applies them, and the owner is woken when one of them changes. They may be
+// read as well, and written in every other way that a plan knows. What else there is to say of the kind stands beside it, such
+// as [Optional], [Filter] or [Retired].
+func (b *Builder[T, F, O]) Owns(object client.Object, options ...KindOption) *Builder[T, F, O] {
+	b.declare(purposeOwns, caller(), object, options)
 	return b
 }
 
-// Reads declares kinds that FetchRemoteState reads. Every read wakes the owner when its object appears, changes or goes.
-func (b *Builder[T, F, O]) Reads(objects ...client.Object) *Builder[T, F, O] {
-	b.declare(purposeReads, caller(), objects...)
+// Reads declares a kind that FetchRemoteState reads. Every read wakes the owner when its object appears, changes or goes.
+func (b *Builder[T, F, O]) Reads(object client.Object, options ...KindOption) *Builder[T, F, O] {
+	b.declare(purposeReads, caller(), object, options)
 	return b
 }
 
-// Writes declares kinds that the plan writes without becoming their controller: ApplyWithoutOwnerRef and Delete. Where it
-// deletes none, [Builder.Shares] needs one right less.
-func (b *Builder[T, F, O]) Writes(objects ...client.Object) *Builder[T, F, O] {
-	b.declare(purposeWrites, caller(), objects...)
-	return b
-}
-
-// Shares declares kinds of which the plan makes objects for several owners and deletes none: ApplyWithoutOwnerRef with
-// apply.Retain, without Recreate. Such objects are never deleted, so it needs no right to delete them.
-func (b *Builder[T, F, O]) Shares(objects ...client.Object) *Builder[T, F, O] {
-	b.declare(purposeShares, caller(), objects...)
-	return b
-}
-
-// Contributes declares kinds of which the plan owns a few fields of somebody else's objects: Contribute. It needs no
-// right to create or delete them.
-func (b *Builder[T, F, O]) Contributes(objects ...client.Object) *Builder[T, F, O] {
-	b.declare(purposeContributes, caller(), objects...)
+// Writes declares a kind that the plan writes without becoming its controller: ApplyWithoutOwnerRef, Contribute and Delete.
+// Where it deletes none, [NeverDeletes] needs one right less, and where it contributes fields alone, [FieldsOnly] needs the
+// least.
+func (b *Builder[T, F, O]) Writes(object client.Object, options ...KindOption) *Builder[T, F, O] {
+	b.declare(purposeWrites, caller(), object, options)
 	return b
 }
 
 // Watches declares a kind whose events wake the owners that mapping returns, for what no read expresses, such as the
-// events of a Pod of a child. Predicates choose the events; none takes all. The kind may be read as well.
-func (b *Builder[T, F, O]) Watches(
-	object client.Object, mapping handler.MapFunc, predicates ...predicate.Predicate,
-) *Builder[T, F, O] {
-	b.declarations = append(b.declarations, declaration{
-		purpose: purposeWatches, object: object, source: caller(), mapping: mapping, predicates: predicates,
-	})
+// events of a Pod of a child. [WithPredicates] chooses the events; without it all count. The kind may be read as well.
+func (b *Builder[T, F, O]) Watches(object client.Object, mapping handler.MapFunc, options ...KindOption) *Builder[T, F, O] {
+	b.declare(purposeWatches, caller(), object, options).mapping = mapping
 	return b
 }
 
@@ -138,69 +115,10 @@ func (b *Builder[T, F, O]) WatchesSource(sources ...source.Source) *Builder[T, F
 	return b
 }
 
-// Optional declares kinds whose CRD may be missing. While it is, reads find nothing ([AbsentError], which is a NotFound,
-// and empty lists) and children of the kind are left out of the plan; when it appears, the kind is watched and the
-// owners that asked for it are woken, without a restart. A kind that is declared in no other way may be read.
-func (b *Builder[T, F, O]) Optional(objects ...client.Object) *Builder[T, F, O] {
-	b.declare(purposeOptional, caller(), objects...)
-	return b
-}
-
-// Retired declares kinds of children that an earlier version of the operator made and this one makes no more. They are
-// neither watched nor read: what is left of them is found by its label, asked for where the inventory of an owner names the
-// kind, and pruned, which takes the rights to list and delete it. Without that a kind that is owned no longer is neither
-// looked for nor pruned, and the condition PruneBlocked says so. A kind that the plan only contributed to stays declared
-// with [Builder.Contributes] instead, to be given back. Once no owner has a child of the kind the declaration may go.
-func (b *Builder[T, F, O]) Retired(objects ...client.Object) *Builder[T, F, O] {
-	b.declare(purposeRetired, caller(), objects...)
-	return b
-}
-
-// Filter restricts the cache of a kind to the objects that the selector matches, so that no informer holds all Secrets
-// of a cluster; others are not found by reads. It takes effect through [CacheOptions]. Owners and optional kinds cannot be
-// filtered.
-func (b *Builder[T, F, O]) Filter(object client.Object, selector labels.Selector) *Builder[T, F, O] {
-	b.filters = append(b.filters, filter{object: object, labels: selector})
-	return b
-}
-
-// When restricts the events of a kind that wake owners through their reads and as children to those that pass all
-// predicates, for kinds that change often in ways that no phase looks at, such as the heartbeat of a Node. It is a promise
-// about the phases: what the predicates drop must not matter to them.
-func (b *Builder[T, F, O]) When(object client.Object, predicates ...predicate.Predicate) *Builder[T, F, O] {
-	b.whens = append(b.whens, when{object: object, predicates: predicates})
-	return b
-}
-
-// IndexField lets reads list a kind by the equality of a field (client.MatchingFields). The function returns the values
-// of the field, none when the object is not to be found through it.
-func (b *Builder[T, F, O]) IndexField(
-	object client.Object, name string, extract client.IndexerFunc,
-) *Builder[T, F, O] {
-	b.fields = append(b.fields, field{object: object, name: name, extract: extract})
-	return b
-}
-
-// Plural names the resource of a kind for the rights, where it is not the regular plural of the kind in lower case.
-func (b *Builder[T, F, O]) Plural(kind schema.GroupVersionKind, resource string) *Builder[T, F, O] {
-	if b.plurals == nil {
-		b.plurals = map[schema.GroupVersionKind]string{}
-	}
-	b.plurals[kind] = resource
-	return b
-}
-
 // Options sets the options; those set before are replaced.
 func (b *Builder[T, F, O]) Options(options Options) *Builder[T, F, O] {
 	b.options = options
 	return b
-}
-
-func (b *Builder[T, F, O]) declare(p purpose, source string, objects ...client.Object) {
-	b.declarations = slices.Grow(b.declarations, len(objects))
-	for _, object := range objects {
-		b.declarations = append(b.declarations, declaration{purpose: p, object: object, source: source})
-	}
 }
 
 // Metadata returns an object that declares or reads only the metadata of a kind: the cache then keeps no spec and no
@@ -211,7 +129,7 @@ func Metadata(kind schema.GroupVersionKind) *metav1.PartialObjectMetadata {
 	return object
 }
 
-// Values makes the extract function of [Builder.IndexField] from one of the kind's own Go type. Other objects have no values.
+// Values makes the extract function of [Index] from one of the kind's own Go type. Other objects have no values.
 func Values[T client.Object](values func(T) []string) client.IndexerFunc {
 	return func(object client.Object) []string {
 		typed, ok := object.(T)

@@ -48,7 +48,7 @@ func (c *cachedReads) declared(into runtime.Object) (*kind, error) {
 			example = fmt.Sprintf("controller.Metadata(%#v)", gvk)
 		}
 		return nil, &UndeclaredError{
-			Controller: c.controller, GVK: gvk, Method: string(purposeReads), Example: example,
+			Controller: c.controller, GVK: gvk, Declaration: purposeReads.call(example),
 		}
 	}
 	if k.representation == metadata && representationOf(into) != metadata {

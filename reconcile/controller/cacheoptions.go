@@ -20,7 +20,7 @@ type Declared interface {
 }
 
 // CacheOptions returns the options for the cache of the manager that fit the controllers: the selectors of
-// [Builder.Filter], and a transform that keeps of each object's managed fields only what the engine needs. Two
+// [Filter], and a transform that keeps of each object's managed fields only what the engine needs. Two
 // controllers of one manager that want different selectors for a kind are an error, as they share its informer.
 func CacheOptions(scheme *runtime.Scheme, controllers ...Declared) (cache.Options, error) {
 	options := cache.Options{Scheme: scheme, ByObject: map[client.Object]cache.ByObject{}}

@@ -13,47 +13,63 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 )
 
-// purpose is what a controller declares to do with a kind. The values are the names of the builder's methods.
+// purpose is what a controller declares to do with a kind.
 type purpose string
 
 const (
 	purposeFor         purpose = "For"
 	purposeOwns        purpose = "Owns"
 	purposeWrites      purpose = "Writes"
-	purposeShares      purpose = "Shares"
-	purposeContributes purpose = "Contributes"
+	purposeShares      purpose = "Writes, NeverDeletes"
+	purposeContributes purpose = "Writes, FieldsOnly"
 	purposeReads       purpose = "Reads"
 	purposeWatches     purpose = "Watches"
-	purposeOptional    purpose = "Optional"
-	purposeRetired     purpose = "Retired"
+	purposeRetired     purpose = "Owns, Retired"
 )
 
-// declaration is one kind named in one call of a builder method.
+// method is the method of the builder that declares the purpose, and option what stands beside the kind then.
+func (p purpose) method() (method, option string) {
+	method, option, _ = strings.Cut(string(p), ", ")
+	return method, option
+}
+
+// call is the declaration of the kind as Go code.
+func (p purpose) call(object string) string {
+	method, option := p.method()
+	if option != "" {
+		object += ", controller." + option
+	}
+	return method + "(" + object + ")"
+}
+
+// declaration is one kind named in one call of a builder method, with what stands beside it.
 type declaration struct {
 	purpose    purpose
 	object     client.Object
 	source     string // file:line of the call
 	mapping    handler.MapFunc
 	predicates []predicate.Predicate
+	filter     labels.Selector
+	indexes    []field
+	optional   bool
+	resource   string
+	misused    []string // options that do not fit the purpose
 }
 
-// filter restricts the cache of a kind.
-type filter struct {
-	object client.Object
-	labels labels.Selector
-}
-
-// when restricts the events of a kind, see Builder.When.
-type when struct {
-	object     client.Object
-	predicates []predicate.Predicate
-}
-
-// field is an index over a kind, see Builder.IndexField.
+// field is an index over a kind, see [Index].
 type field struct {
-	object  client.Object
 	name    string
 	extract client.IndexerFunc
+}
+
+// declare adds a declaration.
+func (d *declared) declare(p purpose, source string, object client.Object, options []KindOption) *declaration {
+	added := declaration{purpose: p, object: object, source: source}
+	for _, option := range options {
+		option.applyToKind(&added)
+	}
+	d.declarations = append(d.declarations, added)
+	return &d.declarations[len(d.declarations)-1]
 }
 
 // caller returns file:line of the code that called a builder method, the file relative to the root of the main module

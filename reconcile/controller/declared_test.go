@@ -62,18 +62,22 @@ func gadget() *unstructured.Unstructured {
 
 func declared() controller.Declared {
 	return controller.New("widget", idle{}).
-		Owns(&corev1.ConfigMap{}, &appsv1.Deployment{}).
-		Reads(&corev1.Secret{}, controller.Metadata(corev1.SchemeGroupVersion.WithKind("Namespace"))).
-		Contributes(&corev1.ServiceAccount{}).
 		Watches(&corev1.Pod{}, func(context.Context, client.Object) []ctrl.Request { return nil }).
-		Optional(gadget()).
-		Filter(&corev1.Secret{}, labels.SelectorFromSet(labels.Set{"app": "widget"}))
+		Owns(&corev1.ConfigMap{}).
+		Owns(&appsv1.Deployment{}).
+		Reads(&corev1.Secret{}, controller.Filter(labels.SelectorFromSet(labels.Set{"app": "widget"}))).
+		Reads(controller.Metadata(corev1.SchemeGroupVersion.WithKind("Namespace"))).
+		Writes(&corev1.ServiceAccount{}, controller.FieldsOnly).
+		Reads(gadget(), controller.Optional)
 }
 
 func page(t testing.TB) controller.Page {
 	t.Helper()
-	second := controller.New("second", idle{}).Writes(&rbacv1.ClusterRole{}).Reads(&corev1.ConfigMap{}).
-		Shares(&rbacv1.Role{}).Options(controller.Options{})
+	second := controller.New("second", idle{}).
+		Writes(&rbacv1.ClusterRole{}).
+		Reads(&corev1.ConfigMap{}).
+		Writes(&rbacv1.Role{}, controller.NeverDeletes).
+		Options(controller.Options{})
 	page, err := controller.NewPage("widget-operator", testScheme(t), declared(), second)
 	if err != nil {
 		t.Fatal(err)

@@ -95,7 +95,7 @@ func (b *Builder[T, F, O]) Describe(scheme *runtime.Scheme) (Description, error)
 	for _, k := range kinds.retired() {
 		d.Access = append(d.Access, Access{GVK: printKind(k.GroupVersionKind), Cache: cacheNone, Apply: []string{"delete"}, Finalize: []string{"delete"}})
 	}
-	d.Rules = kinds.rules(b.plurals)
+	d.Rules = kinds.rules()
 	return d, nil
 }
 
@@ -116,10 +116,6 @@ func watchRows(kinds *catalogue) []Watch {
 				row.Type = typeFor
 			case purposeOwns:
 				row.Type = typeOwns
-			case purposeOptional:
-				if len(k.declarations) > 1 {
-					continue // it only says something about the others
-				}
 			case purposeReads, purposeWatches, purposeWrites, purposeShares, purposeContributes, purposeRetired:
 			}
 			rows = append(rows, row)
@@ -143,7 +139,7 @@ func sortWatches(rows []Watch) {
 
 func (k *kind) optionalAt() string {
 	for _, d := range k.declarations {
-		if d.purpose == purposeOptional {
+		if d.optional {
 			return d.source
 		}
 	}
@@ -153,7 +149,7 @@ func (k *kind) optionalAt() string {
 func (k *kind) access(finalizes bool) Access {
 	row := Access{
 		GVK: printKind(k.GroupVersionKind), Cache: string(k.representation), Filter: selector(k),
-		Optional: k.has(purposeOptional), FetchRemoteState: []string{"read"},
+		Optional: k.optional, FetchRemoteState: []string{"read"},
 	}
 	switch {
 	case k.has(purposeOwns, purposeWrites):
@@ -175,15 +171,15 @@ func (k *kind) access(finalizes bool) Access {
 }
 
 // rules returns the least rules, one for each API group and set of verbs.
-func (c *catalogue) rules(plurals map[schema.GroupVersionKind]string) []rbacv1.PolicyRule {
+func (c *catalogue) rules() []rbacv1.PolicyRule {
 	grants := map[schema.GroupResource][]string{}
 	grant := func(group, resource string, verbs ...string) {
 		key := schema.GroupResource{Group: group, Resource: resource}
 		grants[key] = append(grants[key], verbs...)
 	}
 	name := func(k *kind) string {
-		if resource := plurals[k.GroupVersionKind]; resource != "" {
-			return resource
+		if k.resource != "" {
+			return k.resource
 		}
 		return plural(k.GroupVersionKind)
 	}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
@@ -110,6 +111,18 @@ func TestPlural(t *testing.T) {
 	}
 }
 
+// A plural that is not regular is named beside the kind.
+func TestResource(t *testing.T) {
+	t.Parallel()
+	d, err := controller.New("w", idle{}).Reads(gadget(), controller.Resource("gadgetry")).Describe(testScheme(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := d.Rules[0].Resources[0]; got != "gadgetry" {
+		t.Errorf("the rights name %s, want gadgetry", got)
+	}
+}
+
 func TestDeclarationErrors(t *testing.T) {
 	t.Parallel()
 	type unknown struct{ corev1.Pod }
@@ -125,7 +138,8 @@ func TestDeclarationErrors(t *testing.T) {
 		},
 		"TwoRepresentations": {
 			reason: "one kind has one informer",
-			build: controller.New("w", idle{}).Reads(&corev1.Secret{}).
+			build: controller.New("w", idle{}).
+				Reads(&corev1.Secret{}).
 				Watches(controller.Metadata(corev1.SchemeGroupVersion.WithKind("Secret")), nil),
 			want: []string{"Watches(Secret)", "is metadata", "but Reads", "is typed"},
 		},
@@ -134,21 +148,41 @@ func TestDeclarationErrors(t *testing.T) {
 			build:  controller.New("w", idle{}).Owns(controller.Metadata(corev1.SchemeGroupVersion.WithKind("Secret"))),
 			want:   []string{"Owns(Secret)", "metadata only"},
 		},
-		"FilterUndeclared": {
-			reason: "a filter needs a declaration",
-			build:  controller.New("w", idle{}).Filter(&corev1.Secret{}, labels.Everything()),
-			want:   []string{"add Reads(&v1.Secret{}) to the builder of controller \"w\""},
+		"OptionOfAnotherMethod": {
+			reason: "what does not fit the method is no option of it",
+			build:  controller.New("w", idle{}).Owns(&corev1.Secret{}, controller.NeverDeletes),
+			want:   []string{"Owns(Secret) at reconcile/controller/describe_test.go:", "NeverDeletes does not go with this method"},
+		},
+		"TwoWaysToWrite": {
+			reason: "one right less, and two less, exclude each other",
+			build:  controller.New("w", idle{}).Writes(&corev1.Secret{}, controller.FieldsOnly, controller.NeverDeletes),
+			want:   []string{"Writes(Secret, controller.FieldsOnly) at", "NeverDeletes does not go"},
+		},
+		"RetiredRead": {
+			reason: "a retired kind is neither watched nor read",
+			build:  controller.New("w", idle{}).Reads(&corev1.Secret{}, controller.Retired),
+			want:   []string{"Reads(Secret) at", "Retired does not go"},
+		},
+		"OptionalOwner": {
+			reason: "without its owners a controller has nothing to do",
+			build:  controller.New("w", idle{}).Reads(&widget.Widget{}, controller.Optional),
+			want:   []string{"Reads(Widget) at", "the kind of the owners must be installed"},
+		},
+		"PredicatesOfOwner": {
+			reason: "no event of an owner is dropped",
+			build:  controller.New("w", idle{}).Reads(&widget.Widget{}, controller.WithPredicates(predicate.LabelChangedPredicate{})),
+			want:   []string{"the owner's own events are not restricted"},
 		},
 		"FilterOwner": {
 			reason: "owners cannot be filtered: one outside the selector would look deleted",
-			build:  controller.New("w", idle{}).Filter(&widget.Widget{}, labels.Everything()),
-			want:   []string{"Filter(Widget): owners cannot be filtered"},
+			build:  controller.New("w", idle{}).Reads(&widget.Widget{}, controller.Filter(labels.Everything())),
+			want:   []string{"Reads(Widget) at reconcile/controller/describe_test.go:", "owners cannot be filtered"},
 		},
 		"FilterOptional": {
 			reason: "a manager whose cache is filtered by a kind that is missing does not start",
-			build: controller.New("w", idle{}).Reads(&corev1.Secret{}).Optional(&corev1.Secret{}).
-				Filter(&corev1.Secret{}, labels.Everything()),
-			want: []string{"Filter(Secret): an optional kind cannot be filtered"},
+			build: controller.New("w", idle{}).
+				Reads(&corev1.Secret{}, controller.Optional, controller.Filter(labels.Everything())),
+			want: []string{"Reads(Secret) at", "an optional kind cannot be filtered"},
 		},
 	}
 	for label, tc := range cases {

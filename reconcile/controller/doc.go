@@ -3,9 +3,13 @@
 // A controller is declared once, with the kinds that it owns and reads:
 //
 //	err := controller.New("quickstart", &Reconciler{}).
-//		Owns(&corev1.ConfigMap{}, &corev1.Service{}, &appsv1.Deployment{}).
-//		Reads(&corev1.Secret{}).
+//		Owns(&appsv1.Deployment{}).
+//		Owns(&gatewayv1.HTTPRoute{}, controller.Optional).
+//		Reads(&corev1.Secret{}, controller.Filter(ours)).
 //		SetupWithManager(mgr)
+//
+// Three verbs say what the plan and the reads do with a kind: [Builder.Owns], [Builder.Reads] and [Builder.Writes]; what the kind
+// is stands beside it as a [KindOption].
 //
 // Its phases are found by their interfaces (reconcile.Reconciler names them); one that does not fit is an error here.
 // From the declarations come the watches, the check of every read and write, the page that [Builder.Describe] prints
@@ -22,7 +26,7 @@
 // A tracked read of an object that nobody else reads takes about 200 bytes, one of a shared object about 90; a pass that
 // reads the same things as the one before allocates one small session and no entry. Finding the owners of an event takes
 // as long with ten thousand selectors as with ten, as long as they ask for a label or for a value of a field; the function
-// of [Builder.IndexField] runs once for the object before and once for it after.
+// of [Index] runs once for the object before and once for it after.
 //
 // A read of a kind that was not declared fails with an [UndeclaredError], which names the line to add; so does a plan
 // with a child of such a kind. Lists come sorted by namespace and name.
@@ -32,12 +36,12 @@
 // The cache keeps a declared kind in one representation: that of the object given to the builder, which is typed,
 // unstructured, or metadata only ([Metadata]). Reads may ask for another one and are served by conversion, except for
 // content from a cache of metadata. Metadata only is the cheap way to learn that something exists: the informer of all
-// Secrets of a cluster costs their size, of their metadata some hundred bytes each. [Builder.Filter] with [CacheOptions]
+// Secrets of a cluster costs their size, of their metadata some hundred bytes each. [Filter] with [CacheOptions]
 // keeps only the objects that a selector matches; others are not found.
 //
 // # Optional kinds
 //
-// A kind whose CRD may be missing is declared with [Builder.Optional]. It appears and goes without a restart.
+// A kind whose CRD may be missing is declared as [Optional]. It appears and goes without a restart.
 //
 // # Many owners, one child
 //

@@ -75,7 +75,8 @@ func (library) PlanResources(context.Context, reconcile.ReconcileContext[*contro
 // it reads, here the Secrets with a label.
 func ExampleNewSingleton() {
 	books := controller.NewSingleton("library", library{}).
-		Owns(&appsv1.Deployment{}, &corev1.Service{}).
+		Owns(&appsv1.Deployment{}).
+		Owns(&corev1.Service{}).
 		Reads(&corev1.Secret{})
 	description, err := books.Describe(exampleScheme())
 	if err != nil {
@@ -127,8 +128,7 @@ func ExampleNewPage() {
 // Secrets are cached by a selector, so that no informer holds all of them.
 func ExampleCacheOptions() {
 	widgets := controller.New("widget", idle{}).
-		Reads(&corev1.Secret{}).
-		Filter(&corev1.Secret{}, labels.SelectorFromSet(labels.Set{"app": "widget"}))
+		Reads(&corev1.Secret{}, controller.Filter(labels.SelectorFromSet(labels.Set{"app": "widget"})))
 	options, err := controller.CacheOptions(exampleScheme(), widgets)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -156,7 +156,7 @@ func ExampleAbsentError() {
 // A read of a kind that was forgotten says what to add.
 func ExampleUndeclaredError() {
 	err := &controller.UndeclaredError{
-		Controller: "widget", GVK: corev1.SchemeGroupVersion.WithKind("Secret"), Method: "Reads", Example: "&v1.Secret{}",
+		Controller: "widget", GVK: corev1.SchemeGroupVersion.WithKind("Secret"), Declaration: "Reads(&v1.Secret{})",
 	}
 	fmt.Println(err)
 	// Output:

@@ -50,8 +50,9 @@ var _ = Describe("An object of others", func() {
 			}
 			p.Apply(secret("other"))
 		})
-		b := controller.New("foreign-filter", p).Owns(&corev1.Secret{}).Options(settings()).
-			Filter(&corev1.Secret{}, labels.SelectorFromSet(labels.Set{"app": "ours"}))
+		b := controller.New("foreign-filter", p).
+			Owns(&corev1.Secret{}, controller.Filter(labels.SelectorFromSet(labels.Set{"app": "ours"}))).
+			Options(settings())
 		options, err := controller.CacheOptions(testScheme(GinkgoTB()), b)
 		Expect(err).NotTo(HaveOccurred())
 		runs{cache: options}.start(namespace, b.SetupWithManager)
@@ -141,7 +142,7 @@ var _ = Describe("Controllers that share something", func() {
 				p.Apply(child)
 			}
 		})
-		b := controller.New("recursive", p).Owns(&widget.Widget{}, &rbacv1.ClusterRole{}).Options(settings())
+		b := controller.New("recursive", p).Owns(&widget.Widget{}).Owns(&rbacv1.ClusterRole{}).Options(settings())
 		options, err := controller.CacheOptions(testScheme(GinkgoTB()), b)
 		Expect(err).NotTo(HaveOccurred())
 		runs{cache: options}.start(namespace, b.SetupWithManager)

@@ -144,7 +144,7 @@ type GroupObservation interface {
 func NewGroup[R reconcile.Reconciler[*Group, F, O], F any, O GroupObservation](name string, reconciler R) *Builder[*Group, F, O] {
 	b := &Builder[*Group, F, O]{name: name, reconciler: reconciler}
 	b.board = newBoard(name)
-	b.declare(purposeFor, caller(), GroupOf(name))
+	b.declare(purposeFor, caller(), GroupOf(name), nil)
 	b.decorate = func(g *Group, _ *conditions.Manager, observation O) {
 		g.Status.Members = observation.GetMembers()
 		slices.SortFunc(g.Status.Members, func(a, b Member) int { return compareNames(a.Key, b.Key) })
@@ -154,23 +154,26 @@ func NewGroup[R reconcile.Reconciler[*Group, F, O], F any, O GroupObservation](n
 
 // Members declares a kind of members of a [NewGroup]: keys returns the groups that an object belongs to. In a pass the
 // members are listed with [MembersOf].
-func (b *Builder[T, F, O]) Members(object client.Object, keys func(client.Object) []types.NamespacedName) *Builder[T, F, O] {
-	b.declarations = append(b.declarations, declaration{
-		purpose: purposeWatches, object: object, source: caller(), mapping: func(_ context.Context, o client.Object) []ctrl.Request {
-			var requests []ctrl.Request
-			for _, key := range keys(o) {
-				requests = append(requests, ctrl.Request{NamespacedName: key})
-			}
-			return requests
-		},
-	})
-	return b.IndexField(object, memberField(b.name), func(o client.Object) []string {
+func (b *Builder[T, F, O]) Members(
+	object client.Object, keys func(client.Object) []types.NamespacedName, options ...KindOption,
+) *Builder[T, F, O] {
+	index := Index(memberField(b.name), func(o client.Object) []string {
 		var values []string
 		for _, key := range keys(o) {
 			values = append(values, key.String())
 		}
 		return values
 	})
+	b.declare(purposeWatches, caller(), object, append(options[:len(options):len(options)], index)).mapping = func(
+		_ context.Context, o client.Object,
+	) []ctrl.Request {
+		var requests []ctrl.Request
+		for _, key := range keys(o) {
+			requests = append(requests, ctrl.Request{NamespacedName: key})
+		}
+		return requests
+	}
+	return b
 }
 
 // MembersOf selects the members of the group in a list of a kind that was declared with [Builder.Members]. The list

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -56,6 +57,8 @@ type kind struct {
 	declarations   []declaration // in the order of the builder
 	filter         labels.Selector
 	when           []predicate.Predicate
+	optional       bool   // its CRD may be missing
+	resource       string // its plural, where that is not regular
 	fields         map[string]client.IndexerFunc
 
 	index   *index
@@ -141,45 +144,15 @@ func (d *declared) resolve(controller string, scheme *runtime.Scheme) (*catalogu
 			return nil, err
 		}
 	}
-	for _, f := range d.filters {
-		k, err := c.declaredKind("Filter", f.object)
-		if err != nil {
-			return nil, err
-		}
-		if k.has(purposeFor) {
-			return nil, fmt.Errorf("controller %q: Filter(%s): owners cannot be filtered", controller, k.Kind)
-		}
-		if k.has(purposeOptional) {
-			return nil, fmt.Errorf("controller %q: Filter(%s): an optional kind cannot be filtered: "+
-				"the manager's cache asks the API server for it at the start", controller, k.Kind)
-		}
-		k.filter = f.labels
-	}
-	for _, w := range d.whens {
-		k, err := c.declaredKind("When", w.object)
-		if err != nil {
-			return nil, err
-		}
-		if k.has(purposeFor) {
-			return nil, fmt.Errorf("controller %q: When(%s): the owner's own events are not restricted", controller, k.Kind)
-		}
-		k.when = append(k.when, w.predicates...)
-	}
-	for _, f := range d.fields {
-		k, err := c.declaredKind("IndexField", f.object)
-		if err != nil {
-			return nil, err
-		}
-		k.fields[f.name] = f.extract
-	}
-	c.optionals = slices.DeleteFunc(slices.Clone(c.kinds), func(k *kind) bool { return !k.has(purposeOptional) })
+	c.optionals = slices.DeleteFunc(slices.Clone(c.kinds), func(k *kind) bool { return !k.optional })
 	return c, nil
 }
 
 func (c *catalogue) declare(d declaration) error {
 	gvk, err := c.gvk(d.object)
 	if err != nil {
-		return fmt.Errorf("controller %q: %s(%T) at %s: %w", c.controller, d.purpose, d.object, d.source, err)
+		method, _ := d.purpose.method()
+		return fmt.Errorf("controller %q: %s(%T) at %s: %w", c.controller, method, d.object, d.source, err)
 	}
 	k := c.byKind[gvk]
 	if k == nil {
@@ -191,20 +164,54 @@ func (c *catalogue) declare(d declaration) error {
 		c.byKind[gvk] = k
 		c.kinds = append(c.kinds, k)
 	}
+	call := d.purpose.call(gvk.Kind)
 	if got := representationOf(d.object); got != k.representation {
-		return fmt.Errorf("controller %q: %s(%s) at %s is %s, but %s at %s is %s: declare a kind in one representation",
-			c.controller, d.purpose, gvk.Kind, d.source, got,
-			k.declarations[0].purpose, k.declarations[0].source, k.representation)
+		return fmt.Errorf("controller %q: %s at %s is %s, but %s at %s is %s: declare a kind in one representation",
+			c.controller, call, d.source, got,
+			k.declarations[0].purpose.call(gvk.Kind), k.declarations[0].source, k.representation)
 	}
-	reading := []purpose{purposeReads, purposeWatches, purposeOptional, purposeRetired}
-	if k.representation == metadata && !slices.Contains(reading, d.purpose) {
-		return fmt.Errorf("controller %q: %s(%s) at %s is metadata only: what is written needs a full cache",
-			c.controller, d.purpose, gvk.Kind, d.source)
+	if k.representation == metadata && !slices.Contains([]purpose{purposeReads, purposeWatches, purposeRetired}, d.purpose) {
+		return fmt.Errorf("controller %q: %s at %s is metadata only: what is written needs a full cache", c.controller, call, d.source)
 	}
 	k.declarations = append(k.declarations, d)
 	if k.has(purposeRetired) && len(k.declarations) > 1 && !k.only(purposeRetired) {
-		return fmt.Errorf("controller %q: %s(%s) at %s and %s at %s: a kind that is retired is not used in any other way",
-			c.controller, d.purpose, gvk.Kind, d.source, k.declarations[0].purpose, k.declarations[0].source)
+		return fmt.Errorf("controller %q: %s at %s and %s at %s: a kind that is retired is not used in any other way",
+			c.controller, call, d.source, k.declarations[0].purpose.call(gvk.Kind), k.declarations[0].source)
+	}
+	if err := k.describe(d); err != nil {
+		return fmt.Errorf("controller %q: %s at %s: %w", c.controller, call, d.source, err)
+	}
+	return nil
+}
+
+// describe takes over what stands beside the kind in a declaration.
+func (k *kind) describe(d declaration) error {
+	if len(d.misused) > 0 {
+		return fmt.Errorf("%s does not go with this method: Retired goes with Owns, NeverDeletes and FieldsOnly with Writes, one of them at most",
+			strings.Join(d.misused, " and "))
+	}
+	k.optional = k.optional || d.optional
+	if d.filter != nil {
+		k.filter = d.filter
+	}
+	if d.purpose != purposeWatches {
+		k.when = append(k.when, d.predicates...)
+	}
+	for _, f := range d.indexes {
+		k.fields[f.name] = f.extract
+	}
+	if d.resource != "" {
+		k.resource = d.resource
+	}
+	switch owner := k.has(purposeFor); {
+	case owner && k.filter != nil:
+		return errors.New("Filter: owners cannot be filtered")
+	case owner && k.optional:
+		return errors.New("Optional: the kind of the owners must be installed")
+	case owner && len(k.when) > 0:
+		return errors.New("WithPredicates: the owner's own events are not restricted")
+	case k.optional && k.filter != nil:
+		return errors.New("Filter: an optional kind cannot be filtered: the manager's cache asks the API server for it at the start")
 	}
 	return nil
 }
@@ -247,17 +254,6 @@ func (c *catalogue) childKinds() []apply.ChildKind {
 		}
 	}
 	return out
-}
-
-func (c *catalogue) declaredKind(method string, object client.Object) (*kind, error) {
-	gvk, err := apiutil.GVKForObject(object, c.scheme)
-	if err != nil {
-		return nil, fmt.Errorf("controller %q: %s(%T): %w", c.controller, method, object, err)
-	}
-	if k := c.byKind[gvk]; k != nil {
-		return k, nil
-	}
-	return nil, &UndeclaredError{Controller: c.controller, GVK: gvk, Method: string(purposeReads), Example: c.example(gvk)}
 }
 
 // find returns the declared kind of an object or list.
@@ -307,16 +303,13 @@ type UndeclaredError struct {
 	Controller string
 	// GVK is the kind.
 	GVK schema.GroupVersionKind
-	// Method is the method of the [Builder] that declares the kind for this use.
-	Method string
-	// Example is its argument as Go code.
-	Example string
+	// Declaration is the call of the [Builder] that declares the kind for this use, as Go code.
+	Declaration string
 }
 
 // Error names the line to add.
 func (e *UndeclaredError) Error() string {
-	return fmt.Sprintf("%s is not declared: add %s(%s) to the builder of controller %q",
-		printKind(e.GVK), e.Method, e.Example, e.Controller)
+	return fmt.Sprintf("%s is not declared: add %s to the builder of controller %q", printKind(e.GVK), e.Declaration, e.Controller)
 }
 
 // HealthCategory names the refusal a mistake of the program.

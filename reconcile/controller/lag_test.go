@@ -136,11 +136,16 @@ var _ = Describe("under a lagging cache", func() {
 			// Long enough for a second pass to begin in it, however slow the machine is.
 			options.Apply.LagDeadline, by = -1, 4*lag
 		}
-		b := controller.New(s.name, s.probe).Writes(&corev1.ConfigMap{}).Options(options).
+		var filter []controller.KindOption
+		if s.filter != nil {
+			filter = append(filter, controller.Filter(s.filter))
+		}
+		b := controller.New(s.name, s.probe).
+			Writes(&corev1.ConfigMap{}, filter...).
+			Options(options).
 			WatchesSource(source.Channel(events, &handler.EnqueueRequestForObject{}))
 		cacheOptions := cache.Options{}
 		if s.filter != nil {
-			b.Filter(&corev1.ConfigMap{}, s.filter)
 			var err error
 			cacheOptions, err = controller.CacheOptions(testScheme(GinkgoTB()), b)
 			Expect(err).NotTo(HaveOccurred())

@@ -61,8 +61,8 @@ func (c *cachedReads) unindexed(k *kind, selector fields.Selector, err error) er
 			continue
 		}
 		return &mistake{reasonUndeclaredIndex, fmt.Errorf(
-			"list %s by field %q: add IndexField(%s, %q, ...) to the builder of controller %q: %w",
-			printKind(k.GroupVersionKind), requirement.Field, c.example(k.GroupVersionKind), requirement.Field, c.controller, err)}
+			"list %s by field %q: add controller.Index(%q, ...) beside %s in the builder of controller %q: %w",
+			printKind(k.GroupVersionKind), requirement.Field, requirement.Field, c.example(k.GroupVersionKind), c.controller, err)}
 	}
 	return err
 }

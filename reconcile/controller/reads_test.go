@@ -137,9 +137,11 @@ var _ = Describe("a read", func() {
 			return world{err: readAs(ctx, r, o.Namespace)}
 		}}
 		runs{}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New("representations", p).Reads(&corev1.ConfigMap{}).
+			return controller.New("representations", p).
+				Reads(&corev1.ConfigMap{}).
 				Reads(controller.Metadata(corev1.SchemeGroupVersion.WithKind("Secret"))).
-				Options(settings()).SetupWithManager(mgr)
+				Options(settings()).
+				SetupWithManager(mgr)
 		})
 		Expect(c.Create(ctx, configMap(namespace, "b", map[string]string{"app": "x"}))).To(Succeed())
 		Expect(c.Create(ctx, configMap(namespace, "a", map[string]string{"app": "x"}))).To(Succeed())
@@ -153,8 +155,10 @@ var _ = Describe("a read", func() {
 			return world{err: r.List(ctx, &corev1.SecretList{}, client.InNamespace(o.Namespace))}
 		}}
 		runs{}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New("metadata", p).Reads(controller.Metadata(corev1.SchemeGroupVersion.WithKind("Secret"))).
-				Options(settings()).SetupWithManager(mgr)
+			return controller.New("metadata", p).
+				Reads(controller.Metadata(corev1.SchemeGroupVersion.WithKind("Secret"))).
+				Options(settings()).
+				SetupWithManager(mgr)
 		})
 		w := newWidget(namespace, "w")
 		Expect(c.Create(ctx, w)).To(Succeed())

@@ -99,7 +99,11 @@ var _ = Describe("A kind that a new version owns no more", func() {
 			plan.Apply(policy.DeepCopy())
 			plan.Apply(role.DeepCopy())
 			return plan
-		})).Owns(&corev1.ConfigMap{}, &networkingv1.NetworkPolicy{}, &rbacv1.ClusterRole{}).Options(settings())}
+		})).
+			Owns(&corev1.ConfigMap{}).
+			Owns(&networkingv1.NetworkPolicy{}).
+			Owns(&rbacv1.ClusterRole{}).
+			Options(settings())}
 		stop := first.operate(namespace)
 		Expect(c.Create(ctx, w)).To(Succeed())
 		Eventually(func() error {
@@ -117,7 +121,10 @@ var _ = Describe("A kind that a new version owns no more", func() {
 		b := controller.New("retiring", planning(func(o *widget.Widget) (plan reconcile.PlanResult) {
 			plan.Apply(configMap(o.Namespace, "c", nil))
 			return plan
-		})).Owns(&corev1.ConfigMap{}).Retired(retired...).Options(settings())
+		})).Owns(&corev1.ConfigMap{}).Options(settings())
+		for _, kind := range retired {
+			b.Owns(kind, controller.Retired)
+		}
 		page, err := controller.NewPage("retiring", testScheme(GinkgoTB()), b)
 		Expect(err).NotTo(HaveOccurred())
 		return version{builder: b, rights: env.Rights(GinkgoTB(), page.Rules())}
@@ -160,7 +167,10 @@ var _ = Describe("A kind that a new version owns no more", func() {
 
 var _ = Describe("Retired", func() {
 	It("is refused for a kind that is used in another way", func() {
-		_, err := controller.New("both", &probe{}).Owns(&corev1.Secret{}).Retired(&corev1.Secret{}).Describe(testScheme(GinkgoTB()))
+		_, err := controller.New("both", &probe{}).
+			Owns(&corev1.Secret{}).
+			Owns(&corev1.Secret{}, controller.Retired).
+			Describe(testScheme(GinkgoTB()))
 		Expect(err).To(MatchError(ContainSubstring("a kind that is retired is not used in any other way")))
 	})
 
@@ -169,7 +179,7 @@ var _ = Describe("Retired", func() {
 		p := &probe{fetch: func(ctx context.Context, r reconcile.Reader, o *widget.Widget) world {
 			return world{err: r.Get(ctx, client.ObjectKeyFromObject(o), &corev1.Secret{})}
 		}}
-		defer startWith(env.Config(), namespace, controller.New("reader", p).Retired(&corev1.Secret{}).Options(settings()).SetupWithManager)()
+		defer startWith(env.Config(), namespace, controller.New("reader", p).Owns(&corev1.Secret{}, controller.Retired).Options(settings()).SetupWithManager)()
 		w := newWidget(namespace, "w")
 		Expect(c.Create(ctx, w)).To(Succeed())
 		Eventually(readyMessage).WithArguments(ctx, c, w).Should(ContainSubstring("is not declared"))
@@ -210,7 +220,10 @@ var _ = Describe("An optional kind that is served in another version", Ordered, 
 				}
 				return plan
 			}}
-			return controller.New("reversioned", p).Owns(&corev1.ConfigMap{}, gizmo("v1beta1")).Optional(gizmo("v1beta1")).Options(settings())
+			return controller.New("reversioned", p).
+				Owns(&corev1.ConfigMap{}).
+				Owns(gizmo("v1beta1"), controller.Optional).
+				Options(settings())
 		}
 		stop := startWith(env.Config(), namespace, build().SetupWithManager)
 		w := newWidget(namespace, "w")
@@ -307,7 +320,7 @@ var _ = Describe("A child that holds data or work", func() {
 			}
 			return plan
 		})
-		defer startWith(env.Config(), namespace, controller.New("jobs", p).Owns(&corev1.ConfigMap{}, &batchv1.Job{}).Options(settings()).SetupWithManager)()
+		defer startWith(env.Config(), namespace, controller.New("jobs", p).Owns(&corev1.ConfigMap{}).Owns(&batchv1.Job{}).Options(settings()).SetupWithManager)()
 		w := newWidget(namespace, "w")
 		Expect(c.Create(ctx, w)).To(Succeed())
 		jobs := func() int {

@@ -48,8 +48,12 @@ func rightful() (*controller.Builder[*widget.Widget, world, world], *probe) {
 			return plan
 		},
 	}
-	b := controller.New("rightful", p).Owns(&corev1.ConfigMap{}).Reads(&corev1.Secret{}).
-		Contributes(&corev1.ServiceAccount{}).Optional(gadget()).Options(settings())
+	b := controller.New("rightful", p).
+		Owns(&corev1.ConfigMap{}).
+		Reads(&corev1.Secret{}).
+		Writes(&corev1.ServiceAccount{}, controller.FieldsOnly).
+		Reads(gadget(), controller.Optional).
+		Options(settings())
 	return b, p
 }
 

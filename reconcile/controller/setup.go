@@ -28,7 +28,7 @@ import (
 const defaultSyncTimeout = 2 * time.Minute
 
 // SetupWithManager builds the controller and adds it to the manager. It fails when a declaration is not in the scheme,
-// when declarations contradict each other, when a kind that is not [Builder.Optional] is not installed, and when the owner's kind is
+// when declarations contradict each other, when a kind that is not [Optional] is not installed, and when the owner's kind is
 // served without the status subresource.
 func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	kinds, err := b.resolved(mgr.GetScheme())
@@ -159,14 +159,14 @@ func (b *Builder[T, F, O]) finalizer() string {
 // locate asks which kinds have namespaces. An optional kind is asked for by its gate.
 func (b *Builder[T, F, O]) locate(mgr manager.Manager, kinds *catalogue) error {
 	for _, k := range kinds.installable() {
-		if k.has(purposeOptional) {
+		if k.optional {
 			k.absent.Store(true) // until the gate has found it
 			continue
 		}
 		mapping, err := mgr.GetRESTMapper().RESTMapping(k.GroupKind(), k.Version)
 		if meta.IsNoMatchError(err) {
-			return fmt.Errorf("controller %q: %s is not installed: install its CRD, or add Optional(%s) to the builder: %w",
-				b.name, printKind(k.GroupVersionKind), kinds.example(k.GroupVersionKind), err)
+			return fmt.Errorf("controller %q: %s is not installed: install its CRD, or declare it with controller.Optional: %w",
+				b.name, printKind(k.GroupVersionKind), err)
 		}
 		if err != nil {
 			return fmt.Errorf("controller %q: look up %s: %w", b.name, printKind(k.GroupVersionKind), err)
@@ -233,7 +233,7 @@ func (b *Builder[T, F, O]) watch(
 		if k == reads.kinds[0] {
 			w.owners = reads.announceOwner
 		}
-		if k.has(purposeOptional) {
+		if k.optional {
 			optional = append(optional, w)
 			continue
 		}

@@ -93,8 +93,10 @@ var _ = Describe("the set-up", func() {
 		Expect(c.Create(ctx, configMap(namespace, "unlabelled", nil))).To(Succeed())
 		wanted := labels.SelectorFromSet(labels.Set{"app": "shop"})
 		runs{logger: log.logger()}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New("unfiltered", &probe{}).Reads(&corev1.ConfigMap{}).Filter(&corev1.ConfigMap{}, wanted).
-				Options(settings()).SetupWithManager(mgr)
+			return controller.New("unfiltered", &probe{}).
+				Reads(&corev1.ConfigMap{}, controller.Filter(wanted)).
+				Options(settings()).
+				SetupWithManager(mgr)
 		})
 		Eventually(log.String).WithTimeout(soon).Should(And(
 			ContainSubstring("the filter of the kind is not installed"), ContainSubstring("/v1/ConfigMap"), ContainSubstring("app=shop"),

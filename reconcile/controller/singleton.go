@@ -18,7 +18,7 @@ import (
 // as that of any owner. There is no object to keep an inventory on. Children carry the part-of label and the annotation
 // [apply.GroupAnnotation], which lead from each of them to the singleton; what is no longer planned is found by the label
 // in the cache, in all namespaces, for the kinds that [Builder.Owns] declares. Two limits follow from that: children of a
-// kind that a later version makes no more are pruned only if it declares the kind with [Builder.Retired], and nothing deletes
+// kind that a later version makes no more are pruned only if it declares the kind as [Retired], and nothing deletes
 // the children when the controller is not set up any more. A singleton that can be switched off is still set up then, and
 // plans its children away, with the policy [apply.Withdraw], as nothing tells the guard after a restart that this is meant.
 //
@@ -29,7 +29,7 @@ func NewSingleton[R reconcile.Reconciler[*Group, F, O], F, O any](name string, r
 	b := &Builder[*Group, F, O]{name: name, reconciler: reconciler}
 	b.board = newBoard(name)
 	b.board.single = true
-	b.declare(purposeFor, caller(), GroupOf(name))
+	b.declare(purposeFor, caller(), GroupOf(name), nil)
 	return b
 }
 

@@ -85,7 +85,7 @@ var _ = Describe("A singleton", func() {
 	})
 
 	declare := func(name string, s shelf) *controller.Builder[*controller.Group, books, books] {
-		return controller.NewSingleton(name, s).Owns(&corev1.ConfigMap{}, &corev1.Secret{}).Options(settings())
+		return controller.NewSingleton(name, s).Owns(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).Options(settings())
 	}
 	start := func(in string, builders ...interface {
 		controller.Declared

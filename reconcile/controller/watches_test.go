@@ -33,7 +33,7 @@ var _ = Describe("a watch", func() {
 		}
 		notDeleted := predicate.Funcs{DeleteFunc: func(event.DeleteEvent) bool { return false }}
 		runs{}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New("mapping", p).Watches(&corev1.ConfigMap{}, named, notDeleted).
+			return controller.New("mapping", p).Watches(&corev1.ConfigMap{}, named, controller.WithPredicates(notDeleted)).
 				Options(settings()).SetupWithManager(mgr)
 		})
 		Expect(c.Create(ctx, newWidget(namespace, "w"))).To(Succeed())
@@ -57,8 +57,10 @@ var _ = Describe("a watch", func() {
 			return world{err: r.List(ctx, &corev1.ConfigMapList{}, client.InNamespace(o.Namespace))}
 		}}
 		runs{}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New("when", p).Reads(&corev1.ConfigMap{}).
-				When(&corev1.ConfigMap{}, predicate.LabelChangedPredicate{}).Options(settings()).SetupWithManager(mgr)
+			return controller.New("when", p).
+				Reads(&corev1.ConfigMap{}, controller.WithPredicates(predicate.LabelChangedPredicate{})).
+				Options(settings()).
+				SetupWithManager(mgr)
 		})
 		cm := configMap(namespace, "cm", nil)
 		Expect(c.Create(ctx, cm)).To(Succeed())
@@ -80,10 +82,12 @@ var _ = Describe("a watch", func() {
 			return world{err: err}
 		}}
 		runs{}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New("field", p).Reads(&corev1.ConfigMap{}).
-				IndexField(&corev1.ConfigMap{}, "data.for", controller.Values(func(c *corev1.ConfigMap) []string {
+			return controller.New("field", p).
+				Reads(&corev1.ConfigMap{}, controller.Index("data.for", controller.Values(func(c *corev1.ConfigMap) []string {
 					return []string{c.Data["for"]}
-				})).Options(settings()).SetupWithManager(mgr)
+				}))).
+				Options(settings()).
+				SetupWithManager(mgr)
 		})
 		Expect(c.Create(ctx, newWidget(namespace, "w"))).To(Succeed())
 		Expect(c.Create(ctx, newWidget(namespace, "v"))).To(Succeed())

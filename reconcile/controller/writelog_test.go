@@ -29,8 +29,12 @@ var _ = Describe("the writes of a pass", func() {
 			return plan
 		}}
 		runs{logger: log.logger()}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New("write-log", p).Owns(&corev1.Secret{}, &corev1.Pod{}, &corev1.ConfigMap{}).
-				Options(settings()).SetupWithManager(mgr)
+			return controller.New("write-log", p).
+				Owns(&corev1.Secret{}).
+				Owns(&corev1.Pod{}).
+				Owns(&corev1.ConfigMap{}).
+				Options(settings()).
+				SetupWithManager(mgr)
 		})
 		w := newWidget(namespace, "w")
 		Expect(c.Create(ctx, w)).To(Succeed())

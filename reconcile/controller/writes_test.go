@@ -68,7 +68,10 @@ var _ = Describe("a child", func() {
 	) {
 		p := &probe{plan: func(o *widget.Widget, _ world) reconcile.PlanResult { return plan(child(o)) }}
 		runs{}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New(name, p).Shares(&corev1.ConfigMap{}).Options(settings()).SetupWithManager(mgr)
+			return controller.New(name, p).
+				Writes(&corev1.ConfigMap{}, controller.NeverDeletes).
+				Options(settings()).
+				SetupWithManager(mgr)
 		})
 		theirs := configMap(namespace, "w-child", nil)
 		Expect(c.Create(ctx, theirs)).To(Succeed())
@@ -103,7 +106,7 @@ var _ = Describe("a child", func() {
 			plan.ApplyWithoutOwnerRef(child(o), apply.Retain())
 			return plan
 		}}
-		b := controller.New("shares", p).Shares(&corev1.ConfigMap{}).Options(settings())
+		b := controller.New("shares", p).Writes(&corev1.ConfigMap{}, controller.NeverDeletes).Options(settings())
 		page, err := controller.NewPage("shares", testScheme(GinkgoTB()), b)
 		Expect(err).NotTo(HaveOccurred())
 		rights := env.Rights(GinkgoTB(), page.Rules())
@@ -229,7 +232,11 @@ var _ = Describe("many owners", func() {
 		runs{}.start(namespace, func(mgr manager.Manager) error {
 			options := settings()
 			options.Concurrency = 8
-			return controller.New("passing", p).Owns(&corev1.ConfigMap{}).Reads(&corev1.Secret{}).Options(options).SetupWithManager(mgr)
+			return controller.New("passing", p).
+				Owns(&corev1.ConfigMap{}).
+				Reads(&corev1.Secret{}).
+				Options(options).
+				SetupWithManager(mgr)
 		})
 		pass := func(round string, owners int) {
 			GinkgoHelper()

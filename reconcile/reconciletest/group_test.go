@@ -30,10 +30,11 @@ import (
 func TestConvergeWithSeveralOwners(t *testing.T) {
 	t.Parallel()
 	reconciletest.Converge(t, sharedSystem(func(mgr manager.Manager) error {
-		groups := controller.NewGroup("sums", sums{}).Owns(&corev1.ConfigMap{}).
+		groups := controller.NewGroup("sums", sums{}).
 			Members(&widget.Widget{}, func(o client.Object) []types.NamespacedName {
 				return []types.NamespacedName{{Namespace: o.GetNamespace(), Name: o.(*widget.Widget).Spec.Ref}}
-			})
+			}).
+			Owns(&corev1.ConfigMap{})
 		return errors.Join(groups.SetupWithManager(mgr), controller.New("parts", part{}).Joins(groups).SetupWithManager(mgr))
 	}))
 }

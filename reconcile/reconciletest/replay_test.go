@@ -47,7 +47,7 @@ func (s changedShop) PlanResources(
 func shopSetup(reconciler reconcile.Reconciler[*widget.Widget, observed, observed]) func(manager.Manager) error {
 	return func(mgr manager.Manager) error {
 		return controller.New("shop", reconciler).
-			Owns(&appsv1.Deployment{}, &corev1.Service{}, &corev1.ConfigMap{}).SetupWithManager(mgr)
+			Owns(&appsv1.Deployment{}).Owns(&corev1.Service{}).Owns(&corev1.ConfigMap{}).SetupWithManager(mgr)
 	}
 }
 
@@ -62,7 +62,7 @@ func setupRecorded(dir string) func(mgr manager.Manager) error {
 			}
 		}
 		return controller.New("shop", shop{}).
-			Owns(&appsv1.Deployment{}, &corev1.Service{}, &corev1.ConfigMap{}).
+			Owns(&appsv1.Deployment{}).Owns(&corev1.Service{}).Owns(&corev1.ConfigMap{}).
 			Options(controller.Options{Record: recorder}).SetupWithManager(mgr)
 	}
 }

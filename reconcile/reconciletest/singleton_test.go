@@ -102,7 +102,7 @@ func stallSystem(bug stallBug) reconciletest.System {
 				name = "another"
 			}
 			s := stall{closed: closed, bug: bug, life: lives.Add(1), first: new([]string), offers: map[string]bool{}}
-			return controller.NewSingleton(name, s).Owns(&corev1.ConfigMap{}, &corev1.Service{}).SetupWithManager(mgr)
+			return controller.NewSingleton(name, s).Owns(&corev1.ConfigMap{}).Owns(&corev1.Service{}).SetupWithManager(mgr)
 		}
 	})
 }

@@ -36,22 +36,25 @@ func New() *controller.Builder[*aimv1alpha1.AIMService, ServiceFetchResult, Serv
 func declare(
 	reconciler reconcile.Reconciler[*aimv1alpha1.AIMService, ServiceFetchResult, ServiceObservation],
 ) *controller.Builder[*aimv1alpha1.AIMService, ServiceFetchResult, ServiceObservation] {
+	byImage := controller.Values(func(m *aimv1alpha1.AIMModel) []string { return imageOf(m.Spec) })
+	byClusterImage := controller.Values(func(m *aimv1alpha1.AIMClusterModel) []string { return imageOf(m.Spec) })
+	byModel := controller.Values(func(t *aimv1alpha1.AIMServiceTemplate) []string { return []string{t.Spec.ModelName} })
+	byClusterModel := controller.Values(func(t *aimv1alpha1.AIMClusterServiceTemplate) []string { return []string{t.Spec.ModelName} })
+	bySubject := controller.Values(func(e *corev1.Event) []string { return []string{string(e.InvolvedObject.UID)} })
 	return controller.New(Name, reconciler).
-		Owns(&kserve.InferenceService{}, &gatewayv1.HTTPRoute{}, &aimv1alpha1.AIMServiceTemplate{}, &aimv1alpha1.AIMTemplateCache{}).
-		Shares(&aimv1alpha1.AIMModel{}).
-		Reads(&aimv1alpha1.AIMModel{}, &aimv1alpha1.AIMClusterModel{}, &aimv1alpha1.AIMClusterServiceTemplate{}).
-		Reads(&aimv1alpha1.AIMRuntimeConfig{}, &aimv1alpha1.AIMClusterRuntimeConfig{}).
-		Reads(&corev1.Pod{}, &corev1.Event{}, &autoscalingv2.HorizontalPodAutoscaler{}, controller.Metadata(nodeKind)).
-		When(controller.Metadata(nodeKind), predicate.LabelChangedPredicate{}). // not at each heartbeat
-		Optional(&gatewayv1.HTTPRoute{}, &kserve.InferenceService{}).
-		IndexField(&aimv1alpha1.AIMModel{}, imageIndex, controller.Values(func(m *aimv1alpha1.AIMModel) []string { return imageOf(m.Spec) })).
-		IndexField(&aimv1alpha1.AIMClusterModel{}, imageIndex, controller.Values(func(m *aimv1alpha1.AIMClusterModel) []string { return imageOf(m.Spec) })).
-		IndexField(&aimv1alpha1.AIMServiceTemplate{}, modelNameIndex,
-			controller.Values(func(t *aimv1alpha1.AIMServiceTemplate) []string { return []string{t.Spec.ModelName} })).
-		IndexField(&aimv1alpha1.AIMClusterServiceTemplate{}, modelNameIndex,
-			controller.Values(func(t *aimv1alpha1.AIMClusterServiceTemplate) []string { return []string{t.Spec.ModelName} })).
-		IndexField(&corev1.Event{}, eventSubjectIndex, controller.Values(func(e *corev1.Event) []string { return []string{string(e.InvolvedObject.UID)} })).
-		IndexField(&gatewayv1.HTTPRoute{}, routeClaimIndex, controller.Values(routeClaims)).
+		Owns(&kserve.InferenceService{}, controller.Optional).
+		Owns(&gatewayv1.HTTPRoute{}, controller.Optional, controller.Index(routeClaimIndex, controller.Values(routeClaims))).
+		Owns(&aimv1alpha1.AIMServiceTemplate{}, controller.Index(modelNameIndex, byModel)).
+		Owns(&aimv1alpha1.AIMTemplateCache{}).
+		Writes(&aimv1alpha1.AIMModel{}, controller.NeverDeletes, controller.Index(imageIndex, byImage)).
+		Reads(&aimv1alpha1.AIMClusterModel{}, controller.Index(imageIndex, byClusterImage)).
+		Reads(&aimv1alpha1.AIMClusterServiceTemplate{}, controller.Index(modelNameIndex, byClusterModel)).
+		Reads(&aimv1alpha1.AIMRuntimeConfig{}).
+		Reads(&aimv1alpha1.AIMClusterRuntimeConfig{}).
+		Reads(&corev1.Pod{}).
+		Reads(&corev1.Event{}, controller.Index(eventSubjectIndex, bySubject)).
+		Reads(&autoscalingv2.HorizontalPodAutoscaler{}).
+		Reads(controller.Metadata(nodeKind), controller.WithPredicates(predicate.LabelChangedPredicate{})). // not at each heartbeat
 		Options(controller.Options{Apply: apply.Options{Finalizer: CleanupFinalizer}, PauseAnnotation: PauseAnnotation})
 }
 

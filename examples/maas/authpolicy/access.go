@@ -32,9 +32,11 @@ func NewAccess(config backend.Config) *controller.Builder[*controller.Group, *ac
 	policy, authentication := backend.Kind(backend.AuthPolicy), backend.Kind(backend.Authentication)
 	return controller.NewGroup(AccessName, Access{Config: config}).
 		Members(&maasv1alpha1.MaaSAuthPolicy{}, modelsOf).
-		Owns(policy).Optional(policy).
-		Reads(&maasv1alpha1.MaaSModelRef{}, &gatewayv1.HTTPRoute{}, &maasv1alpha1.Tenant{}, authentication).
-		Optional(authentication).
+		Owns(policy, controller.Optional).
+		Reads(&maasv1alpha1.MaaSModelRef{}).
+		Reads(&gatewayv1.HTTPRoute{}).
+		Reads(&maasv1alpha1.Tenant{}).
+		Reads(authentication, controller.Optional).
 		Options(backend.Options(""))
 }
 

@@ -22,8 +22,9 @@ func New(groups controller.Grouped) *controller.Builder[*maasv1alpha1.MaaSAuthPo
 	policy := backend.Kind(backend.AuthPolicy)
 	return controller.New("maas-auth-policy", Reconciler{}).
 		Joins(groups).
-		Reads(&maasv1alpha1.MaaSModelRef{}, &gatewayv1.HTTPRoute{}, policy).
-		Optional(policy).
+		Reads(&maasv1alpha1.MaaSModelRef{}).
+		Reads(&gatewayv1.HTTPRoute{}).
+		Reads(policy, controller.Optional).
 		Options(backend.Options("maas.opendatahub.io/authpolicy-cleanup"))
 }
 

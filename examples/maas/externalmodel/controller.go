@@ -48,10 +48,10 @@ type observation struct {
 // New declares the controller of ExternalModel.
 func New(config backend.Config) *controller.Builder[*maasv1alpha1.ExternalModel, fetched, observation] {
 	return controller.New("maas-external-model-reconciler", &Reconciler{config}).
-		Owns(&corev1.Service{}, &gatewayv1.HTTPRoute{}).
-		Owns(backend.Kind(backend.ServiceEntry), backend.Kind(backend.DestinationRule)).
-		Optional(backend.Kind(backend.ServiceEntry), backend.Kind(backend.DestinationRule)).
-		When(&gatewayv1.HTTPRoute{}, predicate.Funcs{DeleteFunc: func(event.DeleteEvent) bool { return false }}).
+		Owns(&corev1.Service{}).
+		Owns(&gatewayv1.HTTPRoute{}, controller.WithPredicates(predicate.Funcs{DeleteFunc: func(event.DeleteEvent) bool { return false }})).
+		Owns(backend.Kind(backend.ServiceEntry), controller.Optional).
+		Owns(backend.Kind(backend.DestinationRule), controller.Optional).
 		Options(backend.Options(""))
 }
 

@@ -30,13 +30,13 @@ type Reconciler struct {
 // New declares the controller of MaaSModelRef.
 func New(config backend.Config) *controller.Builder[*maasv1alpha1.MaaSModelRef, *world, *world] {
 	r := &Reconciler{Config: config}
-	policies := []client.Object{backend.Kind(backend.AuthPolicy), backend.Kind(backend.TokenRateLimitPolicy)}
 	return controller.New("maas-model-ref", r).
-		Reads(&gatewayv1.HTTPRoute{}, &gatewayv1.Gateway{}, &maasv1alpha1.ExternalModel{}).
-		Reads(backend.Kind(backend.LLMInferenceService)).
-		Writes(policies...).
-		Optional(policies...).
-		Optional(backend.Kind(backend.LLMInferenceService)).
+		Reads(&gatewayv1.HTTPRoute{}).
+		Reads(&gatewayv1.Gateway{}).
+		Reads(&maasv1alpha1.ExternalModel{}).
+		Reads(backend.Kind(backend.LLMInferenceService), controller.Optional).
+		Writes(backend.Kind(backend.AuthPolicy), controller.Optional).
+		Writes(backend.Kind(backend.TokenRateLimitPolicy), controller.Optional).
 		Options(backend.Options("maas.opendatahub.io/model-cleanup"))
 }
 

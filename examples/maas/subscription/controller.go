@@ -32,9 +32,10 @@ func New(groups controller.Grouped) *controller.Builder[*maasv1alpha1.MaaSSubscr
 	policy := backend.Kind(backend.TokenRateLimitPolicy)
 	return controller.New("maas-subscription", Reconciler{}).
 		Joins(groups).
-		Reads(&maasv1alpha1.MaaSModelRef{}, &gatewayv1.HTTPRoute{}, policy).
-		Optional(policy).
-		IndexField(&maasv1alpha1.MaaSSubscription{}, priorityIndex, priorityOf).
+		Reads(&maasv1alpha1.MaaSModelRef{}).
+		Reads(&gatewayv1.HTTPRoute{}).
+		Reads(policy, controller.Optional).
+		Reads(&maasv1alpha1.MaaSSubscription{}, controller.Index(priorityIndex, priorityOf)).
 		Options(backend.Options("maas.opendatahub.io/subscription-cleanup"))
 }
 

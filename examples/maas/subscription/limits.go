@@ -34,8 +34,9 @@ func NewLimits() *controller.Builder[*controller.Group, *limits, *limits] {
 	policy := backend.Kind(backend.TokenRateLimitPolicy)
 	return controller.NewGroup(LimitsName, Limits{}).
 		Members(&maasv1alpha1.MaaSSubscription{}, modelsOf).
-		Owns(policy).Optional(policy).
-		Reads(&maasv1alpha1.MaaSModelRef{}, &gatewayv1.HTTPRoute{}).
+		Owns(policy, controller.Optional).
+		Reads(&maasv1alpha1.MaaSModelRef{}).
+		Reads(&gatewayv1.HTTPRoute{}).
 		Options(backend.Options(""))
 }
 

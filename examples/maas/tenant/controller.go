@@ -58,27 +58,27 @@ func New(config backend.Config) (*controller.Builder[*maasv1alpha1.Tenant, *worl
 		return nil, err
 	}
 	r := &Reconciler{config, renderer}
-	var foreign []client.Object
-	for _, gvk := range []schema.GroupVersionKind{
+	b := controller.New("maas-tenant", r).
+		Owns(&corev1.ConfigMap{}).
+		Owns(&corev1.Service{}).
+		Owns(&gatewayv1.HTTPRoute{}).
+		Reads(&gatewayv1.Gateway{}).
+		Reads(&corev1.Secret{}).
+		Reads(backend.Kind(backend.Authentication), controller.Optional).
+		Reads(backend.Kind(authorino), controller.Optional).
+		Reads(controller.Metadata(authConfig), controller.Optional).
+		Options(controller.Options{Apply: apply.Options{Finalizer: "maas.opendatahub.io/tenant-finalizer", FieldManager: backend.Manager}})
+	for _, kind := range []client.Object{
+		&corev1.ServiceAccount{}, &appsv1.Deployment{}, &batchv1.CronJob{}, &networkingv1.NetworkPolicy{},
+		&rbacv1.ClusterRole{}, &rbacv1.ClusterRoleBinding{},
+	} {
+		b.Owns(kind, controller.Filter(Platform()))
+	}
+	for _, kind := range []schema.GroupVersionKind{
 		backend.AuthPolicy, backend.TokenRateLimitPolicy, backend.DestinationRule,
 		envoyFilter, telemetry, telemetryPolicy, dashboard, datasource,
 	} {
-		foreign = append(foreign, backend.Kind(gvk))
-	}
-	ours := []client.Object{
-		&corev1.ServiceAccount{}, &appsv1.Deployment{}, &batchv1.CronJob{}, &networkingv1.NetworkPolicy{},
-		&rbacv1.ClusterRole{}, &rbacv1.ClusterRoleBinding{},
-	}
-	asked := []client.Object{backend.Kind(backend.Authentication), backend.Kind(authorino), controller.Metadata(authConfig)}
-	b := controller.New("maas-tenant", r).
-		Owns(ours...).
-		Owns(&corev1.ConfigMap{}, &corev1.Service{}, &gatewayv1.HTTPRoute{}).
-		Owns(foreign...).Optional(foreign...).
-		Reads(&gatewayv1.Gateway{}, &corev1.Secret{}).
-		Reads(asked...).Optional(asked...).
-		Options(controller.Options{Apply: apply.Options{Finalizer: "maas.opendatahub.io/tenant-finalizer", FieldManager: backend.Manager}})
-	for _, kind := range ours {
-		b.Filter(kind, Platform())
+		b.Owns(backend.Kind(kind), controller.Optional)
 	}
 	return b, nil
 }

@@ -31,11 +31,22 @@ func New(scheme *runtime.Scheme, settings Settings) (*controller.Builder[*contro
 	}
 	platform, auth, namespace := controller.Metadata(platformKind), newAuth(), controller.Metadata(namespaceKind)
 	return controller.NewSingleton(Name, &Reconciler{settings: settings, children: set}).
-		Owns(&corev1.Service{}, &corev1.ServiceAccount{}, &corev1.ConfigMap{}, &corev1.PersistentVolumeClaim{}, &appsv1.Deployment{}).
-		Owns(&networkingv1.NetworkPolicy{}, &rbacv1.Role{}, &rbacv1.RoleBinding{}, &rbacv1.ClusterRoleBinding{}, &openshift.Route{}).
+		Owns(&corev1.Service{}).
+		Owns(&corev1.ServiceAccount{}).
+		Owns(&corev1.ConfigMap{}).
+		Owns(&corev1.PersistentVolumeClaim{}).
+		Owns(&appsv1.Deployment{}).
+		Owns(&networkingv1.NetworkPolicy{}).
+		Owns(&rbacv1.Role{}).
+		Owns(&rbacv1.RoleBinding{}).
+		Owns(&rbacv1.ClusterRoleBinding{}).
+		Owns(&openshift.Route{}, controller.Optional).
 		Writes(&corev1.Secret{}).
-		Reads(&corev1.Secret{}, &openshift.Ingress{}, platform, auth, namespace).
-		Optional(&openshift.Route{}, &openshift.Ingress{}, platform, auth), nil
+		Reads(&corev1.Secret{}).
+		Reads(&openshift.Ingress{}, controller.Optional).
+		Reads(platform, controller.Optional).
+		Reads(auth, controller.Optional).
+		Reads(namespace), nil
 }
 
 func newAuth() *unstructured.Unstructured {

@@ -27,13 +27,22 @@ func New(scheme *runtime.Scheme, settings v1beta1.Settings) (*controller.Builder
 		return nil, err
 	}
 	return controller.New(Name, &Reconciler{settings: settings, children: set}).
-		Owns(&corev1.Service{}, &corev1.ServiceAccount{}, &corev1.ConfigMap{}, &corev1.PersistentVolumeClaim{}, &appsv1.Deployment{}).
-		Owns(&networkingv1.NetworkPolicy{}, &rbacv1.Role{}, &rbacv1.RoleBinding{}, &rbacv1.ClusterRoleBinding{}).
-		Owns(&openshift.Route{}, &openshift.Group{}).
+		Owns(&corev1.Service{}).
+		Owns(&corev1.ServiceAccount{}).
+		Owns(&corev1.ConfigMap{}).
+		Owns(&corev1.PersistentVolumeClaim{}).
+		Owns(&appsv1.Deployment{}).
+		Owns(&networkingv1.NetworkPolicy{}).
+		Owns(&rbacv1.Role{}).
+		Owns(&rbacv1.RoleBinding{}).
+		Owns(&rbacv1.ClusterRoleBinding{}).
+		Owns(&openshift.Route{}, controller.Optional).
+		Owns(&openshift.Group{}, controller.Optional).
 		Writes(&corev1.Secret{}).
-		Reads(&corev1.Secret{}, &corev1.Pod{}, &corev1.Endpoints{}, &openshift.Ingress{}). //nolint:staticcheck // the product's interface is Endpoints
-		Optional(&openshift.Route{}, &openshift.Group{}, &openshift.Ingress{}).
-		Filter(&corev1.Pod{}, labels.SelectorFromSet(labels.Set{"component": component})).
+		Reads(&corev1.Secret{}).
+		Reads(&corev1.Pod{}, controller.Filter(labels.SelectorFromSet(labels.Set{"component": component}))).
+		Reads(&corev1.Endpoints{}). //nolint:staticcheck // the product's interface is Endpoints
+		Reads(&openshift.Ingress{}, controller.Optional).
 		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}}), nil
 }
 

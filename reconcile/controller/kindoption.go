@@ -1,0 +1,81 @@
+package controller
+
+import (
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+)
+
+// KindOption is what a kind is, said beside it in a call of the [Builder]: [Optional], [Retired], [NeverDeletes], [FieldsOnly],
+// [Index], [Filter], [WithPredicates] and [Resource]. What is said of a kind in one call holds for all calls that name the
+// kind, save for the predicates of [Builder.Watches].
+type KindOption interface{ applyToKind(d *declaration) }
+
+// kindFlag is an option without a value.
+type kindFlag string
+
+const (
+	// Optional says that the CRD of the kind may be missing. While it is, reads find nothing ([AbsentError], which is a
+	// NotFound, and empty lists) and children of the kind are left out of the plan; when it appears, the kind is watched and
+	// the owners that asked for it are woken, without a restart.
+	Optional kindFlag = "Optional"
+	// Retired says, beside a kind of [Builder.Owns], that an earlier version of the operator made such children and this one
+	// makes no more. They are neither watched nor read: what is left of them is found by its label, asked for where the
+	// inventory of an owner names the kind, and pruned, which takes the rights to list and delete it. Without that a kind that
+	// is owned no longer is neither looked for nor pruned, and the condition PruneBlocked says so. A kind that the plan only
+	// contributed to stays declared with [FieldsOnly] instead, to be given back. Once no owner has a child of the kind the
+	// declaration may go.
+	Retired kindFlag = "Retired"
+	// NeverDeletes says, beside a kind of [Builder.Writes], that the plan makes objects for several owners and deletes none:
+	// ApplyWithoutOwnerRef, without Recreate. Such objects are never pruned, so it needs no right to delete them.
+	NeverDeletes kindFlag = "NeverDeletes"
+	// FieldsOnly says, beside a kind of [Builder.Writes], that the plan owns a few fields of somebody else's objects:
+	// Contribute. It needs no right to create or delete them.
+	FieldsOnly kindFlag = "FieldsOnly"
+)
+
+func (f kindFlag) applyToKind(d *declaration) {
+	switch {
+	case f == Optional:
+		d.optional = true
+	case f == Retired && d.purpose == purposeOwns:
+		d.purpose = purposeRetired
+	case f == NeverDeletes && d.purpose == purposeWrites:
+		d.purpose = purposeShares
+	case f == FieldsOnly && d.purpose == purposeWrites:
+		d.purpose = purposeContributes
+	default:
+		d.misused = append(d.misused, string(f))
+	}
+}
+
+// kindOption is an option with a value.
+type kindOption func(d *declaration)
+
+func (o kindOption) applyToKind(d *declaration) { o(d) }
+
+// Index lets reads list the kind by the equality of a field (client.MatchingFields). The function returns the values
+// of the field, none when the object is not to be found through it; [Values] makes one from a function of the kind's own Go type.
+func Index(name string, extract client.IndexerFunc) KindOption {
+	return kindOption(func(d *declaration) { d.indexes = append(d.indexes, field{name: name, extract: extract}) })
+}
+
+// Filter restricts the cache of the kind to the objects that the selector matches, so that no informer holds all Secrets
+// of a cluster; others are not found by reads. It takes effect through [CacheOptions]. Owners and optional kinds cannot be
+// filtered.
+func Filter(selector labels.Selector) KindOption {
+	return kindOption(func(d *declaration) { d.filter = selector })
+}
+
+// WithPredicates drops the events of the kind that do not pass all predicates, for kinds that change often in ways that no
+// phase looks at, such as the heartbeat of a Node: they wake no owner through a read or as a child. It is a promise about the
+// phases: what the predicates drop must not matter to them. Beside a kind of [Builder.Watches] it chooses the events of that
+// mapping alone.
+func WithPredicates(predicates ...predicate.Predicate) KindOption {
+	return kindOption(func(d *declaration) { d.predicates = append(d.predicates, predicates...) })
+}
+
+// Resource names the resource of the kind for the rights, where it is not the regular plural of the kind in lower case.
+func Resource(plural string) KindOption {
+	return kindOption(func(d *declaration) { d.resource = plural })
+}
