@@ -45,10 +45,21 @@ func (p *pass) mayTake(c *planned) bool {
 	if c.child.Existing {
 		return true // it is left alone, whosever it is
 	}
-	if len(c.live.GetManagedFields()) == 0 && p.needsProof(c) {
+	if p.needsProof(c) && p.hidesProof(c) {
 		return p.firstLook(c) // the cache cannot say who wrote it
 	}
 	return p.checkOwner(c, c.live)
+}
+
+// hidesProof reports whether the cache may have taken away what proves that the
+// child may be written: all managedFields, or those of others.
+func (p *pass) hidesProof(c *planned) bool {
+	entries := c.live.GetManagedFields()
+	if len(entries) == 0 {
+		return true
+	}
+	shortened := slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return e.FieldsV1 == nil })
+	return shortened && c.child.Adoption != AdoptControlled && !p.mayWrite(c, c.live)
 }
 
 // needsProof reports whether it takes the managedFields of a child that exists

@@ -2,12 +2,15 @@ package apply_test
 
 import (
 	"errors"
+	"fmt"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -157,4 +160,77 @@ var _ = Describe("The cache transform", func() {
 		Expect(len(sent)).To(BeNumerically("<=", len(everydayKinds())))
 		w.quiet(2, plan)
 	})
+})
+
+var _ = Describe("A contribution to an item of a list with keys", func() {
+	items := map[string]struct {
+		target, part func() client.Object
+		// adds a field to an item of somebody else, or an item of its own
+		has func(o client.Object) []string
+		own string
+	}{
+		"a field of a port": {
+			func() client.Object {
+				return &corev1.Service{ObjectMeta: meta("target"), Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "a", Port: 80}, {Name: "b", Port: 81}}}}
+			},
+			func() client.Object {
+				return &corev1.Service{ObjectMeta: meta("target"), Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{
+					{Port: 81, Protocol: corev1.ProtocolTCP, AppProtocol: new("http")},
+				}}}
+			},
+			func(o client.Object) (out []string) {
+				for _, p := range o.(*corev1.Service).Spec.Ports {
+					out = append(out, fmt.Sprint(p.Name, p.Port))
+					if p.AppProtocol != nil {
+						out = append(out, "ours")
+					}
+				}
+				return out
+			}, "ours",
+		},
+		"a container beside others": {
+			func() client.Object { return deployment("target") },
+			func() client.Object {
+				u := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "target"}, "spec": map[string]any{
+					"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "ours", "image": "sidecar"}}}},
+				}}}
+				u.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
+				return u
+			},
+			func(o client.Object) (out []string) {
+				for _, c := range o.(*appsv1.Deployment).Spec.Template.Spec.Containers {
+					out = append(out, c.Name)
+				}
+				return out
+			}, "ours",
+		},
+	}
+	for what, item := range items {
+		It("is made, repaired and given back, and touches no other item: "+what, func() {
+			w := newWorld()
+			target := w.theirs(item.target())
+			before := item.has(target)
+			w.syncedObject(item.target())
+			w.syncedObject(item.part())
+			has := func() []string {
+				GinkgoHelper()
+				Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(target), target)).To(Succeed())
+				return item.has(target)
+			}
+			plan := func() apply.Plan {
+				var p apply.Plan
+				p.Contribute(item.part())
+				return p
+			}
+			w.converge(plan)
+			w.quiet(2, plan)
+			Expect(has()).To(ConsistOf(append(before, item.own)))
+			w.restart()
+			w.syncedObject(item.part())
+			w.quiet(2, plan)
+			w.converge(func() apply.Plan { return apply.Plan{Policy: apply.Withdraw} })
+			Expect(has()).To(Equal(before))
+			Expect(w.stored().Finalizers).To(BeEmpty())
+		})
+	}
 })

@@ -245,6 +245,9 @@ func (w *world) controller(name string, owner *widget.Widget) *world {
 		ctx: w.ctx, namespace: w.namespace, admin: w.admin, owner: owner, clock: w.clock, transform: w.transform, options: w.options,
 	}
 	o.options.FieldManager = name
+	if w.transform != nil {
+		o.transform = apply.ShortenManagedFields(name)
+	}
 	o.start()
 	DeferCleanup(func() { o.stop() })
 	return o
@@ -269,8 +272,12 @@ var _ = Describe("A shared object of several sorts of owners", func() {
 	}
 
 	for _, restart := range []bool{false, true} {
-		It(fmt.Sprintf("has the parts of two controllers and goes with the last, restart between: %t", restart), func() {
-			w := newWorld()
+		It(fmt.Sprintf("has the parts of two controllers and goes with the last, restart and shortened caches: %t", restart), func() {
+			w := newWorld(func(w *world) {
+				if restart {
+					w.transform = apply.ShortenManagedFields(manager)
+				}
+			})
 			other := w.controller("other", w.newOwner("second"))
 			third := w.controller("third", w.owner) // of the first one's owner
 			for _, c := range []struct {
