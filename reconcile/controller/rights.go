@@ -32,12 +32,12 @@ func plural(kind schema.GroupVersionKind) string {
 // checkPlural logs that the rights of [Builder.Describe], which are derived without an API server, name a resource that this one does not
 // have.
 func (b *Builder[T, F, O]) checkPlural(logger logr.Logger, k *kind, resource string) {
-	derived := b.plurals[k.GroupVersionKind]
+	derived := k.resource
 	if derived == "" {
 		derived = plural(k.GroupVersionKind)
 	}
 	if derived != resource {
-		logger.Error(nil, "the derived rights name another resource than the API server has: add Plural to the builder, and generate them again",
+		logger.Error(nil, "the derived rights name another resource than the API server has: add controller.Resource beside the kind, and generate them again",
 			"controller", b.name, "kind", printKind(k.GroupVersionKind), "derived", derived, "resource", resource)
 	}
 }
