@@ -201,7 +201,7 @@ func (p *pass) removed(c *planned, answer client.Object) {
 // plan wants absent.
 func (p *pass) removeRest(c *planned, answer client.Object) error {
 	if c.result.Err != nil || !slices.ContainsFunc(c.rules, func(r parsedRule) bool { return r.policy == AbsentField }) {
-		return nil
+		return nil //nolint:nilerr // the error is that of the child already
 	}
 	live, err := p.engine.encoder.Live(answer)
 	if err != nil {

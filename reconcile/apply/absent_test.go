@@ -174,7 +174,7 @@ var _ = Describe("A field that is planned absent", func() {
 				w.syncedObject(field.object())
 				w.clock.Step(time.Second)
 			}
-			Expect(contested).NotTo(BeNil())
+			Expect(contested).To(HaveOccurred())
 			Expect(contested.Fields).NotTo(BeEmpty())
 			Expect(contested.Fields[0].Manager).To(Equal("stubborn"))
 			Expect(removed).To(BeNumerically("<=", 6))

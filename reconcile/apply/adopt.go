@@ -148,16 +148,22 @@ func (p *pass) mayWrite(c *planned, o metav1.Object) bool {
 		return true // it exists, which is all that was asked for
 	case c.child.Adoption == AdoptUncontrolled && c.child.Mode == Own:
 		// The part-of label stands for the reference that a child out of reach cannot have.
-		return o.GetLabels()[PartOfLabel] == "" || p.inSet(o)
+		return !labelled(o) || p.inSet(o)
 	case c.child.Adoption == AdoptUncontrolled:
 		return true
 	case c.child.Mode == Shared, c.child.Mode == Retained:
 		return p.labels(o) || (!labelled(o) && (c.memory.uid == o.GetUID() || isShared(o) || p.applies(o)))
-	case !labelled(o) && (p.sharesAlone(o) || p.retained(o)):
+	}
+	return p.mayOwn(c, o)
+}
+
+// mayOwn reports whether an object without a controller is this owner's alone.
+func (p *pass) mayOwn(c *planned, o metav1.Object) bool {
+	if !labelled(o) && (p.sharesAlone(o) || p.retained(o)) {
 		return true // it was planned in another mode before
 	}
 	// Somebody may have taken reference or label off, or both, from a child that this process knows.
-	return p.labels(o) || (c.memory.ours == o.GetUID() && (o.GetLabels()[PartOfLabel] == "" || p.inSet(o)))
+	return p.labels(o) || (c.memory.ours == o.GetUID() && (!labelled(o) || p.inSet(o)))
 }
 
 // applies reports whether our manager has applied the object, or one that we

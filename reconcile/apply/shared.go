@@ -64,7 +64,7 @@ func (p *pass) formerMode(c *planned, e *metav1.ManagedFieldsEntry) bool {
 	if c.child.Mode != Shared {
 		return applies && e.Manager == p.contributor()
 	}
-	if e.Manager != p.engine.opts.FieldManager || !(applies || ownsMetadata(e, "labels", PartOfLabel)) {
+	if e.Manager != p.engine.opts.FieldManager || (!applies && !ownsMetadata(e, "labels", PartOfLabel)) {
 		return false
 	}
 	if controller := metav1.GetControllerOfNoCopy(c.live); controller != nil {
