@@ -199,7 +199,7 @@ func (p *pass) shape(c *planned) (uint64, error) {
 		return 0, fmt.Errorf("encode the live object: %w", err)
 	}
 	c.noteUnwanted(live)
-	return p.engine.hasher.Shape(content, live) + uint64(len(c.unwanted)), nil
+	return p.engine.hasher.Shape(c.kind.schema, content, live) + uint64(len(c.unwanted)), nil
 }
 
 // noteStripped says once that the cache strips the managedFields that the API

@@ -74,15 +74,15 @@ var _ = Describe("the set-up", func() {
 		for _, plural := range []string{"", "mailboxes"} {
 			log := &lines{}
 			runs{logger: log.logger()}.start(env.Namespace(GinkgoTB()), func(mgr manager.Manager) error {
-				b := controller.New("mail"+plural, &probe{}).Reads(mailbox).Options(settings())
+				var options []controller.KindOption
 				if plural != "" {
-					b = b.Plural(mailbox.GroupVersionKind(), plural)
+					options = append(options, controller.Resource(plural))
 				}
-				return b.SetupWithManager(mgr)
+				return controller.New("mail"+plural, &probe{}).Reads(mailbox, options...).Options(settings()).SetupWithManager(mgr)
 			})
-			complaint := And(ContainSubstring("add Plural to the builder"), ContainSubstring("mailboxs"), ContainSubstring("mailboxes"))
+			complaint := And(ContainSubstring("add controller.Resource beside the kind"), ContainSubstring("mailboxs"), ContainSubstring("mailboxes"))
 			if plural != "" {
-				complaint = Not(ContainSubstring("add Plural to the builder"))
+				complaint = Not(ContainSubstring("add controller.Resource beside the kind"))
 			}
 			Expect(log.String()).To(complaint)
 		}

@@ -135,10 +135,19 @@ func plannedItem(it *managedfields.Item, intent []any) any {
 }
 
 // Shape is the hash of the live values at the paths of the intent, without
-// knowledge of ownership: lists count as a whole.
-func (h Hasher) Shape(intent, live any) uint64 {
+// knowledge of ownership: lists count as a whole. In a kind without a known
+// schema any object may be owned as a whole, so that there all of what the
+// intent has something of counts, metadata aside.
+func (h Hasher) Shape(schema Schema, intent, live map[string]any) uint64 {
 	s := h.Start()
-	h.shape(s, intent, live)
+	for _, name := range sortedKeys(intent, true) {
+		content.WriteString(s, name)
+		if schema.source == sourceServer || name == "metadata" {
+			h.shape(s, intent[name], live[name])
+		} else {
+			h.Content(s, live[name])
+		}
+	}
 	return h.Finish(s)
 }
 
