@@ -49,7 +49,7 @@ func ExampleManager_RemoveStale() {
 	// ServerReady
 }
 
-// Diff tells what is worth telling between two stored lists.
+// Diff reports what is worth telling between two stored lists.
 func ExampleDiff() {
 	before := []metav1.Condition{{Type: "ServerReady", Status: "False", Reason: "Starting"}}
 	after := []metav1.Condition{{Type: "ServerReady", Status: "True", Reason: "Serving", Message: "3 of 3"}}

@@ -29,17 +29,17 @@ var (
 	_ Getter = List(nil)
 )
 
-// IsTrue says whether the condition exists and is True.
+// IsTrue reports whether the condition exists and is True.
 func IsTrue(from Getter, conditionType string) bool {
 	return is(from, conditionType, metav1.ConditionTrue)
 }
 
-// IsFalse says whether the condition exists and is False.
+// IsFalse reports whether the condition exists and is False.
 func IsFalse(from Getter, conditionType string) bool {
 	return is(from, conditionType, metav1.ConditionFalse)
 }
 
-// AllTrue says whether all of the conditions exist and are True; it is true for no types.
+// AllTrue reports whether all of the conditions exist and are True; it is true for no types.
 func AllTrue(from Getter, conditionTypes ...string) bool {
 	for _, t := range conditionTypes {
 		if !IsTrue(from, t) {
@@ -49,7 +49,7 @@ func AllTrue(from Getter, conditionTypes ...string) bool {
 	return true
 }
 
-// AnyTrue says whether one of the conditions exists and is True.
+// AnyTrue reports whether one of the conditions exists and is True.
 func AnyTrue(from Getter, conditionTypes ...string) bool {
 	for _, t := range conditionTypes {
 		if IsTrue(from, t) {
@@ -59,7 +59,7 @@ func AnyTrue(from Getter, conditionTypes ...string) bool {
 	return false
 }
 
-// AnyFalse says whether one of the conditions exists and is False; one that does not exist, or is Unknown, is not False.
+// AnyFalse reports whether one of the conditions exists and is False; one that does not exist, or is Unknown, is not False.
 func AnyFalse(from Getter, conditionTypes ...string) bool {
 	for _, t := range conditionTypes {
 		if IsFalse(from, t) {
@@ -69,13 +69,13 @@ func AnyFalse(from Getter, conditionTypes ...string) bool {
 	return false
 }
 
-// IsCurrent says whether the condition exists and was set for this generation or a later one.
+// IsCurrent reports whether the condition exists and was set for this generation or a later one.
 func IsCurrent(from Getter, conditionType string, generation int64) bool {
 	c, found := from.Get(conditionType)
 	return found && c.ObservedGeneration >= generation
 }
 
-// Equal says whether two lists hold the same conditions, in any order. Times are compared at whole seconds, as they are stored.
+// Equal reports whether two lists hold the same conditions, in any order. Times are compared at whole seconds, as they are stored.
 func Equal(a, b []metav1.Condition) bool {
 	if len(a) != len(b) {
 		return false

@@ -149,7 +149,7 @@ func selected(list []metav1.Condition, o SummaryOptions) []metav1.Condition {
 	return chosen
 }
 
-// judge says whether a condition is an issue.
+// judge reports whether a condition is an issue.
 func judge(name string, c metav1.Condition, o SummaryOptions) (issue, bool) {
 	negative := slices.Contains(o.Negative, c.Type)
 	i := issue{name: name, reason: c.Reason, message: c.Message, status: metav1.ConditionFalse}

@@ -87,7 +87,7 @@ func (t Transition) LogValues() []any {
 	return []any{"condition", t.After.Type, "status", string(t.After.Status), "reason", t.After.Reason, "message", t.After.Message}
 }
 
-// differs says whether two conditions of one type are a transition.
+// differs reports whether two conditions of one type are a transition.
 func differs(a, b metav1.Condition) bool { return a.Status != b.Status || a.Reason != b.Reason }
 
 // newEvent words the event of a condition.

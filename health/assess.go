@@ -32,7 +32,7 @@ func (a *Assessor) setComponent(p *part) {
 	a.manager.Set(p.name+conditions.Ready, status, p.reason, p.message, announce)
 }
 
-// graceful says whether the stored condition of the part stands in for its trouble: all of it is Infrastructure, it began less than
+// graceful reports whether the stored condition of the part stands in for its trouble: all of it is Infrastructure, it began less than
 // the grace period ago, and what is stored speaks of the same generation.
 func (a *Assessor) graceful(p *part) bool {
 	if p.immediate || len(p.errors) == 0 || a.graceLeft() <= 0 {
@@ -186,13 +186,13 @@ func (p *part) waiting() State {
 	return Progressing
 }
 
-// wasTrouble says whether the stored summary was about trouble. A stored condition that is not True does not tell by itself.
+// wasTrouble reports whether the stored summary was about trouble. A stored condition that is not True does not tell by itself.
 func (a *Assessor) wasTrouble() bool {
 	s, stored := a.manager.Stored(SummaryReady)
 	return stored && s.Reason != ReasonProgressing
 }
 
-// foreign says whether a condition of the pass is no component's and counts for the summary.
+// foreign reports whether a condition of the pass is no component's and counts for the summary.
 func (a *Assessor) foreign(conditionType string) bool {
 	name, ends := strings.CutSuffix(conditionType, conditions.Ready)
 	if !ends || name == "" {
@@ -206,7 +206,7 @@ func (a *Assessor) foreign(conditionType string) bool {
 	return true
 }
 
-// outOfReach says whether errors of Infrastructure or Unknown count that no grace covers.
+// outOfReach reports whether errors of Infrastructure or Unknown count that no grace covers.
 func (a *Assessor) outOfReach() bool {
 	for i := range a.parts {
 		if a.parts[i].kept {

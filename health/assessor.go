@@ -240,7 +240,7 @@ func typeName(name string) string {
 // maxName keeps a condition type below the 316 bytes that the API allows.
 const maxName = 253
 
-// unfit says whether a condition type cannot have the character.
+// unfit reports whether a condition type cannot have the character.
 func unfit(r rune) bool {
 	return !strings.ContainsRune("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.", r)
 }

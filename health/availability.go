@@ -13,11 +13,11 @@ import (
 
 // Reasons of an [Availability] that is not Ready. The component of one that is has the reason ReasonAvailable.
 const (
-	// ReasonAvailable says that all gates are passed.
+	// ReasonAvailable reports that all gates are passed.
 	ReasonAvailable = "DeploymentAvailable"
-	// ReasonUnavailable says that the Deployment or what stands before it does not serve.
+	// ReasonUnavailable reports that the Deployment or what stands before it does not serve.
 	ReasonUnavailable = "DeploymentUnavailable"
-	// ReasonCooldown says that it serves, but not for long enough yet.
+	// ReasonCooldown reports that it serves, but not for long enough yet.
 	ReasonCooldown = "DeploymentCooldown"
 )
 

@@ -67,7 +67,7 @@ func crashLoop(pods []*corev1.Pod, facts PodFacts) (Component, bool) {
 	return Component{}, false
 }
 
-// crashing says whether a container waits between crashes, or has just crashed again and will be restarted.
+// crashing reports whether a container waits between crashes, or has just crashed again and will be restarted.
 func crashing(p *corev1.Pod, s *corev1.ContainerStatus) bool {
 	if w := s.State.Waiting; w != nil {
 		return w.Reason == "CrashLoopBackOff"
@@ -77,7 +77,7 @@ func crashing(p *corev1.Pod, s *corev1.ContainerStatus) bool {
 		p.Spec.RestartPolicy != corev1.RestartPolicyNever
 }
 
-// lastWords says how a container ended.
+// lastWords reports how a container ended.
 func lastWords(t *corev1.ContainerStateTerminated) string {
 	text := fmt.Sprintf("exit code %d", t.ExitCode)
 	if t.Reason != "" && t.Reason != "Error" {
@@ -114,7 +114,7 @@ func failedPod(p *corev1.Pod, facts PodFacts) Component {
 	return broken(InvalidSpec, "PodFailed", message)
 }
 
-// failure says why a pod failed, and whether a log may tell more: what was done to the pod as a whole, else the first container
+// failure reports why a pod failed, and whether a log may tell more: what was done to the pod as a whole, else the first container
 // that ended, else the first init container.
 func failure(p *corev1.Pod) (reason, message string, logged bool) {
 	const fallback = "Pod failed"

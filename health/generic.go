@@ -104,7 +104,7 @@ func (r *report) outdated(c *metav1.Condition) bool {
 	return c.ObservedGeneration != 0 && c.ObservedGeneration < r.generation
 }
 
-// stale says whether one of the conditions that would have counted speaks of an older generation.
+// stale reports whether one of the conditions that would have counted speaks of an older generation.
 func (r *report) stale() bool {
 	for i := range r.conditions {
 		switch c := &r.conditions[i]; c.Type {

@@ -50,7 +50,7 @@ func reports(route *gatewayv1.HTTPRoute, controllers []gatewayv1.GatewayControll
 	return list
 }
 
-// waiting says whether nobody reports on one of the parents that the spec names, or on any.
+// waiting reports whether nobody reports on one of the parents that the spec names, or on any.
 func waiting(route *gatewayv1.HTTPRoute, reported []gatewayv1.RouteParentStatus) bool {
 	for _, ref := range route.Spec.ParentRefs {
 		if !slices.ContainsFunc(reported, func(parent gatewayv1.RouteParentStatus) bool {

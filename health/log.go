@@ -42,7 +42,7 @@ func ClassifyLog(text string) (LogClass, string) {
 	return LogUnknown, ""
 }
 
-// mentions says whether a lower-case line is of the class.
+// mentions reports whether a lower-case line is of the class.
 func mentions(class LogClass, line string) bool {
 	switch class {
 	case LogInfrastructure:
@@ -133,7 +133,7 @@ func tellingLine(line string) string {
 	return line
 }
 
-// isTime says whether a word looks like a date, a time or both: at least two of - : / between digits, and nothing but these, T, Z,
+// isTime reports whether a word looks like a date, a time or both: at least two of - : / between digits, and nothing but these, T, Z,
 // dots, commas, plus and brackets.
 func isTime(word string) bool {
 	marks := 0
@@ -158,7 +158,7 @@ func containsAny(text string, parts ...string) bool {
 	return false
 }
 
-// hasNumber says whether the text has the number as a word of its own, not as part of a longer one.
+// hasNumber reports whether the text has the number as a word of its own, not as part of a longer one.
 func hasNumber(text, number string) bool {
 	for from := 0; ; {
 		at := strings.Index(text[from:], number)

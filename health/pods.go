@@ -105,7 +105,7 @@ func podReady(p *corev1.Pod) bool {
 	return false
 }
 
-// pendingPods says why pending pods wait: the latest telling event, else what the pods themselves say.
+// pendingPods reports why pending pods wait: the latest telling event, else what the pods themselves say.
 func pendingPods(pods []*corev1.Pod, events []corev1.Event) Component {
 	c := Component{State: Pending, Reason: "PodsPending", Message: "Pods are pending"}
 	if e := latestEvent(pods, events, waitingEvent); e != nil {
@@ -127,7 +127,7 @@ func pendingPods(pods []*corev1.Pod, events []corev1.Event) Component {
 	return c
 }
 
-// waitingEvent says whether an event of this reason tells why a pod does not start.
+// waitingEvent reports whether an event of this reason tells why a pod does not start.
 func waitingEvent(reason string) bool {
 	switch reason {
 	case "FailedScheduling", "FailedMount", "FailedAttachVolume", "FailedCreatePodSandBox":

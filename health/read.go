@@ -30,7 +30,7 @@ func read(obj runtime.Object) (report, Component) {
 	return r, Component{}
 }
 
-// isNil says whether there is no object: no interface value, or a nil pointer in one.
+// isNil reports whether there is no object: no interface value, or a nil pointer in one.
 func isNil(obj runtime.Object) bool {
 	if obj == nil {
 		return true

@@ -14,7 +14,7 @@ import "github.com/reconcilekit/reconcilekit/health/verdict"
 // the fields.
 type Component = verdict.Component
 
-// Dependency says who provides a component: the owner itself ([Own], the zero value), somebody else ([Upstream]), or the owner by making
+// Dependency reports who provides a component: the owner itself ([Own], the zero value), somebody else ([Upstream]), or the owner by making
 // it ([Downstream]). It decides whether a component that waits is Pending or Progressing, and what blocks: see [Blocking].
 type Dependency = verdict.Dependency
 
@@ -60,7 +60,7 @@ const (
 	Failed = verdict.Failed
 )
 
-// Worse says whether a is strictly worse than b. A word that is no state is as bad as Failed.
+// Worse reports whether a is strictly worse than b. A word that is no state is as bad as Failed.
 func Worse(a, b State) bool { return verdict.Worse(a, b) }
 
 // Worst returns the worst of the states, the first of equals; [Ready] for none.

@@ -16,25 +16,25 @@ const (
 
 // Reasons of these conditions.
 const (
-	// ReasonReady says that all components are ready.
+	// ReasonReady reports that all components are ready.
 	ReasonReady = "AllComponentsReady"
-	// ReasonProgressing says that components are on their way.
+	// ReasonProgressing reports that components are on their way.
 	ReasonProgressing = "Progressing"
-	// ReasonInfrastructure says that something cannot be reached.
+	// ReasonInfrastructure reports that something cannot be reached.
 	ReasonInfrastructure = "InfrastructureError"
-	// ReasonProgram says that the operator's own program has a mistake.
+	// ReasonProgram reports that the operator's own program has a mistake.
 	ReasonProgram = "ProgramError"
-	// ReasonReachable says that it can be reached again.
+	// ReasonReachable reports that it can be reached again.
 	ReasonReachable = "Reachable"
-	// ReasonAuth says that permission or credentials are missing.
+	// ReasonAuth reports that permission or credentials are missing.
 	ReasonAuth = "AuthError"
-	// ReasonAuthValid says that they are there again.
+	// ReasonAuthValid reports that they are there again.
 	ReasonAuthValid = "AuthenticationValid"
-	// ReasonInvalidSpec says that what is asked for cannot be.
+	// ReasonInvalidSpec reports that what is asked for cannot be.
 	ReasonInvalidSpec = "InvalidSpec"
-	// ReasonReferenceNotFound says that something which is referred to does not exist.
+	// ReasonReferenceNotFound reports that something which is referred to does not exist.
 	ReasonReferenceNotFound = "ReferenceNotFound"
-	// ReasonConfigValid says that neither is the case any more.
+	// ReasonConfigValid reports that neither is the case any more.
 	ReasonConfigValid = "ConfigurationValid"
 )
 

@@ -22,7 +22,7 @@ const (
 	maxNodes     = 250_000  // values and keys of one document, aliases expanded
 )
 
-// kindOf says what a piece of a rendered text is.
+// kindOf reports what a piece of a rendered text is.
 type kindOf int
 
 const (

@@ -145,7 +145,7 @@ type OptionError struct {
 	Option string
 	// Value is what was given.
 	Value int
-	// Want says what would be right.
+	// Want reports what would be right.
 	Want string
 }
 

@@ -125,7 +125,7 @@ func tooLarge(format string, args ...any) error {
 	return health.NewError(health.InvalidSpec, ReasonPlanTooLarge, fmt.Sprintf(format, args...), nil)
 }
 
-// most says how much each kind has of a plan, the three largest first.
+// most reports how much each kind has of a plan, the three largest first.
 func most(plan *PlanResult, size func(*apply.Child) int, unit string) string {
 	sizes := map[string]int{}
 	for i := range plan.Children {

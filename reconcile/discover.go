@@ -24,7 +24,7 @@ type Discovery[T client.Object] struct {
 type Skipped struct {
 	// Key is its namespace and name.
 	Key client.ObjectKey
-	// Reason says why, and what would be right.
+	// Reason reports why, and what would be right.
 	Reason error
 }
 

@@ -16,7 +16,7 @@ type Migrator[T Owner] interface {
 	Migrate(owner T)
 }
 
-// migrate rewrites an owner that is in an older form, and says whether the pass ends with that.
+// migrate rewrites an owner that is in an older form, and reports whether the pass ends with that.
 func (p *pass[T, F, O]) migrate(ctx context.Context, report *Report) (ends bool) {
 	if p.phases.migrator == nil {
 		return false

@@ -245,7 +245,7 @@ type Report struct {
 	Announced []metav1.Condition
 	// Transitions are the conditions that changed, and were stored where the owner's type keeps them.
 	Transitions []conditions.Transition
-	// StatusWritten tells whether the status was written.
+	// StatusWritten reports whether the status was written.
 	StatusWritten bool
 	// Outcome is what comes next.
 	Outcome Outcome

@@ -306,7 +306,7 @@ var _ = Describe("The pass of an owner that is being deleted", func() {
 		reconciler := &cleaner{wait: true}
 		w := newWorld(widget.Spec{Count: 1}, reconciler)
 		w.settle()
-		Expect(w.widget.Finalizers).To(ConsistOf("reconcilekit.github.io/widgets"), "before the first child")
+		Expect(w.widget.Finalizers).To(ConsistOf("reconcilekit.dev/widgets"), "before the first child")
 		Expect(env.Client().Delete(ctx, w.widget)).To(Succeed())
 		result, err := w.pass()
 		Expect(err).NotTo(HaveOccurred())

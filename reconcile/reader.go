@@ -77,7 +77,7 @@ func (p *pass[T, F, O]) waits(report *Report) bool {
 	if p.reads.waiting == nil {
 		return false
 	}
-	p.rc.Log.V(1).Info("put off", "for", p.reads.waiting.What)
+	p.rc.Log.V(1).Info("reconciliation deferred", "waitingFor", p.reads.waiting.What)
 	report.Outcome.Requeue(notYetRetry)
 	return true
 }

@@ -127,7 +127,7 @@ type Decision struct {
 // Decisions are the outcomes of all claims, the oldest claimant first.
 type Decisions []Decision
 
-// Decide says which claims stand. Claims are taken by the age of their owners (then namespace, name, UID), and one stands if it
+// Decide reports which claims stand. Claims are taken by the age of their owners (then namespace, name, UID), and one stands if it
 // overlaps with no older one that stands: same parent, listener and port (each or all), a common host, and the same path, type and
 // qualifier. Nested prefixes do not overlap, since the gateway prefers the longer one. Claims of one owner never conflict.
 //

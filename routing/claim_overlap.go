@@ -42,7 +42,7 @@ func (c Claim) canonical() Claim {
 	return c
 }
 
-// overlaps says whether some request could go to either of two canonical claims that are contested by the same key.
+// overlaps reports whether some request could go to either of two canonical claims that are contested by the same key.
 func overlaps(a, b *Claim) bool {
 	if a.Listener != "" && b.Listener != "" && a.Listener != b.Listener || a.Port != 0 && b.Port != 0 && a.Port != b.Port {
 		return false
@@ -74,7 +74,7 @@ func commonHost(a, b []string) (string, bool) {
 	return "", false
 }
 
-// covers says whether a wildcard pattern holds every host of the other: "*" stands for one or more whole labels (Gateway API,
+// covers reports whether a wildcard pattern holds every host of the other: "*" stands for one or more whole labels (Gateway API,
 // type Hostname), so "*.example.com" covers "a.b.example.com" and "*.b.example.com", but not "example.com".
 func covers(pattern, host string) bool {
 	suffix, wildcard := strings.CutPrefix(pattern, "*")

@@ -54,7 +54,7 @@ type Component string
 // ApplyToHealth implements [HealthOption].
 func (c Component) ApplyToHealth(options *HealthOptions) { options.Component = string(c) }
 
-// Health tells how the route of an owner does: the worst of its planned parents, by the conditions that the right
+// Health reports how the route of an owner does: the worst of its planned parents, by the conditions that the right
 // controller wrote for this generation. Nil is a route that does not exist yet. The order of statuses and conditions plays
 // no part.
 //

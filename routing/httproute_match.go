@@ -56,7 +56,7 @@ func validatePathMatch(match *Match, at *field.Path) field.ErrorList {
 	}
 }
 
-// pathProblem says what the HTTPRoute CRD refuses in an exact or prefix path; empty if nothing.
+// pathProblem reports what the HTTPRoute CRD refuses in an exact or prefix path; empty if nothing.
 func pathProblem(path string) string {
 	if !strings.HasPrefix(path, "/") {
 		return `must start with "/"`

@@ -7,9 +7,9 @@ const DefaultMaxBytes = 200
 type PathOptions struct {
 	// MaxBytes is the longest accepted result in bytes, from 1 to 1024. 0 means [DefaultMaxBytes].
 	MaxBytes int
-	// Segments says what becomes of characters that are not DNS-safe. Default [DNSSegments].
+	// Segments reports what becomes of characters that are not DNS-safe. Default [DNSSegments].
 	Segments SegmentMode
-	// Root says whether the result may be "/". Default [RejectRoot].
+	// Root reports whether the result may be "/". Default [RejectRoot].
 	Root RootPolicy
 	// Field is what messages call the template. Default "path template".
 	Field string
@@ -30,7 +30,7 @@ type MaxBytes int
 // ApplyToPath implements [PathOption].
 func (m MaxBytes) ApplyToPath(options *PathOptions) { options.MaxBytes = int(m) }
 
-// SegmentMode says how text becomes path segments.
+// SegmentMode reports how text becomes path segments.
 type SegmentMode int
 
 const (
@@ -45,7 +45,7 @@ const (
 // ApplyToPath implements [PathOption].
 func (m SegmentMode) ApplyToPath(options *PathOptions) { options.Segments = m }
 
-// RootPolicy says whether a path may collapse to "/", which takes every request of a listener.
+// RootPolicy reports whether a path may collapse to "/", which takes every request of a listener.
 type RootPolicy int
 
 const (

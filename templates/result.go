@@ -24,7 +24,7 @@ const (
 	ReasonOutranked = "LowerPreferenceRank"
 )
 
-// Evaluation says why a candidate was chosen or lost.
+// Evaluation reports why a candidate was chosen or lost.
 type Evaluation[C any] struct {
 	// Candidate points into the slice that was given.
 	Candidate *C

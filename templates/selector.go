@@ -96,7 +96,7 @@ func (r *run[C]) reject(stage, i int) {
 	r.losses = append(r.losses, loss{index: i, stage: stage})
 }
 
-// reason says why a candidate lost.
+// reason reports why a candidate lost.
 func (r *run[C]) reason(l loss) string {
 	f := &r.Filters[l.stage]
 	reason := ""
@@ -217,7 +217,7 @@ func (r *run[C]) identify(e *Evaluation[C], i int) {
 	e.Candidate, e.Name, e.Index = &r.candidates[i], r.names[i], i
 }
 
-// judge says what became of the ranked candidate at this place, equals of the one before it aside.
+// judge reports what became of the ranked candidate at this place, equals of the one before it aside.
 func (r *run[C]) judge(e *Evaluation[C], ranked []int, at, equals int) {
 	switch {
 	case at < equals && equals > 1:

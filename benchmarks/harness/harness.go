@@ -39,7 +39,7 @@ type Harness struct {
 	Runs, Rounds int
 	// Profile is a folder for CPU profiles of the workers; empty writes none.
 	Profile string
-	// Log tells what is going on.
+	// Log reports what is going on.
 	Log io.Writer
 
 	worlds int
@@ -75,7 +75,7 @@ func (h *Harness) subject(ctx context.Context, s subject.Subject) error {
 	return nil
 }
 
-// takes says whether the subject takes part in one of the scenarios of this run.
+// takes reports whether the subject takes part in one of the scenarios of this run.
 func (h *Harness) takes(s subject.Subject, scenarios ...string) bool {
 	return slices.ContainsFunc(scenarios, func(name string) bool {
 		return slices.Contains(h.Scenarios, name) && slices.Contains(s.Scenarios, name)

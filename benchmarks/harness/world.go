@@ -40,7 +40,7 @@ func (h *Harness) converge(ctx context.Context, name string) error {
 	})
 }
 
-// compared says whether the subject's time to converge is that of [Harness.compare].
+// compared reports whether the subject's time to converge is that of [Harness.compare].
 func (h *Harness) compared(name string) bool {
 	return (name == subject.Kit || name == subject.BareClient) && slices.Contains(h.Scenarios, "converge") &&
 		slices.Contains(h.Subjects, subject.Kit) && slices.Contains(h.Subjects, subject.BareClient)

@@ -42,7 +42,7 @@ type Environment struct {
 type Subject struct {
 	// Name is the subject in tables and results.
 	Name string
-	// Work says what the subject does and leaves out, in a few words.
+	// Work reports what the subject does and leaves out, in a few words.
 	Work string
 	// Scenarios are those that the subject can take part in.
 	Scenarios []string
@@ -130,5 +130,5 @@ func ignoreConflict(err error) error {
 	return err
 }
 
-// IsKit says whether the subject is one of the SDK's.
+// IsKit reports whether the subject is one of the SDK's.
 func IsKit(name string) bool { return name == Kit || name == KitWithHealth || name == KitEngine }

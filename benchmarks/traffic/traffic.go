@@ -22,13 +22,13 @@ type Kind struct {
 	Resource string
 	// Subresource is "status" and the like, or empty.
 	Subresource string
-	// DryRun says that the server was asked to store nothing.
+	// DryRun reports that the server was asked to store nothing.
 	DryRun bool
-	// Failed says that the answer was not a success.
+	// Failed reports that the answer was not a success.
 	Failed bool
 }
 
-// Writes says whether the request is meant to change something.
+// Writes reports whether the request is meant to change something.
 func (k Kind) Writes() bool {
 	return !k.DryRun && slices.Contains([]string{"create", "update", "patch", "apply", "delete", "deletecollection"}, k.Verb)
 }
@@ -142,7 +142,7 @@ func (b *body) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// Classify says what kind of request it is, from the path that
+// Classify reports what kind of request it is, from the path that
 // https://kubernetes.io/docs/reference/using-api/api-concepts/ describes.
 func Classify(request *http.Request) Kind {
 	parts := strings.Split(strings.Trim(request.URL.Path, "/"), "/")

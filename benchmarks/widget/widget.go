@@ -31,7 +31,7 @@ type Widget struct {
 	Status Status `json:"status,omitzero"`
 }
 
-// Spec says what the children look like.
+// Spec reports what the children look like.
 type Spec struct {
 	// Image is written into Deployments and ConfigMaps.
 	Image string `json:"image,omitempty"`

@@ -54,7 +54,7 @@ type Measurement struct {
 	// PeakBytes is the peak of the resident memory, HeapBytes the live heap at the end.
 	PeakBytes uint64 `json:"peakBytes"`
 	HeapBytes uint64 `json:"heapBytes"`
-	// Error says why there is no measurement.
+	// Error reports why there is no measurement.
 	Error string `json:"error,omitempty"`
 }
 

@@ -121,7 +121,7 @@ func serve(ctx context.Context, config *rest.Config, options manager.Options) er
 	return mgr.Start(ctx)
 }
 
-// describe says what the operator watches, reads and writes.
+// describe reports what the operator watches, reads and writes.
 func describe() (controller.Page, error) {
 	scheme := runtime.NewScheme()
 	if err := aimservice.AddToScheme(scheme); err != nil {

@@ -200,7 +200,7 @@ func serve(ctx context.Context, config *rest.Config, options manager.Options) er
 	return mgr.Start(ctx)
 }
 
-// newPage says what the operator watches, reads and writes.
+// newPage reports what the operator watches, reads and writes.
 func newPage() (controller.Page, error) {
 	scheme, err := newScheme()
 	if err != nil {

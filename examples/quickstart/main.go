@@ -75,7 +75,7 @@ func (reconciler) PlanResources(_ context.Context, rc pass, _ observed) (plan re
 	return plan, nil
 }
 
-// declare says what the controller owns; what it reconciles and reads follows from the types.
+// declare reports what the controller owns; what it reconciles and reads follows from the types.
 func declare() *controller.Builder[*v1.Website, observed, observed] {
 	return controller.New("quickstart", reconciler{}).
 		Owns(&corev1.ConfigMap{}).

@@ -153,7 +153,7 @@ func show(ctx context.Context, o options, p product, plane *plane, logs string, 
 	return summarise(ctx, programs, scene, out)
 }
 
-// summarise tells what it took and that the operator is at rest now.
+// summarise reports what it took and that the operator is at rest now.
 func summarise(ctx context.Context, programs *programs, scene *scene, out *screen) error {
 	if programs.operator == nil {
 		return nil // its metrics are out of reach

@@ -238,7 +238,7 @@ func allReady(actors []actor) bool {
 	return !slices.ContainsFunc(actors, func(a actor) bool { return a.depth == 0 && !a.ready })
 }
 
-// reasons says what is not as it should be: conditions of owners, and children
+// reasons reports what is not as it should be: conditions of owners, and children
 // that are not ready.
 func reasons(actors []actor) error {
 	var lines []error

@@ -150,7 +150,7 @@ func (s *screen) change(stamp, what, now string) {
 	fmt.Fprintln(s.out, stamp+what+": "+now)
 }
 
-// settled says that everything is ready.
+// settled reports that everything is ready.
 func (s *screen) settled(after time.Duration) {
 	s.say(s.paint("32", fmt.Sprintf("ready after %s", after.Round(100*time.Millisecond))))
 }

@@ -157,7 +157,7 @@ func errnoReason(errno syscall.Errno) string {
 	return ""
 }
 
-// requestReason tells what is left: TLS, time, a request that failed for another reason, an answer that broke off.
+// requestReason reports what is left: TLS, time, a request that failed for another reason, an answer that broke off.
 func requestReason(err error) string {
 	if certificate(err) {
 		return reasonCertificate

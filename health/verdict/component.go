@@ -1,6 +1,6 @@
 package verdict
 
-// Dependency says who provides a component.
+// Dependency reports who provides a component.
 type Dependency string
 
 const (
@@ -26,9 +26,9 @@ type Component struct {
 	Message string
 	// Errors are what is wrong with it, raw or categorised ([Error]); nil entries are skipped.
 	Errors []error
-	// Dependency says who provides it.
+	// Dependency reports who provides it.
 	Dependency Dependency
-	// Child says that this is the health of a child that the owner applies: it never blocks applying, and what an
+	// Child reports that this is the health of a child that the owner applies: it never blocks applying, and what an
 	// inspector found wrong is not tried again, as a watch tells when it changes.
 	Child bool
 	// Immediate takes the component out of the grace period: its trouble shows at once. It is for the outcome of the pass's own

@@ -42,10 +42,10 @@ func (s State) rank() int {
 	return 0
 }
 
-// Trouble says whether the state is an error, Degraded, NotAvailable or Failed, and not a stage on the way to Ready.
+// Trouble reports whether the state is an error, Degraded, NotAvailable or Failed, and not a stage on the way to Ready.
 func (s State) Trouble() bool { return s == Failed || s == NotAvailable || s == Degraded }
 
-// Worse says whether a is strictly worse than b. A word that is no state is as bad as Failed.
+// Worse reports whether a is strictly worse than b. A word that is no state is as bad as Failed.
 func Worse(a, b State) bool { return a.rank() < b.rank() }
 
 // Worst returns the worst of the states, the first of equals; [Ready] for none.

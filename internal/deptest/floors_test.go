@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// floors says which packages of ours each package may import. A package that
+// floors reports which packages of ours each package may import. A package that
 // is missing here may import none, so a new one has to be given its floor.
 func floors() map[string][]string {
 	const fresh = "reconcile/internal/freshness"

@@ -39,7 +39,7 @@ func (c *Child) noName() error {
 		"such as one derived from the owner's", prefix, want))
 }
 
-// mayTake says whether the child may be written: it is ours, or the plan
+// mayTake reports whether the child may be written: it is ours, or the plan
 // allows to adopt it. Otherwise the child has failed.
 func (p *pass) mayTake(c *planned) bool {
 	if c.child.Existing {

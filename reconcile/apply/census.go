@@ -29,7 +29,7 @@ import (
 // show exactly what is planned, the owner lists for itself. So an old census
 // costs a listing and deletes nothing.
 type census struct {
-	// open says that there is a census, so that announcements count.
+	// open reports that there is a census, so that announcements count.
 	open atomic.Bool
 
 	mu    sync.Mutex

@@ -13,11 +13,11 @@ import (
 type ChildKind struct {
 	// GVK is the kind in the version in which plans name it.
 	GVK schema.GroupVersionKind
-	// Use says what plans do with the kind. Default [KindOwned].
+	// Use reports what plans do with the kind. Default [KindOwned].
 	Use KindUse
 }
 
-// KindUse says what plans do with a kind.
+// KindUse reports what plans do with a kind.
 type KindUse int
 
 const (

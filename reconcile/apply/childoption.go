@@ -30,7 +30,7 @@ var (
 	_ DeletionOption = MatchLabels(nil)
 )
 
-// FieldPolicy says what the engine does about one field.
+// FieldPolicy reports what the engine does about one field.
 type FieldPolicy int
 
 const (
@@ -112,7 +112,7 @@ func rules(p FieldPolicy, paths []string) FieldRules {
 	return out
 }
 
-// Adoption says which existing objects may be taken over. It is a
+// Adoption reports which existing objects may be taken over. It is a
 // [ChildOption].
 type Adoption int
 

@@ -18,7 +18,7 @@ type deaths struct {
 // nothing: after maxRepairs shorter lives it is left alone for a while.
 const soonDeleted = 5 * time.Minute
 
-// DeletedByOthersError says that an object was deleted by somebody else as
+// DeletedByOthersError reports that an object was deleted by somebody else as
 // often as it was made. It is made again, less and less often.
 type DeletedByOthersError struct {
 	// Kind, Namespace and Name are those of the object.

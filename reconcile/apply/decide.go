@@ -243,7 +243,7 @@ func (p *pass) decideMissing(c *planned) {
 	c.prepare(p, actionApply, ReasonMissing)
 }
 
-// repeats says that the same request has failed before and would fail again.
+// repeats reports that the same request has failed before and would fail again.
 func (p *pass) repeats(c *planned, uid string, others uint64) bool {
 	t := c.memory.trouble
 	if !t.stands(c.hash, typesUID(uid), others, p.now) {
@@ -285,7 +285,7 @@ func (p *pass) decideExisting(c *planned) {
 	p.lookFirst(c, known)
 }
 
-// leaving says that the object is being deleted, by us or by others. It is
+// leaving reports that the object is being deleted, by us or by others. It is
 // applied again when it is gone.
 func (p *pass) leaving(c *planned) bool {
 	m := c.memory

@@ -135,7 +135,7 @@ type Decisions struct {
 	// Objects has one entry for each deletion, child and pruned object, in
 	// the order in which [Result.Objects] has them.
 	Objects []Decision
-	// PruneBlocked says that children that are no longer planned are kept,
+	// PruneBlocked reports that children that are no longer planned are kept,
 	// and why.
 	PruneBlocked *PruneBlockedError
 }

@@ -49,7 +49,7 @@
 //     see [Plan.Metadata], is apart from that.
 //  6. A prune of most children needs a reason: a changed spec or changed
 //     inputs. Otherwise it is blocked, see [PruneBlockedError]. After a
-//     restart the status of the owner says whether its spec has changed since,
+//     restart the status of the owner reports whether its spec has changed since,
 //     and without a status any generation but the first is a change; changed
 //     inputs are then not known, and the prune needs the annotation that the
 //     error names.

@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-// OwnedByAnotherError says that an object with the planned name exists and is
+// OwnedByAnotherError reports that an object with the planned name exists and is
 // not this owner's. Nothing was changed.
 type OwnedByAnotherError struct {
 	// Kind, Namespace and Name are those of the object.
@@ -31,7 +31,7 @@ func (e *OwnedByAnotherError) Error() string {
 // planError is a mistake in a plan: whoever wrote the program has to mend it.
 type planError string
 
-// Error says what is wrong and what would be right.
+// Error reports what is wrong and what would be right.
 func (e planError) Error() string { return string(e) }
 
 // HealthCategory names it a mistake of the program, see package health.
@@ -48,7 +48,7 @@ type ContestedField struct {
 	Manager string
 }
 
-// ContestedError says that fields of an object belong to other managers. The
+// ContestedError reports that fields of an object belong to other managers. The
 // object was not changed, and is left alone until the plan or the other
 // manager's fields change.
 type ContestedError struct {
@@ -72,7 +72,7 @@ func (e *ContestedError) Error() string {
 	return b.String()
 }
 
-// PruneBlockedError says why children that are no longer planned were kept.
+// PruneBlockedError reports why children that are no longer planned were kept.
 type PruneBlockedError struct {
 	// Reason is one of the PruneBlocked constants.
 	Reason PruneBlockedReason
@@ -83,7 +83,7 @@ type PruneBlockedError struct {
 	// prune, once. For a [Group], which has no object, one of Objects carries
 	// the annotation.
 	Annotation, Token string
-	// OnChild says that the annotation belongs on one of Objects.
+	// OnChild reports that the annotation belongs on one of Objects.
 	OnChild bool
 	// Cause is the error behind it, if there is one.
 	Cause error

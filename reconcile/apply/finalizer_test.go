@@ -32,7 +32,7 @@ var _ = Describe("The finalizer", func() {
 		plan := planOf(func() []client.Object { return []client.Object{role(), far(), configMap("near", "1")} })
 		w.converge(plan)
 		o := w.stored()
-		Expect(o.Finalizers).To(ConsistOf("reconcilekit.github.io/" + manager))
+		Expect(o.Finalizers).To(ConsistOf("reconcilekit.dev/" + manager))
 		Expect(o.Annotations).To(HaveKeyWithValue(apply.NamespacesAnnotation, other.Name))
 		stored := &corev1.ConfigMap{}
 		Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(far()), stored)).To(Succeed())

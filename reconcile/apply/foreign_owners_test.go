@@ -360,7 +360,7 @@ var _ = Describe("An owner that is deleted and leaves its children", func() {
 			By("as the garbage collector does")
 			w.edit(configMap("near", ""), types.MergePatchType, `{"metadata":{"ownerReferences":null}}`, "kube-controller-manager")
 			o := w.stored()
-			o.Finalizers = []string{"reconcilekit.github.io/" + manager}
+			o.Finalizers = []string{"reconcilekit.dev/" + manager}
 			Expect(w.admin.Update(w.ctx, o)).To(Succeed())
 			if seen == "recorded" {
 				w.restart()

@@ -62,7 +62,7 @@ func (p *pass) groupChildKind(gk schema.GroupKind) (*kind, error) {
 	return p.engine.kinds.ofGVK(kinds[at])
 }
 
-// gave says whether the object has the owner reference from us: the plan of a
+// gave reports whether the object has the owner reference from us: the plan of a
 // group may make somebody the controller of its child.
 func (p *pass) gave(o metav1.Object, owner types.UID) bool {
 	if p.group == nil {
@@ -82,7 +82,7 @@ func (p *pass) gave(o metav1.Object, owner types.UID) bool {
 	})
 }
 
-// optedOut says whether somebody has taken the object out of our hands.
+// optedOut reports whether somebody has taken the object out of our hands.
 func (e *Engine) optedOut(o metav1.Object) bool {
 	name := e.opts.OptOutAnnotation
 	return name != "" && o.GetAnnotations()[name] == optOutValue

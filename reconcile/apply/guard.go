@@ -13,7 +13,7 @@ import (
 
 // guardMemory is what is remembered of the last complete plan of an owner.
 type guardMemory struct {
-	// known says that there was one; generation and inputs are what it was
+	// known reports that there was one; generation and inputs are what it was
 	// made from.
 	known      bool
 	generation int64

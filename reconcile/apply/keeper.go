@@ -26,7 +26,7 @@ type setMemory struct {
 	// standard and own are the ids of the set with the standard names and of
 	// that with the names of this controller alone.
 	standard, own string
-	// usesOwn says that the latter is used.
+	// usesOwn reports that the latter is used.
 	usesOwn bool
 }
 

@@ -25,7 +25,7 @@ type kind struct {
 	goType reflect.Type
 	// schema is what is known about values of the kind.
 	schema compare.Schema
-	// metadata says that nothing but the metadata is read and written.
+	// metadata reports that nothing but the metadata is read and written.
 	metadata bool
 	// scratch recycles typed objects that cached reads fill in.
 	scratch sync.Pool

@@ -29,9 +29,9 @@ type look struct {
 	// searched are the recorded namespaces without a planned child that were
 	// searched for members of the kinds that are listed live.
 	searched []string
-	// more says that the requests of one pass were not enough.
+	// more reports that the requests of one pass were not enough.
 	more bool
-	// counted says that all members are planned, as a census has found.
+	// counted reports that all members are planned, as a census has found.
 	counted bool
 }
 
@@ -292,7 +292,7 @@ func (p *pass) addUnseen(l *look) {
 }
 
 // leaveUnknown takes the members of kinds that are not known out of the
-// surplus, and says what that keeps.
+// surplus, and reports what that keeps.
 func (p *pass) leaveUnknown(l *look, surplus []memberObject) []memberObject {
 	kept := map[schema.GroupKind][]string{}
 	surplus = slices.DeleteFunc(surplus, func(m memberObject) bool {

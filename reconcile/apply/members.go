@@ -20,9 +20,9 @@ type memberObject struct {
 	uid      types.UID
 	deleting bool
 	planned  bool
-	// reached says that garbage collection deletes it with the owner.
+	// reached reports that garbage collection deletes it with the owner.
 	reached bool
-	// optedOut says that somebody has taken it out of our hands.
+	// optedOut reports that somebody has taken it out of our hands.
 	optedOut bool
 	// allowPrune is what the annotation of that name says on a child of a
 	// group, which has no object of its own to put it on.

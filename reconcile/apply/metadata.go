@@ -30,13 +30,13 @@ type metadataMemory struct {
 	// says that it is one.
 	identity uint64
 	covered  bool
-	// fresh says that the first pass found neither an inventory nor a child, so
+	// fresh reports that the first pass found neither an inventory nor a child, so
 	// that all members are ours to know.
 	fresh bool
-	// lost says that the inventory was missing, or not readable, at the first
+	// lost reports that the inventory was missing, or not readable, at the first
 	// pass of this process although the owner has had children.
 	lost bool
-	// speaks says that the owner's status tells which generation it is about.
+	// speaks reports that the owner's status tells which generation it is about.
 	speaks bool
 }
 

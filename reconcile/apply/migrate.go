@@ -12,7 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-// formerManagers says whether fields are owned under a name of ours from
+// formerManagers reports whether fields are owned under a name of ours from
 // before: a former manager, or our own name by update.
 func (p *pass) formerManagers(c *planned) bool {
 	return slices.ContainsFunc(c.live.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool {

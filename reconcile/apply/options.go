@@ -14,7 +14,7 @@ import (
 )
 
 // DefaultDomain is the default of [Options.Domain].
-const DefaultDomain = "reconcilekit.github.io"
+const DefaultDomain = "reconcilekit.dev"
 
 // Options configure an [Engine].
 type Options struct {
@@ -75,7 +75,7 @@ type Options struct {
 	// written nor deleted, whatever the plan says. Default empty: there is no
 	// way to opt out.
 	OptOutAnnotation string
-	// Announced says that the caller tells the engine of every object that
+	// Announced reports that the caller tells the engine of every object that
 	// comes into its cache, with [Engine.Announce]. After a start the engine
 	// then looks for leftover children once for all owners, instead of once
 	// for each. The builder of reconcile/controller sets it. Default false.

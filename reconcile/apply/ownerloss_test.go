@@ -152,8 +152,8 @@ var _ = Describe("A garbled inventory", func() {
 		Expect(result.PruneBlocked.Error()).To(ContainSubstring(name))
 	},
 		Entry("kinds", apply.GroupKindsAnnotation, "ConfigMap,.x"),
-		Entry("contributions", "reconcilekit.github.io/contributions", "ConfigMap//"),
-		Entry("contributions without parts", "reconcilekit.github.io/contributions", "nonsense"),
+		Entry("contributions", "reconcilekit.dev/contributions", "ConfigMap//"),
+		Entry("contributions without parts", "reconcilekit.dev/contributions", "nonsense"),
 	)
 
 	It("is rewritten from what is declared and found", func() {
@@ -223,7 +223,7 @@ var _ = Describe("An inventory that a tenant has written", func() {
 		for i := range 200 {
 			entries = append(entries, fmt.Sprintf("Endpoints/kube-system/e-%d", i))
 		}
-		w.annotate("reconcilekit.github.io/contributions", strings.Join(entries, ","))
+		w.annotate("reconcilekit.dev/contributions", strings.Join(entries, ","))
 		result, sent := w.pass(configMaps(2)())
 		Expect(sent).NotTo(ContainElement(ContainSubstring("/endpoints/")))
 		Expect(result.PruneBlocked).To(HaveOccurred())

@@ -60,7 +60,7 @@ type planned struct {
 	id     applyset.ObjectID
 	hash   uint64
 	memory *childMemory
-	// reach says that an owner reference from owner to child is possible.
+	// reach reports that an owner reference from owner to child is possible.
 	reach bool
 	// manager is the field manager it is written under.
 	manager string
@@ -73,7 +73,7 @@ type planned struct {
 	content map[string]any
 	action  action
 	force   bool
-	// fresh says that live was read from the API server in this pass.
+	// fresh reports that live was read from the API server in this pass.
 	fresh bool
 	// settled are the fields that are sent once, that the object has and
 	// that are ours.
@@ -105,7 +105,7 @@ const (
 	actionRemove
 )
 
-// member says whether the child carries the part-of label.
+// member reports whether the child carries the part-of label.
 func (c *planned) member() bool { return c.child.Mode == Own || c.child.Mode == Once }
 
 // begin locks the memory of the owner; end releases it.
@@ -260,7 +260,7 @@ func (p *pass) resolve(c *planned) error {
 	return nil
 }
 
-// reaches says whether garbage collection follows an owner reference from the
+// reaches reports whether garbage collection follows an owner reference from the
 // owner to a child: within a namespace, and from cluster-scoped owners.
 func (p *pass) reaches(namespace string) bool {
 	if p.group != nil {

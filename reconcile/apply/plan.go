@@ -22,7 +22,7 @@ type Plan struct {
 	Owner *Child
 	// Deletes are the objects that must not exist.
 	Deletes []Deletion
-	// Policy says what a pass does with the plan. Default [Manage].
+	// Policy reports what a pass does with the plan. Default [Manage].
 	Policy Policy
 	// Hold keeps the finalizer on the owner although no child needs it, for
 	// owners that have something outside the cluster to clean up, and, of an
@@ -52,7 +52,7 @@ type Plan struct {
 	Unknown map[schema.GroupKind]error
 }
 
-// Policy says what a pass does with a [Plan].
+// Policy reports what a pass does with a [Plan].
 type Policy int
 
 const (
@@ -82,11 +82,11 @@ type Child struct {
 	// Configuration is a generated apply configuration, the alternative to
 	// Object. It needs apiVersion, kind and name.
 	Configuration runtime.ApplyConfiguration
-	// Mode says how the object relates to the owner. Default [Own].
+	// Mode reports how the object relates to the owner. Default [Own].
 	Mode Mode
 	// Fields are rules for single fields. A field without a rule is owned.
 	Fields []FieldRule
-	// Adoption says whether an object that exists already and was not made
+	// Adoption reports whether an object that exists already and was not made
 	// by this owner may be taken over. Default [AdoptNever].
 	Adoption Adoption
 	// Existing restricts [Once] to a child that exists: it is not created.
@@ -98,7 +98,7 @@ type Child struct {
 	Recreate bool
 }
 
-// Mode says how a child relates to its owner.
+// Mode reports how a child relates to its owner.
 type Mode int
 
 const (

@@ -157,7 +157,7 @@ func (p *pass) decideFresh(c *planned) {
 	p.decideExisting(c)
 }
 
-// appliers says whether another manager that applies may own a planned field.
+// appliers reports whether another manager that applies may own a planned field.
 func (p *pass) appliers(c *planned) bool {
 	entries := c.live.GetManagedFields()
 	for i := range entries {

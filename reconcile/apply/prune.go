@@ -12,7 +12,7 @@ import (
 
 // pruneMemory is what is remembered about the last prune of an owner.
 type pruneMemory struct {
-	// clean says that the last listing found nothing to prune, for the plan
+	// clean reports that the last listing found nothing to prune, for the plan
 	// with this identity, at that time.
 	clean    bool
 	identity uint64
@@ -43,7 +43,7 @@ const (
 	listingPeriod = 10 * time.Minute
 )
 
-// listed says that a listing would find nothing: the plan names the same
+// listed reports that a listing would find nothing: the plan names the same
 // objects as when one found nothing, or nothing was ever made that this
 // process does not remember.
 func (p *pass) listed() bool {
@@ -59,7 +59,7 @@ func (p *pass) listed() bool {
 
 // pruning is what was decided about what is no longer planned.
 type pruning struct {
-	// due says that there is something to carry out, or to confirm.
+	// due reports that there is something to carry out, or to confirm.
 	due bool
 	// surplus are the members to delete, releases the contributions to give
 	// back.
@@ -68,10 +68,10 @@ type pruning struct {
 	// shrunk is the inventory without what is gone, when that is known before
 	// anything is carried out; nil otherwise.
 	shrunk *applyset.Inventory
-	// explain says that the prune is large and explained, which the owner has
+	// explain reports that the prune is large and explained, which the owner has
 	// to say while it lasts.
 	explain bool
-	// held says that the guard has left some of it alone.
+	// held reports that the guard has left some of it alone.
 	held bool
 	look *look
 }
@@ -110,7 +110,7 @@ func (p *pass) decidePrune() {
 	p.decideSurplus()
 }
 
-// pruneFailed says that what is no longer planned is not known, or could not
+// pruneFailed reports that what is no longer planned is not known, or could not
 // be taken off the inventory.
 func (p *pass) pruneFailed(err error) {
 	m := &p.memory.prune

@@ -262,7 +262,7 @@ var _ = Describe("Inventory and prune", func() {
 		w.restart()
 		w.converge(configMaps(1))
 		Expect(w.names()).To(ConsistOf("cm-0"))
-		Expect(w.stored().Annotations).NotTo(HaveKey("reconcilekit.github.io/allow-prune"))
+		Expect(w.stored().Annotations).NotTo(HaveKey("reconcilekit.dev/allow-prune"))
 	})
 
 	It("never deletes an object that has taken the place of one of its own", func() {

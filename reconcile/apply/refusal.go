@@ -22,7 +22,7 @@ import (
 // conflict is one field of a 409 to an apply.
 type conflict struct {
 	ContestedField
-	// update says that the other manager wrote by update, not by apply.
+	// update reports that the other manager wrote by update, not by apply.
 	update bool
 }
 

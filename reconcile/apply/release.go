@@ -23,10 +23,10 @@ type plannedRelease struct {
 	result ObjectResult
 	// found is the object as it was looked at, nil if it does not exist.
 	found *metav1.PartialObjectMetadata
-	// kept says that it stays recorded, as nobody has looked for it, or as
+	// kept reports that it stays recorded, as nobody has looked for it, or as
 	// the object is planned in another mode in which the part stays.
 	kept bool
-	// later says that the next pass decides about it again.
+	// later reports that the next pass decides about it again.
 	later bool
 }
 

@@ -46,7 +46,7 @@ type ObjectResult struct {
 	Outcome Outcome
 	// ResourceVersion is the version after the pass, see Decision.
 	ResourceVersion string
-	// HoldsData says that the object is of one of [Options.GuardedKinds]: that
+	// HoldsData reports that the object is of one of [Options.GuardedKinds]: that
 	// it was pruned or deleted is worth an event.
 	HoldsData bool
 }
@@ -74,10 +74,10 @@ type Result struct {
 	// OwnerErr is the error of the write of the owner's metadata, or of a
 	// plan that is invalid. No child was written then.
 	OwnerErr error
-	// PruneBlocked says that children that are no longer planned were kept,
+	// PruneBlocked reports that children that are no longer planned were kept,
 	// and why. It is not part of Err.
 	PruneBlocked *PruneBlockedError
-	// Finalized says that the owner's finalizer was removed, or was not
+	// Finalized reports that the owner's finalizer was removed, or was not
 	// there, of an owner that is being deleted: it may go.
 	Finalized bool
 	// RequeueAfter asks for another pass, for example to confirm a

@@ -162,7 +162,7 @@ func refusal(req *http.Request, refused *apierrors.StatusError) (*http.Response,
 	}, err
 }
 
-// discovery says that a request is not about objects.
+// discovery reports that a request is not about objects.
 func discovery(path string) bool {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	return (parts[0] == "api" && len(parts) <= 2) || (parts[0] == "apis" && len(parts) <= 3)

@@ -10,7 +10,7 @@ import (
 // ShortenManagedFields returns a cache transform that saves memory and keeps
 // what an engine needs: entries whose manager starts with one of the prefixes
 // stay whole, of others only manager, operation and time remain (and the
-// subresource, which says what kind of writer it is). Give it the field
+// subresource, which reports what kind of writer it is). Give it the field
 // manager, and the former ones while migrating.
 //
 // Objects shortened like this must not be sent back by update: the server

@@ -21,7 +21,7 @@ type trouble struct {
 	until time.Time
 }
 
-// stands says whether nothing has changed that could help.
+// stands reports whether nothing has changed that could help.
 func (t *trouble) stands(intent uint64, uid types.UID, others uint64, now time.Time) bool {
 	return t != nil && t.err != nil && t.intent == intent && t.uid == uid && t.others == others && now.Before(t.until)
 }

@@ -109,7 +109,7 @@ type foreign struct {
 	entry  *metav1.ManagedFieldsEntry
 	fields map[string]any // as in fieldsV1
 	paths  []string
-	// replaced says that they have come in the place of fields of ours.
+	// replaced reports that they have come in the place of fields of ours.
 	replaced bool
 }
 

@@ -84,7 +84,7 @@ func (p *pass) needs(c *planned) error {
 	return nil
 }
 
-// definedBy says whether a definition's name, plural.group, is of this group.
+// definedBy reports whether a definition's name, plural.group, is of this group.
 func definedBy(definition string, gk schema.GroupKind) bool {
 	return gk.Group != "" && len(definition) > len(gk.Group) && definition[len(definition)-len(gk.Group)-1:] == "."+gk.Group
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// Mode says how a child relates to its owner.
+// Mode reports how a child relates to its owner.
 type Mode int
 
 const (
@@ -21,7 +21,7 @@ const (
 	Retained
 )
 
-// Off says what becomes of a child whose When is false.
+// Off reports what becomes of a child whose When is false.
 type Off int
 
 const (
@@ -38,7 +38,7 @@ const (
 type Child[C any] struct {
 	// Template is the name of its template. Required.
 	Template string
-	// When says whether it shall exist. Nil is always.
+	// When reports whether it shall exist. Nil is always.
 	When func(C) bool
 	// Mode is how it relates to the owner. Default Own.
 	Mode Mode

@@ -198,7 +198,7 @@ func value(s *string) string {
 	return *s
 }
 
-// referenced says whether the child carries a controller reference to the owner, through which its events find it.
+// referenced reports whether the child carries a controller reference to the owner, through which its events find it.
 func (a *declaredApplier) referenced(owner client.Object, c child) bool {
 	if _, group := owner.(*Group); group {
 		return false

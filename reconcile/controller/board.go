@@ -119,7 +119,7 @@ func (b *board) owner(key types.NamespacedName) *Group {
 	return g
 }
 
-// watched says whether an owner reads the group.
+// watched reports whether an owner reads the group.
 func (b *board) watched(g *Group) bool {
 	return slices.ContainsFunc(b.readers, func(r *groupReads) bool { return len(r.tracker.concerned(r.index, g)) > 0 })
 }

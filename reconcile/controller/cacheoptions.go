@@ -12,7 +12,7 @@ import (
 
 // Declared is a [Builder] whatever its types.
 type Declared interface {
-	// Describe says what the controller does.
+	// Describe reports what the controller does.
 	Describe(scheme *runtime.Scheme) (Description, error)
 
 	resolved(scheme *runtime.Scheme) (*catalogue, error)

@@ -52,7 +52,7 @@ type Access struct {
 	Cache string `json:"cache"`
 	// Filter is the label selector of the cache; empty keeps all objects.
 	Filter string `json:"filter,omitempty"`
-	// Optional says that the CRD of the kind may be missing.
+	// Optional reports that the CRD of the kind may be missing.
 	Optional bool `json:"optional,omitempty"`
 	// FetchRemoteState, Apply, WriteStatus and Finalize list the verbs of the phases. Reads come from the cache.
 	FetchRemoteState []string `json:"fetchRemoteState,omitempty"`
@@ -71,7 +71,7 @@ const (
 	typeWatches = "Watches"
 )
 
-// Describe says what the controller does. It needs the scheme and no cluster, so that a main function can print the
+// Describe reports what the controller does. It needs the scheme and no cluster, so that a main function can print the
 // page and exit. The error is that of [Builder.SetupWithManager] for the same declarations.
 func (b *Builder[T, F, O]) Describe(scheme *runtime.Scheme) (Description, error) {
 	kinds, err := b.resolved(scheme)
@@ -101,7 +101,7 @@ func (b *Builder[T, F, O]) Describe(scheme *runtime.Scheme) (Description, error)
 
 var _ Declared = (*Builder[reconcile.Owner, any, reconcile.Observation])(nil)
 
-// writes says whether the plan writes the kind.
+// writes reports whether the plan writes the kind.
 func (k *kind) writes() bool {
 	return k.has(purposeOwns, purposeWrites, purposeShares, purposeContributes)
 }

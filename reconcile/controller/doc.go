@@ -62,7 +62,7 @@
 //
 // What a pass of a group found is its status, kept in memory: the members that took part, who was refused and why, and
 // conditions with what kept the children from being made. The controllers of the members read it with [GroupOf] like
-// any object and are woken when it changes; a pass that asks before the first pass of the group is put off, so that a
+// any object and are woken when it changes; a pass that asks before the first pass of the group is deferred, so that a
 // restart changes no status.
 //
 // # No owner at all
@@ -74,7 +74,7 @@
 //
 // # Read-your-writes
 //
-// A pass is put off, not blocked, while the cache does not show what the pass before has written, at most for
+// A pass is deferred, not blocked, while the cache does not show what the pass before has written, at most for
 // apply.Options.LagDeadline, which is also when the engine stops waiting for it and reads live. This holds for every declared kind in any representation and behind any selector. The engine's
 // own requests opt out of the client option EnableReadYourWritesConsistency, which may be switched on for other code of
 // the process; it blocks instead and has no deadline for objects outside a cache selector.

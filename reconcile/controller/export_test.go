@@ -110,7 +110,7 @@ type Observed struct{ observed }
 // See notes the object.
 func (o *Observed) See(object client.Object) { o.see(object) }
 
-// Reached says whether the version was shown in the namespace.
+// Reached reports whether the version was shown in the namespace.
 func (o *Observed) Reached(namespace, version string) bool { return o.reached(namespace, version) }
 
 // Size is the number of namespaces that are kept.

@@ -121,7 +121,7 @@ var _ = Describe("Controllers that share something", func() {
 			Expect(first.SetupWithManager(mgr)).To(Succeed())
 			Expect(controller.New("claims-second", &probe{}).Options(options).SetupWithManager(mgr)).To(MatchError(
 				And(ContainSubstring(`"the-same"`), ContainSubstring(`"claims-first"`), ContainSubstring("Widget"))))
-			options.Apply.FieldManager, options.Apply.Finalizer = "another", "reconcilekit.github.io/the-same"
+			options.Apply.FieldManager, options.Apply.Finalizer = "another", "reconcilekit.dev/the-same"
 			Expect(controller.New("claims-third", &probe{}).Options(options).SetupWithManager(mgr)).To(MatchError(
 				ContainSubstring("Finalizer")))
 			return nil

@@ -47,7 +47,7 @@ type Member struct {
 	UID types.UID
 	// Generation is that of the spec that the group has seen.
 	Generation int64
-	// Refused says why its part is left out of the children. Empty when it is in.
+	// Refused reports why its part is left out of the children. Empty when it is in.
 	Refused string
 }
 
@@ -76,7 +76,7 @@ const (
 	EffectApplied Effect = "Applied"
 )
 
-// Effect says what became of the part of the member; the message is empty unless something is wrong.
+// Effect reports what became of the part of the member; the message is empty unless something is wrong.
 func (g *Group) Effect(member client.Object) (effect Effect, message string) {
 	at := slices.IndexFunc(g.Status.Members, func(m Member) bool { return m.UID == member.GetUID() })
 	if at < 0 {

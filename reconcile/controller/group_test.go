@@ -115,7 +115,7 @@ type reading struct {
 	group reconcile.FetchResult[*controller.Group]
 }
 
-// GetComponentHealth says what became of the part.
+// GetComponentHealth reports what became of the part.
 func (s reading) GetComponentHealth(context.Context) []health.Component {
 	if s.group.HasError() {
 		return []health.Component{{Name: "Part", Errors: []error{s.group.Error}}}

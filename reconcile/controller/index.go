@@ -129,7 +129,7 @@ func (o *owners) add(owner *ownerReads) {
 	}
 }
 
-// remove takes the owner out and says whether nobody is left.
+// remove takes the owner out and reports whether nobody is left.
 func (o *owners) remove(owner *ownerReads) (empty bool) {
 	if o.many != nil {
 		delete(o.many, owner)

@@ -71,7 +71,7 @@ type kind struct {
 	unfiltered sync.Once // guards the complaint that the filter was not installed
 }
 
-// has says whether the kind was declared for one of the purposes.
+// has reports whether the kind was declared for one of the purposes.
 func (k *kind) has(purposes ...purpose) bool {
 	return slices.ContainsFunc(k.declarations, func(d declaration) bool { return slices.Contains(purposes, d.purpose) })
 }

@@ -15,7 +15,7 @@ type KindOption interface{ applyToKind(d *declaration) }
 type kindFlag string
 
 const (
-	// Optional says that the CRD of the kind may be missing. While it is, reads find nothing ([AbsentError], which is a
+	// Optional reports that the CRD of the kind may be missing. While it is, reads find nothing ([AbsentError], which is a
 	// NotFound, and empty lists) and children of the kind are left out of the plan; when it appears, the kind is watched and
 	// the owners that asked for it are woken, without a restart.
 	Optional kindFlag = "Optional"

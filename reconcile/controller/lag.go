@@ -43,7 +43,7 @@ func (o *observed) see(object client.Object) {
 	o.versions[object.GetNamespace()] = version
 }
 
-// reached says whether the informer has shown the version or a later one. Versions that cannot be compared count as
+// reached reports whether the informer has shown the version or a later one. Versions that cannot be compared count as
 // reached: nothing could ever be waited for.
 func (o *observed) reached(namespace, version string) bool {
 	o.mu.Lock()
@@ -63,7 +63,7 @@ type write struct {
 	version string // empty for a deletion
 }
 
-// lag puts off the pass of an owner while the cache does not show what the pass before has written, so that no pass
+// lag defers the pass of an owner while the cache does not show what the pass before has written, so that no pass
 // decides on a world that the owner itself has changed since. It works on the engine's results and on declared kinds
 // only, in any representation and with any selector; every wait ends at the deadline.
 type lag struct {
@@ -95,7 +95,7 @@ func (l *lag) wrote(owner types.NamespacedName, now time.Time, writes []write) {
 	l.pending[owner] = waiting{since: now, writes: append(l.pending[owner].writes, writes...)}
 }
 
-// behind says whether the cache lags behind the writes of the owner, and whether the deadline has put an end to that.
+// behind reports whether the cache lags behind the writes of the owner, and whether the deadline has put an end to that.
 func (l *lag) behind(owner types.NamespacedName, now time.Time) (behind, expired bool) {
 	l.mu.Lock()
 	w, known := l.pending[owner]
@@ -120,7 +120,7 @@ func (l *lag) behind(owner types.NamespacedName, now time.Time) (behind, expired
 	return true, false
 }
 
-// shown says whether the cache shows the write or something later.
+// shown reports whether the cache shows the write or something later.
 func (l *lag) shown(w write) bool {
 	if w.version != "" && w.kind.seen.reached(w.key.Namespace, w.version) {
 		return true
@@ -168,7 +168,7 @@ func (c *cachedReads) written(result apply.Result, children []child) []write {
 	return writes
 }
 
-// cachesChild says whether the selector of the kind's cache lets the child in, as far as its planned labels tell.
+// cachesChild reports whether the selector of the kind's cache lets the child in, as far as its planned labels tell.
 func (k *kind) cachesChild(key types.NamespacedName, children []child) bool {
 	if k.filter == nil {
 		return true

@@ -62,7 +62,7 @@ func newObserver(registry prometheus.Registerer, name string, next reconcile.Obs
 	o.requeues, errs[4] = registered(registry,
 		counter("requeues_total", "Passes that end with another one to come, by cause.", "cause"))
 	o.late, errs[5] = registered(registry,
-		counter("cache_lag_total", "Passes put off for a cache that did not show the last write, by how that ended.", "result"))
+		counter("cache_lag_total", "Passes deferred for a cache that did not show the last write, by how that ended.", "result"))
 	o.errors, errs[6] = registered(registry, counter("errors_total",
 		"Errors of passes, retried or not, by category and by the kind of the object that could not be written.", "category", "kind"))
 	return o, errors.Join(errs[:]...)
@@ -155,7 +155,7 @@ func (o *observer) waited(expired bool) {
 		o.late.WithLabelValues(o.name, "expired").Inc()
 		return
 	}
-	o.late.WithLabelValues(o.name, "put off").Inc()
+	o.late.WithLabelValues(o.name, "deferred").Inc()
 }
 
 // state collects, when it is scraped, what is counted rather than added up: owners by condition, paused ones, and tracked reads. It

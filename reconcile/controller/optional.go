@@ -142,7 +142,7 @@ func (g *gate) watchCRDs(ctx context.Context) error {
 	return err
 }
 
-// concerns says whether a CRD, whose name is plural.group, is of the group of an optional kind.
+// concerns reports whether a CRD, whose name is plural.group, is of the group of an optional kind.
 func (g *gate) concerns(crd string) bool {
 	_, group, _ := strings.Cut(crd, ".")
 	for _, w := range g.watchers {

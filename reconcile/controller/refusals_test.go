@@ -68,7 +68,7 @@ type refusal struct {
 	words            []string
 	// hidden must show nowhere.
 	hidden string
-	// eventless says that the namespace takes no event any more.
+	// eventless reports that the namespace takes no event any more.
 	eventless bool
 }
 

@@ -69,7 +69,7 @@ func (s shelf) PlanResources(_ context.Context, _ reconcile.ReconcileContext[*co
 	return plan, nil
 }
 
-// GetComponentHealth says which books were left out.
+// GetComponentHealth reports which books were left out.
 func (b books) GetComponentHealth(context.Context) []health.Component {
 	return []health.Component{{Name: "Books", State: health.Ready, Reason: "Listed", Message: "left out: " + b.Value.SkippedText()}}
 }

@@ -69,7 +69,7 @@ func (w *wakes) take(owner types.NamespacedName) (wake, bool) {
 	return first, known
 }
 
-// log tells what woke the pass, at V(1).
+// log reports what woke the pass, at V(1).
 func (w wake) log(logger logr.Logger) {
 	logger.V(1).Info("woken", "event", w.event, "kind", printKind(w.kind),
 		"by", klog.KRef(w.object.Namespace, w.object.Name), "fieldManager", w.manager, "more", w.more)

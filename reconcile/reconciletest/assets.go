@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// ErrNoControlPlane says that neither a kubeconfig nor the binaries of a
+// ErrNoControlPlane reports that neither a kubeconfig nor the binaries of a
 // control plane are there. Its text says what would help.
 var ErrNoControlPlane = errors.New("no control plane: set KUBEBUILDER_ASSETS to a folder with etcd and kube-apiserver, " +
 	"or " + EnvKubeconfig + " to a kubeconfig")

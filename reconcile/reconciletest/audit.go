@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// ErrNoAuditLog says that there is no audit log to read. The error that wraps
-// it says why: the environment does not run, it runs on a given cluster, or
+// ErrNoAuditLog reports that there is no audit log to read. The error that wraps
+// it reports why: the environment does not run, it runs on a given cluster, or
 // nobody set [Environment.Audit].
 var ErrNoAuditLog = errors.New("no audit log")
 

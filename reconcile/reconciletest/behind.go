@@ -258,7 +258,7 @@ func (r *Rights) Without(t testing.TB, name string, do func()) {
 	}
 }
 
-// lacksRight says that a request was refused for want of a right: a namespace that is being deleted answers 403, too.
+// lacksRight reports that a request was refused for want of a right: a namespace that is being deleted answers 403, too.
 func lacksRight(e AuditEntry) bool {
 	return e.Code == http.StatusForbidden && !strings.Contains(e.Message, "because it is being terminated")
 }
@@ -316,7 +316,7 @@ func (r *Rights) grant(t testing.TB, rules []rbacv1.PolicyRule, right right, wan
 	}
 }
 
-// existing says whether the environment runs on a given cluster.
+// existing reports whether the environment runs on a given cluster.
 func (e *Environment) existing() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

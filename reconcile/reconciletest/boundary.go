@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// errNoFiles says that nothing was looked at, so that nothing can be said.
+// errNoFiles reports that nothing was looked at, so that nothing can be said.
 var errNoFiles = errors.New("there is no Go file to look at")
 
 // Boundary fails the test for each place in the Go files of a folder, and of those below it, that goes around the SDK; see
@@ -113,7 +113,7 @@ func look(file *ast.File, tell func(at token.Pos, what string)) {
 	})
 }
 
-// isContext says whether an argument is a context by its name: ctx, or a call that returns one.
+// isContext reports whether an argument is a context by its name: ctx, or a call that returns one.
 func isContext(argument ast.Expr) bool {
 	call, ok := argument.(*ast.CallExpr)
 	if !ok {
@@ -123,7 +123,7 @@ func isContext(argument ast.Expr) bool {
 	return ok && (called.Sel.Name == "Context" || named(called.X, "context"))
 }
 
-// named says whether an expression is a variable or field whose name ends so.
+// named reports whether an expression is a variable or field whose name ends so.
 func named(expression ast.Expr, suffix string) bool {
 	name := ""
 	switch e := expression.(type) {

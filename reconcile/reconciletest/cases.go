@@ -48,7 +48,7 @@ func (e *explorer) cases() []testCase {
 	return cases
 }
 
-// drawing says how many cases are drawn, 0 for all, and by which seed.
+// drawing reports how many cases are drawn, 0 for all, and by which seed.
 func drawing(system System) (limit int, seed uint64, err error) {
 	limit, seed = system.Cases, 1
 	if text := os.Getenv(EnvCases); text == "all" {

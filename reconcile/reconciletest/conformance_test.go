@@ -219,7 +219,7 @@ func deleting(u *unstructured.Unstructured) string {
 	return ", being deleted with grace " + grace
 }
 
-// shows says what is in fields of the object, as JSON.
+// shows reports what is in fields of the object, as JSON.
 func (w *teller) shows(ctx context.Context, u *unstructured.Unstructured, fields ...string) {
 	live := w.live(ctx, u)
 	if live == nil {
@@ -237,7 +237,7 @@ func (w *teller) shows(ctx context.Context, u *unstructured.Unstructured, fields
 	w.say("%s is %s", strings.Join(fields, "."), data)
 }
 
-// ownership says who owns what.
+// ownership reports who owns what.
 func (w *teller) ownership(ctx context.Context, u *unstructured.Unstructured) {
 	live := w.live(ctx, u)
 	var lines []string

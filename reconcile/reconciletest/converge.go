@@ -55,9 +55,9 @@ const (
 type Finding struct {
 	// Case names the fault and where it happened. With [EnvCase] it runs alone.
 	Case string
-	// Check says what was broken.
+	// Check reports what was broken.
 	Check Check
-	// Message says how, with a diff where that helps: "-" for want, "+" for got.
+	// Message reports how, with a diff where that helps: "-" for want, "+" for got.
 	Message string
 }
 
@@ -73,7 +73,7 @@ type Exploration struct {
 	Cases, Left int
 	// Passes is the number of passes of all runs.
 	Passes int
-	// Trace tells what was sent in the one case that [EnvCase] has asked for.
+	// Trace reports what was sent in the one case that [EnvCase] has asked for.
 	Trace []string
 	// Findings are sorted by case; none means that the system converges.
 	Findings []Finding
@@ -258,7 +258,7 @@ func stepNames(steps []step) []string {
 	return names
 }
 
-// unsteady says that already the runs without faults have no end that others could be compared with.
+// unsteady reports that already the runs without faults have no end that others could be compared with.
 func (e *explorer) unsteady() bool {
 	return slices.ContainsFunc(e.out.Findings, func(f Finding) bool { return f.Check == CheckRest || f.Check == CheckQuiet })
 }

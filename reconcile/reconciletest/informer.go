@@ -190,7 +190,7 @@ func (v *view) sync() error {
 	return nil
 }
 
-// advance lets the cache catch up by one step and says whether it was behind.
+// advance lets the cache catch up by one step and reports whether it was behind.
 func (v *view) advance() bool {
 	v.mu.Lock()
 	behind := false

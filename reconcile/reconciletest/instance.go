@@ -142,7 +142,7 @@ func (i *instance) end() {
 	}
 }
 
-// dead says whether the instance has crashed.
+// dead reports whether the instance has crashed.
 func (i *instance) dead() bool {
 	i.wire.mu.Lock()
 	defer i.wire.mu.Unlock()
@@ -156,7 +156,7 @@ const quiet = 10 * time.Minute
 // maxIdle is how many passes in a row may change nothing before rest: a poll every 20 seconds stays below it.
 const maxIdle = 30
 
-// RestlessError says that the passes do not come to an end.
+// RestlessError reports that the passes do not come to an end.
 type RestlessError struct {
 	// Passes is how many there were, Idle how many of the last ones changed nothing.
 	Passes, Idle int
@@ -164,7 +164,7 @@ type RestlessError struct {
 	Last string
 }
 
-// Error says how many passes there were, and of what sort.
+// Error reports how many passes there were, and of what sort.
 func (e *RestlessError) Error() string {
 	if e.Idle >= maxIdle {
 		return fmt.Sprintf("hot retry: %d passes in a row for %s, within %s, have changed nothing and asked for another one",

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// Without says which parts of the SDK an operator has to do without, see [Needs]. At least one is set.
+// Without reports which parts of the SDK an operator has to do without, see [Needs]. At least one is set.
 type Without struct {
 	// Apply is the writing of children: a create or patch of an object of any kind but those of System.Owners is
 	// acknowledged and not sent.
@@ -89,7 +89,7 @@ type poorManager struct {
 func (m poorManager) GetClient() client.Client { return poorClient{m.testManager.GetClient(), m} }
 func (m poorManager) GetCache() cache.Cache    { return poorCache{m.testManager.GetCache(), m} }
 
-// owns says whether an object is of a kind that the controllers are for.
+// owns reports whether an object is of a kind that the controllers are for.
 func (m poorManager) owns(object runtime.Object) bool {
 	gvk, err := apiutil.GVKForObject(object, m.GetScheme())
 	return err == nil && slices.Contains(m.owners, gvk.GroupKind())

@@ -137,7 +137,7 @@ func (e *explorer) checkDeletes(c testCase, r *run) {
 	}
 }
 
-// absent says that an object is not there at the end of the runs without faults.
+// absent reports that an object is not there at the end of the runs without faults.
 func (e *explorer) absent(last step, object string) bool {
 	end := e.ends[last]
 	return end != nil && end.state[object] == nil
@@ -220,7 +220,7 @@ func (e *explorer) concerned(claimed map[types.UID]call, c call) []call {
 	return all[len(all)-1:]
 }
 
-// changedOutside says whether somebody else has changed the world after one pass and before another.
+// changedOutside reports whether somebody else has changed the world after one pass and before another.
 func (i *instance) changedOutside(from, to int) bool {
 	for pass := from; pass < to; pass++ {
 		if i.outside[pass] {

@@ -177,7 +177,7 @@ func (p *plain) keys(owner *widget.Widget) string {
 	return strings.Join(keys, ",")
 }
 
-// ensure creates or updates a child and says whether it was created.
+// ensure creates or updates a child and reports whether it was created.
 func (p *plain) ensure(ctx context.Context, owner *widget.Widget, child *corev1.ConfigMap) (bool, error) {
 	if child.Namespace == owner.Namespace {
 		if err := controllerutil.SetControllerReference(owner, child, p.Scheme()); err != nil {

@@ -212,7 +212,7 @@ func (r *run) deleted() map[string]bool {
 	return out
 }
 
-// trace tells what was sent, a line each.
+// trace reports what was sent, a line each.
 func (r *run) trace() []string {
 	var lines []string
 	for _, c := range r.calls {

@@ -172,7 +172,7 @@ func (q *queue) ShutDown() { q.stopOnce.Do(func() { close(q.stop) }) }
 // ShutDownWithDrain is ShutDown: passes run one at a time, so none is under way.
 func (q *queue) ShutDownWithDrain() { q.ShutDown() }
 
-// ShuttingDown says whether ShutDown was called.
+// ShuttingDown reports whether ShutDown was called.
 func (q *queue) ShuttingDown() bool {
 	select {
 	case <-q.stop:

@@ -32,9 +32,9 @@ type Request struct {
 	FieldManager string
 	// Path is set only when Resource is empty.
 	Path string
-	// DryRun tells that the server is asked to store nothing.
+	// DryRun reports that the server is asked to store nothing.
 	DryRun bool
-	// Informer tells that the request keeps a cache: a watch, or a list that
+	// Informer reports that the request keeps a cache: a watch, or a list that
 	// accepts cached data by naming a resource version.
 	Informer bool
 }

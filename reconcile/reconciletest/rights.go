@@ -10,7 +10,7 @@ import (
 // ErrNotDeclared is inside the Forbidden error of a request that [System.Rules] do not cover.
 var ErrNotDeclared = errors.New("the rights of the system do not cover it")
 
-// allowed says whether one of the rules covers the request, by the logic of Kubernetes' RBAC authoriser.
+// allowed reports whether one of the rules covers the request, by the logic of Kubernetes' RBAC authoriser.
 func allowed(rules []rbacv1.PolicyRule, request Request) bool {
 	verb, resource := verbOf(request), resourceOf(request)
 	if request.Verb == "create" && request.Subresource == "" {

@@ -117,7 +117,7 @@ func (w *world) finds(obj client.Object) (name string, found bool) {
 	return objectName(gvk, key), err != nil || items[key] != nil
 }
 
-// differs says how an object is not what is wanted of it, "" when it is.
+// differs reports how an object is not what is wanted of it, "" when it is.
 func (w *world) differs(obj client.Object) string {
 	wanted := obj.DeepCopyObject().(client.Object) //nolint:forcetypeassert // as above
 	gvk, err := w.place(wanted)

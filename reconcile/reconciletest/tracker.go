@@ -329,7 +329,7 @@ func (t *tracker) register(gvk schema.GroupVersionKind) {
 	t.scheme.AddKnownTypeWithName(gvk.GroupVersion().WithKind(gvk.Kind+"List"), &unstructured.UnstructuredList{})
 }
 
-// hasGeneration says whether the server counts generations for a kind: those with a spec, save a few old ones.
+// hasGeneration reports whether the server counts generations for a kind: those with a spec, save a few old ones.
 func hasGeneration(u *unstructured.Unstructured) bool {
 	gvk := u.GroupVersionKind()
 	if gvk.Group == "" {

@@ -42,7 +42,7 @@ type Verdict struct {
 	Category string `json:"category"`
 	Reason   string `json:"reason,omitempty"`
 	Message  string `json:"message,omitempty"`
-	// Cause says that there is an error behind it.
+	// Cause reports that there is an error behind it.
 	Cause bool `json:"cause,omitempty"`
 }
 
@@ -104,7 +104,7 @@ func sentinels() []sentinel {
 	return []sentinel{{"canceled", context.Canceled}, {"deadline exceeded", context.DeadlineExceeded}}
 }
 
-// classified says whether the error brings its own category, which beats an answer of the API server.
+// classified reports whether the error brings its own category, which beats an answer of the API server.
 func classified(err error) bool {
 	var known *health.Error
 	var knows health.Classified

@@ -29,7 +29,7 @@ type Recording struct {
 	Request Key `json:"request"`
 	// Now is the time of the pass.
 	Now Time `json:"now"`
-	// Redacted says what is hidden; nil is nothing.
+	// Redacted reports what is hidden; nil is nothing.
 	Redacted *Redaction `json:"redacted,omitempty"`
 	// Owner is the owner as the cache had it.
 	Owner Content `json:"owner"`
@@ -61,7 +61,7 @@ type Key struct {
 	Name      string `json:"name"`
 }
 
-// Redaction says what a recording hides.
+// Redaction reports what a recording hides.
 type Redaction struct {
 	// Values is the number of different values of secrets that were replaced in what the pass saw.
 	Values int `json:"values"`
@@ -138,7 +138,7 @@ type Write struct {
 	Object Content `json:"object,omitzero"`
 	// Managed are the types of the conditions that are the controller's.
 	Managed []string `json:"managed,omitempty"`
-	// Written says that something was written.
+	// Written reports that something was written.
 	Written bool `json:"written"`
 	// Error is why the write failed.
 	Error *Error `json:"error,omitempty"`

@@ -28,7 +28,7 @@ type ReplayOptions struct {
 	Restore func(q Query, e *Error) error
 }
 
-// UnrecordedReadError says that a phase has read what the recorded pass did not read.
+// UnrecordedReadError reports that a phase has read what the recorded pass did not read.
 type UnrecordedReadError struct {
 	// Query is the read.
 	Query Query

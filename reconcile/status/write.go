@@ -139,7 +139,7 @@ func conditionsForm(o ownership) form {
 	return unknown
 }
 
-// NoSubresourceError says that a kind has no status subresource, without which no status can be stored.
+// NoSubresourceError reports that a kind has no status subresource, without which no status can be stored.
 type NoSubresourceError struct {
 	// GVK is the kind.
 	GVK schema.GroupVersionKind

@@ -46,12 +46,12 @@ func findCache(service *aimv1alpha1.AIMService, t *template, caches []aimv1alpha
 	return found[0]
 }
 
-// needsCache says whether there are weights to cache.
+// needsCache reports whether there are weights to cache.
 func (obs ServiceObservation) needsCache() bool {
 	return obs.template != nil && len(obs.template.Status.ModelSources) > 0
 }
 
-// cacheReady says whether there is a cache and it can be used.
+// cacheReady reports whether there is a cache and it can be used.
 func (obs ServiceObservation) cacheReady() bool {
 	return obs.cache != nil && obs.cache.Status.Status == aimv1alpha1.AIMStatusReady
 }
@@ -85,7 +85,7 @@ func (obs ServiceObservation) newCache() (*aimv1alpha1.AIMTemplateCache, error) 
 	}, nil
 }
 
-// cacheHealth tells how the cache is.
+// cacheHealth reports how the cache is.
 func (obs ServiceObservation) cacheHealth() health.Component {
 	if !obs.needsCache() {
 		return health.Component{}

@@ -72,7 +72,7 @@ func (c *TemplateCandidate) gpuCount() int32 {
 	return cmp.Or(count, c.profile().GPUCount)
 }
 
-// unavailable says why the candidate cannot be used now, empty when it can.
+// unavailable reports why the candidate cannot be used now, empty when it can.
 func (c *TemplateCandidate) unavailable() string {
 	switch status := c.Status.Status; status {
 	case aimv1alpha1.AIMStatusReady:
@@ -85,7 +85,7 @@ func (c *TemplateCandidate) unavailable() string {
 	}
 }
 
-// matches says whether the candidate is what the overrides ask for. What a
+// matches reports whether the candidate is what the overrides ask for. What a
 // candidate does not say about its GPUs matches no wish; the precision auto asks
 // for nothing.
 func (c *TemplateCandidate) matches(overrides *aimv1alpha1.AIMServiceOverrides) bool {

@@ -32,7 +32,7 @@ func New() *controller.Builder[*aimv1alpha1.AIMService, ServiceFetchResult, Serv
 	return declare(&ServiceReconciler{})
 }
 
-// declare says what the phases read and write.
+// declare reports what the phases read and write.
 func declare(
 	reconciler reconcile.Reconciler[*aimv1alpha1.AIMService, ServiceFetchResult, ServiceObservation],
 ) *controller.Builder[*aimv1alpha1.AIMService, ServiceFetchResult, ServiceObservation] {

@@ -12,7 +12,7 @@ import (
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 )
 
-// reach says which services an object concerns.
+// reach reports which services an object concerns.
 type reach int
 
 const (
@@ -36,11 +36,11 @@ type edge struct {
 	// leave takes the object out of what is selected, and back; nil where that cannot be.
 	leave func(o client.Object, out bool)
 	reach reach
-	// labels says that only labels matter.
+	// labels reports that only labels matter.
 	labels bool
-	// graceful says that the API server changes the object before it deletes it: a finalizer keeps the two apart.
+	// graceful reports that the API server changes the object before it deletes it: a finalizer keeps the two apart.
 	graceful bool
-	// owner says that the object is a service, too, which its own change wakes, and which is not made and deleted here.
+	// owner reports that the object is a service, too, which its own change wakes, and which is not made and deleted here.
 	owner bool
 }
 

@@ -20,7 +20,7 @@ var PlanRoute = httpRoute
 // NamesOf derives the names of a service's children.
 var NamesOf = namesOf
 
-// Explain says why a selection selected nothing.
+// Explain reports why a selection selected nothing.
 var Explain = explain
 
 // Selector is the selection of a template.

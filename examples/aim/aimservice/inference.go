@@ -74,7 +74,7 @@ func firstModelID(sources []aimv1alpha1.AIMModelSource) string {
 	return sources[0].ModelID
 }
 
-// autoscaled says whether KEDA decides on the replicas.
+// autoscaled reports whether KEDA decides on the replicas.
 func autoscaled(spec *aimv1alpha1.AIMServiceSpec) bool {
 	return spec.MinReplicas != nil || spec.MaxReplicas != nil || spec.AutoScaling != nil
 }

@@ -54,7 +54,7 @@ func (f ModelFetchResult) resolved() *model {
 	return nil
 }
 
-// ready says whether there is a model and it can be used.
+// ready reports whether there is a model and it can be used.
 func (m *model) ready() bool { return m != nil && m.status == aimv1alpha1.AIMStatusReady }
 
 // fetchModel finds the model of a service: the one that it uses already while that
@@ -184,7 +184,7 @@ func (f ModelFetchResult) newModel(service *aimv1alpha1.AIMService) *aimv1alpha1
 	return out
 }
 
-// modelHealth tells how the model is.
+// modelHealth reports how the model is.
 func (obs ServiceObservation) modelHealth() health.Component {
 	c := health.Component{Name: "Model", Dependency: health.Upstream}
 	if obs.newModel != nil {
@@ -197,7 +197,7 @@ func (obs ServiceObservation) modelHealth() health.Component {
 	return c
 }
 
-// dependencyHealth tells how a model or a template is by the word of its status.
+// dependencyHealth reports how a model or a template is by the word of its status.
 func dependencyHealth(c health.Component, what string, status aimv1alpha1.AIMStatus, ready, notReady string) health.Component {
 	c.State, c.Reason, c.Message = health.Progressing, notReady, fmt.Sprintf("%s is %s", what, cmp.Or(status, "without status"))
 	switch status {

@@ -26,7 +26,7 @@ const (
 )
 
 // GenerateModelName returns the name of the model that is made for an image. The
-// error says why the image is no valid reference.
+// error reports why the image is no valid reference.
 func GenerateModelName(imageURI string) (string, error) {
 	imageURI = strings.TrimSpace(imageURI)
 	image, err := naming.ParseImage(imageURI)

@@ -39,10 +39,10 @@ func (*ServiceReconciler) ComposeState(
 	return obs
 }
 
-// running says whether the service has its InferenceService.
+// running reports whether the service has its InferenceService.
 func (f ServiceFetchResult) running() bool { return f.isvc.Value != nil }
 
-// GetComponentHealth says how each part of the service is.
+// GetComponentHealth reports how each part of the service is.
 func (obs ServiceObservation) GetComponentHealth(context.Context) []health.Component {
 	if obs.service == nil { // while the service is being deleted nothing is observed
 		return nil
@@ -110,7 +110,7 @@ func (obs ServiceObservation) hpaHealth() health.Component {
 	return c
 }
 
-// routeHealth tells how the route does. Nothing that is wrong with it keeps the
+// routeHealth reports how the route does. Nothing that is wrong with it keeps the
 // model from being served, except that a Gateway must be named.
 func (obs ServiceObservation) routeHealth() health.Component {
 	c := health.Component{Name: "HTTPRoute", Dependency: health.Downstream, Child: true, State: health.Degraded}

@@ -23,7 +23,7 @@ const (
 	reasonAmbiguous = "TemplateSelectionAmbiguous"
 )
 
-// CandidateEvaluation says what became of a candidate.
+// CandidateEvaluation reports what became of a candidate.
 type CandidateEvaluation struct {
 	// Candidate that was evaluated.
 	Candidate TemplateCandidate
@@ -47,7 +47,7 @@ type SelectionDiagnostics struct {
 	AfterOverridesFilter int
 	// AfterGPUAvailabilityFilter find their GPU in the cluster.
 	AfterGPUAvailabilityFilter int
-	// UnoptimizedTemplatesWereFiltered says that some were left out for not being optimized.
+	// UnoptimizedTemplatesWereFiltered reports that some were left out for not being optimized.
 	UnoptimizedTemplatesWereFiltered bool
 }
 
@@ -59,13 +59,13 @@ type TemplateSelectionResult struct {
 	SelectedClusterTemplate *aimv1alpha1.AIMClusterServiceTemplate
 	// CandidateCount is the number of equally good candidates.
 	CandidateCount int
-	// TemplatesExistButNotReady says that there are templates, and none of them is ready.
+	// TemplatesExistButNotReady reports that there are templates, and none of them is ready.
 	TemplatesExistButNotReady bool
 	// SelectionReason says in one word why none was selected.
 	SelectionReason string
 	// SelectionMessage says to a person why none was selected.
 	SelectionMessage string
-	// MatchingResults says what became of each candidate.
+	// MatchingResults reports what became of each candidate.
 	MatchingResults []CandidateEvaluation
 	// Error of reading the candidates.
 	Error error
@@ -211,7 +211,7 @@ func availableGPUs(ctx context.Context, r reconcile.Reader, candidates []Templat
 	return gpu.Available(read.Value.Items), read.Error
 }
 
-// inUse says whether the service runs with the candidate, or with what its overrides
+// inUse reports whether the service runs with the candidate, or with what its overrides
 // make of it.
 func inUse(service *aimv1alpha1.AIMService, c *TemplateCandidate) bool {
 	used := service.Status.ResolvedTemplate
@@ -222,7 +222,7 @@ func inUse(service *aimv1alpha1.AIMService, c *TemplateCandidate) bool {
 	return err == nil && used.Name == name
 }
 
-// explain says what a selection has found, and why it has selected none.
+// explain reports what a selection has found, and why it has selected none.
 func explain(modelName string, result templates.Result[TemplateCandidate]) *TemplateSelectionResult {
 	counts := diagnose(result)
 	out := &TemplateSelectionResult{

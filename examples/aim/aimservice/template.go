@@ -71,7 +71,7 @@ func (f TemplateFetchResult) resolved() *template {
 	return templateOf(f.derived.Value)
 }
 
-// ready says whether there is a template and it can be used.
+// ready reports whether there is a template and it can be used.
 func (t *template) ready() bool { return t != nil && t.Status.Status == aimv1alpha1.AIMStatusReady }
 
 // fetchTemplate finds the template of a service for a model: the one that it names
@@ -121,7 +121,7 @@ func (obs ServiceObservation) derivedTemplate(base *template) *aimv1alpha1.AIMSe
 	return out
 }
 
-// templateHealth tells how the template is.
+// templateHealth reports how the template is.
 func (obs ServiceObservation) templateHealth() health.Component {
 	c := health.Component{Name: "Template", Dependency: health.Upstream}
 	f := obs.templates

@@ -28,7 +28,7 @@ type vector struct {
 type decision struct {
 	// Text says it to a person.
 	Text string `json:"decision"`
-	// Kept says that it does the same.
+	// Kept reports that it does the same.
 	Kept bool `json:"kept,omitempty"`
 	// Expected is what it does instead.
 	Expected any `json:"expected,omitempty"`

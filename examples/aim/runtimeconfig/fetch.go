@@ -50,7 +50,7 @@ func (f Result) Env() []corev1.EnvVar {
 	return f.Merged.Env
 }
 
-// Health tells how the runtime config is: one that is named must exist. Without one, and none needed, it does not apply.
+// Health reports how the runtime config is: one that is named must exist. Without one, and none needed, it does not apply.
 func (f Result) Health() health.Component {
 	c := health.Component{Name: "RuntimeConfig", Dependency: health.Upstream}
 	switch err := cmp.Or(f.upper.Failure(), f.lower.Failure()); {

@@ -51,7 +51,7 @@ func (Reconciler) Finalize(_ context.Context, _ reconcile.ReconcileContext[*maas
 	return backend.Leave(w.policy, w.parts), nil
 }
 
-// DecorateStatus says how each generated policy is.
+// DecorateStatus reports how each generated policy is.
 func (Reconciler) DecorateStatus(status *maasv1alpha1.MaaSAuthPolicyStatus, cm *conditions.Manager, w *world) {
 	status.AuthPolicies = nil
 	missing, unready, failed := 0, 0, ""

@@ -49,7 +49,7 @@ func FetchRoute(
 	return reconcile.FetchResult[*gatewayv1.HTTPRoute]{Value: &routes.Value.Items[0]}
 }
 
-// Gone says why the model does not count any more; empty when it does.
+// Gone reports why the model does not count any more; empty when it does.
 func (m Model) Gone() string {
 	switch {
 	case m.Ref.IsNotFound():
@@ -60,10 +60,10 @@ func (m Model) Gone() string {
 	return ""
 }
 
-// Served says whether the model counts and has a route.
+// Served reports whether the model counts and has a route.
 func (m Model) Served() bool { return m.Ref.OK() && m.Gone() == "" && m.Route.Value != nil }
 
-// ErrUnsafe says that a name could end a string in an expression.
+// ErrUnsafe reports that a name could end a string in an expression.
 func ErrUnsafe(names ...string) error {
 	for _, name := range names {
 		for _, r := range name {

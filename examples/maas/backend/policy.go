@@ -72,7 +72,7 @@ func (p Policy) For(model Model, members []string, spec map[string]any) *unstruc
 	return policy
 }
 
-// State says how the policy of a model is, from its conditions.
+// State reports how the policy of a model is, from its conditions.
 func (p Policy) State(model types.NamespacedName, policy reconcile.FetchResult[*unstructured.Unstructured]) maasv1alpha1.ResourceRefStatus {
 	key, list := p.Key(model), Conditions(policy.Value)
 	unready := func(reason maasv1alpha1.Reason, message string) maasv1alpha1.ResourceRefStatus {

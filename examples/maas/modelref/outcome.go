@@ -103,7 +103,7 @@ func parent(ref gatewayv1.ParentReference, namespace string) types.NamespacedNam
 	return backend.Key(namespace, string(ref.Name))
 }
 
-// accepted says whether the gateway has taken the route.
+// accepted reports whether the gateway has taken the route.
 func (w *world) accepted() bool {
 	route := w.route.Value
 	return slices.ContainsFunc(route.Status.Parents, func(p gatewayv1.RouteParentStatus) bool {

@@ -77,7 +77,7 @@ func (Reconciler) Finalize(_ context.Context, _ reconcile.ReconcileContext[*maas
 	return backend.Leave(w.subscription, w.parts), nil
 }
 
-// DecorateStatus says how each model and its limits are.
+// DecorateStatus reports how each model and its limits are.
 func (Reconciler) DecorateStatus(status *maasv1alpha1.MaaSSubscriptionStatus, cm *conditions.Manager, w *world) {
 	status.ModelRefStatuses, status.TokenRateLimitStatuses = nil, nil
 	unavailable, refused, unaccepted := 0, "", 0
@@ -145,7 +145,7 @@ func states(part backend.Part) (maasv1alpha1.ResourceRefStatus, maasv1alpha1.Tok
 	return ref, limit
 }
 
-// announcePeers says who has the same priority.
+// announcePeers reports who has the same priority.
 func (w *world) announcePeers(cm *conditions.Manager) {
 	var names []string
 	for i := range w.peers.Value.Items {

@@ -107,7 +107,7 @@ func refOf(s *maasv1alpha1.MaaSSubscription, model types.NamespacedName) *maasv1
 	return &maasv1alpha1.ModelSubscriptionRef{}
 }
 
-// valid says what is wrong with the limits of a subscription for a model, which
+// valid reports what is wrong with the limits of a subscription for a model, which
 // the API server's validation does not see.
 func valid(s *maasv1alpha1.MaaSSubscription, model types.NamespacedName) error {
 	ref := refOf(s, model)

@@ -41,10 +41,10 @@ func (o outcome) detail(conditionType string, status metav1.ConditionStatus, rea
 	return o
 }
 
-// idle says whether the tenant is switched off.
+// idle reports whether the tenant is switched off.
 func (w *world) idle() bool { return w.managementWish == unmanaged || w.managementWish == removed }
 
-// halfNamed says whether only a part of the gateway's name is given.
+// halfNamed reports whether only a part of the gateway's name is given.
 func (w *world) halfNamed() bool { return (w.gatewayKey.Name == "") != (w.gatewayKey.Namespace == "") }
 
 // judge finds the first thing that is in the way.
@@ -85,7 +85,7 @@ func (w *world) judge() outcome {
 	return w.judgePlatform(met)
 }
 
-// judgePlatform says how the platform is that was installed.
+// judgePlatform reports how the platform is that was installed.
 func (w *world) judgePlatform(o outcome) outcome {
 	warnings := strings.Join(w.warnings(), "; ")
 	if warnings == "" {
@@ -104,7 +104,7 @@ func (w *world) judgePlatform(o outcome) outcome {
 	return o.detail(deployments, metav1.ConditionTrue, "DeploymentsReady", "")
 }
 
-// databaseMissing says why the API could not store keys.
+// databaseMissing reports why the API could not store keys.
 func (w *world) databaseMissing() string {
 	if w.database.IsNotFound() {
 		return fmt.Sprintf("database Secret '%s' not found in namespace '%s'", DatabaseSecret, w.AppNamespace)
@@ -132,7 +132,7 @@ func (w *world) warnings() []string {
 	return out
 }
 
-// unavailable says why the API does not serve yet.
+// unavailable reports why the API does not serve yet.
 func (w *world) unavailable() string {
 	if !w.api.OK() {
 		return "Deployment " + apiName + " is not there yet"

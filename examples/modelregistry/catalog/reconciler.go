@@ -122,7 +122,7 @@ func (r *Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (
 	return plan, err
 }
 
-// GetComponentHealth says how the catalog is. Sources that are wrong are for their authors to mend; they stop nothing.
+// GetComponentHealth reports how the catalog is. Sources that are wrong are for their authors to mend; they stop nothing.
 func (obs Observation) GetComponentHealth(context.Context) []health.Component {
 	plan := health.Component{Name: "Plan", State: health.Ready, Reason: "Planned"}
 	if obs.secret != nil {

@@ -28,7 +28,7 @@ const (
 	maxSourceName = 55
 )
 
-// usable says why a ConfigMap that offers itself as a source is none.
+// usable reports why a ConfigMap that offers itself as a source is none.
 func usable(source *corev1.ConfigMap) error {
 	if slices.Contains([]string{defaultsName, modelsName, serversName}, source.Name) {
 		return errors.New("it is mounted anyway")
@@ -86,7 +86,7 @@ type document struct {
 	text   string
 }
 
-// userDocument says what has to be written to a document of users, nil for nothing. One that cannot be read is left alone.
+// userDocument reports what has to be written to a document of users, nil for nothing. One that cannot be read is left alone.
 func userDocument(name string, found reconcile.FetchResult[*corev1.ConfigMap]) (*document, error) {
 	if found.IsNotFound() {
 		return &document{}, nil

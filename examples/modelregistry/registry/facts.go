@@ -16,11 +16,11 @@ type facts struct {
 	// Spec is the one in effect.
 	Spec  *v1beta1.ModelRegistrySpec
 	Proxy *v1beta1.ProxyConfig
-	// Generated says that the operator runs the database, from DatabaseImage, with Credentials.
+	// Generated reports that the operator runs the database, from DatabaseImage, with Credentials.
 	Generated     bool
 	DatabaseImage string
 	Credentials   map[string][]byte
-	// OwnCredentials says that the Secret is missing or ours; one of somebody else's is used and left alone.
+	// OwnCredentials reports that the Secret is missing or ours; one of somebody else's is used and left alone.
 	OwnCredentials bool
 	// Host is the name of the proxy's route, empty when there is none or no domain is known.
 	Host string
@@ -28,7 +28,7 @@ type facts struct {
 	ServingCertificate bool
 	// Annotations of the registry that its Service has, too.
 	Annotations map[string]string
-	// OpenShift says that there are routes; Users that there are groups.
+	// OpenShift reports that there are routes; Users that there are groups.
 	OpenShift, Users bool
 }
 
@@ -71,7 +71,7 @@ func (f facts) ClusterLabels(instance string) map[string]string {
 // ExternalAddress is host and port of the proxy's route.
 func (f facts) ExternalAddress() string { return fmt.Sprintf("%s:%d", f.Host, *f.Proxy.RoutePort) }
 
-// published says whether the proxy has a route.
+// published reports whether the proxy has a route.
 func (f facts) published() bool {
 	return f.Proxy != nil && f.Proxy.ServiceRoute != v1beta1.RouteDisabled
 }

@@ -159,7 +159,7 @@ func (r *Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (
 	return plan, err
 }
 
-// GetComponentHealth says how the registry is.
+// GetComponentHealth reports how the registry is.
 func (obs Observation) GetComponentHealth(context.Context) []health.Component {
 	spec := health.Component{Name: "Spec", State: health.Ready, Reason: "Valid", Message: "The spec is valid"}
 	if obs.unread != nil {

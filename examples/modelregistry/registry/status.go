@@ -28,7 +28,7 @@ const (
 // cooldown is how long the server must have been available before it is called so.
 const cooldown = 5 * time.Second
 
-// updates says whether the spec has changed since the status was written. That is told once, and the next pass takes it back.
+// updates reports whether the spec has changed since the status was written. That is told once, and the next pass takes it back.
 func updates(m *v1beta1.ModelRegistry) bool {
 	last := meta.FindStatusCondition(m.Status.Conditions, conditionProgressing)
 	return last != nil && last.ObservedGeneration < m.Generation
@@ -80,7 +80,7 @@ func (obs *Observation) proxyHealth(f Fetched) health.Component {
 	return health.Component{State: health.Ready, Reason: "ResourcesAvailable", Message: "kube-rbac-proxy was successfully created"}
 }
 
-// DecorateDeletion says that the registry is being deleted.
+// DecorateDeletion reports that the registry is being deleted.
 func (*Reconciler) DecorateDeletion(_ *v1beta1.ModelRegistryStatus, cm *conditions.Manager, m *v1beta1.ModelRegistry) {
 	cm.Set(conditionDegraded, metav1.ConditionTrue, reasonFinalizing,
 		"Finalizer operations for custom resource "+m.Name+" were successfully accomplished", conditions.WarningEvent,

@@ -23,11 +23,11 @@ type Inventory struct {
 	// end, for owners whose status does not say it; zero says nothing.
 	Generation int64
 	Finalizer  bool
-	// Orphan says that the owner is deleted and its children are to stay.
+	// Orphan reports that the owner is deleted and its children are to stay.
 	Orphan bool
 }
 
-// Empty says that there has never been a child to keep track of.
+// Empty reports that there has never been a child to keep track of.
 func (i *Inventory) Empty() bool {
 	return len(i.Kinds) == 0 && len(i.Namespaces) == 0 && len(i.Contributions) == 0 && !i.Garbled()
 }

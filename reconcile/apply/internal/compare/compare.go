@@ -23,7 +23,7 @@ type Difference struct {
 	Path string
 	// Live and Intent are the values; [content.Absent] marks a missing one.
 	Live, Intent any
-	// Unowned says that the values agree, but the field is not ours yet.
+	// Unowned reports that the values agree, but the field is not ours yet.
 	Unowned bool
 }
 
@@ -47,7 +47,7 @@ func (c *Comparison) differ(at *step, live, intent any) {
 	}
 }
 
-// done says that there is nothing more to learn.
+// done reports that there is nothing more to learn.
 func (c *Comparison) done() bool { return c.different && c.Report == nil }
 
 // Object compares the content of an object with what is planned. set has the

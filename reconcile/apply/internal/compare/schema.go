@@ -36,9 +36,9 @@ const (
 type Schema struct {
 	source source
 	goType reflect.Type
-	// merged says that the values are a list whose items are owned one by one.
+	// merged reports that the values are a list whose items are owned one by one.
 	merged bool
-	// whole says that the values are a map that is owned as a whole.
+	// whole reports that the values are a map that is owned as a whole.
 	whole bool
 }
 
@@ -153,7 +153,7 @@ type structField struct {
 	goType reflect.Type
 	// in is the struct that declares it, which may be embedded.
 	in reflect.Type
-	// merged says that its patch strategy is to merge a list, which in the
+	// merged reports that its patch strategy is to merge a list, which in the
 	// types of the API server comes with items that are owned one by one.
 	merged bool
 }

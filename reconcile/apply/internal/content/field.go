@@ -11,7 +11,7 @@ import (
 type field struct {
 	// index is the way to it, as for [reflect.Value.FieldByIndex].
 	index []int
-	// viaPointer says that an embedded pointer is on the way.
+	// viaPointer reports that an embedded pointer is on the way.
 	viaPointer bool
 	name       string
 	omitEmpty  bool

@@ -49,7 +49,7 @@ type typeInfo struct {
 	id    uint64
 	shape shape
 	known known
-	// byPointer says that the methods which encode have a pointer receiver.
+	// byPointer reports that the methods which encode have a pointer receiver.
 	byPointer bool
 	// key and elem are those of maps; lists and pointers have elem.
 	key, elem *typeInfo

@@ -12,7 +12,7 @@ import (
 // keys, "v:..." an item of a list that is a set, "." the node itself.
 // https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management
 type Set struct {
-	// member says that the node itself is owned.
+	// member reports that the node itself is owned.
 	Member bool
 	Fields []Field
 	Items  []Item
