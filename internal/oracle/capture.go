@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -49,7 +48,7 @@ func (s *story) capture(c *child, live map[string]any) *intent {
 		return nil
 	}
 	if live != nil {
-		live = estrange(live, fieldManager)
+		live = estrange(live, s.managerOf(c))
 	}
 	capturing := &captureClient{Client: s.oracle.client, shown: live, child: c.key, gk: c.kind.gvk.GroupKind()}
 	engine, err := apply.New(capturing, capturing, s.options())
@@ -59,6 +58,15 @@ func (s *story) capture(c *child, live map[string]any) *intent {
 	owner, _ := s.owner.DeepCopyObject().(client.Object)
 	engine.Apply(s.ctx, owner, setOf(planned))
 	return capturing.captured
+}
+
+// managerOf is the field manager under which the engine applies the child: of a
+// contribution or a shared object there is one for each owner.
+func (s *story) managerOf(c *child) string {
+	if c.mode == apply.Contribute || c.mode == apply.Shared {
+		return fieldManager + ":" + string(s.owner.GetUID())
+	}
+	return fieldManager
 }
 
 // estrange makes the manager own one more field.
@@ -76,7 +84,7 @@ func estrange(live map[string]any, manager string) map[string]any {
 	for _, entry := range entries {
 		e, _ := entry.(map[string]any)
 		name, _ := e["manager"].(string)
-		if e["operation"] != "Apply" || !strings.HasPrefix(name, manager) {
+		if e["operation"] != "Apply" || name != manager {
 			continue
 		}
 		found = true

@@ -92,6 +92,9 @@ func (p *pass) decideChild(c *planned) {
 		}
 	}
 	if len(c.live.GetManagedFields()) == 0 && !c.fresh && c.child.Mode != Once {
+		if t := c.memory.trouble; t != nil && t.version == c.live.GetResourceVersion() && p.repeats(c, string(t.uid), t.others) {
+			return
+		}
 		p.decideStripped(c)
 		return
 	}

@@ -189,8 +189,9 @@ func (p *pass) trouble(c *planned, outcome Outcome, err error) {
 	if t.err == nil || t.intent != c.hash {
 		t.count = 0
 	}
-	t.outcome, t.err, t.intent, t.uid, t.others = outcome, err, c.hash, "", 0
+	t.outcome, t.err, t.intent, t.uid, t.others, t.version = outcome, err, c.hash, "", 0, ""
 	if c.live != nil {
+		t.version = c.live.GetResourceVersion()
 		t.uid, t.others = c.live.GetUID(), p.engine.hasher.others(c)
 	}
 	wait := backoff(t.count, p.engine.opts.ContestInterval)

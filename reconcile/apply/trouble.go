@@ -16,6 +16,9 @@ type trouble struct {
 	intent uint64
 	uid    types.UID
 	others uint64
+	// version is the object that was refused. Where the cache strips
+	// managedFields, it stands for what others own.
+	version string
 	// count is how often it happened in a row, until when to wait.
 	count int
 	until time.Time

@@ -21,6 +21,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
@@ -92,7 +93,7 @@ var _ = Describe("under a lagging cache", func() {
 			},
 			plan: func(o *widget.Widget, w world) (plan reconcile.PlanResult) {
 				for range wanted - len(w.names) {
-					plan.ApplyWithoutOwnerRef(child(o.Namespace, fmt.Sprint("child-", serial.Add(1))))
+					plan.ApplyWithoutOwnerRef(child(o.Namespace, fmt.Sprint("child-", serial.Add(1))), apply.Retain())
 				}
 				return plan
 			},

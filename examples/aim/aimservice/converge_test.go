@@ -138,9 +138,9 @@ func (m mode) system(t *testing.T) reconciletest.System {
 			}
 			m.change(spec)
 		},
-		// The service that a shared cache was made for is the one that came first.
+		// The service that a shared cache or model was made for is the one that came first.
 		Normalise: func(o *unstructured.Unstructured) {
-			if o.GetKind() == "AIMTemplateCache" && len(m.more) > 0 {
+			if shared := o.GetKind() == "AIMTemplateCache" || o.GetKind() == "AIMModel"; shared && len(m.more) > 0 {
 				unstructured.RemoveNestedField(o.Object, "metadata", "labels", "aim.eai.amd.com/service")
 				unstructured.RemoveNestedField(o.Object, "metadata", "labels", "aim.eai.amd.com/service.name")
 			}
