@@ -14,9 +14,14 @@ type deaths struct {
 	made, until time.Time
 }
 
-// soonDeleted is how long a child has to live so that its deletion counts for
-// nothing: after maxRepairs shorter lives it is left alone for a while.
-const soonDeleted = 5 * time.Minute
+const (
+	// soonDeleted is how long a child has to live so that its deletion counts
+	// for nothing: after maxRepairs shorter lives it is left alone for a while.
+	soonDeleted = 30 * time.Second
+	// longestPause bounds that while: people and test-suites delete a child
+	// again and again to see it come back, and do so within a minute.
+	longestPause = 30 * time.Second
+)
 
 // DeletedByOthersError reports that an object was deleted by somebody else as
 // often as it was made. It is made again, less and less often.
@@ -61,7 +66,7 @@ func (d *deaths) pause(p *pass) time.Duration {
 	if d.count <= maxRepairs {
 		return 0
 	}
-	return backoff(d.count-maxRepairs-1, p.engine.opts.ContestInterval)
+	return backoff(d.count-maxRepairs-1, min(longestPause, p.engine.opts.ContestInterval))
 }
 
 // born notes that the child was made.

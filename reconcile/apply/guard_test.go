@@ -388,7 +388,7 @@ var _ = Describe("A child that others delete as often as it is made", func() {
 				}
 			}
 		}
-		Expect(made).To(And(BeNumerically(">=", 5), BeNumerically("<", 15)))
+		Expect(made).To(And(BeNumerically(">=", 5), BeNumerically("<", 25)))
 		Expect(reported).To(MatchError(And(ContainSubstring("cm-1"), ContainSubstring("deleted"))))
 		By("nobody deletes it any more")
 		w.clock.Step(time.Hour)
