@@ -92,7 +92,7 @@ type AIMArtifactStatus struct {
 	// +kubebuilder:validation:Enum=Pending;Progressing;Ready;Degraded;Failed;NotAvailable
 	// +optional
 	Status AIMStatus `json:"status,omitempty"`
-	// Mode says whether several caches may use the artifact.
+	// Mode controls whether several caches may use the artifact.
 	// +optional
 	Mode AIMTemplateCacheMode `json:"mode,omitempty"`
 	// DiscoveredSizeBytes of the weights.

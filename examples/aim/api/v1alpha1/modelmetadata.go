@@ -30,7 +30,7 @@ type ModelMetadata struct {
 	// Variants of the model.
 	// +optional
 	Variants []string `json:"variants,omitempty"`
-	// HFTokenRequired says whether the download needs a token.
+	// HFTokenRequired reports whether the download needs a token.
 	// +optional
 	HFTokenRequired bool `json:"hfTokenRequired,omitempty"`
 	// Title of the model.

@@ -6,7 +6,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-// AIMRuntimeRoutingConfig says whether and how a service is published through a
+// AIMRuntimeRoutingConfig controls whether and how a service is published through a
 // Gateway. The same fields exist on the service, where each wins over the
 // runtime config.
 type AIMRuntimeRoutingConfig struct {

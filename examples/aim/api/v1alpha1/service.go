@@ -44,7 +44,7 @@ type AIMServiceTemplateConfig struct {
 	AllowUnoptimized bool `json:"allowUnoptimized,omitempty"`
 }
 
-// AIMCachingMode says whether the cache of a service may be shared.
+// AIMCachingMode controls whether the cache of a service may be shared.
 // +kubebuilder:validation:Enum=Dedicated;Shared;Auto;Always;Never
 type AIMCachingMode string
 

@@ -60,7 +60,7 @@ type AIMServiceTemplateSpecCommon struct {
 	Env []corev1.EnvVar `json:"env,omitempty"`
 }
 
-// AIMTemplateCachingConfig says whether and how the weights are cached.
+// AIMTemplateCachingConfig controls whether and how the weights are cached.
 type AIMTemplateCachingConfig struct {
 	// Enabled caches the weights as soon as the template is ready.
 	// +kubebuilder:default=false

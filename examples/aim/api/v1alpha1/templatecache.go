@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// AIMTemplateCacheMode says whether a cache may be used by several services.
+// AIMTemplateCacheMode controls whether a cache may be used by several services.
 // +kubebuilder:validation:Enum=Dedicated;Shared
 type AIMTemplateCacheMode string
 
@@ -53,7 +53,7 @@ type AIMTemplateCacheSpec struct {
 	// RuntimeConfigName is the runtime config; `default` when empty.
 	// +optional
 	RuntimeConfigName string `json:"runtimeConfigName,omitempty"`
-	// Mode says whether several services may use the cache.
+	// Mode controls whether several services may use the cache.
 	// +kubebuilder:default=Shared
 	// +optional
 	Mode AIMTemplateCacheMode `json:"mode,omitempty"`

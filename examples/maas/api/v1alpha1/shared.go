@@ -66,7 +66,7 @@ type ResourceRefStatus struct {
 	// Namespace of the object.
 	// +kubebuilder:validation:MaxLength=63
 	Namespace string `json:"namespace"`
-	// Ready says whether it is valid and works.
+	// Ready reports whether it is valid and works.
 	Ready bool `json:"ready"`
 	// Reason in one word.
 	// +optional

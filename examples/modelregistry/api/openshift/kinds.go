@@ -49,7 +49,7 @@ type RouteTLS struct {
 	Termination string `json:"termination"`
 }
 
-// Admitted says whether a router has admitted the route, which may be nil, and what the last one said otherwise.
+// Admitted reports whether a router has admitted the route, which may be nil, and what the last one said otherwise.
 func (route *Route) Admitted() (admitted bool, why string) {
 	if route == nil {
 		return false, ""
@@ -79,7 +79,7 @@ type RouteIngress struct {
 	Conditions []RouteCondition `json:"conditions,omitempty"`
 }
 
-// RouteCondition says whether a router has taken the route: type Admitted.
+// RouteCondition reports whether a router has taken the route: type Admitted.
 type RouteCondition struct {
 	Type    string                 `json:"type"`
 	Status  corev1.ConditionStatus `json:"status"`

@@ -102,7 +102,7 @@ type ServerConfig struct {
 	Port *int32 `json:"port,omitempty"`
 	// TLS of the gateway.
 	TLS *TLSServerSettings `json:"tls,omitempty"`
-	// GatewayRoute says whether a route to the gateway is made.
+	// GatewayRoute controls whether a route to the gateway is made.
 	// +kubebuilder:validation:Enum=disabled;enabled
 	GatewayRoute string `json:"gatewayRoute,omitempty"`
 }

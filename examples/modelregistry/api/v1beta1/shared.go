@@ -31,7 +31,7 @@ type RestSpec struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	Port *int32 `json:"port,omitempty"`
-	// ServiceRoute says whether an HTTP route to the server is made where the cluster has routes.
+	// ServiceRoute controls whether an HTTP route to the server is made where the cluster has routes.
 	// +kubebuilder:default=disabled
 	// +kubebuilder:validation:Enum=disabled;enabled
 	ServiceRoute string `json:"serviceRoute,omitempty"`
@@ -86,7 +86,7 @@ type MySQLConfig struct {
 	SSLRootCertificatesSecretName string `json:"sslRootCertificatesSecretName,omitempty"`
 	// SSLCipher lists the ciphers to allow.
 	SSLCipher string `json:"sslCipher,omitempty"`
-	// VerifyServerCert says whether the server's certificate is checked.
+	// VerifyServerCert controls whether the server's certificate is checked.
 	VerifyServerCert *bool `json:"verifyServerCert,omitempty"`
 }
 
@@ -102,7 +102,7 @@ type ProxyConfig struct {
 	TLSCertificateSecret *SecretKeyValue `json:"tlsCertificateSecret,omitempty"`
 	// TLSKeySecret has its key.
 	TLSKeySecret *SecretKeyValue `json:"tlsKeySecret,omitempty"`
-	// ServiceRoute says whether an HTTPS route to the proxy is made where the cluster has routes.
+	// ServiceRoute controls whether an HTTPS route to the proxy is made where the cluster has routes.
 	// +kubebuilder:default=enabled
 	// +kubebuilder:validation:Enum=disabled;enabled
 	ServiceRoute string `json:"serviceRoute,omitempty"`

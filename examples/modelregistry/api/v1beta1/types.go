@@ -45,7 +45,7 @@ type PostgresConfig struct {
 	Image string `json:"image,omitempty"`
 }
 
-// Generated says whether the operator runs the database.
+// Generated reports whether the operator runs the database.
 func (p *PostgresConfig) Generated() bool {
 	return p != nil && p.GenerateDeployment != nil && *p.GenerateDeployment
 }
