@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -59,6 +62,16 @@ func overlaps(paths map[string][]string, path string) bool {
 	return false
 }
 
+// leadsTo reports whether something below the path is one of the paths.
+func leadsTo(path string, paths map[string][]string) bool {
+	for other := range paths {
+		if strings.HasPrefix(other, path+" ") {
+			return true
+		}
+	}
+	return false
+}
+
 // noteLost remembers what we alone owned when our entry of managedFields goes.
 // Only an engine that was there before can know.
 func (c *child) noteLost(before map[string]any, wasRight bool) {
@@ -69,8 +82,13 @@ func (c *child) noteLost(before map[string]any, wasRight bool) {
 	if !wasRight || len(ownedBy(c.live, true)) > 0 {
 		return
 	}
-	others := ownedBy(before, false)
-	for name, path := range ownedBy(before, true) {
+	ours, others := ownedBy(before, true), ownedBy(before, false)
+	for name := range c.lost {
+		if _, mine := ours[name]; !mine && overlaps(others, name) {
+			delete(c.lost, name) // it had become theirs before
+		}
+	}
+	for name, path := range ours {
 		if overlaps(others, name) {
 			continue
 		}
@@ -118,7 +136,23 @@ func (s *story) filledIn(c *child, path []string) bool {
 		return true
 	}
 	body := parse(in.body)
-	return s.filledInto(c, in.manager, body, path) || s.filledInto(c, in.manager, withoutHollow(body), path)
+	return s.filledInto(c, in.manager, body, path) || s.filledInto(c, in.manager, withoutHollow(body), path) || s.comesBack(c, path)
+}
+
+// comesBack reports whether the server fills in the value at the path when
+// somebody removes it, or refuses that.
+func (s *story) comesBack(c *child, path []string) bool {
+	object := runtime.DeepCopyJSON(c.live)
+	removeOwned(object, path)
+	if exists(object, path) {
+		return false
+	}
+	u := &unstructured.Unstructured{Object: object}
+	u.SetManagedFields(nil)
+	if err := s.oracle.client.Update(s.ctx, u, client.DryRunAll); err != nil {
+		return apierrors.IsInvalid(err)
+	}
+	return exists(u.Object, path)
 }
 
 // filledInto reports whether a new object of the body has a value at the path,

@@ -202,7 +202,7 @@ func (i *intent) withoutTheirs(paths []string, live map[string]any) *intent {
 		part := map[string]any{}
 		copyPath(part, body, path)
 		for name, theirs := range others {
-			if _, shared := ours[name]; !shared && exists(part, theirs) {
+			if _, shared := ours[name]; !shared && !leadsTo(name, ours) && exists(part, theirs) {
 				removeOwned(body, theirs)
 			}
 		}

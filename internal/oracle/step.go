@@ -78,15 +78,28 @@ func (s *story) changeForm(i int, c *child) {
 }
 
 func (s *story) changePlan(i int, c *child) {
+	value, said, ok := any(nil), "", false
+	if s.random.IntN(3) == 0 { // alone, or another change would be sent with it
+		value, said, ok = c.kind.shape.MutateAlike(s.random, c.now.content)
+		s.replan(i, c, value, said)
+	}
 	for range 1 + s.random.IntN(2) {
-		value, said := c.kind.shape.Mutate(s.random, c.now.content)
-		if m, ok := value.(map[string]any); ok {
-			c.now.content = m
-			s.say("%d. plan %s%s", i, c.key.Name, said)
+		if ok {
+			break
 		}
+		value, said = c.kind.shape.Mutate(s.random, c.now.content)
+		s.replan(i, c, value, said)
 	}
 	s.tally.event("plan", c.kind)
 	c.checked = false
+}
+
+// replan plans the child with the content.
+func (s *story) replan(i int, c *child, content any, said string) {
+	if m, ok := content.(map[string]any); ok && said != "" {
+		c.now.content = m
+		s.say("%d. plan %s%s", i, c.key.Name, said)
+	}
 }
 
 // foreign lets somebody else write. What the server refuses has not happened.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -72,6 +73,33 @@ func TestMutateLeavesTheValueAlone(t *testing.T) {
 	}
 	if changes < 350 {
 		t.Errorf("%d of 500 mutations changed something, want most", changes)
+	}
+}
+
+// TestMutateAlike searches for changes that somebody could take for none.
+func TestMutateAlike(t *testing.T) {
+	t.Parallel()
+	respelled, dropped, added := 0, 0, 0
+	for seed := range uint64(2000) {
+		r := random(seed)
+		s := shape.Random(r)
+		value := s.Value(r)
+		changed, said, ok := s.MutateAlike(r, value)
+		if ok == cmp.Equal(value, changed) {
+			t.Errorf("seed %d: %s: changed %v, says %v", seed, said, !cmp.Equal(value, changed), ok)
+		}
+		switch {
+		case !ok:
+		case strings.HasSuffix(said, "absent"):
+			dropped++
+		case strings.Contains(said, "absent ->"):
+			added++
+		default:
+			respelled++
+		}
+	}
+	if respelled < 100 || dropped < 20 || added < 100 {
+		t.Errorf("%d respelled, %d dropped, %d added: want more", respelled, dropped, added)
 	}
 }
 

@@ -45,6 +45,9 @@ func (s *Shape) object(r *rand.Rand, depth int) map[string]any {
 	for _, name := range s.names() {
 		if s.required(name) || (depth > 0 && r.IntN(5) < 3) {
 			out[name] = s.Properties[name].value(r, depth-1)
+			if value, ok := s.Properties[name].foreignDefault(name); ok && chance(r, 3) {
+				out[name] = value
+			}
 		}
 	}
 	if s.Values != nil && depth > 0 {

@@ -1,9 +1,6 @@
 package shape
 
-import (
-	"math/rand/v2"
-	"slices"
-)
+import "math/rand/v2"
 
 // fieldNames are the names of random fields. Most are names to which the APIs
 // of Kubernetes give a meaning or a default: a custom resource gives them
@@ -91,10 +88,8 @@ func text(r *rand.Rand, format string) string {
 
 // respell returns the string in another spelling, or another string.
 func respell(r *rand.Rand, s string) string {
-	for _, group := range respellings() {
-		if slices.Contains(group, s) {
-			return pick(r, group)
-		}
+	if group := spellings(s); group != nil {
+		return pick(r, group)
 	}
 	return pick(r, texts())
 }

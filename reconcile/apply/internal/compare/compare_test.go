@@ -171,6 +171,52 @@ func TestProjection(t *testing.T) {
 	}
 }
 
+// TestProjectionOfWhatHoldsNothing is about objects and lists that are there
+// with nothing in them, or gone.
+func TestProjectionOfWhatHoldsNothing(t *testing.T) {
+	t.Parallel()
+	h := compare.Hasher{Hasher: content.NewHasher(content.NewEncoder())}
+	for name, tc := range map[string]struct{ fields, intent, before, after string }{
+		"ObjectAroundAnEmptyList": {`{"f:a":{"f:b":{"f:l":{}}}}`, `{a: {b: {l: []}}}`, `{a: {b: {}}}`, `{a: {}}`},
+		"ListInAnItemWithADefaultKey": {
+			`{"f:l":{"k:{\"k\":\"xx\",\"p\":\"TCP\"}":{".":{},"f:k":{}}}}`, `{l: [{k: xx, s: []}]}`,
+			`{l: [{k: xx, p: TCP, s: []}]}`, `{l: [{k: xx, p: TCP}]}`,
+		},
+	} {
+		set, err := managedfields.Parse([]byte(tc.fields))
+		if err != nil {
+			t.Fatal(err)
+		}
+		intent := parse(t, tc.intent)
+		if h.Projection(compare.Schema{}, set, intent, parse(t, tc.before)) == h.Projection(compare.Schema{}, set, intent, parse(t, tc.after)) {
+			t.Errorf("%s: %s and %s have one projection", name, tc.before, tc.after)
+		}
+	}
+}
+
+func TestShape(t *testing.T) {
+	t.Parallel()
+	h := compare.Hasher{Hasher: content.NewHasher(content.NewEncoder())}
+	service := compare.SchemaOf(schema.GroupVersionKind{Version: "v1", Kind: "Service"}, nil, nil)
+	const intent = `{metadata: {labels: {a: b}}, spec: {selector: {app: x}, type: ClusterIP}}`
+	for name, tc := range map[string]struct {
+		schema        compare.Schema
+		before, after string
+		same          bool
+	}{
+		"OthersLabel":      {service, `{metadata: {labels: {a: b}}}`, `{metadata: {labels: {a: b, c: d}}}`, true},
+		"OthersField":      {service, `{spec: {selector: {app: x}}}`, `{spec: {selector: {app: x}, clusterIP: None}}`, true},
+		"IntoWhatIsWhole":  {service, `{spec: {selector: {app: x}}}`, `{spec: {selector: {app: x, b: c}}}`, false},
+		"IntoWhatIsNobody": {compare.Schema{}, `{spec: {selector: {app: x}}}`, `{spec: {selector: {app: x, b: c}}}`, false},
+		"Value":            {service, `{spec: {type: ClusterIP}}`, `{spec: {type: NodePort}}`, false},
+	} {
+		before, after := h.Shape(tc.schema, parse(t, intent), parse(t, tc.before)), h.Shape(tc.schema, parse(t, intent), parse(t, tc.after))
+		if (before == after) != tc.same {
+			t.Errorf("%s: one shape: %v, want %v", name, before == after, tc.same)
+		}
+	}
+}
+
 // own is the Go type of a kind that no API server has.
 type own struct {
 	Spec struct {

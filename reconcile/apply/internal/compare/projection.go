@@ -2,10 +2,15 @@ package compare
 
 import (
 	"hash/maphash"
+	"reflect"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 )
+
+var typeObjectMeta = reflect.TypeFor[metav1.ObjectMeta]() //nolint:gochecknoglobals // a constant
 
 // Hasher hashes what an object has of an intent.
 type Hasher struct{ *content.Hasher }
@@ -48,6 +53,10 @@ func (h projector) project(s *maphash.Hash, set *managedfields.Set, intent, live
 	if set.Member {
 		_ = s.WriteByte(content.TagTrue)
 	}
+	if content.IsAbsent(live) {
+		// Without it even its empty parts are gone.
+		_ = s.WriteByte(content.TagNil)
+	}
 	if len(set.Fields) > 0 {
 		h.projectFields(s, set, intent, live)
 	}
@@ -65,11 +74,7 @@ func (h projector) projectFields(s *maphash.Hash, set *managedfields.Set, intent
 	for i := range set.Fields {
 		name := set.Fields[i].Name
 		content.WriteString(s, name)
-		var v any
-		if x, ok := have[name]; ok {
-			v = x
-		}
-		h.project(s, set.Fields[i].Set, want[name], v)
+		h.project(s, set.Fields[i].Set, want[name], have[name])
 	}
 }
 
@@ -125,9 +130,16 @@ func (h projector) projectItems(s *maphash.Hash, set *managedfields.Set, intent,
 	content.WriteUint(s, uint64(len(set.Items)-found))
 }
 
+// plannedItem is the item of the intent that the set's item comes from; one that
+// leaves keys to their defaults where no other has them all.
 func plannedItem(it *managedfields.Item, intent []any) any {
 	for _, want := range intent {
 		if it.Names(want) {
+			return want
+		}
+	}
+	for _, want := range intent {
+		if it.Means(want) {
 			return want
 		}
 	}
@@ -135,31 +147,30 @@ func plannedItem(it *managedfields.Item, intent []any) any {
 }
 
 // Shape is the hash of the live values at the paths of the intent, without
-// knowledge of ownership: lists count as a whole. In a kind without a known
-// schema any object may be owned as a whole, so that there all of what the
-// intent has something of counts, metadata aside.
+// knowledge of ownership: lists count as a whole, and so does an object unless
+// the schema says that its fields are owned one by one.
 func (h Hasher) Shape(schema Schema, intent, live map[string]any) uint64 {
 	s := h.Start()
 	for _, name := range sortedKeys(intent, true) {
 		content.WriteString(s, name)
-		if schema.source == sourceServer || name == "metadata" {
-			h.shape(s, intent[name], live[name])
-		} else {
-			h.Content(s, live[name])
+		below := schema.field(name)
+		if name == "metadata" {
+			below = Schema{source: sourceServer, goType: typeObjectMeta}
 		}
+		h.shape(s, below, intent[name], live[name])
 	}
 	return h.Finish(s)
 }
 
-func (h Hasher) shape(s *maphash.Hash, intent, live any) {
+func (h Hasher) shape(s *maphash.Hash, schema Schema, intent, live any) {
 	want, isMap := intent.(map[string]any)
 	have, liveMap := live.(map[string]any)
-	if !isMap || !liveMap || len(want) == 0 {
+	if !isMap || !liveMap || len(want) == 0 || !schema.partly() {
 		h.Content(s, live)
 		return
 	}
 	for _, name := range sortedKeys(want, true) {
 		content.WriteString(s, name)
-		h.shape(s, want[name], have[name])
+		h.shape(s, schema.field(name), want[name], have[name])
 	}
 }
