@@ -27,6 +27,15 @@ type fixedSpec struct {
 	Own     *shape.Own            `json:"own,omitempty"`
 	Allowed *bool                 `json:"allowed,omitempty"`
 	Items   []fixedItem           `json:"items,omitempty"`
+	Ports   []fixedPort           `json:"ports,omitempty"`
+}
+
+// fixedPort is in a list that is owned as a whole, and has fields of names for
+// which other kinds have defaults.
+type fixedPort struct {
+	Protocol string `json:"protocol,omitempty"`
+	Kind     string `json:"kind,omitempty"`
+	Weight   *int64 `json:"weight,omitempty"`
 }
 
 type fixedItem struct {
@@ -41,6 +50,7 @@ func (f *fixed) DeepCopyObject() runtime.Object {
 	out := *f
 	f.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
 	out.Spec.Items = slices.Clone(f.Spec.Items)
+	out.Spec.Ports = slices.Clone(f.Spec.Ports)
 	return &out
 }
 
@@ -66,16 +76,24 @@ func fixedKind(scheme *runtime.Scheme) *Kind {
 	item := &shape.Shape{Type: shape.ObjectType, Required: []string{"name"}, Properties: map[string]*shape.Shape{
 		"name": {Type: shape.StringType}, "config": free, "weight": {Type: shape.IntegerType, Format: "int64"},
 	}}
+	port := &shape.Shape{Type: shape.ObjectType, Properties: map[string]*shape.Shape{
+		"protocol": {Type: shape.StringType}, "kind": {Type: shape.StringType}, "weight": {Type: shape.IntegerType, Format: "int64"},
+	}}
 	spec := &shape.Shape{Type: shape.ObjectType, Properties: map[string]*shape.Shape{
 		"config": free, "values": {Type: shape.AnyType, Preserve: true}, "raw": free, "own": free,
 		"allowed": {Type: shape.BooleanType},
 		"items":   {Type: shape.ArrayType, ListType: shape.MapList, Keys: []string{"name"}, Items: item},
+		"ports":   {Type: shape.ArrayType, ListType: shape.AtomicList, Items: port},
 	}}
 	gvk := schema.GroupVersionKind{Group: customGroup, Version: "v1", Kind: "CustomFixed"}
 	scheme.AddKnownTypeWithName(gvk, &fixed{})
 	scheme.AddKnownTypeWithName(gvk.GroupVersion().WithKind(gvk.Kind+"List"), &fixedList{})
 	return &Kind{
 		gvk: gvk, shape: shape.Object(spec), custom: true, goType: &fixed{},
-		bases: []map[string]any{{"spec": map[string]any{}}, {"spec": map[string]any{"config": map[string]any{"replicas": int64(1)}}}},
+		bases: []map[string]any{
+			{"spec": map[string]any{}},
+			{"spec": map[string]any{"config": map[string]any{"replicas": int64(1)}}},
+			{"spec": map[string]any{"ports": []any{map[string]any{"protocol": "TCP", "weight": int64(1)}, map[string]any{"kind": "Service"}}}},
+		},
 	}
 }
