@@ -1,15 +1,31 @@
 // Package conditions keeps the status conditions of one object through one reconcile pass.
 //
 // A [Manager] starts from the stored conditions, takes what a pass finds out ([Manager.Set], [Manager.MarkTrue], ...) and
-// gives back the list to store ([Manager.Conditions]), the types that this writer owns ([Manager.Managed]) and what is worth
-// telling ([Manager.Transitions]):
+// returns the list to store ([Manager.Conditions]), the types that this writer owns ([Manager.Managed]) and what to announce
+// ([Manager.Transitions]):
 //
 //	m := conditions.NewManager(obj.Status.Conditions, obj.Generation, now)
 //	m.MarkTrue("DatabaseReady", "Connected", "3 replicas answer")
-//	m.MarkFalse("Ready", "Progressing", "waiting for the cache", conditions.AsInfo)
+//	m.MarkFalse("Ready", "Progressing", "waiting for the cache", conditions.AsWarning)
 //	obj.Status.Conditions = m.Conditions()
 //
-// Rules, after the Kubernetes API conventions and kstatus:
+// In a controller of package reconcile the pipeline does all of this; DecorateStatus is given the manager of the pass and needs
+// Set and Mark... only. Summary and component conditions are set by package health.
+//
+// # When to use which
+//
+//	a condition of this pass             MarkTrue, MarkFalse, MarkUnknown; Set where the status is computed
+//	the stored condition still holds     Keep
+//	a condition whose subject is gone    Delete; RemoveStale for all that this writer owned and did not set
+//	read what was set or stored          Get; Stored for what is stored alone
+//	change how a transition shows        AsInfo, AsWarning, AsError, Silent, EventReason, EventMessage
+//	a message composed of many parts     Bound
+//
+// To read conditions of other objects use k8s.io/apimachinery/pkg/api/meta (FindStatusCondition, IsStatusConditionTrue).
+//
+// # Rules
+//
+// After the Kubernetes API conventions and kstatus:
 //
 //   - lastTransitionTime moves only when the status differs from the stored one. A new reason or message leaves it alone, and so
 //     does a flip that is flipped back within the pass.
@@ -18,12 +34,9 @@
 //     when asked for: [Manager.RemoveStale].
 //   - The order is the same for the same content: Ready first, then by type.
 //   - A transition is a new type, or a changed status or reason. Only transitions carry an event and a log line; nothing is
-//     repeated on every pass, and a message that changes alone is stored but not told.
+//     repeated on every pass, and a message that changes alone is stored but not announced.
 //   - What the API server would refuse is repaired before it is stored: an empty or malformed reason, invalid UTF-8, a message
 //     above 32768 bytes.
-//
-// [Summarize] folds several conditions of one object into one, [Aggregate] one condition of many objects; both bound the message
-// to [MaxMessage] bytes and do not depend on the order of their input. [AllTrue], [AnyTrue], [AnyFalse] and [IsTrue] ask.
 //
 // The package imports the condition type from apimachinery and nothing else; it sends no event, writes no log and reads no clock.
 // A [Manager] is for one pass and one goroutine.

@@ -9,7 +9,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/conditions"
 )
 
-// A pass starts from what is stored, sets what it found out and stores the result. Only a transition is told.
+// A pass starts from what is stored, sets what it found out and stores the result. Only a transition is announced.
 func ExampleManager() {
 	yesterday := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	stored := []metav1.Condition{
@@ -49,50 +49,17 @@ func ExampleManager_RemoveStale() {
 	// ServerReady
 }
 
-// Diff reports what is worth telling between two stored lists.
-func ExampleDiff() {
-	before := []metav1.Condition{{Type: "ServerReady", Status: "False", Reason: "Starting"}}
-	after := []metav1.Condition{{Type: "ServerReady", Status: "True", Reason: "Serving", Message: "3 of 3"}}
-	for _, t := range conditions.Diff(before, after) {
-		fmt.Println(t.Before.Reason, "->", t.After.Reason, "|", t.Log.Message, t.LogValues())
+// A condition that needs somebody is announced with a Warning event; what the product says in the event is up to it.
+func ExampleOption() {
+	m := conditions.NewManager(nil, 1, time.Unix(0, 0))
+	m.MarkFalse("CertificateReady", "Expired", "expired on 2026-01-01", conditions.AsError, conditions.EventReason("CertificateExpired"))
+	m.MarkTrue("CacheReady", "Warm", "holds 12 entries", conditions.Silent)
+	for _, t := range m.Transitions() {
+		if t.Event != nil {
+			fmt.Println(t.Event.Type, t.Event.Reason, t.Event.Message)
+		}
 	}
-	// Output:
-	// Starting -> Serving | Server is ready [condition ServerReady status True reason Serving message 3 of 3]
-}
-
-// Summarize makes one condition of several; True is the trouble of a condition with negative polarity.
-func ExampleSummarize() {
-	list := []metav1.Condition{
-		{Type: "ServerReady", Status: "False", Reason: "NoEndpoints", Message: "no endpoint answers"},
-		{Type: "CacheReady", Status: "True", Reason: "Warm"},
-		{Type: "Stalled", Status: "True", Reason: "NoProgress", Message: "nothing moved for an hour"},
-	}
-	s := conditions.Summarize(list, conditions.NegativePolarity{"Stalled"})
-	fmt.Println(s.Status, s.Reason)
-	fmt.Println(s.Message)
-	// Output:
-	// False NoEndpoints
-	// ServerReady: no endpoint answers; Stalled: nothing moved for an hour
-}
-
-// Aggregate makes one condition of one condition of many objects.
-func ExampleAggregate() {
-	pod := func(name string, status metav1.ConditionStatus, reason string) conditions.Source {
-		return conditions.Source{Name: name, Condition: metav1.Condition{Type: "Ready", Status: status, Reason: reason}}
-	}
-	s := conditions.Aggregate([]conditions.Source{
-		pod("a", "False", "ImagePullBackOff"), pod("b", "False", "Evicted"), pod("c", "False", "ImagePullBackOff"), pod("d", "True", "Ready"),
-	})
-	fmt.Println(s.Reason, "|", s.Message)
-	// Output:
-	// ImagePullBackOff | 3 of 4 are not ready: ImagePullBackOff (2: a, c), Evicted (1: b)
-}
-
-// The same questions go to a manager and to a stored list.
-func ExampleAllTrue() {
-	list := conditions.List{{Type: "A", Status: "True"}, {Type: "B", Status: "Unknown"}}
-	fmt.Println(conditions.AllTrue(list, "A"), conditions.AllTrue(list, "A", "B"), conditions.AnyFalse(list, "A", "B", "C"))
-	// Output: true false false
+	// Output: Warning CertificateExpired expired on 2026-01-01
 }
 
 // Bound keeps a composed message within what events accept.

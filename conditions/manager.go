@@ -6,6 +6,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/internal/text"
 )
 
 // Ready is the type of the summary condition. It comes first in [Manager.Conditions].
@@ -19,11 +21,11 @@ type Manager struct {
 	entries    []entry // in the order of Conditions
 }
 
-// entry is one condition: what is stored, what this pass made of it and how a change is told.
+// entry is one condition: what is stored, what this pass made of it and how a transition is announced.
 type entry struct {
 	stored  metav1.Condition
 	current metav1.Condition
-	options Options
+	options options
 
 	existed bool // stored is meaningful
 	set     bool // this pass set it
@@ -43,32 +45,30 @@ func NewManager(existing []metav1.Condition, generation int64, now time.Time) *M
 		entries:    make([]entry, 0, len(existing)+spare),
 	}
 	for i := range existing {
-		at, found := m.find(existing[i].Type)
-		if found {
-			continue
+		if m.find(existing[i].Type) == nil {
+			m.insert(entry{stored: existing[i], current: existing[i], existed: true})
 		}
-		m.entries = slices.Insert(m.entries, at, entry{stored: existing[i], current: existing[i], existed: true})
 	}
 	return m
 }
 
-// Set gives the condition a status, a reason and a message for this pass; the last Set of a type wins. Unset options mean an
-// ordinary announcement ([AsInfo]). A reason that the API would refuse is repaired ([Reason]), a message above the API's
-// limit of 32768 bytes is cut.
+// Set gives the condition a status, a reason and a message for this pass; the last Set of a type wins. A transition is announced
+// [AsInfo] unless an option says otherwise. A reason that the API would refuse is repaired (characters that are not allowed are left out,
+// "Unspecified" stands where nothing remains), a message above the API's limit of 32768 bytes is cut.
 func (m *Manager) Set(
 	conditionType string, status metav1.ConditionStatus, reason, message string, opts ...Option,
 ) {
 	e := m.entry(conditionType)
-	e.options = Options{}
+	e.options = options{}
 	for _, opt := range opts {
 		if opt != nil {
-			opt.ApplyToCondition(&e.options)
+			opt.applyTo(&e.options)
 		}
 	}
 	e.set, e.deleted = true, false
 	e.current.Status = status
-	e.current.Reason = Reason(reason)
-	e.current.Message = cut(message, maxStored)
+	e.current.Reason = acceptedReason(reason)
+	e.current.Message = text.Cut(message, maxStored)
 	e.current.ObservedGeneration = m.generation
 	e.current.LastTransitionTime = m.now
 	if e.existed && e.stored.Status == status && !e.stored.LastTransitionTime.IsZero() {
@@ -94,48 +94,48 @@ func (m *Manager) MarkUnknown(conditionType, reason, message string, opts ...Opt
 // Keep confirms the stored condition for this pass as it is, so that it stays owned; only observedGeneration moves. It
 // reports false, and does nothing, when no such condition is stored.
 func (m *Manager) Keep(conditionType string) bool {
-	at, found := m.find(conditionType)
-	if !found || !m.entries[at].existed {
+	e := m.find(conditionType)
+	if e == nil || !e.existed {
 		return false
 	}
-	stored := m.entries[at].stored
-	m.Set(conditionType, stored.Status, stored.Reason, stored.Message)
+	m.Set(conditionType, e.stored.Status, e.stored.Reason, e.stored.Message)
 	return true
 }
 
 // Get returns the condition as it stands now: set in this pass, else stored. It reports false when there is none.
 func (m *Manager) Get(conditionType string) (metav1.Condition, bool) {
-	if at, found := m.find(conditionType); found && !m.entries[at].deleted {
-		return m.entries[at].current, true
+	if e := m.find(conditionType); e != nil && !e.deleted {
+		return e.current, true
 	}
 	return metav1.Condition{}, false
 }
 
 // Stored returns the condition as it was before the pass. It reports false when there was none.
 func (m *Manager) Stored(conditionType string) (metav1.Condition, bool) {
-	if at, found := m.find(conditionType); found && m.entries[at].existed {
-		return m.entries[at].stored, true
+	if e := m.find(conditionType); e != nil && e.existed {
+		return e.stored, true
 	}
 	return metav1.Condition{}, false
 }
 
-// Options returns how the condition that was set in this pass is announced. It reports false when this pass did not set it.
-func (m *Manager) Options(conditionType string) (Options, bool) {
-	if at, found := m.find(conditionType); found && m.entries[at].set {
-		return m.entries[at].options, true
+// Announcement returns how the condition that was set in this pass is announced, as an option for another [Manager.Set]. It reports false
+// when this pass did not set the condition.
+func (m *Manager) Announcement(conditionType string) (Option, bool) {
+	if e := m.find(conditionType); e != nil && e.set {
+		return e.options, true
 	}
-	return Options{}, false
+	return nil, false
 }
 
 // Delete removes the condition; a type that does not exist is fine.
 func (m *Manager) Delete(conditionType string) {
-	if at, found := m.find(conditionType); found {
-		m.entries[at].deleted, m.entries[at].set = true, false
+	if e := m.find(conditionType); e != nil {
+		e.deleted, e.set = true, false
 	}
 }
 
 // RemoveStale removes the stored conditions that this writer owns and did not set in this pass: those of components that are
-// gone. The function says which types are its own; a type that it does not own is never touched. A nil function removes
+// gone. The function reports which types are its own; others are never touched. A nil function removes
 // nothing.
 func (m *Manager) RemoveStale(own func(conditionType string) bool) {
 	if own == nil {
@@ -189,40 +189,33 @@ func (m *Manager) Generation() int64 { return m.generation }
 
 // entry finds or makes the entry of a type.
 func (m *Manager) entry(conditionType string) *entry {
-	at, found := m.find(conditionType)
-	if !found {
-		// The clone keeps the argument from escaping: callers compose types ("Cache" + "Ready") without an allocation when
-		// the condition is already there.
-		m.entries = slices.Insert(m.entries, at, entry{current: metav1.Condition{Type: strings.Clone(conditionType)}})
+	if e := m.find(conditionType); e != nil {
+		return e
 	}
+	// The clone keeps the argument from escaping: callers compose types ("Cache" + "Ready") without an allocation when
+	// the condition is already there.
+	return m.insert(entry{current: metav1.Condition{Type: strings.Clone(conditionType)}})
+}
+
+// find returns the entry of a type, or nil.
+func (m *Manager) find(conditionType string) *entry {
+	for i := range m.entries {
+		if m.entries[i].current.Type == conditionType {
+			return &m.entries[i]
+		}
+	}
+	return nil
+}
+
+// insert puts a new entry in its place: Ready first, then by type.
+func (m *Manager) insert(e entry) *entry {
+	at := 0
+	for at < len(m.entries) && before(m.entries[at].current.Type, e.current.Type) {
+		at++
+	}
+	m.entries = slices.Insert(m.entries, at, e)
 	return &m.entries[at]
 }
 
-// find returns where the type is, or belongs.
-func (m *Manager) find(conditionType string) (int, bool) {
-	low, high := 0, len(m.entries)
-	for low < high {
-		mid := int(uint(low+high) >> 1)
-		if compareTypes(m.entries[mid].current.Type, conditionType) < 0 {
-			low = mid + 1
-		} else {
-			high = mid
-		}
-	}
-	return low, low < len(m.entries) && m.entries[low].current.Type == conditionType
-}
-
-// compareTypes orders condition types: Ready first, then by name.
-func compareTypes(a, b string) int {
-	switch {
-	case a == b:
-		return 0
-	case a == Ready:
-		return -1
-	case b == Ready:
-		return 1
-	case a < b: // not strings.Compare, for which the arguments escape
-		return -1
-	}
-	return 1
-}
+// before reports whether a condition type comes before another: Ready first, then by name.
+func before(a, b string) bool { return b != Ready && (a == Ready || a < b) }

@@ -2,6 +2,7 @@ package conditions_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -161,44 +162,41 @@ func TestManager(t *testing.T) {
 	}
 }
 
-func TestTransitionTexts(t *testing.T) {
+func TestAnnouncements(t *testing.T) {
 	t.Parallel()
-	type told struct {
-		Event *conditions.Event
-		Log   *conditions.Log
+	type announced struct {
+		Event      *conditions.Event
+		LogMessage string
+		LogAsError bool
 	}
+	normal := &conditions.Event{Type: "Normal", Reason: "R", Message: "m"}
+	warning := &conditions.Event{Type: "Warning", Reason: "R", Message: "m"}
+	const line = "Cache is not ready"
 	cases := map[string]struct {
 		status metav1.ConditionStatus
 		text   string
 		opts   []conditions.Option
-		want   told
+		want   announced
 	}{
-		"default": {"True", "works", nil, told{
-			&conditions.Event{Type: "Normal", Reason: "R", Message: "works"}, &conditions.Log{Message: "Cache is ready"},
+		"default":        {"True", "m", nil, announced{normal, "Cache is ready", false}},
+		"no option":      {"False", "m", []conditions.Option{nil}, announced{normal, line, false}},
+		"info":           {"False", "m", []conditions.Option{conditions.AsInfo}, announced{normal, line, false}},
+		"warning":        {"False", "m", []conditions.Option{conditions.AsWarning}, announced{warning, line, false}},
+		"error":          {"False", "m", []conditions.Option{conditions.AsError}, announced{warning, line, true}},
+		"silent":         {"False", "m", []conditions.Option{conditions.AsError, conditions.Silent}, announced{}},
+		"the last wins":  {"False", "m", []conditions.Option{conditions.Silent, conditions.AsInfo}, announced{normal, line, false}},
+		"silent, worded": {"False", "m", []conditions.Option{conditions.Silent, conditions.EventMessage("lost")}, announced{}},
+		"no message": {"Unknown", "", nil, announced{
+			&conditions.Event{Type: "Normal", Reason: "R", Message: "Cache status unknown: R"}, "Cache status unknown", false,
 		}},
-		"no message": {"Unknown", "", nil, told{
-			&conditions.Event{Type: "Normal", Reason: "R", Message: "Cache status unknown: R"},
-			&conditions.Log{Message: "Cache status unknown"},
+		"long": {"False", strings.Repeat("é", 1000), nil, announced{
+			&conditions.Event{Type: "Normal", Reason: "R", Message: strings.Repeat("é", 510) + "..."}, line, false,
 		}},
-		"warning": {"False", "m", []conditions.Option{conditions.AsWarning}, told{
-			&conditions.Event{Type: "Warning", Reason: "R", Message: "m"}, &conditions.Log{Message: "Cache is not ready"},
-		}},
-		"error": {"False", "m", []conditions.Option{conditions.AsError}, told{
-			&conditions.Event{Type: "Warning", Reason: "R", Message: "m"},
-			&conditions.Log{Error: true, Message: "Cache is not ready"},
-		}},
-		"silent": {"False", "m", []conditions.Option{conditions.AsError, conditions.Silent}, told{}},
 		"words": {
-			"False", "m",
-			[]conditions.Option{
-				conditions.EventReason("Lost"), conditions.EventMessage("it is lost"), conditions.LogMessage("lost"), conditions.Level(2),
-			},
-			told{
-				&conditions.Event{Type: "Normal", Reason: "Lost", Message: "it is lost"}, &conditions.Log{Level: 2, Message: "lost"},
-			},
+			"False", "m", []conditions.Option{conditions.EventReason("Lost"), conditions.EventMessage("it is lost")},
+			announced{&conditions.Event{Type: "Normal", Reason: "Lost", Message: "it is lost"}, line, false},
 		},
-		"log alone":   {"False", "m", []conditions.Option{conditions.NoEvent}, told{nil, &conditions.Log{Message: "Cache is not ready"}}},
-		"event alone": {"False", "m", []conditions.Option{conditions.Level(-1), nil}, told{&conditions.Event{Type: "Normal", Reason: "R", Message: "m"}, nil}},
+		"empty words": {"False", "m", []conditions.Option{conditions.EventReason(""), conditions.EventMessage("")}, announced{normal, line, false}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -206,81 +204,101 @@ func TestTransitionTexts(t *testing.T) {
 			m := conditions.NewManager(nil, 1, start)
 			m.Set("CacheReady", tc.status, "R", tc.text, tc.opts...)
 			tr := m.Transitions()[0]
-			if diff := cmp.Diff(tc.want, told{tr.Event, tr.Log}); diff != "" {
+			if diff := cmp.Diff(tc.want, announced{tr.Event, tr.LogMessage, tr.LogAsError}); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestEqual(t *testing.T) {
+// An announcement that was given once can be given again, with another condition between.
+func TestAnnouncement(t *testing.T) {
 	t.Parallel()
-	a, b := stored("A", "True", "R", ""), stored("B", "False", "R", "")
-	moved := a
-	moved.LastTransitionTime = metav1.NewTime(start.Add(time.Second))
-	zone := a
-	zone.LastTransitionTime = metav1.NewTime(start.In(time.FixedZone("there", 3600)))
-	cases := map[string]struct {
-		x, y []metav1.Condition
-		want bool
-	}{
-		"order":     {[]metav1.Condition{a, b}, []metav1.Condition{b, a}, true},
-		"time zone": {[]metav1.Condition{a}, []metav1.Condition{zone}, true},
-		"time":      {[]metav1.Condition{a}, []metav1.Condition{moved}, false},
-		"missing":   {[]metav1.Condition{a, b}, []metav1.Condition{a}, false},
-		"other":     {[]metav1.Condition{a}, []metav1.Condition{b}, false},
+	m := conditions.NewManager([]metav1.Condition{stored("BReady", "True", "R", "")}, 1, start)
+	m.MarkFalse("AReady", "R", "m", conditions.AsWarning, conditions.EventReason("Lost"))
+	option, set := m.Announcement("AReady")
+	if !set {
+		t.Fatal("the condition was set and has no announcement")
 	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if got := conditions.Equal(tc.x, tc.y); got != tc.want {
-				t.Errorf("Equal = %v, want %v", got, tc.want)
-			}
-		})
+	m.MarkFalse("AReady", "Other", "n")
+	m.MarkFalse("AReady", "R", "m", option)
+	want := &conditions.Event{Type: "Warning", Reason: "Lost", Message: "m"}
+	if diff := cmp.Diff(want, m.Transitions()[0].Event); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
 	}
-}
-
-func TestOwned(t *testing.T) {
-	t.Parallel()
-	fields := []metav1.ManagedFieldsEntry{
-		{Manager: "me", Subresource: "status", FieldsV1: metav1.NewFieldsV1(
-			`{"f:status":{"f:conditions":{".":{},"k:{\"type\":\"Ready\"}":{"f:status":{}},"k:{\"type\":\"AReady\"}":{}}}}`)},
-		{Manager: "you", FieldsV1: metav1.NewFieldsV1(`{"f:status":{"f:conditions":{"k:{\"type\":\"Theirs\"}":{}}}}`)},
-		{Manager: "me", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{}}`)},
-		{Manager: "me", FieldsV1: metav1.NewFieldsV1(`not json`)},
-		{Manager: "me"},
-	}
-	own := conditions.Owned(fields, "me")
-	for conditionType, want := range map[string]bool{"Ready": true, "AReady": true, "Theirs": false, ".": false} {
-		if got := own(conditionType); got != want {
-			t.Errorf("owned(%s) = %v, want %v", conditionType, got, want)
+	for _, conditionType := range []string{"BReady", "CReady"} {
+		if option, set := m.Announcement(conditionType); set || option != nil {
+			t.Errorf("%s was not set and has the announcement %v", conditionType, option)
 		}
 	}
-	if conditions.Owned(nil, "me")("Ready") {
-		t.Error("without managedFields something is owned")
-	}
 }
 
-func TestOwnsList(t *testing.T) {
+// TestTransitionLog: a line of the log has the condition in its values.
+func TestTransitionLog(t *testing.T) {
 	t.Parallel()
-	entry := func(manager, fields string) metav1.ManagedFieldsEntry {
-		return metav1.ManagedFieldsEntry{Manager: manager, Subresource: "status", FieldsV1: metav1.NewFieldsV1(fields)}
-	}
 	for name, tc := range map[string]struct {
-		fields []metav1.ManagedFieldsEntry
-		want   bool
+		conditionType string
+		status        metav1.ConditionStatus
+		want          string
 	}{
-		"ours as a whole":    {[]metav1.ManagedFieldsEntry{entry("me", `{"f:status":{"f:conditions":{}}}`)}, true},
-		"theirs as a whole":  {[]metav1.ManagedFieldsEntry{entry("you", `{"f:status":{"f:conditions":{}}}`), entry("me", `{"f:status":{}}`)}, false},
-		"ours, keyed":        {[]metav1.ManagedFieldsEntry{entry("me", `{"f:status":{"f:conditions":{".":{},"k:{\"type\":\"Ready\"}":{}}}}`)}, false},
-		"stripped":           {nil, false},
-		"not written so far": {[]metav1.ManagedFieldsEntry{entry("me", `{"f:spec":{}}`)}, false},
+		"ready":             {"CacheReady", "True", "Cache is ready"},
+		"not ready":         {"CacheReady", "False", "Cache is not ready"},
+		"unknown":           {"CacheReady", "Unknown", "Cache status unknown"},
+		"the object":        {"Ready", "True", "object is ready"},
+		"no readiness":      {"Stalled", "True", "Stalled is True"},
+		"not a known state": {"CacheReady", "Perhaps", "Cache status unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := conditions.OwnsList(tc.fields, "me"); got != tc.want {
-				t.Errorf("OwnsList = %v, want %v", got, tc.want)
+			m := conditions.NewManager(nil, 1, start)
+			m.Set(tc.conditionType, tc.status, "R", "m")
+			tr := m.Transitions()[0]
+			if tr.LogMessage != tc.want {
+				t.Errorf("message = %q, want %q", tr.LogMessage, tc.want)
+			}
+			values := []any{"condition", tc.conditionType, "status", string(tc.status), "reason", "R", "message", "m"}
+			if diff := cmp.Diff(values, tr.LogValues()); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestManagerReads(t *testing.T) {
+	t.Parallel()
+	before := stored("AReady", "True", "R", "m")
+	m := conditions.NewManager([]metav1.Condition{before, stored("BReady", "True", "R", "")}, 3, start.Add(1500*time.Millisecond))
+	m.MarkFalse("AReady", "Lost", "")
+	m.MarkUnknown("CReady", "New", "")
+	m.Delete("BReady")
+	m.Delete("DReady")
+	if got := m.Now(); !got.Equal(start.Add(time.Second)) || m.Generation() != 3 {
+		t.Errorf("time %v, generation %d", got, m.Generation())
+	}
+	if got, found := m.Stored("AReady"); !found || got != before {
+		t.Errorf("stored = %v, %v", got, found)
+	}
+	if got, found := m.Get("AReady"); !found || got.Reason != "Lost" {
+		t.Errorf("current = %v, %v", got, found)
+	}
+	if _, found := m.Stored("CReady"); found {
+		t.Error("a new condition counts as stored")
+	}
+	for _, conditionType := range []string{"BReady", "DReady"} {
+		if _, found := m.Get(conditionType); found {
+			t.Errorf("%s was deleted, or never there, and is found", conditionType)
+		}
+	}
+	var first []string
+	for c := range m.EachManaged {
+		first = append(first, c.Type)
+		break
+	}
+	if diff := cmp.Diff([]string{"AReady"}, first); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	m.RemoveStale(nil)
+	if got := len(m.Conditions()); got != 2 {
+		t.Errorf("%d conditions, want 2", got)
 	}
 }

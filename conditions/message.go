@@ -2,44 +2,26 @@ package conditions
 
 import (
 	"strings"
-	"unicode/utf8"
+
+	"github.com/reconcilekit/reconcilekit/internal/text"
 )
 
 const (
-	// MaxMessage is the bound, in bytes, of a composed message and of an event's text (the events API's own limit).
-	MaxMessage = 1024
+	maxMessage = 1024  // of a composed message and of the note of an event
+	maxStored  = 32768 // metav1.Condition, message
+	maxReason  = 1024  // metav1.Condition, reason
 
-	maxStored = 32768 // metav1.Condition, message
-	maxReason = 1024  // metav1.Condition, reason
-	ellipsis  = "..."
+	unspecified = "Unspecified" // the reason where none is given: the API requires one
 )
 
-// Unspecified is the reason of a condition that was set without one: the API requires a reason.
-const Unspecified = "Unspecified"
+// Bound returns the message cut to at most 1024 bytes at a rune boundary, with "..." where something was cut. It is the bound for messages
+// that are composed from parts whose number or length is not known, and the limit of the events API. Invalid UTF-8 is replaced, as
+// the API server would refuse it. What fits is returned as it is.
+func Bound(message string) string { return text.Cut(message, maxMessage) }
 
-// Bound returns the text cut to at most [MaxMessage] bytes at a rune boundary, with "..." where something was cut. Invalid UTF-8
-// is replaced, as the API server would refuse it. What fits is returned as it is.
-func Bound(message string) string { return cut(message, MaxMessage) }
-
-// cut bounds a text to so many bytes; limit is larger than the ellipsis.
-func cut(text string, limit int) string {
-	if len(text) <= limit && utf8.ValidString(text) {
-		return text
-	}
-	text = strings.ToValidUTF8(text, string(utf8.RuneError))
-	if len(text) <= limit {
-		return text
-	}
-	end := limit - len(ellipsis)
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + ellipsis
-}
-
-// Reason returns a reason that the API accepts: `[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?`, at most 1024 bytes. Other characters are
-// left out, an empty result becomes [Unspecified]. A valid reason is returned as it is.
-func Reason(reason string) string {
+// acceptedReason returns a reason that the API accepts: `[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?`, at most 1024 bytes. Other characters
+// are left out, an empty result becomes "Unspecified". A valid reason is returned as it is.
+func acceptedReason(reason string) string {
 	if validReason(reason) {
 		return reason
 	}
@@ -53,7 +35,7 @@ func Reason(reason string) string {
 	if repaired := strings.TrimRight(b.String(), ",:"); repaired != "" {
 		return repaired
 	}
-	return Unspecified
+	return unspecified
 }
 
 func validReason(reason string) bool {

@@ -27,17 +27,10 @@ var decided = map[string]struct{ reason, want string }{
 			`{"at": 0, "message": "m", "reason": "R", "status": "True", "type": "B"},` +
 			`{"at": 1, "message": "m", "reason": "R", "status": "True", "type": "C"}]}`,
 	},
-	"options: AsError":                        {"nothing is told on every pass: only transitions", warningOnTransition},
-	"options: WithCriticalError":              {"nothing is told on every pass: only transitions", warningOnTransition},
-	"options: WithRecurringWarningEvent":      {"nothing is told on every pass: only transitions", warningOnTransition},
-	"options: WithWarningEvent+WithRecurring": {"nothing is told on every pass: only transitions", warningOnTransition},
-	"options: WithRecurring":                  {"nothing is told on every pass: only transitions", normalOnTransition},
+	"options: AsError": {"nothing is announced on every pass: only transitions", warningOnTransition},
 }
 
-const (
-	warningOnTransition = `{"eventMode": "transition", "eventType": "Warning", "logLevel": 0, "logMode": "transition"}`
-	normalOnTransition  = `{"eventMode": "transition", "eventType": "Normal", "logLevel": 0, "logMode": "transition"}`
-)
+const warningOnTransition = `{"eventMode": "transition", "eventType": "Warning", "logMode": "transition"}`
 
 type vector struct {
 	Name     string          `json:"name"`
@@ -69,7 +62,7 @@ func TestVectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := map[string]func(*testing.T, json.RawMessage) any{
-		"setCondition": runSet, "query": runQuery, "diff": runDiff, "options": runOptions, "eventText": runEventText,
+		"setCondition": runSet, "diff": runDiff, "options": runOptions, "eventText": runEventText,
 	}
 	counts, used := map[string]int{}, map[string]bool{}
 	for _, v := range vectors {
@@ -114,27 +107,16 @@ func runSet(t *testing.T, input json.RawMessage) any {
 	return map[string]any{"conditions": facts(m.Conditions())}
 }
 
-func runQuery(t *testing.T, input json.RawMessage) any {
-	t.Helper()
-	var in struct {
-		Existing []condition
-		Types    []string
-	}
-	read(t, input, &in)
-	m := conditions.NewManager(list(in.Existing), 0, start)
-	return map[string]any{
-		"allTrue":  conditions.AllTrue(m, in.Types...),
-		"anyTrue":  conditions.AnyTrue(m, in.Types...),
-		"anyFalse": conditions.AnyFalse(conditions.List(list(in.Existing)), in.Types...),
-	}
-}
-
 func runDiff(t *testing.T, input json.RawMessage) any {
 	t.Helper()
 	var in struct{ Old, New []condition }
 	read(t, input, &in)
 	var got []string
-	for _, tr := range conditions.Diff(list(in.Old), list(in.New)) {
+	m := conditions.NewManager(list(in.Old), 0, start)
+	for _, c := range in.New {
+		m.Set(c.Type, metav1.ConditionStatus(c.Status), c.Reason, c.Message)
+	}
+	for _, tr := range m.Transitions() {
 		kind := "changed:"
 		if tr.Before == nil {
 			kind = "added:"
@@ -145,12 +127,9 @@ func runDiff(t *testing.T, input json.RawMessage) any {
 	return map[string]any{"transitions": got}
 }
 
-// options maps the names of the vectors to ours; recurring ones to nothing, as there is no such thing.
-var options = map[string][]conditions.Option{
-	"AsInfo": {conditions.AsInfo}, "AsError": {conditions.AsError}, "Silent": {conditions.Silent},
-	"WithErrorLog": {conditions.Level(0)}, "WithInfoLog": {conditions.Level(0)}, "WithDebugLog": {conditions.Level(1)},
-	"WithNormalEvent": {conditions.NormalEvent}, "WithWarningEvent": {conditions.WarningEvent}, "WithRecurring": nil,
-	"WithRecurringWarningEvent": {conditions.WarningEvent}, "WithCriticalError": {conditions.AsError},
+// announcements maps the names of the vectors to ours.
+var announcements = map[string]conditions.Option{
+	"AsInfo": conditions.AsInfo, "AsError": conditions.AsError, "Silent": conditions.Silent, "WithWarningEvent": conditions.AsWarning,
 }
 
 func runOptions(t *testing.T, input json.RawMessage) any {
@@ -159,21 +138,21 @@ func runOptions(t *testing.T, input json.RawMessage) any {
 	read(t, input, &in)
 	var opts []conditions.Option
 	for _, name := range in.Options {
-		known, ok := options[name]
+		known, ok := announcements[name]
 		if !ok {
 			t.Fatalf("option %s is not known", name)
 		}
-		opts = append(opts, known...)
+		opts = append(opts, known)
 	}
 	m := conditions.NewManager(nil, 0, start)
 	m.MarkTrue("XReady", "R", "m", opts...)
 	tr := m.Transitions()[0]
-	got := map[string]any{"eventMode": "", "eventType": "Normal", "logLevel": 0, "logMode": ""}
+	got := map[string]any{"eventMode": "", "eventType": "Normal", "logMode": ""}
 	if tr.Event != nil {
 		got["eventMode"], got["eventType"] = "transition", tr.Event.Type
 	}
-	if tr.Log != nil {
-		got["logMode"], got["logLevel"] = "transition", tr.Log.Level
+	if tr.LogMessage != "" {
+		got["logMode"] = "transition"
 	}
 	return got
 }

@@ -56,23 +56,23 @@ func (a *Assessor) setCategories() {
 	m := a.manager
 	switch {
 	case a.seen.unreachable.seen:
-		m.MarkFalse(DependenciesReachable, ReasonInfrastructure, a.unreachable().word(textUnreachable), conditions.AsError)
+		m.MarkFalse(DependenciesReachable, reasonInfrastructure, a.unreachable().message(textUnreachable), conditions.AsError)
 	case a.known(DependenciesReachable):
-		m.MarkTrue(DependenciesReachable, ReasonReachable, textReachable)
+		m.MarkTrue(DependenciesReachable, reasonReachable, textReachable)
 	}
 	switch {
 	case a.seen.auth.seen:
-		m.MarkFalse(AuthValid, ReasonAuth, a.seen.auth.word(textAuth), conditions.AsError)
+		m.MarkFalse(AuthValid, reasonAuth, a.seen.auth.message(textAuth), conditions.AsError)
 	case a.known(AuthValid):
-		m.MarkTrue(AuthValid, ReasonAuthValid, textAuthValid)
+		m.MarkTrue(AuthValid, reasonAuthValid, textAuthValid)
 	}
 	switch {
 	case a.seen.invalid.seen:
-		m.MarkFalse(ConfigValid, a.seen.invalid.because(ReasonInvalidSpec), a.seen.invalid.word(textInvalidSpec), conditions.AsError)
+		m.MarkFalse(ConfigValid, a.seen.invalid.conditionReason(reasonInvalidSpec), a.seen.invalid.message(textInvalidSpec), conditions.AsError)
 	case a.seen.missing.seen:
-		m.MarkFalse(ConfigValid, ReasonReferenceNotFound, a.seen.missing.word(textReference), conditions.AsError)
+		m.MarkFalse(ConfigValid, reasonReferenceNotFound, a.seen.missing.message(textReference), conditions.AsError)
 	case a.known(ConfigValid):
-		m.MarkTrue(ConfigValid, ReasonConfigValid, textConfigValid)
+		m.MarkTrue(ConfigValid, reasonConfigValid, textConfigValid)
 	}
 }
 
@@ -114,28 +114,28 @@ func (a *Assessor) Summarize() Assessment {
 	switch {
 	case a.seen.program.seen:
 		out.State = Failed
-		m.MarkFalse(SummaryReady, ReasonProgram, a.seen.program.word(textProgram), conditions.AsError)
+		m.MarkFalse(conditions.Ready, reasonProgram, a.seen.program.message(textProgram), conditions.AsError)
 	case a.seen.auth.seen:
 		out.State = Failed
-		m.MarkFalse(SummaryReady, ReasonAuth, a.seen.auth.word(textAuth), conditions.AsError)
+		m.MarkFalse(conditions.Ready, reasonAuth, a.seen.auth.message(textAuth), conditions.AsError)
 	case a.seen.invalid.seen:
 		out.State = Failed
-		m.MarkFalse(SummaryReady, a.seen.invalid.because(ReasonInvalidSpec), a.seen.invalid.word(textInvalidSpec), conditions.AsError)
+		m.MarkFalse(conditions.Ready, a.seen.invalid.conditionReason(reasonInvalidSpec), a.seen.invalid.message(textInvalidSpec), conditions.AsError)
 	case a.seen.missing.seen:
 		out.State = Failed
-		m.MarkFalse(SummaryReady, ReasonReferenceNotFound, a.seen.missing.word(textReference), conditions.AsError)
+		m.MarkFalse(conditions.Ready, reasonReferenceNotFound, a.seen.missing.message(textReference), conditions.AsError)
 	case v.worst == Ready:
-		m.MarkTrue(SummaryReady, ReasonReady, textReady)
+		m.MarkTrue(conditions.Ready, reasonReady, textReady)
 	case v.named != nil:
-		m.MarkFalse(SummaryReady, v.reason, v.message, conditions.AsError)
+		m.MarkFalse(conditions.Ready, v.reason, v.message, conditions.AsError)
 	case a.outOfReach():
-		out.State = Worst(v.worst, Degraded)
-		m.MarkFalse(SummaryReady, ReasonInfrastructure, textInfrastructure, conditions.AsError)
+		out.State = worst(v.worst, Degraded)
+		m.MarkFalse(conditions.Ready, reasonInfrastructure, textInfrastructure, conditions.AsError)
 	default:
-		m.MarkFalse(SummaryReady, ReasonProgressing, textProgressing)
+		m.MarkFalse(conditions.Ready, reasonProgressing, textProgressing)
 	}
 	if len(a.retry) > 0 {
-		out.Retry = &RetryError{Errors: a.retry}
+		out.Retry = &retryError{Errors: a.retry}
 	}
 	out.RequeueAfter = a.requeueAfter()
 	return out
@@ -147,7 +147,7 @@ func (a *Assessor) judge() judgement {
 	for i := range a.parts {
 		p := &a.parts[i]
 		state, reason, message := a.contribution(p)
-		v.worst = Worst(v.worst, state)
+		v.worst = worst(v.worst, state)
 		// Trouble without a name has no condition of its own: it is told here or nowhere.
 		if state.Trouble() && (v.named == nil || p.name == "" && v.named.name != "") {
 			v.named, v.reason, v.message = p, reason, sentence(p.name, message)
@@ -155,7 +155,7 @@ func (a *Assessor) judge() judgement {
 	}
 	for c := range a.manager.EachManaged {
 		if c.Status != metav1.ConditionTrue && a.foreign(c.Type) {
-			v.worst = Worst(v.worst, Progressing)
+			v.worst = worst(v.worst, Progressing)
 		}
 	}
 	return v
@@ -188,8 +188,8 @@ func (p *part) waiting() State {
 
 // wasTrouble reports whether the stored summary was about trouble. A stored condition that is not True does not tell by itself.
 func (a *Assessor) wasTrouble() bool {
-	s, stored := a.manager.Stored(SummaryReady)
-	return stored && s.Reason != ReasonProgressing
+	s, stored := a.manager.Stored(conditions.Ready)
+	return stored && s.Reason != reasonProgressing
 }
 
 // foreign reports whether a condition of the pass is no component's and counts for the summary.

@@ -7,17 +7,18 @@ import (
 	"time"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/internal/text"
 )
 
-// DefaultGrace is how long Infrastructure errors keep the previous condition of a component, unless [Options] say otherwise.
-const DefaultGrace = 10 * time.Second
+// defaultGrace is the grace period of [Options] that give none.
+const defaultGrace = 10 * time.Second
 
 // Options of an [Assessor]. The zero value works.
 type Options struct {
 	// Now is the time of the pass; unset it is the time of the conditions manager, which is kept at whole seconds.
 	Now time.Time
 	// Grace is how long Infrastructure errors keep the previous condition of a component before it degrades; 0 means
-	// [DefaultGrace], a negative value no grace.
+	// 10 seconds, a negative value no grace.
 	Grace time.Duration
 	// Recheck is after how long a pass with [Assessment.Terminal] errors asks to be repeated, because what solves them (a
 	// role, a quota, an admission rule) need not be something that is watched; 0 means never.
@@ -65,31 +66,32 @@ type note struct {
 func (n *note) add(e *Error, named bool) {
 	n.seen = true
 	if !named && n.detail == "" {
-		n.reason, n.detail = e.Reason, conditions.Scrub(e.Message)
+		n.reason, n.detail = e.Reason, text.Scrub(e.Message)
 	}
 }
 
-// because is the reason of a condition: who or what refused, as far as no component's condition tells, else the word of the category.
-func (n *note) because(category string) string {
+// conditionReason is the reason of a condition: who or what refused, where no component's condition has it, else that of the category.
+func (n *note) conditionReason(category string) string {
 	if n.reason == "" {
 		return category
 	}
 	return n.reason
 }
 
-// word adds the detail to the text of a condition.
-func (n *note) word(text string) string {
+// message appends the first error's detail to the text of a condition.
+func (n *note) message(summary string) string {
 	if n.detail == "" {
-		return text
+		return summary
 	}
-	return conditions.Bound(text + ": " + n.detail)
+	return conditions.Bound(summary + ": " + n.detail)
 }
 
 // Assessment is the outcome of [Assessor.Summarize].
 type Assessment struct {
 	// State is the worst state of the components; Failed with errors of Auth, InvalidSpec or MissingUpstreamDependency.
 	State State
-	// Retry is a [*RetryError] with the errors that trying again may solve, Infrastructure, Conflict and Unknown; nil for none. What
+	// Retry joins the errors that trying again may solve, Infrastructure, Conflict and Unknown; nil for none. errors.Is and errors.As look
+	// into all of them. What
 	// an inspector found wrong with a child is not in it.
 	Retry error
 	// Terminal are the errors that trying again does not solve: InvalidSpec, Auth, ResourceExhaustion and ProgramError; without what an
@@ -109,7 +111,7 @@ func NewAssessor(m *conditions.Manager, o Options) *Assessor {
 		o.Now = m.Now()
 	}
 	if o.Grace == 0 {
-		o.Grace = DefaultGrace
+		o.Grace = defaultGrace
 	}
 	a := &Assessor{manager: m, options: o, parts: make([]part, 0, spareParts), since: m.Now()}
 	if c, found := m.Stored(DependenciesReachable); found && c.Status == "False" {
@@ -152,7 +154,7 @@ func (p *part) complete() {
 	if p.state == "" || p.state == Ready {
 		p.state = Ready
 		for _, e := range p.errors {
-			p.state = Worst(p.state, e.Category.State())
+			p.state = worst(p.state, e.Category.State())
 		}
 	}
 	for _, e := range p.errors {
@@ -170,7 +172,7 @@ func (p *part) complete() {
 		p.message += fmt.Sprintf(" (and %d more)", len(p.errors)-1)
 	}
 	if len(p.errors) > 0 || p.state.Trouble() {
-		p.message = conditions.Scrub(p.message)
+		p.message = text.Scrub(p.message)
 	}
 	p.message = conditions.Bound(p.message)
 }

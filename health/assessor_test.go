@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
@@ -41,6 +42,13 @@ func pass(stored []metav1.Condition, generation int64, o health.Options, observe
 		out.Conditions = append(out.Conditions, fmt.Sprintf("%s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message))
 	}
 	return m.Conditions(), out
+}
+
+// retry returns the error that joins those that trying again may solve.
+func retry(errs ...error) error {
+	a := health.NewAssessor(conditions.NewManager(nil, 1, start), health.Options{})
+	a.Observe(health.Component{Errors: errs})
+	return a.Summarize().Retry
 }
 
 func failed(category health.Category) error {
@@ -134,10 +142,10 @@ func TestSummaryIsNeverReadyWhenSomethingFailed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			stored, got := pass(nil, 1, health.Options{Now: start}, []health.Component{fine}, components)
-			if !conditions.IsFalse(conditions.List(stored), "Ready") || got.State == health.Ready {
+			if !meta.IsStatusConditionFalse(stored, "Ready") || got.State == health.Ready {
 				t.Errorf("%v", got)
 			}
-			if !conditions.IsTrue(conditions.List(stored), "AReady") {
+			if !meta.IsStatusConditionTrue(stored, "AReady") {
 				t.Errorf("the healthy component is not ready: %v", got)
 			}
 		})
@@ -240,9 +248,7 @@ func TestGrace(t *testing.T) {
 			if tc.after > 0 {
 				stored, got = pass(stored, generation, health.Options{Now: now.Add(tc.after), Grace: tc.grace}, []health.Component{tc.now})
 			}
-			list := conditions.List(stored)
-			component, _ := list.Get("ServerReady")
-			summary, _ := list.Get("Ready")
+			component, summary := meta.FindStatusCondition(stored, "ServerReady"), meta.FindStatusCondition(stored, "Ready")
 			if text := component.Reason + ": " + component.Message; text != tc.condition {
 				t.Errorf("component = %s, want %s", text, tc.condition)
 			}
@@ -252,7 +258,7 @@ func TestGrace(t *testing.T) {
 			if got.State != tc.state || got.RequeueAfter != tc.requeue {
 				t.Errorf("state %s after %v, want %s after %v", got.State, got.RequeueAfter, tc.state, tc.requeue)
 			}
-			if !conditions.IsFalse(list, health.DependenciesReachable) || got.Retry == "" {
+			if !meta.IsStatusConditionFalse(stored, health.DependenciesReachable) || got.Retry == "" {
 				t.Errorf("the outage is not told: %v", got)
 			}
 			_, got = pass(stored, generation, health.Options{Now: now.Add(time.Hour)}, []health.Component{server})

@@ -109,34 +109,6 @@ var decided = map[string]struct{ reason, want string }{
 		`{"category": "Infrastructure", "reason": "KindNotServed",
 			"message": "The API server does not serve this kind: no matches for kind \"K\" in version \"g/v1\""}`,
 	},
-
-	// Inspectors.
-	"pods: CrashLoopBackOff is not special": {
-		"a status says why something is not ready",
-		`{"state": "Degraded", "reason": "CrashLoopBackOff", "message": "Container c keeps crashing"}`,
-	},
-	"pods: InvalidImageName is not special": {
-		"a status says why something is not ready; this one never gets ready by itself",
-		`{"state": "Failed", "reason": "InvalidImageName", "message": "Container c: x", "errorCategories": ["InvalidSpec"]}`,
-	},
-	"pods: failed wins over ready": {
-		"a failed pod left over beside a healthy one is no trouble",
-		`{"state": "Ready", "reason": "PodsReady", "message": "Pods are ready", "errorCategories": null}`,
-	},
-	"route: accepted unknown counts as rejected": {
-		"Unknown is what a route starts with, before a gateway has looked at it",
-		`{"state": "Progressing", "reason": "HTTPRoutePending", "errorCategories": null,
-			"message": "HTTPRoute is waiting for gateway acceptance: wait"}`,
-	},
-	"route: accepted but refs unresolved, Accepted first": {
-		"quirk: the order of conditions does not matter",
-		`{"state": "Progressing", "reason": "BackendNotFound", "errorCategories": ["MissingDownstreamDependency"],
-			"message": "HTTPRoute backend not resolved: no svc"}`,
-	},
-	"route: first parent accepts, second rejects": {
-		"all parents count",
-		`{"state": "Degraded", "reason": "NotAllowedByListeners", "message": "HTTPRoute rejected: no"}`,
-	},
 }
 
 // kept are the cases marked as quirk whose recorded result is nevertheless right, by the rules that hold for every case.
@@ -146,5 +118,4 @@ var kept = map[string]string{
 		"has the same result here",
 	"quirk: empty component name bumps Ready's time on every pass": "lastTransitionTime moves with the status alone, which the " +
 		"rules make of the recorded result, too",
-	"route: refs unresolved first": "this order of conditions has the result that every order has now",
 }

@@ -1,18 +1,22 @@
-// Package health says how the parts of an owner are, and turns that into conditions, one state and a decision.
+// Package health has the words in which an operator reports how the parts of an owner are, and turns them into conditions, one state and
+// a decision.
 //
 // A [Component] is one part: an upstream dependency, a child, the owner's own configuration. It has a [State], or errors of a
-// [Category] from which the state follows, or both. Inspectors read a component from a Kubernetes object ([Of],
-// [Deployment], [Pods], ...); an [Assessor] folds the components of a pass into conditions and an [Assessment].
+// [Category] from which the state follows, or both:
 //
-//	m := conditions.NewManager(obj.Status.Conditions, obj.Generation, now)
-//	a := health.NewAssessor(m, health.Options{Now: now})
-//	server := health.Deployment(deployment)
-//	server.Name, server.Dependency, server.Child = "Server", health.Downstream, true
-//	a.Observe(server)
-//	assessment := a.Summarize()
+//	health.Component{Name: "Database", Dependency: health.Upstream, Errors: []error{err}}
 //
-// Components, states, categories and errors are those of package [verdict], which does without API types, so that packages that only
-// speak of health can use it. They have the same names here, and code that imports health needs no other.
+// Package health/inspect reads components from Kubernetes objects. An [Assessor] folds the components of a pass into conditions
+// and an [Assessment]; in a controller of package reconcile the pipeline does that with the components of GetComponentHealth.
+//
+// # When to use which
+//
+//	a part that is fine, or on its way           Component with State, Reason and Message
+//	a part of which an error is known            Component with Errors
+//	an error whose category the code knows       NewError; or a type that is Classified, without importing this package
+//	an error of which only the text is known     Categorize
+//	may the plan be applied                      Blocking
+//	conditions and summary without the pipeline  NewAssessor, Observe, Summarize
 //
 // # States
 //
@@ -33,12 +37,21 @@
 //	Unknown                      Degraded                DependenciesReachable        yes           with backoff
 //
 // [Blocking] holds the rule about applying: what an inspector found wrong with a child never blocks, or the fix could not reach it.
+// A category is added to what was said, it never replaces it: the message that [Categorize] gives is the text of the error, with
+// credentials taken out and bounded to 1024 bytes.
 //
 // # Conditions
 //
-// Every component gets `<Name>Ready`. DependenciesReachable, AuthValid and ConfigValid appear with the first trouble of their kind
+// Every component gets `<Name>Ready`. DependenciesReachable, AuthValid and ConfigValid appear with the first error of their kind
 // and stay, turning True again when it is gone. The summary Ready is True only if every component is, and every other condition
-// set in the pass whose type ends in Ready.
+// set in the pass whose type ends in Ready. Their reasons:
 //
-// [verdict]: https://pkg.go.dev/github.com/reconcilekit/reconcilekit/health/verdict
+//	condition              True                    False
+//	Ready                  AllComponentsReady      ProgramError, AuthError, InvalidSpec, ReferenceNotFound, InfrastructureError,
+//	                                               Progressing, or that of the component in trouble
+//	DependenciesReachable  Reachable               InfrastructureError
+//	AuthValid              AuthenticationValid     AuthError
+//	ConfigValid            ConfigurationValid      InvalidSpec, ReferenceNotFound
+//
+// Where a component without a name has the error, its own reason stands in the place of InvalidSpec.
 package health

@@ -5,10 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/health"
 )
@@ -19,8 +15,10 @@ func ExampleAssessor() {
 	m := conditions.NewManager(nil, 1, now)
 	a := health.NewAssessor(m, health.Options{Now: now})
 
-	server := health.Deployment(&appsv1.Deployment{Status: appsv1.DeploymentStatus{Replicas: 1, UpdatedReplicas: 1}})
-	server.Name, server.Dependency, server.Child = "Server", health.Downstream, true
+	server := health.Component{
+		Name: "Server", Dependency: health.Downstream, Child: true,
+		State: health.NotAvailable, Reason: "ReplicasUnavailable", Message: "0 of 1 replicas are available",
+	}
 	database := health.Component{
 		Name: "Database", Dependency: health.Upstream,
 		Errors: []error{health.NewError(health.MissingUpstreamDependency, "SecretNotFound", `create the Secret "db" with the key url`, nil)},
@@ -79,59 +77,4 @@ func ExampleBlocking() {
 	// Output:
 	// 1
 	// 0
-}
-
-// Of inspects objects of any kind; without an inspector of its own a kind is read by its conditions.
-func ExampleOf() {
-	c := health.Of(&corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer}})
-	fmt.Println(c.GetState(), c.GetReason())
-
-	c = health.Of(&unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "example.com/v1", "kind": "Widget",
-		"metadata": map[string]any{"generation": int64(2)},
-		"status":   map[string]any{"observedGeneration": int64(1)},
-	}})
-	fmt.Println(c.GetState(), c.GetReason())
-	// Output:
-	// Pending LoadBalancerPending
-	// Progressing GenerationNotObserved
-}
-
-// ByConditions asks for conditions by name.
-func ExampleByConditions() {
-	gateway := &unstructured.Unstructured{Object: map[string]any{
-		"kind": "Gateway", "status": map[string]any{"conditions": []any{
-			map[string]any{"type": "Accepted", "status": "True"},
-			map[string]any{"type": "Programmed", "status": "False", "reason": "AddressNotAssigned", "message": "no address"},
-		}},
-	}}
-	c := health.ByConditions(gateway, "Accepted", "Programmed")
-	fmt.Println(c.GetState(), c.GetReason(), c.GetMessage())
-	// Output: Progressing AddressNotAssigned no address
-}
-
-// Pods tells from the pods of a component why it does not work.
-func ExamplePods() {
-	p := corev1.Pod{}
-	p.Status.Phase = corev1.PodPending
-	p.Status.ContainerStatuses = []corev1.ContainerStatus{{
-		Name:  "server",
-		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull", Message: "manifest unknown"}},
-	}}
-	c := health.Pods([]corev1.Pod{p})
-	fmt.Println(c.GetState(), c.GetReason(), c.GetMessage())
-	// Output: Degraded ImageNotFound Container server: manifest unknown
-}
-
-// ClassifyLog finds the line of a log that tells why something failed.
-func ExampleClassifyLog() {
-	class, line := health.ClassifyLog("starting\n2026-01-01T12:00:00Z write /data/x: no space left on device\nbye")
-	fmt.Println(class, "|", line)
-	// Output: StorageFull | write /data/x: no space left on device
-}
-
-// Worst is the state of a whole.
-func ExampleWorst() {
-	fmt.Println(health.Worst(health.Ready, health.Degraded, health.Pending))
-	// Output: Degraded
 }

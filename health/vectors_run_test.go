@@ -13,13 +13,10 @@ import (
 	"testing"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/health"
@@ -209,53 +206,4 @@ func runComponent(t *testing.T, input json.RawMessage) any {
 	var in struct{ Health recordedHealth }
 	decode(t, input, &in)
 	return result(in.Health.make(t))
-}
-
-func runPods(t *testing.T, input json.RawMessage) any {
-	t.Helper()
-	var in struct {
-		Pods   []corev1.Pod
-		Events []struct {
-			At              int
-			Reason, Message string
-		}
-	}
-	decode(t, input, &in)
-	facts := health.PodFacts{}
-	for _, e := range in.Events {
-		event := corev1.Event{Reason: e.Reason, Message: e.Message}
-		event.LastTimestamp = metav1.NewTime(start.Add(time.Duration(e.At) * time.Second))
-		event.InvolvedObject.Name = in.Pods[0].Name
-		facts.Events = append(facts.Events, event)
-	}
-	return result(health.PodsWith(in.Pods, facts))
-}
-
-func runLog(t *testing.T, input json.RawMessage) any {
-	t.Helper()
-	var in struct{ Logs string }
-	decode(t, input, &in)
-	class, line := health.ClassifyLog(in.Logs)
-	return map[string]any{"category": class, "line": line}
-}
-
-func runJob(t *testing.T, input json.RawMessage) any {
-	t.Helper()
-	var in struct{ Job *batchv1.Job }
-	decode(t, input, &in)
-	return result(health.Job(in.Job))
-}
-
-func runPVC(t *testing.T, input json.RawMessage) any {
-	t.Helper()
-	var in struct{ PVC *corev1.PersistentVolumeClaim }
-	decode(t, input, &in)
-	return result(health.PersistentVolumeClaim(in.PVC))
-}
-
-func runRoute(t *testing.T, input json.RawMessage) any {
-	t.Helper()
-	var in struct{ Route *gatewayv1.HTTPRoute }
-	decode(t, input, &in)
-	return result(health.HTTPRoute(in.Route))
 }

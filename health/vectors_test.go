@@ -30,8 +30,6 @@ func TestVectors(t *testing.T) {
 	run := map[string]func(*testing.T, json.RawMessage) any{
 		"stateEngine": runAssessor, "compare": runCompare,
 		"categorize": runCategorize, "errorText": runErrorText, "componentHealth": runComponent,
-		"podsHealth": runPods, "podsHealthEvents": runPods, "logCategory": runLog,
-		"jobHealth": runJob, "pvcHealth": runPVC, "routeHealth": runRoute,
 	}
 	counts, used := map[string]int{}, map[string]bool{}
 	for _, v := range vectors {

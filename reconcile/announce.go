@@ -50,12 +50,11 @@ func (p *Pipeline[T, F, O]) event(owner T, eventType, reason, message string) {
 // announce logs the transitions that were stored and sends their events.
 func (p *Pipeline[T, F, O]) announce(owner T, logger logr.Logger, transitions []conditions.Transition) {
 	for _, transition := range transitions {
-		if line := transition.Log; line != nil {
-			if line.Error {
-				logger.Error(nil, line.Message, transition.LogValues()...)
-			} else {
-				logger.V(line.Level).Info(line.Message, transition.LogValues()...)
-			}
+		switch {
+		case transition.LogAsError:
+			logger.Error(nil, transition.LogMessage, transition.LogValues()...)
+		case transition.LogMessage != "":
+			logger.Info(transition.LogMessage, transition.LogValues()...)
 		}
 		if event := transition.Event; event != nil {
 			p.event(owner, event.Type, event.Reason, event.Message)

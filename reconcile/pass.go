@@ -13,6 +13,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/ownedconditions"
 	"github.com/reconcilekit/reconcilekit/reconcile/status"
 )
 
@@ -261,12 +262,12 @@ func (p *pass[T, F, O]) decorator() func(T, *conditions.Manager) {
 // verdict returns what restores the summary that the decorator has set itself, with its announcement, after the engine has
 // made its own. It stands unless something went wrong that no phase knows of.
 func (p *pass[T, F, O]) verdict(manager *conditions.Manager, errs []error) (restore func()) {
-	options, set := manager.Options(conditions.Ready)
+	announcement, set := manager.Announcement(conditions.Ready)
 	verdict, found := manager.Get(conditions.Ready)
 	if p.broken != nil || len(errs) > 0 || !set || !found {
 		return func() {}
 	}
-	return func() { manager.Set(verdict.Type, verdict.Status, verdict.Reason, verdict.Message, options) }
+	return func() { manager.Set(verdict.Type, verdict.Status, verdict.Reason, verdict.Message, announcement) }
 }
 
 // follow derives what comes next from the assessment.
@@ -344,8 +345,8 @@ func (p *pass[T, F, O]) ownCondition() func(conditionType string) bool {
 		return nil
 	}
 	fields := p.owner.GetManagedFields()
-	owned := conditions.Owned(fields, p.managers...)
-	former := conditions.OwnsList(fields, p.FormerManagers...)
+	owned := ownedconditions.Types(fields, p.managers...)
+	former := ownedconditions.WholeList(fields, p.FormerManagers...)
 	return func(conditionType string) bool {
 		switch {
 		case conditionType == conditions.Ready:
@@ -353,6 +354,6 @@ func (p *pass[T, F, O]) ownCondition() func(conditionType string) bool {
 		case former, owned(conditionType), p.owners.hasSet(p.owner, conditionType):
 			return true
 		}
-		return conditionType == PruneBlocked && conditions.OwnsList(fields, p.FieldManager)
+		return conditionType == PruneBlocked && ownedconditions.WholeList(fields, p.FieldManager)
 	}
 }

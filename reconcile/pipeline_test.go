@@ -177,7 +177,7 @@ var _ = Describe("A pass", func() {
 			Expect(string(panicked.Stack)).To(ContainSubstring("pipeline_test.go"))
 			Expect(w.parts()).To(BeEmpty())
 			Expect(w.condition("Ready").Status).To(Equal(metav1.ConditionFalse))
-			Expect(w.condition("Ready").Reason).To(Equal(health.ReasonProgram))
+			Expect(w.condition("Ready").Reason).To(Equal("ProgramError"))
 			Expect(w.condition("Ready").Message).To(ContainSubstring("panicked: boom"))
 			Expect(w.condition("DependenciesReachable")).To(BeZero(), "nobody else is to blame")
 			w.restart(&widgets{})

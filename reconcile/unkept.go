@@ -3,6 +3,7 @@ package reconcile
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
@@ -45,6 +46,5 @@ func (p *pass[T, F, O]) unkept(manager *conditions.Manager, kept []metav1.Condit
 }
 
 func has(list []metav1.Condition, conditionType string) bool {
-	_, found := conditions.List(list).Get(conditionType)
-	return found
+	return meta.FindStatusCondition(list, conditionType) != nil
 }

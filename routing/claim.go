@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
-	"github.com/reconcilekit/reconcilekit/health/verdict"
+	"github.com/reconcilekit/reconcilekit/health"
 )
 
 // Claimant is an owner that wants a path. Its age decides, so it must be that of the stored owner, never of its route.
@@ -223,10 +223,10 @@ func (c Claimant) String() string {
 // Component is the health of an owner's claims under the given component name: Ready, or Failed with reason
 // [ReasonPathConflict]. It never blocks applying, so that an owner without its path keeps the rest: it must leave the route
 // out of its plan by itself.
-func (d Decisions) Component(name string) verdict.Component {
-	component := verdict.Component{Name: name, State: verdict.Ready, Child: true}
+func (d Decisions) Component(name string) health.Component {
+	component := health.Component{Name: name, State: health.Ready, Child: true}
 	if err := d.Err(); err != nil {
-		component.State = verdict.Failed
+		component.State = health.Failed
 		component.Errors = []error{err}
 	}
 	return component

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/reconcilekit/reconcilekit/health/verdict"
+	"github.com/reconcilekit/reconcilekit/health"
 )
 
 // Reasons of the errors and health components of this package, as they appear in conditions.
@@ -27,7 +27,7 @@ const maxQuoted = 256
 
 // invalid is a terminal error of the owner's spec: waiting does not mend it, an edit does.
 func invalid(reason string, cause error, format string, args ...any) error {
-	return verdict.NewError(verdict.InvalidSpec, reason, fmt.Sprintf(format, args...), cause)
+	return health.NewError(health.InvalidSpec, reason, fmt.Sprintf(format, args...), cause)
 }
 
 // quote renders a user's value for a message, cut at a rune when it is long. Characters that need an escape count as what

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
-	"github.com/reconcilekit/reconcilekit/health/verdict"
+	"github.com/reconcilekit/reconcilekit/health"
 )
 
 // Reasons of route health that are not taken from a condition of the gateway.
@@ -68,15 +68,15 @@ func (c Component) ApplyToHealth(options *HealthOptions) { options.Component = s
 //
 // Without [Controller], a status of an older generation is left out when another controller judged the same parent in
 // this generation, and the worst of those counts.
-func Health(route *gatewayv1.HTTPRoute, opts ...HealthOption) verdict.Component {
+func Health(route *gatewayv1.HTTPRoute, opts ...HealthOption) health.Component {
 	options := HealthOptions{Component: "HTTPRoute"}
 	for _, opt := range opts {
 		opt.ApplyToHealth(&options)
 	}
-	component := verdict.Component{Name: options.Component, Child: true, Dependency: verdict.Downstream}
+	component := health.Component{Name: options.Component, Child: true, Dependency: health.Downstream}
 	if route == nil {
 		return judgement{
-			state: verdict.Progressing, category: verdict.MissingDownstreamDependency,
+			state: health.Progressing, category: health.MissingDownstreamDependency,
 			reason: ReasonRouteNotFound, message: "HTTPRoute not found",
 		}.fill(component)
 	}
@@ -87,7 +87,7 @@ func Health(route *gatewayv1.HTTPRoute, opts ...HealthOption) verdict.Component 
 	if len(parents) == 0 {
 		parents = reportedParents(route)
 	}
-	worst := judgement{state: verdict.Ready, reason: ReasonRouteAccepted, message: "HTTPRoute is accepted by gateway"}
+	worst := judgement{state: health.Ready, reason: ReasonRouteAccepted, message: "HTTPRoute is accepted by gateway"}
 	if len(parents) == 0 {
 		worst = pending("")
 	}
@@ -105,23 +105,23 @@ func Health(route *gatewayv1.HTTPRoute, opts ...HealthOption) verdict.Component 
 
 // judgement is what was found about one parent.
 type judgement struct {
-	state           verdict.State
-	category        verdict.Category // empty: no error
+	state           health.State
+	category        health.Category // empty: no error
 	reason, message string
 }
 
 // worse orders judgements; the words break ties, so that the order of statuses decides nothing.
 func (v judgement) worse(than judgement) bool {
 	if v.state != than.state {
-		return verdict.Worse(v.state, than.state)
+		return health.Worse(v.state, than.state)
 	}
 	return cmp.Or(strings.Compare(v.reason, than.reason), strings.Compare(v.message, than.message)) < 0
 }
 
-func (v judgement) fill(component verdict.Component) verdict.Component {
+func (v judgement) fill(component health.Component) health.Component {
 	component.State, component.Reason, component.Message = v.state, v.reason, v.message
 	if v.category != "" {
-		component.Errors = []error{verdict.NewError(v.category, v.reason, v.message, nil)}
+		component.Errors = []error{health.NewError(v.category, v.reason, v.message, nil)}
 	}
 	return component
 }
@@ -131,7 +131,7 @@ func pending(where string) judgement {
 		where = ":" + where + " has not judged it yet"
 	}
 	return judgement{
-		state: verdict.Progressing, reason: ReasonRoutePending,
+		state: health.Progressing, reason: ReasonRoutePending,
 		message: "HTTPRoute is waiting for gateway acceptance" + where,
 	}
 }
@@ -168,7 +168,7 @@ func judgeConditions(conditions []metav1.Condition, generation int64, where stri
 	}
 	if accepted.Status != metav1.ConditionTrue {
 		return judgement{
-			state: verdict.Failed, category: verdict.InvalidSpec,
+			state: health.Failed, category: health.InvalidSpec,
 			reason: accepted.Reason, message: fmt.Sprintf("HTTPRoute rejected%s: %s", by, accepted.Message),
 		}, true
 	}
@@ -182,17 +182,17 @@ func judgeConditions(conditions []metav1.Condition, generation int64, where stri
 	}
 	if partial := currentCondition(conditions, string(gatewayv1.RouteConditionPartiallyInvalid), generation); partial != nil && partial.Status == metav1.ConditionTrue {
 		return judgement{
-			state: verdict.Degraded, category: verdict.InvalidSpec,
+			state: health.Degraded, category: health.InvalidSpec,
 			reason: partial.Reason, message: fmt.Sprintf("HTTPRoute is partially invalid%s: %s", by, partial.Message),
 		}, true
 	}
 	if programmed := currentCondition(conditions, "Programmed", generation); programmed != nil && programmed.Status != metav1.ConditionTrue {
 		return judgement{
-			state: verdict.Progressing, reason: programmed.Reason,
+			state: health.Progressing, reason: programmed.Reason,
 			message: fmt.Sprintf("HTTPRoute is not programmed%s: %s", by, programmed.Message),
 		}, true
 	}
-	return judgement{state: verdict.Ready, reason: ReasonRouteAccepted, message: "HTTPRoute is accepted by gateway"}, true
+	return judgement{state: health.Ready, reason: ReasonRouteAccepted, message: "HTTPRoute is accepted by gateway"}, true
 }
 
 // unresolved tells a backend that does not exist yet from a reference that waits for its namespace's grant, and both from
@@ -201,11 +201,11 @@ func unresolved(refs *metav1.Condition, by string) judgement {
 	v := judgement{reason: refs.Reason, message: fmt.Sprintf("HTTPRoute backend not resolved%s: %s", by, refs.Message)}
 	switch gatewayv1.RouteConditionReason(refs.Reason) {
 	case gatewayv1.RouteReasonInvalidKind, gatewayv1.RouteReasonUnsupportedProtocol:
-		v.state, v.category = verdict.Failed, verdict.InvalidSpec
+		v.state, v.category = health.Failed, health.InvalidSpec
 	case gatewayv1.RouteReasonRefNotPermitted:
-		v.state, v.category = verdict.Degraded, verdict.MissingUpstreamDependency
+		v.state, v.category = health.Degraded, health.MissingUpstreamDependency
 	default:
-		v.state, v.category = verdict.Progressing, verdict.MissingDownstreamDependency
+		v.state, v.category = health.Progressing, health.MissingDownstreamDependency
 	}
 	return v
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/benchmarks/desired"
 	"github.com/reconcilekit/reconcilekit/benchmarks/widget"
 	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/health/inspect"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
@@ -117,7 +118,7 @@ func (healthy) ComposeState(_ context.Context, _ widgetContext, children fetched
 	names := [...]string{"Deployments", "Services", "ConfigMaps", "ServiceAccounts", "Secrets"}
 	var out observed
 	for i, child := range children {
-		component := child.Downstream(names[i%len(names)], inspect)
+		component := child.Downstream(names[i%len(names)], componentOf)
 		if i < len(names) {
 			out.components = append(out.components, component)
 		} else if before := &out.components[i%len(names)]; health.Worse(component.GetState(), before.GetState()) {
@@ -131,13 +132,13 @@ func (healthy) PlanResources(_ context.Context, rc widgetContext, _ observed) (r
 	return plan(rc), nil
 }
 
-// inspect looks at the kinds that have a health of their own; the others are ready when they exist.
-func inspect(child client.Object) health.Component {
+// componentOf looks at the kinds that have a health of their own; the others are ready when they exist.
+func componentOf(child client.Object) health.Component {
 	switch child := child.(type) {
 	case *appsv1.Deployment:
-		return health.Deployment(child)
+		return inspect.Of(child)
 	case *corev1.Service:
-		return health.Service(child)
+		return inspect.Of(child)
 	}
 	return health.Component{State: health.Ready, Reason: "Exists", Message: fmt.Sprintf("%T exists", child)}
 }

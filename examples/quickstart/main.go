@@ -23,6 +23,7 @@ import (
 
 	v1 "github.com/reconcilekit/reconcilekit/examples/quickstart/api/v1"
 	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/health/inspect"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
@@ -47,7 +48,7 @@ func (reconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc p
 
 // GetComponentHealth reports how each part is; the conditions come from it.
 func (o observed) GetComponentHealth(context.Context) []health.Component {
-	return []health.Component{o.deployment.Downstream("Deployment", health.Deployment)}
+	return []health.Component{o.deployment.Downstream("Deployment", inspect.Of)}
 }
 
 // PlanResources lists everything that must exist. What is not listed any more is deleted.

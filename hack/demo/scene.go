@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/health/inspect"
 )
 
 // scene is everything that is looked at: the samples that the operator
@@ -156,7 +157,7 @@ func newActor(object *unstructured.Unstructured, depth int) actor {
 		depth:     depth,
 		kind:      object.GetKind(),
 		key:       strings.TrimPrefix(object.GetNamespace()+"/"+object.GetName(), "/"),
-		component: health.Of(object),
+		component: inspect.Of(object),
 	}
 
 	if depth > 0 {

@@ -12,36 +12,37 @@ import (
 // is missing here may import none, so a new one has to be given its floor.
 func floors() map[string][]string {
 	const fresh = "reconcile/internal/freshness"
-	core := []string{"conditions", "health", fresh}
+	core := []string{"conditions", "health", fresh, "reconcile/internal/ownedconditions"}
 	engine := append(slices.Clone(core), "reconcile/apply", "reconcile/status")
 	whole := append(slices.Clone(engine), "reconcile")
 	rooms := "reconcile/apply/internal/"
 
 	return map[string][]string{
-		".":                       nil,
-		"naming":                  nil,
-		"layers":                  nil,
-		"templates":               nil,
-		"conditions":              nil,
-		"health":                  {"conditions", "health/verdict"},
-		"health/verdict":          {"conditions"},
-		"manifests":               nil,
-		"defaulting":              {"internal/mergepatch"},
-		"routing":                 {"health/verdict", "conditions", "naming"},
-		rooms + "applyset":        nil,
-		rooms + "content":         nil,
-		rooms + "managedfields":   {rooms + "content"},
-		rooms + "compare":         {rooms + "content", rooms + "managedfields"},
-		fresh:                     nil,
-		"reconcile/apply":         {fresh, rooms + "applyset", rooms + "content", rooms + "managedfields", rooms + "compare"},
-		"reconcile/status":        {"internal/mergepatch"},
-		"reconcile":               engine,
-		"reconcile/children":      append(slices.Clone(whole), "manifests"),
-		"reconcile/secrets":       whole,
-		"reconcile/admission":     {"defaulting"},
-		"reconcile/record":        whole,
-		"reconcile/controller":    append(slices.Clone(whole), "reconcile/record"),
-		"reconcile/reconciletest": append(slices.Clone(whole), "reconcile/record", "reconcile/controller"),
+		".":                                  nil,
+		"naming":                             nil,
+		"layers":                             nil,
+		"templates":                          {"internal/text"},
+		"conditions":                         {"internal/text"},
+		"health":                             {"conditions", "internal/text"},
+		"health/inspect":                     {"conditions", "health", "internal/text"},
+		"manifests":                          nil,
+		"defaulting":                         {"internal/mergepatch"},
+		"routing":                            {"health", "conditions", "naming"},
+		rooms + "applyset":                   nil,
+		rooms + "content":                    nil,
+		rooms + "managedfields":              {rooms + "content"},
+		rooms + "compare":                    {rooms + "content", rooms + "managedfields"},
+		fresh:                                nil,
+		"reconcile/internal/ownedconditions": nil,
+		"reconcile/apply":                    {fresh, rooms + "applyset", rooms + "content", rooms + "managedfields", rooms + "compare"},
+		"reconcile/status":                   {"internal/mergepatch"},
+		"reconcile":                          engine,
+		"reconcile/children":                 append(slices.Clone(whole), "manifests"),
+		"reconcile/secrets":                  whole,
+		"reconcile/admission":                {"defaulting"},
+		"reconcile/record":                   whole,
+		"reconcile/controller":               append(slices.Clone(whole), "reconcile/record"),
+		"reconcile/reconciletest":            append(slices.Clone(whole), "reconcile/record", "reconcile/controller"),
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/health/inspect"
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
@@ -28,7 +29,7 @@ type observed struct {
 }
 
 func (o observed) GetComponentHealth(context.Context) []health.Component {
-	return []health.Component{o.deployment.Downstream("Deployment", health.Deployment)}
+	return []health.Component{o.deployment.Downstream("Deployment", inspect.Of)}
 }
 
 func (shop) FetchRemoteState(

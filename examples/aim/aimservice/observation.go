@@ -8,6 +8,7 @@ import (
 
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/health/inspect"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/routing"
 )
@@ -82,7 +83,7 @@ func (obs ServiceObservation) podsHealth() health.Component {
 	if !obs.running() {
 		return health.Component{}
 	}
-	c := obs.pods.Downstream("InferenceServicePods", func(list *corev1.PodList) health.Component { return health.Pods(list.Items) })
+	c := obs.pods.Downstream("InferenceServicePods", inspect.Of)
 	if obs.pods.OK() && len(obs.pods.Value.Items) == 0 && obs.isvc.Value.IsReady() {
 		return health.Component{} // KServe knows better: it may have scaled to zero
 	}
@@ -98,7 +99,7 @@ func (obs ServiceObservation) hpaHealth() health.Component {
 	if obs.hpa.Failure() != nil {
 		return obs.hpa.Health("HPA", nil)
 	}
-	c := health.HorizontalPodAutoscaler(obs.hpa.Value).As("HPA")
+	c := inspect.Of(obs.hpa.Value).As("HPA")
 	c.Dependency, c.Child = health.Downstream, true
 	const waiting, failed = "WaitingForMetrics", "MetricsFailed"
 	if c.Reason == waiting || c.Reason == failed {

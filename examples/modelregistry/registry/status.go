@@ -12,6 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/defaulting"
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
 	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/health/inspect"
 )
 
 // The conditions of a registry.
@@ -36,7 +37,7 @@ func updates(m *v1beta1.ModelRegistry) bool {
 
 // availability looks at the server and, behind it, at the proxy. The proxy's trouble is the registry's, too.
 func (obs *Observation) availability(f Fetched, now time.Time) {
-	gates := health.Availability{
+	gates := inspect.Availability{
 		Deployment: f.deployment.Value, Pods: f.pods.Value.Items, EndpointsErr: f.endpoints.Error, MinAge: cooldown, Now: now,
 	}
 	if f.endpoints.OK() {
@@ -83,7 +84,7 @@ func (obs *Observation) proxyHealth(f Fetched) health.Component {
 // DecorateDeletion reports that the registry is being deleted.
 func (*Reconciler) DecorateDeletion(_ *v1beta1.ModelRegistryStatus, cm *conditions.Manager, m *v1beta1.ModelRegistry) {
 	cm.Set(conditionDegraded, metav1.ConditionTrue, reasonFinalizing,
-		"Finalizer operations for custom resource "+m.Name+" were successfully accomplished", conditions.WarningEvent,
+		"Finalizer operations for custom resource "+m.Name+" were successfully accomplished", conditions.AsWarning,
 		conditions.EventReason("Deleting"),
 		conditions.EventMessage(fmt.Sprintf("Custom Resource %s is being deleted from the namespace %s", m.Name, m.Namespace)))
 }
@@ -114,7 +115,7 @@ func mark(cm *conditions.Manager, conditionType string, c health.Component) {
 	if c.GetState() == health.Ready {
 		status = metav1.ConditionTrue
 	} else if c.GetState() == health.Progressing {
-		reason = health.ReasonUnavailable
+		reason = inspect.ReasonUnavailable
 	}
 	cm.Set(conditionType, status, reason, c.GetMessage(), conditions.Silent)
 }

@@ -1,0 +1,239 @@
+package health
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"regexp"
+	"strings"
+	"syscall"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/internal/text"
+)
+
+const notServed = "The API server does not serve this kind: "
+
+// Categorize finds the category of an error, and a reason and message for it; nil for nil. An error that has a category, anywhere in
+// its chain, keeps it, whatever its cause is. Then, first match wins: an answer of the API server, a context that ended, a kind
+// that is not served or not in the scheme, the network; all else is [Unknown].
+//
+// The message is the text of the error, so that what was said by an API server, a webhook, a database or the caller is kept. It is
+// bounded to 1024 bytes, has no credentials in it ("***" stands in their place) and nothing that differs from try to try, such as the caller's own port.
+//
+// A missing kind counts as Infrastructure, not as a missing dependency: no watch can be set on it, so it has to be tried again.
+func Categorize(err error) *Error {
+	if err == nil {
+		return nil
+	}
+	if known, ok := errors.AsType[*Error](err); ok {
+		return known
+	}
+	e := recognise(err)
+	e.Message = conditions.Bound(text.Scrub(steady(e.Message)))
+	return e
+}
+
+func recognise(err error) *Error {
+	if known, ok := errors.AsType[Classified](err); ok {
+		return &Error{Category: category(known.HealthCategory()), Reason: known.HealthReason(), Message: err.Error(), Cause: err}
+	}
+	var answer apierrors.APIStatus
+	if errors.As(err, &answer) {
+		if e := fromStatus(answer.Status(), err); e != nil {
+			return e
+		}
+	}
+	if e := fromContext(err); e != nil {
+		return e
+	}
+	if meta.IsNoMatchError(err) {
+		return NewError(Infrastructure, reasonKindNotServed, notServed+err.Error(), err)
+	}
+	if unregistered(err) {
+		return NewError(ProgramError, reasonKindNotInScheme, err.Error()+": add the type to the manager's scheme", err)
+	}
+	if e := fromNetwork(err); e != nil {
+		return e
+	}
+	return NewError(Unknown, reasonUnknown, err.Error(), err)
+}
+
+// unregistered reports whether the scheme does not know a Go type.
+func unregistered(err error) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if runtime.IsNotRegisteredError(err) {
+			return true
+		}
+	}
+	return false
+}
+
+// varying is what differs between two tries that fail alike: the caller's end of a connection, the time of a check.
+var varying = []struct { //nolint:gochecknoglobals // compiled once, never changed
+	form *regexp.Regexp
+	keep string
+}{
+	{regexp.MustCompile(`\b(read|write) (tcp|udp)[46]? \S+->`), "${1} ${2} "},
+	{regexp.MustCompile(`current time \S+ is `), "the current time is "},
+}
+
+// steady leaves out of a message what differs from try to try, because it is stored.
+func steady(message string) string {
+	for _, v := range varying {
+		message = v.form.ReplaceAllString(message, v.keep)
+	}
+	return message
+}
+
+// category reads a word as a category.
+func category(word string) Category {
+	switch c := Category(word); c {
+	case InvalidSpec, MissingUpstreamDependency, MissingDownstreamDependency, Auth,
+		ResourceExhaustion, Infrastructure, Conflict, ProgramError, Unknown:
+		return c
+	}
+	return Unknown
+}
+
+// fromContext tells a deadline from the API server's fault: both pass.
+func fromContext(err error) *Error {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return NewError(Infrastructure, reasonTimeout, err.Error(), err)
+	case errors.Is(err, context.Canceled):
+		return NewError(Infrastructure, reasonCanceled, err.Error(), err)
+	}
+	return nil
+}
+
+// fromNetwork tells errors of the transport apart.
+func fromNetwork(err error) *Error {
+	word := ""
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
+		word = errnoReason(errno)
+	}
+	_, isDNS := errors.AsType[*net.DNSError](err)
+	_, isOp := errors.AsType[*net.OpError](err)
+	switch {
+	case word != "":
+	case isDNS:
+		word = reasonDNS
+	case isOp:
+		word = reasonNetwork
+		if certificate(err) {
+			word = reasonCertificate
+		}
+	default:
+		word = requestReason(err)
+	}
+	if word == "" {
+		return nil
+	}
+	return NewError(Infrastructure, word, err.Error(), err)
+}
+
+// errnoReason names the errors of a connection.
+func errnoReason(errno syscall.Errno) string {
+	switch {
+	case errno == syscall.ECONNREFUSED:
+		return reasonConnectionRefused
+	case errno == syscall.ETIMEDOUT:
+		return reasonNetworkTimeout
+	case errno == syscall.ECONNRESET:
+		return reasonConnectionReset
+	case unreachable(errno):
+		return reasonNetwork
+	}
+	return ""
+}
+
+// requestReason reports what is left: TLS, time, a request that failed for another reason, an answer that broke off.
+func requestReason(err error) string {
+	if certificate(err) {
+		return reasonCertificate
+	}
+	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
+		return reasonNetworkTimeout
+	}
+	if _, ok := errors.AsType[*url.Error](err); ok {
+		return reasonNetwork
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return reasonConnectionReset
+	}
+	return ""
+}
+
+// certificate reports whether a certificate was refused, ours by the other side included.
+func certificate(err error) bool {
+	_, verification := errors.AsType[*tls.CertificateVerificationError](err)
+	_, authority := errors.AsType[x509.UnknownAuthorityError](err)
+	_, host := errors.AsType[x509.HostnameError](err)
+	_, invalid := errors.AsType[x509.CertificateInvalidError](err)
+	alert, alerted := errors.AsType[tls.AlertError](err)
+	return verification || authority || host || invalid || alerted && strings.Contains(alert.Error(), "certificate")
+}
+
+// unreachable reports whether the number is about the way to a host.
+func unreachable(errno syscall.Errno) bool {
+	switch errno {
+	case syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.EHOSTDOWN, syscall.ENETDOWN, syscall.EPIPE, syscall.ECONNABORTED:
+		return true
+	default:
+		return false
+	}
+}
+
+// flatten calls yield for every error of a plain join (errors.Join, an Aggregate of apimachinery), in order, so that each gets its own
+// category. An error that wraps several with words of its own stays one.
+func flatten(err error, yield func(error)) {
+	switch joined := err.(type) { //nolint:errorlint // only the outermost value can be a bare join
+	case nil:
+		return
+	case interface{ Errors() []error }:
+		for _, one := range joined.Errors() {
+			flatten(one, yield)
+		}
+		return
+	case interface{ Unwrap() []error }:
+		parts := joined.Unwrap()
+		if bareJoin(err, parts) {
+			for _, one := range parts {
+				flatten(one, yield)
+			}
+			return
+		}
+	}
+	yield(err)
+}
+
+// bareJoin reports whether the text of the error is that of errors.Join over its parts, or the error is a [retryError].
+func bareJoin(err error, parts []error) bool {
+	if _, ok := err.(*retryError); ok { //nolint:errorlint // as above
+		return true
+	}
+	text := err.Error()
+	for i, one := range parts {
+		if i > 0 {
+			if len(text) == 0 || text[0] != '\n' {
+				return false
+			}
+			text = text[1:]
+		}
+		part := one.Error()
+		if len(text) < len(part) || text[:len(part)] != part {
+			return false
+		}
+		text = text[len(part):]
+	}
+	return text == "" && len(parts) > 0
+}

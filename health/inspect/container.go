@@ -1,0 +1,173 @@
+package inspect
+
+import (
+	"fmt"
+
+	"github.com/reconcilekit/reconcilekit/health"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// imageTrouble finds the first container whose image cannot be pulled.
+func imageTrouble(pods []*corev1.Pod) (health.Component, bool) {
+	for _, p := range pods {
+		for _, s := range containerStatuses(p) {
+			w := s.State.Waiting
+			if w == nil {
+				continue
+			}
+			message := "Container " + s.Name + ": " + w.Message
+			switch w.Reason {
+			case "ImagePullBackOff", "ErrImagePull":
+				return unpulled(message, w.Message), true
+			case "InvalidImageName":
+				return broken(health.InvalidSpec, "InvalidImageName", message), true
+			}
+		}
+	}
+	return health.Component{}, false
+}
+
+// unpulled categorises what the container runtime says about a pull.
+func unpulled(message, text string) health.Component {
+	switch classifyPull(text) {
+	case logAuth:
+		return broken(health.Auth, "ImagePullAuthFailure", message)
+	case logNotFound:
+		return broken(health.MissingUpstreamDependency, "ImageNotFound", message)
+	case logUnknown, logInfrastructure, logStorageFull:
+	}
+	return broken(health.Infrastructure, "ImagePullBackOff", message)
+}
+
+// crashLoop finds the first container that keeps crashing. Neither the count of restarts nor the growing delay gets into
+// the message: both change all the time.
+func crashLoop(pods []*corev1.Pod, facts PodFacts) (health.Component, bool) {
+	for _, p := range pods {
+		for _, s := range containerStatuses(p) {
+			if !crashing(p, &s) {
+				continue
+			}
+			message := "Container " + s.Name + " keeps crashing"
+			last := s.LastTerminationState.Terminated
+			if s.State.Terminated != nil {
+				last = s.State.Terminated
+			}
+			if last != nil {
+				message += ": " + lastWords(last)
+			}
+			message += excerpt(facts.Logs[p.Name])
+			if last != nil && last.Reason == "OOMKilled" {
+				return broken(health.ResourceExhaustion, "PodOOMKilled", message), true
+			}
+			if c, told := toldByLog(facts.Logs[p.Name], message); told {
+				return c, true
+			}
+			return health.Component{State: health.Degraded, Reason: "CrashLoopBackOff", Message: message}, true
+		}
+	}
+	return health.Component{}, false
+}
+
+// crashing reports whether a container waits between crashes, or has just crashed again and will be restarted.
+func crashing(p *corev1.Pod, s *corev1.ContainerStatus) bool {
+	if w := s.State.Waiting; w != nil {
+		return w.Reason == "CrashLoopBackOff"
+	}
+	t := s.State.Terminated
+	return t != nil && t.ExitCode != 0 && s.RestartCount > 0 && p.Status.Phase == corev1.PodRunning &&
+		p.Spec.RestartPolicy != corev1.RestartPolicyNever
+}
+
+// lastWords reports how a container ended.
+func lastWords(t *corev1.ContainerStateTerminated) string {
+	text := fmt.Sprintf("exit code %d", t.ExitCode)
+	if t.Reason != "" && t.Reason != "Error" {
+		text += " (" + t.Reason + ")"
+	}
+	if t.Message != "" {
+		text += ": " + t.Message
+	}
+	return text
+}
+
+// failedPod categorises a pod in phase Failed.
+func failedPod(p *corev1.Pod, facts PodFacts) health.Component {
+	reason, message, logged := failure(p)
+	log := ""
+	if logged {
+		log = facts.Logs[p.Name]
+	}
+	message += excerpt(log)
+	if c, told := toldByLog(log, message); told {
+		return c
+	}
+	switch reason {
+	case "OOMKilled":
+		return broken(health.ResourceExhaustion, "PodOOMKilled", message)
+	case "DeadlineExceeded":
+		return broken(health.InvalidSpec, "PodDeadlineExceeded", message)
+	case "Evicted":
+		return broken(health.Infrastructure, "PodEvicted", message)
+	case "NodeLost", "NodeShutdown", "NodeAffinity", "Terminated", "Preempting", "UnexpectedAdmissionError":
+		// What the kubelet or a controller did to the pod: https://kubernetes.io/docs/concepts/cluster-administration/node-shutdown/.
+		return broken(health.Infrastructure, "PodInterrupted", message)
+	}
+	return broken(health.InvalidSpec, "PodFailed", message)
+}
+
+// failure reports why a pod failed, and whether a log may tell more: what was done to the pod as a whole, else the first container
+// that ended, else the first init container.
+func failure(p *corev1.Pod) (reason, message string, logged bool) {
+	const fallback = "Pod failed"
+	if p.Status.Reason != "" {
+		message = p.Status.Message
+		if message == "" {
+			message = fallback
+		}
+		return p.Status.Reason, message, false
+	}
+	if t, name := ended(p.Status.ContainerStatuses); t != nil {
+		return t.Reason, ending("Container "+name, t), t.ExitCode != 0 && t.Reason != "OOMKilled"
+	}
+	if t, name := ended(p.Status.InitContainerStatuses); t != nil {
+		return t.Reason, ending("Init container "+name, t), t.ExitCode != 0 && t.Reason != "OOMKilled"
+	}
+	if p.Status.Message != "" {
+		return "", p.Status.Message, false
+	}
+	return "", fallback, false
+}
+
+// ended returns the first container that ended with an error, else the first that ended.
+func ended(statuses []corev1.ContainerStatus) (*corev1.ContainerStateTerminated, string) {
+	var first *corev1.ContainerStateTerminated
+	name := ""
+	for i := range statuses {
+		t := statuses[i].State.Terminated
+		if t == nil {
+			continue
+		}
+		if t.ExitCode != 0 {
+			return t, statuses[i].Name
+		}
+		if first == nil {
+			first, name = t, statuses[i].Name
+		}
+	}
+	return first, name
+}
+
+// ending words the end of a container.
+func ending(who string, t *corev1.ContainerStateTerminated) string {
+	switch {
+	case t.ExitCode != 0 && t.Message != "":
+		return fmt.Sprintf("%s failed with exit code %d: %s", who, t.ExitCode, t.Message)
+	case t.ExitCode != 0:
+		return fmt.Sprintf("%s failed with exit code %d", who, t.ExitCode)
+	case t.Message != "":
+		return t.Message
+	case t.Reason != "":
+		return who + " terminated with reason: " + t.Reason
+	}
+	return "Pod failed"
+}

@@ -1,0 +1,10 @@
+package inspect
+
+// What the tests look at besides the exported names.
+var (
+	ClassifyLog = classifyLog
+	PodsTrouble = podsTrouble
+)
+
+// LogUnknown is the class of a log that says nothing.
+const LogUnknown = logUnknown

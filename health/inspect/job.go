@@ -1,0 +1,55 @@
+package inspect
+
+import (
+	"github.com/reconcilekit/reconcilekit/health"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// job inspects a Job: complete is ready, failed is the fault of what it was told to do, unless it was evicted; a suspended one is
+// Pending. A nil one is missing downstream.
+// See https://kubernetes.io/docs/concepts/workloads/controllers/job/#job-termination-and-cleanup.
+func job(j *batchv1.Job) health.Component {
+	if j == nil {
+		return missing("JobNotFound", "Job")
+	}
+	suspended := false
+	for _, c := range j.Status.Conditions {
+		if c.Status != corev1.ConditionTrue {
+			continue
+		}
+		switch c.Type {
+		case batchv1.JobComplete:
+			return ready("JobComplete", "Job is complete")
+		case batchv1.JobFailed:
+			return failedJob(c.Reason, c.Message)
+		case batchv1.JobSuspended:
+			suspended = true
+		case batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet:
+			// On the way to Failed or Complete, which follow when the pods are gone.
+		}
+	}
+	if j.DeletionTimestamp != nil {
+		return terminating("Job")
+	}
+	if suspended {
+		return health.Component{State: health.Pending, Reason: "JobSuspended", Message: "Job is suspended"}
+	}
+	return progressing("JobRunning", "Job is in progress")
+}
+
+// failedJob categorises the reason of a Job's Failed condition.
+func failedJob(reason, message string) health.Component {
+	if message == "" {
+		message = "Job failed"
+	}
+	switch reason {
+	case batchv1.JobReasonBackoffLimitExceeded:
+		return broken(health.InvalidSpec, "JobBackoffLimitExceeded", message)
+	case batchv1.JobReasonDeadlineExceeded:
+		return broken(health.InvalidSpec, "JobDeadlineExceeded", message)
+	case "Evicted":
+		return broken(health.Infrastructure, "JobEvicted", message)
+	}
+	return broken(health.InvalidSpec, "JobFailed", message)
+}

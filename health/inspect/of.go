@@ -1,0 +1,139 @@
+package inspect
+
+import (
+	"github.com/reconcilekit/reconcilekit/health"
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+)
+
+// Of inspects any object with the inspector of its kind, typed or unstructured: Pod (and PodList), Deployment, StatefulSet, DaemonSet,
+// Job, Service, PersistentVolumeClaim, HorizontalPodAutoscaler (v2), HTTPRoute. Every other kind is read by the conditions that
+// kinds share: Stalled, Failed, Degraded and Reconciling, which are trouble while they are True, then Ready, else Available; a status or
+// a condition about an older generation counts as progressing. An object without any of these has nothing to wait for and
+// is ready. Nil, also a nil pointer, is missing downstream.
+//
+// The component has no name and no dependency: the caller knows them. The type parameter is inferred; with it the function can be given
+// where an inspector of one kind is asked for: fetched.Downstream("Deployment", inspect.Of).
+func Of[O runtime.Object](obj O) health.Component { return of(obj) }
+
+func of(obj runtime.Object) health.Component {
+	if c, known := ofCore(obj); known {
+		return c
+	}
+	if c, known := ofTyped(obj); known {
+		return c
+	}
+	if u, ok := obj.(runtime.Unstructured); ok && !isNil(obj) {
+		if c, known := ofUnstructured(u); known {
+			return c
+		}
+	}
+	r, absent := read(obj)
+	if absent.Errors != nil {
+		return absent
+	}
+	return r.health()
+}
+
+// ofCore inspects the kinds of the core group.
+func ofCore(obj runtime.Object) (health.Component, bool) {
+	switch o := obj.(type) {
+	case *corev1.Pod:
+		if o == nil {
+			return Pods(nil, PodFacts{}), true
+		}
+		return Pods([]corev1.Pod{*o}, PodFacts{}), true
+	case *corev1.PodList:
+		if o == nil {
+			return Pods(nil, PodFacts{}), true
+		}
+		return Pods(o.Items, PodFacts{}), true
+	case *corev1.Service:
+		return service(o), true
+	case *corev1.PersistentVolumeClaim:
+		return persistentVolumeClaim(o), true
+	}
+	return health.Component{}, false
+}
+
+// ofTyped inspects the kinds of the other groups.
+func ofTyped(obj runtime.Object) (health.Component, bool) {
+	switch o := obj.(type) {
+	case *appsv1.Deployment:
+		return deployment(o), true
+	case *appsv1.StatefulSet:
+		return statefulSet(o), true
+	case *appsv1.DaemonSet:
+		return daemonSet(o), true
+	case *batchv1.Job:
+		return job(o), true
+	case *autoscalingv2.HorizontalPodAutoscaler:
+		return horizontalPodAutoscaler(o), true
+	case *gatewayv1.HTTPRoute:
+		return httpRoute(o), true
+	}
+	return health.Component{}, false
+}
+
+// ofUnstructured converts an object of a known kind and inspects it. Versions that differ in shape from the one imported are
+// not known.
+func ofUnstructured(u runtime.Unstructured) (health.Component, bool) {
+	gvk := u.GetObjectKind().GroupVersionKind()
+	switch gvk.Group {
+	case corev1.GroupName:
+		return ofCoreUnstructured(u, gvk.Kind)
+	case appsv1.GroupName:
+		return ofAppsUnstructured(u, gvk.Kind)
+	}
+	switch gvk.GroupKind() {
+	case schema.GroupKind{Group: batchv1.GroupName, Kind: "Job"}:
+		return convert(u, job), true
+	case schema.GroupKind{Group: autoscalingv2.GroupName, Kind: "HorizontalPodAutoscaler"}:
+		if gvk.Version == autoscalingv2.SchemeGroupVersion.Version {
+			return convert(u, horizontalPodAutoscaler), true
+		}
+	case schema.GroupKind{Group: gatewayv1.GroupName, Kind: "HTTPRoute"}:
+		return convert(u, httpRoute), true
+	}
+	return health.Component{}, false
+}
+
+func ofCoreUnstructured(u runtime.Unstructured, kind string) (health.Component, bool) {
+	switch kind {
+	case "Pod":
+		return convert(u, func(p *corev1.Pod) health.Component { return Pods([]corev1.Pod{*p}, PodFacts{}) }), true
+	case "PodList":
+		return convert(u, func(l *corev1.PodList) health.Component { return Pods(l.Items, PodFacts{}) }), true
+	case "Service":
+		return convert(u, service), true
+	case "PersistentVolumeClaim":
+		return convert(u, persistentVolumeClaim), true
+	}
+	return health.Component{}, false
+}
+
+func ofAppsUnstructured(u runtime.Unstructured, kind string) (health.Component, bool) {
+	switch kind {
+	case "Deployment":
+		return convert(u, deployment), true
+	case "StatefulSet":
+		return convert(u, statefulSet), true
+	case "DaemonSet":
+		return convert(u, daemonSet), true
+	}
+	return health.Component{}, false
+}
+
+// convert makes an unstructured object typed and inspects it.
+func convert[T any](u runtime.Unstructured, inspect func(*T) health.Component) health.Component {
+	into := new(T)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.UnstructuredContent(), into); err != nil {
+		return unreadable(u, err)
+	}
+	return inspect(into)
+}

@@ -1,0 +1,180 @@
+package inspect
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/reconcilekit/reconcilekit/health"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// PodFacts is what PodsWith may know besides the pods. The zero value is fine.
+type PodFacts struct {
+	// Logs holds, by pod name, the last lines of the log of a failed or crashing container. They refine the category of the
+	// failure; one telling line gets into the message.
+	Logs map[string]string
+	// Events are events about the pods; those of other objects are ignored. They say why a pending pod waits.
+	Events []corev1.Event
+}
+
+// Pods inspects the pods that make up one component. The order of the list does not matter: where one pod speaks for all it is
+// the first by name. Pods that are being deleted count only when there are no others. First match wins:
+//
+//  1. no pods: missing downstream;
+//  2. an image that cannot be pulled, by the registry's text: Auth, a missing upstream (no such image), else Infrastructure; an
+//     image name that is none: InvalidSpec;
+//  3. a container in CrashLoopBackOff: Degraded, or Failed with the category of the last failure where it tells;
+//  4. all pods failed: by the reason of the failure, see logClass for what logs add. A failed pod left over beside a
+//     live one does not count;
+//  5. a pod that is ready or has succeeded: Ready, one is enough;
+//  6. a running pod: Starting;
+//  7. a pending pod: Pending with the reason why it waits, or Progressing while an image is being pulled.
+func Pods(pods []corev1.Pod, facts PodFacts) health.Component {
+	if len(pods) == 0 {
+		return broken(health.MissingDownstreamDependency, "NoPods", "No pods found")
+	}
+	list := countedPods(pods)
+	if c, found := imageTrouble(list); found {
+		return c
+	}
+	if c, found := crashLoop(list, facts); found {
+		return c
+	}
+	alive := slices.DeleteFunc(slices.Clone(list), func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodFailed })
+	if len(alive) == 0 {
+		return failedPod(list[0], facts)
+	}
+	return livePods(alive, facts)
+}
+
+// countedPods returns the pods to look at, by name.
+func countedPods(pods []corev1.Pod) []*corev1.Pod {
+	list := make([]*corev1.Pod, 0, len(pods))
+	for i := range pods {
+		if pods[i].DeletionTimestamp == nil {
+			list = append(list, &pods[i])
+		}
+	}
+	if len(list) == 0 {
+		for i := range pods {
+			list = append(list, &pods[i])
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *corev1.Pod) int {
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	})
+	return list
+}
+
+// livePods inspects pods of which none has failed.
+func livePods(pods []*corev1.Pod, facts PodFacts) health.Component {
+	var running, pending *corev1.Pod
+	for _, p := range pods {
+		switch p.Status.Phase {
+		case corev1.PodSucceeded:
+			return ready("PodsReady", "Pods are ready")
+		case corev1.PodRunning:
+			if podReady(p) {
+				return ready("PodsReady", "Pods are ready")
+			}
+			running = cmp.Or(running, p)
+		case corev1.PodPending:
+			pending = cmp.Or(pending, p)
+		case corev1.PodFailed, corev1.PodUnknown:
+			// Failed ones were left out; an unknown phase says nothing.
+		}
+	}
+	switch {
+	case running != nil:
+		return health.Component{State: health.Starting, Reason: "PodsStarting", Message: "Pods are running, waiting for readiness"}
+	case pending != nil:
+		return pendingPods(pods, facts.Events)
+	}
+	return progressing("PodsProgressing", "Pods are progressing")
+}
+
+func podReady(p *corev1.Pod) bool {
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// pendingPods reports why pending pods wait: the latest telling event, else what the pods themselves say.
+func pendingPods(pods []*corev1.Pod, events []corev1.Event) health.Component {
+	c := health.Component{State: health.Pending, Reason: "PodsPending", Message: "Pods are pending"}
+	if e := latestEvent(pods, events, waitingEvent); e != nil {
+		c.Reason, c.Message = e.Reason, e.Message
+		return c
+	}
+	for _, p := range pods {
+		if p.Status.Phase != corev1.PodPending {
+			continue
+		}
+		if reason, message := waitingFor(p); reason != "" {
+			c.Reason, c.Message = reason, message
+			return c
+		}
+	}
+	if e := latestEvent(pods, events, func(reason string) bool { return reason == "Pulling" }); e != nil {
+		return progressing(e.Reason, e.Message)
+	}
+	return c
+}
+
+// waitingEvent reports whether an event of this reason tells why a pod does not start.
+func waitingEvent(reason string) bool {
+	switch reason {
+	case "FailedScheduling", "FailedMount", "FailedAttachVolume", "FailedCreatePodSandBox":
+		return true
+	}
+	return false
+}
+
+// waitingFor reads from a pod why it is pending: no node fits, or a container cannot be made.
+func waitingFor(p *corev1.Pod) (reason, message string) {
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Message != "" {
+			return "FailedScheduling", c.Message
+		}
+	}
+	for _, s := range containerStatuses(p) {
+		if w := s.State.Waiting; w != nil && (w.Reason == "CreateContainerConfigError" || w.Reason == "CreateContainerError") {
+			return w.Reason, "Container " + s.Name + ": " + w.Message
+		}
+	}
+	return "", ""
+}
+
+// latestEvent returns the last of the events about pending pods whose reason is wanted; of equal times the later in the list.
+func latestEvent(pods []*corev1.Pod, events []corev1.Event, wanted func(reason string) bool) *corev1.Event {
+	var latest *corev1.Event
+	for i := range events {
+		e := &events[i]
+		about := slices.ContainsFunc(pods, func(p *corev1.Pod) bool {
+			return p.Status.Phase == corev1.PodPending && e.InvolvedObject.Name == p.Name &&
+				(e.InvolvedObject.UID == "" || e.InvolvedObject.UID == p.UID)
+		})
+		if !about || !wanted(e.Reason) || (latest != nil && eventTime(e) < eventTime(latest)) {
+			continue
+		}
+		latest = e
+	}
+	return latest
+}
+
+// eventTime is when an event was last seen: lastTimestamp, or eventTime for those of the newer API.
+func eventTime(e *corev1.Event) int64 {
+	if e.LastTimestamp.IsZero() {
+		return e.EventTime.UnixMicro()
+	}
+	return e.LastTimestamp.UnixMicro()
+}
+
+// containerStatuses lists the statuses of containers, then of init containers.
+func containerStatuses(p *corev1.Pod) []corev1.ContainerStatus {
+	return slices.Concat(p.Status.ContainerStatuses, p.Status.InitContainerStatuses)
+}

@@ -1,0 +1,48 @@
+package inspect
+
+import (
+	"fmt"
+
+	"github.com/reconcilekit/reconcilekit/health"
+	appsv1 "k8s.io/api/apps/v1"
+)
+
+// statefulSet inspects a StatefulSet. It is ready when its controller has seen the spec, every replica is ready and available, and
+// the rolling update has reached the replicas that it is meant for (those from the partition on); with the
+// OnDelete strategy no update is waited for. A nil one is missing downstream.
+// See https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#update-strategies.
+func statefulSet(s *appsv1.StatefulSet) health.Component {
+	if s == nil {
+		return missing("StatefulSetNotFound", "StatefulSet")
+	}
+	if c, done := prelude("StatefulSet", &s.ObjectMeta, s.Status.ObservedGeneration); done {
+		return c
+	}
+	want, have := count(s.Spec.Replicas), s.Status
+	switch {
+	case have.Replicas > want:
+		return progressing("ScalingDown", fmt.Sprintf("%d replicas too many", have.Replicas-want))
+	case have.ReadyReplicas < want:
+		return progressing("ReplicasUnavailable", replicas(have.ReadyReplicas, want, "ready"))
+	case have.UpdatedReplicas < toUpdate(s, want):
+		return progressing("RolloutInProgress", replicas(have.UpdatedReplicas, toUpdate(s, want), "updated"))
+	case have.AvailableReplicas < want && s.Spec.MinReadySeconds > 0:
+		return progressing("ReplicasUnavailable", replicas(have.AvailableReplicas, want, "available"))
+	case want == 0:
+		return ready("ScaledToZero", "StatefulSet is scaled to zero")
+	}
+	return ready("StatefulSetReady", "StatefulSet is available")
+}
+
+// toUpdate is how many replicas a rollout will bring to the new revision by itself. A set that has only one revision is
+// up to date whatever the counter says: the counter is not kept for it by every version of the controller.
+func toUpdate(s *appsv1.StatefulSet, want int32) int32 {
+	if s.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType ||
+		s.Status.CurrentRevision == s.Status.UpdateRevision {
+		return 0
+	}
+	if r := s.Spec.UpdateStrategy.RollingUpdate; r != nil && r.Partition != nil {
+		return max(want-*r.Partition, 0)
+	}
+	return want
+}

@@ -1,0 +1,206 @@
+package health
+
+import (
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// fromStatus categorises an answer of the API server: by what it says where the words name who refused, else by its reason, else by its
+// code. The message is what was said. It returns nil for an answer that has neither reason nor code of an error.
+func fromStatus(status metav1.Status, cause error) *Error {
+	e := &Error{Category: Infrastructure, Cause: cause, Message: said(status, cause)}
+	if byWords(e, status) {
+		return e
+	}
+	switch reason(status) {
+	case metav1.StatusReasonNotFound:
+		notFound(e, status)
+	case metav1.StatusReasonUnauthorized:
+		e.Category, e.Reason = Auth, reasonUnauthorized
+	case metav1.StatusReasonForbidden:
+		e.Category, e.Reason = Auth, reasonForbidden
+	case metav1.StatusReasonInvalid:
+		e.Category, e.Reason = InvalidSpec, reasonInvalid
+	case metav1.StatusReasonConflict:
+		conflict(e, status)
+	case metav1.StatusReasonAlreadyExists:
+		e.Category, e.Reason = Conflict, reasonAlreadyExists
+	case metav1.StatusReasonServerTimeout, metav1.StatusReasonTimeout:
+		e.Reason = reasonTimeout
+	case metav1.StatusReasonServiceUnavailable:
+		e.Reason = reasonServiceUnavailable
+	case metav1.StatusReasonInternalError:
+		e.Reason = reasonServerError
+	case metav1.StatusReasonTooManyRequests:
+		e.Reason = reasonRateLimited
+	default:
+		if !byCode(e, status) {
+			return nil
+		}
+	}
+	return e
+}
+
+// said is the text of the error, with the causes that it leaves out.
+func said(status metav1.Status, cause error) string {
+	text := cause.Error()
+	if text == "" {
+		text = strings.TrimSpace("the API server answered " + strconv.Itoa(int(status.Code)) + " " + string(status.Reason))
+	}
+	if status.Details == nil {
+		return text
+	}
+	for _, c := range status.Details.Causes {
+		one := c.Message
+		if one == "" || strings.Contains(text, one) && strings.Contains(text, c.Field) {
+			continue
+		}
+		if c.Field != "" {
+			one = c.Field + ": " + one
+		}
+		text += "; " + one
+	}
+	return text
+}
+
+// refusal is an answer that is recognised by its words, because its code does not name who refused.
+type refusal struct {
+	words    *regexp.Regexp
+	category Category
+	reason   string
+}
+
+// secondController is how the API server's validation of object metadata refuses a second controller reference.
+const secondController = "Only one reference can have Controller set to true"
+
+// refusals are tried in order. The words are those of the API server's admission, quota and storage code; the tests of reconcile/controller
+// provoke them on a real one.
+var refusals = []refusal{ //nolint:gochecknoglobals // compiled once, never changed
+	{regexp.MustCompile(secondController), Conflict, reasonOwnedByAnother},
+	{regexp.MustCompile(`admission webhook "[^"]*" denied the request`), InvalidSpec, reasonWebhookDenied},
+	{regexp.MustCompile(`failed calling webhook "|failed to call webhook`), Infrastructure, reasonWebhookFailed},
+	{regexp.MustCompile(`conversion webhook for .* failed`), Infrastructure, reasonConversionFailed},
+	{regexp.MustCompile(`ValidatingAdmissionPolicy '[^']*' with binding '[^']*' denied request`), InvalidSpec, reasonPolicyDenied},
+	{regexp.MustCompile(`violates PodSecurity "`), InvalidSpec, reasonPodSecurity},
+	{regexp.MustCompile(`exceeded quota: |failed quota: |insufficient quota to match`), ResourceExhaustion, reasonQuotaExceeded},
+	{regexp.MustCompile(`(?:maximum|minimum) \S+ (?:usage|limit|request) per |limit to request ratio per `), InvalidSpec, reasonLimitRange},
+	{regexp.MustCompile(`because it is being terminated`), Infrastructure, reasonNamespaceTerminating},
+	{regexp.MustCompile(`request is too large|[Rr]equest entity too large|trying to send message larger than max`), ResourceExhaustion, reasonTooLarge},
+	{regexp.MustCompile(`x509: |tls: failed to verify certificate`), Infrastructure, reasonCertificate},
+}
+
+// byWords recognises who refused: a webhook, a policy, a quota, the storage. A field that is not valid has a list of causes, and its
+// value, which a user wrote, may contain any words.
+func byWords(e *Error, status metav1.Status) bool {
+	text := status.Message
+	if hasCause(status, "NamespaceTerminating") { // corev1.NamespaceTerminatingCause
+		e.Reason = reasonNamespaceTerminating
+		return true
+	}
+	invalid := reason(status) == metav1.StatusReasonInvalid && hasField(status)
+	for _, r := range refusals {
+		if invalid && r.reason != reasonOwnedByAnother || !r.words.MatchString(text) {
+			continue
+		}
+		e.Category, e.Reason = r.category, r.reason
+		if r.category == InvalidSpec && status.Code >= http.StatusInternalServerError {
+			e.Category = Infrastructure // the webhook says itself that it could not decide
+		}
+		return true
+	}
+	return false
+}
+
+// reason returns the reason of a status, derived from the code where it is empty, as the helpers of apimachinery do.
+func reason(status metav1.Status) metav1.StatusReason {
+	if status.Reason != metav1.StatusReasonUnknown {
+		return status.Reason
+	}
+	switch status.Code {
+	case http.StatusNotFound:
+		return metav1.StatusReasonNotFound
+	case http.StatusUnauthorized:
+		return metav1.StatusReasonUnauthorized
+	case http.StatusForbidden:
+		return metav1.StatusReasonForbidden
+	case http.StatusUnprocessableEntity:
+		return metav1.StatusReasonInvalid
+	case http.StatusConflict:
+		return metav1.StatusReasonConflict
+	case http.StatusTooManyRequests:
+		return metav1.StatusReasonTooManyRequests
+	case http.StatusInternalServerError:
+		return metav1.StatusReasonInternalError
+	case http.StatusServiceUnavailable:
+		return metav1.StatusReasonServiceUnavailable
+	case http.StatusGatewayTimeout:
+		return metav1.StatusReasonTimeout
+	}
+	return metav1.StatusReasonUnknown
+}
+
+// byCode categorises what has no case of its own. Codes that say that client and server do not understand each other, or that a
+// list has to start again, are not the fault of the owner's author.
+func byCode(e *Error, status metav1.Status) bool {
+	switch code := status.Code; {
+	case code >= http.StatusInternalServerError:
+		e.Reason = reasonServerError
+	case code == http.StatusGone:
+		e.Reason = "Expired"
+	case code == http.StatusRequestEntityTooLarge:
+		e.Category, e.Reason = ResourceExhaustion, reasonTooLarge
+	case code == http.StatusMethodNotAllowed, code == http.StatusNotAcceptable, code == http.StatusUnsupportedMediaType:
+		e.Category, e.Reason = Unknown, "NotSupported"
+	case code >= http.StatusBadRequest:
+		e.Category, e.Reason = InvalidSpec, "ClientError"
+	default:
+		return false
+	}
+	return true
+}
+
+// notFound tells an object that is missing from a path that the API server does not serve.
+func notFound(e *Error, status metav1.Status) {
+	if hasCause(status, metav1.CauseTypeUnexpectedServerResponse) {
+		e.Reason, e.Message = reasonKindNotServed, notServed+e.Message
+		return
+	}
+	e.Category, e.Reason = MissingDownstreamDependency, reasonNotFound
+}
+
+// conflict tells fields that another manager owns (server-side apply) from an outdated resourceVersion.
+func conflict(e *Error, status metav1.Status) {
+	e.Category, e.Reason = Conflict, reasonConflict
+	if hasCause(status, metav1.CauseTypeFieldManagerConflict) {
+		e.Reason = reasonFieldConflict
+	}
+}
+
+func hasCause(status metav1.Status, kind metav1.CauseType) bool {
+	if status.Details == nil {
+		return false
+	}
+	for _, c := range status.Details.Causes {
+		if c.Type == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// hasField reports whether a cause names a field.
+func hasField(status metav1.Status) bool {
+	if status.Details == nil {
+		return false
+	}
+	for _, c := range status.Details.Causes {
+		if c.Field != "" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,2 @@
+// Package ownedconditions reads from managedFields which field manager owns which conditions of an object.
+package ownedconditions
