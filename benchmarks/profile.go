@@ -14,7 +14,7 @@ func profile(folder, name string) (done func() error, err error) {
 		return func() error { return nil }, nil
 	}
 	base := filepath.Join(folder, fmt.Sprintf("%s-%d", name, os.Getpid()))
-	cpu, err := os.Create(base + ".cpu.pprof") //nolint:gosec // the user chose the folder
+	cpu, err := os.Create(base + ".cpu.pprof")
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +23,7 @@ func profile(folder, name string) (done func() error, err error) {
 	}
 	return func() error {
 		pprof.StopCPUProfile()
-		heap, err := os.Create(base + ".alloc.pprof") //nolint:gosec // as above
+		heap, err := os.Create(base + ".alloc.pprof")
 		if err != nil {
 			return errors.Join(err, cpu.Close())
 		}

@@ -108,8 +108,8 @@ func (h *Harness) makeWorld(ctx context.Context, owners, children int) (*world.W
 }
 
 // with starts a worker, calls do with it, and stops it.
-func (h *Harness) with(ctx context.Context, subject string, owners int, drive bool, do func(*process) error) error {
-	p, err := h.start(ctx, subject, owners, drive)
+func (h *Harness) with(ctx context.Context, subject string, owners int, do func(*process) error) error {
+	p, err := h.start(ctx, subject, owners, false)
 	if err != nil {
 		return fmt.Errorf("start the worker: %w", err)
 	}
@@ -127,7 +127,7 @@ func (h *Harness) prune(ctx context.Context, name string) error {
 	const owners = 20
 	h.logf("prune: %s", name)
 	return h.in(ctx, owners, pruneFrom, func(w *world.World) error {
-		return h.with(ctx, name, owners, false, func(p *process) error {
+		return h.with(ctx, name, owners, func(p *process) error {
 			if err := settled(p); err != nil {
 				return err
 			}

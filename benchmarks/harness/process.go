@@ -28,7 +28,7 @@ func (h *Harness) start(ctx context.Context, subject string, owners int, drive b
 	if err != nil {
 		return nil, err
 	}
-	//nolint:gosec // it runs itself
+
 	command := exec.CommandContext(ctx, program, "-worker", "-kubeconfig="+h.Kubeconfig, "-subjects="+subject,
 		"-owners="+strconv.Itoa(owners), "-drive="+strconv.FormatBool(drive), "-profile="+h.Profile)
 	command.Stderr = os.Stderr

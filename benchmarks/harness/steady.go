@@ -78,7 +78,7 @@ func (h *Harness) rest(ctx context.Context, name string, children int) (*resting
 		return nil, err
 	}
 	if name == subject.CachedReads {
-		if err := h.with(ctx, subject.Kit, 1, false, settled); err != nil {
+		if err := h.with(ctx, subject.Kit, 1, settled); err != nil {
 			return nil, errors.Join(err, w.Remove(ctx))
 		}
 	}

@@ -31,7 +31,7 @@ func (h *Harness) world(ctx context.Context, s subject.Subject) error {
 // converge lets a subject make the children of a world.
 func (h *Harness) converge(ctx context.Context, name string) error {
 	h.logf("converge: %s, %d owners x %d children", name, h.Owners, h.Children)
-	return h.with(ctx, name, h.Owners, false, func(p *process) error {
+	return h.with(ctx, name, h.Owners, func(p *process) error {
 		m, err := p.do(worker.Command{Do: worker.DoSettle})
 		if err == nil && slices.Contains(h.Scenarios, "converge") && !h.compared(name) {
 			h.rows = append(h.rows, report.NewRow("converge", name, h.Owners, h.Children, m))
@@ -59,7 +59,7 @@ func (h *Harness) compare(ctx context.Context) error {
 		for _, name := range pair {
 			h.logf("converge: %s, %d owners x %d children, round %d of %d", name, h.Owners, h.Children, round+1, max(h.Rounds, 1))
 			err := h.in(ctx, h.Owners, h.Children, func(*world.World) error {
-				return h.with(ctx, name, h.Owners, false, func(p *process) error {
+				return h.with(ctx, name, h.Owners, func(p *process) error {
 					m, err := p.do(worker.Command{Do: worker.DoSettle})
 					if err == nil {
 						rows = append(rows, report.NewRow("converge", name, h.Owners, h.Children, m))
@@ -85,7 +85,7 @@ func (h *Harness) compare(ctx context.Context) error {
 
 // settledWorld restarts the subject on a world that it has made, and changes that.
 func (h *Harness) settledWorld(ctx context.Context, s subject.Subject, w *world.World) error {
-	return h.with(ctx, s.Name, h.Owners, false, func(p *process) error {
+	return h.with(ctx, s.Name, h.Owners, func(p *process) error {
 		m, err := p.do(worker.Command{Do: worker.DoSettle})
 		if err != nil {
 			return err
@@ -114,7 +114,7 @@ func (h *Harness) settledWorld(ctx context.Context, s subject.Subject, w *world.
 
 // kept compares the heap with that of a process that reads the same world and keeps nothing but the cache.
 func (h *Harness) kept(ctx context.Context, row *report.Row) error {
-	return h.with(ctx, subject.CachedReads, h.Owners, false, func(p *process) error {
+	return h.with(ctx, subject.CachedReads, h.Owners, func(p *process) error {
 		floor, err := p.do(worker.Command{Do: worker.DoSettle})
 		if err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 )
@@ -68,7 +69,7 @@ func Requests(out io.Writer, rows []Row) {
 // figure is a number without a useless fraction.
 func figure(n float64) string {
 	if n == float64(int64(n)) {
-		return fmt.Sprintf("%d", int64(n))
+		return strconv.FormatInt(int64(n), 10)
 	}
 	return fmt.Sprintf("%.2f", n)
 }

@@ -4,6 +4,7 @@ package traffic
 
 import (
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"slices"
@@ -79,9 +80,7 @@ func (c *Counter) Counts() map[Kind]int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	out := make(map[Kind]int64, len(c.counts))
-	for kind, n := range c.counts {
-		out[kind] = n
-	}
+	maps.Copy(out, c.counts)
 	return out
 }
 

@@ -10,10 +10,10 @@ import (
 	"syscall"
 	"time"
 
+	kit "github.com/reconcilekit/reconcilekit/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/reconcilekit/reconcilekit/benchmarks/traffic"
-	kit "github.com/reconcilekit/reconcilekit/reconcile"
 )
 
 // meter notes the passes of a controller: as the reconciler around that of a subject, or as the observer of one.

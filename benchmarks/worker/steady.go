@@ -55,6 +55,7 @@ func (w *worker) run(ctx context.Context, request reconcile.Request) (Measuremen
 	var cpu time.Duration
 	var counts map[traffic.Kind]int64
 	result := testing.Benchmark(func(b *testing.B) {
+		b.Helper()
 		b.ReportAllocs()
 		w.counter.Reset()
 		before := cpuTime()

@@ -259,7 +259,7 @@ func TestScreenLiveRedrawsInPlaceAndNeverWraps(t *testing.T) {
 	s.draw(0, actors)
 
 	first := out.String()
-	for _, line := range strings.Split(strings.TrimSuffix(first, "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSuffix(first, "\n"), "\n") {
 		if got := len([]rune(line)); got > 60 {
 			t.Errorf("a line of %d cells wraps at 60: %q", got, line)
 		}

@@ -8,15 +8,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/health/inspect"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/reconcilekit/reconcilekit/health"
-	"github.com/reconcilekit/reconcilekit/health/inspect"
 )
 
 // scene is everything that is looked at: the samples that the operator
@@ -190,11 +189,11 @@ func conditionsOf(object *unstructured.Unstructured) []condition {
 		}
 
 		text := func(name string) string {
-			value, _, _ := unstructured.NestedString(fields, name) //nolint:errcheck // malformed reads as empty
+			value, _, _ := unstructured.NestedString(fields, name)
 
 			return value
 		}
-		generation, _, _ := unstructured.NestedInt64(fields, "observedGeneration") //nolint:errcheck // malformed reads as 0
+		generation, _, _ := unstructured.NestedInt64(fields, "observedGeneration")
 		found = append(found, condition{
 			Type: text("type"), Status: text("status"), Reason: text("reason"), Message: text("message"),
 			ObservedGeneration: generation,
@@ -254,7 +253,7 @@ func reasons(actors []actor) error {
 			continue
 		}
 
-		lines = append(lines, fmt.Errorf("%s %s is not ready:", a.kind, a.key))
+		lines = append(lines, fmt.Errorf("%s %s is not ready:", a.kind, a.key)) //nolint:staticcheck // a heading of what follows
 		if len(a.conditions) == 0 {
 			lines = append(lines, errors.New("  it has no conditions: the operator has not written its status"))
 		}

@@ -8,9 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/reconcilekit/reconcilekit/health"
+	"golang.org/x/term"
 )
 
 // screen shows the demo: on a terminal as one picture that is redrawn, with
