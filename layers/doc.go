@@ -1,10 +1,18 @@
-// Package layers lays settings of several places over each other, as the owner's own over those of a profile over those of
-// the cluster: the env of a container ([Env]), its resources ([Resources]), and labels that are handed down ([Labels]).
+// Package layers decides what counts when several places say something about one setting: the owner itself, its profile, the
+// configuration of the cluster. Layers are given with the most specific first.
 //
-//	env := layers.Env{JSON: []string{"ENGINE_ARGS"}}.Merge(owner.Spec.Env, profile.Spec.Env, defaults)
-//	resources := layers.Resources(owner.Spec.Resources, profile.Spec.Resources)
+//	timeout := layers.First(
+//		layers.Source[int]{Layer: "spec.timeout", Value: owner.Spec.Timeout},
+//		layers.Source[int]{Layer: "the profile", Value: profile.Spec.Timeout},
+//	).Or(30)
 //
-// Layers are given with the most specific first, as in package routing. Nil and empty layers say nothing. Nothing that is
-// given is changed, and the result shares no map or slice with it. No function returns an error: every input has a
-// meaning.
+// # When to use which
+//
+//	one value, taken whole from one layer          First
+//	maps such as annotations, merged by key        Maps
+//	the env or the resources of a container        package layers/container
+//	the routing of an owner                        routing.Resolve, which is made of First and Maps
+//	objects that are merged as JSON                package defaulting
+//
+// Nothing that is given is changed, and no function returns an error: every input has a meaning.
 package layers

@@ -3,30 +3,23 @@ package layers_test
 import (
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	"github.com/reconcilekit/reconcilekit/layers"
 )
 
-func Example() {
-	cluster := []corev1.EnvVar{{Name: "MODE", Value: "safe"}, {Name: "ARGS", Value: `{"batch":8,"cache":{"size":1}}`}}
-	owner := []corev1.EnvVar{{Name: "ARGS", Value: `{"cache":{"size":4}}`}}
-	for _, variable := range (layers.Env{JSON: []string{"ARGS"}}).Merge(owner, cluster) {
-		fmt.Println(variable.Name, variable.Value)
-	}
-
-	gpus := func(n string) corev1.ResourceList {
-		return corev1.ResourceList{"example.com/gpu": resource.MustParse(n)}
-	}
-	profile := &corev1.ResourceRequirements{Requests: gpus("1"), Limits: gpus("1")}
-	merged := layers.Resources(&corev1.ResourceRequirements{Requests: gpus("2")}, profile)
-	fmt.Println("GPU limit", merged.Limits.Name("example.com/gpu", resource.DecimalSI))
-
-	fmt.Println(layers.Labels(map[string]string{"org.example/team": "blue", "private": "x"}, "org.example/*"))
+func ExampleFirst() {
+	namespace, cluster := 0, 20
+	headroom := layers.First(
+		layers.Source[int]{Layer: "namespace", Value: &namespace},
+		layers.Source[int]{Layer: "cluster", Value: &cluster},
+	)
+	fmt.Println(headroom.Or(10), "by", headroom.Layer)
+	fmt.Println(layers.First[int]().Or(10), layers.First[int]().Pointer() == nil)
 	// Output:
-	// MODE safe
-	// ARGS {"batch":8,"cache":{"size":4}}
-	// GPU limit 2
-	// map[org.example/team:blue]
+	// 0 by namespace
+	// 10 true
+}
+
+func ExampleMaps() {
+	fmt.Println(layers.Maps(map[string]string{"a": "owner"}, map[string]string{"a": "cluster", "b": "cluster"}))
+	// Output: map[a:owner b:cluster]
 }

@@ -1,44 +1,30 @@
-// Package routing turns an owner's wishes into Gateway API routes: path templates, layered settings, timeouts, the
-// HTTPRoute itself, its health, and who gets a path that two owners want. Everything in it is a pure function of its
-// arguments: no client, no clock, and the same bytes for the same input.
+// Package routing turns an owner's wishes into Gateway API routes: layered settings, timeouts, the HTTPRoute itself and its health.
+// Everything in it is a pure function of its arguments: no client, no clock, and the same bytes for the same input.
 //
-// # Paths
+// # When to use which
 //
-// A path template is literal text with JSONPath expressions over the owner in braces:
-//
-//	/{.metadata.namespace}/{.metadata.name}                   /team-a/shop
-//	/{.metadata.labels['example.com/tenant']}/v1              /blue/v1
-//	{.metadata.annotations['example.com/path']}               an annotation in brackets may hold several segments
-//	/apps/{.spec.image}                                       one expression, one segment: /apps/acme-shop-1-2
-//	/\{literal\}                                              escaped braces; with EncodedSegments /%7Bliteral%7D
-//
-// These are refused, with an error that names the field, the template and what is wrong:
-//
-//	/{.metadata.name            a brace that is not closed; likewise }, {{ and {}
-//	/{metadata.name}            no dot before the field
-//	/{.metadata.labels.nope}    a key that the object does not have, a null, a list or a map
-//	/{.metadata.labels.*}       several results, unless there is one label
-//	/{range .spec.env[*]}{end}  loops
-//	/___                        nothing DNS-safe left: the path would be "/"
-//	/{..name}                   on a large object: a template has a budget of steps and results, see [PathBudget]
-//
-// [ParsePath] compiles, [PathTemplate.Render] renders; a [PathCache] keeps what was compiled. Segments are DNS-1123 labels
-// by default, and percent-encoded text with [EncodedSegments].
+//	what owner and configuration say together        Resolve, then Settings
+//	the path, from a template or by default          Settings.Path; package routing/pathtemplate for a template alone
+//	the timeout of requests                          Settings.RequestTimeout; ParseTimeout and FormatTimeout for a value alone
+//	the gateway to attach to                         Settings.Parent
+//	the object to apply                              NewHTTPRoute
+//	how the applied route does                       Health
+//	which of several owners gets a path              package routing/claims
 //
 // # Layers
 //
 // [Resolve] reads settings from layers, the most specific first, and remembers which layer decided; an explicit false, zero
-// or empty string wins over the layers below. [First] and [MergeMaps] do the same for any other setting.
+// or empty string wins over the layers below. Package layers does the same for any other setting.
 //
 // # Timeouts
 //
 // [ParseTimeout] and [FormatTimeout] know the durations of GEP-2257: "30s", "1m30s", "1s500ms" and "0s" (no timeout) are
 // valid; "1.5s", "100us", "-5s", "1d", "30" and "100000h" are not.
 //
-// # Routes
+// # Errors
 //
-// [NewHTTPRoute] builds the object from a [Route] and refuses what the CRD would refuse. [Health] reads what the planned
-// gateways say about it. [Decide] settles which of several owners gets a path.
+// Errors are of category InvalidSpec; an edit of the owner mends them, waiting does not. Their reasons are PathTemplateInvalid,
+// TimeoutInvalid, [ReasonGatewayNotConfigured] and HTTPRouteInvalid.
 //
 // The package plans and judges; it does not read gateways, nor does it check that a listener or a backend exists.
 package routing

@@ -13,71 +13,40 @@ import (
 
 // Reasons of route health that are not taken from a condition of the gateway.
 const (
-	// ReasonRouteNotFound: the HTTPRoute does not exist yet.
-	ReasonRouteNotFound = "HTTPRouteNotFound"
-	// ReasonRouteAccepted: every planned parent has accepted the route.
-	ReasonRouteAccepted = "HTTPRouteAccepted"
-	// ReasonRoutePending: a planned parent has not judged this generation of the route yet.
-	ReasonRoutePending = "HTTPRoutePending"
+	reasonRouteNotFound = "HTTPRouteNotFound" // the HTTPRoute does not exist yet
+	reasonRouteAccepted = "HTTPRouteAccepted" // every planned parent has accepted the route
+	reasonRoutePending  = "HTTPRoutePending"  // a planned parent has not judged this generation of the route yet
 )
 
-// HealthOptions are what [HealthOption] values set.
+// HealthOptions change what [Health] looks at. The zero value is useful.
 type HealthOptions struct {
-	// Controller is the controllerName whose statuses count. Empty: those of every controller.
+	// Controller is the controllerName of the planned gateways' class: statuses that others wrote do not count. Empty: those of every
+	// controller count.
 	Controller string
-	// Parents are the planned parents. Empty: those of the route's spec.
+	// Parents are the parents that the caller planned, where others may have added more to the route. Empty: those of the route's spec.
 	Parents []gatewayv1.ParentReference
 	// Component is the name of the component. Default "HTTPRoute".
 	Component string
 }
 
-// HealthOption changes what [Health] looks at.
-type HealthOption interface {
-	ApplyToHealth(options *HealthOptions)
-}
-
-// Controller is the controllerName of the planned gateways' class: statuses that others wrote do not count.
-type Controller string
-
-// ApplyToHealth implements [HealthOption].
-func (c Controller) ApplyToHealth(options *HealthOptions) { options.Controller = string(c) }
-
-// Parents are the parents that the caller planned, where others may have added more to the route.
-type Parents []gatewayv1.ParentReference
-
-// ApplyToHealth implements [HealthOption].
-func (p Parents) ApplyToHealth(options *HealthOptions) { options.Parents = p }
-
-// Component names the health component.
-type Component string
-
-// ApplyToHealth implements [HealthOption].
-func (c Component) ApplyToHealth(options *HealthOptions) { options.Component = string(c) }
-
 // Health reports how the route of an owner does: the worst of its planned parents, by the conditions that the right
 // controller wrote for this generation. Nil is a route that does not exist yet. The order of statuses and conditions plays
 // no part.
 //
-//   - a parent without status, without Accepted, or with a status of an older generation: Progressing, [ReasonRoutePending]
+//   - a parent without status, without Accepted, or with a status of an older generation: Progressing, "HTTPRoutePending"
 //   - Accepted other than True: Failed with the reason of the gateway; Unknown too, since the gateway has answered
 //   - ResolvedRefs False: Progressing while a backend is missing, Degraded when a reference is not permitted, else Failed
 //   - PartiallyInvalid True: Degraded
 //   - Programmed False (an extension of some gateways): Progressing
 //
-// The result is what package health calls a health.Component, ready to be observed.
-//
-// Without [Controller], a status of an older generation is left out when another controller judged the same parent in
+// Without a controller name, a status of an older generation is left out when another controller judged the same parent in
 // this generation, and the worst of those counts.
-func Health(route *gatewayv1.HTTPRoute, opts ...HealthOption) health.Component {
-	options := HealthOptions{Component: "HTTPRoute"}
-	for _, opt := range opts {
-		opt.ApplyToHealth(&options)
-	}
-	component := health.Component{Name: options.Component, Child: true, Dependency: health.Downstream}
+func Health(route *gatewayv1.HTTPRoute, options HealthOptions) health.Component {
+	component := health.Component{Name: cmp.Or(options.Component, "HTTPRoute"), Child: true, Dependency: health.Downstream}
 	if route == nil {
 		return judgement{
 			state: health.Progressing, category: health.MissingDownstreamDependency,
-			reason: ReasonRouteNotFound, message: "HTTPRoute not found",
+			reason: reasonRouteNotFound, message: "HTTPRoute not found",
 		}.fill(component)
 	}
 	parents := options.Parents
@@ -87,7 +56,7 @@ func Health(route *gatewayv1.HTTPRoute, opts ...HealthOption) health.Component {
 	if len(parents) == 0 {
 		parents = reportedParents(route)
 	}
-	worst := judgement{state: health.Ready, reason: ReasonRouteAccepted, message: "HTTPRoute is accepted by gateway"}
+	worst := judgement{state: health.Ready, reason: reasonRouteAccepted, message: "HTTPRoute is accepted by gateway"}
 	if len(parents) == 0 {
 		worst = pending("")
 	}
@@ -131,7 +100,7 @@ func pending(where string) judgement {
 		where = ":" + where + " has not judged it yet"
 	}
 	return judgement{
-		state: health.Progressing, reason: ReasonRoutePending,
+		state: health.Progressing, reason: reasonRoutePending,
 		message: "HTTPRoute is waiting for gateway acceptance" + where,
 	}
 }
@@ -192,7 +161,7 @@ func judgeConditions(conditions []metav1.Condition, generation int64, where stri
 			message: fmt.Sprintf("HTTPRoute is not programmed%s: %s", by, programmed.Message),
 		}, true
 	}
-	return judgement{state: health.Ready, reason: ReasonRouteAccepted, message: "HTTPRoute is accepted by gateway"}, true
+	return judgement{state: health.Ready, reason: reasonRouteAccepted, message: "HTTPRoute is accepted by gateway"}, true
 }
 
 // unresolved tells a backend that does not exist yet from a reference that waits for its namespace's grant, and both from

@@ -45,7 +45,7 @@ func TestHealth(t *testing.T) {
 	for name, test := range map[string]struct {
 		parents  []string
 		statuses []gatewayv1.RouteParentStatus
-		opts     []routing.HealthOption
+		options  routing.HealthOptions
 		want     outcome
 	}{
 		"no status":            {want: waiting},
@@ -99,12 +99,12 @@ func TestHealth(t *testing.T) {
 		},
 		"another controller": {
 			statuses: []gatewayv1.RouteParentStatus{parentStatus("a", "example.com/other", accepted)},
-			opts:     []routing.HealthOption{routing.Controller(controller)},
+			options:  routing.HealthOptions{Controller: controller},
 			want:     waiting,
 		},
 		"another controller's rejection": {
 			statuses: []gatewayv1.RouteParentStatus{parentStatus("a", "example.com/other", rejected), parentStatus("a", controller, accepted)},
-			opts:     []routing.HealthOption{routing.Controller(controller)},
+			options:  routing.HealthOptions{Controller: controller},
 			want:     ready,
 		},
 		"the former controller's leftover": {
@@ -118,7 +118,7 @@ func TestHealth(t *testing.T) {
 		"planned parents given": {
 			parents:  []string{"a", "somebody-elses"},
 			statuses: []gatewayv1.RouteParentStatus{parentStatus("a", controller, accepted), parentStatus("somebody-elses", controller, rejected)},
-			opts:     []routing.HealthOption{routing.Parents{{Name: "a"}}},
+			options:  routing.HealthOptions{Parents: []gatewayv1.ParentReference{{Name: "a"}}},
 			want:     ready,
 		},
 	} {
@@ -133,7 +133,7 @@ func TestHealth(t *testing.T) {
 			}
 			route.Status.Parents = test.statuses
 			for range 2 {
-				component := routing.Health(route, test.opts...)
+				component := routing.Health(route, test.options)
 				got := outcome{State: component.State, Reason: component.Reason, Message: component.Message}
 				for _, err := range component.Errors {
 					got.Category = health.Categorize(err).Category
@@ -156,7 +156,7 @@ func TestHealth(t *testing.T) {
 
 func TestHealthWithoutRoute(t *testing.T) {
 	t.Parallel()
-	component := routing.Health(nil, routing.Component("Route"))
+	component := routing.Health(nil, routing.HealthOptions{Component: "Route"})
 	if component.State != health.Progressing || component.Reason != "HTTPRouteNotFound" || component.Name != "Route" || len(component.Errors) != 1 {
 		t.Errorf("component = %+v", component)
 	}
@@ -189,7 +189,7 @@ func TestHealthParentIdentity(t *testing.T) {
 		route.Status.Parents = []gatewayv1.RouteParentStatus{{
 			ParentRef: reported, ControllerName: controller, Conditions: []metav1.Condition{condition("Accepted", "True", "Accepted")},
 		}}
-		if got := routing.Health(route).State; got != test.want {
+		if got := routing.Health(route, routing.HealthOptions{}).State; got != test.want {
 			t.Errorf("%s: state = %s, want %s", name, got, test.want)
 		}
 	}

@@ -7,6 +7,9 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
+// reasonRouteInvalid is the reason of errors about a planned HTTPRoute that breaks a limit of the CRD.
+const reasonRouteInvalid = "HTTPRouteInvalid"
+
 // Route is the plan of one HTTPRoute. Fields left at their zero value are not set on the object, and so not owned.
 type Route struct {
 	// Namespace and Name of the object. Required.
@@ -61,19 +64,17 @@ type ValueMatch struct {
 	Name string
 	// Value to equal, or the regular expression to match, 1 to 4096 bytes (a query parameter: 1024).
 	Value string
-	// Kind is how the value is compared. Empty means [ExactValue].
-	Kind ValueMatchKind
+	// Regexp takes the value for a regular expression, in the dialect of the gateway if it knows any. Otherwise values are equal or not.
+	Regexp bool
 }
 
-// ValueMatchKind is how a value is compared.
-type ValueMatchKind string
-
-const (
-	// ExactValue compares for equality.
-	ExactValue ValueMatchKind = "Exact"
-	// RegularExpressionValue takes the value for a regular expression, in the dialect of the gateway if it knows any.
-	RegularExpressionValue ValueMatchKind = "RegularExpression"
-)
+// kind is the type of the match in the API; empty means Exact, the default.
+func (v ValueMatch) kind() string {
+	if v.Regexp {
+		return "RegularExpression"
+	}
+	return ""
+}
 
 // Header is a request header to set.
 type Header struct {
@@ -98,7 +99,7 @@ type Backend struct {
 // CRD (Gateway API v1, standard channel) that it breaks. It is stricter than the
 // API server where that accepts what no gateway can serve as meant: a route without parents or rules, a rule or match that
 // says nothing, rules of one name, headers that differ only in case. Equal plans give equal objects, and the object
-// shares no memory with the plan. Errors are of category InvalidSpec, reason [ReasonRouteInvalid].
+// shares no memory with the plan. Errors are of category InvalidSpec, reason "HTTPRouteInvalid".
 func NewHTTPRoute(plan Route) (*gatewayv1.HTTPRoute, error) {
 	if err := validateRoute(&plan); err != nil {
 		return nil, err
@@ -175,12 +176,12 @@ func buildMatch(match *Match) gatewayv1.HTTPRouteMatch {
 	}
 	for _, header := range match.Headers {
 		built.Headers = append(built.Headers, gatewayv1.HTTPHeaderMatch{
-			Type: optional[gatewayv1.HeaderMatchType](header.Kind), Name: gatewayv1.HTTPHeaderName(header.Name), Value: header.Value,
+			Type: optional[gatewayv1.HeaderMatchType](header.kind()), Name: gatewayv1.HTTPHeaderName(header.Name), Value: header.Value,
 		})
 	}
 	for _, parameter := range match.Query {
 		built.QueryParams = append(built.QueryParams, gatewayv1.HTTPQueryParamMatch{
-			Type: optional[gatewayv1.QueryParamMatchType](parameter.Kind), Name: gatewayv1.HTTPHeaderName(parameter.Name), Value: parameter.Value,
+			Type: optional[gatewayv1.QueryParamMatchType](parameter.kind()), Name: gatewayv1.HTTPHeaderName(parameter.Name), Value: parameter.Value,
 		})
 	}
 	return built

@@ -70,7 +70,7 @@ func TestLimitsOfCRD(t *testing.T) {
 		plan = validPlan()
 		set(&plan, limit+1)
 		_, err := routing.NewHTTPRoute(plan)
-		checkOutcome(t, err, routing.ReasonRouteInvalid, "spec.")
+		checkOutcome(t, err, "HTTPRouteInvalid", "spec.")
 	}
 	for _, matches := range []int{128, 129} {
 		plan := validPlan()

@@ -83,9 +83,6 @@ func validateValues(values []ValueMatch, maxValue int, key func(string) string, 
 	for i, value := range values {
 		at := path.Index(i)
 		faults = append(faults, validateNamed(value.Name, value.Value, maxValue, key(value.Name), names, at)...)
-		if value.Kind != "" && value.Kind != ExactValue && value.Kind != RegularExpressionValue {
-			faults = append(faults, field.NotSupported(at.Child("type"), value.Kind, []ValueMatchKind{ExactValue, RegularExpressionValue}))
-		}
 	}
 	return faults
 }

@@ -59,7 +59,7 @@ func fullPlan() routing.Route {
 		BackendTimeout: new(gatewayv1.Duration("30s")),
 		Matches: []routing.Match{{
 			Path: "/demo", Method: gatewayv1.HTTPMethodGet,
-			Headers: []routing.ValueMatch{{Name: "X-Version", Value: "2"}, {Name: "X-Kind", Value: "a.*", Kind: routing.RegularExpressionValue}},
+			Headers: []routing.ValueMatch{{Name: "X-Version", Value: "2"}, {Name: "X-Kind", Value: "a.*", Regexp: true}},
 			Query:   []routing.ValueMatch{{Name: "q", Value: "x"}, {Name: "Q", Value: "y"}},
 		}},
 		Backends: []routing.Backend{
@@ -163,7 +163,6 @@ func TestNewHTTPRouteFaults(t *testing.T) {
 		"query twice": {match(func(m *routing.Match) {
 			m.Query = []routing.ValueMatch{{Name: "a", Value: "1"}, {Name: "a", Value: "2"}}
 		}), "queryParams[1].name: Duplicate"},
-		"query kind":             {match(func(m *routing.Match) { m.Query = []routing.ValueMatch{{Name: "a", Value: "1", Kind: "Glob"}} }), "queryParams[0].type: Unsupported"},
 		"rewrite of two matches": {rule(func(r *routing.Rule) { r.ReplacePrefix = new("/"); r.Matches = append(r.Matches, r.Matches[0]) }), "exactly one match"},
 		"rewrite of exact path": {rule(func(r *routing.Rule) {
 			r.ReplacePrefix, r.Matches[0].PathType = new("/"), gatewayv1.PathMatchExact
@@ -192,7 +191,7 @@ func TestNewHTTPRouteFaults(t *testing.T) {
 			if route != nil {
 				t.Error("got a route as well")
 			}
-			checkOutcome(t, err, routing.ReasonRouteInvalid, test.want)
+			checkOutcome(t, err, "HTTPRouteInvalid", test.want)
 		})
 	}
 }

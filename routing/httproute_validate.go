@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/reconcilekit/reconcilekit/routing/internal/problem"
 )
 
 // Limits of the HTTPRoute CRD, Gateway API v1.
@@ -25,6 +27,7 @@ const (
 	maxBackends       = 16
 	maxWeight         = 1000000
 	maxPathLength     = 1024
+	maxSegment        = 63 // a DNS-1123 label (RFC 1123 section 2.1), or a kind
 	maxSubdomain      = 253
 	maxReportedFaults = 5
 )
@@ -58,9 +61,9 @@ func validateRoute(plan *Route) error {
 			texts = append(texts, fmt.Sprintf("and %d more", len(faults)-i))
 			break
 		}
-		texts = append(texts, shorten(fault.Error()))
+		texts = append(texts, problem.Shorten(fault.Error()))
 	}
-	return invalid(ReasonRouteInvalid, faults.ToAggregate(), "HTTPRoute %s/%s: %s", plan.Namespace, plan.Name, strings.Join(texts, "; "))
+	return problem.Invalid(reasonRouteInvalid, faults.ToAggregate(), "HTTPRoute %s/%s: %s", plan.Namespace, plan.Name, strings.Join(texts, "; "))
 }
 
 func validateMetadata(plan *Route) field.ErrorList {

@@ -1,11 +1,16 @@
 package routing
 
 import (
-	"errors"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/reconcilekit/reconcilekit/layers"
+	"github.com/reconcilekit/reconcilekit/routing/internal/problem"
+	"github.com/reconcilekit/reconcilekit/routing/pathtemplate"
 )
+
+// ReasonGatewayNotConfigured is the reason of the error about routing that is enabled without a gateway in any layer.
+const ReasonGatewayNotConfigured = "GatewayNotConfigured"
 
 // Layer is what one place says about routing: the owner, the configuration of its namespace, that of the cluster. Nil
 // fields say nothing.
@@ -14,7 +19,7 @@ type Layer struct {
 	Name string
 	// Enabled turns routing on or off. An explicit false is final.
 	Enabled *bool
-	// PathTemplate is the template of the path; see [ParsePath]. An explicit empty string asks for [DefaultPath].
+	// PathTemplate is the template of the path; see package pathtemplate. An explicit empty string asks for [pathtemplate.Default].
 	PathTemplate *string
 	// Timeout bounds a request. An explicit zero asks the gateway for no timeout (GEP-1742); negative is an error.
 	Timeout *metav1.Duration
@@ -26,55 +31,56 @@ type Layer struct {
 
 // Settings is what the layers say together, each setting with the layer that decided it.
 type Settings struct {
-	Enabled      Choice[bool]
-	PathTemplate Choice[string]
-	Timeout      Choice[metav1.Duration]
-	Gateway      Choice[gatewayv1.ParentReference]
+	Enabled      layers.Choice[bool]
+	PathTemplate layers.Choice[string]
+	Timeout      layers.Choice[metav1.Duration]
+	Gateway      layers.Choice[gatewayv1.ParentReference]
 	Annotations  map[string]string
 }
 
 // Resolve reads the layers, the most specific first: the owner, then its configuration from near to far.
-func Resolve(layers ...Layer) Settings {
-	enabled := make([]Source[bool], len(layers))
-	templates := make([]Source[string], len(layers))
-	timeouts := make([]Source[metav1.Duration], len(layers))
-	gateways := make([]Source[gatewayv1.ParentReference], len(layers))
-	annotations := make([]map[string]string, len(layers))
-	for i, layer := range layers {
-		enabled[i] = Source[bool]{Layer: layer.Name, Value: layer.Enabled}
-		templates[i] = Source[string]{Layer: layer.Name, Value: layer.PathTemplate}
-		timeouts[i] = Source[metav1.Duration]{Layer: layer.Name, Value: layer.Timeout}
-		gateways[i] = Source[gatewayv1.ParentReference]{Layer: layer.Name, Value: layer.Gateway}
+func Resolve(list ...Layer) Settings {
+	enabled := make([]layers.Source[bool], len(list))
+	templates := make([]layers.Source[string], len(list))
+	timeouts := make([]layers.Source[metav1.Duration], len(list))
+	gateways := make([]layers.Source[gatewayv1.ParentReference], len(list))
+	annotations := make([]map[string]string, len(list))
+	for i, layer := range list {
+		enabled[i] = layers.Source[bool]{Layer: layer.Name, Value: layer.Enabled}
+		templates[i] = layers.Source[string]{Layer: layer.Name, Value: layer.PathTemplate}
+		timeouts[i] = layers.Source[metav1.Duration]{Layer: layer.Name, Value: layer.Timeout}
+		gateways[i] = layers.Source[gatewayv1.ParentReference]{Layer: layer.Name, Value: layer.Gateway}
 		annotations[i] = layer.Annotations
 	}
 	settings := Settings{
-		Enabled:      First(enabled...),
-		PathTemplate: First(templates...),
-		Timeout:      First(timeouts...),
-		Gateway:      First(gateways...),
-		Annotations:  MergeMaps(annotations...),
+		Enabled:      layers.First(enabled...),
+		PathTemplate: layers.First(templates...),
+		Timeout:      layers.First(timeouts...),
+		Gateway:      layers.First(gateways...),
+		Annotations:  layers.Maps(annotations...),
 	}
 	settings.Gateway.Value = *settings.Gateway.Value.DeepCopy()
 	return settings
 }
 
-// Path renders the path of the object: by the chosen template, or [DefaultPath] when there is none or it is empty. Errors name
-// the layer of the template and are those of [PathTemplate.Render].
-func (s Settings) Path(object metav1.Object, opts ...PathOption) (string, error) {
-	opts = append([]PathOption{Field(inLayer("path template", s.PathTemplate.Layer))}, opts...)
-	if s.PathTemplate.Value != "" {
-		return RenderPath(s.PathTemplate.Value, object, opts...)
+// Path renders the path of the object: by the chosen template, or [pathtemplate.Default] when there is none or it is empty. Errors name the
+// layer of the template unless the options name a field, and are those of [pathtemplate.Template.Render].
+func (s Settings) Path(object metav1.Object, o pathtemplate.Options) (string, error) {
+	if o.Field == "" {
+		o.Field = inLayer("path template", s.PathTemplate.Layer)
 	}
-	path := DefaultPath(object)
-	if options := pathOptions(opts); path == "/" && options.Root != AllowRoot {
-		t := &PathTemplate{options: options}
-		return "", t.fail(errors.New(`the default path collapses to "/"`), "the object has neither namespace nor UID yet")
+	if s.PathTemplate.Value == "" {
+		return pathtemplate.Default(object, o)
 	}
-	return path, nil
+	template, err := pathtemplate.Parse(s.PathTemplate.Value, o)
+	if err != nil {
+		return "", err
+	}
+	return template.Render(object)
 }
 
 // RequestTimeout returns the chosen timeout as an HTTPRoute holds it, nil when no layer says anything. Errors name the layer, are
-// of category InvalidSpec and have reason [ReasonTimeoutInvalid].
+// of category InvalidSpec and have reason "TimeoutInvalid".
 func (s Settings) RequestTimeout() (*gatewayv1.Duration, error) {
 	if !s.Timeout.Found {
 		return nil, nil
@@ -93,7 +99,7 @@ func (s Settings) Parent() (*gatewayv1.ParentReference, error) {
 	case !s.Enabled.Value:
 		return nil, nil
 	case !s.Gateway.Found:
-		return nil, invalid(ReasonGatewayNotConfigured, nil,
+		return nil, problem.Invalid(ReasonGatewayNotConfigured, nil,
 			"routing is enabled by %s, and nothing names a gateway: set one there or in the configuration, or disable routing",
 			s.Enabled.Layer)
 	}

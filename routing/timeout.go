@@ -6,8 +6,9 @@ import (
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/reconcilekit/reconcilekit/routing/internal/problem"
 )
 
 // Limits of a Gateway API duration: ^([0-9]{1,5}(h|m|s|ms)){1,4}$ (GEP-2257).
@@ -17,14 +18,17 @@ const (
 	maxTimeoutHours  = 99999
 )
 
+// reasonTimeoutInvalid is the reason of errors about timeouts that a Gateway API duration cannot be.
+const reasonTimeoutInvalid = "TimeoutInvalid"
+
 const timeoutAdvice = `write one to four whole numbers of at most five digits, each with its unit h, m, s or ms, such as "30s" or "1m30s" (GEP-2257)`
 
 // ParseTimeout reads a Gateway API duration by exactly the pattern of GEP-2257: no sign, no fraction, no other unit, and "0s"
-// rather than "0". The result is at most 399996h. Errors are of category InvalidSpec, reason [ReasonTimeoutInvalid].
+// rather than "0". The result is at most 399996h. Errors are of category InvalidSpec, reason "TimeoutInvalid".
 func ParseTimeout(value string) (time.Duration, error) {
 	total, err := parseGroups(value)
 	if err != nil {
-		return 0, invalid(ReasonTimeoutInvalid, err, "timeout %s: %v: %s", quote(value), err, timeoutAdvice)
+		return 0, problem.Invalid(reasonTimeoutInvalid, err, "timeout %s: %v: %s", problem.Quote(value), err, timeoutAdvice)
 	}
 	return total, nil
 }
@@ -74,37 +78,24 @@ func timeoutUnit(s string) (unit time.Duration, length int) {
 	return 0, 0
 }
 
-// TimeoutOf is the Gateway API form of an optional duration field: nil for nil, "0s" for an explicit zero, which asks for no
-// timeout. Errors are those of [FormatTimeout].
-func TimeoutOf(d *metav1.Duration) (*gatewayv1.Duration, error) {
-	if d == nil {
-		return nil, nil
-	}
-	timeout, err := FormatTimeout(d.Duration)
-	if err != nil {
-		return nil, err
-	}
-	return &timeout, nil
-}
-
 // FormatTimeout writes a duration as the Gateway API does (GEP-2257), without loss: hours, minutes and seconds as
 // [time.Duration] prints them, milliseconds as a number of their own ("1m30s", "1h0m0s", "1s500ms", "0s"). A negative duration, a
-// fraction of a millisecond, and more than 99999 hours are errors of category InvalidSpec, reason [ReasonTimeoutInvalid].
+// fraction of a millisecond, and more than 99999 hours are errors of category InvalidSpec, reason "TimeoutInvalid".
 func FormatTimeout(d time.Duration) (gatewayv1.Duration, error) { return formatTimeout("timeout", d) }
 
 // formatTimeout is [FormatTimeout] with the name of the field.
 func formatTimeout(field string, d time.Duration) (gatewayv1.Duration, error) {
-	var problem string
+	var fault string
 	switch {
 	case d < 0:
-		problem = "it is negative: use 0s for no timeout"
+		fault = "it is negative: use 0s for no timeout"
 	case d%time.Millisecond != 0:
-		problem = "it is finer than a millisecond: round it to whole milliseconds"
+		fault = "it is finer than a millisecond: round it to whole milliseconds"
 	case d >= (maxTimeoutHours+1)*time.Hour:
-		problem = fmt.Sprintf("it is longer than a Gateway API duration holds: use less than %dh, or 0s for no timeout", maxTimeoutHours+1)
+		fault = fmt.Sprintf("it is longer than a Gateway API duration holds: use less than %dh, or 0s for no timeout", maxTimeoutHours+1)
 	}
-	if problem != "" {
-		return "", invalid(ReasonTimeoutInvalid, nil, "%s %s: %s", field, quote(d.String()), problem)
+	if fault != "" {
+		return "", problem.Invalid(reasonTimeoutInvalid, nil, "%s %s: %s", field, problem.Quote(d.String()), fault)
 	}
 	whole, milliseconds := d.Truncate(time.Second), (d%time.Second)/time.Millisecond
 	text := ""

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/reconcilekit/reconcilekit/routing"
 )
 
@@ -38,7 +36,7 @@ func TestFormatTimeout(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got, err := routing.FormatTimeout(test.duration)
-			checkOutcome(t, err, routing.ReasonTimeoutInvalid, test.wantErr)
+			checkOutcome(t, err, "TimeoutInvalid", test.wantErr)
 			if string(got) != test.want {
 				t.Errorf("FormatTimeout(%s) = %q, want %q", test.duration, got, test.want)
 			}
@@ -47,18 +45,6 @@ func TestFormatTimeout(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestTimeoutOf(t *testing.T) {
-	t.Parallel()
-	if got, err := routing.TimeoutOf(nil); got != nil || err != nil {
-		t.Errorf("TimeoutOf(nil) = %v, %v, want nil, nil", got, err)
-	}
-	if got, err := routing.TimeoutOf(&metav1.Duration{}); err != nil || got == nil || *got != "0s" {
-		t.Errorf("TimeoutOf(0) = %v, %v, want 0s: zero is explicit", got, err)
-	}
-	_, err := routing.TimeoutOf(&metav1.Duration{Duration: -1})
-	checkOutcome(t, err, routing.ReasonTimeoutInvalid, "negative")
 }
 
 func TestParseTimeout(t *testing.T) {
@@ -86,7 +72,7 @@ func TestParseTimeout(t *testing.T) {
 		t.Run(value, func(t *testing.T) {
 			t.Parallel()
 			got, err := routing.ParseTimeout(value)
-			checkOutcome(t, err, routing.ReasonTimeoutInvalid, test.wantErr)
+			checkOutcome(t, err, "TimeoutInvalid", test.wantErr)
 			if got != test.want {
 				t.Errorf("ParseTimeout(%q) = %s, want %s", value, got, test.want)
 			}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/routing"
+	"github.com/reconcilekit/reconcilekit/routing/pathtemplate"
 )
 
 // app is a custom resource as its author would write it.
@@ -152,8 +153,8 @@ func TestVectorPaths(t *testing.T) {
 	forVectors(t, "paths.json", func(t *testing.T, v vector) {
 		object := v.object(t)
 		if v.Default {
-			if got := routing.DefaultPath(object); got != v.Path {
-				t.Errorf("DefaultPath() = %q, want %q", got, v.Path)
+			if got, err := pathtemplate.Default(object, pathtemplate.Options{AllowRoot: true}); err != nil || got != v.Path {
+				t.Errorf("Default() = %q, %v, want %q", got, err, v.Path)
 			}
 			return
 		}
@@ -162,7 +163,7 @@ func TestVectorPaths(t *testing.T) {
 			t.Fatal(err)
 		}
 		// The recorded implementation lets a path collapse to "/", so the cases ask for that.
-		got, err := settings.Path(object, routing.AllowRoot)
+		got, err := settings.Path(object, pathtemplate.Options{AllowRoot: true})
 		if v.Error != "" {
 			checkError(t, err, v.Error)
 			return
@@ -255,7 +256,7 @@ func vectorRoute(settings routing.Settings, object metav1.Object) (*gatewayv1.HT
 	if parent == nil {
 		return nil, err
 	}
-	path, err := settings.Path(object)
+	path, err := settings.Path(object, pathtemplate.Options{})
 	if err != nil {
 		return nil, err
 	}

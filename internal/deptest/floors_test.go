@@ -16,18 +16,23 @@ func floors() map[string][]string {
 	engine := append(slices.Clone(core), "reconcile/apply", "reconcile/status")
 	whole := append(slices.Clone(engine), "reconcile")
 	rooms := "reconcile/apply/internal/"
+	const problem = "routing/internal/problem"
 
 	return map[string][]string{
 		".":                                  nil,
 		"naming":                             nil,
 		"layers":                             nil,
+		"layers/container":                   nil,
 		"templates":                          {"internal/text"},
 		"conditions":                         {"internal/text"},
 		"health":                             {"conditions", "internal/text"},
 		"health/inspect":                     {"conditions", "health", "internal/text"},
 		"manifests":                          nil,
 		"defaulting":                         {"internal/mergepatch"},
-		"routing":                            {"health", "conditions", "naming"},
+		"routing":                            {"health", "layers", problem, "routing/pathtemplate"},
+		problem:                              {"health", "internal/text"},
+		"routing/pathtemplate":               {problem},
+		"routing/claims":                     {"health", problem},
 		rooms + "applyset":                   nil,
 		rooms + "content":                    nil,
 		rooms + "managedfields":              {rooms + "content"},

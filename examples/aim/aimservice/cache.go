@@ -93,7 +93,7 @@ func (obs ServiceObservation) cacheHealth() health.Component {
 	c := health.Component{Name: "Cache", Dependency: health.Downstream, Child: true, State: health.Progressing, Reason: "CacheCreating"}
 	if obs.cache == nil {
 		c.Message = "The cache is being made"
-		if volumes, _ := claims(obs.isvc.Value); len(volumes) > 0 {
+		if volumes, _ := claimedVolumes(obs.isvc.Value); len(volumes) > 0 {
 			c.State = health.Degraded
 			if obs.service.Spec.GetCachingMode() == aimv1alpha1.CachingModeShared {
 				c.Reason, c.Message = "CacheLost", "The cache in use is gone and is being made again"

@@ -105,7 +105,7 @@ func (obs ServiceObservation) volumes() ([]corev1.Volume, []corev1.VolumeMount) 
 	}}}
 	mounts := []corev1.VolumeMount{{Name: sharedMemory, MountPath: "/dev/shm"}}
 	if !obs.cacheReady() {
-		more, where := claims(obs.isvc.Value)
+		more, where := claimedVolumes(obs.isvc.Value)
 		return append(volumes, more...), append(mounts, where...)
 	}
 	byName := func(a, b aimv1alpha1.AIMResolvedArtifact) int { return cmp.Compare(a.Name, b.Name) }
@@ -128,9 +128,9 @@ func artifactMount(artifact aimv1alpha1.AIMResolvedArtifact) (corev1.Volume, cor
 	}}, corev1.VolumeMount{Name: name, MountPath: at}
 }
 
-// claims returns the volumes of an InferenceService that hold weights, with their
+// claimedVolumes returns the volumes of an InferenceService that hold weights, with their
 // mounts.
-func claims(isvc *kserve.InferenceService) (volumes []corev1.Volume, mounts []corev1.VolumeMount) {
+func claimedVolumes(isvc *kserve.InferenceService) (volumes []corev1.Volume, mounts []corev1.VolumeMount) {
 	if isvc == nil {
 		return nil, nil
 	}

@@ -6,7 +6,6 @@ import (
 
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/aim/runtimeconfig"
-	"github.com/reconcilekit/reconcilekit/layers"
 	"github.com/reconcilekit/reconcilekit/naming"
 )
 
@@ -34,7 +33,7 @@ const (
 func childLabels(service *aimv1alpha1.AIMService, config *aimv1alpha1.AIMRuntimeConfigCommon, own map[string]string) map[string]string {
 	name := serviceLabelValue(service)
 	out := map[string]string{managedByLabel: managedBy, serviceLabel: name, serviceNameLabel: name}
-	maps.Copy(out, layers.Labels(service.Labels, slices.Concat(runtimeconfig.PropagatedLabels(config), []string{domain + "*"})...))
+	maps.Copy(out, naming.MatchingLabels(service.Labels, slices.Concat(runtimeconfig.PropagatedLabels(config), []string{domain + "*"})...))
 	for key, value := range own {
 		if value != "" {
 			out[key] = value

@@ -11,6 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health/inspect"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/routing"
+	"github.com/reconcilekit/reconcilekit/routing/claims"
 )
 
 // ServiceObservation is what the fetched world means for a service.
@@ -22,7 +23,7 @@ type ServiceObservation struct {
 	newModel  *aimv1alpha1.AIMModel
 	template  *template // in use, nil when it does not exist
 	cache     *aimv1alpha1.AIMTemplateCache
-	lostPaths routing.Decisions
+	lostPaths claims.Decisions
 }
 
 // ComposeState decides which of the fetched objects the service uses.
@@ -125,11 +126,11 @@ func (obs ServiceObservation) routeHealth() health.Component {
 	case obs.plannedRoute == nil:
 		return health.Component{}
 	case lost != nil:
-		c.Reason, c.Message = routing.ReasonPathConflict, health.Categorize(lost).Message
+		c.Reason, c.Message = claims.ReasonConflict, health.Categorize(lost).Message
 	case obs.route.HasError() && !obs.route.IsNotFound():
 		return obs.route.Health(c.Name, nil)
 	default:
-		c = routing.Health(obs.route.Value, routing.Component(c.Name), routing.Parents(obs.plannedRoute.Spec.ParentRefs))
+		c = routing.Health(obs.route.Value, routing.HealthOptions{Component: c.Name, Parents: obs.plannedRoute.Spec.ParentRefs})
 		c.Child = true
 	}
 	return c

@@ -10,7 +10,7 @@ import (
 
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/aim/runtimeconfig"
-	"github.com/reconcilekit/reconcilekit/layers"
+	"github.com/reconcilekit/reconcilekit/layers/container"
 )
 
 const (
@@ -47,7 +47,7 @@ func containerResources(hardware *aimv1alpha1.AIMHardwareRequirements, template,
 		}
 		byGPU.Limits = corev1.ResourceList{corev1.ResourceMemory: *resource.NewQuantity(n*memoryLimitPerGPU<<30, resource.BinarySI)}
 	}
-	return layers.Resources(service, template, &byGPU)
+	return container.Resources(service, template, &byGPU)
 }
 
 // containerEnv is the env of the inference container, sorted by name: defaults,

@@ -5,24 +5,29 @@ import (
 
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/routing"
+	"github.com/reconcilekit/reconcilekit/routing/claims"
+	"github.com/reconcilekit/reconcilekit/routing/pathtemplate"
 )
 
 // MaxRoutePathLength is the longest path of a route, in bytes.
-const MaxRoutePathLength = routing.DefaultMaxBytes
+const MaxRoutePathLength = pathtemplate.DefaultMaxBytes
 
 // paths keeps compiled path templates between passes.
-var paths routing.PathCache //nolint:gochecknoglobals // a cache, safe for concurrent use
+var paths pathtemplate.Cache //nolint:gochecknoglobals // a cache, safe for concurrent use
 
 // DefaultRoutePath returns the path of a service without a template:
 // /{namespace}/{uid}.
-func DefaultRoutePath(service *aimv1alpha1.AIMService) string { return routing.DefaultPath(service) }
+func DefaultRoutePath(service *aimv1alpha1.AIMService) string {
+	path, _ := pathtemplate.Default(service, pathtemplate.Options{AllowRoot: true})
+	return path
+}
 
 // ResolveServiceRoutePath renders the path of a service: by its own template, else
 // by that of the runtime config, which may be nil, else [DefaultRoutePath]. An
 // explicitly empty template asks for the default. Errors are of category
 // InvalidSpec and name the template and what is wrong in it.
 func ResolveServiceRoutePath(service *aimv1alpha1.AIMService, runtimeConfig *aimv1alpha1.AIMRuntimeConfigCommon) (string, error) {
-	return routingOf(service, runtimeConfig).Path(service, routing.AllowRoot, &paths)
+	return routingOf(service, runtimeConfig).Path(service, pathtemplate.Options{AllowRoot: true, Cache: &paths})
 }
 
 // ResolveServiceRouteTimeout returns the request timeout of a service as a Gateway
@@ -65,7 +70,7 @@ func httpRoute(service *aimv1alpha1.AIMService, config *aimv1alpha1.AIMRuntimeCo
 	if err != nil || parent == nil {
 		return nil, err
 	}
-	path, err := settings.Path(service, &paths) // unlike ResolveServiceRoutePath it refuses "/", which takes every request
+	path, err := settings.Path(service, pathtemplate.Options{Cache: &paths}) // unlike ResolveServiceRoutePath it refuses "/", which takes every request
 	if err != nil {
 		return nil, err
 	}
@@ -98,18 +103,18 @@ type rival struct {
 // rule on each parent.
 func routeClaims(route *gatewayv1.HTTPRoute) []string {
 	var keys []string
-	for _, claim := range routing.ClaimsOf(route, route) {
+	for _, claim := range claims.Of(route, route) {
 		keys = append(keys, claim.Parent.String()+" "+claim.Path)
 	}
 	return keys
 }
 
-// lostPaths says to whom the route of a service loses its paths: of two services
+// lostPaths returns to whom the route of a service loses its paths: of two services
 // that want one path of a gateway, the older has it.
-func lostPaths(service *aimv1alpha1.AIMService, route *gatewayv1.HTTPRoute, rivals []rival) routing.Decisions {
-	claims := routing.ClaimsOf(service, route)
+func lostPaths(service *aimv1alpha1.AIMService, route *gatewayv1.HTTPRoute, rivals []rival) claims.Decisions {
+	claimed := claims.Of(service, route)
 	for _, other := range rivals {
-		claims = append(claims, routing.ClaimsOf(other.owner, other.route)...)
+		claimed = append(claimed, claims.Of(other.owner, other.route)...)
 	}
-	return routing.Decide(claims).Of(service).Lost()
+	return claims.Decide(claimed).Of(service).Lost()
 }

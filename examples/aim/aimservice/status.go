@@ -9,7 +9,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/conditions"
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/routing"
+	"github.com/reconcilekit/reconcilekit/routing/claims"
 )
 
 // DecorateStatus sets what the service uses. A reference is set once its object is
@@ -42,8 +42,8 @@ func (obs ServiceObservation) routingStatus() *aimv1alpha1.AIMServiceRoutingStat
 	if route == nil || len(obs.lostPaths) > 0 {
 		return nil
 	}
-	if claims := routing.ClaimsOf(route, route); len(claims) > 0 {
-		return &aimv1alpha1.AIMServiceRoutingStatus{Path: claims[0].Path}
+	if claimed := claims.Of(route, route); len(claimed) > 0 {
+		return &aimv1alpha1.AIMServiceRoutingStatus{Path: claimed[0].Path}
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/layers"
-	"github.com/reconcilekit/reconcilekit/routing"
+	"github.com/reconcilekit/reconcilekit/layers/container"
 )
 
 // Merge lays the config of the namespace over that of the cluster.
@@ -31,7 +31,7 @@ func Merge(namespace, cluster *aimv1alpha1.AIMRuntimeConfigCommon) *aimv1alpha1.
 			u.GatewayRef = cmp.Or(u.GatewayRef, l.GatewayRef)
 			u.PathTemplate = cmp.Or(u.PathTemplate, l.PathTemplate)
 			u.RequestTimeout = cmp.Or(u.RequestTimeout, l.RequestTimeout)
-			u.Annotations = routing.MergeMaps(u.Annotations, l.Annotations)
+			u.Annotations = layers.Maps(u.Annotations, l.Annotations)
 		}),
 		Model: both(upper.Model, lower.Model, func(u, l *aimv1alpha1.AIMModelConfig) {
 			u.AutoDiscovery = cmp.Or(u.AutoDiscovery, l.AutoDiscovery)
@@ -72,11 +72,11 @@ func both[T any](upper, lower *T, merge func(upper, lower *T)) *T {
 // MergeEnv lays lists of variables over each other by name, the strongest first.
 // AIM_ENGINE_ARGS is merged as a JSON object.
 func MergeEnv(lists ...[]corev1.EnvVar) []corev1.EnvVar {
-	return layers.Env{JSON: []string{"AIM_ENGINE_ARGS"}}.Merge(lists...)
+	return container.Env{JSON: []string{"AIM_ENGINE_ARGS"}}.Merge(lists...)
 }
 
 // PropagatedLabels returns the patterns of the labels that the runtime config, which may be nil, hands down from an owner to
-// its children; see [layers.Labels].
+// its children; see [naming.MatchingLabels].
 func PropagatedLabels(config *aimv1alpha1.AIMRuntimeConfigCommon) []string {
 	if config == nil || config.LabelPropagation == nil || !ptr.Deref(config.LabelPropagation.Enabled, false) {
 		return nil

@@ -1,0 +1,283 @@
+package claims
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/reconcilekit/reconcilekit/health"
+
+	"github.com/reconcilekit/reconcilekit/routing/internal/problem"
+)
+
+// ReasonConflict is the reason of errors about a path that an older owner claims on the same gateway, listener and host.
+const ReasonConflict = "PathConflict"
+
+// Claimant is an owner that wants a path. Its age decides, so it must be that of the stored owner, never of its route.
+type Claimant struct {
+	Namespace, Name string
+	UID             types.UID
+	// Created is the creation timestamp; zero for an object that is not stored yet, which yields to every other.
+	Created time.Time
+}
+
+// claimantOf is the claimant that an owner is.
+func claimantOf(owner metav1.Object) Claimant {
+	return Claimant{
+		Namespace: owner.GetNamespace(), Name: owner.GetName(), UID: owner.GetUID(), Created: owner.GetCreationTimestamp().Time,
+	}
+}
+
+// Claim is one path on one parent that an owner wants for itself.
+type Claim struct {
+	// Owner wants it.
+	Owner Claimant
+	// Parent is what serves the path, and Listener and Port narrow it; empty and 0 mean all of its listeners.
+	Parent   Parent
+	Listener string
+	Port     int32
+	// Hosts are the hostnames, the first label possibly "*". None means every host.
+	Hosts []string
+	// Path as the gateway matches it; a "/" at the end of a prefix makes no difference.
+	Path string
+	// PathType is how it matches. Empty means as a prefix. Paths of different types never conflict: the gateway ranks them.
+	PathType gatewayv1.PathMatchType
+	// Qualifier is what else narrows the match, such as its headers, in a canonical form. Claims with different ones never conflict.
+	Qualifier string
+}
+
+// Parent is the gateway, or another parent, of a claim. Empty group and kind mean a Gateway.
+type Parent struct {
+	Group, Kind, Namespace, Name string
+}
+
+// String returns "namespace/name" for a gateway, and the kind before it for another parent.
+func (p Parent) String() string {
+	name := strings.TrimPrefix(p.Namespace+"/"+p.Name, "/")
+	if p.Kind == "" || p.Kind == "Gateway" {
+		return "gateway " + name
+	}
+	return strings.ToLower(p.Kind) + " " + name
+}
+
+// Of lists what the route of an owner claims: each path match of each rule on each parent.
+func Of(owner metav1.Object, route *gatewayv1.HTTPRoute) []Claim {
+	var claims []Claim
+	if route == nil {
+		return nil
+	}
+	hosts := make([]string, 0, len(route.Spec.Hostnames))
+	for _, host := range route.Spec.Hostnames {
+		hosts = append(hosts, string(host))
+	}
+	claimant := claimantOf(owner)
+	for i := range route.Spec.ParentRefs {
+		parent := &route.Spec.ParentRefs[i]
+		claim := Claim{
+			Owner: claimant,
+			Parent: Parent{
+				Group:     string(value(parent.Group, gatewayv1.GroupName)),
+				Kind:      string(value(parent.Kind, "Gateway")),
+				Namespace: string(value(parent.Namespace, gatewayv1.Namespace(route.Namespace))),
+				Name:      string(parent.Name),
+			},
+			Listener: string(value(parent.SectionName, "")),
+			Port:     int32(value(parent.Port, 0)),
+			Hosts:    hosts,
+		}
+		for j := range route.Spec.Rules {
+			for k := range route.Spec.Rules[j].Matches {
+				claims = append(claims, claim.of(&route.Spec.Rules[j].Matches[k]))
+			}
+		}
+	}
+	return claims
+}
+
+// of narrows a claim to one match.
+func (c Claim) of(match *gatewayv1.HTTPRouteMatch) Claim {
+	c.Path, c.PathType = "/", gatewayv1.PathMatchPathPrefix
+	if match.Path != nil {
+		c.Path, c.PathType = value(match.Path.Value, "/"), value(match.Path.Type, gatewayv1.PathMatchPathPrefix)
+	}
+	var conditions []string
+	for _, header := range match.Headers {
+		conditions = append(conditions, fmt.Sprintf("header %s %s %q", strings.ToLower(string(header.Name)), value(header.Type, "Exact"), header.Value))
+	}
+	for _, parameter := range match.QueryParams {
+		conditions = append(conditions, fmt.Sprintf("query %s %s %q", parameter.Name, value(parameter.Type, "Exact"), parameter.Value))
+	}
+	if match.Method != nil {
+		conditions = append(conditions, "method "+string(*match.Method))
+	}
+	slices.Sort(conditions)
+	c.Qualifier = strings.Join(conditions, ", ")
+	return c
+}
+
+// Decision is the outcome of one claim.
+type Decision struct {
+	// Claim that was decided.
+	Claim Claim
+	// Winner is the claim that it lost to; nil if it stands.
+	Winner *Claim
+}
+
+// Decisions are the outcomes of all claims, the oldest claimant first.
+type Decisions []Decision
+
+// Decide reports which claims stand. Claims are taken by the age of their owners (then namespace, name, UID), and one stands if it
+// overlaps with no older one that stands: same parent, listener and port (each or all), a common host, and the same path, type and
+// qualifier. Nested prefixes do not overlap, since the gateway prefers the longer one. Claims of one owner never conflict.
+//
+// The outcome depends on nothing but the set of claims: not on their order, nor on what was decided before. An owner that is
+// being deleted keeps its claims until it is gone, as its route serves until then.
+func Decide(claims []Claim) Decisions {
+	ordered := slices.Clone(claims)
+	for i := range ordered {
+		ordered[i] = ordered[i].canonical()
+	}
+	slices.SortStableFunc(ordered, compareClaims)
+	decisions := make(Decisions, len(ordered))
+	standing := make(map[contested][]*Claim, len(ordered))
+	for i := range ordered {
+		claim := &ordered[i]
+		decisions[i].Claim = *claim
+		key := contested{parent: claim.Parent, path: claim.Path, pathType: claim.PathType, qualifier: claim.Qualifier}
+		for _, older := range standing[key] {
+			if !sameClaimant(&older.Owner, &claim.Owner) && overlaps(older, claim) {
+				winner := *older
+				decisions[i].Winner = &winner
+				break
+			}
+		}
+		if decisions[i].Winner == nil {
+			standing[key] = append(standing[key], claim)
+		}
+	}
+	return decisions
+}
+
+// Of returns the decisions on one owner's claims.
+func (d Decisions) Of(owner metav1.Object) Decisions {
+	claimant := claimantOf(owner)
+	var own Decisions
+	for _, decision := range d {
+		if sameClaimant(&decision.Claim.Owner, &claimant) {
+			own = append(own, decision)
+		}
+	}
+	return own
+}
+
+// Lost returns the decisions that have a winner.
+func (d Decisions) Lost() Decisions {
+	var lost Decisions
+	for _, decision := range d {
+		if decision.Winner != nil {
+			lost = append(lost, decision)
+		}
+	}
+	return lost
+}
+
+// Err is nil when every claim stands, else an error of category InvalidSpec and reason [ReasonConflict] that names the path,
+// its parent and the winner of the first claim that was lost.
+func (d Decisions) Err() error {
+	lost := d.Lost()
+	if len(lost) == 0 {
+		return nil
+	}
+	more := ""
+	if len(lost) > 1 {
+		more = fmt.Sprintf(" (and %d more claims are lost)", len(lost)-1)
+	}
+	return problem.Invalid(ReasonConflict, nil, "%s%s: choose another path, host or listener", lost[0], more)
+}
+
+// String tells the outcome in words that do not change while it holds.
+func (d Decision) String() string {
+	where := fmt.Sprintf("path %s on %s", problem.Quote(d.Claim.Path), d.Claim.Parent)
+	if d.Claim.Listener != "" {
+		where += ", listener " + d.Claim.Listener
+	}
+	if d.Winner == nil {
+		return where + " belongs to " + d.Claim.Owner.String()
+	}
+	if host, ok := commonHost(d.Winner.Hosts, d.Claim.Hosts); ok && host != "" {
+		where += ", host " + host
+	}
+	rank := "which is older"
+	if d.Winner.Owner.Created.Equal(d.Claim.Owner.Created) {
+		rank = "which is as old and comes first by name"
+	}
+	return where + " belongs to " + d.Winner.Owner.String() + ", " + rank
+}
+
+// String returns "namespace/name", or the name of a cluster-scoped owner.
+func (c Claimant) String() string {
+	return strings.TrimPrefix(c.Namespace+"/"+c.Name, "/")
+}
+
+// Component is the health of an owner's claims under the given component name: Ready, or Failed with reason
+// [ReasonConflict]. It never blocks applying, so that an owner without its path keeps the rest: it must leave the route
+// out of its plan by itself.
+func (d Decisions) Component(name string) health.Component {
+	component := health.Component{Name: name, State: health.Ready, Child: true}
+	if err := d.Err(); err != nil {
+		component.State = health.Failed
+		component.Errors = []error{err}
+	}
+	return component
+}
+
+// compareClaims orders by age and name of the owner, and the claims of one owner by what they want.
+func compareClaims(a, b Claim) int {
+	if order := compareClaimants(&a.Owner, &b.Owner); order != 0 {
+		return order
+	}
+	return cmp.Or(
+		strings.Compare(a.Parent.Group, b.Parent.Group),
+		strings.Compare(a.Parent.Kind, b.Parent.Kind),
+		strings.Compare(a.Parent.Namespace, b.Parent.Namespace),
+		strings.Compare(a.Parent.Name, b.Parent.Name),
+		strings.Compare(a.Listener, b.Listener),
+		cmp.Compare(a.Port, b.Port),
+		strings.Compare(a.Path, b.Path),
+		strings.Compare(string(a.PathType), string(b.PathType)),
+		strings.Compare(a.Qualifier, b.Qualifier),
+		slices.Compare(a.Hosts, b.Hosts),
+	)
+}
+
+// compareClaimants orders by age, then by name. An owner without timestamp is not stored yet and comes last.
+func compareClaimants(a, b *Claimant) int {
+	switch {
+	case a.Created.IsZero() && !b.Created.IsZero():
+		return 1
+	case b.Created.IsZero() && !a.Created.IsZero():
+		return -1
+	}
+	if order := a.Created.Compare(b.Created); order != 0 {
+		return order
+	}
+	return cmp.Or(
+		strings.Compare(a.Namespace, b.Namespace),
+		strings.Compare(a.Name, b.Name),
+		strings.Compare(string(a.UID), string(b.UID)),
+	)
+}
+
+// sameClaimant tells owners apart by UID where both have one.
+func sameClaimant(a, b *Claimant) bool {
+	if a.UID != "" && b.UID != "" {
+		return a.UID == b.UID
+	}
+	return a.Namespace == b.Namespace && a.Name == b.Name && a.UID == b.UID
+}

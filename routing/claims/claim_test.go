@@ -1,0 +1,167 @@
+package claims_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/routing"
+	"github.com/reconcilekit/reconcilekit/routing/claims"
+)
+
+func claimant(name string, age int64) claims.Claimant {
+	return claims.Claimant{Namespace: "team-a", Name: name, UID: types.UID("uid-" + name), Created: time.Unix(1e9-age, 0)}
+}
+
+func claimOf(owner claims.Claimant, change func(*claims.Claim)) claims.Claim {
+	claim := claims.Claim{Owner: owner, Parent: claims.Parent{Namespace: "infra", Name: "public"}, Path: "/shop"}
+	if change != nil {
+		change(&claim)
+	}
+	return claim
+}
+
+func TestOverlap(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		old, young func(*claims.Claim)
+		conflict   bool
+	}{
+		"equal":                   {conflict: true},
+		"other path":              {young: func(c *claims.Claim) { c.Path = "/store" }},
+		"slash at the end":        {young: func(c *claims.Claim) { c.Path = "/shop/" }, conflict: true},
+		"nested prefix":           {young: func(c *claims.Claim) { c.Path = "/shop/cart" }},
+		"same beginning":          {young: func(c *claims.Claim) { c.Path = "/shopping" }},
+		"exact against prefix":    {young: func(c *claims.Claim) { c.PathType = gatewayv1.PathMatchExact }},
+		"case of the path":        {young: func(c *claims.Claim) { c.Path = "/Shop" }},
+		"other gateway":           {young: func(c *claims.Claim) { c.Parent.Name = "private" }},
+		"other namespace":         {young: func(c *claims.Claim) { c.Parent.Namespace = "team-a" }},
+		"defaults written out":    {young: func(c *claims.Claim) { c.Parent.Group, c.Parent.Kind = gatewayv1.GroupName, "Gateway" }, conflict: true},
+		"other kind":              {young: func(c *claims.Claim) { c.Parent.Group, c.Parent.Kind = "", "Service" }},
+		"listener against all":    {young: func(c *claims.Claim) { c.Listener = "https" }, conflict: true},
+		"two listeners":           {old: func(c *claims.Claim) { c.Listener = "http" }, young: func(c *claims.Claim) { c.Listener = "https" }},
+		"two ports":               {old: func(c *claims.Claim) { c.Port = 80 }, young: func(c *claims.Claim) { c.Port = 443 }},
+		"port against all":        {young: func(c *claims.Claim) { c.Port = 443 }, conflict: true},
+		"host against all":        {young: func(c *claims.Claim) { c.Hosts = []string{"a.test"} }, conflict: true},
+		"all against host":        {old: func(c *claims.Claim) { c.Hosts = []string{"a.test"} }, conflict: true},
+		"two hosts":               {old: func(c *claims.Claim) { c.Hosts = []string{"a.test"} }, young: func(c *claims.Claim) { c.Hosts = []string{"b.test"} }},
+		"case of the host":        {old: func(c *claims.Claim) { c.Hosts = []string{"a.test"} }, young: func(c *claims.Claim) { c.Hosts = []string{"A.Test."} }, conflict: true},
+		"one host of two":         {old: func(c *claims.Claim) { c.Hosts = []string{"a.test", "b.test"} }, young: func(c *claims.Claim) { c.Hosts = []string{"c.test", "b.test"} }, conflict: true},
+		"wildcard":                {old: func(c *claims.Claim) { c.Hosts = []string{"*.test"} }, young: func(c *claims.Claim) { c.Hosts = []string{"a.test"} }, conflict: true},
+		"wildcard, two labels":    {old: func(c *claims.Claim) { c.Hosts = []string{"a.b.test"} }, young: func(c *claims.Claim) { c.Hosts = []string{"*.test"} }, conflict: true},
+		"wildcard, its own base":  {old: func(c *claims.Claim) { c.Hosts = []string{"*.a.test"} }, young: func(c *claims.Claim) { c.Hosts = []string{"a.test"} }},
+		"wildcard in wildcard":    {old: func(c *claims.Claim) { c.Hosts = []string{"*.test"} }, young: func(c *claims.Claim) { c.Hosts = []string{"*.a.test"} }, conflict: true},
+		"part of a label":         {old: func(c *claims.Claim) { c.Hosts = []string{"*.a.test"} }, young: func(c *claims.Claim) { c.Hosts = []string{"x.aa.test"} }},
+		"star alone":              {old: func(c *claims.Claim) { c.Hosts = []string{"*"} }, young: func(c *claims.Claim) { c.Hosts = []string{"a.test"} }, conflict: true},
+		"qualified against plain": {young: func(c *claims.Claim) { c.Qualifier = "method GET" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			old, young := claimOf(claimant("old", 2), test.old), claimOf(claimant("young", 1), test.young)
+			for _, list := range [][]claims.Claim{{old, young}, {young, old}} {
+				lost := claims.Decide(list).Lost()
+				if got := len(lost) > 0; got != test.conflict {
+					t.Fatalf("conflict = %t, want %t", got, test.conflict)
+				}
+				if test.conflict && (lost[0].Claim.Owner.Name != "young" || lost[0].Winner.Owner.Name != "old") {
+					t.Errorf("%s lost to %s", lost[0].Claim.Owner, lost[0].Winner.Owner)
+				}
+			}
+		})
+	}
+}
+
+func TestDecideRank(t *testing.T) {
+	t.Parallel()
+	sameAge := func(namespace, name, uid string) claims.Claimant {
+		return claims.Claimant{Namespace: namespace, Name: name, UID: types.UID(uid), Created: time.Unix(1e9, 0)}
+	}
+	for name, test := range map[string]struct{ winner, loser claims.Claimant }{
+		"age before name":     {claimant("z", 2), claimant("a", 1)},
+		"namespace":           {sameAge("a", "z", "2"), sameAge("b", "a", "1")},
+		"name":                {sameAge("a", "a", "2"), sameAge("a", "b", "1")},
+		"uid":                 {sameAge("a", "a", "1"), sameAge("a", "a", "2")},
+		"stored before fresh": {claimant("z", 1), claims.Claimant{Namespace: "team-a", Name: "a"}},
+	} {
+		winner, loser := claimOf(test.winner, nil), claimOf(test.loser, nil)
+		for _, list := range [][]claims.Claim{{winner, loser}, {loser, winner}} {
+			lost := claims.Decide(list).Lost()
+			if len(lost) != 1 || lost[0].Winner.Owner != test.winner {
+				t.Errorf("%s: lost = %+v", name, lost)
+			}
+		}
+	}
+}
+
+// TestDecideChain: the claim between two others loses to the older one and so takes nothing from the younger.
+func TestDecideChain(t *testing.T) {
+	t.Parallel()
+	hosts := func(hosts ...string) func(*claims.Claim) { return func(c *claims.Claim) { c.Hosts = hosts } }
+	decisions := claims.Decide([]claims.Claim{
+		claimOf(claimant("young", 1), hosts("b.test")),
+		claimOf(claimant("middle", 2), hosts("a.test", "b.test")),
+		claimOf(claimant("old", 3), hosts("a.test")),
+	})
+	got := map[string]string{}
+	for _, decision := range decisions {
+		got[decision.Claim.Owner.Name] = "stands"
+		if decision.Winner != nil {
+			got[decision.Claim.Owner.Name] = decision.Winner.Owner.Name
+		}
+	}
+	if diff := cmp.Diff(map[string]string{"old": "stands", "middle": "old", "young": "stands"}, got); diff != "" {
+		t.Errorf("decisions (-want +got):\n%s", diff)
+	}
+	if claims.Decide(nil).Err() != nil {
+		t.Error("no claims, but an error")
+	}
+}
+
+func TestDecisionComponent(t *testing.T) {
+	t.Parallel()
+	winner, loser := metav1.ObjectMeta{Namespace: "team-a", Name: "old", UID: "1"}, metav1.ObjectMeta{Namespace: "team-b", Name: "young", UID: "2"}
+	winner.CreationTimestamp, loser.CreationTimestamp = metav1.Unix(1, 0), metav1.Unix(2, 0)
+	route := func(host string) *gatewayv1.HTTPRoute {
+		route, err := routing.NewHTTPRoute(routing.Route{
+			Namespace: "team-x", Name: "r", Parents: []gatewayv1.ParentReference{{Name: "public"}}, Hostnames: []string{host},
+			Rules: []routing.Rule{{Matches: []routing.Match{
+				{Path: "/shop"}, {Path: "/shop", Method: "GET", Headers: []routing.ValueMatch{{Name: "X-B", Value: "1"}, {Name: "X-A", Value: "2"}}},
+			}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return route
+	}
+	list := append(claims.Of(&loser, route("a.test")), claims.Of(&winner, route("*.test"))...)
+	decisions := claims.Decide(list)
+	if component := decisions.Of(&winner).Component("Path"); component.State != health.Ready || component.Errors != nil {
+		t.Errorf("winner: %+v", component)
+	}
+	component := decisions.Of(&loser).Component("Path")
+	if component.GetState() != health.Failed || component.GetReason() != claims.ReasonConflict {
+		t.Errorf("loser: %s, %s", component.GetState(), component.GetReason())
+	}
+	const want = `path "/shop" on gateway team-x/public, host a.test belongs to team-a/old, which is older (and 1 more claims are lost): choose another path, host or listener`
+	if got := component.GetMessage(); got != want {
+		t.Errorf("message = %q, want %q", got, want)
+	}
+	if blocking := health.Blocking([]health.Component{component}); len(blocking) != 0 {
+		t.Errorf("a lost path blocks the other children: %v", blocking)
+	}
+	if got := decisions.Of(&winner)[0].String(); !strings.HasSuffix(got, "belongs to team-a/old") {
+		t.Errorf("String() = %q", got)
+	}
+	if got := list[1].Qualifier; got != `header x-a Exact "2", header x-b Exact "1", method GET` {
+		t.Errorf("qualifier = %q", got)
+	}
+	if claims.Of(&winner, nil) != nil {
+		t.Error("no route, but claims")
+	}
+}

@@ -1,0 +1,95 @@
+package claims_test
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/reconcilekit/reconcilekit/routing/claims"
+)
+
+// FuzzDecide: the outcome depends on the set of claims alone, no two standing claims of different owners overlap, and each
+// loser lost to an older claim that stands.
+func FuzzDecide(f *testing.F) {
+	f.Add(uint64(1), uint8(4))
+	f.Add(uint64(99), uint8(40))
+	f.Fuzz(func(t *testing.T, seed uint64, count uint8) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		list := randomClaims(random, int(count)%64)
+		decisions := claims.Decide(list)
+		shuffled := append([]claims.Claim{}, list...)
+		random.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+		if diff := cmp.Diff(decisions, claims.Decide(shuffled)); diff != "" {
+			t.Errorf("the order of arrival decides:\n%s", diff)
+		}
+		checkDecisions(t, decisions)
+	})
+}
+
+func checkDecisions(t *testing.T, decisions claims.Decisions) {
+	t.Helper()
+	for i, decision := range decisions {
+		if decision.Winner == nil {
+			for _, other := range decisions[:i] {
+				if other.Winner == nil && rivals(decision.Claim, other.Claim) {
+					t.Errorf("both stand:\n%+v\n%+v", decision.Claim, other.Claim)
+				}
+			}
+			continue
+		}
+		if !rivals(decision.Claim, *decision.Winner) {
+			t.Errorf("%+v lost to %+v without a conflict", decision.Claim, *decision.Winner)
+		}
+		stands := false
+		for _, other := range decisions[:i] {
+			stands = stands || other.Winner == nil && cmp.Equal(other.Claim, *decision.Winner)
+		}
+		if !stands {
+			t.Errorf("the winner %+v does not stand before %+v", *decision.Winner, decision.Claim)
+		}
+	}
+}
+
+// rivals is the rule of Decide in another form: by trying concrete requests.
+func rivals(a, b claims.Claim) bool {
+	return a.Owner.UID != b.Owner.UID && a.Parent == b.Parent && a.Path == b.Path &&
+		(a.Listener == "" || b.Listener == "" || a.Listener == b.Listener) && shareHost(a.Hosts, b.Hosts)
+}
+
+func shareHost(a, b []string) bool {
+	serves := func(hosts []string, host string) bool {
+		for _, pattern := range hosts {
+			if suffix, ok := strings.CutPrefix(pattern, "*"); ok && strings.HasSuffix(host, suffix) || pattern == host {
+				return true
+			}
+		}
+		return len(hosts) == 0
+	}
+	for _, host := range []string{"a.test", "b.test", "x.a.test", "y.x.a.test", "elsewhere.example"} {
+		if serves(a, host) && serves(b, host) {
+			return true
+		}
+	}
+	return false
+}
+
+func randomClaims(random *rand.Rand, count int) []claims.Claim {
+	hosts := [][]string{nil, {"a.test"}, {"b.test"}, {"*.test"}, {"*.a.test"}, {"x.a.test", "b.test"}}
+	list := make([]claims.Claim, 0, count)
+	for range count {
+		owner := random.IntN(12)
+		name := string(rune('a' + owner))
+		list = append(list, claims.Claim{
+			Owner:    claims.Claimant{Namespace: "ns", Name: name, UID: types.UID(name), Created: time.Unix(int64(owner/3), 0)},
+			Parent:   claims.Parent{Namespace: "infra", Name: []string{"x", "y"}[random.IntN(2)]},
+			Listener: []string{"", "http", "https"}[random.IntN(3)],
+			Hosts:    hosts[random.IntN(len(hosts))],
+			Path:     []string{"/", "/a", "/a/", "/a/b"}[random.IntN(4)],
+		})
+	}
+	return list
+}
