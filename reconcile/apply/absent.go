@@ -23,7 +23,7 @@ import (
 // removalManager is the field manager of these patches. In a list that is owned
 // as a whole the server makes whoever removes an item an owner of the rest,
 // which must not be mixed up with what we apply.
-func (e *Engine) removalManager() string { return e.opts.FieldManager + ":absent" }
+func (e *env) removalManager() string { return e.opts.FieldManager + ":absent" }
 
 // removable reports whether a field can be planned absent: not what makes the
 // object what it is, or whose it is, and not its status.

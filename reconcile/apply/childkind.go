@@ -83,4 +83,4 @@ func (d declaredKinds) of(use KindUse) []ChildKind {
 
 // holdsData reports whether objects of the kind are never pruned without a
 // reason that the engine knows of.
-func (e *Engine) holdsData(gk schema.GroupKind) bool { return slices.Contains(e.opts.GuardedKinds, gk) }
+func (e *env) holdsData(gk schema.GroupKind) bool { return slices.Contains(e.opts.GuardedKinds, gk) }

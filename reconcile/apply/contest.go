@@ -75,7 +75,7 @@ func (p *pass) stand(c *planned) {
 		return
 	}
 	c.memory.contest = nil
-	c.memory.settled(p)
+	c.memory.settled(p.now)
 }
 
 // reportContest fails a child of which fields are left to others.

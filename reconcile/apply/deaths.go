@@ -41,13 +41,13 @@ func (e *DeletedByOthersError) Error() string {
 // vanished counts that a child is gone that was there and that we have not
 // deleted. It reports whether the child is left alone for now.
 func (p *pass) vanished(c *planned) bool {
-	m := c.memory
+	m, limit := c.memory, min(longestPause, p.engine.opts.ContestInterval)
 	if m.uid != "" && m.deleted == "" {
-		if m.deaths == nil || p.now.Sub(m.deaths.made) > soonDeleted+m.deaths.pause(p) {
+		if m.deaths == nil || p.now.Sub(m.deaths.made) > soonDeleted+m.deaths.pause(limit) {
 			m.deaths = &deaths{}
 		}
 		if m.deaths.count++; m.deaths.count > maxRepairs {
-			m.deaths.until = p.now.Add(m.deaths.pause(p))
+			m.deaths.until = p.now.Add(m.deaths.pause(limit))
 		}
 	}
 	d := m.deaths
@@ -61,12 +61,12 @@ func (p *pass) vanished(c *planned) bool {
 	return true
 }
 
-// pause is how long the child is left alone after so many deaths.
-func (d *deaths) pause(p *pass) time.Duration {
+// pause is how long the child is left alone after so many deaths, at most limit.
+func (d *deaths) pause(limit time.Duration) time.Duration {
 	if d.count <= maxRepairs {
 		return 0
 	}
-	return backoff(d.count-maxRepairs-1, min(longestPause, p.engine.opts.ContestInterval))
+	return backoff(d.count-maxRepairs-1, limit)
 }
 
 // born notes that the child was made.

@@ -15,7 +15,7 @@ import (
 
 // decide turns the plan, the world and what is remembered into decisions. It
 // only reads.
-func (p *pass) decide() {
+func (p *pass) decide(pr *pruner) {
 	if p.suspended() {
 		p.decideSuspended()
 		return
@@ -29,12 +29,12 @@ func (p *pass) decide() {
 	}
 	p.decideInventory()
 	if p.result.OwnerErr == nil {
-		p.decidePrune()
+		pr.decidePrune()
 	}
 }
 
 // carryOut does what was decided.
-func (p *pass) carryOut() {
+func (p *pass) carryOut(pr *pruner) {
 	if p.suspended() {
 		p.carryOutSuspended()
 		return
@@ -51,7 +51,7 @@ func (p *pass) carryOut() {
 	p.writeOwner()
 	p.write()
 	p.collect()
-	p.prune()
+	pr.prune()
 }
 
 // decideChild finds out what has to be sent for a child. In the common case

@@ -34,7 +34,7 @@ func ServerDryRun() DiffOption { return serverDryRun{} }
 var _ DiffOption = serverDryRun{}
 
 // decisions are what a pass has decided, for one that is not carried out.
-func (p *pass) decisions(o DiffOptions) Decisions {
+func (p *pass) decisions(pr *pruner, o DiffOptions) Decisions {
 	out := Decisions{Owner: p.result.Owner, PruneBlocked: p.result.PruneBlocked}
 	for _, d := range p.deletions {
 		out.Objects = append(out.Objects, d.result.Decision)
@@ -54,12 +54,12 @@ func (p *pass) decisions(o DiffOptions) Decisions {
 		}
 		out.Objects = append(out.Objects, d)
 	}
-	for _, m := range p.pruning.surplus {
+	for _, m := range pr.surplus {
 		if m.result.Reason != ReasonTerminating {
 			out.Objects = append(out.Objects, m.result.Decision)
 		}
 	}
-	for _, r := range p.pruning.releases {
+	for _, r := range pr.releases {
 		if r.pending() {
 			out.Objects = append(out.Objects, r.result.Decision)
 		}

@@ -13,21 +13,27 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 )
 
-// Engine applies sets. Create it with [New]; it is safe for concurrent use,
+// Engine applies plans. Create it with [New]; it is safe for concurrent use,
 // and passes for one owner wait for each other.
 type Engine struct {
-	client   client.Client
-	live     client.Reader
-	opts     Options
-	kinds    *kinds
-	encoder  *content.Encoder
-	hasher   *hasher
-	memory   *memory
-	census   census
-	stripped sync.Map  // *kind to nothing: the cache strips managedFields
-	orphaned sync.Map  // types.UID to nothing: owners whose children are to stay
-	scratch  sync.Pool // of *[]planned, zeroed
-	declared declaredKinds
+	env    *env
+	memory *memory
+}
+
+// env is what all passes of an engine share. Nothing of it is about a single
+// owner.
+type env struct {
+	client    client.Client
+	live      client.Reader
+	opts      Options
+	kinds     *kinds
+	encoder   *content.Encoder
+	hasher    *hasher
+	leftovers leftoverScan
+	stripped  sync.Map  // *kind to nothing: the cache strips managedFields
+	orphaned  sync.Map  // types.UID to nothing: owners whose children are to stay
+	scratch   sync.Pool // of *[]planned, zeroed
+	declared  declaredKinds
 	// standardKeys and ownKeys name the two places for an inventory.
 	standardKeys, ownKeys applyset.Keys
 	// cached are the options of reads that only look at the result and that
@@ -48,13 +54,13 @@ func New(c client.Client, live client.Reader, o Options) (*Engine, error) {
 		return nil, fmt.Errorf("apply engine: %w", err)
 	}
 	encoder := content.NewEncoder()
-	return &Engine{
+	return &Engine{memory: newMemory(), env: &env{
 		client: c, live: live, opts: o, declared: newDeclaredKinds(o.Kinds),
-		kinds: &kinds{client: c}, encoder: encoder, hasher: newHasher(encoder), memory: newMemory(),
+		kinds: &kinds{client: c}, encoder: encoder, hasher: newHasher(encoder),
 		standardKeys: applyset.StandardKeys(o.Domain), ownKeys: applyset.KeysOf(o.Domain, o.FieldManager),
 		cached:     []client.GetOption{client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency},
 		cachedList: []client.ListOption{client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency},
-	}, nil
+	}}, nil
 }
 
 // Apply makes the children of owner as the plan says. It first decides what to
@@ -73,13 +79,14 @@ func New(c client.Client, live client.Reader, o Options) (*Engine, error) {
 // is sent when nothing has to change. One failing child does not stop others,
 // except those inside a namespace or of a kind that failed.
 func (e *Engine) Apply(ctx context.Context, owner client.Object, plan Plan) Result {
-	p, err := e.begin(ctx, owner, &plan, e.memory.owner(owner))
+	p, err := e.env.begin(ctx, owner, &plan, e.memory.owner(owner))
 	if err != nil {
 		return Result{OwnerErr: err}
 	}
 	defer p.end()
-	p.decide()
-	p.carryOut()
+	pr := &pruner{pass: p}
+	p.decide(pr)
+	p.carryOut(pr)
 	return p.result
 }
 
@@ -91,21 +98,33 @@ func (e *Engine) Diff(ctx context.Context, owner client.Object, plan Plan, opts 
 	for _, opt := range opts {
 		opt.ApplyToDiff(&o)
 	}
-	p, err := e.begin(ctx, owner, &plan, e.memory.copyOf(owner))
+	p, err := e.env.begin(ctx, owner, &plan, e.memory.copyOf(owner))
 	if err != nil {
 		return Decisions{}, fmt.Errorf("diff: %w", err)
 	}
 	defer p.end()
 	p.dry = true
-	p.decide()
+	pr := &pruner{pass: p}
+	p.decide(pr)
 	if p.result.OwnerErr != nil {
 		return Decisions{}, fmt.Errorf("diff: %w", p.result.OwnerErr)
 	}
-	return p.decisions(o), nil
+	return p.decisions(pr, o), nil
 }
 
 // Forget releases what is remembered for an owner that is gone.
 func (e *Engine) Forget(owner types.UID) {
 	e.memory.forget(owner)
-	e.orphaned.Delete(owner)
+	e.env.orphaned.Delete(owner)
 }
+
+// Announce tells the engine that an object has come into its cache (before is
+// nil) or has changed there. It must be called for every object with
+// [PartOfLabel] before the events that lead to a pass for its owner, and only
+// matters with [Options.Announced]. It is cheap.
+func (e *Engine) Announce(before, after client.Object) { e.env.announce(before, after) }
+
+// AnnounceOwner tells the engine that an owner has changed in its cache. It
+// only matters for an owner whose deletion leaves its children, which does not
+// show for long. It is cheap.
+func (e *Engine) AnnounceOwner(owner client.Object) { e.env.announceOwner(owner) }

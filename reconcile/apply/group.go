@@ -83,7 +83,7 @@ func (p *pass) gave(o metav1.Object, owner types.UID) bool {
 }
 
 // optedOut reports whether somebody has taken the object out of our hands.
-func (e *Engine) optedOut(o metav1.Object) bool {
+func (e *env) optedOut(o metav1.Object) bool {
 	name := e.opts.OptOutAnnotation
 	return name != "" && o.GetAnnotations()[name] == optOutValue
 }

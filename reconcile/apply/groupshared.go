@@ -63,7 +63,7 @@ func (p *pass) contributor() string {
 
 // groupParts are the objects of which a group has a part, as far as this
 // process has written them or the cache shows them.
-func (p *pass) groupParts(l *look) []applyset.ObjectID {
+func (p *pruner) groupParts(l *look) []applyset.ObjectID {
 	var out []applyset.ObjectID
 	for id, m := range p.memory.children {
 		if m.mode.partial() && m.uid != "" {
@@ -82,7 +82,7 @@ func (p *pass) groupParts(l *look) []applyset.ObjectID {
 }
 
 // groupKinds are the kinds of which a group may have parts.
-func (p *pass) groupKinds() []schema.GroupVersionKind {
+func (p *pruner) groupKinds() []schema.GroupVersionKind {
 	out := slices.Clone(p.group.ChildKinds())
 	for _, k := range p.engine.declared.of(KindWritten) {
 		out = append(out, k.GVK)
@@ -94,7 +94,7 @@ func (p *pass) groupKinds() []schema.GroupVersionKind {
 // partsOf lists the objects of a kind in the cache in which the group has
 // fields of its own. Where the cache strips managedFields, the annotation says
 // in which it may have some.
-func (p *pass) partsOf(gvk schema.GroupVersionKind) ([]applyset.ObjectID, error) {
+func (p *pruner) partsOf(gvk schema.GroupVersionKind) ([]applyset.ObjectID, error) {
 	k, err := p.engine.kinds.ofGVK(gvk)
 	if err != nil {
 		return nil, err

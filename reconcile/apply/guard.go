@@ -26,7 +26,7 @@ type guardMemory struct {
 }
 
 // notePlan opens the guard for the first plan that follows a change.
-func (p *pass) notePlan() {
+func (p *pruner) notePlan() {
 	m := &p.memory.guard
 	generation, inputs := p.owner.GetGeneration(), p.plan.Inputs
 	if m.known && m.generation == generation && m.inputs == inputs {
@@ -38,7 +38,7 @@ func (p *pass) notePlan() {
 
 // explained reports whether something that plans depend on has changed, and
 // this is the plan that followed.
-func (p *pass) explained() bool {
+func (p *pruner) explained() bool {
 	m := &p.memory.guard
 	return m.open && m.first == p.identity
 }
@@ -47,7 +47,7 @@ func (p *pass) explained() bool {
 // owner's spec has changed since its last plan was carried out: its status or
 // its inventory says so, or a prune of this very plan was under way. Of a group
 // nothing says so, and nothing of an owner that has lost its inventory.
-func (p *pass) changedBefore() bool {
+func (p *pruner) changedBefore() bool {
 	recorded := p.recorded()
 	switch {
 	case p.group != nil || p.memory.metadata.fresh:
@@ -67,7 +67,7 @@ func (p *pass) changedBefore() bool {
 
 // guard holds back what nothing explains: members that hold data or work, and
 // everything if it is more than the options allow. It returns what may go.
-func (p *pass) guard(surplus []memberObject, members int) []memberObject {
+func (p *pruner) guard(surplus []memberObject, members int) []memberObject {
 	if p.finalize || p.plan.Policy == Withdraw || p.explained() {
 		return surplus
 	}
@@ -94,12 +94,12 @@ func (p *pass) guard(surplus []memberObject, members int) []memberObject {
 		return surplus
 	}
 	p.block(blocked)
-	p.pruning.held = true
+	p.held = true
 	return slices.DeleteFunc(surplus, func(m memberObject) bool { return held(m) && !m.deleting })
 }
 
 // drastic reports whether a prune is above the limits of the options.
-func (p *pass) drastic(surplus []memberObject, members int) bool {
+func (p *pruner) drastic(surplus []memberObject, members int) bool {
 	doomed := 0
 	for _, m := range surplus {
 		if !m.deleting {
@@ -121,7 +121,7 @@ func pruneToken(names ...string) string {
 
 // explanation stands for the spec and the inputs of this pass, and for the
 // objects that are planned.
-func (p *pass) explanation() string {
+func (p *pruner) explanation() string {
 	names := []string{strconv.FormatInt(p.owner.GetGeneration(), 10), p.plan.Inputs}
 	for _, c := range p.children {
 		if c.kind != nil {
@@ -135,7 +135,7 @@ func (p *pass) explanation() string {
 // noteExplained records on the owner that a large prune is explained, when it
 // could not be finished: the status that is written next would hide that the
 // spec has changed.
-func (p *pass) noteExplained() error {
+func (p *pruner) noteExplained() error {
 	if p.group != nil || p.allowPrune == p.explanation() {
 		return nil
 	}
@@ -148,7 +148,7 @@ type conditioned interface{ GetConditions() []metav1.Condition }
 
 // observedGeneration is the generation that the owner's status speaks of: its
 // own field, else the newest of its conditions.
-func (e *Engine) observedGeneration(owner client.Object) (int64, bool) {
+func (e *env) observedGeneration(owner client.Object) (int64, bool) {
 	content, err := e.encoder.Live(owner)
 	if err != nil {
 		return 0, false
@@ -170,7 +170,7 @@ func (e *Engine) observedGeneration(owner client.Object) (int64, bool) {
 
 // statusSpeaks reports whether the owner's status says which generation it is
 // about.
-func (e *Engine) statusSpeaks(owner client.Object) bool {
+func (e *env) statusSpeaks(owner client.Object) bool {
 	if o, ok := owner.(conditioned); ok {
 		if slices.ContainsFunc(o.GetConditions(), func(c metav1.Condition) bool { return c.ObservedGeneration > 0 }) {
 			return true

@@ -13,7 +13,7 @@ import (
 )
 
 // readInventory reads the metadata of an owner.
-func (e *Engine) readInventory(o metav1.Object, keys *applyset.Keys) *applyset.Inventory {
+func (e *env) readInventory(o metav1.Object, keys *applyset.Keys) *applyset.Inventory {
 	a := o.GetAnnotations()
 	inv := &applyset.Inventory{
 		Finalizer: slices.Contains(o.GetFinalizers(), e.opts.Finalizer), Namespaces: applyset.ParseNames(a[keys.Namespaces]),

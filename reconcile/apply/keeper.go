@@ -39,12 +39,12 @@ const (
 
 var errSetTaken = errors.New("another controller has recorded its children on the owner meanwhile")
 
-func (e *Engine) tooling() string { return e.opts.FieldManager + toolingVersion }
+func (e *env) tooling() string { return e.opts.FieldManager + toolingVersion }
 
 // ownerManager is the field manager of what the engine writes to owners. An
 // owner may be the child of another owner whose controller has the same field
 // manager; what that one applies must not be mixed up with the inventory.
-func (e *Engine) ownerManager() string { return e.opts.FieldManager + ":owner" }
+func (e *env) ownerManager() string { return e.opts.FieldManager + ":owner" }
 
 // chooseSet decides which inventory of the owner is this controller's.
 func (p *pass) chooseSet() {
@@ -65,7 +65,7 @@ func (p *pass) chooseSet() {
 // usesOwnSet reports whether the controller keeps its inventory under names of
 // its own, as the standard ones are another controller's. before is what was
 // known before, for an owner that does not say.
-func (e *Engine) usesOwnSet(owner metav1.Object, before bool) bool {
+func (e *env) usesOwnSet(owner metav1.Object, before bool) bool {
 	annotations := owner.GetAnnotations()
 	tooling := annotations[ToolingAnnotation]
 	manager, _ := strings.CutSuffix(tooling, toolingVersion)
@@ -82,7 +82,7 @@ func (e *Engine) usesOwnSet(owner metav1.Object, before bool) bool {
 
 // wroteFormer reports whether this controller has written the inventory of an
 // owner that does not name its controller.
-func (e *Engine) wroteFormer(owner metav1.Object) bool {
+func (e *env) wroteFormer(owner metav1.Object) bool {
 	entries := owner.GetManagedFields()
 	return len(entries) == 0 || slices.ContainsFunc(entries, func(entry metav1.ManagedFieldsEntry) bool {
 		return e.ours(entry.Manager) && ownsMetadata(&entry, "annotations", ToolingAnnotation)

@@ -43,7 +43,7 @@ func newLook() *look {
 var errBudget = errors.New("the requests of this pass are spent")
 
 // spend takes one request from the budget of the pass.
-func (p *pass) spend() error {
+func (p *pruner) spend() error {
 	if p.spent >= p.engine.opts.LiveReads {
 		return errBudget
 	}
@@ -53,7 +53,7 @@ func (p *pass) spend() error {
 
 // members lists the members of the set: planned kinds from the cache, others
 // live, and what was written and is not in the cache yet from memory.
-func (p *pass) members() *look {
+func (p *pruner) members() *look {
 	l := newLook()
 	recorded := p.recorded()
 	planned := p.plannedKinds()
@@ -75,7 +75,7 @@ func (p *pass) members() *look {
 
 // searchedKinds are the kinds that members may be of: those that are planned
 // or recorded, and those that are declared, as an inventory can get lost.
-func (p *pass) searchedKinds(recorded *applyset.Inventory, planned map[schema.GroupKind]*kind) []schema.GroupKind {
+func (p *pruner) searchedKinds(recorded *applyset.Inventory, planned map[schema.GroupKind]*kind) []schema.GroupKind {
 	out := slices.Clone(recorded.Kinds)
 	for gk := range planned {
 		out = append(out, gk)
@@ -97,7 +97,7 @@ func (p *pass) searchedKinds(recorded *applyset.Inventory, planned map[schema.Gr
 
 // namespaces are those in which the plan has children, and those in which only
 // the inventory says that there may be some.
-func (p *pass) namespaces(recorded *applyset.Inventory) (near, far []string) {
+func (p *pruner) namespaces(recorded *applyset.Inventory) (near, far []string) {
 	if ns := p.owner.GetNamespace(); ns != "" {
 		near = append(near, ns)
 	}
@@ -111,7 +111,7 @@ func (p *pass) namespaces(recorded *applyset.Inventory) (near, far []string) {
 }
 
 // doubt notes a kind of which the pass does not know what is wanted.
-func (p *pass) doubt(l *look, gk schema.GroupKind) {
+func (p *pruner) doubt(l *look, gk schema.GroupKind) {
 	if cause := p.unknown[gk]; cause != nil && !p.finalize {
 		l.unknown[gk], l.open[gk] = cause, struct{}{}
 	}
@@ -121,7 +121,7 @@ func (p *pass) doubt(l *look, gk schema.GroupKind) {
 // if they are to be listed live: of kinds that the inventory names and the plan
 // does not, because a kind is only taken off when the API server says that
 // there is nothing.
-func (p *pass) cachedKind(gk schema.GroupKind, planned map[schema.GroupKind]*kind, recorded *applyset.Inventory) (*kind, bool) {
+func (p *pruner) cachedKind(gk schema.GroupKind, planned map[schema.GroupKind]*kind, recorded *applyset.Inventory) (*kind, bool) {
 	if k := planned[gk]; k != nil {
 		return k, true
 	}
@@ -142,7 +142,7 @@ func (p *pass) cachedKind(gk schema.GroupKind, planned map[schema.GroupKind]*kin
 
 // lookCached lists a kind from the cache: in all namespaces if the kinds are
 // declared, as that costs no request and an inventory can get lost.
-func (p *pass) lookCached(l *look, k *kind, near, far []string) {
+func (p *pruner) lookCached(l *look, k *kind, near, far []string) {
 	namespaces := append(slices.Clone(near), far...)
 	if !k.namespaced || p.group != nil || p.engine.declared != nil {
 		namespaces = []string{""}
@@ -164,7 +164,7 @@ func (p *pass) lookCached(l *look, k *kind, near, far []string) {
 // lookLive lists a kind from the API server in the namespaces of the plan. It
 // returns the kind as the API server has it if it may have more members
 // elsewhere.
-func (p *pass) lookLive(l *look, gk schema.GroupKind, near []string) *kind {
+func (p *pruner) lookLive(l *look, gk schema.GroupKind, near []string) *kind {
 	if !p.engine.declared.allows(gk) {
 		l.open[gk] = struct{}{}
 		l.unknown[gk] = fmt.Errorf("%s is in the inventory and is not declared: declare it as owned, "+
@@ -194,7 +194,7 @@ func (p *pass) lookLive(l *look, gk schema.GroupKind, near []string) *kind {
 }
 
 // listLive lists a kind in a namespace and reports whether that went well.
-func (p *pass) listLive(l *look, k *kind, namespace string) bool {
+func (p *pruner) listLive(l *look, k *kind, namespace string) bool {
 	gk := k.gvk.GroupKind()
 	if p.foundEmpty(gk, namespace) {
 		return true
@@ -229,12 +229,12 @@ type place struct {
 // foundEmpty reports whether an earlier pass over an owner that is being
 // deleted has found nothing there a moment ago. A deletion that needs more
 // requests than one pass may send goes on where the last pass ended.
-func (p *pass) foundEmpty(gk schema.GroupKind, namespace string) bool {
+func (p *pruner) foundEmpty(gk schema.GroupKind, namespace string) bool {
 	at, known := p.memory.prune.empty[place{gk, namespace}]
 	return known && p.finalize && p.now.Sub(at) < settleTime
 }
 
-func (p *pass) noteEmpty(gk schema.GroupKind, namespace string, empty bool) {
+func (p *pruner) noteEmpty(gk schema.GroupKind, namespace string, empty bool) {
 	if !p.finalize || !empty {
 		return
 	}
@@ -252,14 +252,14 @@ func (l *look) notServed(gk schema.GroupKind) {
 	l.absent = append(l.absent, gk)
 }
 
-func (p *pass) listFailed(l *look, gk schema.GroupKind, err error) {
+func (p *pruner) listFailed(l *look, gk schema.GroupKind, err error) {
 	l.open[gk] = struct{}{}
 	l.failed = append(l.failed, fmt.Errorf("list %s: %w", gk, err))
 }
 
 // lookFar lists kinds from the API server in namespaces that only the inventory
 // names, one namespace after the other as far as the budget goes.
-func (p *pass) lookFar(l *look, kinds []*kind, far []string) {
+func (p *pruner) lookFar(l *look, kinds []*kind, far []string) {
 	for _, ns := range far {
 		for _, k := range kinds {
 			if !p.listLive(l, k, ns) {
@@ -271,7 +271,7 @@ func (p *pass) lookFar(l *look, kinds []*kind, far []string) {
 }
 
 // addUnseen adds members that were written and that no list shows yet.
-func (p *pass) addUnseen(l *look) {
+func (p *pruner) addUnseen(l *look) {
 	found := map[applyset.ObjectID]struct{}{}
 	for i := range l.members {
 		found[l.members[i].id] = struct{}{}
@@ -293,7 +293,7 @@ func (p *pass) addUnseen(l *look) {
 
 // leaveUnknown takes the members of kinds that are not known out of the
 // surplus, and reports what that keeps.
-func (p *pass) leaveUnknown(l *look, surplus []memberObject) []memberObject {
+func (p *pruner) leaveUnknown(l *look, surplus []memberObject) []memberObject {
 	kept := map[schema.GroupKind][]string{}
 	surplus = slices.DeleteFunc(surplus, func(m memberObject) bool {
 		gk := m.id.GroupKind

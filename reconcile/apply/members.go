@@ -29,7 +29,7 @@ type memberObject struct {
 	allowPrune string
 }
 
-func (p *pass) plannedKinds() map[schema.GroupKind]*kind {
+func (p *pruner) plannedKinds() map[schema.GroupKind]*kind {
 	out := map[schema.GroupKind]*kind{}
 	for _, c := range p.children {
 		if c.kind != nil && c.member() {
@@ -39,7 +39,7 @@ func (p *pass) plannedKinds() map[schema.GroupKind]*kind {
 	return out
 }
 
-func (p *pass) listIn(gvk schema.GroupVersionKind, k *kind, namespace string) ([]memberObject, error) {
+func (p *pruner) listIn(gvk schema.GroupVersionKind, k *kind, namespace string) ([]memberObject, error) {
 	ofSet, err := p.setSelector()
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (p *pass) listIn(gvk schema.GroupVersionKind, k *kind, namespace string) ([
 
 // provesListed proves that a listed object is a child of the owner. An object
 // whose managedFields the cache has stripped is read live.
-func (p *pass) provesListed(gvk schema.GroupVersionKind, o metav1.Object) (bool, error) {
+func (p *pruner) provesListed(gvk schema.GroupVersionKind, o metav1.Object) (bool, error) {
 	key := types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
 	var remembered types.UID
 	planned := false
@@ -96,7 +96,7 @@ func (p *pass) provesListed(gvk schema.GroupVersionKind, o metav1.Object) (bool,
 
 // provesRemembered proves that a child that no list shows is still one. It is
 // read live if it is not planned.
-func (p *pass) provesRemembered(id applyset.ObjectID, m *childMemory, planned bool) (bool, error) {
+func (p *pruner) provesRemembered(id applyset.ObjectID, m *childMemory, planned bool) (bool, error) {
 	if planned {
 		return true, nil // it is not for the list to decide about
 	}
@@ -107,7 +107,7 @@ func (p *pass) provesRemembered(id applyset.ObjectID, m *childMemory, planned bo
 	return p.proves(found, m.ours), nil
 }
 
-func (p *pass) memberOf(gvk schema.GroupVersionKind, o metav1.Object) memberObject {
+func (p *pruner) memberOf(gvk schema.GroupVersionKind, o metav1.Object) memberObject {
 	id := applyset.ObjectID{GroupKind: gvk.GroupKind(), Key: types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}}
 	m := memberObject{id: id, gvk: gvk, uid: o.GetUID(), deleting: o.GetDeletionTimestamp() != nil}
 	if known := p.memory.children[id]; known != nil {
@@ -127,7 +127,7 @@ func (p *pass) memberOf(gvk schema.GroupVersionKind, o metav1.Object) memberObje
 
 // newList returns an empty list in the representation of the kind; nil if
 // there is none in the cache.
-func (e *Engine) newList(k *kind) client.ObjectList {
+func (e *env) newList(k *kind) client.ObjectList {
 	if k == nil {
 		return nil
 	}

@@ -196,7 +196,7 @@ func move(from, to map[string]any, name string) {
 
 // inventoryNames are the labels and annotations that the engine keeps on
 // owners.
-func (e *Engine) inventoryNames() map[string][]string {
+func (e *env) inventoryNames() map[string][]string {
 	names := map[string][]string{}
 	for _, k := range []*applyset.Keys{&e.standardKeys, &e.ownKeys} {
 		names["labels"] = append(names["labels"], k.ID)

@@ -18,10 +18,8 @@ import (
 // orphanValue is the value of the annotation that records it.
 const orphanValue = "true"
 
-// AnnounceOwner tells the engine that an owner has changed in its cache. It
-// only matters for an owner whose deletion leaves its children, which does not
-// show for long. It is cheap.
-func (e *Engine) AnnounceOwner(owner client.Object) {
+// announceOwner remembers an owner whose deletion leaves its children.
+func (e *env) announceOwner(owner client.Object) {
 	if owner.GetDeletionTimestamp() != nil && slices.Contains(owner.GetFinalizers(), metav1.FinalizerOrphanDependents) {
 		e.orphaned.Store(owner.GetUID(), struct{}{})
 	}
@@ -32,7 +30,7 @@ func (p *pass) orphans() bool {
 	if !p.finalize {
 		return false
 	}
-	p.engine.AnnounceOwner(p.owner)
+	p.engine.announceOwner(p.owner)
 	if _, orphaned := p.engine.orphaned.Load(p.owner.GetUID()); orphaned {
 		return true
 	}

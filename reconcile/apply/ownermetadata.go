@@ -60,7 +60,7 @@ func overlaid(a, b map[string]string) map[string]string {
 }
 
 // metadataManager is the field manager of what plans say about owners.
-func (e *Engine) metadataManager() string { return e.opts.FieldManager + ":metadata" }
+func (e *env) metadataManager() string { return e.opts.FieldManager + ":metadata" }
 
 // isOwner reports whether the object is the owner itself.
 func (p *pass) isOwner(id applyset.ObjectID) bool {

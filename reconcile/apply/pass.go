@@ -19,7 +19,7 @@ import (
 // pass is one [Engine.Apply].
 type pass struct {
 	ctx       context.Context //nolint:containedctx // lives as long as the call
-	engine    *Engine
+	engine    *env
 	owner     client.Object
 	ownerKind *kind
 	group     Group  // the owner, if it is a group
@@ -43,11 +43,10 @@ type pass struct {
 	unknown    map[schema.GroupKind]error
 	// spent are the requests sent to look for what is no longer planned.
 	spent int
-	// What was decided besides the children: the deletions, the inventory to
-	// record before anything is written (nil if it stays), and the prune.
+	// What was decided besides the children: the deletions, and the inventory
+	// to record before anything is written, nil if it stays.
 	deletions []*plannedDeletion
 	wanted    *applyset.Inventory
-	pruning   pruning
 	// allowPrune is what the owner's annotation of that name shall say.
 	allowPrune string
 	result     Result
@@ -109,7 +108,7 @@ const (
 func (c *planned) member() bool { return c.child.Mode == Own || c.child.Mode == Once }
 
 // begin locks the memory of the owner; end releases it.
-func (e *Engine) begin(ctx context.Context, owner client.Object, plan *Plan, memory *ownerMemory) (*pass, error) {
+func (e *env) begin(ctx context.Context, owner client.Object, plan *Plan, memory *ownerMemory) (*pass, error) {
 	if owner.GetUID() == "" {
 		return nil, fmt.Errorf("owner %s has no UID: it must exist before its children", owner.GetName())
 	}
@@ -129,7 +128,7 @@ func (e *Engine) begin(ctx context.Context, owner client.Object, plan *Plan, mem
 	return p, nil
 }
 
-func (e *Engine) ownerKind(owner client.Object) (Group, *kind, error) {
+func (e *env) ownerKind(owner client.Object) (Group, *kind, error) {
 	if group, ok := owner.(Group); ok {
 		return group, groupKind(group), nil
 	}
@@ -157,7 +156,7 @@ func (c *planned) free() {
 }
 
 // room returns n zero children for one pass, from an earlier pass if there are.
-func (e *Engine) room(n int) *[]planned {
+func (e *env) room(n int) *[]planned {
 	room, ok := e.scratch.Get().(*[]planned)
 	if !ok {
 		room = &[]planned{}

@@ -16,7 +16,7 @@ import (
 // nothing, as somebody else owns it.
 
 // ours reports whether the manager is this controller, or was.
-func (e *Engine) ours(manager string) bool {
+func (e *env) ours(manager string) bool {
 	return manager == e.opts.FieldManager || slices.Contains(e.opts.FormerManagers, manager)
 }
 

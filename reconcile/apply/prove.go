@@ -199,7 +199,7 @@ func (p *pass) applied(c *planned, answer client.Object) {
 	if len(c.contested) == 0 {
 		m.contest = nil
 	}
-	m.settled(p)
+	m.settled(p.now)
 }
 
 // sendsSame reports whether the rules for single fields make of the answer what

@@ -37,7 +37,7 @@ type pruneMemory struct {
 // After a restart a cache may start from an old state, so that in the first
 // minute every pass lists; later a listing is repeated now and then. Listings
 // of planned kinds come from the cache and cost no request, and owners share
-// one where they can, see [census].
+// one where they can, see [leftoverScan].
 const (
 	settleTime    = time.Minute
 	listingPeriod = 10 * time.Minute
@@ -46,7 +46,7 @@ const (
 // listed reports that a listing would find nothing: the plan names the same
 // objects as when one found nothing, or nothing was ever made that this
 // process does not remember.
-func (p *pass) listed() bool {
+func (p *pruner) listed() bool {
 	m := &p.memory.prune
 	if p.finalize || !m.clean || m.identity != p.identity || p.keepsGeneration() || p.dropsGeneration() {
 		return false
@@ -57,8 +57,10 @@ func (p *pass) listed() bool {
 	return p.now.Sub(m.first) > settleTime && p.now.Sub(m.at) < listingPeriod
 }
 
-// pruning is what was decided about what is no longer planned.
-type pruning struct {
+// pruner decides and carries out, for one pass, what is removed because it is
+// no longer planned.
+type pruner struct {
+	*pass
 	// due reports that there is something to carry out, or to confirm.
 	due bool
 	// surplus are the members to delete, releases the contributions to give
@@ -77,7 +79,7 @@ type pruning struct {
 }
 
 // decidePrune decides what is removed because it is no longer planned.
-func (p *pass) decidePrune() {
+func (p *pruner) decidePrune() {
 	m := &p.memory.prune
 	if p.plan.PruneBlocked != nil || p.incomplete != nil {
 		m.clean = false
@@ -94,7 +96,7 @@ func (p *pass) decidePrune() {
 	}
 	p.notePlan()
 	if p.listed() {
-		p.engine.census.expire(p.now)
+		p.engine.leftovers.expire(p.now)
 		p.block(m.held.copied())
 		return
 	}
@@ -106,13 +108,13 @@ func (p *pass) decidePrune() {
 		m.first = p.now
 	}
 	m.clean, m.held = false, nil
-	p.pruning.due = true
+	p.due = true
 	p.decideSurplus()
 }
 
 // pruneFailed reports that what is no longer planned is not known, or could not
 // be taken off the inventory.
-func (p *pass) pruneFailed(err error) {
+func (p *pruner) pruneFailed(err error) {
 	m := &p.memory.prune
 	p.block(&PruneBlockedError{Reason: PruneFailed, Cause: err})
 	p.result.requeue(backoff(m.failures, p.engine.opts.ContestInterval)) // no event announces a better answer
@@ -122,29 +124,29 @@ func (p *pass) pruneFailed(err error) {
 // firstEver reports whether this is the first pass over an owner that had no
 // inventory, for an engine that does not know in which kinds children could be
 // all the same: what exists is what was just planned.
-func (p *pass) firstEver() bool {
+func (p *pruner) firstEver() bool {
 	return p.memory.metadata.fresh && p.engine.declared == nil && p.memory.prune.at.IsZero() && p.memory.pass == 1 && !p.finalize
 }
 
 // decideSurplus lists the members of the set and decides which go.
-func (p *pass) decideSurplus() {
+func (p *pruner) decideSurplus() {
 	l := newLook()
 	if l.counted = p.noneLeftOver(); !l.counted {
 		l = p.members()
 	}
-	p.pruning.look = l
+	p.look = l
 	p.decideReleases(l)
-	surplus := p.leaveUnknown(l, append(p.surplus(l.members), p.parting()...))
+	surplus := p.leaveUnknown(l, append(p.notPlanned(l.members), p.parting()...))
 	surplus = p.keepParts(surplus, VerbRelease) // whose object stays is nothing to guard
 	if err := p.unreadable(p.recorded()); err != nil {
 		p.block(&PruneBlockedError{Reason: PruneUnknown, Cause: err})
 	}
 	known := len(l.members) + p.plannedBesides(l.members) + p.sharedChildren()
-	p.pruning.explain = p.drastic(surplus, known) && !p.finalize
+	p.explain = p.drastic(surplus, known) && !p.finalize
 	surplus = p.keepParts(p.guard(surplus, known), VerbPrune)
-	p.pruning.explain = p.pruning.explain && !p.pruning.held
+	p.explain = p.explain && !p.held
 	for _, m := range surplus {
-		p.pruning.surplus = append(p.pruning.surplus, p.decideMember(m))
+		p.surplus = append(p.surplus, p.decideMember(m))
 	}
 	if len(l.failed) > 0 {
 		p.pruneFailed(errors.Join(l.failed...))
@@ -152,14 +154,14 @@ func (p *pass) decideSurplus() {
 	if l.more {
 		p.result.requeue(confirmAfter)
 	}
-	held := p.pruning.held || len(p.pruning.surplus) > 0 || slices.ContainsFunc(p.pruning.releases, (*plannedRelease).pending)
+	held := p.held || len(p.surplus) > 0 || slices.ContainsFunc(p.releases, (*plannedRelease).pending)
 	if !held {
 		p.decideShrink(l)
 	}
 }
 
 // plannedBesides counts the planned members that do not exist yet.
-func (p *pass) plannedBesides(members []memberObject) int {
+func (p *pruner) plannedBesides(members []memberObject) int {
 	existing := 0
 	for i := range members {
 		if members[i].planned {
@@ -177,23 +179,23 @@ func (p *pass) plannedBesides(members []memberObject) int {
 
 // prune carries out what was decided, and shrinks the inventory by what is
 // gone.
-func (p *pass) prune() {
-	if !p.pruning.due {
+func (p *pruner) prune() {
+	if !p.due {
 		return
 	}
 	if err := p.pruneDecided(); err != nil {
 		p.pruneFailed(err)
 		return
 	}
-	if len(p.pruning.look.failed) == 0 {
+	if len(p.look.failed) == 0 {
 		p.memory.prune.failures = 0
 	}
 }
 
-func (p *pass) pruneDecided() error {
-	l := p.pruning.look
+func (p *pruner) pruneDecided() error {
+	l := p.look
 	remaining := p.pruneAll()
-	if p.pruning.explain && p.result.PruneBlocked != nil {
+	if p.explain && p.result.PruneBlocked != nil {
 		if err := p.noteExplained(); err != nil {
 			return err
 		}
@@ -201,10 +203,10 @@ func (p *pass) pruneDecided() error {
 	if remaining && p.finalize {
 		// The owner waits for nothing else: look at once.
 		l = p.members()
-		remaining = len(p.leaveUnknown(l, p.surplus(l.members))) > 0
+		remaining = len(p.leaveUnknown(l, p.notPlanned(l.members))) > 0
 	}
 	kept := p.releaseAll()
-	if remaining || p.pruning.held {
+	if remaining || p.held {
 		return nil // the inventory stays until they are confirmed to be gone
 	}
 	garbled := p.recorded().Garbled()
@@ -228,6 +230,6 @@ func (p *pass) pruneDecided() error {
 }
 
 // failedRelease reports whether a contribution could not be given back.
-func (p *pass) failedRelease() bool {
-	return slices.ContainsFunc(p.pruning.releases, func(r *plannedRelease) bool { return r.result.Err != nil })
+func (p *pruner) failedRelease() bool {
+	return slices.ContainsFunc(p.releases, func(r *plannedRelease) bool { return r.result.Err != nil })
 }

@@ -16,8 +16,8 @@ func newUnstructuredList(gvk schema.GroupVersionKind) *unstructured.Unstructured
 	return list
 }
 
-// surplus are the members that are no longer planned and ours to delete.
-func (p *pass) surplus(members []memberObject) []memberObject {
+// notPlanned returns the members that are no longer planned and ours to delete.
+func (p *pruner) notPlanned(members []memberObject) []memberObject {
 	if p.orphans() {
 		return nil
 	}
@@ -41,7 +41,7 @@ type surplusMember struct {
 
 // decideMember decides whether a member is deleted now: not while that is
 // under way, or was refused a moment ago.
-func (p *pass) decideMember(m memberObject) *surplusMember {
+func (p *pruner) decideMember(m memberObject) *surplusMember {
 	s := &surplusMember{memberObject: m, result: ObjectResult{Outcome: Unchanged, Decision: Decision{
 		GVK: m.gvk, Key: m.id.Key, UID: m.uid, Verb: VerbNone, Reason: ReasonTerminating,
 	}, HoldsData: p.engine.holdsData(m.id.GroupKind)}}
@@ -60,9 +60,9 @@ func (p *pass) decideMember(m memberObject) *surplusMember {
 }
 
 // pruneAll deletes the surplus and reports whether some of it is still there.
-func (p *pass) pruneAll() (remaining bool) {
+func (p *pruner) pruneAll() (remaining bool) {
 	failed := &PruneBlockedError{Reason: PruneFailed}
-	for _, m := range p.pruning.surplus {
+	for _, m := range p.surplus {
 		remaining = true
 		if m.result.Reason == ReasonTerminating {
 			p.result.requeue(confirmAfter)
@@ -93,7 +93,7 @@ func (p *pass) pruneAll() (remaining bool) {
 // pruneOne deletes a member. It reports whether there is something to say of
 // it: not of one that was replaced under its name, which is for the next
 // listing.
-func (p *pass) pruneOne(m *surplusMember) bool {
+func (p *pruner) pruneOne(m *surplusMember) bool {
 	memory := p.memory.child(m.id)
 	err := p.engine.deleteExactly(p.ctx, m.gvk, m.id.Key, m.uid, "", "")
 	switch {
@@ -121,7 +121,7 @@ func (p *pass) pruneOne(m *surplusMember) bool {
 // and could not be created, nil if there is none: one of the same kind and
 // namespace that does not exist, and that no plan of this process has named
 // beside the member. A right to something is never kept for another one.
-func (p *pass) replacedBy(m memberObject) *planned {
+func (p *pruner) replacedBy(m memberObject) *planned {
 	if p.finalize || m.id.GroupKind.Group == "rbac.authorization.k8s.io" {
 		return nil
 	}
@@ -137,7 +137,7 @@ func (p *pass) replacedBy(m memberObject) *planned {
 }
 
 // dropForgotten releases the memory of objects that are gone.
-func (p *pass) dropForgotten() {
+func (p *pruner) dropForgotten() {
 	for id, m := range p.memory.children {
 		if m.pass != p.memory.pass {
 			delete(p.memory.children, id)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -201,16 +202,16 @@ func (p *pass) trouble(c *planned, outcome Outcome, err error) {
 }
 
 // settled forgets trouble, but not the repairs of a possible fight.
-func (m *childMemory) settled(p *pass) {
+func (m *childMemory) settled(now time.Time) {
 	m.trouble = nil
-	maps.DeleteFunc(m.repairs, func(_ string, r repairs) bool { return p.now.Sub(r.since) > fightWindow })
+	maps.DeleteFunc(m.repairs, func(_ string, r repairs) bool { return now.Sub(r.since) > fightWindow })
 }
 
 func typesUID(uid string) types.UID { return types.UID(uid) }
 
 // deleteExactly deletes an object with this UID, and in this version if one is
 // given. An object that is gone, or replaced, is no error: it does not exist.
-func (e *Engine) deleteExactly(
+func (e *env) deleteExactly(
 	ctx context.Context, gvk schema.GroupVersionKind, key types.NamespacedName, uid types.UID, version string,
 	propagation metav1.DeletionPropagation,
 ) error {

@@ -37,7 +37,7 @@ func (r *plannedRelease) pending() bool { return r.result.Err != nil || r.result
 func (r *plannedRelease) stays() { r.kept, r.result.Verb = true, VerbNone }
 
 // decideReleases decides which contributions are given back.
-func (p *pass) decideReleases(l *look) {
+func (p *pruner) decideReleases(l *look) {
 	for _, id := range p.parts(l) {
 		m := p.memory.children[id]
 		planned := m != nil && m.pass == p.memory.pass
@@ -48,7 +48,7 @@ func (p *pass) decideReleases(l *look) {
 		r.result.GVK, r.result.Key = schema.GroupVersionKind{Group: id.GroupKind.Group, Kind: id.GroupKind.Kind}, id.Key
 		r.result.Verb, r.result.Outcome = VerbNone, Unchanged
 		if planned {
-			p.pruning.releases = append(p.pruning.releases, r)
+			p.releases = append(p.releases, r)
 			continue
 		}
 		p.doubt(l, id.GroupKind)
@@ -60,12 +60,12 @@ func (p *pass) decideReleases(l *look) {
 		} else if err != nil {
 			r.result.Reason, r.result.Outcome, r.result.Err = ReasonReadFailed, Failed, fmt.Errorf("give back the contribution: %w", err)
 		}
-		p.pruning.releases = append(p.pruning.releases, r)
+		p.releases = append(p.releases, r)
 	}
 }
 
 // parts are the objects of which the owner has a part.
-func (p *pass) parts(l *look) []applyset.ObjectID {
+func (p *pruner) parts(l *look) []applyset.ObjectID {
 	if p.group == nil {
 		return p.recorded().Contributions
 	}
@@ -74,7 +74,7 @@ func (p *pass) parts(l *look) []applyset.ObjectID {
 
 // hasPart reports whether a child that is planned in another mode may still
 // have fields under the manager of this owner alone.
-func (p *pass) hasPart(id applyset.ObjectID) bool {
+func (p *pruner) hasPart(id applyset.ObjectID) bool {
 	for _, c := range p.children {
 		if c.id == id {
 			return c.live == nil || managedfields.Entry(c.live.GetManagedFields(), p.contributor()) != nil
@@ -87,14 +87,14 @@ func (p *pass) hasPart(id applyset.ObjectID) bool {
 // its object is planned in another mode and has not become that yet, or nobody
 // else has a part of it any more. What a group keeps is not to be forgotten,
 // either.
-func (p *pass) keepsPart() bool {
-	return slices.ContainsFunc(p.pruning.releases, func(r *plannedRelease) bool {
+func (p *pruner) keepsPart() bool {
+	return slices.ContainsFunc(p.releases, func(r *plannedRelease) bool {
 		m := p.memory.children[r.id]
 		return r.kept && (p.group != nil || r.later || (m != nil && m.pass == p.memory.pass))
 	})
 }
 
-func (p *pass) decideRelease(r *plannedRelease) error {
+func (p *pruner) decideRelease(r *plannedRelease) error {
 	r.result.Reason = ReasonMissing
 	mapping, err := p.engine.client.RESTMapper().RESTMapping(r.id.GroupKind)
 	if meta.IsNoMatchError(err) {
@@ -123,9 +123,9 @@ func (p *pass) decideRelease(r *plannedRelease) error {
 
 // keptReleases are the contributions that stay recorded although nothing is to
 // be done about them.
-func (p *pass) keptReleases() []applyset.ObjectID {
+func (p *pruner) keptReleases() []applyset.ObjectID {
 	var kept []applyset.ObjectID
-	for _, r := range p.pruning.releases {
+	for _, r := range p.releases {
 		if r.kept {
 			kept = append(kept, r.id)
 		}
@@ -134,9 +134,9 @@ func (p *pass) keptReleases() []applyset.ObjectID {
 }
 
 // releaseAll gives the contributions back. It returns those that could not be.
-func (p *pass) releaseAll() []applyset.ObjectID {
+func (p *pruner) releaseAll() []applyset.ObjectID {
 	var kept []applyset.ObjectID
-	for _, r := range p.pruning.releases {
+	for _, r := range p.releases {
 		if r.result.Verb != VerbNone {
 			p.release(r)
 		}
@@ -154,7 +154,7 @@ func (p *pass) releaseAll() []applyset.ObjectID {
 // shared and is nobody's then. It acts on the version that was looked at: an
 // owner that comes or goes meanwhile makes it look again. An object that would
 // only now go with the part is left to the next pass, which guards it.
-func (p *pass) release(r *plannedRelease) {
+func (p *pruner) release(r *plannedRelease) {
 	outcome, err := p.giveBack(r)
 	for tries := 1; apierrors.IsConflict(err) && tries < maxTries; tries++ {
 		var found *metav1.PartialObjectMetadata
@@ -186,7 +186,7 @@ func (r *plannedRelease) has(manager string) bool {
 	return r.found != nil && r.found.UID == r.result.UID && managedfields.Entry(r.found.ManagedFields, manager) != nil
 }
 
-func (p *pass) giveBack(r *plannedRelease) (Outcome, error) {
+func (p *pruner) giveBack(r *plannedRelease) (Outcome, error) {
 	if p.goesWithPart(r.found) {
 		return Pruned, p.engine.deleteExactly(p.ctx, r.result.GVK, r.id.Key, r.found.UID, r.found.ResourceVersion, "")
 	}

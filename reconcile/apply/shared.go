@@ -80,9 +80,9 @@ func (p *pass) formerMode(c *planned, e *metav1.ManagedFieldsEntry) bool {
 
 // parting are the objects of which parts are to be given back, and those that
 // go with it, so that they are kept and guarded like children.
-func (p *pass) parting() []memberObject {
+func (p *pruner) parting() []memberObject {
 	var out []memberObject
-	for _, r := range p.pruning.releases {
+	for _, r := range p.releases {
 		if r.result.Verb != VerbNone {
 			out = append(out, memberObject{id: r.id, gvk: r.result.GVK, uid: r.result.UID})
 		}
@@ -92,8 +92,8 @@ func (p *pass) parting() []memberObject {
 
 // keepParts keeps the parts, of those that are released or pruned, that are not
 // in the surplus any more, and takes the others out of it, which are no children.
-func (p *pass) keepParts(surplus []memberObject, verb Verb) []memberObject {
-	for _, r := range p.pruning.releases {
+func (p *pruner) keepParts(surplus []memberObject, verb Verb) []memberObject {
+	for _, r := range p.releases {
 		if r.result.Verb != verb {
 			continue
 		}
@@ -107,14 +107,14 @@ func (p *pass) keepParts(surplus []memberObject, verb Verb) []memberObject {
 }
 
 // sharedChildren counts the shared objects that are planned or go.
-func (p *pass) sharedChildren() int {
+func (p *pruner) sharedChildren() int {
 	n := 0
 	for _, c := range p.children {
 		if c.memory != nil && c.child.Mode == Shared {
 			n++
 		}
 	}
-	for _, r := range p.pruning.releases {
+	for _, r := range p.releases {
 		if r.result.Verb == VerbPrune {
 			n++
 		}

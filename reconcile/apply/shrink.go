@@ -12,11 +12,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-// shrunk is the inventory without what is confirmed to be gone, nil if it
+// shrunkInventory returns the inventory without what is confirmed to be gone, nil if it
 // stays: kinds that are not planned were listed live without a result,
 // namespaces are listed live here. kept are contributions that were not given
 // back.
-func (p *pass) shrunk(l *look, kept []applyset.ObjectID) *applyset.Inventory {
+func (p *pruner) shrunkInventory(l *look, kept []applyset.ObjectID) *applyset.Inventory {
 	if p.group != nil {
 		return nil
 	}
@@ -36,18 +36,18 @@ func (p *pass) shrunk(l *look, kept []applyset.ObjectID) *applyset.Inventory {
 
 // decideShrink decides what is taken out of the inventory when nothing has to
 // be deleted or given back any more.
-func (p *pass) decideShrink(l *look) {
-	if shrunk := p.shrunk(l, p.keptReleases()); shrunk != nil {
-		p.pruning.shrunk = shrunk
+func (p *pruner) decideShrink(l *look) {
+	if shrunk := p.shrunkInventory(l, p.keptReleases()); shrunk != nil {
+		p.shrunk = shrunk
 		p.announce()
 	}
 }
 
 // shrink records the inventory without what is gone.
-func (p *pass) shrink(l *look, kept []applyset.ObjectID) error {
-	shrunk := p.pruning.shrunk
+func (p *pruner) shrink(l *look, kept []applyset.ObjectID) error {
+	shrunk := p.shrunk
 	if shrunk == nil || p.finalize { // what was carried out may have failed
-		shrunk = p.shrunk(l, kept)
+		shrunk = p.shrunkInventory(l, kept)
 	}
 	p.allowPrune = "" // the prune that it allowed is done
 	if shrunk != nil {
@@ -63,7 +63,7 @@ func (p *pass) shrink(l *look, kept []applyset.ObjectID) error {
 }
 
 // remaining is the inventory after what was found.
-func (p *pass) remaining(l *look, kept []applyset.ObjectID) *applyset.Inventory {
+func (p *pruner) remaining(l *look, kept []applyset.ObjectID) *applyset.Inventory {
 	recorded := p.recorded()
 	wanted := p.plannedInventory()
 	wanted.Contributions = append(wanted.Contributions, kept...)
@@ -97,7 +97,7 @@ func (p *pass) remaining(l *look, kept []applyset.ObjectID) *applyset.Inventory 
 // emptyNamespace reports whether the API server says that no member is in a
 // namespace in which nothing is planned: of a kind that is not planned by the
 // lists of this pass, of a planned one here.
-func (p *pass) emptyNamespace(l *look, namespace string, inv *applyset.Inventory) bool {
+func (p *pruner) emptyNamespace(l *look, namespace string, inv *applyset.Inventory) bool {
 	if !l.counted && !slices.Contains(l.searched, namespace) {
 		return false
 	}
@@ -121,7 +121,7 @@ func (p *pass) emptyNamespace(l *look, namespace string, inv *applyset.Inventory
 
 // finished is the inventory of an owner that is being deleted and waits for
 // nothing any more, nil while it does.
-func (p *pass) finished(l *look, kept []applyset.ObjectID) *applyset.Inventory {
+func (p *pruner) finished(l *look, kept []applyset.ObjectID) *applyset.Inventory {
 	if len(kept) > 0 || p.plan.Hold || p.deleting() || !p.allKnown(l) {
 		return nil
 	}
@@ -133,7 +133,7 @@ func (p *pass) finished(l *look, kept []applyset.ObjectID) *applyset.Inventory {
 
 // allKnown reports whether nothing can be left of an owner that is being
 // deleted. What it has to wait for is in PruneBlocked.
-func (p *pass) allKnown(l *look) bool {
+func (p *pruner) allKnown(l *look) bool {
 	recorded := p.recorded()
 	if l.more || len(l.failed) > 0 || recorded.Garbled() {
 		return false
@@ -148,7 +148,7 @@ func (p *pass) allKnown(l *look) bool {
 }
 
 // mayBeFar reports whether garbage collection may not reach children of a kind.
-func (p *pass) mayBeFar(gk schema.GroupKind, recorded *applyset.Inventory) bool {
+func (p *pruner) mayBeFar(gk schema.GroupKind, recorded *applyset.Inventory) bool {
 	mapping, err := p.engine.client.RESTMapper().RESTMapping(gk)
 	namespaced := err == nil && mapping.Scope.Name() == meta.RESTScopeNameNamespace
 	return p.ownerKind.namespaced && (!namespaced || len(recorded.Namespaces) > 0)
@@ -156,7 +156,7 @@ func (p *pass) mayBeFar(gk schema.GroupKind, recorded *applyset.Inventory) bool 
 
 // confirmedAbsent reports whether the kinds that are not served were not for
 // as long as a cache may lag: discovery does not know at once what there is.
-func (p *pass) confirmedAbsent(l *look) bool {
+func (p *pruner) confirmedAbsent(l *look) bool {
 	m := &p.memory.prune
 	if m.absent == nil {
 		m.absent = map[schema.GroupKind]time.Time{}
@@ -180,7 +180,7 @@ func (p *pass) confirmedAbsent(l *look) bool {
 
 // deleting reports whether a planned deletion is not confirmed yet, or
 // something else stands in the way.
-func (p *pass) deleting() bool {
+func (p *pruner) deleting() bool {
 	if slices.ContainsFunc(p.deletions, func(d *plannedDeletion) bool {
 		return d.result.Verb == VerbDelete || d.result.Reason == ReasonTerminating
 	}) {

@@ -146,7 +146,7 @@ func (p *pass) create(c *planned) error {
 	c.memory.wrote(u, p.now)
 	c.memory.ours = u.GetUID()
 	c.memory.accept(c.hash, u.GetResourceVersion())
-	c.memory.settled(p)
+	c.memory.settled(p.now)
 	return nil
 }
 
@@ -169,7 +169,7 @@ func (p *pass) exists(c *planned, cause error) error {
 }
 
 // apply sends one server-side apply in the representation that is also read.
-func (e *Engine) apply(ctx context.Context, c *planned, data []byte, force bool, opts ...client.PatchOption) (client.Object, error) {
+func (e *env) apply(ctx context.Context, c *planned, data []byte, force bool, opts ...client.PatchOption) (client.Object, error) {
 	o := c.kind.newObject()
 	o.SetName(c.id.Key.Name)
 	o.SetNamespace(c.id.Key.Namespace)
