@@ -16,11 +16,12 @@ import (
 var (
 	errNoNamespace = planError("child: metadata.namespace is empty, and the owner has none to default to")
 	errNamespace   = planError("child: metadata.namespace is set, but the kind is cluster-scoped")
-	errReplaced    = errors.New("it has been replaced meanwhile; its cache lags behind")
 	errTwice       = planError("child: planned twice in one plan")
 	errLeftBehind  = planError("child: planned for an owner that is being deleted, and garbage collection does not reach it: " +
 		"it would be left behind; set Hold as long as it is needed, then leave it out")
 )
+
+var errReplaced = errors.New("the object was replaced and the cache is stale; will retry")
 
 // noName is the error of a child without a name. Server-side apply cannot make one up from generateName (Kubernetes refuses
 // it), and a create could not be found again by the next pass, which would create another one.

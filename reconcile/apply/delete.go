@@ -103,7 +103,7 @@ func (p *pass) decideExistingDeletion(d *plannedDeletion, o client.Object) error
 	}
 	if o.GetDeletionTimestamp() != nil || p.deletedAlready(d.id, uid) {
 		d.result.Reason, d.result.RequeueAfter = ReasonTerminating, confirmAfter
-		p.result.requeue(confirmAfter)
+		p.requeue(confirmAfter)
 		return nil
 	}
 	if d.MatchResourceVersion {

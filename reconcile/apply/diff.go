@@ -98,11 +98,11 @@ func (p *pass) changes(c *planned) []FieldChange {
 
 // dryRun asks the API server what it would make of an apply.
 func (p *pass) dryRun(c *planned) ([]FieldChange, error) {
-	send, rest := p.apply, c.unwanted
+	rest := c.unwanted
 	if c.action == actionRemove {
-		send, rest = p.sendRemoval, nil
+		rest = nil
 	}
-	answer, err := send(c, client.DryRunAll)
+	answer, err := p.sendDryRun(c)
 	if err != nil || answer == nil {
 		return nil, err
 	}
@@ -123,6 +123,13 @@ func (p *pass) dryRun(c *planned) ([]FieldChange, error) {
 	w := &changeWriter{child: c}
 	w.values("", before, withoutServerFields(after))
 	return append(w.changes, c.removals(w.changes)...), nil
+}
+
+func (p *pass) sendDryRun(c *planned) (client.Object, error) {
+	if c.action == actionRemove {
+		return p.sendRemoval(c, client.DryRunAll)
+	}
+	return p.apply(c, client.DryRunAll)
 }
 
 // withoutServerFields leaves out what changes with every write.

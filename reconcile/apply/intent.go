@@ -51,40 +51,40 @@ func (*hasher) childRules(s *maphash.Hash, c *Child) {
 
 // compile renders what is sent for a child, without the object's identity.
 func (p *pass) compile(c *planned) (map[string]any, error) {
-	intent, err := p.engine.encoder.Intent(c.child.written())
+	body, err := p.engine.encoder.Intent(c.child.written())
 	if err != nil {
 		return nil, err
 	}
 	if err := c.parseRules(); err != nil {
 		return nil, err
 	}
-	content.StripIdentity(intent)
-	dropEmptyMetadata(intent)
+	content.StripIdentity(body)
+	dropEmptyMetadata(body)
 	if c.kind.gvk.GroupKind() == (schema.GroupKind{Kind: "Secret"}) {
-		content.MergeStringData(intent)
+		content.MergeStringData(body)
 	}
 	if c.member() {
-		content.SetNested(intent, p.id, "metadata", "labels", PartOfLabel)
+		content.SetNested(body, p.id, "metadata", "labels", PartOfLabel)
 	}
 	if c.member() && p.group != nil {
-		content.SetNested(intent, p.groupValue(), "metadata", "annotations", GroupAnnotation)
+		content.SetNested(body, p.groupValue(), "metadata", "annotations", GroupAnnotation)
 	}
 	if c.child.Mode == Shared || c.child.Mode == Retained {
-		content.SetNested(intent, sharedValue, "metadata", "annotations", SharedAnnotation)
+		content.SetNested(body, sharedValue, "metadata", "annotations", SharedAnnotation)
 	}
 	if c.child.Mode == Shared && p.group != nil {
 		value := p.groupValue()
-		content.SetNested(intent, value, "metadata", "annotations", sharingAnnotation(value))
+		content.SetNested(body, value, "metadata", "annotations", sharingAnnotation(value))
 	}
 	if c.reach {
-		p.addOwner(intent)
+		p.addOwner(body)
 	}
 	for _, rule := range c.rules {
 		if rule.policy == IgnoreField || rule.policy == AbsentField {
-			rule.path.Remove(intent)
+			rule.path.Remove(body)
 		}
 	}
-	return intent, nil
+	return body, nil
 }
 
 // written is what the author wrote the child with.
@@ -95,11 +95,11 @@ func (c *Child) written() any {
 	return c.Object
 }
 
-func (p *pass) addOwner(content map[string]any) {
-	metadata, ok := content["metadata"].(map[string]any)
+func (p *pass) addOwner(body map[string]any) {
+	metadata, ok := body["metadata"].(map[string]any)
 	if !ok {
 		metadata = map[string]any{}
-		content["metadata"] = metadata
+		body["metadata"] = metadata
 	}
 	refs, _ := metadata["ownerReferences"].([]any)
 	kept := make([]any, 0, len(refs)+1)

@@ -41,8 +41,6 @@ type pass struct {
 	// same for single kinds.
 	incomplete error
 	unknown    map[schema.GroupKind]error
-	// spent are the requests sent to look for what is no longer planned.
-	spent int
 	// What was decided besides the children: the deletions, and the inventory
 	// to record before anything is written, nil if it stays.
 	deletions []*plannedDeletion
@@ -328,6 +326,13 @@ func (c *planned) decided() {
 	c.result.UID, c.result.RequeueAfter = c.uid, c.requeue
 }
 
+// requeue asks for another pass after a time at the latest. Zero asks for none.
+func (p *pass) requeue(after time.Duration) {
+	if r := &p.result; after > 0 && (r.RequeueAfter == 0 || after < r.RequeueAfter) {
+		r.RequeueAfter = after
+	}
+}
+
 // collect adds the results of the children, in the order of the plan.
 func (p *pass) collect() {
 	p.result.Objects = slices.Grow(p.result.Objects, len(p.children))
@@ -337,6 +342,6 @@ func (p *pass) collect() {
 			c.result.ResourceVersion = c.memory.version
 		}
 		p.result.Objects = append(p.result.Objects, c.result)
-		p.result.requeue(c.requeue)
+		p.requeue(c.requeue)
 	}
 }

@@ -34,14 +34,13 @@ type pruneMemory struct {
 	absent map[schema.GroupKind]time.Time
 }
 
-// After a restart a cache may start from an old state, so that in the first
-// minute every pass lists; later a listing is repeated now and then. Listings
-// of planned kinds come from the cache and cost no request, and owners share
-// one where they can, see [leftoverScan].
-const (
-	settleTime    = time.Minute
-	listingPeriod = 10 * time.Minute
-)
+// settleTime is how long after a restart every pass lists, as a cache may start
+// from an old state. Listings of planned kinds come from the cache and cost no
+// request, and owners share one where they can.
+const settleTime = time.Minute
+
+// listingPeriod is when a listing is repeated later.
+const listingPeriod = 10 * time.Minute
 
 // listed reports that a listing would find nothing: the plan names the same
 // objects as when one found nothing, or nothing was ever made that this
@@ -61,6 +60,8 @@ func (p *pruner) listed() bool {
 // no longer planned.
 type pruner struct {
 	*pass
+	// spent are the requests sent to look for what is no longer planned.
+	spent int
 	// due reports that there is something to carry out, or to confirm.
 	due bool
 	// surplus are the members to delete, releases the contributions to give
@@ -117,7 +118,7 @@ func (p *pruner) decidePrune() {
 func (p *pruner) pruneFailed(err error) {
 	m := &p.memory.prune
 	p.block(&PruneBlockedError{Reason: PruneFailed, Cause: err})
-	p.result.requeue(backoff(m.failures, p.engine.opts.ContestInterval)) // no event announces a better answer
+	p.requeue(backoff(m.failures, p.engine.opts.ContestInterval)) // no event announces a better answer
 	m.failures++
 }
 
@@ -152,7 +153,7 @@ func (p *pruner) decideSurplus() {
 		p.pruneFailed(errors.Join(l.failed...))
 	}
 	if l.more {
-		p.result.requeue(confirmAfter)
+		p.requeue(confirmAfter)
 	}
 	held := p.held || len(p.surplus) > 0 || slices.ContainsFunc(p.releases, (*plannedRelease).pending)
 	if !held {

@@ -48,9 +48,9 @@ func (p *pruner) decideMember(m memberObject) *surplusMember {
 	if m.deleting || p.deletedAlready(m.id, m.uid) {
 		return s
 	}
-	memory := p.memory.child(m.id)
-	memory.gvk = m.gvk
-	if t := memory.trouble; t.stands(0, m.uid, 0, p.now) {
+	known := p.memory.child(m.id)
+	known.gvk = m.gvk
+	if t := known.trouble; t.stands(0, m.uid, 0, p.now) {
 		s.result.Reason, s.result.Outcome, s.result.Err = ReasonBackoff, Failed, fmt.Errorf("prune: %w", t.err)
 		s.result.RequeueAfter = t.until.Sub(p.now)
 		return s
@@ -65,7 +65,7 @@ func (p *pruner) pruneAll() (remaining bool) {
 	for _, m := range p.surplus {
 		remaining = true
 		if m.result.Reason == ReasonTerminating {
-			p.result.requeue(confirmAfter)
+			p.requeue(confirmAfter)
 			continue
 		}
 		if c := p.replacedBy(m.memberObject); c != nil {
@@ -76,7 +76,7 @@ func (p *pruner) pruneAll() (remaining bool) {
 		if m.result.Verb == VerbPrune && !p.pruneOne(m) {
 			continue
 		}
-		p.result.requeue(m.result.RequeueAfter)
+		p.requeue(m.result.RequeueAfter)
 		if m.result.Err != nil {
 			failed.Objects = append(failed.Objects, m.id.String())
 			failed.Cause = errors.Unwrap(m.result.Err)
@@ -94,25 +94,25 @@ func (p *pruner) pruneAll() (remaining bool) {
 // it: not of one that was replaced under its name, which is for the next
 // listing.
 func (p *pruner) pruneOne(m *surplusMember) bool {
-	memory := p.memory.child(m.id)
+	known := p.memory.child(m.id)
 	err := p.engine.deleteExactly(p.ctx, m.gvk, m.id.Key, m.uid, "", "")
 	switch {
 	case apierrors.IsConflict(err):
 		delete(p.memory.children, m.id)
-		p.result.requeue(confirmAfter)
+		p.requeue(confirmAfter)
 		return false
 	case err == nil:
-		memory.trouble = nil
+		known.trouble = nil
 		p.noteDeleted(m.id, m.uid)
 		m.result.Outcome, m.result.RequeueAfter = Pruned, confirmAfter
 		return true
 	}
 	count := 0
-	if t := memory.trouble; t != nil && t.uid == m.uid && t.intent == 0 {
+	if t := known.trouble; t != nil && t.uid == m.uid && t.intent == 0 {
 		count = t.count
 	}
 	wait := backoff(count, p.engine.opts.ContestInterval)
-	memory.trouble = &trouble{err: err, uid: m.uid, count: count + 1, until: p.now.Add(wait)}
+	known.trouble = &trouble{err: err, uid: m.uid, count: count + 1, until: p.now.Add(wait)}
 	m.result.Outcome, m.result.Err, m.result.RequeueAfter = Failed, fmt.Errorf("prune: %w", err), wait
 	return true
 }

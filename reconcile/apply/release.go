@@ -167,7 +167,7 @@ func (p *pruner) release(r *plannedRelease) {
 		}
 		if r.result.Verb == VerbRelease && p.goesWithPart(found) {
 			r.kept, r.later = true, true
-			p.result.requeue(confirmAfter)
+			p.requeue(confirmAfter)
 			return
 		}
 		outcome, err = p.giveBack(r)

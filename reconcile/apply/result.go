@@ -117,8 +117,3 @@ func (e *ObjectError) Error() string {
 // Unwrap returns the error without the name.
 func (e *ObjectError) Unwrap() error { return e.Err }
 
-func (r *Result) requeue(after time.Duration) {
-	if after > 0 && (r.RequeueAfter == 0 || after < r.RequeueAfter) {
-		r.RequeueAfter = after
-	}
-}

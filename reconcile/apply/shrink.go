@@ -171,7 +171,7 @@ func (p *pruner) confirmedAbsent(l *look) bool {
 		if rest := p.engine.opts.LagDeadline - p.now.Sub(since); rest > 0 {
 			p.block(&PruneBlockedError{Reason: PruneUnknown, Cause: fmt.Errorf(
 				"%s is in the inventory and is not served; waiting %s in case it comes back", gk, p.engine.opts.LagDeadline)})
-			p.result.requeue(rest)
+			p.requeue(rest)
 			confirmed = false
 		}
 	}
