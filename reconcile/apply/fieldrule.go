@@ -101,7 +101,7 @@ func (c *planned) settle(path Path, set *managedfields.Set, live map[string]any)
 	}
 	if owned != nil {
 		want, _ := path.Lookup(c.content)
-		c.settled = append(c.settled, settledField{path, want})
+		c.settled = append(c.settled, settledField{path: path, want: want})
 	}
 	path.Remove(c.content)
 	return path.Without(set)

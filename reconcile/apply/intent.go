@@ -137,7 +137,7 @@ func (c *planned) parseRules() error {
 			return planError(fmt.Sprintf("child: field %s cannot be planned absent: want a label or an annotation that is not the "+
 				"engine's, or a field outside of metadata and status", path))
 		}
-		c.rules = append(c.rules, parsedRule{path, rule.Policy})
+		c.rules = append(c.rules, parsedRule{path: path, policy: rule.Policy})
 	}
 	return nil
 }
