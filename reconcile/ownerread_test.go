@@ -13,7 +13,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	ownerstatus "github.com/reconcilekit/reconcilekit/reconcile/status"
 )
 
@@ -40,7 +40,7 @@ func ownerIsShared[T reconcile.Owner](t *testing.T, newOwner func() T, reconcile
 	t.Helper()
 	reader := &sharing{}
 	pipeline, err := reconcile.New(reconcile.Config[T, fetched, observation]{
-		Name: "owners", Reconciler: reconciler, New: newOwner, Reader: reader, Applier: &apply.Engine{}, StatusWriter: &ownerstatus.Writer{},
+		Name: "owners", Reconciler: reconciler, New: newOwner, Reader: reader, Applier: &engine.Engine{}, StatusWriter: &ownerstatus.Writer{},
 	})
 	if err != nil {
 		t.Fatal(err)

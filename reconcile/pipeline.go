@@ -30,7 +30,7 @@ const (
 	maxBackoff = 1000 * time.Second
 )
 
-// Applier carries out what a pass has decided; [apply.Engine] is one.
+// Applier carries out what a pass has decided; an engine of package reconcile/apply/engine is one.
 type Applier interface {
 	// Apply brings the cluster to the set: deletes, applies, prunes. It keeps the metadata of owner (its finalizers and
 	// inventory, and resourceVersion with it) at what it has written.

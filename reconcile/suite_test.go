@@ -24,6 +24,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	ownerstatus "github.com/reconcilekit/reconcilekit/reconcile/status"
 )
@@ -157,7 +158,7 @@ func newWorld(spec widget.Spec, reconciler reconcile.Reconciler[*widget.Widget, 
 // restart replaces the pipeline and its engine with new ones, as a restart of the operator does.
 func (w *world) restart(reconciler reconcile.Reconciler[*widget.Widget, fetched, observation], former ...string) {
 	GinkgoHelper()
-	engine, err := apply.New(w.Client, w.Client, apply.Options{FieldManager: "widgets"})
+	engine, err := engine.New(w.Client, w.Client, apply.Options{FieldManager: "widgets"})
 	Expect(err).NotTo(HaveOccurred())
 	writer, err := ownerstatus.New(w.Client, w.Client, ownerstatus.Options{FieldManager: "widgets", FormerManagers: former})
 	Expect(err).NotTo(HaveOccurred())

@@ -8,6 +8,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health/inspect"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/status"
 	appsv1 "k8s.io/api/apps/v1"
@@ -52,7 +53,7 @@ func (silence) Event(runtime.Object, string, string, string) {}
 
 // newKitEngine is the pipeline with the apply engine, without the builder around them.
 func newKitEngine(env Environment) (ctrl.Reconciler, error) {
-	engine, err := apply.New(env.Client, env.Live, apply.Options{FieldManager: FieldManager})
+	engine, err := engine.New(env.Client, env.Live, apply.Options{FieldManager: FieldManager})
 	if err != nil {
 		return nil, err
 	}

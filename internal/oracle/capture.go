@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 )
 
 // intent is the body of an apply and whom it is sent for.
@@ -51,7 +52,7 @@ func (s *story) capture(c *child, live map[string]any) *intent {
 		live = estrange(live, s.managerOf(c))
 	}
 	capturing := &captureClient{Client: s.oracle.client, shown: live, child: c.key, gk: c.kind.gvk.GroupKind()}
-	engine, err := apply.New(capturing, capturing, s.options())
+	engine, err := engine.New(capturing, capturing, s.options())
 	if err != nil {
 		return nil
 	}

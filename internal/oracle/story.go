@@ -16,6 +16,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 )
 
 const (
@@ -39,7 +40,7 @@ type story struct {
 
 	owner    *widget.Widget
 	children []*child
-	engine   *apply.Engine
+	engine   *engine.Engine
 	// transform is what the cache does to objects; nil is nothing.
 	transform func(any) (any, error)
 	// strips reports whether the transform removes managedFields.
@@ -216,7 +217,7 @@ func (s *story) options() apply.Options {
 func (s *story) restart() error {
 	shown := newCache()
 	s.client = &engineClient{Client: s.oracle.client, cache: shown}
-	engine, err := apply.New(s.client, liveReader{s.client}, s.options())
+	engine, err := engine.New(s.client, liveReader{s.client}, s.options())
 	if err != nil {
 		return fmt.Errorf("oracle: %w", err)
 	}

@@ -26,3 +26,11 @@ const (
 // ApplySetID returns the id of the set of an owner, as KEP-3659 derives it from
 // the owner's name, namespace, kind and group.
 func ApplySetID(gk schema.GroupKind, key types.NamespacedName) string { return applyset.ID(gk, key) }
+
+// SharedAnnotation is on an object that several owners share, see [Shared] and
+// [Retained]. Each owner that has a part of the object owns the annotation
+// under its own field manager, so that it is there as long as there is a part,
+// and the API server counts them. Owners of [Retained] objects own it under the
+// field manager of the controller, which never gives it back. An annotation
+// that was copied with a manifest is nobody's part.
+const SharedAnnotation = DefaultDomain + "/shared"

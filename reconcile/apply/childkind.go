@@ -1,11 +1,7 @@
 package apply
 
 import (
-	"slices"
-
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
 // ChildKind is a kind of objects that the engine is told of before any plan
@@ -44,43 +40,3 @@ func DefaultGuardedKinds() []schema.GroupKind {
 		{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"},
 	}
 }
-
-// declaredKinds are the kinds of the options, nil if there are none: an engine
-// without them knows only what plans name.
-type declaredKinds map[schema.GroupKind]ChildKind
-
-func newDeclaredKinds(kinds []ChildKind) declaredKinds {
-	if kinds == nil {
-		return nil
-	}
-	out := declaredKinds{}
-	for _, k := range kinds {
-		gk := k.GVK.GroupKind()
-		if known, ok := out[gk]; !ok || k.Use < known.Use {
-			out[gk] = k
-		}
-	}
-	return out
-}
-
-// allows reports whether objects of the kind may be asked for.
-func (d declaredKinds) allows(gk schema.GroupKind) bool {
-	_, ok := d[gk]
-	return ok || d == nil
-}
-
-// of returns the kinds of one use, sorted.
-func (d declaredKinds) of(use KindUse) []ChildKind {
-	var out []ChildKind
-	for _, k := range d {
-		if k.Use == use {
-			out = append(out, k)
-		}
-	}
-	slices.SortFunc(out, func(a, b ChildKind) int { return applyset.CompareKinds(a.GVK.GroupKind(), b.GVK.GroupKind()) })
-	return out
-}
-
-// holdsData reports whether objects of the kind are never pruned without a
-// reason that the engine knows of.
-func (e *env) holdsData(gk schema.GroupKind) bool { return slices.Contains(e.opts.GuardedKinds, gk) }

@@ -81,8 +81,8 @@ const (
 	ReasonInventory Reason = "Inventory"
 )
 
-// Decision is what a pass does with one object, and why. [Engine.Apply]
-// carries decisions out, [Engine.Diff] returns them.
+// Decision is what a pass does with one object, and why. [engine.Engine.Apply]
+// carries decisions out, [engine.Engine.Diff] returns them.
 type Decision struct {
 	// GVK is the kind of the object.
 	GVK schema.GroupVersionKind
@@ -94,7 +94,7 @@ type Decision struct {
 	Verb Verb
 	// Reason is why.
 	Reason Reason
-	// Fields are the fields that an update changes, and for [Engine.Diff]
+	// Fields are the fields that an update changes, and for [engine.Engine.Diff]
 	// those that a create sets. Values of Secrets are masked.
 	Fields []FieldChange
 	// RequeueAfter is when to look again, for what the decision waits for.

@@ -2,13 +2,27 @@ package apply
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
+
+// DeletedByOthersError reports that an object was deleted by somebody else as
+// often as it was made. It is made again, less and less often.
+type DeletedByOthersError struct {
+	// Kind, Namespace and Name are those of the object.
+	Kind, Namespace, Name string
+	// Times is how often it was deleted.
+	Times int
+}
+
+// Error names the object.
+func (e *DeletedByOthersError) Error() string {
+	return fmt.Sprintf("%s was deleted %d times soon after it was made; it is made again, less and less often",
+		applyset.ObjectName(e.Kind, e.Namespace, e.Name), e.Times)
+}
 
 // OwnedByAnotherError reports that an object with the planned name exists and is
 // not this owner's. Nothing was changed.
@@ -27,18 +41,6 @@ func (e *OwnedByAnotherError) Error() string {
 	}
 	return fmt.Sprintf("%s is controlled by %s %s", what, e.Controller.Kind, e.Controller.Name)
 }
-
-// planError is a mistake in a plan: whoever wrote the program has to mend it.
-type planError string
-
-// Error reports what is wrong and what would be right.
-func (e planError) Error() string { return string(e) }
-
-// HealthCategory names it a mistake of the program, see package health.
-func (planError) HealthCategory() string { return "ProgramError" }
-
-// HealthReason is the reason of the condition.
-func (planError) HealthReason() string { return "InvalidPlan" }
 
 // ContestedField is a field that another manager owns with another value.
 type ContestedField struct {
@@ -112,39 +114,6 @@ const (
 	// kind is not served, or not declared, or the inventory is not readable.
 	PruneUnknown PruneBlockedReason = "Unknown"
 )
-
-// gravity orders the reasons.
-func (r PruneBlockedReason) gravity() int {
-	return slices.Index([]PruneBlockedReason{
-		PruneUnknown, PruneReplacing, PruneHoldsData, PruneTooMany, PruneFailed, PruneIncomplete,
-	}, r)
-}
-
-// and adds what was kept for another reason; either may be nil.
-func (e *PruneBlockedError) and(other *PruneBlockedError) *PruneBlockedError {
-	switch {
-	case e == nil:
-		return other
-	case other == nil:
-		return e
-	case other.Reason.gravity() > e.Reason.gravity():
-		e, other = other, e
-	}
-	e.Further = append(append(e.Further, other), other.Further...)
-	other.Further = nil
-	slices.SortStableFunc(e.Further, func(a, b *PruneBlockedError) int { return b.Reason.gravity() - a.Reason.gravity() })
-	return e
-}
-
-// copied is a copy that can be added to.
-func (e *PruneBlockedError) copied() *PruneBlockedError {
-	if e == nil {
-		return nil
-	}
-	out := *e
-	out.Further = slices.Clone(e.Further)
-	return &out
-}
 
 const maxNamedObjects = 5 // in a message; conditions are bounded
 

@@ -1,6 +1,8 @@
 package apply
 
-import "github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+import (
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+)
 
 // Path names a field: names separated by dots; a name with other characters
 // than letters, digits, dash and underscore in brackets and quotes; an item of

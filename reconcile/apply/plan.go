@@ -15,7 +15,7 @@ import (
 // type, so that author, engine, diff and recording speak of one plan.
 type Plan struct {
 	// Children are the objects to apply. The order given is kept within a
-	// kind; across kinds the engine orders them itself, see [Engine.Apply].
+	// kind; across kinds the engine orders them itself, see [engine.Engine.Apply].
 	Children []Child
 	// Owner is what is planned of the owner itself, nil for nothing. Fill it with
 	// [Plan.Metadata].

@@ -62,7 +62,7 @@ func (r ObjectResult) Wrote() bool {
 	return false
 }
 
-// Result is the outcome of one [Engine.Apply].
+// Result is the outcome of one [engine.Engine.Apply].
 type Result struct {
 	// Objects has one entry for each delete, child, and pruned object, and one
 	// for the owner if something is planned of it: first the deletes, then the
@@ -116,4 +116,3 @@ func (e *ObjectError) Error() string {
 
 // Unwrap returns the error without the name.
 func (e *ObjectError) Unwrap() error { return e.Err }
-

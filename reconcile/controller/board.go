@@ -15,6 +15,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
 // board holds the groups of one controller as their last pass left them, and wakes who reads them.
@@ -115,7 +116,7 @@ func (b *board) owner(key types.NamespacedName) *Group {
 		g.Status = found.DeepCopyObject().(*Group).Status //nolint:forcetypeassert // as above
 	}
 	g.Namespace, g.Name, g.Generation = key.Namespace, key.Name, 1
-	g.UID = types.UID("group:" + apply.GroupValue(b.name, key))
+	g.UID = types.UID("group:" + groupkey.Value(b.name, key))
 	return g
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
 // Group is the owner of children that several objects, its members, determine together: a key, which is its namespace
@@ -200,7 +201,7 @@ func (b *Builder[T, F, O]) groups() *board { return b.board }
 
 // groupsOfChild returns the keys of the groups of that name that the object is a child of, or that share it.
 func groupsOfChild(name string, object client.Object) (keys []types.NamespacedName) {
-	for _, value := range apply.GroupValues(object) {
+	for _, value := range groupkey.Values(object) {
 		rest, _ := strings.CutPrefix(value, name+"/")
 		var key types.NamespacedName
 		var ok bool

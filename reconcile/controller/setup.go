@@ -21,6 +21,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 	"github.com/reconcilekit/reconcilekit/reconcile/status"
 )
@@ -183,7 +184,7 @@ func (b *Builder[T, F, O]) pipeline(
 ) (*reconcile.Pipeline[T, F, O], error) {
 	live := mgr.GetAPIReader()
 	writes := &engineClient{Client: mgr.GetClient(), reads: reads, live: live, statuses: &reads.statuses}
-	engine, err := apply.New(writes, live, options.Apply)
+	engine, err := engine.New(writes, live, options.Apply)
 	if err != nil {
 		return nil, fmt.Errorf("controller %q: %w", b.name, err)
 	}

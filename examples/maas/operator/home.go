@@ -16,13 +16,14 @@ import (
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
 // Home keeps the namespace of subscriptions and the tenant in it in existence.
 // It is a runnable of the manager, and looks into the manager's cache.
 type Home struct {
-	engine   *apply.Engine
+	engine   *engine.Engine
 	reader   client.Reader
 	config   backend.Config
 	interval time.Duration
@@ -30,7 +31,7 @@ type Home struct {
 
 // NewHome returns the keeper, which looks at every interval.
 func NewHome(mgr manager.Manager, config backend.Config, interval time.Duration) (*Home, error) {
-	engine, err := apply.New(mgr.GetClient(), mgr.GetAPIReader(), apply.Options{FieldManager: backend.Manager})
+	engine, err := engine.New(mgr.GetClient(), mgr.GetAPIReader(), apply.Options{FieldManager: backend.Manager})
 	return &Home{engine: engine, reader: mgr.GetClient(), config: config, interval: interval}, err
 }
 

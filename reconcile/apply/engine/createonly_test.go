@@ -1,0 +1,199 @@
+package engine_test
+
+import (
+	"fmt"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
+)
+
+// immutables are objects whose spec cannot change, each of two plans that differ in the spec and in a label.
+func immutables() map[string]func(version string) client.Object {
+	labels := func(o client.Object, version string) client.Object {
+		o.SetLabels(map[string]string{"example.com/version": version})
+		o.SetAnnotations(map[string]string{"only-in-" + version: "x"})
+		return o
+	}
+	pod := func(version string) corev1.PodSpec {
+		return corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever,
+			Containers: []corev1.Container{{
+				Name: "main", Image: "image:" + version, Env: []corev1.EnvVar{{Name: "VERSION", Value: version}},
+				VolumeMounts: []corev1.VolumeMount{{Name: "scratch", MountPath: "/scratch"}},
+			}},
+			Tolerations: []corev1.Toleration{{Key: version, Operator: corev1.TolerationOpExists}},
+			Volumes:     []corev1.Volume{{Name: "scratch", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},
+		}
+	}
+	size := map[string]string{"1": "1Gi", "2": "2Gi", "3": "3Gi"}
+	return map[string]func(version string) client.Object{
+		"Pod": func(version string) client.Object {
+			return labels(&corev1.Pod{ObjectMeta: meta("once"), Spec: pod(version)}, version)
+		},
+		"Job": func(version string) client.Object {
+			return labels(&batchv1.Job{ObjectMeta: meta("once"), Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: pod(version)}}}, version)
+		},
+		"PersistentVolumeClaim": func(version string) client.Object {
+			return labels(&corev1.PersistentVolumeClaim{ObjectMeta: meta("once"), Spec: corev1.PersistentVolumeClaimSpec{
+				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+				Resources: corev1.VolumeResourceRequirements{
+					Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size[version])},
+				},
+			}}, version)
+		},
+	}
+}
+
+// withoutSpec is a transform of a cache that keeps no spec.
+func withoutSpec(managedFields bool) func(any) (any, error) {
+	return func(in any) (any, error) {
+		switch o := in.(type) {
+		case *corev1.Pod:
+			o.Spec = corev1.PodSpec{}
+		case *batchv1.Job:
+			o.Spec = batchv1.JobSpec{}
+		case *corev1.PersistentVolumeClaim:
+			o.Spec = corev1.PersistentVolumeClaimSpec{}
+		}
+		if o, ok := in.(client.Object); ok && !managedFields {
+			o.SetManagedFields(nil)
+		}
+		return in, nil
+	}
+}
+
+var _ = Describe("What is sent only to create", func() {
+	caches := map[string]func(any) (any, error){
+		"whole": nil, "shortened": apply.ShortenManagedFields(manager),
+		"without spec": withoutSpec(true), "without spec and managedFields": withoutSpec(false),
+	}
+	for kind, object := range immutables() {
+		for cached, transform := range caches {
+			It(fmt.Sprintf("stays as it was made while the metadata follows: %s in a cache %s", kind, cached), func() {
+				w := newWorld(func(w *world) { w.transform = transform })
+				plan := func(version string) func() apply.Plan {
+					return one(func() client.Object { return object(version) }, apply.CreateOnly("spec"))
+				}
+				stored := func() client.Object {
+					GinkgoHelper()
+					o := object("1")
+					Expect(w.admin.Get(w.ctx, types.NamespacedName{Namespace: w.namespace, Name: "once"}, o)).To(Succeed())
+					return o
+				}
+				w.converge(plan("1"))
+				made := stored()
+				w.quiet(3, plan("1"))
+				for _, version := range []string{"2", "3"} {
+					w.converge(plan(version))
+					w.quiet(3, plan(version))
+					o := stored()
+					Expect(o.GetUID()).To(Equal(made.GetUID()))
+					Expect(o.GetLabels()).To(HaveKeyWithValue("example.com/version", version))
+					Expect(o.GetAnnotations()).To(HaveKey("only-in-" + version))
+					Expect(o.GetAnnotations()).NotTo(HaveKey("only-in-1"))
+					Expect(specOf(o)).To(Equal(specOf(made)))
+				}
+				By("another process")
+				w.restart()
+				w.converge(plan("3"))
+				_, sent := w.pass(plan("3")())
+				Expect(sent).To(BeEmpty())
+				w.converge(plan("2"))
+				Expect(specOf(stored())).To(Equal(specOf(made)))
+			})
+		}
+	}
+
+	for situation, enter := range situations() {
+		for _, leader := range []string{"the engine that made it", "a new leader"} {
+			It("keeps a credential that is drawn anew in each pass: "+situation+", "+leader, func() {
+				w := newWorld()
+				plan := func(password, label string) func() apply.Plan {
+					return one(func() client.Object {
+						s := &corev1.Secret{ObjectMeta: meta("credentials"), Data: map[string][]byte{"password": []byte(password)}}
+						s.Labels = map[string]string{"label": label}
+						return s
+					}, apply.CreateOnly(`data["password"]`))
+				}
+				stored := func() *corev1.Secret {
+					GinkgoHelper()
+					s := &corev1.Secret{}
+					Expect(w.admin.Get(w.ctx, types.NamespacedName{Namespace: w.namespace, Name: "credentials"}, s)).To(Succeed())
+					return s
+				}
+				v := w.through("Secret")
+				result, _ := w.pass(plan("first", "1")())
+				Expect(result.Err()).NotTo(HaveOccurred())
+				if leader == "a new leader" {
+					v = w.through("Secret")
+				}
+				enter(w, v, stored())
+				for i := range 5 {
+					result, _ := w.pass(plan(fmt.Sprintf("drawn-%d", i), fmt.Sprint(i))())
+					Expect(result.Err()).NotTo(HaveOccurred())
+					Expect(stored().Data).To(Equal(map[string][]byte{"password": []byte("first")}))
+					Expect(stored().Labels).To(HaveKeyWithValue("label", fmt.Sprint(i)))
+					w.clock.Step(7 * time.Second)
+				}
+				By("it is taken away")
+				w.through("Secret")
+				w.edit(stored(), types.JSONPatchType, `[{"op":"remove","path":"/data/password"}]`, "user")
+				w.converge(plan("new", "x"))
+				Expect(stored().Data).To(Equal(map[string][]byte{"password": []byte("new")}))
+			})
+		}
+	}
+
+	It("is what the API server had first when two leaders make it at once", func() {
+		w := newWorld()
+		plan := func(password string) apply.Plan {
+			return one(func() client.Object {
+				return &corev1.Secret{ObjectMeta: meta("credentials"), Data: map[string][]byte{"password": []byte(password)}}
+			}, apply.CreateOnly(`data["password"]`))()
+		}
+		other, err := engine.New(w.admin, w.admin, w.options)
+		Expect(err).NotTo(HaveOccurred())
+		w.meanwhile(func() {
+			Expect(other.Apply(w.ctx, w.stored(), plan("other")).Err()).NotTo(HaveOccurred())
+		})
+		result, _ := w.pass(plan("late"))
+		Expect(result.Err()).NotTo(HaveOccurred())
+		s := &corev1.Secret{}
+		Expect(w.admin.Get(w.ctx, types.NamespacedName{Namespace: w.namespace, Name: "credentials"}, s)).To(Succeed())
+		Expect(s.Data).To(Equal(map[string][]byte{"password": []byte("other")}))
+	})
+
+	It("is not repeated over what somebody has expanded or adopted", func() {
+		w := newWorld()
+		mine := configMap("once", "theirs")
+		mine.Namespace = w.namespace
+		Expect(w.admin.Create(w.ctx, mine)).To(Succeed())
+		w.syncedObject(mine)
+		plan := one(func() client.Object { return configMap("once", "ours") }, apply.CreateOnly("data"), apply.AdoptUncontrolled)
+		w.converge(plan)
+		Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(mine), mine)).To(Succeed())
+		Expect(mine.Data).To(Equal(map[string]string{"value": "theirs"}))
+		Expect(mine.OwnerReferences).To(HaveLen(1))
+	})
+})
+
+func specOf(o client.Object) any {
+	switch o := o.(type) {
+	case *corev1.Pod:
+		return o.Spec
+	case *batchv1.Job:
+		return o.Spec
+	case *corev1.PersistentVolumeClaim:
+		return o.Spec
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+package engine_test
+
+import (
+	"errors"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+var _ = Describe("Deletes and recreates", func() {
+	It("deletes what the plan does not want, once", func() {
+		w := newWorld()
+		w.converge(one(cm("1")))
+		gone := func() apply.Plan {
+			var s apply.Plan
+			s.Delete(configMap("cm", ""))
+			return s
+		}
+		result, sent := w.pass(gone())
+		Expect(result.Err()).NotTo(HaveOccurred())
+		Expect(result.Objects[0].Outcome).To(Equal(apply.Deleted))
+		Expect(sent).To(HaveLen(2), "a live listing, for the kind is not planned any more, and the delete: %v", sent)
+		_, sent = w.pass(gone())
+		Expect(sent).To(HaveLen(2), "a live listing that confirms it, and the inventory: %v", sent)
+		w.converge(gone)
+	})
+
+	It("deletes only the version that was read where the plan says so", func() {
+		w := newWorld()
+		w.converge(one(cm("1")))
+		read := configMap("cm", "")
+		Expect(w.client.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "cm"}, read)).To(Succeed())
+		w.edit(configMap("cm", ""), types.MergePatchType, `{"data":{"more":"1"}}`, "x")
+		var s apply.Plan
+		s.Apply(configMap("rest", "1"))
+		s.Delete(read, apply.MatchResourceVersion())
+		s.PruneBlocked = errors.New("not now")
+		result, _ := w.pass(s)
+		Expect(apierrors.IsConflict(result.Err())).To(BeTrue())
+		Expect(w.names()).To(ContainElement("cm"))
+	})
+
+	It("does not delete the object that has replaced the planned one", func() {
+		w := newWorld()
+		old := configMap("cm", "")
+		old.Namespace, old.UID = w.namespace, "gone"
+		w.converge(one(cm("1")))
+		var s apply.Plan
+		s.Delete(old)
+		s.PruneBlocked = errors.New("not now")
+		result, sent := w.pass(s)
+		Expect(result.Err()).NotTo(HaveOccurred())
+		Expect(sent).To(BeEmpty())
+	})
+
+	It("does not delete an object without the labels that the plan asks for", func() {
+		w := newWorld()
+		labelled := configMap("ours", "")
+		labelled.Namespace, labelled.Labels = w.namespace, map[string]string{"by": "us", "more": "1"}
+		Expect(w.client.Create(w.ctx, labelled)).To(Succeed())
+		foreign := configMap("theirs", "")
+		foreign.Namespace, foreign.Labels = w.namespace, map[string]string{"by": "them"}
+		Expect(w.client.Create(w.ctx, foreign)).To(Succeed())
+		plan := func() apply.Plan {
+			var s apply.Plan
+			for _, name := range []string{"ours", "theirs"} {
+				s.Delete(configMap(name, ""), apply.MatchLabels{"by": "us"})
+			}
+			return s
+		}
+		w.converge(plan)
+		Expect(w.client.Get(w.ctx, client.ObjectKeyFromObject(foreign), foreign)).To(Succeed())
+		Expect(apierrors.IsNotFound(w.client.Get(w.ctx, client.ObjectKeyFromObject(labelled), labelled))).To(BeTrue())
+	})
+
+	immutable := func(class string) func() client.Object {
+		return func() client.Object {
+			return &corev1.Secret{ObjectMeta: meta("typed"), Type: corev1.SecretType(class)}
+		}
+	}
+
+	It("reports an immutable field without the right to recreate, and does not hammer", func() {
+		w := newWorld()
+		w.converge(one(immutable("a")))
+		result, sent := w.pass(one(immutable("b"))())
+		Expect(apierrors.IsInvalid(result.Err())).To(BeTrue())
+		Expect(sent).To(HaveLen(1))
+		result, sent = w.pass(one(immutable("b"))())
+		Expect(apierrors.IsInvalid(result.Err())).To(BeTrue())
+		Expect(sent).To(BeEmpty())
+		Expect(result.RequeueAfter).NotTo(BeZero())
+	})
+
+	It("recreates in two passes where the plan allows it", func() {
+		w := newWorld()
+		w.converge(one(immutable("a")))
+		plan := one(immutable("b"), apply.Recreate())
+		result, sent := w.pass(plan())
+		Expect(result.Err()).NotTo(HaveOccurred())
+		Expect(result.Objects[0].Outcome).To(Equal(apply.Deleted))
+		Expect(sent).To(HaveLen(3), "the refused change, the question whether a new object would be accepted, the delete")
+		w.converge(plan)
+		stored := &corev1.Secret{}
+		Expect(w.admin.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "typed"}, stored)).To(Succeed())
+		Expect(string(stored.Type)).To(Equal("b"))
+	})
+
+	It("creates once and leaves alone", func() {
+		w := newWorld()
+		once := func(value string) func() apply.Plan {
+			return func() apply.Plan {
+				var s apply.Plan
+				s.ApplyOnce(configMap("once", value))
+				return s
+			}
+		}
+		w.converge(once("1"))
+		w.quiet(2, once("2"))
+		w.restart()
+		w.quiet(2, once("3"))
+		stored := configMap("once", "")
+		stored.Namespace = w.namespace
+		Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(stored), stored)).To(Succeed())
+		Expect(stored.Data["value"]).To(Equal("1"))
+		w.pass(apply.Plan{})
+		Expect(w.names()).To(BeEmpty())
+	})
+})

@@ -1,0 +1,131 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
+)
+
+// Engine applies plans. Create it with [New]; it is safe for concurrent use,
+// and passes for one owner wait for each other.
+type Engine struct {
+	env    *env
+	memory *memory
+}
+
+// env is what all passes of an engine share. Nothing of it is about a single
+// owner.
+type env struct {
+	client    client.Client
+	live      client.Reader
+	opts      apply.Options
+	kinds     *kinds
+	encoder   *content.Encoder
+	hasher    *hasher
+	leftovers leftoverScan
+	stripped  sync.Map  // *kind to nothing: the cache strips managedFields
+	orphaned  sync.Map  // types.UID to nothing: owners whose children are to stay
+	scratch   sync.Pool // of *[]planned, zeroed
+	declared  declaredKinds
+	// standardKeys and ownKeys name the two places for an inventory.
+	standardKeys, ownKeys applyset.Keys
+	// cached are the options of reads that only look at the result and that
+	// handle a lagging cache themselves.
+	cached     []client.GetOption
+	cachedList []client.ListOption
+}
+
+// New returns an engine. Reads of c come from a cache, its writes go to the API
+// server; live reads always come from the API server, like those of a
+// manager's GetAPIReader. The error names the option that is wrong.
+func New(c client.Client, live client.Reader, o apply.Options) (*Engine, error) {
+	if c == nil || live == nil {
+		return nil, errors.New("apply engine: want a client and a live reader")
+	}
+	o, err := withDefaults(o)
+	if err != nil {
+		return nil, fmt.Errorf("apply engine: %w", err)
+	}
+	encoder := content.NewEncoder()
+	return &Engine{memory: newMemory(), env: &env{
+		client: c, live: live, opts: o, declared: newDeclaredKinds(o.Kinds),
+		kinds: &kinds{client: c}, encoder: encoder, hasher: newHasher(encoder),
+		standardKeys: applyset.StandardKeys(o.Domain), ownKeys: applyset.KeysOf(o.Domain, o.FieldManager),
+		cached:     []client.GetOption{client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency},
+		cachedList: []client.ListOption{client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency},
+	}}, nil
+}
+
+// Apply makes the children of owner as the plan says. It first decides what to
+// do with each object, which only reads and is what [Engine.Diff] returns, and
+// carries that out in this order:
+//
+//  1. what must not exist is deleted, in the reverse order of kinds;
+//  2. the inventory in the owner's metadata grows by new kinds and namespaces,
+//     with the finalizer if one is needed;
+//  3. children that are not right already are applied, kind by kind;
+//  4. what was applied before and is no longer planned is pruned, and
+//     contributions are given back;
+//  5. the inventory shrinks by what is confirmed to be gone.
+//
+// The metadata of owner is updated in place when step 2 or 5 writes it. Nothing
+// is sent when nothing has to change. One failing child does not stop others,
+// except those inside a namespace or of a kind that failed.
+func (e *Engine) Apply(ctx context.Context, owner client.Object, plan apply.Plan) apply.Result {
+	p, err := e.env.begin(ctx, owner, &plan, e.memory.owner(owner))
+	if err != nil {
+		return apply.Result{OwnerErr: err}
+	}
+	defer p.end()
+	pr := &pruner{pass: p}
+	p.decideAll(pr)
+	p.carryOut(pr)
+	return p.result
+}
+
+// Diff returns what [Engine.Apply] would do now. Nothing is changed, and
+// nothing is remembered. The error is that of an owner or a plan that is not
+// valid.
+func (e *Engine) Diff(ctx context.Context, owner client.Object, plan apply.Plan, opts ...DiffOption) (apply.Decisions, error) {
+	var o DiffOptions
+	for _, opt := range opts {
+		opt.ApplyToDiff(&o)
+	}
+	p, err := e.env.begin(ctx, owner, &plan, e.memory.copyOf(owner))
+	if err != nil {
+		return apply.Decisions{}, fmt.Errorf("diff: %w", err)
+	}
+	defer p.end()
+	p.dry = true
+	pr := &pruner{pass: p}
+	p.decideAll(pr)
+	if p.result.OwnerErr != nil {
+		return apply.Decisions{}, fmt.Errorf("diff: %w", p.result.OwnerErr)
+	}
+	return p.decisions(pr, o), nil
+}
+
+// Forget releases what is remembered for an owner that is gone.
+func (e *Engine) Forget(owner types.UID) {
+	e.memory.forget(owner)
+	e.env.orphaned.Delete(owner)
+}
+
+// Announce tells the engine that an object has come into its cache (before is
+// nil) or has changed there. It must be called for every object with
+// [apply.PartOfLabel] before the events that lead to a pass for its owner, and only
+// matters with [apply.Options.Announced]. It is cheap.
+func (e *Engine) Announce(before, after client.Object) { e.env.announce(before, after) }
+
+// AnnounceOwner tells the engine that an owner has changed in its cache. It
+// only matters for an owner whose deletion leaves its children, which does not
+// show for long. It is cheap.
+func (e *Engine) AnnounceOwner(owner client.Object) { e.env.announceOwner(owner) }

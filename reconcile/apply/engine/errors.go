@@ -1,0 +1,52 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+// planError is a mistake in a plan: whoever wrote the program has to mend it.
+type planError string
+
+// Error reports what is wrong and what would be right.
+func (e planError) Error() string { return string(e) }
+
+// HealthCategory names it a mistake of the program, see package health.
+func (planError) HealthCategory() string { return "ProgramError" }
+
+// HealthReason is the reason of the condition.
+func (planError) HealthReason() string { return "InvalidPlan" }
+
+// gravity orders the reasons.
+func gravity(r apply.PruneBlockedReason) int {
+	return slices.Index([]apply.PruneBlockedReason{
+		apply.PruneUnknown, apply.PruneReplacing, apply.PruneHoldsData, apply.PruneTooMany, apply.PruneFailed, apply.PruneIncomplete,
+	}, r)
+}
+
+// and adds what was kept for another reason; either may be nil.
+func and(e *apply.PruneBlockedError, other *apply.PruneBlockedError) *apply.PruneBlockedError {
+	switch {
+	case e == nil:
+		return other
+	case other == nil:
+		return e
+	case gravity(other.Reason) > gravity(e.Reason):
+		e, other = other, e
+	}
+	e.Further = append(append(e.Further, other), other.Further...)
+	other.Further = nil
+	slices.SortStableFunc(e.Further, func(a, b *apply.PruneBlockedError) int { return gravity(b.Reason) - gravity(a.Reason) })
+	return e
+}
+
+// copied is a copy that can be added to.
+func copied(e *apply.PruneBlockedError) *apply.PruneBlockedError {
+	if e == nil {
+		return nil
+	}
+	out := *e
+	out.Further = slices.Clone(e.Further)
+	return &out
+}

@@ -1,0 +1,133 @@
+package engine
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+)
+
+// follow makes of the content what the rules for single fields say about this
+// live object, in which our manager owns the set. It returns the part of the
+// set that is left to be compared.
+func (c *planned) follow(set *managedfields.Set, live map[string]any) *managedfields.Set {
+	for i := range c.rules {
+		switch rule := &c.rules[i]; rule.policy {
+		case apply.SeedField:
+			c.yield(rule.path, set, live)
+		case apply.CreateOnlyField:
+			set = c.settle(rule.path, set, live)
+		case apply.OwnField, apply.ForceField, apply.IgnoreField, apply.AbsentField:
+		}
+	}
+	return set
+}
+
+// yield leaves out of the content what the object has at the path and what is
+// not ours, or not any more.
+func (c *planned) yield(path apply.Path, set *managedfields.Set, live map[string]any) {
+	want, planned := path.Lookup(c.content)
+	have, exists := path.Lookup(live)
+	if !planned || !exists {
+		return
+	}
+	path.Put(c.content, c.yielded(path, path.Below(set), want, have))
+}
+
+// yielded is what of a wanted value remains; nil is nothing.
+func (c *planned) yielded(path apply.Path, set *managedfields.Set, want, have any) any {
+	wantMap, isMap := want.(map[string]any)
+	haveMap, liveMap := have.(map[string]any)
+	if set != nil && (set.Leaf() || !isMap || !liveMap) {
+		return want
+	}
+	if !isMap || !liveMap {
+		if c.abandoned(path) {
+			return want
+		}
+		return nil
+	}
+	out := make(map[string]any, len(wantMap))
+	for name, value := range wantMap {
+		below := path.Child(name)
+		if current, exists := haveMap[name]; exists {
+			var owned *managedfields.Set
+			if set != nil {
+				owned = set.Field(name)
+			}
+			value = c.yielded(below, owned, value, current)
+		}
+		if value != nil {
+			out[name] = value
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+// abandoned reports whether a field that exists is nobody's: the manager that
+// took it from us has given it up, and the value is what the server made of
+// that. It cannot be known of an object on which we own nothing, as its
+// managedFields may have been wiped.
+func (c *planned) abandoned(path apply.Path) bool {
+	entries := c.live.GetManagedFields()
+	if managedfields.Entry(entries, c.manager) == nil {
+		return false
+	}
+	for i := range entries {
+		e := &entries[i]
+		if e.Subresource == "status" || (e.Manager == c.manager && e.Operation == metav1.ManagedFieldsOperationApply) {
+			continue
+		}
+		if e.FieldsV1 == nil {
+			return false // shortened: it may be this one's
+		}
+		set, err := managedfields.Parse(e.FieldsV1.GetRawBytes())
+		if err != nil || path.Owns(set) {
+			return false
+		}
+	}
+	return true
+}
+
+// settle takes a field that is sent once out of the content and out of what is
+// compared, if the object has it. An apply without it would remove what is
+// ours in it, so that [planned.repeat] has to put that back.
+func (c *planned) settle(path apply.Path, set *managedfields.Set, live map[string]any) *managedfields.Set {
+	owned := path.Below(set)
+	if _, exists := path.Lookup(live); owned == nil && !exists {
+		return set
+	}
+	if owned != nil {
+		want, _ := path.Lookup(c.content)
+		c.settled = append(c.settled, settledField{path: path, want: want})
+	}
+	path.Remove(c.content)
+	return path.Without(set)
+}
+
+// settledField is a field that is sent once and that the object has.
+type settledField struct {
+	path apply.Path
+	want any
+}
+
+// repeat puts what is ours of the fields that are sent once back into the
+// content, as it is on the server. It reports false if the live object does
+// not show something that we own.
+func (c *planned) repeat(set *managedfields.Set, live map[string]any) bool {
+	for _, field := range c.settled {
+		have, exists := field.path.Lookup(live)
+		if !exists {
+			return false
+		}
+		value, ok := managedfields.OwnedPart(field.path.Below(set), field.want, have)
+		if !ok {
+			return false
+		}
+		field.path.Insert(c.content, value)
+	}
+	return true
+}

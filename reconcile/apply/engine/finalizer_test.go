@@ -1,0 +1,106 @@
+package engine_test
+
+import (
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/internal/widget"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+var _ = Describe("The finalizer", func() {
+	It("covers cluster-scoped children and other namespaces", func() {
+		w := newWorld()
+		other := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "apply-other-"}}
+		Expect(w.admin.Create(w.ctx, other)).To(Succeed())
+		role := func() client.Object {
+			return &rbacv1.ClusterRole{ObjectMeta: meta("role-" + w.namespace)}
+		}
+		far := func() client.Object {
+			o := configMap("far", "1")
+			o.Namespace = other.Name
+			return o
+		}
+		plan := planOf(func() []client.Object { return []client.Object{role(), far(), configMap("near", "1")} })
+		w.converge(plan)
+		o := w.stored()
+		Expect(o.Finalizers).To(ConsistOf("reconcilekit.dev/" + manager))
+		Expect(o.Annotations).To(HaveKeyWithValue(apply.NamespacesAnnotation, other.Name))
+		stored := &corev1.ConfigMap{}
+		Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(far()), stored)).To(Succeed())
+		Expect(stored.OwnerReferences).To(BeEmpty())
+		w.restart()
+		w.quiet(2, plan)
+
+		By("the finalizer goes with the last of them")
+		near := planOf(func() []client.Object { return []client.Object{configMap("near", "1")} })
+		w.converge(near)
+		Expect(w.stored().Finalizers).To(BeEmpty())
+		Expect(w.stored().Annotations).NotTo(HaveKey(apply.NamespacesAnnotation))
+		Expect(apierrors.IsNotFound(w.admin.Get(w.ctx, client.ObjectKeyFromObject(far()), stored))).To(BeTrue())
+
+		By("deletion of the owner removes what garbage collection does not reach")
+		w.converge(plan)
+		w.restart()
+		Expect(w.admin.Delete(w.ctx, w.stored())).To(Succeed())
+		result, sent := w.pass(apply.Plan{})
+		Expect(result.Err()).NotTo(HaveOccurred())
+		Expect(result.Finalized).To(BeTrue(), strings.Join(sent, "\n"))
+		Expect(apierrors.IsNotFound(w.admin.Get(w.ctx, client.ObjectKeyFromObject(far()), stored))).To(BeTrue())
+		Expect(apierrors.IsNotFound(w.admin.Get(w.ctx, client.ObjectKeyFromObject(role()), &rbacv1.ClusterRole{}))).To(BeTrue())
+		Expect(apierrors.IsNotFound(w.admin.Get(w.ctx, client.ObjectKeyFromObject(w.owner), &widget.Widget{}))).To(BeTrue())
+	})
+
+	It("waits for children that have finalizers themselves", func() {
+		w := newWorld()
+		plan := planOf(func() []client.Object {
+			return []client.Object{&rbacv1.ClusterRole{ObjectMeta: meta("slow-" + w.namespace)}}
+		})
+		w.converge(plan)
+		role := &rbacv1.ClusterRole{ObjectMeta: meta("slow-" + w.namespace)}
+		Expect(w.admin.Patch(w.ctx, role, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":["test/hold"]}}`)))).To(Succeed())
+		Expect(w.admin.Delete(w.ctx, w.stored())).To(Succeed())
+		result, _ := w.pass(apply.Plan{})
+		Expect(result.Finalized).To(BeFalse())
+		Expect(result.RequeueAfter).NotTo(BeZero())
+		Expect(w.admin.Patch(w.ctx, role, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))).To(Succeed())
+		result, _ = w.pass(apply.Plan{})
+		Expect(result.Finalized).To(BeTrue())
+	})
+
+	DescribeTable("goes when the caller lets go of an owner without children", func(between func(*world)) {
+		w := newWorld()
+		w.converge(func() apply.Plan { return apply.Plan{Hold: true} })
+		Expect(w.stored().Finalizers).To(HaveLen(1))
+		between(w)
+		w.converge(func() apply.Plan { return apply.Plan{} })
+		Expect(w.stored().Finalizers).To(BeEmpty())
+	},
+		Entry("in the same process", func(*world) {}),
+		Entry("after a restart", (*world).restart),
+		Entry("after a restart that held it once more", func(w *world) {
+			w.restart()
+			w.quiet(2, func() apply.Plan { return apply.Plan{Hold: true} })
+		}),
+	)
+
+	It("stays while the caller holds the owner", func() {
+		w := newWorld()
+		hold := func() apply.Plan { return apply.Plan{Hold: true} }
+		w.converge(hold)
+		Expect(w.stored().Finalizers).To(HaveLen(1))
+		Expect(w.admin.Delete(w.ctx, w.stored())).To(Succeed())
+		result, _ := w.pass(apply.Plan{Hold: true})
+		Expect(result.Finalized).To(BeFalse())
+		result, _ = w.pass(apply.Plan{})
+		Expect(result.Finalized).To(BeTrue())
+	})
+})

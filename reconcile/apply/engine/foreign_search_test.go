@@ -1,0 +1,183 @@
+package engine_test
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/internal/widget"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+// neighbours are all that an engine may meet: a replica of itself, which runs
+// while it is killed, another controller of the same owner, the owner of the
+// owner under the same field manager, and objects of users.
+type neighbours struct {
+	*world
+
+	replica, other *world
+	parent         *widget.Widget
+	foreign        []client.Object
+	target         *corev1.ConfigMap
+	theirs         map[string]types.UID // children of the other controller
+}
+
+func newNeighbours() *neighbours {
+	GinkgoHelper()
+	n := &neighbours{world: newWorld()}
+	n.parent = n.newOwner("parent")
+	n.replica, n.other = n.another(manager), n.another("another")
+	gk := widget.GroupVersion.WithKind("Widget").GroupKind()
+	label := map[string]string{apply.PartOfLabel: apply.ApplySetID(gk, client.ObjectKeyFromObject(n.owner))}
+	reference := []metav1.OwnerReference{*metav1.NewControllerRef(n.stored(), widget.GroupVersion.WithKind("Widget"))}
+	named := func(name string, change func(o *corev1.ConfigMap)) {
+		o := configMap(name, "theirs")
+		change(o)
+		n.foreign = append(n.foreign, n.world.theirs(o))
+	}
+	named("planned", func(*corev1.ConfigMap) {})
+	named("labelled", func(o *corev1.ConfigMap) { o.Labels = label })
+	named("copied", func(o *corev1.ConfigMap) { o.Labels, o.OwnerReferences = label, reference })
+	n.target = n.world.theirs(configMap("target", "theirs")).(*corev1.ConfigMap)
+	n.other.converge(n.others())
+	for _, o := range n.others()().Children {
+		stored := o.Object
+		Expect(n.admin.Get(n.ctx, client.ObjectKey{Namespace: n.namespace, Name: stored.GetName()}, stored)).To(Succeed())
+		if n.theirs == nil {
+			n.theirs = map[string]types.UID{}
+		}
+		n.theirs[stored.GetName()] = stored.GetUID()
+	}
+	n.runParent()
+	return n
+}
+
+func (n *neighbours) others() func() apply.Plan {
+	return func() apply.Plan {
+		var p apply.Plan
+		p.Apply(configMap("others", "1"))
+		p.ApplyOnce(configMap("others-once", "1"))
+		return p
+	}
+}
+
+// runParent is a pass of the owner's owner, in the process of the replica.
+func (n *neighbours) runParent() {
+	GinkgoHelper()
+	current := &widget.Widget{}
+	Expect(n.admin.Get(n.ctx, client.ObjectKeyFromObject(n.parent), current)).To(Succeed())
+	var p apply.Plan
+	p.Apply(&widget.Widget{ObjectMeta: meta("owner")}, apply.AdoptUncontrolled)
+	n.replica.engine.Apply(n.ctx, current, p)
+}
+
+// plans are what the engine that is killed, and its replica, have to do.
+func (n *neighbours) plans() []func() apply.Plan {
+	return []func() apply.Plan{
+		func() apply.Plan {
+			var p apply.Plan
+			p.Apply(configMap("a", "1"))
+			p.Apply(configMap("planned", "ours"))
+			p.ApplyOnce(configMap("once", "1"))
+			p.Apply(&corev1.Secret{ObjectMeta: meta("c")})
+			p.Contribute(&corev1.ConfigMap{ObjectMeta: meta("target"), Data: map[string]string{"ours": "1"}})
+			return p
+		},
+		func() apply.Plan {
+			var p apply.Plan
+			p.Apply(configMap("a", "2"))
+			p.Apply(&corev1.Service{ObjectMeta: meta("e"), Spec: servicePort()})
+			return p
+		},
+	}
+}
+
+// run lets all of them work until the first request number n of the engine,
+// after which it is killed and starts anew.
+func (n *neighbours) run(kill int, commit bool) (killed bool) {
+	GinkgoHelper()
+	var crashed atomic.Bool
+	n.requests.fail = crashAfter(int64(kill), commit, &crashed)
+	for _, plan := range n.plans() {
+		n.touchSpec()
+		for range 3 {
+			n.passWithStatus(plan())
+			n.replica.passWithStatus(plan())
+			n.runParent()
+			if crashed.Load() && !killed {
+				killed = true
+				n.restart()
+			}
+		}
+		n.settleAll(plan)
+	}
+	n.other.quiet(1, n.others())
+	return killed
+}
+
+// settleAll runs both engines until neither sends anything any more, but what
+// a planned object of a user costs.
+func (n *neighbours) settleAll(plan func() apply.Plan) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		for _, w := range []*world{n.world, n.replica} {
+			w.requests.take()
+			result := w.passWithStatus(plan())
+			for _, o := range result.Objects {
+				if o.Key.Name != "planned" {
+					g.Expect(o.Err).NotTo(HaveOccurred())
+				}
+			}
+			g.Expect(result.PruneBlocked).ToNot(HaveOccurred())
+			g.Expect(writes(w.requests.take())).To(BeEmpty())
+		}
+		n.runParent()
+	}).Should(Succeed())
+}
+
+// check expects that nothing foreign was touched and nothing was lost.
+func (n *neighbours) check() {
+	GinkgoHelper()
+	for _, o := range n.foreign {
+		n.untouched(o)
+	}
+	for name, uid := range n.theirs {
+		o := configMap(name, "")
+		Expect(n.admin.Get(n.ctx, client.ObjectKey{Namespace: n.namespace, Name: name}, o)).To(Succeed())
+		Expect(o.UID).To(Equal(uid))
+	}
+	target := &corev1.ConfigMap{}
+	Expect(n.admin.Get(n.ctx, client.ObjectKeyFromObject(n.target), target)).To(Succeed())
+	Expect(target.Data).To(Equal(map[string]string{"value": "theirs"}))
+	Expect(n.members(client.HasLabels{apply.PartOfLabel})).To(ConsistOf(
+		"ConfigMap a", "ConfigMap copied", "ConfigMap labelled", "ConfigMap others", "ConfigMap others-once", "Service e"))
+	Expect(n.stored().Annotations).To(HaveKeyWithValue(apply.GroupKindsAnnotation, "ConfigMap"))
+}
+
+var _ = Describe("An engine that is killed while others run", func() {
+	for _, commit := range []bool{false, true} {
+		It(fmt.Sprintf("touches nothing foreign and loses nothing, at any request (last request carried out: %v)", commit), func() {
+			const strides = 3
+			first := 1 + int(GinkgoRandomSeed())%strides
+			for at := first; ; at += strides {
+				By(fmt.Sprintf("killed at request %d", at))
+				Expect(at).To(BeNumerically("<", 100))
+				n := newNeighbours()
+				killed := n.run(at, commit)
+				n.check()
+				for _, w := range []*world{n.world, n.replica, n.other} {
+					w.stop()
+				}
+				if !killed {
+					break
+				}
+			}
+		})
+	}
+})

@@ -1,0 +1,137 @@
+package engine_test
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+const wipedManagedFields = `{"metadata":{"managedFields":[{}]}}`
+
+var _ = Describe("Lost managedFields", func() {
+	planned := func(data map[string]string) func() apply.Plan {
+		return planOf(func() []client.Object {
+			return []client.Object{&corev1.ConfigMap{ObjectMeta: meta("lost"), Data: data}}
+		})
+	}
+	both, one := planned(map[string]string{"a": "1", "b": "2"}), planned(map[string]string{"a": "1"})
+
+	// stored is the data of the ConfigMap, and who owns something of it.
+	stored := func(w *world) (map[string]string, []string) {
+		GinkgoHelper()
+		cm := &corev1.ConfigMap{}
+		Expect(w.admin.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "lost"}, cm)).To(Succeed())
+		var managers []string
+		for _, e := range cm.ManagedFields {
+			managers = append(managers, e.Manager+" "+string(e.Operation))
+		}
+		return cm.Data, managers
+	}
+
+	It("removes what leaves the plan in the same pass", func() {
+		w := newWorld()
+		w.converge(both)
+		w.edit(configMap("lost", ""), types.MergePatchType, wipedManagedFields, "x")
+		w.converge(one)
+		data, managers := stored(w)
+		Expect(data).To(Equal(map[string]string{"a": "1"}))
+		Expect(managers).To(ConsistOf(manager + " Apply"))
+	})
+
+	It("removes what leaves the plan later", func() {
+		w := newWorld()
+		w.converge(both)
+		w.edit(configMap("lost", ""), types.MergePatchType, wipedManagedFields, "x")
+		w.converge(both)
+		w.converge(one)
+		data, managers := stored(w)
+		Expect(data).To(Equal(map[string]string{"a": "1"}))
+		Expect(managers).To(ConsistOf(manager + " Apply"))
+	})
+
+	It("takes back what the server gave to nobody when somebody else applies", func() {
+		w := newWorld()
+		w.converge(both)
+		w.edit(configMap("lost", ""), types.MergePatchType, wipedManagedFields, "x")
+		theirs := configMap("lost", "")
+		theirs.Namespace = w.namespace
+		Expect(w.admin.Patch(w.ctx, theirs, client.RawPatch(types.ApplyPatchType,
+			[]byte(`{"apiVersion":"v1","kind":"ConfigMap","data":{"theirs":"x"}}`)), client.FieldOwner("other"))).To(Succeed())
+		w.syncedObject(theirs)
+		w.converge(one)
+		data, managers := stored(w)
+		Expect(data).To(Equal(map[string]string{"a": "1", "theirs": "x"}))
+		Expect(managers).To(ConsistOf(manager+" Apply", "other Apply"))
+	})
+
+	It("removes what leaves the plan when our entry alone was removed", func() {
+		w := newWorld()
+		w.converge(both)
+		w.edit(configMap("lost", ""), types.MergePatchType, `{"data":{"theirs":"x"}}`, "other")
+		w.converge(both)
+		cm := &corev1.ConfigMap{}
+		Expect(w.admin.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "lost"}, cm)).To(Succeed())
+		for i := range cm.ManagedFields {
+			if cm.ManagedFields[i].Manager == "other" {
+				cm.ManagedFields = cm.ManagedFields[i : i+1]
+				break
+			}
+		}
+		Expect(w.admin.Update(w.ctx, cm, client.FieldOwner("x"))).To(Succeed())
+		w.syncedObject(configMap("lost", ""))
+		w.converge(one)
+		data, _ := stored(w)
+		Expect(data).To(Equal(map[string]string{"a": "1", "theirs": "x"}))
+	})
+})
+
+var _ = Describe("What holds nothing", func() {
+	spec := func(content map[string]any) func() apply.Plan {
+		return planOf(func() []client.Object { return []client.Object{rule(map[string]any{"config": content})()} })
+	}
+
+	// config is what is stored; nil is nothing.
+	config := func(w *world) any {
+		GinkgoHelper()
+		r := rule(nil)()
+		r.SetNamespace(w.namespace)
+		Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(r), r)).To(Succeed())
+		stored, _ := r.(*unstructured.Unstructured).Object["spec"].(map[string]any) //nolint:forcetypeassert // made as one
+		return stored["config"]
+	}
+
+	It("is applied once more when the first apply loses it", func() {
+		w := newWorld()
+		w.converge(spec(map[string]any{"a": map[string]any{"b": "c"}}))
+		w.converge(spec(map[string]any{"a": map[string]any{}}))
+		Expect(config(w)).To(Equal(map[string]any{"a": map[string]any{}}))
+	})
+
+	It("does not cover what is put into it later", func() {
+		w := newWorld()
+		w.converge(spec(map[string]any{"a": map[string]any{}}))
+		w.edit(rule(nil)(), types.MergePatchType, `{"spec":{"config":{"a":{"b":"c"}}}}`, "other")
+		w.converge(spec(map[string]any{"a": map[string]any{"b": "c"}}))
+		w.edit(rule(nil)(), types.MergePatchType, `{"spec":{"config":{"a":{"b":null}}}}`, "other")
+		w.converge(spec(map[string]any{"a": map[string]any{"b": "c"}}))
+		Expect(config(w)).To(Equal(map[string]any{"a": map[string]any{"b": "c"}}))
+	})
+
+	It("rests with empty labels and annotations", func() {
+		w := newWorld()
+		plan := planOf(func() []client.Object {
+			r := rule(map[string]any{"config": map[string]any{}})()
+			r.(*unstructured.Unstructured).Object["metadata"] = map[string]any{
+				"name": "equal", "labels": map[string]any{}, "annotations": map[string]any{},
+			}
+			return []client.Object{r}
+		})
+		w.converge(plan)
+		w.quiet(3, plan)
+	})
+})

@@ -1,0 +1,146 @@
+package engine
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+)
+
+// memberObject is one object that is proven to be a child of the owner.
+type memberObject struct {
+	id       applyset.ObjectID
+	gvk      schema.GroupVersionKind
+	uid      types.UID
+	deleting bool
+	planned  bool
+	// reached reports that garbage collection deletes it with the owner.
+	reached bool
+	// optedOut reports that somebody has taken it out of our hands.
+	optedOut bool
+	// allowPrune is what the annotation of that name says on a child of a
+	// group, which has no object of its own to put it on.
+	allowPrune string
+}
+
+func (p *pruner) plannedKinds() map[schema.GroupKind]*kind {
+	out := map[schema.GroupKind]*kind{}
+	for _, c := range p.children {
+		if c.kind != nil && c.member() {
+			out[c.id.GroupKind] = c.kind
+		}
+	}
+	return out
+}
+
+func (p *pruner) listIn(gvk schema.GroupVersionKind, k *kind, namespace string) ([]memberObject, error) {
+	ofSet, err := p.setSelector()
+	if err != nil {
+		return nil, err
+	}
+	selector := []client.ListOption{client.InNamespace(namespace), ofSet}
+	var list client.ObjectList
+	if list = p.engine.newList(k); list != nil {
+		err = p.engine.client.List(p.ctx, list, append(selector, p.engine.cachedList...)...)
+	} else {
+		metadata := &metav1.PartialObjectMetadataList{}
+		metadata.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+		list = metadata
+		err = p.engine.live.List(p.ctx, list, selector...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []memberObject
+	err = meta.EachListItem(list, func(o runtime.Object) error {
+		m, err := meta.Accessor(o)
+		if err != nil {
+			return err
+		}
+		proven, err := p.provesListed(gvk, m)
+		if proven {
+			out = append(out, p.memberOf(gvk, m))
+		}
+		return err
+	})
+	return out, err
+}
+
+// provesListed proves that a listed object is a child of the owner. An object
+// whose managedFields the cache has stripped is read live.
+func (p *pruner) provesListed(gvk schema.GroupVersionKind, o metav1.Object) (bool, error) {
+	key := types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
+	var remembered types.UID
+	planned := false
+	if known := p.memory.children[applyset.ObjectID{GroupKind: gvk.GroupKind(), Key: key}]; known != nil {
+		remembered, planned = known.ours, known.pass == p.memory.pass
+	}
+	switch {
+	case len(o.GetManagedFields()) > 0 || remembered == o.GetUID() || !p.refers(o):
+		return p.proves(o, remembered), nil
+	case planned:
+		return true, nil // it is not for the list to decide about
+	}
+	found, err := p.liveMetadata(gvk, key)
+	if err != nil || found == nil || found.UID != o.GetUID() {
+		return false, err
+	}
+	return p.proves(found, remembered), nil
+}
+
+// provesRemembered proves that a child that no list shows is still one. It is
+// read live if it is not planned.
+func (p *pruner) provesRemembered(id applyset.ObjectID, m *childMemory, planned bool) (bool, error) {
+	if planned {
+		return true, nil // it is not for the list to decide about
+	}
+	found, err := p.liveMetadata(m.gvk, id.Key)
+	if err != nil || found == nil || found.UID != m.uid {
+		return false, err
+	}
+	return p.proves(found, m.ours), nil
+}
+
+func (p *pruner) memberOf(gvk schema.GroupVersionKind, o metav1.Object) memberObject {
+	id := applyset.ObjectID{GroupKind: gvk.GroupKind(), Key: types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}}
+	m := memberObject{id: id, gvk: gvk, uid: o.GetUID(), deleting: o.GetDeletionTimestamp() != nil}
+	if known := p.memory.children[id]; known != nil {
+		m.planned = known.pass == p.memory.pass && known.deleted == ""
+	}
+	controller := metav1.GetControllerOfNoCopy(o)
+	m.reached = controller != nil && controller.UID == p.owner.GetUID()
+	m.optedOut = p.engine.optedOut(o)
+	if p.group != nil {
+		m.allowPrune = o.GetAnnotations()[p.keys.AllowPrune]
+	}
+	m.deleting = m.deleting || slices.ContainsFunc(p.deletions, func(d *plannedDeletion) bool {
+		return d.id == id && d.result.Verb == apply.VerbDelete // as planned, not as surplus
+	})
+	return m
+}
+
+// newList returns an empty list in the representation of the kind; nil if
+// there is none in the cache.
+func (e *env) newList(k *kind) client.ObjectList {
+	if k == nil {
+		return nil
+	}
+	gvk := k.gvk.GroupVersion().WithKind(k.gvk.Kind + "List")
+	if k.goType == nil {
+		list := newUnstructuredList(gvk)
+		return list
+	}
+	o, err := e.client.Scheme().New(gvk)
+	if err != nil {
+		return nil
+	}
+	list, _ := o.(client.ObjectList)
+	return list
+}

@@ -1,0 +1,237 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+)
+
+// pruneMemory is what is remembered about the last prune of an owner.
+type pruneMemory struct {
+	// clean reports that the last listing found nothing to prune, for the plan
+	// with this identity, at that time.
+	clean    bool
+	identity uint64
+	at       time.Time
+	// first is when this process first listed for the owner.
+	first time.Time
+	// failures counts the passes in a row that could not list or shrink.
+	failures int
+	// retired is when retired kinds of a group were last searched to the end.
+	retired time.Time
+	// held is what the last listing has left alone because it is not known what
+	// is wanted, nil if there was nothing.
+	held *apply.PruneBlockedError
+	// empty is where, and when, a pass over an owner that is being deleted has
+	// found nothing.
+	empty map[place]time.Time
+	// absent is since when a kind is not served, as far as a deletion of the
+	// owner has to know.
+	absent map[schema.GroupKind]time.Time
+}
+
+// settleTime is how long after a restart every pass lists, as a cache may start
+// from an old state. Listings of planned kinds come from the cache and cost no
+// request, and owners share one where they can.
+const settleTime = time.Minute
+
+// listingPeriod is when a listing is repeated later.
+const listingPeriod = 10 * time.Minute
+
+// listed reports that a listing would find nothing: the plan names the same
+// objects as when one found nothing, or nothing was ever made that this
+// process does not remember.
+func (p *pruner) listed() bool {
+	m := &p.memory.prune
+	if p.finalize || !m.clean || m.identity != p.identity || p.keepsGeneration() || p.dropsGeneration() {
+		return false
+	}
+	if p.memory.metadata.fresh {
+		return true
+	}
+	return p.now.Sub(m.first) > settleTime && p.now.Sub(m.at) < listingPeriod
+}
+
+// pruner decides and carries out, for one pass, what is removed because it is
+// no longer planned.
+type pruner struct {
+	*pass
+	// spent are the requests sent to look for what is no longer planned.
+	spent int
+	// due reports that there is something to carry out, or to confirm.
+	due bool
+	// surplus are the members to delete, releases the contributions to give
+	// back.
+	surplus  []*surplusMember
+	releases []*plannedRelease
+	// shrunk is the inventory without what is gone, when that is known before
+	// anything is carried out; nil otherwise.
+	shrunk *applyset.Inventory
+	// explain reports that the prune is large and explained, which the owner has
+	// to say while it lasts.
+	explain bool
+	// held reports that the guard has left some of it alone.
+	held bool
+	look *look
+}
+
+// decidePrune decides what is removed because it is no longer planned.
+func (p *pruner) decidePrune() {
+	m := &p.memory.prune
+	if p.plan.PruneBlocked != nil || p.incomplete != nil {
+		m.clean = false
+		cause := p.plan.PruneBlocked
+		if cause == nil {
+			cause = p.incomplete
+		}
+		p.result.PruneBlocked = &apply.PruneBlockedError{Reason: apply.PruneIncomplete, Cause: cause}
+		return
+	}
+	if p.finalize && !p.recorded().Finalizer {
+		p.result.Finalized = true // all children are for garbage collection
+		return
+	}
+	p.notePlan()
+	if p.listed() {
+		p.engine.leftovers.expire(p.now)
+		p.block(copied(m.held))
+		return
+	}
+	if p.firstEver() {
+		m.clean, m.identity, m.at = true, p.identity, p.now
+		return
+	}
+	if m.first.IsZero() {
+		m.first = p.now
+	}
+	m.clean, m.held = false, nil
+	p.due = true
+	p.decideSurplus()
+}
+
+// pruneFailed reports that what is no longer planned is not known, or could not
+// be taken off the inventory.
+func (p *pruner) pruneFailed(err error) {
+	m := &p.memory.prune
+	p.block(&apply.PruneBlockedError{Reason: apply.PruneFailed, Cause: err})
+	p.requeue(backoff(m.failures, p.engine.opts.ContestInterval)) // no event announces a better answer
+	m.failures++
+}
+
+// firstEver reports whether this is the first pass over an owner that had no
+// inventory, for an engine that does not know in which kinds children could be
+// all the same: what exists is what was just planned.
+func (p *pruner) firstEver() bool {
+	return p.memory.metadata.fresh && p.engine.declared == nil && p.memory.prune.at.IsZero() && p.memory.pass == 1 && !p.finalize
+}
+
+// decideSurplus lists the members of the set and decides which go.
+func (p *pruner) decideSurplus() {
+	l := newLook()
+	if l.counted = p.noneLeftOver(); !l.counted {
+		l = p.members()
+	}
+	p.look = l
+	p.decideReleases(l)
+	surplus := p.leaveUnknown(l, append(p.notPlanned(l.members), p.parting()...))
+	surplus = p.keepParts(surplus, apply.VerbRelease) // whose object stays is nothing to guard
+	if err := p.unreadable(p.recorded()); err != nil {
+		p.block(&apply.PruneBlockedError{Reason: apply.PruneUnknown, Cause: err})
+	}
+	known := len(l.members) + p.plannedBesides(l.members) + p.sharedChildren()
+	p.explain = p.drastic(surplus, known) && !p.finalize
+	surplus = p.keepParts(p.guard(surplus, known), apply.VerbPrune)
+	p.explain = p.explain && !p.held
+	for _, m := range surplus {
+		p.surplus = append(p.surplus, p.decideMember(m))
+	}
+	if len(l.failed) > 0 {
+		p.pruneFailed(errors.Join(l.failed...))
+	}
+	if l.more {
+		p.requeue(confirmAfter)
+	}
+	held := p.held || len(p.surplus) > 0 || slices.ContainsFunc(p.releases, (*plannedRelease).pending)
+	if !held {
+		p.decideShrink(l)
+	}
+}
+
+// plannedBesides counts the planned members that do not exist yet.
+func (p *pruner) plannedBesides(members []memberObject) int {
+	existing := 0
+	for i := range members {
+		if members[i].planned {
+			existing++
+		}
+	}
+	planned := 0
+	for _, c := range p.children {
+		if c.memory != nil && c.member() {
+			planned++
+		}
+	}
+	return max(0, planned-existing)
+}
+
+// prune carries out what was decided, and shrinks the inventory by what is
+// gone.
+func (p *pruner) prune() {
+	if !p.due {
+		return
+	}
+	if err := p.pruneDecided(); err != nil {
+		p.pruneFailed(err)
+		return
+	}
+	if len(p.look.failed) == 0 {
+		p.memory.prune.failures = 0
+	}
+}
+
+func (p *pruner) pruneDecided() error {
+	l := p.look
+	remaining := p.pruneAll()
+	if p.explain && p.result.PruneBlocked != nil {
+		if err := p.noteExplained(); err != nil {
+			return err
+		}
+	}
+	if remaining && p.finalize {
+		// The owner waits for nothing else: look at once.
+		l = p.members()
+		remaining = len(p.leaveUnknown(l, p.notPlanned(l.members))) > 0
+	}
+	kept := p.releaseAll()
+	if remaining || p.held {
+		return nil // the inventory stays until they are confirmed to be gone
+	}
+	garbled := p.recorded().Garbled()
+	if err := p.shrink(l, kept); err != nil {
+		return err
+	}
+	if garbled && !p.recorded().Garbled() {
+		return nil // the next pass has nothing to report any more
+	}
+	if !p.failedRelease() && !p.keepsPart() && len(l.failed) == 0 && !l.more {
+		m := &p.memory.prune
+		m.clean, m.identity, m.at = true, p.identity, p.now
+		m.held = copied(p.result.PruneBlocked)
+		if m.retired.IsZero() || p.now.Sub(m.retired) >= listingPeriod {
+			m.retired = p.now
+		}
+		p.memory.guard.open = false
+		p.dropForgotten()
+	}
+	return nil
+}
+
+// failedRelease reports whether a contribution could not be given back.
+func (p *pruner) failedRelease() bool {
+	return slices.ContainsFunc(p.releases, func(r *plannedRelease) bool { return r.result.Err != nil })
+}

@@ -1,0 +1,393 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+)
+
+// Server-side apply leaves what others own. Where somebody has replaced a part
+// of our object, what it adds to the plan may make the whole invalid: a second
+// port of one name, a second source of a volume. The API server then refuses
+// an intent that it would accept for a new object. Such fields of others are
+// taken over, so that the apply of the plan removes them.
+
+// disentangle follows the refusal of an intent that is invalid only together
+// with what others have added to the live object. It returns the error if that
+// is not so, and nil when the child is as planned or its result says why not.
+func (p *pass) disentangle(c *planned, refusal error) error {
+	if !apierrors.IsInvalid(refusal) || isSecondController(refusal) || c.live == nil || !p.mayDisentangle(c) {
+		return refusal
+	}
+	causes := causesOf(refusal)
+	if cached := c.live.GetManagedFields(); !shortened(cached) {
+		if found, err := foreignFields(c, nil, cached, causes); err != nil || len(found) == 0 {
+			return refusal
+		}
+	}
+	live, err := p.liveMetadata(c.kind.gvk, c.id.Key)
+	if err != nil || live == nil || live.UID != c.live.GetUID() {
+		return refusal
+	}
+	anew, valid := p.madeAnew(c)
+	if !valid {
+		return refusal
+	}
+	found, err := foreignFields(c, anew, live.ManagedFields, causes)
+	if err != nil || len(found) == 0 {
+		return refusal
+	}
+	f := firstRemoved(found)
+	if f == nil {
+		c.memory.proven = false
+		p.trouble(c, apply.Contested, &apply.ContestedError{
+			Kind: c.id.GroupKind.Kind, Namespace: c.id.Key.Namespace, Name: c.id.Key.Name, Fields: contestedFields(found),
+		})
+		c.result.Reason = apply.ReasonContested
+		return nil
+	}
+	if err := p.takeOver(c, live, f); err != nil {
+		return fmt.Errorf("take over fields that do not go with the plan: %w", err)
+	}
+	log.FromContext(p.ctx).Info("another manager has added fields with which the plan is invalid; they are removed",
+		"child", c.id.String(), "manager", f.entry.Manager, "fields", f.paths, "refusal", refusal.Error())
+	reason := c.result.Reason
+	if p.again(c); c.action == actionNone {
+		return nil
+	}
+	c.result.Reason = reason
+	return p.patch(c)
+}
+
+// shortened reports whether the entries do not say what others own.
+func shortened(entries []metav1.ManagedFieldsEntry) bool {
+	return len(entries) == 0 || slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return e.FieldsV1 == nil })
+}
+
+// mayDisentangle reports whether the plan has all of the object's fields that
+// it names: not so of a contribution.
+func (p *pass) mayDisentangle(c *planned) bool {
+	return c != p.self && (c.child.Mode == apply.Own || c.child.Mode == apply.Shared) && len(c.contested) == 0
+}
+
+// madeAnew is what the API server would make of the intent as a new object of
+// another name, by dry run. It reports whether the intent is valid.
+func (p *pass) madeAnew(c *planned) (map[string]any, bool) {
+	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(c.content)}
+	u.SetGroupVersionKind(c.kind.gvk)
+	u.SetGenerateName(c.id.Key.Name)
+	u.SetNamespace(c.id.Key.Namespace)
+	err := p.engine.client.Create(p.ctx, u, client.FieldOwner(c.manager), client.DryRunAll)
+	if err != nil {
+		return nil, p.collidesWithItself(c, err)
+	}
+	return u.Object, true
+}
+
+func causesOf(err error) []metav1.StatusCause {
+	var status apierrors.APIStatus
+	if !asStatus(err, &status) || status.Status().Details == nil {
+		return nil
+	}
+	return status.Status().Details.Causes
+}
+
+// foreign are fields of one other manager that do not go with the plan.
+type foreign struct {
+	entry  *metav1.ManagedFieldsEntry
+	fields map[string]any // as in fieldsV1
+	paths  []string
+	// replaced reports that they have come in the place of fields of ours.
+	replaced bool
+}
+
+// foreignFields finds what other managers own next to what is planned, at the
+// places that the refusal names or, where there is nothing, around them. anew
+// is the plan with the defaults of the API server, nil if they are not known.
+func foreignFields(c *planned, anew map[string]any, entries []metav1.ManagedFieldsEntry, causes []metav1.StatusCause) ([]foreign, error) {
+	own := remembered(managedfields.Entry(entries, c.manager)).set()
+	for _, place := range places(causes) {
+		for ; len(place) > 0; place = place[:len(place)-1] {
+			var found []foreign
+			for i := range entries {
+				e := &entries[i]
+				if e.Subresource == "status" || (e.Manager == c.manager && e.Operation == metav1.ManagedFieldsOperationApply) {
+					continue
+				}
+				fields, err := fieldsOf(e)
+				if err != nil {
+					return nil, err
+				}
+				w := &foreignSearch{foreign: foreign{entry: e}}
+				if w.fields = w.below(fields, own, version{c.content, anew}, place, ""); len(w.fields) > 0 {
+					found = append(found, w.foreign)
+				}
+			}
+			if replaced := slices.DeleteFunc(slices.Clone(found), func(f foreign) bool { return !f.replaced }); len(replaced) > 0 {
+				return replaced, nil
+			}
+			if len(found) > 0 {
+				return found, nil
+			}
+		}
+	}
+	return nil, nil
+}
+
+// places are the paths of the causes without indexes, the longest first.
+func places(causes []metav1.StatusCause) [][]string {
+	var out [][]string
+	for _, cause := range causes {
+		var place []string
+		for part := range strings.SplitSeq(cause.Field, ".") {
+			if name, _, _ := strings.Cut(part, "["); name != "" {
+				place = append(place, name)
+			}
+		}
+		if len(place) > 0 && place[0] != "metadata" {
+			out = append(out, place)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b []string) int { return len(b) - len(a) })
+	return out
+}
+
+// foreignSearch collects what one manager owns.
+type foreignSearch struct{ foreign }
+
+// version is a part of the plan, as it is and with defaults, which the keys of
+// list items may have.
+type version struct{ planned, defaulted any }
+
+func (v version) field(name string) version {
+	planned, _ := v.planned.(map[string]any)
+	defaulted, _ := v.defaulted.(map[string]any)
+	return version{planned[name], defaulted[name]}
+}
+
+// item returns the planned item that is this one.
+func (v version) item(item *managedfields.Item) (version, bool) {
+	planned, _ := v.planned.([]any)
+	defaulted, _ := v.defaulted.([]any)
+	for i := range planned {
+		found := version{planned: planned[i]}
+		if len(defaulted) == len(planned) {
+			found.defaulted = defaulted[i]
+		}
+		if item.Means(found.planned) && (found.defaulted == nil || item.Is(found.defaulted)) {
+			return found, true
+		}
+	}
+	return version{}, false
+}
+
+// below returns what the manager owns at the place, or below it, and what is
+// not planned. own is what is ours there.
+func (w *foreignSearch) below(fields map[string]any, own *managedfields.Set, plan version, place []string, path string) map[string]any {
+	out := map[string]any{}
+	keep := func(name string, found map[string]any) {
+		if len(found) > 0 {
+			out[name] = found
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		next, _ := fields[name].(map[string]any)
+		kind, rest, _ := strings.Cut(name, ":")
+		switch content := plan.planned.(type) {
+		case map[string]any:
+			if kind != "f" || (len(place) > 0 && place[0] != rest) {
+				continue
+			}
+			at := path + "." + rest
+			if _, ok := content[rest]; ok {
+				keep(name, w.below(next, field(own, rest), plan.field(rest), place[min(1, len(place)):], at))
+				continue
+			}
+			if len(place) > 1 {
+				continue // the refusal is about something further below
+			}
+			w.take(at, lacks(own, content))
+			out[name] = next
+		case []any:
+			item := itemOf(name)
+			if item == nil {
+				continue
+			}
+			at := path + "[" + itemText(item) + "]"
+			if planned, ok := plan.item(item); ok {
+				keep(name, w.below(next, itemSet(own, item), planned, place, at))
+				continue
+			}
+			w.take(at, true)
+			out[name] = next
+		}
+	}
+	return out
+}
+
+func (w *foreignSearch) take(path string, replaced bool) {
+	w.paths = append(w.paths, path)
+	w.replaced = w.replaced || replaced
+}
+
+// lacks reports whether a planned field of the map is not ours any more.
+func lacks(own *managedfields.Set, planned map[string]any) bool {
+	for name := range planned {
+		if field(own, name) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+func field(set *managedfields.Set, name string) *managedfields.Set {
+	if set == nil {
+		return nil
+	}
+	return set.Field(name)
+}
+
+// itemOf parses the name of a list item in fieldsV1, nil for another name.
+func itemOf(name string) *managedfields.Item {
+	quoted, err := json.Marshal(name)
+	if err != nil {
+		return nil
+	}
+	set, err := managedfields.Parse([]byte("{" + string(quoted) + ":{}}"))
+	if err != nil || len(set.Items) != 1 {
+		return nil
+	}
+	return &set.Items[0]
+}
+
+// itemText is the item as the API server names it: port=80,protocol="TCP".
+func itemText(item *managedfields.Item) string {
+	if item.Keys == nil {
+		return fmt.Sprintf("=%#v", item.Value)
+	}
+	parts := make([]string, 0, len(item.Keys))
+	for _, key := range slices.Sorted(maps.Keys(item.Keys)) {
+		parts = append(parts, fmt.Sprintf("%s=%#v", key, item.Keys[key]))
+	}
+	return strings.Join(parts, ",")
+}
+
+func itemSet(set *managedfields.Set, item *managedfields.Item) *managedfields.Set {
+	if set == nil {
+		return nil
+	}
+	for i := range set.Items {
+		if set.Items[i].Keys != nil && set.Items[i].Names(map[string]any(item.Keys)) {
+			return set.Items[i].Set
+		}
+	}
+	return nil
+}
+
+// firstRemoved returns what is removed first: what came in the place of fields of
+// ours by update, of the manager that wrote last. It is nil when all of it is
+// to be reported instead: what managers apply, and what stands beside our own
+// fields, so that it is the plan that came later.
+func firstRemoved(found []foreign) *foreign {
+	var last *foreign
+	for i := range found {
+		f := &found[i]
+		if !f.replaced || f.entry.Operation == metav1.ManagedFieldsOperationApply {
+			continue
+		}
+		if last == nil || later(f.entry, last.entry) {
+			last = f
+		}
+	}
+	return last
+}
+
+func contestedFields(found []foreign) []apply.ContestedField {
+	var out []apply.ContestedField
+	for _, f := range found {
+		for _, path := range f.paths {
+			out = append(out, apply.ContestedField{Path: path, Manager: f.entry.Manager})
+		}
+	}
+	return out
+}
+
+// takeOver moves the fields of others to our entry, in the version that was
+// looked at.
+func (p *pass) takeOver(c *planned, live *metav1.PartialObjectMetadata, f *foreign) error {
+	own := metav1.ManagedFieldsEntry{
+		Manager: c.manager, Operation: metav1.ManagedFieldsOperationApply,
+		APIVersion: c.kind.gvk.GroupVersion().String(), FieldsType: "FieldsV1",
+	}
+	ours := map[string]any{}
+	var entries []metav1.ManagedFieldsEntry
+	for i := range live.ManagedFields {
+		e := live.ManagedFields[i]
+		mine := e.Manager == c.manager && e.Operation == own.Operation && e.Subresource == ""
+		if !mine && f.entry != &live.ManagedFields[i] {
+			entries = append(entries, e)
+			continue
+		}
+		fields, err := fieldsOf(&e)
+		if err != nil {
+			return err
+		}
+		if mine {
+			own.Time = e.Time
+			union(ours, fields)
+			continue
+		}
+		union(ours, f.fields)
+		if subtractAll(fields, f.fields); len(fields) == 0 {
+			continue
+		}
+		if e.FieldsV1, err = fieldsV1(fields); err != nil {
+			return err
+		}
+		entries = append(entries, e)
+	}
+	var err error
+	if own.FieldsV1, err = fieldsV1(ours); err != nil {
+		return err
+	}
+	data, err := json.Marshal([]map[string]any{
+		{"op": "add", "path": "/metadata/managedFields", "value": append(entries, own)},
+		{"op": "replace", "path": "/metadata/resourceVersion", "value": live.ResourceVersion},
+	})
+	if err != nil {
+		return err
+	}
+	return p.engine.client.Patch(p.ctx, live, client.RawPatch(types.JSONPatchType, data), client.FieldOwner(p.engine.opts.FieldManager))
+}
+
+func fieldsV1(fields map[string]any) (*metav1.FieldsV1, error) {
+	raw, err := json.Marshal(fields)
+	if err != nil {
+		return nil, err
+	}
+	return metav1.NewFieldsV1(string(raw)), nil
+}
+
+// subtractAll removes the leaves of b from a, and what is left empty by that.
+func subtractAll(a, b map[string]any) {
+	for name, below := range b {
+		mine, _ := a[name].(map[string]any)
+		theirs, _ := below.(map[string]any)
+		if subtractAll(mine, theirs); len(mine) == 0 || len(theirs) == 0 || onlyItself(mine) {
+			delete(a, name)
+		}
+	}
+}
