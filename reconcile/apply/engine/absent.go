@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,7 +12,9 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
 // A field that the plan wants absent is removed by a patch of that field in the
@@ -26,32 +27,14 @@ import (
 // which must not be mixed up with what we apply.
 func (e *env) removalManager() string { return e.opts.FieldManager + ":absent" }
 
-// removable reports whether a field can be planned absent: not what makes the
-// object what it is, or whose it is, and not its status.
-func removable(path apply.Path) bool {
-	const name = 2
-	steps := slices.Collect(path.Steps())
-	switch steps[0] {
-	case "apiVersion", "kind", "status":
-		return false
-	case "metadata":
-		if len(steps) != name+1 || (steps[1] != "labels" && steps[1] != "annotations") {
-			return false
-		}
-		key := steps[name]
-		return key != "" && key != apply.PartOfLabel && key != apply.SharedAnnotation && !strings.HasPrefix(key, apply.GroupAnnotation)
-	}
-	return true
-}
-
 // noteUnwanted finds the fields of an object that the plan wants absent, save
 // those that are left to others.
 func (c *planned) noteUnwanted(live map[string]any) {
 	c.unwanted = nil
 	var paths []apply.Path
 	for i := range c.rules {
-		if rule := &c.rules[i]; rule.policy == apply.AbsentField {
-			paths = append(paths, rule.path)
+		if rule := &c.rules[i]; rule.Policy == apply.AbsentField {
+			paths = append(paths, rule.Path)
 		}
 	}
 	if len(paths) == 0 {
@@ -69,13 +52,13 @@ func (c *planned) givenWay(found []managedfields.Place) {
 	rest := slices.DeleteFunc(slices.Clone(c.contested), func(t apply.ContestedField) bool {
 		return slices.Contains(c.lostAbsent, t.Path) && !slices.ContainsFunc(found, func(f managedfields.Place) bool { return f.Text == t.Path })
 	})
-	if len(rest) == len(c.contested) || c.memory.contest == nil {
+	if len(rest) == len(c.contested) || c.memory.Contest == nil {
 		return
 	}
 	c.contested = rest
-	t := *c.memory.contest
-	t.fields = rest
-	c.memory.contest = &t
+	t := *c.memory.Contest
+	t.Fields = rest
+	c.memory.Contest = &t
 }
 
 // removes reports whether fields are to be removed. Those that come back each
@@ -84,7 +67,7 @@ func (p *pass) removes(c *planned) bool {
 	m := c.memory
 	var lost []apply.ContestedField
 	c.unwanted = slices.DeleteFunc(c.unwanted, func(f managedfields.Place) bool {
-		if m.repaired(f.Text, p.now) <= maxRepairs {
+		if m.Repaired(f.Text, p.now) <= memory.MaxRepairs {
 			return false
 		}
 		lost = append(lost, apply.ContestedField{Path: f.Text, Manager: c.setterOf(f.Path)})
@@ -95,9 +78,9 @@ func (p *pass) removes(c *planned) bool {
 			c.lostAbsent = append(slices.Clone(c.lostAbsent), f.Path)
 		}
 		p.contest(c, lost)
-		m.contest.until = p.now.Add(p.engine.opts.ContestInterval) // not a matter of seconds
+		m.Contest.Until = p.now.Add(p.engine.opts.ContestInterval) // not a matter of seconds
 		for _, f := range lost {
-			delete(m.repairs, f.Path)
+			delete(m.Repairs, f.Path)
 		}
 	}
 	return len(c.unwanted) > 0
@@ -114,7 +97,7 @@ func (c *planned) setterOf(path apply.Path) string {
 			continue
 		}
 		set, err := managedfields.Parse(e.FieldsV1.GetRawBytes())
-		if err == nil && path.Owns(set) && (setter == nil || later(e, setter)) {
+		if err == nil && path.Owns(set) && (setter == nil || managedfields.Later(e, setter)) {
 			setter = e
 		}
 	}
@@ -172,7 +155,7 @@ func (p *pass) sendRemoval(c *planned, opts ...client.PatchOption) (client.Objec
 	if err != nil {
 		return nil, err
 	}
-	o := c.kind.newObject()
+	o := c.kind.NewObject()
 	o.SetName(c.id.Key.Name)
 	o.SetNamespace(c.id.Key.Namespace)
 	opts = append(opts, client.FieldOwner(p.engine.removalManager()))
@@ -192,7 +175,7 @@ func (p *pass) removed(c *planned, answer client.Object) {
 	p.applied(c, answer)
 	if live, err := p.engine.encoder.Live(answer); err == nil {
 		if c.noteUnwanted(live); len(c.unwanted) > 0 {
-			c.memory.proven = false
+			c.memory.Proven = false
 		}
 	}
 	p.reportContest(c)
@@ -201,7 +184,7 @@ func (p *pass) removed(c *planned, answer client.Object) {
 // removeRest removes the fields that an answer to an apply has and that the
 // plan wants absent.
 func (p *pass) removeRest(c *planned, answer client.Object) error {
-	if c.result.Err != nil || !slices.ContainsFunc(c.rules, func(r parsedRule) bool { return r.policy == apply.AbsentField }) {
+	if c.result.Err != nil || !slices.ContainsFunc(c.rules, func(r intent.Rule) bool { return r.Policy == apply.AbsentField }) {
 		return nil //nolint:nilerr // the error is that of the child already
 	}
 	live, err := p.engine.encoder.Live(answer)

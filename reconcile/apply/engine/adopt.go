@@ -13,13 +13,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
 )
 
 var (
-	errNoNamespace = planError("child: metadata.namespace is empty, and the owner has none to default to")
-	errNamespace   = planError("child: metadata.namespace is set, but the kind is cluster-scoped")
-	errTwice       = planError("child: planned twice in one plan")
-	errLeftBehind  = planError("child: planned for an owner that is being deleted, and garbage collection does not reach it: " +
+	errNoNamespace = planerror.Error("child: metadata.namespace is empty, and the owner has none to default to")
+	errNamespace   = planerror.Error("child: metadata.namespace is set, but the kind is cluster-scoped")
+	errTwice       = planerror.Error("child: planned twice in one plan")
+	errLeftBehind  = planerror.Error("child: planned for an owner that is being deleted, and garbage collection does not reach it: " +
 		"it would be left behind; set Hold as long as it is needed, then leave it out")
 )
 
@@ -36,9 +37,9 @@ func noName(c *apply.Child) error {
 	}
 	const want = "want a name that is the same in each pass"
 	if prefix == "" {
-		return planError("child: metadata.name is empty, " + want)
+		return planerror.Error("child: metadata.name is empty, " + want)
 	}
-	return planError(fmt.Sprintf("child: metadata.name is empty and metadata.generateName is %q, which cannot be applied: %s, "+
+	return planerror.Error(fmt.Sprintf("child: metadata.name is empty and metadata.generateName is %q, which cannot be applied: %s, "+
 		"such as one derived from the owner's", prefix, want))
 }
 
@@ -70,9 +71,9 @@ func (p *pass) hidesProof(c *planned) bool {
 func (p *pass) needsProof(c *planned) bool {
 	switch c.child.Mode {
 	case apply.Shared, apply.Retained:
-		return c.memory.uid != c.live.GetUID()
+		return c.memory.UID != c.live.GetUID()
 	case apply.Own:
-		return c.memory.ours != c.live.GetUID() && (!c.reach || c.live.GetLabels()[apply.PartOfLabel] != p.id)
+		return c.memory.Ours != c.live.GetUID() && (!c.reach || c.live.GetLabels()[apply.PartOfLabel] != p.id)
 	case apply.Once, apply.Contribute:
 	}
 	return false
@@ -93,7 +94,7 @@ func (p *pass) lookFirst(c *planned, known bool) {
 // before the first write: no reference to a second controller would make the
 // server refuse. It pins the object by its UID.
 func (p *pass) firstLook(c *planned) bool {
-	found, err := p.liveMetadata(c.kind.gvk, c.id.Key)
+	found, err := p.liveMetadata(c.kind.GVK, c.id.Key)
 	if err != nil {
 		c.fail(apply.Failed, apply.ReasonReadFailed, err)
 		return false
@@ -104,7 +105,7 @@ func (p *pass) firstLook(c *planned) bool {
 	if !p.checkOwner(c, found) {
 		return false
 	}
-	c.uid, c.memory.uid = found.UID, found.UID
+	c.uid, c.memory.UID = found.UID, found.UID
 	return true
 }
 
@@ -135,7 +136,7 @@ func (p *pass) checkOwner(c *planned, o metav1.Object) bool {
 	c.fail(apply.Failed, apply.ReasonNotOwned, &apply.OwnedByAnotherError{
 		Kind: c.id.GroupKind.Kind, Namespace: c.id.Key.Namespace, Name: c.id.Key.Name, Controller: controller,
 	})
-	c.memory.proven = false
+	c.memory.Proven = false
 	return false
 }
 
@@ -155,7 +156,7 @@ func (p *pass) mayWrite(c *planned, o metav1.Object) bool {
 	case c.child.Adoption == apply.AdoptUncontrolled:
 		return true
 	case c.child.Mode == apply.Shared, c.child.Mode == apply.Retained:
-		return p.labels(o) || (!labelled(o) && (c.memory.uid == o.GetUID() || isShared(o) || p.applies(o)))
+		return p.labels(o) || (!labelled(o) && (c.memory.UID == o.GetUID() || isShared(o) || p.applies(o)))
 	}
 	return p.mayOwn(c, o)
 }
@@ -166,7 +167,7 @@ func (p *pass) mayOwn(c *planned, o metav1.Object) bool {
 		return true // it was planned in another mode before
 	}
 	// Somebody may have taken reference or label off, or both, from a child that this process knows.
-	return p.labels(o) || (c.memory.ours == o.GetUID() && (!labelled(o) || p.inSet(o)))
+	return p.labels(o) || (c.memory.Ours == o.GetUID() && (!labelled(o) || p.inSet(o)))
 }
 
 // applies reports whether our manager has applied the object, or one that we

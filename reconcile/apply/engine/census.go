@@ -17,6 +17,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
 )
 
 // leftoverScan is one walk over the cache for all owners: which members each set has,
@@ -34,7 +36,7 @@ type leftoverScan struct {
 
 	mu    sync.Mutex
 	begun time.Time
-	kinds map[*kind]map[uint64]memberHash
+	kinds map[*kinds.Kind]map[uint64]memberHash
 
 	// changed are the sets that have got a member since; marks guards them, as
 	// nobody who announces may wait for a walk over the cache.
@@ -60,7 +62,7 @@ func (c *leftoverScan) reset(now time.Time, open bool) {
 	defer c.marks.Unlock()
 	c.begun, c.kinds, c.changed = now, nil, nil
 	if open {
-		c.kinds, c.changed = map[*kind]map[uint64]memberHash{}, map[uint64]struct{}{}
+		c.kinds, c.changed = map[*kinds.Kind]map[uint64]memberHash{}, map[uint64]struct{}{}
 	}
 	c.open.Store(open)
 }
@@ -79,11 +81,11 @@ func (p *pruner) noneLeftOver() bool {
 		return false
 	}
 	recorded := p.recorded()
-	if recorded.Garbled() || p.memory.metadata.lost || p.hasUnknown(recorded) {
+	if recorded.Garbled() || p.memory.Metadata.Lost || p.hasUnknown(recorded) {
 		return false
 	}
-	for _, m := range p.memory.children {
-		if m.pass != p.memory.pass {
+	for _, m := range p.memory.Children {
+		if m.Pass != p.memory.Pass {
 			return false // it was ours a moment ago
 		}
 	}
@@ -108,13 +110,13 @@ func (p *pruner) hasUnknown(recorded *applyset.Inventory) bool {
 }
 
 // memberHashes are the planned members that the cache shows.
-func (p *pruner) memberHashes() map[*kind]memberHash {
-	out := map[*kind]memberHash{}
+func (p *pruner) memberHashes() map[*kinds.Kind]memberHash {
+	out := map[*kinds.Kind]memberHash{}
 	for _, c := range p.children {
 		if c.live == nil || !c.member() || c.live.GetLabels()[apply.PartOfLabel] != p.id {
 			continue
 		}
-		out[c.kind] ^= p.engine.hasher.member(c.live)
+		out[c.kind] ^= member(p.engine.hasher, c.live)
 	}
 	return out
 }
@@ -122,7 +124,7 @@ func (p *pruner) memberHashes() map[*kind]memberHash {
 // scanned returns what the scan has found of the set, and false if it does
 // not know or if the set has changed since. scan walks over all members of the
 // kind.
-func (c *leftoverScan) scanned(k *kind, set uint64, now time.Time, scan func(*kind) (map[uint64]memberHash, error)) (memberHash, bool) {
+func (c *leftoverScan) scanned(k *kinds.Kind, set uint64, now time.Time, scan func(*kinds.Kind) (map[uint64]memberHash, error)) (memberHash, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.kinds == nil || now.Sub(c.begun) > settleTime {
@@ -140,11 +142,11 @@ func (c *leftoverScan) scanned(k *kind, set uint64, now time.Time, scan func(*ki
 }
 
 // scanAll walks over all members of all sets, in all namespaces.
-func (p *pruner) scanAll(k *kind) (map[uint64]memberHash, error) {
+func (p *pruner) scanAll(k *kinds.Kind) (map[uint64]memberHash, error) {
 	list := p.engine.newList(k)
 	opts := append([]client.ListOption{client.HasLabels{apply.PartOfLabel}}, p.engine.cachedList...)
 	if err := p.engine.client.List(p.ctx, list, opts...); err != nil {
-		return nil, fmt.Errorf("list all %s: %w", k.gvk.GroupKind(), err)
+		return nil, fmt.Errorf("list all %s: %w", k.GVK.GroupKind(), err)
 	}
 	out := map[uint64]memberHash{}
 	err := meta.EachListItem(list, func(o runtime.Object) error {
@@ -152,7 +154,7 @@ func (p *pruner) scanAll(k *kind) (map[uint64]memberHash, error) {
 		if err != nil {
 			return err
 		}
-		out[p.engine.hasher.Text(m.GetLabels()[apply.PartOfLabel])] ^= p.engine.hasher.member(m)
+		out[p.engine.hasher.Text(m.GetLabels()[apply.PartOfLabel])] ^= member(p.engine.hasher, m)
 		return nil
 	})
 	return out, err
@@ -171,7 +173,7 @@ func (c *leftoverScan) expire(now time.Time) {
 }
 
 // member is the hash of an object's identity.
-func (h *hasher) member(o metav1.Object) memberHash {
+func member(h *intent.Hasher, o metav1.Object) memberHash {
 	return memberHash(h.Sum(func(s *maphash.Hash) {
 		content.WriteString(s, o.GetNamespace())
 		content.WriteString(s, o.GetName())

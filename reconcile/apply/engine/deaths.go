@@ -4,14 +4,8 @@ import (
 	"time"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
-
-// deaths counts how often others have deleted a child soon after it was made.
-type deaths struct {
-	count int
-	// made is when the child was last made, until when it is left alone.
-	made, until time.Time
-}
 
 const (
 	// soonDeleted is how long a child has to live so that its deletion counts
@@ -26,37 +20,21 @@ const (
 // deleted. It reports whether the child is left alone for now.
 func (p *pass) vanished(c *planned) bool {
 	m, limit := c.memory, min(longestPause, p.engine.opts.ContestInterval)
-	if m.uid != "" && m.deleted == "" {
-		if m.deaths == nil || p.now.Sub(m.deaths.made) > soonDeleted+m.deaths.pause(limit) {
-			m.deaths = &deaths{}
+	if m.UID != "" && m.Deleted == "" {
+		if m.DeletedByOthers == nil || p.now.Sub(m.DeletedByOthers.Made) > soonDeleted+m.DeletedByOthers.Pause(limit) {
+			m.DeletedByOthers = &memory.DeletedByOthers{}
 		}
-		if m.deaths.count++; m.deaths.count > maxRepairs {
-			m.deaths.until = p.now.Add(m.deaths.pause(limit))
+		if m.DeletedByOthers.Count++; m.DeletedByOthers.Count > memory.MaxRepairs {
+			m.DeletedByOthers.Until = p.now.Add(m.DeletedByOthers.Pause(limit))
 		}
 	}
-	d := m.deaths
-	if d == nil || d.count <= maxRepairs || !p.now.Before(d.until) {
+	d := m.DeletedByOthers
+	if d == nil || d.Count <= memory.MaxRepairs || !p.now.Before(d.Until) {
 		return false
 	}
 	c.fail(apply.Contested, apply.ReasonContested, &apply.DeletedByOthersError{
-		Kind: c.id.GroupKind.Kind, Namespace: c.id.Key.Namespace, Name: c.id.Key.Name, Times: d.count,
+		Kind: c.id.GroupKind.Kind, Namespace: c.id.Key.Namespace, Name: c.id.Key.Name, Times: d.Count,
 	})
-	c.requeue = d.until.Sub(p.now)
+	c.requeue = d.Until.Sub(p.now)
 	return true
-}
-
-// pause is how long the child is left alone after so many deaths, at most limit.
-func (d *deaths) pause(limit time.Duration) time.Duration {
-	if d.count <= maxRepairs {
-		return 0
-	}
-	return backoff(d.count-maxRepairs-1, limit)
-}
-
-// born notes that the child was made.
-func (m *childMemory) born(now time.Time) {
-	if m.deaths == nil {
-		m.deaths = &deaths{}
-	}
-	m.deaths.made = now
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
@@ -25,7 +26,7 @@ func (p *pass) decideChild(c *planned) {
 		c.fail(apply.Failed, apply.ReasonReadFailed, err)
 		return
 	}
-	if c.memory.written.HiddenBy(c.live) {
+	if c.memory.Written.HiddenBy(c.live) {
 		if p.waits(c) {
 			return
 		}
@@ -34,25 +35,25 @@ func (p *pass) decideChild(c *planned) {
 			return
 		}
 	} else if c.live != nil {
-		c.memory.shown()
+		c.memory.Shown()
 	}
 	if c.live == nil {
 		p.decideMissing(c)
 		return
 	}
-	if m := c.memory; m.proven && m.intent == c.hash && m.version == c.live.GetResourceVersion() {
-		if m.contest == nil {
+	if m := c.memory; m.Proven && m.Intent == c.hash && m.Version == c.live.GetResourceVersion() {
+		if m.Contest == nil {
 			p.noteShape(c)
 			return
 		}
-		if m.contest.stands(c.hash, c.live.GetUID(), p.now) {
-			c.contested = m.contest.fields
+		if m.Contest.Stands(c.hash, c.live.GetUID(), p.now) {
+			c.contested = m.Contest.Fields
 			p.stand(c)
 			return
 		}
 	}
 	if len(c.live.GetManagedFields()) == 0 && !c.fresh && c.child.Mode != apply.Once {
-		if t := c.memory.trouble; t != nil && t.version == c.live.GetResourceVersion() && p.repeats(c, string(t.uid), t.others) {
+		if t := c.memory.Failure; t != nil && t.Version == c.live.GetResourceVersion() && p.repeats(c, string(t.UID), t.Others) {
 			return
 		}
 		p.decideStripped(c)
@@ -66,7 +67,7 @@ func (p *pass) readCached(c *planned) error {
 		c.live = p.ownerMetadata()
 		return nil
 	}
-	o := c.kind.newObject()
+	o := c.kind.NewObject()
 	err := p.engine.client.Get(p.ctx, c.id.Key, o, p.engine.cached...)
 	return c.got(o, err)
 }
@@ -76,14 +77,14 @@ func (p *pass) readCached(c *planned) error {
 func (p *pass) readLive(c *planned) error {
 	c.free()
 	c.fresh, c.settled = true, nil
-	c.memory.shown()
-	o := c.kind.newObject()
+	c.memory.Shown()
+	o := c.kind.NewObject()
 	err := c.got(o, p.engine.live.Get(p.ctx, c.id.Key, o))
 	if c == p.self && c.live != nil && c.live.GetUID() != p.owner.GetUID() {
 		c.live = nil // another one of the name
 	}
 	if c.live != nil {
-		c.memory.written = freshness.Wrote(c.live.GetResourceVersion(), p.now)
+		c.memory.Written = freshness.Wrote(c.live.GetResourceVersion(), p.now)
 	}
 	return err
 }
@@ -93,7 +94,7 @@ func (c *planned) got(o client.Object, err error) error {
 		c.live = o
 		return nil
 	}
-	c.kind.release(o)
+	c.kind.Release(o)
 	return client.IgnoreNotFound(err)
 }
 
@@ -102,13 +103,13 @@ func (c *planned) got(o client.Object, err error) error {
 // decided about with what the API server has.
 func (p *pass) waits(c *planned) bool {
 	m := c.memory
-	rest := m.written.Left(p.now, p.engine.opts.LagDeadline)
-	if rest <= 0 || !m.proven || m.intent != c.hash {
+	rest := m.Written.Left(p.now, p.engine.opts.LagDeadline)
+	if rest <= 0 || !m.Proven || m.Intent != c.hash {
 		return false
 	}
 	c.requeue, c.result.Reason = rest, apply.ReasonStaleCache
-	if m.contest != nil {
-		c.contested = m.contest.fields
+	if m.Contest != nil {
+		c.contested = m.Contest.Fields
 		p.reportContest(c)
 	}
 	return true
@@ -126,28 +127,28 @@ func (p *pass) decideStripped(c *planned) {
 		return
 	}
 	version := c.live.GetResourceVersion()
-	if m.proven && m.intent == c.hash && m.shape == seen && m.contest == nil {
-		m.version = version
+	if m.Proven && m.Intent == c.hash && m.Shape == seen && m.Contest == nil {
+		m.Version = version
 		return
 	}
 	if p.decideFresh(c); c.live == nil {
 		return
 	}
 	p.noteStripped(c)
-	if m.proven && c.action == actionNone && c.live.GetResourceVersion() == version {
-		m.shape = seen
-		m.shown()
+	if m.Proven && c.action == actionNone && c.live.GetResourceVersion() == version {
+		m.Shape = seen
+		m.Shown()
 	}
 }
 
 // noteShape remembers what a cache that strips managedFields shows of what has
 // just been applied.
 func (p *pass) noteShape(c *planned) {
-	if c.memory.shape != 0 || c.child.Mode == apply.Once || len(c.live.GetManagedFields()) > 0 {
+	if c.memory.Shape != 0 || c.child.Mode == apply.Once || len(c.live.GetManagedFields()) > 0 {
 		return
 	}
 	if seen, err := p.shape(c); err == nil {
-		c.memory.shape = seen
+		c.memory.Shape = seen
 	}
 }
 
@@ -162,7 +163,7 @@ func (p *pass) shape(c *planned) (uint64, error) {
 		return 0, fmt.Errorf("encode the live object: %w", err)
 	}
 	c.noteUnwanted(live)
-	return p.engine.hasher.Shape(c.kind.schema, content, live) + uint64(len(c.unwanted)), nil
+	return p.engine.hasher.Shape(c.kind.Schema, content, live) + uint64(len(c.unwanted)), nil
 }
 
 // noteStripped says once that the cache strips the managedFields that the API
@@ -174,23 +175,23 @@ func (p *pass) noteStripped(c *planned) {
 	if _, known := p.engine.stripped.LoadOrStore(c.kind, struct{}{}); !known {
 		log.FromContext(p.ctx).Info("the cache strips managedFields: drift of what it strips besides is not seen, and after a start "+
 			"and after each write one read per child goes to the API server; the transform of this package keeps what is needed",
-			"kind", c.kind.gvk.String())
+			"kind", c.kind.GVK.String())
 	}
 }
 
 func (p *pass) decideMissing(c *planned) {
 	m := c.memory
-	m.proven = false
-	m.shown()
+	m.Proven = false
+	m.Shown()
 	left := p.vanished(c)
-	m.uid = ""
+	m.UID = ""
 	if left || p.repeats(c, "", 0) {
 		return
 	}
 	c.result.Reason = apply.ReasonMissing
 	switch c.child.Mode {
 	case apply.Contribute:
-		c.fail(apply.Blocked, apply.ReasonMissing, apierrors.NewNotFound(resourceOf(c.kind.gvk), c.id.Key.Name))
+		c.fail(apply.Blocked, apply.ReasonMissing, apierrors.NewNotFound(resourceOf(c.kind.GVK), c.id.Key.Name))
 		return
 	case apply.Once:
 		if !c.child.Existing {
@@ -208,12 +209,12 @@ func (p *pass) decideMissing(c *planned) {
 
 // repeats reports that the same request has failed before and would fail again.
 func (p *pass) repeats(c *planned, uid string, others uint64) bool {
-	t := c.memory.trouble
-	if !t.stands(c.hash, typesUID(uid), others, p.now) {
+	t := c.memory.Failure
+	if !t.Stands(c.hash, typesUID(uid), others, p.now) {
 		return false
 	}
-	c.fail(t.outcome, apply.ReasonBackoff, t.err)
-	c.requeue = t.until.Sub(p.now)
+	c.fail(t.Outcome, apply.ReasonBackoff, t.Err)
+	c.requeue = t.Until.Sub(p.now)
 	return true
 }
 
@@ -224,24 +225,24 @@ func (p *pass) decideExisting(c *planned) {
 		return
 	}
 	if c.child.Mode != apply.Contribute && p.engine.optedOut(c.live) {
-		c.result.Outcome, c.result.Reason, m.proven = apply.OptedOut, apply.ReasonOptedOut, false
+		c.result.Outcome, c.result.Reason, m.Proven = apply.OptedOut, apply.ReasonOptedOut, false
 		return
 	}
-	known := m.uid == c.live.GetUID()
-	m.proven = m.proven && known
+	known := m.UID == c.live.GetUID()
+	m.Proven = m.Proven && known
 	if !p.mayTake(c) {
 		return
 	}
-	m.uid, c.uid = c.live.GetUID(), c.live.GetUID()
-	if m.ours != m.uid && c.member() && p.proves(c.live, "") {
-		m.ours = m.uid
+	m.UID, c.uid = c.live.GetUID(), c.live.GetUID()
+	if m.Ours != m.UID && c.member() && p.proves(c.live, "") {
+		m.Ours = m.UID
 	}
 	if c.child.Mode == apply.Once {
 		c.result.Reason = apply.ReasonExists
-		m.accept(c.hash, c.live.GetResourceVersion())
+		m.Accept(c.hash, c.live.GetResourceVersion())
 		return
 	}
-	if p.repeats(c, string(c.uid), p.engine.hasher.others(c)) {
+	if p.repeats(c, string(c.uid), others(p.engine.hasher, c)) {
 		return
 	}
 	p.prove(c)
@@ -252,12 +253,12 @@ func (p *pass) decideExisting(c *planned) {
 // applied again when it is gone.
 func (p *pass) leaving(c *planned) bool {
 	m := c.memory
-	deleted := m.deletedRecently(c.live.GetUID(), p.now, p.engine.opts.LagDeadline)
+	deleted := m.DeletedRecently(c.live.GetUID(), p.now, p.engine.opts.LagDeadline)
 	if !deleted && (c.live.GetDeletionTimestamp() == nil || (c.child.Mode == apply.Contribute && c != p.self)) {
 		return false
 	}
 	c.result.Outcome, c.result.Reason, c.requeue = apply.Blocked, apply.ReasonTerminating, confirmAfter
-	m.proven = false
+	m.Proven = false
 	return true
 }
 
@@ -274,14 +275,9 @@ func (c *planned) prepare(p *pass, a action, why apply.Reason) {
 	c.action, c.result.Reason = a, why
 }
 
-// accept remembers that the intent is true in this version.
-func (m *childMemory) accept(intent uint64, version string) {
-	m.proven, m.intent, m.version = true, intent, version
-}
-
 // others is the hash of which other managers wrote to the object, and when.
 // It survives [apply.ShortenManagedFields].
-func (h *hasher) others(c *planned) uint64 {
+func others(h *intent.Hasher, c *planned) uint64 {
 	entries := c.live.GetManagedFields()
 	if len(entries) == 0 {
 		return 0

@@ -13,18 +13,20 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
 )
 
 // confirmAfter is when a pass looks again for an object that is being deleted,
 // in case no watch announces that it is gone.
 const confirmAfter = 5 * time.Second
 
-const errApplyAndDelete = planError("deletion: the plan has the object as a child, too")
+const errApplyAndDelete = planerror.Error("deletion: the plan has the object as a child, too")
 
 // plannedDeletion is one deletion of the plan during a pass.
 type plannedDeletion struct {
 	*apply.Deletion
-	kind *kind
+	kind *kinds.Kind
 	id   applyset.ObjectID
 	// version is the precondition besides the UID, empty for none.
 	version string
@@ -51,27 +53,27 @@ func (d *plannedDeletion) rank() int {
 	if d.kind == nil {
 		return 0
 	}
-	return d.kind.rank
+	return d.kind.Rank
 }
 
 func (p *pass) decideDeletion(d *plannedDeletion) error {
-	k, err := p.engine.kinds.of(&apply.Child{Object: d.Object})
+	k, err := p.engine.kinds.Of(&apply.Child{Object: d.Object})
 	if err != nil {
 		d.result.Reason = apply.ReasonInvalid
 		return err
 	}
 	key := client.ObjectKeyFromObject(d.Object)
-	if k.namespaced && key.Namespace == "" {
+	if k.Namespaced && key.Namespace == "" {
 		key.Namespace = p.owner.GetNamespace()
 	}
-	d.kind, d.id = k, applyset.ObjectID{GroupKind: k.gvk.GroupKind(), Key: key}
-	d.result.GVK, d.result.Key, d.result.HoldsData = k.gvk, key, p.engine.holdsData(d.id.GroupKind)
-	if m := p.memory.children[d.id]; m != nil && m.pass == p.memory.pass && m.deleted == "" {
+	d.kind, d.id = k, applyset.ObjectID{GroupKind: k.GVK.GroupKind(), Key: key}
+	d.result.GVK, d.result.Key, d.result.HoldsData = k.GVK, key, p.engine.holdsData(d.id.GroupKind)
+	if m := p.memory.Children[d.id]; m != nil && m.Pass == p.memory.Pass && m.Deleted == "" {
 		d.result.Reason = apply.ReasonInvalid
 		return errApplyAndDelete
 	}
-	o := k.newObject()
-	defer k.release(o)
+	o := k.NewObject()
+	defer k.Release(o)
 	if err := p.engine.client.Get(p.ctx, key, o, p.engine.cached...); err != nil {
 		d.result.Reason = apply.ReasonMissing
 		if !apierrors.IsNotFound(err) {
@@ -145,8 +147,8 @@ func (p *pass) mayDelete(d *plannedDeletion, o client.Object) (bool, error) {
 // alone is a child of the owner.
 func (p *pass) mayDeleteUnnamed(d *plannedDeletion, o client.Object, controller *metav1.OwnerReference) (bool, error) {
 	var remembered types.UID
-	if m := p.memory.children[d.id]; m != nil {
-		remembered = m.ours
+	if m := p.memory.Children[d.id]; m != nil {
+		remembered = m.Ours
 	}
 	ours := func(o metav1.Object) bool {
 		if controller != nil {
@@ -157,7 +159,7 @@ func (p *pass) mayDeleteUnnamed(d *plannedDeletion, o client.Object, controller 
 	if ours(o) || len(o.GetManagedFields()) > 0 {
 		return ours(o), nil
 	}
-	found, err := p.liveMetadata(d.kind.gvk, d.id.Key)
+	found, err := p.liveMetadata(d.kind.GVK, d.id.Key)
 	if err != nil || found == nil || found.UID != o.GetUID() {
 		d.result.Reason = apply.ReasonReadFailed
 		return false, err
@@ -176,7 +178,7 @@ func (p *pass) deletePlanned() {
 }
 
 func (p *pass) deleteOne(d *plannedDeletion) {
-	err := p.engine.deleteExactly(p.ctx, d.kind.gvk, d.id.Key, d.result.UID, d.version, d.Propagation)
+	err := p.engine.deleteExactly(p.ctx, d.kind.GVK, d.id.Key, d.result.UID, d.version, d.Propagation)
 	switch {
 	case apierrors.IsConflict(err):
 		d.result.Outcome, d.result.Err = apply.Failed, fmt.Errorf("it has changed since it was read: %w", err)
@@ -190,18 +192,18 @@ func (p *pass) deleteOne(d *plannedDeletion) {
 
 // noteDeleted remembers an accepted deletion, for caches that lag.
 func (p *pass) noteDeleted(id applyset.ObjectID, uid types.UID) {
-	m := p.memory.child(id)
-	m.noteDeleted(uid, p.now)
-	m.proven, m.pass = false, p.memory.pass
+	m := p.memory.Child(id)
+	m.NoteDeleted(uid, p.now)
+	m.Proven, m.Pass = false, p.memory.Pass
 }
 
 // deletedAlready reports whether this object's deletion was accepted a moment
 // ago.
 func (p *pass) deletedAlready(id applyset.ObjectID, uid types.UID) bool {
-	m := p.memory.children[id]
-	if m == nil || m.deleted != uid {
+	m := p.memory.Children[id]
+	if m == nil || m.Deleted != uid {
 		return false
 	}
-	m.pass = p.memory.pass
-	return m.deletedRecently(uid, p.now, p.engine.opts.LagDeadline)
+	m.Pass = p.memory.Pass
+	return m.DeletedRecently(uid, p.now, p.engine.opts.LagDeadline)
 }

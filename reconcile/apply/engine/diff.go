@@ -86,7 +86,7 @@ func (p *pass) changes(c *planned) []apply.FieldChange {
 			set = parsed
 		}
 	}
-	comparison := compare.Comparison{Schema: c.kind.schema, Report: func(diff compare.Difference) {
+	comparison := compare.Comparison{Schema: c.kind.Schema, Report: func(diff compare.Difference) {
 		if diff.Unowned {
 			w.line(diff.Path, diff.Live, diff.Live)
 			return

@@ -12,13 +12,16 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
 // Engine applies plans. Create it with [New]; it is safe for concurrent use,
 // and passes for one owner wait for each other.
 type Engine struct {
 	env    *env
-	memory *memory
+	memory *memory.Store
 }
 
 // env is what all passes of an engine share. Nothing of it is about a single
@@ -27,9 +30,9 @@ type env struct {
 	client    client.Client
 	live      client.Reader
 	opts      apply.Options
-	kinds     *kinds
+	kinds     *kinds.Registry
 	encoder   *content.Encoder
-	hasher    *hasher
+	hasher    *intent.Hasher
 	leftovers leftoverScan
 	stripped  sync.Map  // *kind to nothing: the cache strips managedFields
 	orphaned  sync.Map  // types.UID to nothing: owners whose children are to stay
@@ -55,9 +58,9 @@ func New(c client.Client, live client.Reader, o apply.Options) (*Engine, error) 
 		return nil, fmt.Errorf("apply engine: %w", err)
 	}
 	encoder := content.NewEncoder()
-	return &Engine{memory: newMemory(), env: &env{
+	return &Engine{memory: memory.NewStore(), env: &env{
 		client: c, live: live, opts: o, declared: newDeclaredKinds(o.Kinds),
-		kinds: &kinds{client: c}, encoder: encoder, hasher: newHasher(encoder),
+		kinds: &kinds.Registry{Client: c}, encoder: encoder, hasher: intent.NewHasher(encoder),
 		standardKeys: applyset.StandardKeys(o.Domain), ownKeys: applyset.KeysOf(o.Domain, o.FieldManager),
 		cached:     []client.GetOption{client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency},
 		cachedList: []client.ListOption{client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency},
@@ -80,7 +83,7 @@ func New(c client.Client, live client.Reader, o apply.Options) (*Engine, error) 
 // is sent when nothing has to change. One failing child does not stop others,
 // except those inside a namespace or of a kind that failed.
 func (e *Engine) Apply(ctx context.Context, owner client.Object, plan apply.Plan) apply.Result {
-	p, err := e.env.begin(ctx, owner, &plan, e.memory.owner(owner))
+	p, err := e.env.begin(ctx, owner, &plan, e.memory.Owner(owner))
 	if err != nil {
 		return apply.Result{OwnerErr: err}
 	}
@@ -99,7 +102,7 @@ func (e *Engine) Diff(ctx context.Context, owner client.Object, plan apply.Plan,
 	for _, opt := range opts {
 		opt.ApplyToDiff(&o)
 	}
-	p, err := e.env.begin(ctx, owner, &plan, e.memory.copyOf(owner))
+	p, err := e.env.begin(ctx, owner, &plan, e.memory.CopyOf(owner))
 	if err != nil {
 		return apply.Decisions{}, fmt.Errorf("diff: %w", err)
 	}
@@ -115,7 +118,7 @@ func (e *Engine) Diff(ctx context.Context, owner client.Object, plan apply.Plan,
 
 // Forget releases what is remembered for an owner that is gone.
 func (e *Engine) Forget(owner types.UID) {
-	e.memory.forget(owner)
+	e.memory.Forget(owner)
 	e.env.orphaned.Delete(owner)
 }
 

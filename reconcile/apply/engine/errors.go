@@ -6,18 +6,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// planError is a mistake in a plan: whoever wrote the program has to mend it.
-type planError string
-
-// Error reports what is wrong and what would be right.
-func (e planError) Error() string { return string(e) }
-
-// HealthCategory names it a mistake of the program, see package health.
-func (planError) HealthCategory() string { return "ProgramError" }
-
-// HealthReason is the reason of the condition.
-func (planError) HealthReason() string { return "InvalidPlan" }
-
 // gravity orders the reasons.
 func gravity(r apply.PruneBlockedReason) int {
 	return slices.Index([]apply.PruneBlockedReason{

@@ -8,6 +8,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/order"
 )
 
 // What follows lets the external tests reach pure logic.
@@ -16,42 +19,42 @@ var encoder = content.NewEncoder()
 
 // Intent is what would be sent for an object, without its identity.
 func Intent(o client.Object) (map[string]any, error) {
-	intent, err := encoder.Intent(o)
+	body, err := encoder.Intent(o)
 	if err != nil {
 		return nil, err
 	}
-	content.StripIdentity(intent)
-	if _, secret := intent["stringData"]; secret {
-		content.MergeStringData(intent)
+	content.StripIdentity(body)
+	if _, secret := body["stringData"]; secret {
+		content.MergeStringData(body)
 	}
-	return intent, nil
+	return body, nil
 }
 
 // Hashes computes intent hashes that may be compared with each other.
-type Hashes struct{ h *hasher }
+type Hashes struct{ h *intent.Hasher }
 
 // NewHashes returns a source of hashes.
-func NewHashes() Hashes { return Hashes{newHasher(content.NewEncoder())} }
+func NewHashes() Hashes { return Hashes{intent.NewHasher(content.NewEncoder())} }
 
 // Of is the hash of an object.
-func (h Hashes) Of(o client.Object) uint64 { return h.h.child(&apply.Child{Object: o}) }
+func (h Hashes) Of(o client.Object) uint64 { return h.h.Child(&apply.Child{Object: o}) }
 
 // OfChild is the hash of a planned child.
-func (h Hashes) OfChild(c *apply.Child) uint64 { return h.h.child(c) }
+func (h Hashes) OfChild(c *apply.Child) uint64 { return h.h.Child(c) }
 
-// Exported names of unexported logic.
+// Names of the rooms.
 var (
-	Rank    = rank
-	Backoff = backoff
+	Rank    = order.Rank
+	Backoff = memory.Backoff
 )
 
 // RememberChildren fills the memory of an owner as n applied children would.
 func RememberChildren(n int, name func(i int) (types.NamespacedName, types.UID, string)) any {
-	o := &ownerMemory{children: map[applyset.ObjectID]*childMemory{}}
+	o := &memory.Owner{Children: map[applyset.ObjectID]*memory.Child{}}
 	for i := range n {
 		key, uid, version := name(i)
-		m := o.child(applyset.ObjectID{GroupKind: schema.GroupKind{Group: "apps", Kind: "Deployment"}, Key: key})
-		m.uid, m.version, m.proven = uid, version, true
+		m := o.Child(applyset.ObjectID{GroupKind: schema.GroupKind{Group: "apps", Kind: "Deployment"}, Key: key})
+		m.UID, m.Version, m.Proven = uid, version, true
 	}
 	return o
 }

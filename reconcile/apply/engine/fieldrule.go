@@ -12,11 +12,11 @@ import (
 // set that is left to be compared.
 func (c *planned) follow(set *managedfields.Set, live map[string]any) *managedfields.Set {
 	for i := range c.rules {
-		switch rule := &c.rules[i]; rule.policy {
+		switch rule := &c.rules[i]; rule.Policy {
 		case apply.SeedField:
-			c.yield(rule.path, set, live)
+			c.yield(rule.Path, set, live)
 		case apply.CreateOnlyField:
-			set = c.settle(rule.path, set, live)
+			set = c.settle(rule.Path, set, live)
 		case apply.OwnField, apply.ForceField, apply.IgnoreField, apply.AbsentField:
 		}
 	}

@@ -1,40 +1,25 @@
 package engine
 
 import (
-	"time"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
-
-// A field of ours that is changed again after every repair belongs to somebody
-// who insists: after maxRepairs within fightWindow it is reported instead. That
-// holds for forced fields, too: force takes a field, it does not fight for it.
-const (
-	maxRepairs  = 5
-	fightWindow = time.Minute
-)
-
-// repairs counts how often a field was repaired since a time.
-type repairs struct {
-	count int
-	since time.Time
-}
 
 // fights counts the repairs of each field of a child whose intent has not
 // changed, and leaves those that do not last to the others. It reports whether
 // there is nothing else to repair.
 func (p *pass) fights(c *planned, set, left *managedfields.Set, live map[string]any) bool {
 	m := c.memory
-	if !m.proven || m.intent != c.hash {
+	if !m.Proven || m.Intent != c.hash {
 		return false
 	}
 	var lasting, lost []apply.ContestedField
 	for _, f := range p.lost(c, left, live) {
-		if m.repaired(f.Path, p.now) > maxRepairs {
+		if m.Repaired(f.Path, p.now) > memory.MaxRepairs {
 			lost = append(lost, f)
 		} else {
 			lasting = append(lasting, f)
@@ -44,26 +29,12 @@ func (p *pass) fights(c *planned, set, left *managedfields.Set, live map[string]
 		return false
 	}
 	p.contest(c, lost)
-	m.contest.until = p.now.Add(p.engine.opts.ContestInterval) // not a matter of seconds
+	m.Contest.Until = p.now.Add(p.engine.opts.ContestInterval) // not a matter of seconds
 	for _, f := range lost {
 		c.leave(f.Path, set, live)
-		delete(m.repairs, f.Path)
+		delete(m.Repairs, f.Path)
 	}
 	return len(lasting) == 0
-}
-
-// repaired counts one more repair of a field.
-func (m *childMemory) repaired(path string, now time.Time) int {
-	r := m.repairs[path]
-	if r.count == 0 || now.Sub(r.since) > fightWindow {
-		r = repairs{since: now}
-	}
-	r.count++
-	if m.repairs == nil {
-		m.repairs = map[string]repairs{}
-	}
-	m.repairs[path] = r
-	return r.count
 }
 
 // lost names the fields that we planned and do not own, and who has them.
@@ -71,7 +42,7 @@ func (p *pass) lost(c *planned, set *managedfields.Set, live map[string]any) []a
 	entries := c.live.GetManagedFields()
 	last := managedfields.LastWriter(entries, c.manager)
 	var out []apply.ContestedField
-	comparison := compare.Comparison{Schema: c.kind.schema, Report: func(d compare.Difference) {
+	comparison := compare.Comparison{Schema: c.kind.Schema, Report: func(d compare.Difference) {
 		if !d.Unowned {
 			out = append(out, apply.ContestedField{Path: d.Path, Manager: c.writerOf(d.Path, last)})
 		}
@@ -95,7 +66,7 @@ func (c *planned) writerOf(text, last string) string {
 			continue
 		}
 		set, err := managedfields.Parse(e.FieldsV1.GetRawBytes())
-		if err == nil && path.Owns(set) && (writer == nil || later(e, writer)) {
+		if err == nil && path.Owns(set) && (writer == nil || managedfields.Later(e, writer)) {
 			writer = e
 		}
 	}
@@ -103,8 +74,4 @@ func (c *planned) writerOf(text, last string) string {
 		return last
 	}
 	return writer.Manager
-}
-
-func later(a, b *metav1.ManagedFieldsEntry) bool {
-	return a.Time != nil && (b.Time == nil || b.Time.Before(a.Time))
 }

@@ -9,12 +9,13 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 )
 
 // groupKind is the kind of a group, which no API server knows.
-func groupKind(g apply.Group) *kind {
-	return &kind{gvk: g.GetObjectKind().GroupVersionKind(), namespaced: true}
+func groupKind(g apply.Group) *kinds.Kind {
+	return &kinds.Kind{GVK: g.GetObjectKind().GroupVersionKind(), Namespaced: true}
 }
 
 // groupInventory is all there may be.
@@ -28,10 +29,10 @@ func groupInventory(g apply.Group) *applyset.Inventory {
 }
 
 // groupChildKind returns how the children of the kind are read from the cache.
-func (p *pass) groupChildKind(gk schema.GroupKind) (*kind, error) {
+func (p *pass) groupChildKind(gk schema.GroupKind) (*kinds.Kind, error) {
 	kinds := p.group.ChildKinds()
 	at := slices.IndexFunc(kinds, func(gvk schema.GroupVersionKind) bool { return gvk.GroupKind() == gk })
-	return p.engine.kinds.ofGVK(kinds[at])
+	return p.engine.kinds.OfGVK(kinds[at])
 }
 
 // gave reports whether the object has the owner reference from us: the plan of a

@@ -22,21 +22,21 @@ const maxManager = 128
 // per owner. The UID of a group may be too long for it.
 func (p *pass) contributor() string {
 	m := p.memory
-	if m.contributor == "" {
-		m.contributor = p.engine.opts.FieldManager + ":" + string(p.owner.GetUID())
-		if len(m.contributor) > maxManager {
-			m.contributor = p.engine.opts.FieldManager + ":" + groupkey.ShortHash(string(p.owner.GetUID()))
+	if m.Contributor == "" {
+		m.Contributor = p.engine.opts.FieldManager + ":" + string(p.owner.GetUID())
+		if len(m.Contributor) > maxManager {
+			m.Contributor = p.engine.opts.FieldManager + ":" + groupkey.ShortHash(string(p.owner.GetUID()))
 		}
 	}
-	return m.contributor
+	return m.Contributor
 }
 
 // groupParts are the objects of which a group has a part, as far as this
 // process has written them or the cache shows them.
 func (p *pruner) groupParts(l *look) []applyset.ObjectID {
 	var out []applyset.ObjectID
-	for id, m := range p.memory.children {
-		if partial(m.mode) && m.uid != "" {
+	for id, m := range p.memory.Children {
+		if partial(m.Mode) && m.UID != "" {
 			out = append(out, id)
 		}
 	}
@@ -65,7 +65,7 @@ func (p *pruner) groupKinds() []schema.GroupVersionKind {
 // fields of its own. Where the cache strips managedFields, the annotation says
 // in which it may have some.
 func (p *pruner) partsOf(gvk schema.GroupVersionKind) ([]applyset.ObjectID, error) {
-	k, err := p.engine.kinds.ofGVK(gvk)
+	k, err := p.engine.kinds.OfGVK(gvk)
 	if err != nil {
 		return nil, err
 	}
@@ -96,5 +96,5 @@ func (p *pruner) partsOf(gvk schema.GroupVersionKind) ([]applyset.ObjectID, erro
 
 // groupValue is what the annotation of the group says.
 func (p *pass) groupValue() string {
-	return groupkey.Value(p.ownerKind.gvk.Kind, client.ObjectKeyFromObject(p.owner))
+	return groupkey.Value(p.ownerKind.GVK.Kind, client.ObjectKeyFromObject(p.owner))
 }

@@ -11,38 +11,25 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
-
-// guardMemory is what is remembered of the last complete plan of an owner.
-type guardMemory struct {
-	// known reports that there was one; generation and inputs are what it was
-	// made from.
-	known      bool
-	generation int64
-	inputs     string
-	// first is the identity of the first plan that was made from them, open
-	// says that its prune is explained by their change and not done yet. Later
-	// plans of the same generation and inputs are guarded, whatever fails.
-	first uint64
-	open  bool
-}
 
 // notePlan opens the guard for the first plan that follows a change.
 func (p *pruner) notePlan() {
-	m := &p.memory.guard
+	m := &p.memory.Guard
 	generation, inputs := p.owner.GetGeneration(), p.plan.Inputs
-	if m.known && m.generation == generation && m.inputs == inputs {
+	if m.Known && m.Generation == generation && m.Inputs == inputs {
 		return
 	}
-	open := m.known || p.changedBefore()
-	*m = guardMemory{known: true, generation: generation, inputs: inputs, first: p.identity, open: open}
+	open := m.Known || p.changedBefore()
+	*m = memory.Guard{Known: true, Generation: generation, Inputs: inputs, First: p.identity, Open: open}
 }
 
 // explained reports whether something that plans depend on has changed, and
 // this is the plan that followed.
 func (p *pruner) explained() bool {
-	m := &p.memory.guard
-	return m.open && m.first == p.identity
+	m := &p.memory.Guard
+	return m.Open && m.First == p.identity
 }
 
 // changedBefore reports, for the first plan of this process, whether the
@@ -52,11 +39,11 @@ func (p *pruner) explained() bool {
 func (p *pruner) changedBefore() bool {
 	recorded := p.recorded()
 	switch {
-	case p.group != nil || p.memory.metadata.fresh:
+	case p.group != nil || p.memory.Metadata.Fresh:
 		return false
 	case p.allowPrune != "" && p.allowPrune == p.explanation():
 		return true
-	case p.memory.metadata.lost:
+	case p.memory.Metadata.Lost:
 		return false
 	}
 	observed, known := p.engine.observedGeneration(p.owner)
@@ -186,21 +173,21 @@ func (e *env) statusSpeaks(owner client.Object) bool {
 // plan was carried out, as the status does not. The first is not worth a note.
 func (p *pass) keepsGeneration() bool {
 	generation := p.owner.GetGeneration()
-	m := &p.memory.metadata
-	if p.group != nil || p.finalize || generation <= 1 || m.speaks || (m.known != nil && m.known.Generation == generation) {
+	m := &p.memory.Metadata
+	if p.group != nil || p.finalize || generation <= 1 || m.StatusHasGeneration || (m.Known != nil && m.Known.Generation == generation) {
 		return false
 	}
-	m.speaks = p.engine.statusSpeaks(p.owner)
-	return !m.speaks
+	m.StatusHasGeneration = p.engine.statusSpeaks(p.owner)
+	return !m.StatusHasGeneration
 }
 
 // dropsGeneration reports whether the inventory says a generation that the
 // status says by now, so that the owner ends the same whatever way it took.
 func (p *pass) dropsGeneration() bool {
-	m := &p.memory.metadata
-	if p.finalize || m.known == nil || m.known.Generation == 0 {
+	m := &p.memory.Metadata
+	if p.finalize || m.Known == nil || m.Known.Generation == 0 {
 		return false
 	}
-	m.speaks = m.speaks || p.engine.statusSpeaks(p.owner)
-	return m.speaks
+	m.StatusHasGeneration = m.StatusHasGeneration || p.engine.statusSpeaks(p.owner)
+	return m.StatusHasGeneration
 }

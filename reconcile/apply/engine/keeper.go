@@ -13,23 +13,8 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 )
-
-// An owner has the names that KEP-3659 gives to an inventory once. The first
-// controller that records children of an owner keeps its inventory there, and
-// its field manager stands in the tooling annotation. Other controllers of the
-// same kind of owner keep theirs under names of their own, and label their
-// children with another id: none of them reads or writes what another one
-// keeps.
-
-// setMemory is what is remembered about the sets of an owner.
-type setMemory struct {
-	// standard and own are the ids of the set with the standard names and of
-	// that with the names of this controller alone.
-	standard, own string
-	// usesOwn reports that the latter is used.
-	usesOwn bool
-}
 
 const (
 	// toolingVersion follows the field manager in the tooling annotation.
@@ -49,17 +34,17 @@ func (e *env) ownerManager() string { return e.opts.FieldManager + ":owner" }
 
 // chooseSet decides which inventory of the owner is this controller's.
 func (p *pass) chooseSet() {
-	m, e := &p.memory.sets, p.engine
-	if m.standard == "" {
-		gk, key := p.ownerKind.gvk.GroupKind(), client.ObjectKeyFromObject(p.owner)
-		m.standard, m.own = apply.ApplySetID(gk, key), applyset.IDOf(gk, key, e.opts.FieldManager)
+	m, e := &p.memory.Sets, p.engine
+	if m.Standard == "" {
+		gk, key := p.ownerKind.GVK.GroupKind(), client.ObjectKeyFromObject(p.owner)
+		m.Standard, m.Own = apply.ApplySetID(gk, key), applyset.IDOf(gk, key, e.opts.FieldManager)
 	}
 	if p.group == nil {
-		m.usesOwn = e.usesOwnSet(p.owner, m.usesOwn)
+		m.UsesOwn = e.usesOwnSet(p.owner, m.UsesOwn)
 	}
-	p.id, p.keys = m.standard, &e.standardKeys
-	if m.usesOwn {
-		p.id, p.keys = m.own, &e.ownKeys
+	p.id, p.keys = m.Standard, &e.standardKeys
+	if m.UsesOwn {
+		p.id, p.keys = m.Own, &e.ownKeys
 	}
 }
 
@@ -86,15 +71,15 @@ func (e *env) usesOwnSet(owner metav1.Object, before bool) bool {
 func (e *env) wroteFormer(owner metav1.Object) bool {
 	entries := owner.GetManagedFields()
 	return len(entries) == 0 || slices.ContainsFunc(entries, func(entry metav1.ManagedFieldsEntry) bool {
-		return e.ours(entry.Manager) && ownsMetadata(&entry, "annotations", apply.ToolingAnnotation)
+		return e.ours(entry.Manager) && managedfields.OwnsMetadata(&entry, "annotations", apply.ToolingAnnotation)
 	})
 }
 
 // setSelector selects what is labelled with an id of the owner. Whether it is
 // a child is to be proven.
 func (p *pass) setSelector() (client.MatchingLabelsSelector, error) {
-	m := &p.memory.sets
-	either, err := labels.NewRequirement(apply.PartOfLabel, selection.In, []string{m.standard, m.own})
+	m := &p.memory.Sets
+	either, err := labels.NewRequirement(apply.PartOfLabel, selection.In, []string{m.Standard, m.Own})
 	if err != nil {
 		return client.MatchingLabelsSelector{}, fmt.Errorf("select the members: %w", err)
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
 // look is what one pass found out about the members of its set, kind by kind:
@@ -59,12 +61,12 @@ func (p *pruner) members() *look {
 	recorded := p.recorded()
 	planned := p.plannedKinds()
 	near, far := p.namespaces(recorded)
-	var live []*kind
+	var live []*kinds.Kind
 	for _, gk := range p.searchedKinds(recorded, planned) {
 		p.doubt(l, gk)
 		if k, cached := p.cachedKind(gk, planned, recorded); cached {
 			p.lookCached(l, k, near, far)
-		} else if k := p.lookLive(l, gk, near); k != nil && k.namespaced {
+		} else if k := p.lookLive(l, gk, near); k != nil && k.Namespaced {
 			live = append(live, k)
 		}
 	}
@@ -76,7 +78,7 @@ func (p *pruner) members() *look {
 
 // searchedKinds are the kinds that members may be of: those that are planned
 // or recorded, and those that are declared, as an inventory can get lost.
-func (p *pruner) searchedKinds(recorded *applyset.Inventory, planned map[schema.GroupKind]*kind) []schema.GroupKind {
+func (p *pruner) searchedKinds(recorded *applyset.Inventory, planned map[schema.GroupKind]*kinds.Kind) []schema.GroupKind {
 	out := slices.Clone(recorded.Kinds)
 	for gk := range planned {
 		out = append(out, gk)
@@ -86,8 +88,8 @@ func (p *pruner) searchedKinds(recorded *applyset.Inventory, planned map[schema.
 			out = append(out, gk)
 		}
 	}
-	looked := p.memory.prune.retired
-	if p.memory.metadata.lost || (p.group != nil && (looked.IsZero() || p.now.Sub(looked) >= listingPeriod)) {
+	looked := p.memory.Prune.Retired
+	if p.memory.Metadata.Lost || (p.group != nil && (looked.IsZero() || p.now.Sub(looked) >= listingPeriod)) {
 		for _, k := range p.engine.declared.of(apply.KindRetired) {
 			out = append(out, k.GVK.GroupKind())
 		}
@@ -122,7 +124,7 @@ func (p *pruner) doubt(l *look, gk schema.GroupKind) {
 // if they are to be listed live: of kinds that the inventory names and the plan
 // does not, because a kind is only taken off when the API server says that
 // there is nothing.
-func (p *pruner) cachedKind(gk schema.GroupKind, planned map[schema.GroupKind]*kind, recorded *applyset.Inventory) (*kind, bool) {
+func (p *pruner) cachedKind(gk schema.GroupKind, planned map[schema.GroupKind]*kinds.Kind, recorded *applyset.Inventory) (*kinds.Kind, bool) {
 	if k := planned[gk]; k != nil {
 		return k, true
 	}
@@ -137,25 +139,25 @@ func (p *pruner) cachedKind(gk schema.GroupKind, planned map[schema.GroupKind]*k
 	case !ok || declared.Use == apply.KindRetired || slices.Contains(recorded.Kinds, gk):
 		return nil, false
 	}
-	k, err := p.engine.kinds.ofGVK(declared.GVK)
+	k, err := p.engine.kinds.OfGVK(declared.GVK)
 	return k, err == nil
 }
 
 // lookCached lists a kind from the cache: in all namespaces if the kinds are
 // declared, as that costs no request and an inventory can get lost.
-func (p *pruner) lookCached(l *look, k *kind, near, far []string) {
+func (p *pruner) lookCached(l *look, k *kinds.Kind, near, far []string) {
 	namespaces := append(slices.Clone(near), far...)
-	if !k.namespaced || p.group != nil || p.engine.declared != nil {
+	if !k.Namespaced || p.group != nil || p.engine.declared != nil {
 		namespaces = []string{""}
 	}
 	for _, ns := range namespaces {
-		found, err := p.listIn(k.gvk, k, ns)
+		found, err := p.listIn(k.GVK, k, ns)
 		if meta.IsNoMatchError(err) {
-			l.notServed(k.gvk.GroupKind())
+			l.notServed(k.GVK.GroupKind())
 			return
 		}
 		if err != nil {
-			p.listFailed(l, k.gvk.GroupKind(), err)
+			p.listFailed(l, k.GVK.GroupKind(), err)
 			return
 		}
 		l.members = append(l.members, found...)
@@ -165,7 +167,7 @@ func (p *pruner) lookCached(l *look, k *kind, near, far []string) {
 // lookLive lists a kind from the API server in the namespaces of the plan. It
 // returns the kind as the API server has it if it may have more members
 // elsewhere.
-func (p *pruner) lookLive(l *look, gk schema.GroupKind, near []string) *kind {
+func (p *pruner) lookLive(l *look, gk schema.GroupKind, near []string) *kinds.Kind {
 	if !p.engine.declared.allows(gk) {
 		l.open[gk] = struct{}{}
 		l.unknown[gk] = fmt.Errorf("%s is in the inventory and is not declared: declare it as owned, "+
@@ -181,9 +183,9 @@ func (p *pruner) lookLive(l *look, gk schema.GroupKind, near []string) *kind {
 		p.listFailed(l, gk, err)
 		return nil
 	}
-	k := &kind{gvk: mapping.GroupVersionKind, namespaced: mapping.Scope.Name() == meta.RESTScopeNameNamespace}
+	k := &kinds.Kind{GVK: mapping.GroupVersionKind, Namespaced: mapping.Scope.Name() == meta.RESTScopeNameNamespace}
 	namespaces := near
-	if !k.namespaced || p.group != nil {
+	if !k.Namespaced || p.group != nil {
 		namespaces = []string{""}
 	}
 	for _, ns := range namespaces {
@@ -195,15 +197,15 @@ func (p *pruner) lookLive(l *look, gk schema.GroupKind, near []string) *kind {
 }
 
 // listLive lists a kind in a namespace and reports whether that went well.
-func (p *pruner) listLive(l *look, k *kind, namespace string) bool {
-	gk := k.gvk.GroupKind()
+func (p *pruner) listLive(l *look, k *kinds.Kind, namespace string) bool {
+	gk := k.GVK.GroupKind()
 	if p.foundEmpty(gk, namespace) {
 		return true
 	}
 	err := p.spend()
 	if err == nil {
 		var found []memberObject
-		if found, err = p.listIn(k.gvk, nil, namespace); err == nil {
+		if found, err = p.listIn(k.GVK, nil, namespace); err == nil {
 			l.members = append(l.members, found...)
 			p.noteEmpty(gk, namespace, len(found) == 0)
 			return true
@@ -221,17 +223,11 @@ func (p *pruner) listLive(l *look, k *kind, namespace string) bool {
 	return false
 }
 
-// place is where children of a kind may be.
-type place struct {
-	kind      schema.GroupKind
-	namespace string
-}
-
 // foundEmpty reports whether an earlier pass over an owner that is being
 // deleted has found nothing there a moment ago. A deletion that needs more
 // requests than one pass may send goes on where the last pass ended.
 func (p *pruner) foundEmpty(gk schema.GroupKind, namespace string) bool {
-	at, known := p.memory.prune.empty[place{gk, namespace}]
+	at, known := p.memory.Prune.Empty[memory.Place{Kind: gk, Namespace: namespace}]
 	return known && p.finalize && p.now.Sub(at) < settleTime
 }
 
@@ -239,11 +235,11 @@ func (p *pruner) noteEmpty(gk schema.GroupKind, namespace string, empty bool) {
 	if !p.finalize || !empty {
 		return
 	}
-	m := &p.memory.prune
-	if m.empty == nil {
-		m.empty = map[place]time.Time{}
+	m := &p.memory.Prune
+	if m.Empty == nil {
+		m.Empty = map[memory.Place]time.Time{}
 	}
-	m.empty[place{gk, namespace}] = p.now
+	m.Empty[memory.Place{Kind: gk, Namespace: namespace}] = p.now
 }
 
 // notServed notes a kind of which there is nothing, as far as the API server
@@ -260,7 +256,7 @@ func (p *pruner) listFailed(l *look, gk schema.GroupKind, err error) {
 
 // lookFar lists kinds from the API server in namespaces that only the inventory
 // names, one namespace after the other as far as the budget goes.
-func (p *pruner) lookFar(l *look, kinds []*kind, far []string) {
+func (p *pruner) lookFar(l *look, kinds []*kinds.Kind, far []string) {
 	for _, ns := range far {
 		for _, k := range kinds {
 			if !p.listLive(l, k, ns) {
@@ -277,17 +273,17 @@ func (p *pruner) addUnseen(l *look) {
 	for i := range l.members {
 		found[l.members[i].id] = struct{}{}
 	}
-	for id, m := range p.memory.children {
-		if _, known := found[id]; known || m.uid == "" || m.ours != m.uid || !m.written.Pending() || (m.mode != apply.Own && m.mode != apply.Once) {
+	for id, m := range p.memory.Children {
+		if _, known := found[id]; known || m.UID == "" || m.Ours != m.UID || !m.Written.Pending() || (m.Mode != apply.Own && m.Mode != apply.Once) {
 			continue
 		}
-		planned := m.pass == p.memory.pass
+		planned := m.Pass == p.memory.Pass
 		proven, err := p.provesRemembered(id, m, planned)
 		if err != nil {
 			p.listFailed(l, id.GroupKind, err)
 		}
 		if proven {
-			l.members = append(l.members, memberObject{id: id, gvk: m.gvk, uid: m.uid, planned: planned})
+			l.members = append(l.members, memberObject{id: id, gvk: m.GVK, uid: m.UID, planned: planned})
 		}
 	}
 }

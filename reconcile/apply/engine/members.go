@@ -12,6 +12,8 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
 // memberObject is one object that is proven to be a child of the owner.
@@ -30,8 +32,8 @@ type memberObject struct {
 	allowPrune string
 }
 
-func (p *pruner) plannedKinds() map[schema.GroupKind]*kind {
-	out := map[schema.GroupKind]*kind{}
+func (p *pruner) plannedKinds() map[schema.GroupKind]*kinds.Kind {
+	out := map[schema.GroupKind]*kinds.Kind{}
 	for _, c := range p.children {
 		if c.kind != nil && c.member() {
 			out[c.id.GroupKind] = c.kind
@@ -40,7 +42,7 @@ func (p *pruner) plannedKinds() map[schema.GroupKind]*kind {
 	return out
 }
 
-func (p *pruner) listIn(gvk schema.GroupVersionKind, k *kind, namespace string) ([]memberObject, error) {
+func (p *pruner) listIn(gvk schema.GroupVersionKind, k *kinds.Kind, namespace string) ([]memberObject, error) {
 	ofSet, err := p.setSelector()
 	if err != nil {
 		return nil, err
@@ -79,8 +81,8 @@ func (p *pruner) provesListed(gvk schema.GroupVersionKind, o metav1.Object) (boo
 	key := types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
 	var remembered types.UID
 	planned := false
-	if known := p.memory.children[applyset.ObjectID{GroupKind: gvk.GroupKind(), Key: key}]; known != nil {
-		remembered, planned = known.ours, known.pass == p.memory.pass
+	if known := p.memory.Children[applyset.ObjectID{GroupKind: gvk.GroupKind(), Key: key}]; known != nil {
+		remembered, planned = known.Ours, known.Pass == p.memory.Pass
 	}
 	switch {
 	case len(o.GetManagedFields()) > 0 || remembered == o.GetUID() || !p.refers(o):
@@ -97,22 +99,22 @@ func (p *pruner) provesListed(gvk schema.GroupVersionKind, o metav1.Object) (boo
 
 // provesRemembered proves that a child that no list shows is still one. It is
 // read live if it is not planned.
-func (p *pruner) provesRemembered(id applyset.ObjectID, m *childMemory, planned bool) (bool, error) {
+func (p *pruner) provesRemembered(id applyset.ObjectID, m *memory.Child, planned bool) (bool, error) {
 	if planned {
 		return true, nil // it is not for the list to decide about
 	}
-	found, err := p.liveMetadata(m.gvk, id.Key)
-	if err != nil || found == nil || found.UID != m.uid {
+	found, err := p.liveMetadata(m.GVK, id.Key)
+	if err != nil || found == nil || found.UID != m.UID {
 		return false, err
 	}
-	return p.proves(found, m.ours), nil
+	return p.proves(found, m.Ours), nil
 }
 
 func (p *pruner) memberOf(gvk schema.GroupVersionKind, o metav1.Object) memberObject {
 	id := applyset.ObjectID{GroupKind: gvk.GroupKind(), Key: types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}}
 	m := memberObject{id: id, gvk: gvk, uid: o.GetUID(), deleting: o.GetDeletionTimestamp() != nil}
-	if known := p.memory.children[id]; known != nil {
-		m.planned = known.pass == p.memory.pass && known.deleted == ""
+	if known := p.memory.Children[id]; known != nil {
+		m.planned = known.Pass == p.memory.Pass && known.Deleted == ""
 	}
 	controller := metav1.GetControllerOfNoCopy(o)
 	m.reached = controller != nil && controller.UID == p.owner.GetUID()
@@ -128,12 +130,12 @@ func (p *pruner) memberOf(gvk schema.GroupVersionKind, o metav1.Object) memberOb
 
 // newList returns an empty list in the representation of the kind; nil if
 // there is none in the cache.
-func (e *env) newList(k *kind) client.ObjectList {
+func (e *env) newList(k *kinds.Kind) client.ObjectList {
 	if k == nil {
 		return nil
 	}
-	gvk := k.gvk.GroupVersion().WithKind(k.gvk.Kind + "List")
-	if k.goType == nil {
+	gvk := k.GVK.GroupVersion().WithKind(k.GVK.Kind + "List")
+	if k.GoType == nil {
 		list := newUnstructuredList(gvk)
 		return list
 	}

@@ -17,30 +17,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
-// metadataMemory is what is remembered about the metadata of an owner.
-type metadataMemory struct {
-	// written is the resourceVersion after our last write of the metadata,
-	// replaced the one before it.
-	written, replaced string
-	// stored is the inventory as last read or written, version the
-	// resourceVersion of the owner it was read from. known is what this process
-	// knows besides: somebody may have taken it off the owner.
-	stored, known *applyset.Inventory
-	version       string
-	// identity of the plan whose inventory was covered by stored; covered
-	// says that it is one.
-	identity uint64
-	covered  bool
-	// fresh reports that the first pass found neither an inventory nor a child, so
-	// that all members are ours to know.
-	fresh bool
-	// lost reports that the inventory was missing, or not readable, at the first
-	// pass of this process although the owner has had children.
-	lost bool
-	// speaks reports that the owner's status tells which generation it is about.
-	speaks bool
-}
-
 // recorded returns where children of the owner may be: what its metadata says,
 // with our own last write counting more than an owner from a cache that lags
 // behind it, and what this process knows although somebody has taken it off.
@@ -48,26 +24,26 @@ func (p *pass) recorded() *applyset.Inventory {
 	if p.group != nil {
 		return groupInventory(p.group)
 	}
-	m := &p.memory.metadata
+	m := &p.memory.Metadata
 	version := p.owner.GetResourceVersion()
-	if m.known != nil && (m.version == version || freshness.Older(version, m.written)) {
-		return m.known
+	if m.Known != nil && (m.Version == version || freshness.Older(version, m.Written)) {
+		return m.Known
 	}
 	inv := p.engine.readInventory(p.owner, p.keys)
 	switch {
-	case m.known == nil:
+	case m.Known == nil:
 		had := p.hasChildren()
-		m.fresh = inv.Empty() && !inv.Finalizer && !had
-		m.lost = (inv.Empty() && had) || inv.Garbled()
-		m.known = inv
-	case !m.stored.Equal(inv):
-		m.covered, p.memory.prune.clean = false, false // somebody has changed it
-		known := m.known.Merge(inv)
+		m.Fresh = inv.Empty() && !inv.Finalizer && !had
+		m.Lost = (inv.Empty() && had) || inv.Garbled()
+		m.Known = inv
+	case !m.Stored.Equal(inv):
+		m.Covered, p.memory.Prune.Clean = false, false // somebody has changed it
+		known := m.Known.Merge(inv)
 		known.Finalizer = inv.Finalizer
-		m.known = known
+		m.Known = known
 	}
-	m.stored, m.version = inv, version
-	return m.known
+	m.Stored, m.Version = inv, version
+	return m.Known
 }
 
 // hasChildren reports whether planned objects exist that are marked as members
@@ -85,8 +61,8 @@ func (p *pass) decideInventory() {
 		return // there is nothing to record it on
 	}
 	recorded := p.recorded()
-	m := &p.memory.metadata
-	if m.covered && m.identity == p.identity {
+	m := &p.memory.Metadata
+	if m.Covered && m.Identity == p.identity {
 		return
 	}
 	wanted := recorded.Merge(p.plannedInventory())
@@ -94,10 +70,10 @@ func (p *pass) decideInventory() {
 		wanted.Finalizer = recorded.Finalizer // the server takes no new one now
 		wanted.Orphan = recorded.Finalizer && p.orphans()
 	}
-	if m.fresh && p.keepsGeneration() {
+	if m.Fresh && p.keepsGeneration() {
 		wanted.Generation = p.owner.GetGeneration()
 	}
-	if !wanted.Equal(m.stored) {
+	if !wanted.Equal(m.Stored) {
 		p.wants(wanted)
 	}
 }
@@ -111,7 +87,7 @@ func (p *pass) wants(inv *applyset.Inventory) {
 // announce says in the result that the metadata of the owner is written.
 func (p *pass) announce() {
 	p.result.Owner = &apply.Decision{
-		GVK: p.ownerKind.gvk, Key: client.ObjectKeyFromObject(p.owner), UID: p.owner.GetUID(),
+		GVK: p.ownerKind.GVK, Key: client.ObjectKeyFromObject(p.owner), UID: p.owner.GetUID(),
 		Verb: apply.VerbRecord, Reason: apply.ReasonInventory,
 	}
 }
@@ -126,8 +102,8 @@ func (p *pass) grow() error {
 			return fmt.Errorf("record the inventory: %w", err)
 		}
 	}
-	m := &p.memory.metadata
-	m.covered, m.identity = true, p.identity
+	m := &p.memory.Metadata
+	m.Covered, m.Identity = true, p.identity
 	return nil
 }
 
@@ -135,16 +111,16 @@ func (p *pass) grow() error {
 // conflict is met by reading the metadata anew.
 func (p *pass) record(inv *applyset.Inventory) error {
 	version, current := p.owner.GetResourceVersion(), metav1.Object(p.owner)
-	if m := &p.memory.metadata; freshness.Older(version, m.written) {
-		version = m.written
+	if m := &p.memory.Metadata; freshness.Older(version, m.Written) {
+		version = m.Written
 	}
 	answer, err := p.patchOwner(inv, version, current)
 	if apierrors.IsConflict(err) {
-		found, readErr := p.liveMetadata(p.ownerKind.gvk, client.ObjectKeyFromObject(p.owner))
+		found, readErr := p.liveMetadata(p.ownerKind.GVK, client.ObjectKeyFromObject(p.owner))
 		if readErr != nil || found == nil || found.UID != p.owner.GetUID() {
 			return err
 		}
-		if m := p.memory.sets; p.engine.usesOwnSet(found, m.usesOwn) != m.usesOwn {
+		if m := p.memory.Sets; p.engine.usesOwnSet(found, m.UsesOwn) != m.UsesOwn {
 			return fmt.Errorf("%w: %w", errSetTaken, err)
 		}
 		version = found.ResourceVersion
@@ -153,9 +129,9 @@ func (p *pass) record(inv *applyset.Inventory) error {
 	if err != nil {
 		return err
 	}
-	m := &p.memory.metadata
-	m.replaced, m.written = version, answer.ResourceVersion
-	m.stored, m.known, m.version = inv, inv, answer.ResourceVersion
+	m := &p.memory.Metadata
+	m.Replaced, m.Written = version, answer.ResourceVersion
+	m.Stored, m.Known, m.Version = inv, inv, answer.ResourceVersion
 	p.owner.SetLabels(answer.Labels)
 	p.owner.SetAnnotations(answer.Annotations)
 	p.owner.SetFinalizers(answer.Finalizers)
@@ -203,7 +179,7 @@ func (p *pass) patchOwner(inv *applyset.Inventory, version string, current metav
 		return nil, err
 	}
 	o := &metav1.PartialObjectMetadata{}
-	o.SetGroupVersionKind(p.ownerKind.gvk)
+	o.SetGroupVersionKind(p.ownerKind.GVK)
 	o.Name, o.Namespace = p.owner.GetName(), p.owner.GetNamespace()
 	err = p.engine.client.Patch(p.ctx, o, client.RawPatch(types.MergePatchType, data),
 		client.FieldOwner(p.engine.ownerManager()))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 )
 
 // formerManagers reports whether fields are owned under a name of ours from
@@ -75,10 +76,10 @@ func (p *pass) migrate(c *planned) (right bool, err error) {
 func (p *pass) writtenBy(c *planned) (*metav1.PartialObjectMetadata, error) {
 	cached := c.live.GetManagedFields()
 	if p.formerManagers(c) || slices.ContainsFunc(cached, func(e metav1.ManagedFieldsEntry) bool { return e.FieldsV1 == nil }) {
-		return p.liveMetadata(c.kind.gvk, c.id.Key)
+		return p.liveMetadata(c.kind.GVK, c.id.Key)
 	}
 	m := &metav1.PartialObjectMetadata{}
-	m.SetGroupVersionKind(c.kind.gvk)
+	m.SetGroupVersionKind(c.kind.GVK)
 	m.Name, m.Namespace, m.UID = c.id.Key.Name, c.id.Key.Namespace, c.live.GetUID()
 	m.ResourceVersion, m.ManagedFields = c.live.GetResourceVersion(), cached
 	return m, nil
@@ -88,7 +89,7 @@ func (p *pass) writtenBy(c *planned) (*metav1.PartialObjectMetadata, error) {
 func (p *pass) merged(c *planned, entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, error) {
 	own := metav1.ManagedFieldsEntry{
 		Manager: c.manager, Operation: metav1.ManagedFieldsOperationApply,
-		APIVersion: c.kind.gvk.GroupVersion().String(), FieldsType: "FieldsV1",
+		APIVersion: c.kind.GVK.GroupVersion().String(), FieldsType: "FieldsV1",
 	}
 	fields := map[string]any{}
 	lost := c.lostEntry(entries)
@@ -104,25 +105,25 @@ func (p *pass) merged(c *planned, entries []metav1.ManagedFieldsEntry) ([]metav1
 			own.Time = e.Time
 		}
 		if mine {
-			more, err := fieldsOf(e)
+			more, err := managedfields.RawFields(e)
 			if err != nil {
 				return nil, err
 			}
-			union(fields, more)
+			managedfields.UnionFields(fields, more)
 			continue
 		}
 		more, kept, err := p.split(c, e)
 		if err != nil {
 			return nil, err
 		}
-		union(fields, more)
+		managedfields.UnionFields(fields, more)
 		if kept != nil {
 			rest = append(rest, *kept)
 		}
 	}
 	if lost {
 		var err error
-		if rest, err = c.memory.owned.restore(fields, rest); err != nil {
+		if rest, err = c.memory.Owned.Restore(fields, rest); err != nil {
 			return nil, fmt.Errorf("restore our entry: %w", err)
 		}
 	}
@@ -134,37 +135,26 @@ func (p *pass) merged(c *planned, entries []metav1.ManagedFieldsEntry) ([]metav1
 	return append(rest, own), nil
 }
 
-func fieldsOf(e *metav1.ManagedFieldsEntry) (map[string]any, error) {
-	if e.FieldsV1 == nil {
-		return nil, nil //nolint:nilnil // no fields
-	}
-	var fields map[string]any
-	if err := json.Unmarshal(e.FieldsV1.GetRawBytes(), &fields); err != nil {
-		return nil, fmt.Errorf("entry of %q: %w", e.Manager, err)
-	}
-	return fields, nil
-}
-
 // split tells the fields of a former manager that are moved from those that
 // stay as they are, in an entry of their own (nil for none): a child may be
 // the owner of other children, under the same field manager. Its finalizers,
 // unless they are planned, and the inventory of its own children are no part
 // of what its owner wants, and must not go for that.
 func (p *pass) split(c *planned, e *metav1.ManagedFieldsEntry) (moved map[string]any, kept *metav1.ManagedFieldsEntry, err error) {
-	moved, err = fieldsOf(e)
+	moved, err = managedfields.RawFields(e)
 	if err != nil {
 		return nil, nil, err
 	}
 	metadata, _ := moved["f:metadata"].(map[string]any)
 	stays := map[string]any{}
 	if planned, _ := c.content["metadata"].(map[string]any); planned["finalizers"] == nil {
-		move(metadata, stays, "f:finalizers")
+		managedfields.MoveField(metadata, stays, "f:finalizers")
 	}
 	for below, names := range p.engine.inventoryNames() {
 		from, _ := metadata["f:"+below].(map[string]any)
 		to := map[string]any{}
 		for _, name := range names {
-			move(from, to, "f:"+name)
+			managedfields.MoveField(from, to, "f:"+name)
 		}
 		if len(to) > 0 {
 			stays["f:"+below] = to
@@ -188,13 +178,6 @@ func (p *pass) split(c *planned, e *metav1.ManagedFieldsEntry) (moved map[string
 	return moved, &entry, nil
 }
 
-func move(from, to map[string]any, name string) {
-	if below, ok := from[name]; ok {
-		to[name] = below
-		delete(from, name)
-	}
-}
-
 // inventoryNames are the labels and annotations that the engine keeps on
 // owners.
 func (e *env) inventoryNames() map[string][]string {
@@ -204,19 +187,6 @@ func (e *env) inventoryNames() map[string][]string {
 		names["annotations"] = append(names["annotations"], k.Annotations()...)
 	}
 	return names
-}
-
-// union adds the fields of b to a.
-func union(a, b map[string]any) {
-	for name, below := range b {
-		mine, ok := a[name].(map[string]any)
-		more, isMap := below.(map[string]any)
-		if ok && isMap {
-			union(mine, more)
-			continue
-		}
-		a[name] = below
-	}
 }
 
 // takeFromController removes the controller reference of somebody else from an
@@ -242,7 +212,7 @@ func (p *pass) takeFromController(c *planned) error {
 		return err
 	}
 	o := &metav1.PartialObjectMetadata{}
-	o.SetGroupVersionKind(c.kind.gvk)
+	o.SetGroupVersionKind(c.kind.GVK)
 	o.Name, o.Namespace = c.id.Key.Name, c.id.Key.Namespace
 	if err := p.engine.client.Patch(p.ctx, o, client.RawPatch(types.MergePatchType, data),
 		client.FieldOwner(p.engine.opts.FieldManager)); err != nil {

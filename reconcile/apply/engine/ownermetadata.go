@@ -10,6 +10,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
 )
 
 // What is planned of the owner's own metadata is decided about and applied like
@@ -19,9 +21,9 @@ import (
 // looked at, so that the pass can go on with what was answered.
 
 var (
-	errGroupMetadata = planError("metadata: a group is no object and has none; leave Metadata out of its plan")
-	errMoreMetadata  = planError("metadata: want only labels, annotations and finalizers of the owner")
-	errPlannedOwner  = planError("child: it is the owner itself; plan its labels, annotations and finalizers with Metadata")
+	errGroupMetadata = planerror.Error("metadata: a group is no object and has none; leave Metadata out of its plan")
+	errMoreMetadata  = planerror.Error("metadata: want only labels, annotations and finalizers of the owner")
+	errPlannedOwner  = planerror.Error("child: it is the owner itself; plan its labels, annotations and finalizers with Metadata")
 )
 
 // metadataManager is the field manager of what plans say about owners.
@@ -29,7 +31,7 @@ func (e *env) metadataManager() string { return e.opts.FieldManager + ":metadata
 
 // isOwner reports whether the object is the owner itself.
 func (p *pass) isOwner(id applyset.ObjectID) bool {
-	return p.group == nil && id.GroupKind == p.ownerKind.gvk.GroupKind() && id.Key == client.ObjectKeyFromObject(p.owner)
+	return p.group == nil && id.GroupKind == p.ownerKind.GVK.GroupKind() && id.Key == client.ObjectKeyFromObject(p.owner)
 }
 
 // resolveOwner resolves what is planned of the owner's metadata, or what has to
@@ -43,20 +45,20 @@ func (p *pass) resolveOwner() {
 	if child == nil {
 		child = &apply.Child{Mode: apply.Contribute, Object: &metav1.PartialObjectMetadata{}}
 	}
-	c := &planned{child: child, kind: p.engine.kinds.metadataOf(p.ownerKind), manager: p.engine.metadataManager()}
+	c := &planned{child: child, kind: p.engine.kinds.MetadataOf(p.ownerKind), manager: p.engine.metadataManager()}
 	p.self = c
-	c.id = applyset.ObjectID{GroupKind: c.kind.gvk.GroupKind(), Key: client.ObjectKeyFromObject(p.owner)}
-	c.result.GVK, c.result.Key = c.kind.gvk, c.id.Key
-	c.memory = p.memory.child(c.id)
-	c.memory.mode, c.memory.gvk, c.memory.uid = apply.Contribute, c.kind.gvk, p.owner.GetUID()
-	c.memory.pass = p.memory.pass
+	c.id = applyset.ObjectID{GroupKind: c.kind.GVK.GroupKind(), Key: client.ObjectKeyFromObject(p.owner)}
+	c.result.GVK, c.result.Key = c.kind.GVK, c.id.Key
+	c.memory = p.memory.Child(c.id)
+	c.memory.Mode, c.memory.GVK, c.memory.UID = apply.Contribute, c.kind.GVK, p.owner.GetUID()
+	c.memory.Pass = p.memory.Pass
 	switch {
 	case p.group != nil:
 		c.fail(apply.Failed, apply.ReasonInvalid, errGroupMetadata)
 	case !onlyKeys(child.Object):
 		c.fail(apply.Failed, apply.ReasonInvalid, errMoreMetadata)
 	default:
-		c.hash = p.engine.hasher.child(child)
+		c.hash = p.engine.hasher.Child(child)
 		if len(child.Object.GetFinalizers()) > 0 {
 			p.identity += p.engine.hasher.Text(c.manager)
 		}
@@ -83,8 +85,8 @@ func (p *pass) hasMetadata() bool {
 	if managedfields.Entry(p.owner.GetManagedFields(), p.engine.metadataManager()) != nil {
 		return true
 	}
-	m := p.memory.children[applyset.ObjectID{GroupKind: p.ownerKind.gvk.GroupKind(), Key: client.ObjectKeyFromObject(p.owner)}]
-	return m != nil && m.owned.known() && m.uid == p.owner.GetUID() && len(p.owner.GetManagedFields()) == 0
+	m := p.memory.Children[applyset.ObjectID{GroupKind: p.ownerKind.GVK.GroupKind(), Key: client.ObjectKeyFromObject(p.owner)}]
+	return m != nil && m.Owned.Known() && m.UID == p.owner.GetUID() && len(p.owner.GetManagedFields()) == 0
 }
 
 // ownerMetadata is the owner as the pass knows it, of which nothing but the
@@ -96,7 +98,7 @@ func (p *pass) ownerMetadata() *metav1.PartialObjectMetadata {
 		Labels: o.GetLabels(), Annotations: o.GetAnnotations(), Finalizers: o.GetFinalizers(),
 		ManagedFields: o.GetManagedFields(), DeletionTimestamp: o.GetDeletionTimestamp(),
 	}}
-	out.SetGroupVersionKind(p.ownerKind.gvk)
+	out.SetGroupVersionKind(p.ownerKind.GVK)
 	return out
 }
 
@@ -107,8 +109,8 @@ func (p *pass) writeOwner() {
 	if c == nil || c.action == actionNone {
 		return
 	}
-	if m := &p.memory.metadata; c.live != nil && m.replaced != "" && c.live.GetResourceVersion() == m.replaced {
-		c.live.SetResourceVersion(m.written)
+	if m := &p.memory.Metadata; c.live != nil && m.Replaced != "" && c.live.GetResourceVersion() == m.Replaced {
+		c.live.SetResourceVersion(m.Written)
 	}
 	p.send(c)
 }
@@ -134,7 +136,7 @@ func (p *pass) productFinalizers(o metav1.Object) []string {
 		out = slices.Clone(child.Object.GetFinalizers())
 	}
 	entry := managedfields.Entry(o.GetManagedFields(), p.engine.metadataManager())
-	set := remembered(entry).set()
+	set := memory.Remembered(entry).Set()
 	for _, name := range []string{"metadata", "finalizers"} {
 		if set = set.Field(name); set == nil {
 			return out

@@ -14,7 +14,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
 // decideAll turns the plan, the world and what is remembered into decisions. It
@@ -72,14 +75,14 @@ type pass struct {
 	ctx       context.Context //nolint:containedctx // lives as long as the call
 	engine    *env
 	owner     client.Object
-	ownerKind *kind
+	ownerKind *kinds.Kind
 	group     apply.Group // the owner, if it is a group
 	id        string      // the value of the part-of label
 	keys      *applyset.Keys
 	plan      *apply.Plan
 	finalize  bool
 	dry       bool // not carried out
-	memory    *ownerMemory
+	memory    *memory.Owner
 	now       time.Time
 	children  []*planned
 	// self is what is planned of the metadata of the owner, nil for nothing.
@@ -104,15 +107,15 @@ type pass struct {
 // planned is one child during a pass.
 type planned struct {
 	child  *apply.Child
-	kind   *kind
+	kind   *kinds.Kind
 	id     applyset.ObjectID
 	hash   uint64
-	memory *childMemory
+	memory *memory.Child
 	// reach reports that an owner reference from owner to child is possible.
 	reach bool
 	// manager is the field manager it is written under.
 	manager string
-	rules   []parsedRule
+	rules   []intent.Rule
 	// live is the object as known, nil if it does not exist; cached says that
 	// it is shared with the cache.
 	live client.Object
@@ -157,7 +160,7 @@ const (
 func (c *planned) member() bool { return c.child.Mode == apply.Own || c.child.Mode == apply.Once }
 
 // begin locks the memory of the owner; end releases it.
-func (e *env) begin(ctx context.Context, owner client.Object, plan *apply.Plan, memory *ownerMemory) (*pass, error) {
+func (e *env) begin(ctx context.Context, owner client.Object, plan *apply.Plan, memory *memory.Owner) (*pass, error) {
 	if owner.GetUID() == "" {
 		return nil, fmt.Errorf("owner %s has no UID: it must exist before its children", owner.GetName())
 	}
@@ -170,18 +173,18 @@ func (e *env) begin(ctx context.Context, owner client.Object, plan *apply.Plan, 
 		finalize: owner.GetDeletionTimestamp() != nil,
 		memory:   memory, now: e.opts.Clock.Now(),
 	}
-	p.memory.mu.Lock()
+	p.memory.Mu.Lock()
 	p.chooseSet()
 	p.allowPrune = owner.GetAnnotations()[p.keys.AllowPrune]
-	p.memory.pass++
+	p.memory.Pass++
 	return p, nil
 }
 
-func (e *env) ownerKind(owner client.Object) (apply.Group, *kind, error) {
+func (e *env) ownerKind(owner client.Object) (apply.Group, *kinds.Kind, error) {
 	if group, ok := owner.(apply.Group); ok {
 		return group, groupKind(group), nil
 	}
-	k, err := e.kinds.ofObject(owner)
+	k, err := e.kinds.OfObject(owner)
 	return nil, k, err
 }
 
@@ -193,13 +196,13 @@ func (p *pass) end() {
 		clear(*p.scratch)
 		p.engine.scratch.Put(p.scratch)
 	}
-	p.memory.mu.Unlock()
+	p.memory.Mu.Unlock()
 }
 
 // free gives the object that was read back for reuse.
 func (c *planned) free() {
 	if c.kind != nil && c.live != nil {
-		c.kind.release(c.live)
+		c.kind.Release(c.live)
 		c.live = nil
 	}
 }
@@ -242,12 +245,12 @@ func (p *pass) resolveAll() {
 // unresolved notes that the plan has a child that is not known: of its kind
 // nothing is pruned, and of no kind if not even that is known.
 func (p *pass) unresolved(c *planned, err error) {
-	gvk := p.engine.kinds.gvk(c.child)
+	gvk := p.engine.kinds.GVK(c.child)
 	if gvk.Empty() {
 		p.incomplete = err
 		return
 	}
-	c.result.GVK, c.result.Key = gvk, key(c.child)
+	c.result.GVK, c.result.Key = gvk, kinds.Key(c.child)
 	p.doubtKind(gvk.GroupKind(), err)
 }
 
@@ -263,14 +266,14 @@ func (p *pass) doubtKind(gk schema.GroupKind, cause error) {
 }
 
 func (p *pass) resolve(c *planned) error {
-	k, err := p.engine.kinds.of(c.child)
+	k, err := p.engine.kinds.Of(c.child)
 	if err != nil {
 		return err
 	}
 	c.kind = k
-	c.result.GVK = k.gvk
-	c.id = applyset.ObjectID{GroupKind: k.gvk.GroupKind(), Key: key(c.child)}
-	if k.namespaced && c.id.Key.Namespace == "" {
+	c.result.GVK = k.GVK
+	c.id = applyset.ObjectID{GroupKind: k.GVK.GroupKind(), Key: kinds.Key(c.child)}
+	if k.Namespaced && c.id.Key.Namespace == "" {
 		c.id.Key.Namespace = p.owner.GetNamespace()
 	}
 	c.result.Key = c.id.Key
@@ -279,9 +282,9 @@ func (p *pass) resolve(c *planned) error {
 		return errPlannedOwner
 	case c.id.Key.Name == "":
 		return noName(c.child)
-	case k.namespaced && c.id.Key.Namespace == "":
+	case k.Namespaced && c.id.Key.Namespace == "":
 		return errNoNamespace
-	case !k.namespaced && c.id.Key.Namespace != "":
+	case !k.Namespaced && c.id.Key.Namespace != "":
 		return errNamespace
 	}
 	c.reach = c.member() && p.reaches(c.id.Key.Namespace)
@@ -292,19 +295,19 @@ func (p *pass) resolve(c *planned) error {
 	if partial(c.child.Mode) {
 		c.manager = p.contributor()
 	}
-	c.memory = p.memory.child(c.id)
-	if c.memory.pass == p.memory.pass {
+	c.memory = p.memory.Child(c.id)
+	if c.memory.Pass == p.memory.Pass {
 		return errTwice
 	}
-	if c.memory.mode != c.child.Mode || c.memory.gvk != k.gvk {
-		c.memory.becomes(c.child.Mode, k.gvk)
+	if c.memory.Mode != c.child.Mode || c.memory.GVK != k.GVK {
+		c.memory.Becomes(c.child.Mode, k.GVK)
 	}
-	if c.memory.last+1 != p.memory.pass {
-		c.memory.since = p.memory.pass
+	if c.memory.Last+1 != p.memory.Pass {
+		c.memory.Since = p.memory.Pass
 	}
-	c.memory.pass, c.memory.last = p.memory.pass, p.memory.pass
-	c.hash = p.engine.hasher.child(c.child)
-	p.identity += p.engine.hasher.identity(c)
+	c.memory.Pass, c.memory.Last = p.memory.Pass, p.memory.Pass
+	c.hash = p.engine.hasher.Child(c.child)
+	p.identity += identity(p.engine.hasher, c)
 	return nil
 }
 
@@ -314,10 +317,10 @@ func (p *pass) reaches(namespace string) bool {
 	if p.group != nil {
 		return false
 	}
-	return !p.ownerKind.namespaced || (namespace != "" && namespace == p.owner.GetNamespace())
+	return !p.ownerKind.Namespaced || (namespace != "" && namespace == p.owner.GetNamespace())
 }
 
-func (h *hasher) identity(c *planned) uint64 {
+func identity(h *intent.Hasher, c *planned) uint64 {
 	s := h.Start()
 	writeIdentity(s, c)
 	return h.Finish(s)
@@ -329,23 +332,6 @@ func writeIdentity(s *maphash.Hash, c *planned) {
 	content.WriteString(s, c.id.Key.Namespace)
 	content.WriteString(s, c.id.Key.Name)
 	content.WriteUint(s, uint64(c.child.Mode)) //nolint:gosec // a small enumeration
-}
-
-// key is the namespace and name that the author gave.
-func key(c *apply.Child) types.NamespacedName {
-	if c.Object != nil {
-		return client.ObjectKeyFromObject(c.Object)
-	}
-	var key types.NamespacedName
-	if ac, ok := c.Configuration.(applyConfiguration); ok {
-		if name := ac.GetName(); name != nil {
-			key.Name = *name
-		}
-		if namespace := ac.GetNamespace(); namespace != nil {
-			key.Namespace = *namespace
-		}
-	}
-	return key
 }
 
 func (c *planned) describe() string {
@@ -389,8 +375,8 @@ func (p *pass) collect() {
 	p.result.Objects = slices.Grow(p.result.Objects, len(p.children))
 	for _, c := range p.withOwner() {
 		if c.memory != nil && c.result.Err == nil {
-			c.result.UID = c.memory.uid
-			c.result.ResourceVersion = c.memory.version
+			c.result.UID = c.memory.UID
+			c.result.ResourceVersion = c.memory.Version
 		}
 		p.result.Objects = append(p.result.Objects, c.result)
 		p.requeue(c.requeue)

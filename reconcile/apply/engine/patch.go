@@ -44,7 +44,7 @@ func (p *pass) patch(c *planned) error {
 // nothing that was not looked at.
 func (p *pass) apply(c *planned, opts ...client.PatchOption) (client.Object, error) {
 	for range maxTries {
-		data, err := content.PinnedBody(c.content, c.kind.gvk, c.id.Key, c.uid, c.pinned())
+		data, err := content.PinnedBody(c.content, c.kind.GVK, c.id.Key, c.uid, c.pinned())
 		if err != nil {
 			return nil, fmt.Errorf("encode: %w", err)
 		}
@@ -73,7 +73,7 @@ func (c *planned) pinned() string {
 	switch {
 	case c.live == nil && c.uid == "":
 		return onlyCreate
-	case c.live != nil && (c.force || c.kind.metadata):
+	case c.live != nil && (c.force || c.kind.Metadata):
 		return c.live.GetResourceVersion()
 	}
 	return ""
@@ -85,7 +85,7 @@ func (p *pass) again(c *planned) {
 	c.action, c.force, c.content, c.uid, c.contested = actionNone, false, nil, "", nil
 	c.left, c.unwanted, c.lostAbsent = nil, nil, nil
 	c.result.Outcome, c.result.Reason, c.result.Err = apply.Unchanged, apply.ReasonUpToDate, nil
-	c.memory.proven = false
+	c.memory.Proven = false
 	p.decideFresh(c)
 	if c.decided(); c.action == actionNone && c.result.Err == nil {
 		c.result.Verb = verb // what was decided and turned out not to be needed
@@ -123,8 +123,8 @@ func (p *pass) concede(c *planned, fields []conflict) {
 	if again && len(c.content) > 0 && !c.agrees(set, live) {
 		return
 	}
-	c.memory.accept(c.hash, c.live.GetResourceVersion())
-	c.memory.projection = p.projection(c, c.withoutSettled(set), live)
+	c.memory.Accept(c.hash, c.live.GetResourceVersion())
+	c.memory.Projection = p.projection(c, c.withoutSettled(set), live)
 	c.action = actionNone
 	p.stand(c)
 }
@@ -137,8 +137,8 @@ func (c *planned) policyOf(text string) apply.FieldPolicy {
 	}
 	policy, depth := apply.OwnField, 0
 	for _, rule := range c.rules {
-		if n := rule.path.Len(); n >= depth && rule.path.Contains(path) {
-			policy, depth = rule.policy, n
+		if n := rule.Path.Len(); n >= depth && rule.Path.Contains(path) {
+			policy, depth = rule.Policy, n
 		}
 	}
 	return policy
@@ -149,7 +149,7 @@ func (p *pass) patched(c *planned, answer client.Object) {
 	switch {
 	case c.live == nil && c.uid == "":
 		c.result.Outcome = apply.Created
-		c.memory.born(p.now)
+		c.memory.Made(p.now)
 	case c.live == nil:
 		c.result.Outcome = apply.Updated
 	case c.live.GetResourceVersion() != answer.GetResourceVersion():

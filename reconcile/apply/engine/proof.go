@@ -29,7 +29,7 @@ func (p *pass) labels(o metav1.Object) bool {
 	}
 	entries := o.GetManagedFields()
 	return slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool {
-		return p.engine.ours(e.Manager) && ownsMetadata(&e, "labels", apply.PartOfLabel)
+		return p.engine.ours(e.Manager) && managedfields.OwnsMetadata(&e, "labels", apply.PartOfLabel)
 	})
 }
 
@@ -37,7 +37,7 @@ func (p *pass) labels(o metav1.Object) bool {
 // set.
 func (p *pass) inSet(o metav1.Object) bool {
 	label := o.GetLabels()[apply.PartOfLabel]
-	return label != "" && (label == p.id || label == p.memory.sets.standard || label == p.memory.sets.own)
+	return label != "" && (label == p.id || label == p.memory.Sets.Standard || label == p.memory.Sets.Own)
 }
 
 // labelledByAnother reports whether the object is in the set of another
@@ -45,23 +45,6 @@ func (p *pass) inSet(o metav1.Object) bool {
 func (p *pass) labelledByAnother(o metav1.Object) bool {
 	label := o.GetLabels()[apply.PartOfLabel]
 	return applyset.IsID(label) && label != p.id && !p.labels(o)
-}
-
-// ownsMetadata reports whether the entry owns a label or an annotation.
-func ownsMetadata(e *metav1.ManagedFieldsEntry, field, name string) bool {
-	if e.Subresource != "" || e.FieldsV1 == nil {
-		return false
-	}
-	set, err := managedfields.Parse(e.FieldsV1.GetRawBytes())
-	if err != nil {
-		return false
-	}
-	for _, below := range []string{"metadata", field, name} {
-		if set = set.Field(below); set == nil {
-			return false
-		}
-	}
-	return true
 }
 
 // proves reports whether an object with the label of this set is a child of

@@ -11,6 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
 // prove decides whether an existing object has to be patched: not when our
@@ -32,8 +33,8 @@ func (p *pass) prove(c *planned) {
 		c.prepare(p, actionMigrate, apply.ReasonFormerManager)
 		return
 	}
-	if c.lostEntry(c.live.GetManagedFields()) && c.memory.owned.set().Intersects(live) {
-		c.follow(c.memory.owned.set(), live)
+	if c.lostEntry(c.live.GetManagedFields()) && c.memory.Owned.Set().Intersects(live) {
+		c.follow(c.memory.Owned.Set(), live)
 		c.prepare(p, actionMigrate, apply.ReasonOwnershipLost)
 		return
 	}
@@ -51,13 +52,13 @@ func (p *pass) proveFields(c *planned, live map[string]any) {
 	c.noteUnwanted(live)
 	m := c.memory
 	projection := p.projection(c, left, live)
-	same := version == c.kind.gvk.GroupVersion().String() || (version == "" && len(c.content) == 0)
-	if same && m.proven && m.intent == c.hash && m.projection == projection {
+	same := version == c.kind.GVK.GroupVersion().String() || (version == "" && len(c.content) == 0)
+	if same && m.Proven && m.Intent == c.hash && m.Projection == projection {
 		if p.removes(c) {
 			c.prepare(p, actionRemove, c.difference())
 			return
 		}
-		m.version = c.live.GetResourceVersion()
+		m.Version = c.live.GetResourceVersion()
 		p.stand(c)
 		return
 	}
@@ -66,8 +67,8 @@ func (p *pass) proveFields(c *planned, live map[string]any) {
 			c.prepare(p, actionRemove, c.difference())
 			return
 		}
-		m.accept(c.hash, c.live.GetResourceVersion())
-		m.projection, m.owned = projection, remembered(managedfields.Entry(c.live.GetManagedFields(), c.manager))
+		m.Accept(c.hash, c.live.GetResourceVersion())
+		m.Projection, m.Owned = projection, memory.Remembered(managedfields.Entry(c.live.GetManagedFields(), c.manager))
 		p.stand(c)
 		return
 	}
@@ -78,7 +79,7 @@ func (p *pass) proveFields(c *planned, live map[string]any) {
 // of the content where that is not all of the plan.
 func (p *pass) projection(c *planned, set *managedfields.Set, live map[string]any) uint64 {
 	h := p.engine.hasher
-	projected := h.Projection(c.kind.schema, set, c.content, live)
+	projected := h.Projection(c.kind.Schema, set, c.content, live)
 	if len(c.rules) > 0 || len(c.contested) > 0 {
 		projected += h.Sum(func(s *maphash.Hash) { h.Content(s, c.content) })
 	}
@@ -89,9 +90,9 @@ func (p *pass) projection(c *planned, set *managedfields.Set, live map[string]an
 // was sent, and out of the set.
 func (c *planned) withoutSettled(set *managedfields.Set) *managedfields.Set {
 	for i := range c.rules {
-		if rule := &c.rules[i]; rule.policy == apply.CreateOnlyField {
-			rule.path.Remove(c.content)
-			set = rule.path.Without(set)
+		if rule := &c.rules[i]; rule.Policy == apply.CreateOnlyField {
+			rule.Path.Remove(c.content)
+			set = rule.Path.Without(set)
 		}
 	}
 	return set
@@ -113,7 +114,7 @@ func (p *pass) ownFields(c *planned) (*managedfields.Set, string) {
 
 // agrees reports whether an apply of the content would change nothing.
 func (c *planned) agrees(set *managedfields.Set, live map[string]any) bool {
-	comparison := compare.Comparison{Schema: c.kind.schema}
+	comparison := compare.Comparison{Schema: c.kind.Schema}
 	comparison.Object(set, c.content, live)
 	return !comparison.Different()
 }
@@ -121,9 +122,9 @@ func (c *planned) agrees(set *managedfields.Set, live map[string]any) bool {
 // difference is why an object that exists has to be patched.
 func (c *planned) difference() apply.Reason {
 	switch m := c.memory; {
-	case m.intent == 0:
+	case m.Intent == 0:
 		return apply.ReasonDiffers
-	case m.intent != c.hash:
+	case m.Intent != c.hash:
 		return apply.ReasonPlanChanged
 	}
 	return apply.ReasonDrift
@@ -181,26 +182,26 @@ func (p *pass) appliers(c *planned) bool {
 func (p *pass) applied(c *planned, answer client.Object) {
 	m := c.memory
 	noop := c.live != nil && c.live.GetResourceVersion() == answer.GetResourceVersion()
-	m.wrote(answer, p.now)
+	m.Wrote(answer, p.now)
 	if c.member() {
-		m.ours = m.uid
+		m.Ours = m.UID
 	}
 	if noop {
-		m.shown()
+		m.Shown()
 	}
-	m.accept(c.hash, answer.GetResourceVersion())
-	m.projection, m.shape = 0, 0
-	m.owned = remembered(managedfields.Entry(answer.GetManagedFields(), c.manager))
+	m.Accept(c.hash, answer.GetResourceVersion())
+	m.Projection, m.Shape = 0, 0
+	m.Owned = memory.Remembered(managedfields.Entry(answer.GetManagedFields(), c.manager))
 	if live, err := p.engine.encoder.Live(answer); err == nil {
-		set := m.owned.set()
-		final := noop || (compare.Taken(c.kind.schema, set, c.content, live) && p.sendsSame(c, answer, set, live))
-		m.projection = p.projection(c, c.withoutSettled(set), live)
-		m.answered(final)
+		set := m.Owned.Set()
+		final := noop || (compare.Taken(c.kind.Schema, set, c.content, live) && p.sendsSame(c, answer, set, live))
+		m.Projection = p.projection(c, c.withoutSettled(set), live)
+		m.Answered(final)
 	}
 	if len(c.contested) == 0 {
-		m.contest = nil
+		m.Contest = nil
 	}
-	m.settled(p.now)
+	m.Succeeded(p.now)
 }
 
 // sendsSame reports whether the rules for single fields make of the answer what

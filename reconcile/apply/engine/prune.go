@@ -5,35 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
-
-// pruneMemory is what is remembered about the last prune of an owner.
-type pruneMemory struct {
-	// clean reports that the last listing found nothing to prune, for the plan
-	// with this identity, at that time.
-	clean    bool
-	identity uint64
-	at       time.Time
-	// first is when this process first listed for the owner.
-	first time.Time
-	// failures counts the passes in a row that could not list or shrink.
-	failures int
-	// retired is when retired kinds of a group were last searched to the end.
-	retired time.Time
-	// held is what the last listing has left alone because it is not known what
-	// is wanted, nil if there was nothing.
-	held *apply.PruneBlockedError
-	// empty is where, and when, a pass over an owner that is being deleted has
-	// found nothing.
-	empty map[place]time.Time
-	// absent is since when a kind is not served, as far as a deletion of the
-	// owner has to know.
-	absent map[schema.GroupKind]time.Time
-}
 
 // settleTime is how long after a restart every pass lists, as a cache may start
 // from an old state. Listings of planned kinds come from the cache and cost no
@@ -47,14 +22,14 @@ const listingPeriod = 10 * time.Minute
 // objects as when one found nothing, or nothing was ever made that this
 // process does not remember.
 func (p *pruner) listed() bool {
-	m := &p.memory.prune
-	if p.finalize || !m.clean || m.identity != p.identity || p.keepsGeneration() || p.dropsGeneration() {
+	m := &p.memory.Prune
+	if p.finalize || !m.Clean || m.Identity != p.identity || p.keepsGeneration() || p.dropsGeneration() {
 		return false
 	}
-	if p.memory.metadata.fresh {
+	if p.memory.Metadata.Fresh {
 		return true
 	}
-	return p.now.Sub(m.first) > settleTime && p.now.Sub(m.at) < listingPeriod
+	return p.now.Sub(m.First) > settleTime && p.now.Sub(m.At) < listingPeriod
 }
 
 // pruner decides and carries out, for one pass, what is removed because it is
@@ -82,9 +57,9 @@ type pruner struct {
 
 // decidePrune decides what is removed because it is no longer planned.
 func (p *pruner) decidePrune() {
-	m := &p.memory.prune
+	m := &p.memory.Prune
 	if p.plan.PruneBlocked != nil || p.incomplete != nil {
-		m.clean = false
+		m.Clean = false
 		cause := p.plan.PruneBlocked
 		if cause == nil {
 			cause = p.incomplete
@@ -99,17 +74,17 @@ func (p *pruner) decidePrune() {
 	p.notePlan()
 	if p.listed() {
 		p.engine.leftovers.expire(p.now)
-		p.block(copied(m.held))
+		p.block(copied(m.Held))
 		return
 	}
 	if p.firstEver() {
-		m.clean, m.identity, m.at = true, p.identity, p.now
+		m.Clean, m.Identity, m.At = true, p.identity, p.now
 		return
 	}
-	if m.first.IsZero() {
-		m.first = p.now
+	if m.First.IsZero() {
+		m.First = p.now
 	}
-	m.clean, m.held = false, nil
+	m.Clean, m.Held = false, nil
 	p.due = true
 	p.decideSurplus()
 }
@@ -117,17 +92,17 @@ func (p *pruner) decidePrune() {
 // pruneFailed reports that what is no longer planned is not known, or could not
 // be taken off the inventory.
 func (p *pruner) pruneFailed(err error) {
-	m := &p.memory.prune
+	m := &p.memory.Prune
 	p.block(&apply.PruneBlockedError{Reason: apply.PruneFailed, Cause: err})
-	p.requeue(backoff(m.failures, p.engine.opts.ContestInterval)) // no event announces a better answer
-	m.failures++
+	p.requeue(memory.Backoff(m.Failures, p.engine.opts.ContestInterval)) // no event announces a better answer
+	m.Failures++
 }
 
 // firstEver reports whether this is the first pass over an owner that had no
 // inventory, for an engine that does not know in which kinds children could be
 // all the same: what exists is what was just planned.
 func (p *pruner) firstEver() bool {
-	return p.memory.metadata.fresh && p.engine.declared == nil && p.memory.prune.at.IsZero() && p.memory.pass == 1 && !p.finalize
+	return p.memory.Metadata.Fresh && p.engine.declared == nil && p.memory.Prune.At.IsZero() && p.memory.Pass == 1 && !p.finalize
 }
 
 // decideSurplus lists the members of the set and decides which go.
@@ -190,7 +165,7 @@ func (p *pruner) prune() {
 		return
 	}
 	if len(p.look.failed) == 0 {
-		p.memory.prune.failures = 0
+		p.memory.Prune.Failures = 0
 	}
 }
 
@@ -219,13 +194,13 @@ func (p *pruner) pruneDecided() error {
 		return nil // the next pass has nothing to report any more
 	}
 	if !p.failedRelease() && !p.keepsPart() && len(l.failed) == 0 && !l.more {
-		m := &p.memory.prune
-		m.clean, m.identity, m.at = true, p.identity, p.now
-		m.held = copied(p.result.PruneBlocked)
-		if m.retired.IsZero() || p.now.Sub(m.retired) >= listingPeriod {
-			m.retired = p.now
+		m := &p.memory.Prune
+		m.Clean, m.Identity, m.At = true, p.identity, p.now
+		m.Held = copied(p.result.PruneBlocked)
+		if m.Retired.IsZero() || p.now.Sub(m.Retired) >= listingPeriod {
+			m.Retired = p.now
 		}
-		p.memory.guard.open = false
+		p.memory.Guard.Open = false
 		p.dropForgotten()
 	}
 	return nil

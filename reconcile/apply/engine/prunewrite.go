@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/order"
 )
 
 func newUnstructuredList(gvk schema.GroupVersionKind) *unstructured.UnstructuredList {
@@ -31,7 +33,7 @@ func (p *pruner) notPlanned(members []memberObject) []memberObject {
 		}
 		out = append(out, m)
 	}
-	slices.SortStableFunc(out, func(a, b memberObject) int { return rank(b.id.GroupKind) - rank(a.id.GroupKind) })
+	slices.SortStableFunc(out, func(a, b memberObject) int { return order.Rank(b.id.GroupKind) - order.Rank(a.id.GroupKind) })
 	return out
 }
 
@@ -50,11 +52,11 @@ func (p *pruner) decideMember(m memberObject) *surplusMember {
 	if m.deleting || p.deletedAlready(m.id, m.uid) {
 		return s
 	}
-	known := p.memory.child(m.id)
-	known.gvk = m.gvk
-	if t := known.trouble; t.stands(0, m.uid, 0, p.now) {
-		s.result.Reason, s.result.Outcome, s.result.Err = apply.ReasonBackoff, apply.Failed, fmt.Errorf("prune: %w", t.err)
-		s.result.RequeueAfter = t.until.Sub(p.now)
+	known := p.memory.Child(m.id)
+	known.GVK = m.gvk
+	if t := known.Failure; t.Stands(0, m.uid, 0, p.now) {
+		s.result.Reason, s.result.Outcome, s.result.Err = apply.ReasonBackoff, apply.Failed, fmt.Errorf("prune: %w", t.Err)
+		s.result.RequeueAfter = t.Until.Sub(p.now)
 		return s
 	}
 	s.result.Verb, s.result.Reason = apply.VerbPrune, apply.ReasonNotPlanned
@@ -96,25 +98,25 @@ func (p *pruner) pruneAll() (remaining bool) {
 // it: not of one that was replaced under its name, which is for the next
 // listing.
 func (p *pruner) pruneOne(m *surplusMember) bool {
-	known := p.memory.child(m.id)
+	known := p.memory.Child(m.id)
 	err := p.engine.deleteExactly(p.ctx, m.gvk, m.id.Key, m.uid, "", "")
 	switch {
 	case apierrors.IsConflict(err):
-		delete(p.memory.children, m.id)
+		delete(p.memory.Children, m.id)
 		p.requeue(confirmAfter)
 		return false
 	case err == nil:
-		known.trouble = nil
+		known.Failure = nil
 		p.noteDeleted(m.id, m.uid)
 		m.result.Outcome, m.result.RequeueAfter = apply.Pruned, confirmAfter
 		return true
 	}
 	count := 0
-	if t := known.trouble; t != nil && t.uid == m.uid && t.intent == 0 {
-		count = t.count
+	if t := known.Failure; t != nil && t.UID == m.uid && t.Intent == 0 {
+		count = t.Count
 	}
-	wait := backoff(count, p.engine.opts.ContestInterval)
-	known.trouble = &trouble{err: err, uid: m.uid, count: count + 1, until: p.now.Add(wait)}
+	wait := memory.Backoff(count, p.engine.opts.ContestInterval)
+	known.Failure = &memory.Failure{Err: err, UID: m.uid, Count: count + 1, Until: p.now.Add(wait)}
 	m.result.Outcome, m.result.Err, m.result.RequeueAfter = apply.Failed, fmt.Errorf("prune: %w", err), wait
 	return true
 }
@@ -127,10 +129,10 @@ func (p *pruner) replacedBy(m memberObject) *planned {
 	if p.finalize || m.id.GroupKind.Group == "rbac.authorization.k8s.io" {
 		return nil
 	}
-	before := p.memory.children[m.id]
+	before := p.memory.Children[m.id]
 	at := slices.IndexFunc(p.children, func(c *planned) bool {
 		return c.result.Err != nil && c.id.GroupKind == m.id.GroupKind && c.id.Key.Namespace == m.id.Key.Namespace && c.member() &&
-			c.memory != nil && c.memory.uid == "" && (before == nil || before.last < c.memory.since)
+			c.memory != nil && c.memory.UID == "" && (before == nil || before.Last < c.memory.Since)
 	})
 	if at < 0 {
 		return nil
@@ -140,9 +142,9 @@ func (p *pruner) replacedBy(m memberObject) *planned {
 
 // dropForgotten releases the memory of objects that are gone.
 func (p *pruner) dropForgotten() {
-	for id, m := range p.memory.children {
-		if m.pass != p.memory.pass {
-			delete(p.memory.children, id)
+	for id, m := range p.memory.Children {
+		if m.Pass != p.memory.Pass {
+			delete(p.memory.Children, id)
 		}
 	}
 }

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
 // conflict is one field of a 409 to an apply.
@@ -57,7 +56,7 @@ func conflicts(err error) []conflict {
 // refused turns the error of a request into the outcome of the child, and
 // remembers errors that the same request would meet again.
 func (p *pass) refused(c *planned, err error) {
-	c.memory.proven = false
+	c.memory.Proven = false
 	switch {
 	case isSecondController(err):
 		p.ownedByAnother(c, err)
@@ -67,8 +66,8 @@ func (p *pass) refused(c *planned, err error) {
 		p.trouble(c, apply.Failed, err)
 	default:
 		if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-			c.memory.uid = "" // replaced or gone: look again
-			c.memory.shown()
+			c.memory.UID = "" // replaced or gone: look again
+			c.memory.Shown()
 		}
 		c.failed(apply.Failed, err)
 	}
@@ -89,7 +88,7 @@ func isSecondController(err error) bool {
 // change without knowing what that kind says about it.
 func (p *pass) creatable(c *planned) bool {
 	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(c.content)}
-	u.SetGroupVersionKind(c.kind.gvk)
+	u.SetGroupVersionKind(c.kind.GVK)
 	u.SetName(c.id.Key.Name)
 	u.SetNamespace(c.id.Key.Namespace)
 	err := p.engine.client.Create(p.ctx, u, client.FieldOwner(c.manager), client.DryRunAll)
@@ -157,7 +156,7 @@ func hasCause(err error, is func(metav1.StatusCause) bool) bool {
 
 // ownedByAnother names the controller that the server did not name.
 func (p *pass) ownedByAnother(c *planned, cause error) {
-	found, err := p.liveMetadata(c.kind.gvk, c.id.Key)
+	found, err := p.liveMetadata(c.kind.GVK, c.id.Key)
 	if err != nil || found == nil {
 		c.failed(apply.Failed, cause)
 		return
@@ -172,41 +171,35 @@ func (p *pass) ownedByAnother(c *planned, cause error) {
 // recreate deletes an object that cannot be changed as planned. It comes back
 // on the pass that its disappearance causes.
 func (p *pass) recreate(c *planned) {
-	if err := p.engine.deleteExactly(p.ctx, c.kind.gvk, c.id.Key, c.uid, "", ""); err != nil {
+	if err := p.engine.deleteExactly(p.ctx, c.kind.GVK, c.id.Key, c.uid, "", ""); err != nil {
 		c.failed(apply.Failed, fmt.Errorf("delete to recreate: %w", err))
 		return
 	}
 	c.result.Verb, c.result.Outcome, c.result.Err = apply.VerbDelete, apply.Deleted, nil
-	c.memory.noteDeleted(c.uid, p.now)
+	c.memory.NoteDeleted(c.uid, p.now)
 	c.requeue = confirmAfter
 }
 
 // trouble fails the child and remembers why.
 func (p *pass) trouble(c *planned, outcome apply.Outcome, err error) {
 	c.failed(outcome, err)
-	t := c.memory.trouble
+	t := c.memory.Failure
 	if t == nil {
-		t = &trouble{}
-		c.memory.trouble = t
+		t = &memory.Failure{}
+		c.memory.Failure = t
 	}
-	if t.err == nil || t.intent != c.hash {
-		t.count = 0
+	if t.Err == nil || t.Intent != c.hash {
+		t.Count = 0
 	}
-	t.outcome, t.err, t.intent, t.uid, t.others, t.version = outcome, err, c.hash, "", 0, ""
+	t.Outcome, t.Err, t.Intent, t.UID, t.Others, t.Version = outcome, err, c.hash, "", 0, ""
 	if c.live != nil {
-		t.version = c.live.GetResourceVersion()
-		t.uid, t.others = c.live.GetUID(), p.engine.hasher.others(c)
+		t.Version = c.live.GetResourceVersion()
+		t.UID, t.Others = c.live.GetUID(), others(p.engine.hasher, c)
 	}
-	wait := backoff(t.count, p.engine.opts.ContestInterval)
-	t.until = p.now.Add(wait)
-	t.count++
+	wait := memory.Backoff(t.Count, p.engine.opts.ContestInterval)
+	t.Until = p.now.Add(wait)
+	t.Count++
 	c.requeue = wait
-}
-
-// settled forgets trouble, but not the repairs of a possible fight.
-func (m *childMemory) settled(now time.Time) {
-	m.trouble = nil
-	maps.DeleteFunc(m.repairs, func(_ string, r repairs) bool { return now.Sub(r.since) > fightWindow })
 }
 
 func typesUID(uid string) types.UID { return types.UID(uid) }

@@ -42,9 +42,9 @@ func (r *plannedRelease) stays() { r.kept, r.result.Verb = true, apply.VerbNone 
 // decideReleases decides which contributions are given back.
 func (p *pruner) decideReleases(l *look) {
 	for _, id := range p.parts(l) {
-		m := p.memory.children[id]
-		planned := m != nil && m.pass == p.memory.pass
-		if planned && partial(m.mode) && !p.isOwner(id) {
+		m := p.memory.Children[id]
+		planned := m != nil && m.Pass == p.memory.Pass
+		if planned && partial(m.Mode) && !p.isOwner(id) {
 			continue
 		}
 		r := &plannedRelease{id: id, kept: planned && p.hasPart(id)}
@@ -92,8 +92,8 @@ func (p *pruner) hasPart(id applyset.ObjectID) bool {
 // either.
 func (p *pruner) keepsPart() bool {
 	return slices.ContainsFunc(p.releases, func(r *plannedRelease) bool {
-		m := p.memory.children[r.id]
-		return r.kept && (p.group != nil || r.later || (m != nil && m.pass == p.memory.pass))
+		m := p.memory.Children[r.id]
+		return r.kept && (p.group != nil || r.later || (m != nil && m.Pass == p.memory.Pass))
 	})
 }
 
@@ -180,7 +180,7 @@ func (p *pruner) release(r *plannedRelease) {
 		return
 	}
 	r.result.Outcome = outcome
-	delete(p.memory.children, r.id)
+	delete(p.memory.Children, r.id)
 }
 
 // has reports whether the object that was looked at is the one that is meant

@@ -24,7 +24,7 @@ func sharers(o metav1.Object) []string {
 	entries := o.GetManagedFields()
 	for i := range entries {
 		e := &entries[i]
-		if e.Operation == metav1.ManagedFieldsOperationApply && ownsMetadata(e, "annotations", apply.SharedAnnotation) {
+		if e.Operation == metav1.ManagedFieldsOperationApply && managedfields.OwnsMetadata(e, "annotations", apply.SharedAnnotation) {
 			out = append(out, e.Manager)
 		}
 	}
@@ -57,7 +57,7 @@ func (p *pass) formerMode(c *planned, e *metav1.ManagedFieldsEntry) bool {
 	if c.child.Mode != apply.Shared {
 		return applies && e.Manager == p.contributor()
 	}
-	if e.Manager != p.engine.opts.FieldManager || (!applies && !ownsMetadata(e, "labels", apply.PartOfLabel)) {
+	if e.Manager != p.engine.opts.FieldManager || (!applies && !managedfields.OwnsMetadata(e, "labels", apply.PartOfLabel)) {
 		return false
 	}
 	if controller := metav1.GetControllerOfNoCopy(c.live); controller != nil {

@@ -24,7 +24,7 @@ func (p *pruner) shrunkInventory(l *look, kept []applyset.ObjectID) *applyset.In
 	if p.finalize {
 		return p.finished(l, kept)
 	}
-	stored := p.memory.metadata.stored
+	stored := p.memory.Metadata.Stored
 	if p.wanted != nil {
 		stored = p.wanted // when it comes to this
 	}
@@ -58,7 +58,7 @@ func (p *pruner) shrink(l *look, kept []applyset.ObjectID) error {
 		p.result.Finalized = p.result.Finalized || p.finalize
 	}
 	if !l.more && len(l.failed) == 0 {
-		p.memory.metadata.lost = false
+		p.memory.Metadata.Lost = false
 	}
 	return nil
 }
@@ -102,14 +102,14 @@ func (p *pruner) emptyNamespace(l *look, namespace string, inv *applyset.Invento
 	if !l.counted && !slices.Contains(l.searched, namespace) {
 		return false
 	}
-	if p.engine.declared != nil && p.now.Sub(p.memory.prune.first) > settleTime {
+	if p.engine.declared != nil && p.now.Sub(p.memory.Prune.First) > settleTime {
 		// The cache has been listed in all namespaces, and does not start from an old state any more.
 		return !slices.ContainsFunc(l.members, func(m memberObject) bool { return m.id.Key.Namespace == namespace })
 	}
 	planned := p.plannedKinds()
 	for _, gk := range inv.Kinds {
 		k := planned[gk]
-		if k == nil || !k.namespaced {
+		if k == nil || !k.Namespaced {
 			continue
 		}
 		before := len(l.members)
@@ -152,22 +152,22 @@ func (p *pruner) allKnown(l *look) bool {
 func (p *pruner) mayBeFar(gk schema.GroupKind, recorded *applyset.Inventory) bool {
 	mapping, err := p.engine.client.RESTMapper().RESTMapping(gk)
 	namespaced := err == nil && mapping.Scope.Name() == meta.RESTScopeNameNamespace
-	return p.ownerKind.namespaced && (!namespaced || len(recorded.Namespaces) > 0)
+	return p.ownerKind.Namespaced && (!namespaced || len(recorded.Namespaces) > 0)
 }
 
 // confirmedAbsent reports whether the kinds that are not served were not for
 // as long as a cache may lag: discovery does not know at once what there is.
 func (p *pruner) confirmedAbsent(l *look) bool {
-	m := &p.memory.prune
-	if m.absent == nil {
-		m.absent = map[schema.GroupKind]time.Time{}
+	m := &p.memory.Prune
+	if m.Absent == nil {
+		m.Absent = map[schema.GroupKind]time.Time{}
 	}
 	confirmed := true
 	for _, gk := range l.absent {
-		since, known := m.absent[gk]
+		since, known := m.Absent[gk]
 		if !known {
 			since = p.now
-			m.absent[gk] = since
+			m.Absent[gk] = since
 		}
 		if rest := p.engine.opts.LagDeadline - p.now.Sub(since); rest > 0 {
 			p.block(&apply.PruneBlockedError{Reason: apply.PruneUnknown, Cause: fmt.Errorf(

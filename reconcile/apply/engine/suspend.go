@@ -28,7 +28,7 @@ func (p *pass) carryOutSuspended() {
 	if p.wanted == nil || p.result.OwnerErr != nil {
 		return
 	}
-	p.memory.metadata.covered = false // the next plan may need the finalizer again
+	p.memory.Metadata.Covered = false // the next plan may need the finalizer again
 	if err := p.record(p.wanted); err != nil {
 		p.result.OwnerErr = fmt.Errorf("record the finalizer: %w", err)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
 // Server-side apply leaves what others own. Where somebody has replaced a part
@@ -33,12 +34,12 @@ func (p *pass) disentangle(c *planned, refusal error) error {
 		return refusal
 	}
 	causes := causesOf(refusal)
-	if cached := c.live.GetManagedFields(); !shortened(cached) {
+	if cached := c.live.GetManagedFields(); !managedfields.Shortened(cached) {
 		if found, err := foreignFields(c, nil, cached, causes); err != nil || len(found) == 0 {
 			return refusal
 		}
 	}
-	live, err := p.liveMetadata(c.kind.gvk, c.id.Key)
+	live, err := p.liveMetadata(c.kind.GVK, c.id.Key)
 	if err != nil || live == nil || live.UID != c.live.GetUID() {
 		return refusal
 	}
@@ -52,7 +53,7 @@ func (p *pass) disentangle(c *planned, refusal error) error {
 	}
 	f := firstRemoved(found)
 	if f == nil {
-		c.memory.proven = false
+		c.memory.Proven = false
 		p.trouble(c, apply.Contested, &apply.ContestedError{
 			Kind: c.id.GroupKind.Kind, Namespace: c.id.Key.Namespace, Name: c.id.Key.Name, Fields: contestedFields(found),
 		})
@@ -72,11 +73,6 @@ func (p *pass) disentangle(c *planned, refusal error) error {
 	return p.patch(c)
 }
 
-// shortened reports whether the entries do not say what others own.
-func shortened(entries []metav1.ManagedFieldsEntry) bool {
-	return len(entries) == 0 || slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return e.FieldsV1 == nil })
-}
-
 // mayDisentangle reports whether the plan has all of the object's fields that
 // it names: not so of a contribution.
 func (p *pass) mayDisentangle(c *planned) bool {
@@ -87,7 +83,7 @@ func (p *pass) mayDisentangle(c *planned) bool {
 // another name, by dry run. It reports whether the intent is valid.
 func (p *pass) madeAnew(c *planned) (map[string]any, bool) {
 	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(c.content)}
-	u.SetGroupVersionKind(c.kind.gvk)
+	u.SetGroupVersionKind(c.kind.GVK)
 	u.SetGenerateName(c.id.Key.Name)
 	u.SetNamespace(c.id.Key.Namespace)
 	err := p.engine.client.Create(p.ctx, u, client.FieldOwner(c.manager), client.DryRunAll)
@@ -118,7 +114,7 @@ type foreign struct {
 // places that the refusal names or, where there is nothing, around them. anew
 // is the plan with the defaults of the API server, nil if they are not known.
 func foreignFields(c *planned, anew map[string]any, entries []metav1.ManagedFieldsEntry, causes []metav1.StatusCause) ([]foreign, error) {
-	own := remembered(managedfields.Entry(entries, c.manager)).set()
+	own := memory.Remembered(managedfields.Entry(entries, c.manager)).Set()
 	for _, place := range places(causes) {
 		for ; len(place) > 0; place = place[:len(place)-1] {
 			var found []foreign
@@ -127,7 +123,7 @@ func foreignFields(c *planned, anew map[string]any, entries []metav1.ManagedFiel
 				if e.Subresource == "status" || (e.Manager == c.manager && e.Operation == metav1.ManagedFieldsOperationApply) {
 					continue
 				}
-				fields, err := fieldsOf(e)
+				fields, err := managedfields.RawFields(e)
 				if err != nil {
 					return nil, err
 				}
@@ -308,7 +304,7 @@ func firstRemoved(found []foreign) *foreign {
 		if !f.replaced || f.entry.Operation == metav1.ManagedFieldsOperationApply {
 			continue
 		}
-		if last == nil || later(f.entry, last.entry) {
+		if last == nil || managedfields.Later(f.entry, last.entry) {
 			last = f
 		}
 	}
@@ -330,7 +326,7 @@ func contestedFields(found []foreign) []apply.ContestedField {
 func (p *pass) takeOver(c *planned, live *metav1.PartialObjectMetadata, f *foreign) error {
 	own := metav1.ManagedFieldsEntry{
 		Manager: c.manager, Operation: metav1.ManagedFieldsOperationApply,
-		APIVersion: c.kind.gvk.GroupVersion().String(), FieldsType: "FieldsV1",
+		APIVersion: c.kind.GVK.GroupVersion().String(), FieldsType: "FieldsV1",
 	}
 	ours := map[string]any{}
 	var entries []metav1.ManagedFieldsEntry
@@ -341,26 +337,26 @@ func (p *pass) takeOver(c *planned, live *metav1.PartialObjectMetadata, f *forei
 			entries = append(entries, e)
 			continue
 		}
-		fields, err := fieldsOf(&e)
+		fields, err := managedfields.RawFields(&e)
 		if err != nil {
 			return err
 		}
 		if mine {
 			own.Time = e.Time
-			union(ours, fields)
+			managedfields.UnionFields(ours, fields)
 			continue
 		}
-		union(ours, f.fields)
-		if subtractAll(fields, f.fields); len(fields) == 0 {
+		managedfields.UnionFields(ours, f.fields)
+		if managedfields.SubtractLeaves(fields, f.fields); len(fields) == 0 {
 			continue
 		}
-		if e.FieldsV1, err = fieldsV1(fields); err != nil {
+		if e.FieldsV1, err = managedfields.EncodeFields(fields); err != nil {
 			return err
 		}
 		entries = append(entries, e)
 	}
 	var err error
-	if own.FieldsV1, err = fieldsV1(ours); err != nil {
+	if own.FieldsV1, err = managedfields.EncodeFields(ours); err != nil {
 		return err
 	}
 	data, err := json.Marshal([]map[string]any{
@@ -371,23 +367,4 @@ func (p *pass) takeOver(c *planned, live *metav1.PartialObjectMetadata, f *forei
 		return err
 	}
 	return p.engine.client.Patch(p.ctx, live, client.RawPatch(types.JSONPatchType, data), client.FieldOwner(p.engine.opts.FieldManager))
-}
-
-func fieldsV1(fields map[string]any) (*metav1.FieldsV1, error) {
-	raw, err := json.Marshal(fields)
-	if err != nil {
-		return nil, err
-	}
-	return metav1.NewFieldsV1(string(raw)), nil
-}
-
-// subtractAll removes the leaves of b from a, and what is left empty by that.
-func subtractAll(a, b map[string]any) {
-	for name, below := range b {
-		mine, _ := a[name].(map[string]any)
-		theirs, _ := below.(map[string]any)
-		if subtractAll(mine, theirs); len(mine) == 0 || len(theirs) == 0 || onlyItself(mine) {
-			delete(a, name)
-		}
-	}
 }

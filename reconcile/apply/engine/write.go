@@ -25,7 +25,7 @@ func (p *pass) write() {
 			if ranks == nil {
 				ranks = map[int][]*planned{}
 			}
-			ranks[c.kind.rank] = append(ranks[c.kind.rank], c)
+			ranks[c.kind.Rank] = append(ranks[c.kind.Rank], c)
 		}
 	}
 	for _, rank := range slices.Sorted(maps.Keys(ranks)) {
@@ -114,7 +114,7 @@ func (p *pass) send(c *planned) {
 		err = p.remove(c)
 	}
 	if c.action == actionRemove && apierrors.IsInvalid(err) {
-		c.memory.proven = false
+		c.memory.Proven = false
 		p.trouble(c, apply.Failed, err) // another object would not help
 		return
 	}
@@ -133,7 +133,7 @@ func (p *pass) send(c *planned) {
 // exists.
 func (p *pass) create(c *planned) error {
 	u := &unstructured.Unstructured{Object: c.content}
-	u.SetGroupVersionKind(c.kind.gvk)
+	u.SetGroupVersionKind(c.kind.GVK)
 	u.SetName(c.id.Key.Name)
 	u.SetNamespace(c.id.Key.Namespace)
 	err := p.engine.client.Create(p.ctx, u, client.FieldOwner(c.manager))
@@ -144,17 +144,17 @@ func (p *pass) create(c *planned) error {
 		return err
 	}
 	c.result.Outcome = apply.Created
-	c.memory.born(p.now)
-	c.memory.wrote(u, p.now)
-	c.memory.ours = u.GetUID()
-	c.memory.accept(c.hash, u.GetResourceVersion())
-	c.memory.settled(p.now)
+	c.memory.Made(p.now)
+	c.memory.Wrote(u, p.now)
+	c.memory.Ours = u.GetUID()
+	c.memory.Accept(c.hash, u.GetResourceVersion())
+	c.memory.Succeeded(p.now)
 	return nil
 }
 
 // exists handles a child that is there although the cache does not show it.
 func (p *pass) exists(c *planned, cause error) error {
-	found, err := p.liveMetadata(c.kind.gvk, c.id.Key)
+	found, err := p.liveMetadata(c.kind.GVK, c.id.Key)
 	if err != nil || found == nil {
 		return errors.Join(cause, err)
 	}
@@ -162,17 +162,17 @@ func (p *pass) exists(c *planned, cause error) error {
 	if !p.checkOwner(c, found) {
 		return nil
 	}
-	c.memory.wrote(found, p.now) // as good as a write that the cache does not show yet
-	c.memory.accept(c.hash, found.ResourceVersion)
+	c.memory.Wrote(found, p.now) // as good as a write that the cache does not show yet
+	c.memory.Accept(c.hash, found.ResourceVersion)
 	if p.proves(found, "") {
-		c.memory.ours = found.UID
+		c.memory.Ours = found.UID
 	}
 	return nil
 }
 
 // apply sends one server-side apply in the representation that is also read.
 func (e *env) apply(ctx context.Context, c *planned, data []byte, force bool, opts ...client.PatchOption) (client.Object, error) {
-	o := c.kind.newObject()
+	o := c.kind.NewObject()
 	o.SetName(c.id.Key.Name)
 	o.SetNamespace(c.id.Key.Namespace)
 	opts = append(opts, client.FieldOwner(c.manager))

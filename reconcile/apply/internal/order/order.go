@@ -1,4 +1,4 @@
-package engine
+package order
 
 import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -20,9 +20,9 @@ const (
 	rankWebhook
 )
 
-// rank orders a kind. Kinds without a known place come before workloads, as
+// Rank orders a kind. Kinds without a known place come before workloads, as
 // most custom resources are configuration for something that runs.
-func rank(gk schema.GroupKind) int {
+func Rank(gk schema.GroupKind) int {
 	switch gk.Group {
 	case "":
 		return coreRank(gk.Kind)

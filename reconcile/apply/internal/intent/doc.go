@@ -1,0 +1,3 @@
+// Package intent hashes what a plan says about a child, and parses its rules for
+// single fields.
+package intent

@@ -1,0 +1,104 @@
+package managedfields
+
+import (
+	"encoding/json"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ExcludeFields removes from a what b owns too. Who owns something without parts
+// where a has parts owns an empty list or object, and not the parts.
+func ExcludeFields(a, b map[string]any) {
+	for name, below := range b {
+		ours, ok := a[name].(map[string]any)
+		if !ok {
+			continue
+		}
+		theirs, _ := below.(map[string]any)
+		_, itself := theirs["."]
+		switch {
+		case len(ours) == 0 && (len(theirs) == 0 || itself):
+			delete(a, name)
+		case len(ours) > 0:
+			if ExcludeFields(ours, theirs); len(ours) == 0 {
+				delete(a, name)
+			}
+		}
+	}
+}
+
+// SubtractFields removes the fields of b from a. A leaf of b takes all that is below
+// it: the other is what the server has split.
+func SubtractFields(a, b map[string]any) {
+	for name, below := range b {
+		theirs, ok := a[name].(map[string]any)
+		if !ok {
+			continue
+		}
+		ours, _ := below.(map[string]any)
+		if len(ours) == 0 {
+			delete(a, name)
+			continue
+		}
+		if SubtractFields(theirs, ours); len(theirs) == 0 || OnlyItself(theirs) {
+			delete(a, name)
+		}
+	}
+}
+
+// OnlyItself reports that nothing is left below a field.
+func OnlyItself(fields map[string]any) bool {
+	_, itself := fields["."]
+	return itself && len(fields) == 1
+}
+
+func RawFields(e *metav1.ManagedFieldsEntry) (map[string]any, error) {
+	if e.FieldsV1 == nil {
+		return nil, nil //nolint:nilnil // no fields
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(e.FieldsV1.GetRawBytes(), &fields); err != nil {
+		return nil, fmt.Errorf("entry of %q: %w", e.Manager, err)
+	}
+	return fields, nil
+}
+
+func MoveField(from, to map[string]any, name string) {
+	if below, ok := from[name]; ok {
+		to[name] = below
+		delete(from, name)
+	}
+}
+
+// UnionFields adds the fields of b to a.
+func UnionFields(a, b map[string]any) {
+	for name, below := range b {
+		mine, ok := a[name].(map[string]any)
+		more, isMap := below.(map[string]any)
+		if ok && isMap {
+			UnionFields(mine, more)
+			continue
+		}
+		a[name] = below
+	}
+}
+
+func EncodeFields(fields map[string]any) (*metav1.FieldsV1, error) {
+	raw, err := json.Marshal(fields)
+	if err != nil {
+		return nil, err
+	}
+	return metav1.NewFieldsV1(string(raw)), nil
+}
+
+// SubtractLeaves removes the leaves of b from a, and what is left empty by that.
+func SubtractLeaves(a, b map[string]any) {
+	for name, below := range b {
+		mine, _ := a[name].(map[string]any)
+		theirs, _ := below.(map[string]any)
+		if SubtractLeaves(mine, theirs); len(mine) == 0 || len(theirs) == 0 || OnlyItself(mine) {
+			delete(a, name)
+		}
+	}
+}

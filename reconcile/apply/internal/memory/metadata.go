@@ -1,0 +1,29 @@
+package memory
+
+import (
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+)
+
+// Metadata is what is remembered about the metadata of an owner.
+type Metadata struct {
+	// written is the resourceVersion after our last write of the metadata,
+	// replaced the one before it.
+	Written, Replaced string
+	// stored is the inventory as last read or written, version the
+	// resourceVersion of the owner it was read from. known is what this process
+	// knows besides: somebody may have taken it off the owner.
+	Stored, Known *applyset.Inventory
+	Version       string
+	// identity of the plan whose inventory was covered by stored; covered
+	// says that it is one.
+	Identity uint64
+	Covered  bool
+	// fresh reports that the first pass found neither an inventory nor a child, so
+	// that all members are ours to know.
+	Fresh bool
+	// lost reports that the inventory was missing, or not readable, at the first
+	// pass of this process although the owner has had children.
+	Lost bool
+	// speaks reports that the owner's status tells which generation it is about.
+	StatusHasGeneration bool
+}

@@ -1,0 +1,84 @@
+package memory
+
+import (
+	"encoding/json"
+	"unique"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+)
+
+// OwnedFields are the fields that we owned when the object was last right, so
+// that what leaves the plan can be removed although managedFields were lost:
+// people wipe them, and some tools write objects without. Equal ones are kept
+// once. The zero value knows nothing.
+type OwnedFields struct{ raw unique.Handle[string] }
+
+func (o OwnedFields) Known() bool { return o != OwnedFields{} }
+
+// Remembered returns the fields of the entry; nothing without one.
+func Remembered(entry *metav1.ManagedFieldsEntry) OwnedFields {
+	if entry == nil || entry.FieldsV1 == nil {
+		return OwnedFields{}
+	}
+	return OwnedFields{unique.Make(string(entry.FieldsV1.GetRawBytes()))}
+}
+
+// Set returns the fields; an empty set where nothing is known.
+func (o OwnedFields) Set() *managedfields.Set {
+	if o.Known() {
+		if set, err := managedfields.Parse([]byte(o.raw.Value())); err == nil {
+			return set
+		}
+	}
+	return &managedfields.Set{}
+}
+
+// Without returns the fields that none of the others owns. Those of the manager
+// that the server has made up count as nobody's.
+func (o OwnedFields) Without(others []metav1.ManagedFieldsEntry) (map[string]any, error) {
+	var ours map[string]any
+	if err := json.Unmarshal([]byte(o.raw.Value()), &ours); err != nil {
+		return nil, err
+	}
+	for i := range others {
+		if e := &others[i]; !managedfields.MadeUp(e) {
+			theirs, err := managedfields.RawFields(e)
+			if err != nil {
+				return nil, err
+			}
+			managedfields.ExcludeFields(ours, theirs)
+		}
+	}
+	return ours, nil
+}
+
+// Restore adds what we owned, and others do not own, to the fields of our
+// entry, and takes it from the manager that the server has made up for it since.
+func (o OwnedFields) Restore(fields map[string]any, others []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, error) {
+	ours, err := o.Without(others)
+	if err != nil {
+		return nil, err
+	}
+	kept := others[:0:0]
+	for _, e := range others {
+		if managedfields.MadeUp(&e) {
+			theirs, err := managedfields.RawFields(&e)
+			if err != nil {
+				return nil, err
+			}
+			if managedfields.SubtractFields(theirs, ours); len(theirs) == 0 {
+				continue
+			}
+			raw, err := json.Marshal(theirs)
+			if err != nil {
+				return nil, err
+			}
+			e.FieldsV1 = metav1.NewFieldsV1(string(raw))
+		}
+		kept = append(kept, e)
+	}
+	managedfields.UnionFields(fields, ours)
+	return kept, nil
+}

@@ -1,0 +1,117 @@
+package memory
+
+import (
+	"maps"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+)
+
+// An owner has the names that KEP-3659 gives to an inventory once. The first
+// controller that records children of an owner keeps its inventory there, and
+// its field manager stands in the tooling annotation. Other controllers of the
+// same kind of owner keep theirs under names of their own, and label their
+// children with another id: none of them reads or writes what another one
+// keeps.
+
+// Sets is what is remembered about the sets of an owner.
+type Sets struct {
+	// standard and own are the ids of the set with the standard names and of
+	// that with the names of this controller alone.
+	Standard, Own string
+	// usesOwn reports that the latter is used.
+	UsesOwn bool
+}
+
+// Owner is what is remembered about one owner.
+type Owner struct {
+	Mu       sync.Mutex
+	uid      types.UID
+	key      types.NamespacedName
+	Pass     uint64
+	Children map[applyset.ObjectID]*Child
+	Metadata Metadata
+	Sets     Sets
+	// contributor is the field manager of contributions.
+	Contributor string
+	Prune       Prune
+	Guard       Guard
+}
+
+// clone copies the memory, for a pass that is not carried out.
+func (o *Owner) clone() *Owner {
+	o.Mu.Lock()
+	defer o.Mu.Unlock()
+	out := &Owner{
+		uid: o.uid, key: o.key, Pass: o.Pass, Metadata: o.Metadata, Sets: o.Sets, Contributor: o.Contributor, Prune: o.Prune, Guard: o.Guard,
+		Children: make(map[applyset.ObjectID]*Child, len(o.Children)),
+	}
+	out.Prune.Empty, out.Prune.Absent = maps.Clone(o.Prune.Empty), maps.Clone(o.Prune.Absent)
+	for id, m := range o.Children {
+		copied := *m
+		if m.Failure != nil {
+			t := *m.Failure
+			copied.Failure = &t
+		}
+		copied.Repairs = maps.Clone(m.Repairs)
+		if m.DeletedByOthers != nil {
+			d := *m.DeletedByOthers
+			copied.DeletedByOthers = &d
+		}
+		out.Children[id] = &copied
+	}
+	return out
+}
+
+// Child returns the memory of a child, made when needed.
+func (o *Owner) Child(id applyset.ObjectID) *Child {
+	m := o.Children[id]
+	if m == nil {
+		m = &Child{}
+		o.Children[id] = m
+	}
+	return m
+}
+
+// Store holds the owners.
+type Store struct {
+	mu     sync.Mutex
+	owners map[types.UID]*Owner
+}
+
+func NewStore() *Store {
+	return &Store{owners: map[types.UID]*Owner{}}
+}
+
+// Owner returns the memory of an owner, made when needed.
+func (m *Store) Owner(owner client.Object) *Owner {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	o := m.owners[owner.GetUID()]
+	if o == nil {
+		key := client.ObjectKeyFromObject(owner)
+		o = &Owner{uid: owner.GetUID(), key: key, Children: map[applyset.ObjectID]*Child{}}
+		m.owners[o.uid] = o
+	}
+	return o
+}
+
+// CopyOf returns a copy of the memory of an owner, an empty one for an owner that is not known.
+func (m *Store) CopyOf(owner client.Object) *Owner {
+	m.mu.Lock()
+	known := m.owners[owner.GetUID()]
+	m.mu.Unlock()
+	if known == nil {
+		known = &Owner{uid: owner.GetUID(), key: client.ObjectKeyFromObject(owner)}
+	}
+	return known.clone()
+}
+
+func (m *Store) Forget(uid types.UID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.owners, uid)
+}

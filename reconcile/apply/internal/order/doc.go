@@ -1,0 +1,2 @@
+// Package order ranks kinds: what others need is applied first and deleted last.
+package order
