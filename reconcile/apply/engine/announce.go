@@ -4,11 +4,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
 
 // announce marks the set that an object has come into.
-func (e *env) announce(before, after client.Object) {
-	if !e.leftovers.open.Load() || after == nil {
+func announce(e *pass.Env, before, after client.Object) {
+	if !e.Leftovers.Open.Load() || after == nil {
 		return
 	}
 	id := after.GetLabels()[apply.PartOfLabel]
@@ -18,5 +19,5 @@ func (e *env) announce(before, after client.Object) {
 	if before != nil && before.GetUID() == after.GetUID() && before.GetLabels()[apply.PartOfLabel] == id {
 		return
 	}
-	e.leftovers.mark(e.hasher.Text(id))
+	e.Leftovers.Mark(e.Hasher.Text(id))
 }

@@ -6,9 +6,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/decide"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/write"
 )
 
 // DiffOptions say how [Engine.Diff] looks at the world.
@@ -35,23 +36,23 @@ func ServerDryRun() DiffOption { return serverDryRun{} }
 var _ DiffOption = serverDryRun{}
 
 // decisions are what a pass has decided, for one that is not carried out.
-func (p *pass) decisions(pr *pruner, o DiffOptions) apply.Decisions {
-	out := apply.Decisions{Owner: p.result.Owner, PruneBlocked: p.result.PruneBlocked}
-	for _, d := range p.deletions {
-		out.Objects = append(out.Objects, d.result.Decision)
+func decisions(p *pass.Pass, pr *pruner, o DiffOptions) apply.Decisions {
+	out := apply.Decisions{Owner: p.Result.Owner, PruneBlocked: p.Result.PruneBlocked}
+	for _, d := range p.Deletions {
+		out.Objects = append(out.Objects, d.Result.Decision)
 	}
-	for _, c := range p.withOwner() {
-		d := c.result.Decision
+	for _, c := range p.WithOwner() {
+		d := c.Result.Decision
 		switch {
-		case d.Err != nil || c.action == actionNone:
-		case o.ServerDryRun && c.action != actionCreate && c.action != actionMigrate: // of fields that are moved first it knows nothing
-			fields, err := p.dryRun(c)
-			if d = c.result.Decision; err != nil {
+		case d.Err != nil || c.Action == pass.ActionNone:
+		case o.ServerDryRun && c.Action != pass.ActionCreate && c.Action != pass.ActionMigrate: // of fields that are moved first it knows nothing
+			fields, err := dryRun(p, c)
+			if d = c.Result.Decision; err != nil {
 				d.Err = err
 			}
 			d.Fields = fields
 		default:
-			d.Fields = p.changes(c)
+			d.Fields = decide.Changes(p, c)
 		}
 		out.Objects = append(out.Objects, d)
 	}
@@ -68,69 +69,40 @@ func (p *pass) decisions(pr *pruner, o DiffOptions) apply.Decisions {
 	return out
 }
 
-// changes are the fields that an apply would change, as far as the object that
-// was read tells. A create sets all that is planned.
-func (p *pass) changes(c *planned) []apply.FieldChange {
-	w := &changeWriter{child: c}
-	if c.live == nil {
-		w.values("", content.Absent{}, c.content)
-		return w.changes
-	}
-	live, err := p.engine.encoder.Live(c.live)
-	if err != nil {
-		return nil
-	}
-	set := &managedfields.Set{}
-	if entry := managedfields.Entry(c.live.GetManagedFields(), c.manager); entry != nil && entry.FieldsV1 != nil {
-		if parsed, err := managedfields.Parse(entry.FieldsV1.GetRawBytes()); err == nil {
-			set = parsed
-		}
-	}
-	comparison := compare.Comparison{Schema: c.kind.Schema, Report: func(diff compare.Difference) {
-		if diff.Unowned {
-			w.line(diff.Path, diff.Live, diff.Live)
-			return
-		}
-		w.values(diff.Path, diff.Live, diff.Intent)
-	}}
-	comparison.Object(set, c.content, live)
-	return append(w.changes, c.removals(w.changes)...)
-}
-
 // dryRun asks the API server what it would make of an apply.
-func (p *pass) dryRun(c *planned) ([]apply.FieldChange, error) {
-	rest := c.unwanted
-	if c.action == actionRemove {
+func dryRun(p *pass.Pass, c *pass.Child) ([]apply.FieldChange, error) {
+	rest := c.Unwanted
+	if c.Action == pass.ActionRemove {
 		rest = nil
 	}
-	answer, err := p.sendDryRun(c)
+	answer, err := sendDryRun(p, c)
 	if err != nil || answer == nil {
 		return nil, err
 	}
-	c.unwanted = rest
-	p.reportContest(c)
-	after, err := p.engine.encoder.Live(answer)
+	c.Unwanted = rest
+	decide.ReportContest(p, c)
+	after, err := p.Env.Encoder.Live(answer)
 	if err != nil {
 		return nil, err
 	}
 	var before any = content.Absent{}
-	if c.live != nil {
-		content, err := p.engine.encoder.Live(c.live)
+	if c.Live != nil {
+		content, err := p.Env.Encoder.Live(c.Live)
 		if err != nil {
 			return nil, err
 		}
 		before = withoutServerFields(content)
 	}
-	w := &changeWriter{child: c}
-	w.values("", before, withoutServerFields(after))
-	return append(w.changes, c.removals(w.changes)...), nil
+	w := &decide.ChangeWriter{Child: c}
+	w.Values("", before, withoutServerFields(after))
+	return append(w.Changes, decide.Removals(c, w.Changes)...), nil
 }
 
-func (p *pass) sendDryRun(c *planned) (client.Object, error) {
-	if c.action == actionRemove {
-		return p.sendRemoval(c, client.DryRunAll)
+func sendDryRun(p *pass.Pass, c *pass.Child) (client.Object, error) {
+	if c.Action == pass.ActionRemove {
+		return write.SendRemoval(p, c, client.DryRunAll)
 	}
-	return p.apply(c, client.DryRunAll)
+	return write.Apply(p, c, client.DryRunAll)
 }
 
 // withoutServerFields leaves out what changes with every write.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -15,35 +14,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
 
 // Engine applies plans. Create it with [New]; it is safe for concurrent use,
 // and passes for one owner wait for each other.
 type Engine struct {
-	env    *env
+	env    *pass.Env
 	memory *memory.Store
-}
-
-// env is what all passes of an engine share. Nothing of it is about a single
-// owner.
-type env struct {
-	client    client.Client
-	live      client.Reader
-	opts      apply.Options
-	kinds     *kinds.Registry
-	encoder   *content.Encoder
-	hasher    *intent.Hasher
-	leftovers leftoverScan
-	stripped  sync.Map  // *kind to nothing: the cache strips managedFields
-	orphaned  sync.Map  // types.UID to nothing: owners whose children are to stay
-	scratch   sync.Pool // of *[]planned, zeroed
-	declared  declaredKinds
-	// standardKeys and ownKeys name the two places for an inventory.
-	standardKeys, ownKeys applyset.Keys
-	// cached are the options of reads that only look at the result and that
-	// handle a lagging cache themselves.
-	cached     []client.GetOption
-	cachedList []client.ListOption
 }
 
 // New returns an engine. Reads of c come from a cache, its writes go to the API
@@ -58,12 +36,12 @@ func New(c client.Client, live client.Reader, o apply.Options) (*Engine, error) 
 		return nil, fmt.Errorf("apply engine: %w", err)
 	}
 	encoder := content.NewEncoder()
-	return &Engine{memory: memory.NewStore(), env: &env{
-		client: c, live: live, opts: o, declared: newDeclaredKinds(o.Kinds),
-		kinds: &kinds.Registry{Client: c}, encoder: encoder, hasher: intent.NewHasher(encoder),
-		standardKeys: applyset.StandardKeys(o.Domain), ownKeys: applyset.KeysOf(o.Domain, o.FieldManager),
-		cached:     []client.GetOption{client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency},
-		cachedList: []client.ListOption{client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency},
+	return &Engine{memory: memory.NewStore(), env: &pass.Env{
+		Client: c, Live: live, Options: o, Declared: pass.NewDeclaredKinds(o.Kinds),
+		Kinds: &kinds.Registry{Client: c}, Encoder: encoder, Hasher: intent.NewHasher(encoder),
+		StandardKeys: applyset.StandardKeys(o.Domain), OwnKeys: applyset.KeysOf(o.Domain, o.FieldManager),
+		Cached:     []client.GetOption{client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency},
+		CachedList: []client.ListOption{client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency},
 	}}, nil
 }
 
@@ -83,15 +61,15 @@ func New(c client.Client, live client.Reader, o apply.Options) (*Engine, error) 
 // is sent when nothing has to change. One failing child does not stop others,
 // except those inside a namespace or of a kind that failed.
 func (e *Engine) Apply(ctx context.Context, owner client.Object, plan apply.Plan) apply.Result {
-	p, err := e.env.begin(ctx, owner, &plan, e.memory.Owner(owner))
+	p, err := e.env.Begin(ctx, owner, &plan, e.memory.Owner(owner))
 	if err != nil {
 		return apply.Result{OwnerErr: err}
 	}
-	defer p.end()
-	pr := &pruner{pass: p}
-	p.decideAll(pr)
-	p.carryOut(pr)
-	return p.result
+	defer p.End()
+	pr := &pruner{Pass: p}
+	decideAll(p, pr)
+	carryOut(p, pr)
+	return p.Result
 }
 
 // Diff returns what [Engine.Apply] would do now. Nothing is changed, and
@@ -102,33 +80,33 @@ func (e *Engine) Diff(ctx context.Context, owner client.Object, plan apply.Plan,
 	for _, opt := range opts {
 		opt.ApplyToDiff(&o)
 	}
-	p, err := e.env.begin(ctx, owner, &plan, e.memory.CopyOf(owner))
+	p, err := e.env.Begin(ctx, owner, &plan, e.memory.CopyOf(owner))
 	if err != nil {
 		return apply.Decisions{}, fmt.Errorf("diff: %w", err)
 	}
-	defer p.end()
-	p.dry = true
-	pr := &pruner{pass: p}
-	p.decideAll(pr)
-	if p.result.OwnerErr != nil {
-		return apply.Decisions{}, fmt.Errorf("diff: %w", p.result.OwnerErr)
+	defer p.End()
+	p.Dry = true
+	pr := &pruner{Pass: p}
+	decideAll(p, pr)
+	if p.Result.OwnerErr != nil {
+		return apply.Decisions{}, fmt.Errorf("diff: %w", p.Result.OwnerErr)
 	}
-	return p.decisions(pr, o), nil
+	return decisions(p, pr, o), nil
 }
 
 // Forget releases what is remembered for an owner that is gone.
 func (e *Engine) Forget(owner types.UID) {
 	e.memory.Forget(owner)
-	e.env.orphaned.Delete(owner)
+	e.env.Orphaned.Delete(owner)
 }
 
 // Announce tells the engine that an object has come into its cache (before is
 // nil) or has changed there. It must be called for every object with
 // [apply.PartOfLabel] before the events that lead to a pass for its owner, and only
 // matters with [apply.Options.Announced]. It is cheap.
-func (e *Engine) Announce(before, after client.Object) { e.env.announce(before, after) }
+func (e *Engine) Announce(before, after client.Object) { announce(e.env, before, after) }
 
 // AnnounceOwner tells the engine that an owner has changed in its cache. It
 // only matters for an owner whose deletion leaves its children, which does not
 // show for long. It is cheap.
-func (e *Engine) AnnounceOwner(owner client.Object) { e.env.announceOwner(owner) }
+func (e *Engine) AnnounceOwner(owner client.Object) { e.env.AnnounceOwner(owner) }

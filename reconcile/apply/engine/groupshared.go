@@ -12,31 +12,16 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
-
-// maxManager is the length that the API server allows for a field manager.
-const maxManager = 128
-
-// contributor is the field manager for contributions and shared objects, one
-// per owner. The UID of a group may be too long for it.
-func (p *pass) contributor() string {
-	m := p.memory
-	if m.Contributor == "" {
-		m.Contributor = p.engine.opts.FieldManager + ":" + string(p.owner.GetUID())
-		if len(m.Contributor) > maxManager {
-			m.Contributor = p.engine.opts.FieldManager + ":" + groupkey.ShortHash(string(p.owner.GetUID()))
-		}
-	}
-	return m.Contributor
-}
 
 // groupParts are the objects of which a group has a part, as far as this
 // process has written them or the cache shows them.
 func (p *pruner) groupParts(l *look) []applyset.ObjectID {
 	var out []applyset.ObjectID
-	for id, m := range p.memory.Children {
-		if partial(m.Mode) && m.UID != "" {
+	for id, m := range p.Memory.Children {
+		if pass.Partial(m.Mode) && m.UID != "" {
 			out = append(out, id)
 		}
 	}
@@ -53,8 +38,8 @@ func (p *pruner) groupParts(l *look) []applyset.ObjectID {
 
 // groupKinds are the kinds of which a group may have parts.
 func (p *pruner) groupKinds() []schema.GroupVersionKind {
-	out := slices.Clone(p.group.ChildKinds())
-	for _, k := range p.engine.declared.of(apply.KindWritten) {
+	out := slices.Clone(p.Group.ChildKinds())
+	for _, k := range p.Env.Declared.Of(apply.KindWritten) {
 		out = append(out, k.GVK)
 	}
 	slices.SortFunc(out, func(a, b schema.GroupVersionKind) int { return strings.Compare(a.String(), b.String()) })
@@ -65,18 +50,18 @@ func (p *pruner) groupKinds() []schema.GroupVersionKind {
 // fields of its own. Where the cache strips managedFields, the annotation says
 // in which it may have some.
 func (p *pruner) partsOf(gvk schema.GroupVersionKind) ([]applyset.ObjectID, error) {
-	k, err := p.engine.kinds.OfGVK(gvk)
+	k, err := p.Env.Kinds.OfGVK(gvk)
 	if err != nil {
 		return nil, err
 	}
-	list := p.engine.newList(k)
+	list := p.Env.NewList(k)
 	if list == nil {
 		return nil, nil
 	}
-	if err := p.engine.client.List(p.ctx, list, p.engine.cachedList...); err != nil {
+	if err := p.Env.Client.List(p.Ctx, list, p.Env.CachedList...); err != nil {
 		return nil, err
 	}
-	own := groupkey.SharingAnnotation(p.groupValue())
+	own := groupkey.SharingAnnotation(p.GroupValue())
 	var out []applyset.ObjectID
 	err = meta.EachListItem(list, func(item runtime.Object) error {
 		o, err := meta.Accessor(item)
@@ -85,16 +70,11 @@ func (p *pruner) partsOf(gvk schema.GroupVersionKind) ([]applyset.ObjectID, erro
 		}
 		entries := o.GetManagedFields()
 		_, annotated := o.GetAnnotations()[own]
-		if managedfields.Entry(entries, p.contributor()) != nil || (len(entries) == 0 && annotated) {
+		if managedfields.Entry(entries, p.Contributor()) != nil || (len(entries) == 0 && annotated) {
 			key := client.ObjectKey{Namespace: o.GetNamespace(), Name: o.GetName()}
 			out = append(out, applyset.ObjectID{GroupKind: gvk.GroupKind(), Key: key})
 		}
 		return nil
 	})
 	return out, err
-}
-
-// groupValue is what the annotation of the group says.
-func (p *pass) groupValue() string {
-	return groupkey.Value(p.ownerKind.GVK.Kind, client.ObjectKeyFromObject(p.owner))
 }

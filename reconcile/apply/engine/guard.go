@@ -7,29 +7,27 @@ import (
 	"slices"
 	"strconv"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
 // notePlan opens the guard for the first plan that follows a change.
 func (p *pruner) notePlan() {
-	m := &p.memory.Guard
-	generation, inputs := p.owner.GetGeneration(), p.plan.Inputs
+	m := &p.Memory.Guard
+	generation, inputs := p.Owner.GetGeneration(), p.Plan.Inputs
 	if m.Known && m.Generation == generation && m.Inputs == inputs {
 		return
 	}
 	open := m.Known || p.changedBefore()
-	*m = memory.Guard{Known: true, Generation: generation, Inputs: inputs, First: p.identity, Open: open}
+	*m = memory.Guard{Known: true, Generation: generation, Inputs: inputs, First: p.Identity, Open: open}
 }
 
 // explained reports whether something that plans depend on has changed, and
 // this is the plan that followed.
 func (p *pruner) explained() bool {
-	m := &p.memory.Guard
-	return m.Open && m.First == p.identity
+	m := &p.Memory.Guard
+	return m.Open && m.First == p.Identity
 }
 
 // changedBefore reports, for the first plan of this process, whether the
@@ -37,37 +35,37 @@ func (p *pruner) explained() bool {
 // its inventory says so, or a prune of this very plan was under way. Of a group
 // nothing says so, and nothing of an owner that has lost its inventory.
 func (p *pruner) changedBefore() bool {
-	recorded := p.recorded()
+	recorded := inventory.Recorded(p.Pass)
 	switch {
-	case p.group != nil || p.memory.Metadata.Fresh:
+	case p.Group != nil || p.Memory.Metadata.Fresh:
 		return false
-	case p.allowPrune != "" && p.allowPrune == p.explanation():
+	case p.AllowPrune != "" && p.AllowPrune == p.explanation():
 		return true
-	case p.memory.Metadata.Lost:
+	case p.Memory.Metadata.Lost:
 		return false
 	}
-	observed, known := p.engine.observedGeneration(p.owner)
+	observed, known := inventory.ObservedGeneration(p.Env, p.Owner)
 	observed = max(observed, recorded.Generation)
 	if !known && observed == 0 { // it crashed before anything said so: is this still the first spec?
-		return p.owner.GetGeneration() > 1
+		return p.Owner.GetGeneration() > 1
 	}
-	return observed < p.owner.GetGeneration()
+	return observed < p.Owner.GetGeneration()
 }
 
 // guard holds back what nothing explains: members that hold data or work, and
 // everything if it is more than the options allow. It returns what may go.
 func (p *pruner) guard(surplus []memberObject, members int) []memberObject {
-	if p.finalize || p.plan.Policy == apply.Withdraw || p.explained() {
+	if p.Finalize || p.Plan.Policy == apply.Withdraw || p.explained() {
 		return surplus
 	}
 	held := func(memberObject) bool { return true }
 	reason := apply.PruneTooMany
 	if !p.drastic(surplus, members) {
-		held = func(m memberObject) bool { return p.engine.holdsData(m.id.GroupKind) }
+		held = func(m memberObject) bool { return p.Env.HoldsData(m.id.GroupKind) }
 		reason = apply.PruneHoldsData
 	}
-	blocked := &apply.PruneBlockedError{Reason: reason, Annotation: p.keys.AllowPrune, OnChild: p.group != nil}
-	allowed := []string{p.allowPrune}
+	blocked := &apply.PruneBlockedError{Reason: reason, Annotation: p.Keys.AllowPrune, OnChild: p.Group != nil}
+	allowed := []string{p.AllowPrune}
 	for _, m := range surplus {
 		if held(m) && !m.deleting {
 			blocked.Objects = append(blocked.Objects, m.id.String())
@@ -82,7 +80,7 @@ func (p *pruner) guard(surplus []memberObject, members int) []memberObject {
 	if slices.Contains(allowed, blocked.Token) {
 		return surplus
 	}
-	p.block(blocked)
+	p.Block(blocked)
 	p.held = true
 	return slices.DeleteFunc(surplus, func(m memberObject) bool { return held(m) && !m.deleting })
 }
@@ -95,7 +93,7 @@ func (p *pruner) drastic(surplus []memberObject, members int) bool {
 			doomed++
 		}
 	}
-	o := &p.engine.opts
+	o := &p.Env.Options
 	return doomed >= o.PruneMinimum && float64(doomed) > o.PruneShare*float64(members)
 }
 
@@ -111,10 +109,10 @@ func pruneToken(names ...string) string {
 // explanation stands for the spec and the inputs of this pass, and for the
 // objects that are planned.
 func (p *pruner) explanation() string {
-	names := []string{strconv.FormatInt(p.owner.GetGeneration(), 10), p.plan.Inputs}
-	for _, c := range p.children {
-		if c.kind != nil {
-			names = append(names, c.id.String())
+	names := []string{strconv.FormatInt(p.Owner.GetGeneration(), 10), p.Plan.Inputs}
+	for _, c := range p.Children {
+		if c.Kind != nil {
+			names = append(names, c.ID.String())
 		}
 	}
 	slices.Sort(names[2:])
@@ -125,69 +123,9 @@ func (p *pruner) explanation() string {
 // could not be finished: the status that is written next would hide that the
 // spec has changed.
 func (p *pruner) noteExplained() error {
-	if p.group != nil || p.allowPrune == p.explanation() {
+	if p.Group != nil || p.AllowPrune == p.explanation() {
 		return nil
 	}
-	p.allowPrune = p.explanation()
-	return p.record(p.recorded())
-}
-
-// conditioned is an owner whose conditions can be had without a conversion.
-type conditioned interface{ GetConditions() []metav1.Condition }
-
-// observedGeneration is the generation that the owner's status speaks of: its
-// own field, else the newest of its conditions.
-func (e *env) observedGeneration(owner client.Object) (int64, bool) {
-	content, err := e.encoder.Live(owner)
-	if err != nil {
-		return 0, false
-	}
-	status, _ := content["status"].(map[string]any)
-	if n, ok := status["observedGeneration"].(int64); ok {
-		return n, true
-	}
-	var newest int64
-	conditions, _ := status["conditions"].([]any)
-	for _, c := range conditions {
-		m, _ := c.(map[string]any)
-		if n, ok := m["observedGeneration"].(int64); ok {
-			newest = max(newest, n)
-		}
-	}
-	return newest, newest > 0
-}
-
-// statusSpeaks reports whether the owner's status says which generation it is
-// about.
-func (e *env) statusSpeaks(owner client.Object) bool {
-	if o, ok := owner.(conditioned); ok {
-		if slices.ContainsFunc(o.GetConditions(), func(c metav1.Condition) bool { return c.ObservedGeneration > 0 }) {
-			return true
-		}
-	}
-	_, speaks := e.observedGeneration(owner)
-	return speaks
-}
-
-// keepsGeneration reports whether the inventory has to say which generation's
-// plan was carried out, as the status does not. The first is not worth a note.
-func (p *pass) keepsGeneration() bool {
-	generation := p.owner.GetGeneration()
-	m := &p.memory.Metadata
-	if p.group != nil || p.finalize || generation <= 1 || m.StatusHasGeneration || (m.Known != nil && m.Known.Generation == generation) {
-		return false
-	}
-	m.StatusHasGeneration = p.engine.statusSpeaks(p.owner)
-	return !m.StatusHasGeneration
-}
-
-// dropsGeneration reports whether the inventory says a generation that the
-// status says by now, so that the owner ends the same whatever way it took.
-func (p *pass) dropsGeneration() bool {
-	m := &p.memory.Metadata
-	if p.finalize || m.Known == nil || m.Known.Generation == 0 {
-		return false
-	}
-	m.StatusHasGeneration = m.StatusHasGeneration || p.engine.statusSpeaks(p.owner)
-	return m.StatusHasGeneration
+	p.AllowPrune = p.explanation()
+	return inventory.Record(p.Pass, inventory.Recorded(p.Pass))
 }

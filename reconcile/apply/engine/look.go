@@ -12,7 +12,9 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/leftover"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
@@ -47,7 +49,7 @@ var errBudget = errors.New("the requests of this pass are spent")
 
 // spend takes one request from the budget of the pass.
 func (p *pruner) spend() error {
-	if p.spent >= p.engine.opts.LiveReads {
+	if p.spent >= p.Env.Options.LiveReads {
 		return errBudget
 	}
 	p.spent++
@@ -58,7 +60,7 @@ func (p *pruner) spend() error {
 // live, and what was written and is not in the cache yet from memory.
 func (p *pruner) members() *look {
 	l := newLook()
-	recorded := p.recorded()
+	recorded := inventory.Recorded(p.Pass)
 	planned := p.plannedKinds()
 	near, far := p.namespaces(recorded)
 	var live []*kinds.Kind
@@ -83,14 +85,14 @@ func (p *pruner) searchedKinds(recorded *applyset.Inventory, planned map[schema.
 	for gk := range planned {
 		out = append(out, gk)
 	}
-	for _, k := range p.engine.declared.of(apply.KindOwned) {
-		if gk := k.GVK.GroupKind(); p.unknown[gk] == nil {
+	for _, k := range p.Env.Declared.Of(apply.KindOwned) {
+		if gk := k.GVK.GroupKind(); p.Unknown[gk] == nil {
 			out = append(out, gk)
 		}
 	}
-	looked := p.memory.Prune.Retired
-	if p.memory.Metadata.Lost || (p.group != nil && (looked.IsZero() || p.now.Sub(looked) >= listingPeriod)) {
-		for _, k := range p.engine.declared.of(apply.KindRetired) {
+	looked := p.Memory.Prune.Retired
+	if p.Memory.Metadata.Lost || (p.Group != nil && (looked.IsZero() || p.Now.Sub(looked) >= listingPeriod)) {
+		for _, k := range p.Env.Declared.Of(apply.KindRetired) {
 			out = append(out, k.GVK.GroupKind())
 		}
 	}
@@ -101,10 +103,10 @@ func (p *pruner) searchedKinds(recorded *applyset.Inventory, planned map[schema.
 // namespaces are those in which the plan has children, and those in which only
 // the inventory says that there may be some.
 func (p *pruner) namespaces(recorded *applyset.Inventory) (near, far []string) {
-	if ns := p.owner.GetNamespace(); ns != "" {
+	if ns := p.Owner.GetNamespace(); ns != "" {
 		near = append(near, ns)
 	}
-	near = append(near, p.plannedInventory().Namespaces...)
+	near = append(near, inventory.Planned(p.Pass).Namespaces...)
 	for _, ns := range recorded.Namespaces {
 		if !slices.Contains(near, ns) {
 			far = append(far, ns)
@@ -115,7 +117,7 @@ func (p *pruner) namespaces(recorded *applyset.Inventory) (near, far []string) {
 
 // doubt notes a kind of which the pass does not know what is wanted.
 func (p *pruner) doubt(l *look, gk schema.GroupKind) {
-	if cause := p.unknown[gk]; cause != nil && !p.finalize {
+	if cause := p.Unknown[gk]; cause != nil && !p.Finalize {
 		l.unknown[gk], l.open[gk] = cause, struct{}{}
 	}
 }
@@ -128,18 +130,18 @@ func (p *pruner) cachedKind(gk schema.GroupKind, planned map[schema.GroupKind]*k
 	if k := planned[gk]; k != nil {
 		return k, true
 	}
-	if p.unknown[gk] != nil {
+	if p.Unknown[gk] != nil {
 		return nil, false
 	}
-	declared, ok := p.engine.declared[gk]
+	declared, ok := p.Env.Declared[gk]
 	switch {
-	case p.group != nil && (!ok || declared.Use != apply.KindRetired):
-		k, err := p.groupChildKind(gk)
+	case p.Group != nil && (!ok || declared.Use != apply.KindRetired):
+		k, err := groupChildKind(p.Pass, gk)
 		return k, err == nil
 	case !ok || declared.Use == apply.KindRetired || slices.Contains(recorded.Kinds, gk):
 		return nil, false
 	}
-	k, err := p.engine.kinds.OfGVK(declared.GVK)
+	k, err := p.Env.Kinds.OfGVK(declared.GVK)
 	return k, err == nil
 }
 
@@ -147,7 +149,7 @@ func (p *pruner) cachedKind(gk schema.GroupKind, planned map[schema.GroupKind]*k
 // declared, as that costs no request and an inventory can get lost.
 func (p *pruner) lookCached(l *look, k *kinds.Kind, near, far []string) {
 	namespaces := append(slices.Clone(near), far...)
-	if !k.Namespaced || p.group != nil || p.engine.declared != nil {
+	if !k.Namespaced || p.Group != nil || p.Env.Declared != nil {
 		namespaces = []string{""}
 	}
 	for _, ns := range namespaces {
@@ -168,13 +170,13 @@ func (p *pruner) lookCached(l *look, k *kinds.Kind, near, far []string) {
 // returns the kind as the API server has it if it may have more members
 // elsewhere.
 func (p *pruner) lookLive(l *look, gk schema.GroupKind, near []string) *kinds.Kind {
-	if !p.engine.declared.allows(gk) {
+	if !p.Env.Declared.Allows(gk) {
 		l.open[gk] = struct{}{}
 		l.unknown[gk] = fmt.Errorf("%s is in the inventory and is not declared: declare it as owned, "+
 			"or as retired if only an earlier version made objects of it", gk)
 		return nil
 	}
-	mapping, err := p.engine.client.RESTMapper().RESTMapping(gk)
+	mapping, err := p.Env.Client.RESTMapper().RESTMapping(gk)
 	if meta.IsNoMatchError(err) {
 		l.notServed(gk)
 		return nil
@@ -185,7 +187,7 @@ func (p *pruner) lookLive(l *look, gk schema.GroupKind, near []string) *kinds.Ki
 	}
 	k := &kinds.Kind{GVK: mapping.GroupVersionKind, Namespaced: mapping.Scope.Name() == meta.RESTScopeNameNamespace}
 	namespaces := near
-	if !k.Namespaced || p.group != nil {
+	if !k.Namespaced || p.Group != nil {
 		namespaces = []string{""}
 	}
 	for _, ns := range namespaces {
@@ -227,19 +229,19 @@ func (p *pruner) listLive(l *look, k *kinds.Kind, namespace string) bool {
 // deleted has found nothing there a moment ago. A deletion that needs more
 // requests than one pass may send goes on where the last pass ended.
 func (p *pruner) foundEmpty(gk schema.GroupKind, namespace string) bool {
-	at, known := p.memory.Prune.Empty[memory.Place{Kind: gk, Namespace: namespace}]
-	return known && p.finalize && p.now.Sub(at) < settleTime
+	at, known := p.Memory.Prune.Empty[memory.Place{Kind: gk, Namespace: namespace}]
+	return known && p.Finalize && p.Now.Sub(at) < leftover.SettleTime
 }
 
 func (p *pruner) noteEmpty(gk schema.GroupKind, namespace string, empty bool) {
-	if !p.finalize || !empty {
+	if !p.Finalize || !empty {
 		return
 	}
-	m := &p.memory.Prune
+	m := &p.Memory.Prune
 	if m.Empty == nil {
 		m.Empty = map[memory.Place]time.Time{}
 	}
-	m.Empty[memory.Place{Kind: gk, Namespace: namespace}] = p.now
+	m.Empty[memory.Place{Kind: gk, Namespace: namespace}] = p.Now
 }
 
 // notServed notes a kind of which there is nothing, as far as the API server
@@ -273,11 +275,11 @@ func (p *pruner) addUnseen(l *look) {
 	for i := range l.members {
 		found[l.members[i].id] = struct{}{}
 	}
-	for id, m := range p.memory.Children {
+	for id, m := range p.Memory.Children {
 		if _, known := found[id]; known || m.UID == "" || m.Ours != m.UID || !m.Written.Pending() || (m.Mode != apply.Own && m.Mode != apply.Once) {
 			continue
 		}
-		planned := m.Pass == p.memory.Pass
+		planned := m.Pass == p.Memory.Pass
 		proven, err := p.provesRemembered(id, m, planned)
 		if err != nil {
 			p.listFailed(l, id.GroupKind, err)
@@ -301,11 +303,11 @@ func (p *pruner) leaveUnknown(l *look, surplus []memberObject) []memberObject {
 		return true
 	})
 	for _, gk := range sortedKinds(l.unknown) {
-		if len(kept[gk]) == 0 && p.unknown[gk] != nil {
+		if len(kept[gk]) == 0 && p.Unknown[gk] != nil {
 			continue // nothing exists that could be kept
 		}
 		slices.Sort(kept[gk])
-		p.block(&apply.PruneBlockedError{Reason: apply.PruneUnknown, Objects: kept[gk], Cause: l.unknown[gk]})
+		p.Block(&apply.PruneBlockedError{Reason: apply.PruneUnknown, Objects: kept[gk], Cause: l.unknown[gk]})
 	}
 	return surplus
 }
@@ -317,9 +319,4 @@ func sortedKinds[T any](kinds map[schema.GroupKind]T) []schema.GroupKind {
 	}
 	slices.SortFunc(out, applyset.CompareKinds)
 	return out
-}
-
-// block adds a reason why children are kept.
-func (p *pass) block(reason *apply.PruneBlockedError) {
-	p.result.PruneBlocked = and(p.result.PruneBlocked, reason)
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
 
 // memberObject is one object that is proven to be a child of the owner.
@@ -34,28 +36,28 @@ type memberObject struct {
 
 func (p *pruner) plannedKinds() map[schema.GroupKind]*kinds.Kind {
 	out := map[schema.GroupKind]*kinds.Kind{}
-	for _, c := range p.children {
-		if c.kind != nil && c.member() {
-			out[c.id.GroupKind] = c.kind
+	for _, c := range p.Children {
+		if c.Kind != nil && c.Member() {
+			out[c.ID.GroupKind] = c.Kind
 		}
 	}
 	return out
 }
 
 func (p *pruner) listIn(gvk schema.GroupVersionKind, k *kinds.Kind, namespace string) ([]memberObject, error) {
-	ofSet, err := p.setSelector()
+	ofSet, err := setSelector(p.Pass)
 	if err != nil {
 		return nil, err
 	}
 	selector := []client.ListOption{client.InNamespace(namespace), ofSet}
 	var list client.ObjectList
-	if list = p.engine.newList(k); list != nil {
-		err = p.engine.client.List(p.ctx, list, append(selector, p.engine.cachedList...)...)
+	if list = p.Env.NewList(k); list != nil {
+		err = p.Env.Client.List(p.Ctx, list, append(selector, p.Env.CachedList...)...)
 	} else {
 		metadata := &metav1.PartialObjectMetadataList{}
 		metadata.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
 		list = metadata
-		err = p.engine.live.List(p.ctx, list, selector...)
+		err = p.Env.Live.List(p.Ctx, list, selector...)
 	}
 	if err != nil {
 		return nil, err
@@ -81,20 +83,20 @@ func (p *pruner) provesListed(gvk schema.GroupVersionKind, o metav1.Object) (boo
 	key := types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
 	var remembered types.UID
 	planned := false
-	if known := p.memory.Children[applyset.ObjectID{GroupKind: gvk.GroupKind(), Key: key}]; known != nil {
-		remembered, planned = known.Ours, known.Pass == p.memory.Pass
+	if known := p.Memory.Children[applyset.ObjectID{GroupKind: gvk.GroupKind(), Key: key}]; known != nil {
+		remembered, planned = known.Ours, known.Pass == p.Memory.Pass
 	}
 	switch {
-	case len(o.GetManagedFields()) > 0 || remembered == o.GetUID() || !p.refers(o):
-		return p.proves(o, remembered), nil
+	case len(o.GetManagedFields()) > 0 || remembered == o.GetUID() || !ownership.Refers(p.Pass, o):
+		return ownership.Proves(p.Pass, o, remembered), nil
 	case planned:
 		return true, nil // it is not for the list to decide about
 	}
-	found, err := p.liveMetadata(gvk, key)
+	found, err := p.LiveMetadata(gvk, key)
 	if err != nil || found == nil || found.UID != o.GetUID() {
 		return false, err
 	}
-	return p.proves(found, remembered), nil
+	return ownership.Proves(p.Pass, found, remembered), nil
 }
 
 // provesRemembered proves that a child that no list shows is still one. It is
@@ -103,46 +105,27 @@ func (p *pruner) provesRemembered(id applyset.ObjectID, m *memory.Child, planned
 	if planned {
 		return true, nil // it is not for the list to decide about
 	}
-	found, err := p.liveMetadata(m.GVK, id.Key)
+	found, err := p.LiveMetadata(m.GVK, id.Key)
 	if err != nil || found == nil || found.UID != m.UID {
 		return false, err
 	}
-	return p.proves(found, m.Ours), nil
+	return ownership.Proves(p.Pass, found, m.Ours), nil
 }
 
 func (p *pruner) memberOf(gvk schema.GroupVersionKind, o metav1.Object) memberObject {
 	id := applyset.ObjectID{GroupKind: gvk.GroupKind(), Key: types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}}
 	m := memberObject{id: id, gvk: gvk, uid: o.GetUID(), deleting: o.GetDeletionTimestamp() != nil}
-	if known := p.memory.Children[id]; known != nil {
-		m.planned = known.Pass == p.memory.Pass && known.Deleted == ""
+	if known := p.Memory.Children[id]; known != nil {
+		m.planned = known.Pass == p.Memory.Pass && known.Deleted == ""
 	}
 	controller := metav1.GetControllerOfNoCopy(o)
-	m.reached = controller != nil && controller.UID == p.owner.GetUID()
-	m.optedOut = p.engine.optedOut(o)
-	if p.group != nil {
-		m.allowPrune = o.GetAnnotations()[p.keys.AllowPrune]
+	m.reached = controller != nil && controller.UID == p.Owner.GetUID()
+	m.optedOut = p.Env.OptedOut(o)
+	if p.Group != nil {
+		m.allowPrune = o.GetAnnotations()[p.Keys.AllowPrune]
 	}
-	m.deleting = m.deleting || slices.ContainsFunc(p.deletions, func(d *plannedDeletion) bool {
-		return d.id == id && d.result.Verb == apply.VerbDelete // as planned, not as surplus
+	m.deleting = m.deleting || slices.ContainsFunc(p.Deletions, func(d *pass.Deletion) bool {
+		return d.ID == id && d.Result.Verb == apply.VerbDelete // as planned, not as surplus
 	})
 	return m
-}
-
-// newList returns an empty list in the representation of the kind; nil if
-// there is none in the cache.
-func (e *env) newList(k *kinds.Kind) client.ObjectList {
-	if k == nil {
-		return nil
-	}
-	gvk := k.GVK.GroupVersion().WithKind(k.GVK.Kind + "List")
-	if k.GoType == nil {
-		list := newUnstructuredList(gvk)
-		return list
-	}
-	o, err := e.client.Scheme().New(gvk)
-	if err != nil {
-		return nil
-	}
-	list, _ := o.(client.ObjectList)
-	return list
 }

@@ -7,13 +7,11 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/leftover"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
-
-// settleTime is how long after a restart every pass lists, as a cache may start
-// from an old state. Listings of planned kinds come from the cache and cost no
-// request, and owners share one where they can.
-const settleTime = time.Minute
 
 // listingPeriod is when a listing is repeated later.
 const listingPeriod = 10 * time.Minute
@@ -22,20 +20,20 @@ const listingPeriod = 10 * time.Minute
 // objects as when one found nothing, or nothing was ever made that this
 // process does not remember.
 func (p *pruner) listed() bool {
-	m := &p.memory.Prune
-	if p.finalize || !m.Clean || m.Identity != p.identity || p.keepsGeneration() || p.dropsGeneration() {
+	m := &p.Memory.Prune
+	if p.Finalize || !m.Clean || m.Identity != p.Identity || inventory.KeepsGeneration(p.Pass) || inventory.DropsGeneration(p.Pass) {
 		return false
 	}
-	if p.memory.Metadata.Fresh {
+	if p.Memory.Metadata.Fresh {
 		return true
 	}
-	return p.now.Sub(m.First) > settleTime && p.now.Sub(m.At) < listingPeriod
+	return p.Now.Sub(m.First) > leftover.SettleTime && p.Now.Sub(m.At) < listingPeriod
 }
 
 // pruner decides and carries out, for one pass, what is removed because it is
 // no longer planned.
 type pruner struct {
-	*pass
+	*pass.Pass
 	// spent are the requests sent to look for what is no longer planned.
 	spent int
 	// due reports that there is something to carry out, or to confirm.
@@ -57,32 +55,32 @@ type pruner struct {
 
 // decidePrune decides what is removed because it is no longer planned.
 func (p *pruner) decidePrune() {
-	m := &p.memory.Prune
-	if p.plan.PruneBlocked != nil || p.incomplete != nil {
+	m := &p.Memory.Prune
+	if p.Plan.PruneBlocked != nil || p.Incomplete != nil {
 		m.Clean = false
-		cause := p.plan.PruneBlocked
+		cause := p.Plan.PruneBlocked
 		if cause == nil {
-			cause = p.incomplete
+			cause = p.Incomplete
 		}
-		p.result.PruneBlocked = &apply.PruneBlockedError{Reason: apply.PruneIncomplete, Cause: cause}
+		p.Result.PruneBlocked = &apply.PruneBlockedError{Reason: apply.PruneIncomplete, Cause: cause}
 		return
 	}
-	if p.finalize && !p.recorded().Finalizer {
-		p.result.Finalized = true // all children are for garbage collection
+	if p.Finalize && !inventory.Recorded(p.Pass).Finalizer {
+		p.Result.Finalized = true // all children are for garbage collection
 		return
 	}
 	p.notePlan()
 	if p.listed() {
-		p.engine.leftovers.expire(p.now)
-		p.block(copied(m.Held))
+		p.Env.Leftovers.Expire(p.Now)
+		p.Block(pass.CopyBlocked(m.Held))
 		return
 	}
 	if p.firstEver() {
-		m.Clean, m.Identity, m.At = true, p.identity, p.now
+		m.Clean, m.Identity, m.At = true, p.Identity, p.Now
 		return
 	}
 	if m.First.IsZero() {
-		m.First = p.now
+		m.First = p.Now
 	}
 	m.Clean, m.Held = false, nil
 	p.due = true
@@ -92,9 +90,9 @@ func (p *pruner) decidePrune() {
 // pruneFailed reports that what is no longer planned is not known, or could not
 // be taken off the inventory.
 func (p *pruner) pruneFailed(err error) {
-	m := &p.memory.Prune
-	p.block(&apply.PruneBlockedError{Reason: apply.PruneFailed, Cause: err})
-	p.requeue(memory.Backoff(m.Failures, p.engine.opts.ContestInterval)) // no event announces a better answer
+	m := &p.Memory.Prune
+	p.Block(&apply.PruneBlockedError{Reason: apply.PruneFailed, Cause: err})
+	p.Requeue(memory.Backoff(m.Failures, p.Env.Options.ContestInterval)) // no event announces a better answer
 	m.Failures++
 }
 
@@ -102,7 +100,7 @@ func (p *pruner) pruneFailed(err error) {
 // inventory, for an engine that does not know in which kinds children could be
 // all the same: what exists is what was just planned.
 func (p *pruner) firstEver() bool {
-	return p.memory.Metadata.Fresh && p.engine.declared == nil && p.memory.Prune.At.IsZero() && p.memory.Pass == 1 && !p.finalize
+	return p.Memory.Metadata.Fresh && p.Env.Declared == nil && p.Memory.Prune.At.IsZero() && p.Memory.Pass == 1 && !p.Finalize
 }
 
 // decideSurplus lists the members of the set and decides which go.
@@ -115,11 +113,11 @@ func (p *pruner) decideSurplus() {
 	p.decideReleases(l)
 	surplus := p.leaveUnknown(l, append(p.notPlanned(l.members), p.parting()...))
 	surplus = p.keepParts(surplus, apply.VerbRelease) // whose object stays is nothing to guard
-	if err := p.unreadable(p.recorded()); err != nil {
-		p.block(&apply.PruneBlockedError{Reason: apply.PruneUnknown, Cause: err})
+	if err := inventory.Unreadable(p.Pass, inventory.Recorded(p.Pass)); err != nil {
+		p.Block(&apply.PruneBlockedError{Reason: apply.PruneUnknown, Cause: err})
 	}
 	known := len(l.members) + p.plannedBesides(l.members) + p.sharedChildren()
-	p.explain = p.drastic(surplus, known) && !p.finalize
+	p.explain = p.drastic(surplus, known) && !p.Finalize
 	surplus = p.keepParts(p.guard(surplus, known), apply.VerbPrune)
 	p.explain = p.explain && !p.held
 	for _, m := range surplus {
@@ -129,7 +127,7 @@ func (p *pruner) decideSurplus() {
 		p.pruneFailed(errors.Join(l.failed...))
 	}
 	if l.more {
-		p.requeue(confirmAfter)
+		p.Requeue(pass.ConfirmAfter)
 	}
 	held := p.held || len(p.surplus) > 0 || slices.ContainsFunc(p.releases, (*plannedRelease).pending)
 	if !held {
@@ -146,8 +144,8 @@ func (p *pruner) plannedBesides(members []memberObject) int {
 		}
 	}
 	planned := 0
-	for _, c := range p.children {
-		if c.memory != nil && c.member() {
+	for _, c := range p.Children {
+		if c.Memory != nil && c.Member() {
 			planned++
 		}
 	}
@@ -165,19 +163,19 @@ func (p *pruner) prune() {
 		return
 	}
 	if len(p.look.failed) == 0 {
-		p.memory.Prune.Failures = 0
+		p.Memory.Prune.Failures = 0
 	}
 }
 
 func (p *pruner) pruneDecided() error {
 	l := p.look
 	remaining := p.pruneAll()
-	if p.explain && p.result.PruneBlocked != nil {
+	if p.explain && p.Result.PruneBlocked != nil {
 		if err := p.noteExplained(); err != nil {
 			return err
 		}
 	}
-	if remaining && p.finalize {
+	if remaining && p.Finalize {
 		// The owner waits for nothing else: look at once.
 		l = p.members()
 		remaining = len(p.leaveUnknown(l, p.notPlanned(l.members))) > 0
@@ -186,21 +184,21 @@ func (p *pruner) pruneDecided() error {
 	if remaining || p.held {
 		return nil // the inventory stays until they are confirmed to be gone
 	}
-	garbled := p.recorded().Garbled()
+	garbled := inventory.Recorded(p.Pass).Garbled()
 	if err := p.shrink(l, kept); err != nil {
 		return err
 	}
-	if garbled && !p.recorded().Garbled() {
+	if garbled && !inventory.Recorded(p.Pass).Garbled() {
 		return nil // the next pass has nothing to report any more
 	}
 	if !p.failedRelease() && !p.keepsPart() && len(l.failed) == 0 && !l.more {
-		m := &p.memory.Prune
-		m.Clean, m.Identity, m.At = true, p.identity, p.now
-		m.Held = copied(p.result.PruneBlocked)
-		if m.Retired.IsZero() || p.now.Sub(m.Retired) >= listingPeriod {
-			m.Retired = p.now
+		m := &p.Memory.Prune
+		m.Clean, m.Identity, m.At = true, p.Identity, p.Now
+		m.Held = pass.CopyBlocked(p.Result.PruneBlocked)
+		if m.Retired.IsZero() || p.Now.Sub(m.Retired) >= listingPeriod {
+			m.Retired = p.Now
 		}
-		p.memory.Guard.Open = false
+		p.Memory.Guard.Open = false
 		p.dropForgotten()
 	}
 	return nil

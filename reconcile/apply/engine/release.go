@@ -15,7 +15,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/write"
 )
 
 // plannedRelease is a contribution that is recorded and no longer planned.
@@ -42,9 +46,9 @@ func (r *plannedRelease) stays() { r.kept, r.result.Verb = true, apply.VerbNone 
 // decideReleases decides which contributions are given back.
 func (p *pruner) decideReleases(l *look) {
 	for _, id := range p.parts(l) {
-		m := p.memory.Children[id]
-		planned := m != nil && m.Pass == p.memory.Pass
-		if planned && partial(m.Mode) && !p.isOwner(id) {
+		m := p.Memory.Children[id]
+		planned := m != nil && m.Pass == p.Memory.Pass
+		if planned && pass.Partial(m.Mode) && !p.IsOwner(id) {
 			continue
 		}
 		r := &plannedRelease{id: id, kept: planned && p.hasPart(id)}
@@ -55,7 +59,7 @@ func (p *pruner) decideReleases(l *look) {
 			continue
 		}
 		p.doubt(l, id.GroupKind)
-		if !p.engine.declared.allows(id.GroupKind) {
+		if !p.Env.Declared.Allows(id.GroupKind) {
 			r.kept = true
 			l.unknown[id.GroupKind] = fmt.Errorf("a contribution to %s is recorded, and %s is not declared", id, id.GroupKind)
 		} else if err := p.decideRelease(r); errors.Is(err, errBudget) {
@@ -69,8 +73,8 @@ func (p *pruner) decideReleases(l *look) {
 
 // parts are the objects of which the owner has a part.
 func (p *pruner) parts(l *look) []applyset.ObjectID {
-	if p.group == nil {
-		return p.recorded().Contributions
+	if p.Group == nil {
+		return inventory.Recorded(p.Pass).Contributions
 	}
 	return p.groupParts(l)
 }
@@ -78,9 +82,9 @@ func (p *pruner) parts(l *look) []applyset.ObjectID {
 // hasPart reports whether a child that is planned in another mode may still
 // have fields under the manager of this owner alone.
 func (p *pruner) hasPart(id applyset.ObjectID) bool {
-	for _, c := range p.children {
-		if c.id == id {
-			return c.live == nil || managedfields.Entry(c.live.GetManagedFields(), p.contributor()) != nil
+	for _, c := range p.Children {
+		if c.ID == id {
+			return c.Live == nil || managedfields.Entry(c.Live.GetManagedFields(), p.Contributor()) != nil
 		}
 	}
 	return true
@@ -92,14 +96,14 @@ func (p *pruner) hasPart(id applyset.ObjectID) bool {
 // either.
 func (p *pruner) keepsPart() bool {
 	return slices.ContainsFunc(p.releases, func(r *plannedRelease) bool {
-		m := p.memory.Children[r.id]
-		return r.kept && (p.group != nil || r.later || (m != nil && m.Pass == p.memory.Pass))
+		m := p.Memory.Children[r.id]
+		return r.kept && (p.Group != nil || r.later || (m != nil && m.Pass == p.Memory.Pass))
 	})
 }
 
 func (p *pruner) decideRelease(r *plannedRelease) error {
 	r.result.Reason = apply.ReasonMissing
-	mapping, err := p.engine.client.RESTMapper().RESTMapping(r.id.GroupKind)
+	mapping, err := p.Env.Client.RESTMapper().RESTMapping(r.id.GroupKind)
 	if meta.IsNoMatchError(err) {
 		return nil // the kind is gone, and its objects with it
 	}
@@ -110,16 +114,16 @@ func (p *pruner) decideRelease(r *plannedRelease) error {
 	if err := p.spend(); err != nil {
 		return err
 	}
-	found, err := p.liveMetadata(mapping.GroupVersionKind, r.id.Key)
+	found, err := p.LiveMetadata(mapping.GroupVersionKind, r.id.Key)
 	if err != nil || found == nil {
 		return err
 	}
 	r.result.UID, r.found = found.UID, found
-	if r.has(p.contributor()) {
+	if r.has(p.Contributor()) {
 		r.result.Verb, r.result.Reason = apply.VerbRelease, apply.ReasonNotPlanned
 	}
-	if r.result.Verb == apply.VerbRelease && p.goesWithPart(found) {
-		r.result.Verb, r.result.HoldsData = apply.VerbPrune, p.engine.holdsData(r.id.GroupKind)
+	if r.result.Verb == apply.VerbRelease && ownership.GoesWithPart(p.Pass, found) {
+		r.result.Verb, r.result.HoldsData = apply.VerbPrune, p.Env.HoldsData(r.id.GroupKind)
 	}
 	return nil
 }
@@ -147,7 +151,7 @@ func (p *pruner) releaseAll() []applyset.ObjectID {
 			kept = append(kept, r.id)
 		}
 		if r.result.Err != nil || r.result.Verb != apply.VerbNone {
-			p.result.Objects = append(p.result.Objects, r.result)
+			p.Result.Objects = append(p.Result.Objects, r.result)
 		}
 	}
 	return kept
@@ -159,18 +163,18 @@ func (p *pruner) releaseAll() []applyset.ObjectID {
 // only now go with the part is left to the next pass, which guards it.
 func (p *pruner) release(r *plannedRelease) {
 	outcome, err := p.giveBack(r)
-	for tries := 1; apierrors.IsConflict(err) && tries < maxTries; tries++ {
+	for tries := 1; apierrors.IsConflict(err) && tries < write.MaxTries; tries++ {
 		var found *metav1.PartialObjectMetadata
-		if found, err = p.liveMetadata(r.result.GVK, r.id.Key); err != nil {
+		if found, err = p.LiveMetadata(r.result.GVK, r.id.Key); err != nil {
 			break
 		}
-		if r.found = found; !r.has(p.contributor()) {
+		if r.found = found; !r.has(p.Contributor()) {
 			outcome = apply.Unchanged // gone or replaced, and our fields with it
 			break
 		}
-		if r.result.Verb == apply.VerbRelease && p.goesWithPart(found) {
+		if r.result.Verb == apply.VerbRelease && ownership.GoesWithPart(p.Pass, found) {
 			r.kept, r.later = true, true
-			p.requeue(confirmAfter)
+			p.Requeue(pass.ConfirmAfter)
 			return
 		}
 		outcome, err = p.giveBack(r)
@@ -180,7 +184,7 @@ func (p *pruner) release(r *plannedRelease) {
 		return
 	}
 	r.result.Outcome = outcome
-	delete(p.memory.Children, r.id)
+	delete(p.Memory.Children, r.id)
 }
 
 // has reports whether the object that was looked at is the one that is meant
@@ -190,8 +194,8 @@ func (r *plannedRelease) has(manager string) bool {
 }
 
 func (p *pruner) giveBack(r *plannedRelease) (apply.Outcome, error) {
-	if p.goesWithPart(r.found) {
-		return apply.Pruned, p.engine.deleteExactly(p.ctx, r.result.GVK, r.id.Key, r.found.UID, r.found.ResourceVersion, "")
+	if ownership.GoesWithPart(p.Pass, r.found) {
+		return apply.Pruned, p.Env.DeleteExactly(p.Ctx, r.result.GVK, r.id.Key, r.found.UID, r.found.ResourceVersion, "")
 	}
 	// An apply of nothing removes what this owner owns alone.
 	data, err := content.PinnedBody(nil, r.result.GVK, r.id.Key, r.found.UID, r.found.ResourceVersion)
@@ -201,14 +205,7 @@ func (p *pruner) giveBack(r *plannedRelease) (apply.Outcome, error) {
 	o := &metav1.PartialObjectMetadata{}
 	o.SetGroupVersionKind(r.result.GVK)
 	o.Name, o.Namespace = r.id.Key.Name, r.id.Key.Namespace
-	err = p.engine.client.Patch(p.ctx, o, client.RawPatch(types.ApplyPatchType, data),
-		client.FieldOwner(p.contributor()), client.ForceOwnership)
+	err = p.Env.Client.Patch(p.Ctx, o, client.RawPatch(types.ApplyPatchType, data),
+		client.FieldOwner(p.Contributor()), client.ForceOwnership)
 	return apply.Released, client.IgnoreNotFound(err)
-}
-
-// goesWithPart reports whether the object goes when this owner gives its part
-// back: it is shared with nobody else, and nobody has made it a child.
-func (p *pass) goesWithPart(o *metav1.PartialObjectMetadata) bool {
-	return p.sharesAlone(o) && !labelled(o) && metav1.GetControllerOfNoCopy(o) == nil && !p.engine.optedOut(o) &&
-		managedfields.Entry(o.ManagedFields, p.engine.opts.FieldManager) == nil
 }

@@ -11,6 +11,9 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/leftover"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
 
 // shrunkInventory returns the inventory without what is confirmed to be gone, nil if it
@@ -18,18 +21,18 @@ import (
 // namespaces are listed live here. kept are contributions that were not given
 // back.
 func (p *pruner) shrunkInventory(l *look, kept []applyset.ObjectID) *applyset.Inventory {
-	if p.group != nil {
+	if p.Group != nil {
 		return nil
 	}
-	if p.finalize {
+	if p.Finalize {
 		return p.finished(l, kept)
 	}
-	stored := p.memory.Metadata.Stored
-	if p.wanted != nil {
-		stored = p.wanted // when it comes to this
+	stored := p.Memory.Metadata.Stored
+	if p.Wanted != nil {
+		stored = p.Wanted // when it comes to this
 	}
 	wanted := p.remaining(l, kept)
-	if wanted.Equal(stored) && p.allowPrune == "" {
+	if wanted.Equal(stored) && p.AllowPrune == "" {
 		return nil
 	}
 	return wanted
@@ -40,39 +43,39 @@ func (p *pruner) shrunkInventory(l *look, kept []applyset.ObjectID) *applyset.In
 func (p *pruner) decideShrink(l *look) {
 	if shrunk := p.shrunkInventory(l, p.keptReleases()); shrunk != nil {
 		p.shrunk = shrunk
-		p.announce()
+		inventory.ReportOwnerWrite(p.Pass)
 	}
 }
 
 // shrink records the inventory without what is gone.
 func (p *pruner) shrink(l *look, kept []applyset.ObjectID) error {
 	shrunk := p.shrunk
-	if shrunk == nil || p.finalize { // what was carried out may have failed
+	if shrunk == nil || p.Finalize { // what was carried out may have failed
 		shrunk = p.shrunkInventory(l, kept)
 	}
-	p.allowPrune = "" // the prune that it allowed is done
+	p.AllowPrune = "" // the prune that it allowed is done
 	if shrunk != nil {
-		if err := p.record(shrunk); err != nil && (!p.finalize || client.IgnoreNotFound(err) != nil) {
+		if err := inventory.Record(p.Pass, shrunk); err != nil && (!p.Finalize || client.IgnoreNotFound(err) != nil) {
 			return fmt.Errorf("shrink the inventory: %w", err)
 		}
-		p.result.Finalized = p.result.Finalized || p.finalize
+		p.Result.Finalized = p.Result.Finalized || p.Finalize
 	}
 	if !l.more && len(l.failed) == 0 {
-		p.memory.Metadata.Lost = false
+		p.Memory.Metadata.Lost = false
 	}
 	return nil
 }
 
 // remaining is the inventory after what was found.
 func (p *pruner) remaining(l *look, kept []applyset.ObjectID) *applyset.Inventory {
-	recorded := p.recorded()
-	wanted := p.plannedInventory()
+	recorded := inventory.Recorded(p.Pass)
+	wanted := inventory.Planned(p.Pass)
 	wanted.Contributions = append(wanted.Contributions, kept...)
 	wanted.Finalizer = wanted.Finalizer || len(kept) > 0
 	wanted.Generation = recorded.Generation
-	if p.keepsGeneration() {
-		wanted.Generation = p.owner.GetGeneration()
-	} else if p.dropsGeneration() {
+	if inventory.KeepsGeneration(p.Pass) {
+		wanted.Generation = p.Owner.GetGeneration()
+	} else if inventory.DropsGeneration(p.Pass) {
 		wanted.Generation = 0
 	}
 	for _, gk := range recorded.Kinds {
@@ -82,7 +85,7 @@ func (p *pruner) remaining(l *look, kept []applyset.ObjectID) *applyset.Inventor
 		}
 	}
 	wanted.UnreadableContributions = recorded.UnreadableContributions
-	if p.engine.declared == nil || len(l.failed) > 0 || l.more {
+	if p.Env.Declared == nil || len(l.failed) > 0 || l.more {
 		wanted.UnreadableKinds = recorded.UnreadableKinds // else all kinds were searched
 	}
 	for _, ns := range recorded.Namespaces {
@@ -102,7 +105,7 @@ func (p *pruner) emptyNamespace(l *look, namespace string, inv *applyset.Invento
 	if !l.counted && !slices.Contains(l.searched, namespace) {
 		return false
 	}
-	if p.engine.declared != nil && p.now.Sub(p.memory.Prune.First) > settleTime {
+	if p.Env.Declared != nil && p.Now.Sub(p.Memory.Prune.First) > leftover.SettleTime {
 		// The cache has been listed in all namespaces, and does not start from an old state any more.
 		return !slices.ContainsFunc(l.members, func(m memberObject) bool { return m.id.Key.Namespace == namespace })
 	}
@@ -123,10 +126,10 @@ func (p *pruner) emptyNamespace(l *look, namespace string, inv *applyset.Invento
 // finished is the inventory of an owner that is being deleted and waits for
 // nothing any more, nil while it does.
 func (p *pruner) finished(l *look, kept []applyset.ObjectID) *applyset.Inventory {
-	if len(kept) > 0 || p.plan.Hold || p.deleting() || !p.allKnown(l) {
+	if len(kept) > 0 || p.Plan.Hold || p.deleting() || !p.allKnown(l) {
 		return nil
 	}
-	done := *p.recorded()
+	done := *inventory.Recorded(p.Pass)
 	done.Finalizer, done.Orphan = false, false
 	done.Contributions = nil
 	return &done
@@ -135,7 +138,7 @@ func (p *pruner) finished(l *look, kept []applyset.ObjectID) *applyset.Inventory
 // allKnown reports whether nothing can be left of an owner that is being
 // deleted. What it has to wait for is in PruneBlocked.
 func (p *pruner) allKnown(l *look) bool {
-	recorded := p.recorded()
+	recorded := inventory.Recorded(p.Pass)
 	if l.more || len(l.failed) > 0 || recorded.Garbled() {
 		return false
 	}
@@ -150,15 +153,15 @@ func (p *pruner) allKnown(l *look) bool {
 
 // mayBeFar reports whether garbage collection may not reach children of a kind.
 func (p *pruner) mayBeFar(gk schema.GroupKind, recorded *applyset.Inventory) bool {
-	mapping, err := p.engine.client.RESTMapper().RESTMapping(gk)
+	mapping, err := p.Env.Client.RESTMapper().RESTMapping(gk)
 	namespaced := err == nil && mapping.Scope.Name() == meta.RESTScopeNameNamespace
-	return p.ownerKind.Namespaced && (!namespaced || len(recorded.Namespaces) > 0)
+	return p.OwnerKind.Namespaced && (!namespaced || len(recorded.Namespaces) > 0)
 }
 
 // confirmedAbsent reports whether the kinds that are not served were not for
 // as long as a cache may lag: discovery does not know at once what there is.
 func (p *pruner) confirmedAbsent(l *look) bool {
-	m := &p.memory.Prune
+	m := &p.Memory.Prune
 	if m.Absent == nil {
 		m.Absent = map[schema.GroupKind]time.Time{}
 	}
@@ -166,13 +169,13 @@ func (p *pruner) confirmedAbsent(l *look) bool {
 	for _, gk := range l.absent {
 		since, known := m.Absent[gk]
 		if !known {
-			since = p.now
+			since = p.Now
 			m.Absent[gk] = since
 		}
-		if rest := p.engine.opts.LagDeadline - p.now.Sub(since); rest > 0 {
-			p.block(&apply.PruneBlockedError{Reason: apply.PruneUnknown, Cause: fmt.Errorf(
-				"%s is in the inventory and is not served; waiting %s in case it comes back", gk, p.engine.opts.LagDeadline)})
-			p.requeue(rest)
+		if rest := p.Env.Options.LagDeadline - p.Now.Sub(since); rest > 0 {
+			p.Block(&apply.PruneBlockedError{Reason: apply.PruneUnknown, Cause: fmt.Errorf(
+				"%s is in the inventory and is not served; waiting %s in case it comes back", gk, p.Env.Options.LagDeadline)})
+			p.Requeue(rest)
 			confirmed = false
 		}
 	}
@@ -182,15 +185,15 @@ func (p *pruner) confirmedAbsent(l *look) bool {
 // deleting reports whether a planned deletion is not confirmed yet, or
 // something else stands in the way.
 func (p *pruner) deleting() bool {
-	if slices.ContainsFunc(p.deletions, func(d *plannedDeletion) bool {
-		return d.result.Verb == apply.VerbDelete || d.result.Reason == apply.ReasonTerminating
+	if slices.ContainsFunc(p.Deletions, func(d *pass.Deletion) bool {
+		return d.Result.Verb == apply.VerbDelete || d.Result.Reason == apply.ReasonTerminating
 	}) {
 		return true
 	}
-	if slices.ContainsFunc(p.children, func(c *planned) bool { return c.result.Err != nil }) {
+	if slices.ContainsFunc(p.Children, func(c *pass.Child) bool { return c.Result.Err != nil }) {
 		return true
 	}
-	return slices.ContainsFunc(p.result.Objects, func(r apply.ObjectResult) bool {
+	return slices.ContainsFunc(p.Result.Objects, func(r apply.ObjectResult) bool {
 		return r.Err != nil || r.Outcome == apply.Deleted
 	})
 }

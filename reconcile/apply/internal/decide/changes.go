@@ -1,0 +1,140 @@
+package decide
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+)
+
+// Removals are the changes that a removal makes, besides those that are known.
+func Removals(c *pass.Child, known []apply.FieldChange) []apply.FieldChange {
+	w := &ChangeWriter{Child: c}
+	for i := range c.Unwanted {
+		f := &c.Unwanted[i]
+		if !slices.ContainsFunc(known, func(k apply.FieldChange) bool { return k.Path == f.Text }) {
+			w.line(f.Text, f.Value, content.Absent{})
+		}
+	}
+	return w.Changes
+}
+
+// Changes are the fields that an apply would change, as far as the object that
+// was read tells. A create sets all that is planned.
+func Changes(p *pass.Pass, c *pass.Child) []apply.FieldChange {
+	w := &ChangeWriter{Child: c}
+	if c.Live == nil {
+		w.Values("", content.Absent{}, c.Content)
+		return w.Changes
+	}
+	live, err := p.Env.Encoder.Live(c.Live)
+	if err != nil {
+		return nil
+	}
+	set := &managedfields.Set{}
+	if entry := managedfields.Entry(c.Live.GetManagedFields(), c.Manager); entry != nil && entry.FieldsV1 != nil {
+		if parsed, err := managedfields.Parse(entry.FieldsV1.GetRawBytes()); err == nil {
+			set = parsed
+		}
+	}
+	comparison := compare.Comparison{Schema: c.Kind.Schema, Report: func(diff compare.Difference) {
+		if diff.Unowned {
+			w.line(diff.Path, diff.Live, diff.Live)
+			return
+		}
+		w.Values(diff.Path, diff.Live, diff.Intent)
+	}}
+	comparison.Object(set, c.Content, live)
+	return append(w.Changes, Removals(c, w.Changes)...)
+}
+
+// ChangeWriter collects the changes of the fields of a child.
+type ChangeWriter struct {
+	Child   *pass.Child
+	Changes []apply.FieldChange
+}
+
+// Values adds the change from one value to another, down to the fields that
+// differ.
+func (w *ChangeWriter) Values(path string, from, to any) {
+	if reflect.DeepEqual(from, to) {
+		return
+	}
+	fromMap, fromIs := from.(map[string]any)
+	toMap, toIs := to.(map[string]any)
+	if (fromIs || content.IsAbsent(from)) && (toIs || content.IsAbsent(to)) && len(fromMap)+len(toMap) > 0 {
+		for _, name := range unionKeys(fromMap, toMap) {
+			w.Values(path+"."+name, valueOrAbsent(fromMap, name), valueOrAbsent(toMap, name))
+		}
+		return
+	}
+	fromList, fromIs := from.([]any)
+	toList, toIs := to.([]any)
+	if fromIs && toIs && len(fromList) == len(toList) {
+		for i := range fromList {
+			w.Values(path+"["+strconv.Itoa(i)+"]", fromList[i], toList[i])
+		}
+		return
+	}
+	w.line(path, from, to)
+}
+
+func (w *ChangeWriter) line(path string, from, to any) {
+	f := apply.FieldChange{Path: path, From: render(from), To: render(to)}
+	if w.Child.ID.GroupKind == (schema.GroupKind{Kind: "Secret"}) && (strings.HasPrefix(path, ".data") || strings.HasPrefix(path, ".stringData")) {
+		f.From, f.To = masked(f, f.From, ""), masked(f, f.To, " (changed)")
+	}
+	w.Changes = append(w.Changes, f)
+}
+
+// masked tells of a secret value only whether there is one, and whether it is
+// another one.
+func masked(f apply.FieldChange, value, changed string) string {
+	switch {
+	case value == "":
+		return ""
+	case f.From == "" || f.From == f.To:
+		return "***"
+	}
+	return "***" + changed
+}
+
+func unionKeys(a, b map[string]any) []string {
+	all := make(map[string]struct{}, len(a)+len(b))
+	for k := range a {
+		all[k] = struct{}{}
+	}
+	for k := range b {
+		all[k] = struct{}{}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+func valueOrAbsent(m map[string]any, name string) any {
+	if v, ok := m[name]; ok {
+		return v
+	}
+	return content.Absent{}
+}
+
+func render(value any) string {
+	if content.IsAbsent(value) {
+		return ""
+	}
+	data, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprint(value)
+	}
+	return string(data)
+}

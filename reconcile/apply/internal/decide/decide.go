@@ -1,0 +1,284 @@
+package decide
+
+import (
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
+)
+
+// Child finds out what has to be sent for a child. In the common case
+// that is nothing, and the resourceVersion and the hash of the intent say so.
+func Child(p *pass.Pass, c *pass.Child) {
+	if c.Result.Outcome != "" {
+		return
+	}
+	c.Result.Outcome, c.Result.Reason = apply.Unchanged, apply.ReasonUpToDate
+	if err := readCached(p, c); err != nil {
+		c.Fail(apply.Failed, apply.ReasonReadFailed, err)
+		return
+	}
+	if c.Memory.Written.HiddenBy(c.Live) {
+		if waits(p, c) {
+			return
+		}
+		if err := readLive(p, c); err != nil {
+			c.Fail(apply.Failed, apply.ReasonReadFailed, err)
+			return
+		}
+	} else if c.Live != nil {
+		c.Memory.Shown()
+	}
+	if c.Live == nil {
+		decideMissing(p, c)
+		return
+	}
+	if m := c.Memory; m.Proven && m.Intent == c.Hash && m.Version == c.Live.GetResourceVersion() {
+		if m.Contest == nil {
+			noteShape(p, c)
+			return
+		}
+		if m.Contest.Stands(c.Hash, c.Live.GetUID(), p.Now) {
+			c.Contested = m.Contest.Fields
+			EndUnchanged(p, c)
+			return
+		}
+	}
+	if len(c.Live.GetManagedFields()) == 0 && !c.Fresh && c.Planned.Mode != apply.Once {
+		if t := c.Memory.Failure; t != nil && t.Version == c.Live.GetResourceVersion() && failedBefore(p, c, string(t.UID), t.Others) {
+			return
+		}
+		decideStripped(p, c)
+		return
+	}
+	decideExisting(p, c)
+}
+
+func readCached(p *pass.Pass, c *pass.Child) error {
+	if c == p.OwnerChild {
+		c.Live = inventory.OwnerMetadata(p)
+		return nil
+	}
+	o := c.Kind.NewObject()
+	err := p.Env.Client.Get(p.Ctx, c.ID.Key, o, p.Env.Cached...)
+	return got(c, o, err)
+}
+
+// readLive reads the object from the API server, and remembers that it is no
+// older than that, for a cache that does not show it yet.
+func readLive(p *pass.Pass, c *pass.Child) error {
+	c.Free()
+	c.Fresh, c.SentOnce = true, nil
+	c.Memory.Shown()
+	o := c.Kind.NewObject()
+	err := got(c, o, p.Env.Live.Get(p.Ctx, c.ID.Key, o))
+	if c == p.OwnerChild && c.Live != nil && c.Live.GetUID() != p.Owner.GetUID() {
+		c.Live = nil // another one of the name
+	}
+	if c.Live != nil {
+		c.Memory.Written = freshness.Wrote(c.Live.GetResourceVersion(), p.Now)
+	}
+	return err
+}
+
+func got(c *pass.Child, o client.Object, err error) error {
+	if err == nil {
+		c.Live = o
+		return nil
+	}
+	c.Kind.Release(o)
+	return client.IgnoreNotFound(err)
+}
+
+// waits handles a cache that does not show our last write yet. It reports
+// whether the child is settled for this pass. A plan that has changed since is
+// decided about with what the API server has.
+func waits(p *pass.Pass, c *pass.Child) bool {
+	m := c.Memory
+	rest := m.Written.Left(p.Now, p.Env.Options.LagDeadline)
+	if rest <= 0 || !m.Proven || m.Intent != c.Hash {
+		return false
+	}
+	c.Requeue, c.Result.Reason = rest, apply.ReasonStaleCache
+	if m.Contest != nil {
+		c.Contested = m.Contest.Fields
+		ReportContest(p, c)
+	}
+	return true
+}
+
+// decideStripped decides about a child of which the cache shows no
+// managedFields. While what the cache does show of the planned fields is what
+// it was when they were last looked at, that stands; otherwise they are looked
+// at live. What the cache strips is not repaired before that.
+func decideStripped(p *pass.Pass, c *pass.Child) {
+	m := c.Memory
+	seen, err := shape(p, c)
+	if err != nil {
+		c.Fail(apply.Failed, apply.ReasonInvalid, err)
+		return
+	}
+	version := c.Live.GetResourceVersion()
+	if m.Proven && m.Intent == c.Hash && m.Shape == seen && m.Contest == nil {
+		m.Version = version
+		return
+	}
+	if Live(p, c); c.Live == nil {
+		return
+	}
+	noteStripped(p, c)
+	if m.Proven && c.Action == pass.ActionNone && c.Live.GetResourceVersion() == version {
+		m.Shape = seen
+		m.Shown()
+	}
+}
+
+// noteShape remembers what a cache that strips managedFields shows of what has
+// just been applied.
+func noteShape(p *pass.Pass, c *pass.Child) {
+	if c.Memory.Shape != 0 || c.Planned.Mode == apply.Once || len(c.Live.GetManagedFields()) > 0 {
+		return
+	}
+	if seen, err := shape(p, c); err == nil {
+		c.Memory.Shape = seen
+	}
+}
+
+// shape is the hash of the live values at the paths of the intent.
+func shape(p *pass.Pass, c *pass.Child) (uint64, error) {
+	content, err := compile(p, c)
+	if err != nil {
+		return 0, err
+	}
+	live, err := p.Env.Encoder.Live(c.Live)
+	if err != nil {
+		return 0, fmt.Errorf("encode the live object: %w", err)
+	}
+	NoteUnwanted(c, live)
+	return p.Env.Hasher.Shape(c.Kind.Schema, content, live) + uint64(len(c.Unwanted)), nil
+}
+
+// noteStripped says once that the cache strips the managedFields that the API
+// server has.
+func noteStripped(p *pass.Pass, c *pass.Child) {
+	if len(c.Live.GetManagedFields()) == 0 {
+		return
+	}
+	if _, known := p.Env.Stripped.LoadOrStore(c.Kind, struct{}{}); !known {
+		log.FromContext(p.Ctx).Info("the cache strips managedFields: drift of what it strips besides is not seen, and after a start "+
+			"and after each write one read per child goes to the API server; the transform of this package keeps what is needed",
+			"kind", c.Kind.GVK.String())
+	}
+}
+
+func decideMissing(p *pass.Pass, c *pass.Child) {
+	m := c.Memory
+	m.Proven = false
+	m.Shown()
+	left := deletedByOthers(p, c)
+	m.UID = ""
+	if left || failedBefore(p, c, "", 0) {
+		return
+	}
+	c.Result.Reason = apply.ReasonMissing
+	switch c.Planned.Mode {
+	case apply.Contribute:
+		c.Fail(apply.Blocked, apply.ReasonMissing, apierrors.NewNotFound(resourceOf(c.Kind.GVK), c.ID.Key.Name))
+		return
+	case apply.Once:
+		if !c.Planned.Existing {
+			prepare(c, p, pass.ActionCreate, apply.ReasonMissing)
+		}
+		return
+	case apply.Own, apply.Shared, apply.Retained:
+	}
+	if p.Dry && !c.Fresh {
+		Live(p, c) // a write would find out
+		return
+	}
+	prepare(c, p, pass.ActionApply, apply.ReasonMissing)
+}
+
+// failedBefore reports that the same request has failed before and would fail again.
+func failedBefore(p *pass.Pass, c *pass.Child, uid string, others uint64) bool {
+	t := c.Memory.Failure
+	if !t.Stands(c.Hash, typesUID(uid), others, p.Now) {
+		return false
+	}
+	c.Fail(t.Outcome, apply.ReasonBackoff, t.Err)
+	c.Requeue = t.Until.Sub(p.Now)
+	return true
+}
+
+// decideExisting looks at an object that has changed, or that is new to us.
+func decideExisting(p *pass.Pass, c *pass.Child) {
+	m := c.Memory
+	if terminating(p, c) {
+		return
+	}
+	if c.Planned.Mode != apply.Contribute && p.Env.OptedOut(c.Live) {
+		c.Result.Outcome, c.Result.Reason, m.Proven = apply.OptedOut, apply.ReasonOptedOut, false
+		return
+	}
+	known := m.UID == c.Live.GetUID()
+	m.Proven = m.Proven && known
+	if !mayTake(p, c) {
+		return
+	}
+	m.UID, c.UID = c.Live.GetUID(), c.Live.GetUID()
+	if m.Ours != m.UID && c.Member() && ownership.Proves(p, c.Live, "") {
+		m.Ours = m.UID
+	}
+	if c.Planned.Mode == apply.Once {
+		c.Result.Reason = apply.ReasonExists
+		m.Accept(c.Hash, c.Live.GetResourceVersion())
+		return
+	}
+	if failedBefore(p, c, string(c.UID), OtherManagers(p.Env.Hasher, c)) {
+		return
+	}
+	prove(p, c)
+	verifyBeforeWrite(p, c, known)
+}
+
+// terminating reports that the object is being deleted, by us or by others. It is
+// applied again when it is gone.
+func terminating(p *pass.Pass, c *pass.Child) bool {
+	m := c.Memory
+	deleted := m.DeletedRecently(c.Live.GetUID(), p.Now, p.Env.Options.LagDeadline)
+	if !deleted && (c.Live.GetDeletionTimestamp() == nil || (c.Planned.Mode == apply.Contribute && c != p.OwnerChild)) {
+		return false
+	}
+	c.Result.Outcome, c.Result.Reason, c.Requeue = apply.Blocked, apply.ReasonTerminating, pass.ConfirmAfter
+	m.Proven = false
+	return true
+}
+
+// prepare compiles the intent for a request.
+func prepare(c *pass.Child, p *pass.Pass, a pass.Action, why apply.Reason) {
+	if c.Content == nil {
+		content, err := compile(p, c)
+		if err != nil {
+			c.Fail(apply.Failed, apply.ReasonInvalid, err)
+			return
+		}
+		c.Content = content
+	}
+	c.Action, c.Result.Reason = a, why
+}
+
+func typesUID(uid string) types.UID { return types.UID(uid) }
+
+func resourceOf(gvk schema.GroupVersionKind) schema.GroupResource {
+	return schema.GroupResource{Group: gvk.Group, Resource: strings.ToLower(gvk.Kind)}
+}

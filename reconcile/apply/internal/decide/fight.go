@@ -1,0 +1,78 @@
+package decide
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+)
+
+// fightsBack counts the repairs of each field of a child whose intent has not
+// changed, and leaves those that do not last to the others. It reports whether
+// there is nothing else to repair.
+func fightsBack(p *pass.Pass, c *pass.Child, set, left *managedfields.Set, live map[string]any) bool {
+	m := c.Memory
+	if !m.Proven || m.Intent != c.Hash {
+		return false
+	}
+	var lasting, lost []apply.ContestedField
+	for _, f := range lostFields(p, c, left, live) {
+		if m.Repaired(f.Path, p.Now) > memory.MaxRepairs {
+			lost = append(lost, f)
+		} else {
+			lasting = append(lasting, f)
+		}
+	}
+	if len(lost) == 0 {
+		return false
+	}
+	LeaveToOthers(p, c, lost)
+	m.Contest.Until = p.Now.Add(p.Env.Options.ContestInterval) // not a matter of seconds
+	for _, f := range lost {
+		Leave(c, f.Path, set, live)
+		delete(m.Repairs, f.Path)
+	}
+	return len(lasting) == 0
+}
+
+// lostFields names the fields that we planned and do not own, and who has them.
+func lostFields(p *pass.Pass, c *pass.Child, set *managedfields.Set, live map[string]any) []apply.ContestedField {
+	entries := c.Live.GetManagedFields()
+	last := managedfields.LastWriter(entries, c.Manager)
+	var out []apply.ContestedField
+	comparison := compare.Comparison{Schema: c.Kind.Schema, Report: func(d compare.Difference) {
+		if !d.Unowned {
+			out = append(out, apply.ContestedField{Path: d.Path, Manager: writerOf(c, d.Path, last)})
+		}
+	}}
+	comparison.Object(set, c.Content, live)
+	return out
+}
+
+// writerOf is the other manager that owns a field, or the last one that wrote
+// if that is not known.
+func writerOf(c *pass.Child, text, last string) string {
+	path, ok := managedfields.ServerPath(c.Content, text)
+	if !ok {
+		return last
+	}
+	var writer *metav1.ManagedFieldsEntry
+	entries := c.Live.GetManagedFields()
+	for i := range entries {
+		e := &entries[i]
+		if (e.Manager == c.Manager && e.Operation == metav1.ManagedFieldsOperationApply) || e.FieldsV1 == nil {
+			continue
+		}
+		set, err := managedfields.Parse(e.FieldsV1.GetRawBytes())
+		if err == nil && path.Owns(set) && (writer == nil || managedfields.Later(e, writer)) {
+			writer = e
+		}
+	}
+	if writer == nil {
+		return last
+	}
+	return writer.Manager
+}

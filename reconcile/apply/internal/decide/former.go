@@ -1,0 +1,113 @@
+package decide
+
+import (
+	"encoding/json"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+)
+
+// LostEntry reports whether the entries have none of ours although we have
+// applied to the object, and not because others have taken all that was in it.
+func LostEntry(c *pass.Child, entries []metav1.ManagedFieldsEntry) bool {
+	if managedfields.Entry(entries, c.Manager) != nil || c.Memory.UID != c.Live.GetUID() || !c.Memory.Owned.Known() {
+		return false
+	}
+	lost, err := c.Memory.Owned.Without(entries)
+	return err == nil && len(lost) > 0
+}
+
+// FormerManagers reports whether fields are owned under a name of ours from
+// before: a former manager, or our own name by update.
+func FormerManagers(p *pass.Pass, c *pass.Child) bool {
+	return slices.ContainsFunc(c.Live.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool {
+		if !Former(p, c, &e) {
+			return false
+		}
+		moved, _, err := Split(p, c, &e)
+		return err != nil || len(moved) > 0
+	})
+}
+
+func Former(p *pass.Pass, c *pass.Child, e *metav1.ManagedFieldsEntry) bool {
+	if e.Subresource != "" || c.Planned.Mode == apply.Contribute { // the rest of such an object is somebody else's
+		return false
+	}
+	if e.Manager == c.Manager {
+		return e.Operation == metav1.ManagedFieldsOperationUpdate
+	}
+	if formerMode(p, c, e) {
+		return true
+	}
+	return slices.Contains(p.Env.Options.FormerManagers, e.Manager)
+}
+
+// Split tells the fields of a former manager that are moved from those that
+// stay as they are, in an entry of their own (nil for none): a child may be
+// the owner of other children, under the same field manager. Its finalizers,
+// unless they are planned, and the inventory of its own children are no part
+// of what its owner wants, and must not go for that.
+func Split(p *pass.Pass, c *pass.Child, e *metav1.ManagedFieldsEntry) (moved map[string]any, kept *metav1.ManagedFieldsEntry, err error) {
+	moved, err = managedfields.RawFields(e)
+	if err != nil {
+		return nil, nil, err
+	}
+	metadata, _ := moved["f:metadata"].(map[string]any)
+	stays := map[string]any{}
+	if planned, _ := c.Content["metadata"].(map[string]any); planned["finalizers"] == nil {
+		managedfields.MoveField(metadata, stays, "f:finalizers")
+	}
+	for below, names := range p.Env.InventoryNames() {
+		from, _ := metadata["f:"+below].(map[string]any)
+		to := map[string]any{}
+		for _, name := range names {
+			managedfields.MoveField(from, to, "f:"+name)
+		}
+		if len(to) > 0 {
+			stays["f:"+below] = to
+		}
+		if _, itself := from["."]; len(from) == 0 || (itself && len(from) == 1) {
+			delete(metadata, "f:"+below)
+		}
+	}
+	if len(stays) == 0 {
+		return moved, nil, nil
+	}
+	if len(metadata) == 0 {
+		delete(moved, "f:metadata")
+	}
+	raw, err := json.Marshal(map[string]any{"f:metadata": stays})
+	if err != nil {
+		return nil, nil, err
+	}
+	entry := *e
+	entry.FieldsV1 = metav1.NewFieldsV1(string(raw))
+	return moved, &entry, nil
+}
+
+// formerMode reports whether an entry is ours from when the plan had the child
+// in another mode: under the manager of this owner alone, or under the common
+// one of an object that is this owner's.
+func formerMode(p *pass.Pass, c *pass.Child, e *metav1.ManagedFieldsEntry) bool {
+	applies := e.Operation == metav1.ManagedFieldsOperationApply
+	if c.Planned.Mode != apply.Shared {
+		return applies && e.Manager == p.Contributor()
+	}
+	if e.Manager != p.Env.Options.FieldManager || (!applies && !managedfields.OwnsMetadata(e, "labels", apply.PartOfLabel)) {
+		return false
+	}
+	if controller := metav1.GetControllerOfNoCopy(c.Live); controller != nil {
+		return controller.UID == p.Owner.GetUID()
+	}
+	if ownership.Labelled(c.Live) {
+		return ownership.InSet(p, c.Live)
+	}
+	// What was retained becomes the part of the first owner that shares it. One that has its part already leaves the rest to
+	// others, which may still retain it.
+	return managedfields.Entry(c.Live.GetManagedFields(), c.Manager) == nil
+}

@@ -1,0 +1,51 @@
+package decide
+
+import (
+	"hash/maphash"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+)
+
+// contestingManagers is the hash of the entries of the managers that contest fields.
+func contestingManagers(h *intent.Hasher, c *pass.Child, fields []apply.ContestedField) uint64 {
+	return h.Sum(func(s *maphash.Hash) {
+		for _, e := range c.Live.GetManagedFields() {
+			if e.Subresource == "status" || !slices.ContainsFunc(fields, func(f apply.ContestedField) bool { return f.Manager == e.Manager }) {
+				continue
+			}
+			content.WriteString(s, e.Manager)
+			content.WriteString(s, string(e.Operation))
+			if e.Time != nil {
+				content.WriteUint(s, uint64(e.Time.Unix())) //nolint:gosec // any bijection will do
+			}
+		}
+	})
+}
+
+// OtherManagers is the hash of which other managers wrote to the object, and when.
+// It survives [apply.ShortenManagedFields].
+func OtherManagers(h *intent.Hasher, c *pass.Child) uint64 {
+	entries := c.Live.GetManagedFields()
+	if len(entries) == 0 {
+		return 0
+	}
+	return h.Sum(func(s *maphash.Hash) {
+		for i := range entries {
+			e := &entries[i]
+			if e.Subresource == "status" || (e.Manager == c.Manager && e.Operation == metav1.ManagedFieldsOperationApply) {
+				continue
+			}
+			content.WriteString(s, e.Manager)
+			content.WriteString(s, string(e.Operation))
+			if e.Time != nil {
+				content.WriteUint(s, uint64(e.Time.Unix())) //nolint:gosec // any bijection will do
+			}
+		}
+	})
+}

@@ -1,0 +1,128 @@
+package decide
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+)
+
+// applyRules makes of the content what the rules for single fields say about this
+// live object, in which our manager owns the set. It returns the part of the
+// set that is left to be compared.
+func applyRules(c *pass.Child, set *managedfields.Set, live map[string]any) *managedfields.Set {
+	for i := range c.Rules {
+		switch rule := &c.Rules[i]; rule.Policy {
+		case apply.SeedField:
+			yield(c, rule.Path, set, live)
+		case apply.CreateOnlyField:
+			set = leaveOutSentOnce(c, rule.Path, set, live)
+		case apply.OwnField, apply.ForceField, apply.IgnoreField, apply.AbsentField:
+		}
+	}
+	return set
+}
+
+// yield leaves out of the content what the object has at the path and what is
+// not ours, or not any more.
+func yield(c *pass.Child, path apply.Path, set *managedfields.Set, live map[string]any) {
+	want, planned := path.Lookup(c.Content)
+	have, exists := path.Lookup(live)
+	if !planned || !exists {
+		return
+	}
+	path.Put(c.Content, yielded(c, path, path.Below(set), want, have))
+}
+
+// yielded is what of a wanted value remains; nil is nothing.
+func yielded(c *pass.Child, path apply.Path, set *managedfields.Set, want, have any) any {
+	wantMap, isMap := want.(map[string]any)
+	haveMap, liveMap := have.(map[string]any)
+	if set != nil && (set.Leaf() || !isMap || !liveMap) {
+		return want
+	}
+	if !isMap || !liveMap {
+		if abandoned(c, path) {
+			return want
+		}
+		return nil
+	}
+	out := make(map[string]any, len(wantMap))
+	for name, value := range wantMap {
+		below := path.Child(name)
+		if current, exists := haveMap[name]; exists {
+			var owned *managedfields.Set
+			if set != nil {
+				owned = set.Field(name)
+			}
+			value = yielded(c, below, owned, value, current)
+		}
+		if value != nil {
+			out[name] = value
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+// abandoned reports whether a field that exists is nobody's: the manager that
+// took it from us has given it up, and the value is what the server made of
+// that. It cannot be known of an object on which we own nothing, as its
+// managedFields may have been wiped.
+func abandoned(c *pass.Child, path apply.Path) bool {
+	entries := c.Live.GetManagedFields()
+	if managedfields.Entry(entries, c.Manager) == nil {
+		return false
+	}
+	for i := range entries {
+		e := &entries[i]
+		if e.Subresource == "status" || (e.Manager == c.Manager && e.Operation == metav1.ManagedFieldsOperationApply) {
+			continue
+		}
+		if e.FieldsV1 == nil {
+			return false // shortened: it may be this one's
+		}
+		set, err := managedfields.Parse(e.FieldsV1.GetRawBytes())
+		if err != nil || path.Owns(set) {
+			return false
+		}
+	}
+	return true
+}
+
+// leaveOutSentOnce takes a field that is sent once out of the content and out of what is
+// compared, if the object has it. An apply without it would remove what is
+// ours in it, so that [pass.Child.repeat] has to put that back.
+func leaveOutSentOnce(c *pass.Child, path apply.Path, set *managedfields.Set, live map[string]any) *managedfields.Set {
+	owned := path.Below(set)
+	if _, exists := path.Lookup(live); owned == nil && !exists {
+		return set
+	}
+	if owned != nil {
+		want, _ := path.Lookup(c.Content)
+		c.SentOnce = append(c.SentOnce, pass.SentOnce{Path: path, Want: want})
+	}
+	path.Remove(c.Content)
+	return path.Without(set)
+}
+
+// restoreSentOnce puts what is ours of the fields that are sent once back into the
+// content, as it is on the server. It reports false if the live object does
+// not show something that we own.
+func restoreSentOnce(c *pass.Child, set *managedfields.Set, live map[string]any) bool {
+	for _, field := range c.SentOnce {
+		have, exists := field.Path.Lookup(live)
+		if !exists {
+			return false
+		}
+		value, ok := managedfields.OwnedPart(field.Path.Below(set), field.Want, have)
+		if !ok {
+			return false
+		}
+		field.Path.Insert(c.Content, value)
+	}
+	return true
+}

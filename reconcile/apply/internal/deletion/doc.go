@@ -1,0 +1,2 @@
+// Package deletion decides about and carries out the deletions of a plan.
+package deletion

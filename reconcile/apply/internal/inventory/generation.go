@@ -1,0 +1,70 @@
+package inventory
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+)
+
+// conditioned is an owner whose conditions can be had without a conversion.
+type conditioned interface{ GetConditions() []metav1.Condition }
+
+// ObservedGeneration is the generation that the owner's status speaks of: its
+// own field, else the newest of its conditions.
+func ObservedGeneration(e *pass.Env, owner client.Object) (int64, bool) {
+	content, err := e.Encoder.Live(owner)
+	if err != nil {
+		return 0, false
+	}
+	status, _ := content["status"].(map[string]any)
+	if n, ok := status["observedGeneration"].(int64); ok {
+		return n, true
+	}
+	var newest int64
+	conditions, _ := status["conditions"].([]any)
+	for _, c := range conditions {
+		m, _ := c.(map[string]any)
+		if n, ok := m["observedGeneration"].(int64); ok {
+			newest = max(newest, n)
+		}
+	}
+	return newest, newest > 0
+}
+
+// statusHasGeneration reports whether the owner's status says which generation it is
+// about.
+func statusHasGeneration(e *pass.Env, owner client.Object) bool {
+	if o, ok := owner.(conditioned); ok {
+		if slices.ContainsFunc(o.GetConditions(), func(c metav1.Condition) bool { return c.ObservedGeneration > 0 }) {
+			return true
+		}
+	}
+	_, speaks := ObservedGeneration(e, owner)
+	return speaks
+}
+
+// KeepsGeneration reports whether the inventory has to say which generation's
+// plan was carried out, as the status does not. The first is not worth a note.
+func KeepsGeneration(p *pass.Pass) bool {
+	generation := p.Owner.GetGeneration()
+	m := &p.Memory.Metadata
+	if p.Group != nil || p.Finalize || generation <= 1 || m.StatusHasGeneration || (m.Known != nil && m.Known.Generation == generation) {
+		return false
+	}
+	m.StatusHasGeneration = statusHasGeneration(p.Env, p.Owner)
+	return !m.StatusHasGeneration
+}
+
+// DropsGeneration reports whether the inventory says a generation that the
+// status says by now, so that the owner ends the same whatever way it took.
+func DropsGeneration(p *pass.Pass) bool {
+	m := &p.Memory.Metadata
+	if p.Finalize || m.Known == nil || m.Known.Generation == 0 {
+		return false
+	}
+	m.StatusHasGeneration = m.StatusHasGeneration || statusHasGeneration(p.Env, p.Owner)
+	return m.StatusHasGeneration
+}

@@ -1,0 +1,99 @@
+package inventory
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+)
+
+// groupInventory is all there may be.
+func groupInventory(g apply.Group) *applyset.Inventory {
+	inv := &applyset.Inventory{}
+	for _, gvk := range g.ChildKinds() {
+		inv.Kinds = append(inv.Kinds, gvk.GroupKind())
+	}
+	inv.Normalise()
+	return inv
+}
+
+// read reads the metadata of an owner.
+func read(e *pass.Env, o metav1.Object, keys *applyset.Keys) *applyset.Inventory {
+	a := o.GetAnnotations()
+	inv := &applyset.Inventory{
+		Finalizer: slices.Contains(o.GetFinalizers(), e.Options.Finalizer), Namespaces: applyset.ParseNames(a[keys.Namespaces]),
+		Orphan: a[keys.Orphan] == pass.OrphanValue,
+	}
+	inv.Kinds, inv.UnreadableKinds = applyset.ParseGroupKinds(a[keys.Kinds])
+	inv.Contributions, inv.UnreadableContributions = applyset.ParseContributions(a[keys.Contributions])
+	inv.Generation, _ = strconv.ParseInt(a[keys.Generation], 10, 64)
+	return inv
+}
+
+// Unreadable names what of the inventory cannot be read, nil if there is
+// nothing.
+func Unreadable(p *pass.Pass, inv *applyset.Inventory) error {
+	var errs []error
+	if len(inv.UnreadableKinds) > 0 {
+		errs = append(errs, fmt.Errorf("annotation %s: want a list of Kind.group, got %s",
+			p.Keys.Kinds, quoted(inv.UnreadableKinds)))
+	}
+	if len(inv.UnreadableContributions) > 0 {
+		errs = append(errs, fmt.Errorf("annotation %s: want a list of Kind.group/namespace/name, got %s",
+			p.Keys.Contributions, quoted(inv.UnreadableContributions)))
+	}
+	return errors.Join(errs...)
+}
+
+// quoted shows items that somebody has written, of which there may be many.
+func quoted(items []string) string {
+	const shown, width = 3, 40
+	out := make([]string, 0, shown)
+	for _, item := range items[:min(len(items), shown)] {
+		out = append(out, strconv.Quote(item[:min(len(item), width)]))
+	}
+	if len(items) > shown {
+		out = append(out, fmt.Sprintf("and %d more", len(items)-shown))
+	}
+	return strings.Join(out, ", ")
+}
+
+// planned is the inventory that the plan needs.
+func Planned(p *pass.Pass) *applyset.Inventory {
+	inv := &applyset.Inventory{Finalizer: p.Plan.Hold && !p.Finalize}
+	if p.OwnerChild != nil && len(p.OwnerChild.Planned.Object.GetFinalizers()) > 0 {
+		inv.Finalizer = true // somebody has to take them off
+	}
+	for _, c := range p.Children {
+		if c.Kind == nil || c.Memory == nil {
+			continue
+		}
+		switch c.Planned.Mode {
+		case apply.Retained:
+			continue
+		case apply.Contribute, apply.Shared:
+			inv.Contributions = append(inv.Contributions, c.ID)
+			inv.Finalizer = true
+			continue
+		case apply.Own, apply.Once:
+		}
+		if !slices.Contains(inv.Kinds, c.ID.GroupKind) {
+			inv.Kinds = append(inv.Kinds, c.ID.GroupKind)
+		}
+		if ns := c.ID.Key.Namespace; ns != "" && ns != p.Owner.GetNamespace() && !slices.Contains(inv.Namespaces, ns) {
+			inv.Namespaces = append(inv.Namespaces, ns)
+		}
+		if !c.Reach {
+			inv.Finalizer = true
+		}
+	}
+	inv.Normalise()
+	return inv
+}

@@ -1,0 +1,40 @@
+package pass
+
+import (
+	"slices"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+// gravity orders the reasons.
+func gravity(r apply.PruneBlockedReason) int {
+	return slices.Index([]apply.PruneBlockedReason{
+		apply.PruneUnknown, apply.PruneReplacing, apply.PruneHoldsData, apply.PruneTooMany, apply.PruneFailed, apply.PruneIncomplete,
+	}, r)
+}
+
+// joinBlocked adds what was kept for another reason; either may be nil.
+func joinBlocked(e *apply.PruneBlockedError, other *apply.PruneBlockedError) *apply.PruneBlockedError {
+	switch {
+	case e == nil:
+		return other
+	case other == nil:
+		return e
+	case gravity(other.Reason) > gravity(e.Reason):
+		e, other = other, e
+	}
+	e.Further = append(append(e.Further, other), other.Further...)
+	other.Further = nil
+	slices.SortStableFunc(e.Further, func(a, b *apply.PruneBlockedError) int { return gravity(b.Reason) - gravity(a.Reason) })
+	return e
+}
+
+// CopyBlocked is a copy that can be added to.
+func CopyBlocked(e *apply.PruneBlockedError) *apply.PruneBlockedError {
+	if e == nil {
+		return nil
+	}
+	out := *e
+	out.Further = slices.Clone(e.Further)
+	return &out
+}

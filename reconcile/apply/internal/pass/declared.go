@@ -1,0 +1,46 @@
+package pass
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+)
+
+// declaredKinds are the kinds of the options, nil if there are none: an engine
+// without them knows only what plans name.
+type declaredKinds map[schema.GroupKind]apply.ChildKind
+
+func NewDeclaredKinds(kinds []apply.ChildKind) declaredKinds {
+	if kinds == nil {
+		return nil
+	}
+	out := declaredKinds{}
+	for _, k := range kinds {
+		gk := k.GVK.GroupKind()
+		if known, ok := out[gk]; !ok || k.Use < known.Use {
+			out[gk] = k
+		}
+	}
+	return out
+}
+
+// Allows reports whether objects of the kind may be asked for.
+func (d declaredKinds) Allows(gk schema.GroupKind) bool {
+	_, ok := d[gk]
+	return ok || d == nil
+}
+
+// Of returns the kinds of one use, sorted.
+func (d declaredKinds) Of(use apply.KindUse) []apply.ChildKind {
+	var out []apply.ChildKind
+	for _, k := range d {
+		if k.Use == use {
+			out = append(out, k)
+		}
+	}
+	slices.SortFunc(out, func(a, b apply.ChildKind) int { return applyset.CompareKinds(a.GVK.GroupKind(), b.GVK.GroupKind()) })
+	return out
+}

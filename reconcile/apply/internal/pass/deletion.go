@@ -1,0 +1,44 @@
+package pass
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
+)
+
+// Deletion is one deletion of the plan during a pass.
+type Deletion struct {
+	*apply.Deletion
+	Kind *kinds.Kind
+	ID   applyset.ObjectID
+	// version is the precondition besides the UID, empty for none.
+	Version string
+	Result  apply.ObjectResult
+}
+
+func (d *Deletion) Rank() int {
+	if d.Kind == nil {
+		return 0
+	}
+	return d.Kind.Rank
+}
+
+// NoteDeleted remembers an accepted deletion, for caches that lag.
+func (p *Pass) NoteDeleted(id applyset.ObjectID, uid types.UID) {
+	m := p.Memory.Child(id)
+	m.NoteDeleted(uid, p.Now)
+	m.Proven, m.Pass = false, p.Memory.Pass
+}
+
+// DeletedAlready reports whether this object's deletion was accepted a moment
+// ago.
+func (p *Pass) DeletedAlready(id applyset.ObjectID, uid types.UID) bool {
+	m := p.Memory.Children[id]
+	if m == nil || m.Deleted != uid {
+		return false
+	}
+	m.Pass = p.Memory.Pass
+	return m.DeletedRecently(uid, p.Now, p.Env.Options.LagDeadline)
+}

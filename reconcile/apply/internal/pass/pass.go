@@ -1,0 +1,140 @@
+package pass
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
+)
+
+// LiveMetadata returns nil for an object that does not exist.
+func (p *Pass) LiveMetadata(gvk schema.GroupVersionKind, key types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
+	m := &metav1.PartialObjectMetadata{}
+	m.SetGroupVersionKind(gvk)
+	if err := p.Env.Live.Get(p.Ctx, key, m); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	return m, nil
+}
+
+// confirmAfter is when a pass looks again for an object that is being deleted,
+// in case no watch announces that it is gone.
+const ConfirmAfter = 5 * time.Second
+
+// groupKind is the kind of a group, which no API server knows.
+func groupKind(g apply.Group) *kinds.Kind {
+	return &kinds.Kind{GVK: g.GetObjectKind().GroupVersionKind(), Namespaced: true}
+}
+
+// Block adds a reason why children are kept.
+func (p *Pass) Block(reason *apply.PruneBlockedError) {
+	p.Result.PruneBlocked = joinBlocked(p.Result.PruneBlocked, reason)
+}
+
+// Orphans reports whether the owner is being deleted and its children stay.
+func (p *Pass) Orphans() bool {
+	if !p.Finalize {
+		return false
+	}
+	p.Env.AnnounceOwner(p.Owner)
+	if _, orphaned := p.Env.Orphaned.Load(p.Owner.GetUID()); orphaned {
+		return true
+	}
+	return p.Owner.GetAnnotations()[p.Keys.Orphan] == OrphanValue
+}
+
+// IsOwner reports whether the object is the owner itself.
+func (p *Pass) IsOwner(id applyset.ObjectID) bool {
+	return p.Group == nil && id.GroupKind == p.OwnerKind.GVK.GroupKind() && id.Key == client.ObjectKeyFromObject(p.Owner)
+}
+
+// WithOwner are the children, what is planned of the owner first.
+func (p *Pass) WithOwner() []*Child {
+	if p.OwnerChild == nil {
+		return p.Children
+	}
+	return append([]*Child{p.OwnerChild}, p.Children...)
+}
+
+// Pass is one [engine.Engine.Apply].
+type Pass struct {
+	Ctx       context.Context //nolint:containedctx // lives as long as the call
+	Env       *Env
+	Owner     client.Object
+	OwnerKind *kinds.Kind
+	Group     apply.Group // the owner, if it is a group
+	SetID     string      // the value of the part-of label
+	Keys      *applyset.Keys
+	Plan      *apply.Plan
+	Finalize  bool
+	Dry       bool // not carried out
+	Memory    *memory.Owner
+	Now       time.Time
+	Children  []*Child
+	// self is what is planned of the metadata of the owner, nil for nothing.
+	OwnerChild *Child
+	pool       *[]Child // what children point into, given back at the end
+	// identity is the hash of which objects are planned, and how, and of
+	// whether the owner is held.
+	Identity uint64
+	// incomplete is why the planned objects are not all known, unknown the
+	// same for single kinds.
+	Incomplete error
+	Unknown    map[schema.GroupKind]error
+	// What was decided besides the children: the deletions, and the inventory
+	// to record before anything is written, nil if it stays.
+	Deletions []*Deletion
+	Wanted    *applyset.Inventory
+	// allowPrune is what the owner's annotation of that name shall say.
+	AllowPrune string
+	Result     apply.Result
+}
+
+// Begin locks the memory of the owner; end releases it.
+func (e *Env) Begin(ctx context.Context, owner client.Object, plan *apply.Plan, memory *memory.Owner) (*Pass, error) {
+	if owner.GetUID() == "" {
+		return nil, fmt.Errorf("owner %s has no UID: it must exist before its children", owner.GetName())
+	}
+	group, k, err := e.ownerKind(owner)
+	if err != nil {
+		return nil, fmt.Errorf("owner %s: %w", owner.GetName(), err)
+	}
+	p := &Pass{
+		Ctx: ctx, Env: e, Owner: owner, OwnerKind: k, Group: group, Plan: plan,
+		Finalize: owner.GetDeletionTimestamp() != nil,
+		Memory:   memory, Now: e.Options.Clock.Now(),
+	}
+	p.Memory.Mu.Lock()
+	p.chooseSet()
+	p.AllowPrune = owner.GetAnnotations()[p.Keys.AllowPrune]
+	p.Memory.Pass++
+	return p, nil
+}
+
+func (e *Env) ownerKind(owner client.Object) (apply.Group, *kinds.Kind, error) {
+	if group, ok := owner.(apply.Group); ok {
+		return group, groupKind(group), nil
+	}
+	k, err := e.Kinds.OfObject(owner)
+	return nil, k, err
+}
+
+func (p *Pass) End() {
+	for _, c := range p.Children {
+		c.Free()
+	}
+	if p.pool != nil {
+		clear(*p.pool)
+		p.Env.pool.Put(p.pool)
+	}
+	p.Memory.Mu.Unlock()
+}

@@ -1,0 +1,168 @@
+package pass
+
+import (
+	"fmt"
+	"hash/maphash"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
+)
+
+var (
+	errNoNamespace = planerror.Error("child: metadata.namespace is empty, and the owner has none to default to")
+	errNamespace   = planerror.Error("child: metadata.namespace is set, but the kind is cluster-scoped")
+	errTwice       = planerror.Error("child: planned twice in one plan")
+	errLeftBehind  = planerror.Error("child: planned for an owner that is being deleted, and garbage collection does not reach it: " +
+		"it would be left behind; set Hold as long as it is needed, then leave it out")
+)
+
+// noName is the error of a child without a name. Server-side apply cannot make one up from generateName (Kubernetes refuses
+// it), and a create could not be found again by the next pass, which would create another one.
+func noName(c *apply.Child) error {
+	prefix := ""
+	if c.Object != nil {
+		prefix = c.Object.GetGenerateName()
+	} else if content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c.Configuration); err == nil {
+		prefix, _, _ = unstructured.NestedString(content, "metadata", "generateName")
+	}
+	const want = "want a name that is the same in each pass"
+	if prefix == "" {
+		return planerror.Error("child: metadata.name is empty, " + want)
+	}
+	return planerror.Error(fmt.Sprintf("child: metadata.name is empty and metadata.generateName is %q, which cannot be applied: %s, "+
+		"such as one derived from the owner's", prefix, want))
+}
+
+// What is planned of the owner's own metadata is decided about and applied like
+// a contribution to somebody else's object, under a field manager of its own:
+// neither the inventory nor a status is written under that name. Its object is
+// the owner of the pass, and each write is pinned to the version that was
+// looked at, so that the pass can go on with what was answered.
+
+var (
+	ErrGroupMetadata = planerror.Error("metadata: a group is no object and has none; leave Metadata out of its plan")
+	ErrMoreMetadata  = planerror.Error("metadata: want only labels, annotations and finalizers of the owner")
+	errPlannedOwner  = planerror.Error("child: it is the owner itself; plan its labels, annotations and finalizers with Metadata")
+)
+
+// plan resolves the children: kind, name, hash, memory.
+func (p *Pass) ResolveAll() {
+	p.pool = p.Env.takePool(len(p.Plan.Children))
+	all := *p.pool
+	if p.Plan.Hold {
+		p.Identity = 1
+	}
+	p.Children = make([]*Child, len(all))
+	for i := range p.Plan.Children {
+		c := &all[i]
+		p.Children[i] = c
+		c.Planned = &p.Plan.Children[i]
+		if err := p.resolve(c); err != nil {
+			c.Fail(apply.Failed, apply.ReasonInvalid, err)
+			p.unresolved(c, fmt.Errorf("%s: %w", c.describe(), err))
+		}
+	}
+	for gk, cause := range p.Plan.Unknown {
+		p.markUnknown(gk, cause)
+	}
+}
+
+// unresolved notes that the plan has a child that is not known: of its kind
+// nothing is pruned, and of no kind if not even that is known.
+func (p *Pass) unresolved(c *Child, err error) {
+	gvk := p.Env.Kinds.GVK(c.Planned)
+	if gvk.Empty() {
+		p.Incomplete = err
+		return
+	}
+	c.Result.GVK, c.Result.Key = gvk, kinds.Key(c.Planned)
+	p.markUnknown(gvk.GroupKind(), err)
+}
+
+// markUnknown notes that it is not known what is wanted of a kind.
+func (p *Pass) markUnknown(gk schema.GroupKind, cause error) {
+	if p.Unknown == nil {
+		p.Unknown = map[schema.GroupKind]error{}
+	}
+	if p.Unknown[gk] == nil {
+		p.Unknown[gk] = cause
+		p.Identity += p.Env.Hasher.Text(gk.String())
+	}
+}
+
+func (p *Pass) resolve(c *Child) error {
+	k, err := p.Env.Kinds.Of(c.Planned)
+	if err != nil {
+		return err
+	}
+	c.Kind = k
+	c.Result.GVK = k.GVK
+	c.ID = applyset.ObjectID{GroupKind: k.GVK.GroupKind(), Key: kinds.Key(c.Planned)}
+	if k.Namespaced && c.ID.Key.Namespace == "" {
+		c.ID.Key.Namespace = p.Owner.GetNamespace()
+	}
+	c.Result.Key = c.ID.Key
+	switch {
+	case p.IsOwner(c.ID):
+		return errPlannedOwner
+	case c.ID.Key.Name == "":
+		return noName(c.Planned)
+	case k.Namespaced && c.ID.Key.Namespace == "":
+		return errNoNamespace
+	case !k.Namespaced && c.ID.Key.Namespace != "":
+		return errNamespace
+	}
+	c.Reach = c.Member() && p.Reaches(c.ID.Key.Namespace)
+	if p.Finalize && !p.Plan.Hold && !c.Reach && c.Member() && !c.Planned.Existing {
+		return errLeftBehind
+	}
+	c.Manager = p.Env.Options.FieldManager
+	if Partial(c.Planned.Mode) {
+		c.Manager = p.Contributor()
+	}
+	c.Memory = p.Memory.Child(c.ID)
+	if c.Memory.Pass == p.Memory.Pass {
+		return errTwice
+	}
+	if c.Memory.Mode != c.Planned.Mode || c.Memory.GVK != k.GVK {
+		c.Memory.Becomes(c.Planned.Mode, k.GVK)
+	}
+	if c.Memory.Last+1 != p.Memory.Pass {
+		c.Memory.Since = p.Memory.Pass
+	}
+	c.Memory.Pass, c.Memory.Last = p.Memory.Pass, p.Memory.Pass
+	c.Hash = p.Env.Hasher.Child(c.Planned)
+	p.Identity += identity(p.Env.Hasher, c)
+	return nil
+}
+
+// Reaches reports whether garbage collection follows an owner reference from the
+// owner to a child: within a namespace, and from cluster-scoped owners.
+func (p *Pass) Reaches(namespace string) bool {
+	if p.Group != nil {
+		return false
+	}
+	return !p.OwnerKind.Namespaced || (namespace != "" && namespace == p.Owner.GetNamespace())
+}
+
+func identity(h *intent.Hasher, c *Child) uint64 {
+	s := h.Start()
+	writeIdentity(s, c)
+	return h.Finish(s)
+}
+
+func writeIdentity(s *maphash.Hash, c *Child) {
+	content.WriteString(s, c.ID.GroupKind.Group)
+	content.WriteString(s, c.ID.GroupKind.Kind)
+	content.WriteString(s, c.ID.Key.Namespace)
+	content.WriteString(s, c.ID.Key.Name)
+	content.WriteUint(s, uint64(c.Planned.Mode)) //nolint:gosec // a small enumeration
+}

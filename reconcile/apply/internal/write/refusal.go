@@ -1,0 +1,204 @@
+package write
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/decide"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+)
+
+// conflict is one field of a 409 to an apply.
+type conflict struct {
+	apply.ContestedField
+	// update reports that the other manager wrote by update, not by apply.
+	update bool
+}
+
+// conflicts reads the fields of a 409. The server has them as causes with a
+// message like: conflict with "kubectl-edit" using apps/v1.
+func conflicts(err error) []conflict {
+	var status apierrors.APIStatus
+	if !asStatus(err, &status) || status.Status().Details == nil {
+		return nil
+	}
+	var out []conflict
+	for _, cause := range status.Status().Details.Causes {
+		if cause.Type != metav1.CauseTypeFieldManagerConflict {
+			continue
+		}
+		_, rest, _ := strings.Cut(cause.Message, `"`)
+		manager, rest, _ := strings.Cut(rest, `"`)
+		out = append(out, conflict{
+			ContestedField: apply.ContestedField{Path: cause.Field, Manager: manager},
+			update:         strings.Contains(rest, " using "),
+		})
+	}
+	slices.SortFunc(out, func(a, b conflict) int {
+		return strings.Compare(a.Path+"\x00"+a.Manager, b.Path+"\x00"+b.Manager)
+	})
+	return out
+}
+
+// refused turns the error of a request into the outcome of the child, and
+// remembers errors that the same request would meet again.
+func refused(p *pass.Pass, c *pass.Child, err error) {
+	c.Memory.Proven = false
+	switch {
+	case isSecondController(err):
+		ownedByAnother(p, c, err)
+	case apierrors.IsInvalid(err) && c.Planned.Recreate && c.UID != "" && creatable(p, c):
+		recreate(p, c)
+	case apierrors.IsInvalid(err):
+		failWithBackoff(p, c, apply.Failed, err)
+	default:
+		if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+			c.Memory.UID = "" // replaced or gone: look again
+			c.Memory.Shown()
+		}
+		c.Failed(apply.Failed, err)
+	}
+}
+
+// isSecondController recognises the refusal of a second controller reference,
+// which is a conflict about the object, not an invalid intent.
+func isSecondController(err error) bool {
+	return apierrors.IsInvalid(err) && hasCause(err, func(c metav1.StatusCause) bool {
+		return c.Field == "metadata.ownerReferences" && strings.Contains(c.Message, "Only one reference can have Controller set to true")
+	})
+}
+
+// creatable reports whether the API server would accept the intent for a new
+// object, which the update of the existing one is not: its validation of a
+// create, by dry run, comes before it finds that the name is taken. So a
+// refused change of whatever kind is known as one of a field that cannot
+// change without knowing what that kind says about it.
+func creatable(p *pass.Pass, c *pass.Child) bool {
+	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(c.Content)}
+	u.SetGroupVersionKind(c.Kind.GVK)
+	u.SetName(c.ID.Key.Name)
+	u.SetNamespace(c.ID.Key.Namespace)
+	err := p.Env.Client.Create(p.Ctx, u, client.FieldOwner(c.Manager), client.DryRunAll)
+	return err == nil || apierrors.IsAlreadyExists(err) || collidesWithItself(p, c, err)
+}
+
+// collidesWithItself reports whether all that speaks against the new object
+// are values that the existing one has, such as the port of a node, which it
+// gives back when it goes.
+func collidesWithItself(p *pass.Pass, c *pass.Child, err error) bool {
+	var status apierrors.APIStatus
+	if !apierrors.IsInvalid(err) || c.Live == nil || !asStatus(err, &status) || status.Status().Details == nil {
+		return false
+	}
+	live, encodeErr := p.Env.Encoder.Live(c.Live)
+	if encodeErr != nil {
+		return false
+	}
+	causes := status.Status().Details.Causes
+	return len(causes) > 0 && !slices.ContainsFunc(causes, func(cause metav1.StatusCause) bool {
+		want, planned := valueAt(c.Content, cause.Field)
+		have, exists := valueAt(live, cause.Field)
+		return !planned || !exists || !equality.Semantic.DeepEqual(want, have)
+	})
+}
+
+// valueAt looks up a field as the causes of a refusal name it,
+// "spec.ports[0].nodePort".
+func valueAt(content any, field string) (any, bool) {
+	for part := range strings.SplitSeq(field, ".") {
+		name, rest, _ := strings.Cut(part, "[")
+		m, ok := content.(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		if content, ok = m[name]; !ok {
+			return nil, false
+		}
+		for rest != "" {
+			var index string
+			index, rest, _ = strings.Cut(rest, "]")
+			rest = strings.TrimPrefix(rest, "[")
+			list, ok := content.([]any)
+			i, err := strconv.Atoi(index)
+			if !ok || err != nil || i < 0 || i >= len(list) {
+				return nil, false
+			}
+			content = list[i]
+		}
+	}
+	return content, true
+}
+
+func hasCause(err error, is func(metav1.StatusCause) bool) bool {
+	var status apierrors.APIStatus
+	if !asStatus(err, &status) {
+		return false
+	}
+	s := status.Status()
+	if s.Details == nil {
+		return false
+	}
+	return slices.ContainsFunc(s.Details.Causes, is)
+}
+
+// ownedByAnother names the controller that the server did not name.
+func ownedByAnother(p *pass.Pass, c *pass.Child, cause error) {
+	found, err := p.LiveMetadata(c.Kind.GVK, c.ID.Key)
+	if err != nil || found == nil {
+		c.Failed(apply.Failed, cause)
+		return
+	}
+	if decide.CheckOwner(p, c, found) {
+		c.Failed(apply.Failed, fmt.Errorf("look again: %w", cause)) // changed hands meanwhile
+		return
+	}
+	failWithBackoff(p, c, apply.Failed, c.Result.Err)
+}
+
+// recreate deletes an object that cannot be changed as planned. It comes back
+// on the pass that its disappearance causes.
+func recreate(p *pass.Pass, c *pass.Child) {
+	if err := p.Env.DeleteExactly(p.Ctx, c.Kind.GVK, c.ID.Key, c.UID, "", ""); err != nil {
+		c.Failed(apply.Failed, fmt.Errorf("delete to recreate: %w", err))
+		return
+	}
+	c.Result.Verb, c.Result.Outcome, c.Result.Err = apply.VerbDelete, apply.Deleted, nil
+	c.Memory.NoteDeleted(c.UID, p.Now)
+	c.Requeue = pass.ConfirmAfter
+}
+
+// failWithBackoff fails the child and remembers why.
+func failWithBackoff(p *pass.Pass, c *pass.Child, outcome apply.Outcome, err error) {
+	c.Failed(outcome, err)
+	t := c.Memory.Failure
+	if t == nil {
+		t = &memory.Failure{}
+		c.Memory.Failure = t
+	}
+	if t.Err == nil || t.Intent != c.Hash {
+		t.Count = 0
+	}
+	t.Outcome, t.Err, t.Intent, t.UID, t.Others, t.Version = outcome, err, c.Hash, "", 0, ""
+	if c.Live != nil {
+		t.Version = c.Live.GetResourceVersion()
+		t.UID, t.Others = c.Live.GetUID(), decide.OtherManagers(p.Env.Hasher, c)
+	}
+	wait := memory.Backoff(t.Count, p.Env.Options.ContestInterval)
+	t.Until = p.Now.Add(wait)
+	t.Count++
+	c.Requeue = wait
+}
+
+func asStatus(err error, status *apierrors.APIStatus) bool { return errors.As(err, status) }

@@ -1,0 +1,202 @@
+package write
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/decide"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+)
+
+// Owner applies what is planned of the owner's metadata. That the
+// inventory has just been written is no conflict.
+func Owner(p *pass.Pass) {
+	c := p.OwnerChild
+	if c == nil || c.Action == pass.ActionNone {
+		return
+	}
+	if m := &p.Memory.Metadata; c.Live != nil && m.Replaced != "" && c.Live.GetResourceVersion() == m.Replaced {
+		c.Live.SetResourceVersion(m.Written)
+	}
+	send(p, c)
+}
+
+// Children sends what the children need, rank by rank.
+func Children(p *pass.Pass) {
+	var ranks map[int][]*pass.Child
+	for _, c := range p.Children {
+		if c.Action != pass.ActionNone {
+			if ranks == nil {
+				ranks = map[int][]*pass.Child{}
+			}
+			ranks[c.Kind.Rank] = append(ranks[c.Kind.Rank], c)
+		}
+	}
+	for _, rank := range slices.Sorted(maps.Keys(ranks)) {
+		ready := ranks[rank][:0]
+		for _, c := range ranks[rank] {
+			if err := needs(p, c); err != nil {
+				c.Failed(apply.Blocked, err)
+				continue
+			}
+			ready = append(ready, c)
+		}
+		parallel(p, ready)
+	}
+}
+
+// parallel sends with as many workers as the options allow.
+func parallel(p *pass.Pass, children []*pass.Child) {
+	workers := min(len(children), p.Env.Options.Concurrency)
+	if workers <= 1 {
+		for _, c := range children {
+			send(p, c)
+		}
+		return
+	}
+	next := make(chan *pass.Child)
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for c := range next {
+				send(p, c)
+			}
+		})
+	}
+	for _, c := range children {
+		next <- c
+	}
+	close(next)
+	wg.Wait()
+}
+
+// needs returns an error if the child's namespace or definition failed.
+func needs(p *pass.Pass, c *pass.Child) error {
+	for _, other := range p.Children {
+		if other.Result.Err == nil || other.Kind == nil {
+			continue
+		}
+		switch other.ID.GroupKind {
+		case schema.GroupKind{Kind: "Namespace"}:
+			if other.ID.Key.Name == c.ID.Key.Namespace {
+				return fmt.Errorf("its namespace %s failed", other.ID.Key.Name)
+			}
+		case schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}:
+			if definedBy(other.ID.Key.Name, c.ID.GroupKind) {
+				return fmt.Errorf("its definition %s failed", other.ID.Key.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// definedBy reports whether a definition's name, plural.group, is of this group.
+func definedBy(definition string, gk schema.GroupKind) bool {
+	return gk.Group != "" && len(definition) > len(gk.Group) && definition[len(definition)-len(gk.Group)-1:] == "."+gk.Group
+}
+
+// send carries out the action of one child.
+func send(p *pass.Pass, c *pass.Child) {
+	if err := p.Ctx.Err(); err != nil {
+		c.Failed(apply.Failed, err)
+		return
+	}
+	var err error
+	switch c.Action {
+	case pass.ActionNone:
+		return
+	case pass.ActionCreate:
+		err = create(p, c)
+	case pass.ActionMigrate:
+		var right bool
+		if right, err = migrate(p, c); err == nil && !right {
+			err = migrated(p, c)
+		}
+	case pass.ActionApply:
+		err = patch(p, c)
+	case pass.ActionRemove:
+		err = remove(p, c)
+	}
+	if c.Action == pass.ActionRemove && apierrors.IsInvalid(err) {
+		c.Memory.Proven = false
+		failWithBackoff(p, c, apply.Failed, err) // another object would not help
+		return
+	}
+	for range MaxTries {
+		refusal := err
+		if err = removeConflicting(p, c, refusal); err == nil || err == refusal { //nolint:errorlint // the very same: nothing was done
+			break
+		}
+	}
+	if err != nil {
+		refused(p, c, err)
+	}
+}
+
+// create posts a child that is created once; a POST never hits an object that
+// exists.
+func create(p *pass.Pass, c *pass.Child) error {
+	u := &unstructured.Unstructured{Object: c.Content}
+	u.SetGroupVersionKind(c.Kind.GVK)
+	u.SetName(c.ID.Key.Name)
+	u.SetNamespace(c.ID.Key.Namespace)
+	err := p.Env.Client.Create(p.Ctx, u, client.FieldOwner(c.Manager))
+	if apierrors.IsAlreadyExists(err) {
+		return exists(p, c, err)
+	}
+	if err != nil {
+		return err
+	}
+	c.Result.Outcome = apply.Created
+	c.Memory.Made(p.Now)
+	c.Memory.Wrote(u, p.Now)
+	c.Memory.Ours = u.GetUID()
+	c.Memory.Accept(c.Hash, u.GetResourceVersion())
+	c.Memory.Succeeded(p.Now)
+	return nil
+}
+
+// exists handles a child that is there although the cache does not show it.
+func exists(p *pass.Pass, c *pass.Child, cause error) error {
+	found, err := p.LiveMetadata(c.Kind.GVK, c.ID.Key)
+	if err != nil || found == nil {
+		return errors.Join(cause, err)
+	}
+	c.Result.Reason = apply.ReasonExists
+	if !decide.CheckOwner(p, c, found) {
+		return nil
+	}
+	c.Memory.Wrote(found, p.Now) // as good as a write that the cache does not show yet
+	c.Memory.Accept(c.Hash, found.ResourceVersion)
+	if ownership.Proves(p, found, "") {
+		c.Memory.Ours = found.UID
+	}
+	return nil
+}
+
+// sendApply sends one server-side apply in the representation that is also read.
+func sendApply(e *pass.Env, ctx context.Context, c *pass.Child, data []byte, force bool, opts ...client.PatchOption) (client.Object, error) {
+	o := c.Kind.NewObject()
+	o.SetName(c.ID.Key.Name)
+	o.SetNamespace(c.ID.Key.Namespace)
+	opts = append(opts, client.FieldOwner(c.Manager))
+	if force {
+		opts = append(opts, client.ForceOwnership)
+	}
+	if err := e.Client.Patch(ctx, o, client.RawPatch(types.ApplyPatchType, data), opts...); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
