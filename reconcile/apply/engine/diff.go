@@ -9,6 +9,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/decide"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/prune"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/write"
 )
 
@@ -36,7 +37,7 @@ func ServerDryRun() DiffOption { return serverDryRun{} }
 var _ DiffOption = serverDryRun{}
 
 // decisions are what a pass has decided, for one that is not carried out.
-func decisions(p *pass.Pass, pr *pruner, o DiffOptions) apply.Decisions {
+func decisions(p *pass.Pass, pr *prune.Prune, o DiffOptions) apply.Decisions {
 	out := apply.Decisions{Owner: p.Result.Owner, PruneBlocked: p.Result.PruneBlocked}
 	for _, d := range p.Deletions {
 		out.Objects = append(out.Objects, d.Result.Decision)
@@ -56,14 +57,14 @@ func decisions(p *pass.Pass, pr *pruner, o DiffOptions) apply.Decisions {
 		}
 		out.Objects = append(out.Objects, d)
 	}
-	for _, m := range pr.surplus {
-		if m.result.Reason != apply.ReasonTerminating {
-			out.Objects = append(out.Objects, m.result.Decision)
+	for _, m := range pr.Surplus {
+		if m.Result.Reason != apply.ReasonTerminating {
+			out.Objects = append(out.Objects, m.Result.Decision)
 		}
 	}
-	for _, r := range pr.releases {
-		if r.pending() {
-			out.Objects = append(out.Objects, r.result.Decision)
+	for _, r := range pr.Releases {
+		if r.Pending() {
+			out.Objects = append(out.Objects, r.Result.Decision)
 		}
 	}
 	return out

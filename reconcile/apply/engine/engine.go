@@ -15,6 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/prune"
 )
 
 // Engine applies plans. Create it with [New]; it is safe for concurrent use,
@@ -66,7 +67,7 @@ func (e *Engine) Apply(ctx context.Context, owner client.Object, plan apply.Plan
 		return apply.Result{OwnerErr: err}
 	}
 	defer p.End()
-	pr := &pruner{Pass: p}
+	pr := &prune.Prune{Pass: p}
 	decideAll(p, pr)
 	carryOut(p, pr)
 	return p.Result
@@ -86,7 +87,7 @@ func (e *Engine) Diff(ctx context.Context, owner client.Object, plan apply.Plan,
 	}
 	defer p.End()
 	p.Dry = true
-	pr := &pruner{Pass: p}
+	pr := &prune.Prune{Pass: p}
 	decideAll(p, pr)
 	if p.Result.OwnerErr != nil {
 		return apply.Decisions{}, fmt.Errorf("diff: %w", p.Result.OwnerErr)

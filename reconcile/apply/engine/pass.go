@@ -6,12 +6,13 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/deletion"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/prune"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/write"
 )
 
 // decideAll turns the plan, the world and what is remembered into decisions. It
 // only reads.
-func decideAll(p *pass.Pass, pr *pruner) {
+func decideAll(p *pass.Pass, pr *prune.Prune) {
 	if suspended(p) {
 		decideSuspended(p)
 		return
@@ -25,12 +26,12 @@ func decideAll(p *pass.Pass, pr *pruner) {
 	}
 	inventory.DecideInventory(p)
 	if p.Result.OwnerErr == nil {
-		pr.decidePrune()
+		pr.Decide()
 	}
 }
 
 // carryOut does what was decided.
-func carryOut(p *pass.Pass, pr *pruner) {
+func carryOut(p *pass.Pass, pr *prune.Prune) {
 	if suspended(p) {
 		carryOutSuspended(p)
 		return
@@ -47,7 +48,7 @@ func carryOut(p *pass.Pass, pr *pruner) {
 	write.Owner(p)
 	write.Children(p)
 	p.Collect()
-	pr.prune()
+	pr.CarryOut()
 }
 
 // blockChildren marks what would have been written.

@@ -1,4 +1,4 @@
-package engine
+package prune
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ import (
 
 // noneLeftOver says for sure that all members of the set are planned, without
 // a walk of its own over the cache. False says nothing.
-func (p *pruner) noneLeftOver() bool {
+func (p *Prune) noneLeftOver() bool {
 	if !p.Env.Options.Announced || p.Finalize {
 		return false
 	}
@@ -51,12 +51,12 @@ func (p *pruner) noneLeftOver() bool {
 
 // hasUnknown reports whether the inventory has a kind of which it is not known
 // what is wanted.
-func (p *pruner) hasUnknown(recorded *applyset.Inventory) bool {
+func (p *Prune) hasUnknown(recorded *applyset.Inventory) bool {
 	return slices.ContainsFunc(recorded.Kinds, func(gk schema.GroupKind) bool { return p.Unknown[gk] != nil })
 }
 
 // memberHashes are the planned members that the cache shows.
-func (p *pruner) memberHashes() map[*kinds.Kind]leftover.Hash {
+func (p *Prune) memberHashes() map[*kinds.Kind]leftover.Hash {
 	out := map[*kinds.Kind]leftover.Hash{}
 	for _, c := range p.Children {
 		if c.Live == nil || !c.Member() || c.Live.GetLabels()[apply.PartOfLabel] != p.SetID {
@@ -68,7 +68,7 @@ func (p *pruner) memberHashes() map[*kinds.Kind]leftover.Hash {
 }
 
 // scanAll walks over all members of all sets, in all namespaces.
-func (p *pruner) scanAll(k *kinds.Kind) (map[uint64]leftover.Hash, error) {
+func (p *Prune) scanAll(k *kinds.Kind) (map[uint64]leftover.Hash, error) {
 	list := p.Env.NewList(k)
 	opts := append([]client.ListOption{client.HasLabels{apply.PartOfLabel}}, p.Env.CachedList...)
 	if err := p.Env.Client.List(p.Ctx, list, opts...); err != nil {

@@ -1,12 +1,15 @@
-package engine
+package prune
 
 import (
+	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -17,6 +20,17 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
+
+// setSelector selects what is labelled with an id of the owner. Whether it is
+// a child is to be proven.
+func setSelector(p *pass.Pass) (client.MatchingLabelsSelector, error) {
+	m := &p.Memory.Sets
+	either, err := labels.NewRequirement(apply.PartOfLabel, selection.In, []string{m.Standard, m.Own})
+	if err != nil {
+		return client.MatchingLabelsSelector{}, fmt.Errorf("select the members: %w", err)
+	}
+	return client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*either)}, nil
+}
 
 // memberObject is one object that is proven to be a child of the owner.
 type memberObject struct {
@@ -34,7 +48,7 @@ type memberObject struct {
 	allowPrune string
 }
 
-func (p *pruner) plannedKinds() map[schema.GroupKind]*kinds.Kind {
+func (p *Prune) plannedKinds() map[schema.GroupKind]*kinds.Kind {
 	out := map[schema.GroupKind]*kinds.Kind{}
 	for _, c := range p.Children {
 		if c.Kind != nil && c.Member() {
@@ -44,7 +58,7 @@ func (p *pruner) plannedKinds() map[schema.GroupKind]*kinds.Kind {
 	return out
 }
 
-func (p *pruner) listIn(gvk schema.GroupVersionKind, k *kinds.Kind, namespace string) ([]memberObject, error) {
+func (p *Prune) listIn(gvk schema.GroupVersionKind, k *kinds.Kind, namespace string) ([]memberObject, error) {
 	ofSet, err := setSelector(p.Pass)
 	if err != nil {
 		return nil, err
@@ -79,7 +93,7 @@ func (p *pruner) listIn(gvk schema.GroupVersionKind, k *kinds.Kind, namespace st
 
 // provesListed proves that a listed object is a child of the owner. An object
 // whose managedFields the cache has stripped is read live.
-func (p *pruner) provesListed(gvk schema.GroupVersionKind, o metav1.Object) (bool, error) {
+func (p *Prune) provesListed(gvk schema.GroupVersionKind, o metav1.Object) (bool, error) {
 	key := types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
 	var remembered types.UID
 	planned := false
@@ -101,7 +115,7 @@ func (p *pruner) provesListed(gvk schema.GroupVersionKind, o metav1.Object) (boo
 
 // provesRemembered proves that a child that no list shows is still one. It is
 // read live if it is not planned.
-func (p *pruner) provesRemembered(id applyset.ObjectID, m *memory.Child, planned bool) (bool, error) {
+func (p *Prune) provesRemembered(id applyset.ObjectID, m *memory.Child, planned bool) (bool, error) {
 	if planned {
 		return true, nil // it is not for the list to decide about
 	}
@@ -112,7 +126,7 @@ func (p *pruner) provesRemembered(id applyset.ObjectID, m *memory.Child, planned
 	return ownership.Proves(p.Pass, found, m.Ours), nil
 }
 
-func (p *pruner) memberOf(gvk schema.GroupVersionKind, o metav1.Object) memberObject {
+func (p *Prune) memberOf(gvk schema.GroupVersionKind, o metav1.Object) memberObject {
 	id := applyset.ObjectID{GroupKind: gvk.GroupKind(), Key: types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}}
 	m := memberObject{id: id, gvk: gvk, uid: o.GetUID(), deleting: o.GetDeletionTimestamp() != nil}
 	if known := p.Memory.Children[id]; known != nil {

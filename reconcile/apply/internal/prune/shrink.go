@@ -1,4 +1,4 @@
-package engine
+package prune
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ import (
 // stays: kinds that are not planned were listed live without a result,
 // namespaces are listed live here. kept are contributions that were not given
 // back.
-func (p *pruner) shrunkInventory(l *look, kept []applyset.ObjectID) *applyset.Inventory {
+func (p *Prune) shrunkInventory(l *listing, kept []applyset.ObjectID) *applyset.Inventory {
 	if p.Group != nil {
 		return nil
 	}
@@ -40,7 +40,7 @@ func (p *pruner) shrunkInventory(l *look, kept []applyset.ObjectID) *applyset.In
 
 // decideShrink decides what is taken out of the inventory when nothing has to
 // be deleted or given back any more.
-func (p *pruner) decideShrink(l *look) {
+func (p *Prune) decideShrink(l *listing) {
 	if shrunk := p.shrunkInventory(l, p.keptReleases()); shrunk != nil {
 		p.shrunk = shrunk
 		inventory.ReportOwnerWrite(p.Pass)
@@ -48,7 +48,7 @@ func (p *pruner) decideShrink(l *look) {
 }
 
 // shrink records the inventory without what is gone.
-func (p *pruner) shrink(l *look, kept []applyset.ObjectID) error {
+func (p *Prune) shrink(l *listing, kept []applyset.ObjectID) error {
 	shrunk := p.shrunk
 	if shrunk == nil || p.Finalize { // what was carried out may have failed
 		shrunk = p.shrunkInventory(l, kept)
@@ -67,7 +67,7 @@ func (p *pruner) shrink(l *look, kept []applyset.ObjectID) error {
 }
 
 // remaining is the inventory after what was found.
-func (p *pruner) remaining(l *look, kept []applyset.ObjectID) *applyset.Inventory {
+func (p *Prune) remaining(l *listing, kept []applyset.ObjectID) *applyset.Inventory {
 	recorded := inventory.Recorded(p.Pass)
 	wanted := inventory.Planned(p.Pass)
 	wanted.Contributions = append(wanted.Contributions, kept...)
@@ -101,8 +101,8 @@ func (p *pruner) remaining(l *look, kept []applyset.ObjectID) *applyset.Inventor
 // emptyNamespace reports whether the API server says that no member is in a
 // namespace in which nothing is planned: of a kind that is not planned by the
 // lists of this pass, of a planned one here.
-func (p *pruner) emptyNamespace(l *look, namespace string, inv *applyset.Inventory) bool {
-	if !l.counted && !slices.Contains(l.searched, namespace) {
+func (p *Prune) emptyNamespace(l *listing, namespace string, inv *applyset.Inventory) bool {
+	if !l.scanned && !slices.Contains(l.searched, namespace) {
 		return false
 	}
 	if p.Env.Declared != nil && p.Now.Sub(p.Memory.Prune.First) > leftover.SettleTime {
@@ -125,7 +125,7 @@ func (p *pruner) emptyNamespace(l *look, namespace string, inv *applyset.Invento
 
 // finished is the inventory of an owner that is being deleted and waits for
 // nothing any more, nil while it does.
-func (p *pruner) finished(l *look, kept []applyset.ObjectID) *applyset.Inventory {
+func (p *Prune) finished(l *listing, kept []applyset.ObjectID) *applyset.Inventory {
 	if len(kept) > 0 || p.Plan.Hold || p.deleting() || !p.allKnown(l) {
 		return nil
 	}
@@ -137,7 +137,7 @@ func (p *pruner) finished(l *look, kept []applyset.ObjectID) *applyset.Inventory
 
 // allKnown reports whether nothing can be left of an owner that is being
 // deleted. What it has to wait for is in PruneBlocked.
-func (p *pruner) allKnown(l *look) bool {
+func (p *Prune) allKnown(l *listing) bool {
 	recorded := inventory.Recorded(p.Pass)
 	if l.more || len(l.failed) > 0 || recorded.Garbled() {
 		return false
@@ -152,7 +152,7 @@ func (p *pruner) allKnown(l *look) bool {
 }
 
 // mayBeFar reports whether garbage collection may not reach children of a kind.
-func (p *pruner) mayBeFar(gk schema.GroupKind, recorded *applyset.Inventory) bool {
+func (p *Prune) mayBeFar(gk schema.GroupKind, recorded *applyset.Inventory) bool {
 	mapping, err := p.Env.Client.RESTMapper().RESTMapping(gk)
 	namespaced := err == nil && mapping.Scope.Name() == meta.RESTScopeNameNamespace
 	return p.OwnerKind.Namespaced && (!namespaced || len(recorded.Namespaces) > 0)
@@ -160,7 +160,7 @@ func (p *pruner) mayBeFar(gk schema.GroupKind, recorded *applyset.Inventory) boo
 
 // confirmedAbsent reports whether the kinds that are not served were not for
 // as long as a cache may lag: discovery does not know at once what there is.
-func (p *pruner) confirmedAbsent(l *look) bool {
+func (p *Prune) confirmedAbsent(l *listing) bool {
 	m := &p.Memory.Prune
 	if m.Absent == nil {
 		m.Absent = map[schema.GroupKind]time.Time{}
@@ -184,7 +184,7 @@ func (p *pruner) confirmedAbsent(l *look) bool {
 
 // deleting reports whether a planned deletion is not confirmed yet, or
 // something else stands in the way.
-func (p *pruner) deleting() bool {
+func (p *Prune) deleting() bool {
 	if slices.ContainsFunc(p.Deletions, func(d *pass.Deletion) bool {
 		return d.Result.Verb == apply.VerbDelete || d.Result.Reason == apply.ReasonTerminating
 	}) {

@@ -1,4 +1,4 @@
-package engine
+package prune
 
 import (
 	"errors"
@@ -18,9 +18,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// look is what one pass found out about the members of its set, kind by kind:
+// listing is what one pass found out about the members of its set, kind by kind:
 // what is not known of one kind keeps nothing of another.
-type look struct {
+type listing struct {
 	members []memberObject
 	// unknown are kinds of which nothing may be pruned, with the reason.
 	unknown map[schema.GroupKind]error
@@ -37,18 +37,18 @@ type look struct {
 	// more reports that the requests of one pass were not enough.
 	more bool
 	// counted reports that all members are planned, as a census has found.
-	counted bool
+	scanned bool
 }
 
-func newLook() *look {
-	return &look{unknown: map[schema.GroupKind]error{}, open: map[schema.GroupKind]struct{}{}}
+func newListing() *listing {
+	return &listing{unknown: map[schema.GroupKind]error{}, open: map[schema.GroupKind]struct{}{}}
 }
 
 // errBudget ends what a pass may send to look for children.
 var errBudget = errors.New("the requests of this pass are spent")
 
 // spend takes one request from the budget of the pass.
-func (p *pruner) spend() error {
+func (p *Prune) spend() error {
 	if p.spent >= p.Env.Options.LiveReads {
 		return errBudget
 	}
@@ -58,21 +58,21 @@ func (p *pruner) spend() error {
 
 // members lists the members of the set: planned kinds from the cache, others
 // live, and what was written and is not in the cache yet from memory.
-func (p *pruner) members() *look {
-	l := newLook()
+func (p *Prune) members() *listing {
+	l := newListing()
 	recorded := inventory.Recorded(p.Pass)
 	planned := p.plannedKinds()
 	near, far := p.namespaces(recorded)
 	var live []*kinds.Kind
 	for _, gk := range p.searchedKinds(recorded, planned) {
-		p.doubt(l, gk)
+		p.markUnknown(l, gk)
 		if k, cached := p.cachedKind(gk, planned, recorded); cached {
-			p.lookCached(l, k, near, far)
-		} else if k := p.lookLive(l, gk, near); k != nil && k.Namespaced {
+			p.listCached(l, k, near, far)
+		} else if k := p.listUncached(l, gk, near); k != nil && k.Namespaced {
 			live = append(live, k)
 		}
 	}
-	p.lookFar(l, live, far)
+	p.listFar(l, live, far)
 	p.addUnseen(l)
 	slices.SortFunc(l.members, func(a, b memberObject) int { return applyset.CompareIDs(a.id, b.id) })
 	return l
@@ -80,7 +80,7 @@ func (p *pruner) members() *look {
 
 // searchedKinds are the kinds that members may be of: those that are planned
 // or recorded, and those that are declared, as an inventory can get lost.
-func (p *pruner) searchedKinds(recorded *applyset.Inventory, planned map[schema.GroupKind]*kinds.Kind) []schema.GroupKind {
+func (p *Prune) searchedKinds(recorded *applyset.Inventory, planned map[schema.GroupKind]*kinds.Kind) []schema.GroupKind {
 	out := slices.Clone(recorded.Kinds)
 	for gk := range planned {
 		out = append(out, gk)
@@ -102,7 +102,7 @@ func (p *pruner) searchedKinds(recorded *applyset.Inventory, planned map[schema.
 
 // namespaces are those in which the plan has children, and those in which only
 // the inventory says that there may be some.
-func (p *pruner) namespaces(recorded *applyset.Inventory) (near, far []string) {
+func (p *Prune) namespaces(recorded *applyset.Inventory) (near, far []string) {
 	if ns := p.Owner.GetNamespace(); ns != "" {
 		near = append(near, ns)
 	}
@@ -115,8 +115,8 @@ func (p *pruner) namespaces(recorded *applyset.Inventory) (near, far []string) {
 	return near, far
 }
 
-// doubt notes a kind of which the pass does not know what is wanted.
-func (p *pruner) doubt(l *look, gk schema.GroupKind) {
+// markUnknown notes a kind of which the pass does not know what is wanted.
+func (p *Prune) markUnknown(l *listing, gk schema.GroupKind) {
 	if cause := p.Unknown[gk]; cause != nil && !p.Finalize {
 		l.unknown[gk], l.open[gk] = cause, struct{}{}
 	}
@@ -126,7 +126,7 @@ func (p *pruner) doubt(l *look, gk schema.GroupKind) {
 // if they are to be listed live: of kinds that the inventory names and the plan
 // does not, because a kind is only taken off when the API server says that
 // there is nothing.
-func (p *pruner) cachedKind(gk schema.GroupKind, planned map[schema.GroupKind]*kinds.Kind, recorded *applyset.Inventory) (*kinds.Kind, bool) {
+func (p *Prune) cachedKind(gk schema.GroupKind, planned map[schema.GroupKind]*kinds.Kind, recorded *applyset.Inventory) (*kinds.Kind, bool) {
 	if k := planned[gk]; k != nil {
 		return k, true
 	}
@@ -145,9 +145,9 @@ func (p *pruner) cachedKind(gk schema.GroupKind, planned map[schema.GroupKind]*k
 	return k, err == nil
 }
 
-// lookCached lists a kind from the cache: in all namespaces if the kinds are
+// listCached lists a kind from the cache: in all namespaces if the kinds are
 // declared, as that costs no request and an inventory can get lost.
-func (p *pruner) lookCached(l *look, k *kinds.Kind, near, far []string) {
+func (p *Prune) listCached(l *listing, k *kinds.Kind, near, far []string) {
 	namespaces := append(slices.Clone(near), far...)
 	if !k.Namespaced || p.Group != nil || p.Env.Declared != nil {
 		namespaces = []string{""}
@@ -166,10 +166,10 @@ func (p *pruner) lookCached(l *look, k *kinds.Kind, near, far []string) {
 	}
 }
 
-// lookLive lists a kind from the API server in the namespaces of the plan. It
+// listUncached lists a kind from the API server in the namespaces of the plan. It
 // returns the kind as the API server has it if it may have more members
 // elsewhere.
-func (p *pruner) lookLive(l *look, gk schema.GroupKind, near []string) *kinds.Kind {
+func (p *Prune) listUncached(l *listing, gk schema.GroupKind, near []string) *kinds.Kind {
 	if !p.Env.Declared.Allows(gk) {
 		l.open[gk] = struct{}{}
 		l.unknown[gk] = fmt.Errorf("%s is in the inventory and is not declared: declare it as owned, "+
@@ -199,7 +199,7 @@ func (p *pruner) lookLive(l *look, gk schema.GroupKind, near []string) *kinds.Ki
 }
 
 // listLive lists a kind in a namespace and reports whether that went well.
-func (p *pruner) listLive(l *look, k *kinds.Kind, namespace string) bool {
+func (p *Prune) listLive(l *listing, k *kinds.Kind, namespace string) bool {
 	gk := k.GVK.GroupKind()
 	if p.foundEmpty(gk, namespace) {
 		return true
@@ -228,12 +228,12 @@ func (p *pruner) listLive(l *look, k *kinds.Kind, namespace string) bool {
 // foundEmpty reports whether an earlier pass over an owner that is being
 // deleted has found nothing there a moment ago. A deletion that needs more
 // requests than one pass may send goes on where the last pass ended.
-func (p *pruner) foundEmpty(gk schema.GroupKind, namespace string) bool {
+func (p *Prune) foundEmpty(gk schema.GroupKind, namespace string) bool {
 	at, known := p.Memory.Prune.Empty[memory.Place{Kind: gk, Namespace: namespace}]
 	return known && p.Finalize && p.Now.Sub(at) < leftover.SettleTime
 }
 
-func (p *pruner) noteEmpty(gk schema.GroupKind, namespace string, empty bool) {
+func (p *Prune) noteEmpty(gk schema.GroupKind, namespace string, empty bool) {
 	if !p.Finalize || !empty {
 		return
 	}
@@ -246,19 +246,19 @@ func (p *pruner) noteEmpty(gk schema.GroupKind, namespace string, empty bool) {
 
 // notServed notes a kind of which there is nothing, as far as the API server
 // knows. What it knows may be out of date, so that the kind stays recorded.
-func (l *look) notServed(gk schema.GroupKind) {
+func (l *listing) notServed(gk schema.GroupKind) {
 	l.open[gk] = struct{}{}
 	l.absent = append(l.absent, gk)
 }
 
-func (p *pruner) listFailed(l *look, gk schema.GroupKind, err error) {
+func (p *Prune) listFailed(l *listing, gk schema.GroupKind, err error) {
 	l.open[gk] = struct{}{}
 	l.failed = append(l.failed, fmt.Errorf("list %s: %w", gk, err))
 }
 
-// lookFar lists kinds from the API server in namespaces that only the inventory
+// listFar lists kinds from the API server in namespaces that only the inventory
 // names, one namespace after the other as far as the budget goes.
-func (p *pruner) lookFar(l *look, kinds []*kinds.Kind, far []string) {
+func (p *Prune) listFar(l *listing, kinds []*kinds.Kind, far []string) {
 	for _, ns := range far {
 		for _, k := range kinds {
 			if !p.listLive(l, k, ns) {
@@ -270,7 +270,7 @@ func (p *pruner) lookFar(l *look, kinds []*kinds.Kind, far []string) {
 }
 
 // addUnseen adds members that were written and that no list shows yet.
-func (p *pruner) addUnseen(l *look) {
+func (p *Prune) addUnseen(l *listing) {
 	found := map[applyset.ObjectID]struct{}{}
 	for i := range l.members {
 		found[l.members[i].id] = struct{}{}
@@ -292,7 +292,7 @@ func (p *pruner) addUnseen(l *look) {
 
 // leaveUnknown takes the members of kinds that are not known out of the
 // surplus, and reports what that keeps.
-func (p *pruner) leaveUnknown(l *look, surplus []memberObject) []memberObject {
+func (p *Prune) leaveUnknown(l *listing, surplus []memberObject) []memberObject {
 	kept := map[schema.GroupKind][]string{}
 	surplus = slices.DeleteFunc(surplus, func(m memberObject) bool {
 		gk := m.id.GroupKind

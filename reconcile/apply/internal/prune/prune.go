@@ -1,4 +1,4 @@
-package engine
+package prune
 
 import (
 	"errors"
@@ -16,10 +16,10 @@ import (
 // listingPeriod is when a listing is repeated later.
 const listingPeriod = 10 * time.Minute
 
-// listed reports that a listing would find nothing: the plan names the same
+// upToDate reports that a listing would find nothing: the plan names the same
 // objects as when one found nothing, or nothing was ever made that this
 // process does not remember.
-func (p *pruner) listed() bool {
+func (p *Prune) upToDate() bool {
 	m := &p.Memory.Prune
 	if p.Finalize || !m.Clean || m.Identity != p.Identity || inventory.KeepsGeneration(p.Pass) || inventory.DropsGeneration(p.Pass) {
 		return false
@@ -30,9 +30,9 @@ func (p *pruner) listed() bool {
 	return p.Now.Sub(m.First) > leftover.SettleTime && p.Now.Sub(m.At) < listingPeriod
 }
 
-// pruner decides and carries out, for one pass, what is removed because it is
+// Prune decides and carries out, for one pass, what is removed because it is
 // no longer planned.
-type pruner struct {
+type Prune struct {
 	*pass.Pass
 	// spent are the requests sent to look for what is no longer planned.
 	spent int
@@ -40,21 +40,21 @@ type pruner struct {
 	due bool
 	// surplus are the members to delete, releases the contributions to give
 	// back.
-	surplus  []*surplusMember
-	releases []*plannedRelease
+	Surplus  []*surplusMember
+	Releases []*plannedRelease
 	// shrunk is the inventory without what is gone, when that is known before
 	// anything is carried out; nil otherwise.
 	shrunk *applyset.Inventory
 	// explain reports that the prune is large and explained, which the owner has
 	// to say while it lasts.
-	explain bool
+	announced bool
 	// held reports that the guard has left some of it alone.
-	held bool
-	look *look
+	held    bool
+	listing *listing
 }
 
-// decidePrune decides what is removed because it is no longer planned.
-func (p *pruner) decidePrune() {
+// Decide decides what is removed because it is no longer planned.
+func (p *Prune) Decide() {
 	m := &p.Memory.Prune
 	if p.Plan.PruneBlocked != nil || p.Incomplete != nil {
 		m.Clean = false
@@ -70,12 +70,12 @@ func (p *pruner) decidePrune() {
 		return
 	}
 	p.notePlan()
-	if p.listed() {
+	if p.upToDate() {
 		p.Env.Leftovers.Expire(p.Now)
 		p.Block(pass.CopyBlocked(m.Held))
 		return
 	}
-	if p.firstEver() {
+	if p.firstPass() {
 		m.Clean, m.Identity, m.At = true, p.Identity, p.Now
 		return
 	}
@@ -89,39 +89,39 @@ func (p *pruner) decidePrune() {
 
 // pruneFailed reports that what is no longer planned is not known, or could not
 // be taken off the inventory.
-func (p *pruner) pruneFailed(err error) {
+func (p *Prune) pruneFailed(err error) {
 	m := &p.Memory.Prune
 	p.Block(&apply.PruneBlockedError{Reason: apply.PruneFailed, Cause: err})
 	p.Requeue(memory.Backoff(m.Failures, p.Env.Options.ContestInterval)) // no event announces a better answer
 	m.Failures++
 }
 
-// firstEver reports whether this is the first pass over an owner that had no
+// firstPass reports whether this is the first pass over an owner that had no
 // inventory, for an engine that does not know in which kinds children could be
 // all the same: what exists is what was just planned.
-func (p *pruner) firstEver() bool {
+func (p *Prune) firstPass() bool {
 	return p.Memory.Metadata.Fresh && p.Env.Declared == nil && p.Memory.Prune.At.IsZero() && p.Memory.Pass == 1 && !p.Finalize
 }
 
 // decideSurplus lists the members of the set and decides which go.
-func (p *pruner) decideSurplus() {
-	l := newLook()
-	if l.counted = p.noneLeftOver(); !l.counted {
+func (p *Prune) decideSurplus() {
+	l := newListing()
+	if l.scanned = p.noneLeftOver(); !l.scanned {
 		l = p.members()
 	}
-	p.look = l
+	p.listing = l
 	p.decideReleases(l)
-	surplus := p.leaveUnknown(l, append(p.notPlanned(l.members), p.parting()...))
-	surplus = p.keepParts(surplus, apply.VerbRelease) // whose object stays is nothing to guard
+	surplus := p.leaveUnknown(l, append(p.notPlanned(l.members), p.releasedMembers()...))
+	surplus = p.keepHeldReleases(surplus, apply.VerbRelease) // whose object stays is nothing to guard
 	if err := inventory.Unreadable(p.Pass, inventory.Recorded(p.Pass)); err != nil {
 		p.Block(&apply.PruneBlockedError{Reason: apply.PruneUnknown, Cause: err})
 	}
 	known := len(l.members) + p.plannedBesides(l.members) + p.sharedChildren()
-	p.explain = p.drastic(surplus, known) && !p.Finalize
-	surplus = p.keepParts(p.guard(surplus, known), apply.VerbPrune)
-	p.explain = p.explain && !p.held
+	p.announced = p.exceedsLimits(surplus, known) && !p.Finalize
+	surplus = p.keepHeldReleases(p.guard(surplus, known), apply.VerbPrune)
+	p.announced = p.announced && !p.held
 	for _, m := range surplus {
-		p.surplus = append(p.surplus, p.decideMember(m))
+		p.Surplus = append(p.Surplus, p.decideMember(m))
 	}
 	if len(l.failed) > 0 {
 		p.pruneFailed(errors.Join(l.failed...))
@@ -129,14 +129,14 @@ func (p *pruner) decideSurplus() {
 	if l.more {
 		p.Requeue(pass.ConfirmAfter)
 	}
-	held := p.held || len(p.surplus) > 0 || slices.ContainsFunc(p.releases, (*plannedRelease).pending)
+	held := p.held || len(p.Surplus) > 0 || slices.ContainsFunc(p.Releases, (*plannedRelease).Pending)
 	if !held {
 		p.decideShrink(l)
 	}
 }
 
 // plannedBesides counts the planned members that do not exist yet.
-func (p *pruner) plannedBesides(members []memberObject) int {
+func (p *Prune) plannedBesides(members []memberObject) int {
 	existing := 0
 	for i := range members {
 		if members[i].planned {
@@ -152,9 +152,9 @@ func (p *pruner) plannedBesides(members []memberObject) int {
 	return max(0, planned-existing)
 }
 
-// prune carries out what was decided, and shrinks the inventory by what is
+// CarryOut carries out what was decided, and shrinks the inventory by what is
 // gone.
-func (p *pruner) prune() {
+func (p *Prune) CarryOut() {
 	if !p.due {
 		return
 	}
@@ -162,16 +162,16 @@ func (p *pruner) prune() {
 		p.pruneFailed(err)
 		return
 	}
-	if len(p.look.failed) == 0 {
+	if len(p.listing.failed) == 0 {
 		p.Memory.Prune.Failures = 0
 	}
 }
 
-func (p *pruner) pruneDecided() error {
-	l := p.look
+func (p *Prune) pruneDecided() error {
+	l := p.listing
 	remaining := p.pruneAll()
-	if p.explain && p.Result.PruneBlocked != nil {
-		if err := p.noteExplained(); err != nil {
+	if p.announced && p.Result.PruneBlocked != nil {
+		if err := p.recordChangeToken(); err != nil {
 			return err
 		}
 	}
@@ -205,6 +205,6 @@ func (p *pruner) pruneDecided() error {
 }
 
 // failedRelease reports whether a contribution could not be given back.
-func (p *pruner) failedRelease() bool {
-	return slices.ContainsFunc(p.releases, func(r *plannedRelease) bool { return r.result.Err != nil })
+func (p *Prune) failedRelease() bool {
+	return slices.ContainsFunc(p.Releases, func(r *plannedRelease) bool { return r.Result.Err != nil })
 }

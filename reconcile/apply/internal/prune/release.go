@@ -1,4 +1,4 @@
-package engine
+package prune
 
 import (
 	"errors"
@@ -25,7 +25,7 @@ import (
 // plannedRelease is a contribution that is recorded and no longer planned.
 type plannedRelease struct {
 	id     applyset.ObjectID
-	result apply.ObjectResult
+	Result apply.ObjectResult
 	// found is the object as it was looked at, nil if it does not exist.
 	found *metav1.PartialObjectMetadata
 	// kept reports that it stays recorded, as nobody has looked for it, or as
@@ -35,16 +35,16 @@ type plannedRelease struct {
 	later bool
 }
 
-// pending reports whether the contribution is not given back yet.
-func (r *plannedRelease) pending() bool {
-	return r.result.Err != nil || r.result.Verb != apply.VerbNone
+// Pending reports whether the contribution is not given back yet.
+func (r *plannedRelease) Pending() bool {
+	return r.Result.Err != nil || r.Result.Verb != apply.VerbNone
 }
 
 // stays keeps the part for now.
-func (r *plannedRelease) stays() { r.kept, r.result.Verb = true, apply.VerbNone }
+func (r *plannedRelease) stays() { r.kept, r.Result.Verb = true, apply.VerbNone }
 
 // decideReleases decides which contributions are given back.
-func (p *pruner) decideReleases(l *look) {
+func (p *Prune) decideReleases(l *listing) {
 	for _, id := range p.parts(l) {
 		m := p.Memory.Children[id]
 		planned := m != nil && m.Pass == p.Memory.Pass
@@ -52,27 +52,27 @@ func (p *pruner) decideReleases(l *look) {
 			continue
 		}
 		r := &plannedRelease{id: id, kept: planned && p.hasPart(id)}
-		r.result.GVK, r.result.Key = schema.GroupVersionKind{Group: id.GroupKind.Group, Kind: id.GroupKind.Kind}, id.Key
-		r.result.Verb, r.result.Outcome = apply.VerbNone, apply.Unchanged
+		r.Result.GVK, r.Result.Key = schema.GroupVersionKind{Group: id.GroupKind.Group, Kind: id.GroupKind.Kind}, id.Key
+		r.Result.Verb, r.Result.Outcome = apply.VerbNone, apply.Unchanged
 		if planned {
-			p.releases = append(p.releases, r)
+			p.Releases = append(p.Releases, r)
 			continue
 		}
-		p.doubt(l, id.GroupKind)
+		p.markUnknown(l, id.GroupKind)
 		if !p.Env.Declared.Allows(id.GroupKind) {
 			r.kept = true
 			l.unknown[id.GroupKind] = fmt.Errorf("a contribution to %s is recorded, and %s is not declared", id, id.GroupKind)
 		} else if err := p.decideRelease(r); errors.Is(err, errBudget) {
 			r.kept, l.more = true, true
 		} else if err != nil {
-			r.result.Reason, r.result.Outcome, r.result.Err = apply.ReasonReadFailed, apply.Failed, fmt.Errorf("give back the contribution: %w", err)
+			r.Result.Reason, r.Result.Outcome, r.Result.Err = apply.ReasonReadFailed, apply.Failed, fmt.Errorf("give back the contribution: %w", err)
 		}
-		p.releases = append(p.releases, r)
+		p.Releases = append(p.Releases, r)
 	}
 }
 
 // parts are the objects of which the owner has a part.
-func (p *pruner) parts(l *look) []applyset.ObjectID {
+func (p *Prune) parts(l *listing) []applyset.ObjectID {
 	if p.Group == nil {
 		return inventory.Recorded(p.Pass).Contributions
 	}
@@ -81,7 +81,7 @@ func (p *pruner) parts(l *look) []applyset.ObjectID {
 
 // hasPart reports whether a child that is planned in another mode may still
 // have fields under the manager of this owner alone.
-func (p *pruner) hasPart(id applyset.ObjectID) bool {
+func (p *Prune) hasPart(id applyset.ObjectID) bool {
 	for _, c := range p.Children {
 		if c.ID == id {
 			return c.Live == nil || managedfields.Entry(c.Live.GetManagedFields(), p.Contributor()) != nil
@@ -94,15 +94,15 @@ func (p *pruner) hasPart(id applyset.ObjectID) bool {
 // its object is planned in another mode and has not become that yet, or nobody
 // else has a part of it any more. What a group keeps is not to be forgotten,
 // either.
-func (p *pruner) keepsPart() bool {
-	return slices.ContainsFunc(p.releases, func(r *plannedRelease) bool {
+func (p *Prune) keepsPart() bool {
+	return slices.ContainsFunc(p.Releases, func(r *plannedRelease) bool {
 		m := p.Memory.Children[r.id]
 		return r.kept && (p.Group != nil || r.later || (m != nil && m.Pass == p.Memory.Pass))
 	})
 }
 
-func (p *pruner) decideRelease(r *plannedRelease) error {
-	r.result.Reason = apply.ReasonMissing
+func (p *Prune) decideRelease(r *plannedRelease) error {
+	r.Result.Reason = apply.ReasonMissing
 	mapping, err := p.Env.Client.RESTMapper().RESTMapping(r.id.GroupKind)
 	if meta.IsNoMatchError(err) {
 		return nil // the kind is gone, and its objects with it
@@ -110,7 +110,7 @@ func (p *pruner) decideRelease(r *plannedRelease) error {
 	if err != nil {
 		return err
 	}
-	r.result.GVK = mapping.GroupVersionKind
+	r.Result.GVK = mapping.GroupVersionKind
 	if err := p.spend(); err != nil {
 		return err
 	}
@@ -118,21 +118,21 @@ func (p *pruner) decideRelease(r *plannedRelease) error {
 	if err != nil || found == nil {
 		return err
 	}
-	r.result.UID, r.found = found.UID, found
+	r.Result.UID, r.found = found.UID, found
 	if r.has(p.Contributor()) {
-		r.result.Verb, r.result.Reason = apply.VerbRelease, apply.ReasonNotPlanned
+		r.Result.Verb, r.Result.Reason = apply.VerbRelease, apply.ReasonNotPlanned
 	}
-	if r.result.Verb == apply.VerbRelease && ownership.GoesWithPart(p.Pass, found) {
-		r.result.Verb, r.result.HoldsData = apply.VerbPrune, p.Env.HoldsData(r.id.GroupKind)
+	if r.Result.Verb == apply.VerbRelease && ownership.GoesWithPart(p.Pass, found) {
+		r.Result.Verb, r.Result.HoldsData = apply.VerbPrune, p.Env.HoldsData(r.id.GroupKind)
 	}
 	return nil
 }
 
 // keptReleases are the contributions that stay recorded although nothing is to
 // be done about them.
-func (p *pruner) keptReleases() []applyset.ObjectID {
+func (p *Prune) keptReleases() []applyset.ObjectID {
 	var kept []applyset.ObjectID
-	for _, r := range p.releases {
+	for _, r := range p.Releases {
 		if r.kept {
 			kept = append(kept, r.id)
 		}
@@ -141,17 +141,17 @@ func (p *pruner) keptReleases() []applyset.ObjectID {
 }
 
 // releaseAll gives the contributions back. It returns those that could not be.
-func (p *pruner) releaseAll() []applyset.ObjectID {
+func (p *Prune) releaseAll() []applyset.ObjectID {
 	var kept []applyset.ObjectID
-	for _, r := range p.releases {
-		if r.result.Verb != apply.VerbNone {
+	for _, r := range p.Releases {
+		if r.Result.Verb != apply.VerbNone {
 			p.release(r)
 		}
-		if r.result.Err != nil || r.kept {
+		if r.Result.Err != nil || r.kept {
 			kept = append(kept, r.id)
 		}
-		if r.result.Err != nil || r.result.Verb != apply.VerbNone {
-			p.Result.Objects = append(p.Result.Objects, r.result)
+		if r.Result.Err != nil || r.Result.Verb != apply.VerbNone {
+			p.Result.Objects = append(p.Result.Objects, r.Result)
 		}
 	}
 	return kept
@@ -161,18 +161,18 @@ func (p *pruner) releaseAll() []applyset.ObjectID {
 // shared and is nobody's then. It acts on the version that was looked at: an
 // owner that comes or goes meanwhile makes it look again. An object that would
 // only now go with the part is left to the next pass, which guards it.
-func (p *pruner) release(r *plannedRelease) {
+func (p *Prune) release(r *plannedRelease) {
 	outcome, err := p.giveBack(r)
 	for tries := 1; apierrors.IsConflict(err) && tries < write.MaxTries; tries++ {
 		var found *metav1.PartialObjectMetadata
-		if found, err = p.LiveMetadata(r.result.GVK, r.id.Key); err != nil {
+		if found, err = p.LiveMetadata(r.Result.GVK, r.id.Key); err != nil {
 			break
 		}
 		if r.found = found; !r.has(p.Contributor()) {
 			outcome = apply.Unchanged // gone or replaced, and our fields with it
 			break
 		}
-		if r.result.Verb == apply.VerbRelease && ownership.GoesWithPart(p.Pass, found) {
+		if r.Result.Verb == apply.VerbRelease && ownership.GoesWithPart(p.Pass, found) {
 			r.kept, r.later = true, true
 			p.Requeue(pass.ConfirmAfter)
 			return
@@ -180,30 +180,30 @@ func (p *pruner) release(r *plannedRelease) {
 		outcome, err = p.giveBack(r)
 	}
 	if err != nil {
-		r.result.Outcome, r.result.Err = apply.Failed, fmt.Errorf("give back the contribution: %w", err)
+		r.Result.Outcome, r.Result.Err = apply.Failed, fmt.Errorf("give back the contribution: %w", err)
 		return
 	}
-	r.result.Outcome = outcome
+	r.Result.Outcome = outcome
 	delete(p.Memory.Children, r.id)
 }
 
 // has reports whether the object that was looked at is the one that is meant
 // and has fields of the manager.
 func (r *plannedRelease) has(manager string) bool {
-	return r.found != nil && r.found.UID == r.result.UID && managedfields.Entry(r.found.ManagedFields, manager) != nil
+	return r.found != nil && r.found.UID == r.Result.UID && managedfields.Entry(r.found.ManagedFields, manager) != nil
 }
 
-func (p *pruner) giveBack(r *plannedRelease) (apply.Outcome, error) {
+func (p *Prune) giveBack(r *plannedRelease) (apply.Outcome, error) {
 	if ownership.GoesWithPart(p.Pass, r.found) {
-		return apply.Pruned, p.Env.DeleteExactly(p.Ctx, r.result.GVK, r.id.Key, r.found.UID, r.found.ResourceVersion, "")
+		return apply.Pruned, p.Env.DeleteExactly(p.Ctx, r.Result.GVK, r.id.Key, r.found.UID, r.found.ResourceVersion, "")
 	}
 	// An apply of nothing removes what this owner owns alone.
-	data, err := content.PinnedBody(nil, r.result.GVK, r.id.Key, r.found.UID, r.found.ResourceVersion)
+	data, err := content.PinnedBody(nil, r.Result.GVK, r.id.Key, r.found.UID, r.found.ResourceVersion)
 	if err != nil {
 		return apply.Failed, err
 	}
 	o := &metav1.PartialObjectMetadata{}
-	o.SetGroupVersionKind(r.result.GVK)
+	o.SetGroupVersionKind(r.Result.GVK)
 	o.Name, o.Namespace = r.id.Key.Name, r.id.Key.Namespace
 	err = p.Env.Client.Patch(p.Ctx, o, client.RawPatch(types.ApplyPatchType, data),
 		client.FieldOwner(p.Contributor()), client.ForceOwnership)

@@ -1,4 +1,4 @@
-package engine
+package prune
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 )
 
 // notPlanned returns the members that are no longer planned and ours to delete.
-func (p *pruner) notPlanned(members []memberObject) []memberObject {
+func (p *Prune) notPlanned(members []memberObject) []memberObject {
 	if p.Orphans() {
 		return nil
 	}
@@ -33,13 +33,13 @@ func (p *pruner) notPlanned(members []memberObject) []memberObject {
 // surplusMember is a member that is no longer planned.
 type surplusMember struct {
 	memberObject
-	result apply.ObjectResult
+	Result apply.ObjectResult
 }
 
 // decideMember decides whether a member is deleted now: not while that is
 // under way, or was refused a moment ago.
-func (p *pruner) decideMember(m memberObject) *surplusMember {
-	s := &surplusMember{memberObject: m, result: apply.ObjectResult{Outcome: apply.Unchanged, Decision: apply.Decision{
+func (p *Prune) decideMember(m memberObject) *surplusMember {
+	s := &surplusMember{memberObject: m, Result: apply.ObjectResult{Outcome: apply.Unchanged, Decision: apply.Decision{
 		GVK: m.gvk, Key: m.id.Key, UID: m.uid, Verb: apply.VerbNone, Reason: apply.ReasonTerminating,
 	}, HoldsData: p.Env.HoldsData(m.id.GroupKind)}}
 	if m.deleting || p.DeletedAlready(m.id, m.uid) {
@@ -48,20 +48,20 @@ func (p *pruner) decideMember(m memberObject) *surplusMember {
 	known := p.Memory.Child(m.id)
 	known.GVK = m.gvk
 	if t := known.Failure; t.Stands(0, m.uid, 0, p.Now) {
-		s.result.Reason, s.result.Outcome, s.result.Err = apply.ReasonBackoff, apply.Failed, fmt.Errorf("prune: %w", t.Err)
-		s.result.RequeueAfter = t.Until.Sub(p.Now)
+		s.Result.Reason, s.Result.Outcome, s.Result.Err = apply.ReasonBackoff, apply.Failed, fmt.Errorf("prune: %w", t.Err)
+		s.Result.RequeueAfter = t.Until.Sub(p.Now)
 		return s
 	}
-	s.result.Verb, s.result.Reason = apply.VerbPrune, apply.ReasonNotPlanned
+	s.Result.Verb, s.Result.Reason = apply.VerbPrune, apply.ReasonNotPlanned
 	return s
 }
 
 // pruneAll deletes the surplus and reports whether some of it is still there.
-func (p *pruner) pruneAll() (remaining bool) {
+func (p *Prune) pruneAll() (remaining bool) {
 	failed := &apply.PruneBlockedError{Reason: apply.PruneFailed}
-	for _, m := range p.surplus {
+	for _, m := range p.Surplus {
 		remaining = true
-		if m.result.Reason == apply.ReasonTerminating {
+		if m.Result.Reason == apply.ReasonTerminating {
 			p.Requeue(pass.ConfirmAfter)
 			continue
 		}
@@ -70,15 +70,15 @@ func (p *pruner) pruneAll() (remaining bool) {
 				Cause: fmt.Errorf("%s: %w", c.ID, c.Result.Err)})
 			continue
 		}
-		if m.result.Verb == apply.VerbPrune && !p.pruneOne(m) {
+		if m.Result.Verb == apply.VerbPrune && !p.pruneOne(m) {
 			continue
 		}
-		p.Requeue(m.result.RequeueAfter)
-		if m.result.Err != nil {
+		p.Requeue(m.Result.RequeueAfter)
+		if m.Result.Err != nil {
 			failed.Objects = append(failed.Objects, m.id.String())
-			failed.Cause = errors.Unwrap(m.result.Err)
+			failed.Cause = errors.Unwrap(m.Result.Err)
 		}
-		p.Result.Objects = append(p.Result.Objects, m.result)
+		p.Result.Objects = append(p.Result.Objects, m.Result)
 	}
 	if len(failed.Objects) > 0 {
 		slices.Sort(failed.Objects)
@@ -90,7 +90,7 @@ func (p *pruner) pruneAll() (remaining bool) {
 // pruneOne deletes a member. It reports whether there is something to say of
 // it: not of one that was replaced under its name, which is for the next
 // listing.
-func (p *pruner) pruneOne(m *surplusMember) bool {
+func (p *Prune) pruneOne(m *surplusMember) bool {
 	known := p.Memory.Child(m.id)
 	err := p.Env.DeleteExactly(p.Ctx, m.gvk, m.id.Key, m.uid, "", "")
 	switch {
@@ -101,7 +101,7 @@ func (p *pruner) pruneOne(m *surplusMember) bool {
 	case err == nil:
 		known.Failure = nil
 		p.NoteDeleted(m.id, m.uid)
-		m.result.Outcome, m.result.RequeueAfter = apply.Pruned, pass.ConfirmAfter
+		m.Result.Outcome, m.Result.RequeueAfter = apply.Pruned, pass.ConfirmAfter
 		return true
 	}
 	count := 0
@@ -110,7 +110,7 @@ func (p *pruner) pruneOne(m *surplusMember) bool {
 	}
 	wait := memory.Backoff(count, p.Env.Options.ContestInterval)
 	known.Failure = &memory.Failure{Err: err, UID: m.uid, Count: count + 1, Until: p.Now.Add(wait)}
-	m.result.Outcome, m.result.Err, m.result.RequeueAfter = apply.Failed, fmt.Errorf("prune: %w", err), wait
+	m.Result.Outcome, m.Result.Err, m.Result.RequeueAfter = apply.Failed, fmt.Errorf("prune: %w", err), wait
 	return true
 }
 
@@ -118,7 +118,7 @@ func (p *pruner) pruneOne(m *surplusMember) bool {
 // and could not be created, nil if there is none: one of the same kind and
 // namespace that does not exist, and that no plan of this process has named
 // beside the member. A right to something is never kept for another one.
-func (p *pruner) replacedBy(m memberObject) *pass.Child {
+func (p *Prune) replacedBy(m memberObject) *pass.Child {
 	if p.Finalize || m.id.GroupKind.Group == "rbac.authorization.k8s.io" {
 		return nil
 	}
@@ -134,7 +134,7 @@ func (p *pruner) replacedBy(m memberObject) *pass.Child {
 }
 
 // dropForgotten releases the memory of objects that are gone.
-func (p *pruner) dropForgotten() {
+func (p *Prune) dropForgotten() {
 	for id, m := range p.Memory.Children {
 		if m.Pass != p.Memory.Pass {
 			delete(p.Memory.Children, id)

@@ -1,4 +1,4 @@
-package engine
+package prune
 
 import (
 	"crypto/sha256"
@@ -13,7 +13,7 @@ import (
 )
 
 // notePlan opens the guard for the first plan that follows a change.
-func (p *pruner) notePlan() {
+func (p *Prune) notePlan() {
 	m := &p.Memory.Guard
 	generation, inputs := p.Owner.GetGeneration(), p.Plan.Inputs
 	if m.Known && m.Generation == generation && m.Inputs == inputs {
@@ -23,9 +23,9 @@ func (p *pruner) notePlan() {
 	*m = memory.Guard{Known: true, Generation: generation, Inputs: inputs, First: p.Identity, Open: open}
 }
 
-// explained reports whether something that plans depend on has changed, and
+// followsChange reports whether something that plans depend on has changed, and
 // this is the plan that followed.
-func (p *pruner) explained() bool {
+func (p *Prune) followsChange() bool {
 	m := &p.Memory.Guard
 	return m.Open && m.First == p.Identity
 }
@@ -34,12 +34,12 @@ func (p *pruner) explained() bool {
 // owner's spec has changed since its last plan was carried out: its status or
 // its inventory says so, or a prune of this very plan was under way. Of a group
 // nothing says so, and nothing of an owner that has lost its inventory.
-func (p *pruner) changedBefore() bool {
+func (p *Prune) changedBefore() bool {
 	recorded := inventory.Recorded(p.Pass)
 	switch {
 	case p.Group != nil || p.Memory.Metadata.Fresh:
 		return false
-	case p.AllowPrune != "" && p.AllowPrune == p.explanation():
+	case p.AllowPrune != "" && p.AllowPrune == p.changeToken():
 		return true
 	case p.Memory.Metadata.Lost:
 		return false
@@ -54,13 +54,13 @@ func (p *pruner) changedBefore() bool {
 
 // guard holds back what nothing explains: members that hold data or work, and
 // everything if it is more than the options allow. It returns what may go.
-func (p *pruner) guard(surplus []memberObject, members int) []memberObject {
-	if p.Finalize || p.Plan.Policy == apply.Withdraw || p.explained() {
+func (p *Prune) guard(surplus []memberObject, members int) []memberObject {
+	if p.Finalize || p.Plan.Policy == apply.Withdraw || p.followsChange() {
 		return surplus
 	}
 	held := func(memberObject) bool { return true }
 	reason := apply.PruneTooMany
-	if !p.drastic(surplus, members) {
+	if !p.exceedsLimits(surplus, members) {
 		held = func(m memberObject) bool { return p.Env.HoldsData(m.id.GroupKind) }
 		reason = apply.PruneHoldsData
 	}
@@ -85,8 +85,8 @@ func (p *pruner) guard(surplus []memberObject, members int) []memberObject {
 	return slices.DeleteFunc(surplus, func(m memberObject) bool { return held(m) && !m.deleting })
 }
 
-// drastic reports whether a prune is above the limits of the options.
-func (p *pruner) drastic(surplus []memberObject, members int) bool {
+// exceedsLimits reports whether a prune is above the limits of the options.
+func (p *Prune) exceedsLimits(surplus []memberObject, members int) bool {
 	doomed := 0
 	for _, m := range surplus {
 		if !m.deleting {
@@ -106,9 +106,9 @@ func pruneToken(names ...string) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// explanation stands for the spec and the inputs of this pass, and for the
+// changeToken stands for the spec and the inputs of this pass, and for the
 // objects that are planned.
-func (p *pruner) explanation() string {
+func (p *Prune) changeToken() string {
 	names := []string{strconv.FormatInt(p.Owner.GetGeneration(), 10), p.Plan.Inputs}
 	for _, c := range p.Children {
 		if c.Kind != nil {
@@ -119,13 +119,13 @@ func (p *pruner) explanation() string {
 	return pruneToken(names...)
 }
 
-// noteExplained records on the owner that a large prune is explained, when it
+// recordChangeToken records on the owner that a large prune is explained, when it
 // could not be finished: the status that is written next would hide that the
 // spec has changed.
-func (p *pruner) noteExplained() error {
-	if p.Group != nil || p.AllowPrune == p.explanation() {
+func (p *Prune) recordChangeToken() error {
+	if p.Group != nil || p.AllowPrune == p.changeToken() {
 		return nil
 	}
-	p.AllowPrune = p.explanation()
+	p.AllowPrune = p.changeToken()
 	return inventory.Record(p.Pass, inventory.Recorded(p.Pass))
 }

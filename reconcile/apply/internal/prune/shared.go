@@ -1,4 +1,4 @@
-package engine
+package prune
 
 import (
 	"slices"
@@ -11,14 +11,22 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
+// groupChildKind returns how the children of the kind are read from the cache.
+func groupChildKind(p *pass.Pass, gk schema.GroupKind) (*kinds.Kind, error) {
+	kinds := p.Group.ChildKinds()
+	at := slices.IndexFunc(kinds, func(gvk schema.GroupVersionKind) bool { return gvk.GroupKind() == gk })
+	return p.Env.Kinds.OfGVK(kinds[at])
+}
+
 // groupParts are the objects of which a group has a part, as far as this
 // process has written them or the cache shows them.
-func (p *pruner) groupParts(l *look) []applyset.ObjectID {
+func (p *Prune) groupParts(l *listing) []applyset.ObjectID {
 	var out []applyset.ObjectID
 	for id, m := range p.Memory.Children {
 		if pass.Partial(m.Mode) && m.UID != "" {
@@ -37,7 +45,7 @@ func (p *pruner) groupParts(l *look) []applyset.ObjectID {
 }
 
 // groupKinds are the kinds of which a group may have parts.
-func (p *pruner) groupKinds() []schema.GroupVersionKind {
+func (p *Prune) groupKinds() []schema.GroupVersionKind {
 	out := slices.Clone(p.Group.ChildKinds())
 	for _, k := range p.Env.Declared.Of(apply.KindWritten) {
 		out = append(out, k.GVK)
@@ -49,7 +57,7 @@ func (p *pruner) groupKinds() []schema.GroupVersionKind {
 // partsOf lists the objects of a kind in the cache in which the group has
 // fields of its own. Where the cache strips managedFields, the annotation says
 // in which it may have some.
-func (p *pruner) partsOf(gvk schema.GroupVersionKind) ([]applyset.ObjectID, error) {
+func (p *Prune) partsOf(gvk schema.GroupVersionKind) ([]applyset.ObjectID, error) {
 	k, err := p.Env.Kinds.OfGVK(gvk)
 	if err != nil {
 		return nil, err
@@ -77,4 +85,48 @@ func (p *pruner) partsOf(gvk schema.GroupVersionKind) ([]applyset.ObjectID, erro
 		return nil
 	})
 	return out, err
+}
+
+// releasedMembers are the objects of which parts are to be given back, and those that
+// go with it, so that they are kept and guarded like children.
+func (p *Prune) releasedMembers() []memberObject {
+	var out []memberObject
+	for _, r := range p.Releases {
+		if r.Result.Verb != apply.VerbNone {
+			out = append(out, memberObject{id: r.id, gvk: r.Result.GVK, uid: r.Result.UID})
+		}
+	}
+	return out
+}
+
+// keepHeldReleases keeps the parts, of those that are released or pruned, that are not
+// in the surplus any more, and takes the others out of it, which are no children.
+func (p *Prune) keepHeldReleases(surplus []memberObject, verb apply.Verb) []memberObject {
+	for _, r := range p.Releases {
+		if r.Result.Verb != verb {
+			continue
+		}
+		rest := slices.DeleteFunc(surplus, func(m memberObject) bool { return m.id == r.id })
+		if len(rest) == len(surplus) {
+			r.stays()
+		}
+		surplus = rest
+	}
+	return surplus
+}
+
+// sharedChildren counts the shared objects that are planned or go.
+func (p *Prune) sharedChildren() int {
+	n := 0
+	for _, c := range p.Children {
+		if c.Memory != nil && c.Planned.Mode == apply.Shared {
+			n++
+		}
+	}
+	for _, r := range p.Releases {
+		if r.Result.Verb == apply.VerbPrune {
+			n++
+		}
+	}
+	return n
 }
