@@ -5,7 +5,8 @@
 //	reconcile/reconciletest  test kit for consumers
 //	reconcile/controller     builder: wires a reconciler into a manager
 //	reconcile                the pipeline, its phases and its outcome
-//	reconcile/apply          server-side apply engine
+//	reconcile/apply/engine   server-side apply engine
+//	reconcile/apply          plans, decisions and results
 //	routing, templates       Gateway API routes; candidate selection
 //	health                   inspectors, and what components add up to: conditions, one state
 //	health/verdict           components, states and error categories: the words of health

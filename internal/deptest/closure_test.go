@@ -12,21 +12,22 @@ import (
 // controller-runtime's client.
 func budgets() map[string]int {
 	return map[string]int{
-		"naming":           4,
-		"templates":        4,
-		"conditions":       64,
-		"health":           66,
-		"health/inspect":   75,
-		"layers":           0,
-		"layers/container": 64,
-		"manifests":        66,
-		"defaulting":       0,
-		"routing":          70,
-		"routing/claims":   70,
-		"reconcile/apply":  540,
-		"reconcile":        540,
-		"reconcile/status": 540,
-		"reconcile/record": 540,
+		"naming":                 4,
+		"templates":              4,
+		"conditions":             64,
+		"health":                 66,
+		"health/inspect":         75,
+		"layers":                 0,
+		"layers/container":       64,
+		"manifests":              66,
+		"defaulting":             0,
+		"routing":                70,
+		"routing/claims":         70,
+		"reconcile/apply":        540,
+		"reconcile":              540,
+		"reconcile/status":       540,
+		"reconcile/record":       540,
+		"reconcile/apply/engine": 540,
 	}
 }
 

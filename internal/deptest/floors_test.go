@@ -1,6 +1,7 @@
 package deptest_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,7 +19,7 @@ func floors() map[string][]string {
 	rooms := "reconcile/apply/internal/"
 	const problem = "routing/internal/problem"
 
-	return map[string][]string{
+	out := map[string][]string{
 		".":                                  nil,
 		"naming":                             nil,
 		"layers":                             nil,
@@ -39,16 +40,18 @@ func floors() map[string][]string {
 		rooms + "compare":                    {rooms + "content", rooms + "managedfields"},
 		fresh:                                nil,
 		"reconcile/internal/ownedconditions": nil,
-		"reconcile/apply":                    {fresh, rooms + "applyset", rooms + "content", rooms + "managedfields", rooms + "compare"},
 		"reconcile/status":                   {"internal/mergepatch"},
 		"reconcile":                          engine,
 		"reconcile/children":                 append(slices.Clone(whole), "manifests"),
 		"reconcile/secrets":                  whole,
 		"reconcile/admission":                {"defaulting"},
 		"reconcile/record":                   whole,
-		"reconcile/controller":               append(slices.Clone(whole), "reconcile/record"),
+		"reconcile/controller":               append(slices.Clone(whole), "reconcile/record", "reconcile/apply/engine", "reconcile/internal/groupkey"),
 		"reconcile/reconciletest":            append(slices.Clone(whole), "reconcile/record", "reconcile/controller"),
 	}
+	maps.Copy(out, engineFloors())
+
+	return out
 }
 
 func TestFloors(t *testing.T) {

@@ -1,17 +1,15 @@
-// Package apply makes the children of an owner as a plan wants them, with
-// server-side apply, and sends nothing when they already are.
+// Package apply is the words of a plan: which objects shall exist for an owner,
+// field by field, what was decided about each of them, and what came of it. It
+// sends nothing; package reconcile/apply/engine carries plans out.
 //
-// A [Plan] is the complete desired state of one owner. [Engine.Apply] orders it
-// by kind, proves from cached objects which children are right already, sends
-// one PATCH for each of the others, and removes what was applied before and is
-// no longer planned:
+// A [Plan] is the complete desired state of one owner. The engine orders it by
+// kind, proves from cached objects which children are right already, sends one
+// PATCH for each of the others, and removes what was applied before and is no
+// longer planned:
 //
-//	engine, err := apply.New(mgr.GetClient(), mgr.GetAPIReader(), apply.Options{FieldManager: "shop"})
-//	...
-//	var set apply.Plan
-//	set.Apply(deployment, apply.Seed("spec.replicas"))
-//	set.ApplyOnce(secret)
-//	result := engine.Apply(ctx, owner, set)
+//	var plan apply.Plan
+//	plan.Apply(deployment, apply.Seed("spec.replicas"))
+//	plan.ApplyOnce(secret)
 //
 // # Rules
 //

@@ -1,0 +1,28 @@
+package deptest_test
+
+import "slices"
+
+// engineFloors are those of the engine and its parts. The parts stand on each
+// other in this order, each on all below it, above the words of plans.
+func engineFloors() map[string][]string {
+	const (
+		rooms = "reconcile/apply/internal/"
+		group = "reconcile/internal/groupkey"
+	)
+	out := map[string][]string{
+		"reconcile/apply":   {rooms + "applyset", rooms + "managedfields"},
+		rooms + "planerror": nil,
+		rooms + "order":     nil,
+		group:               {"reconcile/apply"},
+	}
+	below := []string{"reconcile/apply", "reconcile/internal/freshness", group}
+	for _, name := range []string{"applyset", "content", "managedfields", "compare", "planerror", "order"} {
+		below = append(below, rooms+name)
+	}
+	for _, name := range []string{"kinds", "intent", "leftover", "memory", "pass", "ownership", "inventory", "deletion", "decide", "write", "prune"} {
+		out[rooms+name] = slices.Clone(below)
+		below = append(below, rooms+name)
+	}
+	out["reconcile/apply/engine"] = below
+	return out
+}
