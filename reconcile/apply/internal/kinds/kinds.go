@@ -24,12 +24,12 @@ type Kind struct {
 	GVK        schema.GroupVersionKind
 	Namespaced bool
 	Rank       int
-	// goType is the struct behind the typed representation; nil means
+	// GoType is the struct behind the typed representation; nil means
 	// unstructured.
 	GoType reflect.Type
-	// schema is what is known about values of the kind.
+	// Schema is what is known about values of the kind.
 	Schema compare.Schema
-	// metadata reports that nothing but the metadata is read and written.
+	// Metadata reports that nothing but the metadata is read and written.
 	Metadata bool
 	// scratch recycles typed objects that cached reads fill in.
 	scratch sync.Pool

@@ -18,7 +18,7 @@ import (
 // show exactly what is planned, the owner lists for itself. So an old census
 // costs a listing and deletes nothing.
 type Scan struct {
-	// open reports that there is a census, so that announcements count.
+	// Open reports that there is a census, so that announcements count.
 	Open atomic.Bool
 
 	mu    sync.Mutex
@@ -93,7 +93,7 @@ func (c *Scan) Expire(now time.Time) {
 	}
 }
 
-// settleTime is how long after a restart every pass lists, as a cache may start
+// SettleTime is how long after a restart every pass lists, as a cache may start
 // from an old state. Listings of planned kinds come from the cache and cost no
 // request, and owners share one where they can.
 const SettleTime = time.Minute

@@ -11,14 +11,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
-// Accept remembers that the intent is true in this version.
-func (m *Child) Accept(intent uint64, version string) {
-	m.Proven, m.Intent, m.Version = true, intent, version
-}
-
 // Child is what is remembered about one child: a few hundred bytes.
 type Child struct {
-	// gvk and mode are those of the last plan.
+	// GVK and mode are those of the last plan.
 	GVK  schema.GroupVersionKind
 	Mode apply.Mode
 	// intent is the hash of the intent that was proven or applied, version
@@ -28,37 +23,42 @@ type Child struct {
 	Intent     uint64
 	Version    string
 	Projection uint64
-	// shape is the projection by the intent's own shape, for caches without
+	// Shape is the projection by the intent's own shape, for caches without
 	// managedFields.
 	Shape uint64
-	// owned are our fields in that version.
+	// Owned are our fields in that version.
 	Owned OwnedFields
-	// again counts the applies of the intent that the server has not taken as
+	// Retries counts the applies of the intent that the server has not taken as
 	// they are.
 	Retries int
-	// uid is the object last seen or written.
+	// UID is the object last seen or written.
 	UID types.UID
-	// ours is the object that was proven to be a child of the owner.
+	// Ours is the object that was proven to be a child of the owner.
 	Ours types.UID
-	// written is our last write, until the cache shows it.
+	// Written is our last write, until the cache shows it.
 	Written freshness.Write
-	// deleted is the UID of an object whose deletion was accepted, deletedAt
+	// Deleted is the UID of an object whose deletion was accepted, deletedAt
 	// when it was.
 	Deleted   types.UID
 	deletedAt time.Time
-	// pass is the last pass that planned the child, or deleted it.
+	// Pass is the last pass that planned the child, or deleted it.
 	Pass uint64
-	// since and last are the first and the last of the passes in a row that
+	// Since and Last are the first and the last of the passes in a row that
 	// planned it.
 	Since, Last uint64
-	// deaths are counted for an object that others delete.
+	// DeletedByOthers are counted for an object that others delete.
 	DeletedByOthers *DeletedByOthers
-	// trouble is set while something is wrong.
+	// Failure is set while something is wrong.
 	Failure *Failure
-	// contest is set while fields are left to others, repairs counts those
+	// Contest is set while fields are left to others, repairs counts those
 	// of single fields.
 	Contest *Contest
 	Repairs map[string]Repairs
+}
+
+// Accept remembers that the intent is true in this version.
+func (m *Child) Accept(intent uint64, version string) {
+	m.Proven, m.Intent, m.Version = true, intent, version
 }
 
 // Becomes notes that the child is planned in another mode or version. What one
@@ -80,7 +80,7 @@ func (m *Child) Wrote(o client.Object, now time.Time) {
 	m.Deleted = ""
 }
 
-// mostAgain is how often an intent is applied again that the server does not
+// maxRetries is how often an intent is applied again that the server does not
 // take as it is.
 const maxRetries = 2
 

@@ -13,13 +13,13 @@ import (
 // the rest of the child is applied.
 type Contest struct {
 	Fields []apply.ContestedField
-	// absent are the paths of those that the plan wants absent.
+	// Absent are the paths of those that the plan wants absent.
 	Absent []string
-	// intent, uid and managers identify the situation.
+	// Intent, uid and managers identify the situation.
 	Intent   uint64
 	UID      types.UID
 	Managers uint64
-	// count is how often in a row, until how long.
+	// Count is how often in a row, until how long.
 	Count int
 	Until time.Time
 }

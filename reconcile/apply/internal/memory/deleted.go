@@ -7,7 +7,7 @@ import (
 // DeletedByOthers counts how often others have deleted a child soon after it was made.
 type DeletedByOthers struct {
 	Count int
-	// made is when the child was last made, until when it is left alone.
+	// Made is when the child was last made, Until when it is left alone.
 	Made, Until time.Time
 }
 

@@ -20,15 +20,15 @@ func (m *Child) Succeeded(now time.Time) {
 type Failure struct {
 	Outcome apply.Outcome
 	Err     error
-	// intent, uid and others identify the situation; another one is tried
+	// Intent, uid and others identify the situation; another one is tried
 	// at once.
 	Intent uint64
 	UID    types.UID
 	Others uint64
-	// version is the object that was refused. Where the cache strips
+	// Version is the object that was refused. Where the cache strips
 	// managedFields, it stands for what others own.
 	Version string
-	// count is how often it happened in a row, until when to wait.
+	// Count is how often it happened in a row, until when to wait.
 	Count int
 	Until time.Time
 }

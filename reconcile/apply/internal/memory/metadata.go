@@ -6,24 +6,24 @@ import (
 
 // Metadata is what is remembered about the metadata of an owner.
 type Metadata struct {
-	// written is the resourceVersion after our last write of the metadata,
-	// replaced the one before it.
+	// Written is the resourceVersion after our last write of the metadata,
+	// Replaced the one before it.
 	Written, Replaced string
-	// stored is the inventory as last read or written, version the
-	// resourceVersion of the owner it was read from. known is what this process
+	// Stored is the inventory as last read or written, version the
+	// resourceVersion of the owner it was read from. Known is what this process
 	// knows besides: somebody may have taken it off the owner.
 	Stored, Known *applyset.Inventory
 	Version       string
-	// identity of the plan whose inventory was covered by stored; covered
+	// Identity of the plan whose inventory was covered by stored; covered
 	// says that it is one.
 	Identity uint64
 	Covered  bool
-	// fresh reports that the first pass found neither an inventory nor a child, so
+	// Fresh reports that the first pass found neither an inventory nor a child, so
 	// that all members are ours to know.
 	Fresh bool
-	// lost reports that the inventory was missing, or not readable, at the first
+	// Lost reports that the inventory was missing, or not readable, at the first
 	// pass of this process although the owner has had children.
 	Lost bool
-	// speaks reports that the owner's status tells which generation it is about.
+	// StatusHasGeneration reports that the owner's status tells which generation it is about.
 	StatusHasGeneration bool
 }

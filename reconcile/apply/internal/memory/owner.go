@@ -19,10 +19,10 @@ import (
 
 // Sets is what is remembered about the sets of an owner.
 type Sets struct {
-	// standard and own are the ids of the set with the standard names and of
+	// Standard and Own are the ids of the set with the standard names and of
 	// that with the names of this controller alone.
 	Standard, Own string
-	// usesOwn reports that the latter is used.
+	// UsesOwn reports that the latter is used.
 	UsesOwn bool
 }
 
@@ -35,7 +35,7 @@ type Owner struct {
 	Children map[applyset.ObjectID]*Child
 	Metadata Metadata
 	Sets     Sets
-	// contributor is the field manager of contributions.
+	// Contributor is the field manager of contributions.
 	Contributor string
 	Prune       Prune
 	Guard       Guard

@@ -10,12 +10,12 @@ import (
 
 // Guard is what is remembered of the last complete plan of an owner.
 type Guard struct {
-	// known reports that there was one; generation and inputs are what it was
+	// Known reports that there was one; generation and inputs are what it was
 	// made from.
 	Known      bool
 	Generation int64
 	Inputs     string
-	// first is the identity of the first plan that was made from them, open
+	// First is the identity of the first plan that was made from them, open
 	// says that its prune is explained by their change and not done yet. Later
 	// plans of the same generation and inputs are guarded, whatever fails.
 	First uint64
@@ -30,24 +30,24 @@ type Place struct {
 
 // Prune is what is remembered about the last prune of an owner.
 type Prune struct {
-	// clean reports that the last listing found nothing to prune, for the plan
+	// Clean reports that the last listing found nothing to prune, for the plan
 	// with this identity, at that time.
 	Clean    bool
 	Identity uint64
 	At       time.Time
-	// first is when this process first listed for the owner.
+	// First is when this process first listed for the owner.
 	First time.Time
-	// failures counts the passes in a row that could not list or shrink.
+	// Failures counts the passes in a row that could not list or shrink.
 	Failures int
-	// retired is when retired kinds of a group were last searched to the end.
+	// Retired is when retired kinds of a group were last searched to the end.
 	Retired time.Time
-	// held is what the last listing has left alone because it is not known what
+	// Held is what the last listing has left alone because it is not known what
 	// is wanted, nil if there was nothing.
 	Held *apply.PruneBlockedError
-	// empty is where, and when, a pass over an owner that is being deleted has
+	// Empty is where, and when, a pass over an owner that is being deleted has
 	// found nothing.
 	Empty map[Place]time.Time
-	// absent is since when a kind is not served, as far as a deletion of the
+	// Absent is since when a kind is not served, as far as a deletion of the
 	// owner has to know.
 	Absent map[schema.GroupKind]time.Time
 }

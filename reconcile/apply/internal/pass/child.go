@@ -29,34 +29,34 @@ type Child struct {
 	ID      applyset.ObjectID
 	Hash    uint64
 	Memory  *memory.Child
-	// reach reports that an owner reference from owner to child is possible.
+	// Reach reports that an owner reference from owner to child is possible.
 	Reach bool
-	// manager is the field manager it is written under.
+	// Manager is the field manager it is written under.
 	Manager string
 	Rules   []intent.Rule
-	// live is the object as known, nil if it does not exist; cached says that
+	// Live is the object as known, nil if it does not exist; cached says that
 	// it is shared with the cache.
 	Live client.Object
-	// uid pins the object that is written.
+	// UID pins the object that is written.
 	UID     types.UID
 	Content map[string]any
 	Action  Action
 	Force   bool
-	// fresh reports that live was read from the API server in this pass.
+	// Fresh reports that live was read from the API server in this pass.
 	Fresh bool
-	// settled are the fields that are sent once, that the object has and
+	// SentOnce are the fields that are sent once, that the object has and
 	// that are ours.
 	SentOnce []SentOnce
-	// contested are the fields that are left out of the content, as others
+	// Contested are the fields that are left out of the content, as others
 	// insist on them.
 	Contested []apply.ContestedField
-	// left are the paths of seeds that are left out of the content, as the
+	// LeftSeeds are the paths of seeds that are left out of the content, as the
 	// server has said that they are others'.
 	LeftSeeds []string
-	// unwanted are the fields that the object has and that the plan wants
+	// Unwanted are the fields that the object has and that the plan wants
 	// absent.
 	Unwanted []managedfields.Place
-	// lostAbsent are the paths of those of the contested fields that the plan
+	// LostAbsent are the paths of those of the contested fields that the plan
 	// wants absent.
 	LostAbsent []string
 	Result     apply.ObjectResult

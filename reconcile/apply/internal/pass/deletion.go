@@ -13,7 +13,7 @@ type Deletion struct {
 	*apply.Deletion
 	Kind *kinds.Kind
 	ID   applyset.ObjectID
-	// version is the precondition besides the UID, empty for none.
+	// Version is the precondition besides the UID, empty for none.
 	Version string
 	Result  apply.ObjectResult
 }

@@ -19,10 +19,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/leftover"
 )
 
-// HoldsData reports whether objects of the kind are never pruned without a
-// reason that the engine knows of.
-func (e *Env) HoldsData(gk schema.GroupKind) bool { return slices.Contains(e.Options.GuardedKinds, gk) }
-
 // Env is what all passes of an engine share. Nothing of it is about a single
 // owner.
 type Env struct {
@@ -37,13 +33,17 @@ type Env struct {
 	Orphaned  sync.Map  // types.UID to nothing: owners whose children are to stay
 	pool      sync.Pool // of *[]planned, zeroed
 	Declared  declaredKinds
-	// standardKeys and ownKeys name the two places for an inventory.
+	// StandardKeys and OwnKeys name the two places for an inventory.
 	StandardKeys, OwnKeys applyset.Keys
-	// cached are the options of reads that only look at the result and that
+	// Cached are the options of reads that only look at the result and that
 	// handle a lagging cache themselves.
 	Cached     []client.GetOption
 	CachedList []client.ListOption
 }
+
+// HoldsData reports whether objects of the kind are never pruned without a
+// reason that the engine knows of.
+func (e *Env) HoldsData(gk schema.GroupKind) bool { return slices.Contains(e.Options.GuardedKinds, gk) }
 
 // OptedOut reports whether somebody has taken the object out of our hands.
 func (e *Env) OptedOut(o metav1.Object) bool {
@@ -80,7 +80,7 @@ func (e *Env) NewList(k *kinds.Kind) client.ObjectList {
 // and recorded on the owner while something else keeps it.
 // https://kubernetes.io/docs/concepts/architecture/garbage-collection/
 
-// orphanValue is the value of the annotation that records it.
+// OrphanValue is the value of the annotation that records it.
 const OrphanValue = "true"
 
 // AnnounceOwner remembers an owner whose deletion leaves its children.

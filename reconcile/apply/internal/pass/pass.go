@@ -16,6 +16,40 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
+// Pass is one [engine.Engine.Apply].
+type Pass struct {
+	Ctx       context.Context //nolint:containedctx // lives as long as the call
+	Env       *Env
+	Owner     client.Object
+	OwnerKind *kinds.Kind
+	Group     apply.Group // the owner, if it is a group
+	SetID     string      // the value of the part-of label
+	Keys      *applyset.Keys
+	Plan      *apply.Plan
+	Finalize  bool
+	Dry       bool // not carried out
+	Memory    *memory.Owner
+	Now       time.Time
+	Children  []*Child
+	// OwnerChild is what is planned of the metadata of the owner, nil for nothing.
+	OwnerChild *Child
+	pool       *[]Child // what children point into, given back at the end
+	// Identity is the hash of which objects are planned, and how, and of
+	// whether the owner is held.
+	Identity uint64
+	// Incomplete is why the planned objects are not all known, unknown the
+	// same for single kinds.
+	Incomplete error
+	Unknown    map[schema.GroupKind]error
+	// What was decided besides the children: the deletions, and the inventory
+	// to record before anything is written, nil if it stays.
+	Deletions []*Deletion
+	Wanted    *applyset.Inventory
+	// AllowPrune is what the owner's annotation of that name shall say.
+	AllowPrune string
+	Result     apply.Result
+}
+
 // LiveMetadata returns nil for an object that does not exist.
 func (p *Pass) LiveMetadata(gvk schema.GroupVersionKind, key types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
 	m := &metav1.PartialObjectMetadata{}
@@ -26,7 +60,7 @@ func (p *Pass) LiveMetadata(gvk schema.GroupVersionKind, key types.NamespacedNam
 	return m, nil
 }
 
-// confirmAfter is when a pass looks again for an object that is being deleted,
+// ConfirmAfter is when a pass looks again for an object that is being deleted,
 // in case no watch announces that it is gone.
 const ConfirmAfter = 5 * time.Second
 
@@ -63,40 +97,6 @@ func (p *Pass) WithOwner() []*Child {
 		return p.Children
 	}
 	return append([]*Child{p.OwnerChild}, p.Children...)
-}
-
-// Pass is one [engine.Engine.Apply].
-type Pass struct {
-	Ctx       context.Context //nolint:containedctx // lives as long as the call
-	Env       *Env
-	Owner     client.Object
-	OwnerKind *kinds.Kind
-	Group     apply.Group // the owner, if it is a group
-	SetID     string      // the value of the part-of label
-	Keys      *applyset.Keys
-	Plan      *apply.Plan
-	Finalize  bool
-	Dry       bool // not carried out
-	Memory    *memory.Owner
-	Now       time.Time
-	Children  []*Child
-	// self is what is planned of the metadata of the owner, nil for nothing.
-	OwnerChild *Child
-	pool       *[]Child // what children point into, given back at the end
-	// identity is the hash of which objects are planned, and how, and of
-	// whether the owner is held.
-	Identity uint64
-	// incomplete is why the planned objects are not all known, unknown the
-	// same for single kinds.
-	Incomplete error
-	Unknown    map[schema.GroupKind]error
-	// What was decided besides the children: the deletions, and the inventory
-	// to record before anything is written, nil if it stays.
-	Deletions []*Deletion
-	Wanted    *applyset.Inventory
-	// allowPrune is what the owner's annotation of that name shall say.
-	AllowPrune string
-	Result     apply.Result
 }
 
 // Begin locks the memory of the owner; end releases it.

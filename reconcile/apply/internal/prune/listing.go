@@ -36,7 +36,7 @@ type listing struct {
 	searched []string
 	// more reports that the requests of one pass were not enough.
 	more bool
-	// counted reports that all members are planned, as a census has found.
+	// scanned reports that all members are planned, as a census has found.
 	scanned bool
 }
 

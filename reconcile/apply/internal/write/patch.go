@@ -15,7 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
 
-// maxTries bounds the requests of one child in a pass: what the API server
+// MaxTries bounds the requests of one child in a pass: what the API server
 // refuses is looked at, decided anew and tried again.
 const MaxTries = 4
 
