@@ -54,7 +54,8 @@ func RememberChildren(n int, name func(i int) (types.NamespacedName, types.UID, 
 	for i := range n {
 		key, uid, version := name(i)
 		m := o.Child(applyset.ObjectID{GroupKind: schema.GroupKind{Group: "apps", Kind: "Deployment"}, Key: key})
-		m.UID, m.Version, m.Proven = uid, version, true
+		m.Seen(uid)
+		m.Accept(1, version)
 	}
 	return o
 }

@@ -36,13 +36,10 @@ func endContests(c *pass.Child, found []managedfields.Place) {
 	rest := slices.DeleteFunc(slices.Clone(c.Contested), func(t apply.ContestedField) bool {
 		return slices.Contains(c.LostAbsent, t.Path) && !slices.ContainsFunc(found, func(f managedfields.Place) bool { return f.Text == t.Path })
 	})
-	if len(rest) == len(c.Contested) || c.Memory.Contest == nil {
+	if len(rest) == len(c.Contested) || !c.Memory.StillContested(rest) {
 		return
 	}
 	c.Contested = rest
-	t := *c.Memory.Contest
-	t.Fields = rest
-	c.Memory.Contest = &t
 }
 
 // Removes reports whether fields are to be removed. Those that come back each
@@ -62,9 +59,9 @@ func Removes(p *pass.Pass, c *pass.Child) bool {
 			c.LostAbsent = append(slices.Clone(c.LostAbsent), f.Path)
 		}
 		LeaveToOthers(p, c, lost)
-		m.Contest.Until = p.Now.Add(p.Env.Options.ContestInterval) // not a matter of seconds
+		m.ContestedUntil(p.Now.Add(p.Env.Options.ContestInterval)) // not a matter of seconds
 		for _, f := range lost {
-			delete(m.Repairs, f.Path)
+			m.ForgetRepairs(f.Path)
 		}
 	}
 	return len(c.Unwanted) > 0

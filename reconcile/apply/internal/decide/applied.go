@@ -17,22 +17,23 @@ func Applied(p *pass.Pass, c *pass.Child, answer client.Object) {
 	noop := c.Live != nil && c.Live.GetResourceVersion() == answer.GetResourceVersion()
 	m.Wrote(answer, p.Now)
 	if c.Member() {
-		m.Ours = m.UID
+		m.ProvenOurs(m.UID())
 	}
 	if noop {
 		m.Shown()
 	}
 	m.Accept(c.Hash, answer.GetResourceVersion())
-	m.Projection, m.Shape = 0, 0
-	m.Owned = memory.Remembered(managedfields.Entry(answer.GetManagedFields(), c.Manager))
+	m.Projects(0)
+	m.Shows(0)
+	m.Owns(memory.Remembered(managedfields.Entry(answer.GetManagedFields(), c.Manager)))
 	if live, err := p.Env.Encoder.Live(answer); err == nil {
-		set := m.Owned.Set()
+		set := m.Owned().Set()
 		final := noop || (compare.Taken(c.Kind.Schema, set, c.Content, live) && sendsSame(p, c, answer, set, live))
-		m.Projection = Projection(p, c, WithoutCreateOnly(c, set), live)
+		m.Projects(Projection(p, c, WithoutCreateOnly(c, set), live))
 		m.Answered(final)
 	}
 	if len(c.Contested) == 0 {
-		m.Contest = nil
+		m.Uncontested()
 	}
 	m.Succeeded(p.Now)
 }

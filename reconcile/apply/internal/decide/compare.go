@@ -32,8 +32,8 @@ func prove(p *pass.Pass, c *pass.Child) {
 		prepare(c, p, pass.ActionMigrate, apply.ReasonFormerManager)
 		return
 	}
-	if LostEntry(c, c.Live.GetManagedFields()) && c.Memory.Owned.Set().Intersects(live) {
-		applyRules(c, c.Memory.Owned.Set(), live)
+	if LostEntry(c, c.Live.GetManagedFields()) && c.Memory.Owned().Set().Intersects(live) {
+		applyRules(c, c.Memory.Owned().Set(), live)
 		prepare(c, p, pass.ActionMigrate, apply.ReasonOwnershipLost)
 		return
 	}
@@ -52,12 +52,12 @@ func proveFields(p *pass.Pass, c *pass.Child, live map[string]any) {
 	m := c.Memory
 	projection := Projection(p, c, left, live)
 	same := version == c.Kind.GVK.GroupVersion().String() || (version == "" && len(c.Content) == 0)
-	if same && m.Proven && m.Intent == c.Hash && m.Projection == projection {
+	if same && m.ProvesProjection(c.Hash, projection) {
 		if Removes(p, c) {
 			prepare(c, p, pass.ActionRemove, difference(c))
 			return
 		}
-		m.Version = c.Live.GetResourceVersion()
+		m.StillIn(c.Live.GetResourceVersion())
 		EndUnchanged(p, c)
 		return
 	}
@@ -67,7 +67,8 @@ func proveFields(p *pass.Pass, c *pass.Child, live map[string]any) {
 			return
 		}
 		m.Accept(c.Hash, c.Live.GetResourceVersion())
-		m.Projection, m.Owned = projection, memory.Remembered(managedfields.Entry(c.Live.GetManagedFields(), c.Manager))
+		m.Projects(projection)
+		m.Owns(memory.Remembered(managedfields.Entry(c.Live.GetManagedFields(), c.Manager)))
 		EndUnchanged(p, c)
 		return
 	}
@@ -121,9 +122,9 @@ func Agrees(c *pass.Child, set *managedfields.Set, live map[string]any) bool {
 // difference is why an object that exists has to be patched.
 func difference(c *pass.Child) apply.Reason {
 	switch m := c.Memory; {
-	case m.Intent == 0:
+	case m.LastIntent() == 0:
 		return apply.ReasonDiffers
-	case m.Intent != c.Hash:
+	case m.LastIntent() != c.Hash:
 		return apply.ReasonPlanChanged
 	}
 	return apply.ReasonDrift

@@ -12,8 +12,8 @@ import (
 
 // leaveContested takes the fields that others insist on out of the content.
 func leaveContested(p *pass.Pass, c *pass.Child, set *managedfields.Set, live map[string]any) {
-	t := c.Memory.Contest
-	if !t.Stands(c.Hash, c.Live.GetUID(), p.Now) || t.Managers != contestingManagers(p.Env.Hasher, c, t.Fields) {
+	t := c.Memory.ContestIn(c.Hash, c.Live.GetUID(), p.Now)
+	if t == nil || t.Managers != contestingManagers(p.Env.Hasher, c, t.Fields) {
 		return
 	}
 	c.Contested, c.LostAbsent = t.Fields, t.Absent
@@ -38,12 +38,10 @@ func LeaveToOthers(p *pass.Pass, c *pass.Child, fields []apply.ContestedField) {
 		return strings.Compare(a.Path+"\x00"+a.Manager, b.Path+"\x00"+b.Manager)
 	})
 	c.Contested = slices.CompactFunc(all, func(a, b apply.ContestedField) bool { return a.Path == b.Path })
-	t := &memory.Contest{Fields: c.Contested, Absent: c.LostAbsent, Intent: c.Hash, UID: c.Live.GetUID(), Managers: contestingManagers(p.Env.Hasher, c, c.Contested)}
-	if last := c.Memory.Contest; last != nil && last.Intent == c.Hash {
-		t.Count = last.Count + 1
-	}
-	t.Until = p.Now.Add(memory.Backoff(t.Count, p.Env.Options.ContestInterval))
-	c.Memory.Contest = t
+	c.Memory.Contested(memory.Contest{
+		Fields: c.Contested, Absent: c.LostAbsent, Intent: c.Hash, UID: c.Live.GetUID(),
+		Managers: contestingManagers(p.Env.Hasher, c, c.Contested),
+	}, p.Now, p.Env.Options.ContestInterval)
 }
 
 // EndUnchanged ends a child for which nothing has to be sent.
@@ -51,7 +49,7 @@ func EndUnchanged(p *pass.Pass, c *pass.Child) {
 	if ReportContest(p, c) {
 		return
 	}
-	c.Memory.Contest = nil
+	c.Memory.Uncontested()
 	c.Memory.Succeeded(p.Now)
 }
 
@@ -63,6 +61,6 @@ func ReportContest(p *pass.Pass, c *pass.Child) bool {
 	c.Fail(apply.Contested, apply.ReasonContested, &apply.ContestedError{
 		Kind: c.ID.GroupKind.Kind, Namespace: c.ID.Key.Namespace, Name: c.ID.Key.Name, Fields: c.Contested,
 	})
-	c.Requeue = c.Memory.Contest.Until.Sub(p.Now)
+	c.Requeue = c.Memory.Contest().Until.Sub(p.Now)
 	return true
 }

@@ -12,9 +12,9 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
 // Child finds out what has to be sent for a child. In the common case
@@ -28,7 +28,7 @@ func Child(p *pass.Pass, c *pass.Child) {
 		c.Fail(apply.Failed, apply.ReasonReadFailed, err)
 		return
 	}
-	if c.Memory.Written.HiddenBy(c.Live) {
+	if c.Memory.HiddenBy(c.Live) {
 		if waits(p, c) {
 			return
 		}
@@ -43,19 +43,19 @@ func Child(p *pass.Pass, c *pass.Child) {
 		decideMissing(p, c)
 		return
 	}
-	if m := c.Memory; m.Proven && m.Intent == c.Hash && m.Version == c.Live.GetResourceVersion() {
-		if m.Contest == nil {
+	if m := c.Memory; m.ProvesIn(c.Hash, c.Live.GetResourceVersion()) {
+		if m.Contest() == nil {
 			noteShape(p, c)
 			return
 		}
-		if m.Contest.Stands(c.Hash, c.Live.GetUID(), p.Now) {
-			c.Contested = m.Contest.Fields
+		if t := m.ContestIn(c.Hash, c.Live.GetUID(), p.Now); t != nil {
+			c.Contested = t.Fields
 			EndUnchanged(p, c)
 			return
 		}
 	}
 	if len(c.Live.GetManagedFields()) == 0 && !c.Fresh && c.Planned.Mode != apply.Once {
-		if t := c.Memory.Failure; t != nil && t.Version == c.Live.GetResourceVersion() && failedBefore(p, c, string(t.UID), t.Others) {
+		if f := c.Memory.RefusedIn(c.Live.GetResourceVersion()); f != nil && failedBefore(p, c, f.UID, f.Others) {
 			return
 		}
 		decideStripped(p, c)
@@ -86,7 +86,7 @@ func readLive(p *pass.Pass, c *pass.Child) error {
 		c.Live = nil // another one of the name
 	}
 	if c.Live != nil {
-		c.Memory.Written = freshness.Wrote(c.Live.GetResourceVersion(), p.Now)
+		c.Memory.Read(c.Live, p.Now)
 	}
 	return err
 }
@@ -105,13 +105,13 @@ func got(c *pass.Child, o client.Object, err error) error {
 // decided about with what the API server has.
 func waits(p *pass.Pass, c *pass.Child) bool {
 	m := c.Memory
-	rest := m.Written.Left(p.Now, p.Env.Options.LagDeadline)
-	if rest <= 0 || !m.Proven || m.Intent != c.Hash {
+	rest := m.WaitLeft(p.Now, p.Env.Options.LagDeadline)
+	if rest <= 0 || !m.Proves(c.Hash) {
 		return false
 	}
 	c.Requeue, c.Result.Reason = rest, apply.ReasonStaleCache
-	if m.Contest != nil {
-		c.Contested = m.Contest.Fields
+	if t := m.Contest(); t != nil {
+		c.Contested = t.Fields
 		ReportContest(p, c)
 	}
 	return true
@@ -129,16 +129,16 @@ func decideStripped(p *pass.Pass, c *pass.Child) {
 		return
 	}
 	version := c.Live.GetResourceVersion()
-	if m.Proven && m.Intent == c.Hash && m.Shape == seen && m.Contest == nil {
-		m.Version = version
+	if m.ProvesShape(c.Hash, seen) {
+		m.StillIn(version)
 		return
 	}
 	if Live(p, c); c.Live == nil {
 		return
 	}
 	noteStripped(p, c)
-	if m.Proven && c.Action == pass.ActionNone && c.Live.GetResourceVersion() == version {
-		m.Shape = seen
+	if m.Proven() && c.Action == pass.ActionNone && c.Live.GetResourceVersion() == version {
+		m.Shows(seen)
 		m.Shown()
 	}
 }
@@ -146,11 +146,11 @@ func decideStripped(p *pass.Pass, c *pass.Child) {
 // noteShape remembers what a cache that strips managedFields shows of what has
 // just been applied.
 func noteShape(p *pass.Pass, c *pass.Child) {
-	if c.Memory.Shape != 0 || c.Planned.Mode == apply.Once || len(c.Live.GetManagedFields()) > 0 {
+	if c.Memory.ShapeKnown() || c.Planned.Mode == apply.Once || len(c.Live.GetManagedFields()) > 0 {
 		return
 	}
 	if seen, err := shape(p, c); err == nil {
-		c.Memory.Shape = seen
+		c.Memory.Shows(seen)
 	}
 }
 
@@ -183,10 +183,10 @@ func noteStripped(p *pass.Pass, c *pass.Child) {
 
 func decideMissing(p *pass.Pass, c *pass.Child) {
 	m := c.Memory
-	m.Proven = false
+	m.ForgetProof()
 	m.Shown()
 	left := deletedByOthers(p, c)
-	m.UID = ""
+	m.Missing()
 	if left || failedBefore(p, c, "", 0) {
 		return
 	}
@@ -210,13 +210,13 @@ func decideMissing(p *pass.Pass, c *pass.Child) {
 }
 
 // failedBefore reports that the same request has failed before and would fail again.
-func failedBefore(p *pass.Pass, c *pass.Child, uid string, others uint64) bool {
-	t := c.Memory.Failure
-	if !t.Stands(c.Hash, typesUID(uid), others, p.Now) {
+func failedBefore(p *pass.Pass, c *pass.Child, uid types.UID, others uint64) bool {
+	f := c.Memory.FailedIn(memory.Situation{Intent: c.Hash, UID: uid, Others: others}, p.Now)
+	if f == nil {
 		return false
 	}
-	c.Fail(t.Outcome, apply.ReasonBackoff, t.Err)
-	c.Requeue = t.Until.Sub(p.Now)
+	c.Fail(f.Outcome, apply.ReasonBackoff, f.Err)
+	c.Requeue = f.Until.Sub(p.Now)
 	return true
 }
 
@@ -227,24 +227,28 @@ func decideExisting(p *pass.Pass, c *pass.Child) {
 		return
 	}
 	if c.Planned.Mode != apply.Contribute && p.Env.OptedOut(c.Live) {
-		c.Result.Outcome, c.Result.Reason, m.Proven = apply.OptedOut, apply.ReasonOptedOut, false
+		c.Result.Outcome, c.Result.Reason = apply.OptedOut, apply.ReasonOptedOut
+		m.ForgetProof()
 		return
 	}
-	known := m.UID == c.Live.GetUID()
-	m.Proven = m.Proven && known
+	known := m.Known(c.Live.GetUID())
+	if !known {
+		m.ForgetProof()
+	}
 	if !mayTake(p, c) {
 		return
 	}
-	m.UID, c.UID = c.Live.GetUID(), c.Live.GetUID()
-	if m.Ours != m.UID && c.Member() && ownership.Proves(p, c.Live, "") {
-		m.Ours = m.UID
+	c.UID = c.Live.GetUID()
+	m.Seen(c.UID)
+	if m.Ours() != c.UID && c.Member() && ownership.Proves(p, c.Live, "") {
+		m.ProvenOurs(c.UID)
 	}
 	if c.Planned.Mode == apply.Once {
 		c.Result.Reason = apply.ReasonExists
 		m.Accept(c.Hash, c.Live.GetResourceVersion())
 		return
 	}
-	if failedBefore(p, c, string(c.UID), OtherManagers(p.Env.Hasher, c)) {
+	if failedBefore(p, c, c.UID, OtherManagers(p.Env.Hasher, c)) {
 		return
 	}
 	prove(p, c)
@@ -260,7 +264,7 @@ func terminating(p *pass.Pass, c *pass.Child) bool {
 		return false
 	}
 	c.Result.Outcome, c.Result.Reason, c.Requeue = apply.Blocked, apply.ReasonTerminating, pass.ConfirmAfter
-	m.Proven = false
+	m.ForgetProof()
 	return true
 }
 
@@ -276,8 +280,6 @@ func prepare(c *pass.Child, p *pass.Pass, a pass.Action, why apply.Reason) {
 	}
 	c.Action, c.Result.Reason = a, why
 }
-
-func typesUID(uid string) types.UID { return types.UID(uid) }
 
 func resourceOf(gvk schema.GroupVersionKind) schema.GroupResource {
 	return schema.GroupResource{Group: gvk.Group, Resource: strings.ToLower(gvk.Kind)}

@@ -15,7 +15,7 @@ import (
 // there is nothing else to repair.
 func fightsBack(p *pass.Pass, c *pass.Child, set, left *managedfields.Set, live map[string]any) bool {
 	m := c.Memory
-	if !m.Proven || m.Intent != c.Hash {
+	if !m.Proves(c.Hash) {
 		return false
 	}
 	var lasting, lost []apply.ContestedField
@@ -30,10 +30,10 @@ func fightsBack(p *pass.Pass, c *pass.Child, set, left *managedfields.Set, live 
 		return false
 	}
 	LeaveToOthers(p, c, lost)
-	m.Contest.Until = p.Now.Add(p.Env.Options.ContestInterval) // not a matter of seconds
+	m.ContestedUntil(p.Now.Add(p.Env.Options.ContestInterval)) // not a matter of seconds
 	for _, f := range lost {
 		Leave(c, f.Path, set, live)
-		delete(m.Repairs, f.Path)
+		m.ForgetRepairs(f.Path)
 	}
 	return len(lasting) == 0
 }

@@ -15,10 +15,10 @@ import (
 // LostEntry reports whether the entries have none of ours although we have
 // applied to the object, and not because others have taken all that was in it.
 func LostEntry(c *pass.Child, entries []metav1.ManagedFieldsEntry) bool {
-	if managedfields.Entry(entries, c.Manager) != nil || c.Memory.UID != c.Live.GetUID() || !c.Memory.Owned.Known() {
+	if managedfields.Entry(entries, c.Manager) != nil || !c.Memory.Known(c.Live.GetUID()) || !c.Memory.Owned().Known() {
 		return false
 	}
-	lost, err := c.Memory.Owned.Without(entries)
+	lost, err := c.Memory.Owned().Without(entries)
 	return err == nil && len(lost) > 0
 }
 

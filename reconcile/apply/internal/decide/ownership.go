@@ -41,9 +41,9 @@ func hidesProof(p *pass.Pass, c *pass.Child) bool {
 func needsProof(p *pass.Pass, c *pass.Child) bool {
 	switch c.Planned.Mode {
 	case apply.Shared, apply.Retained:
-		return c.Memory.UID != c.Live.GetUID()
+		return !c.Memory.Known(c.Live.GetUID())
 	case apply.Own:
-		return c.Memory.Ours != c.Live.GetUID() && (!c.Reach || c.Live.GetLabels()[apply.PartOfLabel] != p.SetID)
+		return c.Memory.Ours() != c.Live.GetUID() && (!c.Reach || c.Live.GetLabels()[apply.PartOfLabel] != p.SetID)
 	case apply.Once, apply.Contribute:
 	}
 	return false
@@ -75,7 +75,8 @@ func verifyLive(p *pass.Pass, c *pass.Child) bool {
 	if !CheckOwner(p, c, found) {
 		return false
 	}
-	c.UID, c.Memory.UID = found.UID, found.UID
+	c.UID = found.UID
+	c.Memory.Seen(found.UID)
 	return true
 }
 
@@ -96,6 +97,6 @@ func CheckOwner(p *pass.Pass, c *pass.Child, o metav1.Object) bool {
 	c.Fail(apply.Failed, apply.ReasonNotOwned, &apply.OwnedByAnotherError{
 		Kind: c.ID.GroupKind.Kind, Namespace: c.ID.Key.Namespace, Name: c.ID.Key.Name, Controller: controller,
 	})
-	c.Memory.Proven = false
+	c.Memory.ForgetProof()
 	return false
 }

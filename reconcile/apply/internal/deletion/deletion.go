@@ -47,7 +47,7 @@ func decideDeletion(p *pass.Pass, d *pass.Deletion) error {
 	}
 	d.Kind, d.ID = k, applyset.ObjectID{GroupKind: k.GVK.GroupKind(), Key: key}
 	d.Result.GVK, d.Result.Key, d.Result.HoldsData = k.GVK, key, p.Env.HoldsData(d.ID.GroupKind)
-	if m := p.Memory.Children[d.ID]; m != nil && m.Pass == p.Memory.Pass && m.Deleted == "" {
+	if m := p.Memory.Children[d.ID]; m != nil && m.InPass(p.Memory.Pass) && !m.Deleting() {
 		d.Result.Reason = apply.ReasonInvalid
 		return errApplyAndDelete
 	}
@@ -127,7 +127,7 @@ func mayDelete(p *pass.Pass, d *pass.Deletion, o client.Object) (bool, error) {
 func mayDeleteUnnamed(p *pass.Pass, d *pass.Deletion, o client.Object, controller *metav1.OwnerReference) (bool, error) {
 	var remembered types.UID
 	if m := p.Memory.Children[d.ID]; m != nil {
-		remembered = m.Ours
+		remembered = m.Ours()
 	}
 	ours := func(o metav1.Object) bool {
 		if controller != nil {

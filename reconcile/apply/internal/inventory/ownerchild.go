@@ -30,8 +30,7 @@ func ResolveOwner(p *pass.Pass) {
 	c.ID = applyset.ObjectID{GroupKind: c.Kind.GVK.GroupKind(), Key: client.ObjectKeyFromObject(p.Owner)}
 	c.Result.GVK, c.Result.Key = c.Kind.GVK, c.ID.Key
 	c.Memory = p.Memory.Child(c.ID)
-	c.Memory.Mode, c.Memory.GVK, c.Memory.UID = apply.Contribute, c.Kind.GVK, p.Owner.GetUID()
-	c.Memory.Pass = p.Memory.Pass
+	c.Memory.PlannedOwner(p.Memory.Pass, c.Kind.GVK, p.Owner.GetUID())
 	switch {
 	case p.Group != nil:
 		c.Fail(apply.Failed, apply.ReasonInvalid, pass.ErrGroupMetadata)
@@ -66,7 +65,7 @@ func hasMetadata(p *pass.Pass) bool {
 		return true
 	}
 	m := p.Memory.Children[applyset.ObjectID{GroupKind: p.OwnerKind.GVK.GroupKind(), Key: client.ObjectKeyFromObject(p.Owner)}]
-	return m != nil && m.Owned.Known() && m.UID == p.Owner.GetUID() && len(p.Owner.GetManagedFields()) == 0
+	return m != nil && m.Owned().Known() && m.Known(p.Owner.GetUID()) && len(p.Owner.GetManagedFields()) == 0
 }
 
 // OwnerMetadata is the owner as the pass knows it, of which nothing but the

@@ -15,44 +15,83 @@ type Contest struct {
 	Fields []apply.ContestedField
 	// Absent are the paths of those that the plan wants absent.
 	Absent []string
-	// Intent, uid and managers identify the situation.
+	// Intent, UID and Managers identify the situation.
 	Intent   uint64
 	UID      types.UID
 	Managers uint64
-	// Count is how often in a row, until how long.
-	Count int
+	// Until is when the fields are tried again.
 	Until time.Time
+	// count is how often in a row.
+	count int
 }
 
-// Stands reports whether nothing has changed that could help.
-func (t *Contest) Stands(intent uint64, uid types.UID, now time.Time) bool {
-	return t != nil && t.Intent == intent && t.UID == uid && now.Before(t.Until)
+// Contest returns what is left to others, nil if nothing is.
+func (m *Child) Contest() *Contest { return m.contest }
+
+// ContestIn returns what is left to others in this situation, nil if nothing
+// is, or if something has changed that could help.
+func (m *Child) ContestIn(intent uint64, uid types.UID, now time.Time) *Contest {
+	if t := m.contest; t != nil && t.Intent == intent && t.UID == uid && now.Before(t.Until) {
+		return t
+	}
+	return nil
 }
+
+// Contested leaves fields to others from now on: each time for the same intent
+// twice as long, at most limit.
+func (m *Child) Contested(t Contest, now time.Time, limit time.Duration) {
+	if last := m.contest; last != nil && last.Intent == t.Intent {
+		t.count = last.count + 1
+	}
+	t.Until = now.Add(Backoff(t.count, limit))
+	m.contest = &t
+}
+
+// ContestedUntil leaves the contested fields to others until then.
+func (m *Child) ContestedUntil(until time.Time) { m.contest.Until = until }
+
+// StillContested notes that only these fields are contested any more. It
+// reports false if none were.
+func (m *Child) StillContested(fields []apply.ContestedField) bool {
+	if m.contest == nil {
+		return false
+	}
+	t := *m.contest
+	t.Fields = fields
+	m.contest = &t
+	return true
+}
+
+// Uncontested notes that nobody insists on a field any more.
+func (m *Child) Uncontested() { m.contest = nil }
 
 // A field of ours that is changed again after every repair belongs to somebody
-// who insists: after maxRepairs within fightWindow it is reported instead. That
+// who insists: after MaxRepairs within fightWindow it is reported instead. That
 // holds for forced fields, too: force takes a field, it does not fight for it.
 const (
 	MaxRepairs  = 5
 	fightWindow = time.Minute
 )
 
-// Repairs counts how often a field was repaired since a time.
-type Repairs struct {
+// repair counts how often a field was repaired since a time.
+type repair struct {
 	count int
 	since time.Time
 }
 
 // Repaired counts one more repair of a field.
 func (m *Child) Repaired(path string, now time.Time) int {
-	r := m.Repairs[path]
+	r := m.repairs[path]
 	if r.count == 0 || now.Sub(r.since) > fightWindow {
-		r = Repairs{since: now}
+		r = repair{since: now}
 	}
 	r.count++
-	if m.Repairs == nil {
-		m.Repairs = map[string]Repairs{}
+	if m.repairs == nil {
+		m.repairs = map[string]repair{}
 	}
-	m.Repairs[path] = r
+	m.repairs[path] = r
 	return r.count
 }
+
+// ForgetRepairs starts to count anew.
+func (m *Child) ForgetRepairs(path string) { delete(m.repairs, path) }

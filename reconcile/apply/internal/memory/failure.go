@@ -9,33 +9,83 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// Succeeded forgets trouble, but not the repairs of a possible fight.
-func (m *Child) Succeeded(now time.Time) {
-	m.Failure = nil
-	maps.DeleteFunc(m.Repairs, func(_ string, r Repairs) bool { return now.Sub(r.since) > fightWindow })
-}
-
-// Failure remembers why a child could not be applied, so that an unchanged
+// Failure is why a child could not be applied or deleted, so that an unchanged
 // plan does not send the same request again at once.
 type Failure struct {
+	Situation
+	// Outcome and Err are those of the request.
 	Outcome apply.Outcome
 	Err     error
-	// Intent, uid and others identify the situation; another one is tried
-	// at once.
-	Intent uint64
-	UID    types.UID
-	Others uint64
-	// Version is the object that was refused. Where the cache strips
+	// Version is that of the object that was refused. Where the cache strips
 	// managedFields, it stands for what others own.
 	Version string
-	// Count is how often it happened in a row, until when to wait.
-	Count int
+	// Until is when it is tried again.
 	Until time.Time
+	// count is how often it happened in a row.
+	count int
 }
 
-// Stands reports whether nothing has changed that could help.
-func (t *Failure) Stands(intent uint64, uid types.UID, others uint64, now time.Time) bool {
-	return t != nil && t.Err != nil && t.Intent == intent && t.UID == uid && t.Others == others && now.Before(t.Until)
+// Situation identifies what failed; in another one it is tried at once.
+type Situation struct {
+	// Intent is the hash of the intent, 0 for a deletion.
+	Intent uint64
+	// UID is the object that exists, empty for none.
+	UID types.UID
+	// Others is the hash of the other managers of the object.
+	Others uint64
+}
+
+// FailedIn returns what has failed in this situation, nil if it may be tried.
+func (m *Child) FailedIn(s Situation, now time.Time) *Failure {
+	if f := m.failure; f != nil && f.Err != nil && f.Situation == s && now.Before(f.Until) {
+		return f
+	}
+	return nil
+}
+
+// RefusedIn returns the failure that the object of this version was refused
+// with, nil if there is none.
+func (m *Child) RefusedIn(version string) *Failure {
+	if f := m.failure; f != nil && f.Version == version {
+		return f
+	}
+	return nil
+}
+
+// Refused remembers why the intent of a child was not applied, and returns how
+// long to wait: twice as long as the last time, at most limit.
+func (m *Child) Refused(f Failure, now time.Time, limit time.Duration) time.Duration {
+	if last := m.failure; last != nil && last.Err != nil && last.Intent == f.Intent {
+		f.count = last.count
+	}
+	return m.failed(f, now, limit)
+}
+
+// NotDeleted remembers why an object was not deleted, and returns how long to
+// wait: twice as long as the last time, at most limit.
+func (m *Child) NotDeleted(uid types.UID, err error, now time.Time, limit time.Duration) time.Duration {
+	f := Failure{Situation: Situation{UID: uid}, Err: err}
+	if last := m.failure; last != nil && last.UID == uid && last.Intent == 0 {
+		f.count = last.count
+	}
+	return m.failed(f, now, limit)
+}
+
+func (m *Child) failed(f Failure, now time.Time, limit time.Duration) time.Duration {
+	wait := Backoff(f.count, limit)
+	f.Until = now.Add(wait)
+	f.count++
+	m.failure = &f
+	return wait
+}
+
+// ForgetFailure notes that a request went through.
+func (m *Child) ForgetFailure() { m.failure = nil }
+
+// Succeeded forgets the failure, but not the repairs of a possible fight.
+func (m *Child) Succeeded(now time.Time) {
+	m.failure = nil
+	maps.DeleteFunc(m.repairs, func(_ string, r repair) bool { return now.Sub(r.since) > fightWindow })
 }
 
 // Backoff doubles from a second up to the limit.

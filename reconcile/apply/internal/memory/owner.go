@@ -28,6 +28,7 @@ type Sets struct {
 
 // Owner is what is remembered about one owner.
 type Owner struct {
+	// Mu is held by the pass over the owner.
 	Mu       sync.Mutex
 	uid      types.UID
 	key      types.NamespacedName
@@ -51,19 +52,26 @@ func (o *Owner) clone() *Owner {
 	}
 	out.Prune.Empty, out.Prune.Absent = maps.Clone(o.Prune.Empty), maps.Clone(o.Prune.Absent)
 	for id, m := range o.Children {
-		copied := *m
-		if m.Failure != nil {
-			t := *m.Failure
-			copied.Failure = &t
-		}
-		copied.Repairs = maps.Clone(m.Repairs)
-		if m.DeletedByOthers != nil {
-			d := *m.DeletedByOthers
-			copied.DeletedByOthers = &d
-		}
-		out.Children[id] = &copied
+		out.Children[id] = m.clone()
 	}
 	return out
+}
+
+// InPass reports whether the child is remembered and the current pass has
+// planned or deleted it.
+func (o *Owner) InPass(id applyset.ObjectID) bool {
+	m := o.Children[id]
+	return m != nil && m.pass == o.Pass
+}
+
+// DropOthers releases the children that the current pass neither plans nor
+// deletes.
+func (o *Owner) DropOthers() {
+	for id, m := range o.Children {
+		if m.pass != o.Pass {
+			delete(o.Children, id)
+		}
+	}
 }
 
 // Child returns the memory of a child, made when needed.
@@ -82,6 +90,7 @@ type Store struct {
 	owners map[types.UID]*Owner
 }
 
+// NewStore returns the memory of an engine.
 func NewStore() *Store {
 	return &Store{owners: map[types.UID]*Owner{}}
 }
@@ -110,6 +119,7 @@ func (m *Store) CopyOf(owner client.Object) *Owner {
 	return known.clone()
 }
 
+// Forget releases what is remembered of an owner.
 func (m *Store) Forget(uid types.UID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -25,7 +25,7 @@ func MayWrite(p *pass.Pass, c *pass.Child, o metav1.Object) bool {
 	case c.Planned.Adoption == apply.AdoptUncontrolled:
 		return true
 	case c.Planned.Mode == apply.Shared, c.Planned.Mode == apply.Retained:
-		return LabelledByUs(p, o) || (!Labelled(o) && (c.Memory.UID == o.GetUID() || isShared(o) || applies(p, o)))
+		return LabelledByUs(p, o) || (!Labelled(o) && (c.Memory.Known(o.GetUID()) || isShared(o) || applies(p, o)))
 	}
 	return mayOwn(p, c, o)
 }
@@ -36,7 +36,7 @@ func mayOwn(p *pass.Pass, c *pass.Child, o metav1.Object) bool {
 		return true // it was planned in another mode before
 	}
 	// Somebody may have taken reference or label off, or both, from a child that this process knows.
-	return LabelledByUs(p, o) || (c.Memory.Ours == o.GetUID() && (!Labelled(o) || InSet(p, o)))
+	return LabelledByUs(p, o) || (c.Memory.Ours() == o.GetUID() && (!Labelled(o) || InSet(p, o)))
 }
 
 // applies reports whether our manager has applied the object, or one that we

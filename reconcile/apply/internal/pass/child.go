@@ -126,8 +126,8 @@ func (p *Pass) Collect() {
 	p.Result.Objects = slices.Grow(p.Result.Objects, len(p.Children))
 	for _, c := range p.WithOwner() {
 		if c.Memory != nil && c.Result.Err == nil {
-			c.Result.UID = c.Memory.UID
-			c.Result.ResourceVersion = c.Memory.Version
+			c.Result.UID = c.Memory.UID()
+			c.Result.ResourceVersion = c.Memory.Version()
 		}
 		p.Result.Objects = append(p.Result.Objects, c.Result)
 		p.Requeue(c.Requeue)

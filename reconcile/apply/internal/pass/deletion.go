@@ -29,16 +29,17 @@ func (d *Deletion) Rank() int {
 func (p *Pass) NoteDeleted(id applyset.ObjectID, uid types.UID) {
 	m := p.Memory.Child(id)
 	m.NoteDeleted(uid, p.Now)
-	m.Proven, m.Pass = false, p.Memory.Pass
+	m.ForgetProof()
+	m.DeletedIn(p.Memory.Pass)
 }
 
 // DeletedAlready reports whether this object's deletion was accepted a moment
 // ago.
 func (p *Pass) DeletedAlready(id applyset.ObjectID, uid types.UID) bool {
 	m := p.Memory.Children[id]
-	if m == nil || m.Deleted != uid {
+	if m == nil || !m.WasDeleted(uid) {
 		return false
 	}
-	m.Pass = p.Memory.Pass
+	m.DeletedIn(p.Memory.Pass)
 	return m.DeletedRecently(uid, p.Now, p.Env.Options.LagDeadline)
 }

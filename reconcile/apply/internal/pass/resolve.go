@@ -129,16 +129,9 @@ func (p *Pass) resolve(c *Child) error {
 		c.Manager = p.Contributor()
 	}
 	c.Memory = p.Memory.Child(c.ID)
-	if c.Memory.Pass == p.Memory.Pass {
+	if !c.Memory.Planned(p.Memory.Pass, c.Planned.Mode, k.GVK) {
 		return errTwice
 	}
-	if c.Memory.Mode != c.Planned.Mode || c.Memory.GVK != k.GVK {
-		c.Memory.Becomes(c.Planned.Mode, k.GVK)
-	}
-	if c.Memory.Last+1 != p.Memory.Pass {
-		c.Memory.Since = p.Memory.Pass
-	}
-	c.Memory.Pass, c.Memory.Last = p.Memory.Pass, p.Memory.Pass
 	c.Hash = p.Env.Hasher.Child(c.Planned)
 	p.Identity += identity(p.Env.Hasher, c)
 	return nil

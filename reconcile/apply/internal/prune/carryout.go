@@ -46,10 +46,10 @@ func (p *Prune) decideMember(m memberObject) *surplusMember {
 		return s
 	}
 	known := p.Memory.Child(m.id)
-	known.GVK = m.gvk
-	if t := known.Failure; t.Stands(0, m.uid, 0, p.Now) {
-		s.Result.Reason, s.Result.Outcome, s.Result.Err = apply.ReasonBackoff, apply.Failed, fmt.Errorf("prune: %w", t.Err)
-		s.Result.RequeueAfter = t.Until.Sub(p.Now)
+	known.Surplus(m.gvk)
+	if f := known.FailedIn(memory.Situation{UID: m.uid}, p.Now); f != nil {
+		s.Result.Reason, s.Result.Outcome, s.Result.Err = apply.ReasonBackoff, apply.Failed, fmt.Errorf("prune: %w", f.Err)
+		s.Result.RequeueAfter = f.Until.Sub(p.Now)
 		return s
 	}
 	s.Result.Verb, s.Result.Reason = apply.VerbPrune, apply.ReasonNotPlanned
@@ -99,17 +99,12 @@ func (p *Prune) pruneOne(m *surplusMember) bool {
 		p.Requeue(pass.ConfirmAfter)
 		return false
 	case err == nil:
-		known.Failure = nil
+		known.ForgetFailure()
 		p.NoteDeleted(m.id, m.uid)
 		m.Result.Outcome, m.Result.RequeueAfter = apply.Pruned, pass.ConfirmAfter
 		return true
 	}
-	count := 0
-	if t := known.Failure; t != nil && t.UID == m.uid && t.Intent == 0 {
-		count = t.Count
-	}
-	wait := memory.Backoff(count, p.Env.Options.ContestInterval)
-	known.Failure = &memory.Failure{Err: err, UID: m.uid, Count: count + 1, Until: p.Now.Add(wait)}
+	wait := known.NotDeleted(m.uid, err, p.Now, p.Env.Options.ContestInterval)
 	m.Result.Outcome, m.Result.Err, m.Result.RequeueAfter = apply.Failed, fmt.Errorf("prune: %w", err), wait
 	return true
 }
@@ -125,19 +120,10 @@ func (p *Prune) replacedBy(m memberObject) *pass.Child {
 	before := p.Memory.Children[m.id]
 	at := slices.IndexFunc(p.Children, func(c *pass.Child) bool {
 		return c.Result.Err != nil && c.ID.GroupKind == m.id.GroupKind && c.ID.Key.Namespace == m.id.Key.Namespace && c.Member() &&
-			c.Memory != nil && c.Memory.UID == "" && (before == nil || before.Last < c.Memory.Since)
+			c.Memory != nil && c.Memory.UID() == "" && (before == nil || !c.Memory.PlannedBeside(before))
 	})
 	if at < 0 {
 		return nil
 	}
 	return p.Children[at]
-}
-
-// dropForgotten releases the memory of objects that are gone.
-func (p *Prune) dropForgotten() {
-	for id, m := range p.Memory.Children {
-		if m.Pass != p.Memory.Pass {
-			delete(p.Memory.Children, id)
-		}
-	}
 }

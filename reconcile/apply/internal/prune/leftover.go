@@ -31,7 +31,7 @@ func (p *Prune) noneLeftOver() bool {
 		return false
 	}
 	for _, m := range p.Memory.Children {
-		if m.Pass != p.Memory.Pass {
+		if !m.InPass(p.Memory.Pass) {
 			return false // it was ours a moment ago
 		}
 	}

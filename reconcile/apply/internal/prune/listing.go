@@ -276,16 +276,16 @@ func (p *Prune) addUnseen(l *listing) {
 		found[l.members[i].id] = struct{}{}
 	}
 	for id, m := range p.Memory.Children {
-		if _, known := found[id]; known || m.UID == "" || m.Ours != m.UID || !m.Written.Pending() || (m.Mode != apply.Own && m.Mode != apply.Once) {
+		if _, known := found[id]; known || m.UID() == "" || m.Ours() != m.UID() || !m.Pending() || (m.Mode() != apply.Own && m.Mode() != apply.Once) {
 			continue
 		}
-		planned := m.Pass == p.Memory.Pass
+		planned := m.InPass(p.Memory.Pass)
 		proven, err := p.provesRemembered(id, m, planned)
 		if err != nil {
 			p.listFailed(l, id.GroupKind, err)
 		}
 		if proven {
-			l.members = append(l.members, memberObject{id: id, gvk: m.GVK, uid: m.UID, planned: planned})
+			l.members = append(l.members, memberObject{id: id, gvk: m.GVK(), uid: m.UID(), planned: planned})
 		}
 	}
 }

@@ -98,7 +98,7 @@ func (p *Prune) provesListed(gvk schema.GroupVersionKind, o metav1.Object) (bool
 	var remembered types.UID
 	planned := false
 	if known := p.Memory.Children[applyset.ObjectID{GroupKind: gvk.GroupKind(), Key: key}]; known != nil {
-		remembered, planned = known.Ours, known.Pass == p.Memory.Pass
+		remembered, planned = known.Ours(), known.InPass(p.Memory.Pass)
 	}
 	switch {
 	case len(o.GetManagedFields()) > 0 || remembered == o.GetUID() || !ownership.Refers(p.Pass, o):
@@ -119,18 +119,18 @@ func (p *Prune) provesRemembered(id applyset.ObjectID, m *memory.Child, planned 
 	if planned {
 		return true, nil // it is not for the list to decide about
 	}
-	found, err := p.LiveMetadata(m.GVK, id.Key)
-	if err != nil || found == nil || found.UID != m.UID {
+	found, err := p.LiveMetadata(m.GVK(), id.Key)
+	if err != nil || found == nil || !m.Known(found.UID) {
 		return false, err
 	}
-	return ownership.Proves(p.Pass, found, m.Ours), nil
+	return ownership.Proves(p.Pass, found, m.Ours()), nil
 }
 
 func (p *Prune) memberOf(gvk schema.GroupVersionKind, o metav1.Object) memberObject {
 	id := applyset.ObjectID{GroupKind: gvk.GroupKind(), Key: types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}}
 	m := memberObject{id: id, gvk: gvk, uid: o.GetUID(), deleting: o.GetDeletionTimestamp() != nil}
 	if known := p.Memory.Children[id]; known != nil {
-		m.planned = known.Pass == p.Memory.Pass && known.Deleted == ""
+		m.planned = known.InPass(p.Memory.Pass) && !known.Deleting()
 	}
 	controller := metav1.GetControllerOfNoCopy(o)
 	m.reached = controller != nil && controller.UID == p.Owner.GetUID()

@@ -199,7 +199,7 @@ func (p *Prune) pruneDecided() error {
 			m.Retired = p.Now
 		}
 		p.Memory.Guard.Open = false
-		p.dropForgotten()
+		p.Memory.DropOthers()
 	}
 	return nil
 }

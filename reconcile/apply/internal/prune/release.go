@@ -47,8 +47,8 @@ func (r *plannedRelease) stays() { r.kept, r.Result.Verb = true, apply.VerbNone 
 func (p *Prune) decideReleases(l *listing) {
 	for _, id := range p.parts(l) {
 		m := p.Memory.Children[id]
-		planned := m != nil && m.Pass == p.Memory.Pass
-		if planned && pass.Partial(m.Mode) && !p.IsOwner(id) {
+		planned := m != nil && m.InPass(p.Memory.Pass)
+		if planned && pass.Partial(m.Mode()) && !p.IsOwner(id) {
 			continue
 		}
 		r := &plannedRelease{id: id, kept: planned && p.hasPart(id)}
@@ -97,7 +97,7 @@ func (p *Prune) hasPart(id applyset.ObjectID) bool {
 func (p *Prune) keepsPart() bool {
 	return slices.ContainsFunc(p.Releases, func(r *plannedRelease) bool {
 		m := p.Memory.Children[r.id]
-		return r.kept && (p.Group != nil || r.later || (m != nil && m.Pass == p.Memory.Pass))
+		return r.kept && (p.Group != nil || r.later || (m != nil && m.InPass(p.Memory.Pass)))
 	})
 }
 

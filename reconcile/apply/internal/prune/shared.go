@@ -29,7 +29,7 @@ func groupChildKind(p *pass.Pass, gk schema.GroupKind) (*kinds.Kind, error) {
 func (p *Prune) groupParts(l *listing) []applyset.ObjectID {
 	var out []applyset.ObjectID
 	for id, m := range p.Memory.Children {
-		if pass.Partial(m.Mode) && m.UID != "" {
+		if pass.Partial(m.Mode()) && m.UID() != "" {
 			out = append(out, id)
 		}
 	}

@@ -54,7 +54,7 @@ func removeConflicting(p *pass.Pass, c *pass.Child, refusal error) error {
 	}
 	f := firstRemoved(found)
 	if f == nil {
-		c.Memory.Proven = false
+		c.Memory.ForgetProof()
 		failWithBackoff(p, c, apply.Contested, &apply.ContestedError{
 			Kind: c.ID.GroupKind.Kind, Namespace: c.ID.Key.Namespace, Name: c.ID.Key.Name, Fields: contestedFields(found),
 		})

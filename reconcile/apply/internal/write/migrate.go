@@ -22,20 +22,20 @@ import (
 func restored(p *pass.Pass, c *pass.Child, after *metav1.PartialObjectMetadata) bool {
 	m := c.Memory
 	entry := managedfields.Entry(after.ManagedFields, c.Manager)
-	if !decide.LostEntry(c, c.Live.GetManagedFields()) || !m.Proven || m.Intent != c.Hash {
+	if !decide.LostEntry(c, c.Live.GetManagedFields()) || !m.Proves(c.Hash) {
 		return false
 	}
 	live, err := p.Env.Encoder.Live(c.Live)
-	if err != nil || after.UID != m.UID {
+	if err != nil || !m.Known(after.UID) {
 		return false
 	}
 	set := memory.Remembered(entry).Set()
-	if len(c.Planned.Fields) > 0 || decide.Projection(p, c, set, live) != m.Projection || !compare.Taken(c.Kind.Schema, set, c.Content, live) {
+	if len(c.Planned.Fields) > 0 || !m.ProvesProjection(c.Hash, decide.Projection(p, c, set, live)) || !compare.Taken(c.Kind.Schema, set, c.Content, live) {
 		return false
 	}
 	m.Wrote(after, p.Now)
 	m.Accept(c.Hash, after.ResourceVersion)
-	m.Owned = memory.Remembered(entry)
+	m.Owns(memory.Remembered(entry))
 	c.Result.Outcome = apply.Updated
 	return true
 }
@@ -124,7 +124,7 @@ func merged(p *pass.Pass, c *pass.Child, entries []metav1.ManagedFieldsEntry) ([
 	}
 	if lost {
 		var err error
-		if rest, err = c.Memory.Owned.Restore(fields, rest); err != nil {
+		if rest, err = c.Memory.Owned().Restore(fields, rest); err != nil {
 			return nil, fmt.Errorf("restore our entry: %w", err)
 		}
 	}

@@ -88,7 +88,7 @@ func decideAgain(p *pass.Pass, c *pass.Child) {
 	c.Action, c.Force, c.Content, c.UID, c.Contested = pass.ActionNone, false, nil, "", nil
 	c.LeftSeeds, c.Unwanted, c.LostAbsent = nil, nil, nil
 	c.Result.Outcome, c.Result.Reason, c.Result.Err = apply.Unchanged, apply.ReasonUpToDate, nil
-	c.Memory.Proven = false
+	c.Memory.ForgetProof()
 	decide.Live(p, c)
 	if c.Decided(); c.Action == pass.ActionNone && c.Result.Err == nil {
 		c.Result.Verb = verb // what was decided and turned out not to be needed
@@ -127,7 +127,7 @@ func resolveConflicts(p *pass.Pass, c *pass.Child, fields []conflict) {
 		return
 	}
 	c.Memory.Accept(c.Hash, c.Live.GetResourceVersion())
-	c.Memory.Projection = decide.Projection(p, c, decide.WithoutCreateOnly(c, set), live)
+	c.Memory.Projects(decide.Projection(p, c, decide.WithoutCreateOnly(c, set), live))
 	c.Action = pass.ActionNone
 	decide.EndUnchanged(p, c)
 }

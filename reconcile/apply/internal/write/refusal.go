@@ -55,7 +55,7 @@ func conflicts(err error) []conflict {
 // refused turns the error of a request into the outcome of the child, and
 // remembers errors that the same request would meet again.
 func refused(p *pass.Pass, c *pass.Child, err error) {
-	c.Memory.Proven = false
+	c.Memory.ForgetProof()
 	switch {
 	case isSecondController(err):
 		ownedByAnother(p, c, err)
@@ -65,8 +65,7 @@ func refused(p *pass.Pass, c *pass.Child, err error) {
 		failWithBackoff(p, c, apply.Failed, err)
 	default:
 		if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-			c.Memory.UID = "" // replaced or gone: look again
-			c.Memory.Shown()
+			c.Memory.Replaced() // or gone: look again
 		}
 		c.Failed(apply.Failed, err)
 	}
@@ -182,23 +181,12 @@ func recreate(p *pass.Pass, c *pass.Child) {
 // failWithBackoff fails the child and remembers why.
 func failWithBackoff(p *pass.Pass, c *pass.Child, outcome apply.Outcome, err error) {
 	c.Failed(outcome, err)
-	t := c.Memory.Failure
-	if t == nil {
-		t = &memory.Failure{}
-		c.Memory.Failure = t
-	}
-	if t.Err == nil || t.Intent != c.Hash {
-		t.Count = 0
-	}
-	t.Outcome, t.Err, t.Intent, t.UID, t.Others, t.Version = outcome, err, c.Hash, "", 0, ""
+	f := memory.Failure{Situation: memory.Situation{Intent: c.Hash}, Outcome: outcome, Err: err}
 	if c.Live != nil {
-		t.Version = c.Live.GetResourceVersion()
-		t.UID, t.Others = c.Live.GetUID(), decide.OtherManagers(p.Env.Hasher, c)
+		f.Version = c.Live.GetResourceVersion()
+		f.UID, f.Others = c.Live.GetUID(), decide.OtherManagers(p.Env.Hasher, c)
 	}
-	wait := memory.Backoff(t.Count, p.Env.Options.ContestInterval)
-	t.Until = p.Now.Add(wait)
-	t.Count++
-	c.Requeue = wait
+	c.Requeue = c.Memory.Refused(f, p.Now, p.Env.Options.ContestInterval)
 }
 
 func asStatus(err error, status *apierrors.APIStatus) bool { return errors.As(err, status) }

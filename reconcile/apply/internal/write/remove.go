@@ -83,7 +83,7 @@ func removed(p *pass.Pass, c *pass.Child, answer client.Object) {
 	decide.Applied(p, c, answer)
 	if live, err := p.Env.Encoder.Live(answer); err == nil {
 		if decide.NoteUnwanted(c, live); len(c.Unwanted) > 0 {
-			c.Memory.Proven = false
+			c.Memory.ForgetProof()
 		}
 	}
 	decide.ReportContest(p, c)

@@ -130,7 +130,7 @@ func send(p *pass.Pass, c *pass.Child) {
 		err = remove(p, c)
 	}
 	if c.Action == pass.ActionRemove && apierrors.IsInvalid(err) {
-		c.Memory.Proven = false
+		c.Memory.ForgetProof()
 		failWithBackoff(p, c, apply.Failed, err) // another object would not help
 		return
 	}
@@ -162,7 +162,7 @@ func create(p *pass.Pass, c *pass.Child) error {
 	c.Result.Outcome = apply.Created
 	c.Memory.Made(p.Now)
 	c.Memory.Wrote(u, p.Now)
-	c.Memory.Ours = u.GetUID()
+	c.Memory.ProvenOurs(u.GetUID())
 	c.Memory.Accept(c.Hash, u.GetResourceVersion())
 	c.Memory.Succeeded(p.Now)
 	return nil
@@ -181,7 +181,7 @@ func exists(p *pass.Pass, c *pass.Child, cause error) error {
 	c.Memory.Wrote(found, p.Now) // as good as a write that the cache does not show yet
 	c.Memory.Accept(c.Hash, found.ResourceVersion)
 	if ownership.Proves(p, found, "") {
-		c.Memory.Ours = found.UID
+		c.Memory.ProvenOurs(found.UID)
 	}
 	return nil
 }
