@@ -9,10 +9,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/prune"
@@ -36,14 +32,7 @@ func New(c client.Client, live client.Reader, o apply.Options) (*Engine, error) 
 	if err != nil {
 		return nil, fmt.Errorf("apply engine: %w", err)
 	}
-	encoder := content.NewEncoder()
-	return &Engine{memory: memory.NewStore(), env: &pass.Env{
-		Client: c, Live: live, Options: o, Declared: pass.NewDeclaredKinds(o.Kinds),
-		Kinds: &kinds.Registry{Client: c}, Encoder: encoder, Hasher: intent.NewHasher(encoder),
-		StandardKeys: applyset.StandardKeys(o.Domain), OwnKeys: applyset.KeysOf(o.Domain, o.FieldManager),
-		Cached:     []client.GetOption{client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency},
-		CachedList: []client.ListOption{client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency},
-	}}, nil
+	return &Engine{memory: memory.NewStore(), env: pass.NewEnv(c, live, o)}, nil
 }
 
 // Apply makes the children of owner as the plan says. It first decides what to

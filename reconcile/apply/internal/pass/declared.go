@@ -13,7 +13,7 @@ import (
 // without them knows only what plans name.
 type declaredKinds map[schema.GroupKind]apply.ChildKind
 
-func NewDeclaredKinds(kinds []apply.ChildKind) declaredKinds {
+func newDeclaredKinds(kinds []apply.ChildKind) declaredKinds {
 	if kinds == nil {
 		return nil
 	}

@@ -41,6 +41,18 @@ type Env struct {
 	CachedList []client.ListOption
 }
 
+// NewEnv returns what the passes of an engine with these options share.
+func NewEnv(c client.Client, live client.Reader, o apply.Options) *Env {
+	encoder := content.NewEncoder()
+	return &Env{
+		Client: c, Live: live, Options: o, Declared: newDeclaredKinds(o.Kinds),
+		Kinds: &kinds.Registry{Client: c}, Encoder: encoder, Hasher: intent.NewHasher(encoder),
+		StandardKeys: applyset.StandardKeys(o.Domain), OwnKeys: applyset.KeysOf(o.Domain, o.FieldManager),
+		Cached:     []client.GetOption{client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency},
+		CachedList: []client.ListOption{client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency},
+	}
+}
+
 // HoldsData reports whether objects of the kind are never pruned without a
 // reason that the engine knows of.
 func (e *Env) HoldsData(gk schema.GroupKind) bool { return slices.Contains(e.Options.GuardedKinds, gk) }
