@@ -61,13 +61,9 @@ func recordOptions(scheme *runtime.Scheme) record.ReplayOptions {
 }
 
 // restore makes the errors of this package out of their written form.
-func restore(q record.Query, e *record.Error) error {
-	if e.Type != fmt.Sprintf("%T", &AbsentError{}) {
+func restore(goType string, gvk schema.GroupVersionKind, name string) error {
+	if goType != fmt.Sprintf("%T", &AbsentError{}) {
 		return nil
 	}
-	var gvk schema.GroupVersionKind
-	if e.Status != nil && e.Status.Details != nil {
-		gvk = schema.GroupVersionKind{Group: e.Status.Details.Group, Version: q.Version(), Kind: e.Status.Details.Kind}
-	}
-	return &AbsentError{GVK: gvk, Name: q.Name}
+	return &AbsentError{GVK: gvk, Name: name}
 }

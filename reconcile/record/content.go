@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Time is a time in full resolution, with the offset of the zone that the operator ran in.
-type Time struct{ time.Time }
+// utcTime is a time in full resolution, with the offset of the zone that the operator ran in.
+type utcTime struct{ time.Time }
 
 // MarshalJSON writes the time as RFC 3339 has it, with nanoseconds.
-func (t Time) MarshalJSON() ([]byte, error) {
+func (t utcTime) MarshalJSON() ([]byte, error) {
 	return json.Marshal(t.Format(time.RFC3339Nano))
 }
 
 // UnmarshalJSON reads what MarshalJSON has written.
-func (t *Time) UnmarshalJSON(data []byte) error {
+func (t *utcTime) UnmarshalJSON(data []byte) error {
 	var text string
 	if err := json.Unmarshal(data, &text); err != nil {
 		return err
@@ -29,23 +29,23 @@ func (t *Time) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Duration is a time span, written as time.Duration prints it.
-type Duration struct{ time.Duration }
+// textDuration is a time span, written as time.Duration prints it.
+type textDuration struct{ time.Duration }
 
 // MarshalText writes the span.
-func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+func (d textDuration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // UnmarshalText reads it.
-func (d *Duration) UnmarshalText(data []byte) (err error) {
+func (d *textDuration) UnmarshalText(data []byte) (err error) {
 	d.Duration, err = time.ParseDuration(string(data))
 	return err
 }
 
-// Content is the JSON of an object, with its keys sorted.
-type Content []byte
+// jsonValue is the JSON of an object, with its keys sorted.
+type jsonValue []byte
 
 // MarshalJSON returns the content.
-func (c Content) MarshalJSON() ([]byte, error) {
+func (c jsonValue) MarshalJSON() ([]byte, error) {
 	if len(c) == 0 {
 		return []byte("null"), nil
 	}
@@ -53,7 +53,7 @@ func (c Content) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON takes the content over, with its keys sorted.
-func (c *Content) UnmarshalJSON(data []byte) error {
+func (c *jsonValue) UnmarshalJSON(data []byte) error {
 	tree, err := parse(data)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func (c *Content) UnmarshalJSON(data []byte) error {
 }
 
 // content is the JSON of a value with all keys sorted.
-func content(value any) (Content, error) {
+func content(value any) (jsonValue, error) {
 	if value == nil {
 		return nil, nil
 	}
@@ -79,7 +79,7 @@ func content(value any) (Content, error) {
 }
 
 // sparse is content without nulls, which Go writes for what is not set.
-func sparse(value any) (Content, error) {
+func sparse(value any) (jsonValue, error) {
 	full, err := content(value)
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func dropNulls(value any) any {
 }
 
 // tree is the content as maps, lists and scalars, nil when it is broken, which nothing of ours makes.
-func (c Content) tree() any {
+func (c jsonValue) tree() any {
 	value, err := parse(c)
 	if err != nil {
 		return nil

@@ -10,13 +10,19 @@
 // gives the same bytes; what differs is what the code decides differently. So a bug of a running operator becomes a test case
 // of its repair. Tests use Replay of the package reconcile/reconciletest, which prints the difference.
 //
+// # When to use which
+//
+//	record the passes of a controller        New, in Options.Record of the builder; Changes for the passes that matter
+//	replay a file in a test                  Replay of package reconcile/reconciletest
+//	without the builder                      Reconciler, Decode and Replay
+//
 // # Secrets
 //
 // The content of Secrets that were read (data, stringData, and the annotation in which kubectl keeps a copy) is replaced by
 // placeholders: "redacted-1" for the first value, the same one wherever the value is the same, nothing for an empty value.
 // There is no digest of it that could be guessed. The file then has what the phases make of the placeholders, because the
 // pass is replayed before it is written: what was derived from a secret, be it a hash or a connection string, cannot be in it.
-// [Redaction] says in which places the real pass came to something else. The content of Secrets in the plan is replaced in
+// [redaction] says in which places the real pass came to something else. The content of Secrets in the plan is replaced in
 // the same way, and secret values are cut out of the messages of errors.
 //
 // A phase that looks at something else than its arguments (a clock, an environment variable, the network) does so once more

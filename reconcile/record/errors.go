@@ -15,19 +15,19 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// Error is an error in a form from which one can be made that phases and engine take for the same: with its text, its answer
+// failure is an error in a form from which one can be made that phases and engine take for the same: with its text, its answer
 // of the API server, its category, and the typed errors of the SDK that it is.
-type Error struct {
+type failure struct {
 	// Message is the text.
 	Message string `json:"message"`
 	// Type is its Go type, for people.
 	Type string `json:"type,omitempty"`
 	// Joined are the parts of joined errors.
-	Joined []*Error `json:"joined,omitempty"`
+	Joined []*failure `json:"joined,omitempty"`
 	// Status is the answer of the API server.
 	Status *metav1.Status `json:"status,omitempty"`
-	// Verdict is its category, with the words for a condition.
-	Verdict *Verdict `json:"verdict,omitempty"`
+	// errorVerdict is its category, with the words for a condition.
+	Verdict *errorVerdict `json:"verdict,omitempty"`
 	// Is are the errors of the package context that errors.Is finds in it: "canceled", "deadline exceeded".
 	Is []string `json:"is,omitempty"`
 	// NotYet is what a reader will know later.
@@ -37,8 +37,8 @@ type Error struct {
 	Contested *apply.ContestedError      `json:"contested,omitempty"`
 }
 
-// Verdict is what [health.Categorize] says of an error.
-type Verdict struct {
+// errorVerdict is what [health.Categorize] says of an error.
+type errorVerdict struct {
 	Category string `json:"category"`
 	Reason   string `json:"reason,omitempty"`
 	Message  string `json:"message,omitempty"`
@@ -47,14 +47,14 @@ type Verdict struct {
 }
 
 // errorOf writes an error down.
-func errorOf(err error) *Error {
+func errorOf(err error) *failure {
 	if err == nil {
 		return nil
 	}
 	if known, ok := err.(*recorded); ok { //nolint:errorlint // the error itself
 		return known.form
 	}
-	out := &Error{Message: err.Error()}
+	out := &failure{Message: err.Error()}
 	if parts, joined := err.(interface{ Unwrap() []error }); joined {
 		texts := make([]string, 0, len(parts.Unwrap()))
 		for _, part := range parts.Unwrap() {
@@ -87,7 +87,7 @@ func errorOf(err error) *Error {
 	}
 	if out.Status == nil || classified(err) {
 		verdict := health.Categorize(err)
-		out.Verdict = &Verdict{
+		out.Verdict = &errorVerdict{
 			Category: string(verdict.Category), Reason: verdict.Reason, Message: verdict.Message, Cause: verdict.Cause != nil,
 		}
 	}
@@ -112,7 +112,7 @@ func classified(err error) bool {
 }
 
 // err makes an error of what was written down.
-func (e *Error) err() error {
+func (e *failure) err() error {
 	switch {
 	case e == nil:
 		return nil
@@ -138,11 +138,11 @@ func (e *Error) err() error {
 
 // recorded is an error that was written down.
 type recorded struct {
-	form   *Error
+	form   *failure
 	answer *apierrors.StatusError
 }
 
-// Error is the text of the error that was recorded.
+// failure is the text of the error that was recorded.
 func (r *recorded) Error() string { return r.form.Message }
 
 // Unwrap returns the answer of the API server.

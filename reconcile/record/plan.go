@@ -19,41 +19,41 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// Plan is the plan of a pass.
-type Plan struct {
-	Owner        *Child     `json:"owner,omitempty"` // its metadata
-	Children     []Child    `json:"children,omitempty"`
-	Deletes      []Deletion `json:"deletes,omitempty"`
-	Policy       string     `json:"policy,omitempty"`
-	Hold         bool       `json:"hold,omitempty"`
-	RequeueAfter Duration   `json:"requeueAfter,omitzero"`
-	RequeueAt    time.Time  `json:"requeueAt,omitzero"`
-	Inputs       string     `json:"inputs,omitempty"`
-	PruneBlocked string     `json:"pruneBlocked,omitempty"`
+// passPlan is the plan of a pass.
+type passPlan struct {
+	Owner        *plannedChild     `json:"owner,omitempty"` // its metadata
+	Children     []plannedChild    `json:"children,omitempty"`
+	Deletes      []plannedDeletion `json:"deletes,omitempty"`
+	Policy       string            `json:"policy,omitempty"`
+	Hold         bool              `json:"hold,omitempty"`
+	RequeueAfter textDuration      `json:"requeueAfter,omitzero"`
+	RequeueAt    time.Time         `json:"requeueAt,omitzero"`
+	Inputs       string            `json:"inputs,omitempty"`
+	PruneBlocked string            `json:"pruneBlocked,omitempty"`
 }
 
-// Child is a planned child; words are those of the options of the package reconcile/apply.
-type Child struct {
+// plannedChild is a planned child; words are those of the options of the package reconcile/apply.
+type plannedChild struct {
 	Kind     string            `json:"kind"`
 	Mode     string            `json:"mode,omitempty"`
 	Adoption string            `json:"adoption,omitempty"`
 	Fields   map[string]string `json:"fields,omitempty"`
 	Existing bool              `json:"existing,omitempty"`
 	Recreate bool              `json:"recreate,omitempty"`
-	Object   Content           `json:"object"`
+	Object   jsonValue         `json:"object"`
 }
 
-// Deletion is a planned deletion.
-type Deletion struct {
+// plannedDeletion is a planned deletion.
+type plannedDeletion struct {
 	Kind                 string            `json:"kind"`
 	MatchResourceVersion bool              `json:"matchResourceVersion,omitempty"`
 	MatchLabels          map[string]string `json:"matchLabels,omitempty"`
 	Uncontrolled         bool              `json:"uncontrolled,omitempty"`
-	Object               Content           `json:"object"`
+	Object               jsonValue         `json:"object"`
 }
 
-// Component is the health of one part.
-type Component struct {
+// partHealth is the health of one part.
+type partHealth struct {
 	Name       string   `json:"name,omitempty"`
 	State      string   `json:"state,omitempty"`
 	Reason     string   `json:"reason,omitempty"`
@@ -64,19 +64,19 @@ type Component struct {
 	Immediate  bool     `json:"immediate,omitempty"`
 }
 
-// Applied is what became of the plan: the answer of the engine, with the metadata of the owner when it was written.
-type Applied struct {
+// appliedPlan is what became of the plan: the answer of the engine, with the metadata of the owner when it was written.
+type appliedPlan struct {
 	Hold         bool               `json:"hold,omitempty"`
-	Objects      []AppliedObject    `json:"objects,omitempty"`
-	OwnerError   *Error             `json:"ownerError,omitempty"`
-	PruneBlocked *PruneBlocked      `json:"pruneBlocked,omitempty"`
+	Objects      []appliedObject    `json:"objects,omitempty"`
+	OwnerError   *failure           `json:"ownerError,omitempty"`
+	PruneBlocked *blockedPrune      `json:"pruneBlocked,omitempty"`
 	Finalized    bool               `json:"finalized,omitempty"`
-	RequeueAfter Duration           `json:"requeueAfter,omitzero"`
+	RequeueAfter textDuration       `json:"requeueAfter,omitzero"`
 	Owner        *metav1.ObjectMeta `json:"owner,omitempty"`
 }
 
-// AppliedObject is what became of one object.
-type AppliedObject struct {
+// appliedObject is what became of one object.
+type appliedObject struct {
 	Group           string        `json:"group,omitempty"`
 	Version         string        `json:"version"`
 	Kind            string        `json:"kind"`
@@ -88,16 +88,16 @@ type AppliedObject struct {
 	Outcome         apply.Outcome `json:"outcome"`
 	UID             types.UID     `json:"uid,omitempty"`
 	ResourceVersion string        `json:"resourceVersion,omitempty"`
-	Error           *Error        `json:"error,omitempty"`
+	Error           *failure      `json:"error,omitempty"`
 }
 
-// PruneBlocked is why children that are no longer planned were kept.
-type PruneBlocked struct {
+// blockedPrune is why children that are no longer planned were kept.
+type blockedPrune struct {
 	Reason     apply.PruneBlockedReason `json:"reason"`
 	Objects    []string                 `json:"objects,omitempty"`
 	Annotation string                   `json:"annotation,omitempty"`
 	Token      string                   `json:"token,omitempty"`
-	Cause      *Error                   `json:"cause,omitempty"`
+	Cause      *failure                 `json:"cause,omitempty"`
 }
 
 // namer names kinds for people.
@@ -128,10 +128,10 @@ func printed(gvk schema.GroupVersionKind) string {
 }
 
 // plan writes a plan down.
-func (n namer) plan(p *reconcile.PlanResult) (out Plan, err error) {
-	out = Plan{
+func (n namer) plan(p *reconcile.PlanResult) (out passPlan, err error) {
+	out = passPlan{
 		Policy: planPolicies()[p.Policy], Hold: p.Hold, Inputs: p.Inputs,
-		RequeueAfter: Duration{p.RequeueAfter}, RequeueAt: p.RequeueAt, PruneBlocked: text(p.PruneBlocked),
+		RequeueAfter: textDuration{p.RequeueAfter}, RequeueAt: p.RequeueAt, PruneBlocked: text(p.PruneBlocked),
 	}
 	if p.Owner != nil {
 		owner, err := n.child(p.Owner)
@@ -149,7 +149,7 @@ func (n namer) plan(p *reconcile.PlanResult) (out Plan, err error) {
 		out.Children = append(out.Children, child)
 	}
 	for _, planned := range p.Deletes {
-		deletion := Deletion{
+		deletion := plannedDeletion{
 			Kind: n.kind(planned.Object), MatchResourceVersion: planned.MatchResourceVersion, MatchLabels: planned.Labels,
 			Uncontrolled: planned.Uncontrolled,
 		}
@@ -161,8 +161,8 @@ func (n namer) plan(p *reconcile.PlanResult) (out Plan, err error) {
 	return out, nil
 }
 
-func (n namer) child(planned *apply.Child) (out Child, err error) {
-	out = Child{
+func (n namer) child(planned *apply.Child) (out plannedChild, err error) {
+	out = plannedChild{
 		Mode: modes()[planned.Mode], Adoption: adoptions()[planned.Adoption], Existing: planned.Existing, Recreate: planned.Recreate,
 	}
 	for _, rule := range planned.Fields {
@@ -200,8 +200,8 @@ func policies() map[apply.FieldPolicy]string {
 	}
 }
 
-func components(list []health.Component) []Component {
-	var out []Component
+func components(list []health.Component) []partHealth {
+	var out []partHealth
 	for _, c := range list {
 		var errs []string
 		for _, err := range c.Errors {
@@ -209,7 +209,7 @@ func components(list []health.Component) []Component {
 				errs = append(errs, err.Error())
 			}
 		}
-		out = append(out, Component{
+		out = append(out, partHealth{
 			Name: c.Name, State: string(c.State), Reason: c.Reason, Message: c.Message, Dependency: string(c.Dependency),
 			Errors: errs, Child: c.Child, Immediate: c.Immediate,
 		})
@@ -218,20 +218,20 @@ func components(list []health.Component) []Component {
 }
 
 // appliedOf writes the answer of the engine down.
-func appliedOf(plan apply.Plan, result apply.Result) *Applied {
-	out := &Applied{
+func appliedOf(plan apply.Plan, result apply.Result) *appliedPlan {
+	out := &appliedPlan{
 		Hold: plan.Hold, OwnerError: errorOf(result.OwnerErr), Finalized: result.Finalized,
-		RequeueAfter: Duration{result.RequeueAfter},
+		RequeueAfter: textDuration{result.RequeueAfter},
 	}
 	for _, o := range result.Objects {
-		out.Objects = append(out.Objects, AppliedObject{
+		out.Objects = append(out.Objects, appliedObject{
 			Group: o.GVK.Group, Version: o.GVK.Version, Kind: o.GVK.Kind, Namespace: o.Key.Namespace, Name: o.Key.Name,
 			Verb: o.Verb, Reason: o.Reason, Fields: changed(o.Fields),
 			Outcome: o.Outcome, UID: o.UID, ResourceVersion: o.ResourceVersion, Error: errorOf(o.Err),
 		})
 	}
 	if kept := result.PruneBlocked; kept != nil {
-		out.PruneBlocked = &PruneBlocked{
+		out.PruneBlocked = &blockedPrune{
 			Reason: kept.Reason, Objects: kept.Objects, Annotation: kept.Annotation, Token: kept.Token, Cause: errorOf(kept.Cause),
 		}
 	}
@@ -256,7 +256,7 @@ func changed(fields []apply.FieldChange) []string {
 }
 
 // result is the answer of the engine.
-func (a *Applied) result() apply.Result {
+func (a *appliedPlan) result() apply.Result {
 	out := apply.Result{OwnerErr: a.OwnerError.err(), Finalized: a.Finalized, RequeueAfter: a.RequeueAfter.Duration}
 	for _, o := range a.Objects {
 		out.Objects = append(out.Objects, apply.ObjectResult{

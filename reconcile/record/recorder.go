@@ -21,10 +21,8 @@ import (
 )
 
 const (
-	// DefaultKeep is how many recordings a [Recorder] keeps unless it is told otherwise.
-	DefaultKeep = 100
-	// DefaultMaxBytes is how large one recording may be unless the recorder is told otherwise: 4 MiB.
-	DefaultMaxBytes = 4 << 20
+	defaultKeep     = 100
+	defaultMaxBytes = 4 << 20 // 4 MiB
 
 	extension = ".json"
 	// maxName keeps the names of files below the 255 bytes that file systems allow.
@@ -36,9 +34,9 @@ type Options struct {
 	// Dir is the folder that recordings are written to, one file each: <controller>-<namespace>-<name>-<time>.json. It is made
 	// when it is missing. No other program may write files with that extension there.
 	Dir string
-	// Keep is the number of recordings that are kept; the oldest one goes first. Zero is [DefaultKeep].
+	// Keep is the number of recordings that are kept; the oldest one goes first. Zero is 100.
 	Keep int
-	// MaxBytes bounds the size of one recording; a larger one is left out, and the log says so. Zero is [DefaultMaxBytes].
+	// MaxBytes bounds the size of one recording; a larger one is left out, and the log says so. Zero is 4 MiB.
 	MaxBytes int
 	// When chooses the passes that are recorded, by what came of them. Nil records every pass; see [Changes].
 	When func(reconcile.Report) bool
@@ -75,10 +73,10 @@ func New(options Options) (*Recorder, error) {
 		return nil, fmt.Errorf("record: Keep %d and MaxBytes %d must not be negative", options.Keep, options.MaxBytes)
 	}
 	if options.Keep == 0 {
-		options.Keep = DefaultKeep
+		options.Keep = defaultKeep
 	}
 	if options.MaxBytes == 0 {
-		options.MaxBytes = DefaultMaxBytes
+		options.MaxBytes = defaultMaxBytes
 	}
 	if err := os.MkdirAll(options.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("record: make the folder: %w", err)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,54 +14,58 @@ import (
 const (
 	// version is that of the form of recordings.
 	version = 1
-	// maxRecording bounds what [Read] takes in: 64 MiB.
+	// maxRecording bounds what [answeredRead] takes in: 64 MiB.
 	maxRecording = 64 << 20
 )
 
-// Recording is one pass: what it saw, what it decided, and what became of that. Its JSON form is stable.
-type Recording struct {
+// Recording is one pass: what it saw, what it decided, and what became of that. Its JSON form, which [Recording.Encode] writes and [Decode]
+// reads, is stable; it is for people and for [Replay].
+type Recording struct{ pass }
+
+// pass is the form of a recording.
+type pass struct {
 	// Version is that of the form.
 	Version int `json:"version"`
 	// Controller is the name of the controller.
 	Controller string `json:"controller"`
 	// Request names the owner.
-	Request Key `json:"request"`
+	Request objectKey `json:"request"`
 	// Now is the time of the pass.
-	Now Time `json:"now"`
+	Now utcTime `json:"now"`
 	// Redacted reports what is hidden; nil is nothing.
-	Redacted *Redaction `json:"redacted,omitempty"`
+	Redacted *redaction `json:"redacted,omitempty"`
 	// Owner is the owner as the cache had it.
-	Owner Content `json:"owner"`
+	Owner jsonValue `json:"owner"`
 	// Reads are the reads of FetchRemoteState with their answers, sorted; equal ones in the order in which they came.
-	Reads []Read `json:"reads"`
+	Reads []answeredRead `json:"reads"`
 	// Migrated is the write of an owner in an older form; the pass ends with it.
-	Migrated *Write `json:"migrated,omitempty"`
+	Migrated *ownerWrite `json:"migrated,omitempty"`
 	// Plan is what PlanResources, or Finalize, returned.
-	Plan Plan `json:"plan"`
+	Plan passPlan `json:"plan"`
 	// Components are what GetComponentHealth returned.
-	Components []Component `json:"components,omitempty"`
+	Components []partHealth `json:"components,omitempty"`
 	// Applied is what became of the plan; nil when nothing was applied.
-	Applied *Applied `json:"applied,omitempty"`
+	Applied *appliedPlan `json:"applied,omitempty"`
 	// Status is the write of the status, nil when the pass came to none.
-	Status *Write `json:"status,omitempty"`
+	Status *ownerWrite `json:"status,omitempty"`
 	// Conditions are those of the owner after the pass.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 	// Announced are conditions of earlier passes that the owner's type does not keep.
 	Announced []metav1.Condition `json:"announced,omitempty"`
 	// Events are what was announced.
-	Events []Event `json:"events,omitempty"`
-	// Outcome is what comes next.
-	Outcome Outcome `json:"outcome"`
+	Events []announcement `json:"events,omitempty"`
+	// passOutcome is what comes next.
+	Outcome passOutcome `json:"outcome"`
 }
 
-// Key names an object.
-type Key struct {
+// objectKey names an object.
+type objectKey struct {
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
 }
 
-// Redaction reports what a recording hides.
-type Redaction struct {
+// redaction reports what a recording hides.
+type redaction struct {
 	// Values is the number of different values of secrets that were replaced in what the pass saw.
 	Values int `json:"values"`
 	// Differs are the places where the real pass came to something else, because that depends on a secret. The recording has
@@ -70,8 +73,8 @@ type Redaction struct {
 	Differs []string `json:"differs,omitempty"`
 }
 
-// Query is what was asked for.
-type Query struct {
+// query is what was asked for.
+type query struct {
 	// Verb is "get" or "list".
 	Verb string `json:"verb"`
 	// Kind is the kind of the object, or of the items of the list, as "group/version/Kind".
@@ -90,7 +93,7 @@ type Query struct {
 }
 
 // Version is the API version of the kind, "" when the kind is a Go type.
-func (q Query) Version() string {
+func (q query) Version() string {
 	parts := strings.Split(q.Kind, "/")
 	if len(parts) < 2 { //nolint:mnd // v1/ConfigMap, apps/v1/Deployment
 		return ""
@@ -99,7 +102,7 @@ func (q Query) Version() string {
 }
 
 // String names the read, for example "get v1/ConfigMap shop/web".
-func (q Query) String() string {
+func (q query) String() string {
 	text := q.Verb + " " + q.Kind
 	if q.As != "" {
 		text += " as " + q.As
@@ -124,35 +127,35 @@ func (q Query) String() string {
 	return text
 }
 
-// Read is one read and its answer: an object, a list, or an error.
-type Read struct {
-	Query
+// answeredRead is one read and its answer: an object, a list, or an error.
+type answeredRead struct {
+	query
 
-	Object Content `json:"object,omitzero"`
-	Error  *Error  `json:"error,omitempty"`
+	Object jsonValue `json:"object,omitzero"`
+	Error  *failure  `json:"error,omitempty"`
 }
 
-// Write is a write of the owner: what it made of it, and the answer.
-type Write struct {
+// ownerWrite is a write of the owner: what it made of it, and the answer.
+type ownerWrite struct {
 	// Object is the status without its conditions, or the whole owner in its current form.
-	Object Content `json:"object,omitzero"`
+	Object jsonValue `json:"object,omitzero"`
 	// Managed are the types of the conditions that are the controller's.
 	Managed []string `json:"managed,omitempty"`
 	// Written reports that something was written.
 	Written bool `json:"written"`
 	// Error is why the write failed.
-	Error *Error `json:"error,omitempty"`
+	Error *failure `json:"error,omitempty"`
 }
 
-// Event is what was announced about the owner.
-type Event struct {
+// announcement is what was announced about the owner.
+type announcement struct {
 	Type    string `json:"type"`
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
 }
 
-// Outcome is what a pass has to say about what comes next. Errors are texts.
-type Outcome struct {
+// passOutcome is what a pass has to say about what comes next. Errors are texts.
+type passOutcome struct {
 	// State is that of the owner, Blocked why nothing was applied.
 	State   string `json:"state,omitempty"`
 	Blocked string `json:"blocked,omitempty"`
@@ -160,7 +163,7 @@ type Outcome struct {
 	Retry    []string `json:"retry,omitempty"`
 	Terminal []string `json:"terminal,omitempty"`
 	// RequeueAfter is when another pass is planned.
-	RequeueAfter Duration `json:"requeueAfter,omitzero"`
+	RequeueAfter textDuration `json:"requeueAfter,omitzero"`
 }
 
 // Encode returns the JSON of the recording, the same bytes for the same content.
@@ -212,20 +215,6 @@ func Decode(from io.Reader) (*Recording, error) {
 	}
 	if r.Controller == "" || r.Request.Name == "" {
 		return nil, errors.New("read the recording: controller and request.name are required")
-	}
-	return r, nil
-}
-
-// Load reads the recording of a file, see [Decode].
-func Load(path string) (*Recording, error) {
-	file, err := os.Open(path) //nolint:gosec // the caller names the file
-	if err != nil {
-		return nil, fmt.Errorf("open the recording: %w", err)
-	}
-	defer file.Close() //nolint:errcheck // it was only read
-	r, err := Decode(file)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return r, nil
 }

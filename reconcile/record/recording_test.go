@@ -2,8 +2,6 @@ package record_test
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -31,26 +29,6 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 	if _, err := record.Decode(strings.NewReader(smallest)); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestLoad(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "pass.json")
-	if _, err := record.Load(path); err == nil || !strings.Contains(err.Error(), "open the recording") {
-		t.Errorf("want an error for a missing file, got %v", err)
-	}
-	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := record.Load(path); err == nil || !strings.Contains(err.Error(), path) {
-		t.Errorf("want an error that names the file, got %v", err)
-	}
-	if err := os.WriteFile(path, []byte(smallest), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if r, err := record.Load(path); err != nil || r.Controller != "shop" {
-		t.Errorf("got %v, %v", r, err)
 	}
 }
 

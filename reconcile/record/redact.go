@@ -73,7 +73,7 @@ func never(string) bool       { return false }
 func known(value string) bool { return placeholder.MatchString(value) }
 
 // secrets replaces the content of a Secret or of a list of Secrets.
-func (r *redactor) secrets(c Content, keep func(string) bool) (Content, error) {
+func (r *redactor) secrets(c jsonValue, keep func(string) bool) (jsonValue, error) {
 	object, ok := c.tree().(map[string]any)
 	if !ok {
 		return c, nil
@@ -95,7 +95,7 @@ func (r *redactor) redactReads(rec *Recording) (err error) {
 	for i := range rec.Reads {
 		if read := &rec.Reads[i]; read.Kind == secretKind {
 			if read.Object, err = r.secrets(read.Object, never); err != nil {
-				return fmt.Errorf("redact %s: %w", read.Query, err)
+				return fmt.Errorf("redact %s: %w", read.query, err)
 			}
 		}
 	}
@@ -133,7 +133,7 @@ func (r *redactor) redactPlan(rec *Recording) (err error) {
 }
 
 // isSecret recognises generated configurations, whose Go type is not the kind.
-func isSecret(c Content) bool {
+func isSecret(c jsonValue) bool {
 	object, _ := c.tree().(map[string]any)
 	return object["kind"] == "Secret" && object["apiVersion"] == "v1"
 }
@@ -172,7 +172,7 @@ func cut(rec *Recording, values *strings.Replacer) error {
 			return err
 		}
 	}
-	for _, write := range []*Write{rec.Status, rec.Migrated} {
+	for _, write := range []*ownerWrite{rec.Status, rec.Migrated} {
 		if write != nil {
 			if err := cutFrom(write.Error, values); err != nil {
 				return err
@@ -196,7 +196,7 @@ func cut(rec *Recording, values *strings.Replacer) error {
 }
 
 // cutFrom goes through all texts of an error.
-func cutFrom(e *Error, values *strings.Replacer) error {
+func cutFrom(e *failure, values *strings.Replacer) error {
 	if e == nil {
 		return nil
 	}
@@ -208,7 +208,7 @@ func cutFrom(e *Error, values *strings.Replacer) error {
 	if err != nil {
 		return err
 	}
-	*e = Error{}
+	*e = failure{}
 	return json.Unmarshal(data, e)
 }
 
@@ -259,7 +259,7 @@ func redacted[T reconcile.Owner, F, O any](
 	if values == 0 && sameAnswers(seen, original) {
 		return original, nil // nothing of the plan's secrets came back
 	}
-	seen.Redacted = &Redaction{Values: values}
+	seen.Redacted = &redaction{Values: values}
 	out, err := Replay(ctx, config, seen, options)
 	if out == nil {
 		return nil, fmt.Errorf("redact: %w", err) // reads that depend on a secret are part of what differs
@@ -267,12 +267,12 @@ func redacted[T reconcile.Owner, F, O any](
 	if cutter == nil {
 		cutter = strings.NewReplacer()
 	}
-	out.Redacted = &Redaction{Values: values, Differs: differences(original, out, cutter.Replace)}
+	out.Redacted = &redaction{Values: values, Differs: differences(original, out, cutter.Replace)}
 	return out, nil
 }
 
 func sameAnswers(a, b *Recording) bool {
-	return len(differences(&Recording{Reads: a.Reads, Applied: a.Applied, Status: a.Status, Migrated: a.Migrated},
-		&Recording{Reads: b.Reads, Applied: b.Applied, Status: b.Status, Migrated: b.Migrated},
+	return len(differences(&Recording{pass{Reads: a.Reads, Applied: a.Applied, Status: a.Status, Migrated: a.Migrated}},
+		&Recording{pass{Reads: b.Reads, Applied: b.Applied, Status: b.Status, Migrated: b.Migrated}},
 		func(s string) string { return s })) == 0
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -23,29 +24,30 @@ import (
 type ReplayOptions struct {
 	// Scheme names the kinds of Go types, as the one of the recorder did. Nil names them by their Go types.
 	Scheme *runtime.Scheme
-	// Restore makes an error of a type that this package does not know out of its written form. Nil, or a nil result, is an
-	// error with the same text, answer of the API server and category.
-	Restore func(q Query, e *Error) error
+	// Restore makes an error of a type that this package does not know again: of the Go type as %T prints it, about a read of the named
+	// object, with the kind that the answer of the API server names, empty where it names none. Nil, or a nil result, is an error with the
+	// same text, answer of the API server and category.
+	Restore func(goType string, gvk schema.GroupVersionKind, name string) error
 }
 
-// UnrecordedReadError reports that a phase has read what the recorded pass did not read.
-type UnrecordedReadError struct {
+// unrecordedReadError reports that a phase has read what the recorded pass did not read.
+type unrecordedReadError struct {
 	// Query is the read.
-	Query Query
+	Query query
 }
 
 // Error names the read.
-func (e *UnrecordedReadError) Error() string {
+func (e *unrecordedReadError) Error() string {
 	return "the recorded pass did not " + e.Query.String()
 }
 
 // Replay runs the recorded pass again, with the phases of the configuration and the recorded answers; the Reader, Tracker,
 // Applier, StatusWriter, Recorder, Observer and Clock of the configuration are not used. It returns the recording of what the phases do now.
-// The error joins one [UnrecordedReadError] for each read without a recorded answer; the recording is there nevertheless.
+// The error names each read that has no recorded answer; the recording is there nevertheless.
 func Replay[T reconcile.Owner, F, O any](
 	ctx context.Context, config reconcile.Config[T, F, O], r *Recording, options ReplayOptions,
 ) (*Recording, error) {
-	p := &player{namer: namer{options.Scheme}, rec: r, restore: options.Restore, played: map[Query]int{}}
+	p := &player{namer: namer{options.Scheme}, rec: r, restore: options.Restore, played: map[query]int{}}
 	request := ctrl.Request{NamespacedName: types.NamespacedName{Namespace: r.Request.Namespace, Name: r.Request.Name}}
 	t := newTape(r.Controller, request, options.Scheme)
 	config.Name = r.Controller
@@ -78,10 +80,10 @@ func Replay[T reconcile.Owner, F, O any](
 type player struct {
 	namer
 	rec     *Recording
-	restore func(q Query, e *Error) error
+	restore func(goType string, gvk schema.GroupVersionKind, name string) error
 
 	mu         sync.Mutex
-	played     map[Query]int // how often a read was answered
+	played     map[query]int // how often a read was answered
 	unrecorded []error
 	broken     error
 }
@@ -115,13 +117,13 @@ func (p *player) List(_ context.Context, into client.ObjectList, opts ...client.
 }
 
 // answer gives the n-th read of a kind the n-th answer; a read that comes more often gets the last one.
-func (p *player) answer(q Query, into runtime.Object) error {
+func (p *player) answer(q query, into runtime.Object) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var found *Read
+	var found *answeredRead
 	rest := p.played[q]
 	for i := range p.rec.Reads {
-		if p.rec.Reads[i].Query == q {
+		if p.rec.Reads[i].query == q {
 			found = &p.rec.Reads[i]
 			if rest--; rest < 0 {
 				break
@@ -129,14 +131,14 @@ func (p *player) answer(q Query, into runtime.Object) error {
 		}
 	}
 	if found == nil {
-		err := &UnrecordedReadError{Query: q}
+		err := &unrecordedReadError{Query: q}
 		p.unrecorded = append(p.unrecorded, err)
 		return err
 	}
 	p.played[q]++
 	if found.Error != nil {
 		if p.restore != nil {
-			if err := p.restore(q, found.Error); err != nil {
+			if err := p.restore(found.Error.Type, found.answeredKind(), q.Name); err != nil {
 				return err
 			}
 		}
@@ -145,8 +147,17 @@ func (p *player) answer(q Query, into runtime.Object) error {
 	return decode(found.Object, into)
 }
 
+// answeredKind is the kind that the answer of the API server names.
+func (r *answeredRead) answeredKind() schema.GroupVersionKind {
+	status := r.Error.Status
+	if status == nil || status.Details == nil {
+		return schema.GroupVersionKind{}
+	}
+	return schema.GroupVersionKind{Group: status.Details.Group, Version: r.Version(), Kind: status.Details.Kind}
+}
+
 // decode fills an object of any representation.
-func decode(data Content, into runtime.Object) error {
+func decode(data jsonValue, into runtime.Object) error {
 	if u, ok := into.(json.Unmarshaler); ok {
 		if _, dynamic := into.(runtime.Unstructured); dynamic {
 			return u.UnmarshalJSON(data)
@@ -193,7 +204,7 @@ func (p *player) Rewrite(context.Context, client.Object, client.Object) (written
 // Forget forgets nothing.
 func (p *player) Forget(types.UID) {}
 
-func (w *Write) answer() (written bool, err error) {
+func (w *ownerWrite) answer() (written bool, err error) {
 	if w == nil {
 		return false, nil
 	}

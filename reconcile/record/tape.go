@@ -31,9 +31,9 @@ type tape struct {
 }
 
 func newTape(controller string, request ctrl.Request, scheme *runtime.Scheme) *tape {
-	return &tape{namer: namer{scheme}, rec: Recording{
-		Version: version, Controller: controller, Request: Key{Namespace: request.Namespace, Name: request.Name},
-	}}
+	return &tape{namer: namer{scheme}, rec: Recording{pass{
+		Version: version, Controller: controller, Request: objectKey{Namespace: request.Namespace, Name: request.Name},
+	}}}
 }
 
 // attach puts the tape into every way between the pass and the world.
@@ -68,7 +68,7 @@ func (t *tape) recording() (*Recording, error) {
 	if err := errors.Join(t.errs...); err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(t.rec.Reads, func(a, b Read) int { return strings.Compare(a.String(), b.String()) })
+	slices.SortStableFunc(t.rec.Reads, func(a, b answeredRead) int { return strings.Compare(a.String(), b.String()) })
 	return &t.rec, nil
 }
 
@@ -99,7 +99,7 @@ func (c *clockTape) Now() time.Time {
 	now := c.PassiveClock.Now()
 	c.tape.note(func(rec *Recording) error {
 		if rec.Now.IsZero() {
-			rec.Now = Time{now}
+			rec.Now = utcTime{now}
 		}
 		return nil
 	})
@@ -136,9 +136,9 @@ func (r *readerTape) List(ctx context.Context, into client.ObjectList, opts ...c
 	return err
 }
 
-func (t *tape) read(q Query, answer runtime.Object, err error) {
+func (t *tape) read(q query, answer runtime.Object, err error) {
 	t.note(func(rec *Recording) error {
-		read := Read{Query: q, Error: errorOf(err)}
+		read := answeredRead{query: q, Error: errorOf(err)}
 		if err == nil {
 			var broken error
 			if read.Object, broken = content(answer); broken != nil {
@@ -150,15 +150,15 @@ func (t *tape) read(q Query, answer runtime.Object, err error) {
 	})
 }
 
-// get and list say what is asked for.
-func (n namer) get(key client.ObjectKey, into client.Object) Query {
-	return Query{Verb: "get", Kind: n.kind(into), As: form(into), Namespace: key.Namespace, Name: key.Name}
+// get and list write down what is asked for.
+func (n namer) get(key client.ObjectKey, into client.Object) query {
+	return query{Verb: "get", Kind: n.kind(into), As: form(into), Namespace: key.Namespace, Name: key.Name}
 }
 
-func (n namer) list(into client.ObjectList, opts []client.ListOption) Query {
+func (n namer) list(into client.ObjectList, opts []client.ListOption) query {
 	var o client.ListOptions
 	o.ApplyOptions(opts)
-	q := Query{
+	q := query{
 		Verb: "list", Kind: n.items(into), As: form(into), Namespace: o.Namespace, Limit: o.Limit, Continue: o.Continue,
 	}
 	if o.LabelSelector != nil {
@@ -210,7 +210,7 @@ type statusTape struct {
 func (w *statusTape) WriteStatus(
 	ctx context.Context, before, after client.Object, managed []string,
 ) (written bool, err error) {
-	stored := &Write{Managed: slices.Clone(managed)}
+	stored := &ownerWrite{Managed: slices.Clone(managed)}
 	var conditions []metav1.Condition
 	if owner, ok := after.(reconcile.Owner); ok {
 		conditions = slices.Clone(owner.GetConditions())
@@ -226,7 +226,7 @@ func (w *statusTape) WriteStatus(
 }
 
 // statusOf is the status of an object, without the conditions.
-func statusOf(object client.Object) (Content, error) {
+func statusOf(object client.Object) (jsonValue, error) {
 	full, err := sparse(object)
 	if err != nil {
 		return nil, err
@@ -247,7 +247,7 @@ func (w *statusTape) Rewrite(ctx context.Context, before, after client.Object) (
 	written, err = w.StatusWriter.Rewrite(ctx, before, after)
 	w.tape.note(func(rec *Recording) error {
 		if written || err != nil {
-			rec.Migrated = &Write{Object: object, Written: written, Error: errorOf(err)}
+			rec.Migrated = &ownerWrite{Object: object, Written: written, Error: errorOf(err)}
 		}
 		return broken
 	})
@@ -271,7 +271,7 @@ type eventsTape struct {
 
 func (e *eventsTape) Event(object runtime.Object, eventType, reason, message string) {
 	e.tape.note(func(rec *Recording) error {
-		rec.Events = append(rec.Events, Event{Type: eventType, Reason: reason, Message: message})
+		rec.Events = append(rec.Events, announcement{Type: eventType, Reason: reason, Message: message})
 		return nil
 	})
 	e.EventRecorder.Event(object, eventType, reason, message)
@@ -295,9 +295,9 @@ func (e *endTape) PassDone(ctx context.Context, report reconcile.Report) {
 		rec.Plan, err = e.tape.plan(&report.Plan)
 		rec.Components = components(report.Components)
 		rec.Announced = slices.Clone(report.Announced)
-		rec.Outcome = Outcome{
+		rec.Outcome = passOutcome{
 			State: string(report.Assessment.State), Blocked: text(report.Blocked), Retry: texts(report.Outcome.Retry),
-			Terminal: texts(report.Outcome.Terminal), RequeueAfter: Duration{report.Outcome.RequeueAfter},
+			Terminal: texts(report.Outcome.Terminal), RequeueAfter: textDuration{report.Outcome.RequeueAfter},
 		}
 		return err
 	})

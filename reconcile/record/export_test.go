@@ -1,0 +1,7 @@
+package record
+
+// What the tests look at besides the exported names.
+type (
+	Content             = jsonValue
+	UnrecordedReadError = unrecordedReadError
+)
