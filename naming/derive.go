@@ -20,10 +20,10 @@ var errNoParts = errors.New("parts is empty, want at least one name part")
 //
 // A hash follows, "-" and [HashLength] hexadecimal characters, unless the name is a single part that is valid and fits as it is, no
 // [HashInputs] are given, and the part does not itself end like a hash. It covers the parts and the inputs as they were given. So two
-// different lists never get one name, save by a collision of hashes: ["a", "b-c"], ["a-b", "c"] and ["a-b-c"] differ, "a.b" and "a-b" differ,
-// and nobody can take a name that is derived by choosing it. Under HashLength(0) no hash is added and none of this holds.
+// different lists never get one name, except for a hash collision: ["a", "b-c"], ["a-b", "c"] and ["a-b-c"] differ, "a.b" and "a-b" differ,
+// and nobody can take a name that is derived by choosing it. Under [HashLength](0) no hash is added and none of this holds.
 //
-// An error is an [*OptionError] for options that no name satisfies, or says that parts is empty or which input is not JSON.
+// Errors name an option that no name satisfies with what would be right, empty parts, or the input that is not JSON.
 func Derive(parts []string, opts ...Option) (string, error) {
 	o := resolve(opts)
 	limit, err := o.limit()
@@ -36,7 +36,7 @@ func Derive(parts []string, opts ...Option) (string, error) {
 	if len(parts) == 1 && len(o.Inputs) == 0 && o.needsNothing(parts[0], limit) {
 		return parts[0], nil
 	}
-	var room [2 * MaxSubdomain]byte
+	var room [2 * maxSubdomain]byte
 	if o.HashLength == 0 {
 		return string(o.appendReadable(room[:0], parts, limit)), nil
 	}
@@ -45,49 +45,33 @@ func Derive(parts []string, opts ...Option) (string, error) {
 		return "", err
 	}
 	name := o.appendReadable(room[:0], parts, limit-1-o.HashLength)
-	var text [MaxHashLength]byte
+	var text [maxHashLength]byte
 	hex.Encode(text[:], sum[:(o.HashLength+1)/2])
 	name = append(name, '-')
 	return string(append(name, text[:o.HashLength]...)), nil
 }
 
-// resolve applies opts to the presets. A foreign Option gets a copy, so that the options of this package cost no allocation.
-func resolve(opts []Option) Options {
-	o := Options{HashLength: DefaultHashLength}
+// resolve applies opts to the presets.
+func resolve(opts []Option) options {
+	o := options{HashLength: defaultHashLength}
 	for _, opt := range opts {
-		switch known := opt.(type) {
-		case Form:
-			known.ApplyToName(&o)
-		case MaxLength:
-			known.ApplyToName(&o)
-		case HashLength:
-			known.ApplyToName(&o)
-		case ReserveLength:
-			known.ApplyToName(&o)
-		case Inputs:
-			known.ApplyToName(&o)
-		case Start:
-			known.ApplyToName(&o)
-		case nil: // no option
-		default:
-			applied := o
-			opt.ApplyToName(&applied)
-			o = applied
+		if opt != nil {
+			opt.applyTo(&o)
 		}
 	}
 	return o
 }
 
-// needsNothing reports that part can stay as it is: valid, short enough, and not to be mistaken for a name with a hash.
-func (o *Options) needsNothing(part string, limit int) bool {
+// needsNothing reports whether part can stay as it is: valid, short enough, and not to be mistaken for a name with a hash.
+func (o *options) needsNothing(part string, limit int) bool {
 	if part == "" || len(part) > limit || o.LetterFirst && isDigit(part[0]) || endsLikeHash(part, o.HashLength) {
 		return false
 	}
-	var room [MaxSubdomain]byte
+	var room [maxSubdomain]byte
 	return string(appendSanitized(room[:0], part, o.Form, limit)) == part
 }
 
-// endsLikeHash reports that name ends in a dash and n characters that can be a hash.
+// endsLikeHash reports whether name ends in a dash and n characters that can be a hash.
 func endsLikeHash(name string, n int) bool {
 	at := len(name) - n - 1
 	if n == 0 || at < 0 || name[at] != '-' {
@@ -104,7 +88,7 @@ func endsLikeHash(name string, n int) bool {
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // appendReadable appends the parts, joined and cut to limit bytes; limit is at least 1.
-func (o *Options) appendReadable(dst []byte, parts []string, limit int) []byte {
+func (o *options) appendReadable(dst []byte, parts []string, limit int) []byte {
 	parts = parts[:min(len(parts), (limit+1)/2)]
 	var room [4 * MaxLabel]byte
 	var spans [8]span
@@ -129,7 +113,7 @@ func (o *Options) appendReadable(dst []byte, parts []string, limit int) []byte {
 }
 
 // appendPart appends one part in the form, never nothing.
-func (o *Options) appendPart(dst []byte, part string, limit int) []byte {
+func (o *options) appendPart(dst []byte, part string, limit int) []byte {
 	start := len(dst)
 	if dst = appendSanitized(dst, part, o.Form, limit); len(dst) > start {
 		return dst

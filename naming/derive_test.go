@@ -47,7 +47,7 @@ func TestDeriveShape(t *testing.T) {
 		"Unhashed":       {"the caller's own risk", []string{"A", "b"}, []naming.Option{naming.HashLength(0)}, "a-b"},
 		"Later":          {"a later option wins", []string{"a"}, []naming.Option{naming.HashInputs(1), naming.HashLength(4), naming.HashLength(12)}, "a-" + h},
 		"NilOption":      {"is none", []string{"a"}, []naming.Option{nil}, "a"},
-		"Foreign":        {"options compose", []string{"abcdefg"}, []naming.Option{short{}}, "a-####"},
+		"Composed":       {"options compose", []string{"abcdefg"}, []naming.Option{nil, naming.MaxLength(6), naming.HashLength(4)}, "a-####"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -64,13 +64,6 @@ func TestDeriveShape(t *testing.T) {
 			}
 		})
 	}
-}
-
-// short is an option of somebody else.
-type short struct{}
-
-func (short) ApplyToName(options *naming.Options) {
-	options.MaxLength, options.HashLength = 6, 4
 }
 
 func TestDeriveTwins(t *testing.T) {
@@ -158,7 +151,7 @@ func TestDeriveErrors(t *testing.T) {
 		"HashNoRoom":    {[]string{"a"}, []naming.Option{naming.MaxLength(5)}, "hashLength must be at most 3, for a character and a dash before it in a name of 5, got 12"},
 		"ReserveAll":    {[]string{"a"}, []naming.Option{naming.ReserveLength(50)}, "reserveLength must be between 0 and 49, for a name of 63 with a hash of 12, got 50"},
 		"ReserveMinus":  {[]string{"a"}, []naming.Option{naming.ReserveLength(-1), naming.ReserveLength(3)}, "reserveLength must be between 0 and 49, for a name of 63 with a hash of 12, got -1"},
-		"Form":          {[]string{"a"}, []naming.Option{naming.Form(3)}, "form must be LabelForm, SubdomainForm or LabelValueForm, got 3"},
+		"Form":          {[]string{"a"}, []naming.Option{naming.Form(3)}, "form must be SubdomainForm, LabelValueForm or none, got 3"},
 		"NotJSON":       {[]string{"a"}, []naming.Option{naming.HashInputs("x", func() {})}, "hash input 1 of type func(), want a value for encoding/json: json: unsupported type: func()"},
 		"NaN":           {[]string{"a"}, []naming.Option{naming.HashInputs(math.NaN())}, "hash input 0 of type float64, want a value for encoding/json: json: unsupported value: NaN"},
 		"NotUTF8":       {[]string{"a"}, []naming.Option{naming.HashInputs("\xff")}, "hash input 0 of type string, want a value for encoding/json: text is not valid UTF-8, which JSON cannot carry"},

@@ -4,8 +4,14 @@
 //	name, err := naming.Derive([]string{owner.Name, "cache"}, naming.HashInputs(owner.Namespace))
 //	// "web" in "team-a" gives web-cache-02027acc9c11: at most 63 characters, the same in every version of this package
 //
-// [Derive] makes a name from parts. [DNSLabel], [DNSSubdomain] and [LabelValue] bring one text into a form, [ParseImage] takes a container
-// image reference apart into what is good for a name, [Hash] is the hash alone.
+// # When to use which
+//
+//	a name of an object, from what users write     Derive
+//	a text that is a name by itself                DNSLabel, DNSSubdomain
+//	the value of a label                           LabelValue; Derive with LabelValueForm where it selects objects
+//	labels of an owner that its children carry     MatchingLabels
+//	a name from a container image                  ParseImage, then Derive
+//	whether content has changed                    Hash
 //
 // # When a name gets a hash
 //
@@ -25,7 +31,7 @@
 //
 // # What fits
 //
-// A limit is [MaxLength] or the form's own, less what others append ([Reserve], [ReserveLength]). Text that is too long loses characters from
+// A limit is [MaxLength] or the form's own, less what others append ([Reserve]). Text that is too long loses characters from
 // its longest part first, so that each part keeps what it can:
 //
 //	["a-rather-long-service-name", "cache"] in 30   a-rather-lo-cache-4bcc4bc0bac6
@@ -40,7 +46,7 @@
 //
 // # Stability
 //
-// Names are stored in clusters: a name that changes is an object that is lost. testdata/names.jsonl holds names for good; it may grow,
+// Names are stored in clusters: changing a derived name orphans the object. testdata/names.jsonl holds names for good; it may grow,
 // but no line of it may change.
 //
 // The package imports the image reference library and the standard library, and keeps no state.

@@ -1,7 +1,6 @@
 package naming_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -57,7 +56,7 @@ func ExampleMaxLength() {
 }
 
 // A kind whose names must start with a letter (RFC 1035), as a Service's.
-func ExampleStart() {
+func ExampleDerive_letterFirst() {
 	name, _ := naming.Derive([]string{"1st"}, naming.StartWithLetter)
 	fmt.Println(name)
 	// Output:
@@ -79,12 +78,11 @@ func ExampleForm() {
 }
 
 // Options that no name satisfies are reported with what would be right.
-func ExampleOptionError() {
+func ExampleReserve_tooLong() {
 	_, err := naming.Derive([]string{"web"}, naming.Reserve("-"+strings.Repeat("n", 60)))
-	var wrong *naming.OptionError
-	fmt.Println(errors.As(err, &wrong), err)
+	fmt.Println(err)
 	// Output:
-	// true reserveLength must be between 0 and 49, for a name of 63 with a hash of 12, got 61
+	// reserveLength must be between 0 and 49, for a name of 63 with a hash of 12, got 61
 }
 
 func ExampleDNSLabel() {

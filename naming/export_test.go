@@ -16,3 +16,18 @@ func JSONInput(v any) ([]byte, error) { return appendJSON(nil, v) }
 
 // ShortInput encodes a hash input the way that its type takes.
 func ShortInput(v any) ([]byte, error) { return appendInput(nil, v) }
+
+// Form is the type of the forms.
+type Form = nameForm
+
+// OptionError is the type of errors about options.
+type OptionError = optionError
+
+// The form that is the default, and limits.
+const (
+	LabelForm    = labelForm
+	MaxSubdomain = maxSubdomain
+)
+
+// ReserveLength is [Reserve] for a suffix of this length.
+func ReserveLength(n int) Option { return reservation(n) }

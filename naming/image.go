@@ -9,23 +9,23 @@ import (
 )
 
 const (
-	// DefaultRegistry is the registry of an image reference that names none.
-	DefaultRegistry = "docker.io"
-	// DefaultTag is the tag of an image reference that has neither tag nor digest.
-	DefaultTag = "latest"
+	// defaultRegistry is the registry of an image reference that names none.
+	defaultRegistry = "docker.io"
+	// defaultTag is the tag of an image reference that has neither tag nor digest.
+	defaultTag = "latest"
 	// shortDigestLength is how many characters of a digest stand in for a version.
 	shortDigestLength = 6
 )
 
 // Image is a container image reference, taken apart. Make it with [ParseImage].
 type Image struct {
-	// Registry is the host and port in lower case, [DefaultRegistry] when the reference names none.
+	// Registry is the host and port in lower case, "docker.io" when the reference names none.
 	Registry string
 	// Repository is the path as written: "nginx" stays "nginx", the "library/" that Docker means is not added.
 	Repository string
 	// Name is the last element of Repository.
 	Name string
-	// Tag is the tag as written; [DefaultTag] when there is neither tag nor digest; empty when there is a digest alone.
+	// Tag is the tag as written; "latest" when there is neither tag nor digest; empty when there is a digest alone.
 	Tag string
 	// Digest is the digest as written, algorithm included; empty when there is none.
 	Digest string
@@ -68,7 +68,7 @@ func libraryImage(ref string) (Image, error) {
 	img.Repository = name[len(name)-len(path):] // as written
 	img.Name = img.Repository[strings.LastIndexByte(img.Repository, '/')+1:]
 	if img.Tag == "" && img.Digest == "" {
-		img.Tag = DefaultTag
+		img.Tag = defaultTag
 	}
 	return img, nil
 }

@@ -13,14 +13,14 @@ func plainImage(ref string) (Image, bool) {
 	}
 	host, path, hasHost := strings.Cut(named, "/")
 	if !hasHost || !isHost(host) {
-		host, path = DefaultRegistry, named
+		host, path = defaultRegistry, named
 	}
 	repository, tag, tagged := strings.Cut(path, ":")
 	if tagged && (!isTag(tag) || !hasWord(tag)) {
 		return Image{}, false
 	}
 	if !tagged && !digested {
-		tag = DefaultTag
+		tag = defaultTag
 	}
 	start := 0
 	for i := 0; i <= len(repository); i++ {

@@ -2,59 +2,56 @@ package naming
 
 import "fmt"
 
-// Form is the grammar that a derived name obeys. It is an [Option]; the default is [LabelForm].
-type Form int
+// nameForm is the grammar that a derived name obeys. It is an [Option].
+type nameForm int
 
 const (
-	// LabelForm is a DNS label after RFC 1123 as Kubernetes reads it: lower-case letters, digits and dashes, a letter or digit at
-	// both ends, at most [MaxLabel] characters. It fits the name of every kind.
-	LabelForm Form = iota
-	// SubdomainForm is a DNS subdomain: labels joined by dots, at most [MaxSubdomain] characters in all. Like the API server it
-	// does not limit the single label.
+	// labelForm, the default, is a DNS label after RFC 1123 as Kubernetes reads it: lower-case letters, digits and dashes, a letter or
+	// digit at both ends, at most [MaxLabel] characters. It fits the name of every kind.
+	labelForm nameForm = iota
+	// SubdomainForm is an [Option] for a DNS subdomain in the place of a label: labels joined by dots, at most 253 characters in all. Like
+	// the API server it does not limit the single label.
 	SubdomainForm
-	// LabelValueForm is the value of a Kubernetes label: as [LabelForm], and dots and underscores inside; at most [MaxLabel].
+	// LabelValueForm is an [Option] for the value of a Kubernetes label: as a DNS label, and dots and underscores inside; at most
+	// [MaxLabel] characters.
 	LabelValueForm
 )
 
 const (
 	// MaxLabel is the longest DNS label and label value, in bytes (RFC 1123, section 2.1; Kubernetes: Object Names and IDs).
 	MaxLabel = 63
-	// MaxSubdomain is the longest DNS subdomain, in bytes.
-	MaxSubdomain = 253
-	// DefaultHashLength is the number of hexadecimal characters of a hash unless [HashLength] says otherwise: 48 bits. A million names
-	// that differ in nothing but the hash collide with a probability of 0.2 percent (36 percent with 40 bits).
-	DefaultHashLength = 12
-	// MaxHashLength is the longest hash, a whole SHA-256.
-	MaxHashLength = 64
+
+	maxSubdomain      = 253
+	defaultHashLength = 12 // 48 bits
+	maxHashLength     = 64 // a whole SHA-256
 )
 
 // max is the longest name of the form.
-func (f Form) max() int {
+func (f nameForm) max() int {
 	if f == SubdomainForm {
-		return MaxSubdomain
+		return maxSubdomain
 	}
 	return MaxLabel
 }
 
-// ApplyToName implements [Option].
-func (f Form) ApplyToName(options *Options) { options.Form = f }
+func (f nameForm) applyTo(o *options) { o.Form = f }
 
-// Option changes how [Derive] makes a name. Options are applied in order, a later one wins.
+// Option changes how [Derive] makes a name: [MaxLength], [HashLength], [Reserve], [HashInputs], [SubdomainForm], [LabelValueForm] and
+// [StartWithLetter]. Options are applied in order, a later one wins.
 type Option interface {
-	// ApplyToName writes the option into the options of one [Derive].
-	ApplyToName(options *Options)
+	applyTo(o *options)
 }
 
-// Options is what the [Option] values of one [Derive] add up to.
-type Options struct {
-	// Form is the grammar of the name; the zero value is [LabelForm].
-	Form Form
+// options is what the [Option] values of one [Derive] add up to.
+type options struct {
+	// Form is the grammar of the name; the zero value is a DNS label.
+	Form nameForm
 	// MaxLength is the longest name in bytes, what others append included. Unset it is as much as the form allows.
 	MaxLength int
 	limited   bool // MaxLength was set, if only to 0
 	// Reserved is the number of bytes that others append to the name. 0 by default.
 	Reserved int
-	// HashLength is the number of hexadecimal characters of the hash. Derive presets it with [DefaultHashLength]; 0 turns hashes off.
+	// HashLength is the number of hexadecimal characters of the hash. Derive presets it with 12; 0 turns hashes off.
 	HashLength int
 	// Inputs is what the hash covers beside the parts; any input makes a hash appear.
 	Inputs []any
@@ -62,85 +59,69 @@ type Options struct {
 	LetterFirst bool
 }
 
-// MaxLength limits the name to this many bytes, what [Reserve] and [ReserveLength] ask for included. It is at least 1 and at most
+// MaxLength limits the name to this many bytes, what [Reserve] asks for included. It is at least 1 and at most
 // what the form allows, which is the default.
 type MaxLength int
 
-// ApplyToName implements [Option].
-func (m MaxLength) ApplyToName(options *Options) { options.MaxLength, options.limited = int(m), true }
+func (m MaxLength) applyTo(o *options) { o.MaxLength, o.limited = int(m), true }
 
-// HashLength is the number of hexadecimal characters of the hash, 4 bits each, [DefaultHashLength] by default, at most [MaxHashLength].
+// HashLength is the number of hexadecimal characters of the hash, 4 bits each, at most 64. The default is 12: a million
+// names that differ in nothing but the hash collide with a probability of 0.2 percent (36 percent with a length of 10).
 //
 // HashLength(0) turns hashes off. Such names are valid and bounded, but nothing tells apart those that sanitising, cutting or joining made
 // equal: it is for callers that know their parts.
 type HashLength int
 
-// ApplyToName implements [Option].
-func (h HashLength) ApplyToName(options *Options) { options.HashLength = int(h) }
+func (h HashLength) applyTo(o *options) { o.HashLength = int(h) }
 
-// ReserveLength keeps this many bytes of the limit for what others append to the name. Of several reservations the longest counts.
-type ReserveLength int
+// reservation keeps this many bytes of the limit for what others append to the name. Of several reservations the longest counts.
+type reservation int
 
-// ApplyToName implements [Option].
-func (r ReserveLength) ApplyToName(options *Options) {
-	if r < 0 || options.Reserved < 0 {
-		options.Reserved = min(int(r), options.Reserved) // stays wrong, so that Derive says so
+func (r reservation) applyTo(o *options) {
+	if r < 0 || o.Reserved < 0 {
+		o.Reserved = min(int(r), o.Reserved) // stays wrong, so that Derive says so
 		return
 	}
-	options.Reserved = max(int(r), options.Reserved)
+	o.Reserved = max(int(r), o.Reserved)
 }
 
 // Reserve keeps room for whichever of these suffixes is appended to the name, dashes and dots included. A platform that serves a name
 // as "{name}-worker-{namespace}" wants Reserve("-worker-" + namespace). No suffix reserves nothing.
-func Reserve(suffixes ...string) ReserveLength {
+func Reserve(suffixes ...string) Option {
 	longest := 0
 	for _, s := range suffixes {
 		longest = max(longest, len(s))
 	}
-	return ReserveLength(longest)
+	return reservation(longest)
 }
 
-// Inputs is the list of values that a hash covers beside the parts. Make it with [HashInputs].
-type Inputs []any
+// hashInputs are the values that a hash covers beside the parts.
+type hashInputs []any
 
-// ApplyToName implements [Option]. Inputs given by several options add up, in order.
-func (i Inputs) ApplyToName(options *Options) {
-	if len(options.Inputs) == 0 {
-		options.Inputs = i
+// Inputs given by several options add up, in order.
+func (i hashInputs) applyTo(o *options) {
+	if len(o.Inputs) == 0 {
+		o.Inputs = i
 		return
 	}
-	options.Inputs = append(options.Inputs[:len(options.Inputs):len(options.Inputs)], i...)
+	o.Inputs = append(o.Inputs[:len(o.Inputs):len(o.Inputs)], i...)
 }
 
 // HashInputs tells twins apart: names of equal parts and different inputs differ in the hash. An input is any value that encoding/json
 // can write; two inputs are the same when their JSON is (the order of map keys does not count, that of list elements does).
-func HashInputs(values ...any) Inputs { return values }
+func HashInputs(values ...any) Option { return hashInputs(values) }
 
-// Start is a rule for the first character of a name. It is an [Option]; the default is StartWithAny.
-type Start int
+// startRule is a rule for the first character of a name.
+type startRule int
 
-const (
-	// StartWithAny allows what RFC 1123 allows, a letter or a digit.
-	StartWithAny Start = iota
-	// StartWithLetter puts an "x" before a digit at the start (and a hash at the end, because the name was changed), for kinds that obey
-	// RFC 1035: Services, and what becomes one.
-	StartWithLetter
-)
+// StartWithLetter is an [Option] that puts an "x" before a digit at the start (and a hash at the end, because the name was changed), for
+// kinds that obey RFC 1035: Services, and what becomes one. Without it a name starts with a letter or a digit, as RFC 1123 allows.
+const StartWithLetter startRule = 1
 
-// ApplyToName implements [Option].
-func (s Start) ApplyToName(options *Options) { options.LetterFirst = s == StartWithLetter }
+func (startRule) applyTo(o *options) { o.LetterFirst = true }
 
-var (
-	_ Option = LabelForm
-	_ Option = MaxLength(0)
-	_ Option = HashLength(0)
-	_ Option = ReserveLength(0)
-	_ Option = Inputs(nil)
-	_ Option = StartWithAny
-)
-
-// OptionError reports an option that no name can satisfy. It depends on the options alone, never on the parts.
-type OptionError struct {
+// optionError reports an option that no name can satisfy. It depends on the options alone, never on the parts.
+type optionError struct {
 	// Option is the option in words of the package: maxLength, hashLength, reserveLength.
 	Option string
 	// Value is what was given.
@@ -150,37 +131,37 @@ type OptionError struct {
 }
 
 // Error implements error.
-func (e *OptionError) Error() string {
+func (e *optionError) Error() string {
 	return fmt.Sprintf("%s must be %s, got %d", e.Option, e.Want, e.Value)
 }
 
 // limit checks the options and returns the longest name that they allow.
-func (o *Options) limit() (int, error) {
-	if o.Form < LabelForm || o.Form > LabelValueForm {
-		return 0, &OptionError{Option: "form", Value: int(o.Form), Want: "LabelForm, SubdomainForm or LabelValueForm"}
+func (o *options) limit() (int, error) {
+	if o.Form < labelForm || o.Form > LabelValueForm {
+		return 0, &optionError{Option: "form", Value: int(o.Form), Want: "SubdomainForm, LabelValueForm or none"}
 	}
 	longest := o.Form.max()
 	if o.limited || o.MaxLength != 0 {
 		if o.MaxLength < 1 || o.MaxLength > longest {
-			return 0, &OptionError{Option: "maxLength", Value: o.MaxLength, Want: fmt.Sprintf("between 1 and %d", longest)}
+			return 0, &optionError{Option: "maxLength", Value: o.MaxLength, Want: fmt.Sprintf("between 1 and %d", longest)}
 		}
 		longest = o.MaxLength
 	}
-	if o.HashLength < 0 || o.HashLength > MaxHashLength {
-		return 0, &OptionError{Option: "hashLength", Value: o.HashLength, Want: fmt.Sprintf("between 0 and %d", MaxHashLength)}
+	if o.HashLength < 0 || o.HashLength > maxHashLength {
+		return 0, &optionError{Option: "hashLength", Value: o.HashLength, Want: fmt.Sprintf("between 0 and %d", maxHashLength)}
 	}
 	shortest := 1
 	if o.HashLength > 0 {
 		shortest = o.HashLength + 2
 	}
 	if longest < shortest {
-		return 0, &OptionError{
+		return 0, &optionError{
 			Option: "hashLength", Value: o.HashLength,
 			Want: fmt.Sprintf("at most %d, for a character and a dash before it in a name of %d", max(longest-2, 0), longest),
 		}
 	}
 	if o.Reserved < 0 || o.Reserved > longest-shortest {
-		return 0, &OptionError{
+		return 0, &optionError{
 			Option: "reserveLength", Value: o.Reserved,
 			Want: fmt.Sprintf("between 0 and %d, for a name of %d with a hash of %d", longest-shortest, longest, o.HashLength),
 		}

@@ -7,10 +7,10 @@ import "unicode/utf8"
 // has no letter and no digit. A label is returned as it is.
 //
 // Different texts can give one label; [Derive] tells them apart.
-func DNSLabel(s string) string { return sanitized(s, LabelForm) }
+func DNSLabel(s string) string { return sanitized(s, labelForm) }
 
 // DNSSubdomain turns s into a DNS subdomain: as [DNSLabel], but dots stay, with a letter or digit on both sides (empty labels are dropped),
-// and it has at most [MaxSubdomain] bytes. A subdomain is returned as it is.
+// and it has at most 253 bytes. A subdomain is returned as it is.
 func DNSSubdomain(s string) string { return sanitized(s, SubdomainForm) }
 
 // LabelValue turns s into the value of a Kubernetes label: ASCII letters in lower case, every run of characters outside [a-z0-9._-] one
@@ -21,8 +21,8 @@ func DNSSubdomain(s string) string { return sanitized(s, SubdomainForm) }
 func LabelValue(s string) string { return sanitized(s, LabelValueForm) }
 
 // sanitized returns s itself when nothing had to change.
-func sanitized(s string, form Form) string {
-	var room [MaxSubdomain]byte
+func sanitized(s string, form nameForm) string {
+	var room [maxSubdomain]byte
 	clean := appendSanitized(room[:0], s, form, form.max())
 	if string(clean) == s {
 		return s
@@ -31,7 +31,7 @@ func sanitized(s string, form Form) string {
 }
 
 // appendSanitized appends at most limit bytes of s in this form to dst, with a letter or digit at both ends or not at all.
-func appendSanitized(dst []byte, s string, form Form, limit int) []byte {
+func appendSanitized(dst []byte, s string, form nameForm, limit int) []byte {
 	start := len(dst)
 	end := start + limit
 	foreign := false // the character before was replaced
@@ -46,7 +46,7 @@ func appendSanitized(dst []byte, s string, form Form, limit int) []byte {
 		switch {
 		case c > mark: // letter or digit
 			dst = append(dst, c)
-		case form == LabelForm:
+		case form == labelForm:
 			if len(dst) > start {
 				dst = append(dst, '-')
 			}

@@ -1,4 +1,4 @@
-// Package templates chooses one of many candidates, and says why: which template fits a workload, which class fits a claim, which version
+// Package templates chooses one of many candidates and reports why: which template fits a workload, which class fits a claim, which version
 // fits a request.
 //
 //	selector := templates.Selector[Profile]{
@@ -19,6 +19,15 @@
 //   - an [Evaluation] of every candidate: chosen, equal, outranked (and which preference decided) or rejected (at which stage, and why);
 //   - the counts of every [Stage];
 //   - all of it as text: [Result.Explain] as tables for a person, [Result.Summary] in one line for a condition.
+//
+// # When to use which
+//
+//	a candidate that cannot be used at all                 Keep
+//	a choice that comes before all preferences             OnlyBest
+//	what is better, by a list of values                    InOrder; InOrderFold where upper and lower case mean the same
+//	what is better, by a number                            Preference with Rank
+//	one candidate and the reasons of the others            Selector.Select; Result.Evaluations, Result.Stages
+//	a line for a condition, a page for a person            Result.Summary, Result.Explain
 //
 // # Rules
 //

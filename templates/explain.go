@@ -7,31 +7,32 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
-	"unicode/utf8"
+
+	"github.com/reconcilekit/reconcilekit/internal/text"
 )
 
 const (
-	// MaxSummary is the longest [Result.Summary], in bytes: short enough for a condition's message.
-	MaxSummary = 1024
+	// maxSummary is the longest [Result.Summary], in bytes: short enough for a condition's message.
+	maxSummary = 1024
 	// summaryReasons and summaryNames limit what a summary lists, the rest is counted.
 	summaryReasons, summaryNames = 5, 3
 )
 
 // Explain returns the result as text for a person: the outcome, a table of the stages and a table of the candidates.
 func (r Result[C]) Explain() string {
-	var text strings.Builder
-	text.WriteString(r.Summary())
-	text.WriteByte('\n')
+	var out strings.Builder
+	out.WriteString(r.Summary())
+	out.WriteByte('\n')
 	if len(r.Stages) > 0 {
-		text.WriteByte('\n')
-		table(&text, len(r.Stages), "STAGE\tBEFORE\tAFTER", func(i int) string {
+		out.WriteByte('\n')
+		table(&out, len(r.Stages), "STAGE\tBEFORE\tAFTER", func(i int) string {
 			s := r.Stages[i]
 			return fmt.Sprintf("%s\t%d\t%d", cell(s.Name), s.Before, s.After)
 		})
 	}
 	if len(r.Evaluations) > 0 {
-		text.WriteByte('\n')
-		table(&text, len(r.Evaluations), "CANDIDATE\tOUTCOME\tRANK\tREASON\tDECIDED BY", func(i int) string {
+		out.WriteByte('\n')
+		table(&out, len(r.Evaluations), "CANDIDATE\tOUTCOME\tRANK\tREASON\tDECIDED BY", func(i int) string {
 			e := r.Evaluations[i]
 			rank := "-"
 			if e.Rank > 0 {
@@ -40,12 +41,12 @@ func (r Result[C]) Explain() string {
 			return fmt.Sprintf("%s\t%s\t%s\t%s\t%s", e.label(), e.Outcome, rank, cell(e.Reason), cell(cmp.Or(e.Stage, e.DecidedBy)))
 		})
 	}
-	return text.String()
+	return out.String()
 }
 
 // table writes a header and rows in columns.
-func table(text *strings.Builder, rows int, header string, row func(int) string) {
-	w := tabwriter.NewWriter(text, 0, 0, 2, ' ', 0)
+func table(out *strings.Builder, rows int, header string, row func(int) string) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(w, header) // a strings.Builder returns no error
 	for i := range rows {
 		_, _ = fmt.Fprintln(w, row(i))
@@ -74,7 +75,7 @@ func (e *Evaluation[C]) label() string {
 	return cell(e.Name)
 }
 
-// Summary returns the result in one line of at most [MaxSummary] bytes, for a message: who was chosen and why, who is equal, or how many were
+// Summary returns the result in one line of at most 1024 bytes, for a message: who was chosen and why, who is equal, or how many were
 // rejected for which reason. The same result always gives the same line.
 func (r Result[C]) Summary() string {
 	total := len(r.Evaluations)
@@ -84,13 +85,13 @@ func (r Result[C]) Summary() string {
 	case r.Chosen != nil:
 		best := &r.Evaluations[0]
 		if best.DecidedBy == "" {
-			return bounded(fmt.Sprintf("%s is chosen, the only one left of %d", best.label(), total))
+			return text.Cut(fmt.Sprintf("%s is chosen, the only one left of %d", best.label(), total), maxSummary)
 		}
-		return bounded(fmt.Sprintf("%s is chosen of %d, decided by %s", best.label(), total, best.DecidedBy))
+		return text.Cut(fmt.Sprintf("%s is chosen of %d, decided by %s", best.label(), total, best.DecidedBy), maxSummary)
 	case r.Ambiguous():
-		return bounded(fmt.Sprintf("%d of %d are equal: %s", len(r.Equals), total, r.names(func(e *Evaluation[C]) bool { return e.Outcome == Equal })))
+		return text.Cut(fmt.Sprintf("%d of %d are equal: %s", len(r.Equals), total, r.names(func(e *Evaluation[C]) bool { return e.Outcome == Equal })), maxSummary)
 	default:
-		return bounded(fmt.Sprintf("none of %d passes: %s", total, r.reasons()))
+		return text.Cut(fmt.Sprintf("none of %d passes: %s", total, r.reasons()), maxSummary)
 	}
 }
 
@@ -142,17 +143,4 @@ func (r Result[C]) names(match func(*Evaluation[C]) bool) string {
 		listed = append(listed, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(listed, ", ")
-}
-
-// bounded cuts text to MaxSummary bytes, at the end of a character.
-func bounded(text string) string {
-	const mark = "..."
-	if len(text) <= MaxSummary {
-		return text
-	}
-	end := MaxSummary - len(mark)
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + mark
 }

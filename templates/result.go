@@ -16,12 +16,9 @@ const (
 
 // Reasons of candidates that passed all filters; those of rejected ones come from the [Filter].
 const (
-	// ReasonBest is the reason of a Chosen candidate.
-	ReasonBest = "BestMatch"
-	// ReasonAmbiguous is the reason of an Equal candidate.
-	ReasonAmbiguous = "AmbiguousMatch"
-	// ReasonOutranked is the reason of an Outranked candidate.
-	ReasonOutranked = "LowerPreferenceRank"
+	reasonBest      = "BestMatch"
+	reasonAmbiguous = "AmbiguousMatch"
+	reasonOutranked = "LowerPreferenceRank"
 )
 
 // Evaluation reports why a candidate was chosen or lost.
@@ -36,7 +33,7 @@ type Evaluation[C any] struct {
 	Outcome Outcome
 	// Stage is the name of the filter that rejected it; empty when it passed all.
 	Stage string
-	// Reason is the filter's reason, or one of ReasonBest, ReasonAmbiguous and ReasonOutranked.
+	// Reason is the filter's reason; of candidates that passed all filters "BestMatch", "AmbiguousMatch" or "LowerPreferenceRank".
 	Reason string
 	// Rank counts from 1, the best; equal candidates share a rank, and the next one has as many before it as there are better ones. 0 when a
 	// filter rejected the candidate.
@@ -72,7 +69,7 @@ type Result[C any] struct {
 	Stages []Stage
 }
 
-// Ambiguous reports that several candidates are equally good. [Result.Equals] has them.
+// Ambiguous reports whether several candidates are equally good. [Result.Equals] has them.
 func (r Result[C]) Ambiguous() bool { return len(r.Equals) > 1 }
 
 // Stage returns the counts of the filter of this name, zeros when there is none.

@@ -23,7 +23,7 @@ type Selector[C any] struct {
 }
 
 // Select runs all candidates through the filters and ranks those that are left. The result points into candidates and does not depend
-// on their order. Selecting allocates a constant number of slices, whatever the number of candidates.
+// on their order.
 func (s Selector[C]) Select(candidates []C) Result[C] {
 	run := run[C]{Selector: s, candidates: candidates, names: make([]string, len(candidates))}
 	alive := make([]int, len(candidates))
@@ -53,7 +53,7 @@ type run[C any] struct {
 	losses     []loss   // in the order of the stages
 }
 
-// loss is a rejected candidate. Like entry it has no pointers: moving those costs the garbage collector's attention.
+// loss is a rejected candidate: its place in the input and the stage that rejected it.
 type loss struct{ index, stage int }
 
 // filter takes what one stage rejects out of alive.
@@ -90,9 +90,6 @@ func (r *run[C]) filter(stage int, alive []int) []int {
 
 // reject notes where a candidate lost.
 func (r *run[C]) reject(stage, i int) {
-	if r.losses == nil {
-		r.losses = make([]loss, 0, len(r.candidates))
-	}
 	r.losses = append(r.losses, loss{index: i, stage: stage})
 }
 
@@ -140,33 +137,12 @@ func (r *run[C]) differ(a, b int) int {
 	return width
 }
 
-// entry is what sorting compares most, close together in memory.
-type entry struct{ key, index int } // key is the first one
-
 // sort puts candidates in the order of their keys, their name and their place in the input.
 func (r *run[C]) sort(alive []int) {
 	width := len(r.Preferences)
-	entries := make([]entry, len(alive))
-	for at, i := range alive {
-		entries[at].index = i
-		if width > 0 {
-			entries[at].key = r.keys[i*width]
-		}
-	}
-	slices.SortFunc(entries, func(a, b entry) int {
-		if a.key != b.key {
-			return cmp.Compare(a.key, b.key)
-		}
-		for p := 1; p < width; p++ {
-			if one, two := r.keys[a.index*width+p], r.keys[b.index*width+p]; one != two {
-				return cmp.Compare(one, two)
-			}
-		}
-		return r.byName(a.index, b.index)
+	slices.SortFunc(alive, func(a, b int) int {
+		return cmp.Or(slices.Compare(r.keys[a*width:(a+1)*width], r.keys[b*width:(b+1)*width]), r.byName(a, b))
 	})
-	for at := range entries {
-		alive[at] = entries[at].index
-	}
 }
 
 // byName compares by name, then by place in the input.
@@ -221,14 +197,14 @@ func (r *run[C]) identify(e *Evaluation[C], i int) {
 func (r *run[C]) judge(e *Evaluation[C], ranked []int, at, equals int) {
 	switch {
 	case at < equals && equals > 1:
-		e.Outcome, e.Reason, e.Rank = Equal, ReasonAmbiguous, 1
+		e.Outcome, e.Reason, e.Rank = Equal, reasonAmbiguous, 1
 	case at == 0:
-		e.Outcome, e.Reason, e.Rank = Chosen, ReasonBest, 1
+		e.Outcome, e.Reason, e.Rank = Chosen, reasonBest, 1
 		if len(ranked) > 1 {
 			e.DecidedBy = r.Preferences[r.differ(ranked[0], ranked[1])].Name
 		}
 	default:
-		e.Outcome, e.Reason, e.Rank = Outranked, ReasonOutranked, at+1
+		e.Outcome, e.Reason, e.Rank = Outranked, reasonOutranked, at+1
 		e.DecidedBy = r.Preferences[r.differ(ranked[0], ranked[at])].Name
 	}
 }

@@ -9,18 +9,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// Mode reports how a child relates to its owner.
-type Mode int
-
-const (
-	// Own keeps the child as the template says, with the owner as its controller.
-	Own Mode = iota
-	// Once creates the child and then leaves it alone.
-	Once
-	// Retained keeps the child as the template says, without an owner reference; it is never pruned.
-	Retained
-)
-
 // Off reports what becomes of a child whose When is false.
 type Off int
 
@@ -29,8 +17,7 @@ const (
 	Prune Off = iota
 	// Keep leaves it as it is until the owner goes.
 	Keep
-	// Delete deletes it whoever made it, unless another controller has it, as [apply.Uncontrolled] says. It is for children
-	// without owner.
+	// Delete deletes it even if this owner did not create it, unless another controller owns it; see [apply.Uncontrolled].
 	Delete
 )
 
@@ -40,9 +27,9 @@ type Child[C any] struct {
 	Template string
 	// When reports whether it shall exist. Nil is always.
 	When func(C) bool
-	// Mode is how it relates to the owner. Default Own.
-	Mode Mode
-	// Off is what becomes of it when When says no. Default Prune.
+	// Retained applies it without an owner reference, and it is never pruned ([apply.Retain]). Otherwise the owner is its controller.
+	Retained bool
+	// Off is what becomes of it when When is false. Default Prune.
 	Off Off
 	// Deletion are the options of the deletion of Off Delete, such as apply.MatchLabels. Nil is none.
 	Deletion []apply.DeletionOption
@@ -98,9 +85,7 @@ func (c *Child[C]) plan(set *manifests.Set, facts C, plan *reconcile.PlanResult)
 		plan.Delete(object, append(c.Deletion[:len(c.Deletion):len(c.Deletion)], apply.Uncontrolled())...)
 	case !wanted:
 		plan.Keep(object)
-	case c.Mode == Once:
-		plan.ApplyOnce(object, options...)
-	case c.Mode == Retained:
+	case c.Retained:
 		plan.ApplyWithoutOwnerRef(object, append(options[:len(options):len(options)], apply.Retain())...)
 	default:
 		plan.Apply(object, options...)

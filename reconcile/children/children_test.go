@@ -28,7 +28,7 @@ func set(t testing.TB, declared ...children.Child[facts]) children.Set[facts] {
 		t.Fatal(err)
 	}
 	files := fstest.MapFS{}
-	for _, name := range []string{"always", "pruned", "kept", "deleted", "once", "shared"} {
+	for _, name := range []string{"always", "pruned", "kept", "deleted", "shared"} {
 		files[name+".yaml"] = &fstest.MapFile{Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{.Name}}-" + name + "\n")}
 	}
 	files["broken.yaml"] = &fstest.MapFile{Data: []byte("apiVersion: v1\nkind: ConfigMap\ntypo: 1\n")}
@@ -41,7 +41,7 @@ func set(t testing.TB, declared ...children.Child[facts]) children.Set[facts] {
 
 // summary lists what a set plans: "mode name" for children, "delete name" for deletions.
 func summary(plan apply.Plan) []string {
-	words := map[apply.Mode]string{apply.Own: "own", apply.Once: "once", apply.Retained: "retained"}
+	words := map[apply.Mode]string{apply.Own: "own", apply.Retained: "retained"}
 	var out []string
 	for _, c := range plan.Children {
 		word := words[c.Mode]
@@ -72,16 +72,15 @@ func TestPlan(t *testing.T) {
 			o.SetLabels(map[string]string{"mutated": "!" + f.Name})
 		}},
 		children.Child[facts]{Template: "kept.yaml", When: facts.on, Off: children.Keep},
-		children.Child[facts]{Template: "deleted.yaml", When: facts.on, Off: children.Delete, Deletion: []apply.DeletionOption{apply.MatchLabels{"by": "us"}}, Mode: children.Retained},
-		children.Child[facts]{Template: "once.yaml", Mode: children.Once},
-		children.Child[facts]{Template: "shared.yaml", Mode: children.Retained},
+		children.Child[facts]{Template: "deleted.yaml", When: facts.on, Off: children.Delete, Deletion: []apply.DeletionOption{apply.MatchLabels{"by": "us"}}, Retained: true},
+		children.Child[facts]{Template: "shared.yaml", Retained: true},
 	)
 	for name, test := range map[string]struct {
 		in   facts
 		want []string
 	}{
-		"On":  {facts{"a", true}, []string{"own+recreate+data.a a-always", "own a-pruned!a", "own a-kept", "retained a-deleted", "once a-once", "retained a-shared"}},
-		"Off": {facts{"a", false}, []string{"own+recreate+data.a a-always", "keep a-kept", "once a-once", "retained a-shared", "delete a-deleted us"}},
+		"On":  {facts{"a", true}, []string{"own+recreate+data.a a-always", "own a-pruned!a", "own a-kept", "retained a-deleted", "retained a-shared"}},
+		"Off": {facts{"a", false}, []string{"own+recreate+data.a a-always", "keep a-kept", "retained a-shared", "delete a-deleted us"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -107,7 +107,7 @@ func userDocument(name string, found reconcile.FetchResult[*corev1.ConfigMap]) (
 // userChild declares a document of users: made when it is missing, and then theirs.
 func userChild(template, name string) children.Child[facts] {
 	return children.Child[facts]{
-		Template: template, Mode: children.Retained,
+		Template: template, Retained: true,
 		When: func(f facts) bool { return !f.Disabled && f.documents[name] != nil },
 		Mutate: func(f facts, o manifests.Object) {
 			if d := f.documents[name]; d.exists {

@@ -33,7 +33,7 @@ func newChildren(scheme *runtime.Scheme) (children.Set[facts], error) {
 		{Template: "clusterrolebinding.yaml", When: proxied, Options: workload},
 		{Template: "route-https.yaml", When: facts.published, Options: adopt},
 		{Template: "networkpolicy-https.yaml", When: func(f facts) bool { return f.OpenShift && f.published() }, Options: adopt},
-		{Template: "postgres-secret.yaml", When: func(f facts) bool { return f.Generated && f.OwnCredentials }, Mode: children.Retained, Dynamic: seedCredentials},
+		{Template: "postgres-secret.yaml", When: func(f facts) bool { return f.Generated && f.OwnCredentials }, Retained: true, Dynamic: seedCredentials},
 		{Template: "postgres-storage.yaml", When: generated, Off: children.Keep, Options: adopt},
 		{Template: "postgres-deployment.yaml", When: generated, Options: workload},
 		{Template: "postgres-service.yaml", When: generated, Options: adopt},

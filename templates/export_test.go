@@ -1,0 +1,4 @@
+package templates
+
+// MaxSummary is the bound of a summary, in bytes.
+const MaxSummary = maxSummary
