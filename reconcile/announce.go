@@ -47,7 +47,7 @@ func (p *Pipeline[T, F, O]) event(owner T, eventType, reason, message string) {
 	}
 }
 
-// announce logs the transitions that were stored and sends their events.
+// announce logs the transitions that were stored, and sends the events of those that are news.
 func (p *Pipeline[T, F, O]) announce(owner T, logger logr.Logger, transitions []conditions.Transition) {
 	for _, transition := range transitions {
 		switch {
@@ -56,9 +56,9 @@ func (p *Pipeline[T, F, O]) announce(owner T, logger logr.Logger, transitions []
 		case transition.LogMessage != "":
 			logger.Info(transition.LogMessage, transition.LogValues()...)
 		}
-		if event := transition.Event; event != nil {
-			p.event(owner, event.Type, event.Reason, event.Message)
-		}
+	}
+	for _, transition := range newsworthy(transitions) {
+		p.event(owner, transition.Event.Type, transition.Event.Reason, transition.Event.Message)
 	}
 }
 

@@ -111,10 +111,10 @@ func TestOwnerWithoutConditions(t *testing.T) {
 	passes("a new owner is announced once", true, "Normal AllComponentsReady")
 	r.trouble = health.NewError(health.InvalidSpec, "Unknown", "no such queue", nil)
 	passes("trouble is announced without a change of the status", false,
-		"Warning InvalidSpec", "Warning InvalidSpec", "Warning Unknown")
+		"Warning InvalidSpec", "Warning Unknown")
 	passes("and not again", true)
 	r.trouble = nil
-	passes("recovery is announced", true, "Normal AllComponentsReady", "Normal ConfigurationValid")
+	passes("recovery is announced", true, "Normal AllComponentsReady")
 	restart()
 	passes("nothing is known after a restart, and nothing stored", false)
 	passes("nothing has changed", true)

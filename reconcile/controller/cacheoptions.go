@@ -17,11 +17,12 @@ type Declared interface {
 
 	resolved(scheme *runtime.Scheme) (*catalogue, error)
 	managers() []string
+	listFailures() *listFailures
 }
 
 // CacheOptions returns the options for the cache of the manager that fit the controllers: the selectors of
-// [Filter], and a transform that keeps of each object's managed fields only what the engine needs. Two
-// controllers of one manager that want different selectors for a kind are an error, as they share its informer.
+// [Filter], a transform that keeps of each object's managed fields only what the engine needs, and a handler that gives the readiness
+// checks the reason why a kind cannot be listed. Two controllers of one manager that want different selectors for a kind are an error, as they share its informer.
 func CacheOptions(scheme *runtime.Scheme, controllers ...Declared) (cache.Options, error) {
 	options := cache.Options{Scheme: scheme, ByObject: map[client.Object]cache.ByObject{}}
 	var managers []string
@@ -48,6 +49,7 @@ func CacheOptions(scheme *runtime.Scheme, controllers ...Declared) (cache.Option
 			}
 		}
 	}
+	options.DefaultWatchErrorHandler = watchErrors(controllers)
 	options.DefaultTransform = apply.ShortenManagedFields(managers...)
 	return options, nil
 }

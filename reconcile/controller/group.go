@@ -143,7 +143,7 @@ type GroupObservation interface {
 // children planned once, and applied without belonging to a single member. Declare the kinds of members with
 // [Builder.Members] and those of children with [Builder.Owns]. The name is as in [New], and also the kind of the groups.
 func NewGroup[R reconcile.Reconciler[*Group, F, O], F any, O GroupObservation](name string, reconciler R) *Builder[*Group, F, O] {
-	b := &Builder[*Group, F, O]{name: name, reconciler: reconciler}
+	b := &Builder[*Group, F, O]{name: name, reconciler: reconciler, failed: &listFailures{}}
 	b.board = newBoard(name)
 	b.declare(purposeFor, caller(), GroupOf(name), nil)
 	b.decorate = func(g *Group, _ *conditions.Manager, observation O) {

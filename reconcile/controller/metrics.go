@@ -7,18 +7,10 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-)
-
-const (
-	metricsNamespace = "reconcilekit"
-	collectTimeout   = 5 * time.Second // well below the usual scrape timeout of 10 s
 )
 
 // observer counts what happens in the passes of one controller. No label names an object.
@@ -26,7 +18,10 @@ type observer struct {
 	name     string
 	phases   *prometheus.HistogramVec
 	panics   *prometheus.CounterVec
+	passes   *prometheus.CounterVec
 	applies  *prometheus.CounterVec
+	writes   *prometheus.CounterVec
+	contests *prometheus.CounterVec
 	statuses *prometheus.CounterVec
 	requeues *prometheus.CounterVec
 	late     *prometheus.CounterVec
@@ -42,30 +37,28 @@ var _ reconcile.Observer = (*observer)(nil)
 // newObserver registers the metrics. Controllers share them and are told apart by a label.
 func newObserver(registry prometheus.Registerer, name string, next reconcile.Observer) (*observer, error) {
 	o := &observer{name: name, next: next}
-	counter := func(metric, help string, labels ...string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{
-			Namespace: metricsNamespace, Name: metric, Help: help,
-		}, append([]string{"controller"}, labels...))
-	}
-	var errs [7]error
-	o.phases, errs[0] = registered(registry, prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Namespace: metricsNamespace, Name: "phase_duration_seconds", Help: "Duration of the phases of a pass.",
+	var errs []error
+	phases, err := registered(registry, prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Namespace: metricsNamespace, Name: metricPhases.name, Help: metricPhases.help,
 		Buckets:                     []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
 		NativeHistogramBucketFactor: 1.1,
-	}, []string{"controller", "phase"}))
-	o.panics, errs[1] = registered(registry,
-		counter("phase_panics_total", "Phases that panicked.", "phase"))
-	o.applies, errs[2] = registered(registry,
-		counter("applied_objects_total", "Objects of plans by what became of them.", "result"))
-	o.statuses, errs[3] = registered(registry,
-		counter("status_writes_total", "Status writes that changed the owner."))
-	o.requeues, errs[4] = registered(registry,
-		counter("requeues_total", "Passes that end with another one to come, by cause.", "cause"))
-	o.late, errs[5] = registered(registry,
-		counter("cache_lag_total", "Passes deferred for a cache that did not show the last write, by how that ended.", "result"))
-	o.errors, errs[6] = registered(registry, counter("errors_total",
-		"Errors of passes, retried or not, by category and by the kind of the object that could not be written.", "category", "kind"))
-	return o, errors.Join(errs[:]...)
+	}, metricPhases.allLabels()))
+	o.phases = phases
+	errs = append(errs, err)
+	for _, c := range []struct {
+		into **prometheus.CounterVec
+		metric
+	}{
+		{&o.panics, metricPanics}, {&o.passes, metricPasses}, {&o.applies, metricApplies}, {&o.writes, metricWrites},
+		{&o.contests, metricContests}, {&o.statuses, metricStatuses}, {&o.requeues, metricRequeues}, {&o.late, metricLate},
+		{&o.errors, metricErrors},
+	} {
+		*c.into, err = registered(registry, prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: metricsNamespace, Name: c.name, Help: c.help,
+		}, c.allLabels()))
+		errs = append(errs, err)
+	}
+	return o, errors.Join(errs...)
 }
 
 // registered registers a collector or returns the one that another controller has registered.
@@ -119,6 +112,10 @@ func (o *observer) PassDone(ctx context.Context, report reconcile.Report) {
 			found, _ = o.series.LoadOrStore(outcome, o.applies.WithLabelValues(o.name, string(outcome)))
 		}
 		found.(prometheus.Counter).Inc() //nolint:forcetypeassert // outcomes are keys of nothing else
+		o.countWrite(&report.Applied.Objects[i])
+	}
+	if report.Applied.Owner != nil && report.Applied.OwnerErr == nil {
+		o.writes.WithLabelValues(o.name, string(apply.VerbRecord), report.Applied.Owner.GVK.Kind).Inc()
 	}
 	if report.StatusWritten {
 		o.statuses.WithLabelValues(o.name).Inc()
@@ -136,6 +133,25 @@ func (o *observer) PassDone(ctx context.Context, report reconcile.Report) {
 	if o.next != nil {
 		o.next.PassDone(ctx, report)
 	}
+}
+
+// countWrite counts an accepted write, and an object of which others own fields.
+func (o *observer) countWrite(object *apply.ObjectResult) {
+	if object.Wrote() {
+		o.writes.WithLabelValues(o.name, string(object.Verb), object.GVK.Kind).Inc()
+	}
+	if object.Outcome == apply.Contested {
+		o.contests.WithLabelValues(o.name, object.GVK.Kind).Inc()
+	}
+}
+
+// started counts a pass by what triggered it.
+func (o *observer) started(first wake, known bool) {
+	if !known {
+		o.passes.WithLabelValues(o.name, triggerRequeue, "").Inc()
+		return
+	}
+	o.passes.WithLabelValues(o.name, first.event, first.kind.Kind).Inc()
 }
 
 // count counts the errors of a pass, also those whose retry a requeue has taken over.
@@ -156,78 +172,4 @@ func (o *observer) waited(expired bool) {
 		return
 	}
 	o.late.WithLabelValues(o.name, "deferred").Inc()
-}
-
-// state collects, when it is scraped, what is counted rather than added up: owners by condition, paused ones, and tracked reads. It
-// reads the cache without copying and keeps nothing.
-type state struct {
-	owners  *prometheus.Desc
-	paused  *prometheus.Desc
-	tracked *prometheus.Desc
-	reads   *cachedReads
-	pause   string // the annotation
-}
-
-var _ prometheus.Collector = (*state)(nil)
-
-// stateMu guards the replacement of a collector against another controller of the same name that starts at the same time.
-var stateMu sync.Mutex //nolint:gochecknoglobals // the registry is one of the process, too
-
-// newState registers the collector in the place of one that an earlier controller of the same name has left.
-func newState(registry prometheus.Registerer, name string, reads *cachedReads, pause string) error {
-	labels := prometheus.Labels{"controller": name}
-	s := &state{
-		owners: prometheus.NewDesc(metricsNamespace+"_owners", "Owners by the status of their conditions.",
-			[]string{"condition", "status"}, labels),
-		paused: prometheus.NewDesc(metricsNamespace+"_paused_owners", "Owners that are paused by their annotation.", nil, labels),
-		tracked: prometheus.NewDesc(metricsNamespace+"_tracked_reads", "Reads by name or selector that wake an owner.",
-			nil, labels),
-		reads: reads, pause: pause,
-	}
-	stateMu.Lock()
-	defer stateMu.Unlock()
-	err := registry.Register(s)
-	if errors.As(err, &prometheus.AlreadyRegisteredError{}) {
-		registry.Unregister(s)
-		err = registry.Register(s)
-	}
-	return err
-}
-
-// Describe implements prometheus.Collector.
-func (s *state) Describe(descriptions chan<- *prometheus.Desc) {
-	descriptions <- s.owners
-	descriptions <- s.paused
-	descriptions <- s.tracked
-}
-
-// Collect implements prometheus.Collector.
-func (s *state) Collect(metrics chan<- prometheus.Metric) {
-	_, edges := s.reads.tracker.size()
-	metrics <- prometheus.MustNewConstMetric(s.tracked, prometheus.GaugeValue, float64(edges))
-	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout) //nolint:forbidigo // a scrape has none
-	defer cancel()
-	list, err := s.reads.emptyList(s.reads.kinds[0])
-	if err == nil {
-		err = s.reads.cache.List(ctx, list, client.UnsafeDisableDeepCopy)
-	}
-	if err != nil {
-		return // the cache has not started: there are no owners yet
-	}
-	counts, paused := map[[2]string]int{}, 0
-	_ = meta.EachListItem(list, func(item runtime.Object) error {
-		if owner, ok := item.(reconcile.Owner); ok {
-			for _, condition := range owner.GetConditions() {
-				counts[[2]string{condition.Type, string(condition.Status)}]++
-			}
-			if reconcile.IsPaused(owner, s.pause) {
-				paused++
-			}
-		}
-		return nil
-	})
-	metrics <- prometheus.MustNewConstMetric(s.paused, prometheus.GaugeValue, float64(paused))
-	for labels, count := range counts {
-		metrics <- prometheus.MustNewConstMetric(s.owners, prometheus.GaugeValue, float64(count), labels[0], labels[1])
-	}
 }

@@ -79,19 +79,42 @@ func told(logger logr.Logger, name string, check func(*http.Request) error) func
 }
 
 // caches knows which sources of events of a controller have not synced yet.
-type caches struct{ sources []*syncing }
+type caches struct {
+	sources []*syncing
+	failed  *listFailures // what the API server answered to lists and watches
+}
+
+// byKind has 1 for each kind whose cache is synced and 0 for the others. Kinds of one name in several groups count as one.
+func (c *caches) byKind() map[string]float64 {
+	kinds := map[string]float64{}
+	for _, s := range c.sources {
+		if s.kind == "" {
+			continue
+		}
+		value := 0.0
+		if s.done.Load() || s.listed() {
+			value = 1
+		}
+		if other, twice := kinds[s.kind]; twice {
+			value = min(value, other)
+		}
+		kinds[s.kind] = value
+	}
+	return kinds
+}
 
 // syncing is a source that remembers whether it has synced.
 type syncing struct {
 	source.SyncingSource
 	name   string
+	kind   string      // without its group; empty for a source of several kinds
 	listed func() bool // reports whether the kind itself is in the cache
 	done   atomic.Bool
 }
 
 // watch notes the source of a kind, which is waited for.
 func (c *caches) watch(cached cache.Cache, k *kind, s source.SyncingSource) source.SyncingSource {
-	return c.note(&syncing{SyncingSource: s, name: printKind(k.GroupVersionKind), listed: func() bool {
+	return c.note(&syncing{SyncingSource: s, name: printKind(k.GroupVersionKind), kind: k.Kind, listed: func() bool {
 		informer, err := cached.GetInformer(context.Background(), k.object, cache.BlockUntilSynced(false)) //nolint:forbidigo // a look into memory
 		return err == nil && informer.HasSynced()
 	}})
@@ -135,7 +158,11 @@ func (c *caches) check(*http.Request) error {
 	if len(missing) == 0 { // sources wait for each other
 		missing = waiting
 	}
-	return fmt.Errorf("the caches of %s are not synced: is the kind served, and may it be listed and watched?", strings.Join(missing, ", "))
+	err := fmt.Errorf("the caches of %s are not synced", strings.Join(missing, ", "))
+	if failed := c.failed.last(); failed != nil {
+		return fmt.Errorf("%w: %w", err, failed)
+	}
+	return fmt.Errorf("%w: is the kind served, and may it be listed and watched?", err)
 }
 
 const (

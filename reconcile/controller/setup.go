@@ -49,14 +49,14 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	options.Apply.Kinds = kinds.childKinds()
 	reads := &cachedReads{catalogue: kinds, cache: mgr.GetCache(), tracker: newTracker(), lag: newLag(options.Apply.LagDeadline)}
 	reads.lag.cached = reads.object
+	synced := &caches{failed: b.failed}
 	observer, err := newObserver(metrics.Registry, b.name, options.Observer)
 	if err == nil {
-		err = newState(metrics.Registry, b.name, reads, options.PauseAnnotation)
+		err = newState(metrics.Registry, b.name, reads, synced, options.PauseAnnotation, options.Clock)
 	}
 	if err != nil {
 		return fmt.Errorf("controller %q: register metrics: %w", b.name, err)
 	}
-	synced := &caches{}
 	if err := b.ready(mgr, synced, options.Clock); err != nil {
 		return err
 	}
@@ -93,6 +93,9 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 func (b *Builder[T, F, O]) managers() []string {
 	return append([]string{b.fieldManager()}, b.options.Apply.FormerManagers...)
 }
+
+// listFailures are why kinds could not be listed.
+func (b *Builder[T, F, O]) listFailures() *listFailures { return b.failed }
 
 // resolved are the declared kinds, when the phases of the reconciler and the declarations are in order.
 func (b *Builder[T, F, O]) resolved(scheme *runtime.Scheme) (*catalogue, error) {
@@ -297,6 +300,7 @@ func (p *passes) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 	if rest := p.unstable.start(request.NamespacedName, first, known, p.clock.Now()); rest > 0 {
 		return ctrl.Result{RequeueAfter: rest}, nil
 	}
+	p.observer.started(first, known)
 	if known {
 		first.log(logger)
 	}

@@ -26,7 +26,7 @@ import (
 // read them with [Builder.Joins] and [GroupOf] under [SingletonKey]. It announces no events, for there is no object to
 // announce them for.
 func NewSingleton[R reconcile.Reconciler[*Group, F, O], F, O any](name string, reconciler R) *Builder[*Group, F, O] {
-	b := &Builder[*Group, F, O]{name: name, reconciler: reconciler}
+	b := &Builder[*Group, F, O]{name: name, reconciler: reconciler, failed: &listFailures{}}
 	b.board = newBoard(name)
 	b.board.single = true
 	b.declare(purposeFor, caller(), GroupOf(name), nil)

@@ -1,0 +1,122 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+)
+
+// state collects, when it is scraped, what is counted rather than added up: owners by condition and by age, paused ones, caches and tracked
+// reads. It reads the cache without copying and keeps nothing.
+type state struct {
+	owners, oldest, ages, paused, tracked, synced *prometheus.Desc
+
+	reads  *cachedReads
+	caches *caches
+	pause  string // the annotation
+	clock  clock.PassiveClock
+}
+
+var _ prometheus.Collector = (*state)(nil)
+
+// stateMu guards the replacement of a collector against another controller of the same name that starts at the same time.
+var stateMu sync.Mutex //nolint:gochecknoglobals // the registry is one of the process, too
+
+// newState registers the collector in the place of one that an earlier controller of the same name has left.
+func newState(
+	registry prometheus.Registerer, name string, reads *cachedReads, synced *caches, pause string, c clock.PassiveClock,
+) error {
+	s := &state{
+		owners: metricOwners.describe(name), oldest: metricOldest.describe(name), ages: metricAges.describe(name),
+		paused: metricPaused.describe(name), tracked: metricTracked.describe(name), synced: metricSynced.describe(name),
+		reads: reads, caches: synced, pause: pause, clock: c,
+	}
+	stateMu.Lock()
+	defer stateMu.Unlock()
+	err := registry.Register(s)
+	if errors.As(err, &prometheus.AlreadyRegisteredError{}) {
+		registry.Unregister(s)
+		err = registry.Register(s)
+	}
+	return err
+}
+
+// Describe implements prometheus.Collector.
+func (s *state) Describe(descriptions chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{s.owners, s.oldest, s.ages, s.paused, s.tracked, s.synced} {
+		descriptions <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (s *state) Collect(metrics chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
+		metrics <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+	_, edges := s.reads.tracker.size()
+	gauge(s.tracked, float64(edges))
+	for kind, synced := range s.caches.byKind() {
+		gauge(s.synced, synced, kind)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout) //nolint:forbidigo // a scrape has none
+	defer cancel()
+	list, err := s.reads.emptyList(s.reads.kinds[0])
+	if err == nil {
+		err = s.reads.cache.List(ctx, list, client.UnsafeDisableDeepCopy)
+	}
+	if err != nil {
+		return // the cache has not started: there are no owners yet
+	}
+	c := census{now: s.clock.Now(), counts: map[[2]string]int{}, ages: map[[2]string]time.Duration{}}
+	_ = meta.EachListItem(list, func(item runtime.Object) error {
+		if owner, ok := item.(reconcile.Owner); ok {
+			c.take(owner, s.pause)
+		}
+		return nil
+	})
+	gauge(s.paused, float64(c.paused))
+	gauge(s.oldest, c.oldest.Seconds())
+	for labels, count := range c.counts {
+		gauge(s.owners, float64(count), labels[0], labels[1])
+		gauge(s.ages, c.ages[labels].Seconds(), labels[0], labels[1])
+	}
+}
+
+// census counts owners.
+type census struct {
+	now    time.Time
+	counts map[[2]string]int           // by type and status of a condition
+	ages   map[[2]string]time.Duration // the longest
+	oldest time.Duration               // not ready
+	paused int
+}
+
+func (c *census) take(owner reconcile.Owner, pause string) {
+	if reconcile.IsPaused(owner, pause) {
+		c.paused++
+	}
+	since := owner.GetCreationTimestamp().Time // when it is not ready and nothing tells since when
+	ready := false
+	for _, condition := range owner.GetConditions() {
+		labels := [2]string{condition.Type, string(condition.Status)}
+		c.counts[labels]++
+		c.ages[labels] = max(c.ages[labels], c.now.Sub(condition.LastTransitionTime.Time))
+		if condition.Type == conditions.Ready {
+			ready, since = condition.Status == metav1.ConditionTrue, condition.LastTransitionTime.Time
+		}
+	}
+	if !ready {
+		c.oldest = max(c.oldest, c.now.Sub(since))
+	}
+}

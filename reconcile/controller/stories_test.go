@@ -1,0 +1,302 @@
+package controller_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/reconcilekit/reconcilekit/internal/widget"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+)
+
+// story is an operator in trouble, and all that shows it from outside.
+type story struct {
+	client.Client
+	name, namespace, address string
+	log                      *lines
+	owner                    *widget.Widget
+}
+
+// tell starts a controller that makes the child, and an owner for it.
+func tell(ctx context.Context, name string, config *rest.Config, plan func(*widget.Widget) reconcile.PlanResult) *story {
+	GinkgoHelper()
+	s := &story{Client: admin(), name: name, namespace: env.Namespace(GinkgoTB()), address: freeAddress(), log: &lines{}}
+	s.start(config, plan)
+	s.owner = newWidget(s.namespace, "w")
+	Expect(s.Create(ctx, s.owner)).To(Succeed())
+	return s
+}
+
+func (s *story) start(config *rest.Config, plan func(*widget.Widget) reconcile.PlanResult) {
+	GinkgoHelper()
+	p := &probe{plan: func(o *widget.Widget, _ world) reconcile.PlanResult { return plan(o) }}
+	b := controller.New(s.name, p).Owns(&corev1.ConfigMap{}).Owns(&corev1.Service{}).Options(settings())
+	cache, err := controller.CacheOptions(testScheme(GinkgoTB()), b)
+	Expect(err).NotTo(HaveOccurred())
+	runs{config: config, cache: cache, logger: s.log.logger(), probes: s.address}.start(s.namespace, func(mgr manager.Manager) error {
+		return b.SetupWithManager(mgr)
+	})
+}
+
+// shows waits until log, conditions, events and metrics name the cause, which takes a minute at most, and the process stays ready.
+func (s *story) shows(ctx context.Context, category, kind, reason string, words ...string) {
+	GinkgoHelper()
+	r := refusal{reason: reason, words: words}
+	Eventually(func() string { return readyMessage(ctx, s, s.owner) }).WithTimeout(time.Minute).Should(shows(r))
+	Eventually(s.log.String).WithTimeout(time.Minute).Should(shows(r))
+	Eventually(events).WithArguments(ctx, s.Client, s.namespace).WithTimeout(time.Minute).Should(shows(r))
+	told, err := events(ctx, s.Client, s.namespace)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(strings.Count(told, words[0])).To(Equal(1), "one cause is one event:\n%s", told)
+	labels := map[string]string{"controller": s.name, "category": category, "kind": kind}
+	Expect(metric("reconcilekit_errors_total", labels)).To(BeNumerically(">", 0))
+	Expect(metric("reconcilekit_oldest_not_ready_seconds", map[string]string{"controller": s.name})).To(BeNumerically(">=", 0))
+	Expect(metric("reconcilekit_owners", map[string]string{"controller": s.name, "condition": "Ready", "status": "False"})).To(Equal(1))
+	families, err := metrics.Registry.Gather()
+	Expect(err).NotTo(HaveOccurred())
+	for _, family := range families {
+		for _, sample := range family.GetMetric() {
+			for _, label := range sample.GetLabel() {
+				Expect(label.GetValue()).NotTo(ContainSubstring(" "), family.GetName())
+			}
+		}
+	}
+	Expect(readyz(s.address)).To(Equal("ok"))
+}
+
+// colour is a plan of one ConfigMap.
+func colour(o *widget.Widget) (plan reconcile.PlanResult) {
+	child := configMap(o.Namespace, "settings", nil)
+	child.Data = map[string]string{"colour": "green"}
+	plan.Apply(child)
+	return plan
+}
+
+func portal(o *widget.Widget) (plan reconcile.PlanResult) {
+	service := &corev1.Service{}
+	service.Namespace, service.Name = o.Namespace, "portal"
+	service.Spec.Ports = []corev1.ServicePort{{Name: "http", Port: 80}}
+	plan.Apply(service)
+	return plan
+}
+
+// insists calls do again and again until the spec ends: another writer who wants something else.
+func insists(do func(ctx context.Context)) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() {
+		for ctx.Err() == nil {
+			do(ctx)
+			select {
+			case <-ctx.Done():
+			case <-time.After(pause / 2):
+			}
+		}
+	})
+	DeferCleanup(func() {
+		cancel()
+		running.Wait()
+	})
+}
+
+var _ = Describe("within a minute, an operator shows from outside", func() {
+	It("that a webhook is down", func(ctx context.Context) {
+		namespace := env.Namespace(GinkgoTB())
+		s := &story{Client: admin(), name: "story-webhook", namespace: namespace, address: freeAddress(), log: &lines{}}
+		validates(ctx, s, namespace, "dead.example.com", "https://127.0.0.1:1", nil)
+		s.start(nil, colour)
+		s.owner = newWidget(namespace, "w")
+		Expect(s.Create(ctx, s.owner)).To(Succeed())
+		s.shows(ctx, "Infrastructure", "ConfigMap", "AdmissionWebhookFailed", `failed calling webhook "dead.example.com"`, "connection refused")
+	})
+
+	It("that another manager takes a field by force, again and again", func(ctx context.Context) {
+		s := tell(ctx, "story-force", nil, colour)
+		insists(func(ctx context.Context) {
+			theirs := configMap(s.namespace, "settings", nil)
+			if s.Get(ctx, client.ObjectKeyFromObject(theirs), &corev1.ConfigMap{}) != nil {
+				return // not made yet
+			}
+			theirs.APIVersion, theirs.Kind = "v1", "ConfigMap"
+			theirs.Data = map[string]string{"colour": "red"}
+			_ = s.Patch(ctx, theirs, client.Apply, client.ForceOwnership, client.FieldOwner("painter")) //nolint:staticcheck // a typed object
+		})
+		s.shows(ctx, "Conflict", "ConfigMap", "FieldsContested", ".data.colour", `"painter"`)
+		Expect(metric("reconcilekit_contested_objects_total", map[string]string{"controller": s.name, "kind": "ConfigMap"})).
+			To(BeNumerically(">", 0))
+	})
+
+	It("that another manager updates a field that cannot be merged, again and again", func(ctx context.Context) {
+		s := tell(ctx, "story-update", nil, portal)
+		insists(func(ctx context.Context) {
+			var theirs corev1.Service
+			if s.Get(ctx, client.ObjectKey{Namespace: s.namespace, Name: "portal"}, &theirs) == nil {
+				theirs.Spec.Ports[0].Port = 8080
+				_ = s.Update(ctx, &theirs, client.FieldOwner("painter"))
+			}
+		})
+		s.shows(ctx, "Conflict", "Service", "FieldsContested", ".spec.ports", `"painter"`)
+	})
+
+	It("that a right to write is missing", func(ctx context.Context) {
+		s := tell(ctx, "story-write", env.Rights(GinkgoTB(), rightsBut("services", "get", "list", "watch")).Config(), portal)
+		s.shows(ctx, "Auth", "Service", "AuthError", `cannot patch resource "services"`, "User ")
+	})
+
+	It("that a right to list is missing, and only this process is not ready", func(ctx context.Context) {
+		s := tell(ctx, "story-list", env.Rights(GinkgoTB(), rightsBut("services", "get", "patch")).Config(), portal)
+		Eventually(func() string {
+			_, _ = readyz(s.address)
+			return s.log.String()
+		}).WithTimeout(time.Minute).Should(ContainSubstring(`"reason"="the caches of /v1/Service are not synced: ` +
+			`failed to list *v1.Service: services is forbidden: User `))
+		Expect(s.log.String()).To(ContainSubstring(`cannot list resource "services"`))
+		Expect(readyz(s.address)).To(ContainSubstring("[-]" + s.name + " failed"))
+		synced := func(kind string) int {
+			return metric("reconcilekit_cache_synced", map[string]string{"controller": s.name, "kind": kind})
+		}
+		Expect([]int{synced("Service"), synced("ConfigMap")}).To(Equal([]int{0, 1}))
+		// No pass runs: an owner that was never looked at has neither condition nor event that could be wrong.
+		Expect(readyMessage(ctx, s, s.owner)).To(BeEmpty())
+
+		other := &story{Client: s.Client, name: "story-list-other", namespace: s.namespace, address: freeAddress(), log: &lines{}}
+		other.start(nil, func(*widget.Widget) (plan reconcile.PlanResult) { return plan })
+		Eventually(readyz).WithArguments(other.address).WithTimeout(time.Minute).Should(Equal("ok"))
+	})
+
+	It("that the API server is gone, and that it is back", func(ctx context.Context) {
+		link := newLink(env.Config().Host)
+		var data atomic.Value
+		data.Store("before")
+		s := tell(ctx, "story-gone", link.config(), func(o *widget.Widget) (plan reconcile.PlanResult) {
+			child := configMap(o.Namespace, "settings", nil)
+			child.Data = map[string]string{"value": data.Load().(string)}
+			plan.Apply(child)
+			plan.RequeueAfter = time.Second
+			return plan
+		})
+		Eventually(func() string { return readyMessage(ctx, s, s.owner) }).WithTimeout(time.Minute).Should(ContainSubstring("Ready: True"))
+		Eventually(readyz).WithArguments(s.address).WithTimeout(time.Minute).Should(Equal("ok"))
+
+		link.cut()
+		data.Store("after")
+		Eventually(readyz).WithArguments(s.address).WithTimeout(time.Minute).Should(ContainSubstring("[-]api-server failed"))
+		Eventually(s.log.String).WithTimeout(time.Minute).Should(And(
+			ContainSubstring(`"not ready"`), ContainSubstring("the API server does not answer"), ContainSubstring("connection refused"),
+		))
+		labels := map[string]string{"controller": s.name, "category": "Infrastructure", "kind": "ConfigMap"}
+		Eventually(func() int { return metric("reconcilekit_errors_total", labels) }).WithTimeout(time.Minute).Should(BeNumerically(">", 0))
+
+		link.mend()
+		Eventually(readyz).WithArguments(s.address).WithTimeout(time.Minute).Should(Equal("ok"))
+		Eventually(func() string {
+			var child corev1.ConfigMap
+			_ = s.Get(ctx, client.ObjectKey{Namespace: s.namespace, Name: "settings"}, &child)
+			return child.Data["value"]
+		}).WithTimeout(time.Minute).Should(Equal("after"))
+		Eventually(func() string { return readyMessage(ctx, s, s.owner) }).WithTimeout(time.Minute).Should(ContainSubstring("Ready: True"))
+		Expect(s.log.String()).To(ContainSubstring(`"ready again" "check"="api-server"`))
+	})
+})
+
+// rightsBut are all rights that the operator of a story needs, with these verbs for one resource of the core group.
+func rightsBut(resource string, verbs ...string) []rbacv1.PolicyRule {
+	all := []string{"*"}
+	rules := []rbacv1.PolicyRule{
+		{APIGroups: []string{widget.GroupVersion.Group, "events.k8s.io"}, Resources: all, Verbs: all},
+		{APIGroups: []string{""}, Resources: []string{resource}, Verbs: verbs},
+	}
+	for _, other := range []string{"configmaps", "services"} {
+		if other != resource {
+			rules = append(rules, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{other}, Verbs: all})
+		}
+	}
+	return rules
+}
+
+// link is a way to the API server that can be cut: connections break, and new ones are refused, as when it is killed.
+type link struct {
+	server  *url.URL
+	address string
+
+	mu       sync.Mutex
+	listener net.Listener
+	open     []net.Conn
+}
+
+func newLink(host string) *link {
+	GinkgoHelper()
+	if !strings.Contains(host, "://") {
+		host = "https://" + host
+	}
+	server, err := url.Parse(host)
+	Expect(err).NotTo(HaveOccurred())
+	l := &link{server: server, address: freeAddress()}
+	l.mend()
+	DeferCleanup(l.cut)
+	return l
+}
+
+// config is the administrator's, by way of the link.
+func (l *link) config() *rest.Config {
+	config := env.Config()
+	config.Host = "https://" + l.address
+	config.ServerName = l.server.Hostname()
+	return config
+}
+
+func (l *link) mend() {
+	GinkgoHelper()
+	listener, err := net.Listen("tcp", l.address)
+	Expect(err).NotTo(HaveOccurred())
+	l.mu.Lock()
+	l.listener = listener
+	l.mu.Unlock()
+	go func() {
+		for {
+			here, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			there, err := net.Dial("tcp", l.server.Host)
+			if err != nil {
+				_ = here.Close()
+				continue
+			}
+			l.mu.Lock()
+			l.open = append(l.open, here, there)
+			l.mu.Unlock()
+			for _, pair := range [][2]net.Conn{{here, there}, {there, here}} {
+				go func() {
+					_, _ = io.Copy(pair[0], pair[1])
+					_ = pair[0].Close()
+				}()
+			}
+		}
+	}()
+}
+
+func (l *link) cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_ = l.listener.Close()
+	for _, c := range l.open {
+		_ = c.Close()
+	}
+	l.open = nil
+}
