@@ -194,7 +194,7 @@ func (p *Pipeline[T, F, O]) Reconcile(ctx context.Context, request ctrl.Request)
 	if err := p.Reader.Get(ctx, request.NamespacedName, owner, p.read...); err != nil {
 		if apierrors.IsNotFound(err) {
 			p.forget(request)
-			p.Observer.PassDone(ctx, Report{Request: request})
+			p.Observer.PassDone(ctx, Report{Request: request, Gone: true})
 			return ctrl.Result{}, nil
 		}
 		err = fmt.Errorf("get the owner %s: %w", request, err)
@@ -225,10 +225,12 @@ func (p *Pipeline[T, F, O]) Reconcile(ctx context.Context, request ctrl.Request)
 	return p.conclude(ctx, &report)
 }
 
-// Report is what one pass did, for metrics and traces. Of an owner that is gone it has the request alone.
+// Report is what one pass did, for metrics, traces and explanations.
 type Report struct {
 	// Request names the owner.
 	Request ctrl.Request
+	// Gone reports whether the owner does not exist any more: all else here is empty.
+	Gone bool
 	// Paused reports whether the owner is paused: nothing was read or written for it, and all else here is empty.
 	Paused bool
 	// Plan is what PlanResources, or Finalize, returned.
@@ -251,6 +253,8 @@ type Report struct {
 	Outcome Outcome
 	// Handled is the error that the engine has logged itself, because a requeue stands in for the backoff.
 	Handled error
+	// Next is after which time another pass comes by itself: a requeue, or the backoff of an error. Zero is when an event triggers one.
+	Next time.Duration
 }
 
 // conclude turns the outcome of the pass into what controller-runtime is told.
@@ -263,6 +267,9 @@ func (p *Pipeline[T, F, O]) conclude(ctx context.Context, report *Report) (ctrl.
 	}
 	result, err, handled := report.Outcome.Result(backoff)
 	report.Handled = handled
+	if report.Next = result.RequeueAfter; err != nil {
+		report.Next = backoff
+	}
 	if mistakes := report.Outcome.mistakes(); err == nil && handled == nil && mistakes != nil {
 		err = ctrl.TerminalError(mistakes)
 	}

@@ -46,8 +46,11 @@ func floors() map[string][]string {
 		"reconcile/secrets":                  whole,
 		"reconcile/admission":                {"defaulting"},
 		"reconcile/record":                   whole,
-		"reconcile/controller":               append(slices.Clone(whole), "reconcile/record", "reconcile/apply/engine", "reconcile/internal/groupkey"),
-		"reconcile/reconciletest":            append(slices.Clone(whole), "reconcile/record", "reconcile/controller"),
+		"reconcile/explain":                  nil,
+		"reconcile/preview":                  nil,
+		"reconcile/controller": append(slices.Clone(whole), "internal/text", "reconcile/record", "reconcile/explain", "reconcile/preview",
+			"reconcile/apply/engine", "reconcile/internal/groupkey"),
+		"reconcile/reconciletest": append(slices.Clone(whole), "reconcile/record", "reconcile/controller"),
 	}
 	maps.Copy(out, engineFloors())
 

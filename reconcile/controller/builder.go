@@ -25,6 +25,7 @@ type Builder[T reconcile.Owner, F, O any] struct {
 	decorate   func(T, *conditions.Manager, O) // of a group, nil otherwise
 	options    Options
 	failed     *listFailures
+	explainer  *explainer // once it is set up
 	declared
 }
 

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
@@ -18,6 +19,8 @@ type Declared interface {
 	resolved(scheme *runtime.Scheme) (*catalogue, error)
 	managers() []string
 	listFailures() *listFailures
+	explains() *explainer // nil before the set-up
+	previewer(mgr manager.Manager, options PreviewOptions) (previewer, error)
 }
 
 // CacheOptions returns the options for the cache of the manager that fit the controllers: the selectors of

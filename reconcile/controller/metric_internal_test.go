@@ -47,7 +47,7 @@ func TestMetricsPage(t *testing.T) {
 func TestMetricsAreDeclared(t *testing.T) {
 	t.Parallel()
 	registry := &descriptions{}
-	if _, err := newObserver(registry, "c", nil); err != nil {
+	if _, err := newObserver(registry, "c", nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := newState(registry, "c", nil, nil, "", nil); err != nil {

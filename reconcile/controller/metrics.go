@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
@@ -27,6 +28,7 @@ type observer struct {
 	late     *prometheus.CounterVec
 	errors   *prometheus.CounterVec
 	next     reconcile.Observer
+	recall   *recall
 
 	// series are the children of phases and applies that were used, by label: looking them up there costs more.
 	series sync.Map
@@ -35,8 +37,10 @@ type observer struct {
 var _ reconcile.Observer = (*observer)(nil)
 
 // newObserver registers the metrics. Controllers share them and are told apart by a label.
-func newObserver(registry prometheus.Registerer, name string, next reconcile.Observer) (*observer, error) {
-	o := &observer{name: name, next: next}
+func newObserver(
+	registry prometheus.Registerer, name string, remembers *recall, next reconcile.Observer,
+) (*observer, error) {
+	o := &observer{name: name, recall: remembers, next: next}
 	var errs []error
 	phases, err := registered(registry, prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Namespace: metricsNamespace, Name: metricPhases.name, Help: metricPhases.help,
@@ -105,6 +109,7 @@ const (
 
 // PassDone implements reconcile.Observer.
 func (o *observer) PassDone(ctx context.Context, report reconcile.Report) {
+	o.recall.done(&report)
 	for i := range report.Applied.Objects {
 		outcome := report.Applied.Objects[i].Outcome
 		found, known := o.series.Load(outcome)
@@ -145,8 +150,9 @@ func (o *observer) countWrite(object *apply.ObjectResult) {
 	}
 }
 
-// started counts a pass by what triggered it.
-func (o *observer) started(first wake, known bool) {
+// started counts a pass by what triggered it, and remembers that.
+func (o *observer) started(owner types.NamespacedName, first wake, known bool) {
+	o.recall.started(owner, first, known)
 	if !known {
 		o.passes.WithLabelValues(o.name, triggerRequeue, "").Inc()
 		return

@@ -50,7 +50,7 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	reads := &cachedReads{catalogue: kinds, cache: mgr.GetCache(), tracker: newTracker(), lag: newLag(options.Apply.LagDeadline)}
 	reads.lag.cached = reads.object
 	synced := &caches{failed: b.failed}
-	observer, err := newObserver(metrics.Registry, b.name, options.Observer)
+	observer, err := newObserver(metrics.Registry, b.name, newRecall(options.Clock), options.Observer)
 	if err == nil {
 		err = newState(metrics.Registry, b.name, reads, synced, options.PauseAnnotation, options.Clock)
 	}
@@ -86,6 +86,7 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	if err := controller.Watch(again); err != nil {
 		return fmt.Errorf("controller %q: %w", b.name, err)
 	}
+	b.explainer = &explainer{reads: reads, recall: observer.recall, board: b.board, pause: options.PauseAnnotation}
 	return b.watch(mgr, controller, reads, woken, synced)
 }
 
@@ -93,6 +94,9 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 func (b *Builder[T, F, O]) managers() []string {
 	return append([]string{b.fieldManager()}, b.options.Apply.FormerManagers...)
 }
+
+// explains answers for the controller, nil before it is set up.
+func (b *Builder[T, F, O]) explains() *explainer { return b.explainer }
 
 // listFailures are why kinds could not be listed.
 func (b *Builder[T, F, O]) listFailures() *listFailures { return b.failed }
@@ -185,22 +189,40 @@ func (b *Builder[T, F, O]) locate(mgr manager.Manager, kinds *catalogue) error {
 func (b *Builder[T, F, O]) pipeline(
 	mgr manager.Manager, reads *cachedReads, options Options,
 ) (*reconcile.Pipeline[T, F, O], error) {
-	live := mgr.GetAPIReader()
-	writes := &engineClient{Client: mgr.GetClient(), reads: reads, live: live, statuses: &reads.statuses}
-	engine, err := engine.New(writes, live, options.Apply)
+	engine, err := b.engine(mgr, reads, options)
 	if err != nil {
-		return nil, fmt.Errorf("controller %q: %w", b.name, err)
+		return nil, err
 	}
-	writer, err := status.New(writes, live, status.Options{
+	writer, err := status.New(writesOf(mgr, reads), mgr.GetAPIReader(), status.Options{
 		FieldManager: options.Apply.FieldManager, FormerManagers: options.Apply.FormerManagers, Clock: options.Clock,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("controller %q: %w", b.name, err)
 	}
 	reads.announce, reads.announceOwner = engine.Announce, engine.AnnounceOwner
+	return b.assemble(mgr, reads, options, engine, writer)
+}
+
+// writesOf is the client that writes, with the reads of the cache.
+func writesOf(mgr manager.Manager, reads *cachedReads) *engineClient {
+	return &engineClient{Client: mgr.GetClient(), reads: reads, live: mgr.GetAPIReader(), statuses: &reads.statuses}
+}
+
+// engine is the engine of the controller.
+func (b *Builder[T, F, O]) engine(mgr manager.Manager, reads *cachedReads, options Options) (*engine.Engine, error) {
+	out, err := engine.New(writesOf(mgr, reads), mgr.GetAPIReader(), options.Apply)
+	if err != nil {
+		return nil, fmt.Errorf("controller %q: %w", b.name, err)
+	}
+	return out, nil
+}
+
+// assemble makes the pipeline of what carries a plan out and what stores a status.
+func (b *Builder[T, F, O]) assemble(
+	mgr manager.Manager, reads *cachedReads, options Options, carries reconcile.Applier, statuses reconcile.StatusWriter,
+) (*reconcile.Pipeline[T, F, O], error) {
 	var reader client.Reader = mgr.GetCache()
-	var statuses reconcile.StatusWriter = writer
-	var applier reconcile.Applier = &declaredApplier{Applier: engine, reads: reads, clock: options.Clock}
+	var applier reconcile.Applier = &declaredApplier{Applier: carries, reads: reads, clock: options.Clock}
 	if b.board != nil {
 		world := &groupWorld{Reader: reader, Applier: applier, board: b.board, reads: reads}
 		reader, applier, statuses = world, world, world
@@ -290,6 +312,7 @@ func (p *passes) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 		p.observer.waited(expired)
 	}
 	if behind {
+		p.observer.recall.wait(request.NamespacedName, waitsForCache, freshness.Poll)
 		return ctrl.Result{RequeueAfter: freshness.Poll}, nil
 	}
 	logger := log.FromContext(ctx)
@@ -298,9 +321,10 @@ func (p *passes) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 	}
 	first, known := p.wakes.take(request.NamespacedName)
 	if rest := p.unstable.start(request.NamespacedName, first, known, p.clock.Now()); rest > 0 {
+		p.observer.recall.wait(request.NamespacedName, waitsForRest, rest)
 		return ctrl.Result{RequeueAfter: rest}, nil
 	}
-	p.observer.started(first, known)
+	p.observer.started(request.NamespacedName, first, known)
 	if known {
 		first.log(logger)
 	}

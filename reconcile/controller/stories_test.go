@@ -14,6 +14,7 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -22,6 +23,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/explain"
 )
 
 // story is an operator in trouble, and all that shows it from outside.
@@ -30,6 +32,7 @@ type story struct {
 	name, namespace, address string
 	log                      *lines
 	owner                    *widget.Widget
+	explain                  func(context.Context, types.NamespacedName) (explain.Owner, error)
 }
 
 // tell starts a controller that makes the child, and an owner for it.
@@ -46,6 +49,7 @@ func (s *story) start(config *rest.Config, plan func(*widget.Widget) reconcile.P
 	GinkgoHelper()
 	p := &probe{plan: func(o *widget.Widget, _ world) reconcile.PlanResult { return plan(o) }}
 	b := controller.New(s.name, p).Owns(&corev1.ConfigMap{}).Owns(&corev1.Service{}).Options(settings())
+	s.explain = b.Explain
 	cache, err := controller.CacheOptions(testScheme(GinkgoTB()), b)
 	Expect(err).NotTo(HaveOccurred())
 	runs{config: config, cache: cache, logger: s.log.logger(), probes: s.address}.start(s.namespace, func(mgr manager.Manager) error {
@@ -67,6 +71,10 @@ func (s *story) shows(ctx context.Context, category, kind, reason string, words 
 	Expect(metric("reconcilekit_errors_total", labels)).To(BeNumerically(">", 0))
 	Expect(metric("reconcilekit_oldest_not_ready_seconds", map[string]string{"controller": s.name})).To(BeNumerically(">=", 0))
 	Expect(metric("reconcilekit_owners", map[string]string{"controller": s.name, "condition": "Ready", "status": "False"})).To(Equal(1))
+	tree, err := s.explain(ctx, client.ObjectKeyFromObject(s.owner))
+	Expect(err).NotTo(HaveOccurred())
+	because, _, _ := strings.Cut(tree.String(), "conditions")
+	Expect(because).To(shows(refusal{words: words}), "the first cause")
 	families, err := metrics.Registry.Gather()
 	Expect(err).NotTo(HaveOccurred())
 	for _, family := range families {

@@ -143,6 +143,7 @@ type runs struct {
 	probes  string // where /readyz is served; empty is nowhere
 
 	webhooks webhook.Server
+	metrics  server.Options // served nowhere unless there is an address
 }
 
 func (r runs) start(namespace string, add func(mgr manager.Manager) error) manager.Manager {
@@ -169,12 +170,15 @@ func (r runs) manager(namespace string) manager.Manager {
 	if r.wrap != nil {
 		config.Wrap(r.wrap)
 	}
+	if r.metrics.BindAddress == "" {
+		r.metrics.BindAddress = "0"
+	}
 	options := r.cache
 	if namespace != "" {
 		options.DefaultNamespaces = map[string]cache.Config{namespace: {}}
 	}
 	mgr, err := manager.New(config, manager.Options{
-		Scheme: testScheme(GinkgoTB()), Cache: options, Metrics: server.Options{BindAddress: "0"},
+		Scheme: testScheme(GinkgoTB()), Cache: options, Metrics: r.metrics,
 		Logger: r.logger, LeaderElection: r.leaders, LeaderElectionID: "test", LeaderElectionNamespace: namespace,
 		HealthProbeBindAddress: r.probes, WebhookServer: r.webhooks,
 	})

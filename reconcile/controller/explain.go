@@ -1,0 +1,255 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/explain"
+)
+
+// explainer answers for one controller that was set up.
+type explainer struct {
+	reads  *cachedReads
+	recall *recall
+	board  *board // of groups, nil for owners that are objects
+	pause  string
+}
+
+// Explain reports why the owner is as it is: what is known of its last passes, with what the cache has of it. It sends no request. The
+// error is that of a controller that was not set up, or of the cache; an owner that does not exist is not Found.
+func (b *Builder[T, F, O]) Explain(ctx context.Context, owner types.NamespacedName) (explain.Owner, error) {
+	if b.explainer == nil {
+		return explain.Owner{}, fmt.Errorf("controller %q: explain %s: call SetupWithManager first", b.name, owner)
+	}
+	return b.explainer.explain(ctx, b.name, owner)
+}
+
+func (e *explainer) explain(ctx context.Context, controller string, key types.NamespacedName) (explain.Owner, error) {
+	kind := e.reads.kinds[0]
+	out := explain.Owner{Controller: controller, Kind: printKind(kind.GroupVersionKind), Name: strings.TrimPrefix(key.String(), "/")}
+	owner, err := e.owner(ctx, kind, key)
+	if err != nil {
+		return out, fmt.Errorf("explain %s: %w", objectName(kind.Kind, key), err)
+	}
+	if owner != nil {
+		out.Found, out.Paused = true, reconcile.IsPaused(owner, e.pause)
+		out.Deleting = !owner.GetDeletionTimestamp().IsZero()
+		for _, c := range owner.GetConditions() {
+			out.Ready = out.Ready || c.Type == conditions.Ready && c.Status == metav1.ConditionTrue
+			out.Conditions = append(out.Conditions, explain.Condition{
+				Type: c.Type, Status: string(c.Status), Reason: c.Reason, Message: c.Message, Since: c.LastTransitionTime.Time,
+			})
+		}
+	}
+	out.Reads, out.MoreReads = e.reads.readBy(key)
+	e.recall.fill(&out, key)
+	if out.Found && !out.Ready && !out.Paused && len(out.Causes) == 0 {
+		out.Causes = fromConditions(out.Conditions)
+	}
+	return out, nil
+}
+
+// owner is the owner as the cache has it, nil when it does not.
+func (e *explainer) owner(ctx context.Context, k *kind, key types.NamespacedName) (reconcile.Owner, error) {
+	if e.board != nil {
+		if g := e.board.peek(key); g != nil {
+			return g, nil
+		}
+		return nil, nil //nolint:nilnil // see above
+	}
+	object, err := e.reads.empty(k)
+	if err != nil {
+		return nil, err
+	}
+	found, err := ignoreMissing(e.reads.cache.Get(ctx, key, object, client.UnsafeDisableDeepCopy))
+	owner, _ := object.(reconcile.Owner)
+	if !found || err != nil {
+		return nil, err
+	}
+	return owner, nil
+}
+
+// fill adds what is remembered of the owner's passes.
+func (r *recall) fill(out *explain.Owner, key types.NamespacedName) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	o := r.owners[key]
+	if o == nil {
+		return
+	}
+	if o.deferred != "" {
+		out.Next = &explain.Next{At: o.until, Why: o.deferred}
+	}
+	if o.last.at.IsZero() {
+		return
+	}
+	out.Last = o.last.explained()
+	if o.wrote != nil {
+		out.Wrote = o.wrote.explained()
+	}
+	if o.last.next > 0 && out.Next == nil {
+		out.Next = &explain.Next{At: o.last.at.Add(o.last.next), Why: o.last.why}
+	}
+	for _, c := range o.last.causes {
+		if out.Next != nil {
+			c.Retry = out.Next.At
+		}
+		out.Causes = append(out.Causes, c)
+	}
+}
+
+func (p *passed) explained() *explain.Pass {
+	out := &explain.Pass{
+		At: p.at, Trigger: p.trigger.String(), Blocked: p.blocked, PruneBlocked: p.pruneBlocked, StatusWritten: p.statusWritten,
+		MoreDecisions: p.more,
+	}
+	for _, d := range p.objects {
+		out.Decisions = append(out.Decisions, explain.Decision{
+			Object: objectName(d.kind, d.key), Verb: string(d.verb), Reason: string(d.reason), Outcome: string(d.outcome), Fields: d.fields, Error: d.err,
+		})
+	}
+	return out
+}
+
+// String names the event, its object and the field manager behind it.
+func (t trigger) String() string {
+	if !t.known {
+		return "a timer, a retry, or the start of the process"
+	}
+	text := t.event + " of " + objectName(t.kind.Kind, t.object)
+	if t.manager != "" {
+		text += " by " + t.manager
+	}
+	if t.more > 0 {
+		text += fmt.Sprintf(", and %d more events", t.more)
+	}
+	return text
+}
+
+// fromConditions are the causes where no pass of this process knows any: the parts that are not ready, else the summary.
+func fromConditions(list []explain.Condition) []explain.Cause {
+	var parts, summary []explain.Cause
+	for _, c := range list {
+		part, ends := strings.CutSuffix(c.Type, conditions.Ready)
+		if c.Status == string(metav1.ConditionTrue) || !ends {
+			continue
+		}
+		cause := explain.Cause{Subject: part, Reason: c.Reason, Message: c.Message}
+		if part == "" {
+			summary = append(summary, cause)
+		} else {
+			parts = append(parts, cause)
+		}
+	}
+	if len(parts) == 0 {
+		return summary
+	}
+	return parts
+}
+
+// readBy are the reads of the owner's last pass.
+func (c *cachedReads) readBy(owner types.NamespacedName) (reads []explain.Read, more int) {
+	names := map[*index]string{}
+	for _, k := range c.kinds {
+		names[k.index] = printKind(k.GroupVersionKind)
+	}
+	for _, joined := range c.joined {
+		names[joined.index] = "group of controller " + joined.board.name
+	}
+	c.tracker.mu.RLock()
+	defer c.tracker.mu.RUnlock()
+	of := c.tracker.owners[owner]
+	if of == nil {
+		return nil, 0
+	}
+	for _, e := range of.edges[scopeRead] {
+		if len(reads) == explain.MaxReads {
+			more++
+			continue
+		}
+		what := strings.TrimPrefix(e.node.name.String(), "/")
+		if e.node.query != nil {
+			what = e.node.query.String()
+		}
+		reads = append(reads, explain.Read{Kind: names[e.node.index], What: what})
+	}
+	return reads, more
+}
+
+// String is the query for a person.
+func (q *query) String() string {
+	text := "all"
+	if q.namespace != "" {
+		text += " in " + q.namespace
+	}
+	if q.labels != nil && !q.labels.Empty() {
+		text += " with labels " + q.labels.String()
+	}
+	if q.fields != nil {
+		text += " with fields " + q.fields.String()
+	}
+	return text
+}
+
+// peek returns the group as its last pass left it, nil when there was none.
+func (b *board) peek(key types.NamespacedName) *Group {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	found := b.groups[key]
+	if found == nil {
+		return nil
+	}
+	return found.DeepCopyObject().(*Group) //nolint:forcetypeassert // a deep copy has the type of its original
+}
+
+// errUnknownKind is that no controller reconciles a kind.
+var errUnknownKind = errors.New("no controller reconciles it")
+
+// Explain reports what the controllers know of an owner, one entry for each controller of its kind. The kind is a name such as Website, in
+// any case, with the group after a dot where several have it. The error names the kinds that there are.
+func Explain(
+	ctx context.Context, kind string, owner types.NamespacedName, controllers ...Declared,
+) ([]explain.Owner, error) {
+	var out []explain.Owner
+	var known []string
+	for _, c := range controllers {
+		e := c.explains()
+		if e == nil {
+			continue
+		}
+		k := e.reads.kinds[0]
+		known = append(known, k.Kind)
+		if !strings.EqualFold(kind, k.Kind) && !strings.EqualFold(kind, k.GroupKind().String()) {
+			continue
+		}
+		one, err := e.explain(ctx, e.reads.controller, owner)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, one)
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("explain kind %q: %w; there are: %s", kind, errUnknownKind, strings.Join(known, ", "))
+	}
+	return out, nil
+}
+
+// deferral is what a pass waits for when a cache is stale.
+const (
+	waitsForCache = "deferred: the cache does not show the last write yet"
+	waitsForRest  = "deferred: the plan comes out different in every pass"
+)
+
+var _ fmt.Stringer = trigger{}
+
+// explainTimeout bounds an answer over HTTP, which only looks into memory.
+const explainTimeout = 10 * time.Second

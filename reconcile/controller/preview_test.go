@@ -1,0 +1,155 @@
+package controller_test
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/internal/widget"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/preview"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+)
+
+// done notes the writes of passes by owner, in the form of a preview.
+type done struct {
+	mu     sync.Mutex
+	writes map[string][]preview.Change
+}
+
+func (d *done) PhaseStart(ctx context.Context, _ reconcile.Phase) context.Context { return ctx }
+
+func (d *done) PhaseDone(context.Context, reconcile.Phase, time.Duration, error) {}
+
+func (d *done) PassDone(_ context.Context, report reconcile.Report) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, o := range report.Applied.Objects {
+		if o.Wrote() {
+			owner := report.Request.String()
+			d.writes[owner] = append(d.writes[owner], changed(o.GVK.Kind+" "+o.Key.String(), string(o.Verb), string(o.Reason)))
+		}
+	}
+}
+
+func (d *done) snapshot() map[string][]preview.Change {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return maps.Clone(d.writes)
+}
+
+// release is an operator in one version: what it wants of a widget.
+func release(image string, secret bool) *probe {
+	return &probe{plan: func(o *widget.Widget, _ world) (plan reconcile.PlanResult) {
+		labels := map[string]string{"of": o.Name}
+		web := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Name + "-web"}}
+		web.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
+		web.Spec.Template.Labels = labels
+		web.Spec.Template.Spec.Containers = []corev1.Container{{Name: "web", Image: image}}
+		plan.Apply(web)
+		plan.Apply(configMap(o.Namespace, o.Name+"-settings", nil))
+		key := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Name + "-key"}}
+		key.Data = map[string][]byte{"key": []byte("hunter2-" + image)}
+		if secret {
+			plan.Apply(key)
+		} else {
+			plan.Apply(configMap(o.Namespace, o.Name+"-more", nil))
+		}
+		return plan
+	}}
+}
+
+var _ = Describe("a preview", func() {
+	It("of the next version is what that version does, needs no right to write and sends no write", func(ctx context.Context) {
+		const name = "previewed"
+		namespace, c := env.Namespace(GinkgoTB()), admin()
+		build := func(p *probe, observer reconcile.Observer) *controller.Builder[*widget.Widget, world, world] {
+			options := settings()
+			options.Observer = observer
+			return controller.New(name, p).Owns(&appsv1.Deployment{}).Owns(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).Options(options)
+		}
+		first := release("web:1", true)
+		mgr := runs{}.manager(namespace)
+		Expect(build(first, nil).SetupWithManager(mgr)).To(Succeed())
+		running, stop := context.WithCancel(ctx)
+		stopped := make(chan error, 1)
+		go func() { stopped <- mgr.Start(running) }()
+		for _, owner := range []string{"a", "b"} {
+			Expect(c.Create(ctx, newWidget(namespace, owner))).To(Succeed())
+		}
+		paused := newWidget(namespace, "paused")
+		paused.Annotations = map[string]string{reconcile.DefaultPauseAnnotation: "true"}
+		Expect(c.Create(ctx, paused)).To(Succeed())
+		first.settled(ctx, "a")
+		first.settled(ctx, "b")
+
+		requests := &reconciletest.Requests{}
+		config := env.Rights(GinkgoTB(), []rbacv1.PolicyRule{
+			{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"get", "list", "watch"}},
+		}).Config()
+		config.Wrap(requests.RoundTripper)
+		look := func(p *probe) preview.Report {
+			GinkgoHelper()
+			report, err := controller.Preview(ctx, config, testScheme(GinkgoTB()),
+				controller.PreviewOptions{Namespaces: []string{namespace}}, build(p, nil))
+			Expect(err).NotTo(HaveOccurred())
+			return report
+		}
+		same := look(release("web:1", true))
+		Expect(same.Changes()).To(BeFalse(), same.Diff())
+		report := look(release("web:2", false))
+		Expect(requests.Snapshot().Writes()).To(BeEmpty())
+		Expect(requests.Snapshot()).NotTo(BeEmpty())
+
+		Expect(report.Changes()).To(BeTrue())
+		diff := report.Diff()
+		Expect(diff).To(And(
+			ContainSubstring("update Deployment "+namespace+"/a-web (Differs, would restart)"),
+			ContainSubstring(`.image: "web:1" -> "web:2"`),
+			ContainSubstring("create ConfigMap "+namespace+"/a-more (Missing)"),
+			ContainSubstring("prune Secret "+namespace+"/a-key (NotPlanned)"),
+			ContainSubstring("paused: nothing would be done"),
+			Not(ContainSubstring("hunter2")), Not(ContainSubstring("aHVudGVy")),
+		))
+		Expect(report.Table()).To(And(ContainSubstring("would restart"), ContainSubstring("Widget "+namespace+"/b")))
+
+		stop()
+		Eventually(stopped).WithTimeout(soon).Should(Receive(BeNil()))
+		second, did := release("web:2", false), &done{writes: map[string][]preview.Change{}}
+		runs{}.start(namespace, build(second, did).SetupWithManager)
+		second.settled(ctx, "a")
+		second.settled(ctx, "b")
+		foreseen := map[string][]preview.Change{}
+		for _, o := range report.Owners {
+			for _, c := range o.Changes {
+				if c.Verb != "record" {
+					foreseen[o.Name] = append(foreseen[o.Name], changed(c.Object, c.Verb, c.Reason))
+				}
+			}
+		}
+		Expect(slices.Sorted(maps.Keys(foreseen))).To(Equal([]string{namespace + "/a", namespace + "/b"}))
+		Expect(did.snapshot()).To(Equal(foreseen))
+	})
+
+	It("names what it may not read", func(ctx context.Context) {
+		b := controller.New("blind", release("web:1", true)).Owns(&appsv1.Deployment{}).Owns(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).
+			Options(settings())
+		config := env.Rights(GinkgoTB(), rightsBut("secrets", "get")).Config()
+		_, err := controller.Preview(ctx, config, testScheme(GinkgoTB()), controller.PreviewOptions{SyncTimeout: 5 * time.Second}, b)
+		Expect(err).To(MatchError(And(ContainSubstring("/v1/Secret"), ContainSubstring("is forbidden: User"))))
+	})
+})
+
+func changed(object, verb, reason string) preview.Change {
+	return preview.Change{Object: object, Verb: verb, Reason: reason}
+}

@@ -1,0 +1,258 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
+	"github.com/reconcilekit/reconcilekit/reconcile/preview"
+)
+
+// dryController runs the passes of one controller without carrying them out.
+type dryController struct {
+	mgr      manager.Manager
+	reads    *cachedReads
+	failed   *listFailures
+	board    *board
+	timeout  time.Duration
+	pipeline ctrl.Reconciler
+	dry      *dryPass
+}
+
+// previewer prepares the passes of a preview. It must be called before the cache of the manager is started.
+func (b *Builder[T, F, O]) previewer(mgr manager.Manager, o PreviewOptions) (previewer, error) {
+	kinds, err := b.resolved(mgr.GetScheme())
+	if err != nil {
+		return nil, err
+	}
+	if err := b.locate(mgr, kinds); err != nil {
+		return nil, err
+	}
+	if err := kinds.presentKinds(mgr.GetRESTMapper()); err != nil {
+		return nil, fmt.Errorf("controller %q: %w", b.name, err)
+	}
+	for _, k := range kinds.present() {
+		ctx := context.Background() //nolint:forbidigo // a set-up has none
+		err := k.indexFields(ctx, mgr.GetFieldIndexer())
+		if err == nil {
+			_, err = mgr.GetCache().GetInformer(ctx, k.object, cache.BlockUntilSynced(false))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("controller %q: %w", b.name, err)
+		}
+	}
+	silent := *b
+	silent.options.Recorder = discarded{}
+	options := silent.withDefaults(mgr)
+	options.Apply.Kinds = kinds.childKinds()
+	reads := &cachedReads{catalogue: kinds, cache: mgr.GetCache(), tracker: newTracker(), lag: newLag(options.Apply.LagDeadline)}
+	reads.lag.cached = reads.object
+	dry := &dryPass{}
+	if o.ServerDryRun {
+		dry.options = append(dry.options, engine.ServerDryRun())
+	}
+	if dry.engine, err = b.engine(mgr, reads, options); err != nil {
+		return nil, err
+	}
+	options.Observer = dry
+	pipeline, err := silent.assemble(mgr, reads, options, dry, dry)
+	if err != nil {
+		return nil, err
+	}
+	return &dryController{
+		mgr: mgr, reads: reads, failed: b.failed, board: b.board, timeout: o.SyncTimeout, pipeline: pipeline, dry: dry,
+	}, nil
+}
+
+func (c *dryController) name() string { return c.reads.controller }
+
+func (c *dryController) single() bool { return c.board != nil && c.board.single }
+
+// preview runs a pass for each owner.
+func (c *dryController) preview(ctx context.Context, report *preview.Report) error {
+	if err := c.reads.syncedKinds(ctx, c.mgr, c.timeout, c.failed); err != nil {
+		return err
+	}
+	keys := []types.NamespacedName{SingletonKey(c.name())}
+	if c.board != nil && !c.board.single {
+		report.Skipped = append(report.Skipped, "controller "+c.name()+" makes groups of owners, which a preview does not find")
+		return nil
+	}
+	if c.board == nil {
+		found, err := c.reads.ownerKeys(ctx)
+		if err != nil {
+			return err
+		}
+		keys = found
+	}
+	for _, key := range keys {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		c.dry.owner = preview.Owner{
+			Controller: c.name(), Kind: printKind(c.reads.kinds[0].GroupVersionKind), Name: strings.TrimPrefix(key.String(), "/"),
+		}
+		// What goes wrong is in the report of the pass.
+		_, _ = c.pipeline.Reconcile(ctx, ctrl.Request{NamespacedName: key})
+		report.Owners = append(report.Owners, c.dry.owner)
+	}
+	return nil
+}
+
+// dryPass takes the place of the engine and of the status writer, and notes what they would do for one owner.
+type dryPass struct {
+	engine  *engine.Engine
+	options []engine.DiffOption
+	owner   preview.Owner
+}
+
+var (
+	_ reconcile.Applier      = (*dryPass)(nil)
+	_ reconcile.StatusWriter = (*dryPass)(nil)
+	_ reconcile.Observer     = (*dryPass)(nil)
+)
+
+// Apply implements reconcile.Applier.
+func (d *dryPass) Apply(ctx context.Context, owner client.Object, plan apply.Plan) apply.Result {
+	decisions, err := d.engine.Diff(ctx, owner, plan, d.options...)
+	if err != nil {
+		return apply.Result{OwnerErr: err}
+	}
+	result := apply.Result{PruneBlocked: decisions.PruneBlocked}
+	if decisions.Owner != nil {
+		d.note(decisions.Owner)
+	}
+	for i := range decisions.Objects {
+		one := &decisions.Objects[i]
+		d.note(one)
+		result.Objects = append(result.Objects, apply.ObjectResult{Decision: *one, Outcome: wouldBe(one)})
+	}
+	return result
+}
+
+// Forget implements reconcile.Applier.
+func (d *dryPass) Forget(owner types.UID) { d.engine.Forget(owner) }
+
+// wouldBe is the outcome of a decision that is carried out.
+func wouldBe(d *apply.Decision) apply.Outcome {
+	if d.Err != nil {
+		return apply.Failed
+	}
+	switch d.Verb {
+	case apply.VerbCreate:
+		return apply.Created
+	case apply.VerbUpdate:
+		return apply.Updated
+	case apply.VerbDelete:
+		return apply.Deleted
+	case apply.VerbPrune:
+		return apply.Pruned
+	case apply.VerbRelease:
+		return apply.Released
+	case apply.VerbNone, apply.VerbRecord:
+	}
+	return apply.Unchanged
+}
+
+func (d *dryPass) note(one *apply.Decision) {
+	if one.Verb == apply.VerbNone && one.Err == nil {
+		return
+	}
+	change := preview.Change{Object: objectName(one.GVK.Kind, one.Key), Verb: string(one.Verb), Reason: string(one.Reason)}
+	if one.Err != nil {
+		change.Error = safe(one.Err.Error())
+	}
+	for _, f := range one.Fields {
+		change.Fields = append(change.Fields, preview.Field{Path: f.Path, From: f.From, To: f.To})
+		change.Restart = change.Restart || one.Verb == apply.VerbUpdate && f.From != f.To && restarts(one, f.Path)
+	}
+	d.owner.Changes = append(d.owner.Changes, change)
+}
+
+// restarts reports whether a workload replaces its pods when the field changes.
+func restarts(d *apply.Decision, path string) bool {
+	if d.GVK.Group != "apps" || !strings.HasPrefix(path, ".spec.template") {
+		return false
+	}
+	switch d.GVK.Kind {
+	case "Deployment", "StatefulSet", "DaemonSet":
+		return true
+	}
+	return false
+}
+
+// WriteStatus implements reconcile.StatusWriter.
+func (d *dryPass) WriteStatus(_ context.Context, before, after client.Object, managed []string) (bool, error) {
+	old, _ := before.(reconcile.Owner)
+	fresh, _ := after.(reconcile.Owner)
+	if old == nil || fresh == nil {
+		return false, nil
+	}
+	for _, name := range managed {
+		was, is := meta.FindStatusCondition(old.GetConditions(), name), meta.FindStatusCondition(fresh.GetConditions(), name)
+		if was == nil {
+			was = &metav1.Condition{}
+		}
+		if is != nil && (was.Status != is.Status || was.Reason != is.Reason) {
+			d.owner.Conditions = append(d.owner.Conditions, name+": "+printed(was)+" -> "+printed(is))
+		}
+	}
+	return false, nil
+}
+
+func printed(c *metav1.Condition) string {
+	if c.Type == "" {
+		return "none"
+	}
+	return string(c.Status) + " " + c.Reason
+}
+
+// Rewrite implements reconcile.StatusWriter.
+func (d *dryPass) Rewrite(_ context.Context, before, _ client.Object) (bool, error) {
+	gvk := before.GetObjectKind().GroupVersionKind()
+	d.owner.Changes = append(d.owner.Changes, preview.Change{
+		Object: objectName(gvk.Kind, client.ObjectKeyFromObject(before)), Verb: string(apply.VerbUpdate), Reason: "Migrated",
+	})
+	return false, nil
+}
+
+// PhaseStart implements reconcile.Observer.
+func (*dryPass) PhaseStart(ctx context.Context, _ reconcile.Phase) context.Context { return ctx }
+
+// PhaseDone implements reconcile.Observer.
+func (*dryPass) PhaseDone(context.Context, reconcile.Phase, time.Duration, error) {}
+
+// PassDone implements reconcile.Observer.
+func (d *dryPass) PassDone(_ context.Context, report reconcile.Report) {
+	d.owner.Paused = report.Paused
+	if report.Blocked != nil {
+		d.owner.Blocked = safe(report.Blocked.Error())
+	}
+	if kept := report.Applied.PruneBlocked; kept != nil {
+		d.owner.PruneBlocked = safe(kept.Error())
+	}
+	for _, cause := range causesOf(&report) {
+		if cause.Category != "" {
+			d.owner.Errors = append(d.owner.Errors, cause.Message)
+		}
+	}
+}
+
+// discarded records no event.
+type discarded struct{}
+
+// Event implements reconcile.EventRecorder.
+func (discarded) Event(runtime.Object, string, string, string) {}

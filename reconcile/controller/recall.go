@@ -1,0 +1,260 @@
+package controller
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+
+	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/internal/text"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/explain"
+)
+
+// recall remembers the last passes of each owner, for explanations. A pass that changes nothing overwrites what is remembered in place; of
+// a plan nothing is kept but one line for each object. It is safe for concurrent use, with one pass an owner at a time.
+type recall struct {
+	clock clock.PassiveClock
+
+	mu     sync.Mutex
+	owners map[types.NamespacedName]*recalled
+}
+
+// recalled is what is remembered of one owner.
+type recalled struct {
+	trigger  trigger // of the pass that runs
+	last     passed
+	wrote    *passed // the last pass that wrote something, when it is not the last
+	deferred string  // why a pass was deferred; empty when none is
+	until    time.Time
+}
+
+// passed is one pass.
+type passed struct {
+	at            time.Time
+	trigger       trigger
+	objects       []decided
+	more          int
+	causes        []explain.Cause
+	blocked       string
+	pruneBlocked  string
+	statusWritten bool
+	wrote         bool
+	next          time.Duration
+	why           string // of next
+}
+
+// trigger is what made a pass start: the first event of several, or none.
+type trigger struct {
+	wake
+	known bool
+}
+
+// decided is one object of a pass, without its values.
+type decided struct {
+	kind    string
+	key     types.NamespacedName
+	verb    apply.Verb
+	reason  apply.Reason
+	outcome apply.Outcome
+	fields  []string
+	err     string
+}
+
+func newRecall(c clock.PassiveClock) *recall {
+	return &recall{clock: c, owners: map[types.NamespacedName]*recalled{}}
+}
+
+func (r *recall) of(owner types.NamespacedName) *recalled {
+	o := r.owners[owner]
+	if o == nil {
+		o = &recalled{}
+		r.owners[owner] = o
+	}
+	return o
+}
+
+// started notes what triggered the pass that begins.
+func (r *recall) started(owner types.NamespacedName, first wake, known bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	o := r.of(owner)
+	first.events = nil
+	o.trigger, o.deferred = trigger{first, known}, ""
+}
+
+// deferred notes that a pass waits. An owner of which nothing else is known is not remembered for that.
+func (r *recall) wait(owner types.NamespacedName, why string, rest time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if o := r.owners[owner]; o != nil {
+		o.deferred, o.until = why, r.clock.Now().Add(rest)
+	}
+}
+
+// done takes in what a pass did.
+func (r *recall) done(report *reconcile.Report) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if report.Gone {
+		delete(r.owners, report.Request.NamespacedName)
+		return
+	}
+	o := r.of(report.Request.NamespacedName)
+	if report.Paused {
+		return // what came before is still what is known
+	}
+	p := &o.last
+	if p.wrote {
+		before := *p
+		o.wrote, p.objects = &before, nil
+	}
+	p.at, p.trigger = r.clock.Now(), o.trigger
+	p.statusWritten, p.next, p.why = report.StatusWritten, report.Next, waitsFor(report)
+	p.blocked, p.pruneBlocked = "", ""
+	if report.Blocked != nil {
+		p.blocked = safe(report.Blocked.Error())
+	}
+	if kept := report.Applied.PruneBlocked; kept != nil {
+		p.pruneBlocked = safe(kept.Error())
+	}
+	p.decided(&report.Applied)
+	if p.causes = causesOf(report); p.wrote {
+		o.wrote = nil
+	}
+}
+
+// maxScrubbed bounds the text that is searched for credentials. It is far longer than what is kept, so that the cut hides none.
+const maxScrubbed = 16 << 10
+
+// safe bounds a text and takes credentials out.
+func safe(message string) string {
+	return conditions.Bound(text.Scrub(message[:min(len(message), maxScrubbed)]))
+}
+
+// decided notes the decisions, the telling ones first where there are too many.
+func (p *passed) decided(result *apply.Result) {
+	p.objects, p.wrote, p.more = slices.Grow(p.objects[:0], min(len(result.Objects), explain.MaxDecisions)), false, 0
+	if d := result.Owner; d != nil {
+		p.wrote = result.OwnerErr == nil
+		p.note(d, "")
+	}
+	crowded := len(result.Objects) > explain.MaxDecisions
+	for _, telling := range []bool{true, false} {
+		for i := range result.Objects {
+			o := &result.Objects[i]
+			p.wrote = p.wrote || o.Wrote()
+			if crowded && telling != (o.Wrote() || o.Err != nil) {
+				continue
+			}
+			p.note(&o.Decision, o.Outcome)
+		}
+		if !crowded {
+			return
+		}
+	}
+}
+
+func (p *passed) note(d *apply.Decision, outcome apply.Outcome) {
+	if len(p.objects) >= explain.MaxDecisions {
+		p.more++
+		return
+	}
+	one := decided{kind: d.GVK.Kind, key: d.Key, verb: d.Verb, reason: d.Reason, outcome: outcome}
+	if d.Err != nil {
+		one.err = safe(d.Err.Error())
+	}
+	for i := range min(len(d.Fields), explain.MaxFields) {
+		one.fields = append(one.fields, d.Fields[i].Path)
+	}
+	p.objects = append(p.objects, one)
+}
+
+// waitsFor is why another pass comes by itself.
+func waitsFor(report *reconcile.Report) string {
+	switch {
+	case report.Next == 0:
+		return ""
+	case report.Handled != nil:
+		return "an error is tried again after a planned requeue, or when the API server has asked for it"
+	case len(report.Outcome.Retry) > 0:
+		return "an error is tried again with backoff"
+	case len(report.Outcome.Terminal) > 0:
+		return "an error is looked at again, although trying at once cannot help"
+	}
+	return "a planned requeue"
+}
+
+// causesOf are the errors of the pass, and then the components that are not ready for another reason.
+func causesOf(report *reconcile.Report) []explain.Cause {
+	var list []explain.Cause
+	add := func(c explain.Cause) {
+		same := func(other explain.Cause) bool { return other.Message == c.Message }
+		if len(list) < explain.MaxCauses && !slices.ContainsFunc(list, same) {
+			list = append(list, c)
+		}
+	}
+	for _, err := range slices.Concat(report.Outcome.Terminal, report.Outcome.Retry) {
+		eachPart(err, func(part error) {
+			if len(list) < explain.MaxCauses {
+				add(causeOf(part))
+			}
+		})
+	}
+	for i := range report.Components {
+		c := &report.Components[i]
+		if c.Name == "" && len(c.Errors) == 0 || c.GetState() == health.Ready {
+			continue
+		}
+		cause := explain.Cause{Subject: c.Name, Reason: c.GetReason(), Message: safe(c.GetMessage())}
+		if errs := c.Categorized(); len(errs) > 0 {
+			cause.Category = errs[0].Category.String()
+		}
+		add(cause)
+	}
+	return list
+}
+
+// eachPart goes through joined errors.
+func eachPart(err error, do func(error)) {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, part := range joined.Unwrap() {
+			eachPart(part, do)
+		}
+		return
+	}
+	if err != nil {
+		do(err)
+	}
+}
+
+func causeOf(err error) explain.Cause {
+	found := health.Categorize(err)
+	cause := explain.Cause{Category: found.Category.String(), Reason: found.Reason, Message: found.Message}
+	if cause.Message == "" {
+		cause.Message = err.Error()
+	}
+	cause.Message = safe(cause.Message)
+	if object := (*apply.ObjectError)(nil); errors.As(err, &object) {
+		cause.Subject = objectName(object.GVK.Kind, object.Key)
+	}
+	if contested := (*apply.ContestedError)(nil); errors.As(err, &contested) {
+		for _, f := range contested.Fields[:min(len(contested.Fields), explain.MaxFields)] {
+			cause.Contested = append(cause.Contested, explain.Contested{Path: f.Path, Manager: f.Manager})
+		}
+	}
+	return cause
+}
+
+func objectName(kind string, key types.NamespacedName) string {
+	if key.Namespace == "" {
+		return kind + " " + key.Name
+	}
+	return kind + " " + key.String()
+}

@@ -1,0 +1,118 @@
+package controller
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/explain"
+)
+
+// reported is the report of a pass over some children.
+func reported(owner string, children int, change func(*apply.ObjectResult)) *reconcile.Report {
+	report := &reconcile.Report{Request: ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "shop", Name: owner}}}
+	for i := range children {
+		o := apply.ObjectResult{Outcome: apply.Unchanged, Decision: apply.Decision{
+			GVK: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, Verb: apply.VerbNone, Reason: apply.ReasonUpToDate,
+			Key: types.NamespacedName{Namespace: "shop", Name: fmt.Sprintf("%s-%d", owner, i)},
+		}}
+		if change != nil {
+			change(&o)
+		}
+		report.Applied.Objects = append(report.Applied.Objects, o)
+	}
+	return report
+}
+
+// TestRecallAllocates: a pass that changes nothing is remembered in the place of the one before.
+func TestRecallAllocates(t *testing.T) {
+	r := newRecall(clock.RealClock{})
+	report := reported("corner", 5, nil)
+	pass := func() {
+		r.started(report.Request.NamespacedName, wake{}, false)
+		r.done(report)
+	}
+	pass()
+	if n := testing.AllocsPerRun(100, pass); n > 0 {
+		t.Errorf("a steady pass allocates %v times, want 0", n)
+	}
+}
+
+// TestRecallIsBounded: whatever an owner plans and whatever goes wrong, what is kept of it is bounded, and what tells most is kept.
+func TestRecallIsBounded(t *testing.T) {
+	t.Parallel()
+	r := newRecall(clock.RealClock{})
+	n := 0
+	var fields []apply.FieldChange
+	for i := range 1000 {
+		fields = append(fields, apply.FieldChange{Path: fmt.Sprintf(".data.%d", i), To: "hunter2"})
+	}
+	report := reported("corner", 10_000, func(o *apply.ObjectResult) {
+		if n++; n > 9_995 {
+			o.Outcome, o.Err = apply.Failed, errors.New(strings.Repeat("x", 1<<16))
+		}
+		o.Fields = fields
+	})
+	for i := range 100 {
+		report.Outcome.Retry = append(report.Outcome.Retry, errors.New(fmt.Sprint(i)+strings.Repeat("y", 1<<16)))
+	}
+	report.Outcome.Retry = append(report.Outcome.Retry, errors.New("short"))
+	r.done(report)
+	var out explain.Owner
+	r.fill(&out, report.Request.NamespacedName)
+	if got := len(out.Last.Decisions) + out.Last.MoreDecisions; len(out.Last.Decisions) != explain.MaxDecisions || got != 10_000 {
+		t.Errorf("got %d decisions and %d more", len(out.Last.Decisions), out.Last.MoreDecisions)
+	}
+	for i, d := range out.Last.Decisions {
+		if (d.Error != "") != (i < 5) || len(d.Error) > 1024 || len(d.Fields) > explain.MaxFields {
+			t.Errorf("decision %d: %d bytes of error, %d fields", i, len(d.Error), len(d.Fields))
+		}
+	}
+	if len(out.Causes) > explain.MaxCauses {
+		t.Errorf("got %d causes", len(out.Causes))
+	}
+	r.done(&reconcile.Report{Request: report.Request, Gone: true})
+	if len(r.owners) != 0 {
+		t.Errorf("an owner that is gone is remembered")
+	}
+}
+
+// BenchmarkRecall is what explanations cost a steady pass, and keep of 10,000 owners with 5 children.
+func BenchmarkRecall(b *testing.B) {
+	for _, owners := range []int{1, 10_000} {
+		b.Run(fmt.Sprint(owners), func(b *testing.B) { benchmarkRecall(b, owners) })
+	}
+}
+
+func benchmarkRecall(b *testing.B, owners int) {
+	b.Helper()
+	r := newRecall(clock.RealClock{})
+	reports := make([]*reconcile.Report, owners)
+	for i := range reports {
+		reports[i] = reported(fmt.Sprint("owner-", i), 5, nil)
+	}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for _, report := range reports {
+		r.done(report)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for i := range b.N {
+		r.started(reports[i%owners].Request.NamespacedName, wake{}, false)
+		r.done(reports[i%owners])
+	}
+	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(owners), "B/owner")
+}

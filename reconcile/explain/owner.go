@@ -1,0 +1,129 @@
+package explain
+
+import "time"
+
+// Owner is what is known about one owner. Times are zero and texts empty where nothing is known.
+type Owner struct {
+	// Controller is the name of the controller.
+	Controller string `json:"controller"`
+	// Kind is the kind of the owner, as in apps/v1/Deployment.
+	Kind string `json:"kind"`
+	// Name is its name, with the namespace before a slash where it has one.
+	Name string `json:"name"`
+	// Found reports whether the owner is in the cache.
+	Found bool `json:"found"`
+	// Paused reports whether the owner is paused by its annotation: no pass is made.
+	Paused bool `json:"paused,omitempty"`
+	// Deleting reports whether the owner is being deleted.
+	Deleting bool `json:"deleting,omitempty"`
+	// Ready reports whether the stored condition Ready is True.
+	Ready bool `json:"ready"`
+	// Conditions are those of the stored status.
+	Conditions []Condition `json:"conditions,omitempty"`
+	// Causes are why the owner is not as it should be, the first cause first. What only follows from another one is not there.
+	Causes []Cause `json:"causes,omitempty"`
+	// Last is the last pass, nil as long as there was none since the process started.
+	Last *Pass `json:"last,omitempty"`
+	// Wrote is the last pass that wrote something, nil when that is Last or none is known.
+	Wrote *Pass `json:"wrote,omitempty"`
+	// Reads are what the last pass read: their events trigger the next one.
+	Reads []Read `json:"reads,omitempty"`
+	// MoreReads is how many reads were left out of Reads.
+	MoreReads int `json:"moreReads,omitempty"`
+	// Next is the next pass that is planned; nil when only an event triggers one.
+	Next *Next `json:"next,omitempty"`
+}
+
+// Condition is a stored condition.
+type Condition struct {
+	// Type, Status, Reason and Message are those of the condition.
+	Type    string `json:"type"`
+	Status  string `json:"status"`
+	Reason  string `json:"reason"`
+	Message string `json:"message,omitempty"`
+	// Since is when the status changed.
+	Since time.Time `json:"since,omitzero"`
+}
+
+// Cause is one thing that is wrong.
+type Cause struct {
+	// Subject is what it concerns: an object, as in "ConfigMap shop/settings", or a component. Empty is the owner itself.
+	Subject string `json:"subject,omitempty"`
+	// Category and Reason are those of package health.
+	Category string `json:"category,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+	// Message is what was said: by the API server, a webhook, an inspector or the author's code.
+	Message string `json:"message"`
+	// Contested are fields that other managers own.
+	Contested []Contested `json:"contested,omitempty"`
+	// Retry is when it is looked at again at the latest; zero when nothing is planned.
+	Retry time.Time `json:"retry,omitzero"`
+}
+
+// Contested is a field that another manager owns.
+type Contested struct {
+	// Path is the field, ".spec.replicas".
+	Path string `json:"path"`
+	// Manager is its field manager.
+	Manager string `json:"manager"`
+}
+
+// Pass is one reconciliation.
+type Pass struct {
+	// At is when it ended.
+	At time.Time `json:"at"`
+	// Trigger is what made it start: an event with its object and the field manager behind it, or a timer.
+	Trigger string `json:"trigger"`
+	// Blocked is why nothing was applied; empty when something was.
+	Blocked string `json:"blocked,omitempty"`
+	// Decisions are what was decided for each object, in the order of the pass.
+	Decisions []Decision `json:"decisions,omitempty"`
+	// MoreDecisions is how many were left out of Decisions.
+	MoreDecisions int `json:"moreDecisions,omitempty"`
+	// PruneBlocked is why children that are no longer planned were kept; empty when none were.
+	PruneBlocked string `json:"pruneBlocked,omitempty"`
+	// StatusWritten reports whether the status was written.
+	StatusWritten bool `json:"statusWritten,omitempty"`
+}
+
+// Decision is what a pass decided for one object, and what became of it.
+type Decision struct {
+	// Object is the object, as in "ConfigMap shop/settings".
+	Object string `json:"object"`
+	// Verb, Reason and Outcome are those of package apply.
+	Verb    string `json:"verb"`
+	Reason  string `json:"reason"`
+	Outcome string `json:"outcome,omitempty"`
+	// Fields are the paths of the fields that a write changed, at most [MaxFields].
+	Fields []string `json:"fields,omitempty"`
+	// Error is why the object is not as planned.
+	Error string `json:"error,omitempty"`
+}
+
+// Read is one read of the last pass.
+type Read struct {
+	// Kind is what was read, as in /v1/Secret.
+	Kind string `json:"kind"`
+	// What is the name of the object, or the namespace and selector of the list.
+	What string `json:"what"`
+}
+
+// Next is a pass that is planned.
+type Next struct {
+	// At is when, at the earliest; zero when it is not known.
+	At time.Time `json:"at,omitzero"`
+	// Why is what it waits for.
+	Why string `json:"why"`
+}
+
+// The bounds of what is kept and shown of one pass.
+const (
+	// MaxDecisions bounds the decisions of a pass. Those of objects that are not as planned, and writes, are kept before others.
+	MaxDecisions = 100
+	// MaxFields bounds the fields of a decision.
+	MaxFields = 20
+	// MaxReads bounds the reads of a pass.
+	MaxReads = 100
+	// MaxCauses bounds the causes.
+	MaxCauses = 20
+)

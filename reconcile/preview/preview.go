@@ -1,0 +1,200 @@
+package preview
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+)
+
+// Report is what an operator would do.
+type Report struct {
+	// Owners has all owners that were looked at, in the order of the controllers, by namespace and name.
+	Owners []Owner `json:"owners"`
+	// Skipped says what could not be previewed, and why.
+	Skipped []string `json:"skipped,omitempty"`
+}
+
+// Owner is what the operator would do for one owner.
+type Owner struct {
+	// Controller is the name of the controller.
+	Controller string `json:"controller"`
+	// Kind is the kind of the owner, as in apps/v1/Deployment.
+	Kind string `json:"kind"`
+	// Name is its name, with the namespace before a slash where it has one.
+	Name string `json:"name"`
+	// Paused reports whether the owner is paused, so that nothing would be done.
+	Paused bool `json:"paused,omitempty"`
+	// Blocked is why nothing would be applied; empty when something would.
+	Blocked string `json:"blocked,omitempty"`
+	// Changes are the objects that would be written or deleted, and those that could not be as planned.
+	Changes []Change `json:"changes,omitempty"`
+	// PruneBlocked is why children that are no longer planned would stay; empty when none would.
+	PruneBlocked string `json:"pruneBlocked,omitempty"`
+	// Conditions are the conditions whose status or reason would change, as in "Ready: True Ready -> False InvalidSpec".
+	Conditions []string `json:"conditions,omitempty"`
+	// Errors are what would go wrong.
+	Errors []string `json:"errors,omitempty"`
+}
+
+// Change is what would be done with one object.
+type Change struct {
+	// Object is the object, as in "ConfigMap shop/settings".
+	Object string `json:"object"`
+	// Verb and Reason are those of package apply.
+	Verb   string `json:"verb"`
+	Reason string `json:"reason"`
+	// Restart reports whether the pod template of a workload would change, so that its pods would be replaced.
+	Restart bool `json:"restart,omitempty"`
+	// Fields are what would change.
+	Fields []Field `json:"fields,omitempty"`
+	// Error is why the object could not be as planned; nothing is done with it then.
+	Error string `json:"error,omitempty"`
+}
+
+// Field is one field of an object. From and To are values as JSON, empty for a missing one.
+type Field struct {
+	// Path is the field, ".spec.replicas".
+	Path string `json:"path"`
+	// From is the value that there is.
+	From string `json:"from,omitempty"`
+	// To is the value that it would get.
+	To string `json:"to,omitempty"`
+}
+
+// Changes reports whether anything would be written.
+func (r Report) Changes() bool {
+	for _, o := range r.Owners {
+		if o.writes() > 0 || len(o.Conditions) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (o Owner) writes() (count int) {
+	for _, c := range o.Changes {
+		if c.Error == "" {
+			count++
+		}
+	}
+	return count
+}
+
+// Table is one row for each object that would be written, and for each owner that would stay as it is.
+func (r Report) Table() string {
+	var b bytes.Buffer
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(w, "OWNER\tOBJECT\tVERB\tREASON\tFIELDS\tNOTE")
+	row := func(cells ...any) { _, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", cells...) }
+	for _, o := range r.Owners {
+		name := o.title()
+		for _, note := range o.notes() {
+			row(name, "", "", "", "", note)
+		}
+		for _, c := range o.Changes {
+			note := c.Error
+			if c.Restart {
+				note = "would restart"
+			}
+			row(name, c.Object, c.Verb, c.Reason, fmt.Sprint(len(c.Fields)), note)
+		}
+		for _, condition := range o.Conditions {
+			row(name, "status", "update", "", "", condition)
+		}
+		if len(o.notes())+len(o.Changes)+len(o.Conditions) == 0 {
+			row(name, "", "none", "", "", "")
+		}
+	}
+	_ = w.Flush()
+	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n") + "\n" + r.skipped()
+}
+
+func (o Owner) title() string { return o.Kind[strings.LastIndex(o.Kind, "/")+1:] + " " + o.Name }
+
+// notes are what the owner has to say besides its changes.
+func (o Owner) notes() []string {
+	var notes []string
+	if o.Paused {
+		notes = append(notes, "paused: nothing would be done")
+	}
+	if o.Blocked != "" {
+		notes = append(notes, "nothing would be applied: "+oneLine(o.Blocked))
+	}
+	if o.PruneBlocked != "" {
+		notes = append(notes, oneLine(o.PruneBlocked))
+	}
+	for _, err := range o.Errors {
+		notes = append(notes, oneLine(err))
+	}
+	return notes
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func (r Report) skipped() string {
+	var b strings.Builder
+	for _, s := range r.Skipped {
+		b.WriteString("skipped: " + s + "\n")
+	}
+	return b.String()
+}
+
+// Diff is what would change, object by object and field by field, and nothing for owners that would stay as they are.
+func (r Report) Diff() string {
+	var b strings.Builder
+	for _, o := range r.Owners {
+		if len(o.notes())+len(o.Changes)+len(o.Conditions) == 0 {
+			continue
+		}
+		_, _ = fmt.Fprintf(&b, "%s (controller %s)\n", o.title(), o.Controller)
+		for _, note := range o.notes() {
+			_, _ = fmt.Fprintf(&b, "  ! %s\n", note)
+		}
+		for _, c := range o.Changes {
+			c.diff(&b)
+		}
+		for _, condition := range o.Conditions {
+			_, _ = fmt.Fprintf(&b, "  ~ condition %s\n", condition)
+		}
+	}
+	return b.String() + r.skipped()
+}
+
+func (c Change) diff(b *strings.Builder) {
+	if c.Error != "" {
+		_, _ = fmt.Fprintf(b, "  ! %s: %s\n", c.Object, oneLine(c.Error))
+		return
+	}
+	note := ""
+	if c.Restart {
+		note = ", would restart"
+	}
+	_, _ = fmt.Fprintf(b, "  %s %s (%s%s)\n", c.Verb, c.Object, c.Reason, note)
+	for _, f := range c.Fields {
+		switch {
+		case f.From == f.To:
+			_, _ = fmt.Fprintf(b, "    = %s: owned from now on\n", f.Path)
+		case f.From == "":
+			_, _ = fmt.Fprintf(b, "    + %s: %s\n", f.Path, f.To)
+		case f.To == "":
+			_, _ = fmt.Fprintf(b, "    - %s: %s\n", f.Path, f.From)
+		default:
+			_, _ = fmt.Fprintf(b, "    ~ %s: %s -> %s\n", f.Path, f.From, f.To)
+		}
+	}
+}
+
+// JSON is the report for machines, indented.
+func (r Report) JSON() ([]byte, error) {
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("encode the preview: %w", err)
+	}
+	return append(data, '\n'), nil
+}
