@@ -16,6 +16,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
@@ -37,7 +38,7 @@ func (d *done) PassDone(_ context.Context, report reconcile.Report) {
 	for _, o := range report.Applied.Objects {
 		if o.Wrote() {
 			owner := report.Request.String()
-			d.writes[owner] = append(d.writes[owner], changed(o.GVK.Kind+" "+o.Key.String(), string(o.Verb), string(o.Reason)))
+			d.writes[owner] = append(d.writes[owner], changed(o.GVK.Kind+" "+o.Key.String(), string(o.Verb), string(o.Reason), o.Fields...))
 		}
 	}
 }
@@ -133,7 +134,7 @@ var _ = Describe("a preview", func() {
 		for _, o := range report.Owners {
 			for _, c := range o.Changes {
 				if c.Verb != "record" {
-					foreseen[o.Name] = append(foreseen[o.Name], changed(c.Object, c.Verb, c.Reason))
+					foreseen[o.Name] = append(foreseen[o.Name], foretold(c))
 				}
 			}
 		}
@@ -150,6 +151,23 @@ var _ = Describe("a preview", func() {
 	})
 })
 
-func changed(object, verb, reason string) preview.Change {
-	return preview.Change{Object: object, Verb: verb, Reason: reason}
+// changed is a write as a preview has it, with the paths of the fields that an update changes.
+func changed(object, verb, reason string, fields ...apply.FieldChange) preview.Change {
+	c := preview.Change{Object: object, Verb: verb, Reason: reason}
+	for _, f := range fields {
+		c.Fields = append(c.Fields, preview.Field{Path: f.Path})
+	}
+	return foretold(c)
+}
+
+// foretold leaves out of a change what a pass does not report: values, and the fields of what is created.
+func foretold(c preview.Change) preview.Change {
+	c.Restart = false
+	paths := c.Fields
+	if c.Fields = nil; c.Verb == string(apply.VerbUpdate) {
+		for _, f := range paths {
+			c.Fields = append(c.Fields, preview.Field{Path: f.Path})
+		}
+	}
+	return c
 }
