@@ -181,8 +181,8 @@ func sizeOfValue(v reflect.Value) int {
 		return v.Len()
 	case reflect.Struct:
 		size := 0
-		for i := range v.NumField() {
-			size += sizeOfValue(v.Field(i))
+		for _, field := range v.Fields() {
+			size += sizeOfValue(field)
 		}
 		return size
 	case reflect.Map:

@@ -134,7 +134,7 @@ func TestCheckPhases(t *testing.T) {
 				t.Fatal("got no error")
 			}
 			rest := test.err.Error()
-			for _, part := range strings.Split(test.want, "|") {
+			for part := range strings.SplitSeq(test.want, "|") {
 				at := strings.Index(rest, part)
 				if at < 0 {
 					t.Fatalf("got %q, want %q in it, in this order: %q", test.err, part, test.want)

@@ -46,8 +46,8 @@ func hasMethod(of reflect.Type, method string) bool {
 // misspelt are the methods whose names are nearly that of a phase that is missing. One without parameters is none: every
 // phase has some.
 func misspelt(of, all reflect.Type, phase string, expected reflect.Type) (errs []error) {
-	for i := range all.NumMethod() {
-		method := all.Method(i)
+	for method := range all.Methods() {
+		method := method
 		if have := bare(all, method); have.NumIn() > 0 && near(method.Name, phase) {
 			errs = append(errs, fmt.Errorf("method %s of %s looks like the phase %s under another name: have %s, want %s; rename it",
 				method.Name, name(of), phase, printed(method.Name, have), printed(phase, expected)))
@@ -65,8 +65,8 @@ func bare(of reflect.Type, method reflect.Method) reflect.Type {
 	for i := 1; i < method.Type.NumIn(); i++ {
 		in = append(in, method.Type.In(i))
 	}
-	for i := range method.Type.NumOut() {
-		out = append(out, method.Type.Out(i))
+	for out0 := range method.Type.Outs() {
+		out = append(out, out0)
 	}
 	return reflect.FuncOf(in, out, method.Type.IsVariadic())
 }

@@ -78,7 +78,9 @@ func (s *story) changeForm(i int, c *child) {
 }
 
 func (s *story) changePlan(i int, c *child) {
-	value, said, ok := any(nil), "", false
+	var value any
+	var said string
+	var ok bool
 	if s.random.IntN(3) == 0 { // alone, or another change would be sent with it
 		value, said, ok = c.kind.shape.MutateAlike(s.random, c.now.content)
 		s.replan(i, c, value, said)

@@ -117,7 +117,7 @@ func (d *decision) conditions(stored, wanted []any, p place) []any {
 	if d.form == keyed || p.keys() != nil {
 		return d.items(stored, wanted, []string{"type"}, p)
 	}
-	out := merged(stored, wanted, []string{"type"}, func(old, item any) (any, bool) { return item, item != nil })
+	out := merged(stored, wanted, []string{"type"}, func(_, item any) (any, bool) { return item, item != nil })
 	d.patched = true
 	return out
 }
