@@ -3,6 +3,7 @@
 // The packages stand on floors; a package imports only packages of floors below it:
 //
 //	reconcile/reconciletest  test kit for consumers
+//	reconcile/operator       the process: flags, manager, health, leader election, webhooks
 //	reconcile/controller     builder: wires a reconciler into a manager
 //	reconcile                the pipeline, its phases and its outcome
 //	reconcile/apply/engine   server-side apply engine

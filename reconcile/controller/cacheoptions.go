@@ -15,6 +15,8 @@ import (
 type Declared interface {
 	// Describe reports what the controller does.
 	Describe(scheme *runtime.Scheme) (Description, error)
+	// SetupWithManager adds the controller to the manager.
+	SetupWithManager(mgr manager.Manager) error
 
 	resolved(scheme *runtime.Scheme) (*catalogue, error)
 	managers() []string

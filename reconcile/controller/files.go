@@ -16,26 +16,28 @@ const generatedHeader = "# Generated from the declarations of the controllers. D
 // are in config/rbac/role_binding.yaml, and the rights of the leader election are a Role in the namespace of the account,
 // config/rbac/leader_election.yaml, as a lease is in one namespace. Without one (the zero value) they are in the
 // ClusterRole.
+//
+// With [Page.Namespaces] the ClusterRole is bound in each of them by a RoleBinding, and the rights on resources without
+// namespaces are a ClusterRole of their own, whose name ends in -cluster.
 func (p Page) Files(name string, account types.NamespacedName) (map[string]string, error) {
 	cluster := p
 	if account.Name != "" {
 		cluster.LeaderElection = false
 	}
-	role, err := cluster.RoleYAML(name)
+	roles := cluster.roles(name)
+	objects := make([]any, 0, len(roles))
+	for _, role := range roles {
+		objects = append(objects, role)
+	}
+	role, err := documents(objects...)
 	if err != nil {
 		return nil, err
 	}
-	files := map[string]string{"docs/dataflow.md": p.Markdown(), "config/rbac/role.yaml": string(role)}
+	files := map[string]string{"docs/dataflow.md": p.Markdown(), "config/rbac/role.yaml": role}
 	if account.Name == "" {
 		return files, nil
 	}
-	binding := &rbacv1.ClusterRoleBinding{
-		TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRoleBinding"},
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
-		Subjects:   subjects(account),
-	}
-	if files["config/rbac/role_binding.yaml"], err = documents(binding); err != nil || !p.LeaderElection {
+	if files["config/rbac/role_binding.yaml"], err = documents(p.bindings(name, roles, account)...); err != nil || !p.LeaderElection {
 		return files, err
 	}
 	files["config/rbac/leader_election.yaml"], err = documents(p.leaderElection(name+"-leader-election", account)...)

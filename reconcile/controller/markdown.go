@@ -37,6 +37,9 @@ func (p Page) Markdown() string {
 		table(&w, []string{"GVK", "Cache", "FetchRemoteState", "Apply", "WriteStatus", "Finalize"}, d.accessRows())
 	}
 	line("\n## Rights\n")
+	if len(p.Namespaces) > 0 {
+		line("In the namespaces %s; those on resources without namespaces hold in the cluster.\n", strings.Join(p.Namespaces, ", "))
+	}
 	table(&w, []string{"API Groups", "Resources", "Verbs"}, ruleRows(p.Rules()))
 	return w.String()
 }

@@ -24,6 +24,12 @@ type Page struct {
 	CRDs []string `json:"crds,omitempty"`
 	// LeaderElection adds the rights to take part in one.
 	LeaderElection bool `json:"leaderElection,omitempty"`
+	// Namespaces are those that the operator is restricted to; none restricts it to none. Its rights are bound in them alone, save for
+	// those on resources without namespaces, see [Page.Files].
+	Namespaces []string `json:"namespaces,omitempty"`
+	// ClusterResources are resources without namespaces, as in "clusterwidgets.example.com". Those of Kubernetes itself and the
+	// resources of webhooks and reviews are known. It matters with Namespaces alone.
+	ClusterResources []string `json:"clusterResources,omitempty"`
 	// ExtraRules are rights that no declaration expresses, such as those that the operator grants to others.
 	ExtraRules []rbacv1.PolicyRule `json:"extraRules,omitempty"`
 }

@@ -1,0 +1,28 @@
+// Package operator is the process of an operator: what a main function does besides its controllers.
+//
+// An [Operator] lists the controllers and what else belongs to the program. [Operator.Main] is the whole main function;
+// [Operator.Run] is the same for tests, with arguments, output and an error instead of an exit. The process makes the manager with
+// the cache that the declarations ask for ([controller.CacheOptions]), so that no declared filter is forgotten, serves metrics,
+// /healthz, /readyz and webhooks, takes part in a leader election, and stops on SIGINT and SIGTERM.
+//
+// # Commands and flags
+//
+// Without a command the operator runs. "describe" prints its page, or with -output=rights the manifests of its rights; it needs no
+// cluster. -describe is the same as "describe". The flags hold for all commands, with one or two dashes:
+//
+//   - -kubeconfig: the cluster; default $KUBECONFIG, then the cluster that the process runs in, then ~/.kube/config
+//   - -metrics-bind-address (default 0) and -health-probe-bind-address (default :8081); 0 serves none
+//   - -leader-elect and -leader-election-namespace
+//   - -namespaces: the namespaces to work in; default all
+//   - -webhook-port (default 9443) and -webhook-cert-dir
+//   - -zap-log-level and the other flags of controller-runtime's zap package
+//   - those of the product ([Operator.Flags])
+//
+// An argument that nobody knows is an error; errors name the flag, its value and what would be right.
+//
+// # Readiness, leader election
+//
+// /readyz is that of the process: the caches of the controllers are synced, the webhook server serves, the API server answers. A
+// standby is ready too. A leader that is stopped gives its lease back when its passes have ended, and a standby takes over within
+// about three seconds; one that is killed is followed when its lease has run out, after 15 seconds.
+package operator

@@ -1,0 +1,62 @@
+package operator_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/operator"
+)
+
+// library is a reconciler of a singleton that plans nothing.
+type library struct{}
+
+func (library) FetchRemoteState(context.Context, reconcile.Reader, reconcile.ReconcileContext[*controller.Group]) int {
+	return 0
+}
+
+func (library) PlanResources(context.Context, reconcile.ReconcileContext[*controller.Group], int) (reconcile.PlanResult, error) {
+	return reconcile.PlanResult{}, nil
+}
+
+// libraryOperator is the whole program; its main function is libraryOperator().Main().
+func libraryOperator() operator.Operator {
+	return operator.Operator{
+		Name:      "library",
+		LeaseName: "library.example.com",
+		Controllers: []controller.Declared{
+			controller.NewSingleton("library", library{}).Owns(&corev1.ConfigMap{}).Reads(&corev1.Secret{}),
+		},
+	}
+}
+
+// The page of an operator has the rights that its process needs, those of the leader election included.
+func ExampleOperator_Page() {
+	page, err := libraryOperator().Page()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return
+	}
+	for _, rule := range page.Rules() {
+		fmt.Println(rule.APIGroups, rule.Resources, rule.Verbs)
+	}
+	// Output:
+	// [] [configmaps] [get list watch create patch delete]
+	// [] [events] [create]
+	// [] [secrets] [list watch]
+	// [coordination.k8s.io] [leases] [get create update]
+	// [events.k8s.io] [events] [create patch]
+}
+
+// A test runs the operator with the arguments of a command line. What is wrong with them is an error.
+func ExampleOperator_Run() {
+	err := libraryOperator().Run(context.Background(), []string{"-webhook-port=many"}, os.Stdout, io.Discard)
+	fmt.Println(err)
+	// Output:
+	// invalid value "many" for flag -webhook-port: want a number from 1 to 65535; -webhook-port is: port of the webhook server, which an operator without webhooks does not start
+}

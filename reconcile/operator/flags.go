@@ -1,0 +1,209 @@
+package operator
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+)
+
+// The flags that errors name.
+const (
+	flagKubeconfig     = "kubeconfig"
+	flagMetrics        = "metrics-bind-address"
+	flagProbes         = "health-probe-bind-address"
+	flagLeaseNamespace = "leader-election-namespace"
+	flagNamespaces     = "namespaces"
+	flagWebhookPort    = "webhook-port"
+	flagWebhookCertDir = "webhook-cert-dir"
+)
+
+// off is the address at which nothing is served.
+const off = "0"
+
+// settings are the values of the flags that every operator has.
+type settings struct {
+	kubeconfig     string
+	metrics        address
+	probes         address
+	leaderElect    boolean
+	leaseNamespace string
+	namespaces     namespaces
+	webhookPort    port
+	webhookCertDir string
+	describe       boolean
+	log            zap.Options
+}
+
+// addFlags makes the flag set: the flags of every operator, those of the command, and those of the product, with the defaults of the
+// product.
+func (p *process) addFlags() error {
+	s := &p.settings
+	s.metrics, s.probes, s.webhookPort = off, ":8081", port(webhook.DefaultPort)
+	p.flags = flag.NewFlagSet(p.Name, flag.ContinueOnError)
+	f := p.flags
+	f.StringVar(&s.kubeconfig, flagKubeconfig, "", "`file` with the cluster to run against; empty means $KUBECONFIG, or the cluster that the process runs in")
+	f.Var(&s.metrics, flagMetrics, "`address` where metrics are served, such as :8080; 0 serves none")
+	f.Var(&s.probes, flagProbes, "`address` where /healthz and /readyz are served, such as :8081; 0 serves none")
+	f.Var(&s.leaderElect, "leader-elect", "let only one of several instances work")
+	f.StringVar(&s.leaseNamespace, flagLeaseNamespace, "", "`namespace` of the lease; empty means the one that the process runs in")
+	f.Var(&s.namespaces, flagNamespaces, "`list` of namespaces to work in, separated by commas; empty means all")
+	f.Var(&s.webhookPort, flagWebhookPort, "`port` of the webhook server, which an operator without webhooks does not start")
+	f.StringVar(&s.webhookCertDir, flagWebhookCertDir, "", "`folder` with tls.crt and tls.key of the webhook server; empty means controller-runtime's default")
+	f.Var(&s.describe, "describe", "print what the operator watches, reads and writes, and exit, as the command describe does")
+	s.log.BindFlags(f)
+	if p.command.flags != nil {
+		p.command.flags(p, f)
+	}
+	return errors.Join(p.addProductFlags(), p.setDefaults())
+}
+
+// addProductFlags adds those of the product.
+func (p *process) addProductFlags() error {
+	if p.Flags == nil {
+		return nil
+	}
+	own := flag.NewFlagSet(p.Name, flag.ContinueOnError)
+	p.Flags(own)
+	var errs []error
+	own.VisitAll(func(f *flag.Flag) {
+		if p.flags.Lookup(f.Name) != nil {
+			errs = append(errs, fmt.Errorf("flag -%s of the product: every operator has a flag of that name; choose another one", f.Name))
+			return
+		}
+		p.flags.Var(f.Value, f.Name, f.Usage)
+		p.flags.Lookup(f.Name).DefValue = f.DefValue
+	})
+	return errors.Join(errs...)
+}
+
+// setDefaults sets the defaults of the product.
+func (p *process) setDefaults() error {
+	for _, name := range slices.Sorted(maps.Keys(p.Defaults)) {
+		f := p.flags.Lookup(name)
+		if f == nil {
+			return fmt.Errorf("operator.Operator.Defaults: there is no flag -%s", name)
+		}
+		if err := f.Value.Set(p.Defaults[name]); err != nil {
+			return fmt.Errorf("operator.Operator.Defaults: flag -%s: %q: %w", name, p.Defaults[name], err)
+		}
+		f.DefValue = p.Defaults[name]
+	}
+	return nil
+}
+
+// parseFlags parses the arguments. Its errors say what would be right.
+func parseFlags(flags *flag.FlagSet, args []string) error {
+	flags.SetOutput(io.Discard)
+	flags.Usage = func() {}
+	err := flags.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return err
+	case err != nil:
+		return fmt.Errorf("%w%s", err, hint(flags, err.Error()))
+	case flags.NArg() > 0:
+		return fmt.Errorf("unexpected argument %q: a command comes first, values of flags follow a = or a blank, and switches take none or =true, =false",
+			flags.Arg(0))
+	}
+	return nil
+}
+
+// hint is the usage of the flag that the error of the flag package names.
+func hint(flags *flag.FlagSet, text string) (hint string) {
+	hint = "; -h lists the flags"
+	flags.VisitAll(func(f *flag.Flag) {
+		_, named, _ := strings.Cut(text, " -"+f.Name)
+		if found := strings.Contains(text, " -"+f.Name); found && (named == "" || named[0] == ':') {
+			_, usage := flag.UnquoteUsage(f)
+			hint = fmt.Sprintf("; -%s is: %s", f.Name, usage)
+		}
+	})
+	return hint
+}
+
+// address is where something is served, or [off].
+type address string
+
+func (a *address) String() string { return string(*a) }
+
+// Set implements flag.Value.
+func (a *address) Set(value string) error {
+	if value != off {
+		_, number, err := net.SplitHostPort(value)
+		if err != nil {
+			return errors.New("want host:port or :port, such as :8080, or 0 for none")
+		}
+		if n, err := strconv.Atoi(number); err != nil || n < 1 || n > maxPort {
+			return fmt.Errorf("port %q: want a number from 1 to %d", number, maxPort)
+		}
+	}
+	*a = address(value)
+	return nil
+}
+
+// port is the port of a server.
+type port int
+
+const maxPort = 65535
+
+func (p *port) String() string { return strconv.Itoa(int(*p)) }
+
+// Set implements flag.Value.
+func (p *port) Set(value string) error {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 || n > maxPort {
+		return fmt.Errorf("want a number from 1 to %d", maxPort)
+	}
+	*p = port(n)
+	return nil
+}
+
+// boolean is a switch.
+type boolean bool
+
+func (b *boolean) String() string { return strconv.FormatBool(bool(*b)) }
+
+// IsBoolFlag lets the flag stand without a value.
+func (*boolean) IsBoolFlag() bool { return true }
+
+// Set implements flag.Value.
+func (b *boolean) Set(value string) error {
+	set, err := strconv.ParseBool(value)
+	if err != nil {
+		return errors.New("want true or false")
+	}
+	*b = boolean(set)
+	return nil
+}
+
+// namespaces are those to work in, sorted; none means all.
+type namespaces []string
+
+func (n *namespaces) String() string { return strings.Join(*n, ",") }
+
+// Set implements flag.Value.
+func (n *namespaces) Set(value string) error {
+	var names []string
+	for name := range strings.SplitSeq(value, ",") {
+		if value == "" {
+			break
+		}
+		if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
+			return fmt.Errorf("namespace %q: %s", name, strings.Join(problems, "; "))
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	*n = slices.Compact(names)
+	return nil
+}

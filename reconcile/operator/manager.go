@@ -1,0 +1,216 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client/config"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+)
+
+// stopTimeout is how long passes may take to end when the process is stopped: less than the 30 s that a Pod is given by default, so that
+// the lease is given back before the process is killed.
+const stopTimeout = 20 * time.Second
+
+// runManager runs the controllers until ctx ends.
+func runManager(ctx context.Context, p *process) error {
+	logger := zap.New(zap.UseFlagOptions(&p.settings.log), zap.WriteTo(p.stderr))
+	log.SetLogger(logger) // for what has no manager; the first logger of a process counts
+	options, err := p.managerOptions()
+	if err != nil {
+		return err
+	}
+	options.Logger = logger
+	mgr, err := p.newManager(options)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(p.checkOwners(mgr), p.setup(mgr)); err != nil {
+		return err
+	}
+	return p.explain(mgr.Start(ctx))
+}
+
+// newManager connects to the cluster.
+func (p *process) newManager(options manager.Options) (manager.Manager, error) {
+	cluster, err := p.cluster()
+	if err != nil {
+		return nil, err
+	}
+	if options.LeaderElection && options.LeaderElectionNamespace == "" && !inCluster() {
+		return nil, fmt.Errorf("flag -%s %q: the process does not run in a cluster; name the namespace of the lease", flagLeaseNamespace, "")
+	}
+	mgr, err := manager.New(cluster, options)
+	if err != nil {
+		return nil, fmt.Errorf("make the manager: %w", p.explain(err))
+	}
+	return mgr, nil
+}
+
+// cluster returns the cluster that the flags and the environment name. Requests are not limited on the side of the client: the API
+// server's priority and fairness does that.
+func (p *process) cluster() (*rest.Config, error) {
+	if p.Config != nil {
+		return p.Config, nil
+	}
+	if p.kubeconfig == "" {
+		found, err := config.GetConfig()
+		if err != nil {
+			return nil, fmt.Errorf("flag -%s %q: find a cluster: %w; name a kubeconfig, or run in a cluster", flagKubeconfig, "", err)
+		}
+		return found, nil
+	}
+	found, err := clientcmd.BuildConfigFromFlags("", p.kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("flag -%s %q: want a file with a current context: %w", flagKubeconfig, p.kubeconfig, err)
+	}
+	found.QPS = -1
+	return found, nil
+}
+
+// inCluster reports whether the process runs in a Pod, whose namespace is that of the lease.
+func inCluster() bool {
+	_, err := os.Stat("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+	return err == nil
+}
+
+// managerOptions returns the options that follow from the flags and the declarations.
+func (p *process) managerOptions() (manager.Options, error) {
+	declared, err := controller.CacheOptions(p.scheme, p.Controllers...)
+	if err != nil {
+		return manager.Options{}, err
+	}
+	for _, namespace := range p.namespaces {
+		if declared.DefaultNamespaces == nil {
+			declared.DefaultNamespaces = map[string]cache.Config{}
+		}
+		declared.DefaultNamespaces[namespace] = cache.Config{}
+	}
+	timeout := stopTimeout
+	options := manager.Options{
+		Scheme:                        p.scheme,
+		Cache:                         declared,
+		Metrics:                       server.Options{BindAddress: string(p.metrics)},
+		HealthProbeBindAddress:        string(p.probes),
+		LeaderElection:                bool(p.leaderElect),
+		LeaderElectionID:              p.leaseName(),
+		LeaderElectionNamespace:       p.leaseNamespace,
+		LeaderElectionReleaseOnCancel: true, // the process ends when the manager does
+		GracefulShutdownTimeout:       &timeout,
+		WebhookServer:                 webhook.NewServer(webhook.Options{Port: int(p.webhookPort), CertDir: p.webhookCertDir}),
+	}
+	return options, p.adjust(&options)
+}
+
+// adjust lets the author change the options, all but what the declarations need.
+func (p *process) adjust(options *manager.Options) error {
+	if p.Manager == nil {
+		return nil
+	}
+	declared := maps.Clone(options.Cache.ByObject)
+	p.Manager(options)
+	for object, by := range declared {
+		if after := options.Cache.ByObject[object]; selector(after) != selector(by) {
+			return fmt.Errorf("operator.Operator.Manager changes the cache of %T, which is declared with the filter %q: change controller.Filter instead",
+				object, selector(by))
+		}
+	}
+	if options.Cache.DefaultTransform == nil {
+		return errors.New("operator.Operator.Manager takes the transform of the cache away: change the cache options, do not replace them")
+	}
+	return nil
+}
+
+func selector(by cache.ByObject) string {
+	if by.Label == nil {
+		return ""
+	}
+	return by.Label.String()
+}
+
+func (p *process) leaseName() string {
+	if p.LeaseName != "" {
+		return p.LeaseName
+	}
+	return p.Name
+}
+
+// setup adds everything to the manager.
+func (p *process) setup(mgr manager.Manager) error {
+	if p.Webhooks != nil {
+		handlers, err := p.Webhooks(mgr)
+		if err != nil {
+			return err
+		}
+		if err := p.serveWebhooks(mgr, handlers); err != nil {
+			return err
+		}
+	}
+	for _, c := range p.Controllers {
+		if err := c.SetupWithManager(mgr); err != nil {
+			return err
+		}
+	}
+	if p.Setup != nil {
+		if err := p.Setup(mgr); err != nil {
+			return err
+		}
+	}
+	return mgr.AddHealthzCheck("ping", healthz.Ping)
+}
+
+// serveWebhooks starts the webhook server if there is anything to serve.
+func (p *process) serveWebhooks(mgr manager.Manager, handlers map[string]http.Handler) error {
+	if len(handlers) == 0 {
+		return nil
+	}
+	folder := p.webhookCertDir
+	if folder == "" {
+		folder = filepath.Join(os.TempDir(), "k8s-webhook-server", "serving-certs") // as in controller-runtime
+	}
+	for _, name := range []string{"tls.crt", "tls.key"} {
+		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
+			return fmt.Errorf("flag -%s %q: want a folder with tls.crt and tls.key: %w", flagWebhookCertDir, p.webhookCertDir, err)
+		}
+	}
+	return controller.ServeWebhooks(mgr, handlers)
+}
+
+// explain names the flag whose address is taken.
+func (p *process) explain(err error) error {
+	var listening *net.OpError
+	if !errors.As(err, &listening) || listening.Op != "listen" {
+		return err
+	}
+	taken, ok := listening.Addr.(*net.TCPAddr)
+	if !ok {
+		return err
+	}
+	for _, bound := range []struct{ flag, address string }{
+		{flagMetrics, string(p.metrics)}, {flagProbes, string(p.probes)}, {flagWebhookPort, ":" + p.webhookPort.String()},
+	} {
+		if _, number, _ := net.SplitHostPort(bound.address); number == strconv.Itoa(taken.Port) {
+			return fmt.Errorf("flag -%s %q: want an address that is free: %w", bound.flag, strings.TrimPrefix(bound.address, ":"), err)
+		}
+	}
+	return err
+}

@@ -1,0 +1,87 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/manager/signals"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+)
+
+// Operator is a program that runs controllers. Name and Controllers are required, everything else has a default. A value runs once:
+// its controllers belong to the manager then.
+type Operator struct {
+	// Name is the name of the program in errors, in the usage and on its page.
+	Name string
+	// LeaseName is the name of the lease of the leader election, which must not change between versions. Default Name.
+	LeaseName string
+	// AddToScheme add the kinds that the controllers work with. The kinds of client-go are known without.
+	AddToScheme []func(*runtime.Scheme) error
+	// Controllers are the declared controllers, in the order of the page. Configure may fill them in.
+	Controllers []controller.Declared
+
+	// Flags adds flags of the product. Default none.
+	Flags func(*flag.FlagSet)
+	// Defaults are the defaults of flags that differ from those in the package documentation, by the name of the flag.
+	Defaults map[string]string
+	// Configure completes the operator with what depends on flags or the environment, such as Controllers. It is called once, for
+	// every command, when the flags are parsed and the scheme is complete; "describe" calls it without a cluster and, maybe,
+	// without an environment. Default nothing.
+	Configure func(*Operator, *runtime.Scheme) error
+
+	// Webhooks returns the handlers of the webhook server by path, see [controller.ServeWebhooks]. None starts no server. Default
+	// none.
+	Webhooks func(manager.Manager) (map[string]http.Handler, error)
+	// Setup adds to the manager what is no controller: runnables and checks. Default nothing.
+	Setup func(manager.Manager) error
+	// Describe completes the page with what no controller declares: webhooks, services, extra rights. LeaderElection and Namespaces
+	// are set before. Default nothing.
+	Describe func(*controller.Page) error
+
+	// Manager changes the options of the manager before it is made, for what no flag and no other field says. The cache options for
+	// a declared filter must stay. Default nothing.
+	Manager func(*manager.Options)
+	// Config is the cluster. Default the one that the flag -kubeconfig and the environment name.
+	Config *rest.Config
+}
+
+// Main is a main function: it runs the operator with the arguments of the process until SIGINT or SIGTERM, and exits with status 1
+// on an error. A second signal ends the process at once. It can be called once in a process.
+func (o Operator) Main() {
+	if err := o.Run(signals.SetupSignalHandler(), os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", o.Name, err)
+		os.Exit(1)
+	}
+}
+
+// Run does what the arguments ask for (without the name of the program), and returns when that is done: without a command when ctx
+// has ended and the controllers have stopped. Logs go to stderr, everything else to stdout. As the lease is given back when Run
+// returns, the process must not go on working on the cluster after it.
+func (o Operator) Run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	p, err := o.parse(args, stdout, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return p.usage()
+	}
+	if err != nil {
+		return err
+	}
+	return p.command.run(ctx, p)
+}
+
+// Page is the page that the command "describe" prints for these flags. It needs no cluster.
+func (o Operator) Page(args ...string) (controller.Page, error) {
+	p, err := o.parse(args, io.Discard, io.Discard)
+	if err != nil {
+		return controller.Page{}, err
+	}
+	return p.page()
+}
