@@ -58,7 +58,7 @@ var account = types.NamespacedName{Namespace: "aim-system", Name: "aim-manager"}
 // TestGenerated holds the page and the rights to what the controller declares.
 func TestGenerated(t *testing.T) {
 	t.Parallel()
-	page, err := describe()
+	page, err := aim().Page()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestDescribe(t *testing.T) {
 // the watches table, with the line of its declaration.
 func TestWatches(t *testing.T) {
 	t.Parallel()
-	page, err := describe()
+	page, err := aim().Page()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/reconcilekit/reconcilekit/examples/aim/aimservice"
@@ -77,7 +78,7 @@ func newRightsWorld(t *testing.T) *rightsWorld {
 	t.Helper()
 	w := &rightsWorld{Client: env.Client(), namespace: env.Namespace(t)}
 	applyAll(t, w.Client, slices.DeleteFunc(manifests(t), func(file string) bool { return !strings.HasPrefix(file, "config/crd/") })...)
-	page, err := describe()
+	page, err := aim().Page()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,15 +111,13 @@ func (w *rightsWorld) service(name string) *aimv1alpha1.AIMService {
 // start runs the operator with its rights until the test ends or stop is called.
 func (w *rightsWorld) start(t *testing.T) (stop func()) {
 	t.Helper()
-	o := parse(flag.NewFlagSet("aim", flag.ContinueOnError), []string{
-		"--health-probe-bind-address=0", "--leader-elect", "--leader-election-namespace=" + w.namespace,
-	})
-	options := o.manager()
-	options.Controller.SkipNameValidation = to(true) // two operators in one process, one after the other
-	options.LeaderElectionReleaseOnCancel = true
+	o := aim()
+	o.Config = w.requests.Observe(w.Config())
+	o.Manager = func(options *manager.Options) { options.Controller.SkipNameValidation = to(true) } // two operators in one process
+	args := []string{"-health-probe-bind-address=0", "-leader-elect", "-leader-election-namespace=" + w.namespace}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
-	go func() { done <- serve(ctx, w.requests.Observe(w.Config()), options) }()
+	go func() { done <- o.Run(ctx, args, io.Discard, io.Discard) }()
 	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {

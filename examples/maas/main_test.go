@@ -3,11 +3,8 @@ package main
 import (
 	"testing"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
-	"github.com/reconcilekit/reconcilekit/examples/maas/operator"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
@@ -17,15 +14,7 @@ var account = types.NamespacedName{Namespace: "maas-system", Name: "maas-manager
 
 func pageOf(t *testing.T) controller.Page {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	if err := backend.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
-	maas, err := operator.New(backend.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := describe(scheme, maas)
+	page, err := maas().Page()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -21,11 +21,10 @@ import (
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/yaml"
 
 	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
-	"github.com/reconcilekit/reconcilekit/examples/maas/operator"
+	"github.com/reconcilekit/reconcilekit/reconcile/operator"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
@@ -86,40 +85,25 @@ func definition(group, version, kind string) *apiextensionsv1.CustomResourceDefi
 // run runs the operator as main does, until the function that it returns is called, or the test ends.
 func (th *theater) run(config *rest.Config) (stop func()) {
 	th.Helper()
-	settings := backend.Config{
-		Gateway:      types.NamespacedName{Namespace: "openshift-ingress", Name: "maas-default-gateway"},
-		AppNamespace: app, SubscriptionNamespace: home, MetadataTTL: 60, AuthzTTL: 60,
+	o := maas()
+	o.Config = config
+	args := []string{
+		"-metrics-bind-address=0", "-health-probe-bind-address=0", "-leader-elect", "-leader-election-namespace=" + app,
+		"-maas-api-namespace=" + app, "-maas-subscription-namespace=" + home, "-subscription-namespace-maintain-interval=1s",
 	}
-	maas, err := operator.New(settings)
-	if err != nil {
-		th.Fatal(err)
-	}
-	cache, err := maas.Cache(th.env.Scheme)
-	if err != nil {
-		th.Fatal(err)
-	}
-	options := ctrl.Options{
-		Scheme: th.env.Scheme, Cache: cache, Metrics: server.Options{BindAddress: "0"}, Logger: logr.Discard(),
-		LeaderElection: true, LeaderElectionID: "rights", LeaderElectionNamespace: app, LeaderElectionReleaseOnCancel: true,
-	}
-	options.Controller.SkipNameValidation = ptr.To(true) // it runs twice
-	mgr, err := ctrl.NewManager(config, options)
-	if err != nil {
-		th.Fatal(err)
-	}
-	keeper, err := operator.NewHome(mgr, settings, time.Second)
-	if err != nil {
-		th.Fatal(err)
-	}
-	if err := mgr.Add(keeper); err != nil {
-		th.Fatal(err)
-	}
-	if err := maas.SetupWithManager(mgr); err != nil {
-		th.Fatal(err)
+	configure := o.Configure
+	o.Configure = func(o *operator.Operator, scheme *runtime.Scheme) error {
+		err := configure(o, scheme)
+		narrow := o.Manager
+		o.Manager = func(options *ctrl.Options) {
+			narrow(options)
+			options.Controller.SkipNameValidation = ptr.To(true) // it runs twice
+		}
+		return err
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(th.Context()))
 	done := make(chan error, 1)
-	go func() { done <- mgr.Start(ctx) }()
+	go func() { done <- o.Run(ctx, args, io.Discard, io.Discard) }()
 	var stopped bool
 	stop = func() {
 		if stopped {

@@ -21,7 +21,7 @@ var account = types.NamespacedName{Namespace: "opendatahub", Name: "model-regist
 
 func describedPage(t *testing.T) controller.Page {
 	t.Helper()
-	page, err := newPage()
+	page, err := registries().Page()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
+	"io"
 	"net"
 	"strconv"
 	"sync"
@@ -108,7 +108,7 @@ func newRightsWorld(t *testing.T) *rightsWorld {
 	w.Client, w.namespace = w.env.Client(), w.env.Namespace(t)
 	t.Setenv("REGISTRIES_NAMESPACE", w.namespace)
 	t.Setenv("DEFAULT_DOMAIN", "apps.example.com")
-	page, err := newPage()
+	page, err := registries().Page()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,16 +175,16 @@ func (w *rightsWorld) complete(t *testing.T, name string) {
 // start runs the operator with its rights until the test ends or stop is called.
 func (w *rightsWorld) start(t *testing.T) (stop func()) {
 	t.Helper()
-	o := parse(flag.NewFlagSet("modelregistry", flag.ContinueOnError), []string{
-		"--health-probe-bind-address=0", "--leader-elect", fmt.Sprintf("--webhook-port=%d", w.webhooks.LocalServingPort),
-		"--webhook-cert-dir=" + w.webhooks.LocalServingCertDir,
-	})
-	options := o.manager()
-	options.LeaderElectionNamespace, options.LeaderElectionReleaseOnCancel = w.namespace, true
-	options.Controller.SkipNameValidation = ptr(true) // two operators in one process, one after the other
+	o := registries()
+	o.Config = w.requests.Observe(w.Config())
+	o.Manager = func(options *ctrl.Options) { options.Controller.SkipNameValidation = ptr(true) } // two operators in one process
+	args := []string{
+		"-health-probe-bind-address=0", "-leader-elect", "-leader-election-namespace=" + w.namespace,
+		fmt.Sprintf("-webhook-port=%d", w.webhooks.LocalServingPort), "-webhook-cert-dir=" + w.webhooks.LocalServingCertDir,
+	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
-	go func() { done <- serve(ctx, w.requests.Observe(w.Config()), options) }()
+	go func() { done <- o.Run(ctx, args, io.Discard, io.Discard) }()
 	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {

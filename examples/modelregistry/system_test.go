@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -13,6 +16,16 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/registry"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
+
+// newScheme knows the kinds of the operator.
+func newScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	err := clientscheme.AddToScheme(scheme)
+	for _, add := range registries().AddToScheme {
+		err = errors.Join(err, add(scheme))
+	}
+	return scheme, err
+}
 
 // registrySystem is the controller of registries with one registry.
 func registrySystem(t testing.TB, spec v1beta1.ModelRegistrySpec, change func(*v1beta1.ModelRegistrySpec)) reconciletest.System {

@@ -4,28 +4,19 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
-	"fmt"
-	"log"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/healthz"
-	"sigs.k8s.io/controller-runtime/pkg/log/zap"
-	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	v1 "github.com/reconcilekit/reconcilekit/examples/quickstart/api/v1"
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/health/inspect"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/operator"
 )
 
 //go:generate env -u CI -u KUBEBUILDER_ASSETS UPDATE_GOLDEN=1 go test -count=1 -run=^TestGenerated$ .
@@ -76,69 +67,17 @@ func (reconciler) PlanResources(_ context.Context, rc pass, _ observed) (plan re
 	return plan, nil
 }
 
-// declare reports what the controller owns; what it reconciles and reads follows from the types.
-func declare() *controller.Builder[*v1.Website, observed, observed] {
-	return controller.New("quickstart", reconciler{}).
-		Owns(&corev1.ConfigMap{}).
-		Owns(&corev1.Service{}).
-		Owns(&appsv1.Deployment{})
+// website is the operator; what it reconciles and reads follows from the types.
+func website() operator.Operator {
+	return operator.Operator{
+		Name:        "quickstart",
+		LeaseName:   "quickstart.example.com",
+		AddToScheme: []func(*runtime.Scheme) error{v1.AddToScheme},
+		Controllers: []controller.Declared{controller.New("quickstart", reconciler{}).
+			Owns(&corev1.ConfigMap{}).
+			Owns(&corev1.Service{}).
+			Owns(&appsv1.Deployment{})},
+	}
 }
 
-// newScheme knows the kinds that the operator works with. client-go's own is read by its clients all the time, so it is left alone.
-func newScheme() (*runtime.Scheme, error) {
-	scheme := runtime.NewScheme()
-	return scheme, errors.Join(clientgoscheme.AddToScheme(scheme), v1.AddToScheme(scheme))
-}
-
-// describe makes the page of the operator, without a cluster.
-func describe() (controller.Page, error) {
-	scheme, err := newScheme()
-	if err != nil {
-		return controller.Page{}, err
-	}
-	page, err := controller.NewPage("quickstart", scheme, declare())
-	page.LeaderElection = true
-	return page, err
-}
-
-// run starts the operator and returns when ctx ends.
-func run(ctx context.Context, config *rest.Config, options ctrl.Options) error {
-	scheme, err := newScheme()
-	if err != nil {
-		return err
-	}
-	options.Scheme = scheme
-	mgr, err := ctrl.NewManager(config, options)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(declare().SetupWithManager(mgr), mgr.AddHealthzCheck("ping", healthz.Ping)); err != nil {
-		return err
-	}
-	return mgr.Start(ctx)
-}
-
-func main() {
-	options := ctrl.Options{LeaderElectionID: "quickstart.example.com"}
-	hooks := webhook.Options{}
-	flag.StringVar(&options.Metrics.BindAddress, "metrics-bind-address", "0", `where metrics are served; "0" serves none`)
-	flag.StringVar(&options.HealthProbeBindAddress, "health-probe-bind-address", "0", `where /healthz is served; "0" serves none`)
-	flag.BoolVar(&options.LeaderElection, "leader-elect", false, "let only one of several instances work")
-	flag.IntVar(&hooks.Port, "webhook-port", webhook.DefaultPort, "port of the webhook server; without webhooks none is started")
-	flag.StringVar(&hooks.CertDir, "webhook-cert-dir", "", "folder with tls.crt and tls.key of the webhook server")
-	describes := flag.Bool("describe", false, "print what the operator watches, reads and writes, and exit")
-	flag.Parse() // --kubeconfig, too
-	ctrl.SetLogger(zap.New())
-	if *describes {
-		page, err := describe()
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Print(page.Markdown())
-		return
-	}
-	options.WebhookServer = webhook.NewServer(hooks)
-	if err := run(ctrl.SetupSignalHandler(), ctrl.GetConfigOrDie(), options); err != nil {
-		log.Fatal(err)
-	}
-}
+func main() { website().Main() }

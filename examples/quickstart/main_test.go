@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,7 +23,6 @@ import (
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	v1 "github.com/reconcilekit/reconcilekit/examples/quickstart/api/v1"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 
 // TestGenerated holds the page and the rights to what the controller declares.
 func TestGenerated(t *testing.T) {
-	page, err := describe()
+	page, err := website().Page()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestDescribe(t *testing.T) {
 func TestWebsite(t *testing.T) {
 	namespace, ctx, c := env.Namespace(t), t.Context(), env.Client()
 	rights := env.Rights(t, rules(t))
-	start(t, rights.Config(), ctrl.Options{})
+	start(t, rights.Config())
 
 	site := &v1.Website{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "hello"}, Spec: v1.WebsiteSpec{Text: "hello"}}
 	if err := c.Create(ctx, site); err != nil {
@@ -110,7 +110,7 @@ func TestWebsite(t *testing.T) {
 func TestConverges(t *testing.T) {
 	replicas := int32(2)
 	reconciletest.Converge(t, reconciletest.System{
-		Setup:    func(mgr ctrl.Manager) error { return declare().SetupWithManager(mgr) },
+		Setup:    func(mgr ctrl.Manager) error { return website().Controllers[0].SetupWithManager(mgr) },
 		Scheme:   env.Scheme,
 		CRDPaths: []string{"config/crd"},
 		Owners:   []client.Object{&v1.Website{ObjectMeta: metav1.ObjectMeta{Name: "hello"}, Spec: v1.WebsiteSpec{Text: "hello"}}},
@@ -120,13 +120,14 @@ func TestConverges(t *testing.T) {
 }
 
 // start runs the operator until the test ends or stop is called.
-func start(t *testing.T, config *rest.Config, options ctrl.Options) (stop func()) {
+func start(t *testing.T, config *rest.Config, args ...string) (stop func()) {
 	t.Helper()
-	again := true // several operators in one process, one after the other
-	options.Metrics, options.Controller.SkipNameValidation = server.Options{BindAddress: "0"}, &again
+	again, o := true, website()
+	o.Config = config
+	o.Manager = func(options *ctrl.Options) { options.Controller.SkipNameValidation = &again } // several operators, one after the other
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
-	go func() { done <- run(ctx, config, options) }()
+	go func() { done <- o.Run(ctx, append(args, "-health-probe-bind-address=0"), io.Discard, io.Discard) }()
 	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {

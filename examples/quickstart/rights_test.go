@@ -9,7 +9,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/reconcilekit/reconcilekit/examples/quickstart/api/v1"
@@ -19,7 +18,7 @@ import (
 // rules are what config/rbac/role.yaml grants.
 func rules(t *testing.T) []rbacv1.PolicyRule {
 	t.Helper()
-	page, err := describe()
+	page, err := website().Page()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,8 +31,8 @@ func TestRights(t *testing.T) {
 	rights := env.Rights(t, rules(t))
 	var requests reconciletest.Requests
 	requests.Inject(reconciletest.RefusedOnce())
-	election := ctrl.Options{LeaderElection: true, LeaderElectionID: "rights", LeaderElectionNamespace: namespace, LeaderElectionReleaseOnCancel: true}
-	stop := start(t, requests.Observe(rights.Config()), election)
+	election := []string{"-leader-elect", "-leader-election-namespace=" + namespace}
+	stop := start(t, requests.Observe(rights.Config()), election...)
 
 	site := func(name string) *v1.Website {
 		return &v1.Website{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: v1.WebsiteSpec{Text: "hello"}}
@@ -77,7 +76,7 @@ func TestRights(t *testing.T) {
 		}
 		old = append(old, twin)
 	}
-	start(t, rights.Config(), election)
+	start(t, rights.Config(), election...)
 	for _, twin := range old {
 		eventually(t, func() bool { return apierrors.IsNotFound(c.Get(ctx, client.ObjectKeyFromObject(twin), twin)) })
 	}

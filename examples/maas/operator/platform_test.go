@@ -17,6 +17,8 @@ import (
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/maas/operator"
 	"github.com/reconcilekit/reconcilekit/examples/maas/tenant"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	sdk "github.com/reconcilekit/reconcilekit/reconcile/operator"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
@@ -80,13 +82,15 @@ func platform(t *testing.T) reconciletest.System {
 		}
 		return tenants.SetupWithManager(mgr)
 	})
-	maas, err := operator.New(config)
+	var maas sdk.Operator
+	err := operator.Configure(&maas, config, moment)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Cache, err = maas.Cache(s.Scheme); err != nil {
+	if s.Cache, err = controller.CacheOptions(s.Scheme, maas.Controllers...); err != nil {
 		t.Fatal(err)
 	}
+	operator.Narrow(&s.Cache, config)
 	s.Given = platformNeeds()
 	s.StandIns = []reconciletest.StandIn{reconciletest.DeploymentsAvailable}
 	s.Owners = []client.Object{&maasv1alpha1.Tenant{

@@ -28,6 +28,8 @@ import (
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
 	"github.com/reconcilekit/reconcilekit/examples/maas/operator"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	sdk "github.com/reconcilekit/reconcilekit/reconcile/operator"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
@@ -85,19 +87,21 @@ var _ = AfterSuite(func() { shipped.stop() })
 // counted, until the spec ends.
 func startOperator(rc *rest.Config) {
 	GinkgoHelper()
-	maas, err := operator.New(config)
-	Expect(err).NotTo(HaveOccurred())
-	cache, err := maas.Cache(scheme)
-	Expect(err).NotTo(HaveOccurred())
+	var maas sdk.Operator
+	Expect(operator.Configure(&maas, config, moment)).To(Succeed())
 	skip := true
-	options := manager.Options{Scheme: scheme, Cache: cache, Metrics: server.Options{BindAddress: "0"}}
+	options := manager.Options{Scheme: scheme, Metrics: server.Options{BindAddress: "0"}}
+	var err error
+	options.Cache, err = controller.CacheOptions(scheme, maas.Controllers...)
+	Expect(err).NotTo(HaveOccurred())
+	maas.Manager(&options)
 	options.Controller.SkipNameValidation = &skip // several operators, one after the other
 	mgr, err := ctrl.NewManager(rc, options)
 	Expect(err).NotTo(HaveOccurred())
-	Expect(maas.SetupWithManager(mgr)).To(Succeed())
-	home, err := operator.NewHome(mgr, config, moment)
-	Expect(err).NotTo(HaveOccurred())
-	Expect(mgr.Add(home)).To(Succeed())
+	for _, c := range maas.Controllers {
+		Expect(c.SetupWithManager(mgr)).To(Succeed())
+	}
+	Expect(maas.Setup(mgr)).To(Succeed())
 	running, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- mgr.Start(running) }()

@@ -26,9 +26,12 @@ const (
 	ConvertPath  = "/convert"
 )
 
-// Handlers returns the handlers by path. The reader is asked live for the registries of a name, as the cache may not show the
+// Handlers returns the handlers by path, none when webhooks are switched off. The reader is asked live for the registries of a name, as the cache may not show the
 // one that was made a moment ago.
 func Handlers(scheme *runtime.Scheme, live client.Reader, settings v1beta1.Settings) map[string]http.Handler {
+	if !settings.Webhooks {
+		return nil
+	}
 	kinds := admission.Kinds[*v1beta1.ModelRegistry]{
 		Hub: func() *v1beta1.ModelRegistry { return &v1beta1.ModelRegistry{} }, Scheme: scheme,
 		Spokes: map[schema.GroupVersionKind]func() hubs.Convertible{
