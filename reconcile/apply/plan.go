@@ -45,6 +45,9 @@ type Plan struct {
 	// example the error of a read. Nothing is pruned, and the result says
 	// so with this error as the cause.
 	PruneBlocked error
+	// KeptKinds are kinds whose children stay although the plan does not name
+	// them, see [Plan.KeepKind].
+	KeptKinds []schema.GroupVersionKind
 	// Unknown are kinds of whose children the plan says nothing, with the
 	// reason, for example that the kind is not served in the version that the
 	// plan would name. What exists of them is kept, and the result names it.
@@ -235,3 +238,8 @@ func (p *Plan) add(c Child, opts []ChildOption) {
 
 // usualChildren is the room that a plan starts with.
 const usualChildren = 8
+
+// KeepKind plans that all children of the kind stay that the plan does not name: none of them is pruned, seen or not. It is for a
+// history, such as the Jobs that a schedule has made: each is created with [Plan.ApplyOnce] in the pass that wants it, is left out of
+// later plans, and goes with [Plan.Delete] or with the owner. The kind is declared as owned.
+func (p *Plan) KeepKind(gvk schema.GroupVersionKind) { p.KeptKinds = append(p.KeptKinds, gvk) }

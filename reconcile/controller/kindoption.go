@@ -1,12 +1,15 @@
 package controller
 
 import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/reconcilekit/reconcilekit/reconcile"
 )
 
-// KindOption is what a kind is, said beside it in a call of the [Builder]: [Optional], [Retired], [NeverDeletes], [FieldsOnly],
+// KindOption is what a kind is, said beside it in a call of the [Builder]: [Optional], [Retired], [Listed], [NeverDeletes], [FieldsOnly],
 // [Index], [Filter], [WithPredicates] and [Resource]. What is said of a kind in one call holds for all calls that name the
 // kind, save for the predicates of [Builder.Watches].
 type KindOption interface{ applyToKind(d *declaration) }
@@ -29,6 +32,9 @@ const (
 	// NeverDeletes says, beside a kind of [Builder.Writes], that the plan makes objects for several owners and deletes none:
 	// ApplyWithoutOwnerRef, without Recreate. Such objects are never pruned, so it needs no right to delete them.
 	NeverDeletes kindFlag = "NeverDeletes"
+	// Listed says, beside a kind of [Builder.Owns], that FetchRemoteState lists the owner's children of the kind with
+	// [reconcile.FetchChildren]. The cache keeps an index for it.
+	Listed kindFlag = "Listed"
 	// FieldsOnly says, beside a kind of [Builder.Writes], that the plan owns a few fields of somebody else's objects:
 	// Contribute. It needs no right to create or delete them.
 	FieldsOnly kindFlag = "FieldsOnly"
@@ -42,11 +48,22 @@ func (f kindFlag) applyToKind(d *declaration) {
 		d.purpose = purposeRetired
 	case f == NeverDeletes && d.purpose == purposeWrites:
 		d.purpose = purposeShares
+	case f == Listed && d.purpose == purposeOwns:
+		d.indexes = append(d.indexes, field{name: reconcile.ChildIndex, extract: controllerUID})
 	case f == FieldsOnly && d.purpose == purposeWrites:
 		d.purpose = purposeContributes
 	default:
 		d.misused = append(d.misused, string(f))
 	}
+}
+
+// controllerUID is the value of [reconcile.ChildIndex].
+func controllerUID(object client.Object) []string {
+	owner := metav1.GetControllerOfNoCopy(object)
+	if owner == nil {
+		return nil
+	}
+	return []string{string(owner.UID)}
 }
 
 // kindOption is an option with a value.

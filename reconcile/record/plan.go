@@ -30,6 +30,7 @@ type passPlan struct {
 	RequeueAt    time.Time         `json:"requeueAt,omitzero"`
 	Inputs       string            `json:"inputs,omitempty"`
 	PruneBlocked string            `json:"pruneBlocked,omitempty"`
+	KeptKinds    []string          `json:"keptKinds,omitempty"`
 }
 
 // plannedChild is a planned child; words are those of the options of the package reconcile/apply.
@@ -132,6 +133,9 @@ func (n namer) plan(p *reconcile.PlanResult) (out passPlan, err error) {
 	out = passPlan{
 		Policy: planPolicies()[p.Policy], Hold: p.Hold, Inputs: p.Inputs,
 		RequeueAfter: textDuration{p.RequeueAfter}, RequeueAt: p.RequeueAt, PruneBlocked: text(p.PruneBlocked),
+	}
+	for _, gvk := range p.KeptKinds {
+		out.KeptKinds = append(out.KeptKinds, printed(gvk))
 	}
 	if p.Owner != nil {
 		owner, err := n.child(p.Owner)

@@ -94,6 +94,32 @@ func Planned(p *pass.Pass) *applyset.Inventory {
 			inv.Finalizer = true
 		}
 	}
+	addKept(p, inv)
 	inv.Normalise()
 	return inv
+}
+
+// addKept adds where members of kept kinds may be, which the plan does not say: wherever there were some.
+func addKept(p *pass.Pass, inv *applyset.Inventory) {
+	kept := false
+	for _, gvk := range p.Plan.KeptKinds {
+		gk := gvk.GroupKind()
+		if !p.KeepsKind(gk) {
+			continue
+		}
+		kept = true
+		if !slices.Contains(inv.Kinds, gk) {
+			inv.Kinds = append(inv.Kinds, gk)
+		}
+	}
+	if !kept {
+		return
+	}
+	recorded := Recorded(p)
+	inv.Finalizer = inv.Finalizer || recorded.Finalizer
+	for _, namespace := range recorded.Namespaces {
+		if !slices.Contains(inv.Namespaces, namespace) {
+			inv.Namespaces = append(inv.Namespaces, namespace)
+		}
+	}
 }

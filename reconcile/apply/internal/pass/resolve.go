@@ -70,6 +70,7 @@ func (p *Pass) ResolveAll() {
 			p.unresolved(c, fmt.Errorf("%s: %w", c.describe(), err))
 		}
 	}
+	p.identifyKept()
 	for gk, cause := range p.Plan.Unknown {
 		p.markUnknown(gk, cause)
 	}

@@ -21,7 +21,7 @@ func (p *Prune) notPlanned(members []memberObject) []memberObject {
 	var out []memberObject
 	for _, m := range members {
 		planned := m.planned && (!p.Finalize || p.Plan.Hold) // without a hold nothing outlives the owner
-		if planned || m.optedOut || (p.Finalize && m.reached) {
+		if planned || p.KeepsKind(m.id.GroupKind) || m.optedOut || (p.Finalize && m.reached) {
 			continue
 		}
 		out = append(out, m)

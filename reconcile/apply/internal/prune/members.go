@@ -55,7 +55,19 @@ func (p *Prune) plannedKinds() map[schema.GroupKind]*kinds.Kind {
 			out[c.ID.GroupKind] = c.Kind
 		}
 	}
+	p.addKeptKinds(out)
 	return out
+}
+
+// addKeptKinds adds the kept kinds to those that are planned.
+func (p *Prune) addKeptKinds(planned map[schema.GroupKind]*kinds.Kind) {
+	for _, gvk := range p.Plan.KeptKinds {
+		if gk := gvk.GroupKind(); planned[gk] == nil && p.KeepsKind(gk) {
+			if k, err := p.Env.Kinds.OfGVK(gvk); err == nil {
+				planned[gk] = k
+			}
+		}
+	}
 }
 
 func (p *Prune) listIn(gvk schema.GroupVersionKind, k *kinds.Kind, namespace string) ([]memberObject, error) {

@@ -1,0 +1,55 @@
+package engine_test
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+var _ = Describe("A kept kind", func() {
+	configMaps := corev1.SchemeGroupVersion.WithKind("ConfigMap")
+	history := func(created ...string) func() apply.Plan {
+		return func() apply.Plan {
+			var s apply.Plan
+			s.KeepKind(configMaps)
+			for _, name := range created {
+				s.ApplyOnce(configMap(name, "1"))
+			}
+			return s
+		}
+	}
+
+	It("keeps the children that the plan does not name, also after a restart, until they are deleted or pruned", func() {
+		w := newWorld()
+		w.converge(history("one", "two", "three", "four"))
+		w.converge(history("five"))
+		Expect(w.names()).To(ConsistOf("one", "two", "three", "four", "five"))
+		w.quiet(3, history())
+		w.restart()
+		w.converge(history())
+		w.quiet(3, history())
+		Expect(w.names()).To(HaveLen(5))
+
+		By("the oldest goes by name and UID")
+		old := configMap("one", "")
+		old.SetNamespace(w.namespace)
+		Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(old), old)).To(Succeed())
+		w.converge(func() apply.Plan {
+			s := history()()
+			s.Delete(old)
+			return s
+		})
+		Expect(w.names()).To(ConsistOf("two", "three", "four", "five"))
+
+		By("the kind is kept no more")
+		w.converge(func() (s apply.Plan) {
+			s.Policy = apply.Withdraw // else the guard against pruning too much asks
+			s.ApplyOnce(configMap("five", "1"))
+			return s
+		})
+		Eventually(w.names).Should(ConsistOf("five"))
+	})
+})
