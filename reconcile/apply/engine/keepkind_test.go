@@ -13,7 +13,7 @@ var _ = Describe("A kept kind", func() {
 	configMaps := corev1.SchemeGroupVersion.WithKind("ConfigMap")
 	history := func(created ...string) func() apply.Plan {
 		return func() apply.Plan {
-			var s apply.Plan
+			s := apply.Plan{Policy: apply.Withdraw} // no guard against pruning too much keeps them instead
 			s.KeepKind(configMaps)
 			for _, name := range created {
 				s.ApplyOnce(configMap(name, "1"))
@@ -46,7 +46,7 @@ var _ = Describe("A kept kind", func() {
 
 		By("the kind is kept no more")
 		w.converge(func() (s apply.Plan) {
-			s.Policy = apply.Withdraw // else the guard against pruning too much asks
+			s.Policy = apply.Withdraw
 			s.ApplyOnce(configMap("five", "1"))
 			return s
 		})
