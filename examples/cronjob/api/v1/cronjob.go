@@ -1,0 +1,87 @@
+// Package v1 has the one kind of the example: a CronJob, which makes Jobs on a schedule.
+//
+// +kubebuilder:object:generate=true
+// +groupName=cronjob.example.com
+package v1
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/scheme"
+)
+
+//go:generate go tool controller-gen object crd:maxDescLen=0 paths=. output:crd:dir=../../config/crd
+
+// AddToScheme registers the kind.
+var AddToScheme = (&scheme.Builder{GroupVersion: schema.GroupVersion{Group: "cronjob.example.com", Version: "v1"}}).
+	Register(&CronJob{}, &CronJobList{}).AddToScheme
+
+// CronJob makes Jobs on a schedule.
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:printcolumn:name="Schedule",type=string,JSONPath=`.spec.schedule`
+// +kubebuilder:printcolumn:name="Last",type=date,JSONPath=`.status.lastScheduleTime`
+type CronJob struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	Spec              CronJobSpec   `json:"spec,omitempty"`
+	Status            CronJobStatus `json:"status,omitempty"`
+}
+
+// ConcurrencyPolicy is what to do when a Job is due and an earlier one still runs.
+// +kubebuilder:validation:Enum=Allow;Forbid;Replace
+type ConcurrencyPolicy string
+
+// The policies.
+const (
+	Allow   ConcurrencyPolicy = "Allow"   // both run; the default
+	Forbid  ConcurrencyPolicy = "Forbid"  // the new one waits
+	Replace ConcurrencyPolicy = "Replace" // the old one is deleted
+)
+
+// CronJobSpec is what a user wants.
+type CronJobSpec struct {
+	// Schedule is in cron format, see https://en.wikipedia.org/wiki/Cron.
+	// +kubebuilder:validation:MinLength=1
+	Schedule string `json:"schedule"`
+	// StartingDeadlineSeconds is how late a Job may start. Unset means any time.
+	// +kubebuilder:validation:Minimum=0
+	StartingDeadlineSeconds *int64            `json:"startingDeadlineSeconds,omitempty"`
+	ConcurrencyPolicy       ConcurrencyPolicy `json:"concurrencyPolicy,omitempty"`
+	// Suspend makes no more Jobs; those that run go on.
+	Suspend     *bool                   `json:"suspend,omitempty"`
+	JobTemplate batchv1.JobTemplateSpec `json:"jobTemplate"`
+	// SuccessfulJobsHistoryLimit and FailedJobsHistoryLimit are how many finished Jobs are kept. Unset keeps all.
+	// +kubebuilder:validation:Minimum=0
+	SuccessfulJobsHistoryLimit *int32 `json:"successfulJobsHistoryLimit,omitempty"`
+	// +kubebuilder:validation:Minimum=0
+	FailedJobsHistoryLimit *int32 `json:"failedJobsHistoryLimit,omitempty"`
+}
+
+// CronJobStatus is what there is.
+type CronJobStatus struct {
+	// Active are the Jobs that run.
+	// +listType=atomic
+	Active []corev1.ObjectReference `json:"active,omitempty"`
+	// LastScheduleTime is when the last Job was due.
+	LastScheduleTime *metav1.Time `json:"lastScheduleTime,omitempty"`
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// GetConditions and SetConditions make a CronJob an owner.
+func (c *CronJob) GetConditions() []metav1.Condition { return c.Status.Conditions }
+
+// SetConditions replaces the conditions.
+func (c *CronJob) SetConditions(conditions []metav1.Condition) { c.Status.Conditions = conditions }
+
+// CronJobList is a list of CronJobs.
+// +kubebuilder:object:root=true
+type CronJobList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []CronJob `json:"items"`
+}

@@ -1,0 +1,24 @@
+// Command cronjob is an operator of CronJobs, which make Jobs on a schedule. It is the example for time and for children that are
+// kept as a history.
+package main
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+
+	v1 "github.com/reconcilekit/reconcilekit/examples/cronjob/api/v1"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/operator"
+)
+
+//go:generate env -u CI -u KUBEBUILDER_ASSETS UPDATE_GOLDEN=1 go test -count=1 -run=^TestGenerated$ .
+
+func main() { cronjobs().Main() }
+
+func cronjobs() operator.Operator {
+	return operator.Operator{
+		Name:        "cronjob",
+		LeaseName:   "cronjob.example.com",
+		AddToScheme: []func(*runtime.Scheme) error{v1.AddToScheme},
+		Controllers: []controller.Declared{declare(controller.Options{})},
+	}
+}

@@ -1,0 +1,378 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	clocktesting "k8s.io/utils/clock/testing"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/reconcilekit/reconcilekit/examples/cronjob/api/v1"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+)
+
+var env = &reconciletest.Environment{
+	CRDPaths: []string{"config/crd"}, Scheme: runtime.NewScheme(),
+	Audit: true, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"},
+}
+
+func TestMain(m *testing.M) {
+	if err := errors.Join(scheme.AddToScheme(env.Scheme), v1.AddToScheme(env.Scheme)); err != nil {
+		panic(err)
+	}
+	ctrl.SetLogger(logr.Discard())
+	os.Exit(env.Main(m))
+}
+
+// TestGenerated holds the page and the rights to what the controller declares.
+func TestGenerated(t *testing.T) {
+	page, err := cronjobs().Page()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := page.Files("cronjob", types.NamespacedName{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reconciletest.Generated(t, files)
+}
+
+// world is a namespace with one CronJob and an operator whose clock the test sets.
+type world struct {
+	client.Client
+	*testing.T
+	cron   *v1.CronJob
+	hour   time.Time // in which the CronJob was made
+	clock  *clocktesting.FakePassiveClock
+	passes atomic.Int64
+}
+
+// PassDone implements reconcile.Observer, as the next two do.
+func (w *world) PassDone(context.Context, reconcile.Report) { w.passes.Add(1) }
+
+func (*world) PhaseStart(ctx context.Context, _ reconcile.Phase) context.Context { return ctx }
+
+func (*world) PhaseDone(context.Context, reconcile.Phase, time.Duration, error) {}
+
+// newWorld makes a CronJob that is due every hour.
+func newWorld(t *testing.T, edit func(*v1.CronJobSpec)) *world {
+	t.Helper()
+	w := &world{Client: env.Client(), T: t, cron: &v1.CronJob{ObjectMeta: metav1.ObjectMeta{Namespace: env.Namespace(t), Name: "backup"}}}
+	w.cron.Spec.Schedule = "0 * * * *"
+	w.cron.Spec.JobTemplate.Spec.Template.Spec = corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "busybox:1.37"}},
+	}
+	edit(&w.cron.Spec)
+	if err := w.Create(t.Context(), w.cron); err != nil {
+		t.Fatal(err)
+	}
+	w.hour = w.cron.CreationTimestamp.Truncate(time.Hour)
+	w.clock = clocktesting.NewFakePassiveClock(w.cron.CreationTimestamp.Time)
+	return w
+}
+
+// start runs the operator until the test ends or stop is called.
+func (w *world) start(config *rest.Config, args ...string) (stop func()) {
+	w.Helper()
+	again, o := true, cronjobs()
+	o.Config = config
+	o.Manager = func(options *ctrl.Options) { options.Controller.SkipNameValidation = &again } // several operators, one after the other
+	o.Controllers = []controller.Declared{declare(controller.Options{Clock: w.clock, Observer: w})}
+	args = append(args, "-health-probe-bind-address=0", "-namespaces="+w.cron.Namespace)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(w.Context()))
+	done := make(chan error, 1)
+	go func() { done <- o.Run(ctx, args, io.Discard, io.Discard) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			w.Errorf("the operator ended with %v", err)
+		}
+	})
+	w.Cleanup(stop)
+	return stop
+}
+
+func (w *world) eventually(what string, done func() bool) {
+	w.Helper()
+	for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			w.Fatalf("%s: not within a minute; Jobs %v, status %+v", what, w.jobs(), w.status())
+		}
+	}
+}
+
+// at sets the clock to a time after the hour in which the CronJob was made, and waits for a pass and those that follow from it.
+func (w *world) at(after time.Duration) {
+	w.Helper()
+	w.clock.SetTime(w.hour.Add(after))
+	before := w.passes.Load()
+	w.touch()
+	w.eventually("a pass", func() bool { return w.passes.Load() > before })
+	w.rest()
+}
+
+// touch lets a pass follow.
+func (w *world) touch() {
+	w.Helper()
+	touched := fmt.Appendf(nil, `{"metadata":{"annotations":{"touched":%q}}}`, time.Now())
+	if err := w.Patch(w.Context(), w.cron.DeepCopy(), client.RawPatch(types.MergePatchType, touched)); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// rest waits until no pass has followed for a while.
+func (w *world) rest() {
+	w.Helper()
+	for last := int64(-1); last != w.passes.Load(); time.Sleep(400 * time.Millisecond) {
+		last = w.passes.Load()
+	}
+}
+
+func (w *world) name(hours int) string {
+	return fmt.Sprintf("backup-%d", w.hour.Add(time.Duration(hours)*time.Hour).Unix())
+}
+
+func (w *world) job(hours int) *batchv1.Job {
+	w.Helper()
+	job := &batchv1.Job{}
+	if err := w.Get(w.Context(), client.ObjectKey{Namespace: w.cron.Namespace, Name: w.name(hours)}, job); err != nil {
+		w.Fatal(err)
+	}
+	return job
+}
+
+func (w *world) jobs() []string {
+	w.Helper()
+	var list batchv1.JobList
+	if err := w.List(w.Context(), &list, client.InNamespace(w.cron.Namespace)); err != nil {
+		w.Fatal(err)
+	}
+	names := []string{}
+	for _, job := range list.Items {
+		if job.DeletionTimestamp == nil {
+			names = append(names, job.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (w *world) status() v1.CronJobStatus {
+	w.Helper()
+	stored := &v1.CronJob{}
+	if err := w.Get(w.Context(), client.ObjectKeyFromObject(w.cron), stored); err != nil {
+		w.Fatal(err)
+	}
+	return stored.Status
+}
+
+// wantJobs checks that there are the Jobs of these hours and no other ones.
+func (w *world) wantJobs(hours ...int) {
+	w.Helper()
+	want := []string{}
+	for _, hour := range hours {
+		want = append(want, w.name(hour))
+	}
+	if diff := cmp.Diff(want, w.jobs()); diff != "" {
+		w.Fatalf("Jobs (-want +got):\n%s", diff)
+	}
+}
+
+// end plays the controller of Jobs, and waits for what follows.
+func (w *world) end(hours int, how batchv1.JobConditionType) {
+	w.Helper()
+	job, now := w.job(hours), metav1.Now()
+	before := batchv1.JobSuccessCriteriaMet
+	job.Status = batchv1.JobStatus{StartTime: &now, CompletionTime: &now, Succeeded: 1, UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{}}
+	if how == batchv1.JobFailed {
+		before = batchv1.JobFailureTarget
+		job.Status = batchv1.JobStatus{StartTime: &now, Failed: 1, UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{}}
+	}
+	for _, condition := range []batchv1.JobConditionType{before, how} {
+		job.Status.Conditions = append(job.Status.Conditions, batchv1.JobCondition{
+			Type: condition, Status: corev1.ConditionTrue, LastTransitionTime: now, LastProbeTime: now,
+		})
+	}
+	if err := w.Status().Update(w.Context(), job); err != nil {
+		w.Fatal(err)
+	}
+	w.eventually("the Job is not active any more", func() bool {
+		return !slices.ContainsFunc(w.status().Active, func(ref corev1.ObjectReference) bool { return ref.Name == job.Name })
+	})
+	w.rest()
+}
+
+func limits(succeeded, failed int32) func(*v1.CronJobSpec) {
+	return func(spec *v1.CronJobSpec) {
+		spec.SuccessfulJobsHistoryLimit, spec.FailedJobsHistoryLimit = &succeeded, &failed
+	}
+}
+
+// TestSchedule: a Job is made when it is due, once, with its time; the status names it while it runs.
+func TestSchedule(t *testing.T) {
+	w := newWorld(t, limits(3, 3))
+	w.start(env.Config())
+	w.at(59 * time.Minute)
+	w.wantJobs()
+	w.at(time.Hour + time.Minute)
+	w.wantJobs(1)
+	job := w.job(1)
+	due := w.hour.Add(time.Hour)
+	if !metav1.IsControlledBy(job, w.cron) || job.Annotations[scheduledAt] != due.Format(time.RFC3339) {
+		t.Errorf("the Job is %+v", job.ObjectMeta)
+	}
+	status := w.status()
+	if !status.LastScheduleTime.Time.Equal(due) || len(status.Active) != 1 || status.Active[0].UID != job.UID {
+		t.Errorf("status %+v", status)
+	}
+	w.at(time.Hour + 2*time.Minute)
+	w.wantJobs(1)
+	w.at(2*time.Hour + time.Second) // both run: the policy is Allow
+	w.wantJobs(1, 2)
+	if active := w.status().Active; len(active) != 2 {
+		t.Errorf("active %+v", active)
+	}
+	w.end(1, batchv1.JobComplete)
+	w.wantJobs(1, 2)
+	if active := w.status().Active; len(active) != 1 || active[0].Name != w.name(2) {
+		t.Errorf("active %+v", active)
+	}
+}
+
+// TestHistory: of the Jobs that have ended the newest are kept, apart for success and failure, and running ones are not touched.
+func TestHistory(t *testing.T) {
+	w := newWorld(t, limits(1, 2))
+	w.start(env.Config())
+	ends := []batchv1.JobConditionType{
+		batchv1.JobComplete, batchv1.JobFailed, batchv1.JobComplete, batchv1.JobFailed, batchv1.JobComplete, batchv1.JobFailed,
+	}
+	w.at(time.Hour)
+	for hour := 2; hour <= len(ends)+1; hour++ {
+		w.at(time.Duration(hour) * time.Hour)
+		w.end(hour, ends[hour-2])
+	}
+	w.wantJobs(1, 5, 6, 7) // the first one still runs
+	w.end(1, batchv1.JobComplete)
+	w.wantJobs(5, 6, 7)
+}
+
+// TestNoHistory: a Job that is gone was started all the same, also for an operator that starts anew.
+func TestNoHistory(t *testing.T) {
+	w := newWorld(t, limits(0, 0))
+	stop := w.start(env.Config())
+	w.at(time.Hour + time.Minute)
+	w.end(1, batchv1.JobComplete)
+	w.eventually("the Job goes", func() bool { return len(w.jobs()) == 0 })
+	stop()
+	w.start(env.Config())
+	w.at(time.Hour + 5*time.Minute)
+	w.wantJobs()
+	w.at(2 * time.Hour)
+	w.wantJobs(2)
+}
+
+// TestForbid: a Job that is due waits for the one that runs.
+func TestForbid(t *testing.T) {
+	w := newWorld(t, func(spec *v1.CronJobSpec) { spec.ConcurrencyPolicy = v1.Forbid })
+	w.start(env.Config())
+	w.at(time.Hour)
+	w.at(2 * time.Hour)
+	w.wantJobs(1)
+	w.end(1, batchv1.JobFailed)
+	w.wantJobs(1, 2)
+}
+
+// TestReplace: a Job that is due takes the place of the one that runs.
+func TestReplace(t *testing.T) {
+	w := newWorld(t, func(spec *v1.CronJobSpec) { spec.ConcurrencyPolicy = v1.Replace })
+	w.start(env.Config())
+	w.at(time.Hour)
+	w.at(2 * time.Hour)
+	w.wantJobs(2)
+}
+
+// TestDeadline: a start that is missed by more than the deadline is left out.
+func TestDeadline(t *testing.T) {
+	w := newWorld(t, func(spec *v1.CronJobSpec) { spec.StartingDeadlineSeconds = new(int64(60)) })
+	w.start(env.Config())
+	w.at(time.Hour + 2*time.Minute)
+	w.wantJobs()
+	w.at(2*time.Hour + 30*time.Second)
+	w.wantJobs(2)
+}
+
+// TestSuspend: a suspended CronJob makes no Jobs, and its running ones go on.
+func TestSuspend(t *testing.T) {
+	w := newWorld(t, limits(1, 1))
+	w.start(env.Config())
+	w.at(time.Hour)
+	if err := w.Patch(t.Context(), w.cron.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"suspend":true}}`))); err != nil {
+		t.Fatal(err)
+	}
+	w.at(2 * time.Hour)
+	w.wantJobs(1)
+}
+
+// TestTooManyMissed: more than a hundred missed starts are an error that says what to do, and no Job.
+func TestTooManyMissed(t *testing.T) {
+	w := newWorld(t, func(spec *v1.CronJobSpec) { spec.Schedule = "* * * * *" })
+	w.start(env.Config())
+	w.at(5 * time.Hour)
+	w.wantJobs()
+	w.eventually("the condition", func() bool {
+		condition := meta.FindStatusCondition(w.status().Conditions, "Ready")
+		return condition != nil && condition.Status == metav1.ConditionFalse && condition.Reason == "TooManyMissedStarts"
+	})
+}
+
+// TestRestart: an operator that starts anew makes no Job twice, although the last one did not come to store its time, and makes the
+// last one that was missed meanwhile.
+func TestRestart(t *testing.T) {
+	w := newWorld(t, limits(3, 3))
+	stop := w.start(env.Config())
+	w.at(time.Hour)
+	w.wantJobs(1)
+	first := w.job(1)
+	stop()
+	stored := &v1.CronJob{}
+	if err := w.Get(t.Context(), client.ObjectKeyFromObject(w.cron), stored); err != nil {
+		t.Fatal(err)
+	}
+	stored.Status = v1.CronJobStatus{}
+	if err := w.Status().Update(t.Context(), stored); err != nil {
+		t.Fatal(err)
+	}
+	stop = w.start(env.Config())
+	w.at(time.Hour + time.Minute)
+	w.wantJobs(1)
+	if w.job(1).UID != first.UID || !w.status().LastScheduleTime.Time.Equal(w.hour.Add(time.Hour)) {
+		t.Errorf("the Job was made anew, or its time is not known: %+v", w.status())
+	}
+	stop()
+	w.clock.SetTime(w.hour.Add(4*time.Hour + time.Minute))
+	w.start(env.Config()) // nobody touches it
+	w.eventually("the missed Job", func() bool { return len(w.jobs()) == 2 })
+	w.rest()
+	w.wantJobs(1, 4)
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+)
+
+// TestRights: the operator uses each of its rights, and needs no other one.
+func TestRights(t *testing.T) {
+	page, err := cronjobs().Page()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, limits(0, 0))
+	rights := env.Rights(t, page.Rules())
+	var requests reconciletest.Requests
+	requests.Inject(reconciletest.RefusedOnce())
+	w.start(requests.Observe(rights.Config()), "-leader-elect", "-leader-election-namespace="+w.cron.Namespace)
+	w.at(0)
+	rights.Without(t, "update cronjob.example.com/cronjobs/finalizers", func() {
+		w.clock.SetTime(w.hour.Add(time.Hour))
+		w.touch()
+	})
+	w.clock.SetTime(w.hour.Add(2 * time.Hour)) // what was refused is tried again
+	w.touch()
+	w.eventually("the Job", func() bool { return len(w.jobs()) == 1 })
+	w.end(2, batchv1.JobComplete)
+	w.eventually("the Job goes", func() bool { return len(w.jobs()) == 0 })
+	rights.Check(t, map[string]string{
+		"get batch/jobs":             "for a look at a Job that the cache does not show yet, as in the tests of the SDK",
+		"patch batch/jobs":           "for children that change; a Job is created once",
+		"patch events.k8s.io/events": "for an event that repeats itself, as in the tests of the SDK",
+	})
+}
