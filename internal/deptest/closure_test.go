@@ -25,6 +25,7 @@ func budgets() map[string]int {
 		"routing/claims":         70,
 		"reconcile/apply":        540,
 		"reconcile":              540,
+		"reconcile/apply/engine": 540,
 		"reconcile/status":       540,
 		"reconcile/record":       540,
 		"reconcile/apply/engine": 540,
