@@ -8,14 +8,16 @@ func engineFloors() map[string][]string {
 	const (
 		rooms = "reconcile/apply/internal/"
 		group = "reconcile/internal/groupkey"
+		words = "reconcile/internal/words"
 	)
 	out := map[string][]string{
-		"reconcile/apply":   {rooms + "applyset", rooms + "managedfields"},
+		words:               nil,
+		"reconcile/apply":   {words, rooms + "applyset", rooms + "managedfields"},
 		rooms + "planerror": nil,
 		rooms + "order":     nil,
 		group:               {"reconcile/apply"},
 	}
-	below := []string{"reconcile/apply", "reconcile/internal/freshness", group}
+	below := []string{"reconcile/apply", "reconcile/internal/freshness", group, words}
 	for _, name := range []string{"applyset", "content", "managedfields", "compare", "planerror", "order"} {
 		below = append(below, rooms+name)
 	}

@@ -13,7 +13,7 @@ import (
 // is missing here may import none, so a new one has to be given its floor.
 func floors() map[string][]string {
 	const fresh = "reconcile/internal/freshness"
-	core := []string{"conditions", "health", fresh, "reconcile/internal/ownedconditions"}
+	core := []string{"conditions", "health", fresh, "reconcile/internal/words", "reconcile/internal/ownedconditions"}
 	engine := append(slices.Clone(core), "reconcile/apply", "reconcile/status")
 	whole := append(slices.Clone(engine), "reconcile")
 	rooms := "reconcile/apply/internal/"

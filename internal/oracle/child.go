@@ -49,7 +49,7 @@ func (c *child) planned() (apply.Child, error) {
 func (c *child) seeds() []string {
 	var out []string
 	for _, rule := range c.now.rules {
-		if rule.Policy == apply.SeedField {
+		if rule.Policy == policy(apply.Seed) {
 			out = append(out, rule.Path)
 		}
 	}
@@ -63,7 +63,9 @@ func randomRules(r *rand.Rand, content map[string]any) []apply.FieldRule {
 	if len(paths) == 0 {
 		return nil
 	}
-	policies := []apply.FieldPolicy{apply.SeedField, apply.SeedField, apply.ForceField, apply.ForceField, apply.IgnoreField}
+	policies := []apply.FieldPolicy{
+		policy(apply.Seed), policy(apply.Seed), policy(apply.Force), policy(apply.Force), policy(apply.Ignore),
+	}
 	var out []apply.FieldRule
 	for range 1 + r.IntN(2) {
 		path := paths[r.IntN(len(paths))]
@@ -141,3 +143,8 @@ func copyPath(to, from map[string]any, path string) {
 }
 
 func sorted(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
+
+// policy is that of an option for single fields.
+func policy(option func(...string) apply.FieldRules) apply.FieldPolicy {
+	return option("spec")[0].Policy
+}

@@ -3,6 +3,8 @@ package apply
 import (
 	"maps"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -33,29 +35,6 @@ var (
 // FieldPolicy reports what the engine does about one field.
 type FieldPolicy int
 
-const (
-	// OwnField keeps the field at the planned value. An edit by hand is
-	// repaired; a field that another declarative manager owns with another
-	// value is reported as [ContestedError] and left alone. The default.
-	OwnField FieldPolicy = iota
-	// SeedField sets the field when the object has none, follows the plan
-	// while nobody else has set it, and yields to whoever changes it. It
-	// comes back when the manager that took it gives it up, so that nobody
-	// owns it.
-	SeedField
-	// ForceField takes the field from any other manager, unless that one
-	// takes it back again and again.
-	ForceField
-	// IgnoreField never sends the field.
-	IgnoreField
-	// CreateOnlyField sends the field when the object has none, and neither
-	// compares nor changes it from then on, whoever owns it and whatever the
-	// plan says later.
-	CreateOnlyField
-	// AbsentField removes the field from the object, whoever has set it.
-	AbsentField
-)
-
 // FieldRule is the policy for one field and everything below it.
 type FieldRule struct {
 	// Path names the field, see [ParsePath] for the form.
@@ -74,10 +53,10 @@ func (r FieldRules) ApplyToChild(c *Child) { c.Fields = append(c.Fields, r...) }
 // example Seed("spec.replicas") for a workload with an autoscaler. Below a
 // path that names a map, each field is yielded by itself. For what must not
 // change either when the plan does there is [CreateOnly].
-func Seed(paths ...string) FieldRules { return rules(SeedField, paths) }
+func Seed(paths ...string) FieldRules { return rules(words.SeedField, paths) }
 
 // Force takes the fields from any other manager.
-func Force(paths ...string) FieldRules { return rules(ForceField, paths) }
+func Force(paths ...string) FieldRules { return rules(words.ForceField, paths) }
 
 // CreateOnly sends the fields when the object has none and leaves them alone
 // from then on: a plan that says something else later changes nothing. It is
@@ -86,10 +65,10 @@ func Force(paths ...string) FieldRules { return rules(ForceField, paths) }
 // the metadata is kept as planned. What the object has at the path stays,
 // whoever set it; a path whose value is gone is filled again. The cache need
 // not show the fields.
-func CreateOnly(paths ...string) FieldRules { return rules(CreateOnlyField, paths) }
+func CreateOnly(paths ...string) FieldRules { return rules(words.CreateOnlyField, paths) }
 
 // Ignore keeps the fields out of what is sent, even if the object sets them.
-func Ignore(paths ...string) FieldRules { return rules(IgnoreField, paths) }
+func Ignore(paths ...string) FieldRules { return rules(words.IgnoreField, paths) }
 
 // Absent plans that the object does not have the fields, whoever has set them:
 // a label, a port or an annotation of others that must not be there, for
@@ -102,7 +81,7 @@ func Ignore(paths ...string) FieldRules { return rules(IgnoreField, paths) }
 // server or a webhook fills in by itself cannot be absent. It has no effect on
 // [Plan.ApplyOnce]. Labels and annotations that the engine needs, other
 // metadata and the status are errors.
-func Absent(paths ...string) FieldRules { return rules(AbsentField, paths) }
+func Absent(paths ...string) FieldRules { return rules(words.AbsentField, paths) }
 
 func rules(p FieldPolicy, paths []string) FieldRules {
 	out := make(FieldRules, 0, len(paths))
@@ -129,9 +108,6 @@ const (
 
 // ApplyToChild sets the policy of the child.
 func (a Adoption) ApplyToChild(c *Child) { c.Adoption = a }
-
-// Adopt allows to take over existing objects as the policy says.
-func Adopt(policy Adoption) ChildOption { return policy }
 
 type retain struct{}
 

@@ -9,77 +9,20 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
-// Verb is what a pass does with one object.
+// Verb is what a pass does with one object: none, create, update, delete (as the
+// plan asks for), prune (no longer planned), release (give a contribution back)
+// or record (write the inventory to the owner).
 type Verb string
 
-const (
-	// VerbNone sends nothing.
-	VerbNone Verb = "none"
-	// VerbCreate creates the object.
-	VerbCreate Verb = "create"
-	// VerbUpdate applies the plan to the object that exists.
-	VerbUpdate Verb = "update"
-	// VerbDelete deletes the object, as the plan asks for.
-	VerbDelete Verb = "delete"
-	// VerbPrune deletes a child that is no longer planned.
-	VerbPrune Verb = "prune"
-	// VerbRelease gives the fields of a contribution back.
-	VerbRelease Verb = "release"
-	// VerbRecord writes the inventory and the finalizer to the owner.
-	VerbRecord Verb = "record"
-)
-
 // Reason is why a pass does what it does with one object, one word in camel
-// case as in conditions and events.
+// case as in conditions and events: UpToDate, Missing, PlanChanged, Drift,
+// Differs (what was applied before is not known), FormerManager, OwnershipLost,
+// Exists, StaleCache, Terminating, OptedOut, NotOwned, Contested, Backoff,
+// Invalid, ReadFailed, Planned, NotPlanned, NoMatch or Inventory.
 type Reason string
-
-const (
-	// ReasonUpToDate: the object is as planned.
-	ReasonUpToDate Reason = "UpToDate"
-	// ReasonMissing: the object does not exist.
-	ReasonMissing Reason = "Missing"
-	// ReasonPlanChanged: the plan is another one than the last applied.
-	ReasonPlanChanged Reason = "PlanChanged"
-	// ReasonDrift: somebody has changed fields of ours since the last apply.
-	ReasonDrift Reason = "Drift"
-	// ReasonDiffers: the object is not as planned, and this process does not
-	// know what was applied to it before.
-	ReasonDiffers Reason = "Differs"
-	// ReasonFormerManager: fields are owned under a former name of ours.
-	ReasonFormerManager Reason = "FormerManager"
-	// ReasonOwnershipLost: somebody removed our entry from managedFields.
-	ReasonOwnershipLost Reason = "OwnershipLost"
-	// ReasonExists: the object exists, and more was not asked for.
-	ReasonExists Reason = "Exists"
-	// ReasonStaleCache: the cache does not show our last write yet.
-	ReasonStaleCache Reason = "StaleCache"
-	// ReasonTerminating: the object is being deleted.
-	ReasonTerminating Reason = "Terminating"
-	// ReasonOptedOut: the object has [Options.OptOutAnnotation].
-	ReasonOptedOut Reason = "OptedOut"
-	// ReasonNotOwned: the object is not this owner's.
-	ReasonNotOwned Reason = "NotOwned"
-	// ReasonContested: other managers own planned fields.
-	ReasonContested Reason = "Contested"
-	// ReasonBackoff: the same request failed before, and nothing has changed
-	// that could help.
-	ReasonBackoff Reason = "Backoff"
-	// ReasonInvalid: the plan is not valid.
-	ReasonInvalid Reason = "Invalid"
-	// ReasonReadFailed: the object could not be read.
-	ReasonReadFailed Reason = "ReadFailed"
-	// ReasonPlanned: the plan asks for the deletion.
-	ReasonPlanned Reason = "Planned"
-	// ReasonNotPlanned: the plan does not name the object any more.
-	ReasonNotPlanned Reason = "NotPlanned"
-	// ReasonNoMatch: the object is not the one that the plan means.
-	ReasonNoMatch Reason = "NoMatch"
-	// ReasonInventory: the owner's metadata has to name other kinds,
-	// namespaces or contributions, or another finalizer.
-	ReasonInventory Reason = "Inventory"
-)
 
 // Decision is what a pass does with one object, and why. [engine.Engine.Apply]
 // carries decisions out, [engine.Engine.Diff] returns them.
@@ -170,14 +113,14 @@ func (d Decision) String() string {
 	if d.Err != nil {
 		return fmt.Sprintf("! %s: %s\n", name, d.Err)
 	}
-	if d.Verb == VerbNone {
+	if d.Verb == words.VerbNone {
 		return ""
 	}
 	mark := "-"
 	switch d.Verb { //nolint:exhaustive // the others take something away
-	case VerbCreate:
+	case words.VerbCreate:
 		mark = "+"
-	case VerbUpdate, VerbRecord:
+	case words.VerbUpdate, words.VerbRecord:
 		mark = "~"
 	}
 	var b strings.Builder

@@ -36,7 +36,7 @@
 //     and one that takes fields from others hits the version that was looked
 //     at, so that neither takes what the cache does not show.
 //  4. An object that this owner did not make is not taken over, see
-//     [OwnedByAnotherError] and [Adopt]. The first write of a child can only
+//     [OwnedByAnotherError] and [Adoption]. The first write of a child can only
 //     create it. Deletes carry the UID, applies to existing objects, too; none
 //     of them hits a replacement. What is pruned is proven to be ours: our
 //     manager owns its part-of label.

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 // DeletedByOthersError reports that an object was deleted by somebody else as
@@ -80,7 +81,7 @@ type PruneBlockedError struct {
 	Reason PruneBlockedReason
 	// Objects name what was kept, sorted, as far as it is known.
 	Objects []string
-	// Annotation and Token, set for [PruneTooMany] and [PruneHoldsData], are
+	// Annotation and Token, set for PruneTooMany and PruneHoldsData, are
 	// the key and value of an annotation on the owner that allows exactly this
 	// prune, once. For a [Group], which has no object, one of Objects carries
 	// the annotation.
@@ -93,27 +94,10 @@ type PruneBlockedError struct {
 	Further []*PruneBlockedError
 }
 
-// PruneBlockedReason is why a prune did not happen.
+// PruneBlockedReason is why a prune did not happen, the gravest first:
+// PlanIncomplete, Failed (a list or a delete), TooMany, HoldsData, ReplacementFailed
+// or Unknown (it is not known what is wanted, or what there is).
 type PruneBlockedReason string
-
-// The reasons, the gravest first.
-const (
-	// PruneIncomplete: the plan may be incomplete, [Plan].PruneBlocked.
-	PruneIncomplete PruneBlockedReason = "PlanIncomplete"
-	// PruneFailed: a list or a delete failed.
-	PruneFailed PruneBlockedReason = "Failed"
-	// PruneTooMany: more than the allowed share would go, unexplained.
-	PruneTooMany PruneBlockedReason = "TooMany"
-	// PruneHoldsData: the objects hold data or work, see
-	// [Options.GuardedKinds], and nothing explains that they are no longer
-	// planned.
-	PruneHoldsData PruneBlockedReason = "HoldsData"
-	// PruneReplacing: a child that may take their place could not be created.
-	PruneReplacing PruneBlockedReason = "ReplacementFailed"
-	// PruneUnknown: it is not known what is wanted, or what there is: the
-	// kind is not served, or not declared, or the inventory is not readable.
-	PruneUnknown PruneBlockedReason = "Unknown"
-)
 
 const maxNamedObjects = 5 // in a message; conditions are bounded
 
@@ -134,17 +118,17 @@ func (e *PruneBlockedError) Error() string {
 
 func (e *PruneBlockedError) write(b *strings.Builder) {
 	switch e.Reason {
-	case PruneIncomplete:
+	case words.PruneIncomplete:
 		b.WriteString("the plan may be incomplete")
-	case PruneFailed:
+	case words.PruneFailed:
 		b.WriteString("children that are no longer planned could not be deleted")
-	case PruneTooMany:
+	case words.PruneTooMany:
 		b.WriteString("too many children would be deleted although nothing changed")
-	case PruneHoldsData:
+	case words.PruneHoldsData:
 		b.WriteString("children that hold data or work would be deleted although nothing changed")
-	case PruneReplacing:
+	case words.PruneReplacing:
 		b.WriteString("children that are no longer planned stay until their replacement is there")
-	case PruneUnknown:
+	case words.PruneUnknown:
 		b.WriteString("it is not known what is wanted")
 	}
 	if len(e.Objects) > 0 {

@@ -38,7 +38,8 @@ type Options struct {
 	// GuardedKinds are the kinds whose objects hold data or work: a prune that
 	// nothing explains is blocked from the first of them on, and every prune
 	// and deletion is marked in the result ([ObjectResult.HoldsData]). Nil is
-	// [DefaultGuardedKinds]; empty guards none in particular.
+	// Namespace, PersistentVolume, PersistentVolumeClaim, Pod, Job and
+	// CustomResourceDefinition; empty guards none in particular.
 	GuardedKinds []schema.GroupKind
 	// Kinds are all kinds that the plans of this engine may name, and those
 	// that plans of earlier versions named. With them a lost inventory is made

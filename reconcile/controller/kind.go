@@ -24,6 +24,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 // representation is how the cache keeps a kind. Each has an informer of its own, so a kind is declared in one only.
@@ -248,9 +249,9 @@ func (c *catalogue) childKinds() []apply.ChildKind {
 		case k.has(purposeOwns):
 			out = append(out, apply.ChildKind{GVK: k.GroupVersionKind})
 		case k.has(purposeWrites, purposeShares, purposeContributes):
-			out = append(out, apply.ChildKind{GVK: k.GroupVersionKind, Use: apply.KindWritten})
+			out = append(out, apply.ChildKind{GVK: k.GroupVersionKind, Use: words.KindWritten})
 		case k.has(purposeRetired):
-			out = append(out, apply.ChildKind{GVK: k.GroupVersionKind, Use: apply.KindRetired})
+			out = append(out, apply.ChildKind{GVK: k.GroupVersionKind, Use: words.KindRetired})
 		}
 	}
 	return out

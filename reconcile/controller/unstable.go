@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 const (
@@ -128,7 +129,7 @@ func (r *restless) changed(result *apply.Result) []int {
 		id := objectVersion{kind: o.GVK.GroupKind(), key: o.Key}
 		switch {
 		case !o.Wrote():
-		case o.Verb == apply.VerbUpdate && o.Reason == apply.ReasonPlanChanged,
+		case o.Verb == words.VerbUpdate && o.Reason == words.ReasonPlanChanged,
 			o.Outcome == apply.Pruned && slices.ContainsFunc(r.appeared, id.same):
 			out = append(out, i)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 // passPlan is the plan of a pass.
@@ -199,8 +200,8 @@ func adoptions() map[apply.Adoption]string {
 
 func policies() map[apply.FieldPolicy]string {
 	return map[apply.FieldPolicy]string{
-		apply.OwnField: "own", apply.SeedField: "seed", apply.ForceField: "force", apply.IgnoreField: "ignore",
-		apply.CreateOnlyField: "createOnly", apply.AbsentField: "absent",
+		words.OwnField: "own", words.SeedField: "seed", words.ForceField: "force", words.IgnoreField: "ignore",
+		words.CreateOnlyField: "createOnly", words.AbsentField: "absent",
 	}
 }
 

@@ -152,7 +152,7 @@ func (r *Reconciler) PlanResources(_ context.Context, _ reconcile.ReconcileConte
 	}
 	if install {
 		for _, object := range w.rendered {
-			plan.Apply(object, apply.Adopt(apply.AdoptUncontrolled))
+			plan.Apply(object, apply.AdoptUncontrolled)
 		}
 	}
 	return plan, nil

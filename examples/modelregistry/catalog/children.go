@@ -19,10 +19,10 @@ var templates embed.FS
 // switched off, and never for another reason.
 func newChildren(scheme *runtime.Scheme, settings Settings) (children.Set[facts], error) {
 	parsed, err := manifests.Parse(templates, scheme, "templates/*.yaml")
-	adopt := []apply.ChildOption{apply.Adopt(apply.AdoptUncontrolled)}
-	workload := []apply.ChildOption{apply.Adopt(apply.AdoptUncontrolled), apply.Recreate()}
-	volume := []apply.ChildOption{apply.Adopt(apply.AdoptUncontrolled), apply.Seed("spec.resources.requests.storage")} // it never shrinks
-	off, database, storage := children.Keep, children.Keep, children.Prune                                             // which no shared child ever is
+	adopt := []apply.ChildOption{apply.AdoptUncontrolled}
+	workload := []apply.ChildOption{apply.AdoptUncontrolled, apply.Recreate()}
+	volume := []apply.ChildOption{apply.AdoptUncontrolled, apply.Seed("spec.resources.requests.storage")} // it never shrinks
+	off, database, storage := children.Keep, children.Keep, children.Prune                                // which no shared child ever is
 	if settings.Disabled {
 		off = children.Delete
 	}

@@ -119,7 +119,7 @@ func userChild(template, name string) children.Child[facts] {
 			if d := f.documents[name]; d == nil || !d.exists {
 				return nil
 			}
-			return []apply.ChildOption{apply.Adopt(apply.AdoptUncontrolled), apply.Force(path(sourcesKey))}
+			return []apply.ChildOption{apply.AdoptUncontrolled, apply.Force(path(sourcesKey))}
 		},
 	}
 }

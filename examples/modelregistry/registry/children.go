@@ -19,8 +19,8 @@ var templates embed.FS
 // without a controller are adopted.
 func newChildren(scheme *runtime.Scheme) (children.Set[facts], error) {
 	parsed, err := manifests.Parse(templates, scheme, "templates/*.yaml")
-	adopt := []apply.ChildOption{apply.Adopt(apply.AdoptUncontrolled)}
-	workload := []apply.ChildOption{apply.Adopt(apply.AdoptUncontrolled), apply.Recreate()}
+	adopt := []apply.ChildOption{apply.AdoptUncontrolled}
+	workload := []apply.ChildOption{apply.AdoptUncontrolled, apply.Recreate()}
 	return children.Set[facts]{Manifests: parsed, Children: []children.Child[facts]{
 		{Template: "serviceaccount.yaml", Options: adopt},
 		{Template: "service.yaml", Options: adopt},

@@ -68,13 +68,13 @@ var _ = Describe("Objects of others", func() {
 		Expect(errors.As(result.Err(), &owned)).To(BeTrue())
 		Expect(owned.Controller).To(BeNil())
 		Expect(sent).To(Or(BeEmpty(), HaveLen(1)))
-		w.converge(one(cm("ours"), apply.Adopt(apply.AdoptUncontrolled)))
+		w.converge(one(cm("ours"), apply.AdoptUncontrolled))
 	})
 
 	It("are taken from their controller where the plan says so", func() {
 		foreign(w)
 		w.syncedObject(configMap("cm", ""))
-		w.converge(one(cm("ours"), apply.Adopt(apply.AdoptControlled)))
+		w.converge(one(cm("ours"), apply.AdoptControlled))
 		stored := configMap("cm", "")
 		stored.Namespace = w.namespace
 		Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(stored), stored)).To(Succeed())

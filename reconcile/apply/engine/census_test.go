@@ -20,6 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
 // fleet is many owners in one namespace, each with one child of five kinds,
@@ -36,8 +37,8 @@ func newFleet(n int) *fleet {
 		owner := &widget.Widget{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "default", Name: fmt.Sprintf("w-%d", i), UID: types.UID(fmt.Sprintf("owner-%d", i)), ResourceVersion: "1",
 			Annotations: map[string]string{
-				apply.GroupKindsAnnotation: "ConfigMap,Deployment.apps,Secret,Service,ServiceAccount",
-				apply.ToolingAnnotation:    "reconcilekit/v1",
+				applyset.GroupKindsAnnotation: "ConfigMap,Deployment.apps,Secret,Service,ServiceAccount",
+				applyset.ToolingAnnotation:    "reconcilekit/v1",
 			},
 		}}
 		var plan apply.Plan
@@ -60,7 +61,7 @@ func (f *fleet) childOf(owner *widget.Widget, o client.Object) client.Object {
 	o.SetUID(types.UID("of " + string(owner.UID) + " " + o.GetName()))
 	o.SetResourceVersion("1")
 	gk := widget.GroupVersion.WithKind("Widget").GroupKind()
-	o.SetLabels(map[string]string{apply.PartOfLabel: apply.ApplySetID(gk, client.ObjectKeyFromObject(owner))})
+	o.SetLabels(map[string]string{apply.PartOfLabel: applyset.ID(gk, client.ObjectKeyFromObject(owner))})
 	labels := `{"f:metadata":{"f:labels":{"f:applyset.kubernetes.io/part-of":{}}}}`
 	o.SetManagedFields([]metav1.ManagedFieldsEntry{{
 		Manager: manager, Operation: metav1.ManagedFieldsOperationApply, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(labels),

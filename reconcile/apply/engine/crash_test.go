@@ -13,6 +13,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
 var errCrash = errors.New("crashed")
@@ -128,7 +129,7 @@ func (w *world) members(selector ...client.ListOption) []string {
 // inventory, so that a later process can find it.
 func (w *world) checkTracked() {
 	GinkgoHelper()
-	recorded := w.stored().Annotations[apply.GroupKindsAnnotation]
+	recorded := w.stored().Annotations[applyset.GroupKindsAnnotation]
 	for _, name := range w.members(client.HasLabels{apply.PartOfLabel}) {
 		var kind string
 		_, err := fmt.Sscanf(name, "%s", &kind)
@@ -145,7 +146,7 @@ var _ = Describe("A crash", func() {
 				w := newWorld()
 				crashed := w.crashRun(n, commit)
 				Expect(w.members(client.HasLabels{apply.PartOfLabel})).To(ConsistOf("ConfigMap a", "Service e"))
-				Expect(w.stored().Annotations).To(HaveKeyWithValue(apply.GroupKindsAnnotation, "ConfigMap,Service"))
+				Expect(w.stored().Annotations).To(HaveKeyWithValue(applyset.GroupKindsAnnotation, "ConfigMap,Service"))
 				w.stop()
 				if !crashed {
 					break

@@ -19,6 +19,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 // decided is the part of a decision that a diff and an apply must agree on.
@@ -60,7 +62,7 @@ func (w *world) agrees(plan apply.Plan) []string {
 	for i, d := range diff.Objects {
 		want = append(want, decided(tried.Objects[i]))
 		Expect(d.Verb).To(Equal(tried.Objects[i].Verb))
-		if d.Verb != apply.VerbNone {
+		if d.Verb != apply.Verb(words.VerbNone) {
 			decisions++
 		}
 	}
@@ -120,7 +122,7 @@ var _ = Describe("The decisions of a diff are those of an apply", func() {
 		"foreign": func(w *world) { w.foreign(object(w)) },
 		"labelled, but foreign": func(w *world) {
 			o := object(w)
-			o.Labels = map[string]string{apply.PartOfLabel: apply.ApplySetID(widget.GroupVersion.WithKind("Widget").GroupKind(), client.ObjectKeyFromObject(w.owner))}
+			o.Labels = map[string]string{apply.PartOfLabel: applyset.ID(widget.GroupVersion.WithKind("Widget").GroupKind(), client.ObjectKeyFromObject(w.owner))}
 			w.foreign(o)
 		},
 		"controlled by another": func(w *world) {

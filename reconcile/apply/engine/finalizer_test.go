@@ -14,6 +14,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
 var _ = Describe("The finalizer", func() {
@@ -33,7 +34,7 @@ var _ = Describe("The finalizer", func() {
 		w.converge(plan)
 		o := w.stored()
 		Expect(o.Finalizers).To(ConsistOf("reconcilekit.dev/" + manager))
-		Expect(o.Annotations).To(HaveKeyWithValue(apply.NamespacesAnnotation, other.Name))
+		Expect(o.Annotations).To(HaveKeyWithValue(applyset.NamespacesAnnotation, other.Name))
 		stored := &corev1.ConfigMap{}
 		Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(far()), stored)).To(Succeed())
 		Expect(stored.OwnerReferences).To(BeEmpty())
@@ -44,7 +45,7 @@ var _ = Describe("The finalizer", func() {
 		near := planOf(func() []client.Object { return []client.Object{configMap("near", "1")} })
 		w.converge(near)
 		Expect(w.stored().Finalizers).To(BeEmpty())
-		Expect(w.stored().Annotations).NotTo(HaveKey(apply.NamespacesAnnotation))
+		Expect(w.stored().Annotations).NotTo(HaveKey(applyset.NamespacesAnnotation))
 		Expect(apierrors.IsNotFound(w.admin.Get(w.ctx, client.ObjectKeyFromObject(far()), stored))).To(BeTrue())
 
 		By("deletion of the owner removes what garbage collection does not reach")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
 // another returns the same world, seen by another controller of the owner.
@@ -105,7 +106,7 @@ var _ = Describe("Two controllers of one kind of owner", func() {
 		first.converge(one(cm("1")))
 		second.converge(other)
 		Expect(first.members(client.HasLabels{apply.PartOfLabel})).To(ConsistOf("ConfigMap cm", "Secret other"))
-		Expect(first.stored().Annotations).To(HaveKeyWithValue(apply.GroupKindsAnnotation, "ConfigMap"))
+		Expect(first.stored().Annotations).To(HaveKeyWithValue(applyset.GroupKindsAnnotation, "ConfigMap"))
 	})
 
 	It("understand an inventory that does not say whose it is", func() {
@@ -143,7 +144,7 @@ var _ = Describe("An owner that is a child", func() {
 			GinkgoHelper()
 			o := inner.stored()
 			Expect(o.Finalizers).To(HaveLen(1))
-			Expect(o.Annotations).To(HaveKeyWithValue(apply.GroupKindsAnnotation, "ClusterRole.rbac.authorization.k8s.io,ConfigMap"))
+			Expect(o.Annotations).To(HaveKeyWithValue(applyset.GroupKindsAnnotation, "ClusterRole.rbac.authorization.k8s.io,ConfigMap"))
 		}
 		tracked()
 		for range 2 {
@@ -175,7 +176,7 @@ var _ = Describe("An owner that is a child", func() {
 		w.edit(o, types.MergePatchType, inventory, manager)
 		w.converge(changed)
 		Expect(inner.stored().Finalizers).To(ContainElement("x/y"))
-		Expect(inner.stored().Annotations).To(HaveKey(apply.GroupKindsAnnotation))
+		Expect(inner.stored().Annotations).To(HaveKey(applyset.GroupKindsAnnotation))
 		Expect(inner.stored().Spec.Message).To(Equal("changed"))
 		w.edit(o, types.MergePatchType, `{"metadata":{"finalizers":null}}`, "cleanup")
 	})

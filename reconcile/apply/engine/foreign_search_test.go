@@ -13,6 +13,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
 // neighbours are all that an engine may meet: a replica of itself, which runs
@@ -34,7 +35,7 @@ func newNeighbours() *neighbours {
 	n.parent = n.newOwner("parent")
 	n.replica, n.other = n.another(manager), n.another("another")
 	gk := widget.GroupVersion.WithKind("Widget").GroupKind()
-	label := map[string]string{apply.PartOfLabel: apply.ApplySetID(gk, client.ObjectKeyFromObject(n.owner))}
+	label := map[string]string{apply.PartOfLabel: applyset.ID(gk, client.ObjectKeyFromObject(n.owner))}
 	reference := []metav1.OwnerReference{*metav1.NewControllerRef(n.stored(), widget.GroupVersion.WithKind("Widget"))}
 	named := func(name string, change func(o *corev1.ConfigMap)) {
 		o := configMap(name, "theirs")
@@ -157,7 +158,7 @@ func (n *neighbours) check() {
 	Expect(target.Data).To(Equal(map[string]string{"value": "theirs"}))
 	Expect(n.members(client.HasLabels{apply.PartOfLabel})).To(ConsistOf(
 		"ConfigMap a", "ConfigMap copied", "ConfigMap labelled", "ConfigMap others", "ConfigMap others-once", "Service e"))
-	Expect(n.stored().Annotations).To(HaveKeyWithValue(apply.GroupKindsAnnotation, "ConfigMap"))
+	Expect(n.stored().Annotations).To(HaveKeyWithValue(applyset.GroupKindsAnnotation, "ConfigMap"))
 }
 
 var _ = Describe("An engine that is killed while others run", func() {

@@ -23,6 +23,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
 // partialView is a cached client that does not show some objects, as one with
@@ -271,7 +272,7 @@ var _ = Describe("A part-of label", func() {
 	keep := func() apply.Plan { return configMaps(1)() }
 	ids := func() map[string]string {
 		gk := widget.GroupVersion.WithKind("Widget").GroupKind()
-		return map[string]string{apply.PartOfLabel: apply.ApplySetID(gk, client.ObjectKeyFromObject(w.owner))}
+		return map[string]string{apply.PartOfLabel: applyset.ID(gk, client.ObjectKeyFromObject(w.owner))}
 	}
 	BeforeEach(func() {
 		w = newWorld()

@@ -18,6 +18,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 // significant removes what the rules may leave out: nulls and zero values.
@@ -169,8 +170,8 @@ func TestHashOfOptions(t *testing.T) {
 		}
 	}
 	rules := [][]apply.FieldRule{
-		{{Path: "a", Policy: apply.SeedField}}, {{Path: "a", Policy: apply.ForceField}}, {{Path: "b", Policy: apply.SeedField}},
-		{{Path: "a", Policy: apply.SeedField}, {Path: "b", Policy: apply.SeedField}},
+		{{Path: "a", Policy: words.SeedField}}, {{Path: "a", Policy: words.ForceField}}, {{Path: "b", Policy: words.SeedField}},
+		{{Path: "a", Policy: words.SeedField}, {Path: "b", Policy: words.SeedField}},
 	}
 	seen := map[uint64]int{}
 	for i, fields := range rules {

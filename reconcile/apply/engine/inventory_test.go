@@ -10,18 +10,18 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
 func TestApplySetID(t *testing.T) {
 	t.Parallel()
 	// base64url(sha256("name.namespace.kind.group")), as KEP-3659 has it.
-	id := apply.ApplySetID(schema.GroupKind{Group: "example.com", Kind: "Widget"}, types.NamespacedName{Namespace: "shop", Name: "web"})
+	id := applyset.ID(schema.GroupKind{Group: "example.com", Kind: "Widget"}, types.NamespacedName{Namespace: "shop", Name: "web"})
 	if !strings.HasPrefix(id, "applyset-") || !strings.HasSuffix(id, "-v1") || len(id) != 55 {
 		t.Errorf("ApplySetID = %q, want applyset-<43 characters>-v1", id)
 	}
-	other := apply.ApplySetID(schema.GroupKind{Group: "example.com", Kind: "Widget"}, types.NamespacedName{Namespace: "web", Name: "shop"})
+	other := applyset.ID(schema.GroupKind{Group: "example.com", Kind: "Widget"}, types.NamespacedName{Namespace: "web", Name: "shop"})
 	if other == id {
 		t.Error("two owners have one id")
 	}

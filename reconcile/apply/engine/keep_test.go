@@ -70,7 +70,7 @@ var _ = Describe("Adoption of what has no controller", func() {
 		foreign.SetLabels(map[string]string{apply.PartOfLabel: "applyset-of-another-v1"})
 		Expect(w.admin.Create(w.ctx, foreign)).To(Succeed())
 		w.syncedObject(foreign)
-		result, _ := w.pass(one(cm("ours"), apply.Adopt(apply.AdoptUncontrolled))())
+		result, _ := w.pass(one(cm("ours"), apply.AdoptUncontrolled)())
 		var owned *apply.OwnedByAnotherError
 		Expect(errors.As(result.Err(), &owned)).To(BeTrue())
 	})

@@ -15,6 +15,8 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 // listless is a cached client whose lists fail while it has an error.
@@ -37,7 +39,7 @@ var _ = Describe("A list of the engine that fails", func() {
 	blocked := func(result apply.Result, times int) {
 		GinkgoHelper()
 		Expect(result.PruneBlocked).To(HaveOccurred())
-		Expect(result.PruneBlocked.Reason).To(Equal(apply.PruneFailed))
+		Expect(result.PruneBlocked.Reason).To(Equal(apply.PruneBlockedReason(words.PruneFailed)))
 		Expect(result.PruneBlocked).To(MatchError(broken))
 		Expect(result.RequeueAfter).To(Equal(time.Second<<times), "nothing else wakes the owner")
 	}
@@ -71,7 +73,7 @@ var _ = Describe("A list of the engine that fails", func() {
 		Expect(lists).To(Equal(3))
 		Expect(w.names()).To(ConsistOf("a"), "a kind that could be listed waits for no other one")
 		Expect(accounts(w)).To(HaveLen(1))
-		Expect(w.stored().Annotations).To(HaveKeyWithValue(apply.GroupKindsAnnotation, "ConfigMap,ServiceAccount"))
+		Expect(w.stored().Annotations).To(HaveKeyWithValue(applyset.GroupKindsAnnotation, "ConfigMap,ServiceAccount"))
 
 		By("the API server answers again")
 		w.requests.fail = nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/clock"
 
@@ -45,7 +46,7 @@ func withDefaults(o apply.Options) (apply.Options, error) {
 	setDefault(&o.ContestInterval, defaultContest)
 	setDefault(&o.LiveReads, defaultReads)
 	if o.GuardedKinds == nil {
-		o.GuardedKinds = apply.DefaultGuardedKinds()
+		o.GuardedKinds = guardedKinds()
 	}
 	switch o.Propagation {
 	case "":
@@ -64,5 +65,18 @@ func setDefault[T comparable](field *T, value T) {
 	var zero T
 	if *field == zero {
 		*field = value
+	}
+}
+
+// guardedKinds are the kinds whose objects hold data or work that
+// cannot be made again: the default of [apply.Options.GuardedKinds].
+func guardedKinds() []schema.GroupKind {
+	return []schema.GroupKind{
+		{Kind: "Namespace"},
+		{Kind: "PersistentVolume"},
+		{Kind: "PersistentVolumeClaim"},
+		{Kind: "Pod"},
+		{Group: "batch", Kind: "Job"},
+		{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"},
 	}
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 // gone waits until the cache does not show the object any more.
@@ -51,7 +53,7 @@ func declared(w *world) {
 		{GVK: corev1.SchemeGroupVersion.WithKind("ConfigMap")},
 		{GVK: corev1.SchemeGroupVersion.WithKind("ServiceAccount")},
 		{GVK: rbacv1.SchemeGroupVersion.WithKind("ClusterRole")},
-		{GVK: corev1.SchemeGroupVersion.WithKind("Secret"), Use: apply.KindRetired},
+		{GVK: corev1.SchemeGroupVersion.WithKind("Secret"), Use: words.KindRetired},
 	}
 }
 
@@ -86,7 +88,7 @@ var _ = Describe("An owner that lost its inventory", func() {
 		w.replaceOwner()
 		w.converge(with())
 		Expect(w.exists(account())).To(BeFalse())
-		Expect(w.stored().Annotations).To(HaveKeyWithValue(apply.GroupKindsAnnotation, "ConfigMap"))
+		Expect(w.stored().Annotations).To(HaveKeyWithValue(applyset.GroupKindsAnnotation, "ConfigMap"))
 	})
 
 	It("has it back before anything is pruned", func() {
@@ -94,8 +96,8 @@ var _ = Describe("An owner that lost its inventory", func() {
 		w.converge(with(account))
 		w.replaceOwner()
 		w.converge(with(account))
-		Expect(w.stored().Annotations).To(HaveKeyWithValue(apply.GroupKindsAnnotation, "ConfigMap,ServiceAccount"))
-		Expect(w.stored().Labels).To(HaveKey(apply.ApplySetIDLabel))
+		Expect(w.stored().Annotations).To(HaveKeyWithValue(applyset.GroupKindsAnnotation, "ConfigMap,ServiceAccount"))
+		Expect(w.stored().Labels).To(HaveKey(applyset.IDLabel))
 	})
 
 	DescribeTable("while no operator ran finds its children by their label", func(lose func(w *world), retired bool) {
@@ -107,12 +109,12 @@ var _ = Describe("An owner that lost its inventory", func() {
 		Expect(w.exists(account())).To(BeFalse(), "a declared kind")
 		Expect(w.exists(secret())).To(Equal(!retired), "a retired kind, which is asked for when the whole inventory is missing")
 		Expect(w.names()).To(ConsistOf("a", "b"))
-		Expect(w.stored().Annotations).To(HaveKeyWithValue(apply.GroupKindsAnnotation, "ConfigMap"))
+		Expect(w.stored().Annotations).To(HaveKeyWithValue(applyset.GroupKindsAnnotation, "ConfigMap"))
 	},
 		Entry("all metadata", (*world).replaceOwner, true),
-		Entry("one kind", func(w *world) { w.annotate(apply.GroupKindsAnnotation, "ConfigMap") }, false),
-		Entry("a garbled list", func(w *world) { w.annotate(apply.GroupKindsAnnotation, "ConfigMap,.x") }, true),
-		Entry("an empty list", func(w *world) { w.annotate(apply.GroupKindsAnnotation, "") }, true),
+		Entry("one kind", func(w *world) { w.annotate(applyset.GroupKindsAnnotation, "ConfigMap") }, false),
+		Entry("a garbled list", func(w *world) { w.annotate(applyset.GroupKindsAnnotation, "ConfigMap,.x") }, true),
+		Entry("an empty list", func(w *world) { w.annotate(applyset.GroupKindsAnnotation, "") }, true),
 	)
 
 	It("finds children in other namespaces", func() {
@@ -148,10 +150,10 @@ var _ = Describe("A garbled inventory", func() {
 		Expect(result.Err()).NotTo(HaveOccurred())
 		Expect(w.names()).To(ConsistOf("cm-0", "cm-1"))
 		Expect(result.PruneBlocked).To(HaveOccurred())
-		Expect(result.PruneBlocked.Reason).To(Equal(apply.PruneUnknown))
+		Expect(result.PruneBlocked.Reason).To(Equal(apply.PruneBlockedReason(words.PruneUnknown)))
 		Expect(result.PruneBlocked.Error()).To(ContainSubstring(name))
 	},
-		Entry("kinds", apply.GroupKindsAnnotation, "ConfigMap,.x"),
+		Entry("kinds", applyset.GroupKindsAnnotation, "ConfigMap,.x"),
 		Entry("contributions", "reconcilekit.dev/contributions", "ConfigMap//"),
 		Entry("contributions without parts", "reconcilekit.dev/contributions", "nonsense"),
 	)
@@ -159,11 +161,11 @@ var _ = Describe("A garbled inventory", func() {
 	It("is rewritten from what is declared and found", func() {
 		w := newWorld(declared)
 		w.converge(configMaps(2))
-		w.annotate(apply.GroupKindsAnnotation, "ConfigMap,.x")
+		w.annotate(applyset.GroupKindsAnnotation, "ConfigMap,.x")
 		result, _ := w.pass(configMaps(2)())
 		Expect(result.PruneBlocked).To(HaveOccurred())
 		w.converge(configMaps(2))
-		Expect(w.stored().Annotations).To(HaveKeyWithValue(apply.GroupKindsAnnotation, "ConfigMap"))
+		Expect(w.stored().Annotations).To(HaveKeyWithValue(applyset.GroupKindsAnnotation, "ConfigMap"))
 		result, _ = w.pass(configMaps(2)())
 		Expect(result.PruneBlocked).ToNot(HaveOccurred())
 	})
@@ -178,8 +180,8 @@ var _ = Describe("An inventory that a tenant has written", func() {
 			namespaces = append(namespaces, fmt.Sprintf("tenant-%d", i))
 		}
 		o := w.stored()
-		o.Annotations[apply.NamespacesAnnotation] = strings.Join(namespaces, ",")
-		o.Annotations[apply.GroupKindsAnnotation] = "ConfigMap,Deployment.apps,Endpoints,Event,LimitRange,PersistentVolumeClaim,Pod,Role.rbac.authorization.k8s.io,Secret,Service"
+		o.Annotations[applyset.NamespacesAnnotation] = strings.Join(namespaces, ",")
+		o.Annotations[applyset.GroupKindsAnnotation] = "ConfigMap,Deployment.apps,Endpoints,Event,LimitRange,PersistentVolumeClaim,Pod,Role.rbac.authorization.k8s.io,Secret,Service"
 		Expect(w.admin.Update(w.ctx, o)).To(Succeed())
 		for range 2 {
 			var asked []string
@@ -199,7 +201,7 @@ var _ = Describe("An inventory that a tenant has written", func() {
 		Eventually(func(g Gomega) {
 			w.pass(configMaps(2)())
 			w.clock.Step(15 * time.Second)
-			g.Expect(w.stored().Annotations).NotTo(HaveKey(apply.NamespacesAnnotation))
+			g.Expect(w.stored().Annotations).NotTo(HaveKey(applyset.NamespacesAnnotation))
 		}).Should(Succeed())
 		Expect(w.names()).To(HaveLen(2))
 	})
@@ -207,13 +209,13 @@ var _ = Describe("An inventory that a tenant has written", func() {
 	It("without declared kinds is bounded too", func() {
 		w := newWorld(func(w *world) { w.options.LiveReads = 10 })
 		w.converge(configMaps(2))
-		w.annotate(apply.GroupKindsAnnotation, "ConfigMap,Deployment.apps,Endpoints,Event,LimitRange,PersistentVolumeClaim,Pod,Role.rbac.authorization.k8s.io,Secret,Service,ServiceAccount,StatefulSet.apps")
+		w.annotate(applyset.GroupKindsAnnotation, "ConfigMap,Deployment.apps,Endpoints,Event,LimitRange,PersistentVolumeClaim,Pod,Role.rbac.authorization.k8s.io,Secret,Service,ServiceAccount,StatefulSet.apps")
 		for range 4 {
 			_, sent := w.pass(configMaps(2)())
 			Expect(len(sent)).To(BeNumerically("<=", 12))
 		}
 		w.converge(configMaps(2))
-		Expect(w.stored().Annotations).To(HaveKeyWithValue(apply.GroupKindsAnnotation, "ConfigMap"))
+		Expect(w.stored().Annotations).To(HaveKeyWithValue(applyset.GroupKindsAnnotation, "ConfigMap"))
 	})
 
 	It("asks for no object of a kind that is not declared to give a contribution back", func() {
@@ -227,7 +229,7 @@ var _ = Describe("An inventory that a tenant has written", func() {
 		result, sent := w.pass(configMaps(2)())
 		Expect(sent).NotTo(ContainElement(ContainSubstring("/endpoints/")))
 		Expect(result.PruneBlocked).To(HaveOccurred())
-		Expect(result.PruneBlocked.Reason).To(Equal(apply.PruneUnknown))
+		Expect(result.PruneBlocked.Reason).To(Equal(apply.PruneBlockedReason(words.PruneUnknown)))
 	})
 })
 
@@ -242,7 +244,7 @@ var _ = Describe("A kind of an earlier version", func() {
 		result, sent := w.pass(near())
 		Expect(sent).NotTo(ContainElement(ContainSubstring("clusterroles")))
 		Expect(result.PruneBlocked).To(HaveOccurred())
-		Expect(result.PruneBlocked.Reason).To(Equal(apply.PruneUnknown))
+		Expect(result.PruneBlocked.Reason).To(Equal(apply.PruneBlockedReason(words.PruneUnknown)))
 		Expect(result.PruneBlocked.Error()).To(ContainSubstring("ClusterRole.rbac.authorization.k8s.io"))
 		Expect(w.stored().Finalizers).To(HaveLen(1))
 		By("deletion says why it waits")
@@ -252,7 +254,7 @@ var _ = Describe("A kind of an earlier version", func() {
 		Expect(result.PruneBlocked).To(HaveOccurred())
 		Expect(result.PruneBlocked.Error()).To(ContainSubstring("ClusterRole.rbac.authorization.k8s.io"))
 		By("retired, it goes with the owner")
-		w.options.Kinds = append(w.options.Kinds, apply.ChildKind{GVK: rbacv1.SchemeGroupVersion.WithKind("ClusterRole"), Use: apply.KindRetired})
+		w.options.Kinds = append(w.options.Kinds, apply.ChildKind{GVK: rbacv1.SchemeGroupVersion.WithKind("ClusterRole"), Use: words.KindRetired})
 		w.restart()
 		Eventually(func(g Gomega) {
 			w.engine.Apply(w.ctx, w.stored(), apply.Plan{})
@@ -269,6 +271,6 @@ var _ = Describe("A kind of an earlier version", func() {
 		w.restart()
 		w.converge(planOf(func() []client.Object { return []client.Object{configMap("a", "1")} }))
 		Expect(w.exists(s())).To(BeFalse())
-		Expect(w.stored().Annotations).To(HaveKeyWithValue(apply.GroupKindsAnnotation, "ConfigMap"))
+		Expect(w.stored().Annotations).To(HaveKeyWithValue(applyset.GroupKindsAnnotation, "ConfigMap"))
 	})
 })

@@ -16,6 +16,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 const class = "example.com/class"
@@ -293,7 +294,7 @@ var _ = Describe("The metadata of the owner", func() {
 		decisions, err := w.engine.Diff(w.ctx, w.stored(), annotated("gold")())
 		Expect(err).NotTo(HaveOccurred())
 		Expect(decisions.Objects).To(ConsistOf(And(
-			HaveField("GVK.Kind", "Widget"), HaveField("Verb", apply.VerbUpdate),
+			HaveField("GVK.Kind", "Widget"), HaveField("Verb", apply.Verb(words.VerbUpdate)),
 			HaveField("Fields", ContainElement(HaveField("To", `"gold"`))),
 		)))
 		Expect(w.stored().Annotations).To(BeEmpty())

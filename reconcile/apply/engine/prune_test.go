@@ -15,6 +15,8 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 func configMaps(n int) func() apply.Plan {
@@ -96,9 +98,9 @@ var _ = Describe("Inventory and prune", func() {
 		Expect(sent[0]).To(HaveSuffix("/widgets/owner"))
 		Expect(sent).To(HaveLen(3))
 		o := w.stored()
-		Expect(o.Labels).To(HaveKeyWithValue(apply.ApplySetIDLabel, apply.ApplySetID(
+		Expect(o.Labels).To(HaveKeyWithValue(applyset.IDLabel, applyset.ID(
 			widget.GroupVersion.WithKind("Widget").GroupKind(), client.ObjectKeyFromObject(o))))
-		Expect(o.Annotations).To(HaveKeyWithValue(apply.GroupKindsAnnotation, "ConfigMap"))
+		Expect(o.Annotations).To(HaveKeyWithValue(applyset.GroupKindsAnnotation, "ConfigMap"))
 		Expect(o.Finalizers).To(BeEmpty())
 		_, sent = w.pass(configMaps(3)())
 		Expect(sent).To(HaveLen(1))
@@ -109,7 +111,7 @@ var _ = Describe("Inventory and prune", func() {
 		}
 		_, sent = w.pass(plan())
 		Expect(sent).To(HaveLen(2))
-		Expect(w.stored().Annotations).To(HaveKeyWithValue(apply.GroupKindsAnnotation, "ConfigMap,ServiceAccount"))
+		Expect(w.stored().Annotations).To(HaveKeyWithValue(applyset.GroupKindsAnnotation, "ConfigMap,ServiceAccount"))
 	})
 
 	It("deletes what is no longer planned, across kinds, and shrinks after the fact", func() {
@@ -124,7 +126,7 @@ var _ = Describe("Inventory and prune", func() {
 		Expect(w.names()).To(ConsistOf("a"))
 		w.converge(rest)
 		w.quiet(3, rest)
-		Expect(w.stored().Annotations).To(HaveKeyWithValue(apply.GroupKindsAnnotation, "ConfigMap"))
+		Expect(w.stored().Annotations).To(HaveKeyWithValue(applyset.GroupKindsAnnotation, "ConfigMap"))
 	})
 
 	It("finds what is no longer planned after a restart", func() {
@@ -166,7 +168,7 @@ var _ = Describe("Inventory and prune", func() {
 			result, sent := w.pass(configMaps(1)())
 			Expect(writes(sent)).To(BeEmpty())
 			Expect(result.PruneBlocked).To(HaveOccurred())
-			Expect(result.PruneBlocked.Reason).To(Equal(apply.PruneTooMany))
+			Expect(result.PruneBlocked.Reason).To(Equal(apply.PruneBlockedReason(words.PruneTooMany)))
 			Expect(result.PruneBlocked.Objects).To(HaveLen(4))
 			Expect(w.names()).To(HaveLen(5))
 			w.restart()
@@ -188,9 +190,9 @@ var _ = Describe("Inventory and prune", func() {
 			result, sent := w.pass(configMaps(0)())
 			Expect(writes(sent)).To(BeEmpty())
 			Expect(result.PruneBlocked).To(HaveOccurred())
-			Expect(result.PruneBlocked.Reason).To(Equal(apply.PruneTooMany))
+			Expect(result.PruneBlocked.Reason).To(Equal(apply.PruneBlockedReason(words.PruneTooMany)))
 			Expect(w.names()).To(HaveLen(4))
-			Expect(w.stored().Annotations).To(HaveKeyWithValue(apply.GroupKindsAnnotation, "ConfigMap"))
+			Expect(w.stored().Annotations).To(HaveKeyWithValue(applyset.GroupKindsAnnotation, "ConfigMap"))
 			w.restart()
 		}
 		By("the list is back")
@@ -220,11 +222,11 @@ var _ = Describe("Inventory and prune", func() {
 		rest := planOf(func() []client.Object { return []client.Object{configMap("a", "1")} })
 		result, sent := w.pass(rest())
 		Expect(result.PruneBlocked).To(HaveOccurred())
-		Expect(result.PruneBlocked.Reason).To(Equal(apply.PruneFailed))
+		Expect(result.PruneBlocked.Reason).To(Equal(apply.PruneBlockedReason(words.PruneFailed)))
 		Expect(result.PruneBlocked.Error()).To(ContainSubstring("keep-" + w.namespace))
 		Expect(result.Err()).To(HaveOccurred())
 		Expect(writes(sent)).To(HaveLen(1))
-		Expect(w.stored().Annotations).To(HaveKeyWithValue(apply.GroupKindsAnnotation, "ConfigMap,ServiceAccount"))
+		Expect(w.stored().Annotations).To(HaveKeyWithValue(applyset.GroupKindsAnnotation, "ConfigMap,ServiceAccount"))
 		By("not again at once")
 		result, sent = w.pass(rest())
 		Expect(result.PruneBlocked).To(HaveOccurred())
@@ -237,7 +239,7 @@ var _ = Describe("Inventory and prune", func() {
 		}).Should(Succeed())
 		w.clock.Step(time.Minute)
 		w.converge(rest)
-		Expect(w.stored().Annotations).To(HaveKeyWithValue(apply.GroupKindsAnnotation, "ConfigMap"))
+		Expect(w.stored().Annotations).To(HaveKeyWithValue(applyset.GroupKindsAnnotation, "ConfigMap"))
 	})
 
 	It("finishes an explained prune of most children after a failure and a restart", func() {

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
 var _ = Describe("An owner that is not managed for now", func() {
@@ -24,7 +25,7 @@ var _ = Describe("An owner that is not managed for now", func() {
 		standstill := func() apply.Plan { return apply.Plan{Policy: apply.Suspend} }
 		w.converge(standstill)
 		Expect(w.stored().Finalizers).To(BeEmpty())
-		Expect(w.stored().Annotations).To(HaveKeyWithValue(apply.NamespacesAnnotation, other.Name), "a later plan has to find what is left")
+		Expect(w.stored().Annotations).To(HaveKeyWithValue(applyset.NamespacesAnnotation, other.Name), "a later plan has to find what is left")
 		Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(far), &corev1.ConfigMap{})).To(Succeed())
 		Expect(w.names()).To(ConsistOf("near"))
 		w.restart()

@@ -11,6 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 // prove decides whether an existing object has to be patched: not when our
@@ -19,22 +20,22 @@ import (
 func prove(p *pass.Pass, c *pass.Child) {
 	content, err := compile(p, c)
 	if err != nil {
-		c.Fail(apply.Failed, apply.ReasonInvalid, err)
+		c.Fail(apply.Failed, words.ReasonInvalid, err)
 		return
 	}
 	c.Content = content
 	live, err := p.Env.Encoder.Live(c.Live)
 	if err != nil {
-		c.Fail(apply.Failed, apply.ReasonReadFailed, fmt.Errorf("encode the live object: %w", err))
+		c.Fail(apply.Failed, words.ReasonReadFailed, fmt.Errorf("encode the live object: %w", err))
 		return
 	}
 	if FormerManagers(p, c) {
-		prepare(c, p, pass.ActionMigrate, apply.ReasonFormerManager)
+		prepare(c, p, pass.ActionMigrate, words.ReasonFormerManager)
 		return
 	}
 	if LostEntry(c, c.Live.GetManagedFields()) && c.Memory.Owned().Set().Intersects(live) {
 		applyRules(c, c.Memory.Owned().Set(), live)
-		prepare(c, p, pass.ActionMigrate, apply.ReasonOwnershipLost)
+		prepare(c, p, pass.ActionMigrate, words.ReasonOwnershipLost)
 		return
 	}
 	proveFields(p, c, live)
@@ -90,7 +91,7 @@ func Projection(p *pass.Pass, c *pass.Child, set *managedfields.Set, live map[st
 // was sent, and out of the set.
 func WithoutCreateOnly(c *pass.Child, set *managedfields.Set) *managedfields.Set {
 	for i := range c.Rules {
-		if rule := &c.Rules[i]; rule.Policy == apply.CreateOnlyField {
+		if rule := &c.Rules[i]; rule.Policy == words.CreateOnlyField {
 			rule.Path.Remove(c.Content)
 			set = rule.Path.Without(set)
 		}
@@ -123,11 +124,11 @@ func Agrees(c *pass.Child, set *managedfields.Set, live map[string]any) bool {
 func difference(c *pass.Child) apply.Reason {
 	switch m := c.Memory; {
 	case m.LastIntent() == 0:
-		return apply.ReasonDiffers
+		return words.ReasonDiffers
 	case m.LastIntent() != c.Hash:
-		return apply.ReasonPlanChanged
+		return words.ReasonPlanChanged
 	}
-	return apply.ReasonDrift
+	return words.ReasonDrift
 }
 
 // mustApply plans the patch, and whether it takes fields from others: from
@@ -149,7 +150,7 @@ func mustApply(p *pass.Pass, c *pass.Child, set, left *managedfields.Set, live m
 // Live decides anew with what the API server has.
 func Live(p *pass.Pass, c *pass.Child) {
 	if err := readLive(p, c); err != nil {
-		c.Fail(apply.Failed, apply.ReasonReadFailed, err)
+		c.Fail(apply.Failed, words.ReasonReadFailed, err)
 		return
 	}
 	if c.Live == nil {

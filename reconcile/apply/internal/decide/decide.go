@@ -15,6 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 // Child finds out what has to be sent for a child. In the common case
@@ -23,9 +24,9 @@ func Child(p *pass.Pass, c *pass.Child) {
 	if c.Result.Outcome != "" {
 		return
 	}
-	c.Result.Outcome, c.Result.Reason = apply.Unchanged, apply.ReasonUpToDate
+	c.Result.Outcome, c.Result.Reason = apply.Unchanged, words.ReasonUpToDate
 	if err := readCached(p, c); err != nil {
-		c.Fail(apply.Failed, apply.ReasonReadFailed, err)
+		c.Fail(apply.Failed, words.ReasonReadFailed, err)
 		return
 	}
 	if c.Memory.HiddenBy(c.Live) {
@@ -33,7 +34,7 @@ func Child(p *pass.Pass, c *pass.Child) {
 			return
 		}
 		if err := readLive(p, c); err != nil {
-			c.Fail(apply.Failed, apply.ReasonReadFailed, err)
+			c.Fail(apply.Failed, words.ReasonReadFailed, err)
 			return
 		}
 	} else if c.Live != nil {
@@ -109,7 +110,7 @@ func waits(p *pass.Pass, c *pass.Child) bool {
 	if rest <= 0 || !m.Proves(c.Hash) {
 		return false
 	}
-	c.Requeue, c.Result.Reason = rest, apply.ReasonStaleCache
+	c.Requeue, c.Result.Reason = rest, words.ReasonStaleCache
 	if t := m.Contest(); t != nil {
 		c.Contested = t.Fields
 		ReportContest(p, c)
@@ -125,7 +126,7 @@ func decideStripped(p *pass.Pass, c *pass.Child) {
 	m := c.Memory
 	seen, err := shape(p, c)
 	if err != nil {
-		c.Fail(apply.Failed, apply.ReasonInvalid, err)
+		c.Fail(apply.Failed, words.ReasonInvalid, err)
 		return
 	}
 	version := c.Live.GetResourceVersion()
@@ -190,14 +191,14 @@ func decideMissing(p *pass.Pass, c *pass.Child) {
 	if left || failedBefore(p, c, "", 0) {
 		return
 	}
-	c.Result.Reason = apply.ReasonMissing
+	c.Result.Reason = words.ReasonMissing
 	switch c.Planned.Mode {
 	case apply.Contribute:
-		c.Fail(apply.Blocked, apply.ReasonMissing, apierrors.NewNotFound(resourceOf(c.Kind.GVK), c.ID.Key.Name))
+		c.Fail(apply.Blocked, words.ReasonMissing, apierrors.NewNotFound(resourceOf(c.Kind.GVK), c.ID.Key.Name))
 		return
 	case apply.Once:
 		if !c.Planned.Existing {
-			prepare(c, p, pass.ActionCreate, apply.ReasonMissing)
+			prepare(c, p, pass.ActionCreate, words.ReasonMissing)
 		}
 		return
 	case apply.Own, apply.Shared, apply.Retained:
@@ -206,7 +207,7 @@ func decideMissing(p *pass.Pass, c *pass.Child) {
 		Live(p, c) // a write would find out
 		return
 	}
-	prepare(c, p, pass.ActionApply, apply.ReasonMissing)
+	prepare(c, p, pass.ActionApply, words.ReasonMissing)
 }
 
 // failedBefore reports that the same request has failed before and would fail again.
@@ -215,7 +216,7 @@ func failedBefore(p *pass.Pass, c *pass.Child, uid types.UID, others uint64) boo
 	if f == nil {
 		return false
 	}
-	c.Fail(f.Outcome, apply.ReasonBackoff, f.Err)
+	c.Fail(f.Outcome, words.ReasonBackoff, f.Err)
 	c.Requeue = f.Until.Sub(p.Now)
 	return true
 }
@@ -227,7 +228,7 @@ func decideExisting(p *pass.Pass, c *pass.Child) {
 		return
 	}
 	if c.Planned.Mode != apply.Contribute && p.Env.OptedOut(c.Live) {
-		c.Result.Outcome, c.Result.Reason = apply.OptedOut, apply.ReasonOptedOut
+		c.Result.Outcome, c.Result.Reason = apply.OptedOut, words.ReasonOptedOut
 		m.ForgetProof()
 		return
 	}
@@ -244,7 +245,7 @@ func decideExisting(p *pass.Pass, c *pass.Child) {
 		m.ProvenOurs(c.UID)
 	}
 	if c.Planned.Mode == apply.Once {
-		c.Result.Reason = apply.ReasonExists
+		c.Result.Reason = words.ReasonExists
 		m.Accept(c.Hash, c.Live.GetResourceVersion())
 		return
 	}
@@ -263,7 +264,7 @@ func terminating(p *pass.Pass, c *pass.Child) bool {
 	if !deleted && (c.Live.GetDeletionTimestamp() == nil || (c.Planned.Mode == apply.Contribute && c != p.OwnerChild)) {
 		return false
 	}
-	c.Result.Outcome, c.Result.Reason, c.Requeue = apply.Blocked, apply.ReasonTerminating, pass.ConfirmAfter
+	c.Result.Outcome, c.Result.Reason, c.Requeue = apply.Blocked, words.ReasonTerminating, pass.ConfirmAfter
 	m.ForgetProof()
 	return true
 }
@@ -273,7 +274,7 @@ func prepare(c *pass.Child, p *pass.Pass, a pass.Action, why apply.Reason) {
 	if c.Content == nil {
 		content, err := compile(p, c)
 		if err != nil {
-			c.Fail(apply.Failed, apply.ReasonInvalid, err)
+			c.Fail(apply.Failed, words.ReasonInvalid, err)
 			return
 		}
 		c.Content = content

@@ -11,6 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 // compile renders what is sent for a child, without the object's identity.
@@ -44,7 +45,7 @@ func compile(p *pass.Pass, c *pass.Child) (map[string]any, error) {
 		addOwner(p, body)
 	}
 	for _, rule := range c.Rules {
-		if rule.Policy == apply.IgnoreField || rule.Policy == apply.AbsentField {
+		if rule.Policy == words.IgnoreField || rule.Policy == words.AbsentField {
 			rule.Path.Remove(body)
 		}
 	}
@@ -83,7 +84,7 @@ func parseRules(c *pass.Child) error {
 		if err != nil {
 			return fmt.Errorf("field rule: %w", err)
 		}
-		if rule.Policy == apply.AbsentField && !intent.Removable(path) {
+		if rule.Policy == words.AbsentField && !intent.Removable(path) {
 			return planerror.Error(fmt.Sprintf("child: field %s cannot be planned absent: want a label or an annotation that is not the "+
 				"engine's, or a field outside of metadata and status", path))
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 var ErrReplaced = errors.New("the object was replaced and the cache is stale; will retry")
@@ -56,7 +57,7 @@ func verifyBeforeWrite(p *pass.Pass, c *pass.Child, known bool) {
 		return
 	}
 	if verifyLive(p, c) && c.UID != c.Live.GetUID() {
-		c.Fail(apply.Failed, apply.ReasonNoMatch, ErrReplaced)
+		c.Fail(apply.Failed, words.ReasonNoMatch, ErrReplaced)
 	}
 }
 
@@ -66,7 +67,7 @@ func verifyBeforeWrite(p *pass.Pass, c *pass.Child, known bool) {
 func verifyLive(p *pass.Pass, c *pass.Child) bool {
 	found, err := p.LiveMetadata(c.Kind.GVK, c.ID.Key)
 	if err != nil {
-		c.Fail(apply.Failed, apply.ReasonReadFailed, err)
+		c.Fail(apply.Failed, words.ReasonReadFailed, err)
 		return false
 	}
 	if found == nil {
@@ -94,7 +95,7 @@ func CheckOwner(p *pass.Pass, c *pass.Child, o metav1.Object) bool {
 		copied := *controller
 		controller = &copied
 	}
-	c.Fail(apply.Failed, apply.ReasonNotOwned, &apply.OwnedByAnotherError{
+	c.Fail(apply.Failed, words.ReasonNotOwned, &apply.OwnedByAnotherError{
 		Kind: c.ID.GroupKind.Kind, Namespace: c.ID.Key.Namespace, Name: c.ID.Key.Name, Controller: controller,
 	})
 	c.Memory.ForgetProof()

@@ -6,6 +6,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 // applyRules makes of the content what the rules for single fields say about this
@@ -14,11 +15,11 @@ import (
 func applyRules(c *pass.Child, set *managedfields.Set, live map[string]any) *managedfields.Set {
 	for i := range c.Rules {
 		switch rule := &c.Rules[i]; rule.Policy {
-		case apply.SeedField:
+		case words.SeedField:
 			yield(c, rule.Path, set, live)
-		case apply.CreateOnlyField:
+		case words.CreateOnlyField:
 			set = leaveOutSentOnce(c, rule.Path, set, live)
-		case apply.OwnField, apply.ForceField, apply.IgnoreField, apply.AbsentField:
+		case words.OwnField, words.ForceField, words.IgnoreField, words.AbsentField:
 		}
 	}
 	return set

@@ -15,6 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 const errApplyAndDelete = planerror.Error("deletion: the plan has the object as a child, too")
@@ -26,9 +27,9 @@ func Decide(p *pass.Pass) {
 	}
 	for i := range p.Plan.Deletes {
 		d := &pass.Deletion{Deletion: &p.Plan.Deletes[i]}
-		d.Result.Verb, d.Result.Outcome = apply.VerbNone, apply.Unchanged
+		d.Result.Verb, d.Result.Outcome = words.VerbNone, apply.Unchanged
 		if err := decideDeletion(p, d); err != nil {
-			d.Result.Verb, d.Result.Outcome, d.Result.Err = apply.VerbNone, apply.Failed, err
+			d.Result.Verb, d.Result.Outcome, d.Result.Err = words.VerbNone, apply.Failed, err
 		}
 		p.Deletions = append(p.Deletions, d)
 	}
@@ -38,7 +39,7 @@ func Decide(p *pass.Pass) {
 func decideDeletion(p *pass.Pass, d *pass.Deletion) error {
 	k, err := p.Env.Kinds.Of(&apply.Child{Object: d.Object})
 	if err != nil {
-		d.Result.Reason = apply.ReasonInvalid
+		d.Result.Reason = words.ReasonInvalid
 		return err
 	}
 	key := client.ObjectKeyFromObject(d.Object)
@@ -48,15 +49,15 @@ func decideDeletion(p *pass.Pass, d *pass.Deletion) error {
 	d.Kind, d.ID = k, applyset.ObjectID{GroupKind: k.GVK.GroupKind(), Key: key}
 	d.Result.GVK, d.Result.Key, d.Result.HoldsData = k.GVK, key, p.Env.HoldsData(d.ID.GroupKind)
 	if m := p.Memory.Children[d.ID]; m != nil && m.InPass(p.Memory.Pass) && !m.Deleting() {
-		d.Result.Reason = apply.ReasonInvalid
+		d.Result.Reason = words.ReasonInvalid
 		return errApplyAndDelete
 	}
 	o := k.NewObject()
 	defer k.Release(o)
 	if err := p.Env.Client.Get(p.Ctx, key, o, p.Env.Cached...); err != nil {
-		d.Result.Reason = apply.ReasonMissing
+		d.Result.Reason = words.ReasonMissing
 		if !apierrors.IsNotFound(err) {
-			d.Result.Reason = apply.ReasonReadFailed
+			d.Result.Reason = words.ReasonReadFailed
 		}
 		return client.IgnoreNotFound(err)
 	}
@@ -68,23 +69,23 @@ func decideDeletion(p *pass.Pass, d *pass.Deletion) error {
 func decideExistingDeletion(p *pass.Pass, d *pass.Deletion, o client.Object) error {
 	uid := o.GetUID()
 	if !labels.SelectorFromSet(d.Labels).Matches(labels.Set(o.GetLabels())) {
-		d.Result.Reason = apply.ReasonNoMatch // somebody else's
+		d.Result.Reason = words.ReasonNoMatch // somebody else's
 		return nil
 	}
 	d.Result.UID = uid
 	if want := d.Object.GetUID(); want != "" && want != uid {
-		d.Result.Reason, d.Result.UID = apply.ReasonNoMatch, "" // the one that the plan meant is gone
+		d.Result.Reason, d.Result.UID = words.ReasonNoMatch, "" // the one that the plan meant is gone
 		return nil
 	}
 	if may, err := mayDelete(p, d, o); err != nil || !may {
 		return err
 	}
 	if p.Env.OptedOut(o) {
-		d.Result.Outcome, d.Result.Reason, d.Result.UID = apply.OptedOut, apply.ReasonOptedOut, ""
+		d.Result.Outcome, d.Result.Reason, d.Result.UID = apply.OptedOut, words.ReasonOptedOut, ""
 		return nil
 	}
 	if o.GetDeletionTimestamp() != nil || p.DeletedAlready(d.ID, uid) {
-		d.Result.Reason, d.Result.RequeueAfter = apply.ReasonTerminating, pass.ConfirmAfter
+		d.Result.Reason, d.Result.RequeueAfter = words.ReasonTerminating, pass.ConfirmAfter
 		p.Requeue(pass.ConfirmAfter)
 		return nil
 	}
@@ -93,7 +94,7 @@ func decideExistingDeletion(p *pass.Pass, d *pass.Deletion, o client.Object) err
 			d.Version = o.GetResourceVersion()
 		}
 	}
-	d.Result.Verb, d.Result.Reason = apply.VerbDelete, apply.ReasonPlanned
+	d.Result.Verb, d.Result.Reason = words.VerbDelete, words.ReasonPlanned
 	return nil
 }
 
@@ -118,7 +119,7 @@ func mayDelete(p *pass.Pass, d *pass.Deletion, o client.Object) (bool, error) {
 			return may, err
 		}
 	}
-	d.Result.Reason = apply.ReasonNotOwned
+	d.Result.Reason = words.ReasonNotOwned
 	return false, refused
 }
 
@@ -140,7 +141,7 @@ func mayDeleteUnnamed(p *pass.Pass, d *pass.Deletion, o client.Object, controlle
 	}
 	found, err := p.LiveMetadata(d.Kind.GVK, d.ID.Key)
 	if err != nil || found == nil || found.UID != o.GetUID() {
-		d.Result.Reason = apply.ReasonReadFailed
+		d.Result.Reason = words.ReasonReadFailed
 		return false, err
 	}
 	return ours(found), nil
@@ -149,7 +150,7 @@ func mayDeleteUnnamed(p *pass.Pass, d *pass.Deletion, o client.Object, controlle
 // CarryOut carries out the planned deletions.
 func CarryOut(p *pass.Pass) {
 	for _, d := range p.Deletions {
-		if d.Result.Verb == apply.VerbDelete {
+		if d.Result.Verb == words.VerbDelete {
 			deleteOne(p, d)
 		}
 		p.Result.Objects = append(p.Result.Objects, d.Result)

@@ -4,12 +4,13 @@ import (
 	"slices"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 // gravity orders the reasons.
 func gravity(r apply.PruneBlockedReason) int {
 	return slices.Index([]apply.PruneBlockedReason{
-		apply.PruneUnknown, apply.PruneReplacing, apply.PruneHoldsData, apply.PruneTooMany, apply.PruneFailed, apply.PruneIncomplete,
+		words.PruneUnknown, words.PruneReplacing, words.PruneHoldsData, words.PruneTooMany, words.PruneFailed, words.PruneIncomplete,
 	}, r)
 }
 

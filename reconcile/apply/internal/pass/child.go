@@ -14,6 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 // SentOnce is a field that is sent once and that the object has.
@@ -105,11 +106,11 @@ func (c *Child) Failed(outcome apply.Outcome, err error) { c.Fail(outcome, c.Res
 func (c *Child) Decided() {
 	switch {
 	case c.Action == ActionNone:
-		c.Result.Verb = apply.VerbNone
+		c.Result.Verb = words.VerbNone
 	case c.Live == nil && c.UID == "":
-		c.Result.Verb = apply.VerbCreate
+		c.Result.Verb = words.VerbCreate
 	default:
-		c.Result.Verb = apply.VerbUpdate
+		c.Result.Verb = words.VerbUpdate
 	}
 	c.Result.UID, c.Result.RequeueAfter = c.UID, c.Requeue
 }

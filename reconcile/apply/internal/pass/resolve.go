@@ -14,6 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 var (
@@ -66,7 +67,7 @@ func (p *Pass) ResolveAll() {
 		p.Children[i] = c
 		c.Planned = &p.Plan.Children[i]
 		if err := p.resolve(c); err != nil {
-			c.Fail(apply.Failed, apply.ReasonInvalid, err)
+			c.Fail(apply.Failed, words.ReasonInvalid, err)
 			p.unresolved(c, fmt.Errorf("%s: %w", c.describe(), err))
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
@@ -63,7 +62,7 @@ func (p *Pass) chooseSet() {
 	m, e := &p.Memory.Sets, p.Env
 	if m.Standard == "" {
 		gk, key := p.OwnerKind.GVK.GroupKind(), client.ObjectKeyFromObject(p.Owner)
-		m.Standard, m.Own = apply.ApplySetID(gk, key), applyset.IDOf(gk, key, e.Options.FieldManager)
+		m.Standard, m.Own = applyset.ID(gk, key), applyset.IDOf(gk, key, e.Options.FieldManager)
 	}
 	if p.Group == nil {
 		m.UsesOwn = e.UsesOwnSet(p.Owner, m.UsesOwn)
@@ -79,7 +78,7 @@ func (p *Pass) chooseSet() {
 // known before, for an owner that does not say.
 func (e *Env) UsesOwnSet(owner metav1.Object, before bool) bool {
 	annotations := owner.GetAnnotations()
-	tooling := annotations[apply.ToolingAnnotation]
+	tooling := annotations[applyset.ToolingAnnotation]
 	manager, _ := strings.CutSuffix(tooling, toolingVersion)
 	switch {
 	case tooling == formerTooling:
@@ -97,7 +96,7 @@ func (e *Env) UsesOwnSet(owner metav1.Object, before bool) bool {
 func (e *Env) wroteFormer(owner metav1.Object) bool {
 	entries := owner.GetManagedFields()
 	return len(entries) == 0 || slices.ContainsFunc(entries, func(entry metav1.ManagedFieldsEntry) bool {
-		return e.Ours(entry.Manager) && managedfields.OwnsMetadata(&entry, "annotations", apply.ToolingAnnotation)
+		return e.Ours(entry.Manager) && managedfields.OwnsMetadata(&entry, "annotations", applyset.ToolingAnnotation)
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/order"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 // notPlanned returns the members that are no longer planned and ours to delete.
@@ -40,7 +41,7 @@ type surplusMember struct {
 // under way, or was refused a moment ago.
 func (p *Prune) decideMember(m memberObject) *surplusMember {
 	s := &surplusMember{memberObject: m, Result: apply.ObjectResult{Outcome: apply.Unchanged, Decision: apply.Decision{
-		GVK: m.gvk, Key: m.id.Key, UID: m.uid, Verb: apply.VerbNone, Reason: apply.ReasonTerminating,
+		GVK: m.gvk, Key: m.id.Key, UID: m.uid, Verb: words.VerbNone, Reason: words.ReasonTerminating,
 	}, HoldsData: p.Env.HoldsData(m.id.GroupKind)}}
 	if m.deleting || p.DeletedAlready(m.id, m.uid) {
 		return s
@@ -48,29 +49,29 @@ func (p *Prune) decideMember(m memberObject) *surplusMember {
 	known := p.Memory.Child(m.id)
 	known.Surplus(m.gvk)
 	if f := known.FailedIn(memory.Situation{UID: m.uid}, p.Now); f != nil {
-		s.Result.Reason, s.Result.Outcome, s.Result.Err = apply.ReasonBackoff, apply.Failed, fmt.Errorf("prune: %w", f.Err)
+		s.Result.Reason, s.Result.Outcome, s.Result.Err = words.ReasonBackoff, apply.Failed, fmt.Errorf("prune: %w", f.Err)
 		s.Result.RequeueAfter = f.Until.Sub(p.Now)
 		return s
 	}
-	s.Result.Verb, s.Result.Reason = apply.VerbPrune, apply.ReasonNotPlanned
+	s.Result.Verb, s.Result.Reason = words.VerbPrune, words.ReasonNotPlanned
 	return s
 }
 
 // pruneAll deletes the surplus and reports whether some of it is still there.
 func (p *Prune) pruneAll() (remaining bool) {
-	failed := &apply.PruneBlockedError{Reason: apply.PruneFailed}
+	failed := &apply.PruneBlockedError{Reason: words.PruneFailed}
 	for _, m := range p.Surplus {
 		remaining = true
-		if m.Result.Reason == apply.ReasonTerminating {
+		if m.Result.Reason == words.ReasonTerminating {
 			p.Requeue(pass.ConfirmAfter)
 			continue
 		}
 		if c := p.replacedBy(m.memberObject); c != nil {
-			p.Block(&apply.PruneBlockedError{Reason: apply.PruneReplacing, Objects: []string{m.id.String()},
+			p.Block(&apply.PruneBlockedError{Reason: words.PruneReplacing, Objects: []string{m.id.String()},
 				Cause: fmt.Errorf("%s: %w", c.ID, c.Result.Err)})
 			continue
 		}
-		if m.Result.Verb == apply.VerbPrune && !p.pruneOne(m) {
+		if m.Result.Verb == words.VerbPrune && !p.pruneOne(m) {
 			continue
 		}
 		p.Requeue(m.Result.RequeueAfter)

@@ -16,6 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/leftover"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 // listing is what one pass found out about the members of its set, kind by kind:
@@ -85,14 +86,14 @@ func (p *Prune) searchedKinds(recorded *applyset.Inventory, planned map[schema.G
 	for gk := range planned {
 		out = append(out, gk)
 	}
-	for _, k := range p.Env.Declared.Of(apply.KindOwned) {
+	for _, k := range p.Env.Declared.Of(words.KindOwned) {
 		if gk := k.GVK.GroupKind(); p.Unknown[gk] == nil {
 			out = append(out, gk)
 		}
 	}
 	looked := p.Memory.Prune.Retired
 	if p.Memory.Metadata.Lost || (p.Group != nil && (looked.IsZero() || p.Now.Sub(looked) >= listingPeriod)) {
-		for _, k := range p.Env.Declared.Of(apply.KindRetired) {
+		for _, k := range p.Env.Declared.Of(words.KindRetired) {
 			out = append(out, k.GVK.GroupKind())
 		}
 	}
@@ -135,10 +136,10 @@ func (p *Prune) cachedKind(gk schema.GroupKind, planned map[schema.GroupKind]*ki
 	}
 	declared, ok := p.Env.Declared[gk]
 	switch {
-	case p.Group != nil && (!ok || declared.Use != apply.KindRetired):
+	case p.Group != nil && (!ok || declared.Use != words.KindRetired):
 		k, err := groupChildKind(p.Pass, gk)
 		return k, err == nil
-	case !ok || declared.Use == apply.KindRetired || slices.Contains(recorded.Kinds, gk):
+	case !ok || declared.Use == words.KindRetired || slices.Contains(recorded.Kinds, gk):
 		return nil, false
 	}
 	k, err := p.Env.Kinds.OfGVK(declared.GVK)
@@ -307,7 +308,7 @@ func (p *Prune) leaveUnknown(l *listing, surplus []memberObject) []memberObject 
 			continue // nothing exists that could be kept
 		}
 		slices.Sort(kept[gk])
-		p.Block(&apply.PruneBlockedError{Reason: apply.PruneUnknown, Objects: kept[gk], Cause: l.unknown[gk]})
+		p.Block(&apply.PruneBlockedError{Reason: words.PruneUnknown, Objects: kept[gk], Cause: l.unknown[gk]})
 	}
 	return surplus
 }

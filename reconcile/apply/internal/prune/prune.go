@@ -11,6 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/leftover"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 // listingPeriod is when a listing is repeated later.
@@ -62,7 +63,7 @@ func (p *Prune) Decide() {
 		if cause == nil {
 			cause = p.Incomplete
 		}
-		p.Result.PruneBlocked = &apply.PruneBlockedError{Reason: apply.PruneIncomplete, Cause: cause}
+		p.Result.PruneBlocked = &apply.PruneBlockedError{Reason: words.PruneIncomplete, Cause: cause}
 		return
 	}
 	if p.Finalize && !inventory.Recorded(p.Pass).Finalizer {
@@ -91,7 +92,7 @@ func (p *Prune) Decide() {
 // be taken off the inventory.
 func (p *Prune) pruneFailed(err error) {
 	m := &p.Memory.Prune
-	p.Block(&apply.PruneBlockedError{Reason: apply.PruneFailed, Cause: err})
+	p.Block(&apply.PruneBlockedError{Reason: words.PruneFailed, Cause: err})
 	p.Requeue(memory.Backoff(m.Failures, p.Env.Options.ContestInterval)) // no event announces a better answer
 	m.Failures++
 }
@@ -112,13 +113,13 @@ func (p *Prune) decideSurplus() {
 	p.listing = l
 	p.decideReleases(l)
 	surplus := p.leaveUnknown(l, append(p.notPlanned(l.members), p.releasedMembers()...))
-	surplus = p.keepHeldReleases(surplus, apply.VerbRelease) // whose object stays is nothing to guard
+	surplus = p.keepHeldReleases(surplus, words.VerbRelease) // whose object stays is nothing to guard
 	if err := inventory.Unreadable(p.Pass, inventory.Recorded(p.Pass)); err != nil {
-		p.Block(&apply.PruneBlockedError{Reason: apply.PruneUnknown, Cause: err})
+		p.Block(&apply.PruneBlockedError{Reason: words.PruneUnknown, Cause: err})
 	}
 	known := len(l.members) + p.plannedBesides(l.members) + p.sharedChildren()
 	p.announced = p.exceedsLimits(surplus, known) && !p.Finalize
-	surplus = p.keepHeldReleases(p.guard(surplus, known), apply.VerbPrune)
+	surplus = p.keepHeldReleases(p.guard(surplus, known), words.VerbPrune)
 	p.announced = p.announced && !p.held
 	for _, m := range surplus {
 		p.Surplus = append(p.Surplus, p.decideMember(m))

@@ -20,6 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/write"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 // plannedRelease is a contribution that is recorded and no longer planned.
@@ -37,11 +38,11 @@ type plannedRelease struct {
 
 // Pending reports whether the contribution is not given back yet.
 func (r *plannedRelease) Pending() bool {
-	return r.Result.Err != nil || r.Result.Verb != apply.VerbNone
+	return r.Result.Err != nil || r.Result.Verb != words.VerbNone
 }
 
 // stays keeps the part for now.
-func (r *plannedRelease) stays() { r.kept, r.Result.Verb = true, apply.VerbNone }
+func (r *plannedRelease) stays() { r.kept, r.Result.Verb = true, words.VerbNone }
 
 // decideReleases decides which contributions are given back.
 func (p *Prune) decideReleases(l *listing) {
@@ -53,7 +54,7 @@ func (p *Prune) decideReleases(l *listing) {
 		}
 		r := &plannedRelease{id: id, kept: planned && p.hasPart(id)}
 		r.Result.GVK, r.Result.Key = schema.GroupVersionKind{Group: id.GroupKind.Group, Kind: id.GroupKind.Kind}, id.Key
-		r.Result.Verb, r.Result.Outcome = apply.VerbNone, apply.Unchanged
+		r.Result.Verb, r.Result.Outcome = words.VerbNone, apply.Unchanged
 		if planned {
 			p.Releases = append(p.Releases, r)
 			continue
@@ -65,7 +66,7 @@ func (p *Prune) decideReleases(l *listing) {
 		} else if err := p.decideRelease(r); errors.Is(err, errBudget) {
 			r.kept, l.more = true, true
 		} else if err != nil {
-			r.Result.Reason, r.Result.Outcome, r.Result.Err = apply.ReasonReadFailed, apply.Failed, fmt.Errorf("give back the contribution: %w", err)
+			r.Result.Reason, r.Result.Outcome, r.Result.Err = words.ReasonReadFailed, apply.Failed, fmt.Errorf("give back the contribution: %w", err)
 		}
 		p.Releases = append(p.Releases, r)
 	}
@@ -102,7 +103,7 @@ func (p *Prune) keepsPart() bool {
 }
 
 func (p *Prune) decideRelease(r *plannedRelease) error {
-	r.Result.Reason = apply.ReasonMissing
+	r.Result.Reason = words.ReasonMissing
 	mapping, err := p.Env.Client.RESTMapper().RESTMapping(r.id.GroupKind)
 	if meta.IsNoMatchError(err) {
 		return nil // the kind is gone, and its objects with it
@@ -120,10 +121,10 @@ func (p *Prune) decideRelease(r *plannedRelease) error {
 	}
 	r.Result.UID, r.found = found.UID, found
 	if r.has(p.Contributor()) {
-		r.Result.Verb, r.Result.Reason = apply.VerbRelease, apply.ReasonNotPlanned
+		r.Result.Verb, r.Result.Reason = words.VerbRelease, words.ReasonNotPlanned
 	}
-	if r.Result.Verb == apply.VerbRelease && ownership.GoesWithPart(p.Pass, found) {
-		r.Result.Verb, r.Result.HoldsData = apply.VerbPrune, p.Env.HoldsData(r.id.GroupKind)
+	if r.Result.Verb == words.VerbRelease && ownership.GoesWithPart(p.Pass, found) {
+		r.Result.Verb, r.Result.HoldsData = words.VerbPrune, p.Env.HoldsData(r.id.GroupKind)
 	}
 	return nil
 }
@@ -144,13 +145,13 @@ func (p *Prune) keptReleases() []applyset.ObjectID {
 func (p *Prune) releaseAll() []applyset.ObjectID {
 	var kept []applyset.ObjectID
 	for _, r := range p.Releases {
-		if r.Result.Verb != apply.VerbNone {
+		if r.Result.Verb != words.VerbNone {
 			p.release(r)
 		}
 		if r.Result.Err != nil || r.kept {
 			kept = append(kept, r.id)
 		}
-		if r.Result.Err != nil || r.Result.Verb != apply.VerbNone {
+		if r.Result.Err != nil || r.Result.Verb != words.VerbNone {
 			p.Result.Objects = append(p.Result.Objects, r.Result)
 		}
 	}
@@ -172,7 +173,7 @@ func (p *Prune) release(r *plannedRelease) {
 			outcome = apply.Unchanged // gone or replaced, and our fields with it
 			break
 		}
-		if r.Result.Verb == apply.VerbRelease && ownership.GoesWithPart(p.Pass, found) {
+		if r.Result.Verb == words.VerbRelease && ownership.GoesWithPart(p.Pass, found) {
 			r.kept, r.later = true, true
 			p.Requeue(pass.ConfirmAfter)
 			return

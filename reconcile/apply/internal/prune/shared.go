@@ -15,6 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 // groupChildKind returns how the children of the kind are read from the cache.
@@ -47,7 +48,7 @@ func (p *Prune) groupParts(l *listing) []applyset.ObjectID {
 // groupKinds are the kinds of which a group may have parts.
 func (p *Prune) groupKinds() []schema.GroupVersionKind {
 	out := slices.Clone(p.Group.ChildKinds())
-	for _, k := range p.Env.Declared.Of(apply.KindWritten) {
+	for _, k := range p.Env.Declared.Of(words.KindWritten) {
 		out = append(out, k.GVK)
 	}
 	slices.SortFunc(out, func(a, b schema.GroupVersionKind) int { return strings.Compare(a.String(), b.String()) })
@@ -92,7 +93,7 @@ func (p *Prune) partsOf(gvk schema.GroupVersionKind) ([]applyset.ObjectID, error
 func (p *Prune) releasedMembers() []memberObject {
 	var out []memberObject
 	for _, r := range p.Releases {
-		if r.Result.Verb != apply.VerbNone {
+		if r.Result.Verb != words.VerbNone {
 			out = append(out, memberObject{id: r.id, gvk: r.Result.GVK, uid: r.Result.UID})
 		}
 	}
@@ -124,7 +125,7 @@ func (p *Prune) sharedChildren() int {
 		}
 	}
 	for _, r := range p.Releases {
-		if r.Result.Verb == apply.VerbPrune {
+		if r.Result.Verb == words.VerbPrune {
 			n++
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/decide"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 // Owner applies what is planned of the owner's metadata. That the
@@ -174,7 +175,7 @@ func exists(p *pass.Pass, c *pass.Child, cause error) error {
 	if err != nil || found == nil {
 		return errors.Join(cause, err)
 	}
-	c.Result.Reason = apply.ReasonExists
+	c.Result.Reason = words.ReasonExists
 	if !decide.CheckOwner(p, c, found) {
 		return nil
 	}
