@@ -117,7 +117,7 @@ func (d Decision) String() string {
 		return ""
 	}
 	mark := "-"
-	switch d.Verb { //nolint:exhaustive // the others take something away
+	switch d.Verb {
 	case words.VerbCreate:
 		mark = "+"
 	case words.VerbUpdate, words.VerbRecord:

@@ -83,7 +83,7 @@ type typedRuleList struct {
 func (l *typedRuleList) DeepCopyObject() runtime.Object {
 	out := &typedRuleList{TypeMeta: l.TypeMeta, ListMeta: *l.ListMeta.DeepCopy()}
 	for i := range l.Items {
-		out.Items = append(out.Items, *l.Items[i].DeepCopyObject().(*typedRule)) //nolint:forcetypeassert // it makes one
+		out.Items = append(out.Items, *l.Items[i].DeepCopyObject().(*typedRule))
 	}
 	return out
 }

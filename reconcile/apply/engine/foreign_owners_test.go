@@ -286,7 +286,7 @@ var _ = Describe("A contribution that is given back", func() {
 				w.requests.fail = nil
 				w.requests.take()
 				calls := 0
-				w.requests.fail = func(_ int, r *http.Request) error {
+				w.requests.fail = func(_ int, _ *http.Request) error {
 					if calls++; calls == n {
 						failed = true
 						return errors.New("no connection")

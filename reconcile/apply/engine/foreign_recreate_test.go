@@ -78,7 +78,7 @@ var _ = Describe("A child that cannot be changed as planned", func() {
 			return &storagev1.StorageClass{ObjectMeta: meta("x"), Provisioner: fmt.Sprintf("p-%d", n)}
 		},
 		"PriorityClass": func(n int) client.Object {
-			return &schedulingv1.PriorityClass{ObjectMeta: meta("x"), Value: int32(n)} //nolint:gosec // small
+			return &schedulingv1.PriorityClass{ObjectMeta: meta("x"), Value: int32(n)}
 		},
 	}
 	for name, object := range kinds {

@@ -199,9 +199,9 @@ var _ = Describe("An object that the cache does not show", func() {
 
 	It("and is our own is repaired and pruned", func() {
 		w := newWorld()
-		v := w.throughPartialView()
+		w.throughPartialView()
 		w.converge(one(cm("1")))
-		v = w.throughPartialView()
+		v := w.throughPartialView()
 		v.hide("cm", true)
 		result, _ := w.pass(one(cm("2"))())
 		Expect(result.Err()).NotTo(HaveOccurred())
@@ -284,8 +284,8 @@ var _ = Describe("A part-of label", func() {
 		return o
 	}
 
-	DescribeTable("that is not ours makes no child", func(make func() client.Object) {
-		o := w.theirs(make())
+	DescribeTable("that is not ours makes no child", func(build func() client.Object) {
+		o := w.theirs(build())
 		w.syncedObject(o.DeepCopyObject().(client.Object))
 		for i := range 3 {
 			if i == 1 {

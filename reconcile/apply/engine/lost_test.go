@@ -101,7 +101,7 @@ var _ = Describe("What holds nothing", func() {
 		r := rule(nil)()
 		r.SetNamespace(w.namespace)
 		Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(r), r)).To(Succeed())
-		stored, _ := r.(*unstructured.Unstructured).Object["spec"].(map[string]any) //nolint:forcetypeassert // made as one
+		stored, _ := r.(*unstructured.Unstructured).Object["spec"].(map[string]any)
 		return stored["config"]
 	}
 

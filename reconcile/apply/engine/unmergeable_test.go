@@ -18,7 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-var tableKind = schema.GroupVersionKind{Group: "test.reconcilekit.dev", Version: "v1", Kind: "Table"} //nolint:gochecknoglobals // a constant
+var tableKind = schema.GroupVersionKind{Group: "test.reconcilekit.dev", Version: "v1", Kind: "Table"}
 
 // tableCRD has a list of items with keys in which no two may have one label, and which has at most two.
 func tableCRD() *apiextensionsv1.CustomResourceDefinition {
@@ -160,7 +160,7 @@ var _ = Describe("Drift that does not merge with the plan", func() {
 			w.synced(plan)
 			w.clock.Step(time.Second)
 		}
-		Expect(contested).NotTo(BeNil())
+		Expect(contested).To(HaveOccurred())
 		Expect(contested.Fields).To(ContainElement(And(HaveField("Manager", "rogue"), HaveField("Path", ContainSubstring("ports")))))
 		w.pass(plan())
 		result, sent := w.pass(plan())

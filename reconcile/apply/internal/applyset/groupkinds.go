@@ -53,7 +53,7 @@ func parseGroupKind(text string) (schema.GroupKind, bool) {
 // kindPattern is what names of kinds look like: the API server wants their
 // lower case to be a DNS label.
 //
-//nolint:gochecknoglobals // a constant
+
 var kindPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,62}$`)
 
 // FormatNames renders names, sorted and unique.

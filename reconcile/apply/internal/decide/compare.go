@@ -43,7 +43,7 @@ func prove(p *pass.Pass, c *pass.Child) {
 
 // proveFields compares field by field what our manager owns.
 func proveFields(p *pass.Pass, c *pass.Child, live map[string]any) {
-	set, version := OwnFields(p, c)
+	set, version := OwnFields(c)
 	if version == "" {
 		logForeign(p, c)
 	}
@@ -101,7 +101,7 @@ func WithoutCreateOnly(c *pass.Child, set *managedfields.Set) *managedfields.Set
 
 // OwnFields is what our manager owns in the live object, and in which version
 // of the kind it says so. Nothing has no version.
-func OwnFields(p *pass.Pass, c *pass.Child) (*managedfields.Set, string) {
+func OwnFields(c *pass.Child) (*managedfields.Set, string) {
 	entry := managedfields.Entry(c.Live.GetManagedFields(), c.Manager)
 	if entry == nil || entry.FieldsV1 == nil {
 		return &managedfields.Set{}, ""
@@ -143,7 +143,7 @@ func mustApply(p *pass.Pass, c *pass.Child, set, left *managedfields.Set, live m
 		Live(p, c) // the cache does not show all that is ours
 		return
 	}
-	c.Force = c.Planned.Mode != apply.Contribute && !appliers(p, c)
+	c.Force = c.Planned.Mode != apply.Contribute && !appliers(c)
 	prepare(c, p, pass.ActionApply, difference(c))
 }
 
@@ -161,7 +161,7 @@ func Live(p *pass.Pass, c *pass.Child) {
 }
 
 // appliers reports whether another manager that applies may own a planned field.
-func appliers(p *pass.Pass, c *pass.Child) bool {
+func appliers(c *pass.Child) bool {
 	entries := c.Live.GetManagedFields()
 	for i := range entries {
 		e := &entries[i]

@@ -19,7 +19,7 @@ func fightsBack(p *pass.Pass, c *pass.Child, set, left *managedfields.Set, live 
 		return false
 	}
 	var lasting, lost []apply.ContestedField
-	for _, f := range lostFields(p, c, left, live) {
+	for _, f := range lostFields(c, left, live) {
 		if m.Repaired(f.Path, p.Now) > memory.MaxRepairs {
 			lost = append(lost, f)
 		} else {
@@ -39,7 +39,7 @@ func fightsBack(p *pass.Pass, c *pass.Child, set, left *managedfields.Set, live 
 }
 
 // lostFields names the fields that we planned and do not own, and who has them.
-func lostFields(p *pass.Pass, c *pass.Child, set *managedfields.Set, live map[string]any) []apply.ContestedField {
+func lostFields(c *pass.Child, set *managedfields.Set, live map[string]any) []apply.ContestedField {
 	entries := c.Live.GetManagedFields()
 	last := managedfields.LastWriter(entries, c.Manager)
 	var out []apply.ContestedField

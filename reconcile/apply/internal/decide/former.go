@@ -34,6 +34,8 @@ func FormerManagers(p *pass.Pass, c *pass.Child) bool {
 	})
 }
 
+// Former reports whether an entry is ours from before: of a former manager, or of
+// another mode of the child.
 func Former(p *pass.Pass, c *pass.Child, e *metav1.ManagedFieldsEntry) bool {
 	if e.Subresource != "" || c.Planned.Mode == apply.Contribute { // the rest of such an object is somebody else's
 		return false

@@ -12,6 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
+// ErrReplaced ends a request for an object that is another one by now.
 var ErrReplaced = errors.New("the object was replaced and the cache is stale; will retry")
 
 // mayTake reports whether the child may be written: it is ours, or the plan

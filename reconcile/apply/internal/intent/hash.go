@@ -13,6 +13,7 @@ import (
 // Hasher computes the hashes that are remembered.
 type Hasher struct{ compare.Hasher }
 
+// NewHasher returns a hasher of its own seed.
 func NewHasher(e *content.Encoder) *Hasher {
 	return &Hasher{compare.Hasher{Hasher: content.NewHasher(e)}}
 }

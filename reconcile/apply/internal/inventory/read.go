@@ -65,7 +65,7 @@ func quoted(items []string) string {
 	return strings.Join(out, ", ")
 }
 
-// planned is the inventory that the plan needs.
+// Planned is the inventory that the plan needs.
 func Planned(p *pass.Pass) *applyset.Inventory {
 	inv := &applyset.Inventory{Finalizer: p.Plan.Hold && !p.Finalize}
 	if p.OwnerChild != nil && len(p.OwnerChild.Planned.Object.GetFinalizers()) > 0 {

@@ -135,6 +135,7 @@ func (r *Registry) OfGVK(gvk schema.GroupVersionKind) (*Kind, error) {
 	return r.OfObject(u)
 }
 
+// OfObject returns the kind of an object in its representation.
 func (r *Registry) OfObject(o client.Object) (*Kind, error) {
 	if u, ok := o.(runtime.Unstructured); ok {
 		gvk := u.GetObjectKind().GroupVersionKind()

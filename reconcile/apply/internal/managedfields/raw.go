@@ -53,6 +53,7 @@ func OnlyItself(fields map[string]any) bool {
 	return itself && len(fields) == 1
 }
 
+// RawFields are the fields of an entry as in fieldsV1.
 func RawFields(e *metav1.ManagedFieldsEntry) (map[string]any, error) {
 	if e.FieldsV1 == nil {
 		return nil, nil //nolint:nilnil // no fields
@@ -64,6 +65,7 @@ func RawFields(e *metav1.ManagedFieldsEntry) (map[string]any, error) {
 	return fields, nil
 }
 
+// MoveField moves a field from one set to another.
 func MoveField(from, to map[string]any, name string) {
 	if below, ok := from[name]; ok {
 		to[name] = below
@@ -84,6 +86,7 @@ func UnionFields(a, b map[string]any) {
 	}
 }
 
+// EncodeFields is the opposite of [RawFields].
 func EncodeFields(fields map[string]any) (*metav1.FieldsV1, error) {
 	raw, err := json.Marshal(fields)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// Later reports whether entry a was written after entry b.
 func Later(a, b *metav1.ManagedFieldsEntry) bool {
 	return a.Time != nil && (b.Time == nil || b.Time.Before(a.Time))
 }
@@ -14,6 +15,8 @@ func Later(a, b *metav1.ManagedFieldsEntry) bool {
 // object without managedFields when somebody applies to it.
 const firstApply = "before-first-apply"
 
+// MadeUp reports whether the entry is the one that the API server makes of an
+// object without managedFields when somebody applies to it.
 func MadeUp(e *metav1.ManagedFieldsEntry) bool {
 	return e.Manager == firstApply && e.Operation == metav1.ManagedFieldsOperationUpdate && e.FieldsV1 != nil
 }

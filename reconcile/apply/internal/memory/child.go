@@ -12,53 +12,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
-// Child is what is remembered about one child: a few hundred bytes. Its methods
-// say what has happened to the child; what follows from that for the next pass
-// is decided here.
-type Child struct {
-	// gvk and mode are those of the last plan.
-	gvk  schema.GroupVersionKind
-	mode apply.Mode
-	// intent is the hash of the intent that was proven or applied, version the
-	// resourceVersion that it was proven with, projection the hash of our
-	// fields in it. They say nothing unless proven is set.
-	proven     bool
-	intent     uint64
-	version    string
-	projection uint64
-	// shape is the projection by the intent's own shape, for caches without
-	// managedFields.
-	shape uint64
-	// owned are our fields in that version.
-	owned OwnedFields
-	// retries counts the applies of the intent that the server has not taken
-	// as they are.
-	retries int
-	// uid is the object last seen or written.
-	uid types.UID
-	// ours is the object that was proven to be a child of the owner.
-	ours types.UID
-	// written is our last write, until the cache shows it.
-	written freshness.Write
-	// deleted is the UID of an object whose deletion was accepted, deletedAt
-	// when it was.
-	deleted   types.UID
-	deletedAt time.Time
-	// pass is the last pass that planned the child, or deleted it.
-	pass uint64
-	// since and last are the first and the last of the passes in a row that
-	// planned it.
-	since, last uint64
-	// losses counts how often others have deleted the object.
-	losses *losses
-	// failure is set while something is wrong.
-	failure *Failure
-	// contest is set while fields are left to others, repairs counts those of
-	// single fields.
-	contest *Contest
-	repairs map[string]repair
-}
-
 // GVK is the kind in the version of the last plan.
 func (m *Child) GVK() schema.GroupVersionKind { return m.gvk }
 

@@ -8,23 +8,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// Contest is what others insist on in a child. These fields are left to them
-// until the plan or their entries in the managedFields change, or for a time;
-// the rest of the child is applied.
-type Contest struct {
-	Fields []apply.ContestedField
-	// Absent are the paths of those that the plan wants absent.
-	Absent []string
-	// Intent, UID and Managers identify the situation.
-	Intent   uint64
-	UID      types.UID
-	Managers uint64
-	// Until is when the fields are tried again.
-	Until time.Time
-	// count is how often in a row.
-	count int
-}
-
 // Contest returns what is left to others, nil if nothing is.
 func (m *Child) Contest() *Contest { return m.contest }
 
@@ -72,12 +55,6 @@ const (
 	MaxRepairs  = 5
 	fightWindow = time.Minute
 )
-
-// repair counts how often a field was repaired since a time.
-type repair struct {
-	count int
-	since time.Time
-}
 
 // Repaired counts one more repair of a field.
 func (m *Child) Repaired(path string, now time.Time) int {

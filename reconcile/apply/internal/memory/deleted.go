@@ -2,13 +2,6 @@ package memory
 
 import "time"
 
-// losses counts how often others have deleted a child soon after it was made.
-type losses struct {
-	count int
-	// made is when the child was last made, until when it is left alone.
-	made, until time.Time
-}
-
 // soonDeleted is how long a child has to live so that its deletion counts for
 // nothing: after MaxRepairs shorter lives it is left alone for a while.
 const soonDeleted = 30 * time.Second

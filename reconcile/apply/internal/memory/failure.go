@@ -5,35 +5,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
-
-// Failure is why a child could not be applied or deleted, so that an unchanged
-// plan does not send the same request again at once.
-type Failure struct {
-	Situation
-	// Outcome and Err are those of the request.
-	Outcome apply.Outcome
-	Err     error
-	// Version is that of the object that was refused. Where the cache strips
-	// managedFields, it stands for what others own.
-	Version string
-	// Until is when it is tried again.
-	Until time.Time
-	// count is how often it happened in a row.
-	count int
-}
-
-// Situation identifies what failed; in another one it is tried at once.
-type Situation struct {
-	// Intent is the hash of the intent, 0 for a deletion.
-	Intent uint64
-	// UID is the object that exists, empty for none.
-	UID types.UID
-	// Others is the hash of the other managers of the object.
-	Others uint64
-}
 
 // FailedIn returns what has failed in this situation, nil if it may be tried.
 func (m *Child) FailedIn(s Situation, now time.Time) *Failure {

@@ -15,6 +15,7 @@ import (
 // once. The zero value knows nothing.
 type OwnedFields struct{ raw unique.Handle[string] }
 
+// Known reports whether anything is known.
 func (o OwnedFields) Known() bool { return o != OwnedFields{} }
 
 // Remembered returns the fields of the entry; nothing without one.

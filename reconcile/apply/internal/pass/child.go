@@ -5,15 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
@@ -22,50 +14,6 @@ type SentOnce struct {
 	Path apply.Path
 	Want any
 }
-
-// Child is one child during a pass.
-type Child struct {
-	Planned *apply.Child
-	Kind    *kinds.Kind
-	ID      applyset.ObjectID
-	Hash    uint64
-	Memory  *memory.Child
-	// Reach reports that an owner reference from owner to child is possible.
-	Reach bool
-	// Manager is the field manager it is written under.
-	Manager string
-	Rules   []intent.Rule
-	// Live is the object as known, nil if it does not exist; cached says that
-	// it is shared with the cache.
-	Live client.Object
-	// UID pins the object that is written.
-	UID     types.UID
-	Content map[string]any
-	Action  Action
-	Force   bool
-	// Fresh reports that live was read from the API server in this pass.
-	Fresh bool
-	// SentOnce are the fields that are sent once, that the object has and
-	// that are ours.
-	SentOnce []SentOnce
-	// Contested are the fields that are left out of the content, as others
-	// insist on them.
-	Contested []apply.ContestedField
-	// LeftSeeds are the paths of seeds that are left out of the content, as the
-	// server has said that they are others'.
-	LeftSeeds []string
-	// Unwanted are the fields that the object has and that the plan wants
-	// absent.
-	Unwanted []managedfields.Place
-	// LostAbsent are the paths of those of the contested fields that the plan
-	// wants absent.
-	LostAbsent []string
-	Result     apply.ObjectResult
-	Requeue    time.Duration
-}
-
-// Action is what has to be sent for a child.
-type Action int
 
 const (
 	ActionNone Action = iota

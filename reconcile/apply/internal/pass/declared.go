@@ -9,10 +9,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-// declaredKinds are the kinds of the options, nil if there are none: an engine
-// without them knows only what plans name.
-type declaredKinds map[schema.GroupKind]apply.ChildKind
-
 func newDeclaredKinds(kinds []apply.ChildKind) declaredKinds {
 	if kinds == nil {
 		return nil

@@ -3,21 +3,10 @@ package pass
 import (
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
 )
 
-// Deletion is one deletion of the plan during a pass.
-type Deletion struct {
-	*apply.Deletion
-	Kind *kinds.Kind
-	ID   applyset.ObjectID
-	// Version is the precondition besides the UID, empty for none.
-	Version string
-	Result  apply.ObjectResult
-}
-
+// Rank orders deletions by their kind; one of an unknown kind comes last.
 func (d *Deletion) Rank() int {
 	if d.Kind == nil {
 		return 0

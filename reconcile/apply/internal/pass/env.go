@@ -3,7 +3,6 @@ package pass
 import (
 	"context"
 	"slices"
-	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,30 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/leftover"
 )
-
-// Env is what all passes of an engine share. Nothing of it is about a single
-// owner.
-type Env struct {
-	Client    client.Client
-	Live      client.Reader
-	Options   apply.Options
-	Kinds     *kinds.Registry
-	Encoder   *content.Encoder
-	Hasher    *intent.Hasher
-	Leftovers leftover.Scan
-	Stripped  sync.Map  // *kind to nothing: the cache strips managedFields
-	Orphaned  sync.Map  // types.UID to nothing: owners whose children are to stay
-	pool      sync.Pool // of *[]planned, zeroed
-	Declared  declaredKinds
-	// StandardKeys and OwnKeys name the two places for an inventory.
-	StandardKeys, OwnKeys applyset.Keys
-	// Cached are the options of reads that only look at the result and that
-	// handle a lagging cache themselves.
-	Cached     []client.GetOption
-	CachedList []client.ListOption
-}
 
 // NewEnv returns what the passes of an engine with these options share.
 func NewEnv(c client.Client, live client.Reader, o apply.Options) *Env {

@@ -16,40 +16,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// Pass is one [engine.Engine.Apply].
-type Pass struct {
-	Ctx       context.Context //nolint:containedctx // lives as long as the call
-	Env       *Env
-	Owner     client.Object
-	OwnerKind *kinds.Kind
-	Group     apply.Group // the owner, if it is a group
-	SetID     string      // the value of the part-of label
-	Keys      *applyset.Keys
-	Plan      *apply.Plan
-	Finalize  bool
-	Dry       bool // not carried out
-	Memory    *memory.Owner
-	Now       time.Time
-	Children  []*Child
-	// OwnerChild is what is planned of the metadata of the owner, nil for nothing.
-	OwnerChild *Child
-	pool       *[]Child // what children point into, given back at the end
-	// Identity is the hash of which objects are planned, and how, and of
-	// whether the owner is held.
-	Identity uint64
-	// Incomplete is why the planned objects are not all known, unknown the
-	// same for single kinds.
-	Incomplete error
-	Unknown    map[schema.GroupKind]error
-	// What was decided besides the children: the deletions, and the inventory
-	// to record before anything is written, nil if it stays.
-	Deletions []*Deletion
-	Wanted    *applyset.Inventory
-	// AllowPrune is what the owner's annotation of that name shall say.
-	AllowPrune string
-	Result     apply.Result
-}
-
 // LiveMetadata returns nil for an object that does not exist.
 func (p *Pass) LiveMetadata(gvk schema.GroupVersionKind, key types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
 	m := &metav1.PartialObjectMetadata{}
@@ -128,6 +94,7 @@ func (e *Env) ownerKind(owner client.Object) (apply.Group, *kinds.Kind, error) {
 	return nil, k, err
 }
 
+// End gives back what the pass has read, and releases the memory of the owner.
 func (p *Pass) End() {
 	for _, c := range p.Children {
 		c.Free()

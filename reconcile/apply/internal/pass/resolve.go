@@ -49,12 +49,13 @@ func noName(c *apply.Child) error {
 // looked at, so that the pass can go on with what was answered.
 
 var (
+	// ErrGroupMetadata is the error of metadata that is planned of a group.
 	ErrGroupMetadata = planerror.Error("metadata: a group is no object and has none; leave Metadata out of its plan")
 	ErrMoreMetadata  = planerror.Error("metadata: want only labels, annotations and finalizers of the owner")
 	errPlannedOwner  = planerror.Error("child: it is the owner itself; plan its labels, annotations and finalizers with Metadata")
 )
 
-// plan resolves the children: kind, name, hash, memory.
+// ResolveAll resolves the children: kind, name, hash, memory.
 func (p *Pass) ResolveAll() {
 	p.pool = p.Env.takePool(len(p.Plan.Children))
 	all := *p.pool

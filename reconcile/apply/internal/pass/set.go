@@ -50,6 +50,7 @@ const (
 	formerTooling = "reconcilekit/v1"
 )
 
+// Tooling is the value of the tooling annotation.
 func (e *Env) Tooling() string { return e.Options.FieldManager + toolingVersion }
 
 // OwnerManager is the field manager of what the engine writes to owners. An

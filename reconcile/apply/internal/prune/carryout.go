@@ -31,12 +31,6 @@ func (p *Prune) notPlanned(members []memberObject) []memberObject {
 	return out
 }
 
-// surplusMember is a member that is no longer planned.
-type surplusMember struct {
-	memberObject
-	Result apply.ObjectResult
-}
-
 // decideMember decides whether a member is deleted now: not while that is
 // under way, or was refused a moment ago.
 func (p *Prune) decideMember(m memberObject) *surplusMember {

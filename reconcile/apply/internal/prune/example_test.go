@@ -39,11 +39,6 @@ func begin(plan *apply.Plan, objects ...client.Object) (*pass.Pass, error) {
 	return env.Begin(context.Background(), owner, plan, memory.NewStore().Owner(owner))
 }
 
-// settings is an object that a plan may have.
-func settings(name string) *corev1.ConfigMap {
-	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}, Data: map[string]string{"color": "green"}}
-}
-
 // A plan that may be incomplete prunes nothing.
 func Example() {
 	plan := apply.Plan{PruneBlocked: fmt.Errorf("a read failed")}

@@ -33,22 +33,6 @@ func setSelector(p *pass.Pass) (client.MatchingLabelsSelector, error) {
 	return client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*either)}, nil
 }
 
-// memberObject is one object that is proven to be a child of the owner.
-type memberObject struct {
-	id       applyset.ObjectID
-	gvk      schema.GroupVersionKind
-	uid      types.UID
-	deleting bool
-	planned  bool
-	// reached reports that garbage collection deletes it with the owner.
-	reached bool
-	// optedOut reports that somebody has taken it out of our hands.
-	optedOut bool
-	// allowPrune is what the annotation of that name says on a child of a
-	// group, which has no object of its own to put it on.
-	allowPrune string
-}
-
 func (p *Prune) plannedKinds() map[schema.GroupKind]*kinds.Kind {
 	out := map[schema.GroupKind]*kinds.Kind{}
 	for _, c := range p.Children {

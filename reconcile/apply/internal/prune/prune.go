@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/leftover"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
@@ -16,29 +15,6 @@ import (
 
 // listingPeriod is when a listing is repeated later.
 const listingPeriod = 10 * time.Minute
-
-// Prune decides and carries out, for one pass, what is removed because it is
-// no longer planned.
-type Prune struct {
-	*pass.Pass
-	// spent are the requests sent to look for what is no longer planned.
-	spent int
-	// due reports that there is something to carry out, or to confirm.
-	due bool
-	// Surplus are the members to delete, releases the contributions to give
-	// back.
-	Surplus  []*surplusMember
-	Releases []*plannedRelease
-	// shrunk is the inventory without what is gone, when that is known before
-	// anything is carried out; nil otherwise.
-	shrunk *applyset.Inventory
-	// announced reports that the prune is large and explained, which the owner has
-	// to say while it lasts.
-	announced bool
-	// held reports that the guard has left some of it alone.
-	held    bool
-	listing *listing
-}
 
 // upToDate reports that a listing would find nothing: the plan names the same
 // objects as when one found nothing, or nothing was ever made that this

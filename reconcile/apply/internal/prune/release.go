@@ -23,19 +23,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
-// plannedRelease is a contribution that is recorded and no longer planned.
-type plannedRelease struct {
-	id     applyset.ObjectID
-	Result apply.ObjectResult
-	// found is the object as it was looked at, nil if it does not exist.
-	found *metav1.PartialObjectMetadata
-	// kept reports that it stays recorded, as nobody has looked for it, or as
-	// the object is planned in another mode in which the part stays.
-	kept bool
-	// later reports that the next pass decides about it again.
-	later bool
-}
-
 // Pending reports whether the contribution is not given back yet.
 func (r *plannedRelease) Pending() bool {
 	return r.Result.Err != nil || r.Result.Verb != words.VerbNone

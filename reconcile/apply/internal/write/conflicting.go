@@ -288,7 +288,7 @@ func itemSet(set *managedfields.Set, item *managedfields.Item) *managedfields.Se
 		return nil
 	}
 	for i := range set.Items {
-		if set.Items[i].Keys != nil && set.Items[i].Names(map[string]any(item.Keys)) {
+		if set.Items[i].Keys != nil && set.Items[i].Names(item.Keys) {
 			return set.Items[i].Set
 		}
 	}

@@ -52,7 +52,7 @@ func Apply(p *pass.Pass, c *pass.Child, opts ...client.PatchOption) (client.Obje
 		if err != nil {
 			return nil, fmt.Errorf("encode: %w", err)
 		}
-		answer, err := sendApply(p.Env, p.Ctx, c, data, c.Force, opts...)
+		answer, err := sendApply(p.Ctx, p.Env, c, data, c.Force, opts...)
 		if err == nil {
 			return answer, nil
 		}
@@ -105,7 +105,7 @@ func resolveConflicts(p *pass.Pass, c *pass.Child, fields []conflict) {
 		c.Failed(apply.Failed, err)
 		return
 	}
-	set, _ := decide.OwnFields(p, c)
+	set, _ := decide.OwnFields(c)
 	var contested []apply.ContestedField
 	again := false
 	for _, f := range fields {

@@ -188,7 +188,7 @@ func exists(p *pass.Pass, c *pass.Child, cause error) error {
 }
 
 // sendApply sends one server-side apply in the representation that is also read.
-func sendApply(e *pass.Env, ctx context.Context, c *pass.Child, data []byte, force bool, opts ...client.PatchOption) (client.Object, error) {
+func sendApply(ctx context.Context, e *pass.Env, c *pass.Child, data []byte, force bool, opts ...client.PatchOption) (client.Object, error) {
 	o := c.Kind.NewObject()
 	o.SetName(c.ID.Key.Name)
 	o.SetNamespace(c.ID.Key.Namespace)

@@ -35,7 +35,7 @@ var _ = Describe("A child that somebody deletes as often as it is made", func() 
 			Expect(w.admin.Delete(w.ctx, configMapIn(w.namespace, "cm"))).To(Succeed())
 			Eventually(gone(w.client)).Should(BeTrue())
 		}
-		Expect(deleted).NotTo(BeNil())
+		Expect(deleted).To(HaveOccurred())
 		Expect(deleted.Name).To(Equal("cm"))
 		Expect(made).To(BeNumerically("<=", 6))
 		result, sent := w.pass(plan())
