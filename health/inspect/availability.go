@@ -7,9 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reconcilekit/reconcilekit/health"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/reconcilekit/reconcilekit/health"
 )
 
 // ReasonUnavailable is the reason of an [Availability] whose Deployment, or what stands before it, does not serve.

@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/reconcilekit/reconcilekit/health/inspect"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/reconcilekit/reconcilekit/health/inspect"
 )
 
 func BenchmarkPods(b *testing.B) {

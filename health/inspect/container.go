@@ -3,8 +3,9 @@ package inspect
 import (
 	"fmt"
 
-	"github.com/reconcilekit/reconcilekit/health"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/reconcilekit/reconcilekit/health"
 )
 
 // imageTrouble finds the first container whose image cannot be pulled.

@@ -1,8 +1,9 @@
 package inspect
 
 import (
-	"github.com/reconcilekit/reconcilekit/health"
 	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/reconcilekit/reconcilekit/health"
 )
 
 // daemonSet inspects a DaemonSet. It is ready when its controller has seen the spec and on every node that it is meant for an

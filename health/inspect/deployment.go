@@ -3,9 +3,10 @@ package inspect
 import (
 	"strings"
 
-	"github.com/reconcilekit/reconcilekit/health"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/reconcilekit/reconcilekit/health"
 )
 
 // deployment inspects a Deployment. It is ready when its controller has seen the spec and every replica is updated and available

@@ -3,9 +3,10 @@ package inspect
 import (
 	"cmp"
 
-	"github.com/reconcilekit/reconcilekit/health"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/reconcilekit/reconcilekit/health"
 )
 
 // report is what an object of any kind says about itself in the manner that kstatus expects.

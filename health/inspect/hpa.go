@@ -1,9 +1,10 @@
 package inspect
 
 import (
-	"github.com/reconcilekit/reconcilekit/health"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/reconcilekit/reconcilekit/health"
 )
 
 // horizontalPodAutoscaler inspects an autoscaler. It is ready when it can compute and set a scale; metrics that fail while

@@ -3,9 +3,10 @@ package inspect
 import (
 	"slices"
 
-	"github.com/reconcilekit/reconcilekit/health"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/reconcilekit/reconcilekit/health"
 )
 
 // httpRoute inspects a Gateway API route over all parents, whatever controller reports on them; routing.Health asks one controller alone. The

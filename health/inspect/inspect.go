@@ -3,8 +3,9 @@ package inspect
 import (
 	"fmt"
 
-	"github.com/reconcilekit/reconcilekit/health"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/health"
 )
 
 // ready, progressing and their like are what inspectors say.

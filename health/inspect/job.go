@@ -1,9 +1,10 @@
 package inspect
 
 import (
-	"github.com/reconcilekit/reconcilekit/health"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/reconcilekit/reconcilekit/health"
 )
 
 // job inspects a Job: complete is ready, failed is the fault of what it was told to do, unless it was evicted; a suspended one is

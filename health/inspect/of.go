@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"github.com/reconcilekit/reconcilekit/health"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
@@ -9,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/reconcilekit/reconcilekit/health"
 )
 
 // Of inspects any object with the inspector of its kind, typed or unstructured: Pod (and PodList), Deployment, StatefulSet, DaemonSet,

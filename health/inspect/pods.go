@@ -5,8 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reconcilekit/reconcilekit/health"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/reconcilekit/reconcilekit/health"
 )
 
 // PodFacts is what PodsWith may know besides the pods. The zero value is fine.

@@ -1,8 +1,9 @@
 package inspect
 
 import (
-	"github.com/reconcilekit/reconcilekit/health"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/reconcilekit/reconcilekit/health"
 )
 
 // persistentVolumeClaim inspects a claim: bound is ready, a lost volume and failed provisioning are Infrastructure. A nil one is

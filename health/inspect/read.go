@@ -3,9 +3,10 @@ package inspect
 import (
 	"reflect"
 
-	"github.com/reconcilekit/reconcilekit/health"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/reconcilekit/reconcilekit/health"
 )
 
 // read takes the report out of an object: typed with a GetConditions method, unstructured, or any other type by conversion. An

@@ -1,8 +1,9 @@
 package inspect
 
 import (
-	"github.com/reconcilekit/reconcilekit/health"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/reconcilekit/reconcilekit/health"
 )
 
 // service inspects a Service. Only one of type LoadBalancer has to wait: for an address. A nil one is missing downstream.

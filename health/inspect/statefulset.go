@@ -3,8 +3,9 @@ package inspect
 import (
 	"fmt"
 
-	"github.com/reconcilekit/reconcilekit/health"
 	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/reconcilekit/reconcilekit/health"
 )
 
 // statefulSet inspects a StatefulSet. It is ready when its controller has seen the spec, every replica is ready and available, and

@@ -12,7 +12,6 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/reconcilekit/reconcilekit/health"
-
 	"github.com/reconcilekit/reconcilekit/routing/internal/problem"
 )
 
