@@ -193,7 +193,8 @@ func TestAnnouncements(t *testing.T) {
 			&conditions.Event{Type: "Normal", Reason: "R", Message: strings.Repeat("é", 510) + "..."}, line, false,
 		}},
 		"words": {
-			"False", "m", []conditions.Option{conditions.EventReason("Lost"), conditions.EventMessage("it is lost")},
+			"False", "m",
+			[]conditions.Option{conditions.EventReason("Lost"), conditions.EventMessage("it is lost")},
 			announced{&conditions.Event{Type: "Normal", Reason: "Lost", Message: "it is lost"}, line, false},
 		},
 		"empty words": {"False", "m", []conditions.Option{conditions.EventReason(""), conditions.EventMessage("")}, announced{normal, line, false}},

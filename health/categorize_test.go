@@ -66,7 +66,8 @@ func TestCategorize(t *testing.T) {
 		},
 		"422 about a value with the words of a webhook": {
 			apierrors.NewInvalid(widget, "w", field.ErrorList{
-				field.Invalid(field.NewPath("spec", "text"), `admission webhook "x" denied the request`, "bad")}),
+				field.Invalid(field.NewPath("spec", "text"), `admission webhook "x" denied the request`, "bad"),
+			}),
 			want{health.InvalidSpec, "InvalidSpec", `Widget.example.com "w" is invalid: spec.text: Invalid value: ` +
 				`"admission webhook \"x\" denied the request": bad`},
 		},
@@ -133,8 +134,10 @@ func TestCategorize(t *testing.T) {
 		},
 		"certificate": {
 			&url.Error{Op: "Get", URL: "https://10.0.0.1", Err: &tls.CertificateVerificationError{Err: errors.New("unknown authority")}},
-			want{health.Infrastructure, "CertificateInvalid",
-				`Get "https://10.0.0.1": tls: failed to verify certificate: unknown authority`},
+			want{
+				health.Infrastructure, "CertificateInvalid",
+				`Get "https://10.0.0.1": tls: failed to verify certificate: unknown authority`,
+			},
 		},
 		"other request": {
 			&url.Error{Op: "Get", URL: "https://10.0.0.1:3245", Err: io.EOF},

@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	yamlnode "go.yaml.in/yaml/v3"
+
+	"github.com/reconcilekit/reconcilekit/internal/text"
 )
 
 // verify reports a value of the data that did not come out as that value: a text that YAML reads as structure, as a
@@ -139,26 +141,26 @@ func newWords(r rendering) *words {
 }
 
 // compare holds the document against the one with words.
-func (w *words) compare(real, word *yamlnode.Node) (*yamlnode.Node, error) {
+func (w *words) compare(actual, word *yamlnode.Node) (*yamlnode.Node, error) {
 	if strings.Contains(word.Anchor, w.begin) || word.Kind == yamlnode.AliasNode && strings.Contains(word.Value, w.begin) ||
 		strings.Contains(word.Tag, w.begin) {
-		return real, errors.New("a value is a part of an anchor, an alias or a tag; write it as a value of its own")
+		return actual, errors.New("a value is a part of an anchor, an alias or a tag; write it as a value of its own")
 	}
 	if p, whole := w.whole(word); whole && p.kind == ofJSON {
-		return real, w.sameJSON(real, p)
+		return actual, w.sameJSON(actual, p)
 	}
-	if real.Kind != word.Kind || len(real.Content) != len(word.Content) || real.Anchor != word.Anchor {
-		return real, errStructure
+	if actual.Kind != word.Kind || len(actual.Content) != len(word.Content) || actual.Anchor != word.Anchor {
+		return actual, errStructure
 	}
-	if real.Kind == yamlnode.ScalarNode {
-		return real, w.sameText(real, word)
+	if actual.Kind == yamlnode.ScalarNode {
+		return actual, w.sameText(actual, word)
 	}
-	for i := range real.Content {
-		if at, err := w.compare(real.Content[i], word.Content[i]); err != nil {
+	for i := range actual.Content {
+		if at, err := w.compare(actual.Content[i], word.Content[i]); err != nil {
 			return at, err
 		}
 	}
-	return real, nil
+	return actual, nil
 }
 
 var errStructure = errors.New("a value would change the structure of the document; use json or quote for it")
@@ -176,8 +178,8 @@ func (w *words) whole(node *yamlnode.Node) (piece, bool) {
 
 func (w *words) value(p piece) string { return string(w.of.text[p.start:p.end]) }
 
-func (w *words) sameJSON(real *yamlnode.Node, p piece) error {
-	text, err := asContent(real)
+func (w *words) sameJSON(actual *yamlnode.Node, p piece) error {
+	text, err := asContent(actual)
 	if err != nil {
 		return errStructure
 	}
@@ -189,55 +191,53 @@ func (w *words) sameJSON(real *yamlnode.Node, p piece) error {
 }
 
 // sameText checks that a scalar is the text that template and values give together.
-func (w *words) sameText(real, word *yamlnode.Node) error {
+func (w *words) sameText(actual, word *yamlnode.Node) error {
 	before, rest, has := strings.Cut(word.Value, w.begin)
 	if !has {
-		if real.Value != word.Value || real.ShortTag() != word.ShortTag() {
+		if actual.Value != word.Value || actual.ShortTag() != word.ShortTag() {
 			return errStructure
 		}
 		return nil
 	}
-	want := before
+	var want strings.Builder
+	want.WriteString(before)
 	for has {
 		number, after, _ := strings.Cut(rest, "v")
 		i, err := strconv.Atoi(number)
 		if err != nil || i >= len(w.of.pieces) || w.of.pieces[i].kind == ofJSON {
 			return errors.New("a value as JSON stands inside of another text; use printf before json or quote")
 		}
-		want += w.value(w.of.pieces[i])
+		want.WriteString(w.value(w.of.pieces[i]))
 		before, rest, has = strings.Cut(after, w.begin)
-		want += before
+		want.WriteString(before)
 	}
-	if real.Value != want {
-		return fmt.Errorf("the value %s reads as %s in YAML; use json or quote for it", short(want), short(real.Value))
+	if actual.Value != want.String() {
+		return fmt.Errorf("the value %s reads as %s in YAML; use json or quote for it", short(want.String()), short(actual.Value))
 	}
-	return sameType(real)
+	return sameType(actual)
 }
 
 // sameType refuses a text that reads as another type, unless that one has the same text: "3" may be a number.
-func sameType(real *yamlnode.Node) error {
-	switch real.ShortTag() {
+func sameType(actual *yamlnode.Node) error {
+	switch actual.ShortTag() {
 	case "!!str", "!!timestamp":
 		return nil
 	}
-	if real.Value == "" {
+	if actual.Value == "" {
 		return nil // nothing was given, and nothing is set
 	}
-	value, err := scalar(real)
+	value, err := scalar(actual)
 	if err != nil {
 		return err
 	}
-	if text, err := json.Marshal(value); err != nil || value == nil || string(text) != real.Value {
-		return fmt.Errorf("the value %s reads as %v in YAML, which is no text; use json or quote for it", short(real.Value), value)
+	if text, err := json.Marshal(value); err != nil || value == nil || string(text) != actual.Value {
+		return fmt.Errorf("the value %s reads as %v in YAML, which is no text; use json or quote for it", short(actual.Value), value)
 	}
 	return nil
 }
 
 // short quotes the beginning of a text.
-func short(text string) string {
-	const most = 64
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "..."
-	}
-	return strconv.Quote(text)
+func short(value string) string {
+	const most = 67
+	return strconv.Quote(text.Cut(value, most))
 }

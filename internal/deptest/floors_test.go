@@ -28,7 +28,7 @@ func floors() map[string][]string {
 		"conditions":                         {"internal/text"},
 		"health":                             {"conditions", "internal/text"},
 		"health/inspect":                     {"conditions", "health", "internal/text"},
-		"manifests":                          nil,
+		"manifests":                          {"internal/text"},
 		"defaulting":                         {"internal/mergepatch"},
 		"routing":                            {"health", "layers", problem, "routing/pathtemplate"},
 		problem:                              {"health", "internal/text"},

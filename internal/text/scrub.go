@@ -12,8 +12,8 @@ const hidden = "***"
 const secretWord = `(?:passw(?:or)?d|passphrase|pwd|secret|token|api[-_]?key|access[-_]?key|secret[-_]?key|private[-_]?key|` +
 	`signature|sig|credentials?)`
 
-// secretValue is a value in quotes or up to the next separator.
-const secretValue = `(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"',;&)\]}]+)`
+// valueForm is a value in quotes or up to the next separator.
+const valueForm = `(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"',;&)\]}]+)`
 
 // credential is one form in which a credential stands in a text.
 type credential struct {
@@ -31,9 +31,9 @@ var credentials = []credential{ //nolint:gochecknoglobals // compiled once, neve
 	{regexp.MustCompile(`(?i)\b(bearer\s+["']?)[A-Za-z0-9._~+/=-]*[0-9._~+/=-][A-Za-z0-9._~+/=-]*`), "${1}" + hidden},
 	{regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?`), hidden},
 	{regexp.MustCompile(`\b(?:AKIA[A-Z0-9]{16}|gh[pousr]_[A-Za-z0-9]{20,}|glpat-[A-Za-z0-9_-]{16,}|xox[abprs]-[A-Za-z0-9-]{10,})`), hidden},
-	{regexp.MustCompile(`(?i)([A-Za-z0-9_.-]*` + secretWord + `\s*=\s*)` + secretValue), "${1}" + hidden},
-	{regexp.MustCompile(`(?i)("[A-Za-z0-9_.-]*` + secretWord + `"\s*:\s*)` + secretValue), "${1}" + hidden},
-	{regexp.MustCompile(`(?i)(` + secretWord + `[A-Za-z0-9_.\[\]-]*: (?:Invalid|Unsupported|Duplicate) value: )` + secretValue), "${1}" + hidden},
+	{regexp.MustCompile(`(?i)([A-Za-z0-9_.-]*` + secretWord + `\s*=\s*)` + valueForm), "${1}" + hidden},
+	{regexp.MustCompile(`(?i)("[A-Za-z0-9_.-]*` + secretWord + `"\s*:\s*)` + valueForm), "${1}" + hidden},
+	{regexp.MustCompile(`(?i)(` + secretWord + `[A-Za-z0-9_.\[\]-]*: (?:Invalid|Unsupported|Duplicate) value: )` + valueForm), "${1}" + hidden},
 	{regexp.MustCompile(`(?i)\b(` + secretWord + `: )[^\s"',;]*[0-9][^\s"',;]*`), "${1}" + hidden},
 }
 

@@ -87,7 +87,7 @@ func Of(owner metav1.Object, route *gatewayv1.HTTPRoute) []Claim {
 				Name:      string(parent.Name),
 			},
 			Listener: string(value(parent.SectionName, "")),
-			Port:     int32(value(parent.Port, 0)),
+			Port:     value(parent.Port, 0),
 			Hosts:    hosts,
 		}
 		for j := range route.Spec.Rules {

@@ -177,8 +177,8 @@ func width(value reflect.Value) int {
 func appendContent(found []reflect.Value, value reflect.Value) []reflect.Value {
 	switch value.Kind() {
 	case reflect.Struct:
-		for i := range value.NumField() {
-			found = append(found, value.Field(i))
+		for _, field := range value.Fields() {
+			found = append(found, field)
 		}
 	case reflect.Map:
 		keys := value.MapKeys()
