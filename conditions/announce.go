@@ -20,7 +20,7 @@ const (
 	AsInfo Announcement = iota
 	// AsWarning is for what may need attention: a Warning event and an info line.
 	AsWarning
-	// AsError is for what needs somebody: a Warning event and an error line.
+	// AsError is for what needs attention: a Warning event and an error line.
 	AsError
 	// Silent announces nothing.
 	Silent

@@ -1,7 +1,7 @@
 // Package defaulting computes the effective form of a spec from the stored one, and says what the difference is.
 //
 // Defaults that depend on the operator's own settings, such as an image, are not written into the user's object: the next version
-// of the operator could not change them, and a value that the user wrote could not be told from one that was filled in. They are
+// of the operator could not change them, and a value that the user wrote could not be distinguished from one that was filled in. They are
 // steps of a pure function instead, run in memory on a copy in every pass:
 //
 //	effective := defaulting.Effective(stored.Spec.DeepCopy(), withImage(settings), withGeneratedDatabase)

@@ -77,7 +77,7 @@ func (a *Assessor) setCategories() {
 }
 
 // unreachable is the note of what is out of reach. While the grace period keeps the condition of a component as it was, nothing else
-// tells what is wrong with it.
+// has what is wrong with it.
 func (a *Assessor) unreachable() *note {
 	n := a.seen.unreachable
 	for i := range a.parts {
@@ -148,7 +148,7 @@ func (a *Assessor) judge() judgement {
 		p := &a.parts[i]
 		state, reason, message := a.contribution(p)
 		v.worst = worst(v.worst, state)
-		// Trouble without a name has no condition of its own: it is told here or nowhere.
+		// Trouble without a name has no condition of its own: the summary is its only place.
 		if state.Trouble() && (v.named == nil || p.name == "" && v.named.name != "") {
 			v.named, v.reason, v.message = p, reason, sentence(p.name, message)
 		}
@@ -186,7 +186,7 @@ func (p *part) waiting() State {
 	return Progressing
 }
 
-// wasTrouble reports whether the stored summary was about trouble. A stored condition that is not True does not tell by itself.
+// wasTrouble reports whether the stored summary was about trouble. That a stored condition is not True is not enough to know.
 func (a *Assessor) wasTrouble() bool {
 	s, stored := a.manager.Stored(conditions.Ready)
 	return stored && s.Reason != reasonProgressing

@@ -57,7 +57,7 @@ type seen struct {
 	unreachable                     note // Infrastructure or Unknown
 }
 
-// note is whether a category was seen, and the reason and message of its first error that no component's condition tells.
+// note is whether a category was seen, and the reason and message of its first error that no component's condition has.
 type note struct {
 	seen           bool
 	reason, detail string
@@ -168,7 +168,7 @@ func (p *part) complete() {
 	if p.reason == "" {
 		p.reason = string(p.state)
 	}
-	if p.name == "" && len(p.errors) > 1 { // no condition of its own tells the others
+	if p.name == "" && len(p.errors) > 1 { // no condition of its own has the others
 		p.message += fmt.Sprintf(" (and %d more)", len(p.errors)-1)
 	}
 	if len(p.errors) > 0 || p.state.Trouble() {
@@ -214,7 +214,7 @@ func (a *Assessor) count(e *Error, child, named bool) {
 	default:
 		a.seen.unreachable.add(e, named)
 	}
-	if child && e.Cause == nil { // the verdict of an inspector: a watch tells when it changes
+	if child && e.Cause == nil { // the verdict of an inspector: a watch brings its changes
 		return
 	}
 	switch {

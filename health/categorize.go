@@ -104,7 +104,7 @@ func category(word string) Category {
 	return Unknown
 }
 
-// fromContext tells a deadline from the API server's fault: both pass.
+// fromContext categorises a context that ended; a deadline is not the fault of the API server.
 func fromContext(err error) *Error {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -115,7 +115,7 @@ func fromContext(err error) *Error {
 	return nil
 }
 
-// fromNetwork tells errors of the transport apart.
+// fromNetwork categorises errors of the transport.
 func fromNetwork(err error) *Error {
 	word := ""
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {

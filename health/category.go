@@ -7,7 +7,7 @@ type Category string
 const (
 	// InvalidSpec is for the owner's author: what is asked for cannot be.
 	InvalidSpec Category = "InvalidSpec"
-	// MissingUpstreamDependency is something that somebody else provides and that is not there.
+	// MissingUpstreamDependency is something that others provide and that does not exist.
 	MissingUpstreamDependency Category = "MissingUpstreamDependency"
 	// MissingDownstreamDependency is something of ours that is not there yet.
 	MissingDownstreamDependency Category = "MissingDownstreamDependency"
@@ -17,7 +17,7 @@ const (
 	ResourceExhaustion Category = "ResourceExhaustion"
 	// Infrastructure is trouble with the network, the API server or a node; it passes or is repaired by others.
 	Infrastructure Category = "Infrastructure"
-	// Conflict is somebody else writing the same object: an outdated resourceVersion, a field or an owner taken.
+	// Conflict is another writer of the same object: an outdated resourceVersion, a field or an owner taken.
 	Conflict Category = "Conflict"
 	// ProgramError is a mistake of the operator's own program: a kind that was not declared, a phase that panicked, a plan with a
 	// nil child. Only another version of the operator solves it.

@@ -6,7 +6,7 @@ type Dependency string
 const (
 	// Own is part of the owner itself: its configuration, a computation.
 	Own Dependency = ""
-	// Upstream is provided by somebody else and needed by the owner.
+	// Upstream is provided by others and needed by the owner.
 	Upstream Dependency = "Upstream"
 	// Downstream is made by the owner.
 	Downstream Dependency = "Downstream"
@@ -29,7 +29,7 @@ type Component struct {
 	// Dependency reports who provides it.
 	Dependency Dependency
 	// Child reports that this is the health of a child that the owner applies: it never blocks applying, and what an
-	// inspector found wrong is not tried again, as a watch tells when it changes.
+	// inspector found wrong is not tried again, as a watch brings its changes.
 	Child bool
 	// Immediate takes the component out of the grace period: its trouble shows at once. It is for the outcome of the pass's own
 	// writes, where keeping an older condition would claim what was not done.

@@ -54,7 +54,7 @@ const (
 	reasonCertificate = "CertificateInvalid"
 	// reasonDNS stands for a host name that was not found.
 	reasonDNS = "DNSFailure"
-	// reasonConnectionRefused stands for a host that nobody listens on at that port.
+	// reasonConnectionRefused stands for a host that does not listen on that port.
 	reasonConnectionRefused = "ConnectionRefused"
 	// reasonConnectionReset stands for a connection, or an answer, that broke off.
 	reasonConnectionReset = "ConnectionReset"

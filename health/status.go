@@ -143,7 +143,7 @@ func reason(status metav1.Status) metav1.StatusReason {
 	return metav1.StatusReasonUnknown
 }
 
-// byCode categorises what has no case of its own. Codes that say that client and server do not understand each other, or that a
+// byCode categorises what has no case of its own. Codes by which client and server do not understand each other, or that a
 // list has to start again, are not the fault of the owner's author.
 func byCode(e *Error, status metav1.Status) bool {
 	switch code := status.Code; {
@@ -163,7 +163,7 @@ func byCode(e *Error, status metav1.Status) bool {
 	return true
 }
 
-// notFound tells an object that is missing from a path that the API server does not serve.
+// notFound distinguishes an object that is missing from a path that the API server does not serve.
 func notFound(e *Error, status metav1.Status) {
 	if hasCause(status, metav1.CauseTypeUnexpectedServerResponse) {
 		e.Reason, e.Message = reasonKindNotServed, notServed+e.Message
@@ -172,7 +172,7 @@ func notFound(e *Error, status metav1.Status) {
 	e.Category, e.Reason = MissingDownstreamDependency, reasonNotFound
 }
 
-// conflict tells fields that another manager owns (server-side apply) from an outdated resourceVersion.
+// conflict distinguishes fields that another manager owns (server-side apply) from an outdated resourceVersion.
 func conflict(e *Error, status metav1.Status) {
 	e.Category, e.Reason = Conflict, reasonConflict
 	if hasCause(status, metav1.CauseTypeFieldManagerConflict) {

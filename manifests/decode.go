@@ -60,7 +60,7 @@ func (s *Set) decode(r rendering) (Object, error) {
 	return object, nil
 }
 
-// fill decodes strictly; the first thing that is wrong is told, with its line.
+// fill decodes strictly; the first fault is an error with its line.
 func fill(into runtime.Object, content []byte, root *yamlnode.Node, at lines) error {
 	strict, err := kjson.UnmarshalStrict(content, into)
 	if err != nil {

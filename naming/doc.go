@@ -20,7 +20,7 @@
 //   - A single part that is valid and fits stays as it is: "web" is "web".
 //   - Anything else gets a hash of the parts as they were given: several parts, because ["a", "b-c"] and ["a-b", "c"] read the same; a part
 //     that was sanitised, because "a.b" and "a-b" would read the same; a part that was cut; and a part that ends like a hash itself, because
-//     somebody may have chosen it to hit a derived name.
+//     a user may have chosen it to hit a derived name.
 //   - Hash inputs always bring a hash. They are for twins: equal parts that stand for different things, such as one name in two namespaces.
 //
 // The hash is the start of a SHA-256 over an encoding in which every part and input has its length in front, so different lists have

@@ -68,7 +68,7 @@ func (m MaxLength) applyTo(o *options) { o.MaxLength, o.limited = int(m), true }
 // HashLength is the number of hexadecimal characters of the hash, 4 bits each, at most 64. The default is 12: a million
 // names that differ in nothing but the hash collide with a probability of 0.2 percent (36 percent with a length of 10).
 //
-// HashLength(0) turns hashes off. Such names are valid and bounded, but nothing tells apart those that sanitising, cutting or joining made
+// HashLength(0) turns hashes off. Such names are valid and bounded, but nothing distinguishes those that sanitising, cutting or joining made
 // equal: it is for callers that know their parts.
 type HashLength int
 
@@ -107,7 +107,7 @@ func (i hashInputs) applyTo(o *options) {
 	o.Inputs = append(o.Inputs[:len(o.Inputs):len(o.Inputs)], i...)
 }
 
-// HashInputs tells twins apart: names of equal parts and different inputs differ in the hash. An input is any value that encoding/json
+// HashInputs distinguishes twins: names of equal parts and different inputs differ in the hash. An input is any value that encoding/json
 // can write; two inputs are the same when their JSON is (the order of map keys does not count, that of list elements does).
 func HashInputs(values ...any) Option { return hashInputs(values) }
 

@@ -6,7 +6,7 @@ import "unicode/utf8"
 // are not collapsed), no dash at either end, at most [MaxLabel] bytes. It may start with a digit, and it is empty when s
 // has no letter and no digit. A label is returned as it is.
 //
-// Different texts can give one label; [Derive] tells them apart.
+// Different texts can give one label; [Derive] distinguishes them.
 func DNSLabel(s string) string { return sanitized(s, labelForm) }
 
 // DNSSubdomain turns s into a DNS subdomain: as [DNSLabel], but dots stay, with a letter or digit on both sides (empty labels are dropped),

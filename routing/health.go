@@ -164,7 +164,7 @@ func judgeConditions(conditions []metav1.Condition, generation int64, where stri
 	return judgement{state: health.Ready, reason: reasonRouteAccepted, message: "HTTPRoute is accepted by gateway"}, true
 }
 
-// unresolved tells a backend that does not exist yet from a reference that waits for its namespace's grant, and both from
+// unresolved distinguishes a backend that does not exist yet from a reference that waits for its namespace's grant, and both from
 // one that cannot work.
 func unresolved(refs *metav1.Condition, by string) judgement {
 	v := judgement{reason: refs.Reason, message: fmt.Sprintf("HTTPRoute backend not resolved%s: %s", by, refs.Message)}

@@ -13,9 +13,9 @@ import (
 const ReasonGatewayNotConfigured = "GatewayNotConfigured"
 
 // Layer is what one place says about routing: the owner, the configuration of its namespace, that of the cluster. Nil
-// fields say nothing.
+// fields are not set.
 type Layer struct {
-	// Name tells users where to look, in messages; such as "spec.routing".
+	// Name is where users find the layer, for messages; such as "spec.routing".
 	Name string
 	// Enabled turns routing on or off. An explicit false is final.
 	Enabled *bool

@@ -38,7 +38,7 @@ type Evaluation[C any] struct {
 	// Rank counts from 1, the best; equal candidates share a rank, and the next one has as many before it as there are better ones. 0 when a
 	// filter rejected the candidate.
 	Rank int
-	// DecidedBy is the name of the preference that told the candidate from the best one; of the chosen one, from the second. Empty when
+	// DecidedBy is the name of the preference that separated the candidate from the best one; of the chosen one, from the second. Empty when
 	// no preference had to decide.
 	DecidedBy string
 }

@@ -126,7 +126,7 @@ func (r *run[C]) rank(alive []int) int {
 	return equals
 }
 
-// differ returns the first preference that tells two candidates apart, or the number of preferences.
+// differ returns the first preference that ranks two candidates differently, or the number of preferences.
 func (r *run[C]) differ(a, b int) int {
 	width := len(r.Preferences)
 	for p := range width {

@@ -27,7 +27,7 @@ const (
 type Availability struct {
 	// Deployment is the workload; nil is one that does not exist yet.
 	Deployment *appsv1.Deployment
-	// Pods are those of the workload. They only say why it is not available.
+	// Pods are those of the workload. They only explain why it is not available.
 	Pods []corev1.Pod
 	// Endpoints is how many ready addresses the Service has, and EndpointsErr why that is not known.
 	Endpoints    int

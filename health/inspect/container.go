@@ -116,7 +116,7 @@ func failedPod(p *corev1.Pod, facts PodFacts) health.Component {
 	return broken(health.InvalidSpec, "PodFailed", message)
 }
 
-// failure reports why a pod failed, and whether a log may tell more: what was done to the pod as a whole, else the first container
+// failure reports why a pod failed, and whether a log may have more: what was done to the pod as a whole, else the first container
 // that ended, else the first init container.
 func failure(p *corev1.Pod) (reason, message string, logged bool) {
 	const fallback = "Pod failed"

@@ -11,7 +11,7 @@ import (
 
 // deployment inspects a Deployment. It is ready when its controller has seen the spec and every replica is updated and available
 // and no older one is left; a passed progress deadline is Degraded while something still serves, else Failed; pods
-// that cannot be created are told with the reason. A nil one is missing downstream.
+// that cannot be created are reported with the reason. A nil one is missing downstream.
 // See https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status.
 func deployment(d *appsv1.Deployment) health.Component {
 	if d == nil {
@@ -40,7 +40,7 @@ func deployment(d *appsv1.Deployment) health.Component {
 	return ready("DeploymentReady", "Deployment is available")
 }
 
-// stuckDeployment reads the conditions by which the controller says that it does not get on.
+// stuckDeployment reads the conditions of a rollout that does not progress.
 func stuckDeployment(d *appsv1.Deployment) (health.Component, bool) {
 	var failure, progress *appsv1.DeploymentCondition
 	for i := range d.Status.Conditions {

@@ -14,7 +14,7 @@ import (
 //
 // One parent: rejected is InvalidSpec; accepted with references that do not resolve is missing downstream (a backend), Auth (not
 // permitted) or InvalidSpec; accepted in part is Degraded; neither is Progressing. All together: ready when every parent is; when some
-// are ready and others have errors, Degraded; else the worst. A parent that the spec names and nobody reports on
+// are ready and others have errors, Degraded; else the worst. A parent that the spec names and no controller reports on
 // is waited for, a report about one that it does not name (any more) is ignored. A nil route is missing downstream.
 // See https://gateway-api.sigs.k8s.io/geps/gep-1364/.
 func httpRoute(route *gatewayv1.HTTPRoute) health.Component {
@@ -52,7 +52,7 @@ func reports(route *gatewayv1.HTTPRoute) []gatewayv1.RouteParentStatus {
 	return list
 }
 
-// waiting reports whether nobody reports on one of the parents that the spec names, or on any.
+// waiting reports whether a parent that the spec names has no report, or none has.
 func waiting(route *gatewayv1.HTTPRoute, reported []gatewayv1.RouteParentStatus) bool {
 	for _, ref := range route.Spec.ParentRefs {
 		if !slices.ContainsFunc(reported, func(parent gatewayv1.RouteParentStatus) bool {

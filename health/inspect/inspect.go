@@ -29,7 +29,7 @@ func missing(reason, what string) health.Component {
 
 const reasonNotObserved = "GenerationNotObserved"
 
-// unobserved is an object whose controller has not looked at the latest spec, so that its status says nothing about it.
+// unobserved is an object whose controller has not looked at the latest spec, so that its status is about an older one.
 func unobserved(kind string) health.Component {
 	return progressing(reasonNotObserved, kind+" controller has not observed the latest generation")
 }

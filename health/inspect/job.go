@@ -7,7 +7,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// job inspects a Job: complete is ready, failed is the fault of what it was told to do, unless it was evicted; a suspended one is
+// job inspects a Job: complete is ready, failed is the fault of its spec, unless it was evicted; a suspended one is
 // Pending. A nil one is missing downstream.
 // See https://kubernetes.io/docs/concepts/workloads/controllers/job/#job-termination-and-cleanup.
 func job(j *batchv1.Job) health.Component {

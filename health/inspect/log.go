@@ -29,7 +29,7 @@ const (
 // maxLine bounds the line of a log that gets into a message.
 const maxLine = 256
 
-// classifyLog looks in a piece of log for the line that tells why something failed, ignoring case, and returns its class and the
+// classifyLog looks in a piece of log for the line with the reason of a failure, ignoring case, and returns its class and the
 // line, trimmed and at most 256 bytes; the last such line where there are several. For logUnknown the line is empty. Classes are
 // looked for in their order, as a source that does not exist is often reported together with a 401 or 403.
 func classifyLog(log string) (logClass, string) {

@@ -15,7 +15,7 @@ type PodFacts struct {
 	// Logs holds, by pod name, the last lines of the log of a failed or crashing container. They refine the category of the
 	// failure; one telling line gets into the message.
 	Logs map[string]string
-	// Events are events about the pods; those of other objects are ignored. They say why a pending pod waits.
+	// Events are events about the pods; those of other objects are ignored. They have the reason why a pending pod waits.
 	Events []corev1.Event
 }
 
@@ -25,7 +25,7 @@ type PodFacts struct {
 //  1. no pods: missing downstream;
 //  2. an image that cannot be pulled, by the registry's text: Auth, a missing upstream (no such image), else Infrastructure; an
 //     image name that is none: InvalidSpec;
-//  3. a container in CrashLoopBackOff: Degraded, or Failed with the category of the last failure where it tells;
+//  3. a container in CrashLoopBackOff: Degraded, or Failed with the category of the last failure where it is known;
 //  4. all pods failed: by the reason of the failure, see logClass for what logs add. A failed pod left over beside a
 //     live one does not count;
 //  5. a pod that is ready or has succeeded: Ready, one is enough;
@@ -126,7 +126,7 @@ func pendingPods(pods []*corev1.Pod, events []corev1.Event) health.Component {
 	return c
 }
 
-// waitingEvent reports whether an event of this reason tells why a pod does not start.
+// waitingEvent reports whether events of this reason explain why a pod does not start.
 func waitingEvent(reason string) bool {
 	switch reason {
 	case "FailedScheduling", "FailedMount", "FailedAttachVolume", "FailedCreatePodSandBox":

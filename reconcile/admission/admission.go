@@ -37,7 +37,7 @@ type Kinds[T Hub] struct {
 }
 
 // Validator finds what is wrong with an object. Old is the stored one, the zero value when the object is being created. Each
-// problem names its field; an error says that it could not find out.
+// problem names its field; an error reports that it could not find out.
 type Validator[T Hub] func(ctx context.Context, object, old T) (field.ErrorList, error)
 
 // Defaulting answers with a patch of what setDefaults changes in the object.

@@ -20,7 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// ReplayOptions are what [Replay] can be told besides the configuration.
+// ReplayOptions are the settings of [Replay] besides the configuration.
 type ReplayOptions struct {
 	// Scheme names the kinds of Go types, as the one of the recorder did. Nil names them by their Go types.
 	Scheme *runtime.Scheme

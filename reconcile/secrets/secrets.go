@@ -45,7 +45,7 @@ func Random(n int) Source {
 }
 
 // Fetch reads the Secret and returns its data with the missing keys filled in. A Secret that does not exist misses all keys; that
-// is no error. Keys that it has besides are kept out: they are somebody else's.
+// is no error. Keys that it has besides are left out: others own them.
 func Fetch(ctx context.Context, r reconcile.Reader, key client.ObjectKey, keys Keys) reconcile.FetchResult[map[string][]byte] {
 	found := reconcile.Fetch(ctx, r, key, &corev1.Secret{})
 	if found.HasError() && !found.IsNotFound() {

@@ -13,12 +13,12 @@ import (
 const (
 	// retryInterval is how long a change that came to nothing is not sent again.
 	retryInterval = 5 * time.Minute
-	// maxRepeats is how often within retryInterval the same change is sent because somebody else undoes it.
+	// maxRepeats is how often within retryInterval the same change is sent because another writer undoes it.
 	maxRepeats = 5
 )
 
 // attempts remember for each owner the last change of its status: one that the API server did not store, such as a field that
-// the schema of its CRD does not have, and one that somebody else undoes each time are not sent again and again. The zero
+// the schema of its CRD does not have, and one that another writer undoes each time are not sent again and again. The zero
 // value is empty.
 type attempts struct {
 	mu     sync.Mutex

@@ -94,7 +94,7 @@ func (d *decision) leftOut(stored any, p place) (rest any, remains bool) {
 	return stored, !d.clears(p)
 }
 
-// clears reports whether what is left out is to go: what is known to be somebody else's stays.
+// clears reports whether what is left out is to go: what is known to be another manager's stays.
 func (d *decision) clears(p place) bool {
 	switch {
 	case p.others.any():

@@ -15,7 +15,7 @@ import (
 var errRewriteOwner = errors.New("rewrite: before and after must be two states of one existing object")
 
 // Rewrite stores what after has different from before, status left out, in one merge patch with the UID and the
-// resourceVersion of before; a conflict means that somebody else has written since. It reports whether there was something
+// resourceVersion of before; a conflict means that another writer was faster. It reports whether there was something
 // to write. After a write, after is the stored object.
 //
 // It is written under the field manager with ":owner" appended, as the inventory is: the owner may be a child that a

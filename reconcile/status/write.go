@@ -156,7 +156,7 @@ func (e *NoSubresourceError) Error() string {
 // Unwrap returns the answer of the API server.
 func (e *NoSubresourceError) Unwrap() error { return e.Err }
 
-// explain tells a missing subresource from a missing object: the API server answers both with the same 404.
+// explain distinguishes a missing subresource from a missing object: the API server answers both with the same 404.
 func (r *write) explain(ctx context.Context, err error) error {
 	if !apierrors.IsNotFound(err) {
 		return err

@@ -200,7 +200,7 @@ func (d Decisions) Err() error {
 	return problem.Invalid(ReasonConflict, nil, "%s%s: choose another path, host or listener", lost[0], more)
 }
 
-// String tells the outcome in words that do not change while it holds.
+// String returns the outcome in words that do not change while it holds.
 func (d Decision) String() string {
 	where := fmt.Sprintf("path %s on %s", problem.Quote(d.Claim.Path), d.Claim.Parent)
 	if d.Claim.Listener != "" {
@@ -273,7 +273,7 @@ func compareClaimants(a, b *Claimant) int {
 	)
 }
 
-// sameClaimant tells owners apart by UID where both have one.
+// sameClaimant compares owners, by UID where both have one.
 func sameClaimant(a, b *Claimant) bool {
 	if a.UID != "" && b.UID != "" {
 		return a.UID == b.UID

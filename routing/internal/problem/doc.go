@@ -1,3 +1,3 @@
-// Package problem words what is wrong with an owner's spec: errors of category InvalidSpec whose message is bounded, whatever the user
+// Package problem makes errors about an owner's spec: errors of category InvalidSpec whose message is bounded, whatever the user
 // has written.
 package problem
