@@ -20,6 +20,11 @@ type Declared interface {
 
 	resolved(scheme *runtime.Scheme) (*catalogue, error)
 	managers() []string
+	inspected
+}
+
+// inspected is what readiness, explanations and previews need of a controller.
+type inspected interface {
 	listFailures() *listFailures
 	explains() *explainer // nil before the set-up
 	previewer(mgr manager.Manager, options PreviewOptions) (previewer, error)

@@ -47,7 +47,7 @@ func asked(address, path, token string) (status int, body string) {
 	if err != nil {
 		return 0, err.Error()
 	}
-	defer response.Body.Close() //nolint:errcheck // it was read
+	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	Expect(err).NotTo(HaveOccurred())
 	return response.StatusCode, string(text)

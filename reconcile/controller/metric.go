@@ -36,35 +36,57 @@ type metric struct {
 //
 //nolint:gochecknoglobals // constants
 var (
-	metricErrors = metric{"errors_total", typeCounter,
-		"Errors of passes, retried or not, by category and by the kind of the object that could not be written.", []string{"category", "kind"}}
-	metricPasses = metric{"passes_total", typeCounter,
+	metricErrors = metric{
+		"errors_total", typeCounter,
+		"Errors of passes, retried or not, by category and by the kind of the object that could not be written.",
+		[]string{"category", "kind"},
+	}
+	metricPasses = metric{
+		"passes_total", typeCounter,
 		"Passes by the event that triggered them (create, update, delete, generic, or requeue for a timer or a retry) and the kind of its object.",
-		[]string{"trigger", "kind"}}
-	metricWrites = metric{"writes_total", typeCounter,
+		[]string{"trigger", "kind"},
+	}
+	metricWrites = metric{
+		"writes_total", typeCounter,
 		"Writes that the API server accepted, by verb (create, update, delete, prune, release, record) and kind; without those of the status.",
-		[]string{"verb", "kind"}}
-	metricContests = metric{"contested_objects_total", typeCounter,
-		"Objects of plans of which another field manager owns planned fields, once for each pass.", []string{"kind"}}
+		[]string{"verb", "kind"},
+	}
+	metricContests = metric{
+		"contested_objects_total", typeCounter,
+		"Objects of plans of which another field manager owns planned fields, once for each pass.",
+		[]string{"kind"},
+	}
 	metricApplies  = metric{"applied_objects_total", typeCounter, "Objects of plans by what became of them, once for each pass.", []string{"result"}}
 	metricStatuses = metric{"status_writes_total", typeCounter, "Status writes that changed the owner.", nil}
-	metricRequeues = metric{"requeues_total", typeCounter,
+	metricRequeues = metric{
+		"requeues_total", typeCounter,
 		"Passes that end with another one to come, by cause: error (with backoff), handled (an error that waits for a requeue), planned.",
-		[]string{"cause"}}
+		[]string{"cause"},
+	}
 	metricPhases = metric{"phase_duration_seconds", typeHistogram, "Duration of the phases of a pass.", []string{"phase"}}
 	metricPanics = metric{"phase_panics_total", typeCounter, "Phases that panicked.", []string{"phase"}}
-	metricLate   = metric{"cache_lag_total", typeCounter,
-		"Passes deferred for a cache that did not show the last write, by how that ended: deferred, expired.", []string{"result"}}
+	metricLate   = metric{
+		"cache_lag_total", typeCounter,
+		"Passes deferred for a cache that did not show the last write, by how that ended: deferred, expired.",
+		[]string{"result"},
+	}
 
 	metricOwners = metric{"owners", typeGauge, "Owners by the status of their conditions.", []string{"condition", "status"}}
-	metricOldest = metric{"oldest_not_ready_seconds", typeGauge,
-		"For how long the owner that has not been ready for the longest time has not been ready; 0 when all are.", nil}
-	metricAges = metric{"condition_oldest_seconds", typeGauge,
-		"For how long the owner that has had the status of the condition for the longest time has had it.", []string{"condition", "status"}}
+	metricOldest = metric{
+		"oldest_not_ready_seconds", typeGauge,
+		"For how long the owner that has not been ready for the longest time has not been ready; 0 when all are.", nil,
+	}
+	metricAges = metric{
+		"condition_oldest_seconds", typeGauge,
+		"For how long the owner that has had the status of the condition for the longest time has had it.",
+		[]string{"condition", "status"},
+	}
 	metricPaused  = metric{"paused_owners", typeGauge, "Owners that are paused by their annotation.", nil}
 	metricTracked = metric{"tracked_reads", typeGauge, "Reads by name or selector that wake an owner.", nil}
-	metricSynced  = metric{"cache_synced", typeGauge, "Whether the cache of the kind is synced (1) or not (0); no pass runs before all are.",
-		[]string{"kind"}}
+	metricSynced  = metric{
+		"cache_synced", typeGauge, "Whether the cache of the kind is synced (1) or not (0); no pass runs before all are.",
+		[]string{"kind"},
+	}
 )
 
 // allMetrics are in the order of the reference page.

@@ -53,8 +53,14 @@ func newObserver(
 		into **prometheus.CounterVec
 		metric
 	}{
-		{&o.panics, metricPanics}, {&o.passes, metricPasses}, {&o.applies, metricApplies}, {&o.writes, metricWrites},
-		{&o.contests, metricContests}, {&o.statuses, metricStatuses}, {&o.requeues, metricRequeues}, {&o.late, metricLate},
+		{&o.panics, metricPanics},
+		{&o.passes, metricPasses},
+		{&o.applies, metricApplies},
+		{&o.writes, metricWrites},
+		{&o.contests, metricContests},
+		{&o.statuses, metricStatuses},
+		{&o.requeues, metricRequeues},
+		{&o.late, metricLate},
 		{&o.errors, metricErrors},
 	} {
 		*c.into, err = registered(registry, prometheus.NewCounterVec(prometheus.CounterOpts{

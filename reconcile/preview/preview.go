@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 )
@@ -98,7 +99,7 @@ func (r Report) Table() string {
 			if c.Restart {
 				note = "would restart"
 			}
-			row(name, c.Object, c.Verb, c.Reason, fmt.Sprint(len(c.Fields)), note)
+			row(name, c.Object, c.Verb, c.Reason, strconv.Itoa(len(c.Fields)), note)
 		}
 		for _, condition := range o.Conditions {
 			row(name, "status", "update", "", "", condition)
