@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -156,6 +155,11 @@ func fromConditions(list []explain.Condition) []explain.Cause {
 	return parts
 }
 
+// named reports whether the kind is the one that a person names, with or without its group.
+func (k *kind) named(name string) bool {
+	return strings.EqualFold(name, k.Kind) || strings.EqualFold(name, k.GroupKind().String())
+}
+
 // readBy are the reads of the owner's last pass.
 func (c *cachedReads) readBy(owner types.NamespacedName) (reads []explain.Read, more int) {
 	names := map[*index]string{}
@@ -228,7 +232,7 @@ func Explain(
 		}
 		k := e.reads.kinds[0]
 		known = append(known, k.Kind)
-		if !strings.EqualFold(kind, k.Kind) && !strings.EqualFold(kind, k.GroupKind().String()) {
+		if !k.named(kind) {
 			continue
 		}
 		one, err := e.explain(ctx, e.reads.controller, owner)
@@ -250,6 +254,3 @@ const (
 )
 
 var _ fmt.Stringer = trigger{}
-
-// explainTimeout bounds an answer over HTTP, which only looks into memory.
-const explainTimeout = 10 * time.Second

@@ -120,6 +120,16 @@ var _ = Describe("an explanation", func() {
 		Expect(status).To(Equal(http.StatusNotFound))
 		Expect(body).To(ContainSubstring("there are: Widget"))
 
+		status, body = asked(address, controller.ExplainPath, "Bearer me")
+		Expect(status).To(Equal(http.StatusOK))
+		Expect(body).To(ContainSubstring("Widget " + namespace + "/w: Ready\n"))
+		_, body = asked(address, controller.ExplainPath+"?state=NotReady", "Bearer me")
+		Expect(body).To(BeEmpty())
+		_, body = asked(address, controller.ExplainPath+"?format=html", "Bearer me")
+		Expect(body).To(ContainSubstring(`<a href="?format=html&amp;kind=Widget.test.reconcilekit.dev&amp;name=w&amp;namespace=` + namespace + `">`))
+		_, body = asked(address, path+"&format=html", "Bearer me")
+		Expect(body).To(ContainSubstring("<li>ConfigMap " + namespace + "/settings: nothing to do (UpToDate)</li>"))
+
 		Expect(c.Delete(ctx, w)).To(Succeed())
 		Eventually(tree).WithTimeout(soon).Should(And(ContainSubstring("not found"), Not(ContainSubstring("last pass"))))
 	})

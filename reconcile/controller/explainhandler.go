@@ -4,9 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -14,8 +15,18 @@ import (
 // ExplainPath is the path at which an operator usually serves [ExplainHandler].
 const ExplainPath = "/debug/explain"
 
-// ExplainHandler serves explanations of the controllers' owners: GET with the parameters kind, namespace and name answers with the tree as
-// text, or with the data as JSON where format=json is asked for.
+// explainTimeout bounds an answer over HTTP, which only looks into memory.
+const explainTimeout = 10 * time.Second
+
+// The forms of an answer, besides text.
+const (
+	formHTML = "html"
+	formJSON = "json"
+)
+
+// ExplainHandler serves explanations of the controllers' owners. GET with the parameters kind, namespace and name answers with the tree of
+// one owner. Without a name it lists the owners, at most 500, those that are not ready first; kind and state, such as NotReady, choose
+// among them. The answer is text; format=json asks for the data, format=html for a page with links.
 //
 // Nothing serves it unless the operator does so. Explanations name objects, field managers and what the API server said: serve them
 // behind authentication, such as that of the metrics server, with manager.AddMetricsServerExtraHandler, which filters extra handlers like
@@ -26,15 +37,9 @@ func ExplainHandler(controllers ...Declared) http.Handler {
 			http.Error(w, "only GET", http.StatusMethodNotAllowed)
 			return
 		}
-		query := r.URL.Query()
-		kind, name := query.Get("kind"), query.Get("name")
-		if kind == "" || name == "" {
-			http.Error(w, "want the parameters kind, name and, unless the kind is cluster-scoped, namespace", http.StatusBadRequest)
-			return
-		}
 		ctx, cancel := context.WithTimeout(r.Context(), explainTimeout)
 		defer cancel()
-		owners, err := Explain(ctx, kind, types.NamespacedName{Namespace: query.Get("namespace"), Name: name}, controllers...)
+		answer, err := answered(ctx, r.URL.Query(), controllers)
 		switch {
 		case errors.Is(err, errUnknownKind):
 			http.Error(w, err.Error(), http.StatusNotFound)
@@ -43,25 +48,60 @@ func ExplainHandler(controllers ...Declared) http.Handler {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
-		status := http.StatusNotFound
-		var text strings.Builder
-		for _, o := range owners {
-			if o.Found || o.Last != nil {
-				status = http.StatusOK
-			}
-			_, _ = fmt.Fprint(&text, o)
-		}
-		body, form := []byte(text.String()), "text/plain; charset=utf-8"
-		if query.Get("format") == "json" {
-			form = "application/json"
-			if body, err = json.MarshalIndent(owners, "", "  "); err != nil {
-				http.Error(w, err.Error(), http.StatusInternalServerError)
-				return
-			}
-		}
-		w.Header().Set("Content-Type", form)
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		w.WriteHeader(status)
-		_, _ = w.Write(body)
+		answer.write(w, r.URL.Query().Get("format"))
 	})
+}
+
+// answer is what is answered, in all forms.
+type answer struct {
+	status int
+	text   string
+	page   string // the template of the page
+	data   any
+}
+
+func answered(ctx context.Context, query url.Values, controllers []Declared) (*answer, error) {
+	kind, name := query.Get("kind"), query.Get("name")
+	if name == "" {
+		found, err := list(ctx, kind, query.Get("state"), controllers)
+		return &answer{http.StatusOK, found.text(), "list", found}, err
+	}
+	owners, err := Explain(ctx, kind, types.NamespacedName{Namespace: query.Get("namespace"), Name: name}, controllers...)
+	if err != nil {
+		return nil, err
+	}
+	var text strings.Builder
+	status := http.StatusNotFound
+	for _, o := range owners {
+		if o.Found || o.Last != nil {
+			status = http.StatusOK
+		}
+		text.WriteString(o.String())
+	}
+	return &answer{status, text.String(), "owners", owners}, nil
+}
+
+func (a *answer) write(w http.ResponseWriter, form string) {
+	header := w.Header()
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+	body, content := a.text, "text/plain; charset=utf-8"
+	var err error
+	switch form {
+	case formJSON:
+		var raw []byte
+		raw, err = json.MarshalIndent(a.data, "", "  ")
+		body, content = string(raw), "application/json"
+	case formHTML:
+		var page strings.Builder
+		err = pages.ExecuteTemplate(&page, a.page, a.data)
+		body, content = page.String(), "text/html; charset=utf-8"
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	header.Set("Content-Type", content)
+	w.WriteHeader(a.status)
+	_, _ = w.Write([]byte(body)) //nolint:gosec // plain text, JSON, or a page that its template has escaped
 }

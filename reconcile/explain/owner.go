@@ -34,6 +34,45 @@ type Owner struct {
 	Next *Next `json:"next,omitempty"`
 }
 
+// State is how an owner is, in one word.
+type State string
+
+// The states of an owner.
+const (
+	// NotFound: it is not in the cache.
+	NotFound State = "NotFound"
+	// Paused: it is paused by its annotation, so that no pass is made.
+	Paused State = "Paused"
+	// Deleting: it is being deleted.
+	Deleting State = "Deleting"
+	// NotSeen: the process has made no pass for it yet.
+	NotSeen State = "NotSeen"
+	// NotReady: its condition Ready is not True.
+	NotReady State = "NotReady"
+	// Ready: its condition Ready is True.
+	Ready State = "Ready"
+)
+
+// States returns all states, the ones that need attention first.
+func States() []State { return []State{NotReady, Deleting, Paused, NotSeen, NotFound, Ready} }
+
+// State returns the first state that fits, in the order of the constants.
+func (o Owner) State() State {
+	switch {
+	case !o.Found:
+		return NotFound
+	case o.Paused:
+		return Paused
+	case o.Deleting:
+		return Deleting
+	case o.Last == nil:
+		return NotSeen
+	case o.Ready:
+		return Ready
+	}
+	return NotReady
+}
+
 // Condition is a stored condition.
 type Condition struct {
 	// Type, Status, Reason and Message are those of the condition.

@@ -49,7 +49,7 @@ func (o Owner) String() string { return o.Tree().String() }
 
 // Tree is the owner as a tree: the state, the causes, the last pass, the reads and the next pass.
 func (o Owner) Tree() Tree {
-	root := Tree{Text: fmt.Sprintf("%s %s (controller %s): %s", kindOnly(o.Kind), o.Name, o.Controller, o.state())}
+	root := Tree{Text: fmt.Sprintf("%s %s (controller %s): %s", kindOnly(o.Kind), o.Name, o.Controller, o.State().words())}
 	for _, c := range o.Causes {
 		c.tree(root.add("because: %s", c.text()))
 	}
@@ -78,20 +78,22 @@ func (o Owner) Tree() Tree {
 	return root
 }
 
-func (o Owner) state() string {
-	switch {
-	case !o.Found:
+// words are the state for a person.
+func (s State) words() string {
+	switch s {
+	case NotFound:
 		return "not found"
-	case o.Paused:
+	case Paused:
 		return "paused by its annotation, so that no pass is made"
-	case o.Deleting:
+	case Deleting:
 		return "being deleted"
-	case o.Last == nil:
+	case NotSeen:
 		return "no pass since the process started"
-	case o.Ready:
-		return "ready"
+	case NotReady:
+		return "not ready"
+	case Ready:
 	}
-	return "not ready"
+	return "ready"
 }
 
 func (o Owner) conditions(root *Tree) {
