@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -93,8 +94,14 @@ func (s *Session) End() { s.session.end() }
 // Untraced returns what runs around the pipeline and its phases in a pass that nobody traces.
 func Untraced() func(context.Context) {
 	nothing := ctrl.Func(func(context.Context, ctrl.Request) (ctrl.Result, error) { return ctrl.Result{}, nil })
-	p := &passes{next: nothing, lag: newLag(0), unstable: &unstable{}, wakes: &wakes{}, clock: clock.RealClock{}, spans: newTracing("", nil, nil)}
-	o := &observer{}
+	o, err := newObserver(prometheus.NewRegistry(), "untraced", newRecall(clock.RealClock{}), nil)
+	if err != nil {
+		panic(err)
+	}
+	p := &passes{
+		next: nothing, lag: newLag(0), unstable: &unstable{}, wakes: &wakes{}, clock: clock.RealClock{}, spans: newTracing("", nil, nil),
+		observer: o,
+	}
 	request := ctrl.Request{NamespacedName: types.NamespacedName{Name: "w"}}
 	return func(ctx context.Context) {
 		_, _ = p.Reconcile(o.PhaseStart(ctx, reconcile.PhaseFetch), request)
