@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile"
 )
 
 // Reasons of conditions about mistakes of the program.
@@ -60,9 +61,12 @@ func (c *cachedReads) unindexed(k *kind, selector fields.Selector, err error) er
 		if k.fields[requirement.Field] != nil {
 			continue
 		}
-		return &mistake{reasonUndeclaredIndex, fmt.Errorf(
-			"list %s by field %q: add controller.Index(%q, ...) beside %s in the builder of controller %q: %w",
-			printKind(k.GroupVersionKind), requirement.Field, requirement.Field, c.example(k.GroupVersionKind), c.controller, err)}
+		option := fmt.Sprintf("controller.Index(%q, ...)", requirement.Field)
+		if requirement.Field == reconcile.ChildIndex {
+			option = "controller.Listed"
+		}
+		return &mistake{reasonUndeclaredIndex, fmt.Errorf("list %s by field %q: add %s beside %s in the builder of controller %q: %w",
+			printKind(k.GroupVersionKind), requirement.Field, option, c.example(k.GroupVersionKind), c.controller, err)}
 	}
 	return err
 }
