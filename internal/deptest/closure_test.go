@@ -28,7 +28,6 @@ func budgets() map[string]int {
 		"reconcile/apply/engine": 540,
 		"reconcile/status":       540,
 		"reconcile/record":       540,
-		"reconcile/apply/engine": 540,
 	}
 }
 

@@ -42,14 +42,19 @@ func TestEveryPackageIsDocumented(t *testing.T) {
 func checkPackageComment(t *testing.T, pkg listed) {
 	t.Helper()
 
+	begin := "Package " + pkg.Name + " "
+	if pkg.Name == "main" {
+		begin = "Command " + filepath.Base(pkg.Dir) + " "
+	}
+
 	for _, name := range pkg.GoFiles {
 		comment := strings.TrimSpace(parse(t, filepath.Join(pkg.Dir, name)).Doc.Text())
 
 		switch {
 		case name != "doc.go" && comment != "":
 			t.Errorf("%s: the package comment belongs into doc.go", name)
-		case name == "doc.go" && !strings.HasPrefix(comment, "Package "+pkg.Name+" "):
-			t.Errorf("doc.go: want a package comment that begins with %q, got %q", "Package "+pkg.Name, firstLine(comment))
+		case name == "doc.go" && !strings.HasPrefix(comment, begin):
+			t.Errorf("doc.go: want a package comment that begins with %q, got %q", begin, firstLine(comment))
 		}
 	}
 }

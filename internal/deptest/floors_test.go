@@ -80,9 +80,6 @@ func TestFloors(t *testing.T) {
 			}
 		}
 	}
-	maps.Copy(out, engineFloors())
-
-	return out
 }
 
 // TestExamplesImportNoInternals: an example is what a user could write. The

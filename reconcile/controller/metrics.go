@@ -12,6 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 // observer counts what happens in the passes of one controller. No label names an object.
@@ -126,7 +127,7 @@ func (o *observer) PassDone(ctx context.Context, report reconcile.Report) {
 		o.countWrite(&report.Applied.Objects[i])
 	}
 	if report.Applied.Owner != nil && report.Applied.OwnerErr == nil {
-		o.writes.WithLabelValues(o.name, string(apply.VerbRecord), report.Applied.Owner.GVK.Kind).Inc()
+		o.writes.WithLabelValues(o.name, string(words.VerbRecord), report.Applied.Owner.GVK.Kind).Inc()
 	}
 	if report.StatusWritten {
 		o.statuses.WithLabelValues(o.name).Inc()

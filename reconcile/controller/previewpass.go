@@ -18,6 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
 )
 
@@ -152,23 +153,23 @@ func wouldBe(d *apply.Decision) apply.Outcome {
 		return apply.Failed
 	}
 	switch d.Verb {
-	case apply.VerbCreate:
+	case words.VerbCreate:
 		return apply.Created
-	case apply.VerbUpdate:
+	case words.VerbUpdate:
 		return apply.Updated
-	case apply.VerbDelete:
+	case words.VerbDelete:
 		return apply.Deleted
-	case apply.VerbPrune:
+	case words.VerbPrune:
 		return apply.Pruned
-	case apply.VerbRelease:
+	case words.VerbRelease:
 		return apply.Released
-	case apply.VerbNone, apply.VerbRecord:
+	case words.VerbNone, words.VerbRecord:
 	}
 	return apply.Unchanged
 }
 
 func (d *dryPass) note(one *apply.Decision) {
-	if one.Verb == apply.VerbNone && one.Err == nil {
+	if one.Verb == words.VerbNone && one.Err == nil {
 		return
 	}
 	change := preview.Change{Object: objectName(one.GVK.Kind, one.Key), Verb: string(one.Verb), Reason: string(one.Reason)}
@@ -177,7 +178,7 @@ func (d *dryPass) note(one *apply.Decision) {
 	}
 	for _, f := range one.Fields {
 		change.Fields = append(change.Fields, preview.Field{Path: f.Path, From: f.From, To: f.To})
-		change.Restart = change.Restart || one.Verb == apply.VerbUpdate && f.From != f.To && restarts(one, f.Path)
+		change.Restart = change.Restart || one.Verb == words.VerbUpdate && f.From != f.To && restarts(one, f.Path)
 	}
 	d.owner.Changes = append(d.owner.Changes, change)
 }
@@ -224,7 +225,7 @@ func printed(c *metav1.Condition) string {
 func (d *dryPass) Rewrite(_ context.Context, before, _ client.Object) (bool, error) {
 	gvk := before.GetObjectKind().GroupVersionKind()
 	d.owner.Changes = append(d.owner.Changes, preview.Change{
-		Object: objectName(gvk.Kind, client.ObjectKeyFromObject(before)), Verb: string(apply.VerbUpdate), Reason: "Migrated",
+		Object: objectName(gvk.Kind, client.ObjectKeyFromObject(before)), Verb: string(words.VerbUpdate), Reason: "Migrated",
 	})
 	return false, nil
 }

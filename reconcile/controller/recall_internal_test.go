@@ -15,6 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/explain"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 // reported is the report of a pass over some children.
@@ -22,7 +23,7 @@ func reported(owner string, children int, change func(*apply.ObjectResult)) *rec
 	report := &reconcile.Report{Request: ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "shop", Name: owner}}}
 	for i := range children {
 		o := apply.ObjectResult{Outcome: apply.Unchanged, Decision: apply.Decision{
-			GVK: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, Verb: apply.VerbNone, Reason: apply.ReasonUpToDate,
+			GVK: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, Verb: words.VerbNone, Reason: words.ReasonUpToDate,
 			Key: types.NamespacedName{Namespace: "shop", Name: fmt.Sprintf("%s-%d", owner, i)},
 		}}
 		if change != nil {
