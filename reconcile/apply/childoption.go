@@ -3,9 +3,9 @@ package apply
 import (
 	"maps"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 // ChildOption changes a planned child. The values of [Seed], [CreateOnly],
