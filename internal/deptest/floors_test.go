@@ -51,7 +51,7 @@ func floors() map[string][]string {
 		"reconcile/controller": append(slices.Clone(whole), "internal/text", "reconcile/record", "reconcile/explain", "reconcile/preview",
 			"reconcile/apply/engine", "reconcile/internal/groupkey"),
 		"reconcile/reconciletest": append(slices.Clone(whole), "reconcile/record", "reconcile/controller"),
-		"reconcile/operator":      {"reconcile/controller"},
+		"reconcile/operator":      {"reconcile/controller", "reconcile/preview"},
 	}
 	maps.Copy(out, engineFloors())
 

@@ -26,6 +26,11 @@ func commands() []command {
 	return []command{
 		{name: "run", help: "run the controllers", run: runManager},
 		{name: "describe", help: "print what the operator watches, reads and writes, and its rights; needs no cluster", flags: describeFlags, run: describe},
+		{
+			name: "preview", help: "print what the operator would do in the cluster, and do nothing; exits with status 2 when that is anything",
+			flags: previewFlags, run: previewOwners,
+		},
+		{name: "explain", help: "print why an owner is as it is, as the running operator knows it", flags: explainFlags, run: explainOwner},
 	}
 }
 
@@ -38,8 +43,11 @@ type process struct {
 	scheme   *runtime.Scheme
 	flags    *flag.FlagSet
 	describe describeSettings
+	preview  previewSettings
 	stdout   io.Writer
 	stderr   io.Writer
+
+	explanation explainSettings
 }
 
 // parse reads the arguments and completes the operator. With [flag.ErrHelp] the process is good for its usage alone.

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
 // The flags that errors name.
@@ -25,6 +27,7 @@ const (
 	flagNamespaces     = "namespaces"
 	flagWebhookPort    = "webhook-port"
 	flagWebhookCertDir = "webhook-cert-dir"
+	flagExplanations   = "serve-explanations"
 )
 
 // off is the address at which nothing is served.
@@ -41,6 +44,7 @@ type settings struct {
 	webhookPort    port
 	webhookCertDir string
 	describe       boolean
+	explanations   boolean
 	log            zap.Options
 }
 
@@ -60,6 +64,8 @@ func (p *process) addFlags() error {
 	f.Var(&s.webhookPort, flagWebhookPort, "`port` of the webhook server, which an operator without webhooks does not start")
 	f.StringVar(&s.webhookCertDir, flagWebhookCertDir, "", "`folder` with tls.crt and tls.key of the webhook server; empty means controller-runtime's default")
 	f.Var(&s.describe, "describe", "print what the operator watches, reads and writes, and exit, as the command describe does")
+	f.Var(&s.explanations, flagExplanations,
+		"serve explanations of owners beside the metrics, at "+controller.ExplainPath+", behind what protects the metrics")
 	s.log.BindFlags(f)
 	if p.command.flags != nil {
 		p.command.flags(p, f)

@@ -175,6 +175,9 @@ func (p *process) setup(mgr manager.Manager) error {
 			return err
 		}
 	}
+	if err := p.serveExplanations(mgr); err != nil {
+		return err
+	}
 	return mgr.AddHealthzCheck("ping", healthz.Ping)
 }
 

@@ -57,7 +57,11 @@ type Operator struct {
 // Main is a main function: it runs the operator with the arguments of the process until SIGINT or SIGTERM, and exits with status 1
 // on an error. A second signal ends the process at once. It can be called once in a process.
 func (o Operator) Main() {
-	if err := o.Run(signals.SetupSignalHandler(), os.Args[1:], os.Stdout, os.Stderr); err != nil {
+	err := o.Run(signals.SetupSignalHandler(), os.Args[1:], os.Stdout, os.Stderr)
+	if errors.Is(err, ErrWouldChange) {
+		os.Exit(statusWouldChange)
+	}
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", o.Name, err)
 		os.Exit(1)
 	}

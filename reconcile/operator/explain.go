@@ -1,0 +1,88 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+)
+
+// explainTimeout bounds the answer of the running operator.
+const explainTimeout = 30 * time.Second
+
+// explainSettings are the flags of the command "explain".
+type explainSettings struct {
+	kind, name string
+	server     string
+	token      string
+}
+
+func explainFlags(p *process, f *flag.FlagSet) {
+	f.StringVar(&p.explanation.kind, "kind", "", "`kind` of the owner, such as Website")
+	f.StringVar(&p.explanation.name, "name", "", "`namespace/name` of the owner, or its name alone where it has no namespace")
+	f.StringVar(&p.explanation.server, "server", "http://127.0.0.1:8080",
+		"`URL` of the metrics server of the running operator, such as the local end of kubectl port-forward")
+	f.StringVar(&p.explanation.token, "token-file", "", "`file` with the bearer token for it; empty sends none")
+}
+
+// explainOwner asks the running operator, which serves explanations with the flag -serve-explanations.
+func explainOwner(ctx context.Context, p *process) error {
+	e := p.explanation
+	if e.kind == "" || e.name == "" {
+		return errors.New("explain which owner? Want -kind and -name, as in -kind=Website -name=shop/corner")
+	}
+	namespace, name, namespaced := strings.Cut(e.name, "/")
+	if !namespaced {
+		namespace, name = "", e.name
+	}
+	query := url.Values{"kind": {e.kind}, "namespace": {namespace}, "name": {name}}
+	ctx, cancel := context.WithTimeout(ctx, explainTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(e.server, "/")+controller.ExplainPath+"?"+query.Encode(), nil)
+	if err != nil {
+		return fmt.Errorf("flag -server %q: %w", e.server, err)
+	}
+	if e.token != "" {
+		token, err := os.ReadFile(e.token)
+		if err != nil {
+			return fmt.Errorf("flag -token-file %q: %w", e.token, err)
+		}
+		request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return fmt.Errorf("ask the running operator: %w; flag -server names its metrics server", err)
+	}
+	defer response.Body.Close() //nolint:errcheck // it was read
+	const most = 1 << 20
+	body, err := io.ReadAll(io.LimitReader(response.Body, most))
+	if err != nil {
+		return fmt.Errorf("ask the running operator: %w", err)
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("the running operator answers %s: %s", response.Status, strings.TrimSpace(string(body)))
+	}
+	_, err = p.stdout.Write(body)
+	return err
+}
+
+// serveExplanations adds the handler to the metrics server when a flag asks for it.
+func (p *process) serveExplanations(mgr manager.Manager) error {
+	if !p.explanations {
+		return nil
+	}
+	if p.metrics == off {
+		return fmt.Errorf("flag -%s: explanations are served beside metrics; set -%s, too", flagExplanations, flagMetrics)
+	}
+	return mgr.AddMetricsServerExtraHandler(controller.ExplainPath, controller.ExplainHandler(p.Controllers...))
+}
