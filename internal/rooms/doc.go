@@ -1,4 +1,4 @@
-// Package main is the command rooms. It counts, for packages of this module, what makes a package hard to
+// Command rooms counts, for packages of this module, what makes a package hard to
 // hold in the head: files, lines, lines of tests, and references between files
 // that point back.
 //
