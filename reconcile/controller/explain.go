@@ -176,7 +176,7 @@ func (c *cachedReads) readBy(owner types.NamespacedName) (reads []explain.Read, 
 		return nil, 0
 	}
 	for _, e := range of.edges[scopeRead] {
-		if len(reads) == explain.MaxReads {
+		if len(reads) == maxReads {
 			more++
 			continue
 		}

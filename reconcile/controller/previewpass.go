@@ -61,10 +61,7 @@ func (b *Builder[T, F, O]) previewer(mgr manager.Manager, o PreviewOptions) (pre
 	options.Apply.Kinds = kinds.childKinds()
 	reads := &cachedReads{catalogue: kinds, cache: mgr.GetCache(), tracker: newTracker(), lag: newLag(options.Apply.LagDeadline)}
 	reads.lag.cached = reads.object
-	dry := &dryPass{}
-	if o.ServerDryRun {
-		dry.options = append(dry.options, engine.ServerDryRun())
-	}
+	dry := &dryPass{options: engine.DiffOptions{ServerDryRun: o.ServerDryRun}}
 	if dry.engine, err = b.engine(mgr, reads, options); err != nil {
 		return nil, err
 	}
@@ -116,7 +113,7 @@ func (c *dryController) preview(ctx context.Context, report *preview.Report) err
 // dryPass takes the place of the engine and of the status writer, and notes what they would do for one owner.
 type dryPass struct {
 	engine  *engine.Engine
-	options []engine.DiffOption
+	options engine.DiffOptions
 	owner   preview.Owner
 }
 
@@ -128,7 +125,7 @@ var (
 
 // Apply implements reconcile.Applier.
 func (d *dryPass) Apply(ctx context.Context, owner client.Object, plan apply.Plan) apply.Result {
-	decisions, err := d.engine.Diff(ctx, owner, plan, d.options...)
+	decisions, err := d.engine.Diff(ctx, owner, plan, d.options)
 	if err != nil {
 		return apply.Result{OwnerErr: err}
 	}

@@ -17,6 +17,15 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/explain"
 )
 
+// The bounds of what is kept and shown of one pass. Decisions about objects that are not as planned, and writes, are kept before
+// others.
+const (
+	maxDecisions = 100
+	maxFields    = 20 // of one decision
+	maxReads     = 100
+	maxCauses    = 20
+)
+
 // recall remembers the last passes of each owner, for explanations. A pass that changes nothing overwrites what is remembered in place; of
 // a plan nothing is kept but one line for each object. It is safe for concurrent use, with one pass an owner at a time.
 type recall struct {
@@ -140,12 +149,12 @@ func safe(message string) string {
 
 // decided notes the decisions, the telling ones first where there are too many.
 func (p *passed) decided(result *apply.Result) {
-	p.objects, p.wrote, p.more = slices.Grow(p.objects[:0], min(len(result.Objects), explain.MaxDecisions)), false, 0
+	p.objects, p.wrote, p.more = slices.Grow(p.objects[:0], min(len(result.Objects), maxDecisions)), false, 0
 	if d := result.Owner; d != nil {
 		p.wrote = result.OwnerErr == nil
 		p.note(d, "")
 	}
-	crowded := len(result.Objects) > explain.MaxDecisions
+	crowded := len(result.Objects) > maxDecisions
 	for _, telling := range []bool{true, false} {
 		for i := range result.Objects {
 			o := &result.Objects[i]
@@ -162,7 +171,7 @@ func (p *passed) decided(result *apply.Result) {
 }
 
 func (p *passed) note(d *apply.Decision, outcome apply.Outcome) {
-	if len(p.objects) >= explain.MaxDecisions {
+	if len(p.objects) >= maxDecisions {
 		p.more++
 		return
 	}
@@ -170,7 +179,7 @@ func (p *passed) note(d *apply.Decision, outcome apply.Outcome) {
 	if d.Err != nil {
 		one.err = safe(d.Err.Error())
 	}
-	for i := range min(len(d.Fields), explain.MaxFields) {
+	for i := range min(len(d.Fields), maxFields) {
 		one.fields = append(one.fields, d.Fields[i].Path)
 	}
 	p.objects = append(p.objects, one)
@@ -196,13 +205,13 @@ func causesOf(report *reconcile.Report) []explain.Cause {
 	var list []explain.Cause
 	add := func(c explain.Cause) {
 		same := func(other explain.Cause) bool { return other.Message == c.Message }
-		if len(list) < explain.MaxCauses && !slices.ContainsFunc(list, same) {
+		if len(list) < maxCauses && !slices.ContainsFunc(list, same) {
 			list = append(list, c)
 		}
 	}
 	for _, err := range slices.Concat(report.Outcome.Terminal, report.Outcome.Retry) {
 		eachPart(err, func(part error) {
-			if len(list) < explain.MaxCauses {
+			if len(list) < maxCauses {
 				add(causeOf(part))
 			}
 		})
@@ -245,7 +254,7 @@ func causeOf(err error) explain.Cause {
 		cause.Subject = objectName(object.GVK.Kind, object.Key)
 	}
 	if contested := (*apply.ContestedError)(nil); errors.As(err, &contested) {
-		for _, f := range contested.Fields[:min(len(contested.Fields), explain.MaxFields)] {
+		for _, f := range contested.Fields[:min(len(contested.Fields), maxFields)] {
 			cause.Contested = append(cause.Contested, explain.Contested{Path: f.Path, Manager: f.Manager})
 		}
 	}

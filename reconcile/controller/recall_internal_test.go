@@ -70,15 +70,15 @@ func TestRecallIsBounded(t *testing.T) {
 	r.done(report)
 	var out explain.Owner
 	r.fill(&out, report.Request.NamespacedName)
-	if got := len(out.Last.Decisions) + out.Last.MoreDecisions; len(out.Last.Decisions) != explain.MaxDecisions || got != 10_000 {
+	if got := len(out.Last.Decisions) + out.Last.MoreDecisions; len(out.Last.Decisions) != maxDecisions || got != 10_000 {
 		t.Errorf("got %d decisions and %d more", len(out.Last.Decisions), out.Last.MoreDecisions)
 	}
 	for i, d := range out.Last.Decisions {
-		if (d.Error != "") != (i < 5) || len(d.Error) > 1024 || len(d.Fields) > explain.MaxFields {
+		if (d.Error != "") != (i < 5) || len(d.Error) > 1024 || len(d.Fields) > maxFields {
 			t.Errorf("decision %d: %d bytes of error, %d fields", i, len(d.Error), len(d.Fields))
 		}
 	}
-	if len(out.Causes) > explain.MaxCauses {
+	if len(out.Causes) > maxCauses {
 		t.Errorf("got %d causes", len(out.Causes))
 	}
 	r.done(&reconcile.Report{Request: report.Request, Gone: true})

@@ -13,9 +13,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/record"
 )
 
-// Stage is implemented by managers that replay recordings, as those of tests do: each controller that is set up with one
+// replaying is implemented by managers that replay recordings, as those of tests do: each controller that is set up with one
 // hands over what replays its passes, under its name.
-type Stage interface {
+type replaying interface {
 	// Replays takes the function that replays a pass of the controller, see [record.Replay].
 	Replays(controller string, replay func(ctx context.Context, r *record.Recording) (*record.Recording, error))
 }
@@ -48,8 +48,8 @@ func (b *Builder[T, F, O]) phases() reconcile.Config[T, F, O] {
 // recorded returns the pipeline, with its passes recorded when the options say so, and offers it for replay.
 func (b *Builder[T, F, O]) recorded(mgr manager.Manager, pipeline *reconcile.Pipeline[T, F, O]) ctrl.Reconciler {
 	options := recordOptions(mgr.GetScheme())
-	if stage, ok := mgr.(Stage); ok {
-		stage.Replays(b.name, func(ctx context.Context, r *record.Recording) (*record.Recording, error) {
+	if r, ok := mgr.(replaying); ok {
+		r.Replays(b.name, func(ctx context.Context, r *record.Recording) (*record.Recording, error) {
 			return record.Replay(ctx, pipeline.Config, r, options)
 		})
 	}

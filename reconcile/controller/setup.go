@@ -116,9 +116,9 @@ func skip(yes bool) *bool {
 	return &yes
 }
 
-// Timekeeper is implemented by managers that have a clock of their own, as those of tests do: controllers without a clock
+// clocked is implemented by managers that have a clock of their own, as those of tests do: controllers without a clock
 // in their [Options] take it.
-type Timekeeper interface {
+type clocked interface {
 	// GetClock returns the clock; it must not be nil.
 	GetClock() clock.PassiveClock
 }
@@ -126,7 +126,7 @@ type Timekeeper interface {
 // withDefaults fills in the options that were left out.
 func (b *Builder[T, F, O]) withDefaults(mgr manager.Manager) Options {
 	o := b.options
-	if timed, ok := mgr.(Timekeeper); ok && o.Clock == nil {
+	if timed, ok := mgr.(clocked); ok && o.Clock == nil {
 		o.Clock = timed.GetClock()
 	}
 	if o.Clock == nil {

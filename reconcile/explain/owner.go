@@ -133,7 +133,7 @@ type Decision struct {
 	Verb    string `json:"verb"`
 	Reason  string `json:"reason"`
 	Outcome string `json:"outcome,omitempty"`
-	// Fields are the paths of the fields that a write changed, at most [MaxFields].
+	// Fields are the paths of the fields that a write changed, at most 20.
 	Fields []string `json:"fields,omitempty"`
 	// Error is why the object is not as planned.
 	Error string `json:"error,omitempty"`
@@ -154,15 +154,3 @@ type Next struct {
 	// Why is what it waits for.
 	Why string `json:"why"`
 }
-
-// The bounds of what is kept and shown of one pass.
-const (
-	// MaxDecisions bounds the decisions of a pass. Those of objects that are not as planned, and writes, are kept before others.
-	MaxDecisions = 100
-	// MaxFields bounds the fields of a decision.
-	MaxFields = 20
-	// MaxReads bounds the reads of a pass.
-	MaxReads = 100
-	// MaxCauses bounds the causes.
-	MaxCauses = 20
-)

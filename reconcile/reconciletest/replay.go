@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/record"
 )
 
@@ -40,13 +39,11 @@ func Replay(t testing.TB, system System, files ...string) {
 	}
 }
 
-// stage is a manager whose controllers replay. It is a [controller.Stage].
+// stage is a manager whose controllers replay. Controllers find its Replays by interface.
 type stage struct {
 	*testManager
 	replays map[string]func(ctx context.Context, r *record.Recording) (*record.Recording, error)
 }
-
-var _ controller.Stage = (*stage)(nil)
 
 // Replays takes what replays the passes of a controller.
 func (s *stage) Replays(name string, replay func(ctx context.Context, r *record.Recording) (*record.Recording, error)) {

@@ -40,16 +40,16 @@ func (w *world) agrees(plan apply.Plan) []string {
 	Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(w.owner), current)).To(Succeed())
 	w.requests.take()
 	stored := *current // a diff changes nothing of it
-	diff, err := w.engine.Diff(w.ctx, &stored, plan)
+	diff, err := w.engine.Diff(w.ctx, &stored, plan, engine.DiffOptions{})
 	Expect(err).NotTo(HaveOccurred())
 	Expect(writes(w.requests.take())).To(BeEmpty(), "a diff sends no write")
-	again, err := w.engine.Diff(w.ctx, &stored, plan)
+	again, err := w.engine.Diff(w.ctx, &stored, plan, engine.DiffOptions{})
 	Expect(err).NotTo(HaveOccurred())
 	Expect(cmp.Diff(diff.String(), again.String())).To(BeEmpty(), "a diff remembers nothing")
 	w.requests.take()
 
 	// What the API server will refuse, only a dry run tells.
-	tried, err := w.engine.Diff(w.ctx, &stored, plan, engine.ServerDryRun())
+	tried, err := w.engine.Diff(w.ctx, &stored, plan, engine.DiffOptions{ServerDryRun: true})
 	Expect(err).NotTo(HaveOccurred())
 	for _, request := range writes(w.requests.take()) {
 		Expect(request).To(HaveSuffix("(dry run)"))

@@ -22,21 +22,6 @@ type DiffOptions struct {
 	ServerDryRun bool
 }
 
-// DiffOption changes the options of a diff. [ServerDryRun] is one.
-type DiffOption interface {
-	// ApplyToDiff changes the options.
-	ApplyToDiff(o *DiffOptions)
-}
-
-type serverDryRun struct{}
-
-func (serverDryRun) ApplyToDiff(o *DiffOptions) { o.ServerDryRun = true }
-
-// ServerDryRun asks the API server with dry-run requests.
-func ServerDryRun() DiffOption { return serverDryRun{} }
-
-var _ DiffOption = serverDryRun{}
-
 // decisions are what a pass has decided, for one that is not carried out.
 func decisions(p *pass.Pass, pr *prune.Prune, o DiffOptions) apply.Decisions {
 	out := apply.Decisions{Owner: p.Result.Owner, PruneBlocked: p.Result.PruneBlocked}

@@ -65,11 +65,7 @@ func (e *Engine) Apply(ctx context.Context, owner client.Object, plan apply.Plan
 // Diff returns what [Engine.Apply] would do now. Nothing is changed, and
 // nothing is remembered. The error is that of an owner or a plan that is not
 // valid.
-func (e *Engine) Diff(ctx context.Context, owner client.Object, plan apply.Plan, opts ...DiffOption) (apply.Decisions, error) {
-	var o DiffOptions
-	for _, opt := range opts {
-		opt.ApplyToDiff(&o)
-	}
+func (e *Engine) Diff(ctx context.Context, owner client.Object, plan apply.Plan, o DiffOptions) (apply.Decisions, error) {
 	p, err := e.env.Begin(ctx, owner, &plan, e.memory.CopyOf(owner))
 	if err != nil {
 		return apply.Decisions{}, fmt.Errorf("diff: %w", err)

@@ -154,7 +154,7 @@ var _ = Describe("An object that the cache does not show", func() {
 					Expect(ownedByAnother(result)).To(BeTrue(), "%v", result.Err())
 				}
 				w.untouched(o)
-				decisions, err := w.engine.Diff(w.ctx, w.stored(), mine())
+				decisions, err := w.engine.Diff(w.ctx, w.stored(), mine(), engine.DiffOptions{})
 				Expect(err).NotTo(HaveOccurred())
 				Expect(decisions.String()).To(HavePrefix("! "), "diff says what apply does")
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
@@ -291,7 +292,7 @@ var _ = Describe("The metadata of the owner", func() {
 
 	It("shows in the decisions, and what cannot be planned is refused", func() {
 		w := known()
-		decisions, err := w.engine.Diff(w.ctx, w.stored(), annotated("gold")())
+		decisions, err := w.engine.Diff(w.ctx, w.stored(), annotated("gold")(), engine.DiffOptions{})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(decisions.Objects).To(ConsistOf(And(
 			HaveField("GVK.Kind", "Widget"), HaveField("Verb", apply.Verb(words.VerbUpdate)),
