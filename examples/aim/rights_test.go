@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,7 +20,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/aim/api/kserve"
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/aim/standin/ready"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
 // TestRights: the operator uses each of the rights that are generated for it, and needs no other one.
@@ -39,7 +39,7 @@ func TestRights(t *testing.T) {
 	w.serves(t, one)
 
 	w.Without(t, "update aim.eai.amd.com/aimservices/finalizers", func() { w.create(t, two) })
-	w.change(t, two, func() { two.Spec.Replicas = to(int32(2)) }) // what was refused is tried again
+	w.change(t, two, func() { two.Spec.Replicas = new(int32(2)) }) // what was refused is tried again
 	w.serves(t, two)
 
 	stop() // and what an earlier version had planned is there when it comes back
@@ -100,10 +100,10 @@ const rightsImage = "ghcr.io/acme/rights:1.0"
 // service is one that makes its model and is published.
 func (w *rightsWorld) service(name string) *aimv1alpha1.AIMService {
 	service := &aimv1alpha1.AIMService{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}}
-	service.Spec.Model.Image = to(rightsImage)
+	service.Spec.Model.Image = new(rightsImage)
 	service.Spec.Template.Name = "base"
 	service.Spec.Routing = &aimv1alpha1.AIMRuntimeRoutingConfig{
-		Enabled: to(true), GatewayRef: &gatewayv1.ParentReference{Name: "gw"}, PathTemplate: to("/{.metadata.namespace}/{.metadata.name}"),
+		Enabled: new(true), GatewayRef: &gatewayv1.ParentReference{Name: "gw"}, PathTemplate: new("/{.metadata.namespace}/{.metadata.name}"),
 	}
 	return service
 }
@@ -113,7 +113,7 @@ func (w *rightsWorld) start(t *testing.T) (stop func()) {
 	t.Helper()
 	o := aim()
 	o.Config = w.requests.Observe(w.Config())
-	o.Manager = func(options *manager.Options) { options.Controller.SkipNameValidation = to(true) } // two operators in one process
+	o.Manager = func(options *manager.Options) { options.Controller.SkipNameValidation = new(true) } // two operators in one process
 	args := []string{"-health-probe-bind-address=0", "-leader-elect", "-leader-election-namespace=" + w.namespace}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
@@ -192,4 +192,6 @@ func (w *rightsWorld) children(t *testing.T, service *aimv1alpha1.AIMService) []
 }
 
 // to returns a pointer.
-func to[T any](value T) *T { return &value }
+//
+//go:fix inline
+func to[T any](value T) *T { return new(value) }

@@ -15,7 +15,7 @@ import (
 func TestStarts(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
-	at := func(after time.Duration) time.Time { return noon.Add(after) }
+	at := noon.Add
 	for name, c := range map[string]struct {
 		schedule     string
 		last, now    time.Duration // since noon; no last is 0

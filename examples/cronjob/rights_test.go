@@ -4,9 +4,8 @@ import (
 	"testing"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
-
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	batchv1 "k8s.io/api/batch/v1"
 )
 
 // TestRights: the operator uses each of its rights, and needs no other one.

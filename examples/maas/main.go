@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/operator"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
 	product "github.com/reconcilekit/reconcilekit/examples/maas/operator"
-	"github.com/reconcilekit/reconcilekit/reconcile/operator"
 )
 
 //go:generate env -u CI -u KUBEBUILDER_ASSETS UPDATE_GOLDEN=1 go test -count=1 -run=^TestGenerated$ .

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -15,7 +16,6 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
 const (
@@ -68,7 +68,7 @@ metadata: {name: maas-db-config, namespace: opendatahub}
 stringData: {DB_CONNECTION_URL: "postgres://"}
 `, tenantYAML)
 	th.urge(tenant(), "all of the platform", func() bool {
-		for _, kind := range strings.Split(platformKinds, ", ") {
+		for kind := range strings.SplitSeq(platformKinds, ", ") {
 			if th.ofPlatform(kind) == 0 {
 				return false
 			}
@@ -173,7 +173,7 @@ spec: {subjects: {users: [u]}, modelRefs: [{name: chat, namespace: llm}]}
 func (th *theater) withdraw() {
 	th.Helper()
 	th.patch(tenant(), `{"metadata":{"annotations":{"component.opendatahub.io/management-state":"Removed"}}}`)
-	for _, kind := range strings.Split(platformKinds, ", ") {
+	for kind := range strings.SplitSeq(platformKinds, ", ") {
 		th.eventually("no more "+kind, func() bool { return th.ofPlatform(kind) == 0 })
 	}
 }

@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
 // TestProcess starts the operator as a process of its own on an API server
@@ -29,8 +29,10 @@ func TestProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	standard := filepath.Join(strings.TrimSpace(string(gateway)), "config/crd/standard")
-	env := &reconciletest.Environment{Scheme: scheme, CRDPaths: []string{"config/crd",
-		filepath.Join(standard, "gateway.networking.k8s.io_httproutes.yaml"), filepath.Join(standard, "gateway.networking.k8s.io_gateways.yaml")}}
+	env := &reconciletest.Environment{Scheme: scheme, CRDPaths: []string{
+		"config/crd",
+		filepath.Join(standard, "gateway.networking.k8s.io_httproutes.yaml"), filepath.Join(standard, "gateway.networking.k8s.io_gateways.yaml"),
+	}}
 	env.Setup(t)
 	kubeconfig, err := reconciletest.Kubeconfig(env.Config())
 	if err != nil {

@@ -18,14 +18,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
 	"github.com/reconcilekit/reconcilekit/reconcile/operator"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+
+	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
 )
 
 // theater is the API server of TestRights, on which the kinds of all other projects are installed.
@@ -49,8 +49,10 @@ func open(t *testing.T) *theater {
 	standard := filepath.Join(strings.TrimSpace(string(gateway)), "config/crd/standard")
 	env := &reconciletest.Environment{
 		Scheme: scheme, Audit: true, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"},
-		CRDPaths: []string{"config/crd", "config/foreign",
-			filepath.Join(standard, "gateway.networking.k8s.io_httproutes.yaml"), filepath.Join(standard, "gateway.networking.k8s.io_gateways.yaml")},
+		CRDPaths: []string{
+			"config/crd", "config/foreign",
+			filepath.Join(standard, "gateway.networking.k8s.io_httproutes.yaml"), filepath.Join(standard, "gateway.networking.k8s.io_gateways.yaml"),
+		},
 		CRDs: []*apiextensionsv1.CustomResourceDefinition{
 			definition("perses.dev", "v1alpha1", "PersesDashboard"), definition("perses.dev", "v1alpha1", "PersesDatasource"),
 			definition("operator.authorino.kuadrant.io", "v1beta1", "Authorino"),
@@ -75,7 +77,7 @@ func definition(group, version, kind string) *apiextensionsv1.CustomResourceDefi
 			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
 				Name: version, Served: true, Storage: true,
 				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
-					Type: "object", XPreserveUnknownFields: ptr.To(true),
+					Type: "object", XPreserveUnknownFields: new(true),
 				}},
 			}},
 		},
@@ -97,7 +99,7 @@ func (th *theater) run(config *rest.Config) (stop func()) {
 		narrow := o.Manager
 		o.Manager = func(options *ctrl.Options) {
 			narrow(options)
-			options.Controller.SkipNameValidation = ptr.To(true) // it runs twice
+			options.Controller.SkipNameValidation = new(true) // it runs twice
 		}
 		return err
 	}

@@ -3,8 +3,9 @@ package main
 import (
 	"testing"
 
-	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+
+	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
 )
 
 // TestWritesFromEmpty: each child is written once, the status of a registry twice (that it is being made, and that it is made), its
@@ -61,8 +62,8 @@ func TestWritesFromEmpty(t *testing.T) {
 
 // TestAllocationsAtRest bounds what a pass with nothing to do allocates, and sends: nothing. Most of it is the rendering of templates.
 // It is not parallel: the allocations of other tests would count.
-func TestAllocationsAtRest(t *testing.T) { //nolint:paralleltest // see above
-	generated := v1beta1.ModelRegistrySpec{Postgres: &v1beta1.PostgresConfig{GenerateDeployment: ptr(true)}}
+func TestAllocationsAtRest(t *testing.T) {
+	generated := v1beta1.ModelRegistrySpec{Postgres: &v1beta1.PostgresConfig{GenerateDeployment: new(true)}}
 	reconciletest.Steady(t, registrySystem(t, external(), withoutProxy), reconciletest.Budget{Allocations: 25_000})
 	reconciletest.Steady(t, registrySystem(t, generated, withoutProxy), reconciletest.Budget{Allocations: 25_000})
 	reconciletest.Steady(t, catalogSystem(t, nil), reconciletest.Budget{Allocations: 40_000})

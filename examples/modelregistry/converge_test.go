@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -8,8 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/reconcilekit/reconcilekit/examples/modelregistry/catalog"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+
+	"github.com/reconcilekit/reconcilekit/examples/modelregistry/catalog"
 )
 
 // TestCatalogConverges: the catalog ends as it should whatever goes wrong on the way, in each of its modes: with what it reads
@@ -68,7 +70,7 @@ func administratorsChange(s *reconciletest.System) {
 // platformGoes lets the platform's object be the one of several inputs that goes and comes back.
 func platformGoes(s *reconciletest.System) {
 	inputs := s.Singleton.Inputs
-	s.Singleton.Inputs = append(inputs[1:len(inputs):len(inputs)], inputs[0])
+	s.Singleton.Inputs = slices.Concat(inputs[1:], inputs[:1])
 }
 
 // outdatedDocuments gives the catalog what earlier versions have left: documents of users with the retired entry, and an object

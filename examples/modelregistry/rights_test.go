@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -25,12 +26,11 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/openshift"
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
 // TestRights: the operator, with both controllers and its webhooks, uses each of the rights that are generated for it, and needs no
 // other one.
-func TestRights(t *testing.T) { //nolint:paralleltest // the operator is configured by the environment
+func TestRights(t *testing.T) {
 	w := newRightsWorld(t)
 	stop := w.start(t)
 	w.create(t, administrators(), platform(),
@@ -130,7 +130,7 @@ func (w *rightsWorld) named(name string) metav1.ObjectMeta {
 func (w *rightsWorld) registry(name string) *v1beta1.ModelRegistry {
 	return &v1beta1.ModelRegistry{ObjectMeta: w.named(name), Spec: v1beta1.ModelRegistrySpec{
 		Rest:          v1beta1.RestSpec{ServiceRoute: v1beta1.RouteEnabled},
-		Postgres:      &v1beta1.PostgresConfig{GenerateDeployment: ptr(true)},
+		Postgres:      &v1beta1.PostgresConfig{GenerateDeployment: new(true)},
 		KubeRBACProxy: &v1beta1.ProxyConfig{},
 	}}
 }
@@ -177,7 +177,7 @@ func (w *rightsWorld) start(t *testing.T) (stop func()) {
 	t.Helper()
 	o := registries()
 	o.Config = w.requests.Observe(w.Config())
-	o.Manager = func(options *ctrl.Options) { options.Controller.SkipNameValidation = ptr(true) } // two operators in one process
+	o.Manager = func(options *ctrl.Options) { options.Controller.SkipNameValidation = new(true) } // two operators in one process
 	args := []string{
 		"-health-probe-bind-address=0", "-leader-elect", "-leader-election-namespace=" + w.namespace,
 		fmt.Sprintf("-webhook-port=%d", w.webhooks.LocalServingPort), "-webhook-cert-dir=" + w.webhooks.LocalServingCertDir,

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -152,9 +153,9 @@ func (s *scenario) applyAdvice() {
 	if s.DropConditions {
 		s.Expect.Conditions = nil
 	}
-	for i := len(s.Steps) - 1; i >= 0; i-- {
-		if s.Steps[i].Check != nil && (s.DropChecks || s.DropLastCheck) {
-			s.Steps[i].Check, s.DropLastCheck = nil, false
+	for _, v := range slices.Backward(s.Steps) {
+		if v.Check != nil && (s.DropChecks || s.DropLastCheck) {
+			v.Check, s.DropLastCheck = nil, false
 		}
 	}
 }

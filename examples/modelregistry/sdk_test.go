@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -14,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
 // later lets somebody act once the system has come to rest: the pass that made the object is followed by one more.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -14,7 +15,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/catalog"
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/registry"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
 // newScheme knows the kinds of the operator.
@@ -135,4 +135,5 @@ func TestRequestsOfAChange(t *testing.T) {
 	})
 }
 
-func ptr[T any](value T) *T { return &value }
+//go:fix inline
+func ptr[T any](value T) *T { return new(value) }

@@ -3,6 +3,7 @@ package main
 import (
 	"testing"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -12,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/reconcilekit/reconcilekit/examples/quickstart/api/v1"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
 // rules are what config/rbac/role.yaml grants.

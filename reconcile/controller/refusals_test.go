@@ -236,8 +236,9 @@ var _ = Describe("a refusal", func() {
 					Expect(text).NotTo(ContainSubstring(r.hidden))
 				}
 			}
-			Expect(metric("reconcilekit_errors_total", map[string]string{"controller": name, "category": r.category})).
-				To(BeNumerically(">", 0))
+			// The pass is counted when it is over, after its event.
+			Eventually(metric).WithArguments("reconcilekit_errors_total", map[string]string{"controller": name, "category": r.category}).
+				WithTimeout(soon).Should(BeNumerically(">", 0))
 			Expect(readyz(address)).To(Equal("ok"))
 		},
 		Entry("of a webhook that cannot be called", refusal{

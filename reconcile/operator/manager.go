@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"go.uber.org/zap/zapcore"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -33,7 +34,7 @@ const stopTimeout = 20 * time.Second
 
 // runManager runs the controllers until ctx ends.
 func runManager(ctx context.Context, p *process) error {
-	logger := zap.New(zap.UseFlagOptions(&p.settings.log), zap.WriteTo(p.stderr))
+	logger := zap.New(zap.UseFlagOptions(&p.settings.log), zap.WriteTo(zapcore.Lock(zapcore.AddSync(p.stderr))))
 	log.SetLogger(logger) // for what has no manager; the first logger of a process counts
 	options, err := p.managerOptions()
 	if err != nil {

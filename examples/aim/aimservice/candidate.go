@@ -33,7 +33,7 @@ func candidateOf(
 }
 
 // gpuOrder is the order of preference among GPUs, the newest first.
-var gpuOrder = []string{"MI355X", "MI350X", "MI325X", "MI300X", "MI308X", "MI300A", "MI250X", "MI210", "MI100"} //nolint:gochecknoglobals // a table
+var gpuOrder = []string{"MI355X", "MI350X", "MI325X", "MI300X", "MI308X", "MI300A", "MI250X", "MI210", "MI100"}
 
 // profile is what the image says about the candidate; empty when nothing is known.
 func (c *TemplateCandidate) profile() *aimv1alpha1.AIMProfileMetadata {

@@ -3,6 +3,9 @@ package aimservice
 import (
 	"strings"
 
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -11,9 +14,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/examples/aim/api/kserve"
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/reconcile"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
 // Name of the controller, and the field manager of its children.
@@ -59,7 +59,7 @@ func declare(
 }
 
 // nodeKind is read for its labels only.
-var nodeKind = corev1.SchemeGroupVersion.WithKind("Node") //nolint:gochecknoglobals // a name
+var nodeKind = corev1.SchemeGroupVersion.WithKind("Node")
 
 // AddToScheme registers every kind that the controller reads or writes.
 func AddToScheme(scheme *runtime.Scheme) error {

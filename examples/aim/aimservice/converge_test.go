@@ -3,6 +3,8 @@ package aimservice_test
 import (
 	"testing"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -12,8 +14,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/aim/aimservice"
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/aim/standin/ready"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
 // mode is one way to run a service.
@@ -32,7 +32,7 @@ const casesPerMode = 15
 const image = "ghcr.io/acme/chat:1.2"
 
 func modes() []mode {
-	byImage := func(s *aimv1alpha1.AIMService) { s.Spec.Model = aimv1alpha1.AIMServiceModel{Image: to(image)} }
+	byImage := func(s *aimv1alpha1.AIMService) { s.Spec.Model = aimv1alpha1.AIMServiceModel{Image: new(image)} }
 	sources := []aimv1alpha1.AIMModelSource{{ModelID: "acme/own", SourceURI: "s3://acme/own"}}
 	custom := &aimv1alpha1.AIMServiceModelCustom{
 		BaseImage: image, ModelSources: sources,
@@ -51,36 +51,48 @@ func modes() []mode {
 	return []mode{
 		{name: "model by name"},
 		{name: "model by image", service: byImage, given: []client.Object{}, outlives: made(madeModel)},
-		{name: "model by image of two services", service: byImage, given: []client.Object{}, outlives: made(madeModel),
-			more: []client.Object{with(serviceOf("", "second", ""), byImage)}},
-		{name: "custom model", given: []client.Object{}, outlives: append(made(customModel), sharedCache(customModel, "default")),
-			service: func(s *aimv1alpha1.AIMService) { s.Spec.Model = aimv1alpha1.AIMServiceModel{Custom: custom} }},
+		{
+			name: "model by image of two services", service: byImage, given: []client.Object{}, outlives: made(madeModel),
+			more: []client.Object{with(serviceOf("", "second", ""), byImage)},
+		},
+		{
+			name: "custom model", given: []client.Object{}, outlives: append(made(customModel), sharedCache(customModel, "default")),
+			service: func(s *aimv1alpha1.AIMService) { s.Spec.Model = aimv1alpha1.AIMServiceModel{Custom: custom} },
+		},
 		{name: "models and templates of the cluster", given: []client.Object{clusterModel("m"), clusterTemplate("t", "m")}},
 		{name: "template named", service: func(s *aimv1alpha1.AIMService) { s.Spec.Template.Name = "slow" }, given: candidates()},
-		{name: "template selected", given: candidates(),
-			change: func(s *aimv1alpha1.AIMServiceSpec) { s.Env = []corev1.EnvVar{{Name: "LATER", Value: "1"}} }},
+		{
+			name: "template selected", given: candidates(),
+			change: func(s *aimv1alpha1.AIMServiceSpec) { s.Env = []corev1.EnvVar{{Name: "LATER", Value: "1"}} },
+		},
 		{name: "template derived by overrides", given: candidates(), service: func(s *aimv1alpha1.AIMService) {
 			s.Spec.Overrides = &aimv1alpha1.AIMServiceOverrides{AIMRuntimeParameters: aimv1alpha1.AIMRuntimeParameters{
-				Precision: to(aimv1alpha1.AIMPrecision("fp16"))}}
+				Precision: to(aimv1alpha1.AIMPrecision("fp16")),
+			}}
 		}, change: func(s *aimv1alpha1.AIMServiceSpec) { s.Overrides = nil }},
 		{name: "cache shared", given: cached, outlives: []string{sharedCache("t", "default")}},
 		{name: "cache shared by two services", given: cached, outlives: []string{sharedCache("t", "default")}, more: []client.Object{second}},
 		{name: "cache dedicated", given: cached, service: func(s *aimv1alpha1.AIMService) {
 			s.Spec.Caching = &aimv1alpha1.AIMServiceCachingConfig{Mode: aimv1alpha1.CachingModeDedicated}
 		}},
-		{name: "with routing, then without", service: func(s *aimv1alpha1.AIMService) { routedTo(s, "/{.metadata.name}") },
-			change: func(s *aimv1alpha1.AIMServiceSpec) { s.Routing = nil }},
-		{name: "with routing to another path", service: func(s *aimv1alpha1.AIMService) { routedTo(s, "/{.metadata.name}") },
-			change: func(s *aimv1alpha1.AIMServiceSpec) { s.Routing.PathTemplate = to("/other") }},
+		{
+			name: "with routing, then without", service: func(s *aimv1alpha1.AIMService) { routedTo(s, "/{.metadata.name}") },
+			change: func(s *aimv1alpha1.AIMServiceSpec) { s.Routing = nil },
+		},
+		{
+			name: "with routing to another path", service: func(s *aimv1alpha1.AIMService) { routedTo(s, "/{.metadata.name}") },
+			change: func(s *aimv1alpha1.AIMServiceSpec) { s.Routing.PathTemplate = new("/other") },
+		},
 		{name: "autoscaled by KEDA, then fixed", service: func(s *aimv1alpha1.AIMService) {
-			s.Spec.MinReplicas, s.Spec.MaxReplicas = to(int32(1)), to(int32(3))
+			s.Spec.MinReplicas, s.Spec.MaxReplicas = new(int32(1)), new(int32(3))
 			s.Spec.AutoScaling = &aimv1alpha1.AIMServiceAutoScaling{Metrics: []aimv1alpha1.AIMServiceMetricsSpec{{
 				Type: "PodMetric", PodMetric: &aimv1alpha1.AIMServicePodMetric{
 					Metric: &aimv1alpha1.AIMServiceMetric{Backend: "opentelemetry", Query: "vllm:num_requests_running"},
-					Target: &aimv1alpha1.AIMServiceMetricTarget{Type: "Value", Value: "1"}},
+					Target: &aimv1alpha1.AIMServiceMetricTarget{Type: "Value", Value: "1"},
+				},
 			}}}
 		}, change: func(s *aimv1alpha1.AIMServiceSpec) {
-			s.MinReplicas, s.MaxReplicas, s.AutoScaling, s.Replicas = nil, nil, nil, to(int32(2))
+			s.MinReplicas, s.MaxReplicas, s.AutoScaling, s.Replicas = nil, nil, nil, new(int32(2))
 		}},
 	}
 }
@@ -133,7 +145,7 @@ func (m mode) system(t *testing.T) reconciletest.System {
 		Change: func(o client.Object) {
 			spec := &o.(*aimv1alpha1.AIMService).Spec
 			if m.change == nil {
-				spec.Replicas = to(int32(3))
+				spec.Replicas = new(int32(3))
 				return
 			}
 			m.change(spec)

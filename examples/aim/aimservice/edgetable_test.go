@@ -22,11 +22,12 @@ func edges() []edge {
 	model := func(s *service) []client.Object { return objects(clusterModel(*s.Spec.Model.Name)) }
 	isvc := func(s *service) []client.Object { return objects(isvcOf(s)) }
 	byTemplate := func(s *service) { s.Spec.Template.Name = modelNameOf(s.Namespace, s.Name) }
-	byImage := func(s *service) { s.Spec.Model = aimv1alpha1.AIMServiceModel{Image: to(imageOf(s, false))} }
+	byImage := func(s *service) { s.Spec.Model = aimv1alpha1.AIMServiceModel{Image: new(imageOf(s, false))} }
 	return []edge{
 		{what: "the caches of its namespace", reach: namespaced, object: func(s *service) client.Object {
 			return &aimv1alpha1.AIMTemplateCache{ObjectMeta: named(s.Namespace, s.Name+"-cache"), Spec: aimv1alpha1.AIMTemplateCacheSpec{
-				TemplateName: "t", TemplateScope: aimv1alpha1.AIMServiceTemplateScopeNamespace}}
+				TemplateName: "t", TemplateScope: aimv1alpha1.AIMServiceTemplateScopeNamespace,
+			}}
 		}, status: func(o client.Object) { o.(*aimv1alpha1.AIMTemplateCache).Status.Status = aimv1alpha1.AIMStatusReady }},
 		{what: "the runtime config of its namespace", service: configured, object: func(s *service) client.Object {
 			return &aimv1alpha1.AIMRuntimeConfig{ObjectMeta: named(s.Namespace, s.Spec.RuntimeConfigName)}
@@ -37,9 +38,10 @@ func edges() []edge {
 		{what: "its InferenceService", object: func(s *service) client.Object { return isvcOf(s) }, status: func(o client.Object) {
 			o.(*kserve.InferenceService).Status.Conditions = []kserve.Condition{{Type: "Ready", Status: corev1.ConditionFalse}}
 		}},
-		{what: "the pods of its InferenceService", graceful: true, given: isvc, object: func(s *service) client.Object {
-			return podOf(s.Namespace, s.Name+"-pod", isvcOf(s).Name)
-		}, status: func(o client.Object) { o.(*corev1.Pod).Status.Phase = corev1.PodRunning },
+		{
+			what: "the pods of its InferenceService", graceful: true, given: isvc, object: func(s *service) client.Object {
+				return podOf(s.Namespace, s.Name+"-pod", isvcOf(s).Name)
+			}, status: func(o client.Object) { o.(*corev1.Pod).Status.Phase = corev1.PodRunning },
 			leave: func(o client.Object, out bool) {
 				const label = "serving.kserve.io/inferenceservice"
 				labels := o.GetLabels()
@@ -48,17 +50,23 @@ func edges() []edge {
 				} else {
 					labels[label] = labels["was"]
 				}
-			}},
+			},
+		},
 		{what: "the events of its InferenceService", given: isvc, object: func(s *service) client.Object {
 			about := isvcOf(s)
 			_ = c.Get(ctx, client.ObjectKeyFromObject(about), about) // a stranger has none
 			return &corev1.Event{ObjectMeta: named(s.Namespace, s.Name+"-event"), InvolvedObject: corev1.ObjectReference{
-				Kind: "InferenceService", Namespace: s.Namespace, Name: about.Name, UID: about.UID}}
+				Kind: "InferenceService", Namespace: s.Namespace, Name: about.Name, UID: about.UID,
+			}}
 		}},
-		{what: "its autoscaler", service: func(s *service) { s.Spec.MinReplicas = to(int32(1)) }, given: isvc, object: func(s *service) client.Object {
-			return &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: named(s.Namespace, "keda-hpa-"+isvcOf(s).Name+"-predictor"),
-				Spec: autoscalingv2.HorizontalPodAutoscalerSpec{MaxReplicas: 2,
-					ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "x"}}}
+		{what: "its autoscaler", service: func(s *service) { s.Spec.MinReplicas = new(int32(1)) }, given: isvc, object: func(s *service) client.Object {
+			return &autoscalingv2.HorizontalPodAutoscaler{
+				ObjectMeta: named(s.Namespace, "keda-hpa-"+isvcOf(s).Name+"-predictor"),
+				Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
+					MaxReplicas:    2,
+					ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "x"},
+				},
+			}
 		}, status: func(o client.Object) { o.(*autoscalingv2.HorizontalPodAutoscaler).Status.DesiredReplicas = 2 }},
 		{what: "its route", service: published, object: func(s *service) client.Object { return planned(s) }},
 		{what: "the routes to its path", service: published, object: func(s *service) client.Object {
@@ -69,9 +77,9 @@ func edges() []edge {
 			path := o.(*gatewayv1.HTTPRoute).Spec.Rules[0].Matches[0].Path
 			if out {
 				o.SetAnnotations(map[string]string{"was": *path.Value})
-				path.Value = to("/elsewhere")
+				path.Value = new("/elsewhere")
 			} else {
-				path.Value = to(o.GetAnnotations()["was"])
+				path.Value = new(o.GetAnnotations()["was"])
 			}
 		}},
 		{what: "the service of a route to its path", owner: true, service: published, given: func(s *service) []client.Object {
@@ -87,8 +95,10 @@ func edges() []edge {
 		{what: "the model of its namespace by name", object: func(s *service) client.Object {
 			return readyModel(s.Namespace, *s.Spec.Model.Name)
 		}, status: func(o client.Object) { o.(*aimv1alpha1.AIMModel).Status.Status = aimv1alpha1.AIMStatusReady }},
-		{what: "the model of the cluster by name", object: func(s *service) client.Object { return clusterModel(*s.Spec.Model.Name) },
-			status: func(o client.Object) { o.(*aimv1alpha1.AIMClusterModel).Status.Status = aimv1alpha1.AIMStatusReady }},
+		{
+			what: "the model of the cluster by name", object: func(s *service) client.Object { return clusterModel(*s.Spec.Model.Name) },
+			status: func(o client.Object) { o.(*aimv1alpha1.AIMClusterModel).Status.Status = aimv1alpha1.AIMStatusReady },
+		},
 		{what: "the model of its namespace by image", service: byImage, object: func(s *service) client.Object {
 			m := readyModel(s.Namespace, s.Name+"-model")
 			m.Spec.Image = imageOf(s, false)
@@ -149,7 +159,8 @@ func published(s *aimv1alpha1.AIMService) { routedTo(s, "/"+s.Namespace+"/"+s.Na
 func overriding(s *aimv1alpha1.AIMService) {
 	s.Spec.Template.Name = s.Name + "-base"
 	s.Spec.Overrides = &aimv1alpha1.AIMServiceOverrides{AIMRuntimeParameters: aimv1alpha1.AIMRuntimeParameters{
-		Precision: to(aimv1alpha1.AIMPrecision("fp16"))}}
+		Precision: to(aimv1alpha1.AIMPrecision("fp16")),
+	}}
 }
 
 // imageOf is the image of a service's model, or another one.

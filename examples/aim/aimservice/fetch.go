@@ -3,6 +3,7 @@ package aimservice
 import (
 	"context"
 
+	"github.com/reconcilekit/reconcilekit/reconcile"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,7 +13,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/aim/api/kserve"
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/aim/runtimeconfig"
-	"github.com/reconcilekit/reconcilekit/reconcile"
 )
 
 // ServiceReconciler is the domain logic of AIMService. The zero value works.

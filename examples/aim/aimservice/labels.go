@@ -4,9 +4,10 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/reconcilekit/reconcilekit/naming"
+
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/aim/runtimeconfig"
-	"github.com/reconcilekit/reconcilekit/naming"
 )
 
 const (

@@ -17,9 +17,11 @@ var _ = Describe("A service's settings", func() {
 		ns := namespace()
 		lower := &aimv1alpha1.AIMClusterRuntimeConfig{ObjectMeta: named("", ns), Spec: aimv1alpha1.AIMRuntimeConfigCommon{
 			Env:              []corev1.EnvVar{{Name: "AIM_ENGINE_ARGS", Value: `{"a":1,"n":{"x":1}}`}, {Name: "LOWER", Value: "1"}},
-			LabelPropagation: &aimv1alpha1.AIMRuntimeConfigLabelPropagationSpec{Enabled: to(true), Match: []string{"team", "org.my/*"}},
-			Routing: &aimv1alpha1.AIMRuntimeRoutingConfig{Enabled: to(true), GatewayRef: gatewayNamed("gw"), PathTemplate: to("/lower/{.metadata.name}"),
-				Annotations: map[string]string{"a": "cluster", "b": "cluster"}},
+			LabelPropagation: &aimv1alpha1.AIMRuntimeConfigLabelPropagationSpec{Enabled: new(true), Match: []string{"team", "org.my/*"}},
+			Routing: &aimv1alpha1.AIMRuntimeRoutingConfig{
+				Enabled: new(true), GatewayRef: gatewayNamed("gw"), PathTemplate: new("/lower/{.metadata.name}"),
+				Annotations: map[string]string{"a": "cluster", "b": "cluster"},
+			},
 		}}
 		upper := &aimv1alpha1.AIMRuntimeConfig{ObjectMeta: named(ns, ns), Spec: aimv1alpha1.AIMRuntimeConfigCommon{
 			Env: []corev1.EnvVar{{Name: "AIM_ENGINE_ARGS", Value: `{"n":{"y":2}}`}},
@@ -28,7 +30,7 @@ var _ = Describe("A service's settings", func() {
 		service.Labels = map[string]string{"team": "x", "other": "y", "org.my/cost": "1", "aim.eai.amd.com/tier": "gold"}
 		service.Spec.RuntimeConfigName = ns
 		service.Spec.Env = []corev1.EnvVar{{Name: "AIM_ENGINE_ARGS", Value: `{"a":9}`}}
-		service.Spec.Routing = &aimv1alpha1.AIMRuntimeRoutingConfig{PathTemplate: to("/upper/{.metadata.name}"), Annotations: map[string]string{"a": "service"}}
+		service.Spec.Routing = &aimv1alpha1.AIMRuntimeRoutingConfig{PathTemplate: new("/upper/{.metadata.name}"), Annotations: map[string]string{"a": "service"}}
 		create(lower, upper)
 		world(service)
 
@@ -45,14 +47,14 @@ var _ = Describe("A service's settings", func() {
 		update(service, func() { service.Spec.Routing = nil })
 		Eventually(func() string { return *routeOf(service).Spec.Rules[0].Matches[0].Path.Value }).Should(Equal("/lower/s"))
 		lower = read(lower)
-		lower.Spec.Routing.PathTemplate = to("/changed/{.metadata.name}")
+		lower.Spec.Routing.PathTemplate = new("/changed/{.metadata.name}")
 		Expect(c.Update(ctx, lower)).To(Succeed())
 		Eventually(func() string { return *routeOf(service).Spec.Rules[0].Matches[0].Path.Value }).Should(Equal("/changed/s"))
 	})
 
 	It("must name a gateway when they ask for a route", func() {
 		service := serviceOf(namespace(), "s", "m")
-		service.Spec.Routing = &aimv1alpha1.AIMRuntimeRoutingConfig{Enabled: to(true)}
+		service.Spec.Routing = &aimv1alpha1.AIMRuntimeRoutingConfig{Enabled: new(true)}
 		world(service)
 		Eventually(condition(service, "HTTPRouteReady")).Should(HavePrefix("False GatewayNotConfigured"))
 		Eventually(state(service)).Should(Equal("Failed"))
@@ -62,11 +64,12 @@ var _ = Describe("A service's settings", func() {
 
 	It("hand scaling over to KEDA, and show what its autoscaler says", func() {
 		service := serviceOf(namespace(), "s", "m")
-		service.Spec.MinReplicas, service.Spec.MaxReplicas = to(int32(1)), to(int32(3))
+		service.Spec.MinReplicas, service.Spec.MaxReplicas = new(int32(1)), new(int32(3))
 		service.Spec.AutoScaling = &aimv1alpha1.AIMServiceAutoScaling{Metrics: []aimv1alpha1.AIMServiceMetricsSpec{{
 			Type: "PodMetric", PodMetric: &aimv1alpha1.AIMServicePodMetric{
 				Metric: &aimv1alpha1.AIMServiceMetric{Backend: "opentelemetry", Query: "vllm:num_requests_running"},
-				Target: &aimv1alpha1.AIMServiceMetricTarget{Type: "Value", Value: "1"}},
+				Target: &aimv1alpha1.AIMServiceMetricTarget{Type: "Value", Value: "1"},
+			},
 		}}}
 		world(service)
 		isvc := inferenceServiceOf(service)
@@ -77,9 +80,10 @@ var _ = Describe("A service's settings", func() {
 
 		hpa := &autoscalingv2.HorizontalPodAutoscaler{
 			ObjectMeta: named(isvc.Namespace, "keda-hpa-"+isvc.Name+"-predictor"),
-			Spec:       autoscalingv2.HorizontalPodAutoscalerSpec{MinReplicas: to(int32(1)), MaxReplicas: 3, ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "x"}},
+			Spec:       autoscalingv2.HorizontalPodAutoscalerSpec{MinReplicas: new(int32(1)), MaxReplicas: 3, ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "x"}},
 			Status: autoscalingv2.HorizontalPodAutoscalerStatus{CurrentReplicas: 2, DesiredReplicas: 3, Conditions: []autoscalingv2.HorizontalPodAutoscalerCondition{
-				{Type: autoscalingv2.ScalingActive, Status: corev1.ConditionFalse, Reason: "X", Message: "no metrics"}}},
+				{Type: autoscalingv2.ScalingActive, Status: corev1.ConditionFalse, Reason: "X", Message: "no metrics"},
+			}},
 		}
 		create(hpa.DeepCopy())
 		Eventually(condition(service, "HPAReady")).Should(Equal("False MetricsFailed: no metrics"))
@@ -104,7 +108,7 @@ var _ = Describe("A service's settings", func() {
 		served(one)
 		served(two)
 		bad := serviceOf(ns, "bad", "")
-		bad.Spec.Model = aimv1alpha1.AIMServiceModel{Image: to("a/b:c:d")}
+		bad.Spec.Model = aimv1alpha1.AIMServiceModel{Image: new("a/b:c:d")}
 		create(bad)
 		Eventually(condition(bad, "ModelReady")).Should(HavePrefix("False InvalidImageReference"))
 	})
@@ -113,7 +117,7 @@ var _ = Describe("A service's settings", func() {
 		ns := namespace()
 		service := serviceOf(ns, "s", "m")
 		service.Spec.Caching = &aimv1alpha1.AIMServiceCachingConfig{Mode: aimv1alpha1.CachingModeNever} // the old word for it
-		service.Spec.Storage = &aimv1alpha1.AIMStorageConfig{DefaultStorageClassName: to("fast")}
+		service.Spec.Storage = &aimv1alpha1.AIMStorageConfig{DefaultStorageClassName: new("fast")}
 		create(readyModel(ns, "m"), weights(readyTemplate(ns, "t", "m")), service)
 		Eventually(func() int { return len(cachesIn(ns)) }).Should(Equal(1))
 		cache := cachesIn(ns)[0]

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/reconcilekit/reconcilekit/naming"
 	"k8s.io/utils/ptr"
 
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/naming"
 )
 
 const (

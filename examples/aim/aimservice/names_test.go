@@ -64,7 +64,7 @@ func BenchmarkGenerateModelName(b *testing.B) {
 func BenchmarkResolveServiceRoutePath(b *testing.B) {
 	service := serviceOf("team-a", "chat", "m")
 	service.Labels = map[string]string{"team": "blue"}
-	service.Spec.Routing = &aimv1alpha1.AIMRuntimeRoutingConfig{PathTemplate: to("/{.metadata.namespace}/{.metadata.labels['team']}/{.metadata.name}")}
+	service.Spec.Routing = &aimv1alpha1.AIMRuntimeRoutingConfig{PathTemplate: new("/{.metadata.namespace}/{.metadata.labels['team']}/{.metadata.name}")}
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := aimservice.ResolveServiceRoutePath(service, nil); err != nil {
@@ -80,8 +80,10 @@ func BenchmarkSelectTemplate(b *testing.B) {
 	for i := range number {
 		t := readyTemplate("ns", fmt.Sprintf("t-%d", i), "m")
 		t.Status.Profile.Metadata.GPU = []string{"MI300X", "MI325X", "MI250X"}[i%3]
-		candidates = append(candidates, aimservice.TemplateCandidate{Name: t.Name, Namespace: "ns", Scope: aimv1alpha1.AIMResolutionScopeNamespace,
-			Spec: t.Spec.AIMServiceTemplateSpecCommon, Status: t.Status})
+		candidates = append(candidates, aimservice.TemplateCandidate{
+			Name: t.Name, Namespace: "ns", Scope: aimv1alpha1.AIMResolutionScopeNamespace,
+			Spec: t.Spec.AIMServiceTemplateSpecCommon, Status: t.Status,
+		})
 	}
 	b.ReportAllocs()
 	for b.Loop() {

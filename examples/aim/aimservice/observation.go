@@ -4,14 +4,14 @@ import (
 	"context"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
-	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/health/inspect"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/routing"
 	"github.com/reconcilekit/reconcilekit/routing/claims"
+	corev1 "k8s.io/api/core/v1"
+
+	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 )
 
 // ServiceObservation is what the fetched world means for a service.

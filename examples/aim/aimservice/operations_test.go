@@ -6,6 +6,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -15,7 +16,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/aim/aimservice"
 	"github.com/reconcilekit/reconcilekit/examples/aim/api/kserve"
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
 // passes counts the passes of the operator so far.
@@ -98,13 +98,13 @@ var _ = Describe("In operation", func() {
 
 	It("reports a 422 of the API server, and recovers when the cause goes", func() {
 		service := routedTo(serviceOf(namespace(), "s", "m"), "/refused")
-		service.Spec.MinReplicas, service.Spec.MaxReplicas = to(int32(5)), to(int32(2))
+		service.Spec.MinReplicas, service.Spec.MaxReplicas = new(int32(5)), new(int32(2))
 		world(service)
 		routeOf(service) // the refusal of one child does not keep back another
 		Eventually(condition(service, "ConfigValid")).Should(And(HavePrefix("False"), ContainSubstring("minReplicas cannot be greater than maxReplicas")))
 		Eventually(condition(service, "Ready")).Should(And(HavePrefix("False"), ContainSubstring("minReplicas cannot be greater than maxReplicas")))
 		Eventually(state(service)).Should(Equal("Failed"))
-		update(service, func() { service.Spec.MaxReplicas = to(int32(5)) })
+		update(service, func() { service.Spec.MaxReplicas = new(int32(5)) })
 		inferenceServiceOf(service)
 		Eventually(condition(service, "ConfigValid")).ShouldNot(HavePrefix("False"))
 		Eventually(state(service)).ShouldNot(Equal("Failed"))

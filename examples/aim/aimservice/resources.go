@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/reconcilekit/reconcilekit/layers/container"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/aim/runtimeconfig"
-	"github.com/reconcilekit/reconcilekit/layers/container"
 )
 
 const (

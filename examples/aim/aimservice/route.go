@@ -1,19 +1,19 @@
 package aimservice
 
 import (
-	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
-
-	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/routing"
 	"github.com/reconcilekit/reconcilekit/routing/claims"
 	"github.com/reconcilekit/reconcilekit/routing/pathtemplate"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 )
 
 // MaxRoutePathLength is the longest path of a route, in bytes.
 const MaxRoutePathLength = pathtemplate.DefaultMaxBytes
 
 // paths keeps compiled path templates between passes.
-var paths pathtemplate.Cache //nolint:gochecknoglobals // a cache, safe for concurrent use
+var paths pathtemplate.Cache
 
 // DefaultRoutePath returns the path of a service without a template:
 // /{namespace}/{uid}.

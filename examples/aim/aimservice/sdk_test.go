@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	kruntime "k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -13,7 +14,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/aim/api/kserve"
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/aim/standin/ready"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
 // TestSDKIsNeeded: what the example shows rests on the SDK. The same expectations hold with all of it, and each does
@@ -53,8 +53,10 @@ func TestSDKIsNeeded(t *testing.T) {
 		"Apply": {
 			reason: "children are written", off: reconciletest.Without{Apply: true}, service: routedTo(serviceOf(ns, "s", "m"), "/s"),
 			given: []client.Object{readyModel(ns, "m"), readyTemplate(ns, "t", "m")},
-			scenario: reconciletest.Scenario{Expect: []client.Object{is("Running"),
-				&kserve.InferenceService{ObjectMeta: named(ns, names.InferenceService())}, &gatewayv1.HTTPRoute{ObjectMeta: named(ns, names.Route())}}},
+			scenario: reconciletest.Scenario{Expect: []client.Object{
+				is("Running"),
+				&kserve.InferenceService{ObjectMeta: named(ns, names.InferenceService())}, &gatewayv1.HTTPRoute{ObjectMeta: named(ns, names.Route())},
+			}},
 		},
 		"Prune": {
 			reason: "children that are wanted no longer go", off: reconciletest.Without{Prune: true}, service: routedTo(serviceOf(ns, "s", "m"), "/s"),
@@ -64,7 +66,7 @@ func TestSDKIsNeeded(t *testing.T) {
 					if !*s.Spec.Routing.Enabled {
 						return nil
 					}
-					s.Spec.Routing.Enabled = to(false)
+					s.Spec.Routing.Enabled = new(false)
 					return c.Update(ctx, s)
 				})
 			},

@@ -56,14 +56,16 @@ func gatewayNamed(name string) *gatewayv1.ParentReference {
 }
 
 // to returns a pointer.
-func to[T any](value T) *T { return &value }
+//
+//go:fix inline
+func to[T any](value T) *T { return new(value) }
 
 var _ = Describe("An AIMService", func() {
 	It("runs a model by name behind a gateway", func() {
 		ns := namespace()
 		service := serviceOf(ns, "chat", "m")
 		service.Spec.Routing = &aimv1alpha1.AIMRuntimeRoutingConfig{
-			Enabled: to(true), GatewayRef: gatewayNamed("gw"), PathTemplate: to("/{.metadata.namespace}/{.metadata.name}"),
+			Enabled: new(true), GatewayRef: gatewayNamed("gw"), PathTemplate: new("/{.metadata.namespace}/{.metadata.name}"),
 			RequestTimeout: &metav1.Duration{Duration: 90e9},
 		}
 		create(readyModel(ns, "m"), readyTemplate(ns, "t", "m"), service)

@@ -216,7 +216,7 @@ var _ = Describe("Frozen dependencies", func() {
 		one, two := readyModel(ns, "one"), readyModel(ns, "two")
 		two.Spec.Image = one.Spec.Image
 		service := serviceOf(ns, "s", "")
-		service.Spec.Model = aimv1alpha1.AIMServiceModel{Image: to(" " + one.Spec.Image + " ")}
+		service.Spec.Model = aimv1alpha1.AIMServiceModel{Image: new(" " + one.Spec.Image + " ")}
 		create(one, two, readyTemplate(ns, "t", "one"), service)
 		Eventually(condition(service, "ModelReady")).Should(And(HavePrefix("False MultipleModelsFound"), ContainSubstring(ns+"/one"), ContainSubstring(ns+"/two")))
 		Eventually(state(service)).Should(Equal("Failed"))

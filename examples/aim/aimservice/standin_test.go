@@ -100,9 +100,12 @@ func keda(ctx context.Context, c client.Client) error {
 		if err := c.Create(ctx, hpa); err != nil {
 			return err
 		}
-		hpa.Status = autoscalingv2.HorizontalPodAutoscalerStatus{CurrentReplicas: 1, DesiredReplicas: 1,
+		hpa.Status = autoscalingv2.HorizontalPodAutoscalerStatus{
+			CurrentReplicas: 1, DesiredReplicas: 1,
 			Conditions: []autoscalingv2.HorizontalPodAutoscalerCondition{
-				{Type: autoscalingv2.ScalingActive, Status: corev1.ConditionTrue, Reason: "ValidMetricFound"}}}
+				{Type: autoscalingv2.ScalingActive, Status: corev1.ConditionTrue, Reason: "ValidMetricFound"},
+			},
+		}
 		if err := c.Status().Update(ctx, hpa); err != nil {
 			return err
 		}

@@ -3,13 +3,15 @@ package aimservice
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/utils/ptr"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
-	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/routing/claims"
+
+	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 )
 
 // DecorateStatus sets what the service uses. A reference is set once its object is
@@ -53,14 +55,14 @@ func runtimeStatus(spec *aimv1alpha1.AIMServiceSpec, hpa *autoscalingv2.Horizont
 	if hpa == nil {
 		n := ptr.Deref(cmp.Or(spec.MinReplicas, spec.Replicas), 1)
 		return &aimv1alpha1.AIMServiceRuntimeStatus{
-			MinReplicas: n, MaxReplicas: n, CurrentReplicas: n, DesiredReplicas: n, Replicas: fmt.Sprint(n),
+			MinReplicas: n, MaxReplicas: n, CurrentReplicas: n, DesiredReplicas: n, Replicas: strconv.Itoa(int(n)),
 		}
 	}
 	s := &aimv1alpha1.AIMServiceRuntimeStatus{
 		MinReplicas: cmp.Or(ptr.Deref(hpa.Spec.MinReplicas, 0), 1), MaxReplicas: hpa.Spec.MaxReplicas,
 		CurrentReplicas: hpa.Status.CurrentReplicas, DesiredReplicas: hpa.Status.DesiredReplicas,
 	}
-	s.Replicas = fmt.Sprint(s.CurrentReplicas)
+	s.Replicas = strconv.Itoa(int(s.CurrentReplicas))
 	if s.MinReplicas != s.MaxReplicas {
 		s.Replicas = fmt.Sprintf("%d/%d (%d-%d)", s.CurrentReplicas, s.DesiredReplicas, s.MinReplicas, s.MaxReplicas)
 	}

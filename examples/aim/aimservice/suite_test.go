@@ -11,6 +11,8 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,8 +27,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/examples/aim/aimservice"
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
 // The world of the suite: one API server, one operator, a namespace for each test.
@@ -65,8 +65,10 @@ func crdPaths(t testing.TB) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return []string{"../config/crd", "../config/kserve",
-		filepath.Join(strings.TrimSpace(string(gateway)), "config/crd/standard/gateway.networking.k8s.io_httproutes.yaml")}
+	return []string{
+		"../config/crd", "../config/kserve",
+		filepath.Join(strings.TrimSpace(string(gateway)), "config/crd/standard/gateway.networking.k8s.io_httproutes.yaml"),
+	}
 }
 
 // startOperator runs the operator in this process. It returns what the operator knows, and how to stop it.

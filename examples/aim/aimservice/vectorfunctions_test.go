@@ -143,10 +143,10 @@ func (o *overrides) object() *aimv1alpha1.AIMServiceOverrides {
 	}
 	out := &aimv1alpha1.AIMServiceOverrides{}
 	if o.Metric != "" {
-		out.Metric = to(aimv1alpha1.AIMMetric(o.Metric))
+		out.Metric = new(aimv1alpha1.AIMMetric(o.Metric))
 	}
 	if o.Precision != "" {
-		out.Precision = to(aimv1alpha1.AIMPrecision(o.Precision))
+		out.Precision = new(aimv1alpha1.AIMPrecision(o.Precision))
 	}
 	if o.GPUModel != "" || o.GPUCount != 0 {
 		out.Hardware = &aimv1alpha1.AIMHardwareRequirements{GPU: &aimv1alpha1.AIMGpuRequirements{Model: o.GPUModel, Requests: o.GPUCount}}
@@ -203,7 +203,7 @@ func (p profiled) candidate() aimservice.TemplateCandidate {
 		c.Namespace = "test-ns"
 	}
 	if p.Spec.Metric != "" {
-		c.Spec.Metric = to(aimv1alpha1.AIMMetric(p.Spec.Metric))
+		c.Spec.Metric = new(aimv1alpha1.AIMMetric(p.Spec.Metric))
 	}
 	c.Spec.ModelName = p.ModelName
 	c.Status.Status = aimv1alpha1.AIMStatus(p.Status)
@@ -320,10 +320,10 @@ func containerEnvFact(t *testing.T, in json.RawMessage) any {
 	}](t, in)
 	spec := &aimv1alpha1.AIMServiceTemplateSpecCommon{ProfileID: v.ProfileID, Env: v.Template}
 	if v.Metric != "" {
-		spec.Metric = to(aimv1alpha1.AIMMetric(v.Metric))
+		spec.Metric = new(aimv1alpha1.AIMMetric(v.Metric))
 	}
 	if v.Precision != "" {
-		spec.Precision = to(aimv1alpha1.AIMPrecision(v.Precision))
+		spec.Precision = new(aimv1alpha1.AIMPrecision(v.Precision))
 	}
 	return object{"env": aimservice.ContainerEnv(v.Runtime, spec, v.ModelID, v.Service)}
 }

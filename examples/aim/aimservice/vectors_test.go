@@ -52,7 +52,7 @@ func TestVectors(t *testing.T) {
 		if v.Quirk != "" {
 			d, found := decisions[v.Name]
 			if !found {
-				raw, _ := json.Marshal(got)
+				raw, _ := json.Marshal(got) //nolint:errchkjson // it came from JSON
 				t.Errorf("%s: a quirk without a decision: %s; ours: %s", v.Name, v.Quirk, raw)
 				continue
 			}
@@ -65,7 +65,7 @@ func TestVectors(t *testing.T) {
 		if v.Quirk == "" {
 			onlyListed(want, got)
 		}
-		if diff := cmp.Diff(comparable(v.Fn, want), comparable(v.Fn, got)); diff != "" {
+		if diff := cmp.Diff(essential(v.Fn, want), essential(v.Fn, got)); diff != "" {
 			t.Errorf("%s %q (-want +got):\n%s", v.Fn, v.Name, diff)
 			continue
 		}
@@ -134,10 +134,10 @@ var cutBase = regexp.MustCompile(`^(.{0,19}).*(-ovr-)`)
 
 var hash = regexp.MustCompile(`-[0-9a-f]{4,8}(-predictor)?$`)
 
-// comparable leaves out of a result what need not be the same: the characters of a
+// essential leaves out of a result what need not be the same: the characters of a
 // hash, the words of an error, the owner reference that the engine sets, and what a
 // selection says about losers beyond their being rejected.
-func comparable(fn string, value any) any {
+func essential(fn string, value any) any {
 	switch v := value.(type) {
 	case map[string]any:
 		out := map[string]any{}
@@ -153,13 +153,13 @@ func comparable(fn string, value any) any {
 			if list, ok := field.([]any); ok && key == "evaluations" {
 				slices.SortFunc(list, byName)
 			}
-			out[key] = comparable(fn, field)
+			out[key] = essential(fn, field)
 		}
 		return out
 	case []any:
 		out := make([]any, 0, len(v))
 		for _, item := range v {
-			out = append(out, comparable(fn, item))
+			out = append(out, essential(fn, item))
 		}
 		return out
 	case string:

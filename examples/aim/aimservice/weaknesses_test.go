@@ -26,7 +26,7 @@ func world(service *aimv1alpha1.AIMService) {
 
 // routedTo publishes a service.
 func routedTo(service *aimv1alpha1.AIMService, path string) *aimv1alpha1.AIMService {
-	service.Spec.Routing = &aimv1alpha1.AIMRuntimeRoutingConfig{Enabled: to(true), GatewayRef: gatewayNamed("gw"), PathTemplate: &path}
+	service.Spec.Routing = &aimv1alpha1.AIMRuntimeRoutingConfig{Enabled: new(true), GatewayRef: gatewayNamed("gw"), PathTemplate: &path}
 	return service
 }
 
@@ -78,7 +78,8 @@ var _ = Describe("Weakness", func() {
 		pod := podOf(service.Namespace, "p", isvc.Name)
 		pod.Status = corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{
 			Name: "kserve-container", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
-				Reason: "ImagePullBackOff", Message: "401 unauthorized: authentication required"}},
+				Reason: "ImagePullBackOff", Message: "401 unauthorized: authentication required",
+			}},
 		}}}
 		create(pod)
 		Eventually(condition(service, "InferenceServicePodsReady")).Should(HavePrefix("False ImagePullAuthFailure"))
@@ -105,7 +106,7 @@ var _ = Describe("Weakness", func() {
 		route := routeOf(service)
 		makeReady(inferenceServiceOf(service))
 		Eventually(condition(service, "HTTPRouteReady")).Should(HavePrefix("False"))
-		update(service, func() { service.Spec.Routing.Enabled = to(false) })
+		update(service, func() { service.Spec.Routing.Enabled = new(false) })
 		running(service)
 		Eventually(func() bool { return apierrors.IsNotFound(c.Get(ctx, client.ObjectKeyFromObject(route), route)) }).Should(BeTrue())
 		Eventually(condition(service, "HTTPRouteReady")).Should(Equal("none"))
@@ -126,10 +127,14 @@ var _ = Describe("Weakness", func() {
 		Expect(c.Patch(ctx, isvc, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"predictor":{"maxReplicas":7}}}`)))).To(Succeed())
 		Eventually(func() int32 { return read(isvc).Spec.Predictor.MaxReplicas }).Should(BeEquivalentTo(1))
 
-		taken := &kserve.InferenceService{TypeMeta: metav1.TypeMeta{APIVersion: "serving.kserve.io/v1beta1", Kind: "InferenceService"},
-			ObjectMeta: named(isvc.Namespace, isvc.Name), Spec: kserve.InferenceServiceSpec{Predictor: kserve.Predictor{MaxReplicas: 9}}}
-		raw, err := json.Marshal(map[string]any{"apiVersion": taken.APIVersion, "kind": taken.Kind, "metadata": map[string]any{"name": isvc.Name},
-			"spec": map[string]any{"predictor": map[string]any{"maxReplicas": 9}}})
+		taken := &kserve.InferenceService{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "serving.kserve.io/v1beta1", Kind: "InferenceService"},
+			ObjectMeta: named(isvc.Namespace, isvc.Name), Spec: kserve.InferenceServiceSpec{Predictor: kserve.Predictor{MaxReplicas: 9}},
+		}
+		raw, err := json.Marshal(map[string]any{
+			"apiVersion": taken.APIVersion, "kind": taken.Kind, "metadata": map[string]any{"name": isvc.Name},
+			"spec": map[string]any{"predictor": map[string]any{"maxReplicas": 9}},
+		})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(c.Patch(ctx, taken, client.RawPatch(types.ApplyPatchType, raw), client.FieldOwner("somebody"), client.ForceOwnership)).To(Succeed())
 		Eventually(func(g Gomega) string { _ = state(service)(g); return describe(service) }).Should(And(ContainSubstring("maxReplicas"), ContainSubstring("somebody")))
@@ -237,7 +242,7 @@ var _ = Describe("Weakness", func() {
 		service := routedTo(serviceOf(namespace(), "s", "m"), "/weakness10/{.metadata.name}")
 		world(service)
 		route := routeOf(service)
-		update(service, func() { service.Spec.Routing.PathTemplate = to("/{.metadata.labels['missing']}") })
+		update(service, func() { service.Spec.Routing.PathTemplate = new("/{.metadata.labels['missing']}") })
 		Eventually(condition(service, "HTTPRouteReady")).Should(And(HavePrefix("False PathTemplateInvalid"), ContainSubstring("missing")))
 		Expect(*read(route).Spec.Rules[0].Matches[0].Path.Value).To(Equal("/weakness10/s"))
 		Eventually(state(service)).ShouldNot(Equal("Failed"))
@@ -246,9 +251,11 @@ var _ = Describe("Weakness", func() {
 	It("11: the namespace can switch off what the cluster switches on", func() {
 		ns := namespace()
 		cluster := &aimv1alpha1.AIMClusterRuntimeConfig{ObjectMeta: named("", ns), Spec: aimv1alpha1.AIMRuntimeConfigCommon{
-			Routing: &aimv1alpha1.AIMRuntimeRoutingConfig{Enabled: to(true), GatewayRef: gatewayNamed("gw")}}}
+			Routing: &aimv1alpha1.AIMRuntimeRoutingConfig{Enabled: new(true), GatewayRef: gatewayNamed("gw")},
+		}}
 		upper := &aimv1alpha1.AIMRuntimeConfig{ObjectMeta: named(ns, ns), Spec: aimv1alpha1.AIMRuntimeConfigCommon{
-			Routing: &aimv1alpha1.AIMRuntimeRoutingConfig{Enabled: to(false)}}}
+			Routing: &aimv1alpha1.AIMRuntimeRoutingConfig{Enabled: new(false)},
+		}}
 		service := serviceOf(ns, "s", "m")
 		service.Spec.RuntimeConfigName = ns
 		create(cluster, upper)
@@ -311,7 +318,8 @@ var _ = Describe("Weakness", func() {
 			return template
 		}
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: ns, Labels: map[string]string{
-			"amd.com/gpu.device-id.738c": "2", "amd.com/gpu.device-id.740f": "2"}}} // MI100 and MI210, which no other test has
+			"amd.com/gpu.device-id.738c": "2", "amd.com/gpu.device-id.740f": "2",
+		}}} // MI100 and MI210, which no other test has
 		Expect(c.Create(ctx, node)).To(Succeed())
 		DeferCleanup(func() { Expect(c.Delete(ctx, node)).To(Succeed()) })
 		create(readyModel(ns, "both"), needing("old", "both", "MI100"), needing("new", "both", "MI210"), readyModel(ns, "one"), needing("only", "one", "MI100"))

@@ -11,7 +11,7 @@ import (
 )
 
 // deviceIDs lists the PCI device ids of each AMD GPU model.
-var deviceIDs = map[string][]string{ //nolint:gochecknoglobals // a table
+var deviceIDs = map[string][]string{
 	"MI100": {"738c", "738e"}, "MI250X": {"7408", "740c"}, "MI210": {"740f", "7410"}, "MI300A": {"74a0"},
 	"MI300X": {"74a1", "74a9", "74b5", "74bd"}, "MI308X": {"74a2", "74a8", "74b6"}, "MI325X": {"74a5", "74b9"},
 	"MI350X": {"75a0", "75b0"}, "MI355X": {"75a3", "75b3"}, "V710": {"7460", "7461"}, "V620": {"73a1", "73ae"},
@@ -20,7 +20,7 @@ var deviceIDs = map[string][]string{ //nolint:gochecknoglobals // a table
 }
 
 // modelByDevice is deviceIDs turned around.
-var modelByDevice = func() map[string]string { //nolint:gochecknoglobals // a table
+var modelByDevice = func() map[string]string {
 	models := map[string]string{}
 	for model, ids := range deviceIDs {
 		for _, id := range ids {

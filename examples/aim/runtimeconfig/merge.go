@@ -5,12 +5,12 @@ package runtimeconfig
 import (
 	"cmp"
 
+	"github.com/reconcilekit/reconcilekit/layers"
+	"github.com/reconcilekit/reconcilekit/layers/container"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/layers"
-	"github.com/reconcilekit/reconcilekit/layers/container"
 )
 
 // Merge lays the config of the namespace over that of the cluster.

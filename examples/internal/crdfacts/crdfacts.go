@@ -27,7 +27,7 @@ func Of(pattern string) (string, error) {
 	}
 	var out strings.Builder
 	for _, file := range files {
-		raw, err := os.ReadFile(file)
+		raw, err := os.ReadFile(file) //nolint:gosec // a file of the example
 		if err != nil {
 			return "", err
 		}
@@ -82,7 +82,7 @@ func field(out *strings.Builder, path string, required bool, s apiextensionsv1.J
 	if below.XIntOrString {
 		below.Pattern, below.AnyOf, below.Type = "", nil, "quantity"
 	}
-	rules, _ := json.Marshal(below) // a schema that was decoded has JSON
+	rules, _ := json.Marshal(below) //nolint:errchkjson // a schema that was decoded has JSON
 	text := strings.TrimPrefix(string(rules), `{"type":`)
 	if required {
 		text += " required"

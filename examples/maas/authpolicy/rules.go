@@ -130,7 +130,7 @@ func (r rules) boundClient() string {
 	if r.oidc == nil {
 		return ""
 	}
-	id, _ := json.Marshal(r.oidc.ClientID) // a string always has JSON
+	id, _ := json.Marshal(r.oidc.ClientID) //nolint:errchkjson // a string always has JSON
 	return fmt.Sprintf("allow { input.auth.identity.azp == %s }\nallow { input.auth.identity.aud == %s }\nallow { input.auth.identity.aud[_] == %s }\n", id, id, id)
 }
 
@@ -139,7 +139,7 @@ func list(names []string) string {
 	if len(names) == 0 {
 		return "[]"
 	}
-	text, _ := json.Marshal(names) // strings always have JSON
+	text, _ := json.Marshal(names) //nolint:errchkjson // strings always have JSON
 	return string(text)
 }
 

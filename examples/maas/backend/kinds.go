@@ -3,13 +3,12 @@ package backend
 import (
 	"cmp"
 
+	"github.com/reconcilekit/reconcilekit/reconcile"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/reconcilekit/reconcilekit/reconcile"
 )
 
 // The kinds of other projects. They are not in the scheme: the operator knows

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/reconcilekit/reconcilekit/reconcile"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/reconcile"
 )
 
 // Model is a MaaSModelRef with its route.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reconcilekit/reconcilekit/reconcile"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -11,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/reconcile"
 )
 
 // Expressions on a request, for rules of policies.
@@ -47,11 +47,13 @@ type Policy struct {
 var (
 	Access = Policy{
 		AuthPolicy, "maas-auth-", "maas-auth-policy", "auth-policy", "maas.opendatahub.io/auth-policies",
-		maasv1alpha1.ReasonConditionsNotFound, "status conditions not available", maasv1alpha1.ReasonAcceptedEnforced, []string{"Accepted", "Enforced"},
+		maasv1alpha1.ReasonConditionsNotFound, "status conditions not available", maasv1alpha1.ReasonAcceptedEnforced,
+		[]string{"Accepted", "Enforced"},
 	}
 	Limits = Policy{
 		TokenRateLimitPolicy, "maas-trlp-", "maas-subscription", "token-rate-limit-policy", "maas.opendatahub.io/subscriptions",
-		maasv1alpha1.ReasonNotAccepted, "status not available", maasv1alpha1.ReasonAccepted, []string{"Accepted"},
+		maasv1alpha1.ReasonNotAccepted, "status not available", maasv1alpha1.ReasonAccepted,
+		[]string{"Accepted"},
 	}
 )
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
+
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 )
 

@@ -4,6 +4,7 @@ package externalmodel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -16,11 +17,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
-	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+
+	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
 )
 
 const (
@@ -67,7 +69,7 @@ func (*Reconciler) ComposeState(
 	o := observation{port: defaultPort, tls: true}
 	model := rc.Object
 	if model.Spec == nil {
-		o.err = fmt.Errorf("spec is required")
+		o.err = errors.New("spec is required")
 		return o
 	}
 	if wrong := validation.IsDNS1035Label(model.Name); len(wrong) > 0 {
@@ -104,7 +106,7 @@ func (r *Reconciler) PlanResources(
 ) (reconcile.PlanResult, error) {
 	plan := reconcile.PlanResult{RequeueAfter: repair}
 	if o.err != nil {
-		return plan, nil
+		return plan, nil //nolint:nilerr // the component says it
 	}
 	model, key := rc.Object, backend.Key(rc.Object.Namespace, rc.Object.Name)
 	labels := map[string]string{backend.ManagedBy: "maas-external-model-reconciler", "maas.opendatahub.io/external-model": model.Name}

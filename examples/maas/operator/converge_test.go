@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -19,7 +20,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/maas/externalmodel"
 	"github.com/reconcilekit/reconcilekit/examples/maas/modelref"
 	"github.com/reconcilekit/reconcilekit/examples/maas/subscription"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
 // casesPerController are drawn from some hundreds; RECONCILETEST_CASES=all runs

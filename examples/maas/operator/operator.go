@@ -6,6 +6,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	sdk "github.com/reconcilekit/reconcilekit/reconcile/operator"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -20,8 +22,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/maas/modelref"
 	"github.com/reconcilekit/reconcilekit/examples/maas/subscription"
 	"github.com/reconcilekit/reconcilekit/examples/maas/tenant"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
-	sdk "github.com/reconcilekit/reconcilekit/reconcile/operator"
 )
 
 // Configure fills in what the product consists of; the namespace of subscriptions is looked after at every interval. The error is one

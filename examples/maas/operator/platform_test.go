@@ -9,17 +9,17 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
-	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/examples/maas/operator"
-	"github.com/reconcilekit/reconcilekit/examples/maas/tenant"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	sdk "github.com/reconcilekit/reconcilekit/reconcile/operator"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+
+	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/maas/operator"
+	"github.com/reconcilekit/reconcilekit/examples/maas/tenant"
 )
 
 func TestTenantConverges(t *testing.T) {
@@ -95,7 +95,7 @@ func platform(t *testing.T) reconciletest.System {
 	s.StandIns = []reconciletest.StandIn{reconciletest.DeploymentsAvailable}
 	s.Owners = []client.Object{&maasv1alpha1.Tenant{
 		ObjectMeta: metav1.ObjectMeta{Namespace: config.SubscriptionNamespace, Name: maasv1alpha1.TenantName},
-		Spec:       &maasv1alpha1.TenantSpec{Telemetry: &maasv1alpha1.TenantTelemetry{Enabled: ptr.To(true)}},
+		Spec:       &maasv1alpha1.TenantSpec{Telemetry: &maasv1alpha1.TenantTelemetry{Enabled: new(true)}},
 	}}
 	s.Change = func(owner client.Object) {
 		spec := owner.(*maasv1alpha1.Tenant).Spec

@@ -10,7 +10,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -14,7 +15,6 @@ import (
 
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
 // sdkCase is a scenario, and a part of the SDK without which it does not hold.

@@ -11,6 +11,9 @@ import (
 	"github.com/go-logr/logr"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	sdk "github.com/reconcilekit/reconcilekit/reconcile/operator"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,9 +31,6 @@ import (
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
 	"github.com/reconcilekit/reconcilekit/examples/maas/operator"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
-	sdk "github.com/reconcilekit/reconcilekit/reconcile/operator"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
 const (
@@ -62,8 +62,10 @@ var _ = BeforeSuite(func() {
 	gateway, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()
 	Expect(err).NotTo(HaveOccurred())
 	standard := filepath.Join(strings.TrimSpace(string(gateway)), "config/crd/standard")
-	env.CRDPaths = []string{"../config/crd", "../config/foreign",
-		filepath.Join(standard, "gateway.networking.k8s.io_httproutes.yaml"), filepath.Join(standard, "gateway.networking.k8s.io_gateways.yaml")}
+	env.CRDPaths = []string{
+		"../config/crd", "../config/foreign",
+		filepath.Join(standard, "gateway.networking.k8s.io_httproutes.yaml"), filepath.Join(standard, "gateway.networking.k8s.io_gateways.yaml"),
+	}
 	env.Setup(GinkgoTB())
 	c = env.Client()
 	ctx := context.Background()
@@ -155,10 +157,12 @@ func cleanPlatform(ctx context.Context) {
 		}
 		Expect(client.IgnoreNotFound(c.Delete(ctx, tenant))).To(Succeed())
 	}
-	kinds := []string{"v1 ServiceAccount", "v1 ConfigMap", "v1 Service", "apps/v1 Deployment", "batch/v1 CronJob", "networking.k8s.io/v1 NetworkPolicy",
+	kinds := []string{
+		"v1 ServiceAccount", "v1 ConfigMap", "v1 Service", "apps/v1 Deployment", "batch/v1 CronJob", "networking.k8s.io/v1 NetworkPolicy",
 		"gateway.networking.k8s.io/v1 HTTPRoute", "rbac.authorization.k8s.io/v1 ClusterRole", "rbac.authorization.k8s.io/v1 ClusterRoleBinding",
 		"kuadrant.io/v1 AuthPolicy", "kuadrant.io/v1alpha1 TokenRateLimitPolicy", "networking.istio.io/v1 DestinationRule",
-		"networking.istio.io/v1alpha3 EnvoyFilter", "telemetry.istio.io/v1 Telemetry", "extensions.kuadrant.io/v1alpha1 TelemetryPolicy"}
+		"networking.istio.io/v1alpha3 EnvoyFilter", "telemetry.istio.io/v1 Telemetry", "extensions.kuadrant.io/v1alpha1 TelemetryPolicy",
+	}
 	Eventually(func(g Gomega) {
 		for _, kind := range kinds {
 			version, name, _ := strings.Cut(kind, " ")

@@ -32,8 +32,9 @@ func main() {
 	interval := flag.Duration("interval", time.Second, "how often to look")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, *kubeconfig, *interval); err != nil {
+	err := run(ctx, *kubeconfig, *interval)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "standin:", err)
 		os.Exit(1)
 	}

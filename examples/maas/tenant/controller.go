@@ -5,6 +5,10 @@ package tenant
 import (
 	"context"
 
+	"github.com/reconcilekit/reconcilekit/manifests"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -20,10 +24,6 @@ import (
 
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
-	"github.com/reconcilekit/reconcilekit/manifests"
-	"github.com/reconcilekit/reconcilekit/reconcile"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
 // The kinds of other projects that only the platform has.
@@ -40,7 +40,7 @@ var (
 // The objects that the platform needs.
 const (
 	DatabaseSecret  = "maas-db-config"
-	databaseKey     = "DB_CONNECTION_URL"
+	databaseKey     = "DB_CONNECTION_URL" //nolint:gosec // the name of a key
 	MonitoringSpace = "openshift-monitoring"
 	MonitoringName  = "cluster-monitoring-config"
 )

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/reconcilekit/reconcilekit/manifests"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
-	"github.com/reconcilekit/reconcilekit/manifests"
 )
 
 type object = map[string]any

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/reconcilekit/reconcilekit/manifests"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/kustomize/api/krusty"
@@ -17,7 +18,6 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
-	"github.com/reconcilekit/reconcilekit/manifests"
 )
 
 //go:embed platform

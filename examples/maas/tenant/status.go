@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 
-	"github.com/reconcilekit/reconcilekit/conditions"
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
 // What the annotation may say about the management of a tenant.
@@ -54,8 +54,10 @@ func (w *world) judge() outcome {
 	case w.idle():
 		return outcome{reason: "ManagementStateIdle", message: "management state is " + w.managementWish}
 	case w.managementWish != "" && w.managementWish != managed:
-		return outcome{phase: failed, reason: "UnexpectedManagementState",
-			message: fmt.Sprintf("management state %q must be %s, %s or %s", w.managementWish, managed, unmanaged, removed)}
+		return outcome{
+			phase: failed, reason: "UnexpectedManagementState",
+			message: fmt.Sprintf("management state %q must be %s, %s or %s", w.managementWish, managed, unmanaged, removed),
+		}
 	case w.halfNamed():
 		return outcome{phase: failed, reason: "InvalidGateway", message: fmt.Sprintf(
 			"spec.gatewayRef needs both name (%q) and namespace (%q), or none", w.gatewayKey.Name, w.gatewayKey.Namespace)}

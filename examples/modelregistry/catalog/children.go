@@ -3,12 +3,11 @@ package catalog
 import (
 	"embed"
 
-	"k8s.io/apimachinery/pkg/runtime"
-
 	"github.com/reconcilekit/reconcilekit/manifests"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/children"
 	"github.com/reconcilekit/reconcilekit/reconcile/secrets"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 //go:embed templates/*.yaml

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -10,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/openshift"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
 // Name of the controller, and the field manager of its children.

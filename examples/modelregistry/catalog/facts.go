@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -68,8 +69,8 @@ func (f facts) StorageLabels() map[string]string {
 
 func (facts) with(labels map[string]string, pairs ...string) map[string]string {
 	labels = maps.Clone(labels)
-	for i := 0; i < len(pairs); i += 2 {
-		labels[pairs[i]] = pairs[i+1]
+	for pair := range slices.Chunk(pairs, 2) {
+		labels[pair[0]] = pair[1]
 	}
 	return labels
 }

@@ -3,13 +3,13 @@ package registry
 import (
 	"embed"
 
-	"k8s.io/apimachinery/pkg/runtime"
-
-	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
 	"github.com/reconcilekit/reconcilekit/manifests"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/children"
 	"github.com/reconcilekit/reconcilekit/reconcile/secrets"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
 )
 
 //go:embed templates/*.yaml

@@ -25,6 +25,7 @@ func (f facts) DSN() string {
 		return fmt.Sprintf("%s@tcp(%s:%d)/%s?charset=utf8mb4", login(m.Username, "MYSQL_PASSWORD", m.PasswordSecret), m.Host, *m.Port, m.Database)
 	}
 	p := f.Spec.Postgres
+	//nolint:nosprintfhostport // as the product writes it
 	dsn := fmt.Sprintf("postgresql://%s@%s:%d/%s", login(p.Username, "POSTGRES_PASSWORD", p.PasswordSecret),
 		cmp.Or(p.Host, p.HostAddress), *p.Port, p.Database)
 	if p.SSLMode != "" {

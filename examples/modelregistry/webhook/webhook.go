@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/admission"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -15,8 +17,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
-	"github.com/reconcilekit/reconcilekit/reconcile/admission"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
 // The paths under which the webhooks are served.

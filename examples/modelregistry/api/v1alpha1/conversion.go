@@ -105,8 +105,8 @@ func (s *ModelRegistrySpec) istioToProxy() {
 		return
 	}
 	proxy := &v1beta1.ProxyConfig{Port: port(8443), RoutePort: port(443), ServiceRoute: v1beta1.RouteEnabled}
-	switch gateway := s.Istio.Gateway; {
-	case gateway == nil:
+	switch gateway := s.Istio.Gateway; gateway {
+	case nil:
 		proxy.ServiceRoute = v1beta1.RouteDisabled
 	default:
 		if gateway.Rest.GatewayRoute == v1beta1.RouteDisabled {
@@ -120,4 +120,5 @@ func (s *ModelRegistrySpec) istioToProxy() {
 	s.OAuthProxy, s.Istio = proxy, nil
 }
 
-func port(n int32) *int32 { return &n }
+//go:fix inline
+func port(n int32) *int32 { return new(n) }

@@ -1,10 +1,9 @@
 package v1beta1
 
 import (
+	"github.com/reconcilekit/reconcilekit/defaulting"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-
-	"github.com/reconcilekit/reconcilekit/defaulting"
 )
 
 // Settings are those of the operator, from its environment, that decide what a registry is.
