@@ -47,7 +47,6 @@ func hasMethod(of reflect.Type, method string) bool {
 // phase has some.
 func misspelt(of, all reflect.Type, phase string, expected reflect.Type) (errs []error) {
 	for method := range all.Methods() {
-		method := method
 		if have := bare(all, method); have.NumIn() > 0 && near(method.Name, phase) {
 			errs = append(errs, fmt.Errorf("method %s of %s looks like the phase %s under another name: have %s, want %s; rename it",
 				method.Name, name(of), phase, printed(method.Name, have), printed(phase, expected)))

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -52,7 +53,7 @@ func run(out io.Writer, patterns []string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.ImportPath, err)
 		}
-		tests := append(p.TestGoFiles, p.XTestGoFiles...)
+		tests := slices.Concat(p.TestGoFiles, p.XTestGoFiles)
 		if _, err := fmt.Fprintf(out, "%-70s %5d %6d %6d %5d %5d\n", p.ImportPath, len(p.GoFiles),
 			lines(p.Dir, p.GoFiles), lines(p.Dir, tests), len(refs), back(p.GoFiles, refs)); err != nil {
 			return err
@@ -113,7 +114,7 @@ func references(p listed, exports map[string]string) (map[reference]struct{}, er
 	}
 	out := map[reference]struct{}{}
 	for name, object := range info.Uses {
-		if object.Pkg() != pkg || !(object.Parent() == pkg.Scope() || object.Parent() == nil) {
+		if object.Pkg() != pkg || (object.Parent() != pkg.Scope() && object.Parent() != nil) {
 			continue // of another package, or local to a function
 		}
 		from, to := filepath.Base(fset.Position(name.Pos()).Filename), filepath.Base(fset.Position(object.Pos()).Filename)

@@ -63,7 +63,7 @@ type field struct {
 }
 
 // declare adds a declaration.
-func (d *declared) declare(p purpose, source string, object client.Object, options []KindOption) *declaration {
+func (d *declared) declare(p purpose, source string, object client.Object, options []KindOption) *declaration { //nolint:unparam // a watch sets its mapping
 	added := declaration{purpose: p, object: object, source: source}
 	for _, option := range options {
 		option.applyToKind(&added)

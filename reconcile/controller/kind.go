@@ -206,13 +206,13 @@ func (k *kind) describe(d declaration) error {
 	}
 	switch owner := k.has(purposeFor); {
 	case owner && k.filter != nil:
-		return errors.New("Filter: owners cannot be filtered")
+		return errors.New("option Filter: owners cannot be filtered")
 	case owner && k.optional:
-		return errors.New("Optional: the kind of the owners must be installed")
+		return errors.New("option Optional: the kind of the owners must be installed")
 	case owner && len(k.when) > 0:
-		return errors.New("WithPredicates: the owner's own events are not restricted")
+		return errors.New("option WithPredicates: the owner's own events are not restricted")
 	case k.optional && k.filter != nil:
-		return errors.New("Filter: an optional kind cannot be filtered: the manager's cache asks the API server for it at the start")
+		return errors.New("option Filter: an optional kind cannot be filtered: the manager's cache asks the API server for it at the start")
 	}
 	return nil
 }

@@ -66,9 +66,9 @@ func told(logger logr.Logger, name string, check func(*http.Request) error) func
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		switch {
-		case text == last:
-		case text == "":
+		switch text {
+		case last:
+		case "":
 			logger.Info("ready again", "check", name)
 		default:
 			logger.Info("not ready", "check", name, "reason", text)

@@ -61,7 +61,7 @@ var _ = Describe("readiness", func() {
 		Expect(w.Status.ObservedGeneration).To(Equal(w.Generation))
 	})
 
-	It("goes with the API server and comes back with it, and the log has why", func(ctx context.Context) {
+	It("goes with the API server and comes back with it, and the log has why", func(_ context.Context) {
 		namespace, log, address := env.Namespace(GinkgoTB()), &lines{}, freeAddress()
 		var down atomic.Bool
 		wrap := func(next http.RoundTripper) http.RoundTripper {
@@ -83,7 +83,7 @@ var _ = Describe("readiness", func() {
 		Eventually(readyz).WithArguments(address).WithTimeout(soon).Should(Equal("ok"))
 	})
 
-	It("waits for the caches, as standby too, and names the kind that may not be listed", func(ctx context.Context) {
+	It("waits for the caches, as standby too, and names the kind that may not be listed", func(_ context.Context) {
 		namespace, log, address := env.Namespace(GinkgoTB()), &lines{}, freeAddress()
 		rules := []rbacv1.PolicyRule{
 			{APIGroups: []string{widget.GroupVersion.Group}, Resources: []string{"*"}, Verbs: []string{"*"}},
@@ -101,7 +101,7 @@ var _ = Describe("readiness", func() {
 		Consistently(readyz).WithArguments(address).WithTimeout(pause).Should(ContainSubstring("[-]unlisted failed"))
 	})
 
-	It("of a standby is that of its caches", func(ctx context.Context) {
+	It("of a standby is that of its caches", func(_ context.Context) {
 		namespace := env.Namespace(GinkgoTB())
 		start := func(name string) (address string) {
 			address = freeAddress()
@@ -115,7 +115,7 @@ var _ = Describe("readiness", func() {
 		Eventually(readyz).WithArguments(standby).WithTimeout(soon).Should(Equal("ok"))
 	})
 
-	It("waits for the webhook server of a manager that has one", func(ctx context.Context) {
+	It("waits for the webhook server of a manager that has one", func(_ context.Context) {
 		namespace, address := env.Namespace(GinkgoTB()), freeAddress()
 		server := &notStarted{Server: webhook.NewServer(webhook.Options{})}
 		runs{probes: address, webhooks: server}.start(namespace, func(mgr manager.Manager) error {

@@ -76,7 +76,7 @@ type decided struct {
 	err     string
 }
 
-func newRecall(c clock.PassiveClock) *recall {
+func newRecall(c clock.PassiveClock) *recall { //nolint:unparam // tests of time have a clock of their own
 	return &recall{clock: c, owners: map[types.NamespacedName]*recalled{}}
 }
 

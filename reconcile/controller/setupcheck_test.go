@@ -59,7 +59,7 @@ var _ = Describe("the set-up", func() {
 			ContainSubstring("+kubebuilder:subresource:status"))))
 	})
 
-	It("complains about a plural that the derived rights do not have", func(ctx context.Context) {
+	It("complains about a plural that the derived rights do not have", func(_ context.Context) {
 		crd := widget.CRD()
 		crd.Name = "mailboxes." + widget.GroupVersion.Group
 		crd.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{

@@ -184,7 +184,7 @@ func TestDescribe(t *testing.T) {
 	t.Parallel()
 	o := libraryOperator()
 	o.Setup = func(manager.Manager) error { return errors.New("there is no manager") }
-	o.Configure = func(o *operator.Operator, scheme *runtime.Scheme) error {
+	o.Configure = func(_ *operator.Operator, scheme *runtime.Scheme) error {
 		if !scheme.IsGroupRegistered("apps") {
 			t.Error("the scheme is not complete")
 		}

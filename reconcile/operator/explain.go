@@ -63,7 +63,7 @@ func explainOwner(ctx context.Context, p *process) error {
 	if err != nil {
 		return fmt.Errorf("ask the running operator: %w; flag -server names its metrics server", err)
 	}
-	defer response.Body.Close() //nolint:errcheck // it was read
+	defer response.Body.Close()
 	const most = 1 << 20
 	body, err := io.ReadAll(io.LimitReader(response.Body, most))
 	if err != nil {

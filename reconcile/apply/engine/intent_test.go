@@ -170,7 +170,9 @@ func TestHashOfOptions(t *testing.T) {
 		}
 	}
 	rules := [][]apply.FieldRule{
-		{{Path: "a", Policy: words.SeedField}}, {{Path: "a", Policy: words.ForceField}}, {{Path: "b", Policy: words.SeedField}},
+		{{Path: "a", Policy: words.SeedField}},
+		{{Path: "a", Policy: words.ForceField}},
+		{{Path: "b", Policy: words.SeedField}},
 		{{Path: "a", Policy: words.SeedField}, {Path: "b", Policy: words.SeedField}},
 	}
 	seen := map[uint64]int{}

@@ -176,8 +176,8 @@ func fieldsOf(t reflect.Type) map[string]structField {
 // addFields adds those of embedded structs first, so that outer ones hide them.
 func addFields(t reflect.Type, out map[string]structField) {
 	for _, inline := range []bool{true, false} {
-		for i := range t.NumField() {
-			f := t.Field(i)
+		for f := range t.Fields() {
+			f := f
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			if f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct {
 				if inline {

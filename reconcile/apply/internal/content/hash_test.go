@@ -161,9 +161,9 @@ func (f filler) fill(v reflect.Value, depth int) {
 		f.fill(v.Elem(), depth+1)
 	case reflect.Struct:
 		few := f.IntN(2) == 0
-		for i := range v.NumField() {
+		for _, field := range v.Fields() {
 			if !few || f.IntN(10) == 0 {
-				f.fill(v.Field(i), depth+1)
+				f.fill(field, depth+1)
 			}
 		}
 	case reflect.Slice:

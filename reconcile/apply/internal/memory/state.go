@@ -3,10 +3,11 @@ package memory
 import (
 	"time"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
 // Child is what is remembered about one child: a few hundred bytes. Its methods

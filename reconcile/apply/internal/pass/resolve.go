@@ -51,8 +51,9 @@ func noName(c *apply.Child) error {
 var (
 	// ErrGroupMetadata is the error of metadata that is planned of a group.
 	ErrGroupMetadata = planerror.Error("metadata: a group is no object and has none; leave Metadata out of its plan")
-	ErrMoreMetadata  = planerror.Error("metadata: want only labels, annotations and finalizers of the owner")
-	errPlannedOwner  = planerror.Error("child: it is the owner itself; plan its labels, annotations and finalizers with Metadata")
+	// ErrMoreMetadata is the error of metadata that is not for a plan to say.
+	ErrMoreMetadata = planerror.Error("metadata: want only labels, annotations and finalizers of the owner")
+	errPlannedOwner = planerror.Error("child: it is the owner itself; plan its labels, annotations and finalizers with Metadata")
 )
 
 // ResolveAll resolves the children: kind, name, hash, memory.

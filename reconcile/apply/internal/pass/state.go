@@ -5,6 +5,10 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
@@ -13,9 +17,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/leftover"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // Pass is one [engine.Engine.Apply].

@@ -61,8 +61,10 @@ func (p *Prune) pruneAll() (remaining bool) {
 			continue
 		}
 		if c := p.replacedBy(m.memberObject); c != nil {
-			p.Block(&apply.PruneBlockedError{Reason: words.PruneReplacing, Objects: []string{m.id.String()},
-				Cause: fmt.Errorf("%s: %w", c.ID, c.Result.Err)})
+			p.Block(&apply.PruneBlockedError{
+				Reason: words.PruneReplacing, Objects: []string{m.id.String()},
+				Cause: fmt.Errorf("%s: %w", c.ID, c.Result.Err),
+			})
 			continue
 		}
 		if m.Result.Verb == words.VerbPrune && !p.pruneOne(m) {
