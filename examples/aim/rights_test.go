@@ -32,7 +32,7 @@ func TestRights(t *testing.T) {
 	// All that a service can own: a template of its own, a cache of its own, a route and the InferenceService; and a model
 	// that it shares.
 	one.Spec.Overrides = &aimv1alpha1.AIMServiceOverrides{AIMRuntimeParameters: aimv1alpha1.AIMRuntimeParameters{
-		Precision: to(aimv1alpha1.AIMPrecision("fp16")),
+		Precision: new(aimv1alpha1.AIMPrecision("fp16")),
 	}}
 	one.Spec.Caching = &aimv1alpha1.AIMServiceCachingConfig{Mode: aimv1alpha1.CachingModeDedicated}
 	w.create(t, one)
@@ -190,8 +190,3 @@ func (w *rightsWorld) children(t *testing.T, service *aimv1alpha1.AIMService) []
 	}
 	return children
 }
-
-// to returns a pointer.
-//
-//go:fix inline
-func to[T any](value T) *T { return new(value) }

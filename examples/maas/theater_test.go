@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/operator"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -21,9 +23,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
-
-	"github.com/reconcilekit/reconcilekit/reconcile/operator"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 
 	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
 )

@@ -4,12 +4,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/catalog"
 )

@@ -134,6 +134,3 @@ func TestRequestsOfAChange(t *testing.T) {
 		reconciletest.Writes(t, s, s.Change, 1+1) // and the source
 	})
 }
-
-//go:fix inline
-func ptr[T any](value T) *T { return new(value) }

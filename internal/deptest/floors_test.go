@@ -131,6 +131,7 @@ func TestLibraryRequirements(t *testing.T) {
 		"github.com/onsi/ginkgo/v2",
 		"github.com/onsi/gomega",
 		"github.com/prometheus/client_golang",
+		"go.uber.org/zap",                // a lock around the log; in the graph through controller-runtime
 		"go.opentelemetry.io/otel",       // attributes and status codes of spans
 		"go.opentelemetry.io/otel/trace", // the API of spans alone, which controller-runtime has in its module graph; no SDK
 		"go.yaml.in/yaml/v3",

@@ -67,7 +67,7 @@ func modes() []mode {
 		},
 		{name: "template derived by overrides", given: candidates(), service: func(s *aimv1alpha1.AIMService) {
 			s.Spec.Overrides = &aimv1alpha1.AIMServiceOverrides{AIMRuntimeParameters: aimv1alpha1.AIMRuntimeParameters{
-				Precision: to(aimv1alpha1.AIMPrecision("fp16")),
+				Precision: new(aimv1alpha1.AIMPrecision("fp16")),
 			}}
 		}, change: func(s *aimv1alpha1.AIMServiceSpec) { s.Overrides = nil }},
 		{name: "cache shared", given: cached, outlives: []string{sharedCache("t", "default")}},

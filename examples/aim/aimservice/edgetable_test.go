@@ -159,7 +159,7 @@ func published(s *aimv1alpha1.AIMService) { routedTo(s, "/"+s.Namespace+"/"+s.Na
 func overriding(s *aimv1alpha1.AIMService) {
 	s.Spec.Template.Name = s.Name + "-base"
 	s.Spec.Overrides = &aimv1alpha1.AIMServiceOverrides{AIMRuntimeParameters: aimv1alpha1.AIMRuntimeParameters{
-		Precision: to(aimv1alpha1.AIMPrecision("fp16")),
+		Precision: new(aimv1alpha1.AIMPrecision("fp16")),
 	}}
 }
 

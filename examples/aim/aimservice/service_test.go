@@ -55,11 +55,6 @@ func gatewayNamed(name string) *gatewayv1.ParentReference {
 	return &gatewayv1.ParentReference{Name: gatewayv1.ObjectName(name)}
 }
 
-// to returns a pointer.
-//
-//go:fix inline
-func to[T any](value T) *T { return new(value) }
-
 var _ = Describe("An AIMService", func() {
 	It("runs a model by name behind a gateway", func() {
 		ns := namespace()

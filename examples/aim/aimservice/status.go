@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"strconv"
 
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	"k8s.io/utils/ptr"
-
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/routing/claims"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/utils/ptr"
 
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 )

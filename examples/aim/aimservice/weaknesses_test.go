@@ -197,7 +197,7 @@ var _ = Describe("Weakness", func() {
 			model := ns
 			service := serviceOf(ns, "s", model)
 			service.Spec.Overrides = &aimv1alpha1.AIMServiceOverrides{}
-			service.Spec.Overrides.Metric = to(aimv1alpha1.AIMMetricLatency)
+			service.Spec.Overrides.Metric = new(aimv1alpha1.AIMMetricLatency)
 			base := "t"
 			if cluster {
 				base = ns

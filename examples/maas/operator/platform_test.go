@@ -7,15 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	sdk "github.com/reconcilekit/reconcilekit/reconcile/operator"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
-
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
-	sdk "github.com/reconcilekit/reconcilekit/reconcile/operator"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/maas/operator"

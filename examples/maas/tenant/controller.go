@@ -39,8 +39,8 @@ var (
 
 // The objects that the platform needs.
 const (
-	DatabaseSecret  = "maas-db-config"
-	databaseKey     = "DB_CONNECTION_URL" //nolint:gosec // the name of a key
+	DatabaseSecret  = "maas-db-config" //nolint:gosec // the name of one
+	databaseKey     = "DB_CONNECTION_URL"
 	MonitoringSpace = "openshift-monitoring"
 	MonitoringName  = "cluster-monitoring-config"
 )

@@ -104,11 +104,10 @@ func (s *ModelRegistrySpec) istioToProxy() {
 	if s.Istio == nil {
 		return
 	}
-	proxy := &v1beta1.ProxyConfig{Port: port(8443), RoutePort: port(443), ServiceRoute: v1beta1.RouteEnabled}
-	switch gateway := s.Istio.Gateway; gateway {
-	case nil:
+	proxy := &v1beta1.ProxyConfig{Port: new(int32(8443)), RoutePort: new(int32(443)), ServiceRoute: v1beta1.RouteEnabled}
+	if gateway := s.Istio.Gateway; gateway == nil {
 		proxy.ServiceRoute = v1beta1.RouteDisabled
-	default:
+	} else {
 		if gateway.Rest.GatewayRoute == v1beta1.RouteDisabled {
 			proxy.ServiceRoute = v1beta1.RouteDisabled
 		}
@@ -119,6 +118,3 @@ func (s *ModelRegistrySpec) istioToProxy() {
 	}
 	s.OAuthProxy, s.Istio = proxy, nil
 }
-
-//go:fix inline
-func port(n int32) *int32 { return new(n) }

@@ -177,7 +177,6 @@ func fieldsOf(t reflect.Type) map[string]structField {
 func addFields(t reflect.Type, out map[string]structField) {
 	for _, inline := range []bool{true, false} {
 		for f := range t.Fields() {
-			f := f
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			if f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct {
 				if inline {
