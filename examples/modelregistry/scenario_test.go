@@ -153,9 +153,9 @@ func (s *scenario) applyAdvice() {
 	if s.DropConditions {
 		s.Expect.Conditions = nil
 	}
-	for _, v := range slices.Backward(s.Steps) {
-		if v.Check != nil && (s.DropChecks || s.DropLastCheck) {
-			v.Check, s.DropLastCheck = nil, false
+	for i := range slices.Backward(s.Steps) {
+		if s.Steps[i].Check != nil && (s.DropChecks || s.DropLastCheck) {
+			s.Steps[i].Check, s.DropLastCheck = nil, false
 		}
 	}
 }

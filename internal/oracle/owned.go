@@ -219,12 +219,15 @@ func exists(value any, path []string) bool {
 func hasKeys(item, keys any) bool {
 	m, _ := item.(map[string]any)
 	want, _ := keys.(map[string]any)
+	found := false
 	for name, value := range want {
-		if !reflect.DeepEqual(fmt.Sprint(m[name]), fmt.Sprint(value)) {
+		have, has := m[name]
+		if has && !reflect.DeepEqual(fmt.Sprint(have), fmt.Sprint(value)) {
 			return false
 		}
+		found = found || has // what is left out may be a default
 	}
-	return len(want) > 0
+	return found
 }
 
 // removeOwned removes the value at a path of managedFields.

@@ -142,6 +142,9 @@ func (s *story) intents(c *child) []*intent {
 				}
 			}
 			out = append(out, in.without(yielded))
+			if len(yielded) > 0 {
+				out = append(out, in.without(yielded).withoutHollow())
+			}
 		}
 		out = append(out, in.withoutTheirs(seeds, c.live))
 		if len(seeds) == 0 {
@@ -191,6 +194,12 @@ func (i *intent) without(paths []string) *intent {
 		removePath(body, path)
 	}
 	data, _ := jsonText(body)
+	return &intent{body: []byte(data), manager: i.manager}
+}
+
+// withoutHollow is the intent without what holds nothing, as where a seed was.
+func (i *intent) withoutHollow() *intent {
+	data, _ := jsonText(withoutHollow(parse(i.body)))
 	return &intent{body: []byte(data), manager: i.manager}
 }
 
