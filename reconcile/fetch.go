@@ -32,7 +32,7 @@ func (f FetchResult[V]) IsNotFound() bool {
 	return !errors.As(f.Error, &categorised) && apierrors.IsNotFound(f.Error)
 }
 
-// Failure returns the error unless it says that the object does not exist: what is left to report where absence has a meaning of its
+// Failure returns the error unless it is that the object does not exist: what is left to report where absence has a meaning of its
 // own.
 func (f FetchResult[V]) Failure() error {
 	if f.IsNotFound() {

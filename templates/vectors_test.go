@@ -12,7 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/templates"
 )
 
-// vector is a fact about an operator in production: which profile it selects, and how it says why. A quirk is behaviour to decide on:
+// vector is a fact about an operator in production: which profile it selects, and how it explains that. A quirk is behaviour to decide on:
 // kept where the filter or preference of the test decides it, otherwise done better by the package.
 type vector struct {
 	Name     string `json:"name"`

@@ -68,7 +68,7 @@ func (a Availability) Component() (c health.Component, delay time.Duration) {
 	return ready(reasonAvailable, "Deployment is available"), 0
 }
 
-// conditions returns the condition that says that the Deployment is available, or nil and why it is not.
+// conditions returns the condition Available of the Deployment if it is true, or nil and why it is not.
 func (a Availability) conditions() (available *appsv1.DeploymentCondition, message string) {
 	found := map[appsv1.DeploymentConditionType]*appsv1.DeploymentCondition{}
 	for i := range a.Deployment.Status.Conditions {

@@ -99,7 +99,7 @@ const (
 	// AdoptNever refuses objects that this owner did not make.
 	AdoptNever Adoption = iota
 	// AdoptUncontrolled takes over objects that have no controller, unless
-	// their part-of label says that they are the child of another owner.
+	// their part-of label names another owner.
 	AdoptUncontrolled
 	// AdoptControlled takes over any object, also one that another owner
 	// controls: its controller reference is removed first.

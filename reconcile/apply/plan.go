@@ -41,7 +41,7 @@ type Plan struct {
 	// against pruning too much holds while it and the owner's generation
 	// are those of the last successful apply. Empty is a value like others.
 	Inputs string
-	// PruneBlocked, when not nil, says why the plan may be incomplete, for
+	// PruneBlocked, when not nil, is the reason why the plan may be incomplete, for
 	// example the error of a read. Nothing is pruned, and the result says
 	// so with this error as the cause.
 	PruneBlocked error

@@ -52,7 +52,7 @@ type Member struct {
 	Refused string
 }
 
-// MemberOf makes a member of an object; refused, when not nil, says why its part is left out.
+// MemberOf makes a member of an object; refused, when not nil, is the reason why its part is left out.
 func MemberOf(object client.Object, refused error) Member {
 	m := Member{Key: client.ObjectKeyFromObject(object), UID: object.GetUID(), Generation: object.GetGeneration()}
 	if refused != nil {
@@ -69,9 +69,9 @@ const (
 	EffectNone Effect = "None"
 	// EffectPending: the group has not seen the current spec of the member yet.
 	EffectPending Effect = "Pending"
-	// EffectRefused: the part is left out, and the message says why.
+	// EffectRefused: the part is left out; the message has the reason.
 	EffectRefused Effect = "Refused"
-	// EffectFailed: the children could not be made, and the message says why.
+	// EffectFailed: the children could not be made; the message has the reason.
 	EffectFailed Effect = "Failed"
 	// EffectApplied: the children are as the group wants them, with the part of the member.
 	EffectApplied Effect = "Applied"

@@ -45,7 +45,7 @@ func (s Scenario) Run(t testing.TB) {
 	}
 }
 
-// findings runs the scenario and says what is not as expected. The error says why the run came to no end; what is wrong is
+// findings runs the scenario and returns what is not as expected. The error is why the run came to no end; what is wrong is
 // then of the moment. A wrong description, and an operator that does not start, end the test.
 func (s Scenario) findings(t testing.TB) (wrong []string, err error) {
 	t.Helper()

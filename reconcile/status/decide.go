@@ -111,7 +111,7 @@ func (d *decision) clears(p place) bool {
 	return true
 }
 
-// conditions are a map by type, whatever the schema says. Where it says that they are one value, managedFields do not tell
+// conditions are a map by type, whatever the schema says. Where they are one value by it, managedFields do not tell
 // whose each is, and what is left out goes.
 func (d *decision) conditions(stored, wanted []any, p place) []any {
 	if d.form == keyed || p.keys() != nil {

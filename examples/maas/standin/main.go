@@ -1,5 +1,5 @@
 // Command standin plays the parts of a cluster that the demo does not have: the
-// Gateway and Kuadrant. It does no work: it only says that routes are accepted
+// Gateway and Kuadrant. It does no work: it only marks routes as accepted
 // and policies enforced.
 //
 // Never run it where the real ones run.

@@ -1,4 +1,4 @@
-// Command standin plays the router of OpenShift for the demo: it says that every Route is admitted, and routes nothing.
+// Command standin plays the router of OpenShift for the demo: it marks every Route as admitted, and routes nothing.
 //
 // Never run it where a real one runs.
 package main

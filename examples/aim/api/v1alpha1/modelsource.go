@@ -61,7 +61,7 @@ type AIMClusterModelSourceStatus struct {
 	// AvailableModels that match.
 	// +optional
 	AvailableModels int `json:"availableModels,omitempty"`
-	// ModelsLimitReached says that some were left out.
+	// ModelsLimitReached reports whether some were left out.
 	// +optional
 	ModelsLimitReached bool `json:"modelsLimitReached,omitempty"`
 	// Conditions of the source.

@@ -2,7 +2,7 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// MaaSAuthPolicySpec says who may use which models.
+// MaaSAuthPolicySpec grants subjects the use of models.
 type MaaSAuthPolicySpec struct {
 	// ModelRefs are the models.
 	// +kubebuilder:validation:MinItems=1

@@ -2,7 +2,7 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// MaaSSubscriptionSpec says who may use how many tokens of which models.
+// MaaSSubscriptionSpec grants subjects numbers of tokens of models.
 type MaaSSubscriptionSpec struct {
 	// Owner are the users of the subscription.
 	Owner OwnerSpec `json:"owner"`

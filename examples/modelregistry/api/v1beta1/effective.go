@@ -8,7 +8,7 @@ import (
 
 // Settings are those of the operator, from its environment, that decide what a registry is.
 type Settings struct {
-	// Namespace that all registries must be in; empty allows any. Webhooks says that admission sees to it.
+	// Namespace that all registries must be in; empty allows any. Webhooks reports whether admission enforces it.
 	Namespace string
 	Webhooks  bool
 	// DefaultDomain of routes; empty is that of the cluster.

@@ -148,7 +148,7 @@ func plannedItem(it *managedfields.Item, intent []any) any {
 
 // Shape is the hash of the live values at the paths of the intent, without
 // knowledge of ownership: lists count as a whole, and so does an object unless
-// the schema says that its fields are owned one by one.
+// the schema has its fields owned one by one.
 func (h Hasher) Shape(schema Schema, intent, live map[string]any) uint64 {
 	s := h.Start()
 	for _, name := range sortedKeys(intent, true) {

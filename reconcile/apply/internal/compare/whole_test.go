@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 )
 
-// TestLeafOfAnObject: an entry that ends at an object says that it is owned as
+// TestLeafOfAnObject: an entry that ends at an object means that it is owned as
 // a whole, or that it was planned empty once.
 func TestLeafOfAnObject(t *testing.T) {
 	t.Parallel()

@@ -9,13 +9,13 @@ type Metadata struct {
 	// Written is the resourceVersion after our last write of the metadata,
 	// Replaced the one before it.
 	Written, Replaced string
-	// Stored is the inventory as last read or written, version the
+	// Stored is the inventory as last read or written, Version the
 	// resourceVersion of the owner it was read from. Known is what this process
 	// knows besides: somebody may have taken it off the owner.
 	Stored, Known *applyset.Inventory
 	Version       string
-	// Identity of the plan whose inventory was covered by stored; covered
-	// says that it is one.
+	// Identity of the plan whose inventory was covered by Stored; Covered
+	// reports whether there is one.
 	Identity uint64
 	Covered  bool
 	// Fresh reports that the first pass found neither an inventory nor a child, so

@@ -15,8 +15,8 @@ type Guard struct {
 	Known      bool
 	Generation int64
 	Inputs     string
-	// First is the identity of the first plan that was made from them, open
-	// says that its prune is explained by their change and not done yet. Later
+	// First is the identity of the first plan that was made from them, Open
+	// reports that its prune is explained by their change and not done yet. Later
 	// plans of the same generation and inputs are guarded, whatever fails.
 	First uint64
 	Open  bool

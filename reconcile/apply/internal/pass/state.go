@@ -87,7 +87,7 @@ type Child struct {
 	// Manager is the field manager it is written under.
 	Manager string
 	Rules   []intent.Rule
-	// Live is the object as known, nil if it does not exist; cached says that
+	// Live is the object as known, nil if it does not exist; Cached reports that
 	// it is shared with the cache.
 	Live client.Object
 	// UID pins the object that is written.
@@ -95,7 +95,7 @@ type Child struct {
 	Content map[string]any
 	Action  Action
 	Force   bool
-	// Fresh reports that live was read from the API server in this pass.
+	// Fresh reports that Live was read from the API server in this pass.
 	Fresh bool
 	// SentOnce are the fields that are sent once, that the object has and
 	// that are ours.

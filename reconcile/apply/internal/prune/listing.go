@@ -80,7 +80,7 @@ func (p *Prune) searchedKinds(recorded *applyset.Inventory, planned map[schema.G
 }
 
 // namespaces are those in which the plan has children, and those in which only
-// the inventory says that there may be some.
+// the inventory has that there may be some.
 func (p *Prune) namespaces(recorded *applyset.Inventory) (near, far []string) {
 	if ns := p.Owner.GetNamespace(); ns != "" {
 		near = append(near, ns)
@@ -103,7 +103,7 @@ func (p *Prune) markUnknown(l *listing, gk schema.GroupKind) {
 
 // cachedKind returns how the members of a kind are read from the cache, false
 // if they are to be listed live: of kinds that the inventory names and the plan
-// does not, because a kind is only taken off when the API server says that
+// does not, because a kind is only taken off when the API server reports that
 // there is nothing.
 func (p *Prune) cachedKind(gk schema.GroupKind, planned map[schema.GroupKind]*kinds.Kind, recorded *applyset.Inventory) (*kinds.Kind, bool) {
 	if k := planned[gk]; k != nil {

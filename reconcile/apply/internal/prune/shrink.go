@@ -99,7 +99,7 @@ func (p *Prune) remaining(l *listing, kept []applyset.ObjectID) *applyset.Invent
 	return wanted
 }
 
-// emptyNamespace reports whether the API server says that no member is in a
+// emptyNamespace reports whether the API server finds no member in a
 // namespace in which nothing is planned: of a kind that is not planned by the
 // lists of this pass, of a planned one here.
 func (p *Prune) emptyNamespace(l *listing, namespace string, inv *applyset.Inventory) bool {

@@ -30,7 +30,7 @@ import (
 
 // removeConflicting follows the refusal of an intent that is invalid only together
 // with what others have added to the live object. It returns the error if that
-// is not so, and nil when the child is as planned or its result says why not.
+// is not so, and nil when the child is as planned or its result has the reason.
 func removeConflicting(p *pass.Pass, c *pass.Child, refusal error) error {
 	if !apierrors.IsInvalid(refusal) || isSecondController(refusal) || c.Live == nil || !mayRemoveConflicting(p, c) {
 		return refusal

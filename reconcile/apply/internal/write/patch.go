@@ -43,7 +43,7 @@ func patch(p *pass.Pass, c *pass.Child) error {
 
 // Apply sends the intent and follows what the server says about it. It returns
 // neither an answer nor an error when it turns out that nothing is to be sent;
-// the result of the child says why. A first write can only create. A forced one
+// the result of the child has the reason. A first write can only create. A forced one
 // hits the version that was decided about and no other, so that it takes
 // nothing that was not looked at.
 func Apply(p *pass.Pass, c *pass.Child, opts ...client.PatchOption) (client.Object, error) {
