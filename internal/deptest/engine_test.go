@@ -26,5 +26,6 @@ func engineFloors() map[string][]string {
 		below = append(below, rooms+name)
 	}
 	out["reconcile/apply/engine"] = below
+	out[rooms+"passtest"] = below
 	return out
 }
