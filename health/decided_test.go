@@ -1,8 +1,10 @@
 package health_test
 
+import "github.com/reconcilekit/reconcilekit/internal/vectors"
+
 // decided are the cases of testdata/vectors.json in which this package behaves otherwise on purpose: why, and what of the result
-// differs (see override). A case without a result is about something that does not exist here.
-var decided = map[string]struct{ reason, want string }{
+// differs. A case without a result is about something that does not exist here.
+var decided = map[string]vectors.Decision{
 	// Applying.
 	"engine: error category Infrastructure": {
 		"what an inspector found wrong with a Downstream component does not block applying",

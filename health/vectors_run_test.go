@@ -20,6 +20,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/internal/vectors"
 )
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -92,22 +93,6 @@ func (r recordedHealth) make(t *testing.T) health.Component {
 	return c
 }
 
-// result is a component as the vectors have it.
-func result(c health.Component) map[string]any {
-	out := map[string]any{"state": c.GetState(), "reason": c.GetReason(), "message": c.GetMessage()}
-	if c.Name != "" {
-		out["component"] = c.Name
-	}
-	var categories []string
-	for _, err := range c.Errors {
-		categories = append(categories, health.Categorize(err).Category.String())
-	}
-	if categories != nil {
-		out["errorCategories"] = categories
-	}
-	return out
-}
-
 type recordedCondition struct {
 	At      int    `json:"at"`
 	Type    string `json:"type"`
@@ -125,7 +110,7 @@ func runAssessor(t *testing.T, input json.RawMessage) any {
 			Decorate []recordedCondition
 		}
 	}
-	decode(t, input, &in)
+	vectors.Decode(t, input, &in)
 	var stored []metav1.Condition
 	steps := []any{}
 	for _, s := range in.Steps {
@@ -170,21 +155,21 @@ func recorded(list []metav1.Condition) []recordedCondition {
 func runCompare(t *testing.T, input json.RawMessage) any {
 	t.Helper()
 	var in struct{ A, B health.State }
-	decode(t, input, &in)
-	result := 0
+	vectors.Decode(t, input, &in)
+	order := 0
 	switch {
 	case health.Worse(in.A, in.B):
-		result = -1
+		order = -1
 	case health.Worse(in.B, in.A):
-		result = 1
+		order = 1
 	}
-	return map[string]any{"result": result}
+	return map[string]any{"result": order}
 }
 
 func runCategorize(t *testing.T, input json.RawMessage) any {
 	t.Helper()
 	var in struct{ Error *recordedError }
-	decode(t, input, &in)
+	vectors.Decode(t, input, &in)
 	e := health.Categorize(in.Error.make(t))
 	if e == nil {
 		return map[string]any{"result": nil}
@@ -195,7 +180,7 @@ func runCategorize(t *testing.T, input json.RawMessage) any {
 func runErrorText(t *testing.T, input json.RawMessage) any {
 	t.Helper()
 	var in struct{ Error *recordedError }
-	decode(t, input, &in)
+	vectors.Decode(t, input, &in)
 	err := in.Error.make(t)
 	var known *health.Error
 	return map[string]any{"isCategorised": errors.As(err, &known), "text": err.Error()}
@@ -204,6 +189,6 @@ func runErrorText(t *testing.T, input json.RawMessage) any {
 func runComponent(t *testing.T, input json.RawMessage) any {
 	t.Helper()
 	var in struct{ Health recordedHealth }
-	decode(t, input, &in)
-	return result(in.Health.make(t))
+	vectors.Decode(t, input, &in)
+	return vectors.Result(in.Health.make(t))
 }

@@ -11,6 +11,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/reconcilekit/reconcilekit/health/inspect"
+	"github.com/reconcilekit/reconcilekit/internal/vectors"
 )
 
 func TestHTTPRoute(t *testing.T) {
@@ -54,7 +55,7 @@ func TestHTTPRoute(t *testing.T) {
 				}
 				for _, text := range tc.parents {
 					var p gatewayv1.RouteParentStatus
-					decode(t, []byte(text), &p)
+					vectors.Decode(t, []byte(text), &p)
 					route.Status.Parents = append(route.Status.Parents, p)
 				}
 				if got := summary(inspect.Of(route)); got != tc.want {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/health/inspect"
+	"github.com/reconcilekit/reconcilekit/internal/vectors"
 )
 
 // object is what an inspector is given in a test: JSON, so that the same text goes to it typed and unstructured.
@@ -36,9 +37,9 @@ func summary(c health.Component) string {
 // inspected reads the object typed, and unstructured, and returns what Of makes of both.
 func inspected(t *testing.T, typed runtime.Object, apiVersion, kind, text string) string {
 	t.Helper()
-	decode(t, []byte(text), typed)
+	vectors.Decode(t, []byte(text), typed)
 	u := &unstructured.Unstructured{}
-	decode(t, []byte(text), &u.Object)
+	vectors.Decode(t, []byte(text), &u.Object)
 	u.SetAPIVersion(apiVersion)
 	u.SetKind(kind)
 	one, other := summary(inspect.Of(typed)), summary(inspect.Of(u))
@@ -310,7 +311,7 @@ func TestAnyKind(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			u := &unstructured.Unstructured{}
-			decode(t, []byte(o.json), &u.Object)
+			vectors.Decode(t, []byte(o.json), &u.Object)
 			u.SetAPIVersion("example.com/v1")
 			u.SetKind("Widget")
 			if got := summary(inspect.Of(u)); got != o.want {
@@ -334,7 +335,7 @@ func TestAnyKind(t *testing.T) {
 func TestByConditions(t *testing.T) {
 	t.Parallel()
 	u := &unstructured.Unstructured{}
-	decode(t, []byte(`{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"generation":2},"status":{"conditions":[
+	vectors.Decode(t, []byte(`{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"generation":2},"status":{"conditions":[
 		{"type":"Programmed","status":"True","reason":"Done","message":"all"},
 		{"type":"Accepted","status":"False","reason":"No","message":"not so"},
 		{"type":"Old","status":"True","observedGeneration":1},

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/reconcilekit/reconcilekit/health/inspect"
+	"github.com/reconcilekit/reconcilekit/internal/vectors"
 )
 
 // pods reads pods from JSON; those without a name are called a, b, ...
@@ -19,7 +20,7 @@ func pods(t *testing.T, texts ...string) []corev1.Pod {
 	var list []corev1.Pod
 	for i, text := range texts {
 		var p corev1.Pod
-		decode(t, []byte(text), &p)
+		vectors.Decode(t, []byte(text), &p)
 		if p.Name == "" {
 			p.Name = string(rune('a' + i))
 		}

@@ -2,119 +2,112 @@ package inspect_test
 
 import (
 	"encoding/json"
-	"os"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/reconcilekit/reconcilekit/health/inspect"
+	"github.com/reconcilekit/reconcilekit/internal/vectors"
 )
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// vector is one case of testdata/vectors.json: recorded inputs and results of an engine with these rules.
-type vector struct {
-	Name     string          `json:"name"`
-	Fn       string          `json:"fn"`
-	Input    json.RawMessage `json:"input"`
-	Expected json.RawMessage `json:"expected"`
-	Quirk    string          `json:"quirk"`
+// decided are the cases of testdata/vectors.json in which this package behaves otherwise on purpose: why, and what of the result
+// differs.
+var decided = map[string]vectors.Decision{
+	"pods: CrashLoopBackOff is not special": {
+		Reason: "a status says why something is not ready",
+		Want:   `{"state": "Degraded", "reason": "CrashLoopBackOff", "message": "Container c keeps crashing"}`,
+	},
+	"pods: InvalidImageName is not special": {
+		Reason: "a status says why something is not ready; this one never gets ready by itself",
+		Want:   `{"state": "Failed", "reason": "InvalidImageName", "message": "Container c: x", "errorCategories": ["InvalidSpec"]}`,
+	},
+	"pods: failed wins over ready": {
+		Reason: "a failed pod left over beside a healthy one is no trouble",
+		Want:   `{"state": "Ready", "reason": "PodsReady", "message": "Pods are ready", "errorCategories": null}`,
+	},
+	"route: accepted unknown counts as rejected": {
+		Reason: "Unknown is what a route starts with, before a gateway has looked at it",
+		Want: `{"state": "Progressing", "reason": "HTTPRoutePending", "errorCategories": null,
+			"message": "HTTPRoute is waiting for gateway acceptance: wait"}`,
+	},
+	"route: accepted but refs unresolved, Accepted first": {
+		Reason: "quirk: the order of conditions does not matter",
+		Want: `{"state": "Progressing", "reason": "BackendNotFound", "errorCategories": ["MissingDownstreamDependency"],
+			"message": "HTTPRoute backend not resolved: no svc"}`,
+	},
+	"route: first parent accepts, second rejects": {
+		Reason: "all parents count",
+		Want:   `{"state": "Degraded", "reason": "NotAllowedByListeners", "message": "HTTPRoute rejected: no"}`,
+	},
+}
+
+// kept are the cases marked as quirk whose recorded result is nevertheless right.
+var kept = map[string]string{
+	"route: refs unresolved first": "this order of conditions has the result that every order has now",
 }
 
 func TestVectors(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile("testdata/vectors.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var vectors []vector
-	decode(t, raw, &vectors)
-	run := map[string]func(*testing.T, json.RawMessage) any{
-		"podsHealth": runPods, "podsHealthEvents": runPods, "logCategory": runLog,
-		"jobHealth": runJob, "pvcHealth": runPVC, "routeHealth": runRoute,
-	}
-	counts, used := map[string]int{}, map[string]bool{}
-	for _, v := range vectors {
-		d, ok := decided[v.Name]
-		switch {
-		case ok:
-			counts["decided otherwise"]++
-			used[v.Name] = true
-		default:
-			counts["as recorded"]++
-		}
-		t.Run(v.Name, func(t *testing.T) {
-			t.Parallel()
-			want := anyOf(t, v.Expected)
-			got := anyOf(t, run[v.Fn](t, v.Input))
-			if ok {
-				if cmp.Diff(want, got) == "" {
-					t.Errorf("the decided case has the recorded result: take it out of the table")
-				}
-				want = override(want, anyOf(t, json.RawMessage(d.want)))
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("-want +got\n%s", diff)
-			}
-		})
-	}
-	for _, v := range vectors {
-		if _, ok := decided[v.Name]; v.Quirk != "" && !ok && kept[v.Name] == "" {
-			t.Errorf("%q is marked as quirk and nothing is decided about it", v.Name)
-		}
-	}
-	for name := range decided {
-		if !used[name] {
-			t.Errorf("decided case %q does not exist", name)
-		}
-	}
-	t.Logf("%d cases: %v", len(vectors), counts)
+	vectors.Suite{
+		Path: "testdata/vectors.json", Decided: decided, Kept: kept,
+		Run: map[string]func(*testing.T, json.RawMessage) any{
+			"podsHealth": runPods, "podsHealthEvents": runPods, "logCategory": runLog,
+			"jobHealth": runJob, "pvcHealth": runPVC, "routeHealth": runRoute,
+		},
+	}.Test(t)
 }
 
-// override replaces in the recorded result what a decision says, recursively: maps by key, lists by position where the decision
-// has an element; null removes a key.
-func override(recorded, decision any) any {
-	switch d := decision.(type) {
-	case map[string]any:
-		r, ok := recorded.(map[string]any)
-		if !ok {
-			return d
-		}
-		for k, v := range d {
-			if v == nil {
-				delete(r, k)
-				continue
-			}
-			r[k] = override(r[k], v)
-		}
-		return r
-	case []any:
-		r, ok := recorded.([]any)
-		if !ok || len(r) != len(d) {
-			return d
-		}
-		for i, v := range d {
-			r[i] = override(r[i], v)
-		}
-		return r
-	}
-	return decision
-}
-
-func decode(t *testing.T, raw []byte, into any) {
+func runPods(t *testing.T, input json.RawMessage) any {
 	t.Helper()
-	if err := json.Unmarshal(raw, into); err != nil {
-		t.Fatal(err)
+	var in struct {
+		Pods   []corev1.Pod
+		Events []struct {
+			At              int
+			Reason, Message string
+		}
 	}
+	vectors.Decode(t, input, &in)
+	facts := inspect.PodFacts{}
+	for _, e := range in.Events {
+		event := corev1.Event{Reason: e.Reason, Message: e.Message}
+		event.LastTimestamp = metav1.NewTime(start.Add(time.Duration(e.At) * time.Second))
+		event.InvolvedObject.Name = in.Pods[0].Name
+		facts.Events = append(facts.Events, event)
+	}
+	return vectors.Result(inspect.Pods(in.Pods, facts))
 }
 
-// anyOf turns a value into plain maps and lists.
-func anyOf(t *testing.T, v any) any {
+func runLog(t *testing.T, input json.RawMessage) any {
 	t.Helper()
-	raw, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out any
-	decode(t, raw, &out)
-	return out
+	var in struct{ Logs string }
+	vectors.Decode(t, input, &in)
+	class, line := inspect.ClassifyLog(in.Logs)
+	return map[string]any{"category": class, "line": line}
+}
+
+func runJob(t *testing.T, input json.RawMessage) any {
+	t.Helper()
+	var in struct{ Job *batchv1.Job }
+	vectors.Decode(t, input, &in)
+	return vectors.Result(inspect.Of(in.Job))
+}
+
+func runPVC(t *testing.T, input json.RawMessage) any {
+	t.Helper()
+	var in struct{ PVC *corev1.PersistentVolumeClaim }
+	vectors.Decode(t, input, &in)
+	return vectors.Result(inspect.Of(in.PVC))
+}
+
+func runRoute(t *testing.T, input json.RawMessage) any {
+	t.Helper()
+	var in struct{ Route *gatewayv1.HTTPRoute }
+	vectors.Decode(t, input, &in)
+	return vectors.Result(inspect.Of(in.Route))
 }
