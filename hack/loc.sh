@@ -35,7 +35,8 @@ maas/Tenant:maas/tenant:1723:33
 maas/whole:maas,maas/operator,maas/externalmodel,maas/modelref,maas/authpolicy,maas/subscription,maas/tenant,maas/backend:4767:33
 modelregistry/ModelRegistry:modelregistry/registry:1181:30
 modelregistry/ModelCatalog:modelregistry/catalog:1029:30
-modelregistry/whole:modelregistry,modelregistry/registry,modelregistry/catalog:2549:30'
+modelregistry/whole:modelregistry,modelregistry/registry,modelregistry/catalog:2549:30
+trustyai/TAS:trustyai/tas:1591:25'
 
 printf '\n%-34s %7s %7s %9s %7s\n' controller product ours percent limit
 awk '

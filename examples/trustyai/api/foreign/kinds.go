@@ -1,0 +1,168 @@
+package foreign
+
+import (
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Route publishes a Service under a host name.
+//
+// +kubebuilder:object:root=true
+type Route struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   RouteSpec   `json:"spec,omitempty"`
+	Status RouteStatus `json:"status,omitzero"`
+}
+
+// RouteList is a list of them.
+//
+// +kubebuilder:object:root=true
+type RouteList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []Route `json:"items"`
+}
+
+// InferenceService is a model that is served.
+//
+// +kubebuilder:object:root=true
+type InferenceService struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   InferenceServiceSpec   `json:"spec,omitempty"`
+	Status InferenceServiceStatus `json:"status,omitzero"`
+}
+
+// InferenceServiceList is a list of them.
+//
+// +kubebuilder:object:root=true
+type InferenceServiceList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []InferenceService `json:"items"`
+}
+
+// ServingRuntime runs models.
+//
+// +kubebuilder:object:root=true
+type ServingRuntime struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec ServingRuntimeSpec `json:"spec,omitempty"`
+}
+
+// ServingRuntimeList is a list of them.
+//
+// +kubebuilder:object:root=true
+type ServingRuntimeList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []ServingRuntime `json:"items"`
+}
+
+// ServiceMonitor tells Prometheus where metrics are.
+//
+// +kubebuilder:object:root=true
+type ServiceMonitor struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec apiextensionsv1.JSON `json:"spec,omitempty"`
+}
+
+// ServiceMonitorList is a list of them.
+//
+// +kubebuilder:object:root=true
+type ServiceMonitorList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []ServiceMonitor `json:"items"`
+}
+
+// DestinationRule says how a host is reached in the mesh.
+//
+// +kubebuilder:object:root=true
+type DestinationRule struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec apiextensionsv1.JSON `json:"spec,omitempty"`
+}
+
+// DestinationRuleList is a list of them.
+//
+// +kubebuilder:object:root=true
+type DestinationRuleList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []DestinationRule `json:"items"`
+}
+
+// VirtualService routes requests to a host in the mesh.
+//
+// +kubebuilder:object:root=true
+type VirtualService struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec apiextensionsv1.JSON `json:"spec,omitempty"`
+}
+
+// VirtualServiceList is a list of them.
+//
+// +kubebuilder:object:root=true
+type VirtualServiceList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []VirtualService `json:"items"`
+}
+
+// EnvoyFilter changes the configuration of proxies.
+//
+// +kubebuilder:object:root=true
+type EnvoyFilter struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec apiextensionsv1.JSON `json:"spec,omitempty"`
+}
+
+// EnvoyFilterList is a list of them.
+//
+// +kubebuilder:object:root=true
+type EnvoyFilterList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []EnvoyFilter `json:"items"`
+}
+
+// MCPGatewayExtension makes a Gateway serve the Model Context Protocol.
+//
+// +kubebuilder:object:root=true
+type MCPGatewayExtension struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec MCPGatewayExtensionSpec `json:"spec,omitempty"`
+}
+
+// MCPGatewayExtensionList is a list of them.
+//
+// +kubebuilder:object:root=true
+type MCPGatewayExtensionList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []MCPGatewayExtension `json:"items"`
+}

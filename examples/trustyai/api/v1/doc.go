@@ -1,0 +1,21 @@
+// Package v1 holds TrustyAIService of the group trustyai.opendatahub.io in its storage version.
+//
+// The JSON names and validations are those of the product, so its manifests and its CRD work with these types.
+//
+// +kubebuilder:object:generate=true
+// +groupName=trustyai.opendatahub.io
+package v1
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/scheme"
+)
+
+// GroupVersion is the group and version of the kinds in this package.
+var GroupVersion = schema.GroupVersion{Group: "trustyai.opendatahub.io", Version: "v1"}
+
+// builder collects the kinds.
+var builder = (&scheme.Builder{GroupVersion: GroupVersion}).Register(&TrustyAIService{}, &TrustyAIServiceList{})
+
+// AddToScheme registers the kinds of this package with a scheme.
+var AddToScheme = builder.AddToScheme

@@ -1,0 +1,114 @@
+package v1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// Format of the storage of a service.
+// +kubebuilder:validation:Enum=PVC;DATABASE
+type Format string
+
+// The formats.
+const (
+	FormatPVC      Format = "PVC"
+	FormatDatabase Format = "DATABASE"
+)
+
+// Storage of the data that a service has seen.
+type Storage struct {
+	// Format of the storage.
+	Format Format `json:"format"`
+	// Folder in the volume.
+	Folder string `json:"folder,omitempty"`
+	// Size of the volume.
+	Size string `json:"size,omitempty"`
+	// DatabaseConfigurations is the Secret with the address and the credentials of the database.
+	DatabaseConfigurations string `json:"databaseConfigurations,omitempty"`
+}
+
+// Data describes files in the folder of the storage.
+type Data struct {
+	// Filename of the data.
+	Filename string `json:"filename,omitempty"`
+	// Format of the data.
+	Format string `json:"format,omitempty"`
+}
+
+// Metrics are how often metrics are computed, and of how much.
+type Metrics struct {
+	// Schedule is an interval.
+	Schedule string `json:"schedule"`
+	// BatchSize is the number of observations. Default 5000.
+	BatchSize *int `json:"batchSize,omitempty"`
+}
+
+// TrustyAIServiceSpec is what is asked for.
+type TrustyAIServiceSpec struct {
+	// Replicas has no effect: there is one.
+	Replicas *int32 `json:"replicas,omitempty"`
+	// Storage of the data.
+	Storage Storage `json:"storage"`
+	// Data describes files.
+	Data Data `json:"data,omitzero"`
+	// Metrics to compute.
+	Metrics Metrics `json:"metrics"`
+}
+
+// Migrates reports whether files of a volume are moved into the database.
+func (s *TrustyAIServiceSpec) Migrates() bool {
+	return s.Storage.Format == FormatDatabase && s.Storage.Folder != "" && s.Data.Filename != ""
+}
+
+// TrustyAIServiceStatus is what is.
+type TrustyAIServiceStatus struct {
+	// ObservedGeneration is the generation that the status is about.
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// Phase is Ready or Not Ready.
+	Phase string `json:"phase,omitempty"`
+	// Replicas is never set.
+	Replicas int32 `json:"replicas,omitempty"`
+	// Conditions of the service.
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	// Ready is True or False. Deprecated: use the condition Ready.
+	Ready string `json:"ready,omitempty"`
+}
+
+// TrustyAIService watches models for bias and drift.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:storageversion
+// +kubebuilder:resource:path=trustyaiservices
+type TrustyAIService struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   TrustyAIServiceSpec   `json:"spec,omitempty"`
+	Status TrustyAIServiceStatus `json:"status,omitempty"`
+}
+
+// Hub marks the version that the others convert to.
+func (*TrustyAIService) Hub() {}
+
+// GetConditions returns the conditions of the status.
+func (s *TrustyAIService) GetConditions() []metav1.Condition { return s.Status.Conditions }
+
+// SetConditions replaces the conditions of the status.
+func (s *TrustyAIService) SetConditions(conditions []metav1.Condition) {
+	s.Status.Conditions = conditions
+}
+
+// SetObservedGeneration stores the generation that the status is about.
+func (s *TrustyAIService) SetObservedGeneration(generation int64) {
+	s.Status.ObservedGeneration = generation
+}
+
+// TrustyAIServiceList is a list of services.
+//
+// +kubebuilder:object:root=true
+type TrustyAIServiceList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []TrustyAIService `json:"items"`
+}

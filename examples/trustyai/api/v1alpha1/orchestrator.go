@@ -1,0 +1,132 @@
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// AutoConfig makes the configuration of the InferenceServices of the namespace.
+type AutoConfig struct {
+	// InferenceServiceToGuardrail is the name of the InferenceService that generates text, or its URL.
+	InferenceServiceToGuardrail string `json:"inferenceServiceToGuardrail"`
+	// DetectorServiceLabelToMatch is the label, with the value true, of the InferenceServices that detect. Default trustyai/guardrails.
+	DetectorServiceLabelToMatch string `json:"detectorServiceLabelToMatch,omitempty"`
+}
+
+// OTelExporter is where traces and metrics go.
+type OTelExporter struct {
+	// Protocol of both.
+	// +kubebuilder:default=grpc
+	Protocol string `json:"otlpProtocol,omitempty"`
+	// TracesEndpoint takes traces.
+	TracesEndpoint string `json:"otlpTracesEndpoint,omitempty"`
+	// MetricsEndpoint takes metrics.
+	MetricsEndpoint string `json:"otlpMetricsEndpoint,omitempty"`
+	// EnableTraces sends traces.
+	EnableTraces bool `json:"enableTraces,omitempty"`
+	// EnableMetrics sends metrics.
+	EnableMetrics bool `json:"enableMetrics,omitempty"`
+}
+
+// GuardrailsOrchestratorSpec is what is asked for.
+type GuardrailsOrchestratorSpec struct {
+	// Replicas has no effect: there is one.
+	Replicas int32 `json:"replicas"`
+	// OrchestratorConfig is the ConfigMap with the configuration; it goes before AutoConfig.
+	OrchestratorConfig *string `json:"orchestratorConfig,omitempty"`
+	// AutoConfig makes the configuration.
+	AutoConfig *AutoConfig `json:"autoConfig,omitempty"`
+	// EnableBuiltInDetectors runs the built-in detectors beside the orchestrator.
+	EnableBuiltInDetectors bool `json:"enableBuiltInDetectors,omitempty"`
+	// CustomDetectorsConfig is a ConfigMap with detectors for the built-in ones.
+	CustomDetectorsConfig *string `json:"customDetectorsConfig,omitempty"`
+	// EnableGuardrailsGateway runs the gateway beside the orchestrator.
+	EnableGuardrailsGateway bool `json:"enableGuardrailsGateway,omitempty"`
+	// GuardrailsGatewayConfig is the ConfigMap with the configuration of the gateway.
+	GuardrailsGatewayConfig *string `json:"guardrailsGatewayConfig,omitempty"`
+	// OTelExporter is where traces and metrics go.
+	OTelExporter OTelExporter `json:"otelExporter,omitzero"`
+	// LogLevel of the programs. Default info.
+	LogLevel string `json:"logLevel,omitempty"`
+	// TLSSecrets are mounted into the orchestrator.
+	TLSSecrets []string `json:"tlsSecrets,omitempty"`
+	// Env of all programs but the proxies.
+	Env []corev1.EnvVar `json:"env,omitempty"`
+	// DisableOrchestrator runs the built-in detectors alone.
+	DisableOrchestrator bool `json:"disableOrchestrator,omitempty"`
+}
+
+// DetectedService is an InferenceService that was found.
+type DetectedService struct {
+	Name      string `json:"name,omitempty"`
+	Type      string `json:"type,omitempty"`
+	Scheme    string `json:"scheme,omitempty"`
+	Hostname  string `json:"hostname,omitempty"`
+	Port      string `json:"port,omitempty"`
+	TLSSecret string `json:"tlsSecret,omitempty"`
+}
+
+// AutoConfigState is what was made.
+type AutoConfigState struct {
+	// GeneratedConfigMap is the configuration of the orchestrator.
+	GeneratedConfigMap *string `json:"generatedConfigMap,omitempty"`
+	// GeneratedGatewayConfigMap is the configuration of the gateway.
+	GeneratedGatewayConfigMap *string `json:"generatedGatewayConfigMap,omitempty"`
+	// LastGenerated is when the configuration was made first.
+	LastGenerated string `json:"lastGenerated,omitempty"`
+	// GenerationService generates text.
+	GenerationService DetectedService `json:"generationService,omitzero"`
+	// DetectorServices detect.
+	DetectorServices []DetectedService `json:"detectorServices,omitempty"`
+	// ConfigurationHash is never set.
+	ConfigurationHash string `json:"configurationHash,omitempty"`
+	// Status is Completed.
+	Status string `json:"status,omitempty"`
+	// Message counts the services.
+	Message string `json:"message,omitempty"`
+}
+
+// GuardrailsStatus is what the guardrails of both kinds have in their status.
+type GuardrailsStatus struct {
+	// Phase is Progressing, Ready or Error.
+	Phase string `json:"phase,omitempty"`
+	// Conditions of the object.
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// GuardrailsOrchestratorStatus is what is.
+type GuardrailsOrchestratorStatus struct {
+	GuardrailsStatus `json:",inline"`
+	// AutoConfigState is what was made.
+	AutoConfigState *AutoConfigState `json:"autoConfigState,omitempty"`
+}
+
+// GuardrailsOrchestrator runs detectors on what a model reads and writes.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+type GuardrailsOrchestrator struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   GuardrailsOrchestratorSpec   `json:"spec,omitempty"`
+	Status GuardrailsOrchestratorStatus `json:"status,omitempty"`
+}
+
+// GetConditions returns the conditions of the status.
+func (o *GuardrailsOrchestrator) GetConditions() []metav1.Condition { return o.Status.Conditions }
+
+// SetConditions replaces the conditions of the status.
+func (o *GuardrailsOrchestrator) SetConditions(conditions []metav1.Condition) {
+	o.Status.Conditions = conditions
+}
+
+// GuardrailsOrchestratorList is a list of orchestrators.
+//
+// +kubebuilder:object:root=true
+type GuardrailsOrchestratorList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []GuardrailsOrchestrator `json:"items"`
+}

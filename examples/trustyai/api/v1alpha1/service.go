@@ -1,0 +1,91 @@
+package v1alpha1
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/conversion"
+
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
+)
+
+// TrustyAIServiceStatus is what is.
+type TrustyAIServiceStatus struct {
+	// Phase is Ready or Not Ready.
+	Phase string `json:"phase"`
+	// Replicas is never set.
+	Replicas int32 `json:"replicas"`
+	// Conditions of the service.
+	Conditions []Condition `json:"conditions"`
+	// Ready is True or False.
+	Ready string `json:"ready,omitempty"`
+}
+
+// Condition is one without an observed generation.
+type Condition struct {
+	Type               string                 `json:"type"`
+	Status             metav1.ConditionStatus `json:"status"`
+	LastTransitionTime metav1.Time            `json:"lastTransitionTime"`
+	Reason             string                 `json:"reason"`
+	Message            string                 `json:"message"`
+}
+
+// TrustyAIService is the older version, with the same spec.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:path=trustyaiservices
+type TrustyAIService struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   v1.TrustyAIServiceSpec `json:"spec,omitempty"`
+	Status TrustyAIServiceStatus  `json:"status,omitzero"`
+}
+
+// TrustyAIServiceList is a list of services.
+//
+// +kubebuilder:object:root=true
+type TrustyAIServiceList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []TrustyAIService `json:"items"`
+}
+
+// ConvertTo makes a v1 object of it. Its status is about the generation that it has.
+func (s *TrustyAIService) ConvertTo(hub conversion.Hub) error {
+	to, ok := hub.(*v1.TrustyAIService)
+	if !ok {
+		return fmt.Errorf("convert TrustyAIService to %T: want *v1.TrustyAIService", hub)
+	}
+	to.ObjectMeta, to.Spec = s.ObjectMeta, s.Spec
+	to.Status = v1.TrustyAIServiceStatus{Phase: s.Status.Phase, Replicas: s.Status.Replicas, Ready: s.Status.Ready}
+	if s.Status.Phase != "" {
+		to.Status.ObservedGeneration = s.Generation
+	}
+	for _, c := range s.Status.Conditions {
+		if c.LastTransitionTime.IsZero() {
+			c.LastTransitionTime = metav1.Now()
+		}
+		to.Status.Conditions = append(to.Status.Conditions, metav1.Condition{
+			Type: c.Type, Status: c.Status, ObservedGeneration: s.Generation,
+			LastTransitionTime: c.LastTransitionTime, Reason: c.Reason, Message: c.Message,
+		})
+	}
+	return nil
+}
+
+// ConvertFrom makes it of a v1 object.
+func (s *TrustyAIService) ConvertFrom(hub conversion.Hub) error {
+	from, ok := hub.(*v1.TrustyAIService)
+	if !ok {
+		return fmt.Errorf("convert %T to TrustyAIService: want *v1.TrustyAIService", hub)
+	}
+	s.ObjectMeta, s.Spec = from.ObjectMeta, from.Spec
+	s.Status = TrustyAIServiceStatus{Phase: from.Status.Phase, Replicas: from.Status.Replicas, Ready: from.Status.Ready, Conditions: []Condition{}}
+	for _, c := range from.Status.Conditions {
+		s.Status.Conditions = append(s.Status.Conditions, Condition{c.Type, c.Status, c.LastTransitionTime, c.Reason, c.Message})
+	}
+	return nil
+}

@@ -1,0 +1,47 @@
+// Package images finds the images of the programs that the operator runs.
+package images
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// ConfigMap has the settings of the operator, in its namespace.
+const ConfigMap = "trustyai-service-operator-config"
+
+// The keys of images.
+const (
+	Service      = "trustyaiServiceImage"
+	Proxy        = "kube-rbac-proxy"
+	Orchestrator = "guardrails-orchestrator-image"
+	Detectors    = "guardrails-built-in-detector-image"
+	Gateway      = "guardrails-sidecar-gateway-image"
+	Nemo         = "nemo-guardrails-image"
+)
+
+// variables go before the ConfigMap.
+var variables = map[string]string{
+	Service: "TRUSTYAI_SERVICE_PY", Proxy: "KUBE_RBAC_PROXY", Orchestrator: "FMS_GUARDRAILS_ORCHESTRATOR",
+	Detectors: "BUILT_IN_DETECTOR", Gateway: "TRUSTYAI_VLLM_ORCHESTRATOR_GATEWAY", Nemo: "TRUSTYAI_NEMO_GUARDRAILS_SERVER",
+}
+
+// Resolve returns the images of the keys, from the environment or the ConfigMap. The error names the first key that neither has.
+func Resolve(config reconcile.FetchResult[*corev1.ConfigMap], keys ...string) (map[string]string, error) {
+	found := map[string]string{}
+	for _, key := range keys {
+		variable := "RELATED_IMAGE_ODH_" + variables[key] + "_IMAGE"
+		found[key] = os.Getenv(variable)
+		if found[key] == "" && config.Value != nil {
+			found[key] = config.Value.Data[key]
+		}
+		if found[key] == "" {
+			message := fmt.Sprintf("no image: set key %q of ConfigMap %s or the environment variable %s", key, ConfigMap, variable)
+			return nil, health.NewError(health.MissingUpstreamDependency, "ImageMissing", message, nil)
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// operatorNamespace is where the operator's settings are.
+const operatorNamespace = "trustyai-operator"
+
+// world is an API server with the kinds of all projects, and the operator beside it.
+type world struct {
+	client.Client
+	env *reconciletest.Environment
+	log buffer
+}
+
+// newWorld starts both.
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, apiextensionsv1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := &world{env: &reconciletest.Environment{Scheme: scheme, CRDPaths: []string{"config/crd", "config/foreign"}}}
+	w.env.Setup(t)
+	w.Client = w.env.Client()
+	t.Setenv("APPLICATIONS_NAMESPACE", operatorNamespace)
+	folder := t.TempDir()
+	certify(t, folder)
+	kubeconfig, err := reconciletest.Kubeconfig(w.env.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(folder, "kubeconfig")
+	if err := os.WriteFile(path, kubeconfig, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	_ = listener.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- trustyai().Run(ctx, []string{
+			"--kubeconfig", path, "--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0",
+			"--webhook-port", strconv.Itoa(port), "--webhook-cert-dir", folder, "--enable-services", "TAS",
+		}, os.Stdout, &w.log)
+	}()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("the operator ended with %v", err)
+		}
+		if t.Failed() {
+			t.Log(w.log.tail())
+		}
+	})
+	return w
+}
+
+// certify makes a certificate of the webhook server, which signs itself.
+func certify(t *testing.T, folder string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "webhooks"}, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	}
+	certificate, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, block := range map[string]*pem.Block{
+		"tls.crt": {Type: "CERTIFICATE", Bytes: certificate}, "tls.key": {Type: "PRIVATE KEY", Bytes: private},
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// buffer is a log that is written and read at the same time.
+type buffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *buffer) tail() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	text := b.text.String()
+	return text[max(0, len(text)-8000):]
+}

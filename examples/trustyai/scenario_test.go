@@ -1,0 +1,304 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
+)
+
+// scenario is a recorded case: objects to start with, steps, and what is expected. Prefer takes the place of what is expected where the
+// product is wrong.
+type scenario struct {
+	Name       string           `json:"name"`
+	Controller string           `json:"controller"`
+	Runner     string           `json:"runner"`
+	Requires   any              `json:"requires"`
+	Namespaces map[string]any   `json:"namespaces"`
+	Given      []map[string]any `json:"given"`
+	Steps      []step           `json:"steps"`
+	Expect     expectation      `json:"expect"`
+	Prefer     *expectation     `json:"prefer"`
+}
+
+type step struct {
+	Do     string         `json:"do"`
+	Object map[string]any `json:"object"`
+	Expect expectation    `json:"expect"`
+	Prefer *expectation   `json:"prefer"`
+	Count  float64        `json:"seconds"`
+}
+
+type expectation struct {
+	Exists        []map[string]any `json:"exists"`
+	Absent        []map[string]any `json:"absent"`
+	Events        []map[string]any `json:"events"`
+	HoldSeconds   float64          `json:"holdSeconds"`
+	WithinSeconds float64          `json:"withinSeconds"`
+}
+
+func scenarios(t *testing.T) (all []scenario) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/scenarios.json")
+	if err == nil {
+		err = json.Unmarshal(text, &all)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// built are the controllers of which the recorded cases are played.
+var built = map[string]bool{"tas": true}
+
+// TestScenarios plays the recorded cases of the product, those with the same settings of the operator at a time, each in a namespace of
+// its own.
+func TestScenarios(t *testing.T) {
+	w := newWorld(t)
+	w.namespace(t, operatorNamespace)
+	groups := map[string][]scenario{}
+	for _, s := range scenarios(t) {
+		if built[s.Controller] && s.Runner != "manual" {
+			settings := text(s.settings())
+			groups[settings] = append(groups[settings], s)
+		}
+	}
+	for settings, group := range groups {
+		t.Run(fmt.Sprintf("%x", crc32.ChecksumIEEE([]byte(settings))), func(t *testing.T) {
+			w.configure(t, group[0].settings())
+			for _, s := range group {
+				t.Run(s.Name, func(t *testing.T) {
+					t.Parallel()
+					p := &player{world: w, T: t, ns: w.env.Namespace(t)}
+					p.play(s)
+				})
+			}
+		})
+	}
+}
+
+// settings are the content of the operator's ConfigMap.
+func (s scenario) settings() any {
+	for _, object := range s.Given {
+		if object["metadata"].(map[string]any)["name"] == images.ConfigMap {
+			return object["data"]
+		}
+	}
+	return nil
+}
+
+func (w *world) configure(t *testing.T, settings any) {
+	t.Helper()
+	config := &unstructured.Unstructured{Object: map[string]any{"data": settings}}
+	config.SetAPIVersion("v1")
+	config.SetKind("ConfigMap")
+	config.SetNamespace(operatorNamespace)
+	config.SetName(images.ConfigMap)
+	if err := client.IgnoreNotFound(w.Delete(t.Context(), config.DeepCopy())); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Create(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *world) namespace(t *testing.T, name string) {
+	t.Helper()
+	err := w.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	if client.IgnoreAlreadyExists(err) != nil {
+		t.Fatal(err)
+	}
+}
+
+// player plays one case.
+type player struct {
+	*world
+	*testing.T
+	ns string
+}
+
+func (p *player) play(s scenario) {
+	p.Helper()
+	for _, object := range s.Given {
+		p.create(object)
+	}
+	for _, one := range s.Steps {
+		p.step(one)
+	}
+	if s.Prefer != nil {
+		s.Expect = *s.Prefer
+	}
+	p.expect(s.Expect)
+}
+
+func (p *player) step(s step) {
+	p.Helper()
+	switch s.Do {
+	case "create":
+		p.create(s.Object)
+	case "delete":
+		p.must(client.IgnoreNotFound(p.Delete(p.Context(), p.object(s.Object), client.GracePeriodSeconds(0))))
+	case "patch":
+		p.eventually("patch", 20*time.Second, func() error { return p.patch(s.Object, false) })
+	case "status":
+		p.eventually("write the status of", 45*time.Second, func() error { return p.patch(s.Object, true) })
+	case "sleep":
+		time.Sleep(time.Duration(s.Count * float64(time.Second)))
+	case "expect":
+		if s.Prefer != nil {
+			s.Expect = *s.Prefer
+		}
+		p.expect(s.Expect)
+	default:
+		p.Fatalf("step %q is not known", s.Do)
+	}
+}
+
+func (p *player) must(err error) {
+	p.Helper()
+	if err != nil {
+		p.Fatal(err)
+	}
+}
+
+// object replaces the placeholders.
+func (p *player) object(given map[string]any) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: p.substitute(given).(map[string]any)}
+}
+
+func (p *player) create(given map[string]any) {
+	p.Helper()
+	u := p.object(given)
+	status := u.Object["status"]
+	delete(u.Object, "status")
+	err := p.Create(p.Context(), u)
+	if apierrors.IsAlreadyExists(err) && u.GetNamespace() == operatorNamespace {
+		return // the settings of the operator, which all cases share
+	}
+	p.must(err)
+	if status != nil {
+		body, err := json.Marshal(map[string]any{"status": status})
+		p.must(err)
+		p.must(p.Status().Patch(p.Context(), u, client.RawPatch(types.MergePatchType, body)))
+	}
+}
+
+func (p *player) patch(given map[string]any, status bool) error {
+	u := p.object(given)
+	body, err := json.Marshal(u.Object)
+	if err != nil {
+		return err
+	}
+	if status {
+		return p.Status().Patch(p.Context(), u, client.RawPatch(types.MergePatchType, body))
+	}
+	return p.Patch(p.Context(), u, client.RawPatch(types.MergePatchType, body))
+}
+
+var ago = regexp.MustCompile(`^\{now(?:-(\d+))?\}$`)
+
+func (p *player) substitute(value any) any {
+	switch v := value.(type) {
+	case string:
+		if found := ago.FindStringSubmatch(v); found != nil {
+			seconds, _ := strconv.Atoi(found[1])
+			return time.Now().Add(-time.Duration(seconds) * time.Second).UTC().Format(time.RFC3339)
+		}
+		return strings.NewReplacer("{ns}", p.ns, "{op}", operatorNamespace, "{gateway}", p.ns+"-gateway").Replace(v)
+	case map[string]any:
+		out := map[string]any{}
+		for name := range v {
+			out[name] = p.substitute(v[name])
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = p.substitute(v[i])
+		}
+		return out
+	}
+	return value
+}
+
+func (p *player) eventually(what string, within time.Duration, try func() error) {
+	p.Helper()
+	end := time.Now().Add(within)
+	for {
+		err := try()
+		if err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			p.Fatalf("%s: %v", what, err)
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+// expect waits until everything is as expected.
+func (p *player) expect(e expectation) {
+	p.Helper()
+	within := 45 * time.Second
+	if e.WithinSeconds > 0 {
+		within = time.Duration(e.WithinSeconds * float64(time.Second))
+	}
+	time.Sleep(time.Duration(e.HoldSeconds * float64(time.Second)))
+	p.eventually("expect", within, func() error { return p.check(e) })
+}
+
+func (p *player) check(e expectation) error {
+	for _, given := range e.Exists {
+		want := p.object(given)
+		got := &unstructured.Unstructured{}
+		got.SetGroupVersionKind(want.GroupVersionKind())
+		if err := p.Get(p.Context(), client.ObjectKeyFromObject(want), got); err != nil {
+			return err
+		}
+		if err := match(want.Object, got.Object, want.GetKind()+" "+want.GetName()); err != nil {
+			return err
+		}
+	}
+	for _, given := range e.Absent {
+		u := p.object(given)
+		if err := p.Get(p.Context(), client.ObjectKeyFromObject(u), u); !apierrors.IsNotFound(err) {
+			return fmt.Errorf("%s %s is there (%w)", u.GetKind(), u.GetName(), err)
+		}
+	}
+	return p.checkEvents(e.Events)
+}
+
+func (p *player) checkEvents(wanted []map[string]any) error {
+	if len(wanted) == 0 {
+		return nil
+	}
+	var events corev1.EventList
+	if err := p.List(p.Context(), &events, client.InNamespace(p.ns)); err != nil {
+		return err
+	}
+	for _, want := range wanted {
+		found := false
+		for _, e := range events.Items {
+			found = found || match(p.substitute(want), map[string]any{"type": e.Type, "reason": e.Reason, "message": e.Message}, "event") == nil
+		}
+		if !found {
+			return fmt.Errorf("no event %v", want)
+		}
+	}
+	return nil
+}

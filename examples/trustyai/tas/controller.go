@@ -1,0 +1,69 @@
+package tas
+
+import (
+	"embed"
+
+	"github.com/reconcilekit/reconcilekit/manifests"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/children"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/foreign"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
+)
+
+// Name of the controller, and the field manager of its children.
+const Name = "trustyai-service"
+
+// Finalizer is on every service: models of others send their traffic to it.
+const Finalizer = "trustyai.opendatahub.io/finalizer"
+
+//go:embed templates/*.yaml
+var templates embed.FS
+
+// New declares the controller of TrustyAIService. The operator's own settings are in its namespace.
+func New(scheme *runtime.Scheme, operatorNamespace string) (*controller.Builder[*v1.TrustyAIService, Fetched, Observation], error) {
+	parsed, err := manifests.Parse(templates, scheme, "templates/*.yaml")
+	return controller.New(Name, &Reconciler{operatorNamespace, childrenOf(parsed)}).
+		Owns(&corev1.ServiceAccount{}).
+		Owns(&corev1.Service{}).
+		Owns(&corev1.ConfigMap{}).
+		Owns(&corev1.PersistentVolumeClaim{}).
+		Owns(&appsv1.Deployment{}).
+		Owns(&rbacv1.ClusterRoleBinding{}).
+		Owns(&foreign.Route{}, controller.Optional).
+		Owns(&foreign.ServiceMonitor{}, controller.Optional).
+		Owns(&foreign.DestinationRule{}, controller.Optional).
+		Owns(&foreign.VirtualService{}, controller.Optional).
+		Writes(&foreign.InferenceService{}, controller.Optional, controller.FieldsOnly).
+		Reads(&foreign.InferenceService{}, controller.Optional).
+		Reads(&corev1.Pod{}).
+		Reads(&corev1.Secret{}).
+		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}}), err
+}
+
+// childrenOf is every child that a template describes. All of them follow the spec; the Deployment is made anew where a field cannot
+// change, as when a version of the operator changes the labels that it selects. One that the operator made before the SDK did has this
+// service as its controller already.
+func childrenOf(parsed *manifests.Set) children.Set[facts] {
+	adopt := []apply.ChildOption{apply.AdoptUncontrolled}
+	return children.Set[facts]{Manifests: parsed, Children: []children.Child[facts]{
+		{Template: "serviceaccount.yaml", Options: adopt},
+		{Template: "clusterrolebinding.yaml", Options: []apply.ChildOption{apply.AdoptUncontrolled, apply.Recreate()}},
+		{Template: "service-tls.yaml", Options: adopt},
+		{Template: "proxy-config.yaml", Options: adopt},
+		{Template: "deployment.yaml", When: provisioned, Off: children.Keep, Options: []apply.ChildOption{apply.AdoptUncontrolled, apply.Recreate()}},
+		{Template: "service.yaml", When: provisioned, Off: children.Keep, Options: adopt},
+		{Template: "monitor.yaml", When: provisioned, Off: children.Keep, Options: adopt},
+		{Template: "route.yaml", When: provisioned, Off: children.Keep, Options: adopt},
+		{Template: "destinationrule.yaml", When: inMesh, Options: adopt},
+		{Template: "virtualservice.yaml", When: inMesh, Options: adopt},
+	}}
+}
+
+func provisioned(f facts) bool { return f.Provisioned }
+func inMesh(f facts) bool      { return f.InMesh }

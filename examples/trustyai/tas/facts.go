@@ -1,0 +1,151 @@
+package tas
+
+import (
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/proxy"
+)
+
+const (
+	// version is in the labels of the children.
+	version   = "1.39.0"
+	trustedCA = "odh-trusted-ca-bundle"
+	server    = "trustyai-service"
+	batchSize = 5000
+)
+
+// facts are what the templates are rendered with.
+type facts struct {
+	Name, Namespace, OperatorNamespace, Version string
+	Spec                                        *v1.TrustyAIServiceSpec
+
+	images      map[string]string
+	credentials string // the Secret of the database
+	databaseCA  bool
+	authority   bool
+	// Provisioned reports that the storage is as it must be.
+	Provisioned bool
+	// InMesh reports that a model of a service mesh sends its traffic here.
+	InMesh bool
+}
+
+// Host is the name of the Service.
+func (f facts) Host() string { return hostOf(f.Name, f.Namespace) }
+
+func hostOf(name, namespace string) string { return name + "." + namespace + ".svc.cluster.local" }
+
+func quoted(text string) string { return strconv.Quote(text) }
+
+// Proxy is the one before the server.
+func (f facts) Proxy() proxy.Sidecar {
+	s := proxy.Sidecar{
+		Name: "kube-rbac-proxy", Image: f.images[images.Proxy], Port: 8443, HealthPort: 9443, Upstream: "http://127.0.0.1:8081",
+		Namespace: f.Namespace, Service: f.Name,
+		Mounts: []corev1.VolumeMount{
+			proxy.Mount(f.Name+"-tls", "/etc/tls/private"), proxy.Mount("kube-rbac-proxy-config", "/etc/kube-rbac-proxy"),
+		},
+	}
+	if f.authority {
+		mount := proxy.Mount(trustedCA, "/etc/ssl/certs/ca-bundle.crt")
+		mount.SubPath = "ca-bundle.crt"
+		s.Mounts = append(s.Mounts, mount)
+	}
+	return s
+}
+
+func (f facts) onVolume() bool { return f.Spec.Storage.Format == v1.FormatPVC || f.Spec.Migrates() }
+
+// Containers are the server and its proxy.
+func (f facts) Containers() []corev1.Container {
+	probe := func(path string) *corev1.Probe {
+		get := &corev1.HTTPGetAction{Path: path, Port: intstr.FromInt32(8080)}
+		return &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: get}, InitialDelaySeconds: 10, PeriodSeconds: 5, TimeoutSeconds: 2}
+	}
+	c := corev1.Container{
+		Name: server, Image: f.images[images.Service], Env: f.env(),
+		ReadinessProbe: probe("/q/health/ready"), LivenessProbe: probe("/q/health/live"),
+		VolumeMounts: []corev1.VolumeMount{{Name: f.Name + "-internal", MountPath: "/etc/tls/internal"}},
+	}
+	if f.onVolume() {
+		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: "volume", MountPath: f.Spec.Storage.Folder})
+	}
+	if f.databaseCA {
+		c.VolumeMounts = append(c.VolumeMounts, proxy.Mount("db-ca-cert", "/etc/tls/db"))
+	}
+	return []corev1.Container{c, f.Proxy().Container()}
+}
+
+// Volumes are those of the containers.
+func (f facts) Volumes() []corev1.Volume {
+	secret := func(volume, name string) corev1.Volume {
+		return corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: name, DefaultMode: ptr.To[int32](420)}}}
+	}
+	file := func(volume, name string) corev1.Volume {
+		from := &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}, DefaultMode: ptr.To[int32](420)}
+		return corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{ConfigMap: from}}
+	}
+	var out []corev1.Volume
+	if f.onVolume() {
+		out = append(out, corev1.Volume{Name: "volume", VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: f.Name + "-pvc"},
+		}})
+	}
+	if f.authority {
+		out = append(out, file(trustedCA, trustedCA))
+	}
+	out = append(out, secret(f.Name+"-tls", f.Name+"-tls"), secret(f.Name+"-internal", f.Name+"-internal"),
+		file("kube-rbac-proxy-config", f.Name+"-kube-rbac-proxy-config"))
+	if f.databaseCA {
+		out = append(out, secret("db-ca-cert", f.Name+"-db-ca"))
+	}
+	return out
+}
+
+// env is the configuration of the server, in the order of the product. While files are moved into the database the format of the data
+// is that of the database, once.
+func (f facts) env() (env []corev1.EnvVar) {
+	set := func(name, value string) { env = append(env, corev1.EnvVar{Name: name, Value: value}) }
+	from := func(name, key string) {
+		selector := &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: f.credentials}, Key: key}
+		env = append(env, corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: selector}})
+	}
+	storage, data := f.Spec.Storage, f.Spec.Data
+	set("SERVICE_STORAGE_FORMAT", string(storage.Format))
+	if f.onVolume() {
+		set("STORAGE_DATA_FILENAME", data.Filename)
+		set("STORAGE_DATA_FOLDER", storage.Folder)
+	}
+	if storage.Format == v1.FormatPVC {
+		set("SERVICE_DATA_FORMAT", data.Format)
+		set("QUARKUS_HIBERNATE_ORM_ACTIVE", "false")
+	} else {
+		set("QUARKUS_HIBERNATE_ORM_ACTIVE", "true")
+		from("QUARKUS_DATASOURCE_DB_KIND", "databaseKind")
+		set("QUARKUS_DATASOURCE_JDBC_MAX_SIZE", "16")
+		from("QUARKUS_DATASOURCE_USERNAME", "databaseUsername")
+		from("QUARKUS_DATASOURCE_PASSWORD", "databasePassword")
+		from("DATABASE_SERVICE", "databaseService")
+		from("DATABASE_PORT", "databasePort")
+		from("DATABASE_NAME", "databaseName")
+		url := "jdbc:${QUARKUS_DATASOURCE_DB_KIND}://${DATABASE_SERVICE}:${DATABASE_PORT}/${DATABASE_NAME}"
+		if f.databaseCA {
+			url += "?requireSSL=true&sslMode=verify-ca&serverSslCert=/etc/tls/db/ca.crt"
+		}
+		set("QUARKUS_DATASOURCE_JDBC_URL", url)
+		set("SERVICE_DATA_FORMAT", "HIBERNATE")
+		from("QUARKUS_DATASOURCE_GENERATION", "databaseGeneration")
+	}
+	set("SERVICE_METRICS_SCHEDULE", f.Spec.Metrics.Schedule)
+	set("SERVICE_BATCH_SIZE", strconv.Itoa(ptr.Deref(f.Spec.Metrics.BatchSize, batchSize)))
+	if f.Spec.Migrates() {
+		set("STORAGE_MIGRATION_CONFIG_FROM_FOLDER", storage.Folder)
+		set("STORAGE_MIGRATION_CONFIG_FROM_FILENAME", data.Filename)
+	}
+	return env
+}
