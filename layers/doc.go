@@ -11,6 +11,7 @@
 //	one value, taken whole from one layer          First
 //	maps such as annotations, merged by key        Maps
 //	the env or the resources of a container        package layers/container
+//	the pod template that users add to             package layers/podtemplate
 //	the routing of an owner                        routing.Resolve, which is made of First and Maps
 //	objects that are merged as JSON                package defaulting
 //

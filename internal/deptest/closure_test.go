@@ -19,6 +19,7 @@ func budgets() map[string]int {
 		"health/inspect":         75,
 		"layers":                 0,
 		"layers/container":       64,
+		"layers/podtemplate":     64,
 		"manifests":              66,
 		"defaulting":             0,
 		"routing":                70,

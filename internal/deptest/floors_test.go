@@ -24,6 +24,7 @@ func floors() map[string][]string {
 		"naming":                             nil,
 		"layers":                             nil,
 		"layers/container":                   nil,
+		"layers/podtemplate":                 {"layers", "layers/container"},
 		"templates":                          {"internal/text"},
 		"conditions":                         {"internal/text"},
 		"health":                             {"conditions", "internal/text"},

@@ -1,0 +1,37 @@
+package podtemplate
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ConflictError reports that two places want different things of one name.
+type ConflictError struct {
+	// What is wanted twice, such as `volume "models"` or `mount at "/models" in container "server"`.
+	What string
+	// First and Second are the places, the less specific one first. They are the same when one place repeats itself.
+	First, Second string
+}
+
+// Error names the thing and both places.
+func (e *ConflictError) Error() string {
+	if e.First == e.Second {
+		return fmt.Sprintf("%s: %s is there twice; leave one out", e.Second, e.What)
+	}
+	return fmt.Sprintf("%s: %s is that of %s already; choose another name", e.Second, e.What, e.First)
+}
+
+// UnknownContainerError reports that a part adds to a container that no place has.
+type UnknownContainerError struct {
+	// From is the place.
+	From string
+	// Container is the name that it uses.
+	Container string
+	// Known are the names that would be right.
+	Known []string
+}
+
+// Error names the containers that there are.
+func (e *UnknownContainerError) Error() string {
+	return fmt.Sprintf("%s: container %q does not exist; want one of %s", e.From, e.Container, strings.Join(e.Known, ", "))
+}
