@@ -1,6 +1,7 @@
 package health
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -99,6 +100,7 @@ type judgement struct {
 	named   *part // the first component in trouble, one without a name before others
 	reason  string
 	message string
+	waiting string // what a part without a name that is on its way has to say: the summary is its only place
 }
 
 // Summarize sets the summary condition Ready and returns the assessment. Besides the observed components, every condition set in the
@@ -132,7 +134,7 @@ func (a *Assessor) Summarize() Assessment {
 		out.State = worst(v.worst, Degraded)
 		m.MarkFalse(conditions.Ready, reasonInfrastructure, textInfrastructure, conditions.AsError)
 	default:
-		m.MarkFalse(conditions.Ready, reasonProgressing, textProgressing)
+		m.MarkFalse(conditions.Ready, reasonProgressing, cmp.Or(v.waiting, textProgressing))
 	}
 	if len(a.retry) > 0 {
 		out.Retry = &retryError{Errors: a.retry}
@@ -151,6 +153,9 @@ func (a *Assessor) judge() judgement {
 		// Trouble without a name has no condition of its own: the summary is its only place.
 		if state.Trouble() && (v.named == nil || p.name == "" && v.named.name != "") {
 			v.named, v.reason, v.message = p, reason, sentence(p.name, message)
+		}
+		if p.name == "" && state == Progressing {
+			v.waiting = cmp.Or(v.waiting, message)
 		}
 	}
 	for c := range a.manager.EachManaged {

@@ -223,6 +223,7 @@ func (p *pass[T, F, O]) status(ctx context.Context, report *Report, errs []error
 	assessor := health.NewAssessor(manager, health.Options{Now: p.rc.Now, Grace: p.Grace})
 	assessor.Observe(p.components...)
 	assessor.Observe(health.Component{Errors: errs, Immediate: true})
+	assessor.Observe(waiting(&report.Applied))
 	if decorate := p.decorator(); decorate != nil && p.broken == nil {
 		if err := p.run(ctx, PhaseDecorate, func(context.Context) { decorate(after, manager) }); err != nil {
 			p.broken = err

@@ -21,7 +21,7 @@ func engineFloors() map[string][]string {
 	for _, name := range []string{"applyset", "content", "managedfields", "compare", "planerror", "order"} {
 		below = append(below, rooms+name)
 	}
-	for _, name := range []string{"kinds", "intent", "leftover", "memory", "pass", "ownership", "inventory", "deletion", "decide", "write", "prune"} {
+	for _, name := range []string{"kinds", "intent", "leftover", "memory", "pass", "ownership", "inventory", "deletion", "gate", "decide", "write", "prune"} {
 		out[rooms+name] = slices.Clone(below)
 		below = append(below, rooms+name)
 	}

@@ -21,7 +21,7 @@ type Verb string
 // case as in conditions and events: UpToDate, Missing, PlanChanged, Drift,
 // Differs (what was applied before is not known), FormerManager, OwnershipLost,
 // Exists, StaleCache, Terminating, OptedOut, NotOwned, Contested, Backoff,
-// Invalid, ReadFailed, Planned, NotPlanned, NoMatch or Inventory.
+// Invalid, ReadFailed, Planned, NotPlanned, NoMatch, Waiting or Inventory.
 type Reason string
 
 // Decision is what a pass does with one object, and why. [engine.Engine.Apply]
@@ -43,6 +43,9 @@ type Decision struct {
 	// RequeueAfter is when to look again, for what the decision waits for.
 	// Zero is never.
 	RequeueAfter time.Duration
+	// WaitsUntil is the condition that the plan holds the object back for, see
+	// [WaitUntil]. Empty is none.
+	WaitsUntil string
 	// Err is why the object cannot be as planned, nil if nothing speaks
 	// against it.
 	Err error
@@ -92,7 +95,7 @@ type Decisions struct {
 //     ~ .spec.replicas: 1 -> 3
 //   - Secret shop/old: prune (NotPlanned)
 //
-// A line with an exclamation mark is something that fails.
+// A line with an exclamation mark is something that fails, one with an asterisk something that waits.
 func (d Decisions) String() string {
 	var b strings.Builder
 	if d.Owner != nil {
@@ -112,6 +115,9 @@ func (d Decision) String() string {
 	name := applyset.ObjectName(d.GVK.Kind, d.Key.Namespace, d.Key.Name)
 	if d.Err != nil {
 		return fmt.Sprintf("! %s: %s\n", name, d.Err)
+	}
+	if d.WaitsUntil != "" {
+		return fmt.Sprintf("* %s: waits until %s\n", name, d.WaitsUntil)
 	}
 	if d.Verb == words.VerbNone {
 		return ""

@@ -23,6 +23,20 @@ func ExamplePlan() {
 	// password true 0
 }
 
+// The server waits for its database: it is planned, and nothing is sent for it yet.
+func ExampleWaitUntil() {
+	databaseReady := false
+	var plan apply.Plan
+	plan.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "database"}})
+	plan.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "server"}}, apply.WaitUntil(databaseReady, "the database is ready"))
+	for _, child := range plan.Children {
+		fmt.Printf("%s %q\n", child.Object.GetName(), child.WaitsUntil)
+	}
+	// Output:
+	// database ""
+	// server "the database is ready"
+}
+
 func ExampleParsePath() {
 	for _, text := range []string{".spec.replicas", `spec.template.spec.containers[name=main].image`, "spec.ports[0]"} {
 		path, err := apply.ParsePath(text)

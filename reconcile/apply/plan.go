@@ -99,6 +99,9 @@ type Child struct {
 	// Recreate allows to delete and recreate the object when the server
 	// refuses the change because a field is immutable. Default false.
 	Recreate bool
+	// WaitsUntil is the condition that the child waits for, see [WaitUntil].
+	// Empty waits for nothing.
+	WaitsUntil string
 }
 
 // Mode reports how a child relates to its owner.
@@ -154,6 +157,9 @@ type Deletion struct {
 	// Uncontrolled allows to delete an object that this owner did not make, as
 	// long as no other controller has it. Default false.
 	Uncontrolled bool
+	// WaitsUntil is the condition that the deletion waits for, see
+	// [WaitUntil]. Empty waits for nothing.
+	WaitsUntil string
 }
 
 // Apply plans obj as a child that the owner controls.

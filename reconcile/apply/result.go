@@ -31,6 +31,8 @@ const (
 	Contested Outcome = "Contested"
 	// Blocked: not tried, because what it needs failed.
 	Blocked Outcome = "Blocked"
+	// Waiting: the plan holds the object back, see [WaitUntil]; nothing was sent.
+	Waiting Outcome = "Waiting"
 	// Failed: the request failed.
 	Failed Outcome = "Failed"
 )
@@ -56,7 +58,7 @@ func (r ObjectResult) Wrote() bool {
 	switch r.Outcome {
 	case Created, Updated, Deleted, Pruned, Released:
 		return true
-	case Unchanged, OptedOut, Contested, Blocked, Failed:
+	case Unchanged, OptedOut, Contested, Blocked, Waiting, Failed:
 		return false
 	}
 	return false

@@ -113,7 +113,7 @@ func (p *passed) explained() *explain.Pass {
 	}
 	for _, d := range p.objects {
 		out.Decisions = append(out.Decisions, explain.Decision{
-			Object: objectName(d.kind, d.key), Verb: string(d.verb), Reason: string(d.reason), Outcome: string(d.outcome), Fields: d.fields, Error: d.err,
+			Object: objectName(d.kind, d.key), Verb: string(d.verb), Reason: string(d.reason), Outcome: string(d.outcome), Fields: d.fields, WaitsUntil: d.waits, Error: d.err,
 		})
 	}
 	return out

@@ -149,6 +149,9 @@ func wouldBe(d *apply.Decision) apply.Outcome {
 	if d.Err != nil {
 		return apply.Failed
 	}
+	if d.WaitsUntil != "" {
+		return apply.Waiting
+	}
 	switch d.Verb {
 	case words.VerbCreate:
 		return apply.Created
@@ -166,10 +169,10 @@ func wouldBe(d *apply.Decision) apply.Outcome {
 }
 
 func (d *dryPass) note(one *apply.Decision) {
-	if one.Verb == words.VerbNone && one.Err == nil {
+	if one.Verb == words.VerbNone && one.Err == nil && one.WaitsUntil == "" {
 		return
 	}
-	change := preview.Change{Object: objectName(one.GVK.Kind, one.Key), Verb: string(one.Verb), Reason: string(one.Reason)}
+	change := preview.Change{Object: objectName(one.GVK.Kind, one.Key), Verb: string(one.Verb), Reason: string(one.Reason), WaitsUntil: one.WaitsUntil}
 	if one.Err != nil {
 		change.Error = safe(one.Err.Error())
 	}

@@ -73,6 +73,7 @@ type decided struct {
 	reason  apply.Reason
 	outcome apply.Outcome
 	fields  []string
+	waits   string
 	err     string
 }
 
@@ -159,7 +160,7 @@ func (p *passed) decided(result *apply.Result) {
 		for i := range result.Objects {
 			o := &result.Objects[i]
 			p.wrote = p.wrote || o.Wrote()
-			if crowded && telling != (o.Wrote() || o.Err != nil) {
+			if crowded && telling != (o.Wrote() || o.Err != nil || o.WaitsUntil != "") {
 				continue
 			}
 			p.note(&o.Decision, o.Outcome)
@@ -175,7 +176,7 @@ func (p *passed) note(d *apply.Decision, outcome apply.Outcome) {
 		p.more++
 		return
 	}
-	one := decided{kind: d.GVK.Kind, key: d.Key, verb: d.Verb, reason: d.Reason, outcome: outcome}
+	one := decided{kind: d.GVK.Kind, key: d.Key, verb: d.Verb, reason: d.Reason, outcome: outcome, waits: safe(d.WaitsUntil)}
 	if d.Err != nil {
 		one.err = safe(d.Err.Error())
 	}
@@ -226,6 +227,13 @@ func causesOf(report *reconcile.Report) []explain.Cause {
 			cause.Category = errs[0].Category.String()
 		}
 		add(cause)
+	}
+	for i := range report.Applied.Objects {
+		if d := &report.Applied.Objects[i].Decision; d.WaitsUntil != "" && len(list) == 0 { // or it follows from what is there
+			add(explain.Cause{
+				Subject: objectName(d.GVK.Kind, d.Key), Reason: string(d.Reason), Message: "waits until " + safe(d.WaitsUntil),
+			})
+		}
 	}
 	return list
 }

@@ -153,7 +153,7 @@ func (r *restless) note(result *apply.Result) {
 			w.version = ""
 		case apply.Created:
 			r.appeared = append(r.appeared, w)
-		case apply.Updated, apply.Released, apply.Unchanged, apply.OptedOut, apply.Contested, apply.Blocked, apply.Failed:
+		case apply.Updated, apply.Released, apply.Unchanged, apply.OptedOut, apply.Contested, apply.Blocked, apply.Waiting, apply.Failed:
 		}
 		r.writes = append(r.writes, w)
 	}

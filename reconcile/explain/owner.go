@@ -135,6 +135,8 @@ type Decision struct {
 	Outcome string `json:"outcome,omitempty"`
 	// Fields are the paths of the fields that a write changed, at most 20.
 	Fields []string `json:"fields,omitempty"`
+	// WaitsUntil is the condition that the plan holds the object back for.
+	WaitsUntil string `json:"waitsUntil,omitempty"`
 	// Error is why the object is not as planned.
 	Error string `json:"error,omitempty"`
 }

@@ -145,9 +145,12 @@ func (p Pass) tree(t *Tree) {
 	}
 	for _, d := range p.Decisions {
 		text := d.Object + ": "
-		if d.Verb == "none" {
+		switch {
+		case d.WaitsUntil != "":
+			text += "waits until " + d.WaitsUntil
+		case d.Verb == "none":
 			text += "nothing to do (" + d.Reason + ")"
-		} else {
+		default:
 			text += d.Verb + " (" + d.Reason + ")"
 		}
 		if d.Error != "" {

@@ -50,6 +50,8 @@ type Change struct {
 	Restart bool `json:"restart,omitempty"`
 	// Fields are what would change.
 	Fields []Field `json:"fields,omitempty"`
+	// WaitsUntil is the condition that the plan holds the object back for; nothing is done with it then.
+	WaitsUntil string `json:"waitsUntil,omitempty"`
 	// Error is why the object could not be as planned; nothing is done with it then.
 	Error string `json:"error,omitempty"`
 }
@@ -76,7 +78,7 @@ func (r Report) Changes() bool {
 
 func (o Owner) writes() (count int) {
 	for _, c := range o.Changes {
-		if c.Error == "" {
+		if c.Error == "" && c.WaitsUntil == "" {
 			count++
 		}
 	}
@@ -96,6 +98,9 @@ func (r Report) Table() string {
 		}
 		for _, c := range o.Changes {
 			note := c.Error
+			if c.WaitsUntil != "" {
+				note = "waits until " + c.WaitsUntil
+			}
 			if c.Restart {
 				note = "would restart"
 			}
@@ -170,6 +175,10 @@ func (r Report) Diff() string {
 func (c Change) diff(b *strings.Builder) {
 	if c.Error != "" {
 		_, _ = fmt.Fprintf(b, "  ! %s: %s\n", c.Object, oneLine(c.Error))
+		return
+	}
+	if c.WaitsUntil != "" {
+		_, _ = fmt.Fprintf(b, "  * %s: waits until %s\n", c.Object, oneLine(c.WaitsUntil))
 		return
 	}
 	note := ""

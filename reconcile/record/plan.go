@@ -42,6 +42,7 @@ type plannedChild struct {
 	Fields   map[string]string `json:"fields,omitempty"`
 	Existing bool              `json:"existing,omitempty"`
 	Recreate bool              `json:"recreate,omitempty"`
+	Waits    string            `json:"waitsUntil,omitempty"`
 	Object   jsonValue         `json:"object"`
 }
 
@@ -51,6 +52,7 @@ type plannedDeletion struct {
 	MatchResourceVersion bool              `json:"matchResourceVersion,omitempty"`
 	MatchLabels          map[string]string `json:"matchLabels,omitempty"`
 	Uncontrolled         bool              `json:"uncontrolled,omitempty"`
+	Waits                string            `json:"waitsUntil,omitempty"`
 	Object               jsonValue         `json:"object"`
 }
 
@@ -90,6 +92,7 @@ type appliedObject struct {
 	Outcome         apply.Outcome `json:"outcome"`
 	UID             types.UID     `json:"uid,omitempty"`
 	ResourceVersion string        `json:"resourceVersion,omitempty"`
+	WaitsUntil      string        `json:"waitsUntil,omitempty"`
 	Error           *failure      `json:"error,omitempty"`
 }
 
@@ -156,7 +159,7 @@ func (n namer) plan(p *reconcile.PlanResult) (out passPlan, err error) {
 	for _, planned := range p.Deletes {
 		deletion := plannedDeletion{
 			Kind: n.kind(planned.Object), MatchResourceVersion: planned.MatchResourceVersion, MatchLabels: planned.Labels,
-			Uncontrolled: planned.Uncontrolled,
+			Uncontrolled: planned.Uncontrolled, Waits: planned.WaitsUntil,
 		}
 		if deletion.Object, err = sparse(planned.Object); err != nil {
 			return out, fmt.Errorf("plan: deletion of %s: %w", deletion.Kind, err)
@@ -169,6 +172,7 @@ func (n namer) plan(p *reconcile.PlanResult) (out passPlan, err error) {
 func (n namer) child(planned *apply.Child) (out plannedChild, err error) {
 	out = plannedChild{
 		Mode: modes()[planned.Mode], Adoption: adoptions()[planned.Adoption], Existing: planned.Existing, Recreate: planned.Recreate,
+		Waits: planned.WaitsUntil,
 	}
 	for _, rule := range planned.Fields {
 		if out.Fields == nil {
@@ -232,7 +236,7 @@ func appliedOf(plan apply.Plan, result apply.Result) *appliedPlan {
 		out.Objects = append(out.Objects, appliedObject{
 			Group: o.GVK.Group, Version: o.GVK.Version, Kind: o.GVK.Kind, Namespace: o.Key.Namespace, Name: o.Key.Name,
 			Verb: o.Verb, Reason: o.Reason, Fields: changed(o.Fields),
-			Outcome: o.Outcome, UID: o.UID, ResourceVersion: o.ResourceVersion, Error: errorOf(o.Err),
+			Outcome: o.Outcome, UID: o.UID, ResourceVersion: o.ResourceVersion, WaitsUntil: o.WaitsUntil, Error: errorOf(o.Err),
 		})
 	}
 	if kept := result.PruneBlocked; kept != nil {
@@ -268,7 +272,7 @@ func (a *appliedPlan) result() apply.Result {
 			Decision: apply.Decision{
 				GVK: schema.GroupVersionKind{Group: o.Group, Version: o.Version, Kind: o.Kind},
 				Key: types.NamespacedName{Namespace: o.Namespace, Name: o.Name}, UID: o.UID,
-				Verb: o.Verb, Reason: o.Reason, Fields: fieldsOf(o.Fields), Err: o.Error.err(),
+				Verb: o.Verb, Reason: o.Reason, Fields: fieldsOf(o.Fields), WaitsUntil: o.WaitsUntil, Err: o.Error.err(),
 			},
 			Outcome: o.Outcome, ResourceVersion: o.ResourceVersion,
 		})

@@ -4,6 +4,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/decide"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/deletion"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/gate"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/prune"
@@ -17,11 +18,14 @@ func decideAll(p *pass.Pass, pr *prune.Prune) {
 		decideSuspended(p)
 		return
 	}
+	gate.Partition(p)
 	p.ResolveAll()
 	inventory.ResolveOwner(p)
 	deletion.Decide(p)
 	for _, c := range p.WithOwner() {
-		decide.Child(p, c)
+		if !gate.Holds(p, c) {
+			decide.Child(p, c)
+		}
 		c.Decided()
 	}
 	inventory.DecideInventory(p)

@@ -60,6 +60,8 @@ const (
 	ReasonNotPlanned = "NotPlanned"
 	// ReasonNoMatch: the object is not the one that the plan means.
 	ReasonNoMatch = "NoMatch"
+	// ReasonWaiting: the plan holds the object back until a condition is met.
+	ReasonWaiting = "Waiting"
 	// ReasonInventory: the owner's metadata has to name other kinds,
 	// namespaces or contributions, or another finalizer.
 	ReasonInventory = "Inventory"

@@ -106,17 +106,39 @@ func (p *Prune) pruneOne(m *surplusMember) bool {
 	return true
 }
 
+// keepReplaced holds back members whose replacement waits for a condition.
+func (p *Prune) keepReplaced(surplus []memberObject) []memberObject {
+	return slices.DeleteFunc(surplus, func(m memberObject) bool {
+		c := p.replacement(m, func(c *pass.Child) bool { return c.Result.WaitsUntil != "" && c.Live == nil })
+		if c == nil || m.deleting {
+			return false
+		}
+		p.held = true
+		p.Block(&apply.PruneBlockedError{
+			Reason: words.PruneReplacing, Objects: []string{m.id.String()},
+			Cause: fmt.Errorf("%s waits until %s", c.ID, c.Result.WaitsUntil),
+		})
+		return true
+	})
+}
+
 // replacedBy returns the planned child that may be the replacement of a member
-// and could not be created, nil if there is none: one of the same kind and
+// and could not be created, nil if there is none.
+func (p *Prune) replacedBy(m memberObject) *pass.Child {
+	return p.replacement(m, func(c *pass.Child) bool { return c.Result.Err != nil })
+}
+
+// replacement returns the planned child that may be the replacement of a member
+// and is missing, nil if there is none: one of the same kind and
 // namespace that does not exist, and that no plan of this process has named
 // beside the member. A right to something is never kept for another one.
-func (p *Prune) replacedBy(m memberObject) *pass.Child {
+func (p *Prune) replacement(m memberObject, missing func(*pass.Child) bool) *pass.Child {
 	if p.Finalize || m.id.GroupKind.Group == "rbac.authorization.k8s.io" {
 		return nil
 	}
 	before := p.Memory.Children[m.id]
 	at := slices.IndexFunc(p.Children, func(c *pass.Child) bool {
-		return c.Result.Err != nil && c.ID.GroupKind == m.id.GroupKind && c.ID.Key.Namespace == m.id.Key.Namespace && c.Member() &&
+		return missing(c) && c.ID.GroupKind == m.id.GroupKind && c.ID.Key.Namespace == m.id.Key.Namespace && c.Member() &&
 			c.Memory != nil && c.Memory.UID() == "" && (before == nil || !c.Memory.PlannedBeside(before))
 	})
 	if at < 0 {

@@ -95,7 +95,7 @@ func (p *Prune) decideSurplus() {
 	}
 	known := len(l.members) + p.plannedBesides(l.members) + p.sharedChildren()
 	p.announced = p.exceedsLimits(surplus, known) && !p.Finalize
-	surplus = p.keepHeldReleases(p.guard(surplus, known), words.VerbPrune)
+	surplus = p.keepHeldReleases(p.keepReplaced(p.guard(surplus, known)), words.VerbPrune)
 	p.announced = p.announced && !p.held
 	for _, m := range surplus {
 		p.Surplus = append(p.Surplus, p.decideMember(m))
