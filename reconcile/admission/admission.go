@@ -19,15 +19,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/defaulting"
 )
 
-// Hub is what the functions see: the version of the kind to which the others convert.
-type Hub interface {
-	client.Object
-	conversion.Hub
-}
-
-// Kinds are the versions of a kind.
-type Kinds[T Hub] struct {
-	// Hub returns an empty object of the hub version. Required.
+// Kinds are the versions of a kind. T is what the functions see: the only version, or the hub version, to which the others convert.
+type Kinds[T client.Object] struct {
+	// Hub returns an empty object of the hub version. Required. Where there are Spokes, it is a conversion.Hub.
 	Hub func() T
 	// Scheme has all versions. Required.
 	Scheme *runtime.Scheme
@@ -38,10 +32,10 @@ type Kinds[T Hub] struct {
 
 // Validator finds what is wrong with an object. Old is the stored one, the zero value when the object is being created. Each
 // problem names its field; an error reports that it could not find out.
-type Validator[T Hub] func(ctx context.Context, object, old T) (field.ErrorList, error)
+type Validator[T client.Object] func(ctx context.Context, object, old T) (field.ErrorList, error)
 
 // Defaulting answers with a patch of what setDefaults changes in the object.
-func Defaulting[T Hub](kinds Kinds[T], setDefaults func(object T)) *admission.Webhook {
+func Defaulting[T client.Object](kinds Kinds[T], setDefaults func(object T)) *admission.Webhook {
 	return &admission.Webhook{Handler: admission.HandlerFunc(func(_ context.Context, request admission.Request) admission.Response {
 		given, hub, err := kinds.decode(request, request.Object)
 		if err != nil {
@@ -69,23 +63,14 @@ func Defaulting[T Hub](kinds Kinds[T], setDefaults func(object T)) *admission.We
 
 // Validating refuses an object with a problem, as the API server refuses one that does not fit its schema: 422, all problems at
 // once. Deletions are let through.
-func Validating[T Hub](kinds Kinds[T], validators ...Validator[T]) *admission.Webhook {
+func Validating[T client.Object](kinds Kinds[T], validators ...Validator[T]) *admission.Webhook {
 	return &admission.Webhook{Handler: admission.HandlerFunc(func(ctx context.Context, request admission.Request) admission.Response {
-		if request.Operation == admissionv1.Delete {
-			return admission.Allowed("")
-		}
-		_, object, err := kinds.decode(request, request.Object)
+		object, old, judged, err := kinds.objects(request)
 		if err != nil {
 			return admission.Errored(http.StatusBadRequest, err)
 		}
-		if !object.GetDeletionTimestamp().IsZero() {
+		if !judged {
 			return admission.Allowed("")
-		}
-		var old T
-		if request.Operation == admissionv1.Update {
-			if _, old, err = kinds.decode(request, request.OldObject); err != nil {
-				return admission.Errored(http.StatusBadRequest, err)
-			}
 		}
 		problems, err := validate(ctx, object, old, validators)
 		if err != nil {
@@ -100,7 +85,7 @@ func Validating[T Hub](kinds Kinds[T], validators ...Validator[T]) *admission.We
 	})}
 }
 
-func validate[T Hub](ctx context.Context, object, old T, validators []Validator[T]) (field.ErrorList, error) {
+func validate[T client.Object](ctx context.Context, object, old T, validators []Validator[T]) (field.ErrorList, error) {
 	var problems field.ErrorList
 	var errs []error
 	for _, validator := range validators {
@@ -108,6 +93,30 @@ func validate[T Hub](ctx context.Context, object, old T, validators []Validator[
 		problems, errs = append(problems, found...), append(errs, err)
 	}
 	return problems, errors.Join(errs...)
+}
+
+// objects returns the object of the request and the stored one, and whether a rule may be asked about them: not about what is being
+// deleted.
+func (k Kinds[T]) objects(request admission.Request) (object, old T, judged bool, err error) {
+	if request.Operation == admissionv1.Delete {
+		return object, old, false, nil
+	}
+	if _, object, err = k.decode(request, request.Object); err != nil || !object.GetDeletionTimestamp().IsZero() {
+		return object, old, false, err
+	}
+	if request.Operation == admissionv1.Update {
+		_, old, err = k.decode(request, request.OldObject)
+	}
+	return object, old, err == nil, err
+}
+
+// hubOf is the object as the one that others convert to.
+func hubOf(object client.Object) (conversion.Hub, error) {
+	hub, ok := object.(conversion.Hub)
+	if !ok {
+		return nil, fmt.Errorf("%T is no conversion.Hub: want a method Hub, or no Spokes", object)
+	}
+	return hub, nil
 }
 
 // decode returns the object in the version of the request and in the hub version; both may be changed.
@@ -128,7 +137,11 @@ func (k Kinds[T]) decode(request admission.Request, raw runtime.RawExtension) (g
 		return nil, hub, err
 	}
 	given = spoke.DeepCopyObject()
-	if err := spoke.ConvertTo(hub); err != nil {
+	target, err := hubOf(hub)
+	if err != nil {
+		return nil, hub, err
+	}
+	if err := spoke.ConvertTo(target); err != nil {
 		return nil, hub, fmt.Errorf("convert %s to the hub version: %w", request.Kind.Version, err)
 	}
 	return given, hub, nil
@@ -140,7 +153,11 @@ func (k Kinds[T]) encode(request admission.Request, hub T) (runtime.Object, erro
 	if err != nil || spoke == nil {
 		return hub, err
 	}
-	if err := spoke.ConvertFrom(hub); err != nil {
+	source, err := hubOf(hub)
+	if err != nil {
+		return nil, err
+	}
+	if err := spoke.ConvertFrom(source); err != nil {
 		return nil, fmt.Errorf("convert the hub version to %s: %w", request.Kind.Version, err)
 	}
 	gvk := schema.GroupVersionKind{Group: request.Kind.Group, Version: request.Kind.Version, Kind: request.Kind.Kind}

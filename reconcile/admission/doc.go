@@ -14,6 +14,14 @@
 // is usually made, would also add empty values for required fields that the user has left out, so that they are never
 // found missing, and would drop fields that the program does not know.
 //
-// [Validating] lets everything through that is being deleted: a rule that is newer than an object must not keep a finalizer from
+// A kind with one version has no Spokes. Several kinds share a path by [ByKind]. A product that answers with a code and words of its
+// own, also when it lets an object through, uses [Reviewing] in the place of [Validating]:
+//
+//	server.Register("/validate", admission.ByKind(map[schema.GroupKind]*webhook.Admission{
+//		{Group: "example.com", Kind: "Cabinet"}: admission.Reviewing(cabinets, reviewCabinet),
+//		{Group: "example.com", Kind: "Shelf"}:   admission.Reviewing(shelves, reviewShelf),
+//	}))
+//
+// [Validating] and [Reviewing] let everything through that is being deleted: a rule that is newer than an object must not keep a finalizer from
 // being removed.
 package admission

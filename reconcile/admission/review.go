@@ -1,0 +1,79 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+)
+
+// Verdict is an answer in the words of a product. The zero value lets the object through and says nothing.
+type Verdict struct {
+	// Code is the HTTP status of a refusal, such as 403; zero lets the object through. One below 400 is a mistake of the program
+	// and is answered with 500.
+	Code int32
+	// Message is what the user reads, for a refusal behind the name of the webhook. Warnings are not made of it.
+	Message string
+}
+
+// Review judges an object. Old is the stored one, the zero value when the object is being created. An error reports that it could
+// not find out, and is answered with 500.
+type Review[T client.Object] func(ctx context.Context, object, old T) (Verdict, error)
+
+// Reviewing answers with the verdict. Deletions are let through. New webhooks use [Validating], whose answers name each field.
+func Reviewing[T client.Object](kinds Kinds[T], review Review[T]) *admission.Webhook {
+	return &admission.Webhook{Handler: admission.HandlerFunc(func(ctx context.Context, request admission.Request) admission.Response {
+		object, old, judged, err := kinds.objects(request)
+		if err != nil {
+			return admission.Errored(http.StatusBadRequest, err)
+		}
+		if !judged {
+			return admission.Allowed("")
+		}
+		verdict, err := review(ctx, object, old)
+		if err != nil {
+			return admission.Errored(http.StatusInternalServerError, err)
+		}
+		return verdict.response()
+	})}
+}
+
+func (v Verdict) response() admission.Response {
+	switch {
+	case v.Code == 0:
+		return admission.Allowed(v.Message)
+	case v.Code < http.StatusBadRequest:
+		return admission.Errored(http.StatusInternalServerError,
+			fmt.Errorf("admission.Verdict.Code: %d is no status of a refusal; want 400 or more, or 0 to let the object through", v.Code))
+	case v.Code == http.StatusForbidden:
+		return admission.Denied(v.Message)
+	}
+	return admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{
+		Result: &metav1.Status{Status: metav1.StatusFailure, Code: v.Code, Message: v.Message},
+	}}
+}
+
+// ByKind hands each request on to the webhook of its kind, in whatever version. A request of another kind is answered with 400.
+func ByKind(webhooks map[schema.GroupKind]*admission.Webhook) *admission.Webhook {
+	webhooks = maps.Clone(webhooks)
+	return &admission.Webhook{Handler: admission.HandlerFunc(func(ctx context.Context, request admission.Request) admission.Response {
+		asked := schema.GroupKind{Group: request.Kind.Group, Kind: request.Kind.Kind}
+		if webhook := webhooks[asked]; webhook != nil {
+			return webhook.Handler.Handle(ctx, request)
+		}
+		known := make([]string, 0, len(webhooks))
+		for kind := range webhooks {
+			known = append(known, kind.String())
+		}
+		slices.Sort(known)
+		return admission.Errored(http.StatusBadRequest, fmt.Errorf("kind %s: want one of %s", asked, strings.Join(known, ", ")))
+	})}
+}
