@@ -29,6 +29,7 @@ func budgets() map[string]int {
 		"reconcile/apply/engine": 540,
 		"reconcile/status":       540,
 		"reconcile/record":       540,
+		"reconcile/since":        540,
 	}
 }
 

@@ -46,6 +46,7 @@ func floors() map[string][]string {
 		"reconcile/children":                 append(slices.Clone(whole), "manifests"),
 		"reconcile/secrets":                  whole,
 		"reconcile/admission":                {"defaulting"},
+		"reconcile/since":                    {"reconcile/apply"},
 		"reconcile/record":                   whole,
 		"reconcile/explain":                  nil,
 		"reconcile/preview":                  nil,
