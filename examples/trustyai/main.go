@@ -1,4 +1,4 @@
-// Command trustyai is the operator of TrustyAIService.
+// Command trustyai is the operator of TrustyAIService and GuardrailsOrchestrator.
 package main
 
 import (
@@ -19,6 +19,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/foreign"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/orchestrator"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/tas"
 )
 
@@ -31,7 +32,8 @@ type service func(scheme *runtime.Scheme, namespace string) (controller.Declared
 
 // services by their names in the flag.
 var services = map[string]service{
-	"TAS": func(s *runtime.Scheme, ns string) (controller.Declared, error) { return tas.New(s, ns) },
+	"TAS":   func(s *runtime.Scheme, ns string) (controller.Declared, error) { return tas.New(s, ns) },
+	"GORCH": func(_ *runtime.Scheme, ns string) (controller.Declared, error) { return orchestrator.New(ns), nil },
 }
 
 func trustyai() operator.Operator {
@@ -42,7 +44,7 @@ func trustyai() operator.Operator {
 		AddToScheme: []func(*runtime.Scheme) error{v1.AddToScheme, v1alpha1.AddToScheme, foreign.AddToScheme},
 		Defaults:    map[string]string{"metrics-bind-address": ":8080"},
 		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&enabled, "enable-services", "TAS", "which services run, separated by commas")
+			f.StringVar(&enabled, "enable-services", "TAS,GORCH", "which services run, separated by commas")
 		},
 		Configure: func(o *operator.Operator, scheme *runtime.Scheme) error { return enable(o, scheme, enabled) },
 	}
@@ -54,7 +56,7 @@ func enable(o *operator.Operator, scheme *runtime.Scheme, enabled string) error 
 	for i, name := range names {
 		declare, known := services[name]
 		if !known || slices.Contains(names[:i], name) {
-			return fmt.Errorf("flag -enable-services: %q is unknown or given twice: want some of TAS", name)
+			return fmt.Errorf("flag -enable-services: %q is unknown or given twice: want some of TAS and GORCH", name)
 		}
 		c, err := declare(scheme, cmp.Or(os.Getenv("APPLICATIONS_NAMESPACE"), "system"))
 		if err != nil {

@@ -69,7 +69,7 @@ func newWorld(t *testing.T) *world {
 	go func() {
 		ended <- trustyai().Run(ctx, []string{
 			"--kubeconfig", path, "--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0",
-			"--webhook-port", strconv.Itoa(port), "--webhook-cert-dir", folder, "--enable-services", "TAS",
+			"--webhook-port", strconv.Itoa(port), "--webhook-cert-dir", folder, "--enable-services", "TAS,GORCH",
 		}, os.Stdout, &w.log)
 	}()
 	t.Cleanup(func() {

@@ -1,0 +1,106 @@
+// Package guardrails has what the guardrails of both kinds are made of: the account, the certificates of authorities, and the routes.
+package guardrails
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/naming"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/foreign"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/proxy"
+)
+
+// The annotation of a pod with the hash of a configuration is this and a name.
+const Domain = "trustyai.opendatahub.io/"
+
+// The phases.
+const (
+	Progressing = "Progressing"
+	Ready       = "Ready"
+	Error       = "Error"
+)
+
+// Name derives the name of an object, a container or a volume of an owner: a label, whatever the owner is called.
+func Name(owner, suffix string) string { return naming.DNSLabel(owner + suffix) }
+
+// Labels are those of the objects of a part of an owner.
+func Labels(owner string) map[string]string {
+	return map[string]string{"app": owner, "component": owner}
+}
+
+// PodLabels are those of the Deployment and of its pods, which it selects.
+func PodLabels(owner string) map[string]string {
+	return map[string]string{
+		"app": owner, "component": owner, "deploy-name": owner, "app.kubernetes.io/instance": owner, "app.kubernetes.io/name": owner,
+		"app.kubernetes.io/part-of": "trustyai",
+	}
+}
+
+// Account plans the ServiceAccount of the pods, and that it may ask who a client is and what it may do.
+func Account(plan *reconcile.PlanResult, owner client.Object) {
+	name, namespace := owner.GetName(), owner.GetNamespace()
+	account := Name(name, "-serviceaccount")
+	labels := map[string]string{"app.kubernetes.io/managed-by": "trustyai-service-operator", "app": name, "component": namespace}
+	plan.Apply(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: account, Labels: labels}}, apply.AdoptUncontrolled)
+	plan.Apply(&rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name + "-" + namespace + "-auth-delegator", Labels: labels},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "system:auth-delegator"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: account, Namespace: namespace}},
+	}, apply.AdoptUncontrolled, apply.Recreate())
+}
+
+// CABundle plans the ConfigMap into which the cluster puts the certificate of its authority.
+func CABundle(plan *reconcile.PlanResult, owner client.Object) {
+	plan.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+		Namespace: owner.GetNamespace(), Name: Name(owner.GetName(), "-ca-bundle"), Labels: Labels(owner.GetName()),
+		Annotations: map[string]string{"service.beta.openshift.io/inject-cabundle": "true"},
+	}}, apply.AdoptUncontrolled)
+}
+
+// Proxy plans the configuration of a proxy of a part of the owner.
+func Proxy(plan *reconcile.PlanResult, owner client.Object, name, part string, sidecar proxy.Sidecar) {
+	labels := map[string]string{
+		"app": owner.GetName(), "app.kubernetes.io/instance": owner.GetName(), "app.kubernetes.io/name": owner.GetName(),
+		"app.kubernetes.io/part-of": "trustyai", "app.kubernetes.io/component": "kube-rbac-proxy", "component": part,
+	}
+	plan.Apply(&corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: owner.GetNamespace(), Name: name, Labels: labels},
+		Data:       map[string]string{"config.yaml": sidecar.Config()},
+	}, apply.AdoptUncontrolled)
+}
+
+// Route is one that publishes a port of a Service.
+type Route struct{ Name, Service, Port, Termination string }
+
+// Apply plans the route.
+func (r Route) Apply(plan *reconcile.PlanResult, owner client.Object) {
+	plan.Apply(&foreign.Route{
+		ObjectMeta: metav1.ObjectMeta{Namespace: owner.GetNamespace(), Name: r.Name, Labels: Labels(owner.GetName())},
+		Spec: foreign.RouteSpec{
+			To: foreign.RouteTarget{Kind: "Service", Name: r.Service, Weight: 100}, Port: foreign.RoutePort{TargetPort: r.Port},
+			TLS: foreign.RouteTLS{Termination: r.Termination, InsecureEdgeTerminationPolicy: "Redirect"}, WildcardPolicy: "None",
+		},
+	}, apply.AdoptUncontrolled)
+}
+
+// Readiness sets the condition of a part with the product's words. A problem is why it could not be told.
+func Readiness(cm *conditions.Manager, part string, ready bool, problems []string) bool {
+	condition := part + "Ready"
+	switch {
+	case len(problems) > 0:
+		cm.MarkFalse(condition, part+"ReadinessCheckFailed", conditions.Bound(fmt.Sprintf("%s readiness check failed: %s", part, strings.Join(problems, "\n"))))
+	case ready:
+		cm.MarkTrue(condition, condition, part+" is ready")
+	default:
+		cm.MarkFalse(condition, part+"NotReady", part+" is not ready")
+	}
+	return ready && len(problems) == 0
+}

@@ -1,0 +1,182 @@
+package orchestrator
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/guardrails"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/proxy"
+)
+
+// Reconciler is the domain logic of GuardrailsOrchestrator. Create its controller with [New].
+type Reconciler struct{ operatorNamespace string }
+
+// Observation is what follows from what was read.
+type Observation struct {
+	owner   *v1alpha1.GuardrailsOrchestrator
+	fetched Fetched
+	images  map[string]string
+	auth    bool
+	found   found
+	// config and gateway are the ConfigMaps that are mounted, and what they say.
+	config, gateway content
+	// invalid is what is wrong with the spec, waits what has to come first.
+	invalid, waits string
+	unset          error // why there are no images
+}
+
+// content is a configuration.
+type content struct{ name, text string }
+
+func (c content) hash() string {
+	sum := sha256.Sum256([]byte(c.text))
+	return hex.EncodeToString(sum[:])
+}
+
+// ComposeState finds the configurations and the models.
+func (r Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observation {
+	o := rc.Object
+	obs := Observation{owner: o, fetched: f, auth: proxy.Enabled(o.Annotations), invalid: invalid(&o.Spec)}
+	keys := []string{images.Proxy}
+	for key, wanted := range map[string]bool{
+		images.Orchestrator: !o.Spec.DisableOrchestrator, images.Detectors: o.Spec.EnableBuiltInDetectors, images.Gateway: o.Spec.EnableGuardrailsGateway,
+	} {
+		if wanted {
+			keys = append(keys, key)
+		}
+	}
+	obs.images, obs.unset = images.Resolve(f.settings, keys...)
+	if obs.invalid != "" || o.Spec.DisableOrchestrator {
+		return obs
+	}
+	if o.Spec.AutoConfig != nil {
+		obs.found = discover(o, f)
+		obs.waits = obs.found.waits
+		obs.config = content{guardrails.Name(o.Name, "-auto-config"), obs.found.config(obs.auth)}
+		obs.gateway = content{guardrails.Name(o.Name, "-gateway-auto-config"), obs.found.gateway()}
+	}
+	obs.given(&obs.config, o.Spec.OrchestratorConfig, f.config)
+	obs.given(&obs.gateway, o.Spec.GuardrailsGatewayConfig, f.gateway)
+	for _, name := range o.Spec.TLSSecrets {
+		if f.secrets[name].Value == nil {
+			obs.wait("Secret " + name + " of spec.tlsSecrets not found")
+		}
+	}
+	return obs
+}
+
+func (obs *Observation) wait(message string) {
+	if obs.waits == "" {
+		obs.waits = message
+	}
+}
+
+// given takes the configuration of a user, which goes before a generated one.
+func (obs *Observation) given(c *content, name *string, fetched reconcile.FetchResult[*corev1.ConfigMap]) {
+	if ptr.Deref(name, "") == "" {
+		return
+	}
+	*c = content{name: *name}
+	if fetched.Value == nil {
+		obs.wait("ConfigMap " + *name + " not found")
+		return
+	}
+	c.text = fetched.Value.Data["config.yaml"]
+}
+
+// invalid is what fields of the spec say against each other.
+func invalid(spec *v1alpha1.GuardrailsOrchestratorSpec) string {
+	configured := ptr.Deref(spec.OrchestratorConfig, "") != "" || spec.AutoConfig != nil
+	switch {
+	case spec.DisableOrchestrator && !spec.EnableBuiltInDetectors:
+		return "spec.disableOrchestrator without spec.enableBuiltInDetectors leaves nothing to run"
+	case !spec.DisableOrchestrator && !configured:
+		return "one of spec.orchestratorConfig and spec.autoConfig is required, unless spec.disableOrchestrator is set"
+	case spec.EnableGuardrailsGateway && ptr.Deref(spec.GuardrailsGatewayConfig, "") == "" && spec.AutoConfig == nil:
+		return "spec.enableGuardrailsGateway needs spec.guardrailsGatewayConfig or spec.autoConfig"
+	}
+	return ""
+}
+
+// PlanResources returns the children. While something is waited for the Deployment stays as it is.
+func (r Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (plan reconcile.PlanResult, err error) {
+	if obs.invalid != "" || obs.unset != nil {
+		return plan, obs.unset
+	}
+	o := obs.owner
+	guardrails.Account(&plan, o)
+	guardrails.CABundle(&plan, o)
+	for _, p := range obs.parts() {
+		if obs.auth {
+			guardrails.Proxy(&plan, o, p.configMap(o.Name), p.name, obs.sidecar(p))
+		}
+	}
+	plan.Apply(obs.service(), apply.AdoptUncontrolled)
+	obs.configure(&plan)
+	if obs.waits != "" {
+		plan.Keep(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Name}})
+	} else {
+		plan.Apply(obs.deployment(), apply.AdoptUncontrolled, apply.Recreate())
+	}
+	for _, route := range routesOf(o) {
+		route.Apply(&plan, o)
+	}
+	if o.Spec.EnableBuiltInDetectors {
+		monitor, err := obs.monitor()
+		if err != nil {
+			return plan, err
+		}
+		plan.Apply(monitor, apply.AdoptUncontrolled)
+	}
+	return plan, nil
+}
+
+// configure plans the generated configurations. The one of the gateway is the user's to change once it is there; a label reports that it
+// was changed.
+func (obs Observation) configure(plan *reconcile.PlanResult) {
+	o := obs.owner
+	if o.Spec.AutoConfig == nil || o.Spec.DisableOrchestrator {
+		return
+	}
+	configMap := func(suffix, text string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: guardrails.Name(o.Name, suffix), Labels: guardrails.Labels(o.Name)},
+			Data:       map[string]string{"config.yaml": text},
+		}
+	}
+	config, gateway := configMap("-auto-config", obs.found.config(obs.auth)), configMap("-gateway-auto-config", obs.found.gateway())
+	if obs.found.waits != "" {
+		plan.Keep(config)
+		plan.Keep(gateway)
+		return
+	}
+	plan.Apply(config, apply.AdoptUncontrolled)
+	if o.Spec.EnableGuardrailsGateway {
+		plan.Apply(gateway, apply.AdoptUncontrolled, apply.CreateOnly("data"))
+	}
+}
+
+// GetComponentHealth reports what is wrong with the spec.
+func (obs Observation) GetComponentHealth(context.Context) []health.Component {
+	if obs.invalid == "" {
+		return nil
+	}
+	return []health.Component{{Errors: []error{health.NewError(health.InvalidSpec, "InvalidSpec", obs.invalid, nil)}}}
+}
+
+func (obs Observation) summary() string {
+	n := len(obs.found.names())
+	return fmt.Sprintf("Generated AutoConfig with 1 generation services and %d detector services", n)
+}
