@@ -36,7 +36,9 @@ maas/whole:maas,maas/operator,maas/externalmodel,maas/modelref,maas/authpolicy,m
 modelregistry/ModelRegistry:modelregistry/registry:1181:30
 modelregistry/ModelCatalog:modelregistry/catalog:1029:30
 modelregistry/whole:modelregistry,modelregistry/registry,modelregistry/catalog:2549:30
-trustyai/TAS:trustyai/tas:1591:25'
+trustyai/TAS:trustyai/tas:1591:25
+trustyai/GuardrailsOrchestrator:trustyai/orchestrator:1477:25
+trustyai/NemoGuardrails:trustyai/nemo:854:25'
 
 printf '\n%-34s %7s %7s %9s %7s\n' controller product ours percent limit
 awk '

@@ -10,45 +10,89 @@ import (
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/foreign"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
-	"github.com/reconcilekit/reconcilekit/examples/trustyai/tas"
 )
 
-// TestServiceConverges: whatever goes wrong on the way, a service ends as it should, and so do the models that it watches. Of the
-// cases, 10 are drawn; RECONCILETEST_CASES=all runs all.
-func TestServiceConverges(t *testing.T) {
-	t.Parallel()
+// kinds are those of all projects.
+func kinds(t *testing.T) *runtime.Scheme {
+	t.Helper()
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, v1.AddToScheme, foreign.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, v1.AddToScheme, v1alpha1.AddToScheme, foreign.AddToScheme, gatewayv1.Install} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
 	}
-	model := &foreign.InferenceService{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "default", Name: "model", Annotations: map[string]string{"serving.kserve.io/deploymentMode": "Standard"},
-	}}
-	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: images.ConfigMap}, Data: map[string]string{
-		images.Service: "img/tas:1", images.Proxy: "img/krp:1",
-	}}
-	service := &v1.TrustyAIService{ObjectMeta: metav1.ObjectMeta{Name: "svc"}, Spec: v1.TrustyAIServiceSpec{
-		Storage: v1.Storage{Format: v1.FormatPVC, Folder: "/data", Size: "1Gi"}, Metrics: v1.Metrics{Schedule: "5s"},
-	}}
+	return scheme
+}
+
+// converge searches the failures of a service of the product: 10 cases are drawn; RECONCILETEST_CASES=all runs all.
+func converge(t *testing.T, name string, change func(client.Object), owner client.Object, given ...client.Object) {
+	t.Helper()
+	scheme := kinds(t)
+	given = append(given, &corev1.ConfigMap{ObjectMeta: inDefault(images.ConfigMap), Data: map[string]string{
+		images.Service: "img/tas:1", images.Proxy: "img/krp:1", images.Orchestrator: "img/gorch:1", images.Nemo: "img/nemo:1",
+	}})
 	reconciletest.Converge(t, reconciletest.System{
 		Setup: func(mgr ctrl.Manager) error {
-			builder, err := tas.New(scheme, "default")
+			declared, err := services[name](scheme, "default")
 			if err != nil {
 				return err
 			}
-			return builder.SetupWithManager(mgr)
+			return declared.SetupWithManager(mgr)
 		},
 		Scheme:   scheme,
 		CRDPaths: []string{"config/crd", "config/foreign"},
-		Given:    []client.Object{config, model},
-		Owners:   []client.Object{service},
-		Change:   func(o client.Object) { o.(*v1.TrustyAIService).Spec.Metrics.Schedule = "10s" },
+		Given:    given,
+		Owners:   []client.Object{owner},
+		Change:   change,
 		Cases:    10,
 	})
+}
+
+func inDefault(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: "default", Name: name}
+}
+
+// TestServiceConverges: whatever goes wrong on the way, a service ends as it should, and so do the models that it watches.
+func TestServiceConverges(t *testing.T) {
+	t.Parallel()
+	model := &foreign.InferenceService{ObjectMeta: inDefault("model")}
+	model.Annotations = map[string]string{"serving.kserve.io/deploymentMode": "Standard"}
+	converge(t, "TAS", func(o client.Object) { o.(*v1.TrustyAIService).Spec.Metrics.Schedule = "10s" },
+		&v1.TrustyAIService{ObjectMeta: metav1.ObjectMeta{Name: "svc"}, Spec: v1.TrustyAIServiceSpec{
+			Storage: v1.Storage{Format: v1.FormatPVC, Folder: "/data", Size: "1Gi"}, Metrics: v1.Metrics{Schedule: "5s"},
+		}}, model)
+}
+
+// TestOrchestratorConverges: so does an orchestrator whose configuration is made of the models that are found.
+func TestOrchestratorConverges(t *testing.T) {
+	t.Parallel()
+	model := func(name string) client.Object {
+		m := &foreign.InferenceService{ObjectMeta: inDefault(name)}
+		m.Labels = map[string]string{"trustyai/guardrails": "true"}
+		m.Spec.Predictor.Model = &foreign.Model{Runtime: "runtime"}
+		m.Status.URL = "http://" + name + ".p.svc"
+		return m
+	}
+	runtimes := &foreign.ServingRuntime{ObjectMeta: inDefault("runtime"), Spec: foreign.ServingRuntimeSpec{
+		Containers: []foreign.RuntimeContainer{{Ports: []corev1.ContainerPort{{ContainerPort: 8033}}}},
+	}}
+	converge(t, "GORCH", func(o client.Object) { o.(*v1alpha1.GuardrailsOrchestrator).Spec.LogLevel = "debug" },
+		&v1alpha1.GuardrailsOrchestrator{ObjectMeta: metav1.ObjectMeta{Name: "go"}, Spec: v1alpha1.GuardrailsOrchestratorSpec{
+			Replicas: 1, AutoConfig: &v1alpha1.AutoConfig{InferenceServiceToGuardrail: "llm"},
+		}}, model("llm"), model("detector"), runtimes)
+}
+
+// TestNemoConverges: so does a server with the files of users.
+func TestNemoConverges(t *testing.T) {
+	t.Parallel()
+	converge(t, "NEMO_GUARDRAILS", func(o client.Object) { o.(*v1alpha1.NemoGuardrails).Spec.Replicas = 2 },
+		&v1alpha1.NemoGuardrails{ObjectMeta: metav1.ObjectMeta{Name: "ng"}, Spec: v1alpha1.NemoGuardrailsSpec{
+			Replicas: 1, NemoConfigs: []v1alpha1.NemoConfig{{Name: "c1", ConfigMaps: []string{"files"}}},
+		}}, &corev1.ConfigMap{ObjectMeta: inDefault("files"), Data: map[string]string{"a": "1"}})
 }

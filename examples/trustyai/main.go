@@ -1,4 +1,4 @@
-// Command trustyai is the operator of TrustyAIService and GuardrailsOrchestrator.
+// Command trustyai is the operator of TrustyAIService, GuardrailsOrchestrator and NemoGuardrails.
 package main
 
 import (
@@ -15,10 +15,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/conversion"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/foreign"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/nemo"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/orchestrator"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/tas"
 )
@@ -32,8 +34,9 @@ type service func(scheme *runtime.Scheme, namespace string) (controller.Declared
 
 // services by their names in the flag.
 var services = map[string]service{
-	"TAS":   func(s *runtime.Scheme, ns string) (controller.Declared, error) { return tas.New(s, ns) },
-	"GORCH": func(_ *runtime.Scheme, ns string) (controller.Declared, error) { return orchestrator.New(ns), nil },
+	"TAS":             func(s *runtime.Scheme, ns string) (controller.Declared, error) { return tas.New(s, ns) },
+	"NEMO_GUARDRAILS": func(_ *runtime.Scheme, ns string) (controller.Declared, error) { return nemo.New(ns), nil },
+	"GORCH":           func(_ *runtime.Scheme, ns string) (controller.Declared, error) { return orchestrator.New(ns), nil },
 }
 
 func trustyai() operator.Operator {
@@ -41,10 +44,10 @@ func trustyai() operator.Operator {
 	return operator.Operator{
 		Name:        "trustyai-service-operator",
 		LeaseName:   "b7e9931f.trustyai.opendatahub.io",
-		AddToScheme: []func(*runtime.Scheme) error{v1.AddToScheme, v1alpha1.AddToScheme, foreign.AddToScheme},
+		AddToScheme: []func(*runtime.Scheme) error{v1.AddToScheme, v1alpha1.AddToScheme, foreign.AddToScheme, gatewayv1.Install},
 		Defaults:    map[string]string{"metrics-bind-address": ":8080"},
 		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&enabled, "enable-services", "TAS,GORCH", "which services run, separated by commas")
+			f.StringVar(&enabled, "enable-services", "TAS,GORCH,NEMO_GUARDRAILS", "which services run, separated by commas")
 		},
 		Configure: func(o *operator.Operator, scheme *runtime.Scheme) error { return enable(o, scheme, enabled) },
 	}
@@ -56,7 +59,7 @@ func enable(o *operator.Operator, scheme *runtime.Scheme, enabled string) error 
 	for i, name := range names {
 		declare, known := services[name]
 		if !known || slices.Contains(names[:i], name) {
-			return fmt.Errorf("flag -enable-services: %q is unknown or given twice: want some of TAS and GORCH", name)
+			return fmt.Errorf("flag -enable-services: %q is unknown or given twice: want some of TAS, GORCH and NEMO_GUARDRAILS", name)
 		}
 		c, err := declare(scheme, cmp.Or(os.Getenv("APPLICATIONS_NAMESPACE"), "system"))
 		if err != nil {

@@ -12,8 +12,10 @@ import (
 	"math/big"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -44,7 +46,12 @@ func newWorld(t *testing.T) *world {
 			t.Fatal(err)
 		}
 	}
-	w := &world{env: &reconciletest.Environment{Scheme: scheme, CRDPaths: []string{"config/crd", "config/foreign"}}}
+	gateway, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	gateways := filepath.Join(strings.TrimSpace(string(gateway)), "config/crd/standard/gateway.networking.k8s.io_gateways.yaml")
+	w := &world{env: &reconciletest.Environment{Scheme: scheme, CRDPaths: []string{"config/crd", "config/foreign", gateways}}}
 	w.env.Setup(t)
 	w.Client = w.env.Client()
 	t.Setenv("APPLICATIONS_NAMESPACE", operatorNamespace)
@@ -69,7 +76,7 @@ func newWorld(t *testing.T) *world {
 	go func() {
 		ended <- trustyai().Run(ctx, []string{
 			"--kubeconfig", path, "--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0",
-			"--webhook-port", strconv.Itoa(port), "--webhook-cert-dir", folder, "--enable-services", "TAS,GORCH",
+			"--webhook-port", strconv.Itoa(port), "--webhook-cert-dir", folder,
 		}, os.Stdout, &w.log)
 	}()
 	t.Cleanup(func() {

@@ -1,0 +1,35 @@
+package nemo
+
+import (
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/foreign"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
+)
+
+// Name of the controller, and the field manager of its children.
+const Name = "trustyai-nemo-guardrails"
+
+// Finalizer is on every server: it has a ClusterRoleBinding, and a filter in the namespace of a gateway.
+const Finalizer = "trustyai.opendatahub.io/nemo-guardrails-finalizer"
+
+// New declares the controller of NemoGuardrails. The operator's own settings are in its namespace.
+func New(operatorNamespace string) *controller.Builder[*v1alpha1.NemoGuardrails, Fetched, Observation] {
+	return controller.New(Name, Reconciler{operatorNamespace}).
+		Owns(&corev1.ServiceAccount{}).
+		Owns(&corev1.Service{}).
+		Owns(&corev1.ConfigMap{}).
+		Owns(&appsv1.Deployment{}).
+		Owns(&rbacv1.ClusterRoleBinding{}).
+		Owns(&foreign.Route{}, controller.Optional).
+		Writes(&foreign.EnvoyFilter{}, controller.Optional).
+		Reads(&foreign.EnvoyFilter{}, controller.Optional).
+		Reads(&foreign.MCPGatewayExtension{}, controller.Optional).
+		Reads(&gatewayv1.Gateway{}, controller.Optional).
+		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}})
+}

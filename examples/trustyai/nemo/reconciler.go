@@ -1,0 +1,180 @@
+package nemo
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"slices"
+
+	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/foreign"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/guardrails"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/proxy"
+)
+
+// Reconciler is the domain logic of NemoGuardrails. Create its controller with [New].
+type Reconciler struct{ operatorNamespace string }
+
+type pass = reconcile.ReconcileContext[*v1alpha1.NemoGuardrails]
+
+// Fetched is what was read for a server.
+type Fetched struct {
+	settings reconcile.FetchResult[*corev1.ConfigMap]
+	files    map[string]reconcile.FetchResult[*corev1.ConfigMap] // of the namespace, by name
+	route    reconcile.FetchResult[*foreign.Route]
+	gateway  gateway
+}
+
+// FetchRemoteState reads what the plan and the status depend on.
+func (r Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc pass) (f Fetched) {
+	n := rc.Object
+	if !n.DeletionTimestamp.IsZero() {
+		return f
+	}
+	named := func(name string) client.ObjectKey { return client.ObjectKey{Namespace: n.Namespace, Name: name} }
+	f.settings = reconcile.Fetch(ctx, reader, client.ObjectKey{Namespace: r.operatorNamespace, Name: images.ConfigMap}, &corev1.ConfigMap{})
+	f.files = map[string]reconcile.FetchResult[*corev1.ConfigMap]{}
+	for _, source := range sourcesOf(n) {
+		f.files[source.configMap] = reconcile.Fetch(ctx, reader, named(source.configMap), &corev1.ConfigMap{})
+	}
+	for _, config := range n.Spec.NemoConfigs {
+		for _, name := range config.ConfigMaps {
+			f.files[name] = reconcile.Fetch(ctx, reader, named(name), &corev1.ConfigMap{})
+		}
+	}
+	f.route = reconcile.Fetch(ctx, reader, named(n.Name), &foreign.Route{})
+	f.gateway = fetchGateway(ctx, reader, n)
+	return f
+}
+
+// Observation is what follows from what was read.
+type Observation struct {
+	owner   *v1alpha1.NemoGuardrails
+	fetched Fetched
+	images  map[string]string
+	auth    bool
+	waits   string // what has to come first
+	unset   error  // why there are no images
+}
+
+// ComposeState finds what is missing.
+func (r Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observation {
+	obs := Observation{owner: rc.Object, fetched: f, auth: proxy.Enabled(rc.Object.Annotations)}
+	obs.images, obs.unset = images.Resolve(f.settings, images.Nemo, images.Proxy)
+	for _, config := range rc.Object.Spec.NemoConfigs {
+		if len(config.ConfigMaps) == 0 {
+			obs.waits = "no configmaps provided inside NemoConfig=" + config.Name
+		}
+		for _, name := range config.ConfigMaps {
+			if f.files[name].Value == nil && obs.waits == "" {
+				obs.waits = "ConfigMap " + name + " of configuration " + config.Name + " not found"
+			}
+		}
+	}
+	if obs.waits == "" {
+		obs.waits = badKey(rc.Object)
+	}
+	return obs
+}
+
+// PlanResources returns the children. While something is waited for the server stays as it is.
+func (r Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (plan reconcile.PlanResult, err error) {
+	if obs.unset != nil {
+		return plan, obs.unset
+	}
+	n := obs.owner
+	guardrails.CABundle(&plan, n)
+	if obs.auth {
+		guardrails.Account(&plan, n)
+		guardrails.Proxy(&plan, n, guardrails.Name(n.Name, "-rbac-proxy-config"), "gateway", obs.sidecar())
+	}
+	meta := metav1.ObjectMeta{Namespace: n.Namespace, Name: n.Name}
+	if obs.waits != "" {
+		plan.Keep(&appsv1.Deployment{ObjectMeta: meta})
+		plan.Keep(&corev1.Service{ObjectMeta: meta})
+		plan.Keep(&foreign.Route{ObjectMeta: meta})
+	} else {
+		plan.Apply(obs.deployment(), apply.AdoptUncontrolled, apply.Recreate())
+		plan.Apply(obs.service(), apply.AdoptUncontrolled)
+		termination := "edge"
+		if obs.auth {
+			termination = "reencrypt"
+		}
+		guardrails.Route{Name: n.Name, Service: n.Name, Port: n.Name, Termination: termination}.Apply(&plan, n)
+	}
+	return plan, obs.fetched.gateway.plan(&plan)
+}
+
+func (obs Observation) service() *corev1.Service {
+	n := obs.owner
+	s := &corev1.Service{ObjectMeta: metav1.ObjectMeta{
+		Namespace: n.Namespace, Name: n.Name, Labels: guardrails.Labels(n.Name),
+		Annotations: map[string]string{"service.beta.openshift.io/serving-cert-secret-name": guardrails.Name(n.Name, "-tls")},
+	}}
+	s.Spec.Selector = guardrails.Labels(n.Name)
+	s.Spec.IPFamilies, s.Spec.IPFamilyPolicy = []corev1.IPFamily{corev1.IPv4Protocol}, ptr.To(corev1.IPFamilyPolicySingleStack)
+	port, target := int32(80), int32(8000)
+	if obs.auth {
+		port, target = 443, 8443
+	}
+	s.Spec.Ports = []corev1.ServicePort{{Name: n.Name, Port: port, TargetPort: intstr.FromInt32(target), Protocol: corev1.ProtocolTCP}}
+	return s
+}
+
+func (obs Observation) sidecar() proxy.Sidecar {
+	n := obs.owner
+	return proxy.Sidecar{
+		Name: "kube-rbac-proxy", Image: obs.images[images.Proxy], Port: 8443, HealthPort: 9444,
+		Upstream: "http://localhost:8000", FileUpstream: "http://127.0.0.1:8000", UpstreamCA: "/etc/ssl/certs/ca-certificates.crt",
+		Namespace: n.Namespace, Service: n.Name,
+		Mounts: []corev1.VolumeMount{
+			proxy.Mount("tls-certs", "/etc/tls/private"), proxy.Mount("kube-rbac-config", "/etc/kube-rbac-proxy"), proxy.Mount(bundle, "/etc/ssl/certs/"),
+		},
+	}
+}
+
+// hash is of all files of the configurations, so that the pods follow them.
+func (obs Observation) hash() string {
+	sum := sha256.New()
+	for _, config := range obs.owner.Spec.NemoConfigs {
+		for _, name := range config.ConfigMaps {
+			sum.Write([]byte(name))
+			data := obs.fetched.files[name].Value.Data
+			for _, key := range slices.Sorted(maps.Keys(data)) {
+				sum.Write([]byte(key + data[key]))
+			}
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// DecorateStatus sets the product's conditions, and what was found.
+func (Reconciler) DecorateStatus(status *v1alpha1.NemoGuardrailsStatus, cm *conditions.Manager, obs Observation) {
+	status.CA = obs.authorities()
+	status.MCPGateway, status.BBRPlugin = obs.fetched.gateway.status()
+	if obs.waits != "" {
+		cm.MarkFalse("ReconcileComplete", "Waiting", conditions.Bound(obs.waits))
+		cm.MarkFalse("DeploymentReady", "Waiting", conditions.Bound(obs.waits), conditions.Silent)
+		return
+	}
+	ready := guardrails.Readiness(cm, "Deployment", true, nil)
+	ready = guardrails.Readiness(cm, "Route", obs.fetched.route.Value.Admitted(), nil) && ready
+	if ready {
+		status.Phase = guardrails.Ready
+		cm.MarkTrue("ReconcileComplete", "ReconcileCompleted", "Reconcile completed successfully")
+		return
+	}
+	cm.MarkFalse("ReconcileComplete", "ReconcileFailed", "Reconcile failed")
+}
