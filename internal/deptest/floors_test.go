@@ -47,6 +47,7 @@ func floors() map[string][]string {
 		"reconcile/secrets":                  whole,
 		"reconcile/admission":                {"defaulting"},
 		"reconcile/since":                    {"reconcile/apply"},
+		"reconcile/settings":                 whole,
 		"reconcile/record":                   whole,
 		"reconcile/explain":                  nil,
 		"reconcile/preview":                  nil,

@@ -1,0 +1,88 @@
+package settings
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// Layer is a document with settings.
+type Layer struct {
+	// Name names the place in errors, such as the path of a file.
+	Name string
+	// Data is a mapping in YAML or JSON. An empty document has no settings.
+	Data []byte
+}
+
+// Format is how keys are compared. The zero value compares them exactly.
+type Format struct {
+	// IgnoreCase takes keys that differ in case alone for one. The result has the spelling of the least specific layer. Two such
+	// keys in one mapping are an error.
+	IgnoreCase bool
+}
+
+// Merge lays the documents over each other by key, in depth, the most specific first, as in package layers. Lists and single values are
+// taken whole; a key with null sets nothing. The error names the layer that is no mapping, or repeats a key.
+func (f Format) Merge(list ...Layer) (map[string]any, error) {
+	merged := map[string]any{}
+	for _, layer := range slices.Backward(list) {
+		var document any
+		if err := yaml.UnmarshalStrict(layer.Data, &document); err != nil {
+			return nil, fmt.Errorf("%s: %w", layer.Name, err)
+		}
+		upper, ok := document.(map[string]any)
+		if !ok && document != nil {
+			return nil, fmt.Errorf("%s: want a mapping of settings, got %T", layer.Name, document)
+		}
+		if err := f.lay(upper, merged, ""); err != nil {
+			return nil, fmt.Errorf("%s: %w", layer.Name, err)
+		}
+	}
+	return merged, nil
+}
+
+// lay writes upper into lower, in the order of the keys, so that errors come in one order.
+func (f Format) lay(upper, lower map[string]any, path string) error {
+	set := map[string]string{}
+	for _, key := range slices.Sorted(maps.Keys(upper)) {
+		name := f.spelled(lower, key)
+		if first, twice := set[name]; twice {
+			return fmt.Errorf("%s%s: is %s%s again; leave one out", path, key, path, first)
+		}
+		set[name] = key
+		value := upper[key]
+		if value == nil {
+			continue
+		}
+		inner, isMapping := value.(map[string]any)
+		if !isMapping {
+			lower[name] = value
+			continue
+		}
+		below, both := lower[name].(map[string]any)
+		if !both {
+			below = map[string]any{}
+			lower[name] = below
+		}
+		if err := f.lay(inner, below, path+key+"."); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spelled is the key as the lower layers spell it.
+func (f Format) spelled(lower map[string]any, key string) string {
+	if _, known := lower[key]; known || !f.IgnoreCase {
+		return key
+	}
+	for _, known := range slices.Sorted(maps.Keys(lower)) {
+		if strings.EqualFold(known, key) {
+			return known
+		}
+	}
+	return key
+}

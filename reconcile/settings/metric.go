@@ -1,0 +1,23 @@
+package settings
+
+import "github.com/prometheus/client_golang/prometheus"
+
+var _ prometheus.Collector = (*Live[any])(nil)
+
+// The metric is 1 while the stored settings are wrong and older ones count, and 0 otherwise.
+func description[T any](l *Live[T]) *prometheus.Desc {
+	return prometheus.NewDesc("reconcilekit_settings_invalid", "Whether the stored settings are not valid, so that the last valid ones count.",
+		nil, prometheus.Labels{"configmap": l.source.ConfigMap.String()})
+}
+
+// Describe implements prometheus.Collector.
+func (l *Live[T]) Describe(descriptions chan<- *prometheus.Desc) { descriptions <- description(l) }
+
+// Collect implements prometheus.Collector.
+func (l *Live[T]) Collect(metrics chan<- prometheus.Metric) {
+	value := 0.0
+	if l.Err() != nil {
+		value = 1
+	}
+	metrics <- prometheus.MustNewConstMetric(description(l), prometheus.GaugeValue, value)
+}
