@@ -1,0 +1,169 @@
+// Package settings has the configuration of the operator of ModelMesh: built-in values, and those of a ConfigMap.
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/settings"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Config is the effective configuration. Its JSON has the product's field names.
+type Config struct {
+	InferenceServiceName     string
+	InferenceServicePort     uint16
+	HeadlessService          bool
+	TLS                      TLS
+	RESTProxy                RESTProxy
+	Metrics                  Metrics
+	GrpcMaxMessageSizeBytes  int
+	ModelMeshImage           Image
+	ModelMeshResources       Resources
+	StorageHelperImage       Image
+	StorageHelperResources   Resources
+	PodsPerRuntime           uint16
+	ScaleToZero              ScaleToZero
+	StorageSecretName        string
+	ServiceAccountName       string
+	EnableAccessLogging      bool
+	BuiltInServerTypes       []string
+	PayloadProcessors        []string
+	RuntimePodLabels         map[string]string
+	RuntimePodAnnotations    map[string]string
+	ImagePullSecrets         []Named
+	AllowAnyPVC              bool
+	InternalModelMeshEnvVars []Variable
+	ModelMeshEndpoint        string
+	EtcdSecretName           string
+}
+
+// TLS is how the mesh is reached.
+type TLS struct {
+	SecretName string
+	ClientAuth string
+}
+
+// RESTProxy is the container that translates REST.
+type RESTProxy struct {
+	Enabled    bool
+	Port       uint16
+	SkipVerify bool
+	Image      Image
+	Resources  Resources
+}
+
+// Metrics are where and how metrics are served.
+type Metrics struct {
+	Enabled                          bool
+	Port                             uint16
+	Scheme                           string
+	DisablePrometheusOperatorSupport bool
+}
+
+// ScaleToZero is when a runtime without models stops.
+type ScaleToZero struct {
+	Enabled            bool
+	GracePeriodSeconds uint16
+}
+
+// Image is an image and its command.
+type Image struct {
+	Name    string
+	Tag     string
+	Digest  string
+	Command []string
+}
+
+// Reference is the name of the image for a container.
+func (i Image) Reference() string {
+	switch {
+	case i.Digest != "":
+		return i.Name + "@" + i.Digest
+	case i.Tag != "":
+		return i.Name + ":" + i.Tag
+	}
+	return i.Name
+}
+
+// Resources are those of a container, as texts.
+type Resources struct {
+	Requests Quantities
+	Limits   Quantities
+}
+
+// Quantities are an amount of each.
+type Quantities struct {
+	CPU    string
+	Memory string
+}
+
+// Named is a reference by name.
+type Named struct{ Name string }
+
+// Variable is an environment variable.
+type Variable struct{ Name, Value string }
+
+// Key is the key of the ConfigMap with the user's document.
+const Key = "config.yaml"
+
+const (
+	missingKey = "User ConfigMap must contain a key named " + Key // as the product has it
+	notParsed  = "While parsing config"
+)
+
+// FromConfigMap returns the configuration that follows from the user's ConfigMap, nil for none.
+func FromConfigMap(user *corev1.ConfigMap) (Config, error) {
+	if user == nil {
+		return Parse(nil)
+	}
+	document, found := user.Data[Key]
+	if !found {
+		return Config{}, errors.New(missingKey)
+	}
+	return Parse([]byte(document))
+}
+
+// Parse returns the configuration that follows from the user's document. Keys are compared without case, unknown ones are ignored, and
+// texts that mean numbers are numbers.
+func Parse(document []byte) (Config, error) {
+	merged, err := settings.Format{IgnoreCase: true}.Merge(
+		settings.Layer{Name: Key, Data: document}, settings.Layer{Name: "the built-in settings", Data: builtIn})
+	if err != nil {
+		return Config{}, fmt.Errorf("%s: %w", notParsed, err)
+	}
+	config := Config{}
+	if err := decode(merged, &config); err != nil {
+		return Config{}, err
+	}
+	return config, config.validate()
+}
+
+func (c Config) validate() error {
+	for _, processor := range c.PayloadProcessors {
+		if strings.Contains(processor, " ") {
+			return fmt.Errorf("%s '%s': endpoint must not contain spaces.", "Error parsing payload processor", processor) //nolint:revive,staticcheck // as the product has it
+		}
+	}
+	return errors.Join(
+		c.ModelMeshResources.validate("ModelMeshResources"),
+		c.RESTProxy.Resources.validate("RESTProxy.Resources"),
+		c.StorageHelperResources.validate("StorageHelperResources"),
+	)
+}
+
+func (r Resources) validate(section string) error {
+	for _, amount := range []struct{ name, as, value string }{
+		{"Limits.CPU", "as a", r.Limits.CPU},
+		{"Limits.Memory", "as a", r.Limits.Memory},
+		{"Requests.CPU", "a", r.Requests.CPU}, // as the product has it
+		{"Requests.Memory", "a", r.Requests.Memory},
+	} {
+		if _, err := resource.ParseQuantity(amount.value); err != nil {
+			return fmt.Errorf("%s '%s': Cannot parse '%s' %s quantity: %w", "Invalid config for", section, amount.name, amount.as, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+// Package webhook has the validating webhook of the runtimes, which answers in the product's words.
+package webhook
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/admission"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	hooks "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/kserve/v1alpha1"
+)
+
+// Path is where both kinds of runtimes are validated.
+const Path = "/validate-serving-modelmesh-io-v1alpha1-servingruntime"
+
+// Handlers returns the handlers by path.
+func Handlers(scheme *runtime.Scheme) map[string]http.Handler {
+	return map[string]http.Handler{Path: handler(scheme)}
+}
+
+func handler(scheme *runtime.Scheme) *hooks.Webhook {
+	namespaced := admission.Kinds[*v1alpha1.ServingRuntime]{
+		Hub: func() *v1alpha1.ServingRuntime { return &v1alpha1.ServingRuntime{} }, Scheme: scheme,
+	}
+	cluster := admission.Kinds[*v1alpha1.ClusterServingRuntime]{
+		Hub: func() *v1alpha1.ClusterServingRuntime { return &v1alpha1.ClusterServingRuntime{} }, Scheme: scheme,
+	}
+	group := v1alpha1.GroupVersion.Group
+	return admission.ByKind(map[schema.GroupKind]*hooks.Webhook{
+		{Group: group, Kind: "ServingRuntime"}: admission.Reviewing(namespaced,
+			func(_ context.Context, r, _ *v1alpha1.ServingRuntime) (admission.Verdict, error) {
+				return verdict(r.Annotations, &r.Spec), nil
+			}),
+		{Group: group, Kind: "ClusterServingRuntime"}: admission.Reviewing(cluster,
+			func(_ context.Context, r, _ *v1alpha1.ClusterServingRuntime) (admission.Verdict, error) {
+				return verdict(r.Annotations, &r.Spec), nil
+			}),
+	})
+}
+
+// verdict is the answer for a runtime.
+func verdict(annotations map[string]string, spec *v1alpha1.ServingRuntimeSpec) admission.Verdict {
+	if spec.MultiModel == nil || !*spec.MultiModel {
+		return admission.Verdict{Message: notOurs}
+	}
+	if problem := problemOf(annotations, spec.Replicas != nil); problem != "" {
+		return admission.Verdict{Code: http.StatusForbidden, Message: problem}
+	}
+	return admission.Verdict{Message: passed}
+}
+
+// Describe is what the page says of the webhook.
+func Describe() []controller.Webhook {
+	return []controller.Webhook{{
+		Name: "servingruntime.modelmesh-webhook-server.default", Type: "validating", Path: Path, FailurePolicy: "Fail",
+		Service: "model-serving/modelmesh-webhook-server-service",
+		Source:  "modelmesh/config/webhook/webhooks.yaml (modelmesh-servingruntime.serving.kserve.io)",
+	}}
+}
