@@ -175,11 +175,25 @@ func (p *pass[T, F, O]) apply(ctx context.Context, report *Report, plan PlanResu
 	p.over = late(ctx)
 }
 
-// requeue asks for the pass that the plan wants, also when its apply is blocked.
+// requeue asks for the pass that the plan wants, also when its apply is blocked. A poll (RequeueAfter) is left out when a system outside of
+// the cluster has failed: it would stand in for the backoff of the very system that is away.
 func (p *pass[T, F, O]) requeue(report *Report) {
+	if p.plan.RequeueAfter != 0 && failedOutside(append(slices.Clone(p.reads.failed), report.Applied.Err())) {
+		at := PlanResult{RequeueAt: p.plan.RequeueAt}
+		if after, asked := at.RequeueIn(p.rc.Now); asked {
+			report.Outcome.Requeue(after)
+		}
+		return
+	}
 	if after, asked := p.plan.RequeueIn(p.rc.Now); asked {
 		report.Outcome.Requeue(after)
 	}
+}
+
+// failedOutside reports whether one of the errors is that of a system outside of the cluster.
+func failedOutside(errs []error) bool {
+	var outside interface{ ExternalSystem() string }
+	return errors.As(errors.Join(errs...), &outside)
 }
 
 // errs are the errors of the pass that no component reports: unreported reads, an error of planning, a panic, an exceeded

@@ -31,6 +31,7 @@ func budgets() map[string]int {
 		"reconcile/record":       540,
 		"reconcile/since":        540,
 		"reconcile/settings":     540,
+		"reconcile/external":     540,
 	}
 }
 

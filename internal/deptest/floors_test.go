@@ -45,13 +45,14 @@ func floors() map[string][]string {
 		"reconcile":                          engine,
 		"reconcile/children":                 append(slices.Clone(whole), "manifests"),
 		"reconcile/secrets":                  whole,
+		"reconcile/external":                 append(slices.Clone(whole), "internal/text"),
 		"reconcile/admission":                {"defaulting"},
 		"reconcile/since":                    {"reconcile/apply"},
 		"reconcile/settings":                 whole,
 		"reconcile/record":                   whole,
 		"reconcile/explain":                  nil,
 		"reconcile/preview":                  nil,
-		"reconcile/controller": append(slices.Clone(whole), "internal/text", "reconcile/record", "reconcile/explain", "reconcile/preview",
+		"reconcile/controller": append(slices.Clone(whole), "internal/text", "reconcile/record", "reconcile/explain", "reconcile/preview", "reconcile/external",
 			"reconcile/apply/engine", "reconcile/internal/groupkey"),
 		"reconcile/reconciletest": append(slices.Clone(whole), "reconcile/record", "reconcile/controller"),
 		"reconcile/operator":      {"reconcile/controller", "reconcile/preview"},
@@ -138,6 +139,7 @@ func TestLibraryRequirements(t *testing.T) {
 		"go.opentelemetry.io/otel",       // attributes and status codes of spans
 		"go.opentelemetry.io/otel/trace", // the API of spans alone, which controller-runtime has in its module graph; no SDK
 		"go.yaml.in/yaml/v3",
+		"golang.org/x/time", // rates of calls outside of the cluster; in the graph through client-go
 		"k8s.io/api",
 		"k8s.io/apiextensions-apiserver",
 		"k8s.io/apimachinery",

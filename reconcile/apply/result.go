@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -48,6 +49,9 @@ type ObjectResult struct {
 	Outcome Outcome
 	// ResourceVersion is the version after the pass, see Decision.
 	ResourceVersion string
+	// Answer is what an object outside of the cluster is after it was ensured,
+	// as JSON; nil for everything else. The package reconcile/external reads it.
+	Answer json.RawMessage
 	// HoldsData reports that the object is of one of [Options.GuardedKinds]: that
 	// it was pruned or deleted is worth an event.
 	HoldsData bool

@@ -14,6 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/external"
 	"github.com/reconcilekit/reconcilekit/reconcile/record"
 )
 
@@ -35,6 +36,7 @@ type declared struct {
 	sources      []source.Source
 	board        *board   // of the groups that it reconciles
 	joins        []*board // of the groups that it reads
+	externals    []externalKind
 }
 
 // Options are the settings of a controller that have a default.
@@ -114,6 +116,16 @@ func (b *Builder[T, F, O]) Watches(object client.Object, mapping handler.MapFunc
 // WatchesSource adds a source of events that is no kind of the cluster, such as a channel (source.Channel).
 func (b *Builder[T, F, O]) WatchesSource(sources ...source.Source) *Builder[T, F, O] {
 	b.sources = append(b.sources, sources...)
+	return b
+}
+
+// External declares kinds of things outside of the cluster: FetchRemoteState may observe them and the plan name them, see the package
+// reconcile/external. Keep a declaration as long as owners may have something of the kind, so that it is removed with them.
+func (b *Builder[T, F, O]) External(kinds ...external.Declared) *Builder[T, F, O] {
+	at := caller()
+	for _, k := range kinds {
+		b.externals = append(b.externals, externalKind{Declared: k, source: at})
+	}
 	return b
 }
 

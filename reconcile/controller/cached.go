@@ -28,8 +28,9 @@ type cachedReads struct {
 	lag      *lag
 	unstable unstable
 	joined   []*groupReads // groups of other controllers
-	begun    sync.Map      // the owner of a pass to the optional kinds as its reads began, see noteOptional
-	statuses statusWrites  // of the owners
+	external *externalReads
+	begun    sync.Map     // the owner of a pass to the optional kinds as its reads began, see noteOptional
+	statuses statusWrites // of the owners
 
 	announce func(before, after client.Object) // tells the engine what comes into the cache
 	// announceOwner tells the engine of owners that have changed in the cache.

@@ -24,6 +24,8 @@ type Description struct {
 	Watches []Watch `json:"watches"`
 	// Access is the read and write matrix, in the order of the kinds.
 	Access []Access `json:"access"`
+	// External are the kinds of things outside of the cluster, in the order of the builder.
+	External []External `json:"external,omitempty"`
 	// Rules are the least rights of the controller: with one of them taken away it does not work. Events and the lease
 	// of the leader election are rights of the whole operator, see [Page].
 	Rules []rbacv1.PolicyRule `json:"rules"`
@@ -61,6 +63,16 @@ type Access struct {
 	Finalize         []string `json:"finalize,omitempty"`
 }
 
+// External is a kind of things outside of the cluster that FetchRemoteState observes and the plan names.
+type External struct {
+	// Kind is its name.
+	Kind string `json:"kind"`
+	// Source is the file and line of the declaration.
+	Source string `json:"source"`
+	// Watched reports that its changes trigger a reconciliation.
+	Watched bool `json:"watched,omitempty"`
+}
+
 // cacheNone is how the cache keeps a retired kind.
 const cacheNone = "none"
 
@@ -96,6 +108,9 @@ func (b *Builder[T, F, O]) Describe(scheme *runtime.Scheme) (Description, error)
 		d.Access = append(d.Access, Access{GVK: printKind(k.GroupVersionKind), Cache: cacheNone, Apply: []string{"delete"}, Finalize: []string{"delete"}})
 	}
 	d.Rules = kinds.rules()
+	for _, k := range b.externals {
+		d.External = append(d.External, External{Kind: k.Name(), Source: k.source, Watched: k.Watched()})
+	}
 	return d, nil
 }
 

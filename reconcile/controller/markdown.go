@@ -36,6 +36,11 @@ func (p Page) Markdown() string {
 		line("\n### %s\n", d.Controller)
 		table(&w, []string{"GVK", "Cache", "FetchRemoteState", "Apply", "WriteStatus", "Finalize"}, d.accessRows())
 	}
+	if rows := p.externalRows(); len(rows) > 0 {
+		line("\n## Outside of the Cluster\n")
+		line("What is observed, ensured and removed in other systems.\n")
+		table(&w, []string{"Controller", "Kind", "Events", "Source"}, rows)
+	}
 	line("\n## Rights\n")
 	if len(p.Namespaces) > 0 {
 		line("In the namespaces %s; those on resources without namespaces hold in the cluster.\n", strings.Join(p.Namespaces, ", "))
@@ -71,6 +76,20 @@ func (p Page) webhookRows() [][]string {
 	rows := make([][]string, len(p.Webhooks))
 	for i, hook := range p.Webhooks {
 		rows[i] = []string{hook.Name, hook.Type, hook.Path, hook.FailurePolicy, hook.Service, hook.Source}
+	}
+	return rows
+}
+
+func (p Page) externalRows() [][]string {
+	var rows [][]string
+	for _, d := range p.Controllers {
+		for _, k := range d.External {
+			events := "none"
+			if k.Watched {
+				events = "watched"
+			}
+			rows = append(rows, []string{d.Controller, k.Kind, events, k.Source})
+		}
 	}
 	return rows
 }

@@ -81,6 +81,15 @@ var (
 		"For how long the owner that has had the status of the condition for the longest time has had it.",
 		[]string{"condition", "status"},
 	}
+	metricCalls = metric{
+		"external_call_duration_seconds", typeHistogram,
+		"Duration of calls outside of the cluster, by kind, verb (observe, ensure, remove) and result (ok, missing, error).",
+		[]string{"kind", "verb", "result"},
+	}
+	metricCircuits = metric{
+		"external_open_circuits", typeGauge, "Systems outside of the cluster that are not called for now, because they have failed too often in a row.",
+		[]string{"kind"},
+	}
 	metricPaused  = metric{"paused_owners", typeGauge, "Owners that are paused by their annotation.", nil}
 	metricTracked = metric{"tracked_reads", typeGauge, "Reads by name or selector that wake an owner.", nil}
 	metricSynced  = metric{
@@ -94,6 +103,7 @@ func allMetrics() []metric {
 	return []metric{
 		metricErrors, metricOldest, metricOwners, metricAges, metricPaused, metricPasses, metricWrites, metricContests, metricApplies,
 		metricStatuses, metricRequeues, metricPhases, metricPanics, metricLate, metricSynced, metricTracked,
+		metricCalls, metricCircuits,
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/external"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
@@ -19,6 +20,7 @@ import (
 type observer struct {
 	name     string
 	phases   *prometheus.HistogramVec
+	calls    *prometheus.HistogramVec
 	panics   *prometheus.CounterVec
 	passes   *prometheus.CounterVec
 	applies  *prometheus.CounterVec
@@ -43,13 +45,18 @@ func newObserver(
 ) (*observer, error) {
 	o := &observer{name: name, recall: remembers, next: next}
 	var errs []error
-	phases, err := registered(registry, prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Namespace: metricsNamespace, Name: metricPhases.name, Help: metricPhases.help,
-		Buckets:                     []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
-		NativeHistogramBucketFactor: 1.1,
-	}, metricPhases.allLabels()))
-	o.phases = phases
-	errs = append(errs, err)
+	var err error
+	for _, h := range []struct {
+		into **prometheus.HistogramVec
+		metric
+	}{{&o.phases, metricPhases}, {&o.calls, metricCalls}} {
+		*h.into, err = registered(registry, prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: metricsNamespace, Name: h.name, Help: h.help,
+			Buckets:                     []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
+			NativeHistogramBucketFactor: 1.1,
+		}, h.allLabels()))
+		errs = append(errs, err)
+	}
 	for _, c := range []struct {
 		into **prometheus.CounterVec
 		metric
@@ -105,6 +112,18 @@ func (o *observer) PhaseDone(ctx context.Context, phase reconcile.Phase, took ti
 	if o.next != nil {
 		o.next.PhaseDone(ctx, phase, took, err)
 	}
+}
+
+// called counts a call outside of the cluster.
+func (o *observer) called(call external.Call, took time.Duration, err error) {
+	result := "ok"
+	switch {
+	case errors.Is(err, external.ErrNotFound):
+		result = "missing"
+	case err != nil:
+		result = "error"
+	}
+	o.calls.WithLabelValues(o.name, call.Kind, call.Verb, result).Observe(took.Seconds())
 }
 
 // The causes of requeues.

@@ -66,6 +66,9 @@ func (b *Builder[T, F, O]) previewer(mgr manager.Manager, o PreviewOptions) (pre
 		return nil, err
 	}
 	options.Observer = dry
+	if err := b.dryOutside(reads, options); err != nil {
+		return nil, err
+	}
 	pipeline, err := silent.assemble(mgr, reads, options, dry, dry)
 	if err != nil {
 		return nil, err

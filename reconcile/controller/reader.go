@@ -13,12 +13,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/external"
 )
 
 // Begin starts a pass of the owner, see [reconcile.Tracker].
 func (c *cachedReads) Begin(owner client.ObjectKey) (r reconcile.Reader, end func()) {
 	s := c.tracker.begin(owner, scopeRead)
 	c.noteOptional(owner)
+	c.external.begin(owner)
 	return &trackedReader{cachedReads: c, session: s}, s.end
 }
 
@@ -44,8 +46,11 @@ var _ client.Reader = (*trackedReader)(nil)
 func (r *trackedReader) Get(
 	ctx context.Context, key client.ObjectKey, into client.Object, opts ...client.GetOption,
 ) error {
-	if group, ok := into.(*Group); ok {
-		return r.group(key, group)
+	switch into := into.(type) {
+	case *Group:
+		return r.group(key, into)
+	case *external.Object:
+		return r.outside(ctx, key, into)
 	}
 	k, err := r.declared(into)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 // state collects, when it is scraped, what is counted rather than added up: owners by condition and by age, paused ones, caches and tracked
 // reads. It reads the cache without copying and keeps nothing.
 type state struct {
-	owners, oldest, ages, paused, tracked, synced *prometheus.Desc
+	owners, oldest, ages, paused, tracked, synced, circuits *prometheus.Desc
 
 	reads  *cachedReads
 	caches *caches
@@ -40,7 +40,8 @@ func newState(
 	s := &state{
 		owners: metricOwners.describe(name), oldest: metricOldest.describe(name), ages: metricAges.describe(name),
 		paused: metricPaused.describe(name), tracked: metricTracked.describe(name), synced: metricSynced.describe(name),
-		reads: reads, caches: synced, pause: pause, clock: c,
+		circuits: metricCircuits.describe(name),
+		reads:    reads, caches: synced, pause: pause, clock: c,
 	}
 	stateMu.Lock()
 	defer stateMu.Unlock()
@@ -54,7 +55,7 @@ func newState(
 
 // Describe implements prometheus.Collector.
 func (s *state) Describe(descriptions chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{s.owners, s.oldest, s.ages, s.paused, s.tracked, s.synced} {
+	for _, d := range []*prometheus.Desc{s.owners, s.oldest, s.ages, s.paused, s.tracked, s.synced, s.circuits} {
 		descriptions <- d
 	}
 }
@@ -66,6 +67,11 @@ func (s *state) Collect(metrics chan<- prometheus.Metric) {
 	}
 	_, edges := s.reads.tracker.size()
 	gauge(s.tracked, float64(edges))
+	if outside := s.reads.external; outside != nil {
+		for kind, open := range outside.engine.Open() {
+			gauge(s.circuits, float64(open), kind)
+		}
+	}
 	for kind, synced := range s.caches.byKind() {
 		gauge(s.synced, synced, kind)
 	}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
@@ -93,6 +94,7 @@ type appliedObject struct {
 	UID             types.UID     `json:"uid,omitempty"`
 	ResourceVersion string        `json:"resourceVersion,omitempty"`
 	WaitsUntil      string        `json:"waitsUntil,omitempty"`
+	Answer          jsonValue     `json:"answer,omitempty"` // of what is outside of the cluster
 	Error           *failure      `json:"error,omitempty"`
 }
 
@@ -236,7 +238,8 @@ func appliedOf(plan apply.Plan, result apply.Result) *appliedPlan {
 		out.Objects = append(out.Objects, appliedObject{
 			Group: o.GVK.Group, Version: o.GVK.Version, Kind: o.GVK.Kind, Namespace: o.Key.Namespace, Name: o.Key.Name,
 			Verb: o.Verb, Reason: o.Reason, Fields: changed(o.Fields),
-			Outcome: o.Outcome, UID: o.UID, ResourceVersion: o.ResourceVersion, WaitsUntil: o.WaitsUntil, Error: errorOf(o.Err),
+			Outcome: o.Outcome, UID: o.UID, ResourceVersion: o.ResourceVersion, WaitsUntil: o.WaitsUntil,
+			Answer: jsonValue(o.Answer), Error: errorOf(o.Err),
 		})
 	}
 	if kept := result.PruneBlocked; kept != nil {
@@ -274,7 +277,7 @@ func (a *appliedPlan) result() apply.Result {
 				Key: types.NamespacedName{Namespace: o.Namespace, Name: o.Name}, UID: o.UID,
 				Verb: o.Verb, Reason: o.Reason, Fields: fieldsOf(o.Fields), WaitsUntil: o.WaitsUntil, Err: o.Error.err(),
 			},
-			Outcome: o.Outcome, ResourceVersion: o.ResourceVersion,
+			Outcome: o.Outcome, ResourceVersion: o.ResourceVersion, Answer: json.RawMessage(o.Answer),
 		})
 	}
 	if kept := a.PruneBlocked; kept != nil {

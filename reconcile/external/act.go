@@ -1,0 +1,187 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+)
+
+// The words of decisions that the engine uses.
+const (
+	verbNone         = apply.Verb(words.VerbNone)
+	reasonReadFailed = apply.Reason(words.ReasonReadFailed)
+)
+
+// ensureAll ensures what is planned and not up to date. One that fails stops no other.
+func (p *pass) ensureAll() {
+	for i := range p.planned {
+		one := &p.planned[i]
+		switch {
+		case one.err != nil:
+			p.tell(one.id, apply.Decision{Verb: verbNone, Reason: words.ReasonNotOwned, Err: one.err}, apply.Failed)
+		case one.once:
+			p.effect(one)
+		default:
+			p.ensure(one)
+		}
+	}
+}
+
+// ensure makes one thing be as planned.
+func (p *pass) ensure(one *planned) {
+	found, err := p.observe(p.ctx, one.kind, p.key, one.key)
+	if err != nil {
+		p.failed(one.id, apply.Decision{Verb: verbNone, Reason: reasonReadFailed}, err)
+		return
+	}
+	if !found.missing && one.kind.upToDate(one.spec, found.value) {
+		p.tell(one.id, apply.Decision{Verb: verbNone, Reason: words.ReasonUpToDate}, apply.Unchanged)
+		return
+	}
+	decision, outcome := apply.Decision{Verb: words.VerbUpdate, Reason: words.ReasonDiffers}, apply.Updated
+	if found.missing {
+		decision, outcome = apply.Decision{Verb: words.VerbCreate, Reason: words.ReasonMissing}, apply.Created
+	}
+	p.send(one, decision, outcome)
+}
+
+// effect has a one-shot effect happen, unless its marker says that it has.
+func (p *pass) effect(one *planned) {
+	if p.record.markers[one.id] || p.owner.sent[one.id] {
+		p.tell(one.id, apply.Decision{Verb: verbNone, Reason: words.ReasonUpToDate}, apply.Unchanged)
+		return
+	}
+	if p.send(one, apply.Decision{Verb: words.VerbCreate, Reason: words.ReasonMissing}, apply.Created) {
+		p.owner.sent[one.id] = true
+		p.requeue(time.Nanosecond) // to store the marker
+	}
+}
+
+// send calls the system, and reports whether it has answered.
+func (p *pass) send(one *planned, decision apply.Decision, outcome apply.Outcome) bool {
+	if p.config.DryRun {
+		p.tell(one.id, decision, outcome)
+		return false
+	}
+	var answer any
+	err := p.call(p.ctx, one.kind, p.key, Call{Verb: VerbEnsure, Key: one.key}, func(ctx context.Context) (err error) {
+		answer, err = one.kind.ensure(ctx, one.key, one.spec)
+		return err
+	})
+	if errors.Is(err, ErrNotFound) { // what the thing needs is missing
+		err = one.kind.failed(Call{Kind: one.kind.name, Verb: VerbEnsure, Key: one.key}, err)
+	}
+	if err != nil {
+		p.failed(one.id, decision, err)
+		return false
+	}
+	result := p.tell(one.id, decision, outcome)
+	if result.Answer, err = raw(answer); err != nil {
+		result.Err, result.Outcome = err, apply.Failed
+	}
+	return true
+}
+
+// removeAll removes what may exist and is not planned.
+func (p *pass) removeAll(plan *apply.Plan, record set) {
+	for _, i := range sorted(record.things) {
+		if p.plans(i) || p.owner.gone[i] {
+			continue
+		}
+		if k := p.kinds[i.kind]; k != nil && p.mayRemove(plan, k, i) {
+			p.removeOne(k, i)
+		} else if k == nil {
+			p.tell(i, apply.Decision{
+				Verb: verbNone, Reason: words.ReasonNotPlanned, Err: &NotDeclaredError{Kind: i.kind},
+			}, apply.Blocked)
+		}
+	}
+}
+
+// mayRemove reports whether a thing that is not planned is unwanted: what is not known is not.
+func (p *pass) mayRemove(plan *apply.Plan, k *kind, i id) bool {
+	gvk := gvkOf(i.kind)
+	_, unknown := plan.Unknown[gvk.GroupKind()]
+	if finalizing := !p.object.GetDeletionTimestamp().IsZero(); !finalizing &&
+		(plan.PruneBlocked != nil || unknown || slices.Contains(plan.KeptKinds, gvk)) {
+		return false
+	}
+	if k.options.Permit(p.key, i.key) != nil || p.claimedByOther(i, p.object.GetUID()) {
+		p.owner.gone[i] = true // it is not, or no longer, the owner's: it goes off the record, and stays
+		p.requeue(time.Nanosecond)
+		return false
+	}
+	return true
+}
+
+func (p *pass) removeOne(k *kind, i id) {
+	decision := apply.Decision{Verb: words.VerbPrune, Reason: words.ReasonNotPlanned}
+	if p.config.DryRun {
+		p.tell(i, decision, apply.Pruned)
+		return
+	}
+	err := p.call(p.ctx, k, p.key, Call{Verb: VerbRemove, Key: i.key}, func(ctx context.Context) error {
+		return k.remove(ctx, i.key)
+	})
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		p.failed(i, decision, err)
+		return
+	}
+	p.owner.gone[i] = true
+	p.requeue(time.Nanosecond) // to take it off the record
+	p.tell(i, decision, apply.Pruned)
+}
+
+// failed tells of an error; a call that only has to wait for its turn is none.
+func (p *pass) failed(i id, decision apply.Decision, err error) {
+	var limited *limitedError
+	if errors.As(err, &limited) {
+		p.tell(i, decision, apply.Blocked)
+		p.requeue(limited.after)
+		return
+	}
+	decision.Err = err
+	p.tell(i, decision, apply.Failed)
+}
+
+// orphaned reports whether the deletion of the owner leaves what it has made: its finalizers say so, or said so when they were seen last, or
+// the apply engine has noted it.
+func (p *pass) orphaned() bool {
+	if p.sawOrphan(p.object) {
+		return true
+	}
+	notes := p.object.GetAnnotations()
+	return notes[p.config.Domain+"/"+orphanNote] == orphanValue || notes[strings.TrimSuffix(p.annotation, annotationName)+orphanNote] == orphanValue
+}
+
+// The note of the apply engine that the deletion of an owner leaves its children.
+const (
+	orphanNote  = "orphan"
+	orphanValue = "true"
+)
+
+// AnnounceOwner tells the engine that an owner has changed in its cache. It matters for an owner whose deletion leaves what it has made,
+// which does not show for long. It is cheap.
+func (e *Engine) AnnounceOwner(object client.Object) {
+	if !object.GetDeletionTimestamp().IsZero() {
+		e.sawOrphan(object)
+	}
+}
+
+func (e *Engine) sawOrphan(object client.Object) bool {
+	found := slices.Contains(object.GetFinalizers(), metav1.FinalizerOrphanDependents)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if found {
+		e.orphans[object.GetUID()] = true
+	}
+	return e.orphans[object.GetUID()]
+}

@@ -1,0 +1,88 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/reconcilekit/reconcilekit/health"
+)
+
+// Interceptor stands around every call of a system. It may fail without calling next (the request was lost), or after it (the answer was
+// lost). A test manager has one to search with faults, see [Config.Intercept].
+type Interceptor func(ctx context.Context, call Call, next func(context.Context) error) error
+
+// limitedError is that a call exceeds the rate of its system and has to wait.
+type limitedError struct{ after time.Duration }
+
+func (*limitedError) Error() string { return "the rate of calls to the system is exceeded" }
+
+// call sends one call, if its system is to be called now, and counts what came of it. What was called is not found where err wraps
+// ErrNotFound; every other error is an *Error or a *limitedError.
+func (e *Engine) call(ctx context.Context, k *kind, owner types.NamespacedName, call Call, send func(context.Context) error) error {
+	call.Kind, call.System = k.name, k.options.System(call.Key)
+	limits, now := e.limits[k.name], e.config.Clock.Now()
+	if err := limits.allow(call.System, owner, now); err != nil {
+		return &Error{Call: call, Category: health.Infrastructure, Reason: reasonOpen, Err: err}
+	}
+	if after := limits.wait(call.System, now); after > 0 {
+		limits.unused(call.System)
+		return &limitedError{after}
+	}
+	limited, cancel := context.WithTimeout(ctx, k.options.Timeout)
+	err := e.intercepted(limited, call, send)
+	if err != nil && !errors.Is(err, ErrNotFound) && limited.Err() != nil && ctx.Err() == nil {
+		err = errors.Join(err, context.DeadlineExceeded) // whatever the system has made of it
+	}
+	cancel()
+	if e.config.Called != nil {
+		e.config.Called(call, e.config.Clock.Now().Sub(now), err)
+	}
+	if err == nil || errors.Is(err, ErrNotFound) {
+		e.back(limits, call.System, owner)
+		return err
+	}
+	if apierrors.IsNotFound(err) {
+		err = errors.New(err.Error()) // of something else: nobody may take it for the thing itself
+	}
+	failed := k.failed(call, err)
+	switch {
+	case ctx.Err() != nil: // the pass is over: nothing was learned of the system
+		limits.unused(call.System)
+	case failed.Category == health.Infrastructure:
+		if after := limits.failed(call.System, owner, err, e.config.Clock.Now()); after > 0 {
+			e.wake(owner, after) // to ask whether the system is back
+		}
+	default: // it has answered
+		e.back(limits, call.System, owner)
+	}
+	return failed
+}
+
+// back closes the circuit of a system that has answered, and wakes the other owners that wait for it.
+func (e *Engine) back(l *limits, system string, asked types.NamespacedName) {
+	for _, waiting := range l.succeeded(system) {
+		if waiting != asked {
+			e.wake(waiting, 0)
+		}
+	}
+}
+
+func (e *Engine) intercepted(ctx context.Context, call Call, send func(context.Context) error) error {
+	if e.config.Intercept == nil {
+		return send(ctx)
+	}
+	return e.config.Intercept(ctx, call, send)
+}
+
+// unused gives back the one call that an open circuit has let through.
+func (l *limits) unused(system string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c := l.circuits[system]; c != nil {
+		c.probing = false
+	}
+}

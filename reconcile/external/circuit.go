@@ -1,0 +1,147 @@
+package external
+
+import (
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// maxOpen bounds how long a circuit stays open.
+const maxOpen = time.Minute
+
+// limits keeps the rate and the circuit of each system of one kind. A system that is well has no circuit, so that the number of systems
+// costs nothing but their rates. It is told the time, which makes it the same in a test.
+type limits struct {
+	options Options
+
+	mu       sync.Mutex
+	rates    map[string]*rate.Limiter
+	circuits map[string]*circuit
+}
+
+// circuit counts the failures of one system.
+type circuit struct {
+	failures int
+	last     error
+	open     time.Duration // how long it is open this time; zero is closed
+	until    time.Time
+	probing  bool // one call is on its way through an open circuit
+
+	waiting map[types.NamespacedName]bool // owners whose call failed or was not sent
+}
+
+func newLimits(options Options) *limits {
+	return &limits{options: options, rates: map[string]*rate.Limiter{}, circuits: map[string]*circuit{}}
+}
+
+// maxRates is how many rates are kept; those that are not in use are dropped beyond it.
+const maxRates = 1000
+
+// wait returns after which time a call may be sent; zero is now.
+func (l *limits) wait(system string, now time.Time) time.Duration {
+	if l.options.Rate <= 0 {
+		return 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	limiter := l.rates[system]
+	if limiter == nil {
+		if len(l.rates) >= maxRates {
+			for name, idle := range l.rates {
+				if idle.TokensAt(now) >= float64(l.options.Burst) {
+					delete(l.rates, name)
+				}
+			}
+		}
+		limiter = rate.NewLimiter(rate.Limit(l.options.Rate), l.options.Burst)
+		l.rates[system] = limiter
+	}
+	reservation := limiter.ReserveN(now, 1)
+	delay := reservation.DelayFrom(now)
+	if delay > 0 {
+		reservation.CancelAt(now) // the pass comes again
+	}
+	return delay
+}
+
+// allow returns why a call must not be sent now, nil when it may.
+func (l *limits) allow(system string, owner types.NamespacedName, now time.Time) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := l.circuits[system]
+	if c == nil || c.open == 0 {
+		return nil
+	}
+	if now.Before(c.until) || c.probing {
+		c.waiting[owner] = true
+		return &openError{system: system, last: c.last, until: c.until}
+	}
+	c.probing = true
+	return nil
+}
+
+// succeeded closes the circuit and returns the owners that have waited for that.
+func (l *limits) succeeded(system string) []types.NamespacedName {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := l.circuits[system]
+	if c == nil {
+		return nil
+	}
+	delete(l.circuits, system)
+	out := make([]types.NamespacedName, 0, len(c.waiting))
+	for owner := range c.waiting {
+		out = append(out, owner)
+	}
+	return out
+}
+
+// failed counts a failure. It returns after which time somebody should ask again, zero as long as the circuit is closed.
+func (l *limits) failed(system string, owner types.NamespacedName, err error, now time.Time) time.Duration {
+	if l.options.Failures < 0 {
+		return 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := l.circuits[system]
+	if c == nil {
+		c = &circuit{waiting: map[types.NamespacedName]bool{}}
+		l.circuits[system] = c
+	}
+	c.failures++
+	c.last, c.probing = err, false
+	c.waiting[owner] = true
+	if c.failures < l.options.Failures {
+		return 0
+	}
+	if now.Before(c.until) {
+		return 0 // a call that was on its way when the circuit opened
+	}
+	c.open = min(max(2*c.open, l.options.Open), maxOpen)
+	c.until = now.Add(c.open)
+	return c.open
+}
+
+// forget drops an owner that is gone.
+func (l *limits) forget(owner types.NamespacedName) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, c := range l.circuits {
+		delete(c.waiting, owner)
+	}
+}
+
+// opened returns the systems whose circuit is open.
+func (l *limits) opened() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	open := 0
+	for _, c := range l.circuits {
+		if c.open > 0 {
+			open++
+		}
+	}
+	return open
+}

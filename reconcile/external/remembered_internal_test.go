@@ -1,0 +1,49 @@
+package external
+
+import (
+	"strings"
+	"testing"
+)
+
+// FuzzRecord: what is recorded is read again, whatever the keys are, and one set has one form.
+func FuzzRecord(f *testing.F) {
+	f.Add("Database", "default/orders", "Report", "x\"\\\n,")
+	f.Add("", "\x00", "A", "ü")
+	f.Fuzz(func(t *testing.T, kind, key, markerKind, marker string) {
+		for _, text := range []string{kind, key, markerKind, marker} {
+			if strings.ToValidUTF8(text, "") != text {
+				t.Skip("an annotation is UTF-8")
+			}
+		}
+		s := newSet()
+		s.things[id{kind, key}] = true
+		s.things[id{markerKind, marker}] = true
+		s.markers[id{markerKind, marker}] = true
+		value, err := s.encode()
+		if err != nil {
+			t.Skip("too long")
+		}
+		got, err := decode(value)
+		if err != nil || !got.equal(s) {
+			t.Fatalf("got %v, %v from %s, want %v", got, err, value, s)
+		}
+		if again, _ := got.encode(); again != value {
+			t.Errorf("got %s, then %s", value, again)
+		}
+	})
+}
+
+// FuzzDecode: whatever a user writes, nothing panics and what is read has a form.
+func FuzzDecode(f *testing.F) {
+	f.Add(`{"things":{"Database":["a"]}}`)
+	f.Add(`{"things":[]}`)
+	f.Fuzz(func(t *testing.T, value string) {
+		got, err := decode(value)
+		if err != nil {
+			return
+		}
+		if _, err := got.encode(); err != nil {
+			t.Skip("too long")
+		}
+	})
+}

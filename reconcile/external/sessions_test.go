@@ -1,0 +1,75 @@
+package external_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/external"
+)
+
+type conn struct {
+	name   string
+	closed *[]string
+}
+
+func (c conn) Close() error {
+	*c.closed = append(*c.closed, c.name)
+	return nil
+}
+
+func TestSessions(t *testing.T) {
+	t.Parallel()
+	var opened, closed []string
+	var sessions external.Sessions[conn]
+	use := func(key, fingerprint string) (done func()) {
+		t.Helper()
+		_, done, err := sessions.Use(key, fingerprint, func() (conn, error) {
+			opened = append(opened, key+fingerprint)
+			return conn{key + fingerprint, &closed}, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return done
+	}
+	want := func(reason string, wantOpened, wantClosed []string) {
+		t.Helper()
+		if diff := cmp.Diff([][]string{wantOpened, wantClosed}, [][]string{opened, closed}); diff != "" {
+			t.Errorf("%s: opened and closed (-want +got):\n%s", reason, diff)
+		}
+		opened, closed = nil, nil
+	}
+	use("a", "1")()
+	want("on the first use", []string{"a1"}, nil)
+	busy := use("a", "1")
+	want("the same settings", nil, nil)
+	use("a", "2")()
+	want("a user of the old one keeps it", []string{"a2"}, nil)
+	busy()
+	busy()
+	want("its last user is done", nil, []string{"a1"})
+	use("a", "3")()
+	want("nobody uses the old one", []string{"a3"}, []string{"a2"})
+	if err := sessions.Drop("a"); err != nil {
+		t.Error(err)
+	}
+	want("not needed any more", nil, []string{"a3"})
+
+	if _, _, err := sessions.Use("b", "1", func() (conn, error) { return conn{}, errAway }); !errors.Is(err, errAway) {
+		t.Errorf("got %v, want the error of opening it", err)
+	}
+	use("b", "1")()
+	want("what could not be opened is tried again", []string{"b1"}, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := sessions.Start(ctx); err != nil {
+		t.Error(err)
+	}
+	want("the manager stops", nil, []string{"b1"})
+	if _, _, err := sessions.Use("b", "1", nil); err == nil {
+		t.Error("want a refusal after the end")
+	}
+}

@@ -1,0 +1,50 @@
+package external
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+)
+
+// Watch runs the streams of all kinds that have one until the context ends. Changed is told of each key that has changed, and of the empty
+// key after a stream was broken: everything of the kind may have changed.
+func (e *Engine) Watch(ctx context.Context, changed func(kind schema.GroupVersionKind, key string)) {
+	var streams sync.WaitGroup
+	for _, k := range e.kinds {
+		if k.watcher != nil {
+			streams.Go(func() { k.watch(ctx, changed) })
+		}
+	}
+	streams.Wait()
+}
+
+func (k *kind) watch(ctx context.Context, changed func(schema.GroupVersionKind, string)) {
+	said := "" // the error that was logged last
+	for again := false; ctx.Err() == nil; again = true {
+		if again {
+			changed(gvkOf(k.name), "")
+		}
+		err := k.watcher.Watch(ctx, func(key string) { changed(gvkOf(k.name), key) })
+		if ctx.Err() != nil {
+			return
+		}
+		if text := errorText(err); text != said {
+			log.FromContext(ctx).Info("the stream of events from outside ended and is opened again", "kind", k.name, "error", text)
+			said = text
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(k.options.Rewatch):
+		}
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return "none"
+	}
+	return err.Error()
+}
