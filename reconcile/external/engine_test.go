@@ -119,9 +119,19 @@ func (h half) Apply(ctx context.Context, owner client.Object, plan apply.Plan) a
 	return h.cluster.Apply(ctx, owner, plan)
 }
 
+// unnoted is a cluster that writes the finalizer without the annotation.
+type unnoted struct{ cluster }
+
+func (u unnoted) Apply(ctx context.Context, owner client.Object, plan apply.Plan) apply.Result {
+	plan.Owner = nil
+	return u.cluster.Apply(ctx, owner, plan)
+}
+
 func TestNothingBeforeTheRecord(t *testing.T) {
 	t.Parallel()
-	for name, next := range map[string]reconcile.Applier{"Unwritten": unwritten{}, "WithoutFinalizer": half{cluster{"shop"}}} {
+	for name, next := range map[string]reconcile.Applier{
+		"Unwritten": unwritten{}, "WithoutFinalizer": half{cluster{"shop"}}, "WithoutAnnotation": unnoted{cluster{"shop"}},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, external.Options{})
