@@ -248,10 +248,11 @@ func (p *pass[T, F, O]) status(ctx context.Context, report *Report, errs []error
 	if kept := report.Applied.PruneBlocked; kept != nil {
 		manager.MarkTrue(PruneBlocked, string(kept.Reason), kept.Error(), conditions.AsWarning)
 	}
-	manager.RemoveStale(p.ownCondition())
 	restore := p.verdict(manager, errs)
 	report.Assessment = assessor.Summarize()
 	restore()
+	p.progress(manager, &report.Assessment)
+	manager.RemoveStale(p.ownCondition())
 	p.follow(report)
 	p.store(ctx, report, after, manager)
 }
@@ -353,8 +354,8 @@ func (p *pass[T, F, O]) unstored(report *Report, err error) {
 
 // ownCondition reports which stored conditions are ours, set in an earlier pass or by a former manager. managedFields have it
 // where the list is keyed by type. Where it is one value, all that a former manager has left there are; of its own this process
-// knows which it has set; after a restart it knows of PruneBlocked alone, which nobody else has a use for, as long as nobody
-// else has written the list since. The summary is left out: every pass sets it, only later, and nothing need be read for it.
+// knows which it has set; after a restart it knows of PruneBlocked, Stalled and Reconciling alone, which nobody else has a use for,
+// as long as nobody else has written the list since.
 func (p *pass[T, F, O]) ownCondition() func(conditionType string) bool {
 	if p.FieldManager == "" {
 		return nil
@@ -364,11 +365,9 @@ func (p *pass[T, F, O]) ownCondition() func(conditionType string) bool {
 	former := ownedconditions.WholeList(fields, p.FormerManagers...)
 	return func(conditionType string) bool {
 		switch {
-		case conditionType == conditions.Ready:
-			return false
 		case former, owned(conditionType), p.owners.hasSet(p.owner, conditionType):
 			return true
 		}
-		return conditionType == PruneBlocked && ownedconditions.WholeList(fields, p.FieldManager)
+		return (conditionType == PruneBlocked || ofProgress(conditionType)) && ownedconditions.WholeList(fields, p.FieldManager)
 	}
 }

@@ -15,6 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/examples/internal/kstatus"
+	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
 )
 
 // scenario is a recorded case: objects to start with, steps, and what is expected. Results of single passes of another engine are
@@ -229,6 +232,7 @@ func (p *player) steps(s scenario) {
 	}
 	p.settle()
 	p.expect(s.Expect)
+	Eventually(func() error { return kstatus.Check(ctx, p.c, v1beta1.GroupVersion.WithKind("ModelRegistry")) }).Should(Succeed())
 }
 
 func (s scenario) rejectionOf(object map[string]any) string {

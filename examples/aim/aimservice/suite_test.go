@@ -27,6 +27,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/examples/aim/aimservice"
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/internal/kstatus"
 )
 
 // The world of the suite: one API server, one operator, a namespace for each test.
@@ -56,6 +57,11 @@ var _ = BeforeSuite(func() {
 	var stop func()
 	seen, stop = startOperator(requests.Observe(env.Config()))
 	DeferCleanup(stop)
+})
+
+var _ = AfterEach(func() {
+	kind := aimv1alpha1.GroupVersion.WithKind("AIMService")
+	Eventually(func() error { return kstatus.Check(ctx, c, kind) }).Should(Succeed())
 })
 
 // crdPaths are where the definitions of all kinds are.

@@ -28,6 +28,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
+	"github.com/reconcilekit/reconcilekit/examples/internal/kstatus"
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
 	"github.com/reconcilekit/reconcilekit/examples/maas/operator"
@@ -84,6 +85,14 @@ var _ = BeforeSuite(func() {
 })
 
 var _ = AfterSuite(func() { shipped.stop() })
+
+var _ = AfterEach(func(ctx context.Context) {
+	var kinds []schema.GroupVersionKind
+	for _, kind := range []string{"ExternalModel", "MaaSAuthPolicy", "MaaSModelRef", "MaaSSubscription", "Tenant"} {
+		kinds = append(kinds, maasv1alpha1.GroupVersion.WithKind(kind))
+	}
+	Eventually(func() error { return kstatus.Check(ctx, c, kinds...) }).WithTimeout(patience).Should(Succeed())
+})
 
 // startOperator runs the operator in this process, where its requests can be
 // counted, until the spec ends.

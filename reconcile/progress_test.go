@@ -1,0 +1,91 @@
+package reconcile_test
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/internal/widget"
+)
+
+// is returns a reconciler whose owner has a component of this kind.
+func is(c health.Component) *widgets {
+	return &widgets{compose: func(o observation) observation {
+		c.Name, c.Immediate = "Part", true
+		o.extra = []health.Component{c}
+		return o
+	}}
+}
+
+// failing is a component with one error.
+func failing(category health.Category) health.Component {
+	return health.Component{Errors: []error{health.NewError(category, "Because", "of this", nil)}}
+}
+
+var _ = Describe("The conditions of kstatus", func() {
+	const none = ""
+	DescribeTable("are there only while they are True, and go with the trouble",
+		func(ctx SpecContext, c health.Component, want string) {
+			w := newWorld(widget.Spec{Count: 1}, is(c))
+			for range 3 { // the first try may end in an error, and the second must not flip
+				_, _ = w.pass()
+				present := ""
+				for _, conditionType := range []string{"Stalled", "Reconciling"} {
+					found := w.condition(conditionType)
+					if found.Type == "" {
+						continue
+					}
+					present += conditionType
+					ready := w.condition(conditions.Ready)
+					Expect(found.Status).To(Equal(metav1.ConditionTrue))
+					Expect([]string{found.Reason, found.Message}).To(Equal([]string{ready.Reason, ready.Message}))
+					Expect(found.ObservedGeneration).To(Equal(w.widget.Generation))
+				}
+				Expect(present).To(Equal(want))
+			}
+			for _, event := range w.drain() {
+				Expect(event).NotTo(Or(ContainSubstring("Stalled"), ContainSubstring("Reconciling")))
+			}
+			w.restart(is(health.Component{State: health.Ready}))
+			w.settle()
+			Expect(meta.IsStatusConditionTrue(w.widget.Status.Conditions, conditions.Ready)).To(BeTrue())
+			Expect(w.condition("Stalled").Type + w.condition("Reconciling").Type).To(BeEmpty())
+		},
+		Entry("ready", health.Component{State: health.Ready}, none),
+		Entry("on its way", health.Component{State: health.Progressing}, "Reconciling"),
+		Entry("not there for the moment", health.Component{State: health.NotAvailable}, "Reconciling"),
+		Entry("waiting for a reference", failing(health.MissingUpstreamDependency), "Reconciling"),
+		Entry("tried again", failing(health.Infrastructure), "Reconciling"),
+		Entry("in conflict", failing(health.Conflict), "Reconciling"),
+		Entry("failed for good", health.Component{State: health.Failed}, "Stalled"),
+		Entry("not as the API wants it", failing(health.InvalidSpec), "Stalled"),
+		Entry("without a right", failing(health.Auth), "Stalled"),
+		Entry("beyond a quota", failing(health.ResourceExhaustion), "Stalled"),
+		Entry("a mistake of the program", failing(health.ProgramError), "Stalled"),
+	)
+
+	It("are left to a decorator that sets one itself", func() {
+		w := newWorld(widget.Spec{}, &decorated{decorate: func(_ *widget.Status, cm *conditions.Manager) {
+			cm.MarkFalse(conditions.Ready, "Broken", "it is broken")
+			cm.MarkTrue("Stalled", "Mine", "of the product")
+		}})
+		_, err := w.pass()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(w.condition("Stalled").Reason).To(Equal("Mine"))
+		Expect(w.condition("Reconciling").Type).To(BeEmpty())
+	})
+
+	It("of another writer stay", func(ctx SpecContext) {
+		w := newWorld(widget.Spec{Count: 1}, &widgets{})
+		w.settle()
+		theirs := metav1.Condition{Type: "Stalled", Status: metav1.ConditionTrue, Reason: "Theirs", LastTransitionTime: metav1.Now()}
+		w.widget.Status.Conditions = append(w.widget.Status.Conditions, theirs)
+		Expect(env.Client().Status().Update(ctx, w.widget, client.FieldOwner("somebody"))).To(Succeed())
+		w.settle()
+		Expect(w.condition("Stalled").Reason).To(Equal("Theirs"))
+	})
+})
