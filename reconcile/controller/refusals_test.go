@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -80,6 +81,14 @@ func refused(ctx context.Context, c client.Client, namespace string) {
 	}).WithContext(ctx).WithTimeout(soon).Should(HaveOccurred())
 }
 
+// ofConfigMaps are the rules of a webhook for ConfigMaps.
+func ofConfigMaps() []admissionregistrationv1.RuleWithOperations {
+	return []admissionregistrationv1.RuleWithOperations{{
+		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.OperationAll},
+		Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"}},
+	}}
+}
+
 // validates registers a validating webhook for the ConfigMaps of the namespace.
 func validates(ctx context.Context, c client.Client, namespace, name, url string, authority []byte) {
 	GinkgoHelper()
@@ -93,10 +102,7 @@ func validates(ctx context.Context, c client.Client, namespace, name, url string
 			NamespaceSelector: &metav1.LabelSelector{
 				MatchLabels: map[string]string{corev1.LabelMetadataName: namespace},
 			},
-			Rules: []admissionregistrationv1.RuleWithOperations{{
-				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.OperationAll},
-				Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"}},
-			}},
+			Rules: ofConfigMaps(),
 		}},
 	}
 	Expect(c.Create(ctx, hook)).To(Succeed())
@@ -184,63 +190,67 @@ func unprivileged(context.Context, client.Client, string) *rest.Config {
 	}).Config()
 }
 
-var _ = Describe("a refusal", func() {
-	numbers := 0
-	DescribeTable("shows its cause in log, condition and event, and leaves the process ready",
-		func(ctx context.Context, r refusal) {
-			namespace, c := env.Namespace(GinkgoTB()), admin()
-			numbers++
-			name := fmt.Sprintf("refusals-%d", numbers)
-			w := newWidget(namespace, "w")
-			if r.eventless {
-				Expect(c.Create(ctx, w)).To(Succeed())
+// refusals counts the refusals that were tried: each has a controller of its own.
+var refusals atomic.Int64
+
+// showsRefusal starts a controller that is refused, and waits until log, condition, event and metric have the cause.
+func showsRefusal(ctx context.Context, r refusal) {
+	GinkgoHelper()
+	namespace, c := env.Namespace(GinkgoTB()), admin()
+	name := fmt.Sprintf("refusals-%d", refusals.Add(1))
+	w := newWidget(namespace, "w")
+	if r.eventless {
+		Expect(c.Create(ctx, w)).To(Succeed())
+	}
+	var config *rest.Config
+	if r.prepare != nil {
+		config = r.prepare(ctx, c, namespace)
+	}
+	child := r.child
+	if child == nil {
+		child = func(o *widget.Widget) client.Object { return configMap(o.Namespace, "child", nil) }
+	}
+	p := &probe{
+		fetch: func(ctx context.Context, _ reconcile.Reader, _ *widget.Widget) world {
+			if r.fetch == nil {
+				return world{}
 			}
-			var config *rest.Config
-			if r.prepare != nil {
-				config = r.prepare(ctx, c, namespace)
-			}
-			child := r.child
-			if child == nil {
-				child = func(o *widget.Widget) client.Object { return configMap(o.Namespace, "child", nil) }
-			}
-			p := &probe{
-				fetch: func(ctx context.Context, _ reconcile.Reader, _ *widget.Widget) world {
-					if r.fetch == nil {
-						return world{}
-					}
-					return world{err: r.fetch(ctx)}
-				},
-				plan: func(o *widget.Widget, _ world) (plan reconcile.PlanResult) {
-					plan.Apply(child(o))
-					return plan
-				},
-			}
-			log, address := &lines{}, freeAddress()
-			options := settings()
-			options.Grace = -1
-			runs{config: config, logger: log.logger(), probes: address}.start(namespace, func(mgr manager.Manager) error {
-				return controller.New(name, p).Owns(child(w)).Options(options).SetupWithManager(mgr)
-			})
-			if !r.eventless {
-				Expect(c.Create(ctx, w)).To(Succeed())
-			}
-			message := func() string { return readyMessage(ctx, c, w) }
-			Eventually(message).WithTimeout(soon).Should(shows(r))
-			if !r.eventless {
-				Eventually(events).WithArguments(ctx, c, namespace).WithTimeout(soon).Should(And(shows(r), ContainSubstring("Warning")))
-			}
-			Eventually(log.String).WithTimeout(soon).Should(shows(r))
-			for _, text := range []string{message(), log.String()} {
-				Expect(text).NotTo(ContainSubstring("API server unavailable"))
-				if r.hidden != "" {
-					Expect(text).NotTo(ContainSubstring(r.hidden))
-				}
-			}
-			// The pass is counted when it is over, after its event.
-			Eventually(metric).WithArguments("reconcilekit_errors_total", map[string]string{"controller": name, "category": r.category}).
-				WithTimeout(soon).Should(BeNumerically(">", 0))
-			Expect(readyz(address)).To(Equal("ok"))
+			return world{err: r.fetch(ctx)}
 		},
+		plan: func(o *widget.Widget, _ world) (plan reconcile.PlanResult) {
+			plan.Apply(child(o))
+			return plan
+		},
+	}
+	log, address := &lines{}, freeAddress()
+	options := settings()
+	options.Grace = -1
+	runs{config: config, logger: log.logger(), probes: address}.start(namespace, func(mgr manager.Manager) error {
+		return controller.New(name, p).Owns(child(w)).Options(options).SetupWithManager(mgr)
+	})
+	if !r.eventless {
+		Expect(c.Create(ctx, w)).To(Succeed())
+	}
+	message := func() string { return readyMessage(ctx, c, w) }
+	Eventually(message).WithTimeout(soon).Should(shows(r))
+	if !r.eventless {
+		Eventually(events).WithArguments(ctx, c, namespace).WithTimeout(soon).Should(And(shows(r), ContainSubstring("Warning")))
+	}
+	Eventually(log.String).WithTimeout(soon).Should(shows(r))
+	for _, text := range []string{message(), log.String()} {
+		Expect(text).NotTo(ContainSubstring("API server unavailable"))
+		if r.hidden != "" {
+			Expect(text).NotTo(ContainSubstring(r.hidden))
+		}
+	}
+	// The pass is counted when it is over, after its event.
+	Eventually(metric).WithArguments("reconcilekit_errors_total", map[string]string{"controller": name, "category": r.category}).
+		WithTimeout(soon).Should(BeNumerically(">", 0))
+	Expect(readyz(address)).To(Equal("ok"))
+}
+
+var _ = Describe("a refusal", func() {
+	DescribeTable("shows its cause in log, condition and event, and leaves the process ready", showsRefusal,
 		Entry("of a webhook that cannot be called", refusal{
 			prepare: func(ctx context.Context, c client.Client, namespace string) *rest.Config {
 				validates(ctx, c, namespace, "dead.example.com", "https://127.0.0.1:1", nil)

@@ -1,0 +1,115 @@
+package controller_test
+
+import (
+	"context"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/reconcilekit/reconcilekit/internal/widget"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+)
+
+// mortal is a control plane of a test's own, whose API server can be killed.
+type mortal struct {
+	envtest.Environment
+
+	folder string // of the API server's certificates: no other process names it
+}
+
+func newMortal() *mortal {
+	GinkgoHelper()
+	m := &mortal{folder: GinkgoT().TempDir()}
+	m.CRDs = []*apiextensionsv1.CustomResourceDefinition{widget.CRD()}
+	m.UseExistingCluster = ptr.To(false)
+	m.ControlPlaneStartTimeout, m.ControlPlaneStopTimeout = 2*time.Minute, 2*time.Minute
+	server := m.ControlPlane.GetAPIServer()
+	server.CertDir = m.folder
+	server.Configure().Set("advertise-address", "127.0.0.1").Set("endpoint-reconciler-type", "none")
+	_, err := m.Start()
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(m.Stop)
+	return m
+}
+
+// kill ends the process of the API server without a chance to say goodbye.
+func (m *mortal) kill() {
+	GinkgoHelper()
+	found, err := exec.Command("pgrep", "-f", "kube-apiserver.*"+m.folder).Output()
+	Expect(err).NotTo(HaveOccurred())
+	pid, err := strconv.Atoi(strings.TrimSpace(string(found)))
+	Expect(err).NotTo(HaveOccurred(), "one process, got %q", found)
+	Expect(syscall.Kill(pid, syscall.SIGKILL)).To(Succeed())
+}
+
+// restart starts another API server at the same address, on the same data.
+func (m *mortal) restart() {
+	GinkgoHelper()
+	Expect(m.ControlPlane.GetAPIServer().Start()).To(Succeed())
+}
+
+var _ = Describe("an API server that is killed", func() {
+	It("makes the process not ready, and the next one finds nothing lost, made twice or written anew", func(ctx context.Context) {
+		m := newMortal()
+		c, err := client.New(m.Config, client.Options{Scheme: testScheme(GinkgoTB())})
+		Expect(err).NotTo(HaveOccurred())
+		p := &probe{plan: func(o *widget.Widget, _ world) (plan reconcile.PlanResult) {
+			child := configMap(o.Namespace, o.Name, nil)
+			child.Data = map[string]string{"message": o.Spec.Message}
+			plan.Apply(child)
+			return plan
+		}}
+		log, address := &lines{}, freeAddress()
+		runs{config: m.Config, logger: log.logger(), probes: address}.start("default", func(mgr manager.Manager) error {
+			return controller.New("killed", p).Owns(&corev1.ConfigMap{}).Options(settings()).SetupWithManager(mgr)
+		})
+		ready := func(names ...string) {
+			GinkgoHelper()
+			for _, name := range names {
+				Eventually(func() string { return readyMessage(ctx, c, newWidget("default", name)) }).
+					WithTimeout(soon).Should(ContainSubstring("Ready: True"), name)
+			}
+		}
+		still, edited := newWidget("default", "still"), newWidget("default", "edited")
+		Expect(c.Create(ctx, still)).To(Succeed())
+		Expect(c.Create(ctx, edited)).To(Succeed())
+		ready("still", "edited")
+		version := func(name string) (child corev1.ConfigMap) {
+			GinkgoHelper()
+			Expect(c.Get(ctx, types.NamespacedName{Namespace: "default", Name: name}, &child)).To(Succeed())
+			return child
+		}
+		before := version("still")
+
+		m.kill()
+		Eventually(readyz).WithArguments(address).WithTimeout(soon).Should(ContainSubstring("[-]api-server failed"))
+		Eventually(log.String).WithTimeout(soon).Should(And(
+			ContainSubstring(`"not ready" "check"="api-server"`), MatchRegexp("connection (refused|reset)"),
+		))
+
+		m.restart()
+		Eventually(readyz).WithArguments(address).WithTimeout(soon).Should(Equal("ok"))
+		Expect(change(ctx, c, edited, func(w *widget.Widget) { w.Spec.Message = "after" })).To(Succeed())
+		Expect(c.Create(ctx, newWidget("default", "fresh"))).To(Succeed())
+		ready("still", "edited", "fresh")
+		Eventually(func() string { child := version("edited"); return child.Data["message"] }).WithTimeout(soon).Should(Equal("after"))
+		after := version("still")
+		Expect(after.ResourceVersion).To(Equal(before.ResourceVersion), "what was right was written anew")
+		var children corev1.ConfigMapList
+		Expect(c.List(ctx, &children, client.InNamespace("default"), client.HasLabels{"applyset.kubernetes.io/part-of"})).To(Succeed())
+		Expect(children.Items).To(HaveLen(3))
+	})
+})
