@@ -66,9 +66,9 @@ PRODUCT ?= aim
 
 # exec, so that a signal for make's child reaches the demo itself.
 .PHONY: demo
-demo: ## Show an operator at work on a real API server (PRODUCT=aim, KUBECONFIG=file for a cluster of yours)
+demo: ## Show an operator at work on a real API server (PRODUCT=aim, FAIL=webhook|quota|rights|fight|spec, KUBECONFIG=file)
 	@mkdir -p bin && go -C hack/demo build -o "$(CURDIR)/bin/demo" . && \
-	exec bin/demo -product "$(PRODUCT)" $(if $(GIVEN_KUBECONFIG),-kubeconfig "$(GIVEN_KUBECONFIG)") \
+	exec bin/demo -product "$(PRODUCT)" $(if $(FAIL),-fail "$(FAIL)") $(if $(GIVEN_KUBECONFIG),-kubeconfig "$(GIVEN_KUBECONFIG)") \
 		$(if $(filter yes,$(STANDIN)),-standin)
 
 .PHONY: bench

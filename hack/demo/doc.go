@@ -18,4 +18,8 @@
 //   - standin/, if there is one, is a program that plays the controllers which
 //     the cluster does not have. It is not started where such a controller may
 //     run: on a given cluster whose foreign CRDs do not come from a demo.
+//
+// With -fail something goes wrong on purpose when all are ready: the demo prints side by side what condition, event, log, metric,
+// readiness and explanation show of it, puts it right, and follows the owners until they are ready again. For -fail=spec the product has
+// demo/bad-spec.yaml, which is merged into the owner of that name.
 package main

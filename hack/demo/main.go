@@ -5,9 +5,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -30,6 +33,8 @@ func main() {
 	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "`file` of a cluster to use instead of starting one")
 	flag.BoolVar(&o.standin, "standin", false, "start the stand-in also where foreign CRDs were there before; never where their controllers run")
 	flag.BoolVar(&o.deployed, "deployed", false, "start no operator: it runs in the given cluster already")
+	flag.StringVar(&o.fail, "fail", "", "`name` of what is to go wrong, "+
+		strings.Join(slices.Sorted(maps.Keys(failures())), ", ")+": it is shown from outside, and put right again")
 	flag.DurationVar(&o.readyWithin, "ready-within", readyWithin, "how long the owners may take")
 	flag.Parse()
 
@@ -58,6 +63,7 @@ type options struct {
 	kubeconfig  string
 	standin     bool
 	deployed    bool
+	fail        string
 	readyWithin time.Duration
 }
 
@@ -66,6 +72,16 @@ func run(ctx context.Context, o options, out *screen) (err error) {
 	p, err := findProduct(o.product)
 	if err != nil {
 		return err
+	}
+
+	if o.fail != "" {
+		if _, err := findFailure(o.fail); err != nil {
+			return err
+		}
+
+		if o.kubeconfig != "" {
+			return errors.New("nothing goes wrong on purpose in a cluster of yours: FAIL needs the one that the demo starts")
+		}
 	}
 
 	logs, err := os.MkdirTemp("", "demo-"+p.name+"-")
@@ -111,7 +127,7 @@ func show(ctx context.Context, o options, p product, plane *plane, logs string, 
 
 	out.step("operator")
 
-	programs, err := startPrograms(ctx, o, p, plane, logs, out)
+	programs, err := startPrograms(ctx, o, p, c, plane, logs, out)
 	if err != nil {
 		return err
 	}
@@ -148,6 +164,12 @@ func show(ctx context.Context, o options, p product, plane *plane, logs string, 
 
 	if err != nil {
 		return errors.Join(err, programs.lastWords())
+	}
+
+	if o.fail != "" {
+		if err := programs.fail(ctx, o, p, scene, out); err != nil {
+			return errors.Join(err, programs.lastWords())
+		}
 	}
 
 	return summarise(ctx, programs, scene, out)

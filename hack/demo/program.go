@@ -23,6 +23,7 @@ type program struct {
 	args     []string
 	log      string
 	metrics  string // address of its metrics, empty without
+	probes   string // address of its probes, empty without
 	out      *screen
 	restarts int
 
@@ -135,11 +136,12 @@ type programs struct {
 	standin  *program
 	flow     flow
 	hooks    *hooks
+	rights   []manifest // of the operator, where they are taken away
 }
 
 // startPrograms builds and starts the operator, unless it is deployed, and with
 // it the stand-in, if the product has one and it is wanted.
-func startPrograms(ctx context.Context, o options, p product, plane *plane, logs string, out *screen) (*programs, error) {
+func startPrograms(ctx context.Context, o options, p product, c *cluster, plane *plane, logs string, out *screen) (*programs, error) {
 	binary, err := buildProgram(ctx, p.root, p.name, "./"+p.name)
 	if err != nil {
 		return nil, err
@@ -155,9 +157,16 @@ func startPrograms(ctx context.Context, o options, p product, plane *plane, logs
 		return nil, err
 	}
 
+	kubeconfig := plane.kubeconfig
+	if o.fail == "rights" {
+		if started.rights, kubeconfig, err = takeRights(ctx, binary, c, plane, logs); err != nil {
+			return nil, err
+		}
+	}
+
 	if o.deployed {
 		out.say("operator " + p.name + " runs in the cluster")
-	} else if err := started.startOperator(binary, p, plane, logs, out); err != nil {
+	} else if err := started.startOperator(binary, p, kubeconfig, logs, out); err != nil {
 		return nil, err
 	}
 
@@ -180,7 +189,7 @@ func startPrograms(ctx context.Context, o options, p product, plane *plane, logs
 	return started, nil
 }
 
-func (s *programs) startOperator(binary string, p product, plane *plane, logs string, out *screen) error {
+func (s *programs) startOperator(binary string, p product, kubeconfig, logs string, out *screen) error {
 	addresses, err := freeAddresses()
 	if err != nil {
 		return err
@@ -191,10 +200,11 @@ func (s *programs) startOperator(binary string, p product, plane *plane, logs st
 	}
 
 	operator := &program{
-		name: "operator", binary: binary, log: filepath.Join(logs, "operator.log"), metrics: addresses[0], out: out,
+		name: "operator", binary: binary, log: filepath.Join(logs, "operator.log"), out: out,
+		metrics: addresses[0], probes: addresses[1],
 		args: []string{
-			"--kubeconfig=" + plane.kubeconfig, "--metrics-bind-address=" + addresses[0],
-			"--health-probe-bind-address=" + addresses[1],
+			"--kubeconfig=" + kubeconfig, "--metrics-bind-address=" + addresses[0],
+			"--health-probe-bind-address=" + addresses[1], "--serve-explanations",
 		},
 	}
 	operator.args = append(operator.args, s.hooks.args()...)

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// account is the service account that the operator acts as where its rights are taken away.
+const account = "system:serviceaccount:default:reconcilekit-demo"
+
+// takeRights gives the account the rights that the operator derives for itself, and returns them with a kubeconfig for it.
+func takeRights(ctx context.Context, binary string, c *cluster, plane *plane, logs string) (rights []manifest, kubeconfig string, err error) {
+	derived, err := exec.CommandContext(ctx, binary, "describe", "-output=rights", "-service-account=default/reconcilekit-demo").Output()
+	if err != nil {
+		return nil, "", fmt.Errorf("derive the operator's rights: %w", withStderr(err))
+	}
+
+	file := filepath.Join(logs, "rights.yaml")
+	if err := os.WriteFile(file, derived, 0o600); err != nil {
+		return nil, "", err
+	}
+
+	if rights, err = readFile(file); err != nil {
+		return nil, "", err
+	}
+
+	for _, m := range rights {
+		if err := c.apply(ctx, m.object); err != nil {
+			return nil, "", err
+		}
+	}
+
+	config, err := clientcmd.LoadFromFile(plane.kubeconfig)
+	if err != nil {
+		return nil, "", fmt.Errorf("load kubeconfig %s: %w", plane.kubeconfig, err)
+	}
+
+	for _, user := range config.AuthInfos {
+		user.Impersonate = account
+	}
+
+	kubeconfig = filepath.Join(logs, "kubeconfig")
+
+	return rights, kubeconfig, clientcmd.WriteToFile(*config, kubeconfig)
+}
