@@ -41,4 +41,6 @@ func (p *pass[T, F, O]) progress(manager *conditions.Manager, assessment *health
 func failedForGood(c health.Component) bool { return c.GetState() == health.Failed }
 
 // ofProgress reports whether the condition is one of kstatus.
-func ofProgress(conditionType string) bool { return conditionType == stalled || conditionType == reconciling }
+func ofProgress(conditionType string) bool {
+	return conditionType == stalled || conditionType == reconciling
+}
