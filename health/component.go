@@ -24,6 +24,9 @@ type Component struct {
 	Reason string
 	// Message is the message of its condition; unset that of the first error.
 	Message string
+	// Diagnostics is what a person wants to know who asks why it is not ready, and more than a message has room for, such as the table of a
+	// selection (Explain of package templates). It is in explanations alone, never in a condition, event or log line.
+	Diagnostics string
 	// Errors are what is wrong with it, raw or categorised ([Error]); nil entries are skipped.
 	Errors []error
 	// Dependency reports who provides it.

@@ -42,6 +42,14 @@ func newBoard(name string) *board {
 	return &board{name: name, groups: map[types.NamespacedName]*Group{}}
 }
 
+// join lets passes read the groups of the board.
+func (c *cachedReads) join(groups *board, woken *wakes) *groupReads {
+	r := &groupReads{board: groups, tracker: c.tracker, wakes: woken}
+	r.index = newIndex(func(client.Object, string) ([]string, bool) { return nil, false })
+	c.joined = append(c.joined, r)
+	return r
+}
+
 // source lets the board wake the owners that read its groups.
 func (r *groupReads) source() source.Source {
 	return source.Func(func(_ context.Context, q queue) error {

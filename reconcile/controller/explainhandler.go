@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,7 +27,8 @@ const (
 
 // ExplainHandler serves explanations of the controllers' owners. GET with the parameters kind, namespace and name answers with the tree of
 // one owner. Without a name it lists the owners, at most 500, those that are not ready first; kind and state, such as NotReady, choose
-// among them. The answer is text; format=json asks for the data, format=html for a page with links.
+// among them. The answer is text; format=json asks for the data, format=html for a page with links, which loads itself anew every few seconds
+// with refresh=5, at least every second.
 //
 // Nothing serves it unless the operator does so. Explanations name objects, field managers and what the API server said: serve them
 // behind authentication, such as that of the metrics server, with manager.AddMetricsServerExtraHandler, which filters extra handlers like
@@ -48,8 +50,18 @@ func ExplainHandler(controllers ...Declared) http.Handler {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
+		if r.URL.Query().Get("format") == formHTML {
+			refresh(w.Header(), r.URL.Query().Get("refresh"))
+		}
 		answer.write(w, r.URL.Query().Get("format"))
 	})
+}
+
+// refresh asks the browser to load the page again after so many seconds. Another value than a number of them asks for nothing.
+func refresh(header http.Header, seconds string) {
+	if n, err := strconv.Atoi(seconds); err == nil && n > 0 {
+		header.Set("Refresh", strconv.Itoa(n))
+	}
 }
 
 // answer is what is answered, in all forms.

@@ -108,6 +108,9 @@ func link(values ...string) template.URL {
 	return template.URL("?" + query.Encode()) //nolint:gosec // the values are encoded
 }
 
+// liveLink leads to the same page, which loads itself anew.
+func liveLink(o explain.Owner) template.URL { return ownerLink(o) + "&refresh=2" }
+
 // ownerLink leads to the explanation of an owner.
 func ownerLink(o explain.Owner) template.URL {
 	namespace, name, namespaced := strings.Cut(o.Name, "/")
@@ -121,15 +124,16 @@ func ownerLink(o explain.Owner) template.URL {
 
 // pages are the answers for people. They need nothing from elsewhere: no script, no font, no style sheet.
 var pages = template.Must(template.New("").Funcs(template.FuncMap{ //nolint:gochecknoglobals // compiled once, never changed
-	"link": link, "owner": ownerLink,
+	"link": link, "owner": ownerLink, "live": liveLink,
 	"states": explain.States,
 }).Parse(`{{define "head"}}<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Owners</title><style>
 body{font:14px/1.5 sans-serif;margin:2em;max-width:90em}table{border-collapse:collapse}td,th{text-align:left;padding:.2em 1em .2em 0;vertical-align:top}
 ul{padding-left:1.5em}</style></head><body>{{end}}
 {{define "node"}}<li>{{.Text}}{{if .Below}}<ul>{{range .Below}}{{template "node" .}}{{end}}</ul>{{end}}</li>{{end}}
-{{define "owners"}}{{template "head"}}<p><a href="{{link}}">all owners</a></p><ul>{{range .}}{{template "node" .Tree}}{{end}}</ul></body></html>
+{{define "owners"}}{{template "head"}}<p><a href="{{link}}">all owners</a>{{with .}} <a href="{{live (index . 0)}}">live</a>{{end}}</p>
+<ul>{{range .}}{{template "node" .Tree}}{{end}}</ul></body></html>
 {{end}}
-{{define "list"}}{{template "head"}}<p>Owners: <a href="{{link}}">all</a>{{range states}} <a href="{{link "state" (print .)}}">{{.}}</a>{{end}}</p>
+{{define "list"}}{{template "head"}}<p>Owners: <a href="{{link}}">all</a>{{range states}} <a href="{{link "state" (print .)}}">{{.}}</a>{{end}} <a href="{{link "refresh" "2"}}">live</a></p>
 <table><tr><th>Owner</th><th>Controller</th><th>State</th><th>First cause</th></tr>{{range .Owners}}
 <tr><td><a href="{{owner .}}">{{.Kind}} {{.Name}}</a></td><td>{{.Controller}}</td><td>{{.State}}</td><td>{{with .Causes}}{{(index . 0).Message}}{{end}}</td></tr>{{end}}
 </table>{{if .More}}<p>and {{.More}} more</p>{{end}}</body></html>

@@ -36,7 +36,8 @@ type PreviewOptions struct {
 
 // Preview reports what the controllers would do now for every owner in the cluster, and does nothing of it: their phases run, the plan
 // is compared with what there is, and whatever is not a read is refused on its way out, by construction. It needs the rights to
-// list and watch of the controllers' own rights, and no right to write. Groups of owners are skipped, which the report says.
+// list and watch of the controllers' own rights, and no right to write. Groups are found as they are at work: by their members and by
+// what is theirs already.
 //
 // What phases do besides, such as calling other systems, they do here too.
 func Preview(
@@ -57,8 +58,8 @@ func Preview(
 		}
 		previewers = append(previewers, p)
 	}
-	// Singletons first: others may read what they found.
-	slices.SortStableFunc(previewers, func(a, b previewer) int { return rank(a) - rank(b) })
+	// Singletons and groups first: others may read what they found.
+	slices.SortStableFunc(previewers, func(a, b previewer) int { return a.rank() - b.rank() })
 	stopped := make(chan error, 1)
 	go func() { stopped <- mgr.GetCache().Start(ctx) }()
 	for _, p := range previewers {
@@ -76,15 +77,8 @@ func Preview(
 // previewer is a controller whose passes are not carried out.
 type previewer interface {
 	name() string
-	single() bool
+	rank() int // the lower ones go first
 	preview(ctx context.Context, report *preview.Report) error
-}
-
-func rank(p previewer) int {
-	if p.single() {
-		return 0
-	}
-	return 1
 }
 
 // previewManager makes the manager whose cache and clients a preview uses. It is not started, and sends reads only.
@@ -172,20 +166,50 @@ func (c *catalogue) presentKinds(mapper meta.RESTMapper) error {
 
 // ownerKeys are the owners in the cache, by namespace and name.
 func (c *cachedReads) ownerKeys(ctx context.Context) ([]types.NamespacedName, error) {
-	list, err := c.emptyList(c.kinds[0])
+	var keys []types.NamespacedName
+	err := c.each(ctx, c.kinds[0], func(o client.Object) { keys = append(keys, client.ObjectKeyFromObject(o)) })
+	slices.SortFunc(keys, compareNames)
+	return keys, err
+}
+
+// groupKeys are the groups that have a member or something that is theirs in the cache, by namespace and name.
+func (c *cachedReads) groupKeys(ctx context.Context, group string) ([]types.NamespacedName, error) {
+	var keys []types.NamespacedName
+	for _, k := range c.present() {
+		err := c.each(ctx, k, func(o client.Object) {
+			if k.has(purposeOwns, purposeWrites) {
+				keys = append(keys, groupsOfChild(group, o)...)
+			}
+			for _, d := range k.declarations {
+				if d.mapping == nil {
+					continue
+				}
+				for _, request := range d.mapping(ctx, o) {
+					keys = append(keys, request.NamespacedName)
+				}
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(keys, compareNames)
+	return slices.Compact(keys), nil
+}
+
+// each calls do with all objects of the kind in the cache, which must not be changed.
+func (c *cachedReads) each(ctx context.Context, k *kind, do func(client.Object)) error {
+	list, err := c.emptyList(k)
 	if err == nil {
 		err = c.cache.List(ctx, list, client.UnsafeDisableDeepCopy)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("list the owners: %w", err)
+		return fmt.Errorf("list %s: %w", printKind(k.GroupVersionKind), err)
 	}
-	var keys []types.NamespacedName
-	err = meta.EachListItem(list, func(item runtime.Object) error {
+	return meta.EachListItem(list, func(item runtime.Object) error {
 		if o, ok := item.(client.Object); ok {
-			keys = append(keys, client.ObjectKeyFromObject(o))
+			do(o)
 		}
 		return nil
 	})
-	slices.SortFunc(keys, func(a, b types.NamespacedName) int { return strings.Compare(a.String(), b.String()) })
-	return keys, err
 }

@@ -61,6 +61,9 @@ func (b *Builder[T, F, O]) previewer(mgr manager.Manager, o PreviewOptions) (pre
 	options.Apply.Kinds = kinds.childKinds()
 	reads := &cachedReads{catalogue: kinds, cache: mgr.GetCache(), tracker: newTracker(), lag: newLag(options.Apply.LagDeadline)}
 	reads.lag.cached = reads.object
+	for _, joined := range b.joins {
+		reads.join(joined, nil) // nothing is woken
+	}
 	dry := &dryPass{options: engine.DiffOptions{ServerDryRun: o.ServerDryRun}}
 	if dry.engine, err = b.engine(mgr, reads, options); err != nil {
 		return nil, err
@@ -80,24 +83,35 @@ func (b *Builder[T, F, O]) previewer(mgr manager.Manager, o PreviewOptions) (pre
 
 func (c *dryController) name() string { return c.reads.controller }
 
-func (c *dryController) single() bool { return c.board != nil && c.board.single }
+func (c *dryController) rank() int {
+	switch {
+	case c.board == nil:
+		return 2
+	case c.board.single:
+		return 0
+	}
+	return 1
+}
+
+// keys are the owners to look at.
+func (c *dryController) keys(ctx context.Context) ([]types.NamespacedName, error) {
+	switch {
+	case c.board == nil:
+		return c.reads.ownerKeys(ctx)
+	case c.board.single:
+		return []types.NamespacedName{SingletonKey(c.name())}, nil
+	}
+	return c.reads.groupKeys(ctx, c.board.name)
+}
 
 // preview runs a pass for each owner.
 func (c *dryController) preview(ctx context.Context, report *preview.Report) error {
 	if err := c.reads.syncedKinds(ctx, c.mgr, c.timeout, c.failed); err != nil {
 		return err
 	}
-	keys := []types.NamespacedName{SingletonKey(c.name())}
-	if c.board != nil && !c.board.single {
-		report.Skipped = append(report.Skipped, "controller "+c.name()+" makes groups of owners, which a preview does not find")
-		return nil
-	}
-	if c.board == nil {
-		found, err := c.reads.ownerKeys(ctx)
-		if err != nil {
-			return err
-		}
-		keys = found
+	keys, err := c.keys(ctx)
+	if err != nil {
+		return err
 	}
 	for _, key := range keys {
 		if err := ctx.Err(); err != nil {

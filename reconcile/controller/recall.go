@@ -3,6 +3,7 @@ package controller
 import (
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,6 +25,9 @@ const (
 	maxFields    = 20 // of one decision
 	maxReads     = 100
 	maxCauses    = 20
+
+	maxDiagnostics = 50  // lines of one cause
+	maxDiagnosed   = 200 // bytes of one line
 )
 
 // recall remembers the last passes of each owner, for explanations. A pass that changes nothing overwrites what is remembered in place; of
@@ -205,8 +209,11 @@ func waitsFor(report *reconcile.Report) string {
 func causesOf(report *reconcile.Report) []explain.Cause {
 	var list []explain.Cause
 	add := func(c explain.Cause) {
-		same := func(other explain.Cause) bool { return other.Message == c.Message }
-		if len(list) < maxCauses && !slices.ContainsFunc(list, same) {
+		at := slices.IndexFunc(list, func(other explain.Cause) bool { return other.Message == c.Message })
+		switch {
+		case at >= 0 && list[at].Diagnostics == nil:
+			list[at].Diagnostics = c.Diagnostics
+		case at < 0 && len(list) < maxCauses:
 			list = append(list, c)
 		}
 	}
@@ -222,7 +229,7 @@ func causesOf(report *reconcile.Report) []explain.Cause {
 		if c.Name == "" && len(c.Errors) == 0 || c.GetState() == health.Ready {
 			continue
 		}
-		cause := explain.Cause{Subject: c.Name, Reason: c.GetReason(), Message: safe(c.GetMessage())}
+		cause := explain.Cause{Subject: c.Name, Reason: c.GetReason(), Message: safe(c.GetMessage()), Diagnostics: diagnosed(c.Diagnostics)}
 		if errs := c.Categorized(); len(errs) > 0 {
 			cause.Category = errs[0].Category.String()
 		}
@@ -236,6 +243,24 @@ func causesOf(report *reconcile.Report) []explain.Cause {
 		}
 	}
 	return list
+}
+
+// diagnosed are the lines of a component's diagnostics that are not empty, bounded and without credentials.
+func diagnosed(diagnostics string) []string {
+	if diagnostics == "" {
+		return nil
+	}
+	var lines []string
+	for line := range strings.Lines(text.Scrub(diagnostics[:min(len(diagnostics), maxScrubbed)])) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		if len(lines) == maxDiagnostics {
+			return append(lines, "and more")
+		}
+		lines = append(lines, text.Cut(line, maxDiagnosed))
+	}
+	return lines
 }
 
 // eachPart goes through joined errors.

@@ -6,12 +6,14 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/explain"
@@ -116,4 +118,32 @@ func benchmarkRecall(b *testing.B, owners int) {
 		r.done(reports[i%owners])
 	}
 	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(owners), "B/owner")
+}
+
+// TestDiagnosed: what an author's code has to say is kept line by line, bounded, and without credentials.
+func TestDiagnosed(t *testing.T) {
+	t.Parallel()
+	report := reported("corner", 1, nil)
+	refused := health.NewError(health.InvalidSpec, "PathConflict", "path /a is taken", nil)
+	report.Outcome.Terminal = []error{refused}
+	report.Components = []health.Component{
+		{Name: "Ready", State: health.Ready, Diagnostics: "of no interest"},
+		{Name: "Route", State: health.Failed, Errors: []error{refused}, Diagnostics: "path /a belongs to x\n\n  postgres://app:hunter2@db/a  \n"},
+		{Name: "Template", State: health.Pending, Message: "none fits", Diagnostics: strings.Repeat(strings.Repeat("é", 500)+"\n", 5000)},
+	}
+	causes := causesOf(report)
+	if len(causes) != 2 {
+		t.Fatalf("causes: %+v", causes)
+	}
+	if got := strings.Join(causes[0].Diagnostics, "|"); got != "path /a belongs to x|postgres://***@db/a" {
+		t.Errorf("diagnostics of the error that the pass ended with: %q", got)
+	}
+	for _, line := range causes[1].Diagnostics {
+		if len(line) > maxDiagnosed || !utf8.ValidString(line) {
+			t.Errorf("a line has %d bytes", len(line))
+		}
+	}
+	if n := len(causes[1].Diagnostics); n > maxDiagnostics+1 {
+		t.Errorf("%d lines", n)
+	}
 }

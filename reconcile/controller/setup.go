@@ -249,10 +249,7 @@ func (b *Builder[T, F, O]) watch(
 		sources = append(sources, b.board.source())
 	}
 	for _, joined := range b.joins {
-		r := &groupReads{board: joined, tracker: reads.tracker, wakes: woken}
-		r.index = newIndex(func(client.Object, string) ([]string, bool) { return nil, false })
-		reads.joined = append(reads.joined, r)
-		sources = append(sources, r.source())
+		sources = append(sources, reads.join(joined, woken).source())
 	}
 	for _, k := range reads.installable() {
 		w := &watcher{

@@ -93,6 +93,8 @@ type Cause struct {
 	Reason   string `json:"reason,omitempty"`
 	// Message is what was said: by the API server, a webhook, an inspector or the author's code.
 	Message string `json:"message"`
+	// Diagnostics are what the author's code knows besides, line by line: what a selection has rejected, who has a path already.
+	Diagnostics []string `json:"diagnostics,omitempty"`
 	// Contested are fields that other managers own.
 	Contested []Contested `json:"contested,omitempty"`
 	// Retry is when it is looked at again at the latest; zero when nothing is planned.

@@ -130,6 +130,9 @@ func (c Cause) text() string {
 }
 
 func (c Cause) tree(t *Tree) {
+	for _, line := range c.Diagnostics {
+		t.add("%s", line)
+	}
 	for _, f := range c.Contested {
 		t.add("field %s belongs to manager %q", f.Path, f.Manager)
 	}

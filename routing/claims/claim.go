@@ -219,6 +219,15 @@ func (d Decision) String() string {
 	return where + " belongs to " + d.Winner.Owner.String() + ", " + rank
 }
 
+// String returns the outcomes in words, one line each: the [health.Component.Diagnostics] of what the claims are for.
+func (d Decisions) String() string {
+	var out strings.Builder
+	for i := range d {
+		out.WriteString(d[i].String() + "\n")
+	}
+	return out.String()
+}
+
 // String returns "namespace/name", or the name of a cluster-scoped owner.
 func (c Claimant) String() string {
 	return strings.TrimPrefix(c.Namespace+"/"+c.Name, "/")
@@ -231,7 +240,7 @@ func (d Decisions) Component(name string) health.Component {
 	component := health.Component{Name: name, State: health.Ready, Child: true}
 	if err := d.Err(); err != nil {
 		component.State = health.Failed
-		component.Errors = []error{err}
+		component.Errors, component.Diagnostics = []error{err}, d.String()
 	}
 	return component
 }

@@ -126,7 +126,7 @@ func (obs ServiceObservation) routeHealth() health.Component {
 	case obs.plannedRoute == nil:
 		return health.Component{}
 	case lost != nil:
-		c.Reason, c.Message = claims.ReasonConflict, health.Categorize(lost).Message
+		c.Reason, c.Message, c.Diagnostics = claims.ReasonConflict, health.Categorize(lost).Message, obs.lostPaths.String()
 	case obs.route.HasError() && !obs.route.IsNotFound():
 		return obs.route.Health(c.Name, nil)
 	default:

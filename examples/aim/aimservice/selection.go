@@ -69,8 +69,8 @@ type TemplateSelectionResult struct {
 	MatchingResults []CandidateEvaluation
 	// Error of reading the candidates.
 	Error error
-	// summary names the candidates, and why each was rejected.
-	summary string
+	// summary names the candidates, and why each was rejected; diagnostics are the stages and all candidates in tables.
+	summary, diagnostics string
 }
 
 // The names of the stages of the selection.
@@ -228,6 +228,9 @@ func explain(modelName string, result templates.Result[TemplateCandidate]) *Temp
 	out := &TemplateSelectionResult{
 		CandidateCount: len(result.Equals), SelectionReason: reasonNotFound, summary: result.Summary(), MatchingResults: evaluations(result),
 	}
+	if result.Chosen == nil {
+		out.diagnostics = result.Explain()
+	}
 	none := fmt.Sprintf("No available templates match requirements for model %q", modelName)
 	switch {
 	case counts.TotalCandidates == 0:
@@ -258,5 +261,6 @@ func (s *TemplateSelectionResult) health(c health.Component) health.Component {
 		c.State, c.Reason = health.Pending, s.SelectionReason
 		c.Message = strings.TrimSuffix(s.SelectionMessage, ".") + ": " + s.summary
 	}
+	c.Diagnostics = s.diagnostics
 	return c
 }

@@ -1,0 +1,88 @@
+package explain_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/explain"
+)
+
+func TestTree(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	found := func(change func(*explain.Owner)) explain.Owner {
+		o := explain.Owner{Controller: "shop", Kind: "example.com/v1/Shop", Name: "market/corner", Found: true, Last: &explain.Pass{At: at}}
+		change(&o)
+		return o
+	}
+	for name, c := range map[string]struct {
+		owner explain.Owner
+		state explain.State
+		has   []string
+		not   []string
+	}{
+		"not there": {
+			owner: explain.Owner{Kind: "v1/Shop", Name: "corner"}, state: explain.NotFound, has: []string{"Shop corner (controller ): not found"},
+			not: []string{"next pass"},
+		},
+		"not looked at": {
+			owner: found(func(o *explain.Owner) { o.Last = nil }), state: explain.NotSeen, has: []string{"no pass since the process started"},
+		},
+		"paused, though it goes": {
+			owner: found(func(o *explain.Owner) { o.Paused, o.Deleting = true, true }), state: explain.Paused, not: []string{"next pass"},
+		},
+		"going": {owner: found(func(o *explain.Owner) { o.Deleting, o.Ready = true, true }), state: explain.Deleting},
+		"ready": {
+			owner: found(func(o *explain.Owner) { o.Ready = true }), state: explain.Ready, has: []string{"next pass: when an event triggers it"},
+		},
+		"with diagnostics below its cause": {
+			owner: found(func(o *explain.Owner) {
+				o.Causes = []explain.Cause{{
+					Subject: "Template", Message: "none fits", Diagnostics: []string{"CANDIDATE  OUTCOME", "100%d small  rejected"},
+				}}
+			}),
+			state: explain.NotReady,
+			has:   []string{"├─ because: Template: none fits\n│  ├─ CANDIDATE OUTCOME\n│  └─ 100%d small rejected\n"},
+		},
+		"with lines that break": {
+			owner: found(func(o *explain.Owner) { o.Last.Blocked = "one\ntwo\x1b" }), state: explain.NotReady, has: []string{"one two"},
+		},
+		"with more than is shown": {
+			owner: found(func(o *explain.Owner) {
+				o.Last.MoreDecisions, o.MoreReads = 7, 3
+				o.Reads = []explain.Read{{Kind: "/v1/Secret", What: "market/password"}}
+				o.Next = &explain.Next{Why: "deferred"}
+			}),
+			state: explain.NotReady, has: []string{"and 7 more", "and 3 more", "next pass: deferred\n"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := c.owner.State(); got != c.state {
+				t.Errorf("state %s, want %s", got, c.state)
+			}
+			text := c.owner.String()
+			for _, want := range c.has {
+				if !strings.Contains(text, want) {
+					t.Errorf("%q is missing in\n%s", want, text)
+				}
+			}
+			for _, unwanted := range c.not {
+				if strings.Contains(text, unwanted) {
+					t.Errorf("%q is in\n%s", unwanted, text)
+				}
+			}
+		})
+	}
+}
+
+func TestStates(t *testing.T) {
+	t.Parallel()
+	want := []explain.State{explain.NotReady, explain.Deleting, explain.Paused, explain.NotSeen, explain.NotFound, explain.Ready}
+	if diff := cmp.Diff(want, explain.States()); diff != "" {
+		t.Errorf("states (-want +got):\n%s", diff)
+	}
+}
