@@ -181,12 +181,18 @@ func sizeOfValue(v reflect.Value) int {
 		return v.Len()
 	case reflect.Struct:
 		size := 0
-		for _, field := range v.Fields() {
-			size += sizeOfValue(field)
+		for i := range v.NumField() { // the iterator over fields allocates
+			size += sizeOfValue(v.Field(i))
 		}
 		return size
 	case reflect.Map:
 		size := 0
+		if texts, ok := textsOf(v); ok {
+			for key, text := range texts {
+				size += len(key) + len(text)
+			}
+			return size
+		}
 		for entries := v.MapRange(); entries.Next(); {
 			size += sizeOfValue(entries.Key()) + sizeOfValue(entries.Value())
 		}
@@ -203,4 +209,13 @@ func sizeOfValue(v reflect.Value) int {
 	default:
 		return 1
 	}
+}
+
+// textsOf returns a map of texts, as labels are, which is looked at without an allocation for each entry.
+func textsOf(v reflect.Value) (map[string]string, bool) {
+	if v.Type() != reflect.TypeFor[map[string]string]() || !v.CanInterface() {
+		return nil, false
+	}
+	texts, ok := v.Interface().(map[string]string)
+	return texts, ok
 }

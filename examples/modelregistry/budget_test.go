@@ -60,11 +60,12 @@ func TestWritesFromEmpty(t *testing.T) {
 	}
 }
 
-// TestAllocationsAtRest bounds what a pass with nothing to do allocates, and sends: nothing. Most of it is the rendering of templates.
+// TestAllocationsAtRest bounds what a pass with nothing to do allocates, and sends: nothing.
+// Templates are not rendered again.
 // It is not parallel: the allocations of other tests would count.
 func TestAllocationsAtRest(t *testing.T) {
 	generated := v1beta1.ModelRegistrySpec{Postgres: &v1beta1.PostgresConfig{GenerateDeployment: new(true)}}
-	reconciletest.Steady(t, registrySystem(t, external(), withoutProxy), reconciletest.Budget{Allocations: 25_000})
-	reconciletest.Steady(t, registrySystem(t, generated, withoutProxy), reconciletest.Budget{Allocations: 25_000})
-	reconciletest.Steady(t, catalogSystem(t, nil), reconciletest.Budget{Allocations: 40_000})
+	reconciletest.Steady(t, registrySystem(t, external(), withoutProxy), reconciletest.Budget{Allocations: 1_000})
+	reconciletest.Steady(t, registrySystem(t, generated, withoutProxy), reconciletest.Budget{Allocations: 1_000})
+	reconciletest.Steady(t, catalogSystem(t, nil), reconciletest.Budget{Allocations: 2_200})
 }

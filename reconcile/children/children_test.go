@@ -21,7 +21,7 @@ type facts struct {
 
 func (f facts) on() bool { return f.On }
 
-func set(t testing.TB, declared ...children.Child[facts]) children.Set[facts] {
+func set(t testing.TB, declared ...children.Child[facts]) *children.Set[facts] {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	if err := corev1.AddToScheme(scheme); err != nil {
@@ -36,7 +36,7 @@ func set(t testing.TB, declared ...children.Child[facts]) children.Set[facts] {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return children.Set[facts]{Manifests: parsed, Children: declared}
+	return &children.Set[facts]{Manifests: parsed, Children: declared}
 }
 
 // summary lists what a set plans: "mode name" for children, "delete name" for deletions.

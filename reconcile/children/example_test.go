@@ -26,7 +26,7 @@ func ExampleSet_Plan() {
 		Name   string
 		Stores bool
 	}
-	set := children.Set[web]{Manifests: templates, Children: []children.Child[web]{
+	set := &children.Set[web]{Manifests: templates, Children: []children.Child[web]{
 		{Template: "service.yaml"},
 		{Template: "volume.yaml", When: func(w web) bool { return w.Stores }, Off: children.Keep},
 	}}

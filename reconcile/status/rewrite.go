@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/reconcilekit/reconcilekit/internal/fingerprint"
 	"github.com/reconcilekit/reconcilekit/internal/mergepatch"
 )
 
@@ -26,6 +27,9 @@ var errRewriteOwner = errors.New("rewrite: before and after must be two states o
 func (w *Writer) Rewrite(ctx context.Context, before, after client.Object) (written bool, err error) {
 	if after.GetUID() == "" || before.GetUID() != after.GetUID() {
 		return false, errRewriteOwner
+	}
+	if same(before, after) {
+		return false, nil
 	}
 	from, err := objectContent(before)
 	if err != nil {
@@ -56,4 +60,15 @@ func (w *Writer) Rewrite(ctx context.Context, before, after client.Object) (writ
 		return false, fmt.Errorf("rewrite: %w", err)
 	}
 	return true, nil
+}
+
+// same reports whether two objects are certainly equal, which is so for most: a comparison of what they encode to costs more
+// than a pass that has nothing to do.
+func same(before, after client.Object) bool {
+	a, known := fingerprint.Of(before)
+	if !known {
+		return false
+	}
+	b, known := fingerprint.Of(after)
+	return known && a == b
 }

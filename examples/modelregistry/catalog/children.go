@@ -16,7 +16,7 @@ var templates embed.FS
 // newChildren is every child of the catalog. Those that belong to a Deployment wait for it and go with it by garbage collection,
 // so that they are kept when they are not planned. What holds data is shared, not owned: it is deleted when the catalog is
 // switched off, and never for another reason.
-func newChildren(scheme *runtime.Scheme, settings Settings) (children.Set[facts], error) {
+func newChildren(scheme *runtime.Scheme, settings Settings) (*children.Set[facts], error) {
 	parsed, err := manifests.Parse(templates, scheme, "templates/*.yaml")
 	adopt := []apply.ChildOption{apply.AdoptUncontrolled}
 	workload := []apply.ChildOption{apply.AdoptUncontrolled, apply.Recreate()}
@@ -58,7 +58,7 @@ func newChildren(scheme *runtime.Scheme, settings Settings) (children.Set[facts]
 	for i := range list {
 		list[i].Deletion = []apply.DeletionOption{apply.MatchLabels{createdBy: operator}} // also if an earlier version made it
 	}
-	return children.Set[facts]{Manifests: parsed, Children: list}, err
+	return &children.Set[facts]{Manifests: parsed, Children: list}, err
 }
 
 func ofPlatform(f facts, o manifests.Object) { o.SetOwnerReferences(f.Platform) }

@@ -23,7 +23,7 @@ import (
 // Reconciler is the domain logic of the catalog. Create its controller with [New].
 type Reconciler struct {
 	settings Settings
-	children children.Set[facts]
+	children *children.Set[facts]
 }
 
 type pass = reconcile.ReconcileContext[*controller.Group]

@@ -17,11 +17,11 @@ var templates embed.FS
 
 // newChildren is every child of a registry. One that the operator made before the SDK did carries no mark of it, so objects
 // without a controller are adopted.
-func newChildren(scheme *runtime.Scheme) (children.Set[facts], error) {
+func newChildren(scheme *runtime.Scheme) (*children.Set[facts], error) {
 	parsed, err := manifests.Parse(templates, scheme, "templates/*.yaml")
 	adopt := []apply.ChildOption{apply.AdoptUncontrolled}
 	workload := []apply.ChildOption{apply.AdoptUncontrolled, apply.Recreate()}
-	return children.Set[facts]{Manifests: parsed, Children: []children.Child[facts]{
+	return &children.Set[facts]{Manifests: parsed, Children: []children.Child[facts]{
 		{Template: "serviceaccount.yaml", Options: adopt},
 		{Template: "service.yaml", Options: adopt},
 		{Template: "deployment.yaml", Options: workload},

@@ -26,7 +26,7 @@ import (
 // Reconciler is the domain logic of ModelRegistry. Create its controller with [New].
 type Reconciler struct {
 	settings v1beta1.Settings
-	children children.Set[facts]
+	children *children.Set[facts]
 }
 
 type pass = reconcile.ReconcileContext[*v1beta1.ModelRegistry]

@@ -58,3 +58,21 @@ func FuzzContributions(f *testing.F) {
 		_, _ = applyset.ParseContributions(name) // does not panic
 	})
 }
+
+// TestCompareKinds holds the order against that of the texts, in which an inventory is stored.
+func TestCompareKinds(t *testing.T) {
+	t.Parallel()
+	var kinds []schema.GroupKind
+	for _, kind := range []string{"A", "Ab", "AB", "A1", "Deployment", "DeploymentConfig", "Z"} {
+		for _, group := range []string{"", "apps", "apps.example.com", "a-b.c", "b"} {
+			kinds = append(kinds, schema.GroupKind{Group: group, Kind: kind})
+		}
+	}
+	for _, a := range kinds {
+		for _, b := range kinds {
+			if got, want := applyset.CompareKinds(a, b), strings.Compare(a.String(), b.String()); got != want {
+				t.Errorf("%s and %s: got %d, want %d", a, b, got, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package fingerprint
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+	"math"
+	"reflect"
+	"sync"
+	"time"
+)
+
+// Sum is the fingerprint of a value, of use within one process.
+type Sum [sha256.Size]byte
+
+// maxDepth is how deep values may be nested. What is deeper, such as a value that contains itself, has no fingerprint.
+const maxDepth = 100
+
+// Of returns the fingerprint of a value. It has none, and ok is false, where equality cannot be read from the value: functions,
+// channels, locks, atomic and unsafe values, and what is nested deeper than 100 levels. Nil and empty maps and slices differ, as
+// reflect.DeepEqual has it; values behind different pointers do not differ.
+func Of(value any) (sum Sum, ok bool) {
+	sum, _, ok = OfSized(value)
+	return sum, ok
+}
+
+// OfSized is [Of] that also returns how many bytes were looked at, about what the value takes in memory.
+func OfSized(value any) (sum Sum, size int, ok bool) { return sumOf(reflect.ValueOf(&value).Elem(), 0) }
+
+func sumOf(v reflect.Value, depth int) (sum Sum, size int, ok bool) {
+	d, _ := digests.Get().(*digest)
+	d.hash.Reset()
+	d.pending, d.flushed = d.pending[:0], 0
+	defer digests.Put(d)
+	if !d.value(v, depth) {
+		return Sum{}, 0, false
+	}
+	d.flush()
+	d.hash.Sum(sum[:0])
+	return sum, d.flushed, true
+}
+
+var digests = sync.Pool{New: func() any { return &digest{hash: sha256.New(), pending: make([]byte, 0, blockSize)} }}
+
+const blockSize = 4096
+
+// digest is the encoding of a value on its way into the hash. Each part begins with its kind or its length, so that no two
+// values have the same encoding.
+type digest struct {
+	hash    hash.Hash
+	pending []byte
+	flushed int      // bytes, so far
+	keys    []string // sorted keys of the maps that are open
+}
+
+func (d *digest) flush() {
+	_, _ = d.hash.Write(d.pending) // a hash returns no error
+	d.flushed += len(d.pending)
+	d.pending = d.pending[:0]
+}
+
+func (d *digest) number(n uint64) {
+	if len(d.pending)+8 > cap(d.pending) {
+		d.flush()
+	}
+	d.pending = binary.LittleEndian.AppendUint64(d.pending, n)
+}
+
+func (d *digest) flag(yes bool) {
+	if yes {
+		d.number(1)
+	} else {
+		d.number(0)
+	}
+}
+
+func (d *digest) text(s string) {
+	d.number(uint64(len(s)))
+	for len(s) > 0 {
+		n := min(len(s), d.room())
+		d.pending = append(d.pending, s[:n]...)
+		s = s[n:]
+	}
+}
+
+func (d *digest) bytes(b []byte) {
+	d.number(uint64(len(b)))
+	for len(b) > 0 {
+		n := min(len(b), d.room())
+		d.pending = append(d.pending, b[:n]...)
+		b = b[n:]
+	}
+}
+
+// room is how much can be appended, at least a byte.
+func (d *digest) room() int {
+	if len(d.pending) == cap(d.pending) {
+		d.flush()
+	}
+	return cap(d.pending) - len(d.pending)
+}
+
+// value writes a value and reports whether it could.
+func (d *digest) value(v reflect.Value, depth int) bool {
+	if depth > maxDepth {
+		return false
+	}
+	switch v.Kind() {
+	case reflect.Invalid:
+		d.number(0)
+	case reflect.Bool:
+		d.flag(v.Bool())
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		d.number(uint64(v.Int())) //nolint:gosec // the bits count
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		d.number(v.Uint())
+	case reflect.Float32, reflect.Float64:
+		d.number(math.Float64bits(v.Float()))
+	case reflect.Complex64, reflect.Complex128:
+		d.number(math.Float64bits(real(v.Complex())))
+		d.number(math.Float64bits(imag(v.Complex())))
+	case reflect.String:
+		d.text(v.String())
+	case reflect.Pointer:
+		return d.pointer(v, depth)
+	case reflect.Interface:
+		return d.dynamic(v, depth)
+	case reflect.Slice, reflect.Array:
+		return d.list(v, depth)
+	case reflect.Struct:
+		return d.fields(v, depth)
+	case reflect.Map:
+		return d.mapping(v, depth)
+	case reflect.Func, reflect.Chan, reflect.UnsafePointer:
+		d.number(0)
+		return v.IsNil()
+	case reflect.Uintptr:
+		return false
+	}
+	return true
+}
+
+var location = reflect.TypeFor[*time.Location]()
+
+func (d *digest) pointer(v reflect.Value, depth int) bool {
+	if v.Type() == location {
+		return d.location(v)
+	}
+	if v.IsNil() {
+		d.number(0)
+		return true
+	}
+	d.number(1)
+	return d.value(v.Elem(), depth+1)
+}
+
+// location writes the places that programs use. Others are long tables, of which some is only a cache.
+func (d *digest) location(v reflect.Value) bool {
+	switch v.Pointer() {
+	case 0, reflect.ValueOf(time.UTC).Pointer():
+		d.number(0)
+	case reflect.ValueOf(time.Local).Pointer(): //nolint:gosmopolitan // it is what decoded times have
+		d.number(1)
+	default:
+		return false
+	}
+	return true
+}
+
+func (d *digest) dynamic(v reflect.Value, depth int) bool {
+	if v.IsNil() {
+		d.number(0)
+		return true
+	}
+	elem := v.Elem()
+	d.number(uint64(reflect.ValueOf(elem.Type()).Pointer())) // a type is described once in a process
+	return d.value(elem, depth+1)
+}
+
+func (d *digest) list(v reflect.Value, depth int) bool {
+	if v.Kind() == reflect.Slice && v.IsNil() {
+		d.number(0)
+		return true
+	}
+	d.number(uint64(v.Len()) + 1) //nolint:gosec // a length is not negative
+	if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8 {
+		d.bytes(v.Bytes())
+		return true
+	}
+	for i := range v.Len() {
+		if !d.value(v.Index(i), depth+1) {
+			return false
+		}
+	}
+	return true
+}
+
+func (d *digest) fields(v reflect.Value, depth int) bool {
+	if path := v.Type().PkgPath(); path == "sync" || path == "sync/atomic" {
+		return false
+	}
+	for i := range v.NumField() {
+		if !d.value(v.Field(i), depth+1) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,183 @@
+package fingerprint_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"sync"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/reconcilekit/reconcilekit/internal/fingerprint"
+)
+
+func of(t *testing.T, value any) fingerprint.Sum {
+	t.Helper()
+	sum, ok := fingerprint.Of(value)
+	if !ok {
+		t.Fatalf("%T has no fingerprint", value)
+	}
+	return sum
+}
+
+// TestNeighbours holds values against each other that a careless encoding takes for the same.
+func TestNeighbours(t *testing.T) {
+	t.Parallel()
+	type (
+		hidden struct{ text, more string }
+		keyed  struct{ a, b string }
+	)
+	values := []any{
+		nil, 0, 1, int64(1), uint8(1), false, true, "", "a", "0", 0.0, 1.0, complex(1, 0), complex(0, 1),
+		[]string(nil), []string{}, []string{""}, []string{"", ""}, []string{"ab", "c"}, []string{"a", "bc"}, []string{"a", "b", "c"},
+		[]any{nil}, []any{1}, []any{"1"}, []any{[]any{}}, []any{map[string]any{}}, [][]string{{"a"}, {}}, [][]string{{}, {"a"}},
+		[]byte(nil), []byte{}, []byte("a"), [1]byte{'a'}, [2]byte{'a'},
+		map[string]string(nil), map[string]string{}, map[string]string{"": ""}, map[string]string{"a": "b"}, map[string]string{"b": "a"},
+		map[string]string{"a": "b", "c": "d"}, map[string]string{"a": "d", "c": "b"},
+		map[string][]byte{"a": nil}, map[string][]byte{"a": {}}, map[string]any{"a": nil}, map[string]any{"a": 1}, map[string]any{"a": int64(1)},
+		map[keyed]int{{"a", "b"}: 1}, map[keyed]int{{"b", "a"}: 1}, map[any]any{1: 2}, map[any]any{2: 1}, map[any]any{"1": 2},
+		hidden{"a", "b"}, hidden{"ab", ""}, keyed{"a", "b"}, &hidden{"a", "b"}, (*hidden)(nil), new(*hidden),
+		time.Time{}, time.Unix(1, 0).UTC(), time.Unix(1, 0), time.Unix(1, 1).UTC(),
+		resource.MustParse("1"), resource.MustParse("1k"), resource.MustParse("0.5"),
+	}
+	seen := map[fingerprint.Sum]any{}
+	for _, value := range values {
+		sum := of(t, value)
+		if other, twice := seen[sum]; twice {
+			t.Errorf("%#v and %#v have one fingerprint", value, other)
+		}
+		seen[sum] = value
+	}
+}
+
+// TestNone names values whose equality cannot be read from them.
+func TestNone(t *testing.T) {
+	t.Parallel()
+	type loop struct{ next *loop }
+	round := &loop{}
+	round.next = round
+	berlin := time.FixedZone("here", 3600)
+	for _, value := range []any{
+		func() {}, make(chan int), &sync.Mutex{}, struct{ m sync.Once }{}, round, []any{func() {}}, map[string]any{"a": func() {}},
+		map[any]any{make(chan int): 1}, time.Unix(1, 0).In(berlin), uintptr(1),
+	} {
+		if _, ok := fingerprint.Of(value); ok {
+			t.Errorf("%T has a fingerprint", value)
+		}
+	}
+}
+
+// TestSearch draws objects: a copy has the same fingerprint, and another object has it if and only if it is deeply equal.
+func TestSearch(t *testing.T) {
+	t.Parallel()
+	seed := time.Now().UnixNano()
+	random := rand.New(rand.NewPCG(uint64(seed), 0)) //nolint:gosec // it searches
+	for range 200 {
+		deployment := &appsv1.Deployment{}
+		fill(random, reflect.ValueOf(&deployment.Spec.Template).Elem(), 12)
+		copied := deployment.DeepCopy()
+		if of(t, deployment) != of(t, copied) {
+			t.Fatalf("seed %d: a copy has another fingerprint: %#v", seed, deployment)
+		}
+		where := change(random, reflect.ValueOf(&copied.Spec.Template.Spec).Elem(), "spec")
+		if same := of(t, deployment) == of(t, copied); same != reflect.DeepEqual(deployment, copied) {
+			t.Fatalf("seed %d: after a change of %s the same fingerprint: %t", seed, where, same)
+		}
+	}
+}
+
+// fill draws the fields of a value, to a depth.
+func fill(random *rand.Rand, v reflect.Value, depth int) {
+	if depth == 0 || !v.CanSet() {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(random, v.Field(i), depth-1)
+		}
+	case reflect.Pointer:
+		if random.IntN(2) == 0 {
+			v.Set(reflect.New(v.Type().Elem()))
+			fill(random, v.Elem(), depth-1)
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), random.IntN(3), 3))
+		for i := range v.Len() {
+			fill(random, v.Index(i), depth-1)
+		}
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		fill(random, key, depth-1)
+		fill(random, value, depth-1)
+		v.SetMapIndex(key, value)
+	case reflect.String:
+		v.SetString([]string{"", "a", "b", "ab"}[random.IntN(4)])
+	case reflect.Bool:
+		v.SetBool(random.IntN(2) == 0)
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		v.SetInt(random.Int64N(3))
+	default:
+	}
+}
+
+// change changes a value somewhere and returns where.
+func change(random *rand.Rand, v reflect.Value, path string) string {
+	switch v.Kind() {
+	case reflect.Struct:
+		i := random.IntN(v.NumField())
+		if !v.Field(i).CanSet() {
+			return path
+		}
+		return change(random, v.Field(i), path+"."+v.Type().Field(i).Name)
+	case reflect.Pointer:
+		if v.IsNil() {
+			v.Set(reflect.New(v.Type().Elem()))
+			return path
+		}
+		return change(random, v.Elem(), path)
+	case reflect.Slice:
+		if v.Len() == 0 {
+			v.Set(reflect.MakeSlice(v.Type(), v.Len()+1, v.Len()+1))
+			return path
+		}
+		i := random.IntN(v.Len())
+		return change(random, v.Index(i), fmt.Sprintf("%s[%d]", path, i))
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+	case reflect.String:
+		v.SetString(v.String() + "x")
+	case reflect.Bool:
+		v.SetBool(!v.Bool())
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		v.SetInt(v.Int() + 1)
+	default:
+	}
+	return path
+}
+
+// TestAllocations keeps the cost of what is asked for in every pass.
+func TestAllocations(t *testing.T) {
+	pod := &corev1.Pod{}
+	pod.Labels = map[string]string{"a": "b", "c": "d"}
+	pod.Spec.Containers = []corev1.Container{{Name: "a", Env: []corev1.EnvVar{{Name: "a", Value: "b"}}}}
+	if got := testing.AllocsPerRun(100, func() { _, _ = fingerprint.Of(pod) }); got > 4 {
+		t.Errorf("%v allocations", got)
+	}
+}
+
+func BenchmarkOf(b *testing.B) {
+	deployment := &appsv1.Deployment{}
+	fill(rand.New(rand.NewPCG(1, 1)), reflect.ValueOf(&deployment.Spec.Template).Elem(), 8) //nolint:gosec // it measures
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, ok := fingerprint.Of(deployment); !ok {
+			b.Fatal("none")
+		}
+	}
+}
