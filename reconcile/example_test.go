@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/internal/widget"
@@ -63,4 +65,24 @@ func ExampleOutcome() {
 	result, err, handled := outcome.Result(time.Minute)
 	fmt.Println(result.RequeueAfter, err, handled)
 	// Output: 10s <nil> connection refused
+}
+
+// A value that many owners read is computed once, one object at a time: here the zones of all nodes.
+func ExampleFetchDerived() {
+	zones := &reconcile.Derivation[*corev1.Node, []string]{
+		Name: "zones of the cluster",
+		List: &corev1.NodeList{},
+		Each: func(node *corev1.Node) []string { return []string{node.Labels[corev1.LabelTopologyZone]} },
+		Merge: func(parts [][]string) []string {
+			all := slices.Concat(parts...)
+			slices.Sort(all)
+			return slices.Compact(all)
+		},
+	}
+	in := func(name, zone string) *corev1.Node {
+		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelTopologyZone: zone}}}
+	}
+	reader := fake.NewClientBuilder().WithObjects(in("a", "east"), in("b", "west"), in("c", "east")).Build()
+	fmt.Println(reconcile.FetchDerived(context.Background(), reader, zones).Value)
+	// Output: [east west]
 }

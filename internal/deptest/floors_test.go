@@ -40,6 +40,7 @@ func floors() map[string][]string {
 		rooms + "managedfields":              {rooms + "content"},
 		rooms + "compare":                    {rooms + "content", rooms + "managedfields"},
 		fresh:                                nil,
+		"reconcile/internal/derived":         {"internal/fingerprint"},
 		"reconcile/internal/ownedconditions": nil,
 		"reconcile/status":                   {"internal/fingerprint", "internal/mergepatch"},
 		"reconcile":                          engine,
@@ -53,7 +54,7 @@ func floors() map[string][]string {
 		"reconcile/explain":                  nil,
 		"reconcile/preview":                  nil,
 		"reconcile/controller": append(slices.Clone(whole), "internal/text", "reconcile/record", "reconcile/explain", "reconcile/preview", "reconcile/external",
-			"reconcile/apply/engine", "reconcile/internal/groupkey"),
+			"reconcile/apply/engine", "reconcile/internal/groupkey", "reconcile/internal/derived"),
 		"reconcile/reconciletest": append(slices.Clone(whole), "reconcile/record", "reconcile/controller"),
 		"reconcile/operator":      {"reconcile/controller", "reconcile/preview"},
 	}

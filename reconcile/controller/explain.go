@@ -184,6 +184,9 @@ func (c *cachedReads) readBy(owner types.NamespacedName) (reads []explain.Read, 
 		if e.node.query != nil {
 			what = e.node.query.String()
 		}
+		if e.node.value != nil {
+			what = e.node.value.of.String() + ", derived from all"
+		}
 		reads = append(reads, explain.Read{Kind: names[e.node.index], What: what})
 	}
 	return reads, more

@@ -150,6 +150,7 @@ func (w *watcher) concerned(
 	if all(w.kind.when, passes) {
 		found = w.related(c, objects)
 	}
+	found = w.derived(ctx, found, c)
 	for _, d := range w.kind.declarations {
 		if d.mapping == nil || !all(d.predicates, passes) {
 			continue

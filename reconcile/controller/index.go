@@ -5,6 +5,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile"
 )
 
 // node is one thing of one kind that owners read: an object by name, or all objects that a query matches. Owners that
@@ -13,6 +15,7 @@ type node struct {
 	index  *index
 	name   types.NamespacedName // of a read by name; unused with a query
 	query  *query               // of a list; nil for a read by name
+	value  *derivedValue        // of a derived read; nil for others
 	owners owners
 }
 
@@ -22,6 +25,7 @@ type node struct {
 type index struct {
 	names   map[types.NamespacedName]*node
 	queries map[string]*node
+	values  map[reconcile.Derived]*node
 	spaces  map[string]*space // by the namespace of the query
 	extract fieldExtractor
 }
@@ -33,6 +37,7 @@ func newIndex(extract fieldExtractor) *index {
 	return &index{
 		names:   map[types.NamespacedName]*node{},
 		queries: map[string]*node{},
+		values:  map[reconcile.Derived]*node{},
 		spaces:  map[string]*space{},
 		extract: extract,
 	}
@@ -76,6 +81,10 @@ func (x *index) byQuery(namespace string, l labels.Selector, f fields.Selector) 
 
 // drop removes a node that nobody reads any more.
 func (x *index) drop(n *node) {
+	if n.value != nil {
+		delete(x.values, n.value.of)
+		return
+	}
 	if n.query == nil {
 		delete(x.names, n.name)
 		return
@@ -106,6 +115,9 @@ func (x *index) all(found []types.NamespacedName) []types.NamespacedName {
 		found = n.owners.appendTo(found)
 	}
 	for _, n := range x.queries {
+		found = n.owners.appendTo(found)
+	}
+	for _, n := range x.values {
 		found = n.owners.appendTo(found)
 	}
 	return found
