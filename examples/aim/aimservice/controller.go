@@ -9,7 +9,6 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/reconcilekit/reconcilekit/examples/aim/api/kserve"
@@ -54,7 +53,7 @@ func declare(
 		Reads(&corev1.Pod{}).
 		Reads(&corev1.Event{}, controller.Index(eventSubjectIndex, bySubject)).
 		Reads(&autoscalingv2.HorizontalPodAutoscaler{}).
-		Reads(controller.Metadata(nodeKind), controller.WithPredicates(predicate.LabelChangedPredicate{})). // not at each heartbeat
+		Reads(controller.Metadata(nodeKind)).
 		Options(controller.Options{Apply: apply.Options{Finalizer: CleanupFinalizer}, PauseAnnotation: PauseAnnotation})
 }
 

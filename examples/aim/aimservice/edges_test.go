@@ -36,8 +36,8 @@ type edge struct {
 	// leave takes the object out of what is selected, and back; nil where that cannot be.
 	leave func(o client.Object, out bool)
 	reach reach
-	// labels reports that only labels matter.
-	labels bool
+	// relabel changes labels that matter, where not all labels do and nothing else does.
+	relabel func(o client.Object)
 	// graceful reports that the API server changes the object before it deletes it: a finalizer keeps the two apart.
 	graceful bool
 	// owner reports that the object is a service, too, which its own change wakes, and which is not made and deleted here.
@@ -57,7 +57,7 @@ var _ = Describe("A service that reads", Ordered, func() {
 			}
 			stranger := e.object(e.serviceIn(p.s.Namespace, "stranger"))
 			p.enqueues("create another", "create", stranger, nil, func() { put(stranger) })
-			p.enqueues("change another", "update", stranger, nil, func() { touch(stranger, "labels") })
+			p.enqueues("change another", "update", stranger, nil, func() { e.touchLabels(stranger) })
 			p.comes()
 			p.changes()
 			p.leaves()
@@ -152,7 +152,7 @@ func (p *play) wakes(what, event string, object client.Object, readers []*aimv1a
 	}
 	step(event, object, readers, do)
 	for range 2 {
-		step("update", p.mark, p.readers(p.mark, p.sentinel), func() { touch(p.mark, "labels") })
+		step("update", p.mark, p.readers(p.mark, p.sentinel), func() { p.touchLabels(p.mark) })
 	}
 	Expect(p.since(before)).To(ConsistOf(want), what)
 }
@@ -169,11 +169,12 @@ func (p *play) comes() {
 func (p *play) changes() {
 	GinkgoHelper()
 	annotated := p.readers(p.object, p.s)
-	if p.labels {
+	if p.relabel != nil {
 		annotated = nil
+		p.wakes("another label", "update", p.object, nil, func() { touch(p.object, "labels") })
 	}
 	p.wakes("annotate", "update", p.object, annotated, func() { touch(p.object, "annotations") })
-	p.enqueues("relabel", "update", p.object, p.s, func() { touch(p.object, "labels") })
+	p.enqueues("relabel", "update", p.object, p.s, func() { p.touchLabels(p.object) })
 	if p.status == nil {
 		return
 	}
@@ -181,6 +182,18 @@ func (p *play) changes() {
 		p.status(p.object)
 		Expect(c.Status().Update(ctx, p.object)).To(Succeed())
 	})
+}
+
+// touchLabels changes labels that matter.
+func (e edge) touchLabels(object client.Object) {
+	GinkgoHelper()
+	if e.relabel == nil {
+		touch(object, "labels")
+		return
+	}
+	before := object.DeepCopyObject().(client.Object)
+	e.relabel(object)
+	Expect(c.Patch(ctx, object, client.MergeFrom(before))).To(Succeed())
 }
 
 func (p *play) leaves() {

@@ -1,6 +1,9 @@
 package aimservice_test
 
 import (
+	"fmt"
+	"sync/atomic"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -140,14 +143,24 @@ func edges() []edge {
 			t.OwnerReferences = controlledBy(s)
 			return t
 		}},
-		{what: "the nodes", reach: everybody, labels: true, given: func(s *service) []client.Object {
+		{what: "the GPU models of the nodes", reach: everybody, relabel: otherGPU, given: func(s *service) []client.Object {
 			t := readyTemplate(s.Namespace, s.Name+"-template", *s.Spec.Model.Name)
 			t.Spec.Hardware = &aimv1alpha1.AIMHardwareRequirements{GPU: &aimv1alpha1.AIMGpuRequirements{Model: "MI300X", Requests: 1}}
 			return append(model(s), t)
 		}, object: func(s *service) client.Object {
-			return &corev1.Node{ObjectMeta: named("", modelNameOf(s.Namespace, s.Name))}
+			node := &corev1.Node{ObjectMeta: named("", modelNameOf(s.Namespace, s.Name))}
+			otherGPU(node)
+			return node
 		}},
 	}
+}
+
+// gpus counts the GPU models that no other node has.
+var gpus atomic.Int64
+
+// otherGPU gives a node a GPU of a model that no other node has.
+func otherGPU(node client.Object) {
+	node.SetLabels(map[string]string{"amd.com/gpu.family": fmt.Sprintf("MI%d", 5000+gpus.Add(1))})
 }
 
 func configured(s *aimv1alpha1.AIMService) {

@@ -205,10 +205,23 @@ func availableGPUs(ctx context.Context, r reconcile.Reader, candidates []Templat
 	if !slices.ContainsFunc(candidates, func(c TemplateCandidate) bool { return c.gpuModel() != "" }) {
 		return nil, nil
 	}
-	nodes := &metav1.PartialObjectMetadataList{}
-	nodes.SetGroupVersionKind(nodeKind)
-	read := reconcile.FetchList(ctx, r, nodes)
-	return gpu.Available(read.Value.Items), read.Error
+	read := reconcile.FetchDerived(ctx, r, clusterGPUs)
+	return read.Value, read.Error
+}
+
+// clusterGPUs is the GPU models of all nodes, which all services share: the label of a node is news to them only when a model
+// appears or goes.
+var clusterGPUs = &reconcile.Derivation[*metav1.PartialObjectMetadata, []string]{
+	Name: "GPU models of the cluster",
+	List: &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "NodeList"}},
+	Each: func(node *metav1.PartialObjectMetadata) []string {
+		return gpu.Available([]metav1.PartialObjectMetadata{*node})
+	},
+	Merge: func(models [][]string) []string {
+		all := slices.Concat(models...)
+		slices.Sort(all)
+		return slices.Compact(all)
+	},
 }
 
 // inUse reports whether the service runs with the candidate, or with what its overrides
