@@ -1,0 +1,5 @@
+// Package v1alpha1 has the API types of ModelMesh Serving in the group serving.kserve.io.
+//
+// +kubebuilder:object:generate=true
+// +groupName=serving.kserve.io
+package v1alpha1

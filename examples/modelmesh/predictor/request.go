@@ -1,0 +1,101 @@
+package predictor
+
+import (
+	"crypto/sha1" //nolint:gosec // part of the product's wire format
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
+)
+
+// owner is what ModelMesh calls the Predictors: a vmodel belongs to one source.
+const owner = "ksp"
+
+// validate returns why a spec cannot be served; the first mistake counts.
+func validate(spec *v1alpha1.PredictorSpec) error {
+	s := spec.Storage
+	switch {
+	case s == nil:
+		return nil
+	case spec.Path != "" && s.Path != nil:
+		return errors.New("Only one of spec.path and spec.storage.path can be specified") //nolint:staticcheck // the product's words
+	case spec.SchemaPath != nil && s.SchemaPath != nil:
+		return errors.New("Only one of spec.schemaPath and spec.storage.schemaPath can be specified") //nolint:staticcheck // the product's words
+	case s.PersistentVolumeClaim != nil:
+		return errors.New("spec.storage.PersistentVolumeClaim is not supported")
+	case s.S3 != nil && (s.Path != nil || s.SchemaPath != nil || s.Parameters != nil || s.Key != nil):
+		return errors.New("spec.storage.s3 cannot be specified with any other keys in spec.storage")
+	}
+	return nil
+}
+
+// modelKey is how the puller learns where a model is.
+type modelKey struct {
+	StorageKey    string             `json:"storage_key,omitempty"`
+	StorageParams map[string]string  `json:"storage_params,omitempty"`
+	ModelType     v1alpha1.ModelType `json:"model_type"`
+	SchemaPath    string             `json:"schema_path,omitempty"`
+}
+
+// requestFor is what a Predictor wants of ModelMesh.
+func requestFor(name string, spec *v1alpha1.PredictorSpec, loadNow bool) (mmesh.SetRequest, error) {
+	id, err := targetID(name, spec)
+	if err != nil {
+		return mmesh.SetRequest{}, err
+	}
+	request := mmesh.SetRequest{ID: name, Owner: owner, Target: id, Type: typeLabel(spec), LoadNow: loadNow}
+	key := modelKey{ModelType: spec.ModelType}
+	if s := spec.Storage; s != nil {
+		request.Path = first(s.Path, &spec.Path)
+		key.SchemaPath = first(s.SchemaPath, spec.SchemaPath)
+		key.StorageKey, key.StorageParams = first(s.Key), s.Parameters
+		if s.S3 != nil {
+			key.StorageKey = first(s.Key, &s.S3.SecretKey)
+			if bucket := first(s.S3.Bucket); bucket != "" {
+				key.StorageParams = map[string]string{"bucket": bucket}
+			}
+		}
+	}
+	text, err := json.Marshal(key)
+	request.Key = string(text)
+	return request, err
+}
+
+// first is the first text that is set and not empty.
+func first(texts ...*string) string {
+	for _, text := range texts {
+		if text != nil && *text != "" {
+			return *text
+		}
+	}
+	return ""
+}
+
+// targetID names the model of exactly this spec: another spec is another model.
+func targetID(name string, spec *v1alpha1.PredictorSpec) (string, error) {
+	text, err := json.Marshal(spec)
+	if err != nil {
+		return "", fmt.Errorf("encode the spec: %w", err)
+	}
+	const hashed = 5
+	sum := sha1.Sum(text) //nolint:gosec // part of the product's wire format
+	return name + "__" + owner + "-" + hex.EncodeToString(sum[:hashed]), nil
+}
+
+// typeLabel says which runtimes can serve the model.
+func typeLabel(spec *v1alpha1.PredictorSpec) string {
+	if spec.Runtime != nil {
+		return "rt:" + spec.Runtime.Name
+	}
+	label := "mt:" + spec.ModelType.Name
+	if version := first(spec.ModelType.Version); version != "" {
+		label += ":" + version
+	}
+	if protocol := first(spec.ProtocolVersion); protocol != "" {
+		label += "|pv:" + protocol
+	}
+	return label
+}

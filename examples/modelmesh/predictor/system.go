@@ -1,0 +1,112 @@
+package predictor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile/external"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
+)
+
+// served is what ModelMesh says of a vmodel.
+type served struct {
+	// NoInstances is that no pod of ModelMesh runs, so that nothing is known.
+	NoInstances bool         `json:"noInstances,omitempty"`
+	VModel      mmesh.VModel `json:"vmodel,omitzero"`
+}
+
+// mesh is ModelMesh as a system of vmodels. A key is namespace/name.
+type mesh struct{ client mmesh.Client }
+
+// VModels are the vmodels of Predictors.
+type VModels = external.Kind[mmesh.SetRequest, served]
+
+// NewVModels returns the vmodels that the client reaches.
+func NewVModels(client mmesh.Client) *VModels {
+	return external.New("VModel", mesh{client}, external.Options{Classify: classify, Permit: permit, System: namespaceOf})
+}
+
+func keyOf(owner types.NamespacedName) string { return owner.Namespace + "/" + owner.Name }
+
+func namespaceOf(key string) string {
+	namespace, _, _ := strings.Cut(key, "/")
+	return namespace
+}
+
+func nameOf(key string) string {
+	_, name, _ := strings.Cut(key, "/")
+	return name
+}
+
+// permit gives a Predictor the vmodel of its name and no other.
+func permit(owner types.NamespacedName, key string) error {
+	if want := keyOf(owner); key != want {
+		return fmt.Errorf("vmodel %q: want that of the Predictor, %q", key, want)
+	}
+	return nil
+}
+
+func classify(err error) (category health.Category, reason string) {
+	switch status.Code(err) {
+	case codes.AlreadyExists:
+		return health.Conflict, "OwnedByAnotherSource"
+	case codes.Unavailable, codes.DeadlineExceeded:
+		return health.Infrastructure, "ModelMeshUnavailable"
+	case codes.Unauthenticated, codes.PermissionDenied:
+		return health.Auth, "ModelMeshRefused"
+	}
+	return health.Unknown, "ModelMeshFailed"
+}
+
+// noInstances reports whether the answer means that no pod of ModelMesh runs.
+func noInstances(err error) bool {
+	return status.Code(err) == codes.Unavailable && strings.Contains(err.Error(), "produced zero addresses")
+}
+
+func answer(state *mmesh.VModel, err error) (served, error) {
+	switch {
+	case noInstances(err):
+		return served{NoInstances: true}, nil
+	case err != nil:
+		return served{}, err
+	}
+	return served{VModel: *state}, nil
+}
+
+// Observe implements external.System.
+func (m mesh) Observe(ctx context.Context, key string) (served, error) {
+	found, err := answer(m.client.Get(ctx, mmesh.Reference{ID: nameOf(key), Owner: owner}))
+	if err == nil && !found.NoInstances && found.VModel.State == mmesh.VModelNotFound {
+		return served{}, external.ErrNotFound
+	}
+	return found, err
+}
+
+// Ensure implements external.System.
+func (m mesh) Ensure(ctx context.Context, _ string, request mmesh.SetRequest) (served, error) {
+	return answer(m.client.Set(ctx, &request))
+}
+
+// Remove implements external.System.
+func (m mesh) Remove(ctx context.Context, key string) error {
+	return m.client.Delete(ctx, mmesh.Reference{ID: nameOf(key), Owner: owner})
+}
+
+// UpToDate implements external.System: the vmodel leads to the model of the spec, which is loaded, or on its way, where it has to be.
+func (mesh) UpToDate(request mmesh.SetRequest, observed served) bool {
+	v := &observed.VModel
+	if observed.NoInstances || v.Target != request.Target {
+		return false
+	}
+	model := v.TargetModel
+	if v.Active == v.Target {
+		model = v.ActiveModel
+	}
+	return !request.LoadNow || model != nil && model.State != mmesh.NotLoaded && model.State != mmesh.NotFound
+}

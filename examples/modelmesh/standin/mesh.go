@@ -1,0 +1,163 @@
+package standin
+
+import (
+	"context"
+	"sync"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
+)
+
+// Mesh behaves as ModelMesh does: it has vmodels, and loads their models when it is told that they are loaded, or failed. The zero value is
+// empty and has instances. It is safe for concurrent use.
+type Mesh struct {
+	mu       sync.Mutex
+	away     error // what every call is answered with
+	vmodels  map[string]*mmesh.VModel
+	requests []mmesh.SetRequest
+	gets     int
+	script   func(*mmesh.SetRequest) *mmesh.VModel
+}
+
+var _ mmesh.Server = (*Mesh)(nil)
+
+// NoInstances is the answer when no pod of ModelMesh runs.
+func NoInstances() error {
+	return status.Error(codes.Unavailable, "name resolver error: produced zero addresses")
+}
+
+// Away makes every call fail with the error; nil ends that.
+func (m *Mesh) Away(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.away = err
+}
+
+// Script makes every set that changes something end in the state that it returns; nil ends that.
+func (m *Mesh) Script(script func(*mmesh.SetRequest) *mmesh.VModel) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.script = script
+	if script == nil {
+		return
+	}
+	for id, v := range m.vmodels {
+		next := script(&mmesh.SetRequest{ID: id, Owner: v.Owner, Target: v.Target})
+		next.Owner = v.Owner
+		m.vmodels[id] = next
+	}
+}
+
+// Finish ends the loading of the target model of a vmodel.
+func (m *Mesh) Finish(id string, end mmesh.Model) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	v := m.vmodels[id]
+	switch {
+	case v == nil:
+	case v.Active == v.Target:
+		v.ActiveModel = &end
+	case end.State == mmesh.Loaded:
+		v.Active, v.ActiveModel, v.TargetModel, v.State = v.Target, &end, nil, mmesh.VModelDefined
+	default:
+		v.TargetModel, v.State = &end, mmesh.VModelTransitionFailed
+	}
+}
+
+// VModels returns the ids of the vmodels with their owners.
+func (m *Mesh) VModels() map[string]string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := map[string]string{}
+	for id, v := range m.vmodels {
+		out[id] = v.Owner
+	}
+	return out
+}
+
+// Requests returns the sets since the last call, and how often a state was asked for.
+func (m *Mesh) Requests() (sets []mmesh.SetRequest, gets int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sets, gets = m.requests, m.gets
+	m.requests, m.gets = nil, 0
+	return sets, gets
+}
+
+// Put makes a vmodel of another source.
+func (m *Mesh) Put(id, owner string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.put(id, &mmesh.VModel{State: mmesh.VModelDefined, Owner: owner, Active: id, Target: id})
+}
+
+func (m *Mesh) put(id string, v *mmesh.VModel) {
+	if m.vmodels == nil {
+		m.vmodels = map[string]*mmesh.VModel{}
+	}
+	m.vmodels[id] = v
+}
+
+// Set implements mmesh.Server.
+func (m *Mesh) Set(_ context.Context, request *mmesh.SetRequest) (*mmesh.VModel, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.requests = append(m.requests, *request)
+	v := m.vmodels[request.ID]
+	switch {
+	case m.away != nil:
+		return nil, m.away
+	case v != nil && v.Owner != request.Owner:
+		return nil, status.Errorf(codes.AlreadyExists, "vmodel %s belongs to %s", request.ID, v.Owner)
+	case m.script != nil:
+		v = m.script(request)
+	case v == nil:
+		v = &mmesh.VModel{
+			State: mmesh.VModelDefined, Active: request.Target, Target: request.Target, ActiveModel: &mmesh.Model{State: mmesh.NotLoaded},
+		}
+	case v.Target != request.Target:
+		v.State, v.Target, v.TargetModel = mmesh.VModelTransitioning, request.Target, &mmesh.Model{State: mmesh.Loading}
+	}
+	if request.LoadNow && m.script == nil && v.Active == v.Target && v.ActiveModel.State == mmesh.NotLoaded {
+		v.ActiveModel = &mmesh.Model{State: mmesh.Loading}
+	}
+	v.Owner = request.Owner
+	m.put(request.ID, v)
+	return clone(v), nil
+}
+
+// Get implements mmesh.Server.
+func (m *Mesh) Get(_ context.Context, reference mmesh.Reference) (*mmesh.VModel, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.gets++
+	v := m.vmodels[reference.ID]
+	switch {
+	case m.away != nil:
+		return nil, m.away
+	case v == nil || v.Owner != reference.Owner:
+		return &mmesh.VModel{}, nil
+	}
+	return clone(v), nil
+}
+
+// Delete implements mmesh.Server.
+func (m *Mesh) Delete(_ context.Context, reference mmesh.Reference) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.away != nil {
+		return m.away
+	}
+	if v := m.vmodels[reference.ID]; v != nil && v.Owner == reference.Owner {
+		delete(m.vmodels, reference.ID)
+	}
+	return nil
+}
+
+// clone is a copy that later changes do not reach; models are replaced, not changed.
+func clone(v *mmesh.VModel) *mmesh.VModel {
+	out := *v
+	return &out
+}
