@@ -27,6 +27,8 @@ func (p *pass) ensureAll() {
 		switch {
 		case one.err != nil:
 			p.tell(one.id, apply.Decision{Verb: verbNone, Reason: words.ReasonNotOwned, Err: one.err}, apply.Failed)
+		case one.wait != "":
+			p.tell(one.id, apply.Decision{Verb: verbNone, Reason: words.ReasonWaiting, WaitsUntil: one.wait}, apply.Waiting)
 		case one.once:
 			p.effect(one)
 		default:

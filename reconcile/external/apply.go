@@ -76,6 +76,7 @@ type planned struct {
 	kind *kind
 	spec any
 	once bool
+	wait string // until when it is held back, empty for not at all
 	err  error // why it cannot be ensured, found before any call
 }
 
@@ -95,7 +96,7 @@ func (p *pass) split(plan *apply.Plan) error {
 			errs = append(errs, errors.New("external object: want one made by a Kind, got nil"))
 			continue
 		}
-		one := planned{id: id{o.Kind, o.Name}, kind: p.kinds[o.Kind], spec: o.spec, once: child.Mode == apply.Once}
+		one := planned{id: id{o.Kind, o.Name}, kind: p.kinds[o.Kind], spec: o.spec, once: child.Mode == apply.Once, wait: child.WaitsUntil}
 		switch {
 		case one.kind == nil:
 			errs = append(errs, &NotDeclaredError{Kind: o.Kind})

@@ -298,6 +298,24 @@ func TestDeletion(t *testing.T) {
 	})
 }
 
+func TestWhatWaits(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, external.Options{})
+	plan := func(met bool) (plan reconcile.PlanResult) {
+		b.databases.Ensure(&plan, "a", database{}, apply.WaitUntil(met, "the server is ready"))
+		return plan
+	}
+	calls, result := b.pass(b.owner, plan(false))
+	b.want("it is held back", calls)
+	if got := result.Objects[0]; got.Outcome != apply.Waiting || got.WaitsUntil != "the server is ready" {
+		t.Errorf("got %s until %q, want that it waits until the server is ready", got.Outcome, got.WaitsUntil)
+	}
+	_, _ = b.pass(b.owner, plan(true))
+	b.restart()
+	calls, _ = b.pass(b.owner, plan(false))
+	b.want("it is not removed", calls)
+}
+
 func TestEffects(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, external.Options{})

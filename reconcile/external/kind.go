@@ -95,20 +95,21 @@ func result[O any](o *Object) reconcile.FetchResult[O] {
 	return reconcile.FetchResult[O]{Value: value, Error: err}
 }
 
-// Ensure plans that the thing is as spec says. Spec must not be changed afterwards.
-func (k *Kind[S, O]) Ensure(plan *reconcile.PlanResult, key string, spec S) {
+// Ensure plans that the thing is as spec says. Spec must not be changed afterwards. Of the options only [apply.WaitUntil] has a meaning here:
+// what waits is neither ensured nor removed.
+func (k *Kind[S, O]) Ensure(plan *reconcile.PlanResult, key string, spec S, opts ...apply.ChildOption) {
 	o := newObject(k.name, key)
 	o.spec = spec
-	plan.Apply(o)
+	plan.Apply(o, opts...)
 }
 
 // Once plans that Ensure of the system is called once for the key and the owner, for an effect that leaves nothing to observe, such
 // as a report. It is called at least once, and at most once after its marker is stored on the owner; it is called again when it fails, and
 // when a plan has left it out in between. Observe, UpToDate and Remove are not called.
-func (k *Kind[S, O]) Once(plan *reconcile.PlanResult, key string, spec S) {
+func (k *Kind[S, O]) Once(plan *reconcile.PlanResult, key string, spec S, opts ...apply.ChildOption) {
 	o := newObject(k.name, key)
 	o.spec = spec
-	plan.ApplyOnce(o)
+	plan.ApplyOnce(o, opts...)
 }
 
 // Answer returns what Ensure of the system has answered in this pass, in ObserveApply. Known is false when there was no call, because the
