@@ -15,6 +15,72 @@ var typeObjectMeta = reflect.TypeFor[metav1.ObjectMeta]() //nolint:gochecknoglob
 // Hasher hashes what an object has of an intent.
 type Hasher struct{ *content.Hasher }
 
+// Subject is what a live object is compared with, and by what.
+type Subject struct {
+	Schema Schema
+	// Set are the fields that the manager owns.
+	Set *managedfields.Set
+	// Intent is what would be sent, Live what the API server has.
+	Intent, Live map[string]any
+	// Part reports that the intent is not all of the plan, so that what it is
+	// counts, too.
+	Part bool
+}
+
+// Verdict is what a comparison has found.
+type Verdict struct {
+	// Projection is the hash of what is compared.
+	Projection uint64
+	// Known reports that it is the one that is known, Agrees that an apply would
+	// change nothing; of a projection that is known this is not asked.
+	Known, Agrees bool
+}
+
+// Compare decides whether an apply would change the live object. known is the
+// projection with which the same intent was true before, 0 for none.
+func (h Hasher) Compare(s Subject, known uint64) Verdict {
+	if s.Set == nil {
+		s.Set = &managedfields.Set{}
+	}
+	v := Verdict{Projection: h.ProjectionOf(s)}
+	if v.Known = known != 0 && known == v.Projection; !v.Known {
+		comparison := Comparison{Schema: s.Schema}
+		comparison.Object(s.Set, s.Intent, s.Live)
+		v.Agrees = !comparison.Different()
+	}
+	return v
+}
+
+// ProjectionOf is the [Hasher.Projection] of a subject.
+func (h Hasher) ProjectionOf(s Subject) uint64 {
+	if s.Set == nil {
+		s.Set = &managedfields.Set{}
+	}
+	projected := h.Projection(s.Schema, s.Set, s.Intent, s.Live)
+	if s.Part {
+		projected += h.Sum(func(sum *maphash.Hash) { h.Content(sum, s.Intent) })
+	}
+	return projected
+}
+
+// Learn returns the projection of the answer to an apply of the intent, and
+// whether the server has taken the intent as it is. What is at the paths of
+// createOnly is sent once and not compared: it is taken out of the intent.
+func (h Hasher) Learn(s Subject, createOnly []managedfields.Path) (projection uint64, taken bool) {
+	taken = Taken(s.Schema, s.Set, s.Intent, s.Live)
+	s.Leave(createOnly)
+	return h.ProjectionOf(s), taken
+}
+
+// Leave takes what is at the paths out of the intent, and out of what is
+// compared.
+func (s *Subject) Leave(paths []managedfields.Path) {
+	for _, path := range paths {
+		path.Remove(s.Intent)
+		s.Set = path.Without(s.Set)
+	}
+}
+
 // projector hashes a projection.
 type projector struct {
 	Hasher

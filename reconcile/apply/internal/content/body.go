@@ -36,6 +36,20 @@ func (e *Encoder) Intent(obj any) (map[string]any, error) {
 	return content, nil
 }
 
+// Planned is an [Encoder.Intent] without what names the object and what only the
+// server sets, and with the stringData of a Secret in its data.
+func (e *Encoder) Planned(obj any, secret bool) (map[string]any, error) {
+	content, err := e.Intent(obj)
+	if err != nil {
+		return nil, err
+	}
+	StripIdentity(content)
+	if secret {
+		MergeStringData(content)
+	}
+	return content, nil
+}
+
 func structField(obj any, name string) reflect.Value {
 	v := reflect.Indirect(reflect.ValueOf(obj))
 	if v.Kind() != reflect.Struct {
@@ -121,22 +135,14 @@ func MergeStringData(content map[string]any) {
 	delete(content, "stringData")
 	for name, value := range text {
 		if s, ok := value.(string); ok {
-			SetNested(content, base64.StdEncoding.EncodeToString([]byte(s)), "data", name)
+			data, ok := content["data"].(map[string]any)
+			if !ok {
+				data = map[string]any{}
+				content["data"] = data
+			}
+			data[name] = base64.StdEncoding.EncodeToString([]byte(s))
 		}
 	}
-}
-
-// SetNested sets a value below maps that are made where they are missing.
-func SetNested(content map[string]any, value any, path ...string) {
-	for _, name := range path[:len(path)-1] {
-		below, ok := content[name].(map[string]any)
-		if !ok {
-			below = map[string]any{}
-			content[name] = below
-		}
-		content = below
-	}
-	content[path[len(path)-1]] = value
 }
 
 // Body renders content as the body of an apply. A UID makes the server refuse

@@ -5,56 +5,67 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
 
-// Applied learns from the answer to an apply.
-func Applied(p *pass.Pass, c *pass.Child, answer client.Object) {
-	m := c.Memory
-	noop := c.Live != nil && c.Live.GetResourceVersion() == answer.GetResourceVersion()
-	m.Wrote(answer, p.Now)
-	if c.Member() {
-		m.ProvenOurs(m.UID())
+// Answered is the last stage of an apply: it notes what the answer has changed,
+// and learns from it.
+func Answered(p *pass.Pass, c *pass.Child, answer client.Object) {
+	made := c.Live == nil && c.UID == ""
+	switch {
+	case made:
+		c.Result.Outcome = apply.Created
+	case c.Live == nil:
+		c.Result.Outcome = apply.Updated
+	case c.Live.GetResourceVersion() != answer.GetResourceVersion():
+		c.Result.Outcome, c.Result.Fields = apply.Updated, Changes(p, c)
 	}
-	if noop {
-		m.Shown()
+	learn(p, c, answer, made)
+	if len(c.Contested) > 0 {
+		ReportContest(p, c)
 	}
-	m.Accept(c.Hash, answer.GetResourceVersion())
-	m.Projects(0)
-	m.Shows(0)
-	m.Owns(memory.Remembered(managedfields.Entry(answer.GetManagedFields(), c.Manager)))
-	if live, err := p.Env.Encoder.Live(answer); err == nil {
-		set := m.Owned().Set()
-		final := noop || (compare.Taken(c.Kind.Schema, set, c.Content, live) && sendsSame(p, c, answer, set, live))
-		m.Projects(Projection(p, c, WithoutCreateOnly(c, set), live))
-		m.Answered(final)
+}
+
+// Removed learns from the answer to a removal of fields.
+func Removed(p *pass.Pass, c *pass.Child, answer client.Object) { learn(p, c, answer, false) }
+
+func learn(p *pass.Pass, c *pass.Child, answer client.Object, made bool) {
+	after, err := compare.Observe(p.Env.Encoder, answer, c.Manager)
+	learned := memory.Answer{
+		Object: answer, Intent: c.Hash, Made: made, Member: c.Member, Contested: len(c.Contested) > 0,
+		Entry:     after.Own.Entry,
+		Unchanged: c.Live != nil && c.Live.GetResourceVersion() == answer.GetResourceVersion(),
 	}
-	if len(c.Contested) == 0 {
-		m.Uncontested()
+	if err == nil {
+		same := learned.Unchanged || sendsSame(p, c, answer, after)
+		var taken bool
+		learned.Projection, taken = p.Env.Hasher.Learn(subject(c, after.Own.Set, after.Content), sentOnce(c))
+		learned.Read, learned.Final = true, learned.Unchanged || (taken && same)
 	}
-	m.Succeeded(p.Now)
+	c.Memory.Learn(learned, p.Now)
 }
 
 // sendsSame reports whether the rules for single fields make of the answer what
 // was sent. A field that was left to others can be gone with the value that it
 // is a part of.
-func sendsSame(p *pass.Pass, c *pass.Child, answer client.Object, set *managedfields.Set, live map[string]any) bool {
+func sendsSame(p *pass.Pass, c *pass.Child, answer client.Object, after compare.Observation) bool {
 	if len(c.Rules) == 0 || len(c.Contested) > 0 {
 		return true
 	}
 	next := &pass.Child{
-		Planned: c.Planned, Kind: c.Kind, ID: c.ID, Hash: c.Hash, Memory: c.Memory, Reach: c.Reach, Manager: c.Manager, Rules: c.Rules, Live: answer,
+		Planned: c.Planned, Kind: c.Kind, ID: c.ID, Hash: c.Hash, Memory: c.Memory, Member: c.Member, Reach: c.Reach, Manager: c.Manager,
+		Rules: c.Rules, Live: answer,
 	}
 	var err error
 	if next.Content, err = compile(p, next); err != nil {
 		return false
 	}
-	applyRules(next, set, live)
+	applyRules(next, after.Own.Set, after.Content)
 	for _, path := range c.LeftSeeds {
 		Leave(next, path, nil, nil)
 	}
-	return restoreSentOnce(next, set, live) && reflect.DeepEqual(next.Content, c.Content)
+	return restoreSentOnce(next, after.Own.Set, after.Content) && reflect.DeepEqual(next.Content, c.Content)
 }

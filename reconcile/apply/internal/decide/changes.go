@@ -14,7 +14,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
 
@@ -38,14 +37,10 @@ func Changes(p *pass.Pass, c *pass.Child) []apply.FieldChange {
 		w.Values("", content.Absent{}, c.Content)
 		return w.Changes
 	}
-	live, err := p.Env.Encoder.Live(c.Live)
-	if err != nil {
-		return nil
-	}
-	set := &managedfields.Set{}
-	if entry := managedfields.Entry(c.Live.GetManagedFields(), c.Manager); entry != nil && entry.FieldsV1 != nil {
-		if parsed, err := managedfields.Parse(entry.FieldsV1.GetRawBytes()); err == nil {
-			set = parsed
+	if c.Observed.Content == nil {
+		var err error
+		if c.Observed, err = compare.Observe(p.Env.Encoder, c.Live, c.Manager); err != nil {
+			return nil
 		}
 	}
 	comparison := compare.Comparison{Schema: c.Kind.Schema, Report: func(diff compare.Difference) {
@@ -55,7 +50,7 @@ func Changes(p *pass.Pass, c *pass.Child) []apply.FieldChange {
 		}
 		w.Values(diff.Path, diff.Live, diff.Intent)
 	}}
-	comparison.Object(set, c.Content, live)
+	comparison.Object(c.Observed.Own.Set, c.Content, c.Observed.Content)
 	return append(w.Changes, Removals(c, w.Changes)...)
 }
 

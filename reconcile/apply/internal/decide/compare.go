@@ -1,9 +1,6 @@
 package decide
 
 import (
-	"fmt"
-	"hash/maphash"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
@@ -18,99 +15,95 @@ import (
 // fields and their values are those after the last apply of the same intent,
 // and not when they are exactly the intent's.
 func prove(p *pass.Pass, c *pass.Child) {
-	content, err := compile(p, c)
-	if err != nil {
+	var err error
+	if c.Content, err = compile(p, c); err != nil {
 		c.Fail(apply.Failed, words.ReasonInvalid, err)
 		return
 	}
-	c.Content = content
-	live, err := p.Env.Encoder.Live(c.Live)
-	if err != nil {
-		c.Fail(apply.Failed, words.ReasonReadFailed, fmt.Errorf("encode the live object: %w", err))
+	if c.Observed, err = compare.Observe(p.Env.Encoder, c.Live, c.Manager); err != nil {
+		c.Fail(apply.Failed, words.ReasonReadFailed, err)
 		return
 	}
 	if FormerManagers(p, c) {
 		prepare(c, p, pass.ActionMigrate, words.ReasonFormerManager)
 		return
 	}
-	if LostEntry(c, c.Live.GetManagedFields()) && c.Memory.Owned().Set().Intersects(live) {
-		applyRules(c, c.Memory.Owned().Set(), live)
+	if c.Observed.Own.Entry == nil && LostEntry(c, c.Live.GetManagedFields()) && c.Recall.Owned.Set().Intersects(c.Observed.Content) {
+		applyRules(c, c.Recall.Owned.Set(), c.Observed.Content)
 		prepare(c, p, pass.ActionMigrate, words.ReasonOwnershipLost)
 		return
 	}
-	proveFields(p, c, live)
+	proveFields(p, c)
 }
 
 // proveFields compares field by field what our manager owns.
-func proveFields(p *pass.Pass, c *pass.Child, live map[string]any) {
-	set, version := OwnFields(c)
-	if version == "" {
+func proveFields(p *pass.Pass, c *pass.Child) {
+	set, live := c.Observed.Own.Set, c.Observed.Content
+	if c.Observed.Own.Version == "" {
 		logForeign(p, c)
 	}
 	left := applyRules(c, set, live)
 	leaveContested(p, c, set, live)
 	NoteUnwanted(c, live)
-	m := c.Memory
-	projection := Projection(p, c, left, live)
-	same := version == c.Kind.GVK.GroupVersion().String() || (version == "" && len(c.Content) == 0)
-	if same && m.ProvesProjection(c.Hash, projection) {
-		if Removes(p, c) {
-			prepare(c, p, pass.ActionRemove, difference(c))
-			return
-		}
-		m.StillIn(c.Live.GetResourceVersion())
-		EndUnchanged(p, c)
+	version := c.Kind.GVK.GroupVersion().String()
+	if c.Observed.Own.Version != version && (c.Observed.Own.Version != "" || len(c.Content) > 0) {
+		mustApply(p, c, left)
 		return
 	}
-	if same && Agrees(c, left, live) {
-		if Removes(p, c) {
-			prepare(c, p, pass.ActionRemove, difference(c))
+	var known uint64
+	if c.Recall.Proven {
+		known = c.Recall.Projection
+	}
+	verdict := p.Env.Hasher.Compare(subject(c, left, live), known)
+	switch {
+	case !verdict.Known && !verdict.Agrees:
+		mustApply(p, c, left)
+	case Removes(p, c):
+		prepare(c, p, pass.ActionRemove, difference(c))
+	default:
+		if !verdict.Known {
+			c.Memory.Proved(memory.Proof{
+				Intent: c.Hash, Version: c.Live.GetResourceVersion(), Projection: verdict.Projection, Owned: memory.Remembered(c.Observed.Own.Entry),
+			})
+		}
+		if ReportContest(p, c) {
+			c.Memory.StillIn(c.Live.GetResourceVersion())
 			return
 		}
-		m.Accept(c.Hash, c.Live.GetResourceVersion())
-		m.Projects(projection)
-		m.Owns(memory.Remembered(managedfields.Entry(c.Live.GetManagedFields(), c.Manager)))
-		EndUnchanged(p, c)
-		return
+		c.Memory.Right(c.Live.GetResourceVersion(), p.Now)
 	}
-	mustApply(p, c, set, left, live)
+}
+
+// subject is what of the child is compared: the part of our fields that is left.
+func subject(c *pass.Child, set *managedfields.Set, live map[string]any) compare.Subject {
+	return compare.Subject{
+		Schema: c.Kind.Schema, Set: set, Intent: c.Content, Live: live, Part: len(c.Rules) > 0 || len(c.Contested) > 0,
+	}
 }
 
 // Projection is the hash of our fields in the live object, and of what is left
 // of the content where that is not all of the plan.
 func Projection(p *pass.Pass, c *pass.Child, set *managedfields.Set, live map[string]any) uint64 {
-	h := p.Env.Hasher
-	projected := h.Projection(c.Kind.Schema, set, c.Content, live)
-	if len(c.Rules) > 0 || len(c.Contested) > 0 {
-		projected += h.Sum(func(s *maphash.Hash) { h.Content(s, c.Content) })
-	}
-	return projected
+	return p.Env.Hasher.ProjectionOf(subject(c, set, live))
 }
 
-// WithoutCreateOnly takes the fields that are sent once out of the content that
-// was sent, and out of the set.
-func WithoutCreateOnly(c *pass.Child, set *managedfields.Set) *managedfields.Set {
+// sentOnce are the paths of the fields that are sent once.
+func sentOnce(c *pass.Child) []managedfields.Path {
+	var paths []managedfields.Path
 	for i := range c.Rules {
 		if rule := &c.Rules[i]; rule.Policy == words.CreateOnlyField {
-			rule.Path.Remove(c.Content)
-			set = rule.Path.Without(set)
+			paths = append(paths, rule.Path)
 		}
 	}
-	return set
+	return paths
 }
 
-// OwnFields is what our manager owns in the live object, and in which version
-// of the kind it says so. Nothing has no version.
-func OwnFields(c *pass.Child) (*managedfields.Set, string) {
-	entry := managedfields.Entry(c.Live.GetManagedFields(), c.Manager)
-	if entry == nil || entry.FieldsV1 == nil {
-		return &managedfields.Set{}, ""
-	}
-	set, err := managedfields.Parse(entry.FieldsV1.GetRawBytes())
-	if err != nil {
-		return &managedfields.Set{}, ""
-	}
-	return set, entry.APIVersion
+// ProjectionLeft is the [Projection] without the fields that are sent once, which
+// leave the content that was sent.
+func ProjectionLeft(p *pass.Pass, c *pass.Child, set *managedfields.Set, live map[string]any) uint64 {
+	s := subject(c, set, live)
+	s.Leave(sentOnce(c))
+	return p.Env.Hasher.ProjectionOf(s)
 }
 
 // Agrees reports whether an apply of the content would change nothing.
@@ -122,20 +115,22 @@ func Agrees(c *pass.Child, set *managedfields.Set, live map[string]any) bool {
 
 // difference is why an object that exists has to be patched.
 func difference(c *pass.Child) apply.Reason {
-	switch m := c.Memory; {
-	case m.LastIntent() == 0:
+	switch c.Recall.LastIntent {
+	case 0:
 		return words.ReasonDiffers
-	case m.LastIntent() != c.Hash:
+	default:
 		return words.ReasonPlanChanged
+	case c.Hash:
+		return words.ReasonDrift
 	}
-	return words.ReasonDrift
 }
 
 // mustApply plans the patch, and whether it takes fields from others: from
 // those that changed them by update, as a person with kubectl edit does, but
 // never from another manager that applies, and never in a contribution.
-func mustApply(p *pass.Pass, c *pass.Child, set, left *managedfields.Set, live map[string]any) {
-	if fightsBack(p, c, set, left, live) {
+func mustApply(p *pass.Pass, c *pass.Child, left *managedfields.Set) {
+	set, live := c.Observed.Own.Set, c.Observed.Content
+	if c.Recall.Proven && fightsBack(p, c, set, left, live) {
 		EndUnchanged(p, c)
 		return
 	}

@@ -13,7 +13,7 @@ import (
 
 // leaveContested takes the fields that others insist on out of the content.
 func leaveContested(p *pass.Pass, c *pass.Child, set *managedfields.Set, live map[string]any) {
-	t := c.Memory.ContestIn(c.Hash, c.Live.GetUID(), p.Now)
+	t := c.Recall.Held
 	if t == nil || t.Managers != contestingManagers(p.Env.Hasher, c, t.Fields) {
 		return
 	}
@@ -50,8 +50,7 @@ func EndUnchanged(p *pass.Pass, c *pass.Child) {
 	if ReportContest(p, c) {
 		return
 	}
-	c.Memory.Uncontested()
-	c.Memory.Succeeded(p.Now)
+	c.Memory.Settled(p.Now)
 }
 
 // ReportContest fails a child of which fields are left to others.

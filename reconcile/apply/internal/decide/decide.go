@@ -18,8 +18,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
-// Child finds out what has to be sent for a child. In the common case
-// that is nothing, and the resourceVersion and the hash of the intent say so.
+// Child finds out what has to be sent for a child, in stages: the object is
+// read, and what is remembered of it; both may settle the child already. Then it
+// has to be one that may be written, and what is planned of it is compared with
+// what it is. In the common case nothing has to be sent, and the resourceVersion
+// and the hash of the intent say so.
 func Child(p *pass.Pass, c *pass.Child) {
 	if c.Result.Outcome != "" {
 		return
@@ -29,7 +32,8 @@ func Child(p *pass.Pass, c *pass.Child) {
 		c.Fail(apply.Failed, words.ReasonReadFailed, err)
 		return
 	}
-	if c.Memory.HiddenBy(c.Live) {
+	recall(p, c)
+	if c.Recall.Hidden {
 		if waits(p, c) {
 			return
 		}
@@ -37,32 +41,25 @@ func Child(p *pass.Pass, c *pass.Child) {
 			c.Fail(apply.Failed, words.ReasonReadFailed, err)
 			return
 		}
-	} else if c.Live != nil {
-		c.Memory.Shown()
 	}
-	if c.Live == nil {
+	switch r := &c.Recall; {
+	case c.Live == nil:
 		decideMissing(p, c)
-		return
-	}
-	if m := c.Memory; m.ProvesIn(c.Hash, c.Live.GetResourceVersion()) {
-		if m.Contest() == nil {
-			noteShape(p, c)
-			return
-		}
-		if t := m.ContestIn(c.Hash, c.Live.GetUID(), p.Now); t != nil {
-			c.Contested = t.Fields
-			EndUnchanged(p, c)
-			return
-		}
-	}
-	if len(c.Live.GetManagedFields()) == 0 && !c.Fresh && c.Planned.Mode != apply.Once {
-		if f := c.Memory.RefusedIn(c.Live.GetResourceVersion()); f != nil && failedBefore(p, c, f.UID, f.Others) {
-			return
-		}
+	case r.Same && r.Contest == nil:
+		noteShape(p, c)
+	case r.Same && r.Held != nil:
+		c.Contested = r.Held.Fields
+		EndUnchanged(p, c)
+	case len(c.Live.GetManagedFields()) == 0 && !c.Fresh && c.Planned.Mode != apply.Once:
 		decideStripped(p, c)
-		return
+	default:
+		decideExisting(p, c)
 	}
-	decideExisting(p, c)
+}
+
+// recall recalls what matters for the object that was read.
+func recall(p *pass.Pass, c *pass.Child) {
+	c.Recall = c.Memory.Recall(c.Live, memory.Look{Intent: c.Hash, Now: p.Now, Deadline: p.Env.Options.LagDeadline, Live: c.Fresh})
 }
 
 func readCached(p *pass.Pass, c *pass.Child) error {
@@ -89,6 +86,7 @@ func readLive(p *pass.Pass, c *pass.Child) error {
 	if c.Live != nil {
 		c.Memory.Read(c.Live, p.Now)
 	}
+	recall(p, c)
 	return err
 }
 
@@ -105,14 +103,13 @@ func got(c *pass.Child, o client.Object, err error) error {
 // whether the child is settled for this pass. A plan that has changed since is
 // decided about with what the API server has.
 func waits(p *pass.Pass, c *pass.Child) bool {
-	m := c.Memory
-	rest := m.WaitLeft(p.Now, p.Env.Options.LagDeadline)
-	if rest <= 0 || !m.Proves(c.Hash) {
+	r := &c.Recall
+	if r.Wait <= 0 || !r.Proven {
 		return false
 	}
-	c.Requeue, c.Result.Reason = rest, words.ReasonStaleCache
-	if t := m.Contest(); t != nil {
-		c.Contested = t.Fields
+	c.Requeue, c.Result.Reason = r.Wait, words.ReasonStaleCache
+	if r.Contest != nil {
+		c.Contested = r.Contest.Fields
 		ReportContest(p, c)
 	}
 	return true
@@ -124,6 +121,11 @@ func waits(p *pass.Pass, c *pass.Child) bool {
 // at live. What the cache strips is not repaired before that.
 func decideStripped(p *pass.Pass, c *pass.Child) {
 	m := c.Memory
+	if c.Recall.Failed {
+		if f := m.RefusedIn(c.Live.GetResourceVersion()); f != nil && failedBefore(p, c, f.UID, f.Others) {
+			return
+		}
+	}
 	seen, err := shape(p, c)
 	if err != nil {
 		c.Fail(apply.Failed, words.ReasonInvalid, err)
@@ -147,7 +149,7 @@ func decideStripped(p *pass.Pass, c *pass.Child) {
 // noteShape remembers what a cache that strips managedFields shows of what has
 // just been applied.
 func noteShape(p *pass.Pass, c *pass.Child) {
-	if c.Memory.ShapeKnown() || c.Planned.Mode == apply.Once || len(c.Live.GetManagedFields()) > 0 {
+	if c.Planned.Mode == apply.Once || len(c.Live.GetManagedFields()) > 0 || c.Memory.ShapeKnown() {
 		return
 	}
 	if seen, err := shape(p, c); err == nil {
@@ -183,12 +185,7 @@ func noteStripped(p *pass.Pass, c *pass.Child) {
 }
 
 func decideMissing(p *pass.Pass, c *pass.Child) {
-	m := c.Memory
-	m.ForgetProof()
-	m.Shown()
-	left := deletedByOthers(p, c)
-	m.Missing()
-	if left || failedBefore(p, c, "", 0) {
+	if deletedByOthers(p, c) || failedBefore(p, c, "", 0) {
 		return
 	}
 	c.Result.Reason = words.ReasonMissing
@@ -212,6 +209,9 @@ func decideMissing(p *pass.Pass, c *pass.Child) {
 
 // failedBefore reports that the same request has failed before and would fail again.
 func failedBefore(p *pass.Pass, c *pass.Child, uid types.UID, others uint64) bool {
+	if !c.Recall.Failed {
+		return false
+	}
 	f := c.Memory.FailedIn(memory.Situation{Intent: c.Hash, UID: uid, Others: others}, p.Now)
 	if f == nil {
 		return false
@@ -223,49 +223,35 @@ func failedBefore(p *pass.Pass, c *pass.Child, uid types.UID, others uint64) boo
 
 // decideExisting looks at an object that has changed, or that is new to us.
 func decideExisting(p *pass.Pass, c *pass.Child) {
-	m := c.Memory
 	if terminating(p, c) {
+		c.Memory.ForgetProof()
 		return
 	}
-	if c.Planned.Mode != apply.Contribute && p.Env.OptedOut(c.Live) {
-		c.Result.Outcome, c.Result.Reason = apply.OptedOut, words.ReasonOptedOut
-		m.ForgetProof()
+	if !ownership.Claim(p, c) {
 		return
-	}
-	known := m.Known(c.Live.GetUID())
-	if !known {
-		m.ForgetProof()
-	}
-	if !mayTake(p, c) {
-		return
-	}
-	c.UID = c.Live.GetUID()
-	m.Seen(c.UID)
-	if m.Ours() != c.UID && c.Member() && ownership.Proves(p, c.Live, "") {
-		m.ProvenOurs(c.UID)
 	}
 	if c.Planned.Mode == apply.Once {
 		c.Result.Reason = words.ReasonExists
-		m.Accept(c.Hash, c.Live.GetResourceVersion())
+		c.Memory.Accept(c.Hash, c.Live.GetResourceVersion())
 		return
 	}
-	if failedBefore(p, c, c.UID, OtherManagers(p.Env.Hasher, c)) {
+	if c.Recall.Failed && failedBefore(p, c, c.UID, OtherManagers(p.Env.Hasher, c)) {
 		return
 	}
 	prove(p, c)
-	verifyBeforeWrite(p, c, known)
+	if first := !c.Recall.Known && !c.Reach; first && c.Action != pass.ActionNone && c.Action != pass.ActionCreate {
+		ownership.VerifyFirstWrite(p, c)
+	}
 }
 
 // terminating reports that the object is being deleted, by us or by others. It is
 // applied again when it is gone.
 func terminating(p *pass.Pass, c *pass.Child) bool {
-	m := c.Memory
-	deleted := m.DeletedRecently(c.Live.GetUID(), p.Now, p.Env.Options.LagDeadline)
-	if !deleted && (c.Live.GetDeletionTimestamp() == nil || (c.Planned.Mode == apply.Contribute && c != p.OwnerChild)) {
+	part := c.Planned.Mode == apply.Contribute && c != p.OwnerChild
+	if !c.Recall.Deleted && (c.Live.GetDeletionTimestamp() == nil || part) {
 		return false
 	}
 	c.Result.Outcome, c.Result.Reason, c.Requeue = apply.Blocked, words.ReasonTerminating, pass.ConfirmAfter
-	m.ForgetProof()
 	return true
 }
 

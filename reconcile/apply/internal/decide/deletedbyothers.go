@@ -16,8 +16,7 @@ const longestPause = 30 * time.Second
 // deletedByOthers counts that a child is gone that was there and that we have not
 // deleted. It reports whether the child is left alone for now.
 func deletedByOthers(p *pass.Pass, c *pass.Child) bool {
-	c.Memory.Lost(p.Now, min(longestPause, p.Env.Options.ContestInterval))
-	times, rest := c.Memory.LeftAlone(p.Now)
+	times, rest := c.Memory.Gone(p.Now, min(longestPause, p.Env.Options.ContestInterval))
 	if times == 0 {
 		return false
 	}

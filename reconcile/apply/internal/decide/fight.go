@@ -15,9 +15,6 @@ import (
 // there is nothing else to repair.
 func fightsBack(p *pass.Pass, c *pass.Child, set, left *managedfields.Set, live map[string]any) bool {
 	m := c.Memory
-	if !m.Proves(c.Hash) {
-		return false
-	}
 	var lasting, lost []apply.ContestedField
 	for _, f := range lostFields(c, left, live) {
 		if m.Repaired(f.Path, p.Now) > memory.MaxRepairs {

@@ -8,17 +8,18 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
 
 // LostEntry reports whether the entries have none of ours although we have
-// applied to the object, and not because others have taken all that was in it.
+// applied to this very object, and not because others have taken all that was in it.
 func LostEntry(c *pass.Child, entries []metav1.ManagedFieldsEntry) bool {
-	if managedfields.Entry(entries, c.Manager) != nil || !c.Memory.Known(c.Live.GetUID()) || !c.Memory.Owned().Known() {
+	if c.Recall.Owned == (memory.OwnedFields{}) || managedfields.Entry(entries, c.Manager) != nil {
 		return false
 	}
-	lost, err := c.Memory.Owned().Without(entries)
+	lost, err := c.Recall.Owned.Without(entries)
 	return err == nil && len(lost) > 0
 }
 

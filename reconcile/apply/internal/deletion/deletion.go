@@ -80,7 +80,7 @@ func decideExistingDeletion(p *pass.Pass, d *pass.Deletion, o client.Object) err
 	if may, err := mayDelete(p, d, o); err != nil || !may {
 		return err
 	}
-	if p.Env.OptedOut(o) {
+	if ownership.OptedOut(p, o) {
 		d.Result.Outcome, d.Result.Reason, d.Result.UID = apply.OptedOut, words.ReasonOptedOut, ""
 		return nil
 	}

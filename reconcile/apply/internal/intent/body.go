@@ -1,9 +1,52 @@
 package intent
 
-// DropEmptyMetadata leaves out empty labels and annotations: the server has no
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+)
+
+// Marks are what the engine adds to what an author has planned.
+type Marks struct {
+	// PartOf is the value of the part-of label, Group that of the annotation of
+	// a group; empty for none.
+	PartOf, Group string
+	// Shared marks an object that nobody owns alone, Sharing is the group that has a
+	// part in it, empty for none.
+	Shared  bool
+	Sharing string
+	// Owner is the controller reference, nil for none.
+	Owner map[string]any
+}
+
+// sharedValue is the same for all, so that all can own it.
+const sharedValue = "true"
+
+// Body is what is sent for a child, without the object's identity.
+func Body(e *content.Encoder, c *apply.Child, gk schema.GroupKind, rules []Rule, m Marks) (map[string]any, error) {
+	body, err := e.Planned(Written(c), gk == schema.GroupKind{Kind: "Secret"})
+	if err != nil {
+		return nil, err
+	}
+	dropEmptyMetadata(body)
+	m.add(body)
+	for i := range rules {
+		if rule := &rules[i]; rule.Policy == words.IgnoreField || rule.Policy == words.AbsentField {
+			rule.Path.Remove(body)
+		}
+	}
+	return body, nil
+}
+
+// dropEmptyMetadata leaves out empty labels and annotations: the server has no
 // such thing, and takes each apply of one for a change.
-func DropEmptyMetadata(intent map[string]any) {
-	metadata, ok := intent["metadata"].(map[string]any)
+func dropEmptyMetadata(body map[string]any) {
+	metadata, ok := body["metadata"].(map[string]any)
 	if !ok {
 		return
 	}
@@ -13,6 +56,64 @@ func DropEmptyMetadata(intent map[string]any) {
 		}
 	}
 	if len(metadata) == 0 {
-		delete(intent, "metadata")
+		delete(body, "metadata")
 	}
+}
+
+func (m Marks) add(body map[string]any) {
+	if m.PartOf != "" {
+		below(below(body, "metadata"), "labels")[apply.PartOfLabel] = m.PartOf
+	}
+	if m.Group != "" {
+		below(below(body, "metadata"), "annotations")[apply.GroupAnnotation] = m.Group
+	}
+	if m.Shared {
+		below(below(body, "metadata"), "annotations")[apply.SharedAnnotation] = sharedValue
+	}
+	if m.Sharing != "" {
+		below(below(body, "metadata"), "annotations")[groupkey.SharingAnnotation(m.Sharing)] = m.Sharing
+	}
+	if m.Owner != nil {
+		addOwner(below(body, "metadata"), m.Owner)
+	}
+}
+
+// below is the map of this name, made where it is missing.
+func below(m map[string]any, name string) map[string]any {
+	out, ok := m[name].(map[string]any)
+	if !ok {
+		out = map[string]any{}
+		m[name] = out
+	}
+	return out
+}
+
+func addOwner(metadata, owner map[string]any) {
+	refs, _ := metadata["ownerReferences"].([]any)
+	kept := make([]any, 0, len(refs)+1)
+	for _, ref := range refs {
+		if m, ok := ref.(map[string]any); !ok || m["uid"] != owner["uid"] {
+			kept = append(kept, ref)
+		}
+	}
+	metadata["ownerReferences"] = append(kept, owner)
+}
+
+// Rules parses what the plan says about single fields.
+func Rules(fields []apply.FieldRule) ([]Rule, error) {
+	if len(fields) == 0 {
+		return nil, nil
+	}
+	rules := make([]Rule, 0, len(fields))
+	for _, field := range fields {
+		path, err := apply.ParsePath(field.Path)
+		if err != nil {
+			return nil, fmt.Errorf("field rule: %w", err)
+		}
+		if field.Policy == words.AbsentField && !Removable(path) {
+			return nil, errNotRemovable(path)
+		}
+		rules = append(rules, Rule{Path: path, Policy: field.Policy})
+	}
+	return rules, nil
 }

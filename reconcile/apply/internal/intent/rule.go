@@ -1,10 +1,12 @@
 package intent
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
 )
 
 // Removable reports whether a field can be planned absent: not what makes the
@@ -29,4 +31,9 @@ func Removable(path apply.Path) bool {
 type Rule struct {
 	Path   apply.Path
 	Policy apply.FieldPolicy
+}
+
+func errNotRemovable(path apply.Path) error {
+	return planerror.Error(fmt.Sprintf("child: field %s cannot be planned absent: want a label or an annotation that is not the "+
+		"engine's, or a field outside of metadata and status", path))
 }

@@ -31,3 +31,25 @@ func LastWriter(entries []metav1.ManagedFieldsEntry, ours string) string {
 	}
 	return last.Manager
 }
+
+// Own is what a manager has applied to an object.
+type Own struct {
+	// Entry is nil if there is none.
+	Entry *metav1.ManagedFieldsEntry
+	// Set are the fields, Version is the version of the kind that names them; empty
+	// for none.
+	Set     *Set
+	Version string
+}
+
+// OwnOf returns what the manager has applied.
+func OwnOf(entries []metav1.ManagedFieldsEntry, manager string) Own {
+	own := Own{Entry: Entry(entries, manager), Set: &Set{}}
+	if own.Entry == nil || own.Entry.FieldsV1 == nil {
+		return own
+	}
+	if set, err := Parse(own.Entry.FieldsV1.GetRawBytes()); err == nil {
+		own.Set, own.Version = set, own.Entry.APIVersion
+	}
+	return own
+}

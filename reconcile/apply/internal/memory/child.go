@@ -49,7 +49,7 @@ func (m *Child) Planned(pass uint64, mode apply.Mode, gvk schema.GroupVersionKin
 
 func (m *Child) becomes(mode apply.Mode, gvk schema.GroupVersionKind) {
 	if m.mode != mode {
-		m.uid, m.owned = "", OwnedFields{}
+		m.uid, m.owned, m.ownedOf = "", OwnedFields{}, ""
 		if mode != apply.Own && mode != apply.Once {
 			m.ours = ""
 		}
@@ -105,14 +105,11 @@ func (m *Child) ForgetProof() { m.proven = false }
 // StillIn notes that what was proven holds in a later version, too.
 func (m *Child) StillIn(version string) { m.version = version }
 
-// LastIntent is the hash of the intent that was true last, 0 for none.
-func (m *Child) LastIntent() uint64 { return m.intent }
-
 // Projects remembers the hash of our fields.
 func (m *Child) Projects(projection uint64) { m.projection = projection }
 
-// Owns remembers which fields are ours.
-func (m *Child) Owns(fields OwnedFields) { m.owned = fields }
+// Owns remembers which fields are ours in the object that exists.
+func (m *Child) Owns(fields OwnedFields) { m.owned, m.ownedOf = fields, m.uid }
 
 // Shows remembers the hash of what a cache without managedFields shows.
 func (m *Child) Shows(shape uint64) { m.shape = shape }
@@ -122,9 +119,6 @@ func (m *Child) ShapeKnown() bool { return m.shape != 0 }
 
 // Seen notes which object exists. What was proven of another one is forgotten.
 func (m *Child) Seen(uid types.UID) { m.uid = uid }
-
-// Missing notes that no object exists.
-func (m *Child) Missing() { m.uid = "" }
 
 // Known reports whether this object was seen or written before.
 func (m *Child) Known(uid types.UID) bool { return m.uid == uid }

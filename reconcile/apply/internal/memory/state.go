@@ -27,8 +27,9 @@ type Child struct {
 	// shape is the projection by the intent's own shape, for caches without
 	// managedFields.
 	shape uint64
-	// owned are our fields in that version.
-	owned OwnedFields
+	// owned are our fields in that version, ownedOf is the object that it is of.
+	owned   OwnedFields
+	ownedOf types.UID
 	// retries counts the applies of the intent that the server has not taken
 	// as they are.
 	retries int

@@ -50,3 +50,11 @@ func applies(p *pass.Pass, o metav1.Object) bool {
 		return e.Manager != p.Env.Options.FieldManager || e.Operation == metav1.ManagedFieldsOperationApply
 	})
 }
+
+const optOutValue = "false"
+
+// OptedOut reports whether somebody has taken the object out of our hands.
+func OptedOut(p *pass.Pass, o metav1.Object) bool {
+	name := p.Env.Options.OptOutAnnotation
+	return name != "" && o.GetAnnotations()[name] == optOutValue
+}

@@ -59,7 +59,7 @@ func InSet(p *pass.Pass, o metav1.Object) bool {
 // controller: two controllers of one kind of owner refer to the same owner.
 func LabelledByAnother(p *pass.Pass, o metav1.Object) bool {
 	label := o.GetLabels()[apply.PartOfLabel]
-	return applyset.IsID(label) && label != p.SetID && !LabelledByUs(p, o)
+	return label != p.SetID && applyset.IsID(label) && !LabelledByUs(p, o)
 }
 
 // Proves reports whether an object with the label of this set is a child of

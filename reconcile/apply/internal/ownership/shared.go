@@ -14,7 +14,7 @@ import (
 // GoesWithPart reports whether the object goes when this owner gives its part
 // back: it is shared with nobody else, and nobody has made it a child.
 func GoesWithPart(p *pass.Pass, o *metav1.PartialObjectMetadata) bool {
-	return sharesAlone(p, o) && !Labelled(o) && metav1.GetControllerOfNoCopy(o) == nil && !p.Env.OptedOut(o) &&
+	return sharesAlone(p, o) && !Labelled(o) && metav1.GetControllerOfNoCopy(o) == nil && !OptedOut(p, o) &&
 		managedfields.Entry(o.ManagedFields, p.Env.Options.FieldManager) == nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
@@ -23,14 +24,11 @@ const (
 	ActionRemove
 )
 
-// Member reports whether the child carries the part-of label.
-func (c *Child) Member() bool { return c.Planned.Mode == apply.Own || c.Planned.Mode == apply.Once }
-
 // Free gives the object that was read back for reuse.
 func (c *Child) Free() {
 	if c.Kind != nil && c.Live != nil {
 		c.Kind.Release(c.Live)
-		c.Live = nil
+		c.Live, c.Observed = nil, compare.Observation{}
 	}
 }
 

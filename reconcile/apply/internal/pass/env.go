@@ -33,14 +33,6 @@ func NewEnv(c client.Client, live client.Reader, o apply.Options) *Env {
 // reason that the engine knows of.
 func (e *Env) HoldsData(gk schema.GroupKind) bool { return slices.Contains(e.Options.GuardedKinds, gk) }
 
-// OptedOut reports whether somebody has taken the object out of our hands.
-func (e *Env) OptedOut(o metav1.Object) bool {
-	name := e.Options.OptOutAnnotation
-	return name != "" && o.GetAnnotations()[name] == optOutValue
-}
-
-const optOutValue = "false"
-
 // NewList returns an empty list in the representation of the kind; nil if
 // there is none in the cache.
 func (e *Env) NewList(k *kinds.Kind) client.ObjectList {

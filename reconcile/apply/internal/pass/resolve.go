@@ -68,6 +68,7 @@ func (p *Pass) ResolveAll() {
 		c := &all[i]
 		p.Children[i] = c
 		c.Planned = &p.Plan.Children[i]
+		c.Member = c.Planned.Mode == apply.Own || c.Planned.Mode == apply.Once
 		if err := p.resolve(c); err != nil {
 			c.Fail(apply.Failed, words.ReasonInvalid, err)
 			p.unresolved(c, fmt.Errorf("%s: %w", c.describe(), err))
@@ -124,8 +125,8 @@ func (p *Pass) resolve(c *Child) error {
 	case !k.Namespaced && c.ID.Key.Namespace != "":
 		return errNamespace
 	}
-	c.Reach = c.Member() && p.Reaches(c.ID.Key.Namespace)
-	if p.Finalize && !p.Plan.Hold && !c.Reach && c.Member() && !c.Planned.Existing {
+	c.Reach = c.Member && p.Reaches(c.ID.Key.Namespace)
+	if p.Finalize && !p.Plan.Hold && !c.Reach && c.Member && !c.Planned.Existing {
 		return errLeftBehind
 	}
 	c.Manager = p.Env.Options.FieldManager

@@ -11,6 +11,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
@@ -82,6 +83,8 @@ type Child struct {
 	ID      applyset.ObjectID
 	Hash    uint64
 	Memory  *memory.Child
+	// Member reports that the child carries the part-of label.
+	Member bool
 	// Reach reports that an owner reference from owner to child is possible.
 	Reach bool
 	// Manager is the field manager it is written under.
@@ -90,6 +93,10 @@ type Child struct {
 	// Live is the object as known, nil if it does not exist; Cached reports that
 	// it is shared with the cache.
 	Live client.Object
+	// Recall is what is remembered of the child and matters for that object,
+	// Observed what was compared of it.
+	Recall   memory.Recall
+	Observed compare.Observation
 	// UID pins the object that is written.
 	UID     types.UID
 	Content map[string]any

@@ -138,7 +138,7 @@ func (p *Prune) replacement(m memberObject, missing func(*pass.Child) bool) *pas
 	}
 	before := p.Memory.Children[m.id]
 	at := slices.IndexFunc(p.Children, func(c *pass.Child) bool {
-		return missing(c) && c.ID.GroupKind == m.id.GroupKind && c.ID.Key.Namespace == m.id.Key.Namespace && c.Member() &&
+		return missing(c) && c.ID.GroupKind == m.id.GroupKind && c.ID.Key.Namespace == m.id.Key.Namespace && c.Member &&
 			c.Memory != nil && c.Memory.UID() == "" && (before == nil || !c.Memory.PlannedBeside(before))
 	})
 	if at < 0 {

@@ -59,7 +59,7 @@ func (p *Prune) hasUnknown(recorded *applyset.Inventory) bool {
 func (p *Prune) memberHashes() map[*kinds.Kind]leftover.Hash {
 	out := map[*kinds.Kind]leftover.Hash{}
 	for _, c := range p.Children {
-		if c.Live == nil || !c.Member() || c.Live.GetLabels()[apply.PartOfLabel] != p.SetID {
+		if c.Live == nil || !c.Member || c.Live.GetLabels()[apply.PartOfLabel] != p.SetID {
 			continue
 		}
 		out[c.Kind] ^= member(p.Env.Hasher, c.Live)

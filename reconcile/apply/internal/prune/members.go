@@ -36,7 +36,7 @@ func setSelector(p *pass.Pass) (client.MatchingLabelsSelector, error) {
 func (p *Prune) plannedKinds() map[schema.GroupKind]*kinds.Kind {
 	out := map[schema.GroupKind]*kinds.Kind{}
 	for _, c := range p.Children {
-		if c.Kind != nil && c.Member() {
+		if c.Kind != nil && c.Member {
 			out[c.ID.GroupKind] = c.Kind
 		}
 	}
@@ -131,7 +131,7 @@ func (p *Prune) memberOf(gvk schema.GroupVersionKind, o metav1.Object) memberObj
 	}
 	controller := metav1.GetControllerOfNoCopy(o)
 	m.reached = controller != nil && controller.UID == p.Owner.GetUID()
-	m.optedOut = p.Env.OptedOut(o)
+	m.optedOut = ownership.OptedOut(p.Pass, o)
 	if p.Group != nil {
 		m.allowPrune = o.GetAnnotations()[p.Keys.AllowPrune]
 	}

@@ -122,7 +122,7 @@ func (p *Prune) plannedBesides(members []memberObject) int {
 	}
 	planned := 0
 	for _, c := range p.Children {
-		if c.Memory != nil && c.Member() {
+		if c.Memory != nil && c.Member {
 			planned++
 		}
 	}

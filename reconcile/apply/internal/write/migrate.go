@@ -14,6 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/decide"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
 
@@ -52,7 +53,7 @@ func migrate(p *pass.Pass, c *pass.Child) (right bool, err error) {
 		return false, fmt.Errorf("read the field managers: %w", err)
 	}
 	if live == nil || live.UID != c.UID {
-		return false, fmt.Errorf("migrate the field managers: %w", decide.ErrReplaced)
+		return false, fmt.Errorf("migrate the field managers: %w", ownership.ErrReplaced)
 	}
 	entries, err := merged(p, c, live.ManagedFields)
 	if err != nil {

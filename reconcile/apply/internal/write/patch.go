@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/decide"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
@@ -38,6 +39,9 @@ func patch(p *pass.Pass, c *pass.Child) error {
 		return err
 	}
 	patched(p, c, answer)
+	if len(c.Rules) == 0 {
+		return nil
+	}
 	return removeRest(p, c, answer)
 }
 
@@ -105,7 +109,8 @@ func resolveConflicts(p *pass.Pass, c *pass.Child, fields []conflict) {
 		c.Failed(apply.Failed, err)
 		return
 	}
-	set, _ := decide.OwnFields(c)
+	set := c.Observed.Own.Set
+	c.Observed = compare.Observation{} // the content may share values with it, and is changed here
 	var contested []apply.ContestedField
 	again := false
 	for _, f := range fields {
@@ -128,7 +133,7 @@ func resolveConflicts(p *pass.Pass, c *pass.Child, fields []conflict) {
 		return
 	}
 	c.Memory.Accept(c.Hash, c.Live.GetResourceVersion())
-	c.Memory.Projects(decide.Projection(p, c, decide.WithoutCreateOnly(c, set), live))
+	c.Memory.Projects(decide.ProjectionLeft(p, c, set, live))
 	c.Action = pass.ActionNone
 	decide.EndUnchanged(p, c)
 }
@@ -150,20 +155,10 @@ func policyOf(c *pass.Child, text string) apply.FieldPolicy {
 
 // patched notes an answer to an apply.
 func patched(p *pass.Pass, c *pass.Child, answer client.Object) {
-	switch {
-	case c.Live == nil && c.UID == "":
-		c.Result.Outcome = apply.Created
-		c.Memory.Made(p.Now)
-	case c.Live == nil:
-		c.Result.Outcome = apply.Updated
-	case c.Live.GetResourceVersion() != answer.GetResourceVersion():
-		c.Result.Outcome, c.Result.Fields = apply.Updated, decide.Changes(p, c)
-	}
 	if c == p.OwnerChild {
 		inventory.OwnerApplied(p, c.Live.GetResourceVersion(), answer)
 	}
-	decide.Applied(p, c, answer)
-	decide.ReportContest(p, c)
+	decide.Answered(p, c, answer)
 }
 
 // migrated applies after the fields of former managers have become ours. Where

@@ -17,6 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/decide"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
@@ -160,7 +161,7 @@ func ownedByAnother(p *pass.Pass, c *pass.Child, cause error) {
 		c.Failed(apply.Failed, cause)
 		return
 	}
-	if decide.CheckOwner(p, c, found) {
+	if ownership.CheckOwner(p, c, found) {
 		c.Failed(apply.Failed, fmt.Errorf("look again: %w", cause)) // changed hands meanwhile
 		return
 	}

@@ -81,7 +81,7 @@ func removed(p *pass.Pass, c *pass.Child, answer client.Object) {
 		c.Result.Outcome = apply.Updated
 	}
 	c.Result.Fields = append(c.Result.Fields, decide.Removals(c, c.Result.Fields)...)
-	decide.Applied(p, c, answer)
+	decide.Removed(p, c, answer)
 	if live, err := p.Env.Encoder.Live(answer); err == nil {
 		if decide.NoteUnwanted(c, live); len(c.Unwanted) > 0 {
 			c.Memory.ForgetProof()

@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/decide"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
@@ -136,6 +135,9 @@ func send(p *pass.Pass, c *pass.Child) {
 		return
 	}
 	for range MaxTries {
+		if err == nil {
+			return
+		}
 		refusal := err
 		if err = removeConflicting(p, c, refusal); err == nil || err == refusal { //nolint:errorlint // the very same: nothing was done
 			break
@@ -176,7 +178,7 @@ func exists(p *pass.Pass, c *pass.Child, cause error) error {
 		return errors.Join(cause, err)
 	}
 	c.Result.Reason = words.ReasonExists
-	if !decide.CheckOwner(p, c, found) {
+	if !ownership.CheckOwner(p, c, found) {
 		return nil
 	}
 	c.Memory.Wrote(found, p.Now) // as good as a write that the cache does not show yet

@@ -1,4 +1,4 @@
-package decide
+package ownership
 
 import (
 	"errors"
@@ -7,7 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
@@ -15,8 +14,27 @@ import (
 // ErrReplaced ends a request for an object that is another one by now.
 var ErrReplaced = errors.New("the object was replaced and the cache is stale; will retry")
 
-// mayTake reports whether the child may be written: it is ours, or the plan
-// allows to adopt it. Otherwise the child has failed.
+// Claim reports whether the child that exists may be written: it is ours, or the
+// plan allows to adopt it, and nobody has taken it out of our hands. It is the
+// child from then on. Otherwise the result has the reason.
+func Claim(p *pass.Pass, c *pass.Child) bool {
+	if c.Planned.Mode != apply.Contribute && OptedOut(p, c.Live) {
+		c.Result.Outcome, c.Result.Reason = apply.OptedOut, words.ReasonOptedOut
+		c.Memory.ForgetProof()
+		return false
+	}
+	if !mayTake(p, c) {
+		return false
+	}
+	replaced := c.UID != "" && c.UID != c.Live.GetUID() // the live look has seen another one
+	c.UID = c.Live.GetUID()
+	proven := !c.Recall.Ours && c.Member && Proves(p, c.Live, "")
+	if proven || replaced || !c.Recall.Known {
+		c.Memory.Claimed(c.Live, proven)
+	}
+	return true
+}
+
 func mayTake(p *pass.Pass, c *pass.Child) bool {
 	if c.Planned.Existing {
 		return true // it is left alone, whosever it is
@@ -35,7 +53,7 @@ func hidesProof(p *pass.Pass, c *pass.Child) bool {
 		return true
 	}
 	shortened := slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return e.FieldsV1 == nil })
-	return shortened && c.Planned.Adoption != apply.AdoptControlled && !ownership.MayWrite(p, c, c.Live)
+	return shortened && c.Planned.Adoption != apply.AdoptControlled && !MayWrite(p, c, c.Live)
 }
 
 // needsProof reports whether it takes the managedFields of a child that exists
@@ -43,20 +61,17 @@ func hidesProof(p *pass.Pass, c *pass.Child) bool {
 func needsProof(p *pass.Pass, c *pass.Child) bool {
 	switch c.Planned.Mode {
 	case apply.Shared, apply.Retained:
-		return !c.Memory.Known(c.Live.GetUID())
+		return !c.Recall.Known
 	case apply.Own:
-		return c.Memory.Ours() != c.Live.GetUID() && (!c.Reach || c.Live.GetLabels()[apply.PartOfLabel] != p.SetID)
+		return !c.Recall.Ours && (!c.Reach || c.Live.GetLabels()[apply.PartOfLabel] != p.SetID)
 	case apply.Once, apply.Contribute:
 	}
 	return false
 }
 
-// verifyBeforeWrite precedes the first write of a child without controller reference
+// VerifyFirstWrite precedes the first write of a child without controller reference
 // that exists: the cache may be out of date about whose it is.
-func verifyBeforeWrite(p *pass.Pass, c *pass.Child, known bool) {
-	if known || c.Reach || c.Action == pass.ActionNone || c.Action == pass.ActionCreate {
-		return
-	}
+func VerifyFirstWrite(p *pass.Pass, c *pass.Child) {
 	if verifyLive(p, c) && c.UID != c.Live.GetUID() {
 		c.Fail(apply.Failed, words.ReasonNoMatch, ErrReplaced)
 	}
@@ -88,7 +103,7 @@ func CheckOwner(p *pass.Pass, c *pass.Child, o metav1.Object) bool {
 	if c.Planned.Mode == apply.Contribute {
 		return true
 	}
-	if c.Planned.Adoption == apply.AdoptControlled || ownership.MayWrite(p, c, o) {
+	if c.Planned.Adoption == apply.AdoptControlled || MayWrite(p, c, o) {
 		return true
 	}
 	controller := metav1.GetControllerOfNoCopy(o)
