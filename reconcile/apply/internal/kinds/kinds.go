@@ -68,7 +68,8 @@ type Registry struct {
 	Client client.Client
 	byType sync.Map // reflect.Type to *kind
 	byGVK  sync.Map // schema.GroupVersionKind to *kind, unstructured
-	owners sync.Map // schema.GroupVersionKind to *kind, metadata only
+	byMeta sync.Map // schema.GroupVersionKind to *kind, metadata only
+	owners sync.Map // schema.GroupVersionKind to *kind of an owner, metadata only
 }
 
 // apply configurations have these methods.
@@ -141,6 +142,9 @@ func (r *Registry) OfObject(o client.Object) (*Kind, error) {
 		gvk := u.GetObjectKind().GroupVersionKind()
 		return r.load(&r.byGVK, gvk, o, nil)
 	}
+	if m, ok := o.(*metav1.PartialObjectMetadata); ok { // one Go type for all kinds
+		return r.load(&r.byMeta, m.GroupVersionKind(), o, nil)
+	}
 	t := reflect.TypeOf(o)
 	if t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
 		return nil, planerror.Error(fmt.Sprintf("object of type %T must be a pointer to a struct", o))
@@ -169,8 +173,9 @@ func (r *Registry) load(known *sync.Map, key any, o client.Object, goType reflec
 	if err != nil {
 		return nil, fmt.Errorf("scope of %s: %w", gvk.Kind, err)
 	}
+	_, metadata := o.(*metav1.PartialObjectMetadata)
 	k, _ := known.LoadOrStore(key, &Kind{
-		GVK: gvk, Namespaced: namespaced, GoType: goType, Rank: order.Rank(gvk.GroupKind()),
+		GVK: gvk, Namespaced: namespaced, GoType: goType, Rank: order.Rank(gvk.GroupKind()), Metadata: metadata,
 		Schema: compare.SchemaOf(gvk, goType, r.Client.Scheme()),
 	})
 	return k.(*Kind), nil //nolint:forcetypeassert // just stored

@@ -40,9 +40,13 @@ func (e *Env) NewList(k *kinds.Kind) client.ObjectList {
 		return nil
 	}
 	gvk := k.GVK.GroupVersion().WithKind(k.GVK.Kind + "List")
-	if k.GoType == nil {
-		list := newUnstructuredList(gvk)
+	if k.Metadata {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(gvk)
 		return list
+	}
+	if k.GoType == nil {
+		return newUnstructuredList(gvk)
 	}
 	o, err := e.Client.Scheme().New(gvk)
 	if err != nil {
