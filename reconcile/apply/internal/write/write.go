@@ -139,7 +139,10 @@ func send(p *pass.Pass, c *pass.Child) {
 			return
 		}
 		refusal := err
-		if err = removeConflicting(p, c, refusal); err == nil || err == refusal { //nolint:errorlint // the very same: nothing was done
+		if err = removeEmptied(p, c, refusal); err == refusal { //nolint:errorlint // the very same: nothing was done
+			err = removeConflicting(p, c, refusal)
+		}
+		if err == nil || err == refusal { //nolint:errorlint // as above
 			break
 		}
 	}

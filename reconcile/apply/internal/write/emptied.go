@@ -1,0 +1,71 @@
+package write
+
+import (
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+)
+
+// A server-side apply that takes all fields out of an object and plans the object
+// itself with nothing in it makes null of it, which the schema of a custom
+// resource refuses. The fields are removed first, then the apply finds the
+// empty object that it plans.
+
+// removeEmptied follows the refusal of an intent for an object that it empties. It
+// returns the error if that is not so, and nil when the child is as planned or
+// its result has the reason.
+func removeEmptied(p *pass.Pass, c *pass.Child, refusal error) error {
+	if !apierrors.IsInvalid(refusal) || c.Live == nil || c.Action != pass.ActionApply || c == p.OwnerChild {
+		return refusal
+	}
+	live, err := p.Env.Encoder.Live(c.Live)
+	if err != nil {
+		return refusal
+	}
+	fields := emptied(c, live, refusal)
+	if len(fields) == 0 {
+		return refusal
+	}
+	c.Unwanted = managedfields.Places(live, fields...)
+	if _, err := SendRemoval(p, c); err != nil {
+		return fmt.Errorf("empty %s: %w", fields[0], err)
+	}
+	reason := c.Result.Reason
+	if decideAgain(p, c); c.Action == pass.ActionNone {
+		return nil
+	}
+	c.Result.Reason = reason
+	return patch(p, c)
+}
+
+// emptied are the fields of ours that the live object has in objects that are
+// planned with nothing in them, and of which the refusal is about.
+func emptied(c *pass.Child, live map[string]any, refusal error) []apply.Path {
+	var out []apply.Path
+	for _, cause := range causesOf(refusal) {
+		want, planned := valueAt(c.Content, cause.Field)
+		have, exists := valueAt(live, cause.Field)
+		plannedMap, isMap := want.(map[string]any)
+		liveMap, _ := have.(map[string]any)
+		if !planned || !exists || !isMap || len(plannedMap) > 0 || strings.Contains(cause.Field, "[") {
+			continue
+		}
+		path, err := apply.ParsePath(cause.Field)
+		if err != nil {
+			continue
+		}
+		own := path.Below(c.Observed.Own.Set)
+		for name := range liveMap {
+			if own == nil || own.Field(name) == nil {
+				return nil // it is not emptied: others have a part of it
+			}
+			out = append(out, path.Child(name))
+		}
+	}
+	return out
+}
