@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"encoding/json"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -78,18 +77,27 @@ func Split(p *pass.Pass, c *pass.Child, e *metav1.ManagedFieldsEntry) (moved map
 			delete(metadata, "f:"+below)
 		}
 	}
-	if len(stays) == 0 {
-		return moved, nil, nil
-	}
 	if len(metadata) == 0 {
 		delete(moved, "f:metadata")
 	}
-	raw, err := json.Marshal(map[string]any{"f:metadata": stays})
+	if len(stays) > 0 {
+		stays = map[string]any{"f:metadata": stays}
+	}
+	if c.Planned.Mode == apply.Shared && !formerMode(p, c, e) && e.Manager != c.Manager {
+		// A former version wrote for all owners under one name: what the others want of the object is not known here.
+		rest := moved
+		moved = managedfields.TakePlanned(rest, c.Content)
+		managedfields.UnionFields(stays, rest)
+	}
+	if len(stays) == 0 {
+		return moved, nil, nil
+	}
+	fields, err := managedfields.EncodeFields(stays)
 	if err != nil {
 		return nil, nil, err
 	}
 	entry := *e
-	entry.FieldsV1 = metav1.NewFieldsV1(string(raw))
+	entry.FieldsV1 = fields
 	return moved, &entry, nil
 }
 

@@ -3,6 +3,7 @@ package managedfields
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -84,6 +85,59 @@ func UnionFields(a, b map[string]any) {
 		}
 		a[name] = below
 	}
+}
+
+// TakePlanned moves the fields that content has from one set to another, of lists
+// with keys item by item. What a list or object is itself stays where other parts
+// of it stay.
+func TakePlanned(from map[string]any, content any) map[string]any {
+	taken := map[string]any{}
+	for key, below := range from {
+		value, planned := plannedAt(key, content)
+		if !planned {
+			continue
+		}
+		fields, _ := below.(map[string]any)
+		if len(fields) == 0 || OnlyItself(fields) {
+			taken[key] = below
+			delete(from, key)
+			continue
+		}
+		if part := TakePlanned(fields, value); len(part) > 0 {
+			if _, itself := fields["."]; itself {
+				part["."] = map[string]any{}
+			}
+			taken[key] = part
+		}
+		if len(fields) == 0 || OnlyItself(fields) {
+			delete(from, key)
+		}
+	}
+	return taken
+}
+
+// plannedAt returns what content has at a key of fieldsV1.
+func plannedAt(key string, content any) (any, bool) {
+	switch at := content.(type) {
+	case map[string]any:
+		name, ok := strings.CutPrefix(key, "f:")
+		if !ok {
+			return nil, false
+		}
+		value, ok := at[name]
+		return value, ok
+	case []any:
+		set := &Set{}
+		if set.add(key, &Set{}) != nil || len(set.Items) == 0 {
+			return nil, false
+		}
+		for _, item := range at {
+			if set.Items[0].Means(item) {
+				return item, true
+			}
+		}
+	}
+	return nil, false
 }
 
 // EncodeFields is the opposite of [RawFields].

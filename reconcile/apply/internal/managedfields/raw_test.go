@@ -1,0 +1,59 @@
+package managedfields_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+)
+
+func TestTakePlanned(t *testing.T) {
+	for name, c := range map[string]struct{ fields, content, taken, left string }{
+		"keys of a map": {
+			`{"f:data":{".":{},"f:a":{},"f:b":{}}}`, `{"data":{"a":"1"}}`, `{"f:data":{".":{},"f:a":{}}}`, `{"f:data":{".":{},"f:b":{}}}`,
+		},
+		"all of it":   {`{"f:data":{".":{},"f:a":{}}}`, `{"data":{"a":"1"}}`, `{"f:data":{".":{},"f:a":{}}}`, `{}`},
+		"none of it":  {`{"f:data":{"f:b":{}}}`, `{"data":{"a":"1"}}`, `{}`, `{"f:data":{"f:b":{}}}`},
+		"one value":   {`{"f:list":{}}`, `{"list":["x"]}`, `{"f:list":{}}`, `{}`},
+		"not planned": {`{"f:list":{}}`, `{"data":{}}`, `{}`, `{"f:list":{}}`},
+		"items with keys": {
+			`{"f:ports":{"k:{\"port\":80,\"protocol\":\"TCP\"}":{".":{},"f:name":{},"f:port":{}},"k:{\"port\":81,\"protocol\":\"TCP\"}":{".":{},"f:port":{}}}}`,
+			`{"ports":[{"port":80,"name":"http"}]}`,
+			`{"f:ports":{"k:{\"port\":80,\"protocol\":\"TCP\"}":{".":{},"f:name":{},"f:port":{}}}}`,
+			`{"f:ports":{"k:{\"port\":81,\"protocol\":\"TCP\"}":{".":{},"f:port":{}}}}`,
+		},
+		"values of a set": {`{"f:set":{"v:\"x\"":{},"v:\"y\"":{}}}`, `{"set":["x"]}`, `{"f:set":{"v:\"x\"":{}}}`, `{"f:set":{"v:\"y\"":{}}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fields := decode(t, c.fields)
+			taken := managedfields.TakePlanned(fields, numbers(decode(t, c.content)))
+			if diff := cmp.Diff(decode(t, c.taken), taken); diff != "" {
+				t.Errorf("taken (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(decode(t, c.left), fields); diff != "" {
+				t.Errorf("left (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func decode(t *testing.T, text string) map[string]any {
+	t.Helper()
+	out := map[string]any{}
+	if err := json.Unmarshal([]byte(text), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// numbers makes integers of the numbers, as content has them.
+func numbers(m map[string]any) map[string]any {
+	ports, _ := m["ports"].([]any)
+	for _, item := range ports {
+		port := item.(map[string]any)
+		port["port"] = int64(port["port"].(float64))
+	}
+	return m
+}
