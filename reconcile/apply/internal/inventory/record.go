@@ -39,7 +39,7 @@ func Recorded(p *pass.Pass) *applyset.Inventory {
 	case m.Known == nil:
 		had := hasChildren(p)
 		m.Fresh = inv.Empty() && !inv.Finalizer && !had
-		m.Lost = (inv.Empty() && had) || inv.Garbled()
+		m.Lost = (inv.Empty() && (had || inv.Finalizer)) || inv.Garbled() // the finalizer was set together with it
 		m.Known = inv
 	case !m.Stored.Equal(inv):
 		m.Covered, p.Memory.Prune.Clean = false, false // somebody has changed it

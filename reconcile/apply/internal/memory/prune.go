@@ -3,9 +3,11 @@ package memory
 import (
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
 // Guard is what is remembered of the last complete plan of an owner.
@@ -28,6 +30,13 @@ type Place struct {
 	Namespace string
 }
 
+// Part is an object of which the owner has a part, and when it was looked at.
+// Whoever acts on it pins its version.
+type Part struct {
+	Found *metav1.PartialObjectMetadata
+	At    time.Time
+}
+
 // Prune is what is remembered about the last prune of an owner.
 type Prune struct {
 	// Clean reports that the last listing found nothing to prune, for the plan
@@ -47,6 +56,8 @@ type Prune struct {
 	// Empty is where, and when, a pass over an owner that is being deleted has
 	// found nothing.
 	Empty map[Place]time.Time
+	// Parts are the parts that were left alone, as they were looked at.
+	Parts map[applyset.ObjectID]Part
 	// Absent is since when a kind is not served, as far as a deletion of the
 	// owner has to know.
 	Absent map[schema.GroupKind]time.Time

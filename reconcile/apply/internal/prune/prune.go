@@ -158,6 +158,7 @@ func (p *Prune) pruneDecided() error {
 		remaining = len(p.leaveUnknown(l, p.notPlanned(l.members))) > 0
 	}
 	kept := p.releaseAll()
+	p.noteHeldParts()
 	if remaining || p.held {
 		return nil // the inventory stays until they are confirmed to be gone
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/write"
@@ -61,10 +62,22 @@ func (p *Prune) decideReleases(l *listing) {
 
 // parts are the objects of which the owner has a part.
 func (p *Prune) parts(l *listing) []applyset.ObjectID {
-	if p.Group == nil {
-		return inventory.Recorded(p.Pass).Contributions
+	if p.Group != nil {
+		return p.foundParts(l, p.groupKinds())
 	}
-	return p.groupParts(l)
+	recorded := inventory.Recorded(p.Pass).Contributions
+	if !p.Memory.Metadata.Lost {
+		return recorded
+	}
+	var declared []schema.GroupVersionKind
+	for _, use := range []apply.KindUse{words.KindOwned, words.KindWritten} {
+		for _, k := range p.Env.Declared.Of(use) {
+			declared = append(declared, k.GVK)
+		}
+	}
+	found := append(p.foundParts(l, declared), recorded...)
+	slices.SortFunc(found, applyset.CompareIDs)
+	return slices.Compact(found)
 }
 
 // hasPart reports whether a child that is planned in another mode may still
@@ -99,10 +112,7 @@ func (p *Prune) decideRelease(r *plannedRelease) error {
 		return err
 	}
 	r.Result.GVK = mapping.GroupVersionKind
-	if err := p.spend(); err != nil {
-		return err
-	}
-	found, err := p.LiveMetadata(mapping.GroupVersionKind, r.id.Key)
+	found, err := p.lookAt(r)
 	if err != nil || found == nil {
 		return err
 	}
@@ -114,6 +124,31 @@ func (p *Prune) decideRelease(r *plannedRelease) error {
 		r.Result.Verb, r.Result.HoldsData = words.VerbPrune, p.Env.HoldsData(r.id.GroupKind)
 	}
 	return nil
+}
+
+// lookAt reads the object of a part, unless an earlier pass has looked at it and
+// left it alone a moment ago: what is kept costs no request in each pass.
+func (p *Prune) lookAt(r *plannedRelease) (*metav1.PartialObjectMetadata, error) {
+	if part, ok := p.Memory.Prune.Parts[r.id]; ok && p.Now.Sub(part.At) < listingPeriod && !p.Finalize {
+		r.looked = part.At
+		return part.Found, nil
+	}
+	if err := p.spend(); err != nil {
+		return nil, err
+	}
+	r.looked = p.Now
+	return p.LiveMetadata(r.Result.GVK, r.id.Key)
+}
+
+// noteHeldParts remembers the parts that are left alone.
+func (p *Prune) noteHeldParts() {
+	parts := map[applyset.ObjectID]memory.Part{}
+	for _, r := range p.Releases {
+		if r.kept && !r.later && r.found != nil {
+			parts[r.id] = memory.Part{Found: r.found, At: r.looked}
+		}
+	}
+	p.Memory.Prune.Parts = parts
 }
 
 // keptReleases are the contributions that stay recorded although nothing is to

@@ -25,16 +25,17 @@ func groupChildKind(p *pass.Pass, gk schema.GroupKind) (*kinds.Kind, error) {
 	return p.Env.Kinds.OfGVK(kinds[at])
 }
 
-// groupParts are the objects of which a group has a part, as far as this
-// process has written them or the cache shows them.
-func (p *Prune) groupParts(l *listing) []applyset.ObjectID {
+// foundParts are the objects of which the owner has a part although no record
+// says so, as far as this process has written them or the cache shows them: a
+// group has no record, and an owner may have lost it.
+func (p *Prune) foundParts(l *listing, kinds []schema.GroupVersionKind) []applyset.ObjectID {
 	var out []applyset.ObjectID
 	for id, m := range p.Memory.Children {
 		if pass.Partial(m.Mode()) && m.UID() != "" {
 			out = append(out, id)
 		}
 	}
-	for _, gvk := range p.groupKinds() {
+	for _, gvk := range kinds {
 		found, err := p.partsOf(gvk)
 		if err != nil && !meta.IsNoMatchError(err) {
 			p.listFailed(l, gvk.GroupKind(), err)
@@ -55,7 +56,7 @@ func (p *Prune) groupKinds() []schema.GroupVersionKind {
 	return slices.Compact(out)
 }
 
-// partsOf lists the objects of a kind in the cache in which the group has
+// partsOf lists the objects of a kind in the cache in which the owner has
 // fields of its own. Where the cache strips managedFields, the annotation says
 // in which it may have some.
 func (p *Prune) partsOf(gvk schema.GroupVersionKind) ([]applyset.ObjectID, error) {

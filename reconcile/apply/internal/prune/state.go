@@ -1,6 +1,8 @@
 package prune
 
 import (
+	"time"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -45,6 +47,8 @@ type plannedRelease struct {
 	Result apply.ObjectResult
 	// found is the object as it was looked at, nil if it does not exist.
 	found *metav1.PartialObjectMetadata
+	// looked is when that was.
+	looked time.Time
 	// kept reports that it stays recorded, as nobody has looked for it, or as
 	// the object is planned in another mode in which the part stays.
 	kept bool

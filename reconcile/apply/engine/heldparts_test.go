@@ -1,0 +1,42 @@
+package engine_test
+
+import (
+	"fmt"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+)
+
+var _ = Describe("Parts of shared objects that the guard keeps", func() {
+	It("cost no request in each pass, and are looked at again before they go", func() {
+		w := newWorld()
+		shared := func(n int) func() apply.Plan {
+			return func() apply.Plan {
+				var p apply.Plan
+				for i := range n {
+					p.ApplyWithoutOwnerRef(configMap(fmt.Sprintf("shared-%d", i), "1"))
+				}
+				return p
+			}
+		}
+		w.converge(shared(6))
+		w.held(shared(0)(), apply.PruneBlockedReason(words.PruneTooMany))
+		for range 3 {
+			result, sent := w.pass(shared(0)())
+			Expect(result.PruneBlocked).To(HaveOccurred())
+			Expect(sent).To(BeEmpty())
+		}
+		By("another owner has taken a part of one of them meanwhile")
+		first := w.owner
+		w.owner = w.newOwner("second")
+		w.converge(shared(1))
+		w.owner = first
+		w.touchSpec()
+		w.converge(shared(0))
+		Expect(w.exists(configMap("shared-0", ""))).To(BeTrue())
+		Expect(w.exists(configMap("shared-1", ""))).To(BeFalse())
+	})
+})
