@@ -206,6 +206,7 @@ var _ = Describe("A field that is planned absent", func() {
 			Expect(w.admin.Patch(w.ctx, o, client.Apply, client.FieldOwner("applier"))).To(Succeed())
 		}
 		apply1()
+		w.syncedObject(configMap("cm", ""))
 		w.converge(plan)
 		o := configMap("cm", "")
 		o.Namespace = w.namespace
