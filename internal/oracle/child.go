@@ -64,7 +64,7 @@ func randomRules(r *rand.Rand, content map[string]any) []apply.FieldRule {
 		return nil
 	}
 	policies := []apply.FieldPolicy{
-		policy(apply.Seed), policy(apply.Seed), policy(apply.Force), policy(apply.Force), policy(apply.Ignore),
+		policy(apply.Seed), policy(apply.Seed), policy(apply.Force), policy(apply.Force), policy(apply.Ignore), policy(apply.CreateOnly),
 	}
 	var out []apply.FieldRule
 	for range 1 + r.IntN(2) {

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
 // firstApply is the manager to whom the API server gives what is in an object
@@ -102,7 +104,7 @@ func (c *child) noteLost(before map[string]any, wasRight bool) {
 // notLeftBehind checks that what left the plan after managedFields were lost is
 // gone from the object, unless others own it or the server would fill it in.
 func (s *story) notLeftBehind(c *child, rests bool) {
-	if len(c.lost) == 0 || !rests || c.live == nil || s.broken != "" {
+	if c.mode == apply.Once || len(c.lost) == 0 || !rests || c.live == nil || s.broken != "" {
 		return
 	}
 	ours, others := ownedBy(c.live, true), ownedBy(c.live, false)

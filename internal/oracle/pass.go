@@ -50,6 +50,7 @@ func (s *story) pass() (apply.Result, []string, error) {
 				return result, sent, err
 			}
 		}
+		s.leavesAlone(c, before[i], sent)
 		switch result.Objects[i].Outcome {
 		case apply.Unchanged:
 			s.countWrite(c, before[i], sent)
@@ -96,6 +97,10 @@ func (s *story) compare(c *child) {
 		s.fail("unchanged", "the object does not exist")
 		return
 	}
+	if c.mode == apply.Once {
+		c.checked = true // that it exists is all there is to it
+		return
+	}
 	var found []string
 	for _, in := range s.intents(c) {
 		answer := c.kind.newObject(c.now.form) // as it is read
@@ -132,8 +137,8 @@ func (s *story) intents(c *child) []*intent {
 		if in == nil {
 			continue
 		}
-		// Each seed may be yielded or not.
-		seeds := c.seeds()
+		// Each seed may be yielded or not, and what is sent once may be whose it is.
+		seeds := append(c.seeds(), c.sentOnce()...)
 		for some := range 1 << len(seeds) {
 			var yielded []string
 			for i, seed := range seeds {

@@ -46,8 +46,11 @@ type story struct {
 	// strips reports whether the transform removes managedFields.
 	strips bool
 	client *engineClient
-	clock  *testingclock.FakeClock
-	lines  []string
+	// neighbour is somebody else's object that looks like a child; nil before
+	// there is one.
+	neighbour *neighbour
+	clock     *testingclock.FakeClock
+	lines     []string
 	// broken is the promise that was broken; empty while all hold.
 	broken string
 	steps  int
@@ -84,8 +87,16 @@ func (o *Oracle) tell(ctx context.Context, number int, attempt string, skip map[
 			return nil, err
 		}
 		if s.broken != "" {
-			return &Failure{Promise: s.broken, Story: s.lines, Seed: o.seed, Number: number, Steps: s.steps}, nil
+			break
 		}
+	}
+	if s.broken == "" {
+		if err := s.letGo(); err != nil {
+			return nil, err
+		}
+	}
+	if s.broken != "" {
+		return &Failure{Promise: s.broken, Story: s.lines, Seed: o.seed, Number: number, Steps: s.steps}, nil
 	}
 	return nil, nil
 }
@@ -123,11 +134,14 @@ func (s *story) addChild(name string) error {
 		k = s.oracle.custom[len(s.oracle.custom)-1]
 	}
 	c := &child{kind: k, key: client.ObjectKey{Namespace: s.owner.Namespace, Name: name}, seed: s.random.Uint64()}
+	once := false
 	switch s.random.IntN(9) {
 	case 0:
 		c.mode = apply.Shared
 	case 1:
 		c.mode = apply.Contribute
+	case 2:
+		once = true
 	}
 	forms := k.forms()
 	c.now.form = forms[s.random.IntN(len(forms))]
@@ -151,6 +165,9 @@ func (s *story) addChild(name string) error {
 			break
 		}
 	}
+	if once {
+		c.mode = apply.Once
+	}
 	s.add(c)
 	return nil
 }
@@ -164,7 +181,7 @@ func (s *story) add(c *child) {
 	}
 }
 
-var modes = map[apply.Mode]string{apply.Own: "owned", apply.Shared: "shared", apply.Contribute: "contributed to"} //nolint:gochecknoglobals // a table
+var modes = map[apply.Mode]string{apply.Own: "owned", apply.Shared: "shared", apply.Contribute: "contributed to", apply.Once: "made once"} //nolint:gochecknoglobals // a table
 
 // addContribution plans a few fields of an object that somebody else makes.
 func (s *story) addContribution(c *child) error {
@@ -267,6 +284,7 @@ func (s *story) clean() {
 	for _, c := range s.children {
 		s.remove(c)
 	}
+	s.removeNeighbour()
 	_ = client.IgnoreNotFound(s.oracle.client.Delete(s.ctx, s.owner))
 }
 

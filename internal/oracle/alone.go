@@ -1,0 +1,142 @@
+package oracle
+
+import (
+	"fmt"
+	"reflect"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+// leavesAlone checks what one pass must not have changed: an object that is
+// made once, and of any other the fields that are sent once.
+func (s *story) leavesAlone(c *child, before map[string]any, sent []string) {
+	if before == nil || c.live == nil || s.broken != "" {
+		return
+	}
+	if c.mode == apply.Once && wroteTo(sent, c) {
+		s.fail("made once", "it exists, and the engine writes to it", "before: "+full(before), "after: "+full(c.live))
+		return
+	}
+	for _, path := range c.sentOnce() {
+		then, now := map[string]any{}, map[string]any{}
+		copyPath(then, before, path)
+		copyPath(now, c.live, path)
+		if hasValue(then) && sameObject(before, c.live) && !reflect.DeepEqual(then, now) {
+			s.fail("sent once", path+" had a value and has another one: "+full(then)+" -> "+full(now))
+			return
+		}
+	}
+}
+
+// sentOnce are the paths of the fields that are sent once.
+func (c *child) sentOnce() []string {
+	var out []string
+	for _, rule := range c.now.rules {
+		if rule.Policy == policy(apply.CreateOnly) {
+			out = append(out, rule.Path)
+		}
+	}
+	return out
+}
+
+// hasValue reports whether a copied path leads to anything.
+func hasValue(m map[string]any) bool {
+	for _, value := range m {
+		below, ok := value.(map[string]any)
+		if !ok || hasValue(below) {
+			return true
+		}
+	}
+	return false
+}
+
+// sameObject reports whether two versions are of one object.
+func sameObject(a, b map[string]any) bool {
+	before, _ := a["metadata"].(map[string]any)
+	after, _ := b["metadata"].(map[string]any)
+	return before["uid"] == after["uid"]
+}
+
+// A neighbour is somebody else's object that looks like a child: it has the
+// labels of one, as if it had been copied or inherited them.
+type neighbour struct {
+	kind   *Kind
+	key    client.ObjectKey
+	object map[string]any
+}
+
+// addNeighbour makes an object with the labels of a child.
+func (s *story) addNeighbour() error {
+	c := s.children[0]
+	if s.neighbour != nil || c.live == nil {
+		return nil
+	}
+	o := &unstructured.Unstructured{Object: c.kind.base(s.random)}
+	o.SetGroupVersionKind(c.kind.gvk)
+	o.SetNamespace(c.key.Namespace)
+	o.SetName(s.owner.Name + "-neighbour")
+	o.SetLabels((&unstructured.Unstructured{Object: c.live}).GetLabels())
+	if err := s.oracle.client.Create(s.ctx, o, client.FieldOwner("neighbour")); err != nil {
+		return fmt.Errorf("make a neighbour: %w", err)
+	}
+	s.neighbour = &neighbour{kind: c.kind, key: client.ObjectKeyFromObject(o), object: o.Object}
+	shown := o.DeepCopy()
+	if s.transform != nil {
+		if _, err := s.transform(shown); err != nil {
+			return fmt.Errorf("transform: %w", err)
+		}
+	}
+	s.client.cache.show(c.kind.gvk, s.neighbour.key, shown)
+	s.say("   a %s of somebody else has the labels of %s", c.kind.gvk.Kind, c.key.Name)
+	return nil
+}
+
+// letGo plans the children no more, and checks that nothing went that was never
+// ours.
+func (s *story) letGo() error {
+	if err := s.addNeighbour(); err != nil || s.neighbour == nil {
+		return err
+	}
+	s.say("   nothing is planned any more")
+	theirs := map[*child]bool{}
+	for _, c := range s.children {
+		theirs[c] = c.mode == apply.Contribute && c.live != nil
+	}
+	for range failingPasses {
+		result := s.engine.Apply(s.ctx, s.owner, apply.Plan{Policy: apply.Withdraw})
+		s.say("   pass: %s %v", outcomes(result), s.client.take())
+		for _, c := range s.children {
+			if err := s.refresh(c); err != nil {
+				return err
+			}
+		}
+	}
+	for _, c := range s.children {
+		if theirs[c] && c.live == nil {
+			s.fail("not ours", c.key.Name+" is somebody else's and is gone")
+		}
+	}
+	o := &unstructured.Unstructured{}
+	o.SetGroupVersionKind(s.neighbour.kind.gvk)
+	if err := s.oracle.client.Get(s.ctx, s.neighbour.key, o); client.IgnoreNotFound(err) != nil {
+		return err
+	}
+	if !reflect.DeepEqual(o.Object, s.neighbour.object) {
+		s.fail("not ours", "before: "+full(s.neighbour.object), "after: "+full(o.Object))
+	}
+	return nil
+}
+
+// removeNeighbour ends the neighbour with the story.
+func (s *story) removeNeighbour() {
+	if s.neighbour == nil {
+		return
+	}
+	o := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: s.neighbour.key.Name, Namespace: s.neighbour.key.Namespace}}
+	o.SetGroupVersionKind(s.neighbour.kind.gvk)
+	_ = s.oracle.client.Delete(s.ctx, o)
+}
