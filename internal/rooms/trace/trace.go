@@ -1,4 +1,3 @@
-// Package trace records through which rooms a call leads, for the command way, which adds its calls to the source.
 package trace
 
 import (
@@ -32,9 +31,9 @@ type Recorder struct {
 	roots  map[string]bool
 	leaves map[string]bool
 	room   func(file string) string
-	at    *call // nil outside of the roots
-	stack []*call
-	way   Way
+	at     *call // nil outside of the roots
+	stack  []*call
+	way    Way
 }
 
 // call is one function as reached by one path of calls.
