@@ -9,6 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -197,3 +198,28 @@ func specOf(o client.Object) any {
 	}
 	return nil
 }
+
+var _ = Describe("Two fields that are sent once, in an object that is one value", func() {
+	It("stay while the rest of it changes", func() {
+		w := newWorld()
+		plan := func(value string) func() apply.Plan {
+			return func() apply.Plan {
+				u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+					"whole": map[string]any{"a": value, "b": value, "c": value},
+				}}}
+				u.SetGroupVersionKind(ruleKind)
+				u.SetName("rule")
+				var p apply.Plan
+				p.Apply(u, apply.CreateOnly("spec.whole.a", "spec.whole.b"))
+				return p
+			}
+		}
+		w.converge(plan("1"))
+		w.converge(plan("2"))
+		u := &unstructured.Unstructured{}
+		u.SetGroupVersionKind(ruleKind)
+		Expect(w.admin.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "rule"}, u)).To(Succeed())
+		Expect(u.Object["spec"]).To(Equal(map[string]any{"whole": map[string]any{"a": "1", "b": "1", "c": "2"}}))
+		w.quiet(2, plan("2"))
+	})
+})

@@ -13,16 +13,19 @@ import (
 // live object, in which our manager owns the set. It returns the part of the
 // set that is left to be compared.
 func applyRules(c *pass.Child, set *managedfields.Set, live map[string]any) *managedfields.Set {
+	left := set
 	for i := range c.Rules {
 		switch rule := &c.Rules[i]; rule.Policy {
 		case words.SeedField:
-			yield(c, rule.Path, set, live)
+			yield(c, rule.Path, left, live)
 		case words.CreateOnlyField:
-			set = leaveOutSentOnce(c, rule.Path, set, live)
+			if leaveOutSentOnce(c, rule.Path, set, live) {
+				left = rule.Path.Without(left)
+			}
 		case words.OwnField, words.ForceField, words.IgnoreField, words.AbsentField:
 		}
 	}
-	return set
+	return left
 }
 
 // yield leaves out of the content what the object has at the path and what is
@@ -94,20 +97,21 @@ func abandoned(c *pass.Child, path apply.Path) bool {
 	return true
 }
 
-// leaveOutSentOnce takes a field that is sent once out of the content and out of what is
-// compared, if the object has it. An apply without it would remove what is
-// ours in it, so that [pass.Child.repeat] has to put that back.
-func leaveOutSentOnce(c *pass.Child, path apply.Path, set *managedfields.Set, live map[string]any) *managedfields.Set {
+// leaveOutSentOnce takes a field that is sent once out of the content, and reports
+// whether it is not compared: if the object has it. An apply without it would
+// remove what is ours in it, by the whole set, so that [restoreSentOnce] has to
+// put that back.
+func leaveOutSentOnce(c *pass.Child, path apply.Path, set *managedfields.Set, live map[string]any) bool {
 	owned := path.Below(set)
 	if _, exists := path.Lookup(live); owned == nil && !exists {
-		return set
+		return false
 	}
 	if owned != nil {
 		want, _ := path.Lookup(c.Content)
 		c.SentOnce = append(c.SentOnce, pass.SentOnce{Path: path, Want: want})
 	}
 	path.Remove(c.Content)
-	return path.Without(set)
+	return true
 }
 
 // restoreSentOnce puts what is ours of the fields that are sent once back into the
