@@ -151,6 +151,9 @@ func TestHashOfOptions(t *testing.T) {
 	plain := h.OfChild(&apply.Child{Object: object})
 	child := reflect.TypeFor[apply.Child]()
 	for i := range child.NumField() {
+		if child.Field(i).Name == "WaitsUntil" {
+			continue // when the child is made, not what it is: what was proven of it holds when the wait ends
+		}
 		c := &apply.Child{Object: object}
 		f := reflect.ValueOf(c).Elem().Field(i)
 		switch f.Kind() {
