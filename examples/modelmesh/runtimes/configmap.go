@@ -1,0 +1,40 @@
+package runtimes
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// dataplane is where the mesh finds the name of the model in a request, by method.
+const dataplane = `{
+  "rpcConfigs": {
+    "inference.GRPCInferenceService/ModelInfer": {"idExtractionPath": [1], "vModelId": true},
+    "inference.GRPCInferenceService/ModelMetadata": {"idExtractionPath": [1], "vModelId": true},
+    "tensorflow.serving.PredictionService/Predict": {"idExtractionPath": [1, 1], "vModelId": true},
+    "org.pytorch.serve.grpc.inference.InferenceAPIsService/Predictions": {"idExtractionPath": [1], "vModelId": true}
+  },
+  "allowOtherRpcs": true
+}`
+
+// ConfigMap returns what all pods of a namespace mount: which models may go where, and how the mesh reads requests.
+func ConfigMap(namespace string, runtimes []Runtime, proxy bool) (*corev1.ConfigMap, error) {
+	types, err := constraints(runtimes, proxy)
+	if err != nil {
+		return nil, fmt.Errorf("constraints of namespace %s: %w", namespace, err)
+	}
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: volumeTypes, Labels: managedLabels()},
+		BinaryData: map[string][]byte{"type_constraints": types, "dataplane_api_config": []byte(dataplane)},
+	}, nil
+}
+
+// managedLabels are on all that the operator makes in a namespace.
+func managedLabels() map[string]string {
+	labels := map[string]string{}
+	for _, key := range []string{"instance", "managed-by", "name"} {
+		labels["app.kubernetes.io/"+key] = "modelmesh-controller"
+	}
+	return labels
+}

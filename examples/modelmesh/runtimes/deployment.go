@@ -1,0 +1,109 @@
+package runtimes
+
+import (
+	"fmt"
+
+	"github.com/reconcilekit/reconcilekit/layers/podtemplate"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
+)
+
+// Input is what a Deployment follows from.
+type Input struct {
+	Runtime
+	Namespace string
+	Config    settings.Config
+	// EtcdSecret and StorageSecret are the names of the Secrets that the pods mount.
+	EtcdSecret, StorageSecret string
+	// Claims are the volume claims with models, sorted.
+	Claims []string
+	// CA reports whether the TLS Secret has the certificate of an authority.
+	CA bool
+	// Replicas is the number of pods.
+	Replicas int32
+}
+
+const gracePeriod int64 = 90 // seconds, in which a pod hands its models over
+
+// Deployment returns the Deployment of the runtime, without an owner. The error is what is wrong with its spec, or with how the
+// configuration and the spec meet.
+func Deployment(in Input) (*appsv1.Deployment, error) {
+	b, err := newBuild(in)
+	if err != nil {
+		return nil, err
+	}
+	name := in.Config.InferenceServiceName + "-" + in.Name
+	selector := map[string]string{"modelmesh-service": in.Config.InferenceServiceName, "name": name}
+	labels := managedLabels()
+	for key, value := range selector {
+		labels[key] = value
+	}
+	base := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		Containers: b.containers(), Volumes: b.volumes(),
+		ServiceAccountName: in.Config.ServiceAccountName, TerminationGracePeriodSeconds: ptr.To(gracePeriod),
+		NodeSelector: in.Spec.NodeSelector, Tolerations: in.Spec.Tolerations, Affinity: affinity(in.Spec.Affinity),
+	}}
+	base.Labels = labels
+	base.Annotations = b.scraped()
+	template, err := podtemplate.Compose(base,
+		podtemplate.Part{From: "the selector", Labels: selector}, // what a user sets there the API server would refuse
+		podtemplate.Part{
+			From: "spec", Labels: in.Spec.Labels, Annotations: in.Spec.Annotations, PullSecrets: in.Spec.ImagePullSecrets,
+		},
+		podtemplate.Part{
+			From: "the configuration", Labels: in.Config.RuntimePodLabels, Annotations: in.Config.RuntimePodAnnotations,
+			PullSecrets: references(in.Config.ImagePullSecrets),
+		})
+	if err != nil {
+		return nil, fmt.Errorf("compose the pods: %w", err)
+	}
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: in.Namespace, Name: name, Labels: labels},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: ptr.To(in.Replicas), Selector: &metav1.LabelSelector{MatchLabels: selector}, Template: template,
+			Strategy: appsv1.DeploymentStrategy{Type: appsv1.RollingUpdateDeploymentStrategyType, RollingUpdate: &appsv1.RollingUpdateDeployment{
+				MaxSurge: ptr.To(intstr.FromString("75%")), MaxUnavailable: ptr.To(intstr.FromString("15%")),
+			}},
+		},
+	}, nil
+}
+
+func references(names []settings.Named) []corev1.LocalObjectReference {
+	var list []corev1.LocalObjectReference
+	for _, n := range names {
+		list = append(list, corev1.LocalObjectReference{Name: n.Name})
+	}
+	return list
+}
+
+// affinity is that of the user, for nodes of the processors that there are images for: terms are alternatives, so each of them has to
+// ask for one.
+func affinity(user *corev1.Affinity) *corev1.Affinity {
+	out := &corev1.Affinity{}
+	if user != nil {
+		out = user.DeepCopy()
+	}
+	if out.NodeAffinity == nil {
+		out.NodeAffinity = &corev1.NodeAffinity{}
+	}
+	selector := out.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	if selector == nil {
+		selector = &corev1.NodeSelector{}
+		out.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = selector
+	}
+	if len(selector.NodeSelectorTerms) == 0 {
+		selector.NodeSelectorTerms = []corev1.NodeSelectorTerm{{}}
+	}
+	for i := range selector.NodeSelectorTerms {
+		term := &selector.NodeSelectorTerms[i]
+		term.MatchExpressions = append(term.MatchExpressions, corev1.NodeSelectorRequirement{
+			Key: corev1.LabelArchStable, Operator: corev1.NodeSelectorOpIn, Values: []string{"amd64", "arm64", "s390x"},
+		})
+	}
+	return out
+}

@@ -1,0 +1,68 @@
+package runtimes
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// defaultAdapterPort is where an adapter is managed when the runtime does not say.
+const defaultAdapterPort = "8085"
+
+// endpoint is where a container listens: a port, or a socket in the pod. Both are empty where there is none.
+type endpoint struct{ port, socket string }
+
+// parseEndpoint reads port:<n>, unix:<path> and unix://<path>.
+func parseEndpoint(text *string) (endpoint, error) {
+	if text == nil {
+		return endpoint{}, nil
+	}
+	if port, found := strings.CutPrefix(*text, "port:"); found {
+		if _, err := strconv.ParseUint(port, 10, 16); err == nil {
+			return endpoint{port: port}, nil
+		}
+	}
+	if socket, found := strings.CutPrefix(*text, "unix:"); found {
+		return endpoint{socket: strings.TrimPrefix(socket, "//")}, nil
+	}
+	return endpoint{}, fmt.Errorf("%s: %s", "Invaid Endpoint", *text) // as the product spells it
+}
+
+// endpoints are those of a runtime, with the folder of their sockets, empty for none.
+type endpoints struct {
+	management, data endpoint
+	folder           string
+}
+
+const oneFolder = "Only one unix domain socket path is allowed" // as the product has it
+
+func (r *Runtime) endpoints() (endpoints, error) {
+	management, err := parseEndpoint(r.Spec.GRPCEndpoint)
+	data, dataErr := parseEndpoint(r.Spec.GRPCDataEndpoint)
+	if err := errors.Join(err, dataErr); err != nil {
+		return endpoints{}, err
+	}
+	if r.Spec.GRPCEndpoint == nil {
+		if r.Spec.BuiltInAdapter == nil {
+			return endpoints{}, errors.New("spec.grpcEndpoint is empty; want port:<number> or unix:<path>")
+		}
+		management.port = defaultAdapterPort
+	}
+	if r.Spec.BuiltInAdapter != nil && management.port == "" {
+		return endpoints{}, fmt.Errorf("spec.grpcEndpoint: %q; want port:<number> beside spec.builtInAdapter", *r.Spec.GRPCEndpoint)
+	}
+	all := endpoints{management: management, data: data}
+	for _, e := range []endpoint{management, data} {
+		if e.socket == "" {
+			continue
+		}
+		folder := path.Dir(e.socket)
+		if all.folder != "" && all.folder != folder {
+			return endpoints{}, errors.New(oneFolder)
+		}
+		all.folder = folder
+	}
+	return all, nil
+}
