@@ -32,6 +32,7 @@ func budgets() map[string]int {
 		"reconcile/since":        540,
 		"reconcile/settings":     540,
 		"reconcile/external":     540,
+		"reconcile/scaling":      540,
 	}
 }
 

@@ -50,6 +50,7 @@ func floors() map[string][]string {
 		"reconcile/admission":                {"defaulting"},
 		"reconcile/since":                    {"reconcile/apply"},
 		"reconcile/settings":                 whole,
+		"reconcile/scaling":                  {"reconcile/apply"},
 		"reconcile/record":                   whole,
 		"reconcile/explain":                  nil,
 		"reconcile/preview":                  nil,

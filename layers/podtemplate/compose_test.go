@@ -131,7 +131,8 @@ func TestConflictNamesBothPlaces(t *testing.T) {
 	_, err := podtemplate.Compose(base(),
 		podtemplate.Part{From: "near", Volumes: []corev1.Volume{{Name: "v"}}},
 		podtemplate.Part{From: "far", Volumes: []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{
-			HostPath: &corev1.HostPathVolumeSource{Path: "/"}}}}},
+			HostPath: &corev1.HostPathVolumeSource{Path: "/"},
+		}}}},
 	)
 	var conflict *podtemplate.ConflictError
 	if !errors.As(err, &conflict) || conflict.First != "far" || conflict.Second != "near" {

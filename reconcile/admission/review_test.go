@@ -79,8 +79,10 @@ func TestReviewing(t *testing.T) {
 		"cannot know":   {kind: "ConfigMap", object: sized("unknown"), code: 500, message: "the shelf does not answer"},
 		"being deleted": {kind: "ConfigMap", object: `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","deletionTimestamp":"2026-01-01T00:00:00Z"},"data":{"size":"odd"}}`, old: sized("odd"), allowed: true, code: 200},
 		"deleted":       {kind: "ConfigMap", operation: admissionv1.Delete, allowed: true, code: 200},
-		"another kind at the path": {kind: "Secret", object: `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a"}}`, code: 422,
-			message: `Secret "a" is invalid: data: Required value`},
+		"another kind at the path": {
+			kind: "Secret", object: `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a"}}`, code: 422,
+			message: `Secret "a" is invalid: data: Required value`,
+		},
 		"a kind of nobody": {kind: "Pod", object: `{}`, code: 400, message: "kind Pod: want one of ConfigMap, Secret"},
 		"no JSON":          {kind: "ConfigMap", object: `{`, code: 400, message: "couldn't get version/kind; json parse error: unexpected end of JSON input"},
 	} {
