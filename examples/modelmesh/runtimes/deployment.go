@@ -2,13 +2,13 @@ package runtimes
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/reconcilekit/reconcilekit/layers/podtemplate"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
 )
@@ -40,12 +40,10 @@ func Deployment(in Input) (*appsv1.Deployment, error) {
 	name := in.Config.InferenceServiceName + "-" + in.Name
 	selector := map[string]string{"modelmesh-service": in.Config.InferenceServiceName, "name": name}
 	labels := managedLabels()
-	for key, value := range selector {
-		labels[key] = value
-	}
+	maps.Copy(labels, selector)
 	base := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 		Containers: b.containers(), Volumes: b.volumes(),
-		ServiceAccountName: in.Config.ServiceAccountName, TerminationGracePeriodSeconds: ptr.To(gracePeriod),
+		ServiceAccountName: in.Config.ServiceAccountName, TerminationGracePeriodSeconds: new(gracePeriod),
 		NodeSelector: in.Spec.NodeSelector, Tolerations: in.Spec.Tolerations, Affinity: affinity(in.Spec.Affinity),
 	}}
 	base.Labels = labels
@@ -65,9 +63,9 @@ func Deployment(in Input) (*appsv1.Deployment, error) {
 	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: in.Namespace, Name: name, Labels: labels},
 		Spec: appsv1.DeploymentSpec{
-			Replicas: ptr.To(in.Replicas), Selector: &metav1.LabelSelector{MatchLabels: selector}, Template: template,
+			Replicas: new(in.Replicas), Selector: &metav1.LabelSelector{MatchLabels: selector}, Template: template,
 			Strategy: appsv1.DeploymentStrategy{Type: appsv1.RollingUpdateDeploymentStrategyType, RollingUpdate: &appsv1.RollingUpdateDeployment{
-				MaxSurge: ptr.To(intstr.FromString("75%")), MaxUnavailable: ptr.To(intstr.FromString("15%")),
+				MaxSurge: new(intstr.FromString("75%")), MaxUnavailable: new(intstr.FromString("15%")),
 			}},
 		},
 	}, nil

@@ -107,14 +107,14 @@ func TestCases(t *testing.T) {
 		t.Run(test.Name, func(t *testing.T) {
 			t.Parallel()
 			objects := map[string]any{}
-			problem := ""
+			var problems []string
 			var all []runtimes.Runtime
 			for i := range test.Given {
 				in := input(t, test.Config, &test.Given[i])
 				all = append(all, in.Runtime)
 				deployment, err := runtimes.Deployment(in)
 				if err != nil {
-					problem += err.Error()
+					problems = append(problems, err.Error())
 					continue
 				}
 				objects["apps/v1|Deployment|"+in.Namespace+"|"+deployment.Name] = asJSON(t, deployment)
@@ -125,6 +125,7 @@ func TestCases(t *testing.T) {
 				t.Fatal(err)
 			}
 			objects["v1|ConfigMap|"+shared.Namespace+"|"+shared.Name] = asJSON(t, shared)
+			problem := strings.Join(problems, "; ")
 			if want := test.Expect.Result.Error; (problem != "") != (want != "") || !strings.Contains(problem, want) {
 				t.Errorf("got error %q, want %q", problem, want)
 			}
@@ -175,7 +176,9 @@ func TestDeployment(t *testing.T) {
 		},
 		"size of the models": {plain, custom, nil, "spec/template/spec/volumes/@models-dir/emptyDir/sizeLimit", "1536Mi"},
 		"order of volumes": {
-			plain + "tls: {secretName: cert}\n", custom, []string{"a"}, "spec/template/spec/volumes/*/name",
+			plain + "tls: {secretName: cert}\n", custom,
+			[]string{"a"},
+			"spec/template/spec/volumes/*/name",
 			[]any{"own", "models-dir", "storage-config", "a", "tc-config", "etcd-config", "tls-certs"},
 		},
 		"labels that the selector needs": {
@@ -184,7 +187,8 @@ func TestDeployment(t *testing.T) {
 		"labels of the user": {plain + "runtimePodLabels: {team: y, z: y}\n", custom + `,"labels":{"team":"x"}`, nil, "spec/template/metadata/labels/team", "x"},
 		"pull secrets": {
 			plain + "imagePullSecrets: [{name: a}, {name: b}]\n", custom + `,"imagePullSecrets":[{"name":"c"},{"name":"a"}]`, nil,
-			"spec/template/spec/imagePullSecrets/*/name", []any{"a", "b", "c"},
+			"spec/template/spec/imagePullSecrets/*/name",
+			[]any{"a", "b", "c"},
 		},
 		"every term asks for a processor": {
 			plain, custom + `,"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"a","operator":"Exists"}]},{"matchExpressions":[{"key":"b","operator":"Exists"}]}]}}}`, nil,

@@ -60,7 +60,7 @@ func (r *Runtime) endpoints() (endpoints, error) {
 		}
 		folder := path.Dir(e.socket)
 		if all.folder != "" && all.folder != folder {
-			return endpoints{}, errors.New(oneFolder)
+			return endpoints{}, errors.New(oneFolder) //nolint:staticcheck // as the product has it
 		}
 		all.folder = folder
 	}

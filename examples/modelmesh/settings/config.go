@@ -121,7 +121,7 @@ func FromConfigMap(user *corev1.ConfigMap) (Config, error) {
 	}
 	document, found := user.Data[Key]
 	if !found {
-		return Config{}, errors.New(missingKey)
+		return Config{}, errors.New(missingKey) //nolint:staticcheck // as the product has it
 	}
 	return Parse([]byte(document))
 }
@@ -144,7 +144,7 @@ func Parse(document []byte) (Config, error) {
 func (c Config) validate() error {
 	for _, processor := range c.PayloadProcessors {
 		if strings.Contains(processor, " ") {
-			return fmt.Errorf("%s '%s': endpoint must not contain spaces.", "Error parsing payload processor", processor) //nolint:revive,staticcheck // as the product has it
+			return fmt.Errorf("%s '%s': endpoint must not contain spaces.", "Error parsing payload processor", processor) //nolint:staticcheck // as the product has it
 		}
 	}
 	return errors.Join(
