@@ -19,7 +19,10 @@ func Example() {
 		current int32
 		want    scaling.Want
 	}{
-		{"made", 0, autoscaled}, {"scaled by the autoscaler", 5, autoscaled}, {"stopped", 5, stopped}, {"started again", 0, autoscaled},
+		{"made", 0, autoscaled},
+		{"scaled by the autoscaler", 5, autoscaled},
+		{"stopped", 5, stopped},
+		{"started again", 0, autoscaled},
 		{"the autoscaler is gone", 4, scaling.Want{Replicas: 2}},
 	} {
 		replicas, _ := scaling.Replicas(&step.current, step.want)

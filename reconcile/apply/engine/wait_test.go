@@ -76,7 +76,7 @@ var _ = Describe("What waits", func() {
 		for range 3 {
 			result, _ := w.pass(renamed(false)())
 			Expect(result.Err()).NotTo(HaveOccurred())
-			Expect(result.PruneBlocked).NotTo(BeNil())
+			Expect(result.PruneBlocked).To(HaveOccurred())
 			Expect(result.PruneBlocked.Error()).To(ContainSubstring("waits until the database is ready"))
 		}
 		w.quiet(2, renamed(false))
