@@ -1,0 +1,34 @@
+package admission
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Limits of an answer: the object that is refused may have as many problems as bytes.
+const (
+	maxProblems = 100
+	maxValue    = 1 << 10 // bytes of a text that is wrong
+)
+
+// bounded is what an answer says of the problems.
+func bounded(problems field.ErrorList) field.ErrorList {
+	out := make(field.ErrorList, 0, min(len(problems), maxProblems+1))
+	for i, problem := range problems {
+		if i == maxProblems {
+			return append(out, &field.Error{
+				Type: field.ErrorTypeForbidden, Field: problem.Field,
+				Detail: fmt.Sprintf("this and %d more problems: the answer has the first %d", len(problems)-maxProblems-1, maxProblems),
+			})
+		}
+		if text, ok := problem.BadValue.(string); ok && len(text) > maxValue {
+			short := *problem
+			short.BadValue = strings.ToValidUTF8(text[:maxValue], "") + "..."
+			problem = &short
+		}
+		out = append(out, problem)
+	}
+	return out
+}
