@@ -181,7 +181,7 @@ func sizeOfValue(v reflect.Value) int {
 		return v.Len()
 	case reflect.Struct:
 		size := 0
-		for i := range v.NumField() { // the iterator over fields allocates
+		for i := range v.NumField() { //nolint:modernize // the iterator over fields allocates
 			size += sizeOfValue(v.Field(i))
 		}
 		return size

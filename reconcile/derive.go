@@ -58,7 +58,7 @@ type DerivingReader interface {
 }
 
 // Derived is a [Derivation] without its types, for those who implement [DerivingReader]. Equal ones are the same derivation.
-type Derived interface {
+type Derived interface { //nolint:interfacebloat // what a Derivation has
 	// String is the name of the value.
 	String() string
 	// NewList returns an empty list of the kind, and NewObject an empty object.

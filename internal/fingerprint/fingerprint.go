@@ -40,6 +40,7 @@ func sumOf(v reflect.Value, depth int) (sum Sum, size int, ok bool) {
 	return sum, d.flushed, true
 }
 
+//nolint:gochecknoglobals // a pool
 var digests = sync.Pool{New: func() any { return &digest{hash: sha256.New(), pending: make([]byte, 0, blockSize)} }}
 
 const blockSize = 4096
@@ -140,7 +141,7 @@ func (d *digest) value(v reflect.Value, depth int) bool {
 	return true
 }
 
-var location = reflect.TypeFor[*time.Location]()
+var location = reflect.TypeFor[*time.Location]() //nolint:gochecknoglobals // a constant
 
 func (d *digest) pointer(v reflect.Value, depth int) bool {
 	if v.Type() == location {
@@ -199,7 +200,7 @@ func (d *digest) fields(v reflect.Value, depth int) bool {
 	if path := v.Type().PkgPath(); path == "sync" || path == "sync/atomic" {
 		return false
 	}
-	for i := range v.NumField() {
+	for i := range v.NumField() { //nolint:modernize // the iterator over fields allocates
 		if !d.value(v.Field(i), depth+1) {
 			return false
 		}

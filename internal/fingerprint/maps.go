@@ -7,8 +7,8 @@ import (
 )
 
 var (
-	textsByName = reflect.TypeFor[map[string]string]()
-	bytesByName = reflect.TypeFor[map[string][]byte]()
+	textsByName = reflect.TypeFor[map[string]string]() //nolint:gochecknoglobals // a constant
+	bytesByName = reflect.TypeFor[map[string][]byte]() //nolint:gochecknoglobals // a constant
 )
 
 // mapping writes the entries of a map in the order of their keys.

@@ -72,13 +72,13 @@ func (v *Value) Update(ctx context.Context, name types.NamespacedName) (changed 
 	if !v.known {
 		return false
 	}
-	before, comparable := v.sum, v.sound
+	before, compared := v.sum, v.sound
 	news, err := v.update(ctx, name)
 	if err != nil {
 		v.forget()
 		return true
 	}
-	return news && (!comparable || !v.sound || before != v.sum)
+	return news && (!compared || !v.sound || before != v.sum)
 }
 
 // Forget drops what was computed.

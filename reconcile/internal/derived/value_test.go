@@ -58,12 +58,12 @@ func (w *world) value(limit int) *derived.Value {
 			if w.panics {
 				panic("a mistake")
 			}
-			return strings.Fields(o.(*corev1.ConfigMap).Data["colours"]) //nolint:forcetypeassert // the world has nothing else
+			return strings.Fields(o.(*corev1.ConfigMap).Data["colours"])
 		},
 		Merge: func(parts []any) any {
 			out := []string{}
 			for _, part := range parts {
-				out = append(out, part.([]string)...) //nolint:forcetypeassert // it is what Each gives
+				out = append(out, part.([]string)...)
 			}
 			slices.Sort(out)
 			return slices.Compact(out)
@@ -119,7 +119,7 @@ func TestCost(t *testing.T) {
 // events or in none that is about them.
 func TestSearch(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano()) //nolint:gosec // it searches
+	seed := uint64(time.Now().UnixNano())
 	random := rand.New(rand.NewPCG(seed, 0))
 	for _, limit := range []int{large, 60, 1} {
 		w := newWorld()
@@ -181,7 +181,7 @@ func TestChangedByAReader(t *testing.T) {
 	w := newWorld()
 	w.set(key("a"), "red")
 	v := w.value(large)
-	get(t, v).([]string)[0] = "stained" //nolint:forcetypeassert // it is what Merge gives
+	get(t, v).([]string)[0] = "stained"
 	if diff := cmp.Diff([]string{"red"}, get(t, v)); diff != "" {
 		t.Errorf("a reader has changed the value of the others (-want +got):\n%s", diff)
 	}
