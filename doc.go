@@ -4,6 +4,7 @@
 //
 //	reconcile/reconciletest  test kit for consumers
 //	reconcile/operator       the process: flags, manager, health, leader election, webhooks
+//	reconcile/install        the manifests of an installation, from the page
 //	reconcile/controller     builder: wires a reconciler into a manager
 //	reconcile                the pipeline, its phases and its outcome
 //	reconcile/apply/engine   server-side apply engine

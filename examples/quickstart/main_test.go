@@ -13,13 +13,13 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
+	"github.com/reconcilekit/reconcilekit/reconcile/install"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -41,13 +41,13 @@ func TestMain(m *testing.M) {
 	os.Exit(env.Main(m))
 }
 
-// TestGenerated holds the page and the rights to what the controller declares.
+// TestGenerated holds the page, the rights and the installation to what the controller declares.
 func TestGenerated(t *testing.T) {
 	page, err := website().Page()
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := page.Files("quickstart", types.NamespacedName{})
+	files, err := install.Files(page, install.Config{CRDs: os.DirFS("config/crd")})
 	if err != nil {
 		t.Fatal(err)
 	}

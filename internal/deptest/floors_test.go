@@ -57,6 +57,7 @@ func floors() map[string][]string {
 		"reconcile/controller": append(slices.Clone(whole), "internal/text", "reconcile/record", "reconcile/explain", "reconcile/preview", "reconcile/external",
 			"reconcile/apply/engine", "reconcile/internal/groupkey", "reconcile/internal/derived"),
 		"reconcile/reconciletest": append(slices.Clone(whole), "reconcile/record", "reconcile/controller"),
+		"reconcile/install":       {"reconcile/controller"},
 		"reconcile/operator":      {"reconcile/controller", "reconcile/preview"},
 	}
 	maps.Copy(out, engineFloors())

@@ -14,6 +14,8 @@
 //
 //   - -kubeconfig: the cluster; default $KUBECONFIG, then the cluster that the process runs in, then ~/.kube/config
 //   - -metrics-bind-address (default 0) and -health-probe-bind-address (default :8081); 0 serves none
+//   - -metrics-secure: serve metrics over TLS, to those alone whose bearer token may get /metrics; default not. The certificate is made at
+//     the start. The operator needs the rights to create tokenreviews and subjectaccessreviews, which package install grants
 //   - -serve-explanations: serve explanations beside the metrics; default not
 //   - -leader-elect and -leader-election-namespace
 //   - -namespaces: the namespaces to work in; default all

@@ -28,6 +28,7 @@ const (
 	flagWebhookPort    = "webhook-port"
 	flagWebhookCertDir = "webhook-cert-dir"
 	flagExplanations   = "serve-explanations"
+	flagMetricsSecure  = "metrics-secure"
 )
 
 // off is the address at which nothing is served.
@@ -45,6 +46,7 @@ type settings struct {
 	webhookCertDir string
 	describe       boolean
 	explanations   boolean
+	metricsSecure  boolean
 	log            zap.Options
 }
 
@@ -57,6 +59,8 @@ func (p *process) addFlags() error {
 	f := p.flags
 	f.StringVar(&s.kubeconfig, flagKubeconfig, "", "`file` with the cluster to run against; empty means $KUBECONFIG, or the cluster that the process runs in")
 	f.Var(&s.metrics, flagMetrics, "`address` where metrics are served, such as :8080; 0 serves none")
+	f.Var(&s.metricsSecure, flagMetricsSecure,
+		"serve metrics over TLS, to those alone whose bearer token may get /metrics; the operator needs the rights to review tokens and access")
 	f.Var(&s.probes, flagProbes, "`address` where /healthz and /readyz are served, such as :8081; 0 serves none")
 	f.Var(&s.leaderElect, "leader-elect", "let only one of several instances work")
 	f.StringVar(&s.leaseNamespace, flagLeaseNamespace, "", "`namespace` of the lease; empty means the one that the process runs in")

@@ -119,6 +119,9 @@ func (p *process) managerOptions() (manager.Options, error) {
 		GracefulShutdownTimeout:       &timeout,
 		WebhookServer:                 webhook.NewServer(webhook.Options{Port: int(p.webhookPort), CertDir: p.webhookCertDir}),
 	}
+	if p.metricsSecure {
+		options.Metrics.SecureServing, options.Metrics.FilterProvider = true, filterMetrics
+	}
 	return options, p.adjust(&options)
 }
 

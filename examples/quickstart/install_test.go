@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bytes"
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	v1 "github.com/reconcilekit/reconcilekit/examples/quickstart/api/v1"
+)
+
+// TestInstalled applies what config/ builds, runs the operator with the arguments and the account of its Deployment, and asks for its
+// metrics as Prometheus does.
+func TestInstalled(t *testing.T) {
+	env.Require(t)
+	ctx, c := t.Context(), env.Client()
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), "config")
+	if err != nil {
+		t.Fatal(err)
+	}
+	deployment := &appsv1.Deployment{}
+	for _, resource := range built.Resources() {
+		text, err := resource.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		object := &unstructured.Unstructured{}
+		if err := object.UnmarshalJSON(text); err != nil {
+			t.Fatal(err)
+		}
+		// Strict, so that a misspelt field is an error.
+		if err := client.WithFieldValidation(c, "Strict").Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
+			client.FieldOwner("installer"), client.ForceOwnership); err != nil {
+			t.Fatalf("apply %s %s: %v", object.GetKind(), object.GetName(), err)
+		}
+		if object.GetKind() == "Deployment" {
+			if err := c.Get(ctx, client.ObjectKeyFromObject(object), deployment); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	pod := deployment.Spec.Template.Spec
+	config, err := env.ServiceAccountConfig(ctx, deployment.Namespace, pod.ServiceAccountName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	metrics, logs := freeAddress(t), &lockedBuffer{}
+	o, again := website(), true
+	o.Config = config
+	o.Manager = func(options *ctrl.Options) {
+		options.Controller.SkipNameValidation = &again
+		options.Metrics.BindAddress, options.HealthProbeBindAddress = metrics, "0"
+		options.LeaderElectionNamespace = deployment.Namespace // known in a Pod
+	}
+	running(t, func() error { return o.Run(ctx, pod.Containers[0].Args, io.Discard, logs) })
+
+	site := &v1.Website{ObjectMeta: metav1.ObjectMeta{Namespace: env.Namespace(t), Name: "hello"}, Spec: v1.WebsiteSpec{Text: "hello"}}
+	if err := c.Create(ctx, site); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() bool { return c.Get(ctx, client.ObjectKeyFromObject(site), &appsv1.Deployment{}) == nil })
+	scraped(t, metrics, deployment.Namespace)
+	if strings.Contains(strings.ToLower(logs.String()), "forbidden") {
+		t.Errorf("a right is missing:\n%s", logs)
+	}
+}
+
+// scraped asks for metrics with no token, with one that may not, and with one that may.
+func scraped(t *testing.T, address, namespace string) {
+	t.Helper()
+	token := func(config *rest.Config, err error) string {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return config.BearerToken
+	}
+	mine := token(env.ServiceAccountConfig(t.Context(), namespace, "quickstart"))
+	get := func(token string) int {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+address+"/metrics", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if token != "" {
+			request.Header.Set("Authorization", "Bearer "+token)
+		}
+		insecure := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // as the ServiceMonitor
+		answer, err := insecure.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		return answer.StatusCode
+	}
+	for want, token := range map[int]string{http.StatusUnauthorized: "", http.StatusForbidden: mine} {
+		if got := get(token); got != want {
+			t.Errorf("metrics: status %d, want %d", got, want)
+		}
+	}
+	if err := env.Client().Create(t.Context(), &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "prometheus"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "quickstart-metrics-reader"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "quickstart"}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() bool { return get(mine) == http.StatusOK })
+}
+
+// running runs the operator until the test ends.
+func running(t *testing.T, run func() error) {
+	t.Helper()
+	done := make(chan error, 1)
+	go func() { done <- run() }()
+	t.Cleanup(func() {
+		if err := <-done; err != nil {
+			t.Errorf("the operator ended with %v", err)
+		}
+	})
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// lockedBuffer is written by the operator while the test reads it.
+type lockedBuffer struct {
+	mu     sync.Mutex
+	buffer bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buffer.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buffer.String()
+}

@@ -1,0 +1,20 @@
+// Package install generates the manifests that install an operator from its page, so that what is shipped follows from what the
+// controllers declare: a kustomization in config/ and a Helm chart in chart/.
+//
+// Both have the namespace with the labels of Pod Security (level restricted; helm install makes its own namespace), the CRDs with
+// their conversion, the service account with the least rights of the page, roles for users of the kinds, a Deployment of two replicas
+// that are spread over nodes, with probes, resources and a restricted security context, a disruption budget, a network policy, the
+// service of the metrics, which are served over TLS to whoever may read them, and, where the page has webhooks, their service and
+// configurations with a certificate of cert-manager, which renews it. config/monitoring, which needs the Prometheus Operator, is a
+// kustomization of its own.
+//
+// A test of the operator both writes the files and holds to them:
+//
+//	page, err := website().Page()
+//	...
+//	files, err := install.Files(page, install.Config{CRDs: os.DirFS("config/crd")})
+//	...
+//	reconciletest.Generated(t, files)
+//
+// What an installation needs beyond them belongs into a kustomization of its own that has config/ as a resource.
+package install

@@ -1,0 +1,168 @@
+package install
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+)
+
+// Config is what an installation needs to know besides the page of the operator.
+type Config struct {
+	// Namespace is where the operator runs. Default the name of the page followed by "-system".
+	Namespace string
+	// Image is that of the operator. Default the name of the page with the tag "latest", which should be replaced by what a build
+	// has pushed.
+	Image string
+	// Args are arguments of the operator besides those for metrics, leader election, namespaces and certificates.
+	Args []string
+	// CRDs is the folder with the manifests of the CRDs, one in each file whose name ends in .yaml, as os.DirFS("config/crd").
+	// Nil installs none.
+	CRDs fs.FS
+	// Rules are what the webhooks of the page are called for, by the name of the webhook. Each webhook needs some.
+	Rules map[string][]admissionregistrationv1.RuleWithOperations
+	// Conversions are the names of CRDs whose versions the operator converts, such as websites.example.com.
+	Conversions []string
+}
+
+// Files are the page, the rights and an installation as the files of an operator's folder, by path: docs/dataflow.md, config/ with a
+// kustomization, and chart/ with a Helm chart. They are what [controller.Page.Files] returns, and more; the page's name names all
+// objects, so it has to be a DNS-1123 label.
+//
+// The files in config/crd are not among them: whatever generates the CRDs writes those.
+func Files(page controller.Page, config Config) (map[string]string, error) {
+	if config.Namespace == "" {
+		config.Namespace = page.Name + "-system"
+	}
+	if config.Image == "" {
+		config.Image = page.Name + ":latest"
+	}
+	if err := config.check(page); err != nil {
+		return nil, err
+	}
+	crds, err := config.crds()
+	if err != nil {
+		return nil, err
+	}
+	kustomize, err := config.kustomization(page, slices.Sorted(maps.Keys(crds)))
+	if err != nil {
+		return nil, err
+	}
+	chart, err := config.chart(page, crds)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]string{}
+	maps.Copy(files, kustomize)
+	maps.Copy(files, chart)
+	return files, nil
+}
+
+// check reports everything that is wrong at once.
+func (c Config) check(page controller.Page) error {
+	var errs []error
+	for field, name := range map[string]string{"name of the page": page.Name, "Config.Namespace": c.Namespace} {
+		if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
+			errs = append(errs, fmt.Errorf("install: %s %q: %s", field, name, strings.Join(problems, "; ")))
+		}
+	}
+	known := map[string]bool{}
+	for _, webhook := range page.Webhooks {
+		known[webhook.Name] = true
+		if len(c.Rules[webhook.Name]) == 0 {
+			errs = append(errs, fmt.Errorf("install: webhook %q has no rules: name in Config.Rules what it is called for", webhook.Name))
+		}
+		if webhook.Type != mutating && webhook.Type != validating {
+			errs = append(errs, fmt.Errorf("install: webhook %q: type %q: want %s or %s", webhook.Name, webhook.Type, mutating, validating))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Rules)) {
+		if !known[name] {
+			errs = append(errs, fmt.Errorf("install: Config.Rules has %q, which is no webhook of the page", name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// crds reads the manifests of the CRDs, by the name of the file.
+func (c Config) crds() (map[string]string, error) {
+	files := map[string]string{}
+	if c.CRDs == nil {
+		return files, nil
+	}
+	names, err := fs.Glob(c.CRDs, "*.yaml")
+	if err != nil {
+		return nil, fmt.Errorf("install: read Config.CRDs: %w", err)
+	}
+	if len(names) == 0 {
+		return nil, errors.New("install: Config.CRDs has no file *.yaml: generate the CRDs first")
+	}
+	for _, name := range names {
+		text, err := fs.ReadFile(c.CRDs, name)
+		if err != nil {
+			return nil, fmt.Errorf("install: read Config.CRDs: %w", err)
+		}
+		files[name] = string(text)
+	}
+	return files, nil
+}
+
+// kustomization is config/ without config/crd.
+func (c Config) kustomization(page controller.Page, crds []string) (map[string]string, error) {
+	files, err := page.Files(page.Name, types.NamespacedName{Namespace: c.Namespace, Name: page.Name})
+	if err != nil {
+		return nil, err
+	}
+	rendered, err := render(c.values(page))
+	if err != nil {
+		return nil, err
+	}
+	for name, text := range rendered {
+		files[path.Join("config", name)] = text
+	}
+	const namespace = "manager/namespace.yaml"
+	resources := append(make([]string, 0, len(files)+len(crds)), namespace) // the others are in it
+	for _, name := range crds {
+		resources = append(resources, path.Join("crd", name))
+	}
+	var patches, monitoring []string
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		inside, config := strings.CutPrefix(name, "config/")
+		switch {
+		case !config, inside == namespace:
+		case strings.HasPrefix(inside, "monitoring/"):
+			monitoring = append(monitoring, path.Base(inside))
+		case strings.HasPrefix(inside, conversionPrefix):
+			patches = append(patches, inside)
+		default:
+			resources = append(resources, inside)
+		}
+	}
+	files["config/kustomization.yaml"] = kustomization(resources, patches)
+	files["config/monitoring/kustomization.yaml"] = kustomization(monitoring, nil)
+	return files, nil
+}
+
+func kustomization(resources, patches []string) string {
+	var w strings.Builder
+	w.WriteString(header + "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n")
+	for _, name := range resources {
+		w.WriteString("  - " + name + "\n")
+	}
+	if len(patches) > 0 {
+		w.WriteString("patches:\n")
+	}
+	for _, name := range patches {
+		w.WriteString("  - path: " + name + "\n")
+	}
+	return w.String()
+}

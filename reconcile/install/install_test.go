@@ -1,0 +1,201 @@
+package install_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/install"
+)
+
+const crd = `---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  annotations:
+    controller-gen.kubebuilder.io/version: v0.23.0
+  name: books.example.com
+spec:
+  group: example.com
+  description: "{{ not an expression }}"
+`
+
+func library() controller.Page {
+	return controller.Page{
+		Name: "library", CRDs: []string{"Book (example.com/v1)"}, LeaderElection: true,
+		Controllers: []controller.Description{{Rules: []rbacv1.PolicyRule{
+			{APIGroups: []string{"example.com"}, Resources: []string{"books/status"}, Verbs: []string{"patch"}},
+			{APIGroups: []string{"example.com"}, Resources: []string{"books"}, Verbs: []string{"get"}},
+			{APIGroups: []string{"apps"}, Resources: []string{"deployments/status"}, Verbs: []string{"patch"}},
+		}}},
+		Webhooks: []controller.Webhook{
+			{Name: "vbook.example.com", Type: "validating", Path: "/validate", FailurePolicy: "Fail"},
+			{Name: "mbook.example.com", Type: "mutating", Path: "/mutate", FailurePolicy: "Ignore"},
+		},
+	}
+}
+
+func config() install.Config {
+	rules := []admissionregistrationv1.RuleWithOperations{{
+		Operations: []admissionregistrationv1.OperationType{"CREATE", "UPDATE"},
+		Rule:       admissionregistrationv1.Rule{APIGroups: []string{"example.com"}, APIVersions: []string{"v1"}, Resources: []string{"books"}},
+	}}
+	return install.Config{
+		Args:        []string{`--say="x: y"`},
+		CRDs:        fstest.MapFS{"books.yaml": {Data: []byte(crd)}, "README.md": {}},
+		Rules:       map[string][]admissionregistrationv1.RuleWithOperations{"vbook.example.com": rules, "mbook.example.com": rules},
+		Conversions: []string{"books.example.com"},
+	}
+}
+
+// objects decodes a file and reports what is no object.
+func objects(t *testing.T, name, text string) []*unstructured.Unstructured {
+	t.Helper()
+	var found []*unstructured.Unstructured
+	for part := range strings.SplitSeq(text, "\n---\n") {
+		object := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(part), &object.Object); err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, part)
+		}
+		if len(object.Object) == 0 {
+			continue
+		}
+		if object.GetKind() == "" || object.GetAPIVersion() == "" {
+			t.Errorf("%s: no kind or version in:\n%s", name, part)
+		}
+		found = append(found, object)
+	}
+	return found
+}
+
+// TestKustomization: every file of config/ is an object that is listed once, and the namespace comes first.
+func TestKustomization(t *testing.T) {
+	t.Parallel()
+	files, err := install.Files(library(), config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list struct {
+		Resources []string
+		Patches   []struct{ Path string }
+	}
+	if err := yaml.Unmarshal([]byte(files["config/kustomization.yaml"]), &list); err != nil {
+		t.Fatal(err)
+	}
+	if list.Resources[0] != "manager/namespace.yaml" {
+		t.Errorf("the first resource is %s, want the namespace", list.Resources[0])
+	}
+	listed := map[string]int{}
+	for _, name := range list.Resources {
+		listed["config/"+name]++
+	}
+	for _, patch := range list.Patches {
+		listed["config/"+patch.Path]++
+	}
+	kinds := map[string]int{}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if !strings.HasPrefix(name, "config/") || strings.HasPrefix(name, "config/monitoring/") || strings.HasSuffix(name, "kustomization.yaml") {
+			continue
+		}
+		if listed[name] != 1 {
+			t.Errorf("%s is listed %d times", name, listed[name])
+		}
+		for _, object := range objects(t, name, files[name]) {
+			kinds[object.GetKind()]++
+		}
+		delete(listed, name)
+	}
+	if diff := cmp.Diff(map[string]int{"config/crd/books.yaml": 1}, listed); diff != "" {
+		t.Errorf("listed, but not generated (-want +got):\n%s", diff)
+	}
+	want := map[string]int{
+		"Namespace": 1, "ServiceAccount": 1, "Deployment": 1, "PodDisruptionBudget": 1, "Service": 2, "NetworkPolicy": 1,
+		"ClusterRole": 5, "ClusterRoleBinding": 2, "Role": 1, "RoleBinding": 1, "Issuer": 1, "Certificate": 1,
+		"ValidatingWebhookConfiguration": 1, "MutatingWebhookConfiguration": 1, "CustomResourceDefinition": 1,
+	}
+	if diff := cmp.Diff(want, kinds); diff != "" {
+		t.Errorf("the kinds (-want +got):\n%s", diff)
+	}
+}
+
+// TestWithout: an operator without webhooks, kinds and CRDs has no manifests for them.
+func TestWithout(t *testing.T) {
+	t.Parallel()
+	files, err := install.Files(controller.Page{Name: "library", Namespaces: []string{"one", "two"}}, install.Config{Namespace: "home", Image: "library:v1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		if strings.Contains(name, "webhook") || strings.Contains(name, "crd") || strings.Contains(name, "users") {
+			t.Errorf("there is a file %s", name)
+		}
+		if strings.HasPrefix(name, "config/") && (strings.Contains(text, "webhook-certificate") || strings.Contains(text, "library-system")) {
+			t.Errorf("%s:\n%s", name, text)
+		}
+	}
+	deployment := objects(t, "deployment", files["config/manager/deployment.yaml"])[0]
+	containers, _, err := unstructured.NestedSlice(deployment.Object, "spec", "template", "spec", "containers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	container := containers[0].(map[string]any)
+	if container["image"] != "library:v1" || !slices.Contains(container["args"].([]any), any("--namespaces=one,two")) {
+		t.Errorf("the container is %v", container)
+	}
+}
+
+// TestMistakes: what cannot be installed is an error that names the field.
+func TestMistakes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*controller.Page, *install.Config)
+		want   string
+	}{
+		"name":          {func(p *controller.Page, _ *install.Config) { p.Name = "My Library" }, `name of the page "My Library"`},
+		"namespace":     {func(_ *controller.Page, c *install.Config) { c.Namespace = "a.b" }, `Config.Namespace "a.b"`},
+		"no rules":      {func(_ *controller.Page, c *install.Config) { c.Rules = nil }, `"vbook.example.com" has no rules`},
+		"unknown rules": {func(p *controller.Page, _ *install.Config) { p.Webhooks = nil }, "which is no webhook of the page"},
+		"type":          {func(p *controller.Page, _ *install.Config) { p.Webhooks[0].Type = "guarding" }, "want mutating or validating"},
+		"no CRDs":       {func(_ *controller.Page, c *install.Config) { c.CRDs = fstest.MapFS{} }, "generate the CRDs first"},
+		"no CRD":        {func(_ *controller.Page, c *install.Config) { c.CRDs = fstest.MapFS{"a.yaml": {}} }, "a.yaml: want one CRD"},
+		"no folder":     {func(_ *controller.Page, c *install.Config) { c.CRDs = os.DirFS(filepath.Join(t.TempDir(), "none")) }, "generate the CRDs first"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			page, cfg := library(), config()
+			c.change(&page, &cfg)
+			if _, err := install.Files(page, cfg); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %s", err, c.want)
+			}
+		})
+	}
+}
+
+// TestChartCRD: braces of a CRD are no expressions, and the conversion is in place.
+func TestChartCRD(t *testing.T) {
+	t.Parallel()
+	files, err := install.Files(library(), config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := files["chart/templates/crd/books.yaml"]
+	for _, want := range []string{
+		`"{{ "{{" }} not an expression }}"`, "helm.sh/resource-policy: keep", "strategy: Webhook", "cert-manager.io/inject-ca-from: '{{ .Release.Namespace }}/library-webhooks'",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in:\n%s", want, text)
+		}
+	}
+}
+

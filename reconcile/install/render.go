@@ -1,0 +1,147 @@
+package install
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"text/template"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+)
+
+const header = "# Generated from the declarations of the controllers. Do not edit.\n"
+
+// The types of webhooks of a page.
+const (
+	mutating   = "mutating"
+	validating = "validating"
+)
+
+// conversionPrefix is that of the patches of CRDs.
+const conversionPrefix = "webhook/conversion_"
+
+//go:embed templates
+var templates embed.FS
+
+// values are what the templates know. In a chart the strings are expressions of Helm.
+type values struct {
+	Name, Namespace, Image, Replicas string
+	Namespaces                       string
+	Args                             []string
+	Kinds                            []resource
+	Webhooks                         []webhook
+	Conversions                      []string
+	Helm                             bool
+	CRD                              string // of the conversion that is rendered
+}
+
+// resource is a kind that users write.
+type resource struct{ Group, Resource string }
+
+// webhook is one with its rules, as JSON.
+type webhook struct {
+	controller.Webhook
+	Kind  string
+	Rules []string
+}
+
+func (c Config) values(page controller.Page) values {
+	v := values{
+		Name: page.Name, Namespace: c.Namespace, Image: c.Image, Replicas: "2", Args: c.Args, Conversions: c.Conversions,
+		Namespaces: strings.Join(page.Namespaces, ","), Kinds: owners(page),
+	}
+	for _, w := range page.Webhooks {
+		served := webhook{Webhook: w, Kind: "ValidatingWebhookConfiguration"}
+		if w.Type == mutating {
+			served.Kind = "MutatingWebhookConfiguration"
+		}
+		for _, rule := range c.Rules[w.Name] {
+			text, err := json.Marshal(rule)
+			if err != nil {
+				continue // strings alone: cannot fail
+			}
+			served.Rules = append(served.Rules, string(text))
+		}
+		v.Webhooks = append(v.Webhooks, served)
+	}
+	return v
+}
+
+// owners are the kinds that the operator reconciles and brings along. Their resources are those of the rights on their status, which
+// every owner has.
+func owners(page controller.Page) []resource {
+	var found []resource
+	for _, c := range page.Controllers {
+		for _, rule := range c.Rules {
+			for _, group := range rule.APIGroups {
+				for _, name := range rule.Resources {
+					owner, status := strings.CutSuffix(name, "/status")
+					if status && custom(page, group) {
+						found = append(found, resource{Group: group, Resource: owner})
+					}
+				}
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b resource) int { return strings.Compare(a.Group+"/"+a.Resource, b.Group+"/"+b.Resource) })
+	return slices.Compact(found)
+}
+
+// custom reports whether a kind of the group is among those that the operator brings along.
+func custom(page controller.Page, group string) bool {
+	return slices.ContainsFunc(page.CRDs, func(crd string) bool { return strings.Contains(crd, "("+group+"/") })
+}
+
+// render executes the templates, by path below the folder that they belong into.
+func render(v values) (map[string]string, error) {
+	files := map[string]string{}
+	names, err := fs.Glob(templates, "templates/*/*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		inside := strings.TrimPrefix(name, "templates/")
+		folder := path.Dir(inside)
+		switch {
+		case folder == "webhook" && len(v.Webhooks)+len(v.Conversions) == 0,
+			inside == "webhook/webhooks.yaml" && len(v.Webhooks) == 0,
+			inside == "rbac/users.yaml" && len(v.Kinds) == 0:
+			continue
+		case inside == "webhook/conversion.yaml":
+			for _, v.CRD = range v.Conversions {
+				if files[conversionPrefix+v.CRD+".yaml"], err = execute(name, v); err != nil {
+					return nil, err
+				}
+			}
+			continue
+		}
+		if files[inside], err = execute(name, v); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+func execute(name string, v values) (string, error) {
+	parsed, err := template.New(path.Base(name)).Delims("[[", "]]").Option("missingkey=error").
+		Funcs(template.FuncMap{"quote": quote}).ParseFS(templates, name)
+	if err != nil {
+		return "", fmt.Errorf("install: parse %s: %w", name, err)
+	}
+	var w strings.Builder
+	w.WriteString(header)
+	if err := parsed.Execute(&w, v); err != nil {
+		return "", fmt.Errorf("install: render %s: %w", name, err)
+	}
+	return strings.TrimSuffix(w.String(), "\n") + "\n", nil
+}
+
+// quote makes a string of YAML, which JSON is.
+func quote(text string) (string, error) {
+	quoted, err := json.Marshal(text)
+	return string(quoted), err
+}

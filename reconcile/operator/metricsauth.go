@@ -1,0 +1,136 @@
+package operator
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+)
+
+const (
+	// accessKept is how long an answer of the API server is remembered: a revoked token works no longer than that.
+	accessKept = 30 * time.Second
+	// accessTimeout bounds the two requests to the API server.
+	accessTimeout = 10 * time.Second
+	// accessMost bounds what is remembered; tokens that are not accepted are not.
+	accessMost = 100
+)
+
+// access lets those read the metrics whose bearer token the API server knows and whom it allows to get the path, as an API server
+// does with its own metrics.
+type access struct {
+	review func(ctx context.Context, token, path string) (status int, err error)
+	now    func() time.Time
+	logger logr.Logger
+
+	mu      sync.Mutex
+	allowed map[[sha256.Size]byte]time.Time // until when, by token and path
+}
+
+// filterMetrics is the filter of the metrics server for the flag -metrics-secure.
+func filterMetrics(config *rest.Config, client *http.Client) (server.Filter, error) {
+	clients, err := kubernetes.NewForConfigAndClient(config, client)
+	if err != nil {
+		return nil, fmt.Errorf("check who reads metrics: %w", err)
+	}
+	return func(logger logr.Logger, next http.Handler) (http.Handler, error) {
+		a := &access{review: reviewer(clients), now: time.Now, logger: logger, allowed: map[[sha256.Size]byte]time.Time{}}
+		return a.protect(next), nil
+	}, nil
+}
+
+// reviewer asks the API server who has the token and whether that user may get the path.
+func reviewer(clients kubernetes.Interface) func(context.Context, string, string) (int, error) {
+	return func(ctx context.Context, token, path string) (int, error) {
+		who, err := clients.AuthenticationV1().TokenReviews().Create(ctx,
+			&authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}, metav1.CreateOptions{})
+		if err != nil {
+			return http.StatusInternalServerError, fmt.Errorf("review the token: %w", err)
+		}
+		if !who.Status.Authenticated {
+			return http.StatusUnauthorized, nil
+		}
+		extra := map[string]authorizationv1.ExtraValue{}
+		for key, value := range who.Status.User.Extra {
+			extra[key] = authorizationv1.ExtraValue(value)
+		}
+		user := who.Status.User
+		may, err := clients.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
+			Spec: authorizationv1.SubjectAccessReviewSpec{
+				User: user.Username, UID: user.UID, Groups: user.Groups, Extra: extra,
+				NonResourceAttributes: &authorizationv1.NonResourceAttributes{Path: path, Verb: "get"},
+			},
+		}, metav1.CreateOptions{})
+		switch {
+		case err != nil:
+			return http.StatusInternalServerError, fmt.Errorf("review the access of %s: %w", user.Username, err)
+		case may.Status.Denied || !may.Status.Allowed:
+			return http.StatusForbidden, nil
+		}
+		return http.StatusOK, nil
+	}
+}
+
+// protect is the handler behind the check. Metrics are only read, so every other method is refused.
+func (a *access) protect(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			http.Error(w, http.StatusText(http.StatusMethodNotAllowed), http.StatusMethodNotAllowed)
+			return
+		}
+		token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if token = strings.TrimSpace(token); !bearer || token == "" {
+			http.Error(w, http.StatusText(http.StatusUnauthorized), http.StatusUnauthorized)
+			return
+		}
+		if status := a.check(r.Context(), token, r.URL.Path); status != http.StatusOK {
+			http.Error(w, http.StatusText(status), status)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// check returns the status for the token and the path. Only what is allowed is remembered.
+func (a *access) check(ctx context.Context, token, path string) int {
+	key := sha256.Sum256([]byte(token + "\x00" + path))
+	if a.remembers(key) {
+		return http.StatusOK
+	}
+	ctx, cancel := context.WithTimeout(ctx, accessTimeout)
+	defer cancel()
+	status, err := a.review(ctx, token, path)
+	if err != nil {
+		a.logger.Error(err, "metrics refused: the API server does not answer who asks for them")
+	}
+	if status == http.StatusOK {
+		a.remember(key)
+	}
+	return status
+}
+
+func (a *access) remembers(key [sha256.Size]byte) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.now().Before(a.allowed[key])
+}
+
+func (a *access) remember(key [sha256.Size]byte) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.allowed) >= accessMost {
+		clear(a.allowed)
+	}
+	a.allowed[key] = a.now().Add(accessKept)
+}
