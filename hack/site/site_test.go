@@ -1,0 +1,139 @@
+package main
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
+)
+
+const repository = "../.."
+
+// TestLinks: every link leads to a file, and its anchor to a heading.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	found, err := pages(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, problem := range broken(t, found, func(name string) bool {
+		_, err := os.Stat(filepath.Join(repository, name))
+		return err == nil
+	}) {
+		t.Error(problem)
+	}
+}
+
+// TestBroken: a link or an anchor that leads nowhere is found.
+func TestBroken(t *testing.T) {
+	t.Parallel()
+	found := broken(t, map[string][]byte{
+		"README.md":      []byte("[a](docs/a.md) [b](docs/a.md#there) [c](docs/a.md#nowhere) [d](docs/b.md) [e](#top) [f](https://example.com/x)\n"),
+		"docs/a.md":      []byte("## There\n[up](../README.md)\n"),
+		"docs/deep/c.md": []byte("[far](../../../outside.md)\n"),
+	}, func(name string) bool { return name == "README.md" || name == "docs/a.md" })
+	if len(found) != 4 {
+		t.Errorf("found %q, want 4 broken links", found)
+	}
+}
+
+// broken lists links that lead nowhere.
+func broken(t *testing.T, found map[string][]byte, exists func(string) bool) (problems []string) {
+	t.Helper()
+	for name, source := range found {
+		page := markdown().Parser().Parse(text.NewReader(source))
+		if err := links(page, func(destination []byte) []byte {
+			file, anchor, _ := strings.Cut(string(destination), "#")
+			target := name
+			if file != "" {
+				target = path.Join(path.Dir(name), file)
+			}
+			switch {
+			case !local(string(destination)):
+			case !exists(target) && found[target] == nil, strings.HasPrefix(target, "../"):
+				problems = append(problems, name+": "+string(destination)+" leads nowhere")
+			case anchor != "" && strings.HasSuffix(target, ".md") && !headings(t, found[target])[anchor]:
+				problems = append(problems, name+": there is no heading "+string(destination))
+			}
+			return destination
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return problems
+}
+
+// headings are the anchors of a page.
+func headings(t *testing.T, source []byte) map[string]bool {
+	t.Helper()
+	anchors := map[string]bool{}
+	page := markdown().Parser().Parse(text.NewReader(source))
+	if err := ast.Walk(page, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
+		if heading, ok := node.(*ast.Heading); ok && entering {
+			if id, ok := heading.AttributeString("id"); ok {
+				anchors[string(id.([]byte))] = true
+			}
+		}
+		return ast.WalkContinue, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return anchors
+}
+
+// block is a block of code of a page with the comment above it.
+var block = regexp.MustCompile("(?m)(?:^<!-- from (\\S+) -->\n)?^```([a-z]*)\n((?s:.*?))^```$")
+
+// TestCode: the code of a page is that of the file that the comment above it names. Go and YAML in docs/ always has such a comment.
+func TestCode(t *testing.T) {
+	t.Parallel()
+	found, err := pages(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	quoted := 0
+	for name, source := range found {
+		for _, match := range block.FindAllStringSubmatch(string(source), -1) {
+			file, language, code := match[1], match[2], match[3]
+			if file == "" {
+				if new := strings.HasPrefix(name, "docs/how-to/") || name == "docs/tutorial.md"; new && (language == "go" || language == "yaml") {
+					t.Errorf("%s: a block of %s without <!-- from FILE --> above it:\n%s", name, language, code)
+				}
+				continue
+			}
+			quoted++
+			text, err := os.ReadFile(filepath.Join(repository, file))
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			} else if !strings.Contains(string(text), code) {
+				t.Errorf("%s: this is not in %s:\n%s", name, file, code)
+			}
+		}
+	}
+	if quoted == 0 {
+		t.Error("no page quotes a file")
+	}
+}
+
+// TestWrite: what is rendered leads to other rendered pages.
+func TestWrite(t *testing.T) {
+	t.Parallel()
+	out := t.TempDir()
+	if err := write(repository, out); err != nil {
+		t.Fatal(err)
+	}
+	home, err := os.ReadFile(filepath.Join(out, "README.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`href="docs/design.html"`, "<table>", "<code"} {
+		if !strings.Contains(string(home), want) {
+			t.Errorf("README.html has no %s", want)
+		}
+	}
+}
