@@ -12,7 +12,8 @@ export GOWORK := off
 # The modules with code of ours. hack/tools and the pins below
 # hack/controlplane only name tools.
 MODULES := $(patsubst %/,%,$(dir $(wildcard \
-	go.mod examples/go.mod benchmarks/go.mod hack/controlplane/go.mod hack/demo/go.mod hack/monitoring/go.mod)))
+	go.mod examples/go.mod benchmarks/go.mod cmd/*/go.mod hack/controlplane/go.mod hack/demo/go.mod hack/monitoring/go.mod \
+	hack/chart/go.mod hack/site/go.mod)))
 
 CONTROLPLANE := go -C hack/controlplane run .
 
@@ -81,6 +82,10 @@ bench: ## Measure against other ways to reconcile (SCENARIO=steady, BENCHFLAGS='
 .PHONY: kind-demo
 kind-demo: ## The same in a kind cluster, the operator from an image (needs Docker, kind and kubectl; PRODUCT=aim)
 	@hack/kind/demo.sh "$(PRODUCT)"
+
+.PHONY: docs
+docs: ## Render the documentation as HTML into bin/site
+	@go -C hack/site run . -root "$(CURDIR)" -out "$(CURDIR)/bin/site"
 
 .PHONY: loc
 loc: ## Count lines of Go by package: code, tests, and their ratio

@@ -198,4 +198,3 @@ func TestChartCRD(t *testing.T) {
 		}
 	}
 }
-

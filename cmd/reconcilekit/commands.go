@@ -1,0 +1,148 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reconcilekit/reconcilekit/cmd/reconcilekit/internal/scaffold"
+)
+
+// unreleased is the version that is required where a checkout takes its place.
+const unreleased = "v0.0.0-00010101000000-000000000000"
+
+func root() *cobra.Command {
+	command := &cobra.Command{
+		Use: "reconcilekit", Short: "Write operators that are made with reconcilekit", SilenceErrors: true, SilenceUsage: true,
+	}
+	create := &cobra.Command{Use: "create", Short: "Add to the project in this folder"}
+	create.AddCommand(createAPI())
+	command.AddCommand(initProject(), create)
+	return command
+}
+
+func initProject() *cobra.Command {
+	project := scaffold.Project{}
+	command := &cobra.Command{
+		Use: "init", Short: "Write an operator without kinds into this folder, which is empty", Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			folder, err := os.Getwd()
+			if err != nil {
+				return err
+			}
+			if project.Name == "" {
+				project.Name = strings.ToLower(filepath.Base(folder))
+			}
+			if project.Module == "" {
+				project.Module = project.Domain + "/" + project.Name
+			}
+			if project.Replace != "" {
+				project.SDK = unreleased
+			} else if project.SDK == "" {
+				project.SDK = released()
+			}
+			files, err := project.Files()
+			if err != nil {
+				return err
+			}
+			for name := range files {
+				if _, err := os.Stat(name); err == nil {
+					return fmt.Errorf("%s is there already: want an empty folder", name)
+				}
+			}
+			return write(command, files)
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&project.Domain, "domain", "", "end of the API groups, such as example.com")
+	flags.StringVar(&project.Name, "name", "", "name of the operator (default the name of the folder)")
+	flags.StringVar(&project.Module, "module", "", "path of the Go module (default domain/name)")
+	flags.StringVar(&project.SDK, "sdk-version", "", "version of reconcilekit (default the one of this command)")
+	flags.StringVar(&project.Replace, "replace", "", "folder with a checkout of reconcilekit that takes the place of a version")
+	return command
+}
+
+// released is the version of this command, empty for one that is built from a checkout.
+func released() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || !strings.HasPrefix(info.Main.Version, "v") || strings.Contains(info.Main.Version, "+dirty") {
+		return ""
+	}
+	return info.Main.Version
+}
+
+func createAPI() *cobra.Command {
+	api, generate := scaffold.API{}, true
+	command := &cobra.Command{
+		Use: "api", Short: "Add a kind with its controller, its test and a sample", Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			existing, err := read()
+			if err != nil {
+				return err
+			}
+			files, err := api.Files(existing)
+			if err != nil {
+				return err
+			}
+			if err := write(command, files); err != nil || !generate {
+				return err
+			}
+			return execute(command, "make", "generate")
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&api.Group, "group", "", "API group; a word without a dot stands before the domain (default the domain)")
+	flags.StringVar(&api.Version, "version", "v1alpha1", "version of the API")
+	flags.StringVar(&api.Kind, "kind", "", "kind, such as Website")
+	flags.BoolVar(&generate, "generate", true, "run make generate afterwards")
+	return command
+}
+
+// read reads the files of the project that a kind may change.
+func read() (scaffold.Files, error) {
+	files := scaffold.Files{}
+	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		switch filepath.Ext(name) {
+		case ".go", ".mod", ".yaml":
+			text, err := os.ReadFile(name)
+			files[filepath.ToSlash(name)] = string(text)
+			return err
+		}
+		return nil
+	})
+	return files, err
+}
+
+func write(command *cobra.Command, files scaffold.Files) error {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		file := filepath.FromSlash(name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, []byte(files[name]), 0o644); err != nil {
+			return err
+		}
+		fmt.Fprintln(command.OutOrStdout(), "wrote", name)
+	}
+	return nil
+}
+
+func execute(command *cobra.Command, name string, args ...string) error {
+	child := exec.CommandContext(command.Context(), name, args...)
+	child.Stdout, child.Stderr = command.OutOrStdout(), command.ErrOrStderr()
+	if err := child.Run(); err != nil {
+		return fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
+	}
+	return nil
+}

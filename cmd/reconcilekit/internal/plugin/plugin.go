@@ -1,0 +1,103 @@
+// Package plugin is the scaffold as an external plugin of kubebuilder: a request as JSON on the standard input is answered on the
+// standard output, as its protocol v1alpha1 says (sigs.k8s.io/kubebuilder/v4/pkg/plugin/external).
+package plugin
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/pflag"
+
+	"github.com/reconcilekit/reconcilekit/cmd/reconcilekit/internal/scaffold"
+)
+
+const apiVersion = "v1alpha1"
+
+// request is what kubebuilder asks for.
+type request struct {
+	APIVersion string            `json:"apiVersion"`
+	Args       []string          `json:"args"`
+	Command    string            `json:"command"`
+	Universe   map[string]string `json:"universe"`
+	Config     struct {
+		Domain     string `json:"domain"`
+		Repo       string `json:"repo"`
+		MultiGroup bool   `json:"multigroup"`
+	} `json:"config"`
+}
+
+// response is what it is told. Universe has the files that change.
+type response struct {
+	APIVersion string            `json:"apiVersion"`
+	Command    string            `json:"command"`
+	Metadata   metadata          `json:"metadata"`
+	Universe   map[string]string `json:"universe"`
+	Error      bool              `json:"error,omitempty"`
+	ErrorMsgs  []string          `json:"errorMsgs,omitempty"`
+	Flags      []any             `json:"flags,omitempty"` // none: group, version and kind are those of kubebuilder
+}
+
+type metadata struct {
+	Description string `json:"description"`
+	Examples    string `json:"examples"`
+}
+
+// Serve answers one request. What is wrong with the request is in the answer; the error is that of reading or writing.
+func Serve(in io.Reader, out io.Writer) error {
+	var asked request
+	if err := json.NewDecoder(in).Decode(&asked); err != nil {
+		return fmt.Errorf("read the request of kubebuilder: %w", err)
+	}
+	answer := response{APIVersion: apiVersion, Command: asked.Command, Universe: map[string]string{}}
+	files, err := asked.files()
+	if err != nil {
+		answer.Error, answer.ErrorMsgs = true, []string{err.Error()}
+	}
+	for name, text := range files {
+		answer.Universe[name] = text
+	}
+	if asked.Command == "metadata" {
+		answer.Metadata = metadata{
+			Description: "Writes controllers on reconcilekit in the place of those of go/v4, after which it has to stand.",
+			Examples:    "kubebuilder create api --plugins=go/v4,reconcilekit/v1 --group shop --version v1 --kind Page --resource --controller",
+		}
+	}
+	return json.NewEncoder(out).Encode(answer)
+}
+
+// files are those that the command changes.
+func (r request) files() (scaffold.Files, error) {
+	if r.APIVersion != apiVersion {
+		return nil, fmt.Errorf("kubebuilder asks with version %q of the protocol: want %s", r.APIVersion, apiVersion)
+	}
+	switch r.Command {
+	case "flags", "metadata", "init", "edit":
+		return nil, nil
+	case "create api":
+		return r.createAPI()
+	}
+	return nil, fmt.Errorf("command %q: reconcilekit knows create api; leave its plugin out here", r.Command)
+}
+
+func (r request) createAPI() (scaffold.Files, error) {
+	if r.Config.Repo == "" {
+		return nil, errors.New("the request has no configuration of the project: use a kubebuilder of version 4.10 or later")
+	}
+	api := scaffold.API{Project: scaffold.Project{Module: r.Config.Repo, Domain: r.Config.Domain}, MultiGroup: r.Config.MultiGroup}
+	flags := pflag.NewFlagSet("create api", pflag.ContinueOnError)
+	flags.ParseErrorsAllowlist.UnknownFlags = true // those of the other plugins
+	flags.SetOutput(io.Discard)
+	flags.StringVar(&api.Group, "group", "", "")
+	flags.StringVar(&api.Version, "version", "", "")
+	flags.StringVar(&api.Kind, "kind", "", "")
+	controller := flags.Bool("controller", true, "")
+	if err := flags.Parse(r.Args); err != nil {
+		return nil, err
+	}
+	if !*controller {
+		return nil, nil
+	}
+	return api.Kubebuilder()
+}

@@ -1,0 +1,140 @@
+package scaffold_test
+
+import (
+	"go/format"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reconcilekit/reconcilekit/cmd/reconcilekit/internal/scaffold"
+)
+
+func project(t *testing.T) scaffold.Files {
+	t.Helper()
+	files, err := scaffold.Project{Name: "shop", Domain: "example.com", Module: "example.com/shop", SDK: "v0.1.0", Replace: "/src/sdk"}.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// TestAPIs: kinds are added one after the other, to a version that is there and to a new one, and everything stays formatted.
+func TestAPIs(t *testing.T) {
+	t.Parallel()
+	files := project(t)
+	for _, api := range []scaffold.API{
+		{Version: "v1", Kind: "Website"}, {Version: "v1", Kind: "Album"}, {Version: "v1beta1", Kind: "Box"}, {Version: "v2", Group: "shelf", Kind: "Book"},
+	} {
+		changed, err := api.Files(files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		maps.Copy(files, changed)
+	}
+	for name, text := range files {
+		if path.Ext(name) != ".go" {
+			continue
+		}
+		formatted, err := format.Source([]byte(text))
+		if err != nil || string(formatted) != text {
+			t.Errorf("%s is not formatted: %v\n%s", name, err, text)
+		}
+	}
+	for _, want := range []string{
+		`v1 "example.com/shop/api/v1"`, `"example.com/shop/internal/website"`, "v1beta1.AddToScheme,", "album.Controller(),", "//reconcilekit:controllers",
+	} {
+		if strings.Count(files["main.go"], want) != 1 {
+			t.Errorf("main.go has %q not once:\n%s", want, files["main.go"])
+		}
+	}
+	for want, name := range map[string]string{
+		"&Album{}, &AlbumList{},": "api/v1/groupversion.go", "&Website{}, &WebsiteList{},": "api/v1/groupversion.go",
+		"+groupName=shelf.example.com": "api/v2/groupversion.go", "apiVersion: shelf.example.com/v2": "config/samples/book.yaml",
+	} {
+		if !strings.Contains(files[name], want) {
+			t.Errorf("%s has no %q:\n%s", name, want, files[name])
+		}
+	}
+}
+
+// TestLines: an author asked for a kind, and gets at most 60 lines of it that are not the type.
+func TestLines(t *testing.T) {
+	t.Parallel()
+	changed, err := scaffold.API{Version: "v1", Kind: "Website"}.Files(project(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const most = 60
+	for _, name := range []string{"internal/website/controller.go", "internal/website/controller_test.go"} {
+		if got := strings.Count(changed[name], "\n"); got > most {
+			t.Errorf("%s has %d lines, want at most %d", name, got, most)
+		}
+	}
+}
+
+// TestMistakes: what cannot be written is an error that names the flag and what would be right.
+func TestMistakes(t *testing.T) {
+	t.Parallel()
+	there, err := scaffold.API{Version: "v1", Kind: "Website"}.Files(project(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := project(t)
+	maps.Copy(full, there)
+	unmarked := project(t)
+	unmarked["main.go"] = strings.ReplaceAll(unmarked["main.go"], "//reconcilekit:imports", "")
+	for name, c := range map[string]struct {
+		files scaffold.Files
+		api   scaffold.API
+		want  string
+	}{
+		"kind":         {full, scaffold.API{Version: "v1", Kind: "website"}, `--kind "website": want a kind such as Website`},
+		"version":      {full, scaffold.API{Version: "1", Kind: "Box"}, `--version "1"`},
+		"group":        {full, scaffold.API{Group: "My Group.x", Version: "v1", Kind: "Box"}, `--group "My Group.x"`},
+		"twice":        {full, scaffold.API{Version: "v1", Kind: "Website"}, "is there already"},
+		"other group":  {full, scaffold.API{Group: "shelf", Version: "v1", Kind: "Box"}, "is not of the group shelf.example.com"},
+		"no project":   {scaffold.Files{}, scaffold.API{Version: "v1", Kind: "Box"}, "run reconcilekit init first"},
+		"lost markers": {unmarked, scaffold.API{Version: "v1", Kind: "Box"}, "//reconcilekit:imports"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := c.api.Files(c.files); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %s", err, c.want)
+			}
+		})
+	}
+	_, err = scaffold.Project{Name: "My Shop", Domain: "local", Module: "a b"}.Files()
+	for _, want := range []string{`--name "My Shop"`, `--domain "local"`, `--module "a b"`, "--sdk-version"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// TestKubebuilder: the files of a project of kubebuilder, with one group and with several.
+func TestKubebuilder(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		multi bool
+		want  []string
+		name  string
+	}{
+		{false, []string{"api/v1/page_owner.go", "internal/controller/page_controller.go", "internal/controller/page_controller_test.go"}, "package controller"},
+		{true, []string{"api/shop/v1/page_owner.go", "internal/controller/shop/page_controller.go", "internal/controller/shop/page_controller_test.go"}, "package shop"},
+	} {
+		files, err := scaffold.API{
+			Project: scaffold.Project{Module: "example.com/m", Domain: "example.com"}, Group: "shop", Version: "v1", Kind: "Page", MultiGroup: c.multi,
+		}.Kubebuilder()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Sorted(maps.Keys(files)); !slices.Equal(got, c.want) {
+			t.Errorf("files %v, want %v", got, c.want)
+		}
+		if text := files[c.want[1]]; !strings.HasPrefix(text, c.name+"\n") || !strings.Contains(text, "groups=shop.example.com,resources=pages,") {
+			t.Errorf("the controller:\n%s", text)
+		}
+	}
+}
