@@ -16,6 +16,12 @@ type testCase struct {
 	base  *baseline
 	plot  plot
 	final step
+	// act disturbs the world at rest and checks what becomes of it; nil is a case that compares its end.
+	act func(ctx context.Context, d *disturbance)
+	// always is for a case that is run whatever is drawn.
+	always bool
+	// system is that of the exploration, or one with more owners.
+	system *System
 }
 
 const (
@@ -28,14 +34,23 @@ const (
 func (e *explorer) cases() []testCase {
 	var cases []testCase
 	for _, b := range e.plots {
-		if len(b.steps) > 3 || b.steps[0] != stepA { //nolint:mnd // there, back and there again is for the end alone
+		if len(b.steps) > 3 || b.steps[0] != stepA || b.again() { //nolint:mnd // there, back and there again is for the end alone
 			continue
 		}
 		cases = append(cases, e.faults(b)...)
 		cases = append(cases, delays(b)...)
 		cases = append(cases, disorders(b)...)
+		cases = append(cases, e.refused(b)...)
+		slow := b.varied("others are slow", variation{slow: true})
+		slow.always = len(b.steps) <= 2 && b.last() != stepDelete //nolint:mnd // creation and change
+		cases = append(cases, slow)
+		if len(b.steps) > 1 {
+			cases = append(cases, b.varied("restart into the cache of before", variation{behind: true}))
+		}
 	}
 	slices.SortFunc(cases, func(a, b testCase) int { return compareStrings(a.name, b.name) })
+	slices.SortStableFunc(cases, func(a, b testCase) int { return len(a.plot.steps) - len(b.plot.steps) }) // short stories first
+	cases = append(e.disturbances(), cases...)
 	if e.only != "" {
 		return slices.DeleteFunc(cases, func(c testCase) bool { return c.name != e.only })
 	}
@@ -43,7 +58,35 @@ func (e *explorer) cases() []testCase {
 		e.out.Left = len(cases) - e.limit
 		draw := rand.New(rand.NewPCG(e.seed, 0))
 		draw.Shuffle(len(cases), func(i, j int) { cases[i], cases[j] = cases[j], cases[i] })
+		slices.SortStableFunc(cases, func(a, b testCase) int { return order(a.always) - order(b.always) })
 		cases = cases[:e.limit]
+	}
+	return cases
+}
+
+// order is that of cases in a draw.
+func order(always bool) int {
+	if always {
+		return 0
+	}
+	return 1
+}
+
+// again reports that the owners go and come back, which is for the end alone.
+func (b *baseline) again() bool { return slices.Contains(b.steps[:len(b.steps)-1], stepDelete) }
+
+// refused refuses each write of the last step until everything is at rest, and lets it pass then.
+func (e *explorer) refused(b *baseline) []testCase {
+	var cases []testCase
+	known := map[string]bool{}
+	kinds := lasting()
+	for n, c := range b.calls[:min(len(b.calls), manyCalls)] {
+		if request := c.request.String(); c.request.IsWrite() && !known[request] {
+			known[request] = true
+			kind := kinds[n%len(kinds)]
+			cases = append(cases, b.varied(fmt.Sprintf("%s for good of %s", kind, request),
+				variation{inject: &injection{call: request, fault: kind, lasting: forever}}))
+		}
 	}
 	return cases
 }
@@ -91,9 +134,23 @@ func (e *explorer) faults(b *baseline) []testCase {
 	var cases []testCase
 	for _, c := range b.calls[:min(len(b.calls), manyCalls)] {
 		e.out.Calls++
-		for _, kind := range faultsOf(c) {
+		kinds := faultsOf(c)
+		if c.request.IsWrite() && len(b.steps) == 1 && b.last() == stepA && e.system.Singleton == nil {
+			kinds = append(kinds, faultDeleted)
+			if e.system.Change != nil {
+				kinds = append(kinds, faultChanged)
+			}
+		}
+		for _, kind := range kinds {
 			v := variation{inject: &injection{call: c.String(), fault: kind}}
-			cases = append(cases, b.varied(fmt.Sprintf("%s of %s", kind, c), v))
+			one := b.varied(fmt.Sprintf("%s of %s", kind, c), v)
+			switch kind {
+			case faultChanged:
+				one.final = stepB
+			case faultDeleted:
+				one.final = stepDelete
+			}
+			cases = append(cases, one)
 			if kind != faultCrash {
 				continue
 			}
@@ -184,7 +241,16 @@ func dropped(seed uint64) func([]event) []event {
 // run carries out one case and checks how it ends.
 func (e *explorer) run(ctx context.Context, c testCase) {
 	v := c.plot.variant
-	r := play(ctx, e.system, c.plot, "")
+	if v.inject != nil { // each run has its own count
+		again := *v.inject
+		v.inject = &again
+		c.plot.variant = v
+	}
+	system := e.system
+	if c.system != nil {
+		system = *c.system
+	}
+	r := play(ctx, system, c.plot, "")
 	if r.last != nil {
 		defer r.last.end()
 	}
@@ -203,6 +269,11 @@ func (e *explorer) run(ctx context.Context, c testCase) {
 		}
 		return
 	}
+	e.checkOnTheWay(c, r)
+	if c.act != nil {
+		c.act(ctx, &disturbance{explorer: e, name: c.name, run: r})
+		return
+	}
 	if v.inject != nil && v.inject.fault == faultReplaced {
 		e.checkForeign(ctx, c, r)
 		return
@@ -213,7 +284,7 @@ func (e *explorer) run(ctx context.Context, c testCase) {
 		e.find(c.name, CheckRun, "%v", err)
 		return
 	}
-	if e.compare(c.name, c.final, state) {
+	if e.compareAs(c.name, c.base, c.final, state) {
 		e.checkQuiet(ctx, c.name, r, false)
 	}
 }

@@ -47,6 +47,21 @@ const (
 	CheckForeign Check = "foreign"
 	// CheckStatus: the owner calls itself ready for its spec before the children are written.
 	CheckStatus Check = "status"
+	// CheckDrift: what somebody else has edited or deleted is not put right.
+	CheckDrift Check = "drift"
+	// CheckWatch: something that matters has changed, and nobody was woken: only a pass that comes for another reason acts.
+	CheckWatch Check = "watch"
+	// CheckTime: time alone has made work, and no pass was planned for it.
+	CheckTime Check = "time"
+	// CheckReady: the owner calls itself ready while a workload of its own is not.
+	CheckReady Check = "ready"
+	// CheckDamage: on the way something is stored that no run without faults stores: replicas that fall to zero while a read
+	// fails, a password that is drawn again.
+	CheckDamage Check = "damage"
+	// CheckRefused: the API server refuses a request in the run without faults, until the end.
+	CheckRefused Check = "refused"
+	// CheckInvariant: one of System.Invariants does not hold.
+	CheckInvariant Check = "invariant"
 	// CheckRun: the run could not be carried out.
 	CheckRun Check = "run"
 )
@@ -73,9 +88,14 @@ type Exploration struct {
 	Cases, Left int
 	// Passes is the number of passes of all runs.
 	Passes int
+	// Horizon is how long each step lasts in the time of the test, for a system that acts at times of its own; 0 for others.
+	Horizon time.Duration
+	// Notes are what was not tried, and what was accepted.
+	Notes []string
 	// Trace reports what was sent in the one case that [EnvCase] has asked for.
 	Trace []string
-	// Findings are sorted by case; none means that the system converges.
+	// Findings are sorted: those without a fault first, then by how many cases have the same cause. None means that the system
+	// converges.
 	Findings []Finding
 }
 
@@ -97,12 +117,16 @@ func Converge(t testing.TB, system System) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n, finding := range out.Findings {
+	groups := byCause(out.Findings)
+	for n, group := range groups {
 		if n == maxPrinted {
-			t.Errorf("and %d more findings: %s", len(out.Findings)-n, summary(out.Findings[n:]))
+			t.Errorf("and %d more causes: %s", len(groups)-n, summary(slices.Concat(groups[n:]...)))
 			break
 		}
-		t.Errorf("%s\nto run it alone: %s='%s' go test -run '%s'", finding, EnvCase, finding.Case, pattern(t.Name()))
+		t.Error(printCause(group, t.Name()))
+	}
+	for _, note := range out.Notes {
+		t.Log(note)
 	}
 	if len(out.Trace) > 0 {
 		t.Logf("what was sent:\n%s", strings.Join(out.Trace, "\n"))
@@ -115,8 +139,6 @@ func Converge(t testing.TB, system System) {
 func pattern(name string) string {
 	return "^" + strings.ReplaceAll(regexp.QuoteMeta(name), "/", "$/^") + "$"
 }
-
-const maxPrinted = 10 // findings; one fault of a reconciler shows in many cases
 
 // summary counts findings by check.
 func summary(findings []Finding) string {
@@ -134,6 +156,11 @@ func summary(findings []Finding) string {
 // Explore is [Converge] for callers that want to look at the findings themselves. The error is about the system's
 // description or the run without faults; what goes wrong in cases is a finding.
 func Explore(ctx context.Context, system System) (*Exploration, error) {
+	return exploreUntil(ctx, system, nil)
+}
+
+// exploreUntil ends early with a finding that is the one looked for; nil looks for all.
+func exploreUntil(ctx context.Context, system System, until func(Finding) bool) (*Exploration, error) {
 	system, err := system.withDefaults()
 	if err != nil {
 		return nil, err
@@ -141,8 +168,11 @@ func Explore(ctx context.Context, system System) (*Exploration, error) {
 	if system.Environment != nil {
 		return nil, errOnServer
 	}
-	e := &explorer{system: system, only: os.Getenv(EnvCase), out: &Exploration{}, ends: map[step]*end{}}
+	e := &explorer{system: system, until: until, only: os.Getenv(EnvCase), out: &Exploration{}, ends: map[step]*end{}, drawn: drawn{}, stored: map[string]map[string]bool{}}
 	if e.limit, e.seed, err = drawing(system); err != nil {
+		return nil, err
+	}
+	if err := e.horizon(ctx); err != nil {
 		return nil, err
 	}
 	if err := e.baselines(ctx); err != nil {
@@ -158,6 +188,9 @@ func Explore(ctx context.Context, system System) (*Exploration, error) {
 		}
 	}
 	slices.SortStableFunc(e.out.Findings, func(a, b Finding) int { return strings.Compare(a.Case, b.Case) })
+	e.accept()
+	e.out.Findings = slices.Concat(byCause(e.out.Findings)...)
+	e.notes()
 	return e.out, nil
 }
 
@@ -170,12 +203,19 @@ type explorer struct {
 	only   string
 	limit  int // of cases, 0 for none
 	seed   uint64
+	probe  *world        // step A at rest
+	pair   *System       // the system with a second owner, when that makes no difference to the first
 	played []string      // the runs without faults
 	ends   map[step]*end // of the runs without faults
 	plots  []*baseline
+	drawn  drawn
+	stored map[string]map[string]bool // what the runs without faults have stored, by object
 
-	mu  sync.Mutex
-	out *Exploration
+	until func(Finding) bool // ends the exploration
+
+	mu     sync.Mutex
+	out    *Exploration
+	enough bool
 }
 
 // end is how the run without faults ends that has the last step alone.
@@ -191,21 +231,56 @@ type baseline struct {
 	deleted map[string]bool
 	kinds   []string
 	passes  int
+	state   State
+	reads   []string // of the cache, by passes
+	live    []call   // reads past the cache
 }
 
 // find notes a finding.
 func (e *explorer) find(name string, check Check, format string, args ...any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.out.Findings = append(e.out.Findings, Finding{Case: name, Check: check, Message: fmt.Sprintf(format, args...)})
+	found := Finding{Case: name, Check: check, Message: fmt.Sprintf(format, args...)}
+	e.out.Findings = append(e.out.Findings, found)
+	e.enough = e.enough || e.until != nil && e.until(found)
+}
+
+// done reports that what was looked for is found.
+func (e *explorer) done() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.enough
 }
 
 // baselines runs the plots without faults.
 func (e *explorer) baselines(ctx context.Context) error {
 	for _, steps := range e.system.plots() {
+		if e.done() {
+			return nil
+		}
 		if err := e.baseline(ctx, steps...); err != nil {
 			return err
 		}
+	}
+	return e.another(ctx)
+}
+
+// horizon gives a system one that would never come to an end: eight of the changes that it makes at times of its own.
+func (e *explorer) horizon(ctx context.Context) error {
+	if e.system.Horizon > 0 {
+		return nil
+	}
+	r := play(ctx, e.system, plot{steps: []step{stepA}}, "")
+	if r.last == nil {
+		return r.err
+	}
+	defer r.last.end()
+	if r.world.perpetual {
+		e.system.Horizon = r.world.clock.Now().Sub(r.world.began)
+		e.out.Horizon = e.system.Horizon
+	}
+	if r.err == nil {
+		e.probe = r.world
 	}
 	return nil
 }
@@ -236,11 +311,30 @@ func (e *explorer) baseline(ctx context.Context, steps ...step) error {
 	if err != nil {
 		return err
 	}
+	b.reads = r.last.view.reads.names()
+	for _, c := range r.calls {
+		if !c.request.IsWrite() && c.request.Verb != "watch" {
+			b.live = append(b.live, c)
+		}
+	}
 	if e.ends[last] == nil {
+		if err := e.twin(ctx, p, state); err != nil {
+			return err
+		}
+		e.drawn.mask(state)
 		e.ends[last] = &end{state: state}
-	} else {
+	} else if e.system.Horizon == 0 {
 		e.compare(name, last, state)
 	}
+	e.drawn.mask(state)
+	b.state = state
+	if err := e.learn(r); err != nil {
+		return err
+	}
+	e.checkSecrets(name, r)
+	e.checkEarly(name, r)
+	e.checkRefused(name, r)
+	e.checkInvariants(name, r)
 	e.checkStatus(name, r)
 	if last == stepDelete && e.system.Singleton == nil {
 		e.checkOrphans(ctx, name, state)
@@ -260,7 +354,9 @@ func stepNames(steps []step) []string {
 
 // unsteady reports that already the runs without faults have no end that others could be compared with.
 func (e *explorer) unsteady() bool {
-	return slices.ContainsFunc(e.out.Findings, func(f Finding) bool { return f.Check == CheckRest || f.Check == CheckQuiet })
+	return slices.ContainsFunc(e.out.Findings, func(f Finding) bool {
+		return f.Check == CheckRest && !strings.HasPrefix(f.Case, besideName)
+	})
 }
 
 // explore runs all cases, as many at a time as there are processors.
@@ -277,7 +373,7 @@ func (e *explorer) explore(ctx context.Context) {
 		})
 	}
 	for _, c := range cases {
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || e.done() {
 			break
 		}
 		queue <- c

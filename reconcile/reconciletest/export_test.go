@@ -31,3 +31,8 @@ func WorldClient(ctx context.Context, system System, namespace string) (client.W
 	}
 	return w.client, nil
 }
+
+// ExploreUntil is Explore that ends with the first finding of a check.
+func ExploreUntil(ctx context.Context, system System, check Check) (*Exploration, error) {
+	return exploreUntil(ctx, system, func(f Finding) bool { return f.Check == check })
+}

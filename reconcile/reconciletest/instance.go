@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/util/workqueue"
 	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -22,7 +23,7 @@ type instance struct {
 	stop      context.CancelFunc
 	failed    chan error
 	passes    int
-	idle      int          // passes in a row after which the world was as before
+	early     string       // why an owner that calls itself ready should not
 	outside   map[int]bool // passes after which somebody else has changed the world
 }
 
@@ -32,6 +33,9 @@ type variation struct {
 	lag      map[string]int // passes by kind; "" is all kinds
 	shake    func([]event) []event
 	resync   bool // once everything is at rest, all is delivered once more
+	slow     bool // the others act only when the operator has nothing left to do
+	behind   bool // at rest the operator restarts into a cache that shows what was there before the step
+	past     map[schema.GroupVersionKind]snapshot
 	reversed bool
 }
 
@@ -43,6 +47,7 @@ func start(ctx context.Context, w *world, variant variation, log *eventLog) (*in
 		failed: make(chan error, 16), outside: map[int]bool{},
 	}
 	i.wire.inject = variant.inject
+	i.view.past = variant.past
 	i.view.shake = variant.shake
 	i.view.lag = lagOf(variant.lag)
 	m := newManager(w, i.view, i.wire, log.add)
@@ -149,34 +154,28 @@ func (i *instance) dead() bool {
 	return i.wire.dead
 }
 
-// quiet is how long nothing may change until the world counts as at rest although passes are still planned: longer than
-// the waits of the engine, which retries what was refused for good after a minute.
-const quiet = 10 * time.Minute
-
-// maxIdle is how many passes in a row may change nothing before rest: a poll every 20 seconds stays below it.
-const maxIdle = 30
-
 // RestlessError reports that the passes do not come to an end.
 type RestlessError struct {
 	// Passes is how many there were, Idle how many of the last ones changed nothing.
 	Passes, Idle int
 	// Last is the owner of the last one.
 	Last string
+	// Within is the time in which the idle passes were.
+	Within time.Duration
 }
 
 // Error reports how many passes there were, and of what sort.
 func (e *RestlessError) Error() string {
 	if e.Idle >= maxIdle {
 		return fmt.Sprintf("hot retry: %d passes in a row for %s, within %s, have changed nothing and asked for another one",
-			e.Idle, e.Last, quiet)
+			e.Idle, e.Last, e.Within)
 	}
 	return fmt.Sprintf("no rest after %d passes, the last one for %s", e.Passes, e.Last)
 }
 
 // settle runs passes until nothing is left to do, or until the instance crashes.
 func (i *instance) settle(ctx context.Context) error {
-	changed := i.world.clock.Now()
-	i.idle = 0
+	p := pace{changed: i.world.clock.Now()}
 	if err := i.after(ctx); err != nil {
 		return err
 	}
@@ -186,10 +185,16 @@ func (i *instance) settle(ctx context.Context) error {
 			if i.view.advance() {
 				continue
 			}
+			if acted, err := i.others(ctx); err != nil {
+				return err
+			} else if acted {
+				continue
+			}
 			due, planned := i.scheduler.due()
-			if !planned || due.Sub(changed) > quiet {
+			if !planned || p.over(due, i.world) {
 				return nil
 			}
+			p.jump(i.world.clock.Now(), due)
 			i.world.clock.set(due)
 			i.scheduler.wake()
 			continue
@@ -199,16 +204,33 @@ func (i *instance) settle(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if after, _ := i.world.revision(); countable && after != before || !countable && wrote {
-			changed, i.idle = i.world.clock.Now(), 0
-		} else {
-			i.idle++
+		after, _ := i.world.revision()
+		p.note(i.world.clock.Now(), countable && after != before || !countable && wrote)
+		if p.perpetual() && i.world.system.Horizon == 0 {
+			i.world.perpetual = true
+			return nil
 		}
-		if i.passes >= i.world.system.MaxPasses || i.idle >= maxIdle {
-			return &RestlessError{Passes: i.passes, Idle: i.idle, Last: next.request.String()}
+		if p.endless(i.passes, i.world.system) || p.hot(i.world.clock.Now()) {
+			return &RestlessError{Passes: i.passes, Idle: p.idle, Last: next.request.String(), Within: i.world.clock.Now().Sub(p.changed)}
 		}
 	}
 	return nil
+}
+
+// others lets everybody else act when they are slow: once the operator and its cache have nothing left to do.
+func (i *instance) others(ctx context.Context) (acted bool, err error) {
+	if !i.world.slow {
+		return false, nil
+	}
+	before, _ := i.world.revision()
+	if err := i.world.turn(ctx); err != nil {
+		return false, err
+	}
+	if after, _ := i.world.revision(); after == before {
+		return false, nil
+	}
+	i.outside[i.passes] = true
+	return true, i.view.sync()
 }
 
 // pass runs one pass and lets the others act afterwards.
@@ -218,11 +240,17 @@ func (i *instance) pass(ctx context.Context, next item) (wrote bool, err error) 
 	i.wire.pass = i.passes
 	sent := len(i.wire.sent)
 	i.wire.mu.Unlock()
-	if err := i.scheduler.run(next); err != nil {
+	i.view.reads.pass(true)
+	err = i.scheduler.run(next)
+	i.view.reads.pass(false)
+	if err != nil {
 		return false, err
 	}
 	for _, c := range i.wire.calls()[sent:] {
 		wrote = wrote || c.changed
+	}
+	if i.early == "" {
+		i.early = i.tooEarly(next.request.NamespacedName, sent)
 	}
 	return wrote, i.after(ctx)
 }
@@ -231,6 +259,9 @@ func (i *instance) pass(ctx context.Context, next item) (wrote bool, err error) 
 func (i *instance) after(ctx context.Context) error {
 	if err := i.view.observe(); err != nil { // what the operator did, before others undo it
 		return err
+	}
+	if i.world.slow {
+		return i.view.sync()
 	}
 	before, _ := i.world.revision()
 	if err := i.world.turn(ctx); err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -241,6 +242,12 @@ func (r newRecorder) AnnotatedEventf( //nolint:revive // the interface's paramet
 type eventLog struct {
 	mu     sync.Mutex
 	events []Event
+}
+
+func (l *eventLog) all() []Event {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.events)
 }
 
 func (l *eventLog) add(e Event) {

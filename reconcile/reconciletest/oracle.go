@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -19,8 +20,14 @@ func (e *explorer) compare(name string, last step, got State) bool {
 	if want == nil {
 		return false // the run without faults has failed, which is a finding already
 	}
-	expected := maps.Clone(want.state)
-	for _, object := range e.system.Outlives { // there or not, as it comes
+	return e.matches(name, want.state, got)
+}
+
+// matches compares the end of a run with what it has to be.
+func (e *explorer) matches(name string, want, got State) bool {
+	expected := maps.Clone(want)
+	e.drawn.mask(got)
+	for _, object := range e.outliving(expected, got) { // there or not, as it comes
 		if got[object] == nil || expected[object] == nil {
 			delete(got, object)
 			delete(expected, object)
@@ -39,11 +46,24 @@ func (e *explorer) compare(name string, last step, got State) bool {
 			delete(got, object)
 		}
 	}
-	if diff := expected.Diff(got); diff != "" {
-		e.find(name, CheckState, "not the end of the run without faults (-want +got):\n%s", diff)
+	if diff := differences(expected, got); len(diff) > 0 {
+		e.find(name, CheckState, "not the end of the run without faults:\n%s", printedDifferences(diff))
 		return false
 	}
 	return len(extra) == 0
+}
+
+// outlives reports whether an object may be there when nobody asks for it any more.
+func (e *explorer) outlives(object string) bool {
+	return slices.ContainsFunc(e.system.Outlives, func(pattern string) bool {
+		matches, err := path.Match(pattern, object)
+		return object == pattern || err == nil && matches
+	})
+}
+
+// outliving are the objects of either state that may be there or not.
+func (e *explorer) outliving(want, got State) []string {
+	return slices.DeleteFunc(slices.Collect(maps.Keys(union(want, got))), func(object string) bool { return !e.outlives(object) })
 }
 
 // checkOrphans looks for what has outlived the owners in a run without faults: whatever was not there before.
@@ -62,7 +82,7 @@ func (e *explorer) checkOrphans(ctx context.Context, name string, got State) {
 		return
 	}
 	for _, object := range slices.Sorted(maps.Keys(got)) {
-		if before[object] == nil && !slices.Contains(e.system.Outlives, object) {
+		if before[object] == nil && !e.outlives(object) {
 			e.find(name, CheckOrphan, "%s outlives its owner; if it is meant to, add %q to System.Outlives", object, object)
 		}
 	}
@@ -82,7 +102,7 @@ func (e *explorer) checkQuiet(ctx context.Context, name string, r *run, fresh bo
 		e.find(name, CheckRest, "after the end: %v", err)
 		return
 	}
-	sent := len(r.last.wire.calls())
+	sent, told := len(r.last.wire.calls()), r.events.all()
 	r.last.view.resync()
 	if err := r.last.settle(ctx); err != nil {
 		e.find(name, CheckRest, "after the end: %v", err)
@@ -97,6 +117,12 @@ func (e *explorer) checkQuiet(ctx context.Context, name string, r *run, fresh bo
 	if len(writes) > 0 {
 		e.find(name, CheckQuiet, "writes although nothing has changed: %s", strings.Join(writes, ", "))
 		return
+	}
+	for _, event := range r.events.all()[len(told):] {
+		if slices.Contains(told, event) {
+			e.find(name, CheckQuiet, "announces again although nothing has changed: %s %s: %s", event.Object, event.Reason, event.Message)
+			return
+		}
 	}
 	after, err := r.world.versions()
 	if err != nil {
@@ -123,7 +149,7 @@ func changedBy(calls []call) []string {
 // have deleted it before the operator could, and a stale cache may have made it come back.
 func (e *explorer) checkDeletes(c testCase, r *run) {
 	may := maps.Clone(c.base.deleted)
-	if c.plot.unseen {
+	if c.final != c.base.last() {
 		for _, b := range e.plots {
 			if b.last() == c.final {
 				maps.Copy(may, b.deleted)
@@ -193,7 +219,7 @@ func (e *explorer) checkStatus(name string, r *run) {
 			continue
 		}
 		for _, claim := range e.concerned(claimed, c) {
-			if !r.last.changedOutside(claim.pass, c.pass) {
+			if c.at.Sub(claim.at) < pollInterval && !r.last.changedOutside(claim.pass, c.pass) {
 				e.find(name, CheckStatus, "%s calls itself ready for its spec, and only then comes %s",
 					objectName(claim.gvk, claim.key), c.request)
 				return

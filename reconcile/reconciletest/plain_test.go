@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -41,11 +42,12 @@ const (
 )
 
 const (
-	partOf     = "test/part-of"
-	finalizer  = "test/finalizer"
-	inventory  = "test/inventory"
-	elsewhere  = "elsewhere" // a namespace that garbage collection does not reach
-	drawnLabel = "test/drawn"
+	partOf      = "test/part-of"
+	namespaceOf = "test/namespace"
+	finalizer   = "test/finalizer"
+	inventory   = "test/inventory"
+	elsewhere   = "elsewhere" // a namespace that garbage collection does not reach
+	drawnLabel  = "test/drawn"
 )
 
 // plain is a reconciler as people write it with controller-runtime alone: a ConfigMap for each number up to the count, one
@@ -59,8 +61,9 @@ type plain struct {
 func plainSystem(b bug) reconciletest.System {
 	return reconciletest.System{
 		Setup: func(mgr manager.Manager) error {
+			p := &plain{Client: mgr.GetClient(), live: mgr.GetAPIReader(), bug: b}
 			return builder.ControllerManagedBy(mgr).Named("plain").For(&widget.Widget{}).Owns(&corev1.ConfigMap{}).
-				Complete(&plain{Client: mgr.GetClient(), live: mgr.GetAPIReader(), bug: b})
+				Watches(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(p.concerned)).Complete(p)
 		},
 		Scheme: widgetScheme(),
 		CRDs:   []*apiextensionsv1.CustomResourceDefinition{widget.CRD()},
@@ -76,6 +79,19 @@ func plainSystem(b bug) reconciletest.System {
 			w.Spec.Count, w.Spec.Message = 1, "good bye"
 		},
 	}
+}
+
+// concerned are the owners of a ConfigMap that garbage collection does not reach, and all owners for a source.
+func (p *plain) concerned(ctx context.Context, config client.Object) []ctrl.Request {
+	var all widget.WidgetList
+	if config.GetNamespace() != elsewhere && config.GetLabels()["source"] == "" || p.List(ctx, &all) != nil {
+		return nil
+	}
+	var out []ctrl.Request
+	for i := range all.Items {
+		out = append(out, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(&all.Items[i])})
+	}
+	return out
 }
 
 func (p *plain) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
@@ -157,12 +173,18 @@ func (p *plain) plan(ctx context.Context, owner *widget.Widget) ([]*corev1.Confi
 		})
 	}
 	for _, source := range sources.Items {
+		if source.Namespace != owner.Namespace {
+			continue
+		}
 		out = append(out, &corev1.ConfigMap{
 			ObjectMeta: metav1.ObjectMeta{Namespace: owner.Namespace, Name: owner.Name + "-of-" + source.Name, Labels: labels},
 		})
 	}
 	return append(out, &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Namespace: elsewhere, Name: owner.Name, Labels: labels},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: elsewhere, Name: owner.Namespace + "-" + owner.Name,
+			Labels: map[string]string{partOf: owner.Name, namespaceOf: owner.Namespace},
+		},
 	}), nil
 }
 
@@ -267,7 +289,8 @@ func (p *plain) remove(ctx context.Context, child *corev1.ConfigMap) error {
 
 func (p *plain) finalize(ctx context.Context, owner *widget.Widget) error {
 	var list corev1.ConfigMapList
-	if err := p.live.List(ctx, &list, client.InNamespace(elsewhere), client.MatchingLabels{partOf: owner.Name}); err != nil {
+	selected := client.MatchingLabels{partOf: owner.Name, namespaceOf: owner.Namespace}
+	if err := p.live.List(ctx, &list, client.InNamespace(elsewhere), selected); err != nil {
 		return err
 	}
 	for i := range list.Items {

@@ -3,7 +3,9 @@ package reconciletest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -39,6 +41,9 @@ type run struct {
 	passes int
 	err    error
 	struck bool // the injected fault has happened
+
+	refused bool     // a refusal that lasts has happened
+	claims  []string // the owners that called themselves ready before it was lifted
 }
 
 // play runs a plot to its end. The caller ends the last instance.
@@ -55,7 +60,15 @@ func play(ctx context.Context, system System, p plot, namespace string) *run {
 	if r.last, r.err = start(ctx, r.world, variant, &r.events); r.err != nil {
 		return r
 	}
+	r.world.slow = p.variant.slow
+	r.world.refusing = p.variant.inject != nil && p.variant.inject.lasting == forever
 	for n := 0; n < len(p.steps) && r.err == nil; n++ {
+		r.world.until = r.world.began.Add(time.Duration(n+1) * system.Horizon)
+		if n == p.at && p.variant.behind {
+			if p.variant.past, r.err = r.world.all(); r.err != nil {
+				return r
+			}
+		}
 		if n == p.at && n > 0 {
 			r.vary(p.variant)
 		}
@@ -76,6 +89,14 @@ func play(ctx context.Context, system System, p plot, namespace string) *run {
 			r.err = r.last.settle(ctx)
 		}
 	}
+	if r.err == nil && p.variant.behind {
+		if r.err = r.restart(ctx, variation{past: p.variant.past}); r.err == nil {
+			r.err = r.last.settle(ctx)
+		}
+	}
+	if r.err == nil && r.last.wire.inject != nil && r.last.wire.inject.lasting != 0 {
+		r.err = r.lift(ctx)
+	}
 	if r.err == nil && p.variant.resync {
 		r.last.view.shake = nil
 		r.last.view.resync()
@@ -95,6 +116,21 @@ func (r *run) vary(v variation) {
 	i.view.mu.Lock()
 	i.view.shake, i.view.lag = v.shake, lagOf(v.lag)
 	i.view.mu.Unlock()
+}
+
+// lift ends a refusal that lasts, notes who called itself ready meanwhile, and lets every owner have a pass.
+func (r *run) lift(ctx context.Context) error {
+	i := r.last
+	i.wire.mu.Lock()
+	i.wire.inject, r.world.refusing = nil, false
+	r.refused = i.wire.struck
+	i.wire.mu.Unlock()
+	var err error
+	if r.claims, err = r.world.claims(); err != nil {
+		return err
+	}
+	i.scheduler.wakeAll()
+	return i.settle(ctx)
 }
 
 // gather takes over what an instance has done.
@@ -136,9 +172,9 @@ func (w *world) perform(ctx context.Context, s step, first bool) error {
 	for n, owner := range w.system.subjects() {
 		of := s
 		switch {
-		case s == stepLess && n == 0 && first:
+		case s == stepLess && n == w.system.leaves && first:
 			continue
-		case s == stepLess && n == 0:
+		case s == stepLess && n == w.system.leaves:
 			of = stepDelete
 		case s == stepLess, s == stepOff:
 			of = stepA
@@ -196,7 +232,37 @@ func (w *world) performOn(ctx context.Context, owner client.Object, s step, firs
 			stored.Object[field] = value
 		}
 	}
+	declared, err := toUnstructured(owner, gvk)
+	if err != nil {
+		return err
+	}
+	changed := owner.DeepCopyObject().(client.Object) //nolint:forcetypeassert // as above
+	if w.system.Change != nil {
+		w.system.Change(changed)
+	}
+	other, err := toUnstructured(changed, gvk)
+	if err != nil {
+		return err
+	}
+	stored.SetLabels(redeclared(stored.GetLabels(), target.GetLabels(), declared.GetLabels(), other.GetLabels()))
+	stored.SetAnnotations(redeclared(stored.GetAnnotations(), target.GetAnnotations(), declared.GetAnnotations(), other.GetAnnotations()))
 	return w.client.Update(ctx, stored)
+}
+
+// redeclared are the labels or annotations of an object after its user has declared others: what no spec speaks of stays.
+func redeclared(stored, target map[string]string, specs ...map[string]string) map[string]string {
+	out := map[string]string{}
+	maps.Copy(out, stored)
+	for _, declared := range specs {
+		for key := range declared {
+			delete(out, key)
+		}
+	}
+	maps.Copy(out, target)
+	if len(out) == 0 {
+		return nil
+	}
+	return out
 }
 
 // deleted are the objects that the operator has deleted, by kind and name.

@@ -22,6 +22,7 @@ type scheduler struct {
 	ready   []item
 	delayed map[item]time.Time
 	running map[item]bool
+	known   map[item]bool // has run
 	again   map[item]bool // was added while it ran
 	done    chan item
 }
@@ -33,7 +34,7 @@ type item struct {
 
 func newScheduler(clk *manualClock) *scheduler {
 	return &scheduler{
-		clock: clk, delayed: map[item]time.Time{}, running: map[item]bool{}, again: map[item]bool{}, done: make(chan item, 16),
+		clock: clk, delayed: map[item]time.Time{}, running: map[item]bool{}, known: map[item]bool{}, again: map[item]bool{}, done: make(chan item, 16),
 	}
 }
 
@@ -182,6 +183,20 @@ func (q *queue) ShuttingDown() bool {
 	}
 }
 
+// wakeAll makes every request ready that there ever was.
+func (s *scheduler) wakeAll() {
+	s.mu.Lock()
+	known := make([]item, 0, len(s.known))
+	for i := range s.known {
+		known = append(known, i)
+	}
+	s.mu.Unlock()
+	slices.SortFunc(known, compareItems)
+	for _, i := range known {
+		s.add(i)
+	}
+}
+
 // order sorts what is ready: the sources of a controller start at the same time, in no order.
 func (s *scheduler) order() {
 	s.mu.Lock()
@@ -202,7 +217,7 @@ func (s *scheduler) take() (item, bool) {
 	}
 	i := s.ready[0]
 	s.ready = s.ready[1:]
-	s.running[i] = true
+	s.running[i], s.known[i] = true, true
 	return i, true
 }
 

@@ -54,7 +54,7 @@ func (s System) plots() [][]step {
 		plots = append(plots, []step{stepLess}, []step{stepA, stepLess}, []step{stepA, stepLess, stepA})
 	}
 	if s.Singleton == nil {
-		return append(plots, s.ending(stepDelete)...)
+		return append(append(plots, s.ending(stepDelete)...), []step{stepA, stepDelete, stepA})
 	}
 	if len(s.Singleton.Inputs) > 0 {
 		plots = append(append(plots, []step{stepDelete}), s.ending(stepDelete)...)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -71,8 +72,17 @@ type System struct {
 	// Cases is the most cases that [Converge] runs, drawn from all by a seed: for systems with too many of them. Zero runs
 	// all, as [EnvCases] does for once.
 	Cases int
+	// Accepted are findings that are right for this system, each with its reason, which the test prints.
+	Accepted []Acceptance
+	// Horizon is how long each step of a run lasts in the time of the test, for controllers that act at times of their own:
+	// every pass planned within it is reached. Zero runs until nothing more changes; a system that never comes to that end
+	// gets a horizon of eight of its own changes.
+	Horizon time.Duration
+	// Invariants hold for every version of an object that the operator stores, on the way too: see [Always] and [Never].
+	Invariants []Invariant
 
 	blueprint *blueprint
+	leaves    int // the index of the owner that goes and comes back
 }
 
 // StandIn plays a controller that the test does not run, such as the one that sets the status of Deployments. It must be
@@ -100,6 +110,11 @@ func (s System) withDefaults() (System, error) {
 	}
 	if len(s.Owners) > 0 && s.Singleton != nil {
 		return s, errOwnersToo
+	}
+	for _, one := range s.Accepted {
+		if one.About == "" || one.Reason == "" {
+			return s, errNoReason
+		}
 	}
 	if s.Scheme == nil {
 		s.Scheme = clientgoscheme.Scheme

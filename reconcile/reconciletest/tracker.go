@@ -18,6 +18,8 @@ import (
 	"k8s.io/client-go/testing"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/apirules"
 )
 
 // tracker is the store below the fake client. It keeps everything unstructured, so that nothing is added to an object by
@@ -58,6 +60,9 @@ func (t *tracker) Create(
 		return apierrors.NewAlreadyExists(gvr.GroupResource(), u.GetName())
 	}
 	t.birth(u)
+	if err := valid(nil, u); err != nil {
+		return err
+	}
 	if err := t.own(t.empty(u), u, single(opts).FieldManager); err != nil {
 		return err
 	}
@@ -141,6 +146,9 @@ func (t *tracker) Apply(
 	u.SetResourceVersion(version)
 	if !exists {
 		t.birth(u)
+		if err := valid(nil, u); err != nil {
+			return err
+		}
 		t.revision.Add(1)
 		return t.ObjectTracker.Create(gvr, u, ns)
 	}
@@ -216,6 +224,14 @@ func (t *tracker) grow(gvr schema.GroupVersionResource, old, u *unstructured.Uns
 	t.setDefaults(u)
 	if hasGeneration(u) && !sameSpec(old, u) {
 		u.SetGeneration(old.GetGeneration() + 1)
+	}
+	return valid(old, u)
+}
+
+// valid refuses what an API server does not accept.
+func valid(old, u *unstructured.Unstructured) error {
+	if errs := apirules.Validate(old, u); len(errs) > 0 {
+		return apierrors.NewInvalid(u.GroupVersionKind().GroupKind(), u.GetName(), errs)
 	}
 	return nil
 }

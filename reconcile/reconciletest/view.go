@@ -29,6 +29,9 @@ type view struct {
 	lag   func(schema.GroupVersionKind) int
 	shake func([]event) []event // drops, doubles and reorders events; nil delivers them as they are
 	opts  cache.Options
+	past  map[schema.GroupVersionKind]snapshot // what a new cache shows first; nil is the present
+
+	reads cachedReads
 
 	mu      sync.Mutex
 	tick    int
@@ -99,6 +102,10 @@ func (v *view) kind(gvk schema.GroupVersionKind) (*viewKind, error) {
 	k := &viewKind{
 		shown: state, newest: state, informers: map[representation]*informer{},
 		converted: map[representation]map[types.NamespacedName]converted{},
+	}
+	if v.past != nil { // a restart into a cache that is behind
+		k.shown = v.filter(gvk, v.past[gvk])
+		k.pipe = []pending{{v.tick + 1, state}}
 	}
 	v.kinds[gvk] = k
 	return k, nil
@@ -179,6 +186,9 @@ func (v *view) Get(_ context.Context, key client.ObjectKey, into client.Object, 
 	if err != nil {
 		return err
 	}
+	if err := v.reads.read("get " + objectName(gvk, key)); err != nil {
+		return err
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	k, err := v.kind(gvk)
@@ -207,6 +217,9 @@ func (v *view) List(_ context.Context, into client.ObjectList, opts ...client.Li
 	options.ApplyOptions(opts)
 	gvk, err := listedKind(into, v.world.scheme)
 	if err != nil {
+		return err
+	}
+	if err := v.reads.read("list " + gvk.GroupKind().String() + " " + options.Namespace); err != nil {
 		return err
 	}
 	v.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -38,6 +39,8 @@ type call struct {
 	key     types.NamespacedName
 	nth     int // of equal requests, from 1
 	pass    int
+	at      time.Time
+	sent    map[string]any // the object of a create or an apply, as it was sent
 	err     error
 	changed bool // something is stored that was not before
 	before  *unstructured.Unstructured
@@ -49,8 +52,24 @@ func (c call) String() string { return fmt.Sprintf("%s#%d", c.request, c.nth) }
 
 // injection is a fault that happens to one request of a run.
 type injection struct {
-	call  string // of call.String
+	call  string // of call.String, of Request.String for one that lasts
 	fault fault
+	// lasting is how many requests in a row are refused: 0 is one alone, and forever is until the fault is lifted.
+	lasting int
+	hits    int
+}
+
+const forever = -1
+
+// hit reports whether the fault happens to the call.
+func (n *injection) hit(c *call) bool {
+	switch {
+	case n == nil:
+		return false
+	case n.lasting == 0:
+		return n.hits == 0 && n.call == c.String()
+	}
+	return n.call == c.request.String() && (n.lasting == forever || n.hits < n.lasting)
 }
 
 // fault is what goes wrong with a request.
@@ -62,6 +81,8 @@ const (
 	faultConflict fault = "conflict" // refused as outdated
 	faultCrash    fault = "crash"    // carried out, and the operator dies
 	faultReplaced fault = "replaced" // the object was deleted and made anew by somebody else just before
+	faultChanged  fault = "owner changed just before"
+	faultDeleted  fault = "owner deleted just before"
 )
 
 // errDead is what every request of an instance gets that has crashed.
@@ -92,7 +113,7 @@ func (w *wire) send(ctx context.Context, c call, do func() error) error {
 	}
 	w.world.touch(c.gvk)
 	w.counts[c.request.String()]++
-	c.nth, c.pass = w.counts[c.request.String()], w.pass
+	c.nth, c.pass, c.at = w.counts[c.request.String()], w.pass, w.world.clock.Now()
 	if c.request.IsWrite() {
 		c.before = w.peek(ctx, c)
 	}
@@ -132,15 +153,20 @@ func (w *wire) strike(ctx context.Context, c *call, do func() error) error {
 		return apierrors.NewForbidden(resource, c.request.Name,
 			fmt.Errorf("%w: add the verb %q on %q", ErrNotDeclared, verbOf(c.request), resourceOf(c.request)))
 	}
-	if w.inject == nil || w.struck || w.inject.call != c.String() {
+	if !w.inject.hit(c) {
 		return do()
 	}
+	w.inject.hits++
 	w.struck = true
+	if refuse := refusals()[w.inject.fault]; refuse != nil {
+		return refuse(c.gvk.GroupKind(), resource, c.request.Name)
+	}
 	switch w.inject.fault {
-	case faultError:
-		return apierrors.NewInternalError(errRefused)
-	case faultConflict:
-		return apierrors.NewConflict(resource, c.request.Name, errRefused)
+	case faultChanged, faultDeleted:
+		if err := w.world.perform(ctx, map[fault]step{faultChanged: stepB, faultDeleted: stepDelete}[w.inject.fault], false); err != nil {
+			return err
+		}
+		c.before = w.peek(ctx, *c)
 	case faultTimeout:
 		if err := do(); err != nil {
 			return err
@@ -203,7 +229,13 @@ func (w *wire) call(verb, subresource string, obj runtime.Object, key client.Obj
 		key.Namespace = ""
 	}
 	resource := w.world.resource(gvk)
-	return call{gvk: gvk, key: key, request: Request{
+	var sent map[string]any
+	if verb == "create" || verb == "apply" {
+		if u, err := toUnstructured(obj, gvk); err == nil {
+			sent = u.Object
+		}
+	}
+	return call{gvk: gvk, key: key, sent: sent, request: Request{
 		Verb: verb, Group: resource.Group, Resource: resource.Resource, Subresource: subresource,
 		Namespace: key.Namespace, Name: key.Name, FieldManager: manager, DryRun: len(dry) > 0,
 	}}

@@ -30,6 +30,12 @@ type world struct {
 	namespace string
 	reversed  bool // caches list backwards
 	off       bool // the operator is switched off, see Singleton
+	slow      bool // the others act only when the operator has nothing left to do
+	frozen    bool // the others do not act at all
+	refusing  bool // a refusal lasts until it is lifted
+	perpetual bool // something changes at times of its own, again and again
+	began     time.Time
+	until     time.Time // when the current step ends, for a system with a horizon
 
 	mu      sync.Mutex
 	touched map[schema.GroupVersionKind]bool // kinds that a real world may have objects of; informers start at once
@@ -44,6 +50,7 @@ func newWorld(ctx context.Context, system System, namespace string) (*world, err
 	if err := w.connect(namespace); err != nil {
 		return nil, err
 	}
+	w.began = w.clock.Now()
 	for _, obj := range system.Given {
 		if err := w.add(ctx, obj); err != nil {
 			return nil, err
@@ -251,6 +258,9 @@ func (w *world) turn(ctx context.Context) error {
 	for range worldRounds {
 		before, countable := w.revision()
 		for _, act := range w.system.StandIns {
+			if w.frozen {
+				break
+			}
 			if err := act(ctx, others); err != nil {
 				return fmt.Errorf("stand-in: %w", err)
 			}

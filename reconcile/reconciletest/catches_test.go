@@ -1,0 +1,103 @@
+package reconciletest_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+)
+
+// faulty are operators with one fault each, and the check that has to name it.
+func faulty() map[string]map[trait]reconciletest.Check {
+	return map[string]map[trait]reconciletest.Check{
+		"drift and watches": {
+			"never looks at what it has made":  "drift",
+			"settings not watched":             "watch",
+			"settings watched by generation":   "watch",
+			"reference not watched":            "watch",
+			"takes annotations of others away": "foreign",
+			"annotations written anew":         "foreign",
+		},
+		"slow and failing others": {
+			"generation of the Deployment not looked at": "ready",
+			"ready when the Deployment is there":         "ready",
+			"ready for ever":                             "ready",
+		},
+		"damage on the way": {
+			"read error taken for absent":      "damage",
+			"live read error taken for empty":  "damage",
+			"password drawn with every change": "damage",
+		},
+		"rules of the API": {
+			"selector follows the spec": "refused",
+			"label from the spec":       "refused",
+		},
+		"time and events": {
+			"event in every pass":           "quiet",
+			"expiry without a planned pass": "time",
+		},
+		"refusals": {
+			"refusal retried at once": "rest",
+			"gives up":                "state",
+		},
+		"several owners": {
+			"one name for all owners":        "state",
+			"prunes what is not its own":     "rest",
+			"reference wakes the first only": "watch",
+			"remembers what is made":         "state",
+		},
+	}
+}
+
+// correct are operators that do something unusual, and nothing wrong.
+func correct() []trait {
+	return []trait{
+		"", "annotation changed", "poll every ten seconds", "resync every ten hours", "expiry", "schedule of every hour",
+		"schedule of every minute", "seeds its settings", "replicas are left to others", "external",
+	}
+}
+
+// TestCatches: each fault is named by the check that is there for it.
+func TestCatches(t *testing.T) {
+	t.Parallel()
+	for class, operators := range faulty() {
+		for fault, check := range operators {
+			t.Run(class+"/"+string(fault), func(t *testing.T) {
+				t.Parallel()
+				out, err := reconciletest.ExploreUntil(t.Context(), appSystem(fault), check)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.ContainsFunc(out.Findings, func(f reconciletest.Finding) bool { return f.Check == check }) {
+					t.Errorf("%d cases, and none caught by the check %q; findings: %v", out.Cases, check, out.Findings)
+				} else {
+					t.Logf("%d cases, %d findings, the first: %s", out.Cases, len(out.Findings), out.Findings[0])
+				}
+			})
+		}
+	}
+}
+
+// TestUnusual: nothing is found where nothing is wrong.
+func TestUnusual(t *testing.T) {
+	t.Parallel()
+	for _, one := range correct() {
+		t.Run(string(one), func(t *testing.T) {
+			t.Parallel()
+			system := appSystem(one)
+			switch one {
+			case "schedule of every hour", "schedule of every minute":
+				system.Outlives = []string{"ConfigMap default/web-1*"} // which times are missed is up to the faults
+			case "seeds its settings":
+				system.Accepted = []reconciletest.Acceptance{
+					{Check: reconciletest.CheckState, About: "data.message", Reason: "the settings are made once, and then are the user's"},
+				}
+			case "replicas are left to others":
+				system.Accepted = []reconciletest.Acceptance{
+					{Check: reconciletest.CheckState, About: "spec.replicas", Reason: "an autoscaler has the replicas"},
+				}
+			}
+			reconciletest.Converge(t, system)
+		})
+	}
+}

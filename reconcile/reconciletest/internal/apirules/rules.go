@@ -1,0 +1,173 @@
+package apirules
+
+import (
+	"reflect"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Validate returns what is wrong with an object: with a new one when old is nil, else with the change of an old one.
+func Validate(old, u *unstructured.Unstructured) field.ErrorList {
+	if u.GetDeletionTimestamp() != nil {
+		return nil // what goes is not looked at closely
+	}
+	errs := metadata(old, u)
+	kind := u.GroupVersionKind().GroupKind()
+	if rule := required()[kind]; rule != nil {
+		errs = append(errs, rule(u)...)
+	}
+	if old == nil {
+		return errs
+	}
+	for _, path := range immutable()[kind] {
+		errs = append(errs, unchanged(old, u, path)...)
+	}
+	return append(errs, frozen(old, u)...)
+}
+
+// metadata checks names, labels, annotations and owner references.
+func metadata(old, u *unstructured.Unstructured) field.ErrorList {
+	path := field.NewPath("metadata")
+	var errs field.ErrorList
+	if old == nil {
+		for _, problem := range nameRule(u.GroupVersionKind().GroupKind())(u.GetName()) {
+			errs = append(errs, field.Invalid(path.Child("name"), u.GetName(), problem))
+		}
+	}
+	errs = append(errs, metav1validation.ValidateLabels(u.GetLabels(), path.Child("labels"))...)
+	errs = append(errs, validation.ValidateAnnotations(u.GetAnnotations(), path.Child("annotations"))...)
+	return append(errs, references(u.GetOwnerReferences(), path.Child("ownerReferences"))...)
+}
+
+// references checks owner references: each names an object in full, and at most one is the controller.
+func references(all []metav1.OwnerReference, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	controllers := 0
+	for i, ref := range all {
+		for name, value := range map[string]string{
+			"apiVersion": ref.APIVersion, "kind": ref.Kind, "name": ref.Name, "uid": string(ref.UID),
+		} {
+			if value == "" {
+				errs = append(errs, field.Invalid(path.Index(i).Child(name), value, "must not be empty"))
+			}
+		}
+		if ref.Controller != nil && *ref.Controller {
+			controllers++
+		}
+	}
+	if controllers > 1 {
+		errs = append(errs, field.Invalid(path, "", "Only one reference can have Controller set to true"))
+	}
+	return errs
+}
+
+// nameRule is the rule for the names of a kind.
+func nameRule(kind schema.GroupKind) func(string) []string {
+	switch kind {
+	case schema.GroupKind{Kind: "Service"}:
+		return utilvalidation.IsDNS1035Label
+	case schema.GroupKind{Kind: "Namespace"}:
+		return utilvalidation.IsDNS1123Label
+	}
+	if kind.Group == "rbac.authorization.k8s.io" {
+		return func(name string) []string {
+			if name == "." || name == ".." || strings.ContainsAny(name, "/%") {
+				return []string{"may not be '.' or '..', and may not contain '/' or '%'"}
+			}
+			return nil
+		}
+	}
+	return utilvalidation.IsDNS1123Subdomain
+}
+
+// required are the rules for what has to be set.
+func required() map[schema.GroupKind]func(*unstructured.Unstructured) field.ErrorList {
+	return map[schema.GroupKind]func(*unstructured.Unstructured) field.ErrorList{
+		{Group: "apps", Kind: "Deployment"}:  workload,
+		{Group: "apps", Kind: "StatefulSet"}: workload,
+		{Group: "apps", Kind: "DaemonSet"}:   workload,
+		{Kind: "ConfigMap"}:                  keys,
+		{Kind: "Secret"}:                     keys,
+	}
+}
+
+// workload checks that a workload has a selector that its template satisfies, and valid labels in it.
+func workload(u *unstructured.Unstructured) field.ErrorList {
+	spec := field.NewPath("spec")
+	selector, found, _ := unstructured.NestedMap(u.Object, "spec", "selector")
+	if !found {
+		return field.ErrorList{field.Required(spec.Child("selector"), "")}
+	}
+	labels, _, _ := unstructured.NestedStringMap(u.Object, "spec", "template", "metadata", "labels")
+	path := spec.Child("template", "metadata", "labels")
+	errs := metav1validation.ValidateLabels(labels, path)
+	wanted, _, _ := unstructured.NestedStringMap(selector, "matchLabels")
+	for key, value := range wanted {
+		if labels[key] != value {
+			return append(errs, field.Invalid(path, labels, "`selector` does not match template `labels`"))
+		}
+	}
+	return errs
+}
+
+// keys checks those of a ConfigMap's or Secret's data.
+func keys(u *unstructured.Unstructured) field.ErrorList {
+	var errs field.ErrorList
+	for _, name := range []string{"data", "binaryData"} {
+		data, _, _ := unstructured.NestedMap(u.Object, name)
+		for key := range data {
+			for _, problem := range utilvalidation.IsConfigMapKey(key) {
+				errs = append(errs, field.Invalid(field.NewPath(name).Key(key), key, problem))
+			}
+		}
+	}
+	return errs
+}
+
+// immutable are the fields that cannot be changed.
+func immutable() map[schema.GroupKind][]string {
+	return map[schema.GroupKind][]string{
+		{Group: "apps", Kind: "Deployment"}:                              {"spec.selector"},
+		{Group: "apps", Kind: "DaemonSet"}:                               {"spec.selector"},
+		{Group: "apps", Kind: "StatefulSet"}:                             {"spec.selector", "spec.serviceName", "spec.podManagementPolicy", "spec.volumeClaimTemplates"},
+		{Group: "batch", Kind: "Job"}:                                    {"spec.selector", "spec.template", "spec.completionMode"},
+		{Kind: "PersistentVolumeClaim"}:                                  {"spec.accessModes", "spec.selector", "spec.storageClassName", "spec.volumeMode", "spec.dataSource"},
+		{Kind: "Secret"}:                                                 {"type"},
+		{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding"}:        {"roleRef"},
+		{Group: "rbac.authorization.k8s.io", Kind: "ClusterRoleBinding"}: {"roleRef"},
+		{Group: "storage.k8s.io", Kind: "StorageClass"}:                  {"provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"},
+		{Group: "scheduling.k8s.io", Kind: "PriorityClass"}:              {"value", "preemptionPolicy"},
+	}
+}
+
+// unchanged refuses another value of a field. One that was not set may be set: the server does so itself.
+func unchanged(old, u *unstructured.Unstructured, path string) field.ErrorList {
+	fields := strings.Split(path, ".")
+	before, had, _ := unstructured.NestedFieldNoCopy(old.Object, fields...)
+	after, has, _ := unstructured.NestedFieldNoCopy(u.Object, fields...)
+	if !had || has && reflect.DeepEqual(before, after) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(field.NewPath(fields[0], fields[1:]...), after, validation.FieldImmutableErrorMsg)}
+}
+
+// frozen refuses a change of a ConfigMap or Secret that is immutable.
+func frozen(old, u *unstructured.Unstructured) field.ErrorList {
+	if kind := u.GetKind(); u.GroupVersionKind().Group != "" || kind != "ConfigMap" && kind != "Secret" || old.Object["immutable"] != true {
+		return nil
+	}
+	var errs field.ErrorList
+	for _, name := range []string{"data", "binaryData", "immutable"} {
+		if !reflect.DeepEqual(old.Object[name], u.Object[name]) {
+			errs = append(errs, field.Forbidden(field.NewPath(name), "field is immutable when `immutable` is set"))
+		}
+	}
+	return errs
+}
