@@ -77,6 +77,9 @@ func (b *baseline) again() bool { return slices.Contains(b.steps[:len(b.steps)-1
 
 // refused refuses each write of the last step until everything is at rest, and lets it pass then.
 func (e *explorer) refused(b *baseline) []testCase {
+	if e.system.Horizon > 0 {
+		return nil // what is due meanwhile is another request
+	}
 	var cases []testCase
 	known := map[string]bool{}
 	kinds := lasting()
@@ -284,7 +287,7 @@ func (e *explorer) run(ctx context.Context, c testCase) {
 		e.find(c.name, CheckRun, "%v", err)
 		return
 	}
-	if e.compareAs(c.name, c.base, c.final, state) {
+	if e.compareAs(c.name, c.base, c.final, state) && e.system.Horizon == 0 {
 		e.checkQuiet(ctx, c.name, r, false)
 	}
 }

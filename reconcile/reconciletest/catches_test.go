@@ -85,8 +85,10 @@ func TestUnusual(t *testing.T) {
 		t.Run(string(one), func(t *testing.T) {
 			t.Parallel()
 			system := appSystem(one)
+			system.Cases = 60
 			switch one {
 			case "schedule of every hour", "schedule of every minute":
+				system.Cases = 20
 				system.Outlives = []string{"ConfigMap default/web-1*"} // which times are missed is up to the faults
 			case "seeds its settings":
 				system.Accepted = []reconciletest.Acceptance{

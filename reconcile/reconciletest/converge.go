@@ -323,6 +323,10 @@ func (e *explorer) baseline(ctx context.Context, steps ...step) error {
 		}
 		e.drawn.mask(state)
 		e.ends[last] = &end{state: state}
+	} else if e.system.Horizon == 0 && b.again() && e.system.Singleton == nil {
+		if err := e.compareReborn(ctx, name, r, state); err != nil {
+			return err
+		}
 	} else if e.system.Horizon == 0 {
 		e.compare(name, last, state)
 	}

@@ -373,8 +373,8 @@ func breakStatus(u *unstructured.Unstructured) bool {
 	return broken
 }
 
-// changed edits an object that the operator reads, deletes it and makes it again: whoever it matters to has to be woken, and
-// the end is that of before.
+// changed edits an object that the operator reads and takes the edits back: whoever it matters to has to be woken, and the end is
+// that of before. Then it deletes the object and makes it again.
 func (d *disturbance) changed(ctx context.Context, t target) {
 	before, old := d.state(), d.object(t)
 	if old == nil {
@@ -397,6 +397,8 @@ func (d *disturbance) changed(ctx context.Context, t target) {
 			return
 		}
 	}
+	d.same(before)
+	// After a delete the end may be another one: the operator may have had to choose something else.
 	if err := d.run.world.client.Delete(ctx, d.object(t)); err != nil || !d.settle(ctx) || d.unwoken(ctx, "a delete of "+t.String()) {
 		return
 	}
@@ -408,8 +410,8 @@ func (d *disturbance) changed(ctx context.Context, t target) {
 			}
 		}
 	}
-	if d.settle(ctx) && !d.unwoken(ctx, "a new "+t.String()) {
-		d.same(before)
+	if d.settle(ctx) {
+		d.unwoken(ctx, "a new "+t.String())
 	}
 }
 
@@ -593,20 +595,16 @@ func (e *explorer) beside(ctx context.Context, place string, pair System) bool {
 		}
 		e.drawn.mask(got)
 		want := State{}
-		if len(steps) == 1 {
-			for object, content := range e.ends[stepA].state {
-				want[object] = specOf(content)
-				if got[object] != nil {
-					got[object] = specOf(got[object])
-				}
+		for object, content := range e.ends[stepA].state {
+			want[object] = part(content, len(steps) == 1)
+			if got[object] != nil {
+				got[object] = part(got[object], len(steps) == 1)
 			}
-			for object := range got {
-				if want[object] == nil {
-					delete(got, object)
-				}
+		}
+		for object := range got {
+			if want[object] == nil && (len(steps) == 1 || e.outlives(object)) {
+				delete(got, object)
 			}
-		} else {
-			maps.Copy(want, e.ends[stepA].state)
 		}
 		if diff := differences(want, got); len(diff) > 0 {
 			e.find(name, CheckState, "with %s the first owner has not what it has alone:\n%s", map[int]string{
@@ -616,4 +614,18 @@ func (e *explorer) beside(ctx context.Context, place string, pair System) bool {
 		}
 	}
 	return true
+}
+
+// part is what the first owner must find of an object beside a second one: of what nobody controls, which owners may share, that
+// it is there; with the second one present no metadata and status.
+func part(content map[string]any, present bool) map[string]any {
+	metadata, _ := content["metadata"].(map[string]any)
+	controlled := slices.ContainsFunc(mapsIn(metadata, "ownerReferences"), func(ref map[string]any) bool { return ref["controller"] == true })
+	switch {
+	case !controlled:
+		return map[string]any{"kind": content["kind"]}
+	case present:
+		return specOf(content)
+	}
+	return content
 }

@@ -17,8 +17,8 @@
 // It works for every controller that is set up with a manager, of this SDK or not, and with [Singleton] also for one that no
 // object stands for. Its world is fake, for speed: the
 // tracker of client-go's fake clients with what they leave out (UIDs, times, generations, defaults, field ownership by
-// schema, dry runs, preconditions, garbage collection). It does not validate, and knows no admission but the defaults of
-// everyday kinds. [Scenario] and [Writes] take a real API server, too: System.Environment.
+// schema, dry runs, preconditions, garbage collection). It refuses what the rules of everyday kinds forbid, and knows no
+// admission but their defaults. [Scenario] and [Writes] take a real API server, too: System.Environment.
 //
 // [Environment] is one API server for a test binary, a fresh namespace for each
 // test, and clients under any service account:

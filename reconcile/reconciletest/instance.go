@@ -210,7 +210,7 @@ func (i *instance) settle(ctx context.Context) error {
 			i.world.perpetual = true
 			return nil
 		}
-		if p.endless(i.passes, i.world.system) || p.hot(i.world.clock.Now()) {
+		if p.endless(i.world.system) || p.hot(i.world.clock.Now()) {
 			return &RestlessError{Passes: i.passes, Idle: p.idle, Last: next.request.String(), Within: i.world.clock.Now().Sub(p.changed)}
 		}
 	}

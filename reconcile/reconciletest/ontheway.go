@@ -7,6 +7,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // twin plays the story of a baseline once more and notes what is drawn at random.
@@ -214,6 +215,39 @@ func (e *explorer) checkRefused(name string, r *run) {
 			return
 		}
 	}
+}
+
+// compareReborn compares the end after owners were made again with that of a world in which they have these UIDs at once: names
+// may be derived from them.
+func (e *explorer) compareReborn(ctx context.Context, name string, r *run, got State) error {
+	system := e.system
+	system.uids = map[string]types.UID{}
+	owners := r.world.ownerKinds()
+	all, err := r.world.all()
+	if err != nil {
+		return err
+	}
+	for gvk, items := range all {
+		for key, u := range items {
+			if owners[gvk.GroupKind()] {
+				system.uids[objectName(gvk, key)] = u.GetUID()
+			}
+		}
+	}
+	fresh := play(ctx, system, plot{steps: []step{stepA}}, "")
+	if fresh.last != nil {
+		defer fresh.last.end()
+	}
+	if fresh.err != nil {
+		return fresh.err
+	}
+	want, err := fresh.world.state()
+	if err != nil {
+		return err
+	}
+	e.drawn.mask(want)
+	e.matches(name, want, got)
+	return nil
 }
 
 // compareAs compares the end of a run with that of its own story without faults, or of its last step when it has another one.

@@ -330,7 +330,7 @@ func (a *app) schedule(ctx context.Context, owner *widget.Widget, every time.Dur
 		}
 		slices.SortFunc(runs.Items, func(a, b corev1.ConfigMap) int { return strings.Compare(b.Name, a.Name) })
 		for n := 3; n < len(runs.Items); n++ {
-			if err := a.Delete(ctx, &runs.Items[n]); client.IgnoreNotFound(err) != nil {
+			if err := a.Delete(ctx, &runs.Items[n], client.Preconditions{UID: &runs.Items[n].UID}); client.IgnoreNotFound(err) != nil {
 				return 0, err
 			}
 		}

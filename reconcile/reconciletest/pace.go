@@ -19,12 +19,13 @@ const (
 
 // pace decides when a world is at rest.
 type pace struct {
+	passes   int
 	changed  time.Time // of the last change
 	idle     int       // passes in a row after which the world was as before
-	idleEver int
-	far      int  // jumps beyond quiet since the last change
-	jumped   bool // the clock has moved by at least pollInterval since the last change
-	firings  int  // changes after such a move
+	idleEver int       // all passes after which it was
+	far      int       // jumps beyond quiet since the last change
+	jumped   bool      // the clock has moved by at least pollInterval since the last change
+	firings  int       // changes after such a move
 }
 
 // over reports whether what is planned at that time needs not be waited for.
@@ -57,6 +58,7 @@ func (p *pace) jump(from, to time.Time) {
 
 // note counts a pass.
 func (p *pace) note(now time.Time, changed bool) {
+	p.passes++
 	if !changed {
 		p.idle++
 		p.idleEver++
@@ -69,11 +71,11 @@ func (p *pace) note(now time.Time, changed bool) {
 }
 
 // endless reports more passes than a run may have; those that change nothing count little where time has to pass.
-func (p *pace) endless(passes int, s System) bool {
+func (p *pace) endless(s System) bool {
 	if s.Horizon > 0 {
-		return passes-p.idleEver >= s.MaxPasses*maxFirings || p.idleEver >= s.MaxPasses*maxIdle
+		return p.passes-p.idleEver >= s.MaxPasses*maxFirings || p.idleEver >= s.MaxPasses*maxIdle
 	}
-	return passes >= s.MaxPasses && !p.perpetual()
+	return p.passes >= s.MaxPasses && !p.perpetual()
 }
 
 // perpetual reports that the system changes something at times of its own, again and again.

@@ -128,6 +128,6 @@ func (e *explorer) notes() {
 		add("not tried: children that become ready or fail; set System.StandIns")
 	}
 	if e.out.Horizon > 0 {
-		add("it acts at times of its own: each step lasts %s (System.Horizon); not tried: edits and deletes by others", e.out.Horizon)
+		add("it acts at times of its own: each step lasts %s (System.Horizon); not tried: edits and deletes by others, refusals that last", e.out.Horizon)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -82,7 +83,8 @@ type System struct {
 	Invariants []Invariant
 
 	blueprint *blueprint
-	leaves    int // the index of the owner that goes and comes back
+	uids      map[string]types.UID // of objects by name, for the first of a name: names may be derived from them
+	leaves    int                  // the index of the owner that goes and comes back
 }
 
 // StandIn plays a controller that the test does not run, such as the one that sets the status of Deployments. It must be

@@ -39,6 +39,7 @@ type tracker struct {
 	revision    atomic.Uint64                    // grows with every stored change
 	uids        int
 	addresses   int
+	reserved    map[string]types.UID // see System.uids
 }
 
 type managerKey struct {
@@ -179,6 +180,9 @@ func (t *tracker) birth(u *unstructured.Unstructured) {
 	t.used[gvk] = true
 	t.uids++
 	u.SetUID(types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", t.uids)))
+	if uid := t.reserved[objectName(gvk, types.NamespacedName{Namespace: u.GetNamespace(), Name: u.GetName()})]; uid != "" {
+		u.SetUID(uid)
+	}
 	u.SetCreationTimestamp(metav1.NewTime(t.clock.Now()))
 	u.SetDeletionTimestamp(nil)
 	if t.withStatus[gvk] {

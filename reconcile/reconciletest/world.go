@@ -62,6 +62,7 @@ func newWorld(ctx context.Context, system System, namespace string) (*world, err
 func (w *world) connect(namespace string) error {
 	if w.system.Environment == nil {
 		w.fake = newFakeWorld(w.scheme, w.system.blueprint, w.clock)
+		w.fake.tracker.reserved = w.system.uids
 		w.client, w.mapper = w.fake.client, w.fake.mapper
 		return nil
 	}

@@ -23,13 +23,13 @@ func discovery(ctx context.Context, c client.Client) error {
 	if err := c.List(ctx, templates); err != nil {
 		return err
 	}
-	has := map[string]bool{}
+	has := map[client.ObjectKey]bool{}
 	for _, t := range templates.Items {
-		has[t.Spec.ModelName] = true
+		has[client.ObjectKey{Namespace: t.Namespace, Name: t.Spec.ModelName}] = true
 	}
 	for i := range models.Items {
 		m := &models.Items[i]
-		if has[m.Name] {
+		if has[client.ObjectKeyFromObject(m)] {
 			continue
 		}
 		t := &aimv1alpha1.AIMServiceTemplate{ObjectMeta: named(m.Namespace, m.Name)}
