@@ -85,7 +85,7 @@ func TestUnusual(t *testing.T) {
 		t.Run(string(one), func(t *testing.T) {
 			t.Parallel()
 			system := appSystem(one)
-			system.Cases = 60
+			system.Cases = 30
 			switch one {
 			case "schedule of every hour", "schedule of every minute":
 				system.Cases = 20

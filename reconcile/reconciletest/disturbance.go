@@ -616,15 +616,12 @@ func (e *explorer) beside(ctx context.Context, place string, pair System) bool {
 	return true
 }
 
-// part is what the first owner must find of an object beside a second one: of what nobody controls, which owners may share, that
-// it is there; with the second one present no metadata and status.
+// part is what the first owner must find of an object beside a second one: no metadata and status with the second one present, and
+// of what nobody controls, which owners may share, none at all.
 func part(content map[string]any, present bool) map[string]any {
 	metadata, _ := content["metadata"].(map[string]any)
 	controlled := slices.ContainsFunc(mapsIn(metadata, "ownerReferences"), func(ref map[string]any) bool { return ref["controller"] == true })
-	switch {
-	case !controlled:
-		return map[string]any{"kind": content["kind"]}
-	case present:
+	if !controlled || present {
 		return specOf(content)
 	}
 	return content
