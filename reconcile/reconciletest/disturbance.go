@@ -602,7 +602,7 @@ func (e *explorer) beside(ctx context.Context, place string, pair System) bool {
 			}
 		}
 		for object := range got {
-			if want[object] == nil && (len(steps) == 1 || e.outlives(object)) {
+			if want[object] == nil && (len(steps) == 1 || len(e.system.Outlives) > 0) {
 				delete(got, object)
 			}
 		}
