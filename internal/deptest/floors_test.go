@@ -56,9 +56,11 @@ func floors() map[string][]string {
 		"reconcile/preview":                  nil,
 		"reconcile/controller": append(slices.Clone(whole), "internal/text", "reconcile/record", "reconcile/explain", "reconcile/preview", "reconcile/external",
 			"reconcile/apply/engine", "reconcile/internal/groupkey", "reconcile/internal/derived"),
-		"reconcile/reconciletest": append(slices.Clone(whole), "reconcile/record", "reconcile/controller"),
-		"reconcile/install":       {"reconcile/controller"},
-		"reconcile/operator":      {"reconcile/controller", "reconcile/preview"},
+		"reconcile/reconciletest/internal/apirules": nil,
+		"reconcile/reconciletest": append(slices.Clone(whole), "reconcile/record", "reconcile/controller",
+			"reconcile/reconciletest/internal/apirules"),
+		"reconcile/install":  {"reconcile/controller"},
+		"reconcile/operator": {"reconcile/controller", "reconcile/preview"},
 	}
 	maps.Copy(out, engineFloors())
 
