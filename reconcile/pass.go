@@ -178,6 +178,9 @@ func (p *pass[T, F, O]) apply(ctx context.Context, report *Report, plan PlanResu
 // requeue asks for the pass that the plan wants, also when its apply is blocked. A poll (RequeueAfter) is left out when a system outside of
 // the cluster has failed: it would stand in for the backoff of the very system that is away.
 func (p *pass[T, F, O]) requeue(report *Report) {
+	if unobserved(&report.Applied) {
+		report.Outcome.Requeue(observedWithin)
+	}
 	if p.plan.RequeueAfter != 0 && failedOutside(append(slices.Clone(p.reads.failed), report.Applied.Err())) {
 		at := PlanResult{RequeueAt: p.plan.RequeueAt}
 		if after, asked := at.RequeueIn(p.rc.Now); asked {

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/health"
@@ -10,20 +11,53 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
-// waiting is a part without a name for what the plan holds back: as long as there is any, the owner is not Ready, whatever its
-// components report. With nothing held back it is a part that does not apply.
+// observedWithin is when a pass looks again at a child whose controller had not looked at a change of the pass before. Its status
+// brings a pass sooner, if the child is watched with it.
+const observedWithin = 10 * time.Second
+
+// waiting is a part without a name for what the plan holds back, and for children that this pass has changed and whose own status is
+// still about what they were before: as long as there is any, the owner is not Ready, whatever its components report, because what
+// they report was read before. With none it is a part that does not apply. See kstatus on observedGeneration.
 func waiting(result *apply.Result) health.Component {
-	var held []string
-	for i := range result.Objects {
-		o := &result.Objects[i]
-		if o.WaitsUntil != "" && len(held) < maxLogged {
-			held = append(held, fmt.Sprintf("%s %s waits until %s", o.GVK.Kind, strings.TrimPrefix(o.Key.String(), "/"), o.WaitsUntil))
+	reason, parts := words.ReasonWaiting, listed(result, func(o *apply.ObjectResult) string {
+		if o.WaitsUntil == "" {
+			return ""
 		}
+		return " waits until " + o.WaitsUntil
+	})
+	if len(parts) == 0 {
+		reason, parts = words.ReasonUnobserved, listed(result, func(o *apply.ObjectResult) string {
+			if !o.Unobserved {
+				return ""
+			}
+			return " was changed, and its status is not about the change yet"
+		})
 	}
-	if len(held) == 0 {
+	if len(parts) == 0 {
 		return health.Component{}
 	}
 	return health.Component{
-		State: health.Progressing, Reason: words.ReasonWaiting, Message: conditions.Bound(strings.Join(held, "; ")), Immediate: true,
+		State: health.Progressing, Reason: reason, Message: conditions.Bound(strings.Join(parts, "; ")), Immediate: true,
 	}
+}
+
+// listed are the first objects of which there is something to say.
+func listed(result *apply.Result, say func(o *apply.ObjectResult) string) (parts []string) {
+	for i := range result.Objects {
+		o := &result.Objects[i]
+		if text := say(o); text != "" && len(parts) < maxLogged {
+			parts = append(parts, fmt.Sprintf("%s %s%s", o.GVK.Kind, strings.TrimPrefix(o.Key.String(), "/"), text))
+		}
+	}
+	return parts
+}
+
+// unobserved reports whether a child was changed and its controller has not looked at it yet.
+func unobserved(result *apply.Result) bool {
+	for i := range result.Objects {
+		if result.Objects[i].Unobserved {
+			return true
+		}
+	}
+	return false
 }

@@ -52,6 +52,10 @@ type ObjectResult struct {
 	// Answer is what an object outside of the cluster is after it was ensured,
 	// as JSON; nil for everything else. The package reconcile/external reads it.
 	Answer json.RawMessage
+	// Unobserved reports that the child was changed and that its status is about
+	// an earlier generation: its own controller has not looked at the change yet.
+	// It is false for kinds without status.observedGeneration.
+	Unobserved bool
 	// HoldsData reports that the object is of one of [Options.GuardedKinds]: that
 	// it was pruned or deleted is worth an event.
 	HoldsData bool

@@ -77,7 +77,7 @@ type planned struct {
 	spec any
 	once bool
 	wait string // until when it is held back, empty for not at all
-	err  error // why it cannot be ensured, found before any call
+	err  error  // why it cannot be ensured, found before any call
 }
 
 // split takes what is outside of the cluster out of the plan.

@@ -94,6 +94,7 @@ type appliedObject struct {
 	UID             types.UID     `json:"uid,omitempty"`
 	ResourceVersion string        `json:"resourceVersion,omitempty"`
 	WaitsUntil      string        `json:"waitsUntil,omitempty"`
+	Unobserved      bool          `json:"unobserved,omitempty"`
 	Answer          jsonValue     `json:"answer,omitempty"` // of what is outside of the cluster
 	Error           *failure      `json:"error,omitempty"`
 }
@@ -239,7 +240,7 @@ func appliedOf(plan apply.Plan, result apply.Result) *appliedPlan {
 			Group: o.GVK.Group, Version: o.GVK.Version, Kind: o.GVK.Kind, Namespace: o.Key.Namespace, Name: o.Key.Name,
 			Verb: o.Verb, Reason: o.Reason, Fields: changed(o.Fields),
 			Outcome: o.Outcome, UID: o.UID, ResourceVersion: o.ResourceVersion, WaitsUntil: o.WaitsUntil,
-			Answer: jsonValue(o.Answer), Error: errorOf(o.Err),
+			Unobserved: o.Unobserved, Answer: jsonValue(o.Answer), Error: errorOf(o.Err),
 		})
 	}
 	if kept := result.PruneBlocked; kept != nil {
@@ -277,7 +278,7 @@ func (a *appliedPlan) result() apply.Result {
 				Key: types.NamespacedName{Namespace: o.Namespace, Name: o.Name}, UID: o.UID,
 				Verb: o.Verb, Reason: o.Reason, Fields: fieldsOf(o.Fields), WaitsUntil: o.WaitsUntil, Err: o.Error.err(),
 			},
-			Outcome: o.Outcome, ResourceVersion: o.ResourceVersion, Answer: json.RawMessage(o.Answer),
+			Outcome: o.Outcome, ResourceVersion: o.ResourceVersion, Unobserved: o.Unobserved, Answer: json.RawMessage(o.Answer),
 		})
 	}
 	if kept := a.PruneBlocked; kept != nil {

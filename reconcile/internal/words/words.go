@@ -62,6 +62,9 @@ const (
 	ReasonNoMatch = "NoMatch"
 	// ReasonWaiting: the plan holds the object back until a condition is met.
 	ReasonWaiting = "Waiting"
+	// ReasonUnobserved: the child was changed, and its status is about what it
+	// was before.
+	ReasonUnobserved = "ChangeNotObserved"
 	// ReasonInventory: the owner's metadata has to name other kinds,
 	// namespaces or contributions, or another finalizer.
 	ReasonInventory = "Inventory"

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"encoding/json"
 	"reflect"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,7 +24,8 @@ func Answered(p *pass.Pass, c *pass.Child, answer client.Object) {
 	case c.Live.GetResourceVersion() != answer.GetResourceVersion():
 		c.Result.Outcome, c.Result.Fields = apply.Updated, Changes(p, c)
 	}
-	learn(p, c, answer, made)
+	after := learn(p, c, answer, made)
+	c.Result.Unobserved = c.Result.Wrote() && c.Planned.Mode == apply.Own && behind(after.Content, answer.GetGeneration())
 	if len(c.Contested) > 0 {
 		ReportContest(p, c)
 	}
@@ -32,7 +34,22 @@ func Answered(p *pass.Pass, c *pass.Child, answer client.Object) {
 // Removed learns from the answer to a removal of fields.
 func Removed(p *pass.Pass, c *pass.Child, answer client.Object) { learn(p, c, answer, false) }
 
-func learn(p *pass.Pass, c *pass.Child, answer client.Object, made bool) {
+// behind reports whether a status has an observedGeneration, and one below the generation.
+func behind(content map[string]any, generation int64) bool {
+	status, _ := content["status"].(map[string]any)
+	switch observed := status["observedGeneration"].(type) {
+	case int64:
+		return observed < generation
+	case float64:
+		return int64(observed) < generation
+	case json.Number:
+		n, err := observed.Int64()
+		return err == nil && n < generation
+	}
+	return false
+}
+
+func learn(p *pass.Pass, c *pass.Child, answer client.Object, made bool) compare.Observation {
 	after, err := compare.Observe(p.Env.Encoder, answer, c.Manager)
 	learned := memory.Answer{
 		Object: answer, Intent: c.Hash, Made: made, Member: c.Member, Contested: len(c.Contested) > 0,
@@ -46,6 +63,7 @@ func learn(p *pass.Pass, c *pass.Child, answer client.Object, made bool) {
 		learned.Read, learned.Final = true, learned.Unchanged || (taken && same)
 	}
 	c.Memory.Learn(learned, p.Now)
+	return after
 }
 
 // sendsSame reports whether the rules for single fields make of the answer what
