@@ -2,10 +2,6 @@ package controller_test
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"runtime"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -14,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -236,101 +231,6 @@ func TestPass(t *testing.T) {
 	}
 }
 
-// modelRead is a read as the model of TestModel remembers it.
-type modelRead struct{ get, namespace, labels, fields string }
-
-func (r modelRead) concerns(t *testing.T, o client.Object) bool {
-	if r.get != "" {
-		return r.get == o.GetName() && o.GetNamespace() == "ns"
-	}
-	if r.namespace != "" && r.namespace != o.GetNamespace() || !parse(t, r.labels).Matches(labels.Set(o.GetLabels())) {
-		return false
-	}
-	f, err := fields.ParseSelector(r.fields)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, requirement := range f.Requirements() {
-		has := slices.Contains(coloursOf(o), requirement.Value)
-		if has == (requirement.Operator == selection.NotEquals) {
-			return false
-		}
-	}
-	return true
-}
-
-// coloursOf is an index function of several values.
-func coloursOf(o client.Object) []string { return strings.Fields(o.GetAnnotations()["colours"]) }
-
-// TestModel runs random passes against a model that remembers the reads of each owner as they are.
-func TestModel(t *testing.T) {
-	t.Parallel()
-	random := rand.New(rand.NewPCG(3, 4))
-	tracker := controller.NewTracker(map[string]client.IndexerFunc{"colour": coloursOf})
-	model := map[types.NamespacedName]map[modelRead]bool{}
-	selectors := []string{"", "a=1", "a=2", "b", "a=1,b=1", "a!=1", "a in (1,2)", "!b", "a>1", "b notin (1,2)"}
-	colours := []string{"", "", "colour=red", "colour=blue", "colour!=red", "colour=red,colour=blue"}
-	objects := make([]client.Object, 40)
-	for i := range objects {
-		l := map[string]string{}
-		for _, key := range []string{"a", "b"} {
-			if value := random.IntN(4); value > 0 {
-				l[key] = strconv.Itoa(value)
-			}
-		}
-		objects[i] = object([]string{"ns", "other"}[random.IntN(2)], strconv.Itoa(i), l)
-		objects[i].SetAnnotations(map[string]string{"colours": []string{"", "red", "blue red red", "green blue"}[random.IntN(4)]})
-	}
-	for range 5000 {
-		owner := name(fmt.Sprint("owner-", random.IntN(9)))
-		if random.IntN(5) == 0 {
-			tracker.Forget(owner)
-			delete(model, owner)
-		} else {
-			reads := map[modelRead]bool{}
-			tracker.Pass(owner, func(s *controller.Session) {
-				for range random.IntN(4) {
-					if random.IntN(3) == 0 {
-						get := strconv.Itoa(random.IntN(len(objects)))
-						s.Get("ns", get)
-						reads[modelRead{get: get}] = true
-						continue
-					}
-					read := modelRead{
-						namespace: []string{"", "ns", "other"}[random.IntN(3)],
-						labels:    selectors[random.IntN(len(selectors))], fields: colours[random.IntN(len(colours))],
-					}
-					s.List(read.namespace, parse(t, read.labels), fields.ParseSelectorOrDie(read.fields))
-					reads[read] = true
-				}
-			})
-			model[owner] = reads
-		}
-		o := objects[random.IntN(len(objects))]
-		want := map[types.NamespacedName]bool{}
-		for owner, reads := range model {
-			for read := range reads {
-				if read.concerns(t, o) {
-					want[owner] = true
-				}
-			}
-		}
-		got := map[types.NamespacedName]bool{}
-		for _, owner := range tracker.Concerned(o) {
-			got[owner] = true
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("owners that %v concerns (-want +got):\n%s", o, diff)
-		}
-	}
-	for owner := range model {
-		tracker.Forget(owner)
-	}
-	if owners, edges, entries := tracker.Size(); owners+edges+entries != 0 {
-		t.Errorf("%d owners, %d edges and %d entries are left", owners, edges, entries)
-	}
-}
-
 // fieldReaders returns a tracker of owners that each list by a value of a field of their own, half of them in all
 // namespaces, and counts the calls of the extractor.
 func fieldReaders(owners int) (tracker *controller.Tracker, calls *int) {
@@ -402,84 +302,6 @@ func TestNoLeak(t *testing.T) {
 	}
 	if owners, edges, entries := tracker.Size(); owners+edges+entries != 0 {
 		t.Errorf("%d owners, %d edges and %d entries are left", owners, edges, entries)
-	}
-}
-
-// BenchmarkMemory reports the bytes that one tracked read costs: of objects that nobody else reads, and of shared ones.
-func BenchmarkMemory(b *testing.B) {
-	const count = 20_000
-	names := make([]string, count)
-	for i := range names {
-		names[i] = fmt.Sprint("owner-", i)
-	}
-	reads := [...]string{"a", "b", "c", "d", "e"}
-	measure := func(namespace func(owner string) string) func(b *testing.B) {
-		return func(b *testing.B) {
-			for b.Loop() {
-				var before, after runtime.MemStats
-				tracker := controller.NewTracker(nil)
-				runtime.GC()
-				runtime.ReadMemStats(&before)
-				for _, n := range names {
-					tracker.Pass(types.NamespacedName{Namespace: "ns", Name: n}, func(s *controller.Session) {
-						for _, read := range reads {
-							s.Get(namespace(n), read)
-						}
-					})
-				}
-				runtime.GC()
-				runtime.ReadMemStats(&after)
-				b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/count/float64(len(reads)), "B/read")
-				runtime.KeepAlive(tracker)
-			}
-		}
-	}
-	b.Run("own", measure(func(owner string) string { return owner }))
-	b.Run("shared", measure(func(string) string { return "shared" }))
-}
-
-// BenchmarkPass is what a pass that reads ten things again costs in the tracker.
-func BenchmarkPass(b *testing.B) {
-	tracker := controller.NewTracker(nil)
-	names := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}
-	reads := func(s *controller.Session) {
-		for _, n := range names {
-			s.Get("ns", n)
-		}
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		tracker.Pass(name("owner"), reads)
-	}
-}
-
-// BenchmarkConcerned finds the owner of one of ten thousand selectors.
-func BenchmarkConcerned(b *testing.B) {
-	tracker := controller.NewTracker(nil)
-	for i := range 10_000 {
-		tracker.Pass(name(fmt.Sprint("owner-", i)), func(s *controller.Session) {
-			s.List("ns", parse(b, fmt.Sprint("app=x,owner=", i)), nil)
-		})
-	}
-	changed := object("ns", "x", map[string]string{"app": "x", "owner": "77"})
-	b.ReportAllocs()
-	for b.Loop() {
-		tracker.Concerned(changed, changed)
-	}
-}
-
-// BenchmarkConcernedByField finds the owner of one of many lists by the value of a field.
-func BenchmarkConcernedByField(b *testing.B) {
-	for _, owners := range []int{100, 1000, 5000, 20_000} {
-		b.Run(strconv.Itoa(owners), func(b *testing.B) {
-			tracker, _ := fieldReaders(owners)
-			changed := object("ns", "x", nil)
-			changed.SetAnnotations(map[string]string{"colours": "colour-77"})
-			b.ReportAllocs()
-			for b.Loop() {
-				tracker.Concerned(changed, changed)
-			}
-		})
 	}
 }
 

@@ -2,7 +2,6 @@ package reconciletest
 
 import (
 	"context"
-	"encoding/base64"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,13 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
 // disturbance is a world at rest that others disturb.
@@ -444,185 +441,3 @@ func (d *disturbance) later(ctx context.Context, by time.Duration) {
 }
 
 const maxEdits = 6 // of an object
-
-// leaves are the paths to the values that are set in an object, without metadata and status: the first of each field.
-func leaves(content map[string]any) [][]string {
-	var out [][]string
-	walk(without(content, "metadata", "status", "apiVersion", "kind"), nil, func(path []string) { out = append(out, path) })
-	slices.SortFunc(out, slices.Compare)
-	if len(out) <= maxEdits {
-		return out
-	}
-	var spread [][]string
-	for n := range maxEdits {
-		spread = append(spread, out[n*len(out)/maxEdits])
-	}
-	return spread
-}
-
-func walk(value any, path []string, found func(path []string)) {
-	switch v := value.(type) {
-	case map[string]any:
-		for key, inner := range v {
-			walk(inner, append(slices.Clone(path), key), found)
-		}
-	case []any:
-		for n, inner := range v {
-			walk(inner, append(slices.Clone(path), strconv.Itoa(n)), found)
-		}
-	case nil:
-	default:
-		found(path)
-	}
-}
-
-// at returns the value at a path.
-func at(value any, path []string) (any, bool) {
-	for _, key := range path {
-		switch v := value.(type) {
-		case map[string]any:
-			inner, there := v[key]
-			if !there {
-				return nil, false
-			}
-			value = inner
-		case []any:
-			n, err := strconv.Atoi(key)
-			if err != nil || n >= len(v) {
-				return nil, false
-			}
-			value = v[n]
-		default:
-			return nil, false
-		}
-	}
-	return value, true
-}
-
-// put sets the value at a path that is there.
-func put(value any, path []string, to any) bool {
-	holder, there := at(value, path[:len(path)-1])
-	if !there {
-		return false
-	}
-	last := path[len(path)-1]
-	switch v := holder.(type) {
-	case map[string]any:
-		v[last] = to
-		return true
-	case []any:
-		n, err := strconv.Atoi(last)
-		if err != nil || n >= len(v) {
-			return false
-		}
-		v[n] = to
-		return true
-	}
-	return false
-}
-
-// edit returns another value of the same form.
-func edit(value any, encoded bool) (any, bool) {
-	switch v := value.(type) {
-	case int64:
-		return v + 1, true
-	case bool:
-		return !v, true
-	case string:
-		if encoded {
-			return base64.StdEncoding.EncodeToString([]byte("edited")), true
-		}
-		if _, err := time.Parse(time.RFC3339, v); err == nil || v == "" {
-			return nil, false
-		}
-		if n, err := strconv.Atoi(v); err == nil {
-			return strconv.Itoa(n + 1), true
-		}
-		if _, err := resource.ParseQuantity(v); err == nil {
-			return "7", true
-		}
-		return v + "-edited", true
-	}
-	return nil, false
-}
-
-// another looks at the owners beside another one of their kind: what the first has must not depend on the second.
-func (e *explorer) another(ctx context.Context) error {
-	if len(e.system.Owners) != 1 || e.system.Singleton != nil || e.ends[stepA] == nil || e.system.Horizon > 0 {
-		return nil
-	}
-	for _, place := range []string{"of another name", "in another namespace"} {
-		second := e.system.Owners[0].DeepCopyObject().(client.Object) //nolint:forcetypeassert // as above
-		if place == "of another name" {
-			second.SetName(second.GetName() + "-second")
-		} else if gvk, err := apiutil.GVKForObject(second, e.system.Scheme); err != nil {
-			return err
-		} else if namespaced, err := apiutil.IsGVKNamespaced(gvk, e.probe.mapper); err != nil || !namespaced {
-			continue
-		} else {
-			second.SetNamespace("another")
-		}
-		pair := e.system
-		pair.Owners, pair.leaves = []client.Object{e.system.Owners[0], second}, 1
-		if e.beside(ctx, place, pair) && place == "of another name" {
-			e.pair = &pair
-		}
-	}
-	return nil
-}
-
-const besideName = "no fault, a second owner "
-
-// beside plays both owners, and then the second one going again.
-func (e *explorer) beside(ctx context.Context, place string, pair System) bool {
-	name := besideName + place
-	e.played = append(e.played, name)
-	for _, steps := range [][]step{{stepA}, {stepA, stepLess}} {
-		r := play(ctx, pair, plot{steps: steps, at: len(steps) - 1}, "")
-		if r.last != nil {
-			defer r.last.end()
-		}
-		if r.err != nil {
-			e.find(name, CheckRest, "%v", r.err)
-			return false
-		}
-		if err := e.learn(r); err != nil {
-			return false
-		}
-		got, err := r.world.state()
-		if err != nil {
-			return false
-		}
-		e.drawn.mask(got)
-		want := State{}
-		for object, content := range e.ends[stepA].state {
-			want[object] = part(content, len(steps) == 1)
-			if got[object] != nil {
-				got[object] = part(got[object], len(steps) == 1)
-			}
-		}
-		for object := range got {
-			if want[object] == nil && (len(steps) == 1 || len(e.system.Outlives) > 0) {
-				delete(got, object)
-			}
-		}
-		if diff := differences(want, got); len(diff) > 0 {
-			e.find(name, CheckState, "with %s the first owner has not what it has alone:\n%s", map[int]string{
-				1: "a second owner", 2: "a second owner that came and went", //nolint:mnd // steps
-			}[len(steps)], printedDifferences(diff))
-			return false
-		}
-	}
-	return true
-}
-
-// part is what the first owner must find of an object beside a second one: no metadata and status with the second one present, and
-// of what nobody controls, which owners may share, none at all.
-func part(content map[string]any, present bool) map[string]any {
-	metadata, _ := content["metadata"].(map[string]any)
-	controlled := slices.ContainsFunc(mapsIn(metadata, "ownerReferences"), func(ref map[string]any) bool { return ref["controller"] == true })
-	if !controlled || present {
-		return specOf(content)
-	}
-	return content
-}

@@ -1,0 +1,111 @@
+package reconciletest
+
+import (
+	"encoding/base64"
+	"slices"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// leaves are the paths to the values that are set in an object, without metadata and status: the first of each field.
+func leaves(content map[string]any) [][]string {
+	var out [][]string
+	walk(without(content, "metadata", "status", "apiVersion", "kind"), nil, func(path []string) { out = append(out, path) })
+	slices.SortFunc(out, slices.Compare)
+	if len(out) <= maxEdits {
+		return out
+	}
+	var spread [][]string
+	for n := range maxEdits {
+		spread = append(spread, out[n*len(out)/maxEdits])
+	}
+	return spread
+}
+
+func walk(value any, path []string, found func(path []string)) {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			walk(inner, append(slices.Clone(path), key), found)
+		}
+	case []any:
+		for n, inner := range v {
+			walk(inner, append(slices.Clone(path), strconv.Itoa(n)), found)
+		}
+	case nil:
+	default:
+		found(path)
+	}
+}
+
+// at returns the value at a path.
+func at(value any, path []string) (any, bool) {
+	for _, key := range path {
+		switch v := value.(type) {
+		case map[string]any:
+			inner, there := v[key]
+			if !there {
+				return nil, false
+			}
+			value = inner
+		case []any:
+			n, err := strconv.Atoi(key)
+			if err != nil || n >= len(v) {
+				return nil, false
+			}
+			value = v[n]
+		default:
+			return nil, false
+		}
+	}
+	return value, true
+}
+
+// put sets the value at a path that is there.
+func put(value any, path []string, to any) bool {
+	holder, there := at(value, path[:len(path)-1])
+	if !there {
+		return false
+	}
+	last := path[len(path)-1]
+	switch v := holder.(type) {
+	case map[string]any:
+		v[last] = to
+		return true
+	case []any:
+		n, err := strconv.Atoi(last)
+		if err != nil || n >= len(v) {
+			return false
+		}
+		v[n] = to
+		return true
+	}
+	return false
+}
+
+// edit returns another value of the same form.
+func edit(value any, encoded bool) (any, bool) {
+	switch v := value.(type) {
+	case int64:
+		return v + 1, true
+	case bool:
+		return !v, true
+	case string:
+		if encoded {
+			return base64.StdEncoding.EncodeToString([]byte("edited")), true
+		}
+		if _, err := time.Parse(time.RFC3339, v); err == nil || v == "" {
+			return nil, false
+		}
+		if n, err := strconv.Atoi(v); err == nil {
+			return strconv.Itoa(n + 1), true
+		}
+		if _, err := resource.ParseQuantity(v); err == nil {
+			return "7", true
+		}
+		return v + "-edited", true
+	}
+	return nil, false
+}
