@@ -25,5 +25,9 @@ func TestConverges(t *testing.T) {
 		CRDPaths: []string{"config/crd"},
 		Owners:   []client.Object{cron},
 		Change:   func(o client.Object) { o.(*v1.CronJob).Spec.ConcurrencyPolicy = v1.Forbid },
+		Accepted: []reconciletest.Acceptance{{
+			Check: reconciletest.CheckState, About: "events dropped",
+			Reason: "which starts are forbidden depends on when the change of the policy is seen",
+		}},
 	})
 }

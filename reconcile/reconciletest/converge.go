@@ -276,7 +276,9 @@ func (e *explorer) horizon(ctx context.Context) error {
 	}
 	defer r.last.end()
 	if r.world.perpetual {
-		e.system.Horizon = r.world.clock.Now().Sub(r.world.began)
+		lasted := r.world.clock.Now().Sub(r.world.began)
+		// Not with the last change itself: what fails then must have time to be tried again.
+		e.system.Horizon = lasted + min(quiet, lasted/(2*maxFirings))
 		e.out.Horizon = e.system.Horizon
 	}
 	if r.err == nil {

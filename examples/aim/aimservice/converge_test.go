@@ -159,7 +159,11 @@ func (m mode) system(t *testing.T) reconciletest.System {
 		},
 		StandIns: []reconciletest.StandIn{discovery, artifacts, keda, ready.Everything},
 		Outlives: m.outlives,
-		Cases:    casesPerMode,
+		Accepted: []reconciletest.Acceptance{{
+			About:  "at rest: change of AIMServiceTemplate.aim.eai.amd.com default/t",
+			Reason: "the template that is derived while the user's is for another model stays, and is taken as well as that one",
+		}},
+		Cases: casesPerMode,
 	}
 }
 
