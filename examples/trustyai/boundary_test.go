@@ -9,5 +9,5 @@ import (
 // TestOnlyTheSDKWrites: children, statuses, watches and finalizers go through the SDK alone.
 func TestOnlyTheSDKWrites(t *testing.T) {
 	t.Parallel()
-	reconciletest.Boundary(t, ".")
+	reconciletest.Boundary(t, ".", "standin")
 }

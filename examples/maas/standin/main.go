@@ -8,11 +8,7 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -20,49 +16,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
+	"github.com/reconcilekit/reconcilekit/examples/internal/standin"
 	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
 )
 
-func main() {
-	kubeconfig := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "the cluster to play in")
-	interval := flag.Duration("interval", time.Second, "how often to look")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, *kubeconfig, *interval)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "standin:", err)
-		os.Exit(1)
-	}
-}
+func main() { standin.Main(backend.AddToScheme, approveAll) }
 
-func run(ctx context.Context, kubeconfig string, interval time.Duration) error {
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		return err
-	}
-	c, err := client.New(config, client.Options{})
-	if err != nil {
-		return err
-	}
-	for ticker := time.NewTicker(interval); ; {
-		for _, gvk := range []schema.GroupVersionKind{
-			gatewayv1.SchemeGroupVersion.WithKind("HTTPRoute"), backend.AuthPolicy, backend.TokenRateLimitPolicy,
-		} {
-			if err := approve(ctx, c, gvk); err != nil && ctx.Err() == nil {
-				fmt.Fprintln(os.Stderr, "standin:", err)
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticker.C:
-		}
-	}
+// approveAll makes the routes accepted, and the policies enforced.
+func approveAll(ctx context.Context, c client.Client) error {
+	return errors.Join(
+		approve(ctx, c, gatewayv1.SchemeGroupVersion.WithKind("HTTPRoute")), approve(ctx, c, backend.AuthPolicy), approve(ctx, c, backend.TokenRateLimitPolicy))
 }
 
 // approve makes all objects of a kind accepted, and policies enforced. A kind
