@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,11 +21,13 @@ type hooks struct {
 	folder         string // of tls.crt and tls.key
 	authority      []byte // PEM, what the API server trusts
 	configurations []manifest
+	converted      []manifest // CRDs with several versions
 }
 
 // newHooks makes a certificate that lives as long as the demo.
 func newHooks(p product, logs string) (*hooks, error) {
-	if len(p.hooks) == 0 {
+	converted := severalVersions(p.crds)
+	if len(p.hooks)+len(converted) == 0 {
 		return nil, nil //nolint:nilnil // there is nothing to serve
 	}
 
@@ -43,7 +46,9 @@ func newHooks(p product, logs string) (*hooks, error) {
 		return nil, fmt.Errorf("make a certificate for the webhooks: %w", err)
 	}
 
-	h := &hooks{address: addresses[0], folder: filepath.Join(logs, "webhooks"), authority: certificate, configurations: p.hooks}
+	h := &hooks{
+		address: addresses[0], folder: filepath.Join(logs, "webhooks"), authority: certificate, configurations: p.hooks, converted: converted,
+	}
 	if err := os.MkdirAll(h.folder, 0o700); err != nil {
 		return nil, err
 	}
@@ -78,6 +83,17 @@ func (h *hooks) install(ctx context.Context, c *cluster) error {
 		return err
 	}
 
+	for _, m := range h.converted {
+		crd := m.object.DeepCopy()
+		if err := h.convert(crd); err != nil {
+			return fmt.Errorf("%s: %w", m.file, err)
+		}
+
+		if err := c.apply(ctx, crd); err != nil {
+			return err
+		}
+	}
+
 	for _, m := range h.configurations {
 		configuration := m.object.DeepCopy()
 		if err := h.redirect(configuration); err != nil {
@@ -90,6 +106,27 @@ func (h *hooks) install(ctx context.Context, c *cluster) error {
 	}
 
 	return nil
+}
+
+// convert lets the API server ask the operator for other versions of an object.
+func (h *hooks) convert(crd *unstructured.Unstructured) error {
+	return unstructured.SetNestedMap(crd.Object, map[string]any{
+		"strategy": "Webhook",
+		"webhook": map[string]any{
+			"conversionReviewVersions": []any{"v1"},
+			"clientConfig": map[string]any{
+				"url": "https://" + h.address + "/convert", "caBundle": base64.StdEncoding.EncodeToString(h.authority),
+			},
+		},
+	}, "spec", "conversion")
+}
+
+// severalVersions are the CRDs whose objects are converted.
+func severalVersions(crds []manifest) []manifest {
+	return slices.DeleteFunc(slices.Clone(crds), func(m manifest) bool {
+		versions, _, err := unstructured.NestedSlice(m.object.Object, "spec", "versions")
+		return err != nil || len(versions) < 2
+	})
 }
 
 // await waits until somebody listens.

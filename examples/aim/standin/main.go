@@ -6,7 +6,6 @@
 package main
 
 import (
-
 	"github.com/reconcilekit/reconcilekit/examples/aim/aimservice"
 	"github.com/reconcilekit/reconcilekit/examples/aim/standin/ready"
 	"github.com/reconcilekit/reconcilekit/examples/internal/standin"
