@@ -1,5 +1,5 @@
-// Package v1alpha1 holds the kinds GuardrailsOrchestrator and NemoGuardrails of the group trustyai.opendatahub.io, and the older version of
-// TrustyAIService.
+// Package v1alpha1 holds the kinds GuardrailsOrchestrator, NemoGuardrails and LMEvalJob of the group trustyai.opendatahub.io, and the older
+// version of TrustyAIService.
 //
 // The JSON names, defaults and validations are those of the product, so its manifests and its CRDs work with these types.
 //
@@ -17,7 +17,8 @@ var GroupVersion = schema.GroupVersion{Group: "trustyai.opendatahub.io", Version
 
 // builder collects the kinds.
 var builder = (&scheme.Builder{GroupVersion: GroupVersion}).Register(
-	&TrustyAIService{}, &TrustyAIServiceList{}, &GuardrailsOrchestrator{}, &GuardrailsOrchestratorList{}, &NemoGuardrails{}, &NemoGuardrailsList{})
+	&TrustyAIService{}, &TrustyAIServiceList{}, &GuardrailsOrchestrator{}, &GuardrailsOrchestratorList{}, &NemoGuardrails{}, &NemoGuardrailsList{},
+	&LMEvalJob{}, &LMEvalJobList{})
 
 // AddToScheme registers the kinds of this package with a scheme.
 var AddToScheme = builder.AddToScheme
