@@ -21,12 +21,15 @@ const (
 	Detectors    = "guardrails-built-in-detector-image"
 	Gateway      = "guardrails-sidecar-gateway-image"
 	Nemo         = "nemo-guardrails-image"
+	Evaluation   = "lmes-pod-image"
+	Driver       = "lmes-driver-image"
 )
 
 // variables go before the ConfigMap.
 var variables = map[string]string{
 	Service: "TRUSTYAI_SERVICE_PY", Proxy: "KUBE_RBAC_PROXY", Orchestrator: "FMS_GUARDRAILS_ORCHESTRATOR",
 	Detectors: "BUILT_IN_DETECTOR", Gateway: "TRUSTYAI_VLLM_ORCHESTRATOR_GATEWAY", Nemo: "TRUSTYAI_NEMO_GUARDRAILS_SERVER",
+	Evaluation: "TA_LMES_JOB", Driver: "TA_LMES_DRIVER",
 }
 
 // Resolve returns the images of the keys, from the environment or the ConfigMap. The error names the first key that neither has.

@@ -1,0 +1,147 @@
+package lmes
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
+)
+
+const (
+	driverContainer = "driver"
+	mainContainer   = "main"
+)
+
+// podOf is what a pod is made of.
+type podOf struct {
+	job                    *v1alpha1.LMEvalJob
+	settings               settings
+	mainImage, driverImage string
+	bundle                 bool // the certificates of authorities are mounted
+}
+
+// build is the pod of this generation of the spec.
+func (p podOf) build() *corev1.Pod {
+	job, spec := p.job, &p.job.Spec
+	user := ptr.Deref(spec.Pod, v1alpha1.EvalPod{})
+	container := ptr.Deref(user.Container, v1alpha1.EvalContainer{})
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name, Annotations: copied(job.Annotations)}}
+	pod.Labels = map[string]string{"app.kubernetes.io/name": "ta-lmes"}
+	maps.Copy(pod.Labels, copied(job.Labels))
+	pod.Annotations[generation] = strconv.FormatInt(job.Generation, 10)
+	confined := &corev1.SecurityContext{AllowPrivilegeEscalation: new(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}}
+	storage := p.storage()
+	mounts, volumes := mountsOf(storage), volumesOf(storage)
+	pod.Spec = corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyNever,
+		Affinity:      user.Affinity,
+		SecurityContext: cmp.Or(user.SecurityContext, &corev1.PodSecurityContext{
+			RunAsNonRoot: new(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		}),
+		InitContainers: []corev1.Container{{
+			Name: driverContainer, Image: p.driverImage, ImagePullPolicy: p.settings.pullPolicy,
+			Command: []string{"/bin/driver", "--copy", driver}, SecurityContext: confined, VolumeMounts: mounts[:1],
+		}},
+		Containers: append([]corev1.Container{{
+			Name: mainContainer, Image: p.mainImage, ImagePullPolicy: p.settings.pullPolicy,
+			Command: command(spec, p.settings), Args: arguments(spec, p.settings), Env: p.env(container.Env),
+			Ports:           []corev1.ContainerPort{{ContainerPort: int32(p.settings.port), Protocol: corev1.ProtocolTCP}}, //nolint:gosec // the API server bounds it
+			Resources:       ptr.Deref(container.Resources, corev1.ResourceRequirements{}),
+			SecurityContext: cmp.Or(container.SecurityContext, confined),
+			VolumeMounts:    append(mounts, container.VolumeMounts...),
+		}}, user.SideCars...),
+		Volumes: append(volumes, user.Volumes...),
+	}
+	return pod
+}
+
+// copied leaves out what marks an object of its own: for kubectl, for the engine, and for a queue, in which the pod must not be once more.
+func copied(from map[string]string) map[string]string {
+	out := map[string]string{}
+	for key, value := range from {
+		domain, _, _ := strings.Cut(key, "/")
+		switch {
+		case key == corev1.LastAppliedConfigAnnotation, domain == "kueue.x-k8s.io", domain == "applyset.kubernetes.io",
+			strings.HasPrefix(domain, "reconcilekit."):
+		default:
+			out[key] = value
+		}
+	}
+	return out
+}
+
+// volume is a volume and where it is mounted.
+type volume struct {
+	name, path, subPath string
+	from                corev1.VolumeSource
+}
+
+// storage are the volumes; the first one has the driver.
+func (p podOf) storage() []volume {
+	spec := &p.job.Spec
+	out := []volume{{name: "shared", path: "/opt/app-root/src/bin", from: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
+	claim := func(name, path, claim string) {
+		if claim != "" {
+			out = append(out, volume{name: name, path: path, from: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim}}})
+		}
+	}
+	secret := func(name, path string, key *corev1.SecretKeySelector, file string) {
+		if key != nil {
+			out = append(out, volume{name: name, path: path, from: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
+				SecretName: key.Name, Items: []corev1.KeyToPath{{Key: key.Key, Path: file}},
+			}}})
+		}
+	}
+	claim("outputs", outputPath, claimOf(p.job))
+	if offline := spec.Offline; offline != nil {
+		claim("offline", "/opt/app-root/src/hf_home", ptr.Deref(offline.Storage.PVCName, ""))
+		if s3 := offline.Storage.S3; s3 != nil && s3.CABundle != nil {
+			secret("certificates-s3", "/etc/certificates/s3", s3.CABundle, s3.CABundle.Key)
+		}
+	}
+	if spec.Outputs != nil && spec.Outputs.OCI != nil {
+		secret("docker-config", "/tmp/.docker", spec.Outputs.OCI.DockerConfigJSON, "config.json")
+	}
+	if p.bundle {
+		out = append(out, volume{name: "odh-ca-bundle", path: bundlePath, subPath: bundleKey, from: corev1.VolumeSource{
+			ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: bundleName(p.job)}},
+		}})
+	}
+	return out
+}
+
+func mountsOf(volumes []volume) (out []corev1.VolumeMount) {
+	for _, v := range volumes {
+		out = append(out, corev1.VolumeMount{Name: v.name, MountPath: v.path, SubPath: v.subPath})
+	}
+	return slices.Clip(out)
+}
+
+func volumesOf(volumes []volume) (out []corev1.Volume) {
+	for _, v := range volumes {
+		out = append(out, corev1.Volume{Name: v.name, VolumeSource: v.from})
+	}
+	return slices.Clip(out)
+}
+
+// managedClaim is the name of the claim that the operator makes.
+func managedClaim(job *v1alpha1.LMEvalJob) string { return job.Name + "-pvc" }
+
+// claimOf is the claim of the results, empty for none.
+func claimOf(job *v1alpha1.LMEvalJob) string {
+	switch outputs := job.Spec.Outputs; {
+	case outputs == nil:
+		return ""
+	case outputs.PVCManaged != nil:
+		return managedClaim(job)
+	default:
+		return ptr.Deref(outputs.PVCName, "")
+	}
+}

@@ -1,0 +1,165 @@
+package lmes
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
+)
+
+// family is a kind of custom artifacts.
+type family struct {
+	// kind is the word of the driver, words that of people, catalogue the prefix of a reference.
+	kind, words, catalogue string
+	artifacts              []v1alpha1.CustomArtifact
+	required               []string // keys of the JSON, nil for text
+}
+
+// families are the custom artifacts in the order of the driver's arguments.
+func families(tasks *v1alpha1.TaskList) []family {
+	custom := tasks.Custom
+	if custom == nil {
+		custom = &v1alpha1.CustomArtifacts{}
+	}
+	return []family{
+		{"template", "template", "templates.", custom.Templates, []string{"input_format", "output_format"}},
+		{"system_prompt", "system prompt", "system_prompts.", custom.SystemPrompts, nil},
+		{"metric", "metric", "metrics.", custom.Metrics, []string{"__type__"}},
+		{"task", "task", "tasks.", custom.Tasks, []string{"__type__", "input_fields"}},
+	}
+}
+
+// checkRecipes reports the first custom artifact that is none, and the first reference to one that does not exist.
+func checkRecipes(tasks *v1alpha1.TaskList) error {
+	all := families(tasks)
+	for _, f := range all {
+		for _, a := range f.artifacts {
+			if err := f.check(a); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range tasks.TaskRecipes {
+		r := &tasks.TaskRecipes[i]
+		if r.Card.Custom != "" {
+			if _, err := object(r.Card.Custom, "loader"); err != nil {
+				return fmt.Errorf("the custom card of task recipe %d is invalid: %w", i, err)
+			}
+		} else if r.Card.Name == "" {
+			return fmt.Errorf("the card of task recipe %d must have a name or be custom", i)
+		}
+		for _, used := range []struct {
+			family family
+			refs   []*v1alpha1.Artifact
+		}{{all[0], []*v1alpha1.Artifact{r.Template}}, {all[1], []*v1alpha1.Artifact{r.SystemPrompt}}, {all[2], pointers(r.Metrics)}, {all[3], []*v1alpha1.Artifact{r.Task}}} {
+			for _, a := range used.refs {
+				if a != nil && a.Ref != "" && !slices.ContainsFunc(used.family.artifacts, func(c v1alpha1.CustomArtifact) bool { return c.Name == a.Ref }) {
+					return fmt.Errorf("the reference name of the custom %s is not defined: %s", used.family.words, a.Ref)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func pointers(list []v1alpha1.Artifact) []*v1alpha1.Artifact {
+	out := make([]*v1alpha1.Artifact, len(list))
+	for i := range list {
+		out[i] = &list[i]
+	}
+	return out
+}
+
+func (f family) check(a v1alpha1.CustomArtifact) error {
+	if f.required == nil {
+		return nil
+	}
+	value, err := object(a.Value, f.required...)
+	if err == nil && f.kind == "task" && value["__type__"] != "task" {
+		err = fmt.Errorf("__type__ is %v, want task", value["__type__"])
+	}
+	if err != nil {
+		return fmt.Errorf("the custom %s %s is invalid: %w", f.words, a.Name, err)
+	}
+	return nil
+}
+
+// object reads a JSON object that has the keys.
+func object(text string, keys ...string) (map[string]any, error) {
+	var value map[string]any
+	if err := json.Unmarshal([]byte(text), &value); err != nil {
+		return nil, fmt.Errorf("not a JSON object: %w", err)
+	}
+	for _, key := range keys {
+		if _, there := value[key]; !there {
+			return nil, fmt.Errorf("%s is missing", key)
+		}
+	}
+	return value, nil
+}
+
+// recipeFlags are the arguments of the driver for the recipes and their artifacts.
+func recipeFlags(tasks *v1alpha1.TaskList) (flags []string) {
+	cards := 0
+	for i := range tasks.TaskRecipes {
+		r := &tasks.TaskRecipes[i]
+		card := r.Card.Name
+		if r.Card.Custom != "" {
+			name := "custom_" + strconv.Itoa(cards)
+			cards++
+			card = "cards." + name
+			flags = append(flags, "--custom-artifact", "card|"+name+"|"+r.Card.Custom)
+		}
+		flags = append(flags, "--task-recipe", recipe(r, card))
+	}
+	for _, f := range families(tasks) {
+		for _, a := range f.artifacts {
+			flags = append(flags, "--custom-artifact", f.kind+"|"+a.Name+"|"+a.Value)
+		}
+	}
+	return flags
+}
+
+// recipe is the form in which the driver reads one.
+func recipe(r *v1alpha1.TaskRecipe, card string) string {
+	out := "card=" + card
+	add := func(key, value string) { out += "," + key + "=" + value }
+	one := func(key, catalogue string, a *v1alpha1.Artifact) {
+		if a != nil {
+			add(key, named(catalogue, *a))
+		}
+	}
+	one("template", "templates.", r.Template)
+	one("system_prompt", "system_prompts.", r.SystemPrompt)
+	one("task", "tasks.", r.Task)
+	if len(r.Metrics) > 0 {
+		var metrics []string
+		for _, m := range r.Metrics {
+			metrics = append(metrics, named("metrics.", m))
+		}
+		add("metrics", "["+strings.Join(metrics, ",")+"]")
+	}
+	if r.Format != nil {
+		add("format", *r.Format)
+	}
+	number := func(key string, value *int) {
+		if value != nil {
+			add(key, strconv.Itoa(*value))
+		}
+	}
+	number("loader_limit", r.LoaderLimit)
+	number("num_demos", r.NumDemos)
+	number("demos_pool_size", r.DemosPoolSize)
+	return out
+}
+
+// named is the name of an artifact in its catalogue.
+func named(catalogue string, a v1alpha1.Artifact) string {
+	if a.Ref != "" {
+		return catalogue + a.Ref
+	}
+	return a.Name
+}

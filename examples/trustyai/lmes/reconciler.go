@@ -1,0 +1,175 @@
+package lmes
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
+)
+
+// Reconciler is the domain logic of LMEvalJob. Create its controller with [New].
+type Reconciler struct{ operatorNamespace string }
+
+type pass = reconcile.ReconcileContext[*v1alpha1.LMEvalJob]
+
+// Fetched is what was read for a job.
+type Fetched struct {
+	config, platform reconcile.FetchResult[*corev1.ConfigMap]
+	authorities      map[string]reconcile.FetchResult[*corev1.ConfigMap]
+	claim            reconcile.FetchResult[*corev1.PersistentVolumeClaim]
+	pod              reconcile.FetchResult[*corev1.Pod]
+}
+
+// FetchRemoteState reads the pod, the settings of the operator, and what the pod is made of.
+func (r Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc pass) (f Fetched) {
+	job := rc.Object
+	named := func(namespace, name string) client.ObjectKey {
+		return client.ObjectKey{Namespace: namespace, Name: name}
+	}
+	f.pod = reconcile.Fetch(ctx, reader, named(job.Namespace, job.Name), &corev1.Pod{})
+	if !job.DeletionTimestamp.IsZero() {
+		return f
+	}
+	f.config = reconcile.Fetch(ctx, reader, named(r.operatorNamespace, images.ConfigMap), &corev1.ConfigMap{})
+	f.platform = reconcile.Fetch(ctx, reader, named(r.operatorNamespace, "trustyai-dsc-config"), &corev1.ConfigMap{})
+	f.authorities = map[string]reconcile.FetchResult[*corev1.ConfigMap]{}
+	if verifies(&job.Spec) {
+		for _, a := range authorities {
+			f.authorities[a.configMap] = reconcile.Fetch(ctx, reader, named(job.Namespace, a.configMap), &corev1.ConfigMap{})
+		}
+	}
+	if claim := claimOf(job); claim != "" && claim != managedClaim(job) {
+		f.claim = reconcile.Fetch(ctx, reader, named(job.Namespace, claim), &corev1.PersistentVolumeClaim{})
+	}
+	return f
+}
+
+// failure is the first read that failed, other than of what does not exist.
+func (f Fetched) failure() error {
+	for _, err := range []error{f.pod.Failure(), f.config.Failure(), f.platform.Failure(), f.claim.Failure()} {
+		if err != nil {
+			return err
+		}
+	}
+	for _, a := range authorities {
+		if err := f.authorities[a.configMap].Failure(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Observation is what this pass does, and the status that follows.
+type Observation struct {
+	job      *v1alpha1.LMEvalJob
+	fetched  Fetched
+	settings settings
+	images   map[string]string
+	bundle   string // certificates of authorities
+	err      error  // why nothing is done
+	action   action
+	status   v1alpha1.LMEvalJobStatus
+	now      metav1.Time
+	attached bool // the finalizer is there already
+}
+
+// ComposeState decides what is done.
+func (r Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observation {
+	job := rc.Object
+	obs := Observation{job: job, fetched: f, status: *job.Status.DeepCopy(), now: metav1.NewTime(rc.Now), bundle: merge(f.authorities)}
+	for _, finalizer := range job.Finalizers {
+		obs.attached = obs.attached || finalizer == Finalizer
+	}
+	if obs.err = f.failure(); obs.err != nil {
+		return obs
+	}
+	obs.settings = settingsOf(f.config, f.platform)
+	seen, problem := look(job, f.pod.Value)
+	obs.act(transitions[positionOf(job)][seen], problem)
+	return obs
+}
+
+// PlanResources plans the pod once for a generation of the spec; in other passes it stays as it is, or goes.
+func (r Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (plan reconcile.PlanResult, err error) {
+	if obs.err != nil {
+		return plan, obs.err
+	}
+	job := obs.job
+	plan.Hold = true
+	last := generationOf(job)
+	if last == 0 || obs.action == record {
+		last = job.Generation
+	}
+	plan.Metadata(metav1.ObjectMeta{Annotations: map[string]string{generation: strconv.FormatInt(last, 10)}},
+		apply.Force(`metadata.annotations["`+generation+`"]`))
+	obs.planClaim(&plan)
+	obs.planBundle(&plan)
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}
+	switch {
+	case obs.action == create:
+		plan.ApplyOnce(podOf{job, obs.settings, obs.images[images.Evaluation], obs.images[images.Driver], obs.bundle != ""}.build())
+	case obs.deletes():
+		if seen := obs.fetched.pod.Value; seen != nil && metav1.IsControlledBy(seen, job) {
+			plan.Delete(seen)
+		}
+	default:
+		plan.Keep(pod)
+	}
+	if obs.action == restart {
+		plan.RequeueAfter = -1 // this pass stores that nothing was scheduled
+	}
+	return plan, nil
+}
+
+// deletes reports whether the pod goes.
+func (obs Observation) deletes() bool {
+	return obs.action == discard || obs.action == restart || obs.action == cancel ||
+		obs.action == rest && obs.status.Reason == v1alpha1.JobCancelledReason
+}
+
+// planClaim plans the claim of the results, which stays until the job goes.
+func (obs Observation) planClaim(plan *reconcile.PlanResult) {
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: obs.job.Namespace, Name: managedClaim(obs.job)}}
+	if obs.job.Spec.Outputs == nil || obs.job.Spec.Outputs.PVCManaged == nil {
+		plan.Keep(claim)
+		return
+	}
+	size, err := resource.ParseQuantity(obs.job.Spec.Outputs.PVCManaged.Size)
+	if err != nil {
+		plan.Keep(claim) // the validation refuses the spec
+		return
+	}
+	claim.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
+	claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: size}
+	plan.ApplyOnce(claim, apply.AdoptUncontrolled)
+}
+
+// planBundle plans the certificates that the pod gets; they stay as they were for the pod that there is.
+func (obs Observation) planBundle(plan *reconcile.PlanResult) {
+	bundle := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: obs.job.Namespace, Name: bundleName(obs.job)}}
+	if obs.action != create || obs.bundle == "" {
+		plan.Keep(bundle)
+		return
+	}
+	bundle.Data = map[string]string{bundleKey: obs.bundle}
+	plan.Apply(bundle, apply.AdoptUncontrolled)
+}
+
+// Finalize deletes the pod.
+func (r Reconciler) Finalize(_ context.Context, rc pass, f Fetched) (plan reconcile.PlanResult, err error) {
+	if err := f.pod.Failure(); err != nil {
+		return plan, err
+	}
+	if pod := f.pod.Value; pod != nil && metav1.IsControlledBy(pod, rc.Object) {
+		plan.Delete(pod)
+	}
+	return plan, nil
+}

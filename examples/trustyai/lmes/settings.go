@@ -1,0 +1,55 @@
+package lmes
+
+import (
+	"strconv"
+
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// settings are the operator's, see the keys in settingsOf. A value that cannot be read counts as its default.
+type settings struct {
+	pullPolicy                    corev1.PullPolicy
+	maxBatch, port                int
+	defaultBatch                  string
+	detectDevice                  bool
+	permitOnline, permitExecution bool
+}
+
+// settingsOf reads the settings. The ConfigMap of the platform replaces both permissions when it exists.
+func settingsOf(config, platform reconcile.FetchResult[*corev1.ConfigMap]) settings {
+	s := settings{pullPolicy: corev1.PullAlways, maxBatch: 24, defaultBatch: "1", port: defaultPort, detectDevice: true}
+	if config.Value != nil {
+		data := config.Value.Data
+		switch p := corev1.PullPolicy(data["lmes-image-pull-policy"]); p {
+		case corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever:
+			s.pullPolicy = p
+		}
+		positive(&s.maxBatch, data["lmes-max-batch-size"])
+		positive(&s.port, data["lmes-driver-port"])
+		if size := data["lmes-default-batch-size"]; batchPattern.MatchString(size) {
+			s.defaultBatch = size
+		}
+		if detect, err := strconv.ParseBool(data["lmes-detect-device"]); err == nil {
+			s.detectDevice = detect
+		}
+		s.permitOnline, s.permitExecution = permitted(data["lmes-allow-online"]), permitted(data["lmes-allow-code-execution"])
+	}
+	if platform.Value != nil {
+		data := platform.Value.Data
+		s.permitOnline, s.permitExecution = permitted(data["eval.lmeval.permitOnline"]), permitted(data["eval.lmeval.permitCodeExecution"])
+	}
+	return s
+}
+
+// permitted reports whether a permission is given; what cannot be read gives none.
+func permitted(text string) bool {
+	given, err := strconv.ParseBool(text)
+	return err == nil && given
+}
+
+func positive(into *int, text string) {
+	if n, err := strconv.Atoi(text); err == nil && n > 0 {
+		*into = n
+	}
+}

@@ -1,0 +1,137 @@
+package lmes
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
+)
+
+// TestTransitionsAreTotal: every position has an action for every sight, and a complete job that has not changed does nothing more.
+func TestTransitionsAreTotal(t *testing.T) {
+	t.Parallel()
+	for p := range positions {
+		for s := range sights {
+			switch a := transitions[p][s]; {
+			case a == none:
+				t.Errorf("position %d has no action for sight %d", p, s)
+			case (a == rest) != (p == complete):
+				t.Errorf("position %d has action %d for sight %d: only what is complete rests", p, a, s)
+			case a == create && p != unscheduled:
+				t.Errorf("position %d makes a pod for sight %d: one was made before", p, s)
+			case s == foreign && (a == discard || a == cancel):
+				t.Errorf("position %d deletes a pod of others", p)
+			}
+		}
+	}
+}
+
+func TestPositionOf(t *testing.T) {
+	t.Parallel()
+	now := metav1.Now()
+	for name, c := range map[string]struct {
+		state     v1alpha1.JobState
+		last      string
+		started   bool
+		completed bool
+		want      position
+	}{
+		"no status":                {want: unrecorded},
+		"recorded":                 {last: "2", want: unscheduled},
+		"complete without times":   {state: v1alpha1.JobComplete, last: "2", want: unscheduled},
+		"scheduled":                {state: v1alpha1.JobScheduled, last: "2", started: true, want: scheduled},
+		"running":                  {state: v1alpha1.JobRunning, last: "2", started: true, want: scheduled},
+		"running, changed":         {state: v1alpha1.JobRunning, last: "1", started: true, want: changed},
+		"complete":                 {state: v1alpha1.JobComplete, last: "2", started: true, completed: true, want: complete},
+		"complete, changed":        {state: v1alpha1.JobComplete, last: "1", started: true, completed: true, want: changed},
+		"invalid":                  {state: v1alpha1.JobComplete, last: "2", completed: true, want: complete},
+		"invalid, changed":         {state: v1alpha1.JobComplete, last: "1", completed: true, want: changed},
+		"complete, no annotation":  {state: v1alpha1.JobComplete, started: true, completed: true, want: complete},
+		"complete, bad annotation": {state: v1alpha1.JobComplete, last: "x", started: true, want: complete},
+		"cancelled, changed":       {state: v1alpha1.JobCancelled, last: "1", started: true, want: cancelled},
+		"reset":                    {state: v1alpha1.JobNew, last: "1", want: unrecorded},
+		"suspended":                {state: v1alpha1.JobSuspended, last: "2", started: true, want: unscheduled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			job := &v1alpha1.LMEvalJob{ObjectMeta: metav1.ObjectMeta{Generation: 2, Annotations: map[string]string{generation: c.last}}}
+			job.Status.State = c.state
+			if c.started {
+				job.Status.LastScheduleTime = &now
+			}
+			if c.completed {
+				job.Status.CompleteTime = &now
+			}
+			if got := positionOf(job); got != c.want {
+				t.Errorf("got %d, want %d", got, c.want)
+			}
+		})
+	}
+}
+
+func TestLook(t *testing.T) {
+	t.Parallel()
+	job := &v1alpha1.LMEvalJob{ObjectMeta: metav1.ObjectMeta{Name: "job", UID: "1", Generation: 2}}
+	main := func(state corev1.ContainerState) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{
+				{Name: "side", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 7}}}, {Name: mainContainer, State: state},
+			}
+		}
+	}
+	stopped := func(reason string) func(*corev1.Pod) {
+		return main(corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}})
+	}
+	ended := func(code int32, reason string) corev1.ContainerState {
+		return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason}}
+	}
+	for name, c := range map[string]struct {
+		change func(*corev1.Pod)
+		want   sight
+		why    string
+	}{
+		"no status":          {func(*corev1.Pod) {}, waiting, ""},
+		"of others":          {func(p *corev1.Pod) { p.OwnerReferences = nil }, foreign, ""},
+		"of a job before":    {func(p *corev1.Pod) { p.OwnerReferences[0].UID = "0" }, foreign, ""},
+		"deleted":            {func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.Now()) }, leaving, ""},
+		"of a spec before":   {func(p *corev1.Pod) { p.Annotations[generation] = "1" }, outdated, ""},
+		"initializing":       {stopped("PodInitializing"), waiting, ""},
+		"creating":           {stopped("ContainerCreating"), waiting, ""},
+		"first pull":         {stopped("ErrImagePull"), waiting, ""},
+		"second pull":        {stopped("ImagePullBackOff"), failed, "ImagePullBackOff"},
+		"running":            {main(corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}), running, ""},
+		"completed":          {main(ended(0, "Completed")), succeeded, ""},
+		"completed silently": {main(ended(0, "")), succeeded, ""},
+		"killed":             {main(ended(137, "OOMKilled")), failed, "OOMKilled"},
+		"odd end":            {main(ended(0, "Error")), failed, "Error"},
+		"failed silently":    {main(ended(3, "")), failed, "exit code 3"},
+		"driver fails": {func(p *corev1.Pod) {
+			p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: driverContainer, State: ended(1, "Error")}}
+		}, failed, "Error"},
+		"driver ended": {func(p *corev1.Pod) {
+			p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: driverContainer, State: ended(0, "Completed")}}
+		}, waiting, ""},
+		"evicted": {func(p *corev1.Pod) { p.Status.Phase, p.Status.Reason = corev1.PodFailed, "Evicted" }, failed, "Evicted"},
+		"evicted while it ran": {func(p *corev1.Pod) {
+			main(corev1.ContainerState{Running: &corev1.ContainerStateRunning{}})(p)
+			p.Status.Phase, p.Status.Message = corev1.PodFailed, "node lost"
+		}, failed, "node lost"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+				Name: "job", Annotations: map[string]string{generation: "2"}, OwnerReferences: []metav1.OwnerReference{{UID: "1", Controller: new(true)}},
+			}}
+			c.change(pod)
+			got, why := look(job, pod)
+			if got != c.want || why != c.why {
+				t.Errorf("got %d, %q; want %d, %q", got, why, c.want, c.why)
+			}
+		})
+	}
+	if got, _ := look(job, nil); got != absent {
+		t.Errorf("no pod: got %d", got)
+	}
+}
