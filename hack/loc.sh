@@ -38,7 +38,8 @@ modelregistry/ModelCatalog:modelregistry/catalog:1029:30
 modelregistry/whole:modelregistry,modelregistry/registry,modelregistry/catalog:2549:30
 trustyai/TAS:trustyai/tas:1591:25
 trustyai/GuardrailsOrchestrator:trustyai/orchestrator:1477:25
-trustyai/NemoGuardrails:trustyai/nemo:854:25'
+trustyai/NemoGuardrails:trustyai/nemo:854:25
+trustyai/LMEvalJob:trustyai/lmes:2231:25'
 
 printf '\n%-34s %7s %7s %9s %7s\n' controller product ours percent limit
 awk '

@@ -1,4 +1,4 @@
-// Command trustyai is the operator of TrustyAIService, GuardrailsOrchestrator and NemoGuardrails.
+// Command trustyai is the operator of TrustyAIService, GuardrailsOrchestrator, NemoGuardrails and LMEvalJob.
 package main
 
 import (
@@ -20,6 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/foreign"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/lmes"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/nemo"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/orchestrator"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/tas"
@@ -36,6 +37,7 @@ type service func(scheme *runtime.Scheme, namespace string) (controller.Declared
 var services = map[string]service{
 	"TAS":             func(s *runtime.Scheme, ns string) (controller.Declared, error) { return tas.New(s, ns) },
 	"NEMO_GUARDRAILS": func(_ *runtime.Scheme, ns string) (controller.Declared, error) { return nemo.New(ns), nil },
+	"LMES":            func(_ *runtime.Scheme, ns string) (controller.Declared, error) { return lmes.New(ns), nil },
 	"GORCH":           func(_ *runtime.Scheme, ns string) (controller.Declared, error) { return orchestrator.New(ns), nil },
 }
 
@@ -47,7 +49,7 @@ func trustyai() operator.Operator {
 		AddToScheme: []func(*runtime.Scheme) error{v1.AddToScheme, v1alpha1.AddToScheme, foreign.AddToScheme, gatewayv1.Install},
 		Defaults:    map[string]string{"metrics-bind-address": ":8080"},
 		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&enabled, "enable-services", "TAS,GORCH,NEMO_GUARDRAILS", "which services run, separated by commas")
+			f.StringVar(&enabled, "enable-services", "TAS,GORCH,NEMO_GUARDRAILS,LMES", "which services run, separated by commas")
 		},
 		Configure: func(o *operator.Operator, scheme *runtime.Scheme) error { return enable(o, scheme, enabled) },
 	}
@@ -59,7 +61,7 @@ func enable(o *operator.Operator, scheme *runtime.Scheme, enabled string) error 
 	for i, name := range names {
 		declare, known := services[name]
 		if !known || slices.Contains(names[:i], name) {
-			return fmt.Errorf("flag -enable-services: %q is unknown or given twice: want some of TAS, GORCH and NEMO_GUARDRAILS", name)
+			return fmt.Errorf("flag -enable-services: %q is unknown or given twice: want some of TAS, GORCH, NEMO_GUARDRAILS and LMES", name)
 		}
 		c, err := declare(scheme, cmp.Or(os.Getenv("APPLICATIONS_NAMESPACE"), "system"))
 		if err != nil {

@@ -64,7 +64,7 @@ func scenarios(t *testing.T) (all []scenario) {
 }
 
 // built are the controllers of which the recorded cases are played.
-var built = map[string]bool{"tas": true, "gorch": true, "nemo": true}
+var built = map[string]bool{"tas": true, "gorch": true, "nemo": true, "lmes": true}
 
 // TestScenarios plays the recorded cases of the product, those with the same settings of the operator at a time, each in a namespace of
 // its own.
