@@ -21,6 +21,7 @@ const Finalizer = "trustyai.opendatahub.io/nemo-guardrails-finalizer"
 // New declares the controller of NemoGuardrails. The operator's own settings are in its namespace.
 func New(operatorNamespace string) *controller.Builder[*v1alpha1.NemoGuardrails, Fetched, Observation] {
 	return controller.New(Name, Reconciler{operatorNamespace}).
+		Reads(&v1alpha1.NemoGuardrails{}, controller.Resource("nemoguardrails")). // no regular plural
 		Owns(&corev1.ServiceAccount{}).
 		Owns(&corev1.Service{}).
 		Owns(&corev1.ConfigMap{}).
