@@ -37,7 +37,7 @@ type world struct {
 	log buffer
 }
 
-// newWorld starts both.
+// newWorld starts both, the operator with the rights that its page asks for and no others.
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -51,13 +51,20 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	gateways := filepath.Join(strings.TrimSpace(string(gateway)), "config/crd/standard/gateway.networking.k8s.io_gateways.yaml")
-	w := &world{env: &reconciletest.Environment{Scheme: scheme, CRDPaths: []string{"config/crd", "config/foreign", gateways}}}
+	w := &world{env: &reconciletest.Environment{
+		Scheme: scheme, CRDPaths: []string{"config/crd", "config/foreign", gateways},
+		Audit: true, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"},
+	}}
 	w.env.Setup(t)
 	w.Client = w.env.Client()
 	t.Setenv("APPLICATIONS_NAMESPACE", operatorNamespace)
+	page, err := trustyai().Page()
+	if err != nil {
+		t.Fatal(err)
+	}
 	folder := t.TempDir()
 	certify(t, folder)
-	kubeconfig, err := reconciletest.Kubeconfig(w.env.Config())
+	kubeconfig, err := reconciletest.Kubeconfig(w.env.Rights(t, page.Rules()).Config())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
 )
@@ -71,6 +72,7 @@ var built = map[string]bool{"tas": true, "gorch": true, "nemo": true, "lmes": tr
 func TestScenarios(t *testing.T) {
 	w := newWorld(t)
 	w.namespace(t, operatorNamespace)
+	w.install(t, "config/rbac/proxy_role.yaml")
 	groups := map[string][]scenario{}
 	for _, s := range scenarios(t) {
 		if built[s.Controller] && s.Runner != "manual" {
@@ -100,6 +102,22 @@ func (s scenario) settings() any {
 		}
 	}
 	return nil
+}
+
+// install creates what an installation has besides the operator.
+func (w *world) install(t *testing.T, file string) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	u := &unstructured.Unstructured{}
+	if err == nil {
+		err = yaml.Unmarshal(data, u)
+	}
+	if err == nil {
+		err = w.Create(t.Context(), u)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (w *world) configure(t *testing.T, settings any) {
@@ -278,7 +296,7 @@ func (p *player) check(e expectation) error {
 			return err
 		}
 		if err := match(want.Object, got.Object, want.GetKind()+" "+want.GetName()); err != nil {
-			return err
+			return fmt.Errorf("%w; its status is %s", err, text(got.Object["status"]))
 		}
 	}
 	for _, given := range e.Absent {
