@@ -99,10 +99,10 @@ func valueOf[V any](value any) (out V, err error) {
 	switch value := value.(type) {
 	case nil:
 		return out, nil
+	case json.RawMessage: // before V, which may be any
+		return out, json.Unmarshal(value, &out)
 	case V:
 		return value, nil
-	case json.RawMessage:
-		return out, json.Unmarshal(value, &out)
 	}
 	return out, fmt.Errorf("%T is no %T", value, out)
 }
