@@ -1,4 +1,4 @@
-// Package defaulting computes the effective form of a spec from the stored one, and says what the difference is.
+// Package defaulting computes the effective form of a spec from the stored one, and the difference between them.
 //
 // Defaults that depend on the operator's own settings, such as an image, are not written into the user's object: the next version
 // of the operator could not change them, and a value that the user wrote could not be distinguished from one that was filled in. They are

@@ -14,7 +14,7 @@ type place struct {
 	line     int
 }
 
-// lines says, for each line of a rendered text, where it comes from.
+// lines has, for each line of a rendered text, where it comes from.
 type lines []place
 
 // at returns the place of a line, counted from 1; of the last one when there are fewer.

@@ -81,7 +81,7 @@ func asciiLower(r rune) rune {
 	return r
 }
 
-// splitImage cuts tag and digest from the name of a reference and says what is plainly missing.
+// splitImage cuts tag and digest from the name of a reference and reports what is plainly missing.
 func splitImage(ref string) (img Image, name string, err error) {
 	if ref == "" {
 		return Image{}, "", errors.New("image reference is empty")

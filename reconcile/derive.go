@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	sharedvalue "github.com/reconcilekit/reconcilekit/reconcile/internal/derived"
 )
 
 // Derivation declares a value that is computed from all objects of a kind, such as the GPU models of all nodes. It is read by
@@ -20,7 +20,7 @@ import (
 // Declare it once, as a package variable: two derivations are two values. Both functions are pure, and what they return must
 // not be changed. An object that does not matter gives a V that Merge passes over.
 type Derivation[O client.Object, V any] struct {
-	// Name says what the value is, for people: it is in errors and explanations. Required.
+	// Name describes the value to people: it is in errors and explanations. Required.
 	Name string
 	// List is an empty list of the kind, with the kind set where the Go type does not tell it. Required. The kind is declared
 	// with Reads like that of any other read.
@@ -139,15 +139,7 @@ func (r listing) Derived(ctx context.Context, d Derived) (any, error) {
 	if err := r.List(ctx, list); err != nil {
 		return nil, err
 	}
-	var objects []client.Object
-	err := meta.EachListItem(list, func(item runtime.Object) error {
-		object, ok := item.(client.Object)
-		if !ok {
-			return fmt.Errorf("%T has items without metadata", list)
-		}
-		objects = append(objects, object)
-		return nil
-	})
+	objects, err := sharedvalue.Items(list)
 	if err != nil {
 		return nil, err
 	}

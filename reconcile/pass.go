@@ -17,8 +17,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/status"
 )
 
-// PruneBlocked is the type of the condition that is True while children that are no longer planned are kept, and says
-// which and why. It is absent otherwise.
+// PruneBlocked is the type of the condition that is True while children that are no longer planned are kept. Its message
+// names them and the reason. It is absent otherwise.
 const PruneBlocked = "PruneBlocked"
 
 // pass is one run of the pipeline for one owner.

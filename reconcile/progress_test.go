@@ -1,6 +1,8 @@
 package reconcile_test
 
 import (
+	"strings"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -29,23 +31,23 @@ func failing(category health.Category) health.Component {
 var _ = Describe("The conditions of kstatus", func() {
 	const none = ""
 	DescribeTable("are there only while they are True, and go with the trouble",
-		func(ctx SpecContext, c health.Component, want string) {
+		func(_ SpecContext, c health.Component, want string) {
 			w := newWorld(widget.Spec{Count: 1}, is(c))
 			for range 3 { // the first try may end in an error, and the second must not flip
 				_, _ = w.pass()
-				present := ""
+				var present []string
 				for _, conditionType := range []string{"Stalled", "Reconciling"} {
 					found := w.condition(conditionType)
 					if found.Type == "" {
 						continue
 					}
-					present += conditionType
+					present = append(present, conditionType)
 					ready := w.condition(conditions.Ready)
 					Expect(found.Status).To(Equal(metav1.ConditionTrue))
 					Expect([]string{found.Reason, found.Message}).To(Equal([]string{ready.Reason, ready.Message}))
 					Expect(found.ObservedGeneration).To(Equal(w.widget.Generation))
 				}
-				Expect(present).To(Equal(want))
+				Expect(strings.Join(present, "")).To(Equal(want))
 			}
 			for _, event := range w.drain() {
 				Expect(event).NotTo(Or(ContainSubstring("Stalled"), ContainSubstring("Reconciling")))

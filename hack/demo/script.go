@@ -160,7 +160,7 @@ func (s sight) await(ctx context.Context, c *cluster, out *screen) error {
 	}
 }
 
-// look reads the object, and says what there is and whether it is as wanted.
+// look reads the object, and reports what there is and whether it is as wanted.
 func (s sight) look(ctx context.Context, c *cluster) (seen string, done bool, err error) {
 	client, err := c.resource(schema.FromAPIVersionAndKind(s.APIVersion, s.Kind), s.Namespace)
 	if err != nil {

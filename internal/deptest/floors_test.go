@@ -14,7 +14,7 @@ import (
 func floors() map[string][]string {
 	const fresh = "reconcile/internal/freshness"
 	core := []string{"conditions", "health", fresh, "reconcile/internal/words", "reconcile/internal/ownedconditions"}
-	engine := append(slices.Clone(core), "reconcile/apply", "reconcile/status")
+	engine := append(slices.Clone(core), "reconcile/apply", "reconcile/status", "reconcile/internal/derived")
 	whole := append(slices.Clone(engine), "reconcile")
 	rooms := "reconcile/apply/internal/"
 	const problem = "routing/internal/problem"

@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp" //nolint:depguard // it is for tests alone, as internal/deptest holds
 
 	"github.com/reconcilekit/reconcilekit/health"
 )
@@ -40,6 +40,7 @@ type Suite struct {
 
 // Test runs each case as a test of its own.
 func (s Suite) Test(t *testing.T) {
+	t.Helper()
 	raw, err := os.ReadFile(s.Path)
 	if err != nil {
 		t.Fatal(err)

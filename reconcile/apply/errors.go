@@ -101,7 +101,7 @@ type PruneBlockedReason string
 
 const maxNamedObjects = 5 // in a message; conditions are bounded
 
-// Error says the reason, what was kept, and the cause.
+// Error returns the reason, what was kept, and the cause.
 func (e *PruneBlockedError) Error() string {
 	var b strings.Builder
 	b.WriteString("prune blocked: ")

@@ -115,7 +115,7 @@ type ObjectError struct {
 	ObjectResult
 }
 
-// Error names the object and says what went wrong.
+// Error returns the name of the object and what went wrong.
 func (e *ObjectError) Error() string {
 	switch e.Err.(type) { //nolint:errorlint // these name the object themselves
 	case *OwnedByAnotherError, *ContestedError:

@@ -2,10 +2,7 @@ package controller
 
 import (
 	"context"
-	"fmt"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -40,16 +37,10 @@ func (c *cachedReads) newValue(k *kind, d reconcile.Derived) *derived.Value {
 			if err := c.list(ctx, k, list); err != nil {
 				return nil, err
 			}
-			var objects []client.Object
-			err := meta.EachListItem(list, func(item runtime.Object) error {
-				object, ok := item.(client.Object)
-				if !ok {
-					return fmt.Errorf("%T has items without metadata", list)
-				}
+			objects, err := derived.Items(list)
+			for _, object := range objects {
 				object.GetObjectKind().SetGroupVersionKind(k.GroupVersionKind) // as a read by name has it
-				objects = append(objects, object)
-				return nil
-			})
+			}
 			return objects, err
 		},
 		Get: func(ctx context.Context, name types.NamespacedName) (client.Object, error) {

@@ -1,4 +1,4 @@
-// Package controller puts a reconciler into a controller-runtime manager and says what it does there.
+// Package controller puts a reconciler into a controller-runtime manager and describes what it does there.
 //
 // A controller is declared once, with the kinds that it owns and reads:
 //

@@ -129,7 +129,7 @@ func (r *externalReads) wakeLater(owner types.NamespacedName, after time.Duratio
 }
 
 // watchOutside lets events from outside wake the owners that have observed what has changed, while this process leads.
-func watchOutside(controller interface{ Watch(source.Source) error }, r *externalReads, elected <-chan struct{}, woken *wakes) error {
+func watchOutside(controller interface{ Watch(src source.Source) error }, r *externalReads, elected <-chan struct{}, woken *wakes) error {
 	if r == nil {
 		return nil
 	}

@@ -177,7 +177,6 @@ var _ = Describe("What is outside of the cluster", func() {
 	}
 
 	It("is remembered before it is made, silent when it is right, repaired, removed when it is not planned, and with its owner", func(ctx context.Context) {
-		owner := newWidget(namespace, "shop")
 		outside.meets(func(verb, key string) error {
 			if verb != external.VerbEnsure {
 				return nil
@@ -196,7 +195,7 @@ var _ = Describe("What is outside of the cluster", func() {
 		counter := &sent{}
 		p := withRows(rows, 0)
 		start(p, counter.wrap)
-		owner = create(ctx, "a b")
+		owner := create(ctx, "a b")
 		Eventually(outside.keys).Should(Equal([]string{"a", "b"}))
 		passes := p.settled(ctx, owner.Name)
 

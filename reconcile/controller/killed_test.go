@@ -13,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -34,7 +33,7 @@ func newMortal() *mortal {
 	GinkgoHelper()
 	m := &mortal{folder: GinkgoT().TempDir()}
 	m.CRDs = []*apiextensionsv1.CustomResourceDefinition{widget.CRD()}
-	m.UseExistingCluster = ptr.To(false)
+	m.UseExistingCluster = new(false)
 	m.ControlPlaneStartTimeout, m.ControlPlaneStopTimeout = 2*time.Minute, 2*time.Minute
 	server := m.ControlPlane.GetAPIServer()
 	server.CertDir = m.folder

@@ -22,20 +22,20 @@ const (
 	// NotFound, and empty lists) and children of the kind are left out of the plan; when it appears, the kind is watched and
 	// the owners that asked for it are woken, without a restart.
 	Optional kindFlag = "Optional"
-	// Retired says, beside a kind of [Builder.Owns], that an earlier version of the operator made such children and this one
+	// Retired declares, beside a kind of [Builder.Owns], that an earlier version of the operator made such children and this one
 	// makes no more. They are neither watched nor read: what is left of them is found by its label, asked for where the
 	// inventory of an owner names the kind, and pruned, which takes the rights to list and delete it. Without that a kind that
 	// is owned no longer is neither looked for nor pruned, and the condition PruneBlocked says so. A kind that the plan only
 	// contributed to stays declared with [FieldsOnly] instead, to be given back. Once no owner has a child of the kind the
 	// declaration may go.
 	Retired kindFlag = "Retired"
-	// NeverDeletes says, beside a kind of [Builder.Writes], that the plan makes objects for several owners and deletes none:
+	// NeverDeletes declares, beside a kind of [Builder.Writes], that the plan makes objects for several owners and deletes none:
 	// ApplyWithoutOwnerRef, without Recreate. Such objects are never pruned, so it needs no right to delete them.
 	NeverDeletes kindFlag = "NeverDeletes"
-	// Listed says, beside a kind of [Builder.Owns], that FetchRemoteState lists the owner's children of the kind with
+	// Listed declares, beside a kind of [Builder.Owns], that FetchRemoteState lists the owner's children of the kind with
 	// [reconcile.FetchChildren]. The cache keeps an index for it.
 	Listed kindFlag = "Listed"
-	// FieldsOnly says, beside a kind of [Builder.Writes], that the plan owns a few fields of somebody else's objects:
+	// FieldsOnly declares, beside a kind of [Builder.Writes], that the plan owns a few fields of somebody else's objects:
 	// Contribute. It needs no right to create or delete them.
 	FieldsOnly kindFlag = "FieldsOnly"
 )

@@ -23,7 +23,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
 )
 
-// PreviewOptions say how [Preview] looks at a cluster. The zero value works.
+// PreviewOptions are how [Preview] looks at a cluster. The zero value works.
 type PreviewOptions struct {
 	// Namespaces are those whose objects are looked at; empty is all.
 	Namespaces []string

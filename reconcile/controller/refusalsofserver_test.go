@@ -106,7 +106,7 @@ var gadgets = schema.GroupVersionKind{Group: "refused.reconcilekit.dev", Version
 func unconverted(ctx context.Context, _ client.Client, namespace string) *rest.Config {
 	GinkgoHelper()
 	schemaOf := &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
-		Type: "object", XPreserveUnknownFields: ptr.To(true),
+		Type: "object", XPreserveUnknownFields: new(true),
 	}}
 	scheme := testScheme(GinkgoTB())
 	Expect(apiextensionsv1.AddToScheme(scheme)).To(Succeed())

@@ -55,7 +55,7 @@ func (p *pass) ensure(one *planned) {
 	p.send(one, decision, outcome)
 }
 
-// effect has a one-shot effect happen, unless its marker says that it has.
+// effect has a one-shot effect happen, unless its marker is there.
 func (p *pass) effect(one *planned) {
 	if p.record.markers[one.id] || p.owner.sent[one.id] {
 		p.tell(one.id, apply.Decision{Verb: verbNone, Reason: words.ReasonUpToDate}, apply.Unchanged)

@@ -59,7 +59,7 @@ func (a *applier) Apply(ctx context.Context, object client.Object, plan apply.Pl
 // pass is one apply of one owner.
 type pass struct {
 	*Engine
-	ctx    context.Context
+	ctx    context.Context //nolint:containedctx // a pass lives as long as one call
 	object client.Object
 	key    types.NamespacedName
 	owner  *owner
@@ -199,10 +199,11 @@ func (p *pass) carryOut(plan *apply.Plan, next reconcile.Applier) apply.Result {
 	}
 	plan.Hold = plan.Hold || len(want.things) > 0
 	result := p.next(next, *plan)
-	if p.config.DryRun {
+	switch {
+	case p.config.DryRun:
 		p.ensureAll()
 		p.removeAll(plan, want)
-	} else if p.isRecorded(value, len(want.things) > 0) {
+	case p.isRecorded(value, len(want.things) > 0):
 		p.owner.known = want.clone()
 		for i := range p.owner.gone {
 			p.unclaim(i, p.object.GetUID())
@@ -210,7 +211,7 @@ func (p *pass) carryOut(plan *apply.Plan, next reconcile.Applier) apply.Result {
 		}
 		p.ensureAll()
 		p.removeAll(plan, want)
-	} else {
+	default:
 		p.blockAll()
 	}
 	return p.joined(result)
@@ -231,7 +232,7 @@ func (p *pass) isRecorded(value string, things bool) bool {
 	return !things || slices.Contains(p.object.GetFinalizers(), p.config.Finalizer)
 }
 
-// blockAll tells of planned things that could not be recorded yet. The error of the owner's write is in the result of the engine.
+// blockAll reports the planned things that could not be recorded yet. The error of the owner's write is in the result of the engine.
 func (p *pass) blockAll() {
 	for _, one := range p.planned {
 		p.tell(one.id, apply.Decision{Verb: verbNone, Reason: reasonReadFailed}, apply.Blocked)

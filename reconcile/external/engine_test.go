@@ -394,7 +394,7 @@ type reader struct {
 }
 
 func (r reader) Get(ctx context.Context, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
-	return r.engine.Get(ctx, client.ObjectKeyFromObject(r.owner), into.(*external.Object)) //nolint:forcetypeassert // nothing else is read
+	return r.engine.Get(ctx, client.ObjectKeyFromObject(r.owner), into.(*external.Object))
 }
 
 func (reader) List(context.Context, client.ObjectList, ...client.ListOption) error { return nil }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -93,10 +94,11 @@ func (c cluster) Apply(_ context.Context, owner client.Object, plan apply.Plan) 
 	if !owner.GetDeletionTimestamp().IsZero() {
 		notes = owner.GetAnnotations()
 	}
-	fields := ""
+	names := make([]string, 0, len(notes))
 	for _, name := range slices.Sorted(maps.Keys(notes)) {
-		fields += fmt.Sprintf(`,%q:{}`, "f:"+name)
+		names = append(names, fmt.Sprintf(`,%q:{}`, "f:"+name))
 	}
+	fields := strings.Join(names, "")
 	owner.SetAnnotations(notes)
 	owner.SetManagedFields(nil)
 	if fields != "" {

@@ -88,7 +88,7 @@ var crdName = regexp.MustCompile(`(?m)^  name: (\S+)$`)
 // chartCRD is a CRD as a template: its braces are text, it is kept, and where the operator converts it, that is in place.
 func (c Config) chartCRD(name, file, text string) (string, error) {
 	text = strings.ReplaceAll(text, "{{", `{{ "{{" }}`)
-	added := "    helm.sh/resource-policy: keep\n"
+	added := []string{"    helm.sh/resource-policy: keep\n"}
 	found := crdName.FindStringSubmatch(text)
 	if found == nil || strings.Count(text, "\n  annotations:\n") != 1 || strings.Count(text, "\nspec:\n") != 1 {
 		return "", fmt.Errorf("install: %s: want one CRD as controller-gen writes it, with a name and annotations", file)
@@ -103,7 +103,7 @@ func (c Config) chartCRD(name, file, text string) (string, error) {
 		}
 		_, spec, _ := strings.Cut(patch, "\nspec:\n")
 		text = strings.Replace(text, "\nspec:\n", "\nspec:\n"+spec, 1)
-		added += "    cert-manager.io/inject-ca-from: '" + chartNamespace + "/" + name + "-webhooks'\n"
+		added = append(added, "    cert-manager.io/inject-ca-from: '"+chartNamespace+"/"+name+"-webhooks'\n")
 	}
-	return strings.Replace(text, "\n  annotations:\n", "\n  annotations:\n"+added, 1), nil
+	return strings.Replace(text, "\n  annotations:\n", "\n  annotations:\n"+strings.Join(added, ""), 1), nil
 }

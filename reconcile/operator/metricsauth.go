@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
@@ -45,7 +46,7 @@ func filterMetrics(config *rest.Config, client *http.Client) (server.Filter, err
 		return nil, fmt.Errorf("check who reads metrics: %w", err)
 	}
 	return func(logger logr.Logger, next http.Handler) (http.Handler, error) {
-		a := &access{review: reviewer(clients), now: time.Now, logger: logger, allowed: map[[sha256.Size]byte]time.Time{}}
+		a := &access{review: reviewer(clients), now: clock.RealClock{}.Now, logger: logger, allowed: map[[sha256.Size]byte]time.Time{}}
 		return a.protect(next), nil
 	}, nil
 }

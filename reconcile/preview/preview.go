@@ -13,7 +13,7 @@ import (
 type Report struct {
 	// Owners has all owners that were looked at, in the order of the controllers, by namespace and name.
 	Owners []Owner `json:"owners"`
-	// Skipped says what could not be previewed, and why.
+	// Skipped lists what could not be previewed, with the reasons.
 	Skipped []string `json:"skipped,omitempty"`
 }
 

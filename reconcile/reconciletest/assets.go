@@ -8,7 +8,7 @@ import (
 )
 
 // ErrNoControlPlane reports that neither a kubeconfig nor the binaries of a
-// control plane are there. Its text says what would help.
+// control plane are there. Its text names what would help.
 var ErrNoControlPlane = errors.New("no control plane: set KUBEBUILDER_ASSETS to a folder with etcd and kube-apiserver, " +
 	"or " + EnvKubeconfig + " to a kubeconfig")
 

@@ -152,6 +152,7 @@ func (e *explorer) faults(b *baseline) []testCase {
 				one.final = stepB
 			case faultDeleted:
 				one.final = stepDelete
+			default: // the end stays that of the steps
 			}
 			cases = append(cases, one)
 			if kind != faultCrash {

@@ -287,7 +287,7 @@ func (e *explorer) horizon(ctx context.Context) error {
 	return nil
 }
 
-// baseline runs one plot without faults and checks it. The first with a given last step says what the end has to be.
+// baseline runs one plot without faults and checks it. The first with a given last step decides what the end has to be.
 func (e *explorer) baseline(ctx context.Context, steps ...step) error {
 	p := plot{steps: steps, at: len(steps) - 1}
 	r := play(ctx, e.system, p, "")
@@ -319,17 +319,18 @@ func (e *explorer) baseline(ctx context.Context, steps ...step) error {
 			b.live = append(b.live, c)
 		}
 	}
-	if e.ends[last] == nil {
+	switch {
+	case e.ends[last] == nil:
 		if err := e.twin(ctx, p, state); err != nil {
 			return err
 		}
 		e.drawn.mask(state)
 		e.ends[last] = &end{state: state}
-	} else if e.system.Horizon == 0 && b.again() && e.system.Singleton == nil {
+	case e.system.Horizon == 0 && b.again() && e.system.Singleton == nil:
 		if err := e.compareReborn(ctx, name, r, state); err != nil {
 			return err
 		}
-	} else if e.system.Horizon == 0 {
+	case e.system.Horizon == 0:
 		e.compare(name, last, state)
 	}
 	e.drawn.mask(state)

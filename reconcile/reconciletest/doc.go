@@ -56,7 +56,7 @@
 // nothing else: a suite that runs its operator with it learns from the audit
 // log which rule no request used and which request was refused.
 //
-// [Boundary] reads the sources of an operator and tells where they write or watch without the SDK.
+// [Boundary] reads the sources of an operator and reports where they write or watch without the SDK.
 //
 // The binaries of the API server come from the folder that KUBEBUILDER_ASSETS
 // names; a kubeconfig named by RECONCILETEST_KUBECONFIG wins.

@@ -44,7 +44,7 @@ func (w *world) setup() func(mgr manager.Manager) error {
 	return w.system.Setup
 }
 
-// plots are the stories without faults. The first with a given last step says what the end of it has to be.
+// plots are the stories without faults. The first with a given last step decides what the end of it has to be.
 func (s System) plots() [][]step {
 	plots := [][]step{{stepA}}
 	if s.Change != nil {

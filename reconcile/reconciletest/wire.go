@@ -180,6 +180,7 @@ func (w *wire) strike(ctx context.Context, c *call, do func() error) error {
 		if err := w.replace(ctx, c); err != nil {
 			return err
 		}
+	default: // it was refused above
 	}
 	return do()
 }

@@ -18,7 +18,7 @@ const EnvAssets = "KUBEBUILDER_ASSETS"
 // nodes and pods live; kwok does nothing without it.
 const Stages = "kwok-stages.yaml"
 
-// Options say what [Ensure] provides.
+// Options are what [Ensure] provides.
 type Options struct {
 	// Names are the wanted components, see [Names]. Empty means none.
 	Names []string

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Options say which cluster [Start] starts.
+// Options describe the cluster that [Start] starts.
 type Options struct {
 	// Name tells clusters apart. Required: lower case letters, digits, dashes.
 	Name string

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Mutate returns a copy of the value with one random change, and says which.
+// Mutate returns a copy of the value with one random change, and which one it is.
 // The change may be none, and may make the value invalid where the API knows
 // rules that a schema does not say.
 func (s *Shape) Mutate(r *rand.Rand, value any) (any, string) {
@@ -91,7 +91,7 @@ func sortedNames(m map[string]any) []string {
 	return names
 }
 
-// change changes the value at the place, and says how.
+// change changes the value at the place, and reports how.
 func (p *place) change(r *rand.Rand) string {
 	before := "absent"
 	if p.has {

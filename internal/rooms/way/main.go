@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -66,7 +67,7 @@ func instrument(dir string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		replace[file] = filepath.Join(dir, fmt.Sprint(i)+".go")
+		replace[file] = filepath.Join(dir, strconv.Itoa(i)+".go")
 		if err := os.WriteFile(replace[file], traced, 0o600); err != nil {
 			return "", err
 		}

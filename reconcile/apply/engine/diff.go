@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
-// DiffOptions say how [Engine.Diff] looks at the world.
+// DiffOptions are how [Engine.Diff] looks at the world.
 type DiffOptions struct {
 	// ServerDryRun asks the API server what would become of each object that
 	// differs, with dry-run requests: defaults, admission and conflicts then

@@ -47,7 +47,7 @@ func situations() []situation {
 }
 
 func run(out io.Writer, verbose bool) error {
-	ctx := context.Background()
+	ctx := context.Background() //nolint:forbidigo // the program begins here
 	mapper := apimeta.NewDefaultRESTMapper(nil)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), apimeta.RESTScopeNamespace)
 	mapper.Add(appsv1.SchemeGroupVersion.WithKind("Deployment"), apimeta.RESTScopeNamespace)

@@ -24,8 +24,7 @@ func Answered(p *pass.Pass, c *pass.Child, answer client.Object) {
 	case c.Live.GetResourceVersion() != answer.GetResourceVersion():
 		c.Result.Outcome, c.Result.Fields = apply.Updated, Changes(p, c)
 	}
-	after := learn(p, c, answer, made)
-	c.Result.Unobserved = c.Result.Wrote() && c.Planned.Mode == apply.Own && behind(after.Content, answer.GetGeneration())
+	learn(p, c, answer, made)
 	if len(c.Contested) > 0 {
 		ReportContest(p, c)
 	}
@@ -49,8 +48,9 @@ func behind(content map[string]any, generation int64) bool {
 	return false
 }
 
-func learn(p *pass.Pass, c *pass.Child, answer client.Object, made bool) compare.Observation {
+func learn(p *pass.Pass, c *pass.Child, answer client.Object, made bool) {
 	after, err := compare.Observe(p.Env.Encoder, answer, c.Manager)
+	c.Result.Unobserved = c.Result.Wrote() && c.Planned.Mode == apply.Own && behind(after.Content, answer.GetGeneration())
 	learned := memory.Answer{
 		Object: answer, Intent: c.Hash, Made: made, Member: c.Member, Contested: len(c.Contested) > 0,
 		Entry:     after.Own.Entry,
@@ -63,7 +63,6 @@ func learn(p *pass.Pass, c *pass.Child, answer client.Object, made bool) compare
 		learned.Read, learned.Final = true, learned.Unchanged || (taken && same)
 	}
 	c.Memory.Learn(learned, p.Now)
-	return after
 }
 
 // sendsSame reports whether the rules for single fields make of the answer what

@@ -93,7 +93,7 @@ func (w *ChangeWriter) line(path string, from, to any) {
 	w.Changes = append(w.Changes, f)
 }
 
-// masked tells of a secret value only whether there is one, and whether it is
+// masked reports of a secret value only whether there is one, and whether it is
 // another one.
 func masked(f apply.FieldChange, value, changed string) string {
 	switch {

@@ -118,10 +118,10 @@ func difference(c *pass.Child) apply.Reason {
 	switch c.Recall.LastIntent {
 	case 0:
 		return words.ReasonDiffers
-	default:
-		return words.ReasonPlanChanged
 	case c.Hash:
 		return words.ReasonDrift
+	default:
+		return words.ReasonPlanChanged
 	}
 }
 

@@ -171,7 +171,7 @@ func shape(p *pass.Pass, c *pass.Child) (uint64, error) {
 	return p.Env.Hasher.Shape(c.Kind.Schema, content, live) + uint64(len(c.Unwanted)), nil
 }
 
-// noteStripped says once that the cache strips the managedFields that the API
+// noteStripped reports once that the cache strips the managedFields that the API
 // server has.
 func noteStripped(p *pass.Pass, c *pass.Child) {
 	if len(c.Live.GetManagedFields()) == 0 {

@@ -1,6 +1,7 @@
 package decide_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
@@ -14,7 +15,7 @@ func Example() {
 	var plan apply.Plan
 	plan.Apply(passtest.Settings("new"))
 	plan.Apply(passtest.Settings("foreign"))
-	p, err := passtest.Begin(&plan, passtest.Settings("foreign"))
+	p, err := passtest.Begin(context.Background(), &plan, passtest.Settings("foreign"))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,6 +1,7 @@
 package deletion_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
@@ -13,7 +14,7 @@ func Example() {
 	var plan apply.Plan
 	plan.Delete(passtest.Settings("former"))
 	plan.Delete(passtest.Settings("gone"))
-	p, err := passtest.Begin(&plan, passtest.Settings("former"))
+	p, err := passtest.Begin(context.Background(), &plan, passtest.Settings("former"))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,6 +1,7 @@
 package gate_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
@@ -13,7 +14,7 @@ func Example() {
 	var plan apply.Plan
 	plan.Apply(passtest.Settings("database"))
 	plan.Apply(passtest.Settings("server"), apply.WaitUntil(false, "the database is ready"))
-	p, err := passtest.Begin(&plan)
+	p, err := passtest.Begin(context.Background(), &plan)
 	if err != nil {
 		fmt.Println(err)
 		return

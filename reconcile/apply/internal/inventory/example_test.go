@@ -1,6 +1,7 @@
 package inventory_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
@@ -13,7 +14,7 @@ import (
 func Example() {
 	var plan apply.Plan
 	plan.Apply(passtest.Settings("settings"))
-	p, err := passtest.Begin(&plan)
+	p, err := passtest.Begin(context.Background(), &plan)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -34,7 +34,7 @@ func ObservedGeneration(e *pass.Env, owner client.Object) (int64, bool) {
 	return newest, newest > 0
 }
 
-// statusHasGeneration reports whether the owner's status says which generation it is
+// statusHasGeneration reports whether the owner's status has the generation that it is
 // about.
 func statusHasGeneration(e *pass.Env, owner client.Object) bool {
 	if o, ok := owner.(conditioned); ok {

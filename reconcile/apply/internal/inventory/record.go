@@ -89,7 +89,7 @@ func Want(p *pass.Pass, inv *applyset.Inventory) {
 	ReportOwnerWrite(p)
 }
 
-// ReportOwnerWrite says in the result that the metadata of the owner is written.
+// ReportOwnerWrite notes in the result that the metadata of the owner is written.
 func ReportOwnerWrite(p *pass.Pass) {
 	p.Result.Owner = &apply.Decision{
 		GVK: p.OwnerKind.GVK, Key: client.ObjectKeyFromObject(p.Owner), UID: p.Owner.GetUID(),

@@ -24,6 +24,6 @@ type Metadata struct {
 	// Lost reports that the inventory was missing, or not readable, at the first
 	// pass of this process although the owner has had children.
 	Lost bool
-	// StatusHasGeneration reports that the owner's status tells which generation it is about.
+	// StatusHasGeneration reports that the owner's status has the generation that it is about.
 	StatusHasGeneration bool
 }

@@ -1,6 +1,7 @@
 package pass_test
 
 import (
+	"context"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,7 +15,7 @@ func Example() {
 	var plan apply.Plan
 	plan.Apply(passtest.Settings("settings"))
 	plan.Apply(&corev1.ConfigMap{})
-	p, err := passtest.Begin(&plan)
+	p, err := passtest.Begin(context.Background(), &plan)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -19,7 +19,7 @@ import (
 
 // Begin starts a pass over the owner "shop" in namespace "default" of a fake API server that has the objects; they get a UID. The
 // caller ends the pass. The error is that of a plan or an owner that the engine refuses.
-func Begin(plan *apply.Plan, objects ...client.Object) (*pass.Pass, error) {
+func Begin(ctx context.Context, plan *apply.Plan, objects ...client.Object) (*pass.Pass, error) {
 	mapper := apimeta.NewDefaultRESTMapper(nil)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), apimeta.RESTScopeNamespace)
 	for _, o := range objects {
@@ -32,10 +32,10 @@ func Begin(plan *apply.Plan, objects ...client.Object) (*pass.Pass, error) {
 		FieldManager: "operator", Domain: apply.DefaultDomain, Finalizer: "example.com/operator", Clock: clock.RealClock{}, Concurrency: 1,
 		LiveReads: 10, LagDeadline: time.Second, ContestInterval: time.Minute, PruneShare: 0.5, PruneMinimum: 3,
 	})
-	if err := c.Get(context.Background(), client.ObjectKeyFromObject(owner), owner); err != nil {
+	if err := c.Get(ctx, client.ObjectKeyFromObject(owner), owner); err != nil {
 		return nil, err
 	}
-	return env.Begin(context.Background(), owner, plan, memory.NewStore().Owner(owner))
+	return env.Begin(ctx, owner, plan, memory.NewStore().Owner(owner))
 }
 
 // Settings is an object that a plan may have.

@@ -1,6 +1,7 @@
 package prune_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
@@ -11,7 +12,7 @@ import (
 // A plan that may be incomplete prunes nothing.
 func Example() {
 	plan := apply.Plan{PruneBlocked: fmt.Errorf("a read failed")}
-	p, err := passtest.Begin(&plan)
+	p, err := passtest.Begin(context.Background(), &plan)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -20,8 +20,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/leftover"
 )
 
-// noneLeftOver says for sure that all members of the set are planned, without
-// a walk of its own over the cache. False says nothing.
+// noneLeftOver reports whether it is certain that all members of the set are planned, without
+// a walk of its own over the cache. False leaves it open.
 func (p *Prune) noneLeftOver() bool {
 	if !p.Env.Options.Announced || p.Finalize {
 		return false

@@ -80,7 +80,7 @@ func (p *Prune) searchedKinds(recorded *applyset.Inventory, planned map[schema.G
 }
 
 // namespaces are those in which the plan has children, and those in which only
-// the inventory has that there may be some.
+// the inventory names some.
 func (p *Prune) namespaces(recorded *applyset.Inventory) (near, far []string) {
 	if ns := p.Owner.GetNamespace(); ns != "" {
 		near = append(near, ns)
