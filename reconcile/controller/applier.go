@@ -14,6 +14,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 )
 
 // declaredApplier lets the engine write declared kinds only, leaves out children of optional kinds that are missing, and
@@ -32,8 +33,8 @@ func (a *declaredApplier) Apply(ctx context.Context, owner client.Object, plan a
 		return apply.Result{OwnerErr: err}
 	}
 	key := client.ObjectKeyFromObject(owner)
-	tracked := a.reads.tracker.begin(key, scopeWrite)
-	defer tracked.end()
+	tracked := a.reads.tracker.Begin(key, tracking.ScopeWrite)
+	defer tracked.End()
 	plan.Children = a.installed(ctx, owner, tracked, plan.Children, children)
 	plan.Unknown = a.reads.unknown(key, plan.Unknown)
 	plan.Deletes = slices.DeleteFunc(slices.Clone(plan.Deletes), func(d apply.Deletion) bool {
@@ -44,7 +45,7 @@ func (a *declaredApplier) Apply(ctx context.Context, owner client.Object, plan a
 	for _, object := range result.Objects {
 		// What stands in the way may belong to somebody else and carry no reference to us.
 		if k := a.reads.byKind[object.GVK]; k != nil && object.Err != nil {
-			tracked.name(k.index, k.name(object.Key))
+			tracked.Name(k.index, k.name(object.Key))
 		}
 	}
 	a.reads.lag.wrote(key, a.clock.Now(), a.reads.written(result, children))
@@ -54,13 +55,13 @@ func (a *declaredApplier) Apply(ctx context.Context, owner client.Object, plan a
 
 // installed are the planned children whose kinds are there. Those that no reference leads to are remembered.
 func (a *declaredApplier) installed(
-	ctx context.Context, owner client.Object, tracked *session, planned []apply.Child, children []child,
+	ctx context.Context, owner client.Object, tracked *tracking.Session, planned []apply.Child, children []child,
 ) []apply.Child {
 	var kept []apply.Child // nil as long as nothing is left out
 	for i, c := range children {
 		absent := c.kind.absent.Load()
 		if absent || !a.referenced(owner, c) {
-			tracked.name(c.kind.index, c.key) // the appearance of an absent one wakes the owner, too
+			tracked.Name(c.kind.index, c.key) // the appearance of an absent one wakes the owner, too
 		}
 		switch {
 		case absent:

@@ -15,6 +15,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
@@ -32,8 +33,8 @@ type board struct {
 // groupReads is one controller that reads the groups of a board.
 type groupReads struct {
 	board   *board
-	index   *index
-	tracker *tracker
+	index   *tracking.Index
+	tracker *tracking.Tracker
 	wakes   *wakes
 	q       queue
 }
@@ -45,7 +46,7 @@ func newBoard(name string) *board {
 // join lets passes read the groups of the board.
 func (c *cachedReads) join(groups *board, woken *wakes) *groupReads {
 	r := &groupReads{board: groups, tracker: c.tracker, wakes: woken}
-	r.index = newIndex(func(client.Object, string) ([]string, bool) { return nil, false })
+	r.index = tracking.NewIndex(func(client.Object, string) ([]string, bool) { return nil, false })
 	c.joined = append(c.joined, r)
 	return r
 }
@@ -90,7 +91,7 @@ func (b *board) put(g *Group) (changed bool) {
 		return false
 	}
 	for _, r := range b.readers {
-		for _, owner := range r.tracker.concerned(r.index, g) {
+		for _, owner := range r.tracker.Concerned(r.index, g) {
 			r.wakes.note(owner, groupGVK(b.name), change{event: eventUpdate, after: g})
 			r.q.Add(ctrl.Request{NamespacedName: owner})
 		}
@@ -130,7 +131,7 @@ func (b *board) owner(key types.NamespacedName) *Group {
 
 // watched reports whether an owner reads the group.
 func (b *board) watched(g *Group) bool {
-	return slices.ContainsFunc(b.readers, func(r *groupReads) bool { return len(r.tracker.concerned(r.index, g)) > 0 })
+	return slices.ContainsFunc(b.readers, func(r *groupReads) bool { return len(r.tracker.Concerned(r.index, g)) > 0 })
 }
 
 // groupWorld is what the pipeline of a group reads and writes instead of the API server.
@@ -193,6 +194,6 @@ func (r *trackedReader) group(key types.NamespacedName, into *Group) error {
 			Controller: r.controller, GVK: into.GroupVersionKind(), Declaration: "Joins(the builder of " + into.Kind + ")",
 		}
 	}
-	r.session.name(r.joined[at].index, key)
+	r.session.Name(r.joined[at].index, key)
 	return r.joined[at].board.get(key, into)
 }

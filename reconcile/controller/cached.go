@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 )
 
 var errMetadataOnly = errors.New("only the metadata of the kind is cached")
@@ -24,7 +26,7 @@ var errMetadataOnly = errors.New("only the metadata of the kind is cached")
 type cachedReads struct {
 	*catalogue
 	cache    client.Reader
-	tracker  *tracker
+	tracker  *tracking.Tracker
 	lag      *lag
 	unstable unstable
 	joined   []*groupReads // groups of other controllers

@@ -12,6 +12,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/explain"
 )
 
@@ -162,49 +163,18 @@ func (k *kind) named(name string) bool {
 
 // readBy are the reads of the owner's last pass.
 func (c *cachedReads) readBy(owner types.NamespacedName) (reads []explain.Read, more int) {
-	names := map[*index]string{}
+	names := map[*tracking.Index]string{}
 	for _, k := range c.kinds {
 		names[k.index] = printKind(k.GroupVersionKind)
 	}
 	for _, joined := range c.joined {
 		names[joined.index] = "group of controller " + joined.board.name
 	}
-	c.tracker.mu.RLock()
-	defer c.tracker.mu.RUnlock()
-	of := c.tracker.owners[owner]
-	if of == nil {
-		return nil, 0
-	}
-	for _, e := range of.edges[scopeRead] {
-		if len(reads) == maxReads {
-			more++
-			continue
-		}
-		what := strings.TrimPrefix(e.node.name.String(), "/")
-		if e.node.query != nil {
-			what = e.node.query.String()
-		}
-		if e.node.value != nil {
-			what = e.node.value.of.String() + ", derived from all"
-		}
-		reads = append(reads, explain.Read{Kind: names[e.node.index], What: what})
+	found, more := c.tracker.Reads(owner, maxReads)
+	for _, r := range found {
+		reads = append(reads, explain.Read{Kind: names[r.Index], What: r.What})
 	}
 	return reads, more
-}
-
-// String is the query for a person.
-func (q *query) String() string {
-	text := "all"
-	if q.namespace != "" {
-		text += " in " + q.namespace
-	}
-	if q.labels != nil && !q.labels.Empty() {
-		text += " with labels " + q.labels.String()
-	}
-	if q.fields != nil {
-		text += " with fields " + q.fields.String()
-	}
-	return text
 }
 
 // peek returns the group as its last pass left it, nil when there was none.

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/explain"
 )
 
@@ -74,7 +75,7 @@ func (b *board) keys() []types.NamespacedName {
 	for key := range b.groups {
 		keys = append(keys, key)
 	}
-	slices.SortFunc(keys, compareNames)
+	slices.SortFunc(keys, tracking.CompareNames)
 	return keys
 }
 

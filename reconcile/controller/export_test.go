@@ -4,8 +4,6 @@ import (
 	"context"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -13,83 +11,22 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 )
 
 // ImportPath cuts the package out of the name of a function.
 func ImportPath(function string) string { return importPath(function) }
 
-// Tracker gives the tests of the package the tracker and one index.
-type Tracker struct {
-	tracker *tracker
-	index   *index
-}
-
-// NewTracker returns one whose index knows the given fields.
-func NewTracker(extract map[string]client.IndexerFunc) *Tracker {
-	k := &kind{fields: extract}
-	return &Tracker{tracker: newTracker(), index: newIndex(k.field)}
-}
-
-// Pass runs a pass of the owner that reads what the function asks for.
-func (t *Tracker) Pass(owner types.NamespacedName, reads func(*Session)) {
-	s := t.Begin(owner)
-	reads(s)
+// PriorityHandler returns the handler of the events of a kind of which the owner reads one object by its name.
+func PriorityHandler(owner, reads types.NamespacedName) handler.EventHandler {
+	tracker, k := tracking.NewTracker(), &kind{}
+	k.index = tracking.NewIndex(k.field)
+	s := tracker.Begin(owner, tracking.ScopeRead)
+	s.Name(k.index, reads)
 	s.End()
-}
-
-// Begin starts a pass.
-func (t *Tracker) Begin(owner types.NamespacedName) *Session {
-	return &Session{t.tracker.begin(owner, scopeRead), t.index}
-}
-
-// BeginWrites starts the scope of what a pass writes.
-func (t *Tracker) BeginWrites(owner types.NamespacedName) *Session {
-	return &Session{t.tracker.begin(owner, scopeWrite), t.index}
-}
-
-// Handler returns the handler of the events of the index's kind.
-func (t *Tracker) Handler() handler.EventHandler {
-	w := &watcher{kind: &kind{index: t.index}, owner: &kind{}, tracker: t.tracker, wakes: &wakes{}}
+	w := &watcher{kind: k, owner: &kind{}, tracker: tracker, wakes: &wakes{}}
 	return w.handler()
 }
-
-// Forget drops an owner.
-func (t *Tracker) Forget(owner types.NamespacedName) { t.tracker.forget(owner) }
-
-// Concerned returns the owners that the objects concern.
-func (t *Tracker) Concerned(objects ...client.Object) []types.NamespacedName {
-	return t.tracker.concerned(t.index, objects...)
-}
-
-// Found returns what the index finds for one object, as often as it finds it.
-func (t *Tracker) Found(object client.Object) []types.NamespacedName {
-	return t.index.find(nil, object)
-}
-
-// Size counts owners, edges and the entries left in the index.
-func (t *Tracker) Size() (owners, edges, entries int) {
-	owners, edges = t.tracker.size()
-	return owners, edges, len(t.index.names) + len(t.index.queries) + len(t.index.spaces)
-}
-
-// Session is one scope of a pass.
-type Session struct {
-	session *session
-	index   *index
-}
-
-// Get notes a read by name.
-func (s *Session) Get(namespace, name string) {
-	s.session.name(s.index, types.NamespacedName{Namespace: namespace, Name: name})
-}
-
-// List notes a read by selector.
-func (s *Session) List(namespace string, l labels.Selector, f fields.Selector) {
-	s.session.list(s.index, namespace, l, f)
-}
-
-// End ends the scope.
-func (s *Session) End() { s.session.end() }
 
 // Untraced returns what runs around the pipeline and its phases in a pass that nobody traces.
 func Untraced() func(context.Context) {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
 )
 
@@ -35,8 +36,8 @@ type intercepting interface {
 // externalReads are the observations of things outside of the cluster, and what wakes their owners. Nil is a controller without any.
 type externalReads struct {
 	engine  *external.Engine
-	tracker *tracker
-	indexes map[string]*index // by kind
+	tracker *tracking.Tracker
+	indexes map[string]*tracking.Index // by kind
 
 	mu    sync.Mutex
 	queue queue // nil until the controller has started
@@ -65,14 +66,14 @@ func (b *Builder[T, F, O]) engineOutside(reads *cachedReads, options Options, co
 	if b.board != nil {
 		return fmt.Errorf("controller %q: External at %s: %w", b.name, b.externals[0].source, errExternalGroup)
 	}
-	r := &externalReads{tracker: reads.tracker, indexes: map[string]*index{}}
+	r := &externalReads{tracker: reads.tracker, indexes: map[string]*tracking.Index{}}
 	config.FieldManager, config.Finalizer, config.Clock, config.Wake = b.fieldManager(), b.finalizer(), options.Clock, r.wakeLater
 	if config.Domain = options.Apply.Domain; config.Domain == "" {
 		config.Domain = apply.DefaultDomain
 	}
 	for _, k := range b.externals {
 		config.Kinds = append(config.Kinds, k.Declared)
-		r.indexes[k.Name()] = newIndex(func(client.Object, string) ([]string, bool) { return nil, false })
+		r.indexes[k.Name()] = tracking.NewIndex(func(client.Object, string) ([]string, bool) { return nil, false })
 	}
 	var err error
 	if r.engine, err = external.NewEngine(config); err != nil {
@@ -114,9 +115,9 @@ func (r *trackedReader) outside(ctx context.Context, key types.NamespacedName, i
 		return &external.NotDeclaredError{Kind: into.Kind}
 	}
 	if x := r.external.indexes[into.Kind]; x != nil {
-		r.session.name(x, key)
+		r.session.Name(x, key)
 	}
-	return r.external.engine.Get(ctx, r.session.owner, into)
+	return r.external.engine.Get(ctx, r.session.Owner(), into)
 }
 
 // wakeLater asks for a pass of the owner after a time.
@@ -157,9 +158,9 @@ func (r *externalReads) changed(q queue, woken *wakes, kind schema.GroupVersionK
 	x := r.indexes[kind.Kind]
 	var owners []types.NamespacedName
 	if key == "" {
-		owners = r.tracker.readers(x)
+		owners = r.tracker.Readers(x)
 	} else {
-		owners = r.tracker.concerned(x, thing)
+		owners = r.tracker.Concerned(x, thing)
 	}
 	for _, owner := range owners {
 		woken.note(owner, kind, change{event: eventGeneric, after: thing})

@@ -15,6 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
@@ -148,7 +149,7 @@ func NewGroup[R reconcile.Reconciler[*Group, F, O], F any, O GroupObservation](n
 	b.declare(purposeFor, caller(), GroupOf(name), nil)
 	b.decorate = func(g *Group, _ *conditions.Manager, observation O) {
 		g.Status.Members = observation.GetMembers()
-		slices.SortFunc(g.Status.Members, func(a, b Member) int { return compareNames(a.Key, b.Key) })
+		slices.SortFunc(g.Status.Members, func(a, b Member) int { return tracking.CompareNames(a.Key, b.Key) })
 	}
 	return b
 }

@@ -15,6 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 )
 
 type queue = workqueue.TypedRateLimitingInterface[ctrl.Request]
@@ -25,7 +27,7 @@ type watcher struct {
 	logger   logr.Logger
 	kind     *kind
 	owner    *kind // the reconciled kind
-	tracker  *tracker
+	tracker  *tracking.Tracker
 	wakes    *wakes
 	board    *board             // of the groups that are reconciled, nil for objects
 	statuses *statusWrites      // of the owners
@@ -161,12 +163,12 @@ func (w *watcher) concerned(
 			}
 		}
 	}
-	return unique(found)
+	return tracking.Unique(found)
 }
 
 // related returns the owners that read one of the objects, control it or are it.
 func (w *watcher) related(c change, objects []client.Object) []types.NamespacedName {
-	found := w.tracker.concerned(w.kind.index, objects...)
+	found := w.tracker.Concerned(w.kind.index, objects...)
 	if w.kind == w.owner {
 		self := client.ObjectKeyFromObject(c.last())
 		// An owner that reads its own kind does not read its own status back.

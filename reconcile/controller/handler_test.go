@@ -5,7 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -14,6 +14,8 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
+
+func name(s string) types.NamespacedName { return types.NamespacedName{Namespace: "ns", Name: s} }
 
 // TestPriority keeps what controller-runtime does with its priority queue: news go before what was known.
 func TestPriority(t *testing.T) {
@@ -59,40 +61,15 @@ func TestPriority(t *testing.T) {
 	for label, tc := range cases {
 		t.Run(label, func(t *testing.T) {
 			t.Parallel()
-			tracker := controller.NewTracker(nil)
-			tracker.Pass(name("owner"), func(s *controller.Session) { s.Get("ns", "x") })
 			q := priorityqueue.New[ctrl.Request]("test-" + label)
 			defer q.ShutDown()
-			tc.send(tracker.Handler(), q)
+			tc.send(controller.PriorityHandler(name("owner"), name("x")), q)
 			got, priority, _ := q.GetWithPriority()
 			if got.NamespacedName != name("owner") || priority != tc.want {
 				t.Errorf("%s: got %s with priority %d, want %s with %d", tc.reason, got, priority, name("owner"), tc.want)
 			}
 		})
 	}
-}
-
-// FuzzConcerned holds the index to the selector itself: an object concerns an owner when the selector matches it.
-func FuzzConcerned(f *testing.F) {
-	for _, seed := range []string{"a=b", "a!=b", "a in (b,c)", "a notin (b)", "a,!c", "a=b,c=d", "", "a>1"} {
-		f.Add(seed, "a", "b")
-	}
-	f.Fuzz(func(t *testing.T, text, key, value string) {
-		selector, err := labels.Parse(text)
-		if err != nil {
-			t.Skip()
-		}
-		tracker := controller.NewTracker(nil)
-		tracker.Pass(name("owner"), func(s *controller.Session) { s.List("ns", selector, nil) })
-		o := object("ns", "x", map[string]string{key: value})
-		if got, want := len(tracker.Concerned(o)) == 1, selector.Matches(labels.Set(o.GetLabels())); got != want {
-			t.Errorf("selector %q and label %s=%s: concerned %t, matches %t", text, key, value, got, want)
-		}
-		tracker.Forget(name("owner"))
-		if owners, edges, entries := tracker.Size(); owners+edges+entries != 0 {
-			t.Errorf("selector %q leaves %d owners, %d edges and %d entries", text, owners, edges, entries)
-		}
-	})
 }
 
 func TestImportPath(t *testing.T) {

@@ -24,6 +24,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
@@ -62,7 +63,7 @@ type kind struct {
 	resource       string // its plural, where that is not regular
 	fields         map[string]client.IndexerFunc
 
-	index   *index
+	index   *tracking.Index
 	cluster atomic.Bool // the kind has no namespaces
 	absent  atomic.Bool // the kind is optional and its CRD is missing
 	// appeared counts how often the CRD of an optional kind has come.
@@ -161,7 +162,7 @@ func (c *catalogue) declare(d declaration) error {
 			GroupVersionKind: gvk, representation: representationOf(d.object), object: d.object,
 			fields: map[string]client.IndexerFunc{},
 		}
-		k.index = newIndex(k.field)
+		k.index = tracking.NewIndex(k.field)
 		c.byKind[gvk] = k
 		c.kinds = append(c.kinds, k)
 	}

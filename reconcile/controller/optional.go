@@ -229,8 +229,8 @@ func (g *gate) vanish(ctx context.Context, w *watcher, q queue) error {
 func (g *gate) wake(w *watcher, q queue, event string) {
 	crd := Metadata(crdKind())
 	crd.SetName(strings.ToLower(w.kind.Kind) + "." + w.kind.Group)
-	w.forgetDerived()
-	for _, owner := range w.tracker.readers(w.kind.index) {
+	w.tracker.ForgetValues(w.kind.index)
+	for _, owner := range w.tracker.Readers(w.kind.index) {
 		if w.board != nil {
 			w.board.revive(owner)
 		}

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
 )
 
@@ -168,7 +169,7 @@ func (c *catalogue) presentKinds(mapper meta.RESTMapper) error {
 func (c *cachedReads) ownerKeys(ctx context.Context) ([]types.NamespacedName, error) {
 	var keys []types.NamespacedName
 	err := c.each(ctx, c.kinds[0], func(o client.Object) { keys = append(keys, client.ObjectKeyFromObject(o)) })
-	slices.SortFunc(keys, compareNames)
+	slices.SortFunc(keys, tracking.CompareNames)
 	return keys, err
 }
 
@@ -193,7 +194,7 @@ func (c *cachedReads) groupKeys(ctx context.Context, group string) ([]types.Name
 			return nil, err
 		}
 	}
-	slices.SortFunc(keys, compareNames)
+	slices.SortFunc(keys, tracking.CompareNames)
 	return slices.Compact(keys), nil
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
 )
@@ -59,7 +60,7 @@ func (b *Builder[T, F, O]) previewer(mgr manager.Manager, o PreviewOptions) (pre
 	silent.options.Recorder = discarded{}
 	options := silent.withDefaults(mgr)
 	options.Apply.Kinds = kinds.childKinds()
-	reads := &cachedReads{catalogue: kinds, cache: mgr.GetCache(), tracker: newTracker(), lag: newLag(options.Apply.LagDeadline)}
+	reads := &cachedReads{catalogue: kinds, cache: mgr.GetCache(), tracker: tracking.NewTracker(), lag: newLag(options.Apply.LagDeadline)}
 	reads.lag.cached = reads.object
 	for _, joined := range b.joins {
 		reads.join(joined, nil) // nothing is woken

@@ -13,20 +13,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
 )
 
 // Begin starts a pass of the owner, see [reconcile.Tracker].
 func (c *cachedReads) Begin(owner client.ObjectKey) (r reconcile.Reader, end func()) {
-	s := c.tracker.begin(owner, scopeRead)
+	s := c.tracker.Begin(owner, tracking.ScopeRead)
 	c.noteOptional(owner)
 	c.external.begin(owner)
-	return &trackedReader{cachedReads: c, session: s}, s.end
+	return &trackedReader{cachedReads: c, session: s}, s.End
 }
 
 // Forget drops what is remembered for an owner that is gone.
 func (c *cachedReads) Forget(owner client.ObjectKey) {
-	c.tracker.forget(owner)
+	c.tracker.Forget(owner)
 	c.lag.forget(owner)
 	c.unstable.forget(owner)
 	c.begun.Delete(owner)
@@ -37,7 +38,7 @@ var _ reconcile.Tracker = (*cachedReads)(nil)
 // trackedReader reads declared kinds from the cache and remembers every read for the owner before it happens.
 type trackedReader struct {
 	*cachedReads
-	session *session
+	session *tracking.Session
 }
 
 var _ client.Reader = (*trackedReader)(nil)
@@ -57,7 +58,7 @@ func (r *trackedReader) Get(
 		return err
 	}
 	key = k.name(key)
-	r.session.name(k.index, key)
+	r.session.Name(k.index, key)
 	return r.get(ctx, k, key, into, opts...)
 }
 
@@ -71,7 +72,7 @@ func (r *trackedReader) List(ctx context.Context, into client.ObjectList, opts .
 	var options client.ListOptions
 	options.ApplyOptions(opts)
 	namespace := k.name(types.NamespacedName{Namespace: options.Namespace}).Namespace
-	r.session.list(k.index, namespace, options.LabelSelector, options.FieldSelector)
+	r.session.List(k.index, namespace, options.LabelSelector, options.FieldSelector)
 	if err := r.list(ctx, k, into, opts...); err != nil {
 		return r.unindexed(k, options.FieldSelector, err)
 	}

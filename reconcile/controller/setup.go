@@ -23,6 +23,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 	"github.com/reconcilekit/reconcilekit/reconcile/status"
 )
@@ -48,7 +49,7 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	}
 	options := b.withDefaults(mgr)
 	options.Apply.Kinds = kinds.childKinds()
-	reads := &cachedReads{catalogue: kinds, cache: mgr.GetCache(), tracker: newTracker(), lag: newLag(options.Apply.LagDeadline)}
+	reads := &cachedReads{catalogue: kinds, cache: mgr.GetCache(), tracker: tracking.NewTracker(), lag: newLag(options.Apply.LagDeadline)}
 	reads.lag.cached = reads.object
 	synced := &caches{failed: b.failed}
 	observer, err := newObserver(metrics.Registry, b.name, newRecall(options.Clock), options.Observer)

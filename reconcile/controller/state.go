@@ -65,7 +65,7 @@ func (s *state) Collect(metrics chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
 		metrics <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}
-	_, edges := s.reads.tracker.size()
+	_, edges := s.reads.tracker.Size()
 	gauge(s.tracked, float64(edges))
 	if outside := s.reads.external; outside != nil {
 		for kind, open := range outside.engine.Open() {

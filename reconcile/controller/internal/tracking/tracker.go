@@ -1,4 +1,4 @@
-package controller
+package tracking
 
 import (
 	"slices"
@@ -11,10 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// tracker remembers what the last pass of each owner read and wrote, so that an event can be turned into the owners that
+// Tracker remembers what the last pass of each owner read and wrote, so that an event can be turned into the owners that
 // it concerns. While a pass runs, what it reads is remembered beside what the pass before had read, so that no event is
 // lost in between; the end of the pass drops the rest. It is safe for concurrent use, with one pass an owner at a time.
-type tracker struct {
+type Tracker struct {
 	mu     sync.RWMutex
 	owners map[types.NamespacedName]*ownerReads
 	edges  int // remembered reads of all owners
@@ -24,8 +24,8 @@ type tracker struct {
 type scope int
 
 const (
-	scopeRead scope = iota
-	scopeWrite
+	ScopeRead scope = iota
+	ScopeWrite
 	scopes
 )
 
@@ -40,21 +40,21 @@ type edge struct {
 	seen bool // in the running pass
 }
 
-// session is one scope of one pass of an owner.
-type session struct {
-	tracker *tracker
+// Session is one scope of one pass of an owner.
+type Session struct {
+	tracker *Tracker
 	owner   types.NamespacedName
 	reads   *ownerReads // nil as long as nothing is remembered
 	scope   scope
 	next    int // passes mostly read the same things in the same order: the edge that is expected now
 }
 
-func newTracker() *tracker {
-	return &tracker{owners: map[types.NamespacedName]*ownerReads{}}
+func NewTracker() *Tracker {
+	return &Tracker{owners: map[types.NamespacedName]*ownerReads{}}
 }
 
-// begin starts remembering for the owner.
-func (t *tracker) begin(owner types.NamespacedName, s scope) *session {
+// Begin starts remembering for the owner.
+func (t *Tracker) Begin(owner types.NamespacedName, s scope) *Session {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	reads := t.owners[owner]
@@ -63,10 +63,10 @@ func (t *tracker) begin(owner types.NamespacedName, s scope) *session {
 			reads.edges[s][i].seen = false
 		}
 	}
-	return &session{tracker: t, owner: owner, reads: reads, scope: s}
+	return &Session{tracker: t, owner: owner, reads: reads, scope: s}
 }
 
-func (t *tracker) readsOf(owner types.NamespacedName) *ownerReads {
+func (t *Tracker) readsOf(owner types.NamespacedName) *ownerReads {
 	reads := t.owners[owner]
 	if reads == nil {
 		reads = &ownerReads{owner: owner}
@@ -75,21 +75,24 @@ func (t *tracker) readsOf(owner types.NamespacedName) *ownerReads {
 	return reads
 }
 
-// name remembers the read of an object by name. It is called before the read, so that no event falls between the two.
-func (s *session) name(x *index, name types.NamespacedName) {
+// Owner returns the owner whose pass it is.
+func (s *Session) Owner() types.NamespacedName { return s.owner }
+
+// Name remembers the read of an object by name. It is called before the read, so that no event falls between the two.
+func (s *Session) Name(x *Index, name types.NamespacedName) {
 	s.tracker.mu.Lock()
 	defer s.tracker.mu.Unlock()
 	s.note(x.byName(name))
 }
 
-// list remembers the read of all objects that match.
-func (s *session) list(x *index, namespace string, l labels.Selector, f fields.Selector) {
+// List remembers the read of all objects that match.
+func (s *Session) List(x *Index, namespace string, l labels.Selector, f fields.Selector) {
 	s.tracker.mu.Lock()
 	defer s.tracker.mu.Unlock()
 	s.note(x.byQuery(namespace, l, f))
 }
 
-func (s *session) note(n *node) {
+func (s *Session) note(n *node) {
 	if s.reads == nil {
 		s.reads = s.tracker.readsOf(s.owner)
 	}
@@ -109,8 +112,8 @@ func (s *session) note(n *node) {
 	s.tracker.edges++
 }
 
-// end drops what the pass did not read again. Called twice it does nothing more.
-func (s *session) end() {
+// End drops what the pass did not read again. Called twice it does nothing more.
+func (s *Session) End() {
 	s.tracker.mu.Lock()
 	defer s.tracker.mu.Unlock()
 	if s.reads == nil || s.tracker.owners[s.owner] != s.reads {
@@ -130,13 +133,13 @@ func (s *session) end() {
 	for _, n := range dropped {
 		s.tracker.release(s.reads, n)
 	}
-	if len(s.reads.edges[scopeRead])+len(s.reads.edges[scopeWrite]) == 0 {
+	if len(s.reads.edges[ScopeRead])+len(s.reads.edges[ScopeWrite]) == 0 {
 		delete(s.tracker.owners, s.owner)
 	}
 }
 
 // release takes the owner off a node of which one edge has been removed, unless its other scope has it too.
-func (t *tracker) release(reads *ownerReads, n *node) {
+func (t *Tracker) release(reads *ownerReads, n *node) {
 	t.edges--
 	for _, edges := range reads.edges {
 		if slices.ContainsFunc(edges, func(e edge) bool { return e.node == n }) {
@@ -148,8 +151,8 @@ func (t *tracker) release(reads *ownerReads, n *node) {
 	}
 }
 
-// forget drops all that is remembered for an owner that is gone.
-func (t *tracker) forget(owner types.NamespacedName) {
+// Forget drops all that is remembered for an owner that is gone.
+func (t *Tracker) Forget(owner types.NamespacedName) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	reads := t.owners[owner]
@@ -164,37 +167,68 @@ func (t *tracker) forget(owner types.NamespacedName) {
 	}
 }
 
-// concerned returns the owners that read one of the objects by name or by a list that it is or was in, sorted, each once.
-func (t *tracker) concerned(x *index, objects ...client.Object) []types.NamespacedName {
+// Concerned returns the owners that read one of the objects by name or by a list that it is or was in, sorted, each once.
+func (t *Tracker) Concerned(x *Index, objects ...client.Object) []types.NamespacedName {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	var found []types.NamespacedName
 	for _, object := range objects {
 		found = x.find(found, object)
 	}
-	return unique(found)
+	return Unique(found)
 }
 
-// readers returns the owners that read anything of the kind, sorted, each once.
-func (t *tracker) readers(x *index) []types.NamespacedName {
+// Readers returns the owners that read anything of the kind, sorted, each once.
+func (t *Tracker) Readers(x *Index) []types.NamespacedName {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	return unique(x.all(nil))
+	return Unique(x.all(nil))
 }
 
-// size returns the number of owners and of remembered reads.
-func (t *tracker) size() (owners, edges int) {
+// read is one read of the last pass of an owner: of an object by its name, or of a list.
+type read struct {
+	Index *Index
+	What  string
+}
+
+// Reads returns what the last pass of the owner has read, at most as many as given, and how many more there are.
+func (t *Tracker) Reads(owner types.NamespacedName, most int) (reads []read, more int) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	of := t.owners[owner]
+	if of == nil {
+		return nil, 0
+	}
+	for _, e := range of.edges[ScopeRead] {
+		if len(reads) == most {
+			more++
+			continue
+		}
+		what := strings.TrimPrefix(e.node.name.String(), "/")
+		if e.node.query != nil {
+			what = e.node.query.String()
+		}
+		if e.node.value != nil {
+			what = e.node.value.of.String() + ", derived from all"
+		}
+		reads = append(reads, read{Index: e.node.index, What: what})
+	}
+	return reads, more
+}
+
+// Size returns the number of owners and of remembered reads.
+func (t *Tracker) Size() (owners, edges int) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return len(t.owners), t.edges
 }
 
-func unique(names []types.NamespacedName) []types.NamespacedName {
-	slices.SortFunc(names, compareNames)
+func Unique(names []types.NamespacedName) []types.NamespacedName {
+	slices.SortFunc(names, CompareNames)
 	return slices.Compact(names)
 }
 
-func compareNames(a, b types.NamespacedName) int {
+func CompareNames(a, b types.NamespacedName) int {
 	if order := strings.Compare(a.Namespace, b.Namespace); order != 0 {
 		return order
 	}

@@ -1,8 +1,7 @@
-package controller_test
+package tracking_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 )
 
 func name(s string) types.NamespacedName { return types.NamespacedName{Namespace: "ns", Name: s} }
@@ -40,135 +39,135 @@ func TestConcerned(t *testing.T) {
 	painted.SetAnnotations(map[string]string{"colour": "red"})
 	cases := map[string]struct {
 		reason string
-		reads  func(s *controller.Session)
+		reads  func(s *tracking.Reads)
 		events []client.Object
 		want   bool
 	}{
 		"Name": {
 			reason: "a read by name is woken by that object",
-			reads:  func(s *controller.Session) { s.Get("ns", "x") }, events: []client.Object{object("ns", "x", nil)}, want: true,
+			reads:  func(s *tracking.Reads) { s.Get("ns", "x") }, events: []client.Object{object("ns", "x", nil)}, want: true,
 		},
 		"OtherName": {
 			reason: "and by no other",
-			reads:  func(s *controller.Session) { s.Get("ns", "x") }, events: []client.Object{object("ns", "y", nil)},
+			reads:  func(s *tracking.Reads) { s.Get("ns", "x") }, events: []client.Object{object("ns", "y", nil)},
 		},
 		"OtherNamespace": {
 			reason: "nor by its namesake elsewhere",
-			reads:  func(s *controller.Session) { s.Get("ns", "x") }, events: []client.Object{object("other", "x", nil)},
+			reads:  func(s *tracking.Reads) { s.Get("ns", "x") }, events: []client.Object{object("other", "x", nil)},
 		},
 		"ListNamespace": {
 			reason: "a list without a selector is woken by everything in the namespace",
-			reads:  func(s *controller.Session) { s.List("ns", nil, nil) },
+			reads:  func(s *tracking.Reads) { s.List("ns", nil, nil) },
 			events: []client.Object{object("ns", "y", nil)}, want: true,
 		},
 		"ListOtherNamespace": {
 			reason: "and by nothing elsewhere",
-			reads:  func(s *controller.Session) { s.List("ns", nil, nil) }, events: []client.Object{object("other", "y", nil)},
+			reads:  func(s *tracking.Reads) { s.List("ns", nil, nil) }, events: []client.Object{object("other", "y", nil)},
 		},
 		"ListEverywhere": {
 			reason: "a list of all namespaces is woken by each",
-			reads:  func(s *controller.Session) { s.List("", labels.Everything(), nil) },
+			reads:  func(s *tracking.Reads) { s.List("", labels.Everything(), nil) },
 			events: []client.Object{object("other", "y", nil)}, want: true,
 		},
 		"Selector": {
 			reason: "a selector is woken by what it matches",
-			reads:  func(s *controller.Session) { s.List("ns", parse(t, "a=b,c"), nil) },
+			reads:  func(s *tracking.Reads) { s.List("ns", parse(t, "a=b,c"), nil) },
 			events: []client.Object{object("ns", "y", map[string]string{"a": "b", "c": ""})}, want: true,
 		},
 		"SelectorMismatch": {
 			reason: "one requirement that fails is enough",
-			reads:  func(s *controller.Session) { s.List("ns", parse(t, "a=b,c"), nil) },
+			reads:  func(s *tracking.Reads) { s.List("ns", parse(t, "a=b,c"), nil) },
 			events: []client.Object{object("ns", "y", map[string]string{"a": "b"})},
 		},
 		"Leaves": {
 			reason: "an object that has left the selector is found by how it was",
-			reads:  func(s *controller.Session) { s.List("ns", parse(t, "a=b"), nil) },
+			reads:  func(s *tracking.Reads) { s.List("ns", parse(t, "a=b"), nil) },
 			events: []client.Object{object("ns", "y", map[string]string{"a": "b"}), object("ns", "y", nil)}, want: true,
 		},
 		"NotEquals": {
 			reason: "a selector without an equality works as well",
-			reads:  func(s *controller.Session) { s.List("ns", parse(t, "a!=b"), nil) },
+			reads:  func(s *tracking.Reads) { s.List("ns", parse(t, "a!=b"), nil) },
 			events: []client.Object{object("ns", "y", nil)}, want: true,
 		},
 		"Nothing": {
 			reason: "the selector of nothing is not the one of everything, though they print alike",
-			reads:  func(s *controller.Session) { s.List("ns", labels.Nothing(), nil) },
+			reads:  func(s *tracking.Reads) { s.List("ns", labels.Nothing(), nil) },
 			events: []client.Object{object("ns", "y", nil)},
 		},
 		"Field": {
 			reason: "an indexed field that matches",
-			reads:  func(s *controller.Session) { s.List("ns", nil, fields.OneTermEqualSelector("colour", "red")) },
+			reads:  func(s *tracking.Reads) { s.List("ns", nil, fields.OneTermEqualSelector("colour", "red")) },
 			events: []client.Object{painted}, want: true,
 		},
 		"FieldMismatch": {
 			reason: "an indexed field that does not",
-			reads:  func(s *controller.Session) { s.List("ns", nil, fields.OneTermEqualSelector("colour", "blue")) },
+			reads:  func(s *tracking.Reads) { s.List("ns", nil, fields.OneTermEqualSelector("colour", "blue")) },
 			events: []client.Object{painted},
 		},
 		"FieldLeaves": {
 			reason: "an object whose field has changed is found by how it was",
-			reads:  func(s *controller.Session) { s.List("ns", nil, fields.OneTermEqualSelector("colour", "red")) },
+			reads:  func(s *tracking.Reads) { s.List("ns", nil, fields.OneTermEqualSelector("colour", "red")) },
 			events: []client.Object{painted, object("ns", "x", nil)}, want: true,
 		},
 		"FieldEverywhere": {
 			reason: "a list of all namespaces by a field",
-			reads:  func(s *controller.Session) { s.List("", nil, fields.OneTermEqualSelector("colour", "red")) },
+			reads:  func(s *tracking.Reads) { s.List("", nil, fields.OneTermEqualSelector("colour", "red")) },
 			events: []client.Object{painted}, want: true,
 		},
 		"FieldOtherNamespace": {
 			reason: "a field that matches in another namespace",
-			reads:  func(s *controller.Session) { s.List("other", nil, fields.OneTermEqualSelector("colour", "red")) },
+			reads:  func(s *tracking.Reads) { s.List("other", nil, fields.OneTermEqualSelector("colour", "red")) },
 			events: []client.Object{painted},
 		},
 		"FieldNotEquals": {
 			reason: "a field that must differ",
-			reads:  func(s *controller.Session) { s.List("ns", nil, fields.OneTermNotEqualSelector("colour", "red")) },
+			reads:  func(s *tracking.Reads) { s.List("ns", nil, fields.OneTermNotEqualSelector("colour", "red")) },
 			events: []client.Object{painted},
 		},
 		"FieldAndLabel": {
 			reason: "a field that matches beside a label that does not",
-			reads: func(s *controller.Session) {
+			reads: func(s *tracking.Reads) {
 				s.List("ns", parse(t, "a=b"), fields.OneTermEqualSelector("colour", "red"))
 			},
 			events: []client.Object{painted},
 		},
 		"Fields": {
 			reason: "of two fields both have to match",
-			reads: func(s *controller.Session) {
+			reads: func(s *tracking.Reads) {
 				s.List("ns", nil, fields.SelectorFromSet(fields.Set{"colour": "red", "metadata.name": "y"}))
 			},
 			events: []client.Object{painted},
 		},
 		"LabelIn": {
 			reason: "a label with one of several values",
-			reads:  func(s *controller.Session) { s.List("ns", parse(t, "a in (b,c)"), nil) },
+			reads:  func(s *tracking.Reads) { s.List("ns", parse(t, "a in (b,c)"), nil) },
 			events: []client.Object{object("ns", "y", map[string]string{"a": "c"})}, want: true,
 		},
 		"LabelExists": {
 			reason: "a label with any value",
-			reads:  func(s *controller.Session) { s.List("ns", parse(t, "a"), nil) },
+			reads:  func(s *tracking.Reads) { s.List("ns", parse(t, "a"), nil) },
 			events: []client.Object{object("ns", "y", map[string]string{"a": "c"})}, want: true,
 		},
 		"LabelGreater": {
 			reason: "a label that is compared",
-			reads:  func(s *controller.Session) { s.List("ns", parse(t, "a>3"), nil) },
+			reads:  func(s *tracking.Reads) { s.List("ns", parse(t, "a>3"), nil) },
 			events: []client.Object{object("ns", "y", map[string]string{"a": "4"})}, want: true,
 		},
 		"UnknownField": {
 			reason: "a field that cannot be looked up wakes rather than misses",
-			reads:  func(s *controller.Session) { s.List("ns", nil, fields.OneTermEqualSelector("size", "1")) },
+			reads:  func(s *tracking.Reads) { s.List("ns", nil, fields.OneTermEqualSelector("size", "1")) },
 			events: []client.Object{painted}, want: true,
 		},
 		"MetadataName": {
 			reason: "the name is a field that all objects have",
-			reads:  func(s *controller.Session) { s.List("ns", nil, fields.OneTermEqualSelector("metadata.name", "z")) },
+			reads:  func(s *tracking.Reads) { s.List("ns", nil, fields.OneTermEqualSelector("metadata.name", "z")) },
 			events: []client.Object{painted},
 		},
 	}
 	for label, tc := range cases {
 		t.Run(label, func(t *testing.T) {
 			t.Parallel()
-			tracker := controller.NewTracker(colour)
+			tracker := tracking.Fixture(colour)
 			tracker.Pass(name("owner"), tc.reads)
 			var want []types.NamespacedName
 			if tc.want {
@@ -184,8 +183,8 @@ func TestConcerned(t *testing.T) {
 // TestConcernedOnce reads one object in many ways: its event still concerns the owner once.
 func TestConcernedOnce(t *testing.T) {
 	t.Parallel()
-	tracker := controller.NewTracker(nil)
-	tracker.Pass(name("owner"), func(s *controller.Session) {
+	tracker := tracking.Fixture(nil)
+	tracker.Pass(name("owner"), func(s *tracking.Reads) {
 		s.Get("ns", "x")
 		s.Get("ns", "x")
 		s.List("ns", nil, nil)
@@ -200,8 +199,8 @@ func TestConcernedOnce(t *testing.T) {
 // TestPass follows what is remembered through passes: during one the old and the new, afterwards the new.
 func TestPass(t *testing.T) {
 	t.Parallel()
-	tracker := controller.NewTracker(nil)
-	tracker.Pass(name("owner"), func(s *controller.Session) { s.Get("ns", "old"); s.Get("ns", "both") })
+	tracker := tracking.Fixture(nil)
+	tracker.Pass(name("owner"), func(s *tracking.Reads) { s.Get("ns", "old"); s.Get("ns", "both") })
 	check := func(when string, want map[string]bool) {
 		t.Helper()
 		for object1, woken := range want {
@@ -221,7 +220,7 @@ func TestPass(t *testing.T) {
 	writes.Get("ns", "both")
 	writes.Get("ns", "child")
 	writes.End()
-	tracker.Pass(name("owner"), func(s *controller.Session) { s.Get("ns", "new") })
+	tracker.Pass(name("owner"), func(s *tracking.Reads) { s.Get("ns", "new") })
 	check("what is written stays when it is not read any more",
 		map[string]bool{"both": true, "new": true, "child": true})
 	tracker.Forget(name("owner"))
@@ -231,61 +230,11 @@ func TestPass(t *testing.T) {
 	}
 }
 
-// fieldReaders returns a tracker of owners that each list by a value of a field of their own, half of them in all
-// namespaces, and counts the calls of the extractor.
-func fieldReaders(owners int) (tracker *controller.Tracker, calls *int) {
-	calls = new(int)
-	tracker = controller.NewTracker(map[string]client.IndexerFunc{"colour": func(o client.Object) []string {
-		*calls++
-		return coloursOf(o)
-	}})
-	for i := range owners {
-		tracker.Pass(name(fmt.Sprint("owner-", i)), func(s *controller.Session) {
-			s.List([]string{"ns", ""}[i%2], nil, fields.OneTermEqualSelector("colour", fmt.Sprint("colour-", i)))
-		})
-	}
-	return tracker, calls
-}
-
-// TestConcernedByField: an event runs the extractor once for the object before and once for it after, however many owners
-// list by the field, and concerns those whose value it has.
-func TestConcernedByField(t *testing.T) {
-	t.Parallel()
-	for _, owners := range []int{4, 100, 5000} {
-		tracker, calls := fieldReaders(owners)
-		before, after := object("ns", "x", nil), object("ns", "x", nil)
-		before.SetAnnotations(map[string]string{"colours": "colour-1 colour-2"})
-		after.SetAnnotations(map[string]string{"colours": "colour-2 colour-3 none"})
-		want := []types.NamespacedName{name("owner-1"), name("owner-2"), name("owner-3")}
-		if diff := cmp.Diff(want, tracker.Concerned(before, after)); diff != "" {
-			t.Errorf("%d owners (-want +got):\n%s", owners, diff)
-		}
-		if *calls != 2 {
-			t.Errorf("%d owners: the extractor is called %d times for an event with two objects", owners, *calls)
-		}
-	}
-}
-
-// TestConcernedManyValues: an object that gives a value ten thousand times concerns who asks for it once.
-func TestConcernedManyValues(t *testing.T) {
-	t.Parallel()
-	tracker, calls := fieldReaders(3)
-	o := object("ns", "x", nil)
-	o.SetAnnotations(map[string]string{"colours": strings.Repeat("colour-2 ", 10_000)})
-	if diff := cmp.Diff([]types.NamespacedName{name("owner-2")}, tracker.Found(o)); diff != "" {
-		t.Errorf("before duplicates are removed (-want +got):\n%s", diff)
-	}
-	if *calls != 1 {
-		t.Errorf("the extractor is called %d times", *calls)
-	}
-}
-
-// TestNoLeak has ten thousand owners come and go.
 func TestNoLeak(t *testing.T) {
 	t.Parallel()
-	tracker := controller.NewTracker(nil)
+	tracker := tracking.Fixture(nil)
 	for i := range 10_000 {
-		tracker.Pass(name(fmt.Sprint("owner-", i)), func(s *controller.Session) {
+		tracker.Pass(name(fmt.Sprint("owner-", i)), func(s *tracking.Reads) {
 			s.Get("ns", "shared")
 			s.Get("ns", fmt.Sprint("own-", i))
 			s.List("ns", parse(t, fmt.Sprint("owner=", i)), nil)
@@ -305,24 +254,25 @@ func TestNoLeak(t *testing.T) {
 	}
 }
 
-// TestObservedNamespaces: namespaces that come and go leave no more than a bounded rest, and a known one is no new one.
-func TestObservedNamespaces(t *testing.T) {
+// TestReads: what an explanation shows of the reads of a pass, each read as a person would say it.
+func TestReads(t *testing.T) {
 	t.Parallel()
-	see := func(o *controller.Observed, namespace, version string) {
-		shown := object(namespace, "x", nil)
-		shown.SetResourceVersion(version)
-		o.See(shown)
+	tracker := tracking.Fixture(nil)
+	tracker.Pass(name("owner"), func(s *tracking.Reads) {
+		s.Get("ns", "x")
+		s.Get("", "node")
+		s.List("", nil, nil)
+		s.List("ns", parse(t, "a=b"), fields.OneTermEqualSelector("colour", "red"))
+	})
+	want := []string{"ns/x", "node", "all", "all in ns with labels a=b with fields colour=red"}
+	got, more := tracker.ReadsOf(name("owner"), 4)
+	if diff := cmp.Diff(want, got); diff != "" || more != 0 {
+		t.Errorf("reads (-want +got), and %d more:\n%s", more, diff)
 	}
-	var o controller.Observed
-	for i := range controller.MaxNamespaces {
-		see(&o, fmt.Sprintf("ns-%d", i), "1")
+	if got, more := tracker.ReadsOf(name("owner"), 1); len(got) != 1 || more != 3 {
+		t.Errorf("want one read and 3 more, got %q and %d more", got, more)
 	}
-	see(&o, "ns-0", "2")
-	if !o.Reached("ns-0", "2") || !o.Reached("ns-1", "1") || o.Size() != controller.MaxNamespaces {
-		t.Errorf("an event of a known namespace cost what was known of others: %d are left", o.Size())
-	}
-	see(&o, "one-more", "3")
-	if !o.Reached("one-more", "3") || o.Reached("ns-1", "1") || o.Size() != 1 {
-		t.Errorf("one namespace too many: want it alone, got %d", o.Size())
+	if got, more := tracker.ReadsOf(name("nobody"), 4); got != nil || more != 0 {
+		t.Errorf("want nothing of an owner without reads, got %q and %d more", got, more)
 	}
 }

@@ -1,31 +1,31 @@
-package controller
+package tracking
 
 import (
+	"fmt"
+
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/reconcilekit/reconcilekit/reconcile"
 )
 
 // node is one thing of one kind that owners read: an object by name, or all objects that a query matches. Owners that
 // read the same thing share its node.
 type node struct {
-	index  *index
+	index  *Index
 	name   types.NamespacedName // of a read by name; unused with a query
 	query  *query               // of a list; nil for a read by name
 	value  *derivedValue        // of a derived read; nil for others
 	owners owners
 }
 
-// index finds the nodes of one kind that an object concerns. A query that asks for a label or for a value of a field is
+// Index finds the nodes of one kind that an object concerns. A query that asks for a label or for a value of a field is
 // found through that, so that an event costs as many steps as the object has labels and as there are fields that reads
 // ask for, not as there are queries.
-type index struct {
+type Index struct {
 	names   map[types.NamespacedName]*node
 	queries map[string]*node
-	values  map[reconcile.Derived]*node
+	values  map[fmt.Stringer]*node
 	spaces  map[string]*space // by the namespace of the query
 	extract fieldExtractor
 }
@@ -33,18 +33,18 @@ type index struct {
 // fieldExtractor returns the values of a field, and whether it knows the field.
 type fieldExtractor func(object client.Object, field string) (values []string, known bool)
 
-func newIndex(extract fieldExtractor) *index {
-	return &index{
+func NewIndex(extract fieldExtractor) *Index {
+	return &Index{
 		names:   map[types.NamespacedName]*node{},
 		queries: map[string]*node{},
-		values:  map[reconcile.Derived]*node{},
+		values:  map[fmt.Stringer]*node{},
 		spaces:  map[string]*space{},
 		extract: extract,
 	}
 }
 
 // byName returns the node of one object, new when nobody reads it yet.
-func (x *index) byName(name types.NamespacedName) *node {
+func (x *Index) byName(name types.NamespacedName) *node {
 	n := x.names[name]
 	if n == nil {
 		n = &node{index: x, name: name}
@@ -54,7 +54,7 @@ func (x *index) byName(name types.NamespacedName) *node {
 }
 
 // byQuery returns the node of a query, new when nobody asks it yet.
-func (x *index) byQuery(namespace string, l labels.Selector, f fields.Selector) *node {
+func (x *Index) byQuery(namespace string, l labels.Selector, f fields.Selector) *node {
 	text := namespace + "?"
 	if l != nil {
 		text += l.String()
@@ -80,7 +80,7 @@ func (x *index) byQuery(namespace string, l labels.Selector, f fields.Selector) 
 }
 
 // drop removes a node that nobody reads any more.
-func (x *index) drop(n *node) {
+func (x *Index) drop(n *node) {
 	if n.value != nil {
 		delete(x.values, n.value.of)
 		return
@@ -97,7 +97,7 @@ func (x *index) drop(n *node) {
 }
 
 // find appends the owners that read the object, in no order and possibly several times. Each field is extracted once.
-func (x *index) find(found []types.NamespacedName, object client.Object) []types.NamespacedName {
+func (x *Index) find(found []types.NamespacedName, object client.Object) []types.NamespacedName {
 	if n := x.names[client.ObjectKeyFromObject(object)]; n != nil {
 		found = n.owners.appendTo(found)
 	}
@@ -110,7 +110,7 @@ func (x *index) find(found []types.NamespacedName, object client.Object) []types
 }
 
 // all appends every owner that reads anything of the kind.
-func (x *index) all(found []types.NamespacedName) []types.NamespacedName {
+func (x *Index) all(found []types.NamespacedName) []types.NamespacedName {
 	for _, n := range x.names {
 		found = n.owners.appendTo(found)
 	}

@@ -1,4 +1,4 @@
-package controller_test
+package tracking_test
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 )
 
 // modelRead is a read as the model of TestModel remembers it.
@@ -48,7 +48,7 @@ func coloursOf(o client.Object) []string { return strings.Fields(o.GetAnnotation
 func TestModel(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
-	tracker := controller.NewTracker(map[string]client.IndexerFunc{"colour": coloursOf})
+	tracker := tracking.Fixture(map[string]client.IndexerFunc{"colour": coloursOf})
 	model := map[types.NamespacedName]map[modelRead]bool{}
 	selectors := []string{"", "a=1", "a=2", "b", "a=1,b=1", "a!=1", "a in (1,2)", "!b", "a>1", "b notin (1,2)"}
 	colours := []string{"", "", "colour=red", "colour=blue", "colour!=red", "colour=red,colour=blue"}
@@ -70,7 +70,7 @@ func TestModel(t *testing.T) {
 			delete(model, owner)
 		} else {
 			reads := map[modelRead]bool{}
-			tracker.Pass(owner, func(s *controller.Session) {
+			tracker.Pass(owner, func(s *tracking.Reads) {
 				for range random.IntN(4) {
 					if random.IntN(3) == 0 {
 						get := strconv.Itoa(random.IntN(len(objects)))

@@ -1,4 +1,4 @@
-package controller
+package tracking
 
 import (
 	"slices"
@@ -102,4 +102,19 @@ func (q *query) matches(s *subject) bool {
 		}
 	}
 	return true
+}
+
+// String is the query for a person.
+func (q *query) String() string {
+	text := "all"
+	if q.namespace != "" {
+		text += " in " + q.namespace
+	}
+	if q.labels != nil && !q.labels.Empty() {
+		text += " with labels " + q.labels.String()
+	}
+	if q.fields != nil {
+		text += " with fields " + q.fields.String()
+	}
+	return text
 }

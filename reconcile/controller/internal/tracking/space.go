@@ -1,4 +1,4 @@
-package controller
+package tracking
 
 import "k8s.io/apimachinery/pkg/types"
 

@@ -1,4 +1,4 @@
-package controller_test
+package tracking_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 )
 
 // BenchmarkMemory reports the bytes that one tracked read costs: of objects that nobody else reads, and of shared ones.
@@ -23,11 +23,11 @@ func BenchmarkMemory(b *testing.B) {
 		return func(b *testing.B) {
 			for b.Loop() {
 				var before, after runtime.MemStats
-				tracker := controller.NewTracker(nil)
+				tracker := tracking.Fixture(nil)
 				runtime.GC()
 				runtime.ReadMemStats(&before)
 				for _, n := range names {
-					tracker.Pass(types.NamespacedName{Namespace: "ns", Name: n}, func(s *controller.Session) {
+					tracker.Pass(types.NamespacedName{Namespace: "ns", Name: n}, func(s *tracking.Reads) {
 						for _, read := range reads {
 							s.Get(namespace(n), read)
 						}
@@ -46,9 +46,9 @@ func BenchmarkMemory(b *testing.B) {
 
 // BenchmarkPass is what a pass that reads ten things again costs in the tracker.
 func BenchmarkPass(b *testing.B) {
-	tracker := controller.NewTracker(nil)
+	tracker := tracking.Fixture(nil)
 	names := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}
-	reads := func(s *controller.Session) {
+	reads := func(s *tracking.Reads) {
 		for _, n := range names {
 			s.Get("ns", n)
 		}
@@ -61,9 +61,9 @@ func BenchmarkPass(b *testing.B) {
 
 // BenchmarkConcerned finds the owner of one of ten thousand selectors.
 func BenchmarkConcerned(b *testing.B) {
-	tracker := controller.NewTracker(nil)
+	tracker := tracking.Fixture(nil)
 	for i := range 10_000 {
-		tracker.Pass(name(fmt.Sprint("owner-", i)), func(s *controller.Session) {
+		tracker.Pass(name(fmt.Sprint("owner-", i)), func(s *tracking.Reads) {
 			s.List("ns", parse(b, fmt.Sprint("app=x,owner=", i)), nil)
 		})
 	}

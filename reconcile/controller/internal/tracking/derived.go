@@ -1,0 +1,69 @@
+package tracking
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/derived"
+)
+
+// derivedValue is the value of a derivation while owners read it.
+type derivedValue struct {
+	*derived.Value
+	of fmt.Stringer // what computes it
+}
+
+// Derived remembers the read of a derived value and returns it, new when nobody reads it yet.
+func (s *Session) Derived(x *Index, of fmt.Stringer, value func() *derived.Value) *derived.Value {
+	s.tracker.mu.Lock()
+	defer s.tracker.mu.Unlock()
+	n := x.values[of]
+	if n == nil {
+		n = &node{index: x, value: &derivedValue{Value: value(), of: of}}
+		x.values[of] = n
+	}
+	s.note(n)
+	return n.value.Value
+}
+
+// values returns the derived values of a kind that owners read.
+func (t *Tracker) values(x *Index) []*node {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if len(x.values) == 0 {
+		return nil
+	}
+	found := make([]*node, 0, len(x.values))
+	for _, n := range x.values {
+		found = append(found, n)
+	}
+	return found
+}
+
+// Changed appends the owners that read a derived value which an object of the kind has changed.
+func (t *Tracker) Changed(
+	ctx context.Context, found []types.NamespacedName, x *Index, object types.NamespacedName,
+) []types.NamespacedName {
+	for _, n := range t.values(x) {
+		if n.value.Update(ctx, object) {
+			found = t.readersOf(found, n)
+		}
+	}
+	return found
+}
+
+// readersOf appends the owners that read a node.
+func (t *Tracker) readersOf(found []types.NamespacedName, n *node) []types.NamespacedName {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return n.owners.appendTo(found)
+}
+
+// ForgetValues drops what was computed of a kind that has come or gone.
+func (t *Tracker) ForgetValues(x *Index) {
+	for _, n := range t.values(x) {
+		n.value.Forget()
+	}
+}

@@ -1,0 +1,91 @@
+package tracking
+
+import (
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Passes gives the tests of the package a tracker with one index.
+type Passes struct {
+	tracker *Tracker
+	index   *Index
+}
+
+// Fixture returns one whose index knows the given fields and the name.
+func Fixture(extract map[string]client.IndexerFunc) *Passes {
+	return &Passes{tracker: NewTracker(), index: NewIndex(func(object client.Object, field string) ([]string, bool) {
+		if field == "metadata.name" {
+			return []string{object.GetName()}, true
+		}
+		if values := extract[field]; values != nil {
+			return values(object), true
+		}
+		return nil, false
+	})}
+}
+
+// Pass runs a pass of the owner that reads what the function asks for.
+func (p *Passes) Pass(owner types.NamespacedName, reads func(*Reads)) {
+	s := p.Begin(owner)
+	reads(s)
+	s.End()
+}
+
+// Begin starts a pass.
+func (p *Passes) Begin(owner types.NamespacedName) *Reads {
+	return &Reads{p.tracker.Begin(owner, ScopeRead), p.index}
+}
+
+// BeginWrites starts the scope of what a pass writes.
+func (p *Passes) BeginWrites(owner types.NamespacedName) *Reads {
+	return &Reads{p.tracker.Begin(owner, ScopeWrite), p.index}
+}
+
+// ReadsOf returns the text of each remembered read of the owner, at most as many as given.
+func (p *Passes) ReadsOf(owner types.NamespacedName, most int) (texts []string, more int) {
+	reads, more := p.tracker.Reads(owner, most)
+	for _, r := range reads {
+		texts = append(texts, r.What)
+	}
+	return texts, more
+}
+
+// Forget drops an owner.
+func (p *Passes) Forget(owner types.NamespacedName) { p.tracker.Forget(owner) }
+
+// Concerned returns the owners that the objects concern.
+func (p *Passes) Concerned(objects ...client.Object) []types.NamespacedName {
+	return p.tracker.Concerned(p.index, objects...)
+}
+
+// Found returns what the index finds for one object, as often as it finds it.
+func (p *Passes) Found(object client.Object) []types.NamespacedName {
+	return p.index.find(nil, object)
+}
+
+// Size counts owners, edges and the entries left in the index.
+func (p *Passes) Size() (owners, edges, entries int) {
+	owners, edges = p.tracker.Size()
+	return owners, edges, len(p.index.names) + len(p.index.queries) + len(p.index.spaces)
+}
+
+// Reads is one scope of a pass.
+type Reads struct {
+	session *Session
+	index   *Index
+}
+
+// Get notes a read by name.
+func (s *Reads) Get(namespace, name string) {
+	s.session.Name(s.index, types.NamespacedName{Namespace: namespace, Name: name})
+}
+
+// List notes a read by selector.
+func (s *Reads) List(namespace string, l labels.Selector, f fields.Selector) {
+	s.session.List(s.index, namespace, l, f)
+}
+
+// End ends the scope.
+func (s *Reads) End() { s.session.End() }
