@@ -2,11 +2,13 @@
 package main
 
 import (
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
-	"github.com/reconcilekit/reconcilekit/reconcile/operator"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/operator"
+
 	"github.com/reconcilekit/reconcilekit/examples/aim/aimservice"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 )
 
 //go:generate env -u CI -u KUBEBUILDER_ASSETS UPDATE_GOLDEN=1 go test -count=1 -run=^TestGenerated$ .
@@ -19,7 +21,7 @@ func aim() operator.Operator {
 		LeaseName:   "aim-engine.aim.eai.amd.com",
 		AddToScheme: []func(*runtime.Scheme) error{aimservice.AddToScheme},
 		Controllers: []controller.Declared{aimservice.New()},
-		Describe: func(page *controller.Page) error {
+		Describe: func(page *dataflow.Page) error {
 			page.ClusterResources = []string{
 				"aimclustermodels.aim.eai.amd.com", "aimclusterruntimeconfigs.aim.eai.amd.com", "aimclusterservicetemplates.aim.eai.amd.com",
 			}

@@ -3,15 +3,16 @@ package main
 import (
 	"testing"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
 // account is what the Deployment runs as.
 var account = types.NamespacedName{Namespace: "maas-system", Name: "maas-manager"}
 
-func pageOf(t *testing.T) controller.Page {
+func pageOf(t *testing.T) dataflow.Page {
 	t.Helper()
 	page, err := maas().Page()
 	if err != nil {

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
-	"github.com/reconcilekit/reconcilekit/reconcile/operator"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/operator"
 
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/openshift"
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1alpha1"
@@ -16,6 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/catalog"
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/registry"
 	hooks "github.com/reconcilekit/reconcilekit/examples/modelregistry/webhook"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 )
 
 //go:generate env -u CI -u KUBEBUILDER_ASSETS UPDATE_GOLDEN=1 go test -count=1 -run=^TestGenerated$ .
@@ -31,9 +33,9 @@ func registries() operator.Operator {
 		Webhooks: func(mgr manager.Manager) (map[string]http.Handler, error) {
 			return hooks.Handlers(mgr.GetScheme(), mgr.GetAPIReader(), settings()), nil
 		},
-		Describe: func(page *controller.Page) error {
+		Describe: func(page *dataflow.Page) error {
 			page.Webhooks = hooks.Describe()
-			page.Services = []controller.Service{{Name: "model-registry-operator-webhook-service", Port: 443}}
+			page.Services = []dataflow.Service{{Name: "model-registry-operator-webhook-service", Port: 443}}
 			page.ExtraRules = append(registry.GrantedRules(), catalog.GrantedRules()...)
 			return nil
 		},

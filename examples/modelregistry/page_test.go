@@ -8,17 +8,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
 // account is what the Deployment runs as.
 var account = types.NamespacedName{Namespace: "opendatahub", Name: "model-registry-operator-controller-manager"}
 
-func describedPage(t *testing.T) controller.Page {
+func describedPage(t *testing.T) dataflow.Page {
 	t.Helper()
 	page, err := registries().Page()
 	if err != nil {

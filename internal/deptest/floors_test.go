@@ -54,15 +54,14 @@ func floors() map[string][]string {
 		"reconcile/record":                   whole,
 		"reconcile/explain":                  nil,
 		"reconcile/preview":                  nil,
-		"reconcile/controller": append(slices.Clone(whole), "internal/text", "reconcile/record", "reconcile/explain", "reconcile/preview", "reconcile/external",
-			"reconcile/apply/engine", "reconcile/internal/groupkey", "reconcile/internal/derived"),
-		"reconcile/reconciletest/internal/apirules": nil,
-		"reconcile/reconciletest": append(slices.Clone(whole), "reconcile/record", "reconcile/controller",
+		"reconcile/reconciletest": append(slices.Clone(whole), "reconcile/record", "reconcile/controller", "reconcile/controller/dataflow",
 			"reconcile/reconciletest/internal/apirules"),
-		"reconcile/install":  {"reconcile/controller"},
-		"reconcile/operator": {"reconcile/controller", "reconcile/preview"},
+		"reconcile/reconciletest/internal/apirules": nil,
+		"reconcile/install":                         {"reconcile/controller/dataflow"},
+		"reconcile/operator":                        {"reconcile/controller", "reconcile/controller/dataflow", "reconcile/preview"},
 	}
 	maps.Copy(out, engineFloors())
+	maps.Copy(out, controllerFloors(whole))
 
 	return out
 }

@@ -9,12 +9,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 )
 
 // Declared is a [Builder] whatever its types.
 type Declared interface {
 	// Describe reports what the controller does.
-	Describe(scheme *runtime.Scheme) (Description, error)
+	Describe(scheme *runtime.Scheme) (dataflow.Description, error)
 	// SetupWithManager adds the controller to the manager.
 	SetupWithManager(mgr manager.Manager) error
 

@@ -20,6 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 )
 
 // idle is a reconciler that does nothing.
@@ -71,7 +72,7 @@ func declared() controller.Declared {
 		Reads(gadget(), controller.Optional)
 }
 
-func page(t testing.TB) controller.Page {
+func page(t testing.TB) dataflow.Page {
 	t.Helper()
 	second := controller.New("second", idle{}).
 		Writes(&rbacv1.ClusterRole{}).
@@ -83,8 +84,8 @@ func page(t testing.TB) controller.Page {
 		t.Fatal(err)
 	}
 	page.LeaderElection = true
-	page.Services = []controller.Service{{Name: "webhook", Port: 443, PortName: "https"}}
-	page.Webhooks = []controller.Webhook{{
+	page.Services = []dataflow.Service{{Name: "webhook", Port: 443, PortName: "https"}}
+	page.Webhooks = []dataflow.Webhook{{
 		Name: "v.example.com", Type: "validating", Path: "/validate", FailurePolicy: "Fail",
 		Service: "system/webhook", Source: "config/webhook/manifests.yaml",
 	}}

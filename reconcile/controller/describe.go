@@ -4,152 +4,87 @@ import (
 	"cmp"
 	"slices"
 
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/go-logr/logr"
+
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/rights"
 )
-
-// Description is what a controller watches, reads and writes, and the rights that this needs. It is made from the
-// declarations alone, without a cluster.
-type Description struct {
-	// Controller is the name of the controller.
-	Controller string `json:"controller"`
-	// FieldManager is the name under which it owns fields.
-	FieldManager string `json:"fieldManager"`
-	// Finalizer is what it puts on owners that need one; empty for groups, which are in no cluster.
-	Finalizer string `json:"finalizer"`
-	// Watches is the watches table: first For, then Owns, then Watches, each sorted by kind.
-	Watches []Watch `json:"watches"`
-	// Access is the read and write matrix, in the order of the kinds.
-	Access []Access `json:"access"`
-	// External are the kinds of things outside of the cluster, in the order of the builder.
-	External []External `json:"external,omitempty"`
-	// Rules are the least rights of the controller: with one of them taken away it does not work. Events and the lease
-	// of the leader election are rights of the whole operator, see [Page].
-	Rules []rbacv1.PolicyRule `json:"rules"`
-
-	writes []schema.GroupVersionKind
-	owner  schema.GroupVersionKind
-}
-
-// Watch is a row of the watches table.
-type Watch struct {
-	// Type is For, Owns or Watches.
-	Type string `json:"type"`
-	// GVK is the kind, as in /v1/Namespace or apps/v1/Deployment.
-	GVK string `json:"gvk"`
-	// Source is the file and line of the declaration.
-	Source string `json:"source"`
-
-	kind string
-}
-
-// Access is a row of the read and write matrix: what the phases of a pass do to the objects of one kind.
-type Access struct {
-	// GVK is the kind, as in apps/v1/Deployment.
-	GVK string `json:"gvk"`
-	// Cache is how the cache keeps the kind: typed, unstructured or metadata, or none for a kind that is retired.
-	Cache string `json:"cache"`
-	// Filter is the label selector of the cache; empty keeps all objects.
-	Filter string `json:"filter,omitempty"`
-	// Optional reports that the CRD of the kind may be missing.
-	Optional bool `json:"optional,omitempty"`
-	// FetchRemoteState, Apply, WriteStatus and Finalize list the verbs of the phases. Reads come from the cache.
-	FetchRemoteState []string `json:"fetchRemoteState,omitempty"`
-	Apply            []string `json:"apply,omitempty"`
-	WriteStatus      []string `json:"writeStatus,omitempty"`
-	Finalize         []string `json:"finalize,omitempty"`
-}
-
-// External is a kind of things outside of the cluster that FetchRemoteState observes and the plan names.
-type External struct {
-	// Kind is its name.
-	Kind string `json:"kind"`
-	// Source is the file and line of the declaration.
-	Source string `json:"source"`
-	// Watched reports that its changes trigger a reconciliation.
-	Watched bool `json:"watched,omitempty"`
-}
 
 // cacheNone is how the cache keeps a retired kind.
 const cacheNone = "none"
 
-// The types of rows of the watches table.
+// The verbs of the read and write matrix.
 const (
-	typeFor     = "For"
-	typeOwns    = "Owns"
-	typeWatches = "Watches"
+	accessRead          = "read"
+	accessCreate        = "create"
+	accessPatch         = "patch"
+	accessDelete        = "delete"
+	accessPatchMetadata = "patch metadata"
+	accessPatchStatus   = "patch status"
 )
 
 // Describe reports what the controller does. It needs the scheme and no cluster, so that a main function can print the
 // page and exit. The error is that of [Builder.SetupWithManager] for the same declarations.
-func (b *Builder[T, F, O]) Describe(scheme *runtime.Scheme) (Description, error) {
+func (b *Builder[T, F, O]) Describe(scheme *runtime.Scheme) (dataflow.Description, error) {
 	kinds, err := b.resolved(scheme)
 	if err != nil {
-		return Description{}, err
+		return dataflow.Description{}, err
 	}
-	d := Description{
+	d := dataflow.Description{
 		Controller: b.name, FieldManager: b.fieldManager(), Finalizer: b.finalizer(),
-		Watches: watchRows(kinds), owner: kinds.kinds[0].GroupVersionKind,
+		Watches: watchRows(kinds),
 	}
 	if kinds.kinds[0].representation == virtual { // groups are in no cluster
-		d.owner, d.Finalizer = schema.GroupVersionKind{}, ""
+		d.Finalizer = ""
 	}
 	_, finalizes := b.reconciler.(reconcile.Finalizer[T, F])
 	for _, k := range kinds.installable() {
 		d.Access = append(d.Access, k.access(finalizes))
-		if k.writes() {
-			d.writes = append(d.writes, k.GroupVersionKind)
-		}
 	}
 	for _, k := range kinds.retired() {
-		d.Access = append(d.Access, Access{GVK: printKind(k.GroupVersionKind), Cache: cacheNone, Apply: []string{"delete"}, Finalize: []string{"delete"}})
+		d.Access = append(d.Access, dataflow.Access{GVK: printKind(k.GroupVersionKind), Cache: cacheNone, Apply: []string{accessDelete}, Finalize: []string{accessDelete}})
 	}
 	d.Rules = kinds.rules()
 	for _, k := range b.externals {
-		d.External = append(d.External, External{Kind: k.Name(), Source: k.source, Watched: k.Watched()})
+		d.External = append(d.External, dataflow.External{Kind: k.Name(), Source: k.source, Watched: k.Watched()})
 	}
 	return d, nil
 }
 
 var _ Declared = (*Builder[reconcile.Owner, any, reconcile.Observation])(nil)
 
-// writes reports whether the plan writes the kind.
-func (k *kind) writes() bool {
-	return k.has(purposeOwns, purposeWrites, purposeShares, purposeContributes)
-}
-
-func watchRows(kinds *catalogue) []Watch {
-	var rows []Watch
+// watchRows are the rows of the watches table: first For, then Owns, then Watches, each sorted by kind.
+func watchRows(kinds *catalogue) []dataflow.Watch {
+	rows := map[purpose][]dataflow.Watch{}
 	for _, k := range kinds.installable() {
 		for _, d := range k.declarations {
-			row := Watch{Type: typeWatches, GVK: printKind(k.GroupVersionKind), Source: d.source, kind: k.Kind}
+			p := purposeWatches
 			switch d.purpose {
-			case purposeFor:
-				row.Type = typeFor
-			case purposeOwns:
-				row.Type = typeOwns
+			case purposeFor, purposeOwns:
+				p = d.purpose
 			case purposeReads, purposeWatches, purposeWrites, purposeShares, purposeContributes, purposeRetired:
 			}
-			rows = append(rows, row)
+			rows[p] = append(rows[p], dataflow.Watch{Type: string(p), GVK: printKind(k.GroupVersionKind), Source: d.source})
 		}
 	}
 	if len(kinds.optional()) > 0 {
-		rows = append(rows, Watch{
-			Type: typeWatches, GVK: printKind(crdKind()), Source: kinds.optional()[0].optionalAt(), kind: crdKind().Kind,
+		rows[purposeWatches] = append(rows[purposeWatches], dataflow.Watch{
+			Type: string(purposeWatches), GVK: printKind(crdKind()), Source: kinds.optional()[0].optionalAt(),
 		})
 	}
-	sortWatches(rows)
-	return rows
-}
-
-func sortWatches(rows []Watch) {
-	rank := []string{typeFor, typeOwns, typeWatches}
-	slices.SortStableFunc(rows, func(a, b Watch) int {
-		return cmp.Or(cmp.Compare(slices.Index(rank, a.Type), slices.Index(rank, b.Type)), cmp.Compare(a.GVK, b.GVK))
-	})
+	var all []dataflow.Watch
+	for _, p := range []purpose{purposeFor, purposeOwns, purposeWatches} {
+		slices.SortStableFunc(rows[p], func(a, b dataflow.Watch) int { return cmp.Compare(a.GVK, b.GVK) })
+		all = append(all, rows[p]...)
+	}
+	return all
 }
 
 func (k *kind) optionalAt() string {
@@ -161,26 +96,26 @@ func (k *kind) optionalAt() string {
 	return ""
 }
 
-func (k *kind) access(finalizes bool) Access {
-	row := Access{
+func (k *kind) access(finalizes bool) dataflow.Access {
+	row := dataflow.Access{
 		GVK: printKind(k.GroupVersionKind), Cache: string(k.representation), Filter: selector(k),
-		Optional: k.optional, FetchRemoteState: []string{"read"},
+		Optional: k.optional, FetchRemoteState: []string{accessRead},
 	}
 	switch {
 	case k.has(purposeOwns, purposeWrites):
-		row.Apply = []string{"create", "patch", "delete"}
+		row.Apply = []string{accessCreate, accessPatch, accessDelete}
 	case k.has(purposeShares):
-		row.Apply = []string{"create", "patch"}
+		row.Apply = []string{accessCreate, accessPatch}
 	case k.has(purposeContributes):
-		row.Apply = []string{"patch"}
+		row.Apply = []string{accessPatch}
 	}
 	if finalizes || k.has(purposeWrites, purposeShares, purposeContributes) {
 		row.Finalize = slices.Clone(row.Apply)
 	}
 	if k.has(purposeFor) {
-		row.Apply = append(row.Apply, "patch metadata")
-		row.WriteStatus = []string{"patch status"}
-		row.Finalize = append(row.Finalize, "patch metadata")
+		row.Apply = append(row.Apply, accessPatchMetadata)
+		row.WriteStatus = []string{accessPatchStatus}
+		row.Finalize = append(row.Finalize, accessPatchMetadata)
 	}
 	return row
 }
@@ -196,7 +131,7 @@ func (c *catalogue) rules() []rbacv1.PolicyRule {
 		if k.resource != "" {
 			return k.resource
 		}
-		return plural(k.GroupVersionKind)
+		return rights.Plural(k.GroupVersionKind)
 	}
 	for _, k := range c.retired() {
 		grant(k.Group, name(k), "list", "delete")
@@ -224,9 +159,49 @@ func (c *catalogue) rules() []rbacv1.PolicyRule {
 	if len(c.optional()) > 0 {
 		grant(crdKind().Group, "customresourcedefinitions", "list", "watch")
 	}
-	return compact(grants)
+	return rights.Compact(grants)
 }
 
 func (c *catalogue) ownsAny() bool {
 	return slices.ContainsFunc(c.kinds, func(k *kind) bool { return k.has(purposeOwns) })
+}
+
+// NewPage describes the controllers of an operator. It needs no cluster.
+func NewPage(name string, scheme *runtime.Scheme, controllers ...Declared) (dataflow.Page, error) {
+	page := dataflow.Page{Name: name}
+	known := map[string]struct{}{}
+	for _, controller := range controllers {
+		d, err := controller.Describe(scheme)
+		if err != nil {
+			return dataflow.Page{}, err
+		}
+		page.Controllers = append(page.Controllers, d)
+		kinds, err := controller.resolved(scheme)
+		if err != nil {
+			return dataflow.Page{}, err
+		}
+		owner := kinds.kinds[0]
+		if owner.representation == virtual || clientscheme.Scheme.Recognizes(owner.GroupVersionKind) { // a group, or built in
+			continue
+		}
+		crd := owner.Kind + " (" + owner.GroupVersion().String() + ")"
+		if _, twice := known[crd]; !twice {
+			known[crd] = struct{}{}
+			page.CRDs = append(page.CRDs, crd)
+		}
+	}
+	return page, nil
+}
+
+// checkPlural logs that the rights of [Builder.Describe], which are derived without an API server, name a resource that this one does not
+// have.
+func (b *Builder[T, F, O]) checkPlural(logger logr.Logger, k *kind, resource string) {
+	derived := k.resource
+	if derived == "" {
+		derived = rights.Plural(k.GroupVersionKind)
+	}
+	if derived != resource {
+		logger.Error(nil, "the derived rights name another resource than the API server has: add controller.Resource beside the kind, and generate them again",
+			"controller", b.name, "kind", printKind(k.GroupVersionKind), "derived", derived, "resource", resource)
+	}
 }

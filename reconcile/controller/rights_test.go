@@ -25,6 +25,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
@@ -126,7 +127,7 @@ var _ = Describe("rights that show in the audit log", func() {
 	})
 
 	It("of events and leases are all used by candidates that announce the same thing twice", func(ctx context.Context) {
-		rights := env.Rights(GinkgoTB(), controller.Page{LeaderElection: true}.Rules())
+		rights := env.Rights(GinkgoTB(), dataflow.Page{LeaderElection: true}.Rules())
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		candidate := func(namespace string) manager.Manager {
 			return runs{config: rights.Config(), leaders: true}.start(namespace, func(manager.Manager) error { return nil })

@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 )
 
 // The expressions that take the place of values in a chart.
@@ -28,7 +28,7 @@ func conditions() map[string]string {
 
 // chart is chart/: the same objects as config/, with what differs between installations as values. The CRDs are templates, as Helm does
 // not update what stands in a chart's folder crds; they stay when the release is uninstalled.
-func (c Config) chart(page controller.Page, crds map[string]string) (map[string]string, error) {
+func (c Config) chart(page dataflow.Page, crds map[string]string) (map[string]string, error) {
 	v := c.values(page)
 	v.Helm, v.Namespace, v.Image, v.Replicas = true, chartNamespace, chartImage, chartReplicas
 	rendered, err := render(v)

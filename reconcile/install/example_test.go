@@ -3,13 +3,13 @@ package install_test
 import (
 	"fmt"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 	"github.com/reconcilekit/reconcilekit/reconcile/install"
 )
 
 // The page of an operator comes from operator.Operator.Page; the files are written, and held to, by a test.
 func ExampleFiles() {
-	files, err := install.Files(controller.Page{Name: "library"}, install.Config{Image: "library:v1"})
+	files, err := install.Files(dataflow.Page{Name: "library"}, install.Config{Image: "library:v1"})
 	if err != nil {
 		fmt.Println(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 )
 
 // Config is what an installation needs to know besides the page of the operator.
@@ -35,11 +35,11 @@ type Config struct {
 }
 
 // Files are the page, the rights and an installation as the files of an operator's folder, by path: docs/dataflow.md, config/ with a
-// kustomization, and chart/ with a Helm chart. They are what [controller.Page.Files] returns, and more; the page's name names all
+// kustomization, and chart/ with a Helm chart. They are what [dataflow.Page.Files] returns, and more; the page's name names all
 // objects, so it has to be a DNS-1123 label.
 //
 // The files in config/crd are not among them: whatever generates the CRDs writes those.
-func Files(page controller.Page, config Config) (map[string]string, error) {
+func Files(page dataflow.Page, config Config) (map[string]string, error) {
 	if config.Namespace == "" {
 		config.Namespace = page.Name + "-system"
 	}
@@ -68,7 +68,7 @@ func Files(page controller.Page, config Config) (map[string]string, error) {
 }
 
 // check reports everything that is wrong at once.
-func (c Config) check(page controller.Page) error {
+func (c Config) check(page dataflow.Page) error {
 	var errs []error
 	for field, name := range map[string]string{"name of the page": page.Name, "Config.Namespace": c.Namespace} {
 		if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
@@ -117,7 +117,7 @@ func (c Config) crds() (map[string]string, error) {
 }
 
 // kustomization is config/ without config/crd.
-func (c Config) kustomization(page controller.Page, crds []string) (map[string]string, error) {
+func (c Config) kustomization(page dataflow.Page, crds []string) (map[string]string, error) {
 	files, err := page.Files(page.Name, types.NamespacedName{Namespace: c.Namespace, Name: page.Name})
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 	"github.com/reconcilekit/reconcilekit/reconcile/install"
 )
 
@@ -31,15 +31,15 @@ spec:
   description: "{{ not an expression }}"
 `
 
-func library() controller.Page {
-	return controller.Page{
+func library() dataflow.Page {
+	return dataflow.Page{
 		Name: "library", CRDs: []string{"Book (example.com/v1)"}, LeaderElection: true,
-		Controllers: []controller.Description{{Rules: []rbacv1.PolicyRule{
+		Controllers: []dataflow.Description{{Rules: []rbacv1.PolicyRule{
 			{APIGroups: []string{"example.com"}, Resources: []string{"books/status"}, Verbs: []string{"patch"}},
 			{APIGroups: []string{"example.com"}, Resources: []string{"books"}, Verbs: []string{"get"}},
 			{APIGroups: []string{"apps"}, Resources: []string{"deployments/status"}, Verbs: []string{"patch"}},
 		}}},
-		Webhooks: []controller.Webhook{
+		Webhooks: []dataflow.Webhook{
 			{Name: "vbook.example.com", Type: "validating", Path: "/validate", FailurePolicy: "Fail"},
 			{Name: "mbook.example.com", Type: "mutating", Path: "/mutate", FailurePolicy: "Ignore"},
 		},
@@ -132,7 +132,7 @@ func TestKustomization(t *testing.T) {
 // TestWithout: an operator without webhooks, kinds and CRDs has no manifests for them.
 func TestWithout(t *testing.T) {
 	t.Parallel()
-	files, err := install.Files(controller.Page{Name: "library", Namespaces: []string{"one", "two"}}, install.Config{Namespace: "home", Image: "library:v1"})
+	files, err := install.Files(dataflow.Page{Name: "library", Namespaces: []string{"one", "two"}}, install.Config{Namespace: "home", Image: "library:v1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,17 +159,17 @@ func TestWithout(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		change func(*controller.Page, *install.Config)
+		change func(*dataflow.Page, *install.Config)
 		want   string
 	}{
-		"name":          {func(p *controller.Page, _ *install.Config) { p.Name = "My Library" }, `name of the page "My Library"`},
-		"namespace":     {func(_ *controller.Page, c *install.Config) { c.Namespace = "a.b" }, `Config.Namespace "a.b"`},
-		"no rules":      {func(_ *controller.Page, c *install.Config) { c.Rules = nil }, `"vbook.example.com" has no rules`},
-		"unknown rules": {func(p *controller.Page, _ *install.Config) { p.Webhooks = nil }, "which is no webhook of the page"},
-		"type":          {func(p *controller.Page, _ *install.Config) { p.Webhooks[0].Type = "guarding" }, "want mutating or validating"},
-		"no CRDs":       {func(_ *controller.Page, c *install.Config) { c.CRDs = fstest.MapFS{} }, "generate the CRDs first"},
-		"no CRD":        {func(_ *controller.Page, c *install.Config) { c.CRDs = fstest.MapFS{"a.yaml": {}} }, "a.yaml: want one CRD"},
-		"no folder":     {func(_ *controller.Page, c *install.Config) { c.CRDs = os.DirFS(filepath.Join(t.TempDir(), "none")) }, "generate the CRDs first"},
+		"name":          {func(p *dataflow.Page, _ *install.Config) { p.Name = "My Library" }, `name of the page "My Library"`},
+		"namespace":     {func(_ *dataflow.Page, c *install.Config) { c.Namespace = "a.b" }, `Config.Namespace "a.b"`},
+		"no rules":      {func(_ *dataflow.Page, c *install.Config) { c.Rules = nil }, `"vbook.example.com" has no rules`},
+		"unknown rules": {func(p *dataflow.Page, _ *install.Config) { p.Webhooks = nil }, "which is no webhook of the page"},
+		"type":          {func(p *dataflow.Page, _ *install.Config) { p.Webhooks[0].Type = "guarding" }, "want mutating or validating"},
+		"no CRDs":       {func(_ *dataflow.Page, c *install.Config) { c.CRDs = fstest.MapFS{} }, "generate the CRDs first"},
+		"no CRD":        {func(_ *dataflow.Page, c *install.Config) { c.CRDs = fstest.MapFS{"a.yaml": {}} }, "a.yaml: want one CRD"},
+		"no folder":     {func(_ *dataflow.Page, c *install.Config) { c.CRDs = os.DirFS(filepath.Join(t.TempDir(), "none")) }, "generate the CRDs first"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 )
 
 const header = "# Generated from the declarations of the controllers. Do not edit.\n"
@@ -44,12 +44,12 @@ type resource struct{ Group, Resource string }
 
 // webhook is one with its rules, as JSON.
 type webhook struct {
-	controller.Webhook
+	dataflow.Webhook
 	Kind  string
 	Rules []string
 }
 
-func (c Config) values(page controller.Page) values {
+func (c Config) values(page dataflow.Page) values {
 	v := values{
 		Name: page.Name, Namespace: c.Namespace, Image: c.Image, Replicas: "2", Args: c.Args, Conversions: c.Conversions,
 		Namespaces: strings.Join(page.Namespaces, ","), Kinds: owners(page),
@@ -73,7 +73,7 @@ func (c Config) values(page controller.Page) values {
 
 // owners are the kinds that the operator reconciles and brings along. Their resources are those of the rights on their status, which
 // every owner has.
-func owners(page controller.Page) []resource {
+func owners(page dataflow.Page) []resource {
 	var found []resource
 	for _, c := range page.Controllers {
 		for _, rule := range c.Rules {
@@ -92,7 +92,7 @@ func owners(page controller.Page) []resource {
 }
 
 // custom reports whether a kind of the group is among those that the operator brings along.
-func custom(page controller.Page, group string) bool {
+func custom(page dataflow.Page, group string) bool {
 	return slices.ContainsFunc(page.CRDs, func(crd string) bool { return strings.Contains(crd, "("+group+"/") })
 }
 

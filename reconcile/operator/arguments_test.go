@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 	"github.com/reconcilekit/reconcilekit/reconcile/operator"
 )
 
@@ -94,7 +95,7 @@ func TestMistakes(t *testing.T) {
 		}, "IMAGE is not set"},
 		"page": {func(o *operator.Operator) {
 			o.Defaults = map[string]string{"describe": "true"}
-			o.Describe = func(*controller.Page) error { return errors.New("no such file") }
+			o.Describe = func(*dataflow.Page) error { return errors.New("no such file") }
 		}, "no such file"},
 		"lost filter": {func(o *operator.Operator) {
 			o.Manager = func(m *manager.Options) { clear(m.Cache.ByObject) }
@@ -190,8 +191,8 @@ func TestDescribe(t *testing.T) {
 		}
 		return nil
 	}
-	o.Describe = func(page *controller.Page) error {
-		page.Services = []controller.Service{{Name: "desk", Port: 80}}
+	o.Describe = func(page *dataflow.Page) error {
+		page.Services = []dataflow.Service{{Name: "desk", Port: 80}}
 		return nil
 	}
 	page, err := o.Page()

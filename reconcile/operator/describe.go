@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 )
 
 // What the command "describe" prints.
@@ -59,7 +60,7 @@ func describe(_ context.Context, p *process) error {
 }
 
 // rights are the manifests of the rights, one document after the other.
-func rights(page controller.Page, account account) (string, error) {
+func rights(page dataflow.Page, account account) (string, error) {
 	files, err := page.Files(page.Name, types.NamespacedName(account))
 	if err != nil {
 		return "", err
@@ -74,7 +75,7 @@ func rights(page controller.Page, account account) (string, error) {
 }
 
 // page describes the controllers, and what no controller knows.
-func (p *process) page() (controller.Page, error) {
+func (p *process) page() (dataflow.Page, error) {
 	page, err := controller.NewPage(p.Name, p.scheme, p.Controllers...)
 	if err != nil {
 		return page, err

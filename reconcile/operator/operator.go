@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager/signals"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 )
 
 // Operator is a program that runs controllers. Name and Controllers are required, everything else has a default. A value runs once:
@@ -45,7 +46,7 @@ type Operator struct {
 	Setup func(manager.Manager) error
 	// Describe completes the page with what no controller declares: webhooks, services, extra rights. LeaderElection and Namespaces
 	// are set before. Default nothing.
-	Describe func(*controller.Page) error
+	Describe func(*dataflow.Page) error
 
 	// Manager changes the options of the manager before it is made, for what no flag and no other field says. The cache options for
 	// a declared filter must stay. Default nothing.
@@ -82,10 +83,10 @@ func (o Operator) Run(ctx context.Context, args []string, stdout, stderr io.Writ
 }
 
 // Page is the page that the command "describe" prints for these flags. It needs no cluster.
-func (o Operator) Page(args ...string) (controller.Page, error) {
+func (o Operator) Page(args ...string) (dataflow.Page, error) {
 	p, err := o.parse(args, io.Discard, io.Discard)
 	if err != nil {
-		return controller.Page{}, err
+		return dataflow.Page{}, err
 	}
 	return p.page()
 }

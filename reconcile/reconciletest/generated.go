@@ -17,7 +17,7 @@ const EnvUpdate = "UPDATE_GOLDEN"
 
 // Generated compares files that are checked in with what is generated now, by
 // path below the folder of the test, such as docs/dataflow.md and
-// config/rbac/role.yaml with what a controller.Page says. A file that is missing
+// config/rbac/role.yaml with what a dataflow.Page says. A file that is missing
 // or differs fails the test. With [EnvUpdate] it writes what differs, folders
 // too, so that one test both generates and holds to it:
 //

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 )
 
 // Watched holds the watches table of a page to a list of what must be in it, such as the watches of the operator that
@@ -18,7 +18,7 @@ import (
 //
 // Exceptions are rows that are left out, each with the reason, which must not be empty. A row that is there all the same,
 // or that the file does not have, fails the test.
-func Watched(t testing.TB, page controller.Page, file string, exceptions map[string]string) {
+func Watched(t testing.TB, page dataflow.Page, file string, exceptions map[string]string) {
 	t.Helper()
 
 	types := map[string][]string{}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
@@ -17,7 +17,7 @@ func (t *told) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, ar
 func TestWatched(t *testing.T) {
 	t.Parallel()
 
-	page := controller.Page{Name: "shop", Controllers: []controller.Description{{Watches: []controller.Watch{
+	page := dataflow.Page{Name: "shop", Controllers: []dataflow.Description{{Watches: []dataflow.Watch{
 		{Type: "For", GVK: "example.com/v1/Shop"}, {Type: "Owns", GVK: "apps/v1/Deployment"}, {Type: "Watches", GVK: "/v1/Secret"},
 	}}}}
 	cases := map[string]struct {

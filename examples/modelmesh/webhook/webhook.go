@@ -5,11 +5,12 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/admission"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	hooks "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/admission"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/kserve/v1alpha1"
 )
@@ -54,8 +55,8 @@ func verdict(annotations map[string]string, spec *v1alpha1.ServingRuntimeSpec) a
 }
 
 // Describe is what the page says of the webhook.
-func Describe() []controller.Webhook {
-	return []controller.Webhook{{
+func Describe() []dataflow.Webhook {
+	return []dataflow.Webhook{{
 		Name: "servingruntime.modelmesh-webhook-server.default", Type: "validating", Path: Path, FailurePolicy: "Fail",
 		Service: "model-serving/modelmesh-webhook-server-service",
 		Source:  "modelmesh/config/webhook/webhooks.yaml (modelmesh-servingruntime.serving.kserve.io)",

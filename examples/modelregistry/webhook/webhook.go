@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/admission"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -15,8 +13,11 @@ import (
 	hubs "sigs.k8s.io/controller-runtime/pkg/conversion"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/conversion"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/admission"
+
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 )
 
 // The paths under which the webhooks are served.
@@ -71,15 +72,15 @@ func nameIsFree(live client.Reader) admission.Validator[*v1beta1.ModelRegistry] 
 }
 
 // Describe is what the page says of the admission webhooks.
-func Describe() []controller.Webhook {
-	hook := func(name, kind, path, configuration string) controller.Webhook {
-		return controller.Webhook{
+func Describe() []dataflow.Webhook {
+	hook := func(name, kind, path, configuration string) dataflow.Webhook {
+		return dataflow.Webhook{
 			Name: name, Type: kind, Path: path, FailurePolicy: "Fail",
 			Service: "opendatahub/model-registry-operator-webhook-service",
 			Source:  "modelregistry/config/webhook/webhooks.yaml (" + configuration + ")",
 		}
 	}
-	return []controller.Webhook{
+	return []dataflow.Webhook{
 		hook("mmodelregistry.opendatahub.io", "mutating", MutatePath, "model-registry-operator-mutating-webhook-configuration"),
 		hook("vmodelregistry.opendatahub.io", "validating", ValidatePath, "model-registry-operator-validating-webhook-configuration"),
 	}

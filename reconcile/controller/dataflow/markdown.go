@@ -1,4 +1,4 @@
-package controller
+package dataflow
 
 import (
 	"fmt"
@@ -154,17 +154,19 @@ func (p Page) Mermaid() string {
 	watches := p.watches()
 	for _, watch := range watches {
 		if watch.Type == typeFor {
-			line("    KubernetesAPI->>+%s: Watch %s (reconcile)", id, watch.kind)
+			line("    KubernetesAPI->>+%s: Watch %s (reconcile)", id, kindOf(watch.GVK))
 		}
 	}
 	for _, d := range p.Controllers {
-		for _, written := range d.writes {
-			line("    %s->>KubernetesAPI: Create/Update %s", id, written.Kind)
+		for i := range d.Access {
+			if d.Access[i].writes() {
+				line("    %s->>KubernetesAPI: Create/Update %s", id, kindOf(d.Access[i].GVK))
+			}
 		}
 	}
 	for _, watch := range watches {
 		if watch.Type == typeWatches {
-			line("    KubernetesAPI-->>+%s: Watch %s (informer)", id, watch.kind)
+			line("    KubernetesAPI-->>+%s: Watch %s (informer)", id, kindOf(watch.GVK))
 		}
 	}
 	if len(p.Services) > 0 {

@@ -1,15 +1,13 @@
-package controller
+package dataflow
 
 import (
 	"encoding/json"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientscheme "k8s.io/client-go/kubernetes/scheme"
 )
 
 // Page is the dataflow page of an operator: its controllers, and what no controller knows. Fill in the fields that
-// [NewPage] leaves empty.
+// controller.NewPage leaves empty.
 type Page struct {
 	// Name is the name of the operator.
 	Name string `json:"name"`
@@ -58,28 +56,6 @@ type Service struct {
 	Port int32 `json:"port"`
 	// PortName is the name of the port, which may be empty.
 	PortName string `json:"portName,omitempty"`
-}
-
-// NewPage describes the controllers of an operator. It needs no cluster.
-func NewPage(name string, scheme *runtime.Scheme, controllers ...Declared) (Page, error) {
-	page := Page{Name: name}
-	known := map[string]struct{}{}
-	for _, controller := range controllers {
-		d, err := controller.Describe(scheme)
-		if err != nil {
-			return Page{}, err
-		}
-		page.Controllers = append(page.Controllers, d)
-		if d.owner.Empty() || clientscheme.Scheme.Recognizes(d.owner) { // a group, or built in
-			continue
-		}
-		crd := d.owner.Kind + " (" + d.owner.GroupVersion().String() + ")"
-		if _, twice := known[crd]; !twice {
-			known[crd] = struct{}{}
-			page.CRDs = append(page.CRDs, crd)
-		}
-	}
-	return page, nil
 }
 
 // JSON is the page for machines, indented, with a stable order.

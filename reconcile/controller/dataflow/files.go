@@ -1,4 +1,4 @@
-package controller
+package dataflow
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/rights"
 )
 
 const generatedHeader = "# Generated from the declarations of the controllers. Do not edit.\n"
@@ -50,7 +52,7 @@ func (p Page) leaderElection(name string, account types.NamespacedName) []any {
 	return []any{
 		&rbacv1.Role{
 			TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "Role"},
-			ObjectMeta: meta, Rules: join(leaseRules()),
+			ObjectMeta: meta, Rules: rights.Join(leaseRules()),
 		},
 		&rbacv1.RoleBinding{
 			TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "RoleBinding"},

@@ -1,0 +1,18 @@
+package deptest_test
+
+import "slices"
+
+// controllerFloors are those of the parts of the controller, each above those before it.
+func controllerFloors(whole []string) map[string][]string {
+	const rooms = "reconcile/controller/internal/"
+	order := []string{rooms + "rights", "reconcile/controller/dataflow", rooms + "tracking"}
+	out := map[string][]string{}
+	for i, room := range order {
+		out[room] = append(slices.Clone(whole), order[:i]...)
+	}
+	out[rooms+"rights"], out[rooms+"tracking"] = nil, []string{"reconcile/internal/derived"}
+	out["reconcile/controller/dataflow"] = []string{rooms + "rights"}
+	out["reconcile/controller"] = append(append(slices.Clone(whole), "internal/text", "reconcile/record", "reconcile/explain", "reconcile/preview",
+		"reconcile/external", "reconcile/apply/engine", "reconcile/internal/groupkey", "reconcile/internal/derived"), order...)
+	return out
+}

@@ -1,0 +1,94 @@
+package dataflow_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
+)
+
+func rule(group, resource string, verbs ...string) rbacv1.PolicyRule {
+	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: verbs}
+}
+
+// TestRulesAddUp: what several controllers need of one resource is one rule, whatever the order.
+func TestRulesAddUp(t *testing.T) {
+	t.Parallel()
+	a := dataflow.Description{Rules: []rbacv1.PolicyRule{rule("", "secrets", "list", "watch"), rule("apps", "deployments", "get")}}
+	b := dataflow.Description{Rules: []rbacv1.PolicyRule{rule("", "secrets", "patch", "get"), rule("", "configmaps", "get", "list", "watch", "patch")}}
+	want := []rbacv1.PolicyRule{
+		{APIGroups: []string{""}, Resources: []string{"configmaps", "secrets"}, Verbs: []string{"get", "list", "watch", "patch"}},
+		rule("apps", "deployments", "get"),
+		rule("events.k8s.io", "events", "create", "patch"),
+	}
+	for _, controllers := range [][]dataflow.Description{{a, b}, {b, a}} {
+		if diff := cmp.Diff(want, dataflow.Page{Controllers: controllers}.Rules()); diff != "" {
+			t.Errorf("rules (-want +got):\n%s", diff)
+		}
+	}
+}
+
+// TestNamespaces: an operator that is restricted to namespaces has its rights bound there, and those on resources without
+// namespaces in the cluster.
+func TestNamespaces(t *testing.T) {
+	t.Parallel()
+	page := dataflow.Page{
+		Name: "shop", Namespaces: []string{"a", "b"}, ClusterResources: []string{"shelves.example.com"},
+		ExtraRules: []rbacv1.PolicyRule{
+			rule("", "secrets", "list"), rule("", "nodes", "list"), rule("example.com", "shelves/status", "patch"), rule("example.com", "shops", "list"),
+		},
+	}
+	files, err := page.Files("shop", types.NamespacedName{Namespace: "system", Name: "shop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string][]string{}
+	for _, text := range strings.Split(files["config/rbac/role.yaml"], "---\n")[1:] {
+		var role rbacv1.ClusterRole
+		if err := yaml.Unmarshal([]byte(text), &role); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range role.Rules {
+			got[role.Name] = append(got[role.Name], r.Resources...)
+		}
+	}
+	want := map[string][]string{"shop": {"secrets", "events", "shops"}, "shop-cluster": {"nodes", "shelves/status"}}
+	for _, resources := range got {
+		slices.Sort(resources)
+	}
+	for _, resources := range want {
+		slices.Sort(resources)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("resources of the roles (-want +got):\n%s", diff)
+	}
+	var bound []string
+	for _, text := range strings.Split(files["config/rbac/role_binding.yaml"], "---\n")[1:] {
+		var binding rbacv1.RoleBinding
+		if err := yaml.Unmarshal([]byte(text), &binding); err != nil {
+			t.Fatal(err)
+		}
+		bound = append(bound, binding.Kind+" "+binding.Namespace+" "+binding.RoleRef.Name)
+	}
+	if diff := cmp.Diff([]string{"RoleBinding a shop", "RoleBinding b shop", "ClusterRoleBinding  shop-cluster"}, bound); diff != "" {
+		t.Errorf("bindings (-want +got):\n%s", diff)
+	}
+}
+
+// TestMarkdownEscapes: a cell with a bar is still one cell.
+func TestMarkdownEscapes(t *testing.T) {
+	t.Parallel()
+	page := dataflow.Description{
+		Controller: "shop",
+		Access:     []dataflow.Access{{GVK: "/v1/Secret", Cache: "typed", Filter: "a in (b|c)", Optional: true}},
+	}.Markdown()
+	if want := `| /v1/Secret | typed where a in (b\|c), optional |`; !strings.Contains(page, want) {
+		t.Errorf("want a line with %q, got:\n%s", want, page)
+	}
+}

@@ -1,0 +1,51 @@
+package dataflow
+
+import (
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/rights"
+)
+
+// eventRules let the operator announce transitions, which it does through the events.k8s.io API.
+func eventRules() []rbacv1.PolicyRule {
+	return []rbacv1.PolicyRule{
+		{APIGroups: []string{"events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
+	}
+}
+
+// leaseRules let the operator take part in a leader election, whose outcome is announced through the old events API.
+func leaseRules() []rbacv1.PolicyRule {
+	return []rbacv1.PolicyRule{
+		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get", "create", "update"}},
+		// An instance leads once, so that its event never repeats itself, which would be a patch.
+		{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create"}},
+	}
+}
+
+// Rules are the least rights of the operator: those of its controllers, events, and, with LeaderElection, leases.
+func (p Page) Rules() []rbacv1.PolicyRule {
+	sets := [][]rbacv1.PolicyRule{eventRules(), p.ExtraRules}
+	if p.LeaderElection {
+		sets = append(sets, leaseRules())
+	}
+	for _, d := range p.Controllers {
+		sets = append(sets, d.Rules)
+	}
+	return rights.Join(sets...)
+}
+
+// ClusterRole is [Page.Rules] as an object.
+func (p Page) ClusterRole(name string) *rbacv1.ClusterRole {
+	return &rbacv1.ClusterRole{
+		TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRole"},
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Rules:      p.Rules(),
+	}
+}
+
+// RoleYAML is [Page.ClusterRole] as the content of a file such as config/rbac/role.yaml.
+func (p Page) RoleYAML(name string) ([]byte, error) {
+	role, err := documents(p.ClusterRole(name))
+	return []byte(role), err
+}

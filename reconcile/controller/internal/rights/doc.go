@@ -1,0 +1,2 @@
+// Package rights makes the rules of RBAC out of single grants.
+package rights

@@ -1,0 +1,41 @@
+package rights_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/rights"
+)
+
+// TestCompact: resources of one group with the same verbs share a rule, each verb once and in the usual order.
+func TestCompact(t *testing.T) {
+	t.Parallel()
+	got := rights.Compact(map[schema.GroupResource][]string{
+		{Resource: "pods"}:                  {"watch", "list", "list"},
+		{Resource: "nodes"}:                 {"list", "watch"},
+		{Resource: "secrets"}:               {"delete", "get"},
+		{Group: "apps", Resource: "scales"}: {"list", "watch"},
+	})
+	want := []rbacv1.PolicyRule{
+		{APIGroups: []string{""}, Resources: []string{"nodes", "pods"}, Verbs: []string{"list", "watch"}},
+		{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get", "delete"}},
+		{APIGroups: []string{"apps"}, Resources: []string{"scales"}, Verbs: []string{"list", "watch"}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("rules (-want +got):\n%s", diff)
+	}
+}
+
+func TestPlural(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[string]string{
+		"Gateway": "gateways", "Policy": "policies", "Ingress": "ingresses", "Deployment": "deployments", "StorageClass": "storageclasses",
+	} {
+		if got := rights.Plural(schema.GroupVersionKind{Kind: kind}); got != want {
+			t.Errorf("plural of %s: got %q, want %q", kind, got, want)
+		}
+	}
+}
