@@ -6,17 +6,19 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 )
 
 // noteOptional remembers which optional kinds have appeared before the reads of a pass.
 func (c *cachedReads) noteOptional(owner client.ObjectKey) {
-	kinds := c.optional()
+	kinds := c.Optional()
 	if len(kinds) == 0 {
 		return
 	}
 	counts := make([]uint64, len(kinds))
 	for i, k := range kinds {
-		counts[i] = k.appeared.Load()
+		counts[i] = k.Appeared.Load()
 	}
 	c.begun.Store(owner, counts)
 }
@@ -27,13 +29,13 @@ func (c *cachedReads) unknown(owner client.ObjectKey, known map[schema.GroupKind
 	begun, _ := c.begun.Load(owner)
 	counts, _ := begun.([]uint64)
 	cloned := false
-	for i, k := range c.optional() {
+	for i, k := range c.Optional() {
 		var cause error
 		switch {
-		case k.absent.Load():
-			cause = fmt.Errorf("%s is not served", printKind(k.GroupVersionKind))
-		case i >= len(counts) || counts[i] != k.appeared.Load():
-			cause = fmt.Errorf("%s has appeared during the pass", printKind(k.GroupVersionKind))
+		case k.Absent.Load():
+			cause = fmt.Errorf("%s is not served", declaration.Print(k.GroupVersionKind))
+		case i >= len(counts) || counts[i] != k.Appeared.Load():
+			cause = fmt.Errorf("%s has appeared during the pass", declaration.Print(k.GroupVersionKind))
 		default:
 			continue
 		}

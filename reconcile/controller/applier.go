@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 )
 
@@ -38,14 +40,14 @@ func (a *declaredApplier) Apply(ctx context.Context, owner client.Object, plan a
 	plan.Children = a.installed(ctx, owner, tracked, plan.Children, children)
 	plan.Unknown = a.reads.unknown(key, plan.Unknown)
 	plan.Deletes = slices.DeleteFunc(slices.Clone(plan.Deletes), func(d apply.Deletion) bool {
-		k, _, err := a.reads.find(d.Object)
-		return err == nil && k != nil && k.absent.Load()
+		k, _, err := a.reads.Find(d.Object)
+		return err == nil && k != nil && k.Absent.Load()
 	})
 	result := a.Applier.Apply(ctx, owner, plan)
 	for _, object := range result.Objects {
 		// What stands in the way may belong to somebody else and carry no reference to us.
-		if k := a.reads.byKind[object.GVK]; k != nil && object.Err != nil {
-			tracked.Name(k.index, k.name(object.Key))
+		if k := a.reads.ByKind[object.GVK]; k != nil && object.Err != nil {
+			tracked.Name(k.Index, k.Name(object.Key))
 		}
 	}
 	a.reads.lag.wrote(key, a.clock.Now(), a.reads.written(result, children))
@@ -59,14 +61,14 @@ func (a *declaredApplier) installed(
 ) []apply.Child {
 	var kept []apply.Child // nil as long as nothing is left out
 	for i, c := range children {
-		absent := c.kind.absent.Load()
+		absent := c.kind.Absent.Load()
 		if absent || !a.referenced(owner, c) {
-			tracked.Name(c.kind.index, c.key) // the appearance of an absent one wakes the owner, too
+			tracked.Name(c.kind.Index, c.key) // the appearance of an absent one wakes the owner, too
 		}
 		switch {
 		case absent:
 			log.FromContext(ctx).V(1).Info("child left out: its kind is not installed",
-				"kind", printKind(c.kind.GroupVersionKind), "child", c.key)
+				"kind", declaration.Print(c.kind.GroupVersionKind), "child", c.key)
 			if kept == nil {
 				kept = append(make([]apply.Child, 0, len(planned)), planned[:i]...)
 			}
@@ -83,7 +85,7 @@ func (a *declaredApplier) installed(
 // child is a child of the set with what its declaration says.
 type child struct {
 	*apply.Child
-	kind   *kind
+	kind   *declaration.Kind
 	key    types.NamespacedName
 	labels map[string]string
 }
@@ -111,14 +113,14 @@ func (a *declaredApplier) children(owner client.Object, plan apply.Plan) ([]chil
 		if key.Namespace == "" {
 			key.Namespace = owner.GetNamespace()
 		}
-		children = append(children, child{Child: planned, kind: k, key: k.name(key), labels: labels})
+		children = append(children, child{Child: planned, kind: k, key: k.Name(key), labels: labels})
 	}
 	for i, d := range plan.Deletes {
 		if d.Object == nil || isNil(d.Object) {
 			errs = append(errs, nilPlanned("deletion", i, d.Object))
 			continue
 		}
-		_, gvk, err := a.reads.find(d.Object)
+		_, gvk, err := a.reads.Find(d.Object)
 		if err == nil {
 			_, err = a.writable(gvk, forDeleted)
 		}
@@ -132,13 +134,13 @@ func (a *declaredApplier) children(owner client.Object, plan apply.Plan) ([]chil
 //
 //nolint:gochecknoglobals // constants
 var (
-	forOwned       = []purpose{purposeOwns}
-	forDeleted     = []purpose{purposeWrites, purposeOwns}
-	forShared      = []purpose{purposeShares, purposeWrites, purposeOwns}
-	forContributed = []purpose{purposeContributes, purposeShares, purposeWrites, purposeOwns}
+	forOwned       = []declaration.Purpose{declaration.PurposeOwns}
+	forDeleted     = []declaration.Purpose{declaration.PurposeWrites, declaration.PurposeOwns}
+	forShared      = []declaration.Purpose{declaration.PurposeShares, declaration.PurposeWrites, declaration.PurposeOwns}
+	forContributed = []declaration.Purpose{declaration.PurposeContributes, declaration.PurposeShares, declaration.PurposeWrites, declaration.PurposeOwns}
 )
 
-func purposesOf(planned *apply.Child) []purpose {
+func purposesOf(planned *apply.Child) []declaration.Purpose {
 	switch planned.Mode {
 	case apply.Shared: // the last part takes the object with it
 		return forDeleted
@@ -155,11 +157,11 @@ func purposesOf(planned *apply.Child) []purpose {
 }
 
 // writable returns the kind if it was declared for one of the purposes.
-func (a *declaredApplier) writable(gvk schema.GroupVersionKind, allowed []purpose) (*kind, error) {
-	k := a.reads.byKind[gvk]
-	if k == nil || !k.has(allowed...) {
-		return nil, &UndeclaredError{
-			Controller: a.reads.controller, GVK: gvk, Declaration: allowed[0].call(a.reads.example(gvk)),
+func (a *declaredApplier) writable(gvk schema.GroupVersionKind, allowed []declaration.Purpose) (*declaration.Kind, error) {
+	k := a.reads.ByKind[gvk]
+	if k == nil || !k.Has(allowed...) {
+		return nil, &declaration.UndeclaredError{
+			Controller: a.reads.Controller, GVK: gvk, Declaration: allowed[0].Call(a.reads.Example(gvk)),
 		}
 	}
 	return k, nil
@@ -184,11 +186,11 @@ func (a *declaredApplier) identify(planned *apply.Child) (
 		}
 		var ok bool
 		if object, ok = planned.Configuration.(client.Object); !ok {
-			return gvk, key, nil, &mistake{reasonInvalidPlan, fmt.Errorf("child %T: neither an object nor an apply configuration",
-				planned.Configuration)}
+			return gvk, key, nil, declaration.NewMistake(declaration.ReasonInvalidPlan, fmt.Errorf("child %T: neither an object nor an apply configuration",
+				planned.Configuration))
 		}
 	}
-	_, gvk, err = a.reads.find(object)
+	_, gvk, err = a.reads.Find(object)
 	return gvk, client.ObjectKeyFromObject(object), object.GetLabels(), err
 }
 
@@ -210,4 +212,16 @@ func (a *declaredApplier) referenced(owner client.Object, c child) bool {
 	case apply.Shared, apply.Retained, apply.Contribute:
 	}
 	return false
+}
+
+// isNil reports whether an object is a nil pointer in an interface.
+func isNil(object client.Object) bool {
+	v := reflect.ValueOf(object)
+	return v.Kind() == reflect.Pointer && v.IsNil()
+}
+
+// nilPlanned is the refusal of a nil object in a plan. Its number is that of the call, from 1: more is not known of it.
+func nilPlanned(what string, at int, object client.Object) error {
+	return declaration.NewMistake(declaration.ReasonInvalidPlan, fmt.Errorf("%s %d of the plan is a nil %T: leave out of the plan what is not wanted",
+		what, at+1, object))
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
@@ -152,8 +153,8 @@ func (w *groupWorld) Get(ctx context.Context, key client.ObjectKey, into client.
 	if g == nil {
 		return apierrors.NewNotFound(schema.GroupResource{Group: "group", Resource: w.board.name}, key.String())
 	}
-	for _, k := range w.reads.kinds {
-		if k.has(purposeOwns) && !k.absent.Load() {
+	for _, k := range w.reads.Kinds {
+		if k.Has(declaration.PurposeOwns) && !k.Absent.Load() {
 			g.childKinds = append(g.childKinds, k.GroupVersionKind)
 		}
 	}
@@ -190,8 +191,8 @@ func (w *groupWorld) WriteStatus(_ context.Context, _, after client.Object, _ []
 func (r *trackedReader) group(key types.NamespacedName, into *Group) error {
 	at := slices.IndexFunc(r.joined, func(j *groupReads) bool { return j.board.name == into.Kind })
 	if at < 0 {
-		return &UndeclaredError{
-			Controller: r.controller, GVK: into.GroupVersionKind(), Declaration: "Joins(the builder of " + into.Kind + ")",
+		return &declaration.UndeclaredError{
+			Controller: r.Controller, GVK: into.GroupVersionKind(), Declaration: "Joins(the builder of " + into.Kind + ")",
 		}
 	}
 	r.session.Name(r.joined[at].index, key)

@@ -14,6 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
 	"github.com/reconcilekit/reconcilekit/reconcile/record"
 )
@@ -32,11 +33,21 @@ type Builder[T reconcile.Owner, F, O any] struct {
 
 // declared is what a builder was told, apart from its types.
 type declared struct {
-	declarations []declaration
+	declarations []declaration.Declaration
 	sources      []source.Source
 	board        *board   // of the groups that it reconciles
 	joins        []*board // of the groups that it reads
 	externals    []externalKind
+}
+
+// declare adds a declaration.
+func (d *declared) declare(p declaration.Purpose, source string, object client.Object, options []KindOption) *declaration.Declaration { //nolint:unparam // a watch sets its mapping
+	added := declaration.Declaration{Purpose: p, Object: object, Source: source}
+	for _, option := range options {
+		option.applyToKind(&added)
+	}
+	d.declarations = append(d.declarations, added)
+	return &d.declarations[len(d.declarations)-1]
 }
 
 // Options are the settings of a controller that have a default.
@@ -80,7 +91,7 @@ type Options struct {
 // [Builder.SetupWithManager] and [Builder.Describe], see [reconcile.CheckPhases].
 func New[R reconcile.Reconciler[T, F, O], T reconcile.Owner, F, O any](name string, reconciler R) *Builder[T, F, O] {
 	b := &Builder[T, F, O]{name: name, reconciler: reconciler, failed: &listFailures{}}
-	b.declare(purposeFor, caller(), newObject[T](), nil)
+	b.declare(declaration.PurposeFor, declaration.Caller(), newObject[T](), nil)
 	return b
 }
 
@@ -88,13 +99,13 @@ func New[R reconcile.Reconciler[T, F, O], T reconcile.Owner, F, O any](name stri
 // read as well, and written in every other way that a plan knows. What else there is to say of the kind stands beside it, such
 // as [Optional], [Filter] or [Retired].
 func (b *Builder[T, F, O]) Owns(object client.Object, options ...KindOption) *Builder[T, F, O] {
-	b.declare(purposeOwns, caller(), object, options)
+	b.declare(declaration.PurposeOwns, declaration.Caller(), object, options)
 	return b
 }
 
 // Reads declares a kind that FetchRemoteState reads. Every read wakes the owner when its object appears, changes or goes.
 func (b *Builder[T, F, O]) Reads(object client.Object, options ...KindOption) *Builder[T, F, O] {
-	b.declare(purposeReads, caller(), object, options)
+	b.declare(declaration.PurposeReads, declaration.Caller(), object, options)
 	return b
 }
 
@@ -102,14 +113,14 @@ func (b *Builder[T, F, O]) Reads(object client.Object, options ...KindOption) *B
 // Where it deletes none, [NeverDeletes] needs one right less, and where it contributes fields alone, [FieldsOnly] needs the
 // least.
 func (b *Builder[T, F, O]) Writes(object client.Object, options ...KindOption) *Builder[T, F, O] {
-	b.declare(purposeWrites, caller(), object, options)
+	b.declare(declaration.PurposeWrites, declaration.Caller(), object, options)
 	return b
 }
 
 // Watches declares a kind whose events wake the owners that mapping returns, for what no read expresses, such as the
 // events of a Pod of a child. [WithPredicates] chooses the events; without it all count. The kind may be read as well.
 func (b *Builder[T, F, O]) Watches(object client.Object, mapping handler.MapFunc, options ...KindOption) *Builder[T, F, O] {
-	b.declare(purposeWatches, caller(), object, options).mapping = mapping
+	b.declare(declaration.PurposeWatches, declaration.Caller(), object, options).Mapping = mapping
 	return b
 }
 
@@ -122,7 +133,7 @@ func (b *Builder[T, F, O]) WatchesSource(sources ...source.Source) *Builder[T, F
 // External declares kinds of things outside of the cluster: FetchRemoteState may observe them and the plan name them, see the package
 // reconcile/external. Keep a declaration as long as owners may have something of the kind, so that it is removed with them.
 func (b *Builder[T, F, O]) External(kinds ...external.Declared) *Builder[T, F, O] {
-	at := caller()
+	at := declaration.Caller()
 	for _, k := range kinds {
 		b.externals = append(b.externals, externalKind{Declared: k, source: at})
 	}

@@ -6,16 +6,20 @@ import (
 	"fmt"
 	"reflect"
 	"sort"
+	"strings"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	k8sunstructured "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 )
 
@@ -24,7 +28,7 @@ var errMetadataOnly = errors.New("only the metadata of the kind is cached")
 // cachedReads reads declared kinds from the manager's cache, each from its one informer in whatever representation it is
 // asked for, and never starts an informer that nobody declared.
 type cachedReads struct {
-	*catalogue
+	*declaration.Catalogue
 	cache    client.Reader
 	tracker  *tracking.Tracker
 	lag      *lag
@@ -40,34 +44,34 @@ type cachedReads struct {
 }
 
 // declared returns the kind of what is read into, or the refusal.
-func (c *cachedReads) declared(into runtime.Object) (*kind, error) {
-	k, gvk, err := c.find(into)
+func (c *cachedReads) declared(into runtime.Object) (*declaration.Kind, error) {
+	k, gvk, err := c.Find(into)
 	if err != nil {
 		return nil, err
 	}
-	if k == nil || k.has(purposeRetired) {
-		example := c.example(gvk)
-		if representationOf(into) == metadata {
+	if k == nil || k.Has(declaration.PurposeRetired) {
+		example := c.Example(gvk)
+		if declaration.RepresentationOf(into) == declaration.Metadata {
 			example = fmt.Sprintf("controller.Metadata(%#v)", gvk)
 		}
-		return nil, &UndeclaredError{
-			Controller: c.controller, GVK: gvk, Declaration: purposeReads.call(example),
+		return nil, &declaration.UndeclaredError{
+			Controller: c.Controller, GVK: gvk, Declaration: declaration.PurposeReads.Call(example),
 		}
 	}
-	if k.representation == metadata && representationOf(into) != metadata {
-		return nil, &mistake{reasonMetadataOnly, fmt.Errorf("read %s: %w: change %s at %s to %s", printKind(gvk), errMetadataOnly,
-			k.declarations[0].purpose, k.declarations[0].source, c.example(gvk))}
+	if k.Representation == declaration.Metadata && declaration.RepresentationOf(into) != declaration.Metadata {
+		return nil, declaration.NewMistake(declaration.ReasonMetadataOnly, fmt.Errorf("read %s: %w: change %s at %s to %s", declaration.Print(gvk), errMetadataOnly,
+			k.Declarations[0].Purpose, k.Declarations[0].Source, c.Example(gvk)))
 	}
 	return k, nil
 }
 
 func (c *cachedReads) get(
-	ctx context.Context, k *kind, key client.ObjectKey, into client.Object, opts ...client.GetOption,
+	ctx context.Context, k *declaration.Kind, key client.ObjectKey, into client.Object, opts ...client.GetOption,
 ) error {
-	if k.absent.Load() {
-		return &AbsentError{GVK: k.GroupVersionKind, Name: key.Name}
+	if k.Absent.Load() {
+		return &declaration.AbsentError{GVK: k.GroupVersionKind, Name: key.Name}
 	}
-	if representationOf(into) == k.representation {
+	if declaration.RepresentationOf(into) == k.Representation {
 		return c.cache.Get(ctx, key, into, opts...)
 	}
 	cached, err := c.empty(k)
@@ -80,11 +84,11 @@ func (c *cachedReads) get(
 	return convert(cached, into, k.GroupVersionKind)
 }
 
-func (c *cachedReads) list(ctx context.Context, k *kind, into client.ObjectList, opts ...client.ListOption) error {
-	if k.absent.Load() {
+func (c *cachedReads) list(ctx context.Context, k *declaration.Kind, into client.ObjectList, opts ...client.ListOption) error {
+	if k.Absent.Load() {
 		return meta.SetList(into, nil)
 	}
-	if representationOf(into) == k.representation {
+	if declaration.RepresentationOf(into) == k.Representation {
 		if err := c.cache.List(ctx, into, opts...); err != nil {
 			return err
 		}
@@ -104,46 +108,46 @@ func (c *cachedReads) list(ctx context.Context, k *kind, into client.ObjectList,
 }
 
 // empty returns an empty object of the kind in the representation of its informer.
-func (c *cachedReads) empty(k *kind) (client.Object, error) {
-	if k.representation == unstructured {
+func (c *cachedReads) empty(k *declaration.Kind) (client.Object, error) {
+	if k.Representation == declaration.Unstructured {
 		object := &k8sunstructured.Unstructured{}
 		object.SetGroupVersionKind(k.GroupVersionKind)
 		return object, nil
 	}
-	if k.representation == metadata {
+	if k.Representation == declaration.Metadata {
 		return Metadata(k.GroupVersionKind), nil
 	}
-	object, err := c.scheme.New(k.GroupVersionKind)
+	object, err := c.Scheme.New(k.GroupVersionKind)
 	if err != nil {
 		return nil, err
 	}
 	if object, ok := object.(client.Object); ok {
 		return object, nil
 	}
-	return nil, fmt.Errorf("%s: %T is no object with metadata", printKind(k.GroupVersionKind), object)
+	return nil, fmt.Errorf("%s: %T is no object with metadata", declaration.Print(k.GroupVersionKind), object)
 }
 
 // emptyList is empty for a list.
-func (c *cachedReads) emptyList(k *kind) (client.ObjectList, error) {
+func (c *cachedReads) emptyList(k *declaration.Kind) (client.ObjectList, error) {
 	gvk := k.GroupVersion().WithKind(k.Kind + "List")
-	if k.representation == unstructured {
+	if k.Representation == declaration.Unstructured {
 		list := &k8sunstructured.UnstructuredList{}
 		list.SetGroupVersionKind(gvk)
 		return list, nil
 	}
-	if k.representation == metadata {
+	if k.Representation == declaration.Metadata {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(gvk)
 		return list, nil
 	}
-	list, err := c.scheme.New(gvk)
+	list, err := c.Scheme.New(gvk)
 	if err != nil {
 		return nil, err
 	}
 	if list, ok := list.(client.ObjectList); ok {
 		return list, nil
 	}
-	return nil, fmt.Errorf("%s: %T is no list", printKind(gvk), list)
+	return nil, fmt.Errorf("%s: %T is no list", declaration.Print(gvk), list)
 }
 
 // convert fills an object of another representation. The metadata of any object can be had, its content only from a
@@ -157,7 +161,7 @@ func convert(from, into client.Object, gvk schema.GroupVersionKind) error {
 	case *k8sunstructured.Unstructured:
 		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(from)
 		if err != nil {
-			return fmt.Errorf("convert %s: %w", printKind(gvk), err)
+			return fmt.Errorf("convert %s: %w", declaration.Print(gvk), err)
 		}
 		into.Object = content
 		into.SetGroupVersionKind(gvk)
@@ -165,10 +169,10 @@ func convert(from, into client.Object, gvk schema.GroupVersionKind) error {
 	}
 	from2, ok := from.(runtime.Unstructured)
 	if !ok {
-		return fmt.Errorf("convert %s from %T to %T: %w", printKind(gvk), from, into, errMetadataOnly)
+		return fmt.Errorf("convert %s from %T to %T: %w", declaration.Print(gvk), from, into, errMetadataOnly)
 	}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(from2.UnstructuredContent(), into); err != nil {
-		return fmt.Errorf("convert %s: %w", printKind(gvk), err)
+		return fmt.Errorf("convert %s: %w", declaration.Print(gvk), err)
 	}
 	return nil
 }
@@ -180,7 +184,7 @@ func convertList(from, into client.ObjectList, gvk schema.GroupVersionKind) erro
 	}
 	items := reflect.Indirect(reflect.ValueOf(into)).FieldByName("Items")
 	if items.Kind() != reflect.Slice {
-		return fmt.Errorf("convert a list of %s: %T has no items", printKind(gvk), into)
+		return fmt.Errorf("convert a list of %s: %T has no items", declaration.Print(gvk), into)
 	}
 	result := reflect.MakeSlice(items.Type(), len(cached), len(cached))
 	for i := range cached {
@@ -193,7 +197,7 @@ func convertList(from, into client.ObjectList, gvk schema.GroupVersionKind) erro
 		source, isObject := cached[i].(client.Object)
 		target, ok := item.Interface().(client.Object)
 		if !ok || !isObject {
-			return fmt.Errorf("convert a list of %s: %T has items without metadata", printKind(gvk), into)
+			return fmt.Errorf("convert a list of %s: %T has items without metadata", declaration.Print(gvk), into)
 		}
 		if err := convert(source, target, gvk); err != nil {
 			return err
@@ -257,4 +261,24 @@ func ignoreMissing(err error) (found bool, _ error) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// unindexed names the line to add when a list failed because it asks for a field that was not declared, so that the cache has no
+// index for it. Other errors come back as they are.
+func (c *cachedReads) unindexed(k *declaration.Kind, selector fields.Selector, err error) error {
+	if selector == nil || !strings.Contains(err.Error(), "does not exist") { // client-go has no type for it
+		return err
+	}
+	for _, requirement := range selector.Requirements() {
+		if k.Fields[requirement.Field] != nil {
+			continue
+		}
+		option := fmt.Sprintf("controller.Index(%q, ...)", requirement.Field)
+		if requirement.Field == reconcile.ChildIndex {
+			option = "controller.Listed"
+		}
+		return declaration.NewMistake(declaration.ReasonUndeclaredIndex, fmt.Errorf("list %s by field %q: add %s beside %s in the builder of controller %q: %w",
+			declaration.Print(k.GroupVersionKind), requirement.Field, option, c.Example(k.GroupVersionKind), c.Controller, err))
+	}
+	return err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 )
 
 // Declared is a [Builder] whatever its types.
@@ -19,7 +20,7 @@ type Declared interface {
 	// SetupWithManager adds the controller to the manager.
 	SetupWithManager(mgr manager.Manager) error
 
-	resolved(scheme *runtime.Scheme) (*catalogue, error)
+	resolved(scheme *runtime.Scheme) (*declaration.Catalogue, error)
 	managers() []string
 	inspected
 }
@@ -37,7 +38,7 @@ type inspected interface {
 func CacheOptions(scheme *runtime.Scheme, controllers ...Declared) (cache.Options, error) {
 	options := cache.Options{Scheme: scheme, ByObject: map[client.Object]cache.ByObject{}}
 	var managers []string
-	chosen := map[string]*kind{}
+	chosen := map[string]*declaration.Kind{}
 	by := map[string]string{}
 	for _, controller := range controllers {
 		managers = append(managers, controller.managers()...)
@@ -45,29 +46,22 @@ func CacheOptions(scheme *runtime.Scheme, controllers ...Declared) (cache.Option
 		if err != nil {
 			return cache.Options{}, err
 		}
-		for _, k := range kinds.installable() {
-			name := printKind(k.GroupVersionKind) + " " + string(k.representation)
+		for _, k := range kinds.Installable() {
+			name := declaration.Print(k.GroupVersionKind) + " " + string(k.Representation)
 			if other, known := chosen[name]; known {
-				if selector(other) != selector(k) {
+				if other.Selector() != k.Selector() {
 					return cache.Options{}, fmt.Errorf("controllers %q and %q share the cache of %s but filter it by %q and %q",
-						by[name], kinds.controller, printKind(k.GroupVersionKind), selector(other), selector(k))
+						by[name], kinds.Controller, declaration.Print(k.GroupVersionKind), other.Selector(), k.Selector())
 				}
 				continue
 			}
-			chosen[name], by[name] = k, kinds.controller
-			if k.filter != nil {
-				options.ByObject[k.object] = cache.ByObject{Label: k.filter}
+			chosen[name], by[name] = k, kinds.Controller
+			if k.Filter != nil {
+				options.ByObject[k.Object] = cache.ByObject{Label: k.Filter}
 			}
 		}
 	}
 	options.DefaultWatchErrorHandler = watchErrors(controllers)
 	options.DefaultTransform = apply.ShortenManagedFields(managers...)
 	return options, nil
-}
-
-func selector(k *kind) string {
-	if k.filter == nil {
-		return ""
-	}
-	return k.filter.String()
 }

@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/derived"
 )
 
@@ -19,11 +20,11 @@ func (r *trackedReader) Derived(ctx context.Context, d reconcile.Derived) (any, 
 	if err != nil {
 		return nil, err
 	}
-	return r.session.Derived(k.index, d, func() *derived.Value { return r.newValue(k, d) }).Get(ctx)
+	return r.session.Derived(k.Index, d, func() *derived.Value { return r.newValue(k, d) }).Get(ctx)
 }
 
 // newValue is the value of a derivation of a kind of the cache.
-func (c *cachedReads) newValue(k *kind, d reconcile.Derived) *derived.Value {
+func (c *cachedReads) newValue(k *declaration.Kind, d reconcile.Derived) *derived.Value {
 	return derived.New(derived.Source{
 		Each: d.Each, Merge: d.Merge, MaxBytes: d.Limit(),
 		List: func(ctx context.Context) ([]client.Object, error) {
@@ -54,5 +55,5 @@ func (w *watcher) derived(ctx context.Context, found []types.NamespacedName, c c
 	if c.event == eventGeneric || c.resync() {
 		return found
 	}
-	return w.tracker.Changed(ctx, found, w.kind.index, client.ObjectKeyFromObject(c.last()))
+	return w.tracker.Changed(ctx, found, w.kind.Index, client.ObjectKeyFromObject(c.last()))
 }

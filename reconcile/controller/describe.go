@@ -14,6 +14,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/rights"
 )
 
@@ -41,17 +42,17 @@ func (b *Builder[T, F, O]) Describe(scheme *runtime.Scheme) (dataflow.Descriptio
 		Controller: b.name, FieldManager: b.fieldManager(), Finalizer: b.finalizer(),
 		Watches: watchRows(kinds),
 	}
-	if kinds.kinds[0].representation == virtual { // groups are in no cluster
+	if kinds.Kinds[0].Representation == declaration.Virtual { // groups are in no cluster
 		d.Finalizer = ""
 	}
 	_, finalizes := b.reconciler.(reconcile.Finalizer[T, F])
-	for _, k := range kinds.installable() {
-		d.Access = append(d.Access, k.access(finalizes))
+	for _, k := range kinds.Installable() {
+		d.Access = append(d.Access, accessOf(k, finalizes))
 	}
-	for _, k := range kinds.retired() {
-		d.Access = append(d.Access, dataflow.Access{GVK: printKind(k.GroupVersionKind), Cache: cacheNone, Apply: []string{accessDelete}, Finalize: []string{accessDelete}})
+	for _, k := range kinds.Retired() {
+		d.Access = append(d.Access, dataflow.Access{GVK: declaration.Print(k.GroupVersionKind), Cache: cacheNone, Apply: []string{accessDelete}, Finalize: []string{accessDelete}})
 	}
-	d.Rules = kinds.rules()
+	d.Rules = rulesOf(kinds)
 	for _, k := range b.externals {
 		d.External = append(d.External, dataflow.External{Kind: k.Name(), Source: k.source, Watched: k.Watched()})
 	}
@@ -61,58 +62,49 @@ func (b *Builder[T, F, O]) Describe(scheme *runtime.Scheme) (dataflow.Descriptio
 var _ Declared = (*Builder[reconcile.Owner, any, reconcile.Observation])(nil)
 
 // watchRows are the rows of the watches table: first For, then Owns, then Watches, each sorted by kind.
-func watchRows(kinds *catalogue) []dataflow.Watch {
-	rows := map[purpose][]dataflow.Watch{}
-	for _, k := range kinds.installable() {
-		for _, d := range k.declarations {
-			p := purposeWatches
-			switch d.purpose {
-			case purposeFor, purposeOwns:
-				p = d.purpose
-			case purposeReads, purposeWatches, purposeWrites, purposeShares, purposeContributes, purposeRetired:
+func watchRows(kinds *declaration.Catalogue) []dataflow.Watch {
+	rows := map[declaration.Purpose][]dataflow.Watch{}
+	for _, k := range kinds.Installable() {
+		for _, d := range k.Declarations {
+			p := declaration.PurposeWatches
+			switch d.Purpose {
+			case declaration.PurposeFor, declaration.PurposeOwns:
+				p = d.Purpose
+			case declaration.PurposeReads, declaration.PurposeWatches, declaration.PurposeWrites, declaration.PurposeShares, declaration.PurposeContributes, declaration.PurposeRetired:
 			}
-			rows[p] = append(rows[p], dataflow.Watch{Type: string(p), GVK: printKind(k.GroupVersionKind), Source: d.source})
+			rows[p] = append(rows[p], dataflow.Watch{Type: string(p), GVK: declaration.Print(k.GroupVersionKind), Source: d.Source})
 		}
 	}
-	if len(kinds.optional()) > 0 {
-		rows[purposeWatches] = append(rows[purposeWatches], dataflow.Watch{
-			Type: string(purposeWatches), GVK: printKind(crdKind()), Source: kinds.optional()[0].optionalAt(),
+	if len(kinds.Optional()) > 0 {
+		rows[declaration.PurposeWatches] = append(rows[declaration.PurposeWatches], dataflow.Watch{
+			Type: string(declaration.PurposeWatches), GVK: declaration.Print(declaration.CRD()), Source: kinds.Optional()[0].OptionalAt(),
 		})
 	}
 	var all []dataflow.Watch
-	for _, p := range []purpose{purposeFor, purposeOwns, purposeWatches} {
+	for _, p := range []declaration.Purpose{declaration.PurposeFor, declaration.PurposeOwns, declaration.PurposeWatches} {
 		slices.SortStableFunc(rows[p], func(a, b dataflow.Watch) int { return cmp.Compare(a.GVK, b.GVK) })
 		all = append(all, rows[p]...)
 	}
 	return all
 }
 
-func (k *kind) optionalAt() string {
-	for _, d := range k.declarations {
-		if d.optional {
-			return d.source
-		}
-	}
-	return ""
-}
-
-func (k *kind) access(finalizes bool) dataflow.Access {
+func accessOf(k *declaration.Kind, finalizes bool) dataflow.Access {
 	row := dataflow.Access{
-		GVK: printKind(k.GroupVersionKind), Cache: string(k.representation), Filter: selector(k),
-		Optional: k.optional, FetchRemoteState: []string{accessRead},
+		GVK: declaration.Print(k.GroupVersionKind), Cache: string(k.Representation), Filter: k.Selector(),
+		Optional: k.Optional, FetchRemoteState: []string{accessRead},
 	}
 	switch {
-	case k.has(purposeOwns, purposeWrites):
+	case k.Has(declaration.PurposeOwns, declaration.PurposeWrites):
 		row.Apply = []string{accessCreate, accessPatch, accessDelete}
-	case k.has(purposeShares):
+	case k.Has(declaration.PurposeShares):
 		row.Apply = []string{accessCreate, accessPatch}
-	case k.has(purposeContributes):
+	case k.Has(declaration.PurposeContributes):
 		row.Apply = []string{accessPatch}
 	}
-	if finalizes || k.has(purposeWrites, purposeShares, purposeContributes) {
+	if finalizes || k.Has(declaration.PurposeWrites, declaration.PurposeShares, declaration.PurposeContributes) {
 		row.Finalize = slices.Clone(row.Apply)
 	}
-	if k.has(purposeFor) {
+	if k.Has(declaration.PurposeFor) {
 		row.Apply = append(row.Apply, accessPatchMetadata)
 		row.WriteStatus = []string{accessPatchStatus}
 		row.Finalize = append(row.Finalize, accessPatchMetadata)
@@ -120,50 +112,50 @@ func (k *kind) access(finalizes bool) dataflow.Access {
 	return row
 }
 
-// rules returns the least rules, one for each API group and set of verbs.
-func (c *catalogue) rules() []rbacv1.PolicyRule {
+// rulesOf returns the least rules, one for each API group and set of verbs.
+func rulesOf(c *declaration.Catalogue) []rbacv1.PolicyRule {
 	grants := map[schema.GroupResource][]string{}
 	grant := func(group, resource string, verbs ...string) {
 		key := schema.GroupResource{Group: group, Resource: resource}
 		grants[key] = append(grants[key], verbs...)
 	}
-	name := func(k *kind) string {
-		if k.resource != "" {
-			return k.resource
+	name := func(k *declaration.Kind) string {
+		if k.Resource != "" {
+			return k.Resource
 		}
 		return rights.Plural(k.GroupVersionKind)
 	}
-	for _, k := range c.retired() {
+	for _, k := range c.Retired() {
 		grant(k.Group, name(k), "list", "delete")
 	}
-	for _, k := range c.installable() {
+	for _, k := range c.Installable() {
 		resource := name(k)
 		grant(k.Group, resource, "list", "watch") // the informer; reads send nothing
 		switch {
-		case k.has(purposeOwns, purposeWrites):
+		case k.Has(declaration.PurposeOwns, declaration.PurposeWrites):
 			grant(k.Group, resource, "get", "create", "patch", "delete")
-		case k.has(purposeShares):
+		case k.Has(declaration.PurposeShares):
 			grant(k.Group, resource, "get", "create", "patch")
-		case k.has(purposeContributes):
+		case k.Has(declaration.PurposeContributes):
 			grant(k.Group, resource, "get", "patch")
 		}
-		if k.has(purposeFor) {
+		if k.Has(declaration.PurposeFor) {
 			grant(k.Group, resource, "get", "patch") // finalizer and inventory
 			grant(k.Group, resource+"/status", "patch")
-			if c.ownsAny() {
+			if ownsAny(c) {
 				// Owner references block the owner's deletion, which OwnerReferencesPermissionEnforcement asks this for.
 				grant(k.Group, resource+"/finalizers", "update")
 			}
 		}
 	}
-	if len(c.optional()) > 0 {
-		grant(crdKind().Group, "customresourcedefinitions", "list", "watch")
+	if len(c.Optional()) > 0 {
+		grant(declaration.CRD().Group, "customresourcedefinitions", "list", "watch")
 	}
 	return rights.Compact(grants)
 }
 
-func (c *catalogue) ownsAny() bool {
-	return slices.ContainsFunc(c.kinds, func(k *kind) bool { return k.has(purposeOwns) })
+func ownsAny(c *declaration.Catalogue) bool {
+	return slices.ContainsFunc(c.Kinds, func(k *declaration.Kind) bool { return k.Has(declaration.PurposeOwns) })
 }
 
 // NewPage describes the controllers of an operator. It needs no cluster.
@@ -180,8 +172,8 @@ func NewPage(name string, scheme *runtime.Scheme, controllers ...Declared) (data
 		if err != nil {
 			return dataflow.Page{}, err
 		}
-		owner := kinds.kinds[0]
-		if owner.representation == virtual || clientscheme.Scheme.Recognizes(owner.GroupVersionKind) { // a group, or built in
+		owner := kinds.Kinds[0]
+		if owner.Representation == declaration.Virtual || clientscheme.Scheme.Recognizes(owner.GroupVersionKind) { // a group, or built in
 			continue
 		}
 		crd := owner.Kind + " (" + owner.GroupVersion().String() + ")"
@@ -195,13 +187,13 @@ func NewPage(name string, scheme *runtime.Scheme, controllers ...Declared) (data
 
 // checkPlural logs that the rights of [Builder.Describe], which are derived without an API server, name a resource that this one does not
 // have.
-func (b *Builder[T, F, O]) checkPlural(logger logr.Logger, k *kind, resource string) {
-	derived := k.resource
+func (b *Builder[T, F, O]) checkPlural(logger logr.Logger, k *declaration.Kind, resource string) {
+	derived := k.Resource
 	if derived == "" {
 		derived = rights.Plural(k.GroupVersionKind)
 	}
 	if derived != resource {
 		logger.Error(nil, "the derived rights name another resource than the API server has: add controller.Resource beside the kind, and generate them again",
-			"controller", b.name, "kind", printKind(k.GroupVersionKind), "derived", derived, "resource", resource)
+			"controller", b.name, "kind", declaration.Print(k.GroupVersionKind), "derived", derived, "resource", resource)
 	}
 }

@@ -27,7 +27,7 @@ func (c *engineClient) Get(
 	if err != nil {
 		return c.live.Get(ctx, key, into, opts...) // undeclared is uncached
 	}
-	return c.reads.get(ctx, k, k.name(key), into, opts...)
+	return c.reads.get(ctx, k, k.Name(key), into, opts...)
 }
 
 // List reads a list like Get one object.

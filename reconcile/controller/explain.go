@@ -12,6 +12,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/explain"
 )
@@ -34,8 +35,8 @@ func (b *Builder[T, F, O]) Explain(ctx context.Context, owner types.NamespacedNa
 }
 
 func (e *explainer) explain(ctx context.Context, controller string, key types.NamespacedName) (explain.Owner, error) {
-	kind := e.reads.kinds[0]
-	out := explain.Owner{Controller: controller, Kind: printKind(kind.GroupVersionKind), Name: strings.TrimPrefix(key.String(), "/")}
+	kind := e.reads.Kinds[0]
+	out := explain.Owner{Controller: controller, Kind: declaration.Print(kind.GroupVersionKind), Name: strings.TrimPrefix(key.String(), "/")}
 	owner, err := e.owner(ctx, kind, key)
 	if err != nil {
 		return out, fmt.Errorf("explain %s: %w", objectName(kind.Kind, key), err)
@@ -59,7 +60,7 @@ func (e *explainer) explain(ctx context.Context, controller string, key types.Na
 }
 
 // owner is the owner as the cache has it, nil when it does not.
-func (e *explainer) owner(ctx context.Context, k *kind, key types.NamespacedName) (reconcile.Owner, error) {
+func (e *explainer) owner(ctx context.Context, k *declaration.Kind, key types.NamespacedName) (reconcile.Owner, error) {
 	if e.board != nil {
 		if g := e.board.peek(key); g != nil {
 			return g, nil
@@ -156,16 +157,11 @@ func fromConditions(list []explain.Condition) []explain.Cause {
 	return parts
 }
 
-// named reports whether the kind is the one that a person names, with or without its group.
-func (k *kind) named(name string) bool {
-	return strings.EqualFold(name, k.Kind) || strings.EqualFold(name, k.GroupKind().String())
-}
-
 // readBy are the reads of the owner's last pass.
 func (c *cachedReads) readBy(owner types.NamespacedName) (reads []explain.Read, more int) {
 	names := map[*tracking.Index]string{}
-	for _, k := range c.kinds {
-		names[k.index] = printKind(k.GroupVersionKind)
+	for _, k := range c.Kinds {
+		names[k.Index] = declaration.Print(k.GroupVersionKind)
 	}
 	for _, joined := range c.joined {
 		names[joined.index] = "group of controller " + joined.board.name
@@ -203,12 +199,12 @@ func Explain(
 		if e == nil {
 			continue
 		}
-		k := e.reads.kinds[0]
+		k := e.reads.Kinds[0]
 		known = append(known, k.Kind)
-		if !k.named(kind) {
+		if !k.Named(kind) {
 			continue
 		}
-		one, err := e.explain(ctx, e.reads.controller, owner)
+		one, err := e.explain(ctx, e.reads.Controller, owner)
 		if err != nil {
 			return nil, err
 		}

@@ -28,7 +28,7 @@ func list(ctx context.Context, kind, state string, controllers []Declared) (list
 	var out listed
 	for _, c := range controllers {
 		e := c.explains()
-		if e == nil || kind != "" && !e.reads.kinds[0].named(kind) {
+		if e == nil || kind != "" && !e.reads.Kinds[0].Named(kind) {
 			continue
 		}
 		keys, err := e.keys(ctx)
@@ -36,7 +36,7 @@ func list(ctx context.Context, kind, state string, controllers []Declared) (list
 			return out, err
 		}
 		for _, key := range keys {
-			o, err := e.explain(ctx, e.reads.controller, key)
+			o, err := e.explain(ctx, e.reads.Controller, key)
 			switch {
 			case err != nil:
 				return out, err

@@ -6,25 +6,22 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 )
 
-// ImportPath cuts the package out of the name of a function.
-func ImportPath(function string) string { return importPath(function) }
-
 // PriorityHandler returns the handler of the events of a kind of which the owner reads one object by its name.
 func PriorityHandler(owner, reads types.NamespacedName) handler.EventHandler {
-	tracker, k := tracking.NewTracker(), &kind{}
-	k.index = tracking.NewIndex(k.field)
+	tracker, k := tracking.NewTracker(), &declaration.Kind{}
+	k.Index = tracking.NewIndex(k.Field)
 	s := tracker.Begin(owner, tracking.ScopeRead)
-	s.Name(k.index, reads)
+	s.Name(k.Index, reads)
 	s.End()
-	w := &watcher{kind: k, owner: &kind{}, tracker: tracker, wakes: &wakes{}}
+	w := &watcher{kind: k, owner: &declaration.Kind{}, tracker: tracker, wakes: &wakes{}}
 	return w.handler()
 }
 
@@ -44,21 +41,6 @@ func Untraced() func(context.Context) {
 		_, _ = p.Reconcile(o.PhaseStart(ctx, reconcile.PhaseFetch), request)
 	}
 }
-
-// MaxNamespaces bounds what Observed keeps.
-const MaxNamespaces = maxNamespaces
-
-// Observed gives the tests of the package the versions that an informer has shown.
-type Observed struct{ observed }
-
-// See notes the object.
-func (o *Observed) See(object client.Object) { o.see(object) }
-
-// Reached reports whether the version was shown in the namespace.
-func (o *Observed) Reached(namespace, version string) bool { return o.reached(namespace, version) }
-
-// Size is the number of namespaces that are kept.
-func (o *Observed) Size() int { return len(o.versions) }
 
 // StatusWrites gives the tests of the package the memory of status writes.
 type StatusWrites struct{ statusWrites }

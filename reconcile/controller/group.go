@@ -15,6 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
@@ -146,7 +147,7 @@ type GroupObservation interface {
 func NewGroup[R reconcile.Reconciler[*Group, F, O], F any, O GroupObservation](name string, reconciler R) *Builder[*Group, F, O] {
 	b := &Builder[*Group, F, O]{name: name, reconciler: reconciler, failed: &listFailures{}}
 	b.board = newBoard(name)
-	b.declare(purposeFor, caller(), GroupOf(name), nil)
+	b.declare(declaration.PurposeFor, declaration.Caller(), GroupOf(name), nil)
 	b.decorate = func(g *Group, _ *conditions.Manager, observation O) {
 		g.Status.Members = observation.GetMembers()
 		slices.SortFunc(g.Status.Members, func(a, b Member) int { return tracking.CompareNames(a.Key, b.Key) })
@@ -166,7 +167,7 @@ func (b *Builder[T, F, O]) Members(
 		}
 		return values
 	})
-	b.declare(purposeWatches, caller(), object, append(options[:len(options):len(options)], index)).mapping = func(
+	b.declare(declaration.PurposeWatches, declaration.Caller(), object, append(options[:len(options):len(options)], index)).Mapping = func(
 		_ context.Context, o client.Object,
 	) []ctrl.Request {
 		var requests []ctrl.Request

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 )
 
@@ -25,8 +26,8 @@ type queue = workqueue.TypedRateLimitingInterface[ctrl.Request]
 // so that one event enqueues it once: it is the owner itself, it controls the object, it read it, or a mapping names it.
 type watcher struct {
 	logger   logr.Logger
-	kind     *kind
-	owner    *kind // the reconciled kind
+	kind     *declaration.Kind
+	owner    *declaration.Kind // the reconciled kind
 	tracker  *tracking.Tracker
 	wakes    *wakes
 	board    *board             // of the groups that are reconciled, nil for objects
@@ -56,8 +57,8 @@ func (w *watcher) handler() handler.EventHandler {
 }
 
 func (w *watcher) create(ctx context.Context, e event.CreateEvent, q queue) {
-	w.kind.seen.see(e.Object)
-	w.kind.checkFilter(w.logger, e.Object)
+	w.kind.Seen.See(e.Object)
+	w.kind.CheckFilter(w.logger, e.Object)
 	w.tell(nil, e.Object)
 	w.enqueue(ctx, q, change{event: eventCreate, after: e.Object, initial: e.IsInInitialList}, func(p predicate.Predicate) bool {
 		return p.Create(e)
@@ -65,7 +66,7 @@ func (w *watcher) create(ctx context.Context, e event.CreateEvent, q queue) {
 }
 
 func (w *watcher) update(ctx context.Context, e event.UpdateEvent, q queue) {
-	w.kind.seen.see(e.ObjectNew)
+	w.kind.Seen.See(e.ObjectNew)
 	w.tell(e.ObjectOld, e.ObjectNew)
 	w.enqueue(ctx, q, change{event: eventUpdate, before: e.ObjectOld, after: e.ObjectNew}, func(p predicate.Predicate) bool {
 		return p.Update(e)
@@ -73,7 +74,7 @@ func (w *watcher) update(ctx context.Context, e event.UpdateEvent, q queue) {
 }
 
 func (w *watcher) delete(ctx context.Context, e event.DeleteEvent, q queue) {
-	w.kind.seen.see(e.Object)
+	w.kind.Seen.See(e.Object)
 	if w.kind == w.owner {
 		w.statuses.forget(client.ObjectKeyFromObject(e.Object))
 	}
@@ -129,7 +130,7 @@ func (w *watcher) enqueue(ctx context.Context, q queue, c change, passes func(pr
 	for _, owner := range w.concerned(ctx, c, passes) {
 		w.wake(q, owner, c)
 	}
-	if w.kind == w.owner && all(w.kind.when, passes) && !wakesItself(c) && mayBeForeign(c) {
+	if w.kind == w.owner && all(w.kind.When, passes) && !wakesItself(c) && mayBeForeign(c) {
 		self := client.ObjectKeyFromObject(c.after)
 		w.statuses.event(self, c.after.GetResourceVersion(), func() { w.wake(q, self, c) })
 	}
@@ -149,16 +150,16 @@ func (w *watcher) concerned(
 ) []types.NamespacedName {
 	objects := c.objects()
 	var found []types.NamespacedName
-	if all(w.kind.when, passes) {
+	if all(w.kind.When, passes) {
 		found = w.related(c, objects)
 	}
 	found = w.derived(ctx, found, c)
-	for _, d := range w.kind.declarations {
-		if d.mapping == nil || !all(d.predicates, passes) {
+	for _, d := range w.kind.Declarations {
+		if d.Mapping == nil || !all(d.Predicates, passes) {
 			continue
 		}
 		for _, object := range objects {
-			for _, request := range d.mapping(ctx, object) {
+			for _, request := range d.Mapping(ctx, object) {
 				found = append(found, request.NamespacedName)
 			}
 		}
@@ -168,7 +169,7 @@ func (w *watcher) concerned(
 
 // related returns the owners that read one of the objects, control it or are it.
 func (w *watcher) related(c change, objects []client.Object) []types.NamespacedName {
-	found := w.tracker.Concerned(w.kind.index, objects...)
+	found := w.tracker.Concerned(w.kind.Index, objects...)
 	if w.kind == w.owner {
 		self := client.ObjectKeyFromObject(c.last())
 		// An owner that reads its own kind does not read its own status back.
@@ -177,12 +178,12 @@ func (w *watcher) related(c change, objects []client.Object) []types.NamespacedN
 			found = append(found, self)
 		}
 	}
-	if w.kind.has(purposeOwns) && !c.resync() {
+	if w.kind.Has(declaration.PurposeOwns) && !c.resync() {
 		for _, object := range objects {
 			found = appendController(found, object, w.owner)
 		}
 	}
-	if w.board != nil && w.kind.has(purposeOwns, purposeWrites) {
+	if w.board != nil && w.kind.Has(declaration.PurposeOwns, declaration.PurposeWrites) {
 		for _, object := range objects {
 			found = append(found, groupsOfChild(w.board.name, object)...)
 		}
@@ -216,7 +217,7 @@ func mayBeForeign(c change) bool {
 }
 
 // appendController appends the owner that controls the object, if it is of the reconciled kind in whatever version.
-func appendController(found []types.NamespacedName, object client.Object, owner *kind) []types.NamespacedName {
+func appendController(found []types.NamespacedName, object client.Object, owner *declaration.Kind) []types.NamespacedName {
 	reference := metav1.GetControllerOfNoCopy(object)
 	if reference == nil || reference.Kind != owner.Kind {
 		return found
@@ -225,5 +226,5 @@ func appendController(found []types.NamespacedName, object client.Object, owner 
 	if err != nil || version.Group != owner.Group {
 		return found
 	}
-	return append(found, owner.name(types.NamespacedName{Namespace: object.GetNamespace(), Name: reference.Name}))
+	return append(found, owner.Name(types.NamespacedName{Namespace: object.GetNamespace(), Name: reference.Name}))
 }

@@ -7,12 +7,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 )
 
 // KindOption is what a kind is, said beside it in a call of the [Builder]: [Optional], [Retired], [Listed], [NeverDeletes], [FieldsOnly],
 // [Index], [Filter], [WithPredicates] and [Resource]. What is said of a kind in one call holds for all calls that name the
 // kind, save for the predicates of [Builder.Watches].
-type KindOption interface{ applyToKind(d *declaration) }
+type KindOption interface {
+	applyToKind(d *declaration.Declaration)
+}
 
 // kindFlag is an option without a value.
 type kindFlag string
@@ -40,20 +43,20 @@ const (
 	FieldsOnly kindFlag = "FieldsOnly"
 )
 
-func (f kindFlag) applyToKind(d *declaration) {
+func (f kindFlag) applyToKind(d *declaration.Declaration) {
 	switch {
 	case f == Optional:
-		d.optional = true
-	case f == Retired && d.purpose == purposeOwns:
-		d.purpose = purposeRetired
-	case f == NeverDeletes && d.purpose == purposeWrites:
-		d.purpose = purposeShares
-	case f == Listed && d.purpose == purposeOwns:
-		d.indexes = append(d.indexes, field{name: reconcile.ChildIndex, extract: controllerUID})
-	case f == FieldsOnly && d.purpose == purposeWrites:
-		d.purpose = purposeContributes
+		d.Optional = true
+	case f == Retired && d.Purpose == declaration.PurposeOwns:
+		d.Purpose = declaration.PurposeRetired
+	case f == NeverDeletes && d.Purpose == declaration.PurposeWrites:
+		d.Purpose = declaration.PurposeShares
+	case f == Listed && d.Purpose == declaration.PurposeOwns:
+		d.Indexes = append(d.Indexes, declaration.Field{Name: reconcile.ChildIndex, Extract: controllerUID})
+	case f == FieldsOnly && d.Purpose == declaration.PurposeWrites:
+		d.Purpose = declaration.PurposeContributes
 	default:
-		d.misused = append(d.misused, string(f))
+		d.Misused = append(d.Misused, string(f))
 	}
 }
 
@@ -67,21 +70,23 @@ func controllerUID(object client.Object) []string {
 }
 
 // kindOption is an option with a value.
-type kindOption func(d *declaration)
+type kindOption func(d *declaration.Declaration)
 
-func (o kindOption) applyToKind(d *declaration) { o(d) }
+func (o kindOption) applyToKind(d *declaration.Declaration) { o(d) }
 
 // Index lets reads list the kind by the equality of a field (client.MatchingFields). The function returns the values
 // of the field, none when the object is not to be found through it; [Values] makes one from a function of the kind's own Go type.
 func Index(name string, extract client.IndexerFunc) KindOption {
-	return kindOption(func(d *declaration) { d.indexes = append(d.indexes, field{name: name, extract: extract}) })
+	return kindOption(func(d *declaration.Declaration) {
+		d.Indexes = append(d.Indexes, declaration.Field{Name: name, Extract: extract})
+	})
 }
 
 // Filter restricts the cache of the kind to the objects that the selector matches, so that no informer holds all Secrets
 // of a cluster; others are not found by reads. It takes effect through [CacheOptions]. Owners and optional kinds cannot be
 // filtered.
 func Filter(selector labels.Selector) KindOption {
-	return kindOption(func(d *declaration) { d.filter = selector })
+	return kindOption(func(d *declaration.Declaration) { d.Filter = selector })
 }
 
 // WithPredicates drops the events of the kind that do not pass all predicates, for kinds that change often in ways that no
@@ -89,10 +94,10 @@ func Filter(selector labels.Selector) KindOption {
 // phases: what the predicates drop must not matter to them. Beside a kind of [Builder.Watches] it chooses the events of that
 // mapping alone.
 func WithPredicates(predicates ...predicate.Predicate) KindOption {
-	return kindOption(func(d *declaration) { d.predicates = append(d.predicates, predicates...) })
+	return kindOption(func(d *declaration.Declaration) { d.Predicates = append(d.Predicates, predicates...) })
 }
 
 // Resource names the resource of the kind for the rights, where it is not the regular plural of the kind in lower case.
 func Resource(plural string) KindOption {
-	return kindOption(func(d *declaration) { d.resource = plural })
+	return kindOption(func(d *declaration.Declaration) { d.Resource = plural })
 }

@@ -10,54 +10,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
-// maxNamespaces bounds what is kept for a kind.
-const maxNamespaces = 4096
-
-// observed is the newest resourceVersion that the informer of a kind has shown, per namespace. Caches of several
-// namespaces are independent of each other, and within one an event of a later version means that all earlier ones are
-// in the cache. Resource versions are ordered as KEP-5504 says.
-type observed struct {
-	mu       sync.Mutex
-	versions map[string]string
-}
-
-func (o *observed) see(object client.Object) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	version := object.GetResourceVersion()
-	last, known := o.versions[object.GetNamespace()]
-	if known {
-		if !freshness.Older(last, version) {
-			return
-		}
-	}
-	switch {
-	case o.versions == nil:
-		o.versions = map[string]string{}
-	case !known && len(o.versions) >= maxNamespaces:
-		clear(o.versions) // of namespaces that are gone nobody tells; what is not known is looked up in the cache
-	}
-	o.versions[object.GetNamespace()] = version
-}
-
-// reached reports whether the informer has shown the version or a later one. Versions that cannot be compared count as
-// reached: nothing could ever be waited for.
-func (o *observed) reached(namespace, version string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	last, known := o.versions[namespace]
-	if !known {
-		return false
-	}
-	return !freshness.Older(last, version)
-}
-
 // write is one write of a pass that the cache may not show yet.
 type write struct {
-	kind    *kind
+	kind    *declaration.Kind
 	key     types.NamespacedName
 	uid     types.UID
 	version string // empty for a deletion
@@ -122,10 +81,10 @@ func (l *lag) behind(owner types.NamespacedName, now time.Time) (behind, expired
 
 // shown reports whether the cache shows the write or something later.
 func (l *lag) shown(w write) bool {
-	if w.version != "" && w.kind.seen.reached(w.key.Namespace, w.version) {
+	if w.version != "" && w.kind.Seen.Reached(w.key.Namespace, w.version) {
 		return true
 	}
-	if w.kind.absent.Load() {
+	if w.kind.Absent.Load() {
 		return true
 	}
 	object, err := l.cached(w)
@@ -152,14 +111,14 @@ func (l *lag) forget(owner types.NamespacedName) {
 func (c *cachedReads) written(result apply.Result, children []child) []write {
 	var writes []write
 	for _, object := range result.Objects {
-		k := c.byKind[object.GVK]
+		k := c.ByKind[object.GVK]
 		if k == nil || !object.Wrote() || object.UID == "" {
 			continue
 		}
-		w := write{kind: k, key: k.name(object.Key), uid: object.UID}
+		w := write{kind: k, key: k.Name(object.Key), uid: object.UID}
 		if object.Outcome != apply.Deleted && object.Outcome != apply.Pruned {
 			w.version = object.ResourceVersion
-			if w.version == "" || !k.cachesChild(w.key, children) {
+			if w.version == "" || !cachesChild(k, w.key, children) {
 				continue
 			}
 		}
@@ -169,11 +128,11 @@ func (c *cachedReads) written(result apply.Result, children []child) []write {
 }
 
 // cachesChild reports whether the selector of the kind's cache lets the child in, as far as its planned labels tell.
-func (k *kind) cachesChild(key types.NamespacedName, children []child) bool {
-	if k.filter == nil {
+func cachesChild(k *declaration.Kind, key types.NamespacedName, children []child) bool {
+	if k.Filter == nil {
 		return true
 	}
 	return slices.ContainsFunc(children, func(c child) bool {
-		return c.kind == k && c.key == key && k.filter.Matches(labels.Set(c.labels))
+		return c.kind == k && c.key == key && k.Filter.Matches(labels.Set(c.labels))
 	})
 }

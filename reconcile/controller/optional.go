@@ -15,12 +15,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
-)
 
-// crdKind is what announces that an optional kind may have appeared or gone.
-func crdKind() schema.GroupVersionKind {
-	return schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
-}
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+)
 
 // discoverer is the part of a discovery client that tells what is installed.
 type discoverer interface {
@@ -73,7 +70,7 @@ func (g *gate) WaitForSync(ctx context.Context) error {
 func (g *gate) String() string {
 	names := make([]string, len(g.watchers))
 	for i, w := range g.watchers {
-		names[i] = printKind(w.kind.GroupVersionKind)
+		names[i] = declaration.Print(w.kind.GroupVersionKind)
 	}
 	return "optional kinds: " + strings.Join(names, ", ")
 }
@@ -121,7 +118,7 @@ func (g *gate) follow(ctx context.Context, q queue) {
 
 // watchCRDs pokes the gate whenever a CRD of a group of interest changes.
 func (g *gate) watchCRDs(ctx context.Context) error {
-	informer, err := g.cache.GetInformer(ctx, Metadata(crdKind()))
+	informer, err := g.cache.GetInformer(ctx, Metadata(declaration.CRD()))
 	if err != nil {
 		return fmt.Errorf("watch CRDs: %w", err)
 	}
@@ -162,7 +159,7 @@ func (g *gate) look(ctx context.Context, q queue) error {
 		case err != nil:
 			errs = append(errs, err)
 		case resource != nil && w.stop == nil:
-			w.kind.cluster.Store(!resource.Namespaced)
+			w.kind.Cluster.Store(!resource.Namespaced)
 			errs = append(errs, g.appear(ctx, w, q))
 		case resource == nil && w.stop != nil:
 			errs = append(errs, g.vanish(ctx, w, q))
@@ -190,47 +187,47 @@ func (g *gate) installed(ctx context.Context, gvk schema.GroupVersionKind) (*met
 
 // appear starts to watch a kind and, once the cache has it, lets reads and children through and wakes who asked for it.
 func (g *gate) appear(ctx context.Context, w *watcher, q queue) error {
-	if err := w.kind.indexFields(ctx, g.cache); err != nil {
-		return errors.Join(err, g.cache.RemoveInformer(ctx, w.kind.object))
+	if err := w.kind.IndexFields(ctx, g.cache); err != nil {
+		return errors.Join(err, g.cache.RemoveInformer(ctx, w.kind.Object))
 	}
 	watching, stop := context.WithCancel(ctx)
-	kind := source.Kind(g.cache, w.kind.object, w.handler())
+	kind := source.Kind(g.cache, w.kind.Object, w.handler())
 	if err := kind.Start(watching, q); err != nil {
 		stop()
-		return fmt.Errorf("watch %s: %w", printKind(w.kind.GroupVersionKind), err)
+		return fmt.Errorf("watch %s: %w", declaration.Print(w.kind.GroupVersionKind), err)
 	}
 	syncing, cancel := context.WithTimeout(ctx, g.timeout)
 	defer cancel()
 	if err := kind.WaitForSync(syncing); err != nil {
 		stop()
-		return errors.Join(err, g.cache.RemoveInformer(ctx, w.kind.object))
+		return errors.Join(err, g.cache.RemoveInformer(ctx, w.kind.Object))
 	}
 	w.stop = stop
-	w.kind.absent.Store(false)
-	w.kind.appeared.Add(1) // after it, so that a pass that counts it has seen the kind
-	log.FromContext(ctx).Info("optional kind is installed", "kind", printKind(w.kind.GroupVersionKind))
+	w.kind.Absent.Store(false)
+	w.kind.Appeared.Add(1) // after it, so that a pass that counts it has seen the kind
+	log.FromContext(ctx).Info("optional kind is installed", "kind", declaration.Print(w.kind.GroupVersionKind))
 	g.wake(w, q, eventInstalled)
 	return nil
 }
 
 // vanish stops to watch a kind, as nothing would answer its informer any more.
 func (g *gate) vanish(ctx context.Context, w *watcher, q queue) error {
-	w.kind.absent.Store(true)
+	w.kind.Absent.Store(true)
 	w.stop()
 	w.stop = nil
-	if err := g.cache.RemoveInformer(ctx, w.kind.object); err != nil {
-		return fmt.Errorf("stop watching %s: %w", printKind(w.kind.GroupVersionKind), err)
+	if err := g.cache.RemoveInformer(ctx, w.kind.Object); err != nil {
+		return fmt.Errorf("stop watching %s: %w", declaration.Print(w.kind.GroupVersionKind), err)
 	}
-	log.FromContext(ctx).Info("optional kind is gone", "kind", printKind(w.kind.GroupVersionKind))
+	log.FromContext(ctx).Info("optional kind is gone", "kind", declaration.Print(w.kind.GroupVersionKind))
 	g.wake(w, q, eventRemoved)
 	return nil
 }
 
 func (g *gate) wake(w *watcher, q queue, event string) {
-	crd := Metadata(crdKind())
+	crd := Metadata(declaration.CRD())
 	crd.SetName(strings.ToLower(w.kind.Kind) + "." + w.kind.Group)
-	w.tracker.ForgetValues(w.kind.index)
-	for _, owner := range w.tracker.Readers(w.kind.index) {
+	w.tracker.ForgetValues(w.kind.Index)
+	for _, owner := range w.tracker.Readers(w.kind.Index) {
 		if w.board != nil {
 			w.board.revive(owner)
 		}

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
 )
@@ -134,41 +135,20 @@ func (c *cachedReads) syncedKinds(ctx context.Context, mgr manager.Manager, time
 		return err
 	}
 	var missing []string
-	for _, k := range c.present() {
-		informer, err := mgr.GetCache().GetInformer(ctx, k.object, cache.BlockUntilSynced(false))
+	for _, k := range c.Present() {
+		informer, err := mgr.GetCache().GetInformer(ctx, k.Object, cache.BlockUntilSynced(false))
 		if err != nil || !informer.HasSynced() {
-			missing = append(missing, printKind(k.GroupVersionKind))
+			missing = append(missing, declaration.Print(k.GroupVersionKind))
 		}
 	}
 	return fmt.Errorf("the caches of %s are not filled after %s: %w", strings.Join(missing, ", "), timeout,
 		errors.Join(failed.last(), limited.Err()))
 }
 
-// present are the kinds that are installed.
-func (c *catalogue) present() []*kind {
-	return slices.DeleteFunc(slices.Clone(c.installable()), func(k *kind) bool { return k.absent.Load() })
-}
-
-// presentKinds finds out which optional kinds are installed.
-func (c *catalogue) presentKinds(mapper meta.RESTMapper) error {
-	for _, k := range c.optional() {
-		mapping, err := mapper.RESTMapping(k.GroupKind(), k.Version)
-		if meta.IsNoMatchError(err) {
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("look up %s: %w", printKind(k.GroupVersionKind), err)
-		}
-		k.cluster.Store(mapping.Scope.Name() == meta.RESTScopeNameRoot)
-		k.absent.Store(false)
-	}
-	return nil
-}
-
 // ownerKeys are the owners in the cache, by namespace and name.
 func (c *cachedReads) ownerKeys(ctx context.Context) ([]types.NamespacedName, error) {
 	var keys []types.NamespacedName
-	err := c.each(ctx, c.kinds[0], func(o client.Object) { keys = append(keys, client.ObjectKeyFromObject(o)) })
+	err := c.each(ctx, c.Kinds[0], func(o client.Object) { keys = append(keys, client.ObjectKeyFromObject(o)) })
 	slices.SortFunc(keys, tracking.CompareNames)
 	return keys, err
 }
@@ -176,16 +156,16 @@ func (c *cachedReads) ownerKeys(ctx context.Context) ([]types.NamespacedName, er
 // groupKeys are the groups that have a member or something that is theirs in the cache, by namespace and name.
 func (c *cachedReads) groupKeys(ctx context.Context, group string) ([]types.NamespacedName, error) {
 	var keys []types.NamespacedName
-	for _, k := range c.present() {
+	for _, k := range c.Present() {
 		err := c.each(ctx, k, func(o client.Object) {
-			if k.has(purposeOwns, purposeWrites) {
+			if k.Has(declaration.PurposeOwns, declaration.PurposeWrites) {
 				keys = append(keys, groupsOfChild(group, o)...)
 			}
-			for _, d := range k.declarations {
-				if d.mapping == nil {
+			for _, d := range k.Declarations {
+				if d.Mapping == nil {
 					continue
 				}
-				for _, request := range d.mapping(ctx, o) {
+				for _, request := range d.Mapping(ctx, o) {
 					keys = append(keys, request.NamespacedName)
 				}
 			}
@@ -199,13 +179,13 @@ func (c *cachedReads) groupKeys(ctx context.Context, group string) ([]types.Name
 }
 
 // each calls do with all objects of the kind in the cache, which must not be changed.
-func (c *cachedReads) each(ctx context.Context, k *kind, do func(client.Object)) error {
+func (c *cachedReads) each(ctx context.Context, k *declaration.Kind, do func(client.Object)) error {
 	list, err := c.emptyList(k)
 	if err == nil {
 		err = c.cache.List(ctx, list, client.UnsafeDisableDeepCopy)
 	}
 	if err != nil {
-		return fmt.Errorf("list %s: %w", printKind(k.GroupVersionKind), err)
+		return fmt.Errorf("list %s: %w", declaration.Print(k.GroupVersionKind), err)
 	}
 	return meta.EachListItem(list, func(item runtime.Object) error {
 		if o, ok := item.(client.Object); ok {

@@ -18,6 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
@@ -43,14 +44,14 @@ func (b *Builder[T, F, O]) previewer(mgr manager.Manager, o PreviewOptions) (pre
 	if err := b.locate(mgr, kinds); err != nil {
 		return nil, err
 	}
-	if err := kinds.presentKinds(mgr.GetRESTMapper()); err != nil {
+	if err := kinds.PresentKinds(mgr.GetRESTMapper()); err != nil {
 		return nil, fmt.Errorf("controller %q: %w", b.name, err)
 	}
-	for _, k := range kinds.present() {
+	for _, k := range kinds.Present() {
 		ctx := context.Background() //nolint:forbidigo // a set-up has none
-		err := k.indexFields(ctx, mgr.GetFieldIndexer())
+		err := k.IndexFields(ctx, mgr.GetFieldIndexer())
 		if err == nil {
-			_, err = mgr.GetCache().GetInformer(ctx, k.object, cache.BlockUntilSynced(false))
+			_, err = mgr.GetCache().GetInformer(ctx, k.Object, cache.BlockUntilSynced(false))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("controller %q: %w", b.name, err)
@@ -59,8 +60,8 @@ func (b *Builder[T, F, O]) previewer(mgr manager.Manager, o PreviewOptions) (pre
 	silent := *b
 	silent.options.Recorder = discarded{}
 	options := silent.withDefaults(mgr)
-	options.Apply.Kinds = kinds.childKinds()
-	reads := &cachedReads{catalogue: kinds, cache: mgr.GetCache(), tracker: tracking.NewTracker(), lag: newLag(options.Apply.LagDeadline)}
+	options.Apply.Kinds = kinds.ChildKinds()
+	reads := &cachedReads{Catalogue: kinds, cache: mgr.GetCache(), tracker: tracking.NewTracker(), lag: newLag(options.Apply.LagDeadline)}
 	reads.lag.cached = reads.object
 	for _, joined := range b.joins {
 		reads.join(joined, nil) // nothing is woken
@@ -82,7 +83,7 @@ func (b *Builder[T, F, O]) previewer(mgr manager.Manager, o PreviewOptions) (pre
 	}, nil
 }
 
-func (c *dryController) name() string { return c.reads.controller }
+func (c *dryController) name() string { return c.reads.Controller }
 
 func (c *dryController) rank() int {
 	switch {
@@ -119,7 +120,7 @@ func (c *dryController) preview(ctx context.Context, report *preview.Report) err
 			return err
 		}
 		c.dry.owner = preview.Owner{
-			Controller: c.name(), Kind: printKind(c.reads.kinds[0].GroupVersionKind), Name: strings.TrimPrefix(key.String(), "/"),
+			Controller: c.name(), Kind: declaration.Print(c.reads.Kinds[0].GroupVersionKind), Name: strings.TrimPrefix(key.String(), "/"),
 		}
 		// What goes wrong is in the report of the pass.
 		_, _ = c.pipeline.Reconcile(ctx, ctrl.Request{NamespacedName: key})

@@ -2,13 +2,7 @@ package controller
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"net/http"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -57,8 +51,8 @@ func (r *trackedReader) Get(
 	if err != nil {
 		return err
 	}
-	key = k.name(key)
-	r.session.Name(k.index, key)
+	key = k.Name(key)
+	r.session.Name(k.Index, key)
 	return r.get(ctx, k, key, into, opts...)
 }
 
@@ -71,40 +65,10 @@ func (r *trackedReader) List(ctx context.Context, into client.ObjectList, opts .
 	}
 	var options client.ListOptions
 	options.ApplyOptions(opts)
-	namespace := k.name(types.NamespacedName{Namespace: options.Namespace}).Namespace
-	r.session.List(k.index, namespace, options.LabelSelector, options.FieldSelector)
+	namespace := k.Name(types.NamespacedName{Namespace: options.Namespace}).Namespace
+	r.session.List(k.Index, namespace, options.LabelSelector, options.FieldSelector)
 	if err := r.list(ctx, k, into, opts...); err != nil {
 		return r.unindexed(k, options.FieldSelector, err)
 	}
 	return nil
-}
-
-// AbsentError is the answer to the read of an object of an optional kind whose CRD is not installed. It is a NotFound
-// (apierrors.IsNotFound) that can be told apart with errors.As.
-type AbsentError struct {
-	// GVK is the missing kind.
-	GVK schema.GroupVersionKind
-	// Name is the object that was asked for.
-	Name string
-}
-
-var _ apierrors.APIStatus = (*AbsentError)(nil)
-
-// Error names the kind whose CRD is missing.
-func (e *AbsentError) Error() string {
-	return fmt.Sprintf("%s %q not found: the kind is not installed in the cluster", printKind(e.GVK), e.Name)
-}
-
-// Status is that of a NotFound.
-func (e *AbsentError) Status() metav1.Status {
-	return metav1.Status{
-		Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound, Message: e.Error(),
-		Details: &metav1.StatusDetails{Group: e.GVK.Group, Kind: e.GVK.Kind, Name: e.Name},
-	}
-}
-
-// IsAbsent reports whether the error is that of a read of an optional kind whose CRD is missing: an [AbsentError].
-func IsAbsent(err error) bool {
-	var absent *AbsentError
-	return errors.As(err, &absent)
 }

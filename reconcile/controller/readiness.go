@@ -18,6 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 )
 
 // The names of the checks behind the manager's /readyz besides those of the controllers.
@@ -113,9 +115,9 @@ type syncing struct {
 }
 
 // watch notes the source of a kind, which is waited for.
-func (c *caches) watch(cached cache.Cache, k *kind, s source.SyncingSource) source.SyncingSource {
-	return c.note(&syncing{SyncingSource: s, name: printKind(k.GroupVersionKind), kind: k.Kind, listed: func() bool {
-		informer, err := cached.GetInformer(context.Background(), k.object, cache.BlockUntilSynced(false)) //nolint:forbidigo // a look into memory
+func (c *caches) watch(cached cache.Cache, k *declaration.Kind, s source.SyncingSource) source.SyncingSource {
+	return c.note(&syncing{SyncingSource: s, name: declaration.Print(k.GroupVersionKind), kind: k.Kind, listed: func() bool {
+		informer, err := cached.GetInformer(context.Background(), k.Object, cache.BlockUntilSynced(false)) //nolint:forbidigo // a look into memory
 		return err == nil && informer.HasSynced()
 	}})
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 	"github.com/reconcilekit/reconcilekit/reconcile/status"
@@ -41,15 +42,15 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	if err := b.locate(mgr, kinds); err != nil {
 		return err
 	}
-	if err := b.checkStatus(mgr, kinds.kinds[0]); err != nil {
+	if err := b.checkStatus(mgr, kinds.Kinds[0]); err != nil {
 		return err
 	}
-	if err := b.claim(mgr, kinds.kinds[0].GroupKind()); err != nil {
+	if err := b.claim(mgr, kinds.Kinds[0].GroupKind()); err != nil {
 		return err
 	}
 	options := b.withDefaults(mgr)
-	options.Apply.Kinds = kinds.childKinds()
-	reads := &cachedReads{catalogue: kinds, cache: mgr.GetCache(), tracker: tracking.NewTracker(), lag: newLag(options.Apply.LagDeadline)}
+	options.Apply.Kinds = kinds.ChildKinds()
+	reads := &cachedReads{Catalogue: kinds, cache: mgr.GetCache(), tracker: tracking.NewTracker(), lag: newLag(options.Apply.LagDeadline)}
 	reads.lag.cached = reads.object
 	synced := &caches{failed: b.failed}
 	observer, err := newObserver(metrics.Registry, b.name, newRecall(options.Clock), options.Observer)
@@ -108,11 +109,11 @@ func (b *Builder[T, F, O]) explains() *explainer { return b.explainer }
 func (b *Builder[T, F, O]) listFailures() *listFailures { return b.failed }
 
 // resolved are the declared kinds, when the phases of the reconciler and the declarations are in order.
-func (b *Builder[T, F, O]) resolved(scheme *runtime.Scheme) (*catalogue, error) {
+func (b *Builder[T, F, O]) resolved(scheme *runtime.Scheme) (*declaration.Catalogue, error) {
 	if err := reconcile.CheckPhases(b.reconciler); err != nil {
 		return nil, fmt.Errorf("controller %q: %w", b.name, err)
 	}
-	return b.resolve(b.name, scheme)
+	return declaration.Resolve(b.name, scheme, b.declarations)
 }
 
 func skip(yes bool) *bool {
@@ -171,21 +172,21 @@ func (b *Builder[T, F, O]) finalizer() string {
 }
 
 // locate asks which kinds have namespaces. An optional kind is asked for by its gate.
-func (b *Builder[T, F, O]) locate(mgr manager.Manager, kinds *catalogue) error {
-	for _, k := range kinds.installable() {
-		if k.optional {
-			k.absent.Store(true) // until the gate has found it
+func (b *Builder[T, F, O]) locate(mgr manager.Manager, kinds *declaration.Catalogue) error {
+	for _, k := range kinds.Installable() {
+		if k.Optional {
+			k.Absent.Store(true) // until the gate has found it
 			continue
 		}
 		mapping, err := mgr.GetRESTMapper().RESTMapping(k.GroupKind(), k.Version)
 		if meta.IsNoMatchError(err) {
 			return fmt.Errorf("controller %q: %s is not installed: install its CRD, or declare it with controller.Optional: %w",
-				b.name, printKind(k.GroupVersionKind), err)
+				b.name, declaration.Print(k.GroupVersionKind), err)
 		}
 		if err != nil {
-			return fmt.Errorf("controller %q: look up %s: %w", b.name, printKind(k.GroupVersionKind), err)
+			return fmt.Errorf("controller %q: look up %s: %w", b.name, declaration.Print(k.GroupVersionKind), err)
 		}
-		k.cluster.Store(mapping.Scope.Name() == meta.RESTScopeNameRoot)
+		k.Cluster.Store(mapping.Scope.Name() == meta.RESTScopeNameRoot)
 		b.checkPlural(mgr.GetLogger(), k, mapping.Resource.Resource)
 	}
 	return nil
@@ -252,25 +253,25 @@ func (b *Builder[T, F, O]) watch(
 	for _, joined := range b.joins {
 		sources = append(sources, reads.join(joined, woken).source())
 	}
-	for _, k := range reads.installable() {
+	for _, k := range reads.Installable() {
 		w := &watcher{
 			logger: mgr.GetLogger().WithValues("controller", b.name),
-			kind:   k, owner: reads.kinds[0], tracker: reads.tracker, wakes: woken, board: b.board, statuses: &reads.statuses,
+			kind:   k, owner: reads.Kinds[0], tracker: reads.tracker, wakes: woken, board: b.board, statuses: &reads.statuses,
 		}
-		if k.has(purposeOwns) {
+		if k.Has(declaration.PurposeOwns) {
 			w.announce = reads.announce
 		}
-		if k == reads.kinds[0] {
+		if k == reads.Kinds[0] {
 			w.owners = reads.announceOwner
 		}
-		if k.optional {
+		if k.Optional {
 			optional = append(optional, w)
 			continue
 		}
-		if err := k.indexFields(context.Background(), mgr.GetFieldIndexer()); err != nil { //nolint:forbidigo // a set-up has none
+		if err := k.IndexFields(context.Background(), mgr.GetFieldIndexer()); err != nil { //nolint:forbidigo // a set-up has none
 			return fmt.Errorf("controller %q: %w", b.name, err)
 		}
-		sources = append(sources, synced.watch(mgr.GetCache(), k, source.Kind(mgr.GetCache(), k.object, w.handler())))
+		sources = append(sources, synced.watch(mgr.GetCache(), k, source.Kind(mgr.GetCache(), k.Object, w.handler())))
 	}
 	if len(optional) > 0 {
 		installed, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())

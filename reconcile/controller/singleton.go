@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 )
 
 // NewSingleton starts the declaration of a controller for something that there is once in a cluster and that no object
@@ -29,7 +30,7 @@ func NewSingleton[R reconcile.Reconciler[*Group, F, O], F, O any](name string, r
 	b := &Builder[*Group, F, O]{name: name, reconciler: reconciler, failed: &listFailures{}}
 	b.board = newBoard(name)
 	b.board.single = true
-	b.declare(purposeFor, caller(), GroupOf(name), nil)
+	b.declare(declaration.PurposeFor, declaration.Caller(), GroupOf(name), nil)
 	return b
 }
 

@@ -77,7 +77,7 @@ func (s *state) Collect(metrics chan<- prometheus.Metric) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout) //nolint:forbidigo // a scrape has none
 	defer cancel()
-	list, err := s.reads.emptyList(s.reads.kinds[0])
+	list, err := s.reads.emptyList(s.reads.Kinds[0])
 	if err == nil {
 		err = s.reads.cache.List(ctx, list, client.UnsafeDisableDeepCopy)
 	}

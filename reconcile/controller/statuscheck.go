@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 )
 
 // discoverTimeout bounds the question at the set-up.
@@ -16,25 +18,25 @@ const discoverTimeout = 10 * time.Second
 
 // checkStatus refuses an owner kind without the status subresource: the API server would drop or refuse every status, so that nobody would
 // see a condition. When the API server does not say what it serves, the log has that and the set-up goes on.
-func (b *Builder[T, F, O]) checkStatus(mgr manager.Manager, owner *kind) error {
-	if owner.representation == virtual || mgr.GetConfig() == nil {
+func (b *Builder[T, F, O]) checkStatus(mgr manager.Manager, owner *declaration.Kind) error {
+	if owner.Representation == declaration.Virtual || mgr.GetConfig() == nil {
 		return nil
 	}
 	missing, err := withoutStatus(mgr, owner)
 	if err != nil {
 		mgr.GetLogger().Info("cannot check whether the kind has a status subresource", "controller", b.name,
-			"kind", printKind(owner.GroupVersionKind), "error", err.Error())
+			"kind", declaration.Print(owner.GroupVersionKind), "error", err.Error())
 		return nil
 	}
 	if missing {
 		return fmt.Errorf("controller %q: %s is served without the status subresource, so that no status could be stored: add it to the CRD "+
 			"(subresources: {status: {}}, with controller-gen +kubebuilder:subresource:status on the Go type)",
-			b.name, printKind(owner.GroupVersionKind))
+			b.name, declaration.Print(owner.GroupVersionKind))
 	}
 	return nil
 }
 
-func withoutStatus(mgr manager.Manager, owner *kind) (bool, error) {
+func withoutStatus(mgr manager.Manager, owner *declaration.Kind) (bool, error) {
 	d, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
 		return false, err

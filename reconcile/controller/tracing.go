@@ -11,6 +11,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 )
 
 // instrumentation names the tracer, as OpenTelemetry asks: by the package that makes the spans.
@@ -63,7 +64,7 @@ func (t *tracing) start(ctx context.Context, request ctrl.Request, woken wake, k
 	if known {
 		attributes = append(attributes,
 			attribute.String(attrWakeEvent, woken.event),
-			attribute.String(attrWakeKind, printKind(woken.kind)),
+			attribute.String(attrWakeKind, declaration.Print(woken.kind)),
 			attribute.String(attrWakeNamespace, woken.object.Namespace),
 			attribute.String(attrWakeName, woken.object.Name),
 			attribute.String(attrWakeManager, woken.manager),

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
@@ -189,6 +190,6 @@ func unstablePlan(o apply.ObjectResult) error {
 	if len(fields) > 0 {
 		what += " (" + strings.Join(fields, ", ") + ")"
 	}
-	return &mistake{reasonUnstablePlan, fmt.Errorf("%s, although nothing has changed but what the passes wrote themselves: "+
-		"a plan must not depend on the time, on random values or on the order of a map; it is applied less and less often", what)}
+	return declaration.NewMistake(declaration.ReasonUnstablePlan, fmt.Errorf("%s, although nothing has changed but what the passes wrote themselves: "+
+		"a plan must not depend on the time, on random values or on the order of a map; it is applied less and less often", what))
 }

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 )
 
 // wake is what woke a pass: the first event since the last one, and how many came after it.
@@ -71,7 +73,7 @@ func (w *wakes) take(owner types.NamespacedName) (wake, bool) {
 
 // log reports what woke the pass, at V(1).
 func (w wake) log(logger logr.Logger) {
-	logger.V(1).Info("woken", "event", w.event, "kind", printKind(w.kind),
+	logger.V(1).Info("woken", "event", w.event, "kind", declaration.Print(w.kind),
 		"by", klog.KRef(w.object.Namespace, w.object.Name), "fieldManager", w.manager, "more", w.more)
 }
 

@@ -1,4 +1,4 @@
-package controller_test
+package declaration_test
 
 import (
 	"fmt"
@@ -7,23 +7,23 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 )
 
 // TestObservedNamespaces: namespaces that come and go leave no more than a bounded rest, and a known one is no new one.
 func TestObservedNamespaces(t *testing.T) {
 	t.Parallel()
-	see := func(o *controller.Observed, namespace, version string) {
+	see := func(o *declaration.Observed, namespace, version string) {
 		shown := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "x"}}
 		shown.SetResourceVersion(version)
 		o.See(shown)
 	}
-	var o controller.Observed
-	for i := range controller.MaxNamespaces {
+	var o declaration.Observed
+	for i := range declaration.MaxNamespaces {
 		see(&o, fmt.Sprintf("ns-%d", i), "1")
 	}
 	see(&o, "ns-0", "2")
-	if !o.Reached("ns-0", "2") || !o.Reached("ns-1", "1") || o.Size() != controller.MaxNamespaces {
+	if !o.Reached("ns-0", "2") || !o.Reached("ns-1", "1") || o.Size() != declaration.MaxNamespaces {
 		t.Errorf("an event of a known namespace cost what was known of others: %d are left", o.Size())
 	}
 	see(&o, "one-more", "3")

@@ -1,0 +1,155 @@
+package declaration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/go-logr/logr"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
+)
+
+// representation is how the cache keeps a kind. Each has an informer of its own, so a kind is declared in one only.
+type representation string
+
+const (
+	typed        representation = "typed"
+	Unstructured representation = "unstructured"
+	Metadata     representation = "metadata"
+	Virtual      representation = "group" // of a group, which no cache has
+)
+
+func RepresentationOf(object runtime.Object) representation {
+	switch object.(type) {
+	case runtime.Unstructured:
+		return Unstructured
+	case apply.Group:
+		return Virtual
+	case *metav1.PartialObjectMetadata, *metav1.PartialObjectMetadataList:
+		return Metadata
+	default:
+		return typed
+	}
+}
+
+// Kind is a declared kind: everything that is known of it comes together here.
+type Kind struct {
+	schema.GroupVersionKind
+	Representation representation
+	Object         client.Object // an example of it, never changed
+	Declarations   []Declaration // in the order of the builder
+	Filter         labels.Selector
+	When           []predicate.Predicate
+	Optional       bool   // its CRD may be missing
+	Resource       string // its plural, where that is not regular
+	Fields         map[string]client.IndexerFunc
+
+	Index   *tracking.Index
+	Cluster atomic.Bool // the kind has no namespaces
+	Absent  atomic.Bool // the kind is optional and its CRD is missing
+	// Appeared counts how often the CRD of an optional kind has come.
+	Appeared atomic.Uint64
+	Seen     Observed
+
+	unfiltered sync.Once // guards the complaint that the filter was not installed
+}
+
+// Has reports whether the kind was declared for one of the purposes.
+func (k *Kind) Has(purposes ...Purpose) bool {
+	return slices.ContainsFunc(k.Declarations, func(d Declaration) bool { return slices.Contains(purposes, d.Purpose) })
+}
+
+// CheckFilter logs, once, that the cache holds what the filter of the kind keeps out: the manager was made without [CacheOptions].
+func (k *Kind) CheckFilter(logger logr.Logger, object client.Object) {
+	if k.Filter == nil || k.Filter.Matches(labels.Set(object.GetLabels())) {
+		return
+	}
+	k.unfiltered.Do(func() {
+		logger.Error(nil, "the filter of the kind is not installed: the cache holds all its objects, and reads find them; "+
+			"make the manager with the cache options that CacheOptions returns for this controller",
+			"kind", Print(k.GroupVersionKind), "filter", k.Filter.String(), "found", client.ObjectKeyFromObject(object))
+	})
+}
+
+// Name is the key under which the API server knows the object: a kind without namespaces ignores the namespace.
+func (k *Kind) Name(key client.ObjectKey) types.NamespacedName {
+	if k.Cluster.Load() {
+		key.Namespace = ""
+	}
+	return key
+}
+
+// Field returns the values of a field of the object, if there is a way to know them.
+func (k *Kind) Field(object client.Object, name string) (values []string, known bool) {
+	switch name {
+	case "metadata.name":
+		return []string{object.GetName()}, true
+	case "metadata.namespace":
+		return []string{object.GetNamespace()}, true
+	}
+	if extract := k.Fields[name]; extract != nil {
+		return extract(object), true
+	}
+	return nil, false
+}
+
+// IndexFields lets the cache list the kind by its indexed fields.
+func (k *Kind) IndexFields(ctx context.Context, indexer client.FieldIndexer) error {
+	for _, name := range slices.Sorted(maps.Keys(k.Fields)) {
+		if err := indexer.IndexField(ctx, k.Object, name, k.Fields[name]); err != nil {
+			return fmt.Errorf("index field %q of %s: %w", name, Print(k.GroupVersionKind), err)
+		}
+	}
+	return nil
+}
+
+// describe takes over what stands beside the kind in a declaration.
+func (k *Kind) describe(d Declaration) error {
+	if len(d.Misused) > 0 {
+		return fmt.Errorf("%s does not go with this method: Retired goes with Owns, NeverDeletes and FieldsOnly with Writes, one of them at most",
+			strings.Join(d.Misused, " and "))
+	}
+	k.Optional = k.Optional || d.Optional
+	if d.Filter != nil {
+		k.Filter = d.Filter
+	}
+	if d.Purpose != PurposeWatches {
+		k.When = append(k.When, d.Predicates...)
+	}
+	for _, f := range d.Indexes {
+		k.Fields[f.Name] = f.Extract
+	}
+	if d.Resource != "" {
+		k.Resource = d.Resource
+	}
+	switch owner := k.Has(PurposeFor); {
+	case owner && k.Filter != nil:
+		return errors.New("option Filter: owners cannot be filtered")
+	case owner && k.Optional:
+		return errors.New("option Optional: the kind of the owners must be installed")
+	case owner && len(k.When) > 0:
+		return errors.New("option WithPredicates: the owner's own events are not restricted")
+	case k.Optional && k.Filter != nil:
+		return errors.New("option Filter: an optional kind cannot be filtered: the manager's cache asks the API server for it at the start")
+	}
+	return nil
+}
+
+// only reports whether the kind was declared for nothing else.
+func (k *Kind) only(p Purpose) bool {
+	return !slices.ContainsFunc(k.Declarations, func(d Declaration) bool { return d.Purpose != p })
+}

@@ -1,0 +1,88 @@
+package declaration
+
+import (
+	"fmt"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/reconcilekit/reconcilekit/health"
+)
+
+// Reasons of conditions about mistakes of the program.
+const (
+	ReasonInvalidPlan     = "InvalidPlan"
+	reasonUndeclaredKind  = "UndeclaredKind"
+	ReasonUndeclaredIndex = "UndeclaredIndex"
+	ReasonMetadataOnly    = "MetadataOnly"
+	ReasonUnstablePlan    = "UnstablePlan"
+)
+
+// mistake is an error that only a change of the program mends. Its text names the line to change.
+type mistake struct {
+	reason string
+	err    error
+}
+
+func NewMistake(reason string, err error) error { return &mistake{reason: reason, err: err} }
+
+// Error is the text of the error.
+func (m *mistake) Error() string { return m.err.Error() }
+
+// Unwrap returns the error.
+func (m *mistake) Unwrap() error { return m.err }
+
+// HealthCategory names it a mistake of the program.
+func (*mistake) HealthCategory() string { return string(health.ProgramError) }
+
+// HealthReason is the reason of the condition.
+func (m *mistake) HealthReason() string { return m.reason }
+
+// UndeclaredError is the refusal to read or write a kind that the builder of the controller was not told of: such a read
+// would have no watch, and the rights would not allow it. Its text names what to add.
+type UndeclaredError struct {
+	// Controller is the name of the controller.
+	Controller string
+	// GVK is the kind.
+	GVK schema.GroupVersionKind
+	// Declaration is the call of the [Builder] that declares the kind for this use, as Go code.
+	Declaration string
+}
+
+// Error names the line to add.
+func (e *UndeclaredError) Error() string {
+	return fmt.Sprintf("%s is not declared: add %s to the builder of controller %q", Print(e.GVK), e.Declaration, e.Controller)
+}
+
+// HealthCategory names the refusal a mistake of the program.
+func (e *UndeclaredError) HealthCategory() string { return string(health.ProgramError) }
+
+// HealthReason is the reason of the condition.
+func (e *UndeclaredError) HealthReason() string { return reasonUndeclaredKind }
+
+// AbsentError is the answer to the read of an object of an optional kind whose CRD is not installed. It is a NotFound
+// (apierrors.IsNotFound) that can be told apart with errors.As.
+type AbsentError struct {
+	// GVK is the missing kind.
+	GVK schema.GroupVersionKind
+	// Name is the object that was asked for.
+	Name string
+}
+
+var _ apierrors.APIStatus = (*AbsentError)(nil)
+
+// Error names the kind whose CRD is missing.
+func (e *AbsentError) Error() string {
+	return fmt.Sprintf("%s %q not found: the kind is not installed in the cluster", Print(e.GVK), e.Name)
+}
+
+// Status is that of a NotFound.
+func (e *AbsentError) Status() metav1.Status {
+	return metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound, Message: e.Error(),
+		Details: &metav1.StatusDetails{Group: e.GVK.Group, Kind: e.GVK.Kind, Name: e.Name},
+	}
+}
