@@ -51,7 +51,7 @@ func (a *declaredApplier) Apply(ctx context.Context, owner client.Object, plan a
 		}
 	}
 	a.reads.lag.wrote(key, a.clock.Now(), a.reads.written(result, children))
-	a.reads.unstable.applied(key, &result, a.clock.Now())
+	a.reads.unstable.Applied(key, &result, a.clock.Now())
 	return result
 }
 

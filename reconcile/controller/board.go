@@ -17,6 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
@@ -36,7 +37,7 @@ type groupReads struct {
 	board   *board
 	index   *tracking.Index
 	tracker *tracking.Tracker
-	wakes   *wakes
+	wakes   *trigger.Triggers
 	q       queue
 }
 
@@ -45,7 +46,7 @@ func newBoard(name string) *board {
 }
 
 // join lets passes read the groups of the board.
-func (c *cachedReads) join(groups *board, woken *wakes) *groupReads {
+func (c *cachedReads) join(groups *board, woken *trigger.Triggers) *groupReads {
 	r := &groupReads{board: groups, tracker: c.tracker, wakes: woken}
 	r.index = tracking.NewIndex(func(client.Object, string) ([]string, bool) { return nil, false })
 	c.joined = append(c.joined, r)
@@ -93,7 +94,7 @@ func (b *board) put(g *Group) (changed bool) {
 	}
 	for _, r := range b.readers {
 		for _, owner := range r.tracker.Concerned(r.index, g) {
-			r.wakes.note(owner, groupGVK(b.name), change{event: eventUpdate, after: g})
+			r.wakes.Note(owner, groupGVK(b.name), trigger.Change{Event: trigger.EventUpdate, After: g})
 			r.q.Add(ctrl.Request{NamespacedName: owner})
 		}
 	}

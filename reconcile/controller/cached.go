@@ -21,6 +21,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 )
 
 var errMetadataOnly = errors.New("only the metadata of the kind is cached")
@@ -32,11 +33,11 @@ type cachedReads struct {
 	cache    client.Reader
 	tracker  *tracking.Tracker
 	lag      *lag
-	unstable unstable
+	unstable trigger.Unstable
 	joined   []*groupReads // groups of other controllers
 	external *externalReads
-	begun    sync.Map     // the owner of a pass to the optional kinds as its reads began, see noteOptional
-	statuses statusWrites // of the owners
+	begun    sync.Map             // the owner of a pass to the optional kinds as its reads began, see noteOptional
+	statuses trigger.StatusWrites // of the owners
 
 	announce func(before, after client.Object) // tells the engine what comes into the cache
 	// announceOwner tells the engine of owners that have changed in the cache.

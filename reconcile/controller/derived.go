@@ -8,6 +8,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/derived"
 )
 
@@ -51,9 +52,9 @@ func (c *cachedReads) newValue(k *declaration.Kind, d reconcile.Derived) *derive
 
 // derived appends the owners that read a value which the event has changed. The predicates of the kind do not matter: they
 // are about owners that read its objects.
-func (w *watcher) derived(ctx context.Context, found []types.NamespacedName, c change) []types.NamespacedName {
-	if c.event == eventGeneric || c.resync() {
+func (w *watcher) derived(ctx context.Context, found []types.NamespacedName, c trigger.Change) []types.NamespacedName {
+	if c.Event == trigger.EventGeneric || c.Resync() {
 		return found
 	}
-	return w.tracker.Changed(ctx, found, w.kind.Index, client.ObjectKeyFromObject(c.last()))
+	return w.tracker.Changed(ctx, found, w.kind.Index, client.ObjectKeyFromObject(c.Last()))
 }

@@ -5,6 +5,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 )
 
 // engineClient is the client of the engine: it reads declared kinds from the cache and others, such as a kind that only
@@ -14,7 +16,7 @@ type engineClient struct {
 	client.Client
 	reads    *cachedReads
 	live     client.Reader
-	statuses *statusWrites
+	statuses *trigger.StatusWrites
 }
 
 var _ client.Client = (*engineClient)(nil)
@@ -68,7 +70,7 @@ func (c *engineClient) Status() client.SubResourceWriter {
 // statusWriter is the part of the client that writes the statuses of owners.
 type statusWriter struct {
 	client.SubResourceWriter
-	writes *statusWrites
+	writes *trigger.StatusWrites
 }
 
 func (w statusWriter) Update(
@@ -81,8 +83,8 @@ func (w statusWriter) Patch(
 	ctx context.Context, object client.Object, patch client.Patch, opts ...client.SubResourcePatchOption,
 ) error {
 	owner, version := client.ObjectKeyFromObject(object), ""
-	w.writes.begin(owner)
-	defer func() { w.writes.end(owner, version) }()
+	w.writes.Begin(owner)
+	defer func() { w.writes.End(owner, version) }()
 	err := w.SubResourceWriter.Patch(ctx, object, patch, append(opts, client.DisableReadYourWritesConsistency)...)
 	if err == nil {
 		version = object.GetResourceVersion()

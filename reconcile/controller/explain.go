@@ -122,16 +122,16 @@ func (p *passed) explained() *explain.Pass {
 }
 
 // String names the event, its object and the field manager behind it.
-func (t trigger) String() string {
+func (t startedBy) String() string {
 	if !t.known {
 		return "a timer, a retry, or the start of the process"
 	}
-	text := t.event + " of " + objectName(t.kind.Kind, t.object)
-	if t.manager != "" {
-		text += " by " + t.manager
+	text := t.Event + " of " + objectName(t.Kind.Kind, t.Object)
+	if t.Manager != "" {
+		text += " by " + t.Manager
 	}
-	if t.more > 0 {
-		text += fmt.Sprintf(", and %d more events", t.more)
+	if t.More > 0 {
+		text += fmt.Sprintf(", and %d more events", t.More)
 	}
 	return text
 }
@@ -222,4 +222,4 @@ const (
 	waitsForRest  = "deferred: the plan comes out different in every pass"
 )
 
-var _ fmt.Stringer = trigger{}
+var _ fmt.Stringer = startedBy{}

@@ -12,6 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 )
 
 // PriorityHandler returns the handler of the events of a kind of which the owner reads one object by its name.
@@ -21,7 +22,7 @@ func PriorityHandler(owner, reads types.NamespacedName) handler.EventHandler {
 	s := tracker.Begin(owner, tracking.ScopeRead)
 	s.Name(k.Index, reads)
 	s.End()
-	w := &watcher{kind: k, owner: &declaration.Kind{}, tracker: tracker, wakes: &wakes{}}
+	w := &watcher{kind: k, owner: &declaration.Kind{}, tracker: tracker, wakes: &trigger.Triggers{}}
 	return w.handler()
 }
 
@@ -33,7 +34,7 @@ func Untraced() func(context.Context) {
 		panic(err)
 	}
 	p := &passes{
-		next: nothing, lag: newLag(0), unstable: &unstable{}, wakes: &wakes{}, clock: clock.RealClock{}, spans: newTracing("", nil, nil),
+		next: nothing, lag: newLag(0), unstable: &trigger.Unstable{}, wakes: &trigger.Triggers{}, clock: clock.RealClock{}, spans: newTracing("", nil, nil),
 		observer: o,
 	}
 	request := ctrl.Request{NamespacedName: types.NamespacedName{Name: "w"}}
@@ -41,17 +42,3 @@ func Untraced() func(context.Context) {
 		_, _ = p.Reconcile(o.PhaseStart(ctx, reconcile.PhaseFetch), request)
 	}
 }
-
-// StatusWrites gives the tests of the package the memory of status writes.
-type StatusWrites struct{ statusWrites }
-
-// Begin and End are around a write, Event is the event of a change.
-func (s *StatusWrites) Begin(owner types.NamespacedName)               { s.begin(owner) }
-func (s *StatusWrites) End(owner types.NamespacedName, version string) { s.end(owner, version) }
-func (s *StatusWrites) Event(owner types.NamespacedName, version string, wake func()) {
-	s.event(owner, version, wake)
-}
-
-// Forget drops an owner; Len counts those that are remembered.
-func (s *StatusWrites) Forget(owner types.NamespacedName) { s.forget(owner) }
-func (s *StatusWrites) Len() int                          { return len(s.owners) }

@@ -18,6 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
 )
 
@@ -130,7 +131,7 @@ func (r *externalReads) wakeLater(owner types.NamespacedName, after time.Duratio
 }
 
 // watchOutside lets events from outside wake the owners that have observed what has changed, while this process leads.
-func watchOutside(controller interface{ Watch(src source.Source) error }, r *externalReads, elected <-chan struct{}, woken *wakes) error {
+func watchOutside(controller interface{ Watch(source.Source) error }, r *externalReads, elected <-chan struct{}, woken *trigger.Triggers) error {
 	if r == nil {
 		return nil
 	}
@@ -152,7 +153,7 @@ func watchOutside(controller interface{ Watch(src source.Source) error }, r *ext
 }
 
 // changed wakes the owners that have observed the key, or anything of the kind where the key is empty.
-func (r *externalReads) changed(q queue, woken *wakes, kind schema.GroupVersionKind, key string) {
+func (r *externalReads) changed(q queue, woken *trigger.Triggers, kind schema.GroupVersionKind, key string) {
 	thing := Metadata(kind)
 	thing.Name = key
 	x := r.indexes[kind.Kind]
@@ -163,7 +164,7 @@ func (r *externalReads) changed(q queue, woken *wakes, kind schema.GroupVersionK
 		owners = r.tracker.Concerned(x, thing)
 	}
 	for _, owner := range owners {
-		woken.note(owner, kind, change{event: eventGeneric, after: thing})
+		woken.Note(owner, kind, trigger.Change{Event: trigger.EventGeneric, After: thing})
 		q.Add(ctrl.Request{NamespacedName: owner})
 	}
 }

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"github.com/go-logr/logr"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 )
 
 type queue = workqueue.TypedRateLimitingInterface[ctrl.Request]
@@ -29,10 +29,10 @@ type watcher struct {
 	kind     *declaration.Kind
 	owner    *declaration.Kind // the reconciled kind
 	tracker  *tracking.Tracker
-	wakes    *wakes
-	board    *board             // of the groups that are reconciled, nil for objects
-	statuses *statusWrites      // of the owners
-	stop     context.CancelFunc // of the running watch of an optional kind, nil while it is absent
+	wakes    *trigger.Triggers
+	board    *board                // of the groups that are reconciled, nil for objects
+	statuses *trigger.StatusWrites // of the owners
+	stop     context.CancelFunc    // of the running watch of an optional kind, nil while it is absent
 
 	announce func(before, after client.Object) // tells the engine of children; nil where there are none
 	owners   func(owner client.Object)         // tells the engine of owners; nil where there are none
@@ -60,7 +60,7 @@ func (w *watcher) create(ctx context.Context, e event.CreateEvent, q queue) {
 	w.kind.Seen.See(e.Object)
 	w.kind.CheckFilter(w.logger, e.Object)
 	w.tell(nil, e.Object)
-	w.enqueue(ctx, q, change{event: eventCreate, after: e.Object, initial: e.IsInInitialList}, func(p predicate.Predicate) bool {
+	w.enqueue(ctx, q, trigger.Change{Event: trigger.EventCreate, After: e.Object, Initial: e.IsInInitialList}, func(p predicate.Predicate) bool {
 		return p.Create(e)
 	})
 }
@@ -68,7 +68,7 @@ func (w *watcher) create(ctx context.Context, e event.CreateEvent, q queue) {
 func (w *watcher) update(ctx context.Context, e event.UpdateEvent, q queue) {
 	w.kind.Seen.See(e.ObjectNew)
 	w.tell(e.ObjectOld, e.ObjectNew)
-	w.enqueue(ctx, q, change{event: eventUpdate, before: e.ObjectOld, after: e.ObjectNew}, func(p predicate.Predicate) bool {
+	w.enqueue(ctx, q, trigger.Change{Event: trigger.EventUpdate, Before: e.ObjectOld, After: e.ObjectNew}, func(p predicate.Predicate) bool {
 		return p.Update(e)
 	})
 }
@@ -76,79 +76,45 @@ func (w *watcher) update(ctx context.Context, e event.UpdateEvent, q queue) {
 func (w *watcher) delete(ctx context.Context, e event.DeleteEvent, q queue) {
 	w.kind.Seen.See(e.Object)
 	if w.kind == w.owner {
-		w.statuses.forget(client.ObjectKeyFromObject(e.Object))
+		w.statuses.Forget(client.ObjectKeyFromObject(e.Object))
 	}
-	w.enqueue(ctx, q, change{event: eventDelete, before: e.Object}, func(p predicate.Predicate) bool {
+	w.enqueue(ctx, q, trigger.Change{Event: trigger.EventDelete, Before: e.Object}, func(p predicate.Predicate) bool {
 		return p.Delete(e)
 	})
 }
 
 func (w *watcher) generic(ctx context.Context, e event.GenericEvent, q queue) {
-	w.enqueue(ctx, q, change{event: eventGeneric, after: e.Object}, func(p predicate.Predicate) bool {
+	w.enqueue(ctx, q, trigger.Change{Event: trigger.EventGeneric, After: e.Object}, func(p predicate.Predicate) bool {
 		return p.Generic(e)
 	})
 }
 
-// change is an event: an object before and after, one of them nil where there is none.
-type change struct {
-	event         string
-	before, after client.Object
-	initial       bool
-}
-
-const (
-	eventCreate  = "create"
-	eventUpdate  = "update"
-	eventDelete  = "delete"
-	eventGeneric = "generic"
-	// An optional kind appeared or went.
-	eventInstalled = "installed"
-	eventRemoved   = "removed"
-)
-
-func (c change) objects() []client.Object {
-	return slices.DeleteFunc([]client.Object{c.before, c.after}, func(o client.Object) bool { return o == nil })
-}
-
-// last is the object as it is now or was last.
-func (c change) last() client.Object {
-	if c.after != nil {
-		return c.after
-	}
-	return c.before
-}
-
-// resync tells the periodic repetition of what is known from news.
-func (c change) resync() bool {
-	return c.before != nil && c.after != nil && c.before.GetResourceVersion() == c.after.GetResourceVersion()
-}
-
-func (w *watcher) enqueue(ctx context.Context, q queue, c change, passes func(predicate.Predicate) bool) {
-	if c.last() == nil {
+func (w *watcher) enqueue(ctx context.Context, q queue, c trigger.Change, passes func(predicate.Predicate) bool) {
+	if c.Last() == nil {
 		return
 	}
 	for _, owner := range w.concerned(ctx, c, passes) {
 		w.wake(q, owner, c)
 	}
-	if w.kind == w.owner && all(w.kind.When, passes) && !wakesItself(c) && mayBeForeign(c) {
-		self := client.ObjectKeyFromObject(c.after)
-		w.statuses.event(self, c.after.GetResourceVersion(), func() { w.wake(q, self, c) })
+	if w.kind == w.owner && all(w.kind.When, passes) && !trigger.WakesItself(c) && trigger.MayBeForeign(c) {
+		self := client.ObjectKeyFromObject(c.After)
+		w.statuses.Event(self, c.After.GetResourceVersion(), func() { w.wake(q, self, c) })
 	}
 }
 
-func (w *watcher) wake(q queue, owner types.NamespacedName, c change) {
+func (w *watcher) wake(q queue, owner types.NamespacedName, c trigger.Change) {
 	if w.board != nil {
 		w.board.revive(owner)
 	}
-	w.wakes.note(owner, w.kind.GroupVersionKind, c)
+	w.wakes.Note(owner, w.kind.GroupVersionKind, c)
 	q.Add(ctrl.Request{NamespacedName: owner})
 }
 
 // concerned returns the owners of an event, sorted, each once.
 func (w *watcher) concerned(
-	ctx context.Context, c change, passes func(predicate.Predicate) bool,
+	ctx context.Context, c trigger.Change, passes func(predicate.Predicate) bool,
 ) []types.NamespacedName {
-	objects := c.objects()
+	objects := c.Objects()
 	var found []types.NamespacedName
 	if all(w.kind.When, passes) {
 		found = w.related(c, objects)
@@ -168,17 +134,17 @@ func (w *watcher) concerned(
 }
 
 // related returns the owners that read one of the objects, control it or are it.
-func (w *watcher) related(c change, objects []client.Object) []types.NamespacedName {
+func (w *watcher) related(c trigger.Change, objects []client.Object) []types.NamespacedName {
 	found := w.tracker.Concerned(w.kind.Index, objects...)
 	if w.kind == w.owner {
-		self := client.ObjectKeyFromObject(c.last())
+		self := client.ObjectKeyFromObject(c.Last())
 		// An owner that reads its own kind does not read its own status back.
 		found = slices.DeleteFunc(found, func(name types.NamespacedName) bool { return name == self })
-		if wakesItself(c) {
+		if trigger.WakesItself(c) {
 			found = append(found, self)
 		}
 	}
-	if w.kind.Has(declaration.PurposeOwns) && !c.resync() {
+	if w.kind.Has(declaration.PurposeOwns) && !c.Resync() {
 		for _, object := range objects {
 			found = appendController(found, object, w.owner)
 		}
@@ -193,27 +159,6 @@ func (w *watcher) related(c change, objects []client.Object) []types.NamespacedN
 
 func all(predicates []predicate.Predicate, passes func(predicate.Predicate) bool) bool {
 	return !slices.ContainsFunc(predicates, func(p predicate.Predicate) bool { return !passes(p) })
-}
-
-// wakesItself reports whether a change of the owner needs a pass, whoever made it: of its spec, or of metadata that the engine
-// or a phase may read.
-func wakesItself(c change) bool {
-	if c.before == nil || c.after == nil || c.resync() {
-		return true
-	}
-	before, after := c.before, c.after
-	return before.GetGeneration() != after.GetGeneration() ||
-		before.GetUID() != after.GetUID() ||
-		before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero() ||
-		!maps.Equal(before.GetLabels(), after.GetLabels()) ||
-		!maps.Equal(before.GetAnnotations(), after.GetAnnotations()) ||
-		!slices.Equal(before.GetFinalizers(), after.GetFinalizers())
-}
-
-// mayBeForeign reports whether a change of the owner needs a pass unless it is the controller's own write: of its status, or of
-// anything where the kind has no generation.
-func mayBeForeign(c change) bool {
-	return c.after.GetGeneration() == 0 || statusChanged(c.before, c.after)
 }
 
 // appendController appends the owner that controls the object, if it is of the reconciled kind in whatever version.

@@ -12,6 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
@@ -177,13 +178,13 @@ func (o *observer) countWrite(object *apply.ObjectResult) {
 }
 
 // started counts a pass by what triggered it, and remembers that.
-func (o *observer) started(owner types.NamespacedName, first wake, known bool) {
+func (o *observer) started(owner types.NamespacedName, first trigger.Trigger, known bool) {
 	o.recall.started(owner, first, known)
 	if !known {
 		o.passes.WithLabelValues(o.name, triggerRequeue, "").Inc()
 		return
 	}
-	o.passes.WithLabelValues(o.name, first.event, first.kind.Kind).Inc()
+	o.passes.WithLabelValues(o.name, first.Event, first.Kind.Kind).Inc()
 }
 
 // count counts the errors of a pass, also those whose retry a requeue has taken over.

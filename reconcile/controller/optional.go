@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 )
 
 // discoverer is the part of a discovery client that tells what is installed.
@@ -206,7 +207,7 @@ func (g *gate) appear(ctx context.Context, w *watcher, q queue) error {
 	w.kind.Absent.Store(false)
 	w.kind.Appeared.Add(1) // after it, so that a pass that counts it has seen the kind
 	log.FromContext(ctx).Info("optional kind is installed", "kind", declaration.Print(w.kind.GroupVersionKind))
-	g.wake(w, q, eventInstalled)
+	g.wake(w, q, trigger.EventInstalled)
 	return nil
 }
 
@@ -219,7 +220,7 @@ func (g *gate) vanish(ctx context.Context, w *watcher, q queue) error {
 		return fmt.Errorf("stop watching %s: %w", declaration.Print(w.kind.GroupVersionKind), err)
 	}
 	log.FromContext(ctx).Info("optional kind is gone", "kind", declaration.Print(w.kind.GroupVersionKind))
-	g.wake(w, q, eventRemoved)
+	g.wake(w, q, trigger.EventRemoved)
 	return nil
 }
 
@@ -231,7 +232,7 @@ func (g *gate) wake(w *watcher, q queue, event string) {
 		if w.board != nil {
 			w.board.revive(owner)
 		}
-		w.wakes.note(owner, w.kind.GroupVersionKind, change{event: event, after: crd})
+		w.wakes.Note(owner, w.kind.GroupVersionKind, trigger.Change{Event: event, After: crd})
 		q.Add(ctrl.Request{NamespacedName: owner})
 	}
 }

@@ -23,7 +23,7 @@ func (c *cachedReads) Begin(owner client.ObjectKey) (r reconcile.Reader, end fun
 func (c *cachedReads) Forget(owner client.ObjectKey) {
 	c.tracker.Forget(owner)
 	c.lag.forget(owner)
-	c.unstable.forget(owner)
+	c.unstable.Forget(owner)
 	c.begun.Delete(owner)
 }
 

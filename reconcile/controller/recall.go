@@ -15,6 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/text"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 	"github.com/reconcilekit/reconcilekit/reconcile/explain"
 )
 
@@ -41,7 +42,7 @@ type recall struct {
 
 // recalled is what is remembered of one owner.
 type recalled struct {
-	trigger  trigger // of the pass that runs
+	trigger  startedBy // of the pass that runs
 	last     passed
 	wrote    *passed // the last pass that wrote something, when it is not the last
 	deferred string  // why a pass was deferred; empty when none is
@@ -51,7 +52,7 @@ type recalled struct {
 // passed is one pass.
 type passed struct {
 	at            time.Time
-	trigger       trigger
+	trigger       startedBy
 	objects       []decided
 	more          int
 	causes        []explain.Cause
@@ -63,9 +64,9 @@ type passed struct {
 	why           string // of next
 }
 
-// trigger is what made a pass start: the first event of several, or none.
-type trigger struct {
-	wake
+// startedBy is what made a pass start: the first event of several, or none.
+type startedBy struct {
+	trigger.Trigger
 	known bool
 }
 
@@ -95,12 +96,12 @@ func (r *recall) of(owner types.NamespacedName) *recalled {
 }
 
 // started notes what triggered the pass that begins.
-func (r *recall) started(owner types.NamespacedName, first wake, known bool) {
+func (r *recall) started(owner types.NamespacedName, first trigger.Trigger, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	o := r.of(owner)
-	first.events = nil
-	o.trigger, o.deferred = trigger{first, known}, ""
+	first.Events = nil
+	o.trigger, o.deferred = startedBy{first, known}, ""
 }
 
 // deferred notes that a pass waits. An owner of which nothing else is known is not remembered for that.

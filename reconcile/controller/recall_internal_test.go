@@ -16,6 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 	"github.com/reconcilekit/reconcilekit/reconcile/explain"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
@@ -41,7 +42,7 @@ func TestRecallAllocates(t *testing.T) {
 	r := newRecall(clock.RealClock{})
 	report := reported("corner", 5, nil)
 	pass := func() {
-		r.started(report.Request.NamespacedName, wake{}, false)
+		r.started(report.Request.NamespacedName, trigger.Trigger{}, false)
 		r.done(report)
 	}
 	pass()
@@ -114,7 +115,7 @@ func benchmarkRecall(b *testing.B, owners int) {
 	b.ReportAllocs()
 	b.ResetTimer()
 	for i := range b.N {
-		r.started(reports[i%owners].Request.NamespacedName, wake{}, false)
+		r.started(reports[i%owners].Request.NamespacedName, trigger.Trigger{}, false)
 		r.done(reports[i%owners])
 	}
 	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(owners), "B/owner")

@@ -25,6 +25,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 	"github.com/reconcilekit/reconcilekit/reconcile/status"
 )
@@ -76,7 +77,7 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	if err != nil {
 		return err
 	}
-	woken, again := &wakes{}, &later{}
+	woken, again := &trigger.Triggers{}, &later{}
 	controller, err := ctrlcontroller.New(b.name, mgr, ctrlcontroller.Options{
 		Reconciler: &passes{
 			next: b.recorded(mgr, pipeline), lag: reads.lag, unstable: &reads.unstable, wakes: woken, clock: options.Clock, observer: observer,
@@ -243,7 +244,7 @@ func (b *Builder[T, F, O]) assemble(
 
 // watch gives the controller its sources: one for each kind, one for all optional kinds, and those of the caller.
 func (b *Builder[T, F, O]) watch(
-	mgr manager.Manager, controller ctrlcontroller.Controller, reads *cachedReads, woken *wakes, synced *caches,
+	mgr manager.Manager, controller ctrlcontroller.Controller, reads *cachedReads, woken *trigger.Triggers, synced *caches,
 ) error {
 	var optional []*watcher
 	sources := slices.Clone(b.sources)
@@ -301,8 +302,8 @@ func newObject[T reconcile.Owner]() T {
 type passes struct {
 	next     ctrl.Reconciler
 	lag      *lag
-	unstable *unstable
-	wakes    *wakes
+	unstable *trigger.Unstable
+	wakes    *trigger.Triggers
 	clock    clock.PassiveClock
 
 	observer *observer
@@ -324,14 +325,14 @@ func (p *passes) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 	if expired {
 		logger.Info("the cache still does not show what the last pass wrote; going on without", "deadline", p.lag.deadline)
 	}
-	first, known := p.wakes.take(request.NamespacedName)
-	if rest := p.unstable.start(request.NamespacedName, first, known, p.clock.Now()); rest > 0 {
+	first, known := p.wakes.Take(request.NamespacedName)
+	if rest := p.unstable.Start(request.NamespacedName, first, known, p.clock.Now()); rest > 0 {
 		p.observer.recall.wait(request.NamespacedName, waitsForRest, rest)
 		return ctrl.Result{RequeueAfter: rest}, nil
 	}
 	p.observer.started(request.NamespacedName, first, known)
 	if known {
-		first.log(logger)
+		first.Log(logger)
 	}
 	if p.spans == nil {
 		return p.later.keep(request)(p.next.Reconcile(ctx, request))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 )
 
 // instrumentation names the tracer, as OpenTelemetry asks: by the package that makes the spans.
@@ -55,7 +56,7 @@ func newTracing(name string, provider trace.TracerProvider, next reconcile.Obser
 }
 
 // start starts the span of a pass. A pass that nothing woke is a requeue, or the first of many after a start.
-func (t *tracing) start(ctx context.Context, request ctrl.Request, woken wake, known bool) (context.Context, trace.Span) {
+func (t *tracing) start(ctx context.Context, request ctrl.Request, woken trigger.Trigger, known bool) (context.Context, trace.Span) {
 	attributes := []attribute.KeyValue{
 		attribute.String(attrController, t.name),
 		attribute.String(attrNamespace, request.Namespace),
@@ -63,12 +64,12 @@ func (t *tracing) start(ctx context.Context, request ctrl.Request, woken wake, k
 	}
 	if known {
 		attributes = append(attributes,
-			attribute.String(attrWakeEvent, woken.event),
-			attribute.String(attrWakeKind, declaration.Print(woken.kind)),
-			attribute.String(attrWakeNamespace, woken.object.Namespace),
-			attribute.String(attrWakeName, woken.object.Name),
-			attribute.String(attrWakeManager, woken.manager),
-			attribute.Int(attrWakeMore, woken.more),
+			attribute.String(attrWakeEvent, woken.Event),
+			attribute.String(attrWakeKind, declaration.Print(woken.Kind)),
+			attribute.String(attrWakeNamespace, woken.Object.Namespace),
+			attribute.String(attrWakeName, woken.Object.Name),
+			attribute.String(attrWakeManager, woken.Manager),
+			attribute.Int(attrWakeMore, woken.More),
 		)
 	}
 	return t.tracer.Start(ctx, spanPass, trace.WithAttributes(attributes...)) //nolint:spancheck // PassDone ends it

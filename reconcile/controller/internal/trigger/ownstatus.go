@@ -1,4 +1,4 @@
-package controller
+package trigger
 
 import (
 	"reflect"
@@ -10,11 +10,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// statusWrites tells the status writes of this controller from those of others: an event that shows what the controller has
+// StatusWrites tells the status writes of this controller from those of others: an event that shows what the controller has
 // just written does not wake the owner, every other change of its status does. The event of a write may come before the
 // answer to it. What comes while a write is under way is therefore held until the resourceVersion of the write is known.
 // It is safe for concurrent use, with one pass an owner at a time. The zero value is ready.
-type statusWrites struct {
+type StatusWrites struct {
 	mu     sync.Mutex
 	owners map[types.NamespacedName]*statusWrite
 }
@@ -31,8 +31,8 @@ type heldEvent struct {
 	wake    func()
 }
 
-// begin is called before a write is sent.
-func (s *statusWrites) begin(owner types.NamespacedName) {
+// Begin is called before a write is sent.
+func (s *StatusWrites) Begin(owner types.NamespacedName) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.owners == nil {
@@ -46,14 +46,14 @@ func (s *statusWrites) begin(owner types.NamespacedName) {
 	w.sending = true
 }
 
-// end is called when a write was answered; version is that of the stored object, empty when nothing was stored.
-func (s *statusWrites) end(owner types.NamespacedName, version string) {
+// End is called when a write was answered; version is that of the stored object, empty when nothing was stored.
+func (s *StatusWrites) End(owner types.NamespacedName, version string) {
 	for _, wake := range s.release(owner, version) {
 		wake()
 	}
 }
 
-func (s *statusWrites) release(owner types.NamespacedName, version string) (wakes []func()) {
+func (s *StatusWrites) release(owner types.NamespacedName, version string) (wakes []func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w := s.owners[owner]
@@ -78,8 +78,8 @@ func (s *statusWrites) release(owner types.NamespacedName, version string) (wake
 	return wakes
 }
 
-// event calls wake unless the change is a write of this controller; during a write it does so at its end.
-func (s *statusWrites) event(owner types.NamespacedName, version string, wake func()) {
+// Event calls wake unless the change is a write of this controller; during a write it does so at its end.
+func (s *StatusWrites) Event(owner types.NamespacedName, version string, wake func()) {
 	if s.ours(owner, version, wake) {
 		return
 	}
@@ -87,7 +87,7 @@ func (s *statusWrites) event(owner types.NamespacedName, version string, wake fu
 }
 
 // ours reports whether the change needs no wake now.
-func (s *statusWrites) ours(owner types.NamespacedName, version string, wake func()) bool {
+func (s *StatusWrites) ours(owner types.NamespacedName, version string, wake func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w := s.owners[owner]
@@ -107,8 +107,8 @@ func (s *statusWrites) ours(owner types.NamespacedName, version string, wake fun
 	return false
 }
 
-// forget drops an owner that is gone.
-func (s *statusWrites) forget(owner types.NamespacedName) {
+// Forget drops an owner that is gone.
+func (s *StatusWrites) Forget(owner types.NamespacedName) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if w := s.owners[owner]; w != nil && !w.sending {

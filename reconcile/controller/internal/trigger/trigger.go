@@ -1,4 +1,4 @@
-package controller
+package trigger
 
 import (
 	"slices"
@@ -14,56 +14,56 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 )
 
-// wake is what woke a pass: the first event since the last one, and how many came after it.
-type wake struct {
-	event   string
-	kind    schema.GroupVersionKind
-	object  types.NamespacedName
-	manager string // of the fields that changed; empty when that cannot be told
-	more    int
-	events  []objectVersion // all of them, as far as they are remembered
+// Trigger is what woke a pass: the first event since the last one, and how many came after it.
+type Trigger struct {
+	Event   string
+	Kind    schema.GroupVersionKind
+	Object  types.NamespacedName
+	Manager string // of the fields that changed; empty when that cannot be told
+	More    int
+	Events  []objectVersion // all of them, as far as they are remembered
 }
 
-// wakes keeps the wakes of the owners that wait in the queue.
-type wakes struct {
+// Triggers keeps the wakes of the owners that wait in the queue.
+type Triggers struct {
 	mu    sync.Mutex
-	first map[types.NamespacedName]wake
+	first map[types.NamespacedName]Trigger
 }
 
-func (w *wakes) note(owner types.NamespacedName, gvk schema.GroupVersionKind, c change) {
+func (w *Triggers) Note(owner types.NamespacedName, gvk schema.GroupVersionKind, c Change) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if first, known := w.first[owner]; known {
-		first.more++
+		first.More++
 		first.add(gvk, c)
 		w.first[owner] = first
 		return
 	}
 	if w.first == nil {
-		w.first = map[types.NamespacedName]wake{}
+		w.first = map[types.NamespacedName]Trigger{}
 	}
-	first := wake{
-		event: c.event, kind: gvk, object: client.ObjectKeyFromObject(c.last()), manager: changedBy(c.before, c.after),
+	first := Trigger{
+		Event: c.Event, Kind: gvk, Object: client.ObjectKeyFromObject(c.Last()), Manager: changedBy(c.Before, c.After),
 	}
 	first.add(gvk, c)
 	w.first[owner] = first
 }
 
 // add remembers which object the event is about, in which version.
-func (w *wake) add(gvk schema.GroupVersionKind, c change) {
-	if len(w.events) >= maxRemembered {
+func (w *Trigger) add(gvk schema.GroupVersionKind, c Change) {
+	if len(w.Events) >= maxRemembered {
 		return
 	}
-	o := c.last()
+	o := c.Last()
 	e := objectVersion{kind: gvk.GroupKind(), key: client.ObjectKeyFromObject(o), uid: o.GetUID()}
-	if c.after != nil && o.GetDeletionTimestamp().IsZero() {
+	if c.After != nil && o.GetDeletionTimestamp().IsZero() {
 		e.version = o.GetResourceVersion()
 	}
-	w.events = append(w.events, e)
+	w.Events = append(w.Events, e)
 }
 
-// take returns what woke the owner and starts anew; a requeue was woken by nothing.
-func (w *wakes) take(owner types.NamespacedName) (wake, bool) {
+// Take returns what woke the owner and starts anew; a requeue was woken by nothing.
+func (w *Triggers) Take(owner types.NamespacedName) (Trigger, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	first, known := w.first[owner]
@@ -71,10 +71,10 @@ func (w *wakes) take(owner types.NamespacedName) (wake, bool) {
 	return first, known
 }
 
-// log reports what woke the pass, at V(1).
-func (w wake) log(logger logr.Logger) {
-	logger.V(1).Info("woken", "event", w.event, "kind", declaration.Print(w.kind),
-		"by", klog.KRef(w.object.Namespace, w.object.Name), "fieldManager", w.manager, "more", w.more)
+// Log reports what woke the pass, at V(1).
+func (w Trigger) Log(logger logr.Logger) {
+	logger.V(1).Info("woken", "event", w.Event, "kind", declaration.Print(w.Kind),
+		"by", klog.KRef(w.Object.Namespace, w.Object.Name), "fieldManager", w.Manager, "more", w.More)
 }
 
 // changedBy returns the field manager of the latest entry that the change added or touched.

@@ -1,4 +1,4 @@
-package controller
+package trigger
 
 import (
 	"fmt"
@@ -26,10 +26,10 @@ const (
 	maxRemembered = 512
 )
 
-// unstable finds owners whose plan is another one in every pass, so that each pass writes what wakes the next. What a plan is
+// Unstable finds owners whose plan is another one in every pass, so that each pass writes what wakes the next. What a plan is
 // made from may change at any speed: only passes that nothing but our own writes has woken count. It is safe for concurrent
 // use, with one pass an owner at a time. The zero value is ready.
-type unstable struct {
+type Unstable struct {
 	mu     sync.Mutex
 	owners map[types.NamespacedName]*restless
 }
@@ -56,15 +56,15 @@ func (o objectVersion) same(other objectVersion) bool {
 	return o.kind == other.kind && o.key == other.key
 }
 
-// start returns how long the pass is to be deferred.
-func (u *unstable) start(owner types.NamespacedName, woken wake, known bool, now time.Time) time.Duration {
+// Start returns how long the pass is to be deferred.
+func (u *Unstable) Start(owner types.NamespacedName, woken Trigger, known bool, now time.Time) time.Duration {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	r := u.owners[owner]
 	if r == nil {
 		return 0
 	}
-	r.own = (known && r.wrote(woken.events)) || (!known && r.deferred)
+	r.own = (known && r.wrote(woken.Events)) || (!known && r.deferred)
 	if rest := r.until.Sub(now); r.own && rest > 0 {
 		r.deferred = true
 		return rest
@@ -82,8 +82,8 @@ func (r *restless) wrote(events []objectVersion) bool {
 	})
 }
 
-// applied takes in what a pass did, and reports in the result a plan that does not come to rest.
-func (u *unstable) applied(owner types.NamespacedName, result *apply.Result, now time.Time) {
+// Applied takes in what a pass did, and reports in the result a plan that does not come to rest.
+func (u *Unstable) Applied(owner types.NamespacedName, result *apply.Result, now time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	r := u.owners[owner]
@@ -170,7 +170,7 @@ func restFor(times int) time.Duration {
 	return rest
 }
 
-func (u *unstable) forget(owner types.NamespacedName) {
+func (u *Unstable) Forget(owner types.NamespacedName) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	delete(u.owners, owner)
