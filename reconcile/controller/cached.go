@@ -20,6 +20,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/outside"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 )
@@ -35,7 +36,7 @@ type cachedReads struct {
 	lag      *lag
 	unstable trigger.Unstable
 	joined   []*groupReads // groups of other controllers
-	external *externalReads
+	external *outside.Reads
 	begun    sync.Map             // the owner of a pass to the optional kinds as its reads began, see noteOptional
 	statuses trigger.StatusWrites // of the owners
 

@@ -15,7 +15,7 @@ import (
 func (c *cachedReads) Begin(owner client.ObjectKey) (r reconcile.Reader, end func()) {
 	s := c.tracker.Begin(owner, tracking.ScopeRead)
 	c.noteOptional(owner)
-	c.external.begin(owner)
+	c.external.Begin(owner)
 	return &trackedReader{cachedReads: c, session: s}, s.End
 }
 
@@ -45,7 +45,7 @@ func (r *trackedReader) Get(
 	case *Group:
 		return r.group(key, into)
 	case *external.Object:
-		return r.outside(ctx, key, into)
+		return r.external.Get(ctx, r.session, key, into)
 	}
 	k, err := r.declared(into)
 	if err != nil {

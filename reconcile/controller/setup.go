@@ -69,8 +69,7 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	if spans != nil {
 		options.Observer = spans
 	}
-	outside, err := b.outside(mgr, reads, options, observer)
-	if err != nil {
+	if err := b.outside(mgr, reads, options, observer); err != nil {
 		return err
 	}
 	pipeline, err := b.pipeline(mgr, reads, options)
@@ -91,7 +90,7 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	if err != nil {
 		return fmt.Errorf("controller %q: %w", b.name, err)
 	}
-	if err := errors.Join(controller.Watch(again), watchOutside(controller, outside, mgr.Elected(), woken)); err != nil {
+	if err := errors.Join(controller.Watch(again), reads.external.Watch(controller, mgr.Elected(), woken)); err != nil {
 		return fmt.Errorf("controller %q: %w", b.name, err)
 	}
 	b.explainer = &explainer{reads: reads, recall: observer.recall, board: b.board, pause: options.PauseAnnotation}
@@ -207,7 +206,7 @@ func (b *Builder[T, F, O]) pipeline(
 	if err != nil {
 		return nil, fmt.Errorf("controller %q: %w", b.name, err)
 	}
-	reads.announce, reads.announceOwner = engine.Announce, reads.external.announces(engine.AnnounceOwner)
+	reads.announce, reads.announceOwner = engine.Announce, reads.external.Announces(engine.AnnounceOwner)
 	return b.assemble(mgr, reads, options, engine, writer)
 }
 
@@ -231,7 +230,7 @@ func (b *Builder[T, F, O]) assemble(
 ) (*reconcile.Pipeline[T, F, O], error) {
 	var reader client.Reader = mgr.GetCache()
 	var applier reconcile.Applier = &declaredApplier{Applier: carries, reads: reads, clock: options.Clock}
-	applier = reads.external.wrap(applier)
+	applier = reads.external.Wrap(applier)
 	if b.board != nil {
 		world := &groupWorld{Reader: reader, Applier: applier, board: b.board, reads: reads}
 		reader, applier, statuses = world, world, world

@@ -67,10 +67,8 @@ func (s *state) Collect(metrics chan<- prometheus.Metric) {
 	}
 	_, edges := s.reads.tracker.Size()
 	gauge(s.tracked, float64(edges))
-	if outside := s.reads.external; outside != nil {
-		for kind, open := range outside.engine.Open() {
-			gauge(s.circuits, float64(open), kind)
-		}
+	for kind, open := range s.reads.external.Open() {
+		gauge(s.circuits, float64(open), kind)
 	}
 	for kind, synced := range s.caches.byKind() {
 		gauge(s.synced, synced, kind)

@@ -1,0 +1,141 @@
+package outside
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
+	"github.com/reconcilekit/reconcilekit/reconcile/external"
+)
+
+// Reads are the observations of things outside of the cluster, and what wakes their owners. Nil is a controller without any.
+type Reads struct {
+	engine  *external.Engine
+	tracker *tracking.Tracker
+	indexes map[string]*tracking.Index // by kind
+
+	mu    sync.Mutex
+	queue queue // nil until the controller has started
+}
+
+type queue = workqueue.TypedRateLimitingInterface[ctrl.Request]
+
+// New returns the observations of the kinds of the configuration, whose Wake it sets.
+func New(tracker *tracking.Tracker, config external.Config) (*Reads, error) {
+	r := &Reads{tracker: tracker, indexes: map[string]*tracking.Index{}}
+	config.Wake = r.wakeLater
+	for _, k := range config.Kinds {
+		r.indexes[k.Name()] = tracking.NewIndex(func(client.Object, string) ([]string, bool) { return nil, false })
+	}
+	var err error
+	if r.engine, err = external.NewEngine(config); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Begin starts the pass of an owner.
+func (r *Reads) Begin(owner types.NamespacedName) {
+	if r != nil {
+		r.engine.Begin(owner)
+	}
+}
+
+// Wrap lets the engine for what is outside carry its part of each plan out.
+func (r *Reads) Wrap(next reconcile.Applier) reconcile.Applier {
+	if r == nil {
+		return next
+	}
+	return r.engine.Wrap(next)
+}
+
+// Announces tells both engines of owners that have changed.
+func (r *Reads) Announces(next func(client.Object)) func(client.Object) {
+	if r == nil {
+		return next
+	}
+	return func(owner client.Object) {
+		r.engine.AnnounceOwner(owner)
+		next(owner)
+	}
+}
+
+// Get observes a thing outside of the cluster, and remembers that the owner of the session has.
+func (r *Reads) Get(ctx context.Context, s *tracking.Session, key types.NamespacedName, into *external.Object) error {
+	if r == nil {
+		return &external.NotDeclaredError{Kind: into.Kind}
+	}
+	if x := r.indexes[into.Kind]; x != nil {
+		s.Name(x, key)
+	}
+	return r.engine.Get(ctx, s.Owner(), into)
+}
+
+// Open counts the systems that are not called for now, by kind.
+func (r *Reads) Open() map[string]int {
+	if r == nil {
+		return nil
+	}
+	return r.engine.Open()
+}
+
+// wakeLater asks for a pass of the owner after a time.
+func (r *Reads) wakeLater(owner types.NamespacedName, after time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.queue != nil {
+		r.queue.AddAfter(ctrl.Request{NamespacedName: owner}, after)
+	}
+}
+
+// Watch lets events from outside wake the owners that have observed what has changed, while this process leads.
+func (r *Reads) Watch(controller interface{ Watch(source.Source) error }, elected <-chan struct{}, woken *trigger.Triggers) error {
+	if r == nil {
+		return nil
+	}
+	return controller.Watch(source.Func(func(ctx context.Context, q queue) error {
+		r.mu.Lock()
+		r.queue = q
+		r.mu.Unlock()
+		go func() {
+			select {
+			case <-ctx.Done():
+			case <-elected:
+				r.engine.Watch(log.IntoContext(ctx, log.FromContext(ctx)), func(kind schema.GroupVersionKind, key string) {
+					r.changed(q, woken, kind, key)
+				})
+			}
+		}()
+		return nil
+	}))
+}
+
+// changed wakes the owners that have observed the key, or anything of the kind where the key is empty.
+func (r *Reads) changed(q queue, woken *trigger.Triggers, kind schema.GroupVersionKind, key string) {
+	thing := &metav1.PartialObjectMetadata{}
+	thing.SetGroupVersionKind(kind)
+	thing.Name = key
+	x := r.indexes[kind.Kind]
+	var owners []types.NamespacedName
+	if key == "" {
+		owners = r.tracker.Readers(x)
+	} else {
+		owners = r.tracker.Concerned(x, thing)
+	}
+	for _, owner := range owners {
+		woken.Note(owner, kind, trigger.Change{Event: trigger.EventGeneric, After: thing})
+		q.Add(ctrl.Request{NamespacedName: owner})
+	}
+}
