@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
@@ -46,10 +48,10 @@ func newBoard(name string) *board {
 }
 
 // join lets passes read the groups of the board.
-func (c *cachedReads) join(groups *board, woken *trigger.Triggers) *groupReads {
-	r := &groupReads{board: groups, tracker: c.tracker, wakes: woken}
+func (j *joinedGroups) join(groups *board, tracker *tracking.Tracker, woken *trigger.Triggers) *groupReads {
+	r := &groupReads{board: groups, tracker: tracker, wakes: woken}
 	r.index = tracking.NewIndex(func(client.Object, string) ([]string, bool) { return nil, false })
-	c.joined = append(c.joined, r)
+	j.reads = append(j.reads, r)
 	return r
 }
 
@@ -141,7 +143,7 @@ type groupWorld struct {
 	client.Reader
 	reconcile.Applier
 	board *board
-	reads *cachedReads
+	reads *tracked.Reads
 }
 
 // Get reads the group that a request names.
@@ -188,14 +190,24 @@ func (w *groupWorld) WriteStatus(_ context.Context, _, after client.Object, _ []
 	return w.board.put(g), nil
 }
 
-// group reads a group of another controller.
-func (r *trackedReader) group(key types.NamespacedName, into *Group) error {
-	at := slices.IndexFunc(r.joined, func(j *groupReads) bool { return j.board.name == into.Kind })
+// joinedGroups are the groups of other controllers that a controller reads.
+type joinedGroups struct {
+	controller string
+	reads      []*groupReads
+}
+
+// read reads a group of another controller.
+func (j *joinedGroups) read(s *tracking.Session, key types.NamespacedName, object client.Object) error {
+	into, ok := object.(*Group)
+	if !ok {
+		return fmt.Errorf("read a group into %T: want a *controller.Group", object)
+	}
+	at := slices.IndexFunc(j.reads, func(r *groupReads) bool { return r.board.name == into.Kind })
 	if at < 0 {
-		return &declaration.UndeclaredError{
-			Controller: r.Controller, GVK: into.GroupVersionKind(), Declaration: "Joins(the builder of " + into.Kind + ")",
+		return &UndeclaredError{
+			Controller: j.controller, GVK: into.GroupVersionKind(), Declaration: "Joins(the builder of " + into.Kind + ")",
 		}
 	}
-	r.session.Name(r.joined[at].index, key)
-	return r.joined[at].board.get(key, into)
+	s.Name(j.reads[at].index, key)
+	return j.reads[at].board.get(key, into)
 }

@@ -149,9 +149,7 @@ func (b *Builder[T, F, O]) Options(options Options) *Builder[T, F, O] {
 // Metadata returns an object that declares or reads only the metadata of a kind: the cache then keeps no spec and no
 // status of it.
 func Metadata(kind schema.GroupVersionKind) *metav1.PartialObjectMetadata {
-	object := &metav1.PartialObjectMetadata{}
-	object.SetGroupVersionKind(kind)
-	return object
+	return declaration.MetadataOf(kind)
 }
 
 // Values makes the extract function of [Index] from one of the kind's own Go type. Other objects have no values.

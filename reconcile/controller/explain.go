@@ -13,14 +13,16 @@ import (
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/explain"
 )
 
 // explainer answers for one controller that was set up.
 type explainer struct {
-	reads  *cachedReads
+	reads  *tracked.Reads
 	recall *recall
+	joined *joinedGroups
 	board  *board // of groups, nil for owners that are objects
 	pause  string
 }
@@ -51,7 +53,7 @@ func (e *explainer) explain(ctx context.Context, controller string, key types.Na
 			})
 		}
 	}
-	out.Reads, out.MoreReads = e.reads.readBy(key)
+	out.Reads, out.MoreReads = e.readsOf(key)
 	e.recall.fill(&out, key)
 	if out.Found && !out.Ready && !out.Paused && len(out.Causes) == 0 {
 		out.Causes = fromConditions(out.Conditions)
@@ -67,11 +69,11 @@ func (e *explainer) owner(ctx context.Context, k *declaration.Kind, key types.Na
 		}
 		return nil, nil //nolint:nilnil // see above
 	}
-	object, err := e.reads.empty(k)
+	object, err := e.reads.Empty(k)
 	if err != nil {
 		return nil, err
 	}
-	found, err := ignoreMissing(e.reads.cache.Get(ctx, key, object, client.UnsafeDisableDeepCopy))
+	found, err := tracked.IgnoreMissing(e.reads.Cache.Get(ctx, key, object, client.UnsafeDisableDeepCopy))
 	owner, _ := object.(reconcile.Owner)
 	if !found || err != nil {
 		return nil, err
@@ -157,16 +159,16 @@ func fromConditions(list []explain.Condition) []explain.Cause {
 	return parts
 }
 
-// readBy are the reads of the owner's last pass.
-func (c *cachedReads) readBy(owner types.NamespacedName) (reads []explain.Read, more int) {
+// readsOf are the reads of the owner's last pass.
+func (e *explainer) readsOf(owner types.NamespacedName) (reads []explain.Read, more int) {
 	names := map[*tracking.Index]string{}
-	for _, k := range c.Kinds {
+	for _, k := range e.reads.Kinds {
 		names[k.Index] = declaration.Print(k.GroupVersionKind)
 	}
-	for _, joined := range c.joined {
+	for _, joined := range e.joined.reads {
 		names[joined.index] = "group of controller " + joined.board.name
 	}
-	found, more := c.tracker.Reads(owner, maxReads)
+	found, more := e.reads.Tracker.Reads(owner, maxReads)
 	for _, r := range found {
 		reads = append(reads, explain.Read{Kind: names[r.Index], What: r.What})
 	}

@@ -64,7 +64,7 @@ func (e *explainer) keys(ctx context.Context) ([]types.NamespacedName, error) {
 	if e.board != nil {
 		return e.board.keys(), nil
 	}
-	return e.reads.ownerKeys(ctx)
+	return e.reads.OwnerKeys(ctx)
 }
 
 // keys are the groups that have had a pass, in order.

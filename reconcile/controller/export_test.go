@@ -11,6 +11,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 )
@@ -34,7 +35,7 @@ func Untraced() func(context.Context) {
 		panic(err)
 	}
 	p := &passes{
-		next: nothing, lag: newLag(0), unstable: &trigger.Unstable{}, wakes: &trigger.Triggers{}, clock: clock.RealClock{}, spans: newTracing("", nil, nil),
+		next: nothing, lag: tracked.NewPendingWrites(0), unstable: &trigger.Unstable{}, wakes: &trigger.Triggers{}, clock: clock.RealClock{}, spans: newTracing("", nil, nil),
 		observer: o,
 	}
 	request := ctrl.Request{NamespacedName: types.NamespacedName{Name: "w"}}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/outside"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
 )
 
@@ -27,7 +28,7 @@ type intercepting interface {
 var errExternalGroup = errors.New("a group has no object that could remember what it has outside of the cluster: declare External on the controller of an object")
 
 // outside sets the declared kinds up.
-func (b *Builder[T, F, O]) outside(mgr manager.Manager, reads *cachedReads, options Options, calls *observer) error {
+func (b *Builder[T, F, O]) outside(mgr manager.Manager, reads *tracked.Reads, options Options, calls *observer) error {
 	config := external.Config{Called: calls.called}
 	if test, ok := mgr.(intercepting); ok {
 		config.Intercept = test.InterceptExternal
@@ -36,11 +37,11 @@ func (b *Builder[T, F, O]) outside(mgr manager.Manager, reads *cachedReads, opti
 }
 
 // dryOutside sets the declared kinds up for a preview, which observes and changes nothing.
-func (b *Builder[T, F, O]) dryOutside(reads *cachedReads, options Options) error {
+func (b *Builder[T, F, O]) dryOutside(reads *tracked.Reads, options Options) error {
 	return b.engineOutside(reads, options, external.Config{DryRun: true})
 }
 
-func (b *Builder[T, F, O]) engineOutside(reads *cachedReads, options Options, config external.Config) error {
+func (b *Builder[T, F, O]) engineOutside(reads *tracked.Reads, options Options, config external.Config) error {
 	if len(b.externals) == 0 {
 		return nil
 	}
@@ -55,7 +56,7 @@ func (b *Builder[T, F, O]) engineOutside(reads *cachedReads, options Options, co
 		config.Kinds = append(config.Kinds, k.Declared)
 	}
 	var err error
-	if reads.external, err = outside.New(reads.tracker, config); err != nil {
+	if reads.Outside, err = outside.New(reads.Tracker, config); err != nil {
 		return fmt.Errorf("controller %q: %w", b.name, err)
 	}
 	return nil

@@ -173,3 +173,12 @@ func appendController(found []types.NamespacedName, object client.Object, owner 
 	}
 	return append(found, owner.Name(types.NamespacedName{Namespace: object.GetNamespace(), Name: reference.Name}))
 }
+
+// derived appends the owners that read a value which the event has changed. The predicates of the kind do not matter: they
+// are about owners that read its objects.
+func (w *watcher) derived(ctx context.Context, found []types.NamespacedName, c trigger.Change) []types.NamespacedName {
+	if c.Event == trigger.EventGeneric || c.Resync() {
+		return found
+	}
+	return w.tracker.Changed(ctx, found, w.kind.Index, client.ObjectKeyFromObject(c.Last()))
+}

@@ -10,18 +10,15 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
 )
 
@@ -122,7 +119,7 @@ func (t readOnly) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // syncedKinds waits until the caches of all kinds are filled.
-func (c *cachedReads) syncedKinds(ctx context.Context, mgr manager.Manager, timeout time.Duration, failed *listFailures) error {
+func syncedKinds(ctx context.Context, c *tracked.Reads, mgr manager.Manager, timeout time.Duration, failed *listFailures) error {
 	if timeout == 0 {
 		timeout = defaultSyncTimeout
 	}
@@ -143,54 +140,4 @@ func (c *cachedReads) syncedKinds(ctx context.Context, mgr manager.Manager, time
 	}
 	return fmt.Errorf("the caches of %s are not filled after %s: %w", strings.Join(missing, ", "), timeout,
 		errors.Join(failed.last(), limited.Err()))
-}
-
-// ownerKeys are the owners in the cache, by namespace and name.
-func (c *cachedReads) ownerKeys(ctx context.Context) ([]types.NamespacedName, error) {
-	var keys []types.NamespacedName
-	err := c.each(ctx, c.Kinds[0], func(o client.Object) { keys = append(keys, client.ObjectKeyFromObject(o)) })
-	slices.SortFunc(keys, tracking.CompareNames)
-	return keys, err
-}
-
-// groupKeys are the groups that have a member or something that is theirs in the cache, by namespace and name.
-func (c *cachedReads) groupKeys(ctx context.Context, group string) ([]types.NamespacedName, error) {
-	var keys []types.NamespacedName
-	for _, k := range c.Present() {
-		err := c.each(ctx, k, func(o client.Object) {
-			if k.Has(declaration.PurposeOwns, declaration.PurposeWrites) {
-				keys = append(keys, groupsOfChild(group, o)...)
-			}
-			for _, d := range k.Declarations {
-				if d.Mapping == nil {
-					continue
-				}
-				for _, request := range d.Mapping(ctx, o) {
-					keys = append(keys, request.NamespacedName)
-				}
-			}
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	slices.SortFunc(keys, tracking.CompareNames)
-	return slices.Compact(keys), nil
-}
-
-// each calls do with all objects of the kind in the cache, which must not be changed.
-func (c *cachedReads) each(ctx context.Context, k *declaration.Kind, do func(client.Object)) error {
-	list, err := c.emptyList(k)
-	if err == nil {
-		err = c.cache.List(ctx, list, client.UnsafeDisableDeepCopy)
-	}
-	if err != nil {
-		return fmt.Errorf("list %s: %w", declaration.Print(k.GroupVersionKind), err)
-	}
-	return meta.EachListItem(list, func(item runtime.Object) error {
-		if o, ok := item.(client.Object); ok {
-			do(o)
-		}
-		return nil
-	})
 }

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
@@ -27,7 +29,7 @@ import (
 // dryController runs the passes of one controller without carrying them out.
 type dryController struct {
 	mgr      manager.Manager
-	reads    *cachedReads
+	reads    *tracked.Reads
 	failed   *listFailures
 	board    *board
 	timeout  time.Duration
@@ -61,10 +63,10 @@ func (b *Builder[T, F, O]) previewer(mgr manager.Manager, o PreviewOptions) (pre
 	silent.options.Recorder = discarded{}
 	options := silent.withDefaults(mgr)
 	options.Apply.Kinds = kinds.ChildKinds()
-	reads := &cachedReads{Catalogue: kinds, cache: mgr.GetCache(), tracker: tracking.NewTracker(), lag: newLag(options.Apply.LagDeadline)}
-	reads.lag.cached = reads.object
+	groups := &joinedGroups{controller: b.name}
+	reads := tracked.New(kinds, mgr.GetCache(), options.Apply.LagDeadline, groups.read)
 	for _, joined := range b.joins {
-		reads.join(joined, nil) // nothing is woken
+		groups.join(joined, reads.Tracker, nil) // nothing is woken
 	}
 	dry := &dryPass{options: engine.DiffOptions{ServerDryRun: o.ServerDryRun}}
 	if dry.engine, err = b.engine(mgr, reads, options); err != nil {
@@ -99,16 +101,41 @@ func (c *dryController) rank() int {
 func (c *dryController) keys(ctx context.Context) ([]types.NamespacedName, error) {
 	switch {
 	case c.board == nil:
-		return c.reads.ownerKeys(ctx)
+		return c.reads.OwnerKeys(ctx)
 	case c.board.single:
 		return []types.NamespacedName{SingletonKey(c.name())}, nil
 	}
-	return c.reads.groupKeys(ctx, c.board.name)
+	return groupKeys(ctx, c.reads, c.board.name)
+}
+
+// groupKeys are the groups that have a member or something that is theirs in the cache, by namespace and name.
+func groupKeys(ctx context.Context, reads *tracked.Reads, group string) ([]types.NamespacedName, error) {
+	var keys []types.NamespacedName
+	for _, k := range reads.Present() {
+		err := reads.Each(ctx, k, func(o client.Object) {
+			if k.Has(declaration.PurposeOwns, declaration.PurposeWrites) {
+				keys = append(keys, groupsOfChild(group, o)...)
+			}
+			for _, d := range k.Declarations {
+				if d.Mapping == nil {
+					continue
+				}
+				for _, request := range d.Mapping(ctx, o) {
+					keys = append(keys, request.NamespacedName)
+				}
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(keys, tracking.CompareNames)
+	return slices.Compact(keys), nil
 }
 
 // preview runs a pass for each owner.
 func (c *dryController) preview(ctx context.Context, report *preview.Report) error {
-	if err := c.reads.syncedKinds(ctx, c.mgr, c.timeout, c.failed); err != nil {
+	if err := syncedKinds(ctx, c.reads, c.mgr, c.timeout, c.failed); err != nil {
 		return err
 	}
 	keys, err := c.keys(ctx)

@@ -24,7 +24,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 	"github.com/reconcilekit/reconcilekit/reconcile/status"
@@ -51,8 +51,8 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	}
 	options := b.withDefaults(mgr)
 	options.Apply.Kinds = kinds.ChildKinds()
-	reads := &cachedReads{Catalogue: kinds, cache: mgr.GetCache(), tracker: tracking.NewTracker(), lag: newLag(options.Apply.LagDeadline)}
-	reads.lag.cached = reads.object
+	joined := &joinedGroups{controller: b.name}
+	reads := tracked.New(kinds, mgr.GetCache(), options.Apply.LagDeadline, joined.read)
 	synced := &caches{failed: b.failed}
 	observer, err := newObserver(metrics.Registry, b.name, newRecall(options.Clock), options.Observer)
 	if err == nil {
@@ -79,7 +79,7 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	woken, again := &trigger.Triggers{}, &later{}
 	controller, err := ctrlcontroller.New(b.name, mgr, ctrlcontroller.Options{
 		Reconciler: &passes{
-			next: b.recorded(mgr, pipeline), lag: reads.lag, unstable: &reads.unstable, wakes: woken, clock: options.Clock, observer: observer,
+			next: b.recorded(mgr, pipeline), lag: reads.Pending, unstable: &reads.Unstable, wakes: woken, clock: options.Clock, observer: observer,
 			spans: spans, later: again,
 		},
 		MaxConcurrentReconciles: options.Concurrency,
@@ -90,11 +90,11 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	if err != nil {
 		return fmt.Errorf("controller %q: %w", b.name, err)
 	}
-	if err := errors.Join(controller.Watch(again), reads.external.Watch(controller, mgr.Elected(), woken)); err != nil {
+	if err := errors.Join(controller.Watch(again), reads.Outside.Watch(controller, mgr.Elected(), woken)); err != nil {
 		return fmt.Errorf("controller %q: %w", b.name, err)
 	}
-	b.explainer = &explainer{reads: reads, recall: observer.recall, board: b.board, pause: options.PauseAnnotation}
-	return b.watch(mgr, controller, reads, woken, synced)
+	b.explainer = &explainer{reads: reads, recall: observer.recall, joined: joined, board: b.board, pause: options.PauseAnnotation}
+	return b.watch(mgr, controller, reads, joined, woken, synced)
 }
 
 // managers are the field managers whose entries the cache has to keep whole.
@@ -194,7 +194,7 @@ func (b *Builder[T, F, O]) locate(mgr manager.Manager, kinds *declaration.Catalo
 
 // pipeline puts the reconciler, the tracked reads and the engine together.
 func (b *Builder[T, F, O]) pipeline(
-	mgr manager.Manager, reads *cachedReads, options Options,
+	mgr manager.Manager, reads *tracked.Reads, options Options,
 ) (*reconcile.Pipeline[T, F, O], error) {
 	engine, err := b.engine(mgr, reads, options)
 	if err != nil {
@@ -206,17 +206,17 @@ func (b *Builder[T, F, O]) pipeline(
 	if err != nil {
 		return nil, fmt.Errorf("controller %q: %w", b.name, err)
 	}
-	reads.announce, reads.announceOwner = engine.Announce, reads.external.Announces(engine.AnnounceOwner)
+	reads.Announce, reads.AnnounceOwner = engine.Announce, reads.Outside.Announces(engine.AnnounceOwner)
 	return b.assemble(mgr, reads, options, engine, writer)
 }
 
 // writesOf is the client that writes, with the reads of the cache.
-func writesOf(mgr manager.Manager, reads *cachedReads) *engineClient {
-	return &engineClient{Client: mgr.GetClient(), reads: reads, live: mgr.GetAPIReader(), statuses: &reads.statuses}
+func writesOf(mgr manager.Manager, reads *tracked.Reads) *tracked.Client {
+	return tracked.NewClient(mgr.GetClient(), reads, mgr.GetAPIReader())
 }
 
 // engine is the engine of the controller.
-func (b *Builder[T, F, O]) engine(mgr manager.Manager, reads *cachedReads, options Options) (*engine.Engine, error) {
+func (b *Builder[T, F, O]) engine(mgr manager.Manager, reads *tracked.Reads, options Options) (*engine.Engine, error) {
 	out, err := engine.New(writesOf(mgr, reads), mgr.GetAPIReader(), options.Apply)
 	if err != nil {
 		return nil, fmt.Errorf("controller %q: %w", b.name, err)
@@ -226,11 +226,10 @@ func (b *Builder[T, F, O]) engine(mgr manager.Manager, reads *cachedReads, optio
 
 // assemble makes the pipeline of what carries a plan out and what stores a status.
 func (b *Builder[T, F, O]) assemble(
-	mgr manager.Manager, reads *cachedReads, options Options, carries reconcile.Applier, statuses reconcile.StatusWriter,
+	mgr manager.Manager, reads *tracked.Reads, options Options, carries reconcile.Applier, statuses reconcile.StatusWriter,
 ) (*reconcile.Pipeline[T, F, O], error) {
 	var reader client.Reader = mgr.GetCache()
-	var applier reconcile.Applier = &declaredApplier{Applier: carries, reads: reads, clock: options.Clock}
-	applier = reads.external.Wrap(applier)
+	applier := reads.Outside.Wrap(tracked.NewApplier(carries, reads, options.Clock))
 	if b.board != nil {
 		world := &groupWorld{Reader: reader, Applier: applier, board: b.board, reads: reads}
 		reader, applier, statuses = world, world, world
@@ -243,7 +242,7 @@ func (b *Builder[T, F, O]) assemble(
 
 // watch gives the controller its sources: one for each kind, one for all optional kinds, and those of the caller.
 func (b *Builder[T, F, O]) watch(
-	mgr manager.Manager, controller ctrlcontroller.Controller, reads *cachedReads, woken *trigger.Triggers, synced *caches,
+	mgr manager.Manager, controller ctrlcontroller.Controller, reads *tracked.Reads, groups *joinedGroups, woken *trigger.Triggers, synced *caches,
 ) error {
 	var optional []*watcher
 	sources := slices.Clone(b.sources)
@@ -251,18 +250,18 @@ func (b *Builder[T, F, O]) watch(
 		sources = append(sources, b.board.source())
 	}
 	for _, joined := range b.joins {
-		sources = append(sources, reads.join(joined, woken).source())
+		sources = append(sources, groups.join(joined, reads.Tracker, woken).source())
 	}
 	for _, k := range reads.Installable() {
 		w := &watcher{
 			logger: mgr.GetLogger().WithValues("controller", b.name),
-			kind:   k, owner: reads.Kinds[0], tracker: reads.tracker, wakes: woken, board: b.board, statuses: &reads.statuses,
+			kind:   k, owner: reads.Kinds[0], tracker: reads.Tracker, wakes: woken, board: b.board, statuses: &reads.Statuses,
 		}
 		if k.Has(declaration.PurposeOwns) {
-			w.announce = reads.announce
+			w.announce = reads.Announce
 		}
 		if k == reads.Kinds[0] {
-			w.owners = reads.announceOwner
+			w.owners = reads.AnnounceOwner
 		}
 		if k.Optional {
 			optional = append(optional, w)
@@ -300,7 +299,7 @@ func newObject[T reconcile.Owner]() T {
 // passes runs each pass when the cache has caught up with the one before, and tells what woke it.
 type passes struct {
 	next     ctrl.Reconciler
-	lag      *lag
+	lag      *tracked.PendingWrites
 	unstable *trigger.Unstable
 	wakes    *trigger.Triggers
 	clock    clock.PassiveClock
@@ -312,7 +311,7 @@ type passes struct {
 
 // Reconcile implements the Reconciler of controller-runtime.
 func (p *passes) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	behind, expired := p.lag.behind(request.NamespacedName, p.clock.Now())
+	behind, expired := p.lag.Behind(request.NamespacedName, p.clock.Now())
 	if behind || expired {
 		p.observer.waited(expired)
 	}
@@ -322,7 +321,7 @@ func (p *passes) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 	}
 	logger := log.FromContext(ctx)
 	if expired {
-		logger.Info("the cache still does not show what the last pass wrote; going on without", "deadline", p.lag.deadline)
+		logger.Info("the cache still does not show what the last pass wrote; going on without", "deadline", p.lag.Deadline)
 	}
 	first, known := p.wakes.Take(request.NamespacedName)
 	if rest := p.unstable.Start(request.NamespacedName, first, known, p.clock.Now()); rest > 0 {
@@ -339,17 +338,4 @@ func (p *passes) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 	ctx, span := p.spans.start(ctx, request, first, known)
 	defer span.End()
 	return p.later.keep(request)(p.next.Reconcile(ctx, request))
-}
-
-// object returns the object of a write as the cache has it, nil when it is not there.
-func (c *cachedReads) object(w write) (client.Object, error) {
-	object, err := c.empty(w.kind)
-	if err != nil {
-		return nil, err
-	}
-	found, err := ignoreMissing(c.get(context.Background(), w.kind, w.key, object)) //nolint:forbidigo // a look into memory
-	if !found {
-		return nil, err
-	}
-	return object, nil
 }

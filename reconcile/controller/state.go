@@ -15,6 +15,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 )
 
 // state collects, when it is scraped, what is counted rather than added up: owners by condition and by age, paused ones, caches and tracked
@@ -22,7 +23,7 @@ import (
 type state struct {
 	owners, oldest, ages, paused, tracked, synced, circuits *prometheus.Desc
 
-	reads  *cachedReads
+	reads  *tracked.Reads
 	caches *caches
 	pause  string // the annotation
 	clock  clock.PassiveClock
@@ -35,7 +36,7 @@ var stateMu sync.Mutex //nolint:gochecknoglobals // the registry is one of the p
 
 // newState registers the collector in the place of one that an earlier controller of the same name has left.
 func newState(
-	registry prometheus.Registerer, name string, reads *cachedReads, synced *caches, pause string, c clock.PassiveClock,
+	registry prometheus.Registerer, name string, reads *tracked.Reads, synced *caches, pause string, c clock.PassiveClock,
 ) error {
 	s := &state{
 		owners: metricOwners.describe(name), oldest: metricOldest.describe(name), ages: metricAges.describe(name),
@@ -65,9 +66,9 @@ func (s *state) Collect(metrics chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
 		metrics <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}
-	_, edges := s.reads.tracker.Size()
+	_, edges := s.reads.Tracker.Size()
 	gauge(s.tracked, float64(edges))
-	for kind, open := range s.reads.external.Open() {
+	for kind, open := range s.reads.Outside.Open() {
 		gauge(s.circuits, float64(open), kind)
 	}
 	for kind, synced := range s.caches.byKind() {
@@ -75,9 +76,9 @@ func (s *state) Collect(metrics chan<- prometheus.Metric) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout) //nolint:forbidigo // a scrape has none
 	defer cancel()
-	list, err := s.reads.emptyList(s.reads.Kinds[0])
+	list, err := s.reads.EmptyList(s.reads.Kinds[0])
 	if err == nil {
-		err = s.reads.cache.List(ctx, list, client.UnsafeDisableDeepCopy)
+		err = s.reads.Cache.List(ctx, list, client.UnsafeDisableDeepCopy)
 	}
 	if err != nil {
 		return // the cache has not started: there are no owners yet

@@ -1,4 +1,4 @@
-package controller
+package tracked
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
@@ -27,26 +29,38 @@ import (
 
 var errMetadataOnly = errors.New("only the metadata of the kind is cached")
 
-// cachedReads reads declared kinds from the manager's cache, each from its one informer in whatever representation it is
+// Reads reads declared kinds from the manager's cache, each from its one informer in whatever representation it is
 // asked for, and never starts an informer that nobody declared.
-type cachedReads struct {
+type Reads struct {
 	*declaration.Catalogue
-	cache    client.Reader
-	tracker  *tracking.Tracker
-	lag      *lag
-	unstable trigger.Unstable
-	joined   []*groupReads // groups of other controllers
-	external *outside.Reads
-	begun    sync.Map             // the owner of a pass to the optional kinds as its reads began, see noteOptional
-	statuses trigger.StatusWrites // of the owners
+	Cache     client.Reader
+	Tracker   *tracking.Tracker
+	Pending   *PendingWrites
+	Unstable  trigger.Unstable
+	readGroup func(s *tracking.Session, key types.NamespacedName, into client.Object) error // of another controller
+	Outside   *outside.Reads                                                                // nil where nothing outside of the cluster is declared
+	begun     sync.Map                                                                      // the owner of a pass to the optional kinds as its reads began, see noteOptional
+	Statuses  trigger.StatusWrites                                                          // of the owners
 
-	announce func(before, after client.Object) // tells the engine what comes into the cache
-	// announceOwner tells the engine of owners that have changed in the cache.
-	announceOwner func(owner client.Object)
+	Announce func(before, after client.Object) // tells the engine what comes into the cache
+	// AnnounceOwner tells the engine of owners that have changed in the cache.
+	AnnounceOwner func(owner client.Object)
+}
+
+// New returns the reads of a controller; readGroup reads the groups of other controllers.
+func New(
+	kinds *declaration.Catalogue, cache client.Reader, deadline time.Duration,
+	readGroup func(s *tracking.Session, key types.NamespacedName, into client.Object) error,
+) *Reads {
+	c := &Reads{
+		Catalogue: kinds, Cache: cache, Tracker: tracking.NewTracker(), Pending: NewPendingWrites(deadline), readGroup: readGroup,
+	}
+	c.Pending.cached = c.object
+	return c
 }
 
 // declared returns the kind of what is read into, or the refusal.
-func (c *cachedReads) declared(into runtime.Object) (*declaration.Kind, error) {
+func (c *Reads) declared(into runtime.Object) (*declaration.Kind, error) {
 	k, gvk, err := c.Find(into)
 	if err != nil {
 		return nil, err
@@ -67,40 +81,40 @@ func (c *cachedReads) declared(into runtime.Object) (*declaration.Kind, error) {
 	return k, nil
 }
 
-func (c *cachedReads) get(
+func (c *Reads) get(
 	ctx context.Context, k *declaration.Kind, key client.ObjectKey, into client.Object, opts ...client.GetOption,
 ) error {
 	if k.Absent.Load() {
 		return &declaration.AbsentError{GVK: k.GroupVersionKind, Name: key.Name}
 	}
 	if declaration.RepresentationOf(into) == k.Representation {
-		return c.cache.Get(ctx, key, into, opts...)
+		return c.Cache.Get(ctx, key, into, opts...)
 	}
-	cached, err := c.empty(k)
+	cached, err := c.Empty(k)
 	if err != nil {
 		return err
 	}
-	if err := c.cache.Get(ctx, key, cached, opts...); err != nil {
+	if err := c.Cache.Get(ctx, key, cached, opts...); err != nil {
 		return err
 	}
 	return convert(cached, into, k.GroupVersionKind)
 }
 
-func (c *cachedReads) list(ctx context.Context, k *declaration.Kind, into client.ObjectList, opts ...client.ListOption) error {
+func (c *Reads) list(ctx context.Context, k *declaration.Kind, into client.ObjectList, opts ...client.ListOption) error {
 	if k.Absent.Load() {
 		return meta.SetList(into, nil)
 	}
 	if declaration.RepresentationOf(into) == k.Representation {
-		if err := c.cache.List(ctx, into, opts...); err != nil {
+		if err := c.Cache.List(ctx, into, opts...); err != nil {
 			return err
 		}
 		return sortList(into)
 	}
-	cached, err := c.emptyList(k)
+	cached, err := c.EmptyList(k)
 	if err != nil {
 		return err
 	}
-	if err := c.cache.List(ctx, cached, opts...); err != nil {
+	if err := c.Cache.List(ctx, cached, opts...); err != nil {
 		return err
 	}
 	if err := sortList(cached); err != nil {
@@ -109,15 +123,15 @@ func (c *cachedReads) list(ctx context.Context, k *declaration.Kind, into client
 	return convertList(cached, into, k.GroupVersionKind)
 }
 
-// empty returns an empty object of the kind in the representation of its informer.
-func (c *cachedReads) empty(k *declaration.Kind) (client.Object, error) {
+// Empty returns an empty object of the kind in the representation of its informer.
+func (c *Reads) Empty(k *declaration.Kind) (client.Object, error) {
 	if k.Representation == declaration.Unstructured {
 		object := &k8sunstructured.Unstructured{}
 		object.SetGroupVersionKind(k.GroupVersionKind)
 		return object, nil
 	}
 	if k.Representation == declaration.Metadata {
-		return Metadata(k.GroupVersionKind), nil
+		return declaration.MetadataOf(k.GroupVersionKind), nil
 	}
 	object, err := c.Scheme.New(k.GroupVersionKind)
 	if err != nil {
@@ -129,8 +143,8 @@ func (c *cachedReads) empty(k *declaration.Kind) (client.Object, error) {
 	return nil, fmt.Errorf("%s: %T is no object with metadata", declaration.Print(k.GroupVersionKind), object)
 }
 
-// emptyList is empty for a list.
-func (c *cachedReads) emptyList(k *declaration.Kind) (client.ObjectList, error) {
+// EmptyList is empty for a list.
+func (c *Reads) EmptyList(k *declaration.Kind) (client.ObjectList, error) {
 	gvk := k.GroupVersion().WithKind(k.Kind + "List")
 	if k.Representation == declaration.Unstructured {
 		list := &k8sunstructured.UnstructuredList{}
@@ -257,8 +271,8 @@ func (s *byName) Swap(i, j int) {
 	}
 }
 
-// ignoreMissing turns a NotFound into found == false.
-func ignoreMissing(err error) (found bool, _ error) {
+// IgnoreMissing turns a NotFound into found == false.
+func IgnoreMissing(err error) (found bool, _ error) {
 	if apierrors.IsNotFound(err) {
 		return false, nil
 	}
@@ -267,7 +281,7 @@ func ignoreMissing(err error) (found bool, _ error) {
 
 // unindexed names the line to add when a list failed because it asks for a field that was not declared, so that the cache has no
 // index for it. Other errors come back as they are.
-func (c *cachedReads) unindexed(k *declaration.Kind, selector fields.Selector, err error) error {
+func (c *Reads) unindexed(k *declaration.Kind, selector fields.Selector, err error) error {
 	if selector == nil || !strings.Contains(err.Error(), "does not exist") { // client-go has no type for it
 		return err
 	}
@@ -283,4 +297,17 @@ func (c *cachedReads) unindexed(k *declaration.Kind, selector fields.Selector, e
 			declaration.Print(k.GroupVersionKind), requirement.Field, option, c.Example(k.GroupVersionKind), c.Controller, err))
 	}
 	return err
+}
+
+// object returns the object of a write as the cache has it, nil when it is not there.
+func (c *Reads) object(w write) (client.Object, error) {
+	object, err := c.Empty(w.kind)
+	if err != nil {
+		return nil, err
+	}
+	found, err := IgnoreMissing(c.get(context.Background(), w.kind, w.key, object)) //nolint:forbidigo // a look into memory
+	if !found {
+		return nil, err
+	}
+	return object, nil
 }

@@ -1,4 +1,4 @@
-package controller
+package tracked
 
 import (
 	"context"
@@ -7,45 +7,46 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
 )
 
 // Begin starts a pass of the owner, see [reconcile.Tracker].
-func (c *cachedReads) Begin(owner client.ObjectKey) (r reconcile.Reader, end func()) {
-	s := c.tracker.Begin(owner, tracking.ScopeRead)
+func (c *Reads) Begin(owner client.ObjectKey) (r reconcile.Reader, end func()) {
+	s := c.Tracker.Begin(owner, tracking.ScopeRead)
 	c.noteOptional(owner)
-	c.external.Begin(owner)
-	return &trackedReader{cachedReads: c, session: s}, s.End
+	c.Outside.Begin(owner)
+	return &Reader{Reads: c, session: s}, s.End
 }
 
 // Forget drops what is remembered for an owner that is gone.
-func (c *cachedReads) Forget(owner client.ObjectKey) {
-	c.tracker.Forget(owner)
-	c.lag.forget(owner)
-	c.unstable.Forget(owner)
+func (c *Reads) Forget(owner client.ObjectKey) {
+	c.Tracker.Forget(owner)
+	c.Pending.forget(owner)
+	c.Unstable.Forget(owner)
 	c.begun.Delete(owner)
 }
 
-var _ reconcile.Tracker = (*cachedReads)(nil)
+var _ reconcile.Tracker = (*Reads)(nil)
 
-// trackedReader reads declared kinds from the cache and remembers every read for the owner before it happens.
-type trackedReader struct {
-	*cachedReads
+// Reader reads declared kinds from the cache and remembers every read for the owner before it happens.
+type Reader struct {
+	*Reads
 	session *tracking.Session
 }
 
-var _ client.Reader = (*trackedReader)(nil)
+var _ client.Reader = (*Reader)(nil)
 
 // Get reads one object. That it is missing is remembered like that it is there.
-func (r *trackedReader) Get(
+func (r *Reader) Get(
 	ctx context.Context, key client.ObjectKey, into client.Object, opts ...client.GetOption,
 ) error {
-	switch into := into.(type) {
-	case *Group:
-		return r.group(key, into)
-	case *external.Object:
-		return r.external.Get(ctx, r.session, key, into)
+	if _, group := into.(apply.Group); group {
+		return r.readGroup(r.session, key, into)
+	}
+	if thing, ok := into.(*external.Object); ok {
+		return r.Outside.Get(ctx, r.session, key, thing)
 	}
 	k, err := r.declared(into)
 	if err != nil {
@@ -58,7 +59,7 @@ func (r *trackedReader) Get(
 
 // List reads all objects that the options select, sorted by namespace and name. What is remembered is the selection, not
 // the objects, so that objects that enter or leave it later are noticed.
-func (r *trackedReader) List(ctx context.Context, into client.ObjectList, opts ...client.ListOption) error {
+func (r *Reader) List(ctx context.Context, into client.ObjectList, opts ...client.ListOption) error {
 	k, err := r.declared(into)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package controller
+package tracked
 
 import (
 	"context"
@@ -19,23 +19,27 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 )
 
-// declaredApplier lets the engine write declared kinds only, leaves out children of optional kinds that are missing, and
+// Applier lets the engine write declared kinds only, leaves out children of optional kinds that are missing, and
 // remembers the objects whose events find the owner in no other way.
-type declaredApplier struct {
+type Applier struct {
 	reconcile.Applier
-	reads *cachedReads
+	reads *Reads
 	clock clock.PassiveClock
+}
+
+func NewApplier(next reconcile.Applier, reads *Reads, c clock.PassiveClock) *Applier {
+	return &Applier{Applier: next, reads: reads, clock: c}
 }
 
 // Apply checks the plan against the declarations before the engine gets it. A plan with an undeclared kind is refused as a
 // whole: without that child it would not be complete, and its live object would be pruned.
-func (a *declaredApplier) Apply(ctx context.Context, owner client.Object, plan apply.Plan) apply.Result {
+func (a *Applier) Apply(ctx context.Context, owner client.Object, plan apply.Plan) apply.Result {
 	children, err := a.children(owner, plan)
 	if err != nil {
 		return apply.Result{OwnerErr: err}
 	}
 	key := client.ObjectKeyFromObject(owner)
-	tracked := a.reads.tracker.Begin(key, tracking.ScopeWrite)
+	tracked := a.reads.Tracker.Begin(key, tracking.ScopeWrite)
 	defer tracked.End()
 	plan.Children = a.installed(ctx, owner, tracked, plan.Children, children)
 	plan.Unknown = a.reads.unknown(key, plan.Unknown)
@@ -50,13 +54,13 @@ func (a *declaredApplier) Apply(ctx context.Context, owner client.Object, plan a
 			tracked.Name(k.Index, k.Name(object.Key))
 		}
 	}
-	a.reads.lag.wrote(key, a.clock.Now(), a.reads.written(result, children))
-	a.reads.unstable.Applied(key, &result, a.clock.Now())
+	a.reads.Pending.wrote(key, a.clock.Now(), a.reads.written(result, children))
+	a.reads.Unstable.Applied(key, &result, a.clock.Now())
 	return result
 }
 
 // installed are the planned children whose kinds are there. Those that no reference leads to are remembered.
-func (a *declaredApplier) installed(
+func (a *Applier) installed(
 	ctx context.Context, owner client.Object, tracked *tracking.Session, planned []apply.Child, children []child,
 ) []apply.Child {
 	var kept []apply.Child // nil as long as nothing is left out
@@ -91,7 +95,7 @@ type child struct {
 }
 
 // children finds the declared kind of each child; the error joins one refusal for each that is not declared.
-func (a *declaredApplier) children(owner client.Object, plan apply.Plan) ([]child, error) {
+func (a *Applier) children(owner client.Object, plan apply.Plan) ([]child, error) {
 	var errs []error
 	children := make([]child, 0, len(plan.Children))
 	for i := range plan.Children {
@@ -157,7 +161,7 @@ func purposesOf(planned *apply.Child) []declaration.Purpose {
 }
 
 // writable returns the kind if it was declared for one of the purposes.
-func (a *declaredApplier) writable(gvk schema.GroupVersionKind, allowed []declaration.Purpose) (*declaration.Kind, error) {
+func (a *Applier) writable(gvk schema.GroupVersionKind, allowed []declaration.Purpose) (*declaration.Kind, error) {
 	k := a.reads.ByKind[gvk]
 	if k == nil || !k.Has(allowed...) {
 		return nil, &declaration.UndeclaredError{
@@ -175,7 +179,7 @@ type configuration interface {
 	GetName() *string
 }
 
-func (a *declaredApplier) identify(planned *apply.Child) (
+func (a *Applier) identify(planned *apply.Child) (
 	gvk schema.GroupVersionKind, key types.NamespacedName, labels map[string]string, err error,
 ) {
 	object := planned.Object
@@ -202,8 +206,8 @@ func value(s *string) string {
 }
 
 // referenced reports whether the child carries a controller reference to the owner, through which its events find it.
-func (a *declaredApplier) referenced(owner client.Object, c child) bool {
-	if _, group := owner.(*Group); group {
+func (a *Applier) referenced(owner client.Object, c child) bool {
+	if _, group := owner.(apply.Group); group {
 		return false
 	}
 	switch c.Mode {

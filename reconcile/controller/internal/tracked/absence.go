@@ -1,4 +1,4 @@
-package controller
+package tracked
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 )
 
 // noteOptional remembers which optional kinds have appeared before the reads of a pass.
-func (c *cachedReads) noteOptional(owner client.ObjectKey) {
+func (c *Reads) noteOptional(owner client.ObjectKey) {
 	kinds := c.Optional()
 	if len(kinds) == 0 {
 		return
@@ -25,7 +25,7 @@ func (c *cachedReads) noteOptional(owner client.ObjectKey) {
 
 // unknown adds to what a plan does not know the optional kinds that were absent at any time since the reads of the pass: what
 // is planned without them says nothing about their objects, of which the API server may have some, in another version.
-func (c *cachedReads) unknown(owner client.ObjectKey, known map[schema.GroupKind]error) map[schema.GroupKind]error {
+func (c *Reads) unknown(owner client.ObjectKey, known map[schema.GroupKind]error) map[schema.GroupKind]error {
 	begun, _ := c.begun.Load(owner)
 	counts, _ := begun.([]uint64)
 	cloned := false

@@ -1,4 +1,4 @@
-package controller
+package tracked
 
 import (
 	"slices"
@@ -22,11 +22,11 @@ type write struct {
 	version string // empty for a deletion
 }
 
-// lag defers the pass of an owner while the cache does not show what the pass before has written, so that no pass
+// PendingWrites defers the pass of an owner while the cache does not show what the pass before has written, so that no pass
 // decides on a world that the owner itself has changed since. It works on the engine's results and on declared kinds
 // only, in any representation and with any selector; every wait ends at the deadline.
-type lag struct {
-	deadline time.Duration
+type PendingWrites struct {
+	Deadline time.Duration
 	cached   func(w write) (client.Object, error) // the object in the cache, nil when it is not there
 	mu       sync.Mutex
 	pending  map[types.NamespacedName]waiting
@@ -37,16 +37,16 @@ type waiting struct {
 	writes []write
 }
 
-func newLag(deadline time.Duration) *lag {
+func NewPendingWrites(deadline time.Duration) *PendingWrites {
 	if deadline == 0 {
 		deadline = freshness.Deadline
 	}
-	return &lag{deadline: deadline, pending: map[types.NamespacedName]waiting{}}
+	return &PendingWrites{Deadline: deadline, pending: map[types.NamespacedName]waiting{}}
 }
 
 // wrote remembers the writes of a pass.
-func (l *lag) wrote(owner types.NamespacedName, now time.Time, writes []write) {
-	if l.deadline < 0 || len(writes) == 0 {
+func (l *PendingWrites) wrote(owner types.NamespacedName, now time.Time, writes []write) {
+	if l.Deadline < 0 || len(writes) == 0 {
 		return
 	}
 	l.mu.Lock()
@@ -54,8 +54,8 @@ func (l *lag) wrote(owner types.NamespacedName, now time.Time, writes []write) {
 	l.pending[owner] = waiting{since: now, writes: append(l.pending[owner].writes, writes...)}
 }
 
-// behind reports whether the cache lags behind the writes of the owner, and whether the deadline has put an end to that.
-func (l *lag) behind(owner types.NamespacedName, now time.Time) (behind, expired bool) {
+// Behind reports whether the cache lags behind the writes of the owner, and whether the deadline has put an end to that.
+func (l *PendingWrites) Behind(owner types.NamespacedName, now time.Time) (behind, expired bool) {
 	l.mu.Lock()
 	w, known := l.pending[owner]
 	l.mu.Unlock()
@@ -68,7 +68,7 @@ func (l *lag) behind(owner types.NamespacedName, now time.Time) (behind, expired
 			left = append(left, write)
 		}
 	}
-	expired = len(left) > 0 && now.Sub(w.since) >= l.deadline
+	expired = len(left) > 0 && now.Sub(w.since) >= l.Deadline
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(left) == 0 || expired {
@@ -80,7 +80,7 @@ func (l *lag) behind(owner types.NamespacedName, now time.Time) (behind, expired
 }
 
 // shown reports whether the cache shows the write or something later.
-func (l *lag) shown(w write) bool {
+func (l *PendingWrites) shown(w write) bool {
 	if w.version != "" && w.kind.Seen.Reached(w.key.Namespace, w.version) {
 		return true
 	}
@@ -101,14 +101,14 @@ func (l *lag) shown(w write) bool {
 }
 
 // forget drops what is remembered for an owner that is gone.
-func (l *lag) forget(owner types.NamespacedName) {
+func (l *PendingWrites) forget(owner types.NamespacedName) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.pending, owner)
 }
 
 // written picks the writes of a result that the cache will show: those of declared kinds that its selector lets in.
-func (c *cachedReads) written(result apply.Result, children []child) []write {
+func (c *Reads) written(result apply.Result, children []child) []write {
 	var writes []write
 	for _, object := range result.Objects {
 		k := c.ByKind[object.GVK]

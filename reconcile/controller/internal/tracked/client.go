@@ -1,4 +1,4 @@
-package controller
+package tracked
 
 import (
 	"context"
@@ -9,20 +9,24 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 )
 
-// engineClient is the client of the engine: it reads declared kinds from the cache and others, such as a kind that only
+// Client is the client of the engine: it reads declared kinds from the cache and others, such as a kind that only
 // an earlier version of the operator wrote, from the API server. Its writes opt out of the client's read-your-writes
 // option, which would start an informer for each representation that is written and may wait for ever.
-type engineClient struct {
+type Client struct {
 	client.Client
-	reads    *cachedReads
+	reads    *Reads
 	live     client.Reader
 	statuses *trigger.StatusWrites
 }
 
-var _ client.Client = (*engineClient)(nil)
+func NewClient(c client.Client, reads *Reads, live client.Reader) *Client {
+	return &Client{Client: c, reads: reads, live: live, statuses: &reads.Statuses}
+}
+
+var _ client.Client = (*Client)(nil)
 
 // Get reads one object. It is not tracked: what the engine writes is found through references and by name.
-func (c *engineClient) Get(
+func (c *Client) Get(
 	ctx context.Context, key client.ObjectKey, into client.Object, opts ...client.GetOption,
 ) error {
 	k, err := c.reads.declared(into)
@@ -33,7 +37,7 @@ func (c *engineClient) Get(
 }
 
 // List reads a list like Get one object.
-func (c *engineClient) List(ctx context.Context, into client.ObjectList, opts ...client.ListOption) error {
+func (c *Client) List(ctx context.Context, into client.ObjectList, opts ...client.ListOption) error {
 	k, err := c.reads.declared(into)
 	if err != nil {
 		return c.live.List(ctx, into, opts...) // undeclared is uncached
@@ -41,29 +45,29 @@ func (c *engineClient) List(ctx context.Context, into client.ObjectList, opts ..
 	return c.reads.list(ctx, k, into, opts...)
 }
 
-func (c *engineClient) Create(ctx context.Context, object client.Object, opts ...client.CreateOption) error {
+func (c *Client) Create(ctx context.Context, object client.Object, opts ...client.CreateOption) error {
 	return c.Client.Create(ctx, object, append(opts, client.DisableReadYourWritesConsistency)...)
 }
 
-func (c *engineClient) Update(ctx context.Context, object client.Object, opts ...client.UpdateOption) error {
+func (c *Client) Update(ctx context.Context, object client.Object, opts ...client.UpdateOption) error {
 	return c.Client.Update(ctx, object, append(opts, client.DisableReadYourWritesConsistency)...)
 }
 
-func (c *engineClient) Patch(
+func (c *Client) Patch(
 	ctx context.Context, object client.Object, patch client.Patch, opts ...client.PatchOption,
 ) error {
 	return c.Client.Patch(ctx, object, patch, append(opts, client.DisableReadYourWritesConsistency)...)
 }
 
-func (c *engineClient) Apply(ctx context.Context, object runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+func (c *Client) Apply(ctx context.Context, object runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
 	return c.Client.Apply(ctx, object, append(opts, client.DisableReadYourWritesConsistency)...)
 }
 
-func (c *engineClient) Delete(ctx context.Context, object client.Object, opts ...client.DeleteOption) error {
+func (c *Client) Delete(ctx context.Context, object client.Object, opts ...client.DeleteOption) error {
 	return c.Client.Delete(ctx, object, append(opts, client.DisableReadYourWritesConsistency)...)
 }
 
-func (c *engineClient) Status() client.SubResourceWriter {
+func (c *Client) Status() client.SubResourceWriter {
 	return statusWriter{c.Client.Status(), c.statuses}
 }
 

@@ -1,4 +1,4 @@
-package controller
+package tracked
 
 import (
 	"context"
@@ -8,15 +8,14 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/derived"
 )
 
-var _ reconcile.DerivingReader = (*trackedReader)(nil)
+var _ reconcile.DerivingReader = (*Reader)(nil)
 
 // Derived returns the value that all owners share, see [reconcile.FetchDerived]. The read is remembered before it happens, as
 // every read is: a change of the value after that wakes the owner.
-func (r *trackedReader) Derived(ctx context.Context, d reconcile.Derived) (any, error) {
+func (r *Reader) Derived(ctx context.Context, d reconcile.Derived) (any, error) {
 	k, err := r.declared(d.NewList())
 	if err != nil {
 		return nil, err
@@ -25,7 +24,7 @@ func (r *trackedReader) Derived(ctx context.Context, d reconcile.Derived) (any, 
 }
 
 // newValue is the value of a derivation of a kind of the cache.
-func (c *cachedReads) newValue(k *declaration.Kind, d reconcile.Derived) *derived.Value {
+func (c *Reads) newValue(k *declaration.Kind, d reconcile.Derived) *derived.Value {
 	return derived.New(derived.Source{
 		Each: d.Each, Merge: d.Merge, MaxBytes: d.Limit(),
 		List: func(ctx context.Context) ([]client.Object, error) {
@@ -41,20 +40,11 @@ func (c *cachedReads) newValue(k *declaration.Kind, d reconcile.Derived) *derive
 		},
 		Get: func(ctx context.Context, name types.NamespacedName) (client.Object, error) {
 			object := d.NewObject()
-			if found, err := ignoreMissing(c.get(ctx, k, name, object)); !found {
+			if found, err := IgnoreMissing(c.get(ctx, k, name, object)); !found {
 				return nil, err
 			}
 			object.GetObjectKind().SetGroupVersionKind(k.GroupVersionKind)
 			return object, nil
 		},
 	})
-}
-
-// derived appends the owners that read a value which the event has changed. The predicates of the kind do not matter: they
-// are about owners that read its objects.
-func (w *watcher) derived(ctx context.Context, found []types.NamespacedName, c trigger.Change) []types.NamespacedName {
-	if c.Event == trigger.EventGeneric || c.Resync() {
-		return found
-	}
-	return w.tracker.Changed(ctx, found, w.kind.Index, client.ObjectKeyFromObject(c.Last()))
 }
