@@ -20,6 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/watching"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
@@ -31,7 +32,7 @@ type board struct {
 	mu      sync.Mutex
 	groups  map[types.NamespacedName]*Group
 	readers []*groupReads
-	own     queue // of the controller of the groups
+	own     watching.Queue // of the controller of the groups
 }
 
 // groupReads is one controller that reads the groups of a board.
@@ -40,7 +41,7 @@ type groupReads struct {
 	index   *tracking.Index
 	tracker *tracking.Tracker
 	wakes   *trigger.Triggers
-	q       queue
+	q       watching.Queue
 }
 
 func newBoard(name string) *board {
@@ -57,7 +58,7 @@ func (j *joinedGroups) join(groups *board, tracker *tracking.Tracker, woken *tri
 
 // source lets the board wake the owners that read its groups.
 func (r *groupReads) source() source.Source {
-	return source.Func(func(_ context.Context, q queue) error {
+	return source.Func(func(_ context.Context, q watching.Queue) error {
 		r.board.mu.Lock()
 		defer r.board.mu.Unlock()
 		r.q = q
@@ -103,8 +104,8 @@ func (b *board) put(g *Group) (changed bool) {
 	return true
 }
 
-// revive notes that something has happened to the group since its last pass.
-func (b *board) revive(key types.NamespacedName) {
+// Revive notes that something has happened to the group since its last pass.
+func (b *board) Revive(key types.NamespacedName) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if g := b.groups[key]; g != nil && g.idle {

@@ -14,6 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/watching"
 )
 
 // PriorityHandler returns the handler of the events of a kind of which the owner reads one object by its name.
@@ -23,8 +24,8 @@ func PriorityHandler(owner, reads types.NamespacedName) handler.EventHandler {
 	s := tracker.Begin(owner, tracking.ScopeRead)
 	s.Name(k.Index, reads)
 	s.End()
-	w := &watcher{kind: k, owner: &declaration.Kind{}, tracker: tracker, wakes: &trigger.Triggers{}}
-	return w.handler()
+	w := &watching.Watcher{Kind: k, Owner: &declaration.Kind{}, Tracker: tracker, Triggers: &trigger.Triggers{}}
+	return w.Handler()
 }
 
 // Untraced returns what runs around the pipeline and its phases in a pass that nobody traces.

@@ -201,10 +201,10 @@ type Grouped interface{ groups() *board }
 
 func (b *Builder[T, F, O]) groups() *board { return b.board }
 
-// groupsOfChild returns the keys of the groups of that name that the object is a child of, or that share it.
-func groupsOfChild(name string, object client.Object) (keys []types.NamespacedName) {
+// OfChild returns the keys of the groups that the object is a child of, or that share it.
+func (b *board) OfChild(object client.Object) (keys []types.NamespacedName) {
 	for _, value := range groupkey.Values(object) {
-		rest, _ := strings.CutPrefix(value, name+"/")
+		rest, _ := strings.CutPrefix(value, b.name+"/")
 		var key types.NamespacedName
 		var ok bool
 		if key.Namespace, key.Name, ok = strings.Cut(rest, "/"); ok && rest != value {

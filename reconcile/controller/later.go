@@ -7,19 +7,21 @@ import (
 
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/watching"
 )
 
 // later keeps the requeue of a pass that ends with a terminal error, which controller-runtime drops: the error is not retried, but the
 // world may have changed where nothing is watched. It is a source of events, because those get the queue.
 type later struct {
 	mu sync.Mutex
-	q  queue
+	q  watching.Queue
 }
 
 var _ source.Source = (*later)(nil)
 
 // Start implements source.Source.
-func (l *later) Start(_ context.Context, q queue) error {
+func (l *later) Start(_ context.Context, q watching.Queue) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.q = q

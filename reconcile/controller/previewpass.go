@@ -105,16 +105,16 @@ func (c *dryController) keys(ctx context.Context) ([]types.NamespacedName, error
 	case c.board.single:
 		return []types.NamespacedName{SingletonKey(c.name())}, nil
 	}
-	return groupKeys(ctx, c.reads, c.board.name)
+	return groupKeys(ctx, c.reads, c.board)
 }
 
 // groupKeys are the groups that have a member or something that is theirs in the cache, by namespace and name.
-func groupKeys(ctx context.Context, reads *tracked.Reads, group string) ([]types.NamespacedName, error) {
+func groupKeys(ctx context.Context, reads *tracked.Reads, groups *board) ([]types.NamespacedName, error) {
 	var keys []types.NamespacedName
 	for _, k := range reads.Present() {
 		err := reads.Each(ctx, k, func(o client.Object) {
 			if k.Has(declaration.PurposeOwns, declaration.PurposeWrites) {
-				keys = append(keys, groupsOfChild(group, o)...)
+				keys = append(keys, groups.OfChild(o)...)
 			}
 			for _, d := range k.Declarations {
 				if d.Mapping == nil {

@@ -26,6 +26,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/watching"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 	"github.com/reconcilekit/reconcilekit/reconcile/status"
 )
@@ -244,7 +245,7 @@ func (b *Builder[T, F, O]) assemble(
 func (b *Builder[T, F, O]) watch(
 	mgr manager.Manager, controller ctrlcontroller.Controller, reads *tracked.Reads, groups *joinedGroups, woken *trigger.Triggers, synced *caches,
 ) error {
-	var optional []*watcher
+	var optional []*watching.Watcher
 	sources := slices.Clone(b.sources)
 	if b.board != nil {
 		sources = append(sources, b.board.source())
@@ -253,15 +254,18 @@ func (b *Builder[T, F, O]) watch(
 		sources = append(sources, groups.join(joined, reads.Tracker, woken).source())
 	}
 	for _, k := range reads.Installable() {
-		w := &watcher{
-			logger: mgr.GetLogger().WithValues("controller", b.name),
-			kind:   k, owner: reads.Kinds[0], tracker: reads.Tracker, wakes: woken, board: b.board, statuses: &reads.Statuses,
+		w := &watching.Watcher{
+			Logger: mgr.GetLogger().WithValues("controller", b.name),
+			Kind:   k, Owner: reads.Kinds[0], Tracker: reads.Tracker, Triggers: woken, Statuses: &reads.Statuses,
+		}
+		if b.board != nil {
+			w.Groups = b.board
 		}
 		if k.Has(declaration.PurposeOwns) {
-			w.announce = reads.Announce
+			w.Announce = reads.Announce
 		}
 		if k == reads.Kinds[0] {
-			w.owners = reads.AnnounceOwner
+			w.Owners = reads.AnnounceOwner
 		}
 		if k.Optional {
 			optional = append(optional, w)
@@ -270,7 +274,7 @@ func (b *Builder[T, F, O]) watch(
 		if err := k.IndexFields(context.Background(), mgr.GetFieldIndexer()); err != nil { //nolint:forbidigo // a set-up has none
 			return fmt.Errorf("controller %q: %w", b.name, err)
 		}
-		sources = append(sources, synced.watch(mgr.GetCache(), k, source.Kind(mgr.GetCache(), k.Object, w.handler())))
+		sources = append(sources, synced.watch(mgr.GetCache(), k, source.Kind(mgr.GetCache(), k.Object, w.Handler())))
 	}
 	if len(optional) > 0 {
 		installed, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
@@ -281,7 +285,7 @@ func (b *Builder[T, F, O]) watch(
 		if timeout == 0 {
 			timeout = defaultSyncTimeout
 		}
-		sources = append(sources, synced.watchAll("optional kinds", newGate(mgr.GetCache(), installed, optional, timeout)))
+		sources = append(sources, synced.watchAll("optional kinds", watching.NewCRDWatcher(mgr.GetCache(), installed, optional, timeout)))
 	}
 	for _, s := range sources {
 		if err := controller.Watch(s); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/watching"
 )
 
 // NewSingleton starts the declaration of a controller for something that there is once in a cluster and that no object
@@ -38,7 +39,7 @@ func NewSingleton[R reconcile.Reconciler[*Group, F, O], F, O any](name string, r
 func SingletonKey(name string) types.NamespacedName { return types.NamespacedName{Name: name} }
 
 // startSingleton asks for the pass that no event does.
-func (b *board) startSingleton(q queue) {
+func (b *board) startSingleton(q watching.Queue) {
 	if b.single {
 		q.Add(ctrl.Request{NamespacedName: SingletonKey(b.name)})
 	}
@@ -46,7 +47,7 @@ func (b *board) startSingleton(q queue) {
 
 // source gives the board the queue of its own controller.
 func (b *board) source() source.Source {
-	return source.Func(func(_ context.Context, q queue) error {
+	return source.Func(func(_ context.Context, q watching.Queue) error {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.own = q

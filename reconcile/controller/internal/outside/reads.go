@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -15,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
@@ -124,8 +124,7 @@ func (r *Reads) Watch(controller interface{ Watch(source.Source) error }, electe
 
 // changed wakes the owners that have observed the key, or anything of the kind where the key is empty.
 func (r *Reads) changed(q queue, woken *trigger.Triggers, kind schema.GroupVersionKind, key string) {
-	thing := &metav1.PartialObjectMetadata{}
-	thing.SetGroupVersionKind(kind)
+	thing := declaration.MetadataOf(kind)
 	thing.Name = key
 	x := r.indexes[kind.Kind]
 	var owners []types.NamespacedName

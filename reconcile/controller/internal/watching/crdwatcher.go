@@ -1,4 +1,4 @@
-package controller
+package watching
 
 import (
 	"context"
@@ -25,22 +25,22 @@ type discoverer interface {
 	ServerResourcesForGroupVersionWithContext(ctx context.Context, groupVersion string) (*metav1.APIResourceList, error)
 }
 
-// gate is the source of events of the optional kinds. It watches the metadata of CRDs, asks the discovery API about the
+// crdWatcher is the source of events of the optional kinds. It watches the metadata of CRDs, asks the discovery API about the
 // kinds of a group when one of its CRDs changes, and starts and stops the informers. At rest it sends no request.
-type gate struct {
+type crdWatcher struct {
 	cache     cache.Cache
 	discovery discoverer
-	watchers  []*watcher
+	watchers  []*Watcher
 	timeout   time.Duration
 
 	poke   chan struct{}
 	synced chan error // one value: the outcome of the first look
 }
 
-var _ source.SyncingSource = (*gate)(nil)
+var _ source.SyncingSource = (*crdWatcher)(nil)
 
-func newGate(c cache.Cache, d discoverer, watchers []*watcher, timeout time.Duration) *gate {
-	return &gate{
+func NewCRDWatcher(c cache.Cache, d discoverer, watchers []*Watcher, timeout time.Duration) *crdWatcher {
+	return &crdWatcher{
 		cache: c, discovery: d, watchers: watchers, timeout: timeout,
 		poke: make(chan struct{}, 1), synced: make(chan error, 1),
 	}
@@ -52,13 +52,13 @@ func settle() []time.Duration {
 }
 
 // Start implements source.Source.
-func (g *gate) Start(ctx context.Context, q queue) error {
+func (g *crdWatcher) Start(ctx context.Context, q Queue) error {
 	go g.run(ctx, q)
 	return nil
 }
 
 // WaitForSync returns when it is known which kinds are there and the informers of those are synced.
-func (g *gate) WaitForSync(ctx context.Context) error {
+func (g *crdWatcher) WaitForSync(ctx context.Context) error {
 	select {
 	case err := <-g.synced:
 		return err
@@ -68,15 +68,15 @@ func (g *gate) WaitForSync(ctx context.Context) error {
 }
 
 // String names the source in the log.
-func (g *gate) String() string {
+func (g *crdWatcher) String() string {
 	names := make([]string, len(g.watchers))
 	for i, w := range g.watchers {
-		names[i] = declaration.Print(w.kind.GroupVersionKind)
+		names[i] = declaration.Print(w.Kind.GroupVersionKind)
 	}
 	return "optional kinds: " + strings.Join(names, ", ")
 }
 
-func (g *gate) run(ctx context.Context, q queue) {
+func (g *crdWatcher) run(ctx context.Context, q Queue) {
 	err := g.watchCRDs(ctx)
 	if err == nil {
 		err = g.look(ctx, q)
@@ -96,7 +96,7 @@ func (g *gate) run(ctx context.Context, q queue) {
 }
 
 // follow looks several times, until discovery has caught up with the CRDs. A new change starts it anew.
-func (g *gate) follow(ctx context.Context, q queue) {
+func (g *crdWatcher) follow(ctx context.Context, q Queue) {
 	waits := settle()
 	for i := 0; i < len(waits); i++ {
 		timer := time.NewTimer(waits[i])
@@ -117,9 +117,9 @@ func (g *gate) follow(ctx context.Context, q queue) {
 	}
 }
 
-// watchCRDs pokes the gate whenever a CRD of a group of interest changes.
-func (g *gate) watchCRDs(ctx context.Context) error {
-	informer, err := g.cache.GetInformer(ctx, Metadata(declaration.CRD()))
+// watchCRDs wakes the watcher whenever a CRD of a group of interest changes.
+func (g *crdWatcher) watchCRDs(ctx context.Context) error {
+	informer, err := g.cache.GetInformer(ctx, declaration.MetadataOf(declaration.CRD()))
 	if err != nil {
 		return fmt.Errorf("watch CRDs: %w", err)
 	}
@@ -141,10 +141,10 @@ func (g *gate) watchCRDs(ctx context.Context) error {
 }
 
 // concerns reports whether a CRD, whose name is plural.group, is of the group of an optional kind.
-func (g *gate) concerns(crd string) bool {
+func (g *crdWatcher) concerns(crd string) bool {
 	_, group, _ := strings.Cut(crd, ".")
 	for _, w := range g.watchers {
-		if w.kind.Group == group {
+		if w.Kind.Group == group {
 			return true
 		}
 	}
@@ -152,15 +152,15 @@ func (g *gate) concerns(crd string) bool {
 }
 
 // look compares what is installed with what is watched and mends the difference.
-func (g *gate) look(ctx context.Context, q queue) error {
+func (g *crdWatcher) look(ctx context.Context, q Queue) error {
 	var errs []error
 	for _, w := range g.watchers {
-		resource, err := g.installed(ctx, w.kind.GroupVersionKind)
+		resource, err := g.installed(ctx, w.Kind.GroupVersionKind)
 		switch {
 		case err != nil:
 			errs = append(errs, err)
 		case resource != nil && w.stop == nil:
-			w.kind.Cluster.Store(!resource.Namespaced)
+			w.Kind.Cluster.Store(!resource.Namespaced)
 			errs = append(errs, g.appear(ctx, w, q))
 		case resource == nil && w.stop != nil:
 			errs = append(errs, g.vanish(ctx, w, q))
@@ -170,7 +170,7 @@ func (g *gate) look(ctx context.Context, q queue) error {
 }
 
 // installed returns the resource of the kind, nil when there is none.
-func (g *gate) installed(ctx context.Context, gvk schema.GroupVersionKind) (*metav1.APIResource, error) {
+func (g *crdWatcher) installed(ctx context.Context, gvk schema.GroupVersionKind) (*metav1.APIResource, error) {
 	list, err := g.discovery.ServerResourcesForGroupVersionWithContext(ctx, gvk.GroupVersion().String())
 	if apierrors.IsNotFound(err) {
 		return nil, nil //nolint:nilnil // nothing is installed
@@ -187,52 +187,52 @@ func (g *gate) installed(ctx context.Context, gvk schema.GroupVersionKind) (*met
 }
 
 // appear starts to watch a kind and, once the cache has it, lets reads and children through and wakes who asked for it.
-func (g *gate) appear(ctx context.Context, w *watcher, q queue) error {
-	if err := w.kind.IndexFields(ctx, g.cache); err != nil {
-		return errors.Join(err, g.cache.RemoveInformer(ctx, w.kind.Object))
+func (g *crdWatcher) appear(ctx context.Context, w *Watcher, q Queue) error {
+	if err := w.Kind.IndexFields(ctx, g.cache); err != nil {
+		return errors.Join(err, g.cache.RemoveInformer(ctx, w.Kind.Object))
 	}
 	watching, stop := context.WithCancel(ctx)
-	kind := source.Kind(g.cache, w.kind.Object, w.handler())
+	kind := source.Kind(g.cache, w.Kind.Object, w.Handler())
 	if err := kind.Start(watching, q); err != nil {
 		stop()
-		return fmt.Errorf("watch %s: %w", declaration.Print(w.kind.GroupVersionKind), err)
+		return fmt.Errorf("watch %s: %w", declaration.Print(w.Kind.GroupVersionKind), err)
 	}
 	syncing, cancel := context.WithTimeout(ctx, g.timeout)
 	defer cancel()
 	if err := kind.WaitForSync(syncing); err != nil {
 		stop()
-		return errors.Join(err, g.cache.RemoveInformer(ctx, w.kind.Object))
+		return errors.Join(err, g.cache.RemoveInformer(ctx, w.Kind.Object))
 	}
 	w.stop = stop
-	w.kind.Absent.Store(false)
-	w.kind.Appeared.Add(1) // after it, so that a pass that counts it has seen the kind
-	log.FromContext(ctx).Info("optional kind is installed", "kind", declaration.Print(w.kind.GroupVersionKind))
+	w.Kind.Absent.Store(false)
+	w.Kind.Appeared.Add(1) // after it, so that a pass that counts it has seen the kind
+	log.FromContext(ctx).Info("optional kind is installed", "kind", declaration.Print(w.Kind.GroupVersionKind))
 	g.wake(w, q, trigger.EventInstalled)
 	return nil
 }
 
 // vanish stops to watch a kind, as nothing would answer its informer any more.
-func (g *gate) vanish(ctx context.Context, w *watcher, q queue) error {
-	w.kind.Absent.Store(true)
+func (g *crdWatcher) vanish(ctx context.Context, w *Watcher, q Queue) error {
+	w.Kind.Absent.Store(true)
 	w.stop()
 	w.stop = nil
-	if err := g.cache.RemoveInformer(ctx, w.kind.Object); err != nil {
-		return fmt.Errorf("stop watching %s: %w", declaration.Print(w.kind.GroupVersionKind), err)
+	if err := g.cache.RemoveInformer(ctx, w.Kind.Object); err != nil {
+		return fmt.Errorf("stop watching %s: %w", declaration.Print(w.Kind.GroupVersionKind), err)
 	}
-	log.FromContext(ctx).Info("optional kind is gone", "kind", declaration.Print(w.kind.GroupVersionKind))
+	log.FromContext(ctx).Info("optional kind is gone", "kind", declaration.Print(w.Kind.GroupVersionKind))
 	g.wake(w, q, trigger.EventRemoved)
 	return nil
 }
 
-func (g *gate) wake(w *watcher, q queue, event string) {
-	crd := Metadata(declaration.CRD())
-	crd.SetName(strings.ToLower(w.kind.Kind) + "." + w.kind.Group)
-	w.tracker.ForgetValues(w.kind.Index)
-	for _, owner := range w.tracker.Readers(w.kind.Index) {
-		if w.board != nil {
-			w.board.revive(owner)
+func (g *crdWatcher) wake(w *Watcher, q Queue, event string) {
+	crd := declaration.MetadataOf(declaration.CRD())
+	crd.SetName(strings.ToLower(w.Kind.Kind) + "." + w.Kind.Group)
+	w.Tracker.ForgetValues(w.Kind.Index)
+	for _, owner := range w.Tracker.Readers(w.Kind.Index) {
+		if w.Groups != nil {
+			w.Groups.Revive(owner)
 		}
-		w.wakes.Note(owner, w.kind.GroupVersionKind, trigger.Change{Event: event, After: crd})
+		w.Triggers.Note(owner, w.Kind.GroupVersionKind, trigger.Change{Event: event, After: crd})
 		q.Add(ctrl.Request{NamespacedName: owner})
 	}
 }

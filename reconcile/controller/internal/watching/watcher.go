@@ -1,4 +1,4 @@
-package controller
+package watching
 
 import (
 	"context"
@@ -20,107 +20,115 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 )
 
-type queue = workqueue.TypedRateLimitingInterface[ctrl.Request]
+type Queue = workqueue.TypedRateLimitingInterface[ctrl.Request]
 
-// watcher turns the events of one kind into owners. All reasons for which an owner may be concerned come together here,
+// Groups are owners without objects.
+type Groups interface {
+	// Revive notes that something has happened to the group since its last pass.
+	Revive(key types.NamespacedName)
+	// OfChild returns the keys of the groups that the object is a child of, or that share it.
+	OfChild(object client.Object) []types.NamespacedName
+}
+
+// Watcher turns the events of one kind into owners. All reasons for which an owner may be concerned come together here,
 // so that one event enqueues it once: it is the owner itself, it controls the object, it read it, or a mapping names it.
-type watcher struct {
-	logger   logr.Logger
-	kind     *declaration.Kind
-	owner    *declaration.Kind // the reconciled kind
-	tracker  *tracking.Tracker
-	wakes    *trigger.Triggers
-	board    *board                // of the groups that are reconciled, nil for objects
-	statuses *trigger.StatusWrites // of the owners
+type Watcher struct {
+	Logger   logr.Logger
+	Kind     *declaration.Kind
+	Owner    *declaration.Kind // the reconciled kind
+	Tracker  *tracking.Tracker
+	Triggers *trigger.Triggers
+	Groups   Groups                // that are reconciled, nil for objects
+	Statuses *trigger.StatusWrites // of the owners
 	stop     context.CancelFunc    // of the running watch of an optional kind, nil while it is absent
 
-	announce func(before, after client.Object) // tells the engine of children; nil where there are none
-	owners   func(owner client.Object)         // tells the engine of owners; nil where there are none
+	Announce func(before, after client.Object) // tells the engine of children; nil where there are none
+	Owners   func(owner client.Object)         // tells the engine of owners; nil where there are none
 }
 
 // tell lets the engine know of an object before a pass can follow from it.
-func (w *watcher) tell(before, after client.Object) {
-	if w.announce != nil {
-		w.announce(before, after)
+func (w *Watcher) tell(before, after client.Object) {
+	if w.Announce != nil {
+		w.Announce(before, after)
 	}
-	if w.owners != nil && after != nil {
-		w.owners(after)
+	if w.Owners != nil && after != nil {
+		w.Owners(after)
 	}
 }
 
-// handler wraps the watcher for controller-runtime, which lowers the priority of what is no news: the objects of the
+// Handler wraps the watcher for controller-runtime, which lowers the priority of what is no news: the objects of the
 // initial list and those of a resync.
-func (w *watcher) handler() handler.EventHandler {
+func (w *Watcher) Handler() handler.EventHandler {
 	return handler.Funcs{
 		CreateFunc: w.create, UpdateFunc: w.update, DeleteFunc: w.delete, GenericFunc: w.generic,
 	}
 }
 
-func (w *watcher) create(ctx context.Context, e event.CreateEvent, q queue) {
-	w.kind.Seen.See(e.Object)
-	w.kind.CheckFilter(w.logger, e.Object)
+func (w *Watcher) create(ctx context.Context, e event.CreateEvent, q Queue) {
+	w.Kind.Seen.See(e.Object)
+	w.Kind.CheckFilter(w.Logger, e.Object)
 	w.tell(nil, e.Object)
 	w.enqueue(ctx, q, trigger.Change{Event: trigger.EventCreate, After: e.Object, Initial: e.IsInInitialList}, func(p predicate.Predicate) bool {
 		return p.Create(e)
 	})
 }
 
-func (w *watcher) update(ctx context.Context, e event.UpdateEvent, q queue) {
-	w.kind.Seen.See(e.ObjectNew)
+func (w *Watcher) update(ctx context.Context, e event.UpdateEvent, q Queue) {
+	w.Kind.Seen.See(e.ObjectNew)
 	w.tell(e.ObjectOld, e.ObjectNew)
 	w.enqueue(ctx, q, trigger.Change{Event: trigger.EventUpdate, Before: e.ObjectOld, After: e.ObjectNew}, func(p predicate.Predicate) bool {
 		return p.Update(e)
 	})
 }
 
-func (w *watcher) delete(ctx context.Context, e event.DeleteEvent, q queue) {
-	w.kind.Seen.See(e.Object)
-	if w.kind == w.owner {
-		w.statuses.Forget(client.ObjectKeyFromObject(e.Object))
+func (w *Watcher) delete(ctx context.Context, e event.DeleteEvent, q Queue) {
+	w.Kind.Seen.See(e.Object)
+	if w.Kind == w.Owner {
+		w.Statuses.Forget(client.ObjectKeyFromObject(e.Object))
 	}
 	w.enqueue(ctx, q, trigger.Change{Event: trigger.EventDelete, Before: e.Object}, func(p predicate.Predicate) bool {
 		return p.Delete(e)
 	})
 }
 
-func (w *watcher) generic(ctx context.Context, e event.GenericEvent, q queue) {
+func (w *Watcher) generic(ctx context.Context, e event.GenericEvent, q Queue) {
 	w.enqueue(ctx, q, trigger.Change{Event: trigger.EventGeneric, After: e.Object}, func(p predicate.Predicate) bool {
 		return p.Generic(e)
 	})
 }
 
-func (w *watcher) enqueue(ctx context.Context, q queue, c trigger.Change, passes func(predicate.Predicate) bool) {
+func (w *Watcher) enqueue(ctx context.Context, q Queue, c trigger.Change, passes func(predicate.Predicate) bool) {
 	if c.Last() == nil {
 		return
 	}
 	for _, owner := range w.concerned(ctx, c, passes) {
 		w.wake(q, owner, c)
 	}
-	if w.kind == w.owner && all(w.kind.When, passes) && !trigger.WakesItself(c) && trigger.MayBeForeign(c) {
+	if w.Kind == w.Owner && all(w.Kind.When, passes) && !trigger.WakesItself(c) && trigger.MayBeForeign(c) {
 		self := client.ObjectKeyFromObject(c.After)
-		w.statuses.Event(self, c.After.GetResourceVersion(), func() { w.wake(q, self, c) })
+		w.Statuses.Event(self, c.After.GetResourceVersion(), func() { w.wake(q, self, c) })
 	}
 }
 
-func (w *watcher) wake(q queue, owner types.NamespacedName, c trigger.Change) {
-	if w.board != nil {
-		w.board.revive(owner)
+func (w *Watcher) wake(q Queue, owner types.NamespacedName, c trigger.Change) {
+	if w.Groups != nil {
+		w.Groups.Revive(owner)
 	}
-	w.wakes.Note(owner, w.kind.GroupVersionKind, c)
+	w.Triggers.Note(owner, w.Kind.GroupVersionKind, c)
 	q.Add(ctrl.Request{NamespacedName: owner})
 }
 
 // concerned returns the owners of an event, sorted, each once.
-func (w *watcher) concerned(
+func (w *Watcher) concerned(
 	ctx context.Context, c trigger.Change, passes func(predicate.Predicate) bool,
 ) []types.NamespacedName {
 	objects := c.Objects()
 	var found []types.NamespacedName
-	if all(w.kind.When, passes) {
+	if all(w.Kind.When, passes) {
 		found = w.related(c, objects)
 	}
 	found = w.derived(ctx, found, c)
-	for _, d := range w.kind.Declarations {
+	for _, d := range w.Kind.Declarations {
 		if d.Mapping == nil || !all(d.Predicates, passes) {
 			continue
 		}
@@ -134,9 +142,9 @@ func (w *watcher) concerned(
 }
 
 // related returns the owners that read one of the objects, control it or are it.
-func (w *watcher) related(c trigger.Change, objects []client.Object) []types.NamespacedName {
-	found := w.tracker.Concerned(w.kind.Index, objects...)
-	if w.kind == w.owner {
+func (w *Watcher) related(c trigger.Change, objects []client.Object) []types.NamespacedName {
+	found := w.Tracker.Concerned(w.Kind.Index, objects...)
+	if w.Kind == w.Owner {
 		self := client.ObjectKeyFromObject(c.Last())
 		// An owner that reads its own kind does not read its own status back.
 		found = slices.DeleteFunc(found, func(name types.NamespacedName) bool { return name == self })
@@ -144,14 +152,14 @@ func (w *watcher) related(c trigger.Change, objects []client.Object) []types.Nam
 			found = append(found, self)
 		}
 	}
-	if w.kind.Has(declaration.PurposeOwns) && !c.Resync() {
+	if w.Kind.Has(declaration.PurposeOwns) && !c.Resync() {
 		for _, object := range objects {
-			found = appendController(found, object, w.owner)
+			found = appendController(found, object, w.Owner)
 		}
 	}
-	if w.board != nil && w.kind.Has(declaration.PurposeOwns, declaration.PurposeWrites) {
+	if w.Groups != nil && w.Kind.Has(declaration.PurposeOwns, declaration.PurposeWrites) {
 		for _, object := range objects {
-			found = append(found, groupsOfChild(w.board.name, object)...)
+			found = append(found, w.Groups.OfChild(object)...)
 		}
 	}
 	return found
@@ -176,9 +184,9 @@ func appendController(found []types.NamespacedName, object client.Object, owner 
 
 // derived appends the owners that read a value which the event has changed. The predicates of the kind do not matter: they
 // are about owners that read its objects.
-func (w *watcher) derived(ctx context.Context, found []types.NamespacedName, c trigger.Change) []types.NamespacedName {
+func (w *Watcher) derived(ctx context.Context, found []types.NamespacedName, c trigger.Change) []types.NamespacedName {
 	if c.Event == trigger.EventGeneric || c.Resync() {
 		return found
 	}
-	return w.tracker.Changed(ctx, found, w.kind.Index, client.ObjectKeyFromObject(c.Last()))
+	return w.Tracker.Changed(ctx, found, w.Kind.Index, client.ObjectKeyFromObject(c.Last()))
 }
