@@ -15,6 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
 	"github.com/reconcilekit/reconcilekit/reconcile/record"
 )
@@ -26,7 +27,7 @@ type Builder[T reconcile.Owner, F, O any] struct {
 	reconciler reconcile.Reconciler[T, F, O]
 	decorate   func(T, *conditions.Manager, O) // of a group, nil otherwise
 	options    Options
-	failed     *listFailures
+	failed     *observe.ListFailures
 	explainer  *explainer // once it is set up
 	declared
 }
@@ -90,7 +91,7 @@ type Options struct {
 // The type parameters follow from the reconciler. A phase that is optional and does not fit is an error of
 // [Builder.SetupWithManager] and [Builder.Describe], see [reconcile.CheckPhases].
 func New[R reconcile.Reconciler[T, F, O], T reconcile.Owner, F, O any](name string, reconciler R) *Builder[T, F, O] {
-	b := &Builder[T, F, O]{name: name, reconciler: reconciler, failed: &listFailures{}}
+	b := &Builder[T, F, O]{name: name, reconciler: reconciler, failed: &observe.ListFailures{}}
 	b.declare(declaration.PurposeFor, declaration.Caller(), newObject[T](), nil)
 	return b
 }

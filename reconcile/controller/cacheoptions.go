@@ -1,7 +1,10 @@
 package controller
 
 import (
+	"context"
 	"fmt"
+
+	toolscache "k8s.io/client-go/tools/cache"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -11,6 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 )
 
 // Declared is a [Builder] whatever its types.
@@ -27,7 +31,7 @@ type Declared interface {
 
 // inspected is what readiness, explanations and previews need of a controller.
 type inspected interface {
-	listFailures() *listFailures
+	listFailures() *observe.ListFailures
 	explains() *explainer // nil before the set-up
 	previewer(mgr manager.Manager, options PreviewOptions) (previewer, error)
 }
@@ -64,4 +68,14 @@ func CacheOptions(scheme *runtime.Scheme, controllers ...Declared) (cache.Option
 	options.DefaultWatchErrorHandler = watchErrors(controllers)
 	options.DefaultTransform = apply.ShortenManagedFields(managers...)
 	return options, nil
+}
+
+// watchErrors tells all controllers of a manager why a kind cannot be listed or watched, and logs it as client-go does.
+func watchErrors(controllers []Declared) toolscache.WatchErrorHandlerWithContext {
+	return func(ctx context.Context, r *toolscache.Reflector, err error) {
+		for _, c := range controllers {
+			c.listFailures().Note(r.TypeDescription(), err)
+		}
+		toolscache.DefaultWatchErrorHandler(ctx, r, err)
+	}
 }

@@ -2,6 +2,12 @@ package controller
 
 import (
 	"errors"
+	"fmt"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 )
@@ -12,12 +18,36 @@ import (
 type UndeclaredError = declaration.UndeclaredError
 
 // AbsentError is the answer to the read of an object of an optional kind whose CRD is not installed. It is a NotFound
-// (apierrors.IsNotFound) that can be told apart with errors.As. Its fields are GVK, the missing kind, and Name, that of the object
-// that was asked for.
-type AbsentError = declaration.AbsentError
+// (apierrors.IsNotFound) that can be told apart with errors.As.
+type AbsentError struct {
+	// GVK is the missing kind.
+	GVK schema.GroupVersionKind
+	// Name is the object that was asked for.
+	Name string
+}
+
+var _ apierrors.APIStatus = (*AbsentError)(nil)
+
+// Error names the kind whose CRD is missing.
+func (e *AbsentError) Error() string {
+	return fmt.Sprintf("%s %q not found: the kind is not installed in the cluster", declaration.Print(e.GVK), e.Name)
+}
+
+// Status is that of a NotFound.
+func (e *AbsentError) Status() metav1.Status {
+	return metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound, Message: e.Error(),
+		Details: &metav1.StatusDetails{Group: e.GVK.Group, Kind: e.GVK.Kind, Name: e.Name},
+	}
+}
 
 // IsAbsent reports whether the error is that of a read of an optional kind whose CRD is missing: an [AbsentError].
 func IsAbsent(err error) bool {
 	var absent *AbsentError
 	return errors.As(err, &absent)
+}
+
+// absent is the answer to the read of an object of a kind that is not installed.
+func absent(kind schema.GroupVersionKind, name string) error {
+	return &AbsentError{GVK: kind, Name: name}
 }

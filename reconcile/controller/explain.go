@@ -13,6 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/explain"
@@ -21,7 +22,7 @@ import (
 // explainer answers for one controller that was set up.
 type explainer struct {
 	reads  *tracked.Reads
-	recall *recall
+	recall *observe.LastPasses
 	joined *joinedGroups
 	board  *board // of groups, nil for owners that are objects
 	pause  string
@@ -41,7 +42,7 @@ func (e *explainer) explain(ctx context.Context, controller string, key types.Na
 	out := explain.Owner{Controller: controller, Kind: declaration.Print(kind.GroupVersionKind), Name: strings.TrimPrefix(key.String(), "/")}
 	owner, err := e.owner(ctx, kind, key)
 	if err != nil {
-		return out, fmt.Errorf("explain %s: %w", objectName(kind.Kind, key), err)
+		return out, fmt.Errorf("explain %s: %w", observe.ObjectName(kind.Kind, key), err)
 	}
 	if owner != nil {
 		out.Found, out.Paused = true, reconcile.IsPaused(owner, e.pause)
@@ -54,7 +55,7 @@ func (e *explainer) explain(ctx context.Context, controller string, key types.Na
 		}
 	}
 	out.Reads, out.MoreReads = e.readsOf(key)
-	e.recall.fill(&out, key)
+	e.recall.Fill(&out, key)
 	if out.Found && !out.Ready && !out.Paused && len(out.Causes) == 0 {
 		out.Causes = fromConditions(out.Conditions)
 	}
@@ -79,63 +80,6 @@ func (e *explainer) owner(ctx context.Context, k *declaration.Kind, key types.Na
 		return nil, err
 	}
 	return owner, nil
-}
-
-// fill adds what is remembered of the owner's passes.
-func (r *recall) fill(out *explain.Owner, key types.NamespacedName) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	o := r.owners[key]
-	if o == nil {
-		return
-	}
-	if o.deferred != "" {
-		out.Next = &explain.Next{At: o.until, Why: o.deferred}
-	}
-	if o.last.at.IsZero() {
-		return
-	}
-	out.Last = o.last.explained()
-	if o.wrote != nil {
-		out.Wrote = o.wrote.explained()
-	}
-	if o.last.next > 0 && out.Next == nil {
-		out.Next = &explain.Next{At: o.last.at.Add(o.last.next), Why: o.last.why}
-	}
-	for _, c := range o.last.causes {
-		if out.Next != nil {
-			c.Retry = out.Next.At
-		}
-		out.Causes = append(out.Causes, c)
-	}
-}
-
-func (p *passed) explained() *explain.Pass {
-	out := &explain.Pass{
-		At: p.at, Trigger: p.trigger.String(), Blocked: p.blocked, PruneBlocked: p.pruneBlocked, StatusWritten: p.statusWritten,
-		MoreDecisions: p.more,
-	}
-	for _, d := range p.objects {
-		out.Decisions = append(out.Decisions, explain.Decision{
-			Object: objectName(d.kind, d.key), Verb: string(d.verb), Reason: string(d.reason), Outcome: string(d.outcome), Fields: d.fields, WaitsUntil: d.waits, Error: d.err,
-		})
-	}
-	return out
-}
-
-// String names the event, its object and the field manager behind it.
-func (t startedBy) String() string {
-	if !t.known {
-		return "a timer, a retry, or the start of the process"
-	}
-	text := t.Event + " of " + objectName(t.Kind.Kind, t.Object)
-	if t.Manager != "" {
-		text += " by " + t.Manager
-	}
-	if t.More > 0 {
-		text += fmt.Sprintf(", and %d more events", t.More)
-	}
-	return text
 }
 
 // fromConditions are the causes where no pass of this process knows any: the parts that are not ready, else the summary.
@@ -168,7 +112,7 @@ func (e *explainer) readsOf(owner types.NamespacedName) (reads []explain.Read, m
 	for _, joined := range e.joined.reads {
 		names[joined.index] = "group of controller " + joined.board.name
 	}
-	found, more := e.reads.Tracker.Reads(owner, maxReads)
+	found, more := e.reads.Tracker.Reads(owner, observe.MaxReads)
 	for _, r := range found {
 		reads = append(reads, explain.Read{Kind: names[r.Index], What: r.What})
 	}
@@ -217,11 +161,3 @@ func Explain(
 	}
 	return out, nil
 }
-
-// deferral is what a pass waits for when a cache is stale.
-const (
-	waitsForCache = "deferred: the cache does not show the last write yet"
-	waitsForRest  = "deferred: the plan comes out different in every pass"
-)
-
-var _ fmt.Stringer = startedBy{}

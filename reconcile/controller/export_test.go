@@ -11,6 +11,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
@@ -31,12 +32,12 @@ func PriorityHandler(owner, reads types.NamespacedName) handler.EventHandler {
 // Untraced returns what runs around the pipeline and its phases in a pass that nobody traces.
 func Untraced() func(context.Context) {
 	nothing := ctrl.Func(func(context.Context, ctrl.Request) (ctrl.Result, error) { return ctrl.Result{}, nil })
-	o, err := newObserver(prometheus.NewRegistry(), "untraced", newRecall(clock.RealClock{}), nil)
+	o, err := observe.NewObserver(prometheus.NewRegistry(), "untraced", observe.NewLastPasses(clock.RealClock{}), nil)
 	if err != nil {
 		panic(err)
 	}
 	p := &passes{
-		next: nothing, lag: tracked.NewPendingWrites(0), unstable: &trigger.Unstable{}, wakes: &trigger.Triggers{}, clock: clock.RealClock{}, spans: newTracing("", nil, nil),
+		next: nothing, lag: tracked.NewPendingWrites(0), unstable: &trigger.Unstable{}, wakes: &trigger.Triggers{}, clock: clock.RealClock{}, spans: observe.NewTracing("", nil, nil),
 		observer: o,
 	}
 	request := ctrl.Request{NamespacedName: types.NamespacedName{Name: "w"}}

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/outside"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
@@ -28,8 +29,8 @@ type intercepting interface {
 var errExternalGroup = errors.New("a group has no object that could remember what it has outside of the cluster: declare External on the controller of an object")
 
 // outside sets the declared kinds up.
-func (b *Builder[T, F, O]) outside(mgr manager.Manager, reads *tracked.Reads, options Options, calls *observer) error {
-	config := external.Config{Called: calls.called}
+func (b *Builder[T, F, O]) outside(mgr manager.Manager, reads *tracked.Reads, options Options, calls *observe.Observer) error {
+	config := external.Config{Called: calls.Called}
 	if test, ok := mgr.(intercepting); ok {
 		config.Intercept = test.InterceptExternal
 	}

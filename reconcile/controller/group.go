@@ -16,6 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
@@ -145,7 +146,7 @@ type GroupObservation interface {
 // children planned once, and applied without belonging to a single member. Declare the kinds of members with
 // [Builder.Members] and those of children with [Builder.Owns]. The name is as in [New], and also the kind of the groups.
 func NewGroup[R reconcile.Reconciler[*Group, F, O], F any, O GroupObservation](name string, reconciler R) *Builder[*Group, F, O] {
-	b := &Builder[*Group, F, O]{name: name, reconciler: reconciler, failed: &listFailures{}}
+	b := &Builder[*Group, F, O]{name: name, reconciler: reconciler, failed: &observe.ListFailures{}}
 	b.board = newBoard(name)
 	b.declare(declaration.PurposeFor, declaration.Caller(), GroupOf(name), nil)
 	b.decorate = func(g *Group, _ *conditions.Manager, observation O) {

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
 )
@@ -119,7 +120,7 @@ func (t readOnly) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // syncedKinds waits until the caches of all kinds are filled.
-func syncedKinds(ctx context.Context, c *tracked.Reads, mgr manager.Manager, timeout time.Duration, failed *listFailures) error {
+func syncedKinds(ctx context.Context, c *tracked.Reads, mgr manager.Manager, timeout time.Duration, failed *observe.ListFailures) error {
 	if timeout == 0 {
 		timeout = defaultSyncTimeout
 	}
@@ -139,5 +140,5 @@ func syncedKinds(ctx context.Context, c *tracked.Reads, mgr manager.Manager, tim
 		}
 	}
 	return fmt.Errorf("the caches of %s are not filled after %s: %w", strings.Join(missing, ", "), timeout,
-		errors.Join(failed.last(), limited.Err()))
+		errors.Join(failed.Last(), limited.Err()))
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
@@ -30,7 +31,7 @@ import (
 type dryController struct {
 	mgr      manager.Manager
 	reads    *tracked.Reads
-	failed   *listFailures
+	failed   *observe.ListFailures
 	board    *board
 	timeout  time.Duration
 	pipeline ctrl.Reconciler
@@ -64,7 +65,7 @@ func (b *Builder[T, F, O]) previewer(mgr manager.Manager, o PreviewOptions) (pre
 	options := silent.withDefaults(mgr)
 	options.Apply.Kinds = kinds.ChildKinds()
 	groups := &joinedGroups{controller: b.name}
-	reads := tracked.New(kinds, mgr.GetCache(), options.Apply.LagDeadline, groups.read)
+	reads := tracked.New(kinds, mgr.GetCache(), options.Apply.LagDeadline, tracked.Answers{Group: groups.read, Absent: absent})
 	for _, joined := range b.joins {
 		groups.join(joined, reads.Tracker, nil) // nothing is woken
 	}
@@ -218,9 +219,9 @@ func (d *dryPass) note(one *apply.Decision) {
 	if one.Verb == words.VerbNone && one.Err == nil && one.WaitsUntil == "" {
 		return
 	}
-	change := preview.Change{Object: objectName(one.GVK.Kind, one.Key), Verb: string(one.Verb), Reason: string(one.Reason), WaitsUntil: one.WaitsUntil}
+	change := preview.Change{Object: observe.ObjectName(one.GVK.Kind, one.Key), Verb: string(one.Verb), Reason: string(one.Reason), WaitsUntil: one.WaitsUntil}
 	if one.Err != nil {
-		change.Error = safe(one.Err.Error())
+		change.Error = observe.Safe(one.Err.Error())
 	}
 	for _, f := range one.Fields {
 		change.Fields = append(change.Fields, preview.Field{Path: f.Path, From: f.From, To: f.To})
@@ -271,7 +272,7 @@ func printed(c *metav1.Condition) string {
 func (d *dryPass) Rewrite(_ context.Context, before, _ client.Object) (bool, error) {
 	gvk := before.GetObjectKind().GroupVersionKind()
 	d.owner.Changes = append(d.owner.Changes, preview.Change{
-		Object: objectName(gvk.Kind, client.ObjectKeyFromObject(before)), Verb: string(words.VerbUpdate), Reason: "Migrated",
+		Object: observe.ObjectName(gvk.Kind, client.ObjectKeyFromObject(before)), Verb: string(words.VerbUpdate), Reason: "Migrated",
 	})
 	return false, nil
 }
@@ -286,12 +287,12 @@ func (*dryPass) PhaseDone(context.Context, reconcile.Phase, time.Duration, error
 func (d *dryPass) PassDone(_ context.Context, report reconcile.Report) {
 	d.owner.Paused = report.Paused
 	if report.Blocked != nil {
-		d.owner.Blocked = safe(report.Blocked.Error())
+		d.owner.Blocked = observe.Safe(report.Blocked.Error())
 	}
 	if kept := report.Applied.PruneBlocked; kept != nil {
-		d.owner.PruneBlocked = safe(kept.Error())
+		d.owner.PruneBlocked = observe.Safe(kept.Error())
 	}
-	for _, cause := range causesOf(&report) {
+	for _, cause := range observe.CausesOf(&report) {
 		if cause.Category != "" {
 			d.owner.Errors = append(d.owner.Errors, cause.Message)
 		}

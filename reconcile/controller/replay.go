@@ -10,7 +10,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/record"
 )
 
@@ -63,8 +62,8 @@ func recordOptions(scheme *runtime.Scheme) record.ReplayOptions {
 
 // restore makes the errors of this package out of their written form.
 func restore(goType string, gvk schema.GroupVersionKind, name string) error {
-	if goType != fmt.Sprintf("%T", &declaration.AbsentError{}) {
+	if goType != fmt.Sprintf("%T", &AbsentError{}) {
 		return nil
 	}
-	return &declaration.AbsentError{GVK: gvk, Name: name}
+	return &AbsentError{GVK: gvk, Name: name}
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/watching"
@@ -53,20 +54,20 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	options := b.withDefaults(mgr)
 	options.Apply.Kinds = kinds.ChildKinds()
 	joined := &joinedGroups{controller: b.name}
-	reads := tracked.New(kinds, mgr.GetCache(), options.Apply.LagDeadline, joined.read)
-	synced := &caches{failed: b.failed}
-	observer, err := newObserver(metrics.Registry, b.name, newRecall(options.Clock), options.Observer)
+	reads := tracked.New(kinds, mgr.GetCache(), options.Apply.LagDeadline, tracked.Answers{Group: joined.read, Absent: absent})
+	synced := &observe.Caches{Failed: b.failed}
+	observer, err := observe.NewObserver(metrics.Registry, b.name, observe.NewLastPasses(options.Clock), options.Observer)
 	if err == nil {
-		err = newState(metrics.Registry, b.name, reads, synced, options.PauseAnnotation, options.Clock)
+		err = observe.RegisterState(metrics.Registry, b.name, reads, synced, options.PauseAnnotation, options.Clock)
 	}
 	if err != nil {
 		return fmt.Errorf("controller %q: register metrics: %w", b.name, err)
 	}
-	if err := b.ready(mgr, synced, options.Clock); err != nil {
+	if err := observe.Ready(mgr, b.name, synced, options.Clock); err != nil {
 		return err
 	}
 	options.Observer = observer
-	spans := newTracing(b.name, options.TracerProvider, observer)
+	spans := observe.NewTracing(b.name, options.TracerProvider, observer)
 	if spans != nil {
 		options.Observer = spans
 	}
@@ -94,7 +95,7 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	if err := errors.Join(controller.Watch(again), reads.Outside.Watch(controller, mgr.Elected(), woken)); err != nil {
 		return fmt.Errorf("controller %q: %w", b.name, err)
 	}
-	b.explainer = &explainer{reads: reads, recall: observer.recall, joined: joined, board: b.board, pause: options.PauseAnnotation}
+	b.explainer = &explainer{reads: reads, recall: observer.LastPasses, joined: joined, board: b.board, pause: options.PauseAnnotation}
 	return b.watch(mgr, controller, reads, joined, woken, synced)
 }
 
@@ -107,7 +108,7 @@ func (b *Builder[T, F, O]) managers() []string {
 func (b *Builder[T, F, O]) explains() *explainer { return b.explainer }
 
 // listFailures are why kinds could not be listed.
-func (b *Builder[T, F, O]) listFailures() *listFailures { return b.failed }
+func (b *Builder[T, F, O]) listFailures() *observe.ListFailures { return b.failed }
 
 // resolved are the declared kinds, when the phases of the reconciler and the declarations are in order.
 func (b *Builder[T, F, O]) resolved(scheme *runtime.Scheme) (*declaration.Catalogue, error) {
@@ -243,7 +244,7 @@ func (b *Builder[T, F, O]) assemble(
 
 // watch gives the controller its sources: one for each kind, one for all optional kinds, and those of the caller.
 func (b *Builder[T, F, O]) watch(
-	mgr manager.Manager, controller ctrlcontroller.Controller, reads *tracked.Reads, groups *joinedGroups, woken *trigger.Triggers, synced *caches,
+	mgr manager.Manager, controller ctrlcontroller.Controller, reads *tracked.Reads, groups *joinedGroups, woken *trigger.Triggers, synced *observe.Caches,
 ) error {
 	var optional []*watching.Watcher
 	sources := slices.Clone(b.sources)
@@ -274,7 +275,7 @@ func (b *Builder[T, F, O]) watch(
 		if err := k.IndexFields(context.Background(), mgr.GetFieldIndexer()); err != nil { //nolint:forbidigo // a set-up has none
 			return fmt.Errorf("controller %q: %w", b.name, err)
 		}
-		sources = append(sources, synced.watch(mgr.GetCache(), k, source.Kind(mgr.GetCache(), k.Object, w.Handler())))
+		sources = append(sources, synced.Watch(mgr.GetCache(), k, source.Kind(mgr.GetCache(), k.Object, w.Handler())))
 	}
 	if len(optional) > 0 {
 		installed, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
@@ -285,7 +286,7 @@ func (b *Builder[T, F, O]) watch(
 		if timeout == 0 {
 			timeout = defaultSyncTimeout
 		}
-		sources = append(sources, synced.watchAll("optional kinds", watching.NewCRDWatcher(mgr.GetCache(), installed, optional, timeout)))
+		sources = append(sources, synced.WatchAll("optional kinds", watching.NewCRDWatcher(mgr.GetCache(), installed, optional, timeout)))
 	}
 	for _, s := range sources {
 		if err := controller.Watch(s); err != nil {
@@ -308,8 +309,8 @@ type passes struct {
 	wakes    *trigger.Triggers
 	clock    clock.PassiveClock
 
-	observer *observer
-	spans    *tracing // nil when nobody traces
+	observer *observe.Observer
+	spans    *observe.Tracing // nil when nobody traces
 	later    *later
 }
 
@@ -317,10 +318,10 @@ type passes struct {
 func (p *passes) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	behind, expired := p.lag.Behind(request.NamespacedName, p.clock.Now())
 	if behind || expired {
-		p.observer.waited(expired)
+		p.observer.Waited(expired)
 	}
 	if behind {
-		p.observer.recall.wait(request.NamespacedName, waitsForCache, freshness.Poll)
+		p.observer.LastPasses.Wait(request.NamespacedName, waitsForCache, freshness.Poll)
 		return ctrl.Result{RequeueAfter: freshness.Poll}, nil
 	}
 	logger := log.FromContext(ctx)
@@ -329,17 +330,17 @@ func (p *passes) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 	}
 	first, known := p.wakes.Take(request.NamespacedName)
 	if rest := p.unstable.Start(request.NamespacedName, first, known, p.clock.Now()); rest > 0 {
-		p.observer.recall.wait(request.NamespacedName, waitsForRest, rest)
+		p.observer.LastPasses.Wait(request.NamespacedName, waitsForRest, rest)
 		return ctrl.Result{RequeueAfter: rest}, nil
 	}
-	p.observer.started(request.NamespacedName, first, known)
+	p.observer.Started(request.NamespacedName, first, known)
 	if known {
 		first.Log(logger)
 	}
 	if p.spans == nil {
 		return p.later.keep(request)(p.next.Reconcile(ctx, request))
 	}
-	ctx, span := p.spans.start(ctx, request, first, known)
+	ctx, span := p.spans.Start(ctx, request, first, known)
 	defer span.End()
 	return p.later.keep(request)(p.next.Reconcile(ctx, request))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/watching"
 )
 
@@ -28,7 +29,7 @@ import (
 // read them with [Builder.Joins] and [GroupOf] under [SingletonKey]. It announces no events, for there is no object to
 // announce them for.
 func NewSingleton[R reconcile.Reconciler[*Group, F, O], F, O any](name string, reconciler R) *Builder[*Group, F, O] {
-	b := &Builder[*Group, F, O]{name: name, reconciler: reconciler, failed: &listFailures{}}
+	b := &Builder[*Group, F, O]{name: name, reconciler: reconciler, failed: &observe.ListFailures{}}
 	b.board = newBoard(name)
 	b.board.single = true
 	b.declare(declaration.PurposeFor, declaration.Caller(), GroupOf(name), nil)

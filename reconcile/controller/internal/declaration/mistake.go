@@ -2,10 +2,6 @@ package declaration
 
 import (
 	"fmt"
-	"net/http"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -62,27 +58,3 @@ func (e *UndeclaredError) HealthCategory() string { return string(health.Program
 
 // HealthReason is the reason of the condition.
 func (e *UndeclaredError) HealthReason() string { return reasonUndeclaredKind }
-
-// AbsentError is the answer to the read of an object of an optional kind whose CRD is not installed. It is a NotFound
-// (apierrors.IsNotFound) that can be told apart with errors.As.
-type AbsentError struct {
-	// GVK is the missing kind.
-	GVK schema.GroupVersionKind
-	// Name is the object that was asked for.
-	Name string
-}
-
-var _ apierrors.APIStatus = (*AbsentError)(nil)
-
-// Error names the kind whose CRD is missing.
-func (e *AbsentError) Error() string {
-	return fmt.Sprintf("%s %q not found: the kind is not installed in the cluster", Print(e.GVK), e.Name)
-}
-
-// Status is that of a NotFound.
-func (e *AbsentError) Status() metav1.Status {
-	return metav1.Status{
-		Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound, Message: e.Error(),
-		Details: &metav1.StatusDetails{Group: e.GVK.Group, Kind: e.GVK.Kind, Name: e.Name},
-	}
-}

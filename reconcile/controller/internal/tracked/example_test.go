@@ -21,7 +21,7 @@ func ExampleReads_Begin() {
 		fmt.Println(err)
 		return
 	}
-	reads := tracked.New(kinds, fake.NewClientBuilder().Build(), 0, nil)
+	reads := tracked.New(kinds, fake.NewClientBuilder().Build(), 0, tracked.Answers{})
 	reader, end := reads.Begin(types.NamespacedName{Namespace: "shop", Name: "web"})
 	defer end()
 	err = reader.Get(context.Background(), types.NamespacedName{Namespace: "shop", Name: "settings"}, &corev1.ConfigMap{})

@@ -43,7 +43,7 @@ func (r *Reader) Get(
 	ctx context.Context, key client.ObjectKey, into client.Object, opts ...client.GetOption,
 ) error {
 	if _, group := into.(apply.Group); group {
-		return r.readGroup(r.session, key, into)
+		return r.answers.Group(r.session, key, into)
 	}
 	if thing, ok := into.(*external.Object); ok {
 		return r.Outside.Get(ctx, r.session, key, thing)

@@ -33,27 +33,32 @@ var errMetadataOnly = errors.New("only the metadata of the kind is cached")
 // asked for, and never starts an informer that nobody declared.
 type Reads struct {
 	*declaration.Catalogue
-	Cache     client.Reader
-	Tracker   *tracking.Tracker
-	Pending   *PendingWrites
-	Unstable  trigger.Unstable
-	readGroup func(s *tracking.Session, key types.NamespacedName, into client.Object) error // of another controller
-	Outside   *outside.Reads                                                                // nil where nothing outside of the cluster is declared
-	begun     sync.Map                                                                      // the owner of a pass to the optional kinds as its reads began, see noteOptional
-	Statuses  trigger.StatusWrites                                                          // of the owners
+	Cache    client.Reader
+	Tracker  *tracking.Tracker
+	Pending  *PendingWrites
+	Unstable trigger.Unstable
+	answers  Answers
+	Outside  *outside.Reads       // nil where nothing outside of the cluster is declared
+	begun    sync.Map             // the owner of a pass to the optional kinds as its reads began, see noteOptional
+	Statuses trigger.StatusWrites // of the owners
 
 	Announce func(before, after client.Object) // tells the engine what comes into the cache
 	// AnnounceOwner tells the engine of owners that have changed in the cache.
 	AnnounceOwner func(owner client.Object)
 }
 
-// New returns the reads of a controller; readGroup reads the groups of other controllers.
-func New(
-	kinds *declaration.Catalogue, cache client.Reader, deadline time.Duration,
-	readGroup func(s *tracking.Session, key types.NamespacedName, into client.Object) error,
-) *Reads {
+// Answers are the answers to reads that are not in the cache.
+type Answers struct {
+	// Group reads a group of another controller, and remembers that in the session.
+	Group func(s *tracking.Session, key types.NamespacedName, into client.Object) error
+	// Absent is the error of the read of an object of a kind that is not installed.
+	Absent func(kind schema.GroupVersionKind, name string) error
+}
+
+// New returns the reads of a controller. The deadline is that of [PendingWrites].
+func New(kinds *declaration.Catalogue, cache client.Reader, deadline time.Duration, answers Answers) *Reads {
 	c := &Reads{
-		Catalogue: kinds, Cache: cache, Tracker: tracking.NewTracker(), Pending: NewPendingWrites(deadline), readGroup: readGroup,
+		Catalogue: kinds, Cache: cache, Tracker: tracking.NewTracker(), Pending: NewPendingWrites(deadline), answers: answers,
 	}
 	c.Pending.cached = c.object
 	return c
@@ -85,7 +90,7 @@ func (c *Reads) get(
 	ctx context.Context, k *declaration.Kind, key client.ObjectKey, into client.Object, opts ...client.GetOption,
 ) error {
 	if k.Absent.Load() {
-		return &declaration.AbsentError{GVK: k.GroupVersionKind, Name: key.Name}
+		return c.answers.Absent(k.GroupVersionKind, key.Name)
 	}
 	if declaration.RepresentationOf(into) == k.Representation {
 		return c.Cache.Get(ctx, key, into, opts...)

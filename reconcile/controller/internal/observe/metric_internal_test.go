@@ -1,4 +1,4 @@
-package controller
+package observe
 
 import (
 	"fmt"
@@ -11,13 +11,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-const metricsPage = "../../docs/metrics.md"
+const metricsPage = "../../../../docs/metrics.md"
 
 // TestMetricsPage keeps the reference page equal to the declarations; UPDATE_GOLDEN=1 writes it.
 func TestMetricsPage(t *testing.T) {
 	t.Parallel()
 	var page strings.Builder
-	page.WriteString("# Metrics\n\nThis page is generated from the code (`UPDATE_GOLDEN=1 go test ./reconcile/controller -run TestMetricsPage`).\n\n" +
+	page.WriteString("# Metrics\n\nThis page is generated from the code (`UPDATE_GOLDEN=1 go test ./reconcile/controller/internal/observe -run TestMetricsPage`).\n\n" +
 		"Every metric has the label `controller`; no label names an object, and no label value has a blank. Those of\n" +
 		"controller-runtime (`controller_runtime_*`, `workqueue_*`, `rest_client_*`) are there besides.\n\n" +
 		"| metric | type | other labels | meaning |\n|---|---|---|---|\n")
@@ -47,10 +47,10 @@ func TestMetricsPage(t *testing.T) {
 func TestMetricsAreDeclared(t *testing.T) {
 	t.Parallel()
 	registry := &descriptions{}
-	if _, err := newObserver(registry, "c", nil, nil); err != nil {
+	if _, err := NewObserver(registry, "c", nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := newState(registry, "c", nil, nil, "", nil); err != nil {
+	if err := RegisterState(registry, "c", nil, nil, "", nil); err != nil {
 		t.Fatal(err)
 	}
 	var want []string

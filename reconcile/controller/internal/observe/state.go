@@ -1,4 +1,4 @@
-package controller
+package observe
 
 import (
 	"context"
@@ -24,7 +24,7 @@ type state struct {
 	owners, oldest, ages, paused, tracked, synced, circuits *prometheus.Desc
 
 	reads  *tracked.Reads
-	caches *caches
+	caches *Caches
 	pause  string // the annotation
 	clock  clock.PassiveClock
 }
@@ -34,9 +34,9 @@ var _ prometheus.Collector = (*state)(nil)
 // stateMu guards the replacement of a collector against another controller of the same name that starts at the same time.
 var stateMu sync.Mutex //nolint:gochecknoglobals // the registry is one of the process, too
 
-// newState registers the collector in the place of one that an earlier controller of the same name has left.
-func newState(
-	registry prometheus.Registerer, name string, reads *tracked.Reads, synced *caches, pause string, c clock.PassiveClock,
+// RegisterState registers the collector in the place of one that an earlier controller of the same name has left.
+func RegisterState(
+	registry prometheus.Registerer, name string, reads *tracked.Reads, synced *Caches, pause string, c clock.PassiveClock,
 ) error {
 	s := &state{
 		owners: metricOwners.describe(name), oldest: metricOldest.describe(name), ages: metricAges.describe(name),

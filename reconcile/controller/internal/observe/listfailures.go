@@ -1,21 +1,18 @@
-package controller
+package observe
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
 	"sync"
-
-	toolscache "k8s.io/client-go/tools/cache"
 )
 
 // maxFailures bounds the texts of failed lists in the reason of a cache that is not synced.
 const maxFailures = 3
 
-// listFailures remembers why kinds could not be listed or watched: the caches themselves only say that they are not synced. The options
+// ListFailures remembers why kinds could not be listed or watched: the caches themselves only say that they are not synced. The options
 // of [CacheOptions] fill it. It is safe for concurrent use, and the zero value is ready.
-type listFailures struct {
+type ListFailures struct {
 	mu     sync.Mutex
 	latest []listFailure
 }
@@ -25,8 +22,8 @@ type listFailure struct {
 	err error
 }
 
-// note remembers the latest failure of a kind.
-func (l *listFailures) note(of string, err error) {
+// Note remembers the latest failure of a kind.
+func (l *ListFailures) Note(of string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.latest = slices.DeleteFunc(l.latest, func(f listFailure) bool { return f.of == of })
@@ -36,8 +33,8 @@ func (l *listFailures) note(of string, err error) {
 	l.latest = append(l.latest, listFailure{of, err})
 }
 
-// last joins the latest failures; nil when there are none.
-func (l *listFailures) last() error {
+// Last joins the latest failures; nil when there are none.
+func (l *ListFailures) Last() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	list := slices.Clone(l.latest)
@@ -47,14 +44,4 @@ func (l *listFailures) last() error {
 		errs[i] = f.err
 	}
 	return errors.Join(errs...)
-}
-
-// watchErrors tells all controllers of a manager why a kind cannot be listed or watched, and logs it as client-go does.
-func watchErrors(controllers []Declared) toolscache.WatchErrorHandlerWithContext {
-	return func(ctx context.Context, r *toolscache.Reflector, err error) {
-		for _, c := range controllers {
-			c.listFailures().note(r.TypeDescription(), err)
-		}
-		toolscache.DefaultWatchErrorHandler(ctx, r, err)
-	}
 }

@@ -1,4 +1,4 @@
-package controller
+package observe
 
 import (
 	"context"
@@ -17,34 +17,34 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
-// observer counts what happens in the passes of one controller. No label names an object.
-type observer struct {
-	name     string
-	phases   *prometheus.HistogramVec
-	calls    *prometheus.HistogramVec
-	panics   *prometheus.CounterVec
-	passes   *prometheus.CounterVec
-	applies  *prometheus.CounterVec
-	writes   *prometheus.CounterVec
-	contests *prometheus.CounterVec
-	statuses *prometheus.CounterVec
-	requeues *prometheus.CounterVec
-	late     *prometheus.CounterVec
-	errors   *prometheus.CounterVec
-	next     reconcile.Observer
-	recall   *recall
+// Observer counts what happens in the passes of one controller. No label names an object.
+type Observer struct {
+	name       string
+	phases     *prometheus.HistogramVec
+	calls      *prometheus.HistogramVec
+	panics     *prometheus.CounterVec
+	passes     *prometheus.CounterVec
+	applies    *prometheus.CounterVec
+	writes     *prometheus.CounterVec
+	contests   *prometheus.CounterVec
+	statuses   *prometheus.CounterVec
+	requeues   *prometheus.CounterVec
+	late       *prometheus.CounterVec
+	errors     *prometheus.CounterVec
+	next       reconcile.Observer
+	LastPasses *LastPasses
 
 	// series are the children of phases and applies that were used, by label: looking them up there costs more.
 	series sync.Map
 }
 
-var _ reconcile.Observer = (*observer)(nil)
+var _ reconcile.Observer = (*Observer)(nil)
 
-// newObserver registers the metrics. Controllers share them and are told apart by a label.
-func newObserver(
-	registry prometheus.Registerer, name string, remembers *recall, next reconcile.Observer,
-) (*observer, error) {
-	o := &observer{name: name, recall: remembers, next: next}
+// NewObserver registers the metrics. Controllers share them and are told apart by a label.
+func NewObserver(
+	registry prometheus.Registerer, name string, remembers *LastPasses, next reconcile.Observer,
+) (*Observer, error) {
+	o := &Observer{name: name, LastPasses: remembers, next: next}
 	var errs []error
 	var err error
 	for _, h := range []struct {
@@ -93,7 +93,7 @@ func registered[C prometheus.Collector](registry prometheus.Registerer, c C) (C,
 }
 
 // PhaseStart implements reconcile.Observer.
-func (o *observer) PhaseStart(ctx context.Context, phase reconcile.Phase) context.Context {
+func (o *Observer) PhaseStart(ctx context.Context, phase reconcile.Phase) context.Context {
 	if o.next != nil {
 		return o.next.PhaseStart(ctx, phase)
 	}
@@ -101,7 +101,7 @@ func (o *observer) PhaseStart(ctx context.Context, phase reconcile.Phase) contex
 }
 
 // PhaseDone implements reconcile.Observer.
-func (o *observer) PhaseDone(ctx context.Context, phase reconcile.Phase, took time.Duration, err error) {
+func (o *Observer) PhaseDone(ctx context.Context, phase reconcile.Phase, took time.Duration, err error) {
 	found, known := o.series.Load(phase)
 	if !known {
 		found, _ = o.series.LoadOrStore(phase, o.phases.WithLabelValues(o.name, string(phase)))
@@ -115,8 +115,8 @@ func (o *observer) PhaseDone(ctx context.Context, phase reconcile.Phase, took ti
 	}
 }
 
-// called counts a call outside of the cluster.
-func (o *observer) called(call external.Call, took time.Duration, err error) {
+// Called counts a call outside of the cluster.
+func (o *Observer) Called(call external.Call, took time.Duration, err error) {
 	result := "ok"
 	switch {
 	case errors.Is(err, external.ErrNotFound):
@@ -135,8 +135,8 @@ const (
 )
 
 // PassDone implements reconcile.Observer.
-func (o *observer) PassDone(ctx context.Context, report reconcile.Report) {
-	o.recall.done(&report)
+func (o *Observer) PassDone(ctx context.Context, report reconcile.Report) {
+	o.LastPasses.done(&report)
 	for i := range report.Applied.Objects {
 		outcome := report.Applied.Objects[i].Outcome
 		found, known := o.series.Load(outcome)
@@ -168,7 +168,7 @@ func (o *observer) PassDone(ctx context.Context, report reconcile.Report) {
 }
 
 // countWrite counts an accepted write, and an object of which others own fields.
-func (o *observer) countWrite(object *apply.ObjectResult) {
+func (o *Observer) countWrite(object *apply.ObjectResult) {
 	if object.Wrote() {
 		o.writes.WithLabelValues(o.name, string(object.Verb), object.GVK.Kind).Inc()
 	}
@@ -177,9 +177,9 @@ func (o *observer) countWrite(object *apply.ObjectResult) {
 	}
 }
 
-// started counts a pass by what triggered it, and remembers that.
-func (o *observer) started(owner types.NamespacedName, first trigger.Trigger, known bool) {
-	o.recall.started(owner, first, known)
+// Started counts a pass by what triggered it, and remembers that.
+func (o *Observer) Started(owner types.NamespacedName, first trigger.Trigger, known bool) {
+	o.LastPasses.started(owner, first, known)
 	if !known {
 		o.passes.WithLabelValues(o.name, triggerRequeue, "").Inc()
 		return
@@ -188,7 +188,7 @@ func (o *observer) started(owner types.NamespacedName, first trigger.Trigger, kn
 }
 
 // count counts the errors of a pass, also those whose retry a requeue has taken over.
-func (o *observer) count(errs []error) {
+func (o *Observer) count(errs []error) {
 	for _, err := range errs {
 		kind := ""
 		if object := (*apply.ObjectError)(nil); errors.As(err, &object) {
@@ -198,8 +198,8 @@ func (o *observer) count(errs []error) {
 	}
 }
 
-// waited counts a pass that waits for the cache, and one that has waited for as long as it may.
-func (o *observer) waited(expired bool) {
+// Waited counts a pass that waits for the cache, and one that has waited for as long as it may.
+func (o *Observer) Waited(expired bool) {
 	if expired {
 		o.late.WithLabelValues(o.name, "expired").Inc()
 		return

@@ -1,4 +1,4 @@
-package controller
+package observe
 
 import (
 	"context"
@@ -28,29 +28,24 @@ const (
 	readyWebhooks  = "webhooks"
 )
 
-// ready adds what /readyz of the manager needs to know of a controller: whether this process can serve. The caches of the controller are
+// Ready adds what /readyz of the manager needs to know of a controller: whether this process can serve. The caches of the controller are
 // synced, as standby too, and the API server answers. What is wrong with single owners is in their conditions and in metrics, and
 // makes no process unready.
-func (b *Builder[T, F, O]) ready(mgr manager.Manager, caches *caches, c clock.PassiveClock) error {
+func Ready(mgr manager.Manager, controller string, caches *Caches, c clock.PassiveClock) error {
 	api := &apiServer{config: mgr.GetConfig(), client: mgr.GetHTTPClient(), clock: c}
 	err := errors.Join(
-		mgr.AddReadyzCheck(b.name, told(mgr.GetLogger(), b.name, caches.check)),
+		mgr.AddReadyzCheck(controller, told(mgr.GetLogger(), controller, caches.check)),
 		mgr.AddReadyzCheck(readyAPIServer, told(mgr.GetLogger(), readyAPIServer, api.check)),
 	)
 	if err != nil {
-		return fmt.Errorf("controller %q: add its readiness checks: %w", b.name, err)
+		return fmt.Errorf("controller %q: add its readiness checks: %w", controller, err)
 	}
 	return nil
 }
 
-// ServeWebhooks registers the handlers at their paths with the manager's webhook server, and lets /readyz wait until that serves: a pod
-// that gets requests earlier fails them. The manager must not have been started.
-func ServeWebhooks(mgr manager.Manager, handlers map[string]http.Handler) error {
-	server := mgr.GetWebhookServer()
-	for path, handler := range handlers {
-		server.Register(path, handler)
-	}
-	if err := mgr.AddReadyzCheck(readyWebhooks, told(mgr.GetLogger(), readyWebhooks, server.StartedChecker())); err != nil {
+// WebhooksReady lets /readyz of the manager wait until the webhook server serves.
+func WebhooksReady(mgr manager.Manager) error {
+	if err := mgr.AddReadyzCheck(readyWebhooks, told(mgr.GetLogger(), readyWebhooks, mgr.GetWebhookServer().StartedChecker())); err != nil {
 		return fmt.Errorf("add the readiness check of the webhook server: %w", err)
 	}
 	return nil
@@ -80,14 +75,14 @@ func told(logger logr.Logger, name string, check func(*http.Request) error) func
 	}
 }
 
-// caches knows which sources of events of a controller have not synced yet.
-type caches struct {
+// Caches knows which sources of events of a controller have not synced yet.
+type Caches struct {
 	sources []*syncing
-	failed  *listFailures // what the API server answered to lists and watches
+	Failed  *ListFailures // what the API server answered to lists and watches
 }
 
 // byKind has 1 for each kind whose cache is synced and 0 for the others. Kinds of one name in several groups count as one.
-func (c *caches) byKind() map[string]float64 {
+func (c *Caches) byKind() map[string]float64 {
 	kinds := map[string]float64{}
 	for _, s := range c.sources {
 		if s.kind == "" {
@@ -114,20 +109,20 @@ type syncing struct {
 	done   atomic.Bool
 }
 
-// watch notes the source of a kind, which is waited for.
-func (c *caches) watch(cached cache.Cache, k *declaration.Kind, s source.SyncingSource) source.SyncingSource {
+// Watch notes the source of a kind, which is waited for.
+func (c *Caches) Watch(cached cache.Cache, k *declaration.Kind, s source.SyncingSource) source.SyncingSource {
 	return c.note(&syncing{SyncingSource: s, name: declaration.Print(k.GroupVersionKind), kind: k.Kind, listed: func() bool {
 		informer, err := cached.GetInformer(context.Background(), k.Object, cache.BlockUntilSynced(false)) //nolint:forbidigo // a look into memory
 		return err == nil && informer.HasSynced()
 	}})
 }
 
-// watchAll notes a source of several kinds.
-func (c *caches) watchAll(name string, s source.SyncingSource) source.SyncingSource {
+// WatchAll notes a source of several kinds.
+func (c *Caches) WatchAll(name string, s source.SyncingSource) source.SyncingSource {
 	return c.note(&syncing{SyncingSource: s, name: name, listed: func() bool { return false }})
 }
 
-func (c *caches) note(s *syncing) source.SyncingSource {
+func (c *Caches) note(s *syncing) source.SyncingSource {
 	c.sources = append(c.sources, s)
 	return s
 }
@@ -143,7 +138,7 @@ func (s *syncing) WaitForSync(ctx context.Context) error {
 func (s *syncing) String() string { return fmt.Sprint(s.SyncingSource) }
 
 // check implements healthz.Checker.
-func (c *caches) check(*http.Request) error {
+func (c *Caches) check(*http.Request) error {
 	var waiting, missing []string
 	for _, s := range c.sources {
 		if s.done.Load() {
@@ -161,7 +156,7 @@ func (c *caches) check(*http.Request) error {
 		missing = waiting
 	}
 	err := fmt.Errorf("the caches of %s are not synced", strings.Join(missing, ", "))
-	if failed := c.failed.last(); failed != nil {
+	if failed := c.Failed.Last(); failed != nil {
 		return fmt.Errorf("%w: %w", err, failed)
 	}
 	return fmt.Errorf("%w: is the kind served, and may it be listed and watched?", err)

@@ -1,4 +1,4 @@
-package controller
+package observe
 
 import (
 	"errors"
@@ -39,7 +39,7 @@ func reported(owner string, children int, change func(*apply.ObjectResult)) *rec
 
 // TestRecallAllocates: a pass that changes nothing is remembered in the place of the one before.
 func TestRecallAllocates(t *testing.T) {
-	r := newRecall(clock.RealClock{})
+	r := NewLastPasses(clock.RealClock{})
 	report := reported("corner", 5, nil)
 	pass := func() {
 		r.started(report.Request.NamespacedName, trigger.Trigger{}, false)
@@ -54,7 +54,7 @@ func TestRecallAllocates(t *testing.T) {
 // TestRecallIsBounded: whatever an owner plans and whatever goes wrong, what is kept of it is bounded, and what tells most is kept.
 func TestRecallIsBounded(t *testing.T) {
 	t.Parallel()
-	r := newRecall(clock.RealClock{})
+	r := NewLastPasses(clock.RealClock{})
 	n := 0
 	var fields []apply.FieldChange
 	for i := range 1000 {
@@ -72,7 +72,7 @@ func TestRecallIsBounded(t *testing.T) {
 	report.Outcome.Retry = append(report.Outcome.Retry, errors.New("short"))
 	r.done(report)
 	var out explain.Owner
-	r.fill(&out, report.Request.NamespacedName)
+	r.Fill(&out, report.Request.NamespacedName)
 	if got := len(out.Last.Decisions) + out.Last.MoreDecisions; len(out.Last.Decisions) != maxDecisions || got != 10_000 {
 		t.Errorf("got %d decisions and %d more", len(out.Last.Decisions), out.Last.MoreDecisions)
 	}
@@ -99,7 +99,7 @@ func BenchmarkRecall(b *testing.B) {
 
 func benchmarkRecall(b *testing.B, owners int) {
 	b.Helper()
-	r := newRecall(clock.RealClock{})
+	r := NewLastPasses(clock.RealClock{})
 	reports := make([]*reconcile.Report, owners)
 	for i := range reports {
 		reports[i] = reported(fmt.Sprint("owner-", i), 5, nil)
@@ -132,7 +132,7 @@ func TestDiagnosed(t *testing.T) {
 		{Name: "Route", State: health.Failed, Errors: []error{refused}, Diagnostics: "path /a belongs to x\n\n  postgres://app:hunter2@db/a  \n"},
 		{Name: "Template", State: health.Pending, Message: "none fits", Diagnostics: strings.Repeat(strings.Repeat("é", 500)+"\n", 5000)},
 	}
-	causes := causesOf(report)
+	causes := CausesOf(report)
 	if len(causes) != 2 {
 		t.Fatalf("causes: %+v", causes)
 	}

@@ -1,4 +1,4 @@
-package controller
+package observe
 
 import (
 	"errors"
@@ -24,16 +24,16 @@ import (
 const (
 	maxDecisions = 100
 	maxFields    = 20 // of one decision
-	maxReads     = 100
+	MaxReads     = 100
 	maxCauses    = 20
 
 	maxDiagnostics = 50  // lines of one cause
 	maxDiagnosed   = 200 // bytes of one line
 )
 
-// recall remembers the last passes of each owner, for explanations. A pass that changes nothing overwrites what is remembered in place; of
+// LastPasses remembers the last passes of each owner, for explanations. A pass that changes nothing overwrites what is remembered in place; of
 // a plan nothing is kept but one line for each object. It is safe for concurrent use, with one pass an owner at a time.
-type recall struct {
+type LastPasses struct {
 	clock clock.PassiveClock
 
 	mu     sync.Mutex
@@ -82,11 +82,11 @@ type decided struct {
 	err     string
 }
 
-func newRecall(c clock.PassiveClock) *recall { //nolint:unparam // tests of time have a clock of their own
-	return &recall{clock: c, owners: map[types.NamespacedName]*recalled{}}
+func NewLastPasses(c clock.PassiveClock) *LastPasses { //nolint:unparam // tests of time have a clock of their own
+	return &LastPasses{clock: c, owners: map[types.NamespacedName]*recalled{}}
 }
 
-func (r *recall) of(owner types.NamespacedName) *recalled {
+func (r *LastPasses) of(owner types.NamespacedName) *recalled {
 	o := r.owners[owner]
 	if o == nil {
 		o = &recalled{}
@@ -96,7 +96,7 @@ func (r *recall) of(owner types.NamespacedName) *recalled {
 }
 
 // started notes what triggered the pass that begins.
-func (r *recall) started(owner types.NamespacedName, first trigger.Trigger, known bool) {
+func (r *LastPasses) started(owner types.NamespacedName, first trigger.Trigger, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	o := r.of(owner)
@@ -105,7 +105,7 @@ func (r *recall) started(owner types.NamespacedName, first trigger.Trigger, know
 }
 
 // deferred notes that a pass waits. An owner of which nothing else is known is not remembered for that.
-func (r *recall) wait(owner types.NamespacedName, why string, rest time.Duration) {
+func (r *LastPasses) Wait(owner types.NamespacedName, why string, rest time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if o := r.owners[owner]; o != nil {
@@ -114,7 +114,7 @@ func (r *recall) wait(owner types.NamespacedName, why string, rest time.Duration
 }
 
 // done takes in what a pass did.
-func (r *recall) done(report *reconcile.Report) {
+func (r *LastPasses) done(report *reconcile.Report) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if report.Gone {
@@ -134,13 +134,13 @@ func (r *recall) done(report *reconcile.Report) {
 	p.statusWritten, p.next, p.why = report.StatusWritten, report.Next, waitsFor(report)
 	p.blocked, p.pruneBlocked = "", ""
 	if report.Blocked != nil {
-		p.blocked = safe(report.Blocked.Error())
+		p.blocked = Safe(report.Blocked.Error())
 	}
 	if kept := report.Applied.PruneBlocked; kept != nil {
-		p.pruneBlocked = safe(kept.Error())
+		p.pruneBlocked = Safe(kept.Error())
 	}
 	p.decided(&report.Applied)
-	if p.causes = causesOf(report); p.wrote {
+	if p.causes = CausesOf(report); p.wrote {
 		o.wrote = nil
 	}
 }
@@ -148,8 +148,8 @@ func (r *recall) done(report *reconcile.Report) {
 // maxScrubbed bounds the text that is searched for credentials. It is far longer than what is kept, so that the cut hides none.
 const maxScrubbed = 16 << 10
 
-// safe bounds a text and takes credentials out.
-func safe(message string) string {
+// Safe bounds a text and takes credentials out.
+func Safe(message string) string {
 	return conditions.Bound(text.Scrub(message[:min(len(message), maxScrubbed)]))
 }
 
@@ -181,9 +181,9 @@ func (p *passed) note(d *apply.Decision, outcome apply.Outcome) {
 		p.more++
 		return
 	}
-	one := decided{kind: d.GVK.Kind, key: d.Key, verb: d.Verb, reason: d.Reason, outcome: outcome, waits: safe(d.WaitsUntil)}
+	one := decided{kind: d.GVK.Kind, key: d.Key, verb: d.Verb, reason: d.Reason, outcome: outcome, waits: Safe(d.WaitsUntil)}
 	if d.Err != nil {
-		one.err = safe(d.Err.Error())
+		one.err = Safe(d.Err.Error())
 	}
 	for i := range min(len(d.Fields), maxFields) {
 		one.fields = append(one.fields, d.Fields[i].Path)
@@ -206,8 +206,8 @@ func waitsFor(report *reconcile.Report) string {
 	return "a planned requeue"
 }
 
-// causesOf are the errors of the pass, and then the components that are not ready for another reason.
-func causesOf(report *reconcile.Report) []explain.Cause {
+// CausesOf are the errors of the pass, and then the components that are not ready for another reason.
+func CausesOf(report *reconcile.Report) []explain.Cause {
 	var list []explain.Cause
 	add := func(c explain.Cause) {
 		at := slices.IndexFunc(list, func(other explain.Cause) bool { return other.Message == c.Message })
@@ -230,7 +230,7 @@ func causesOf(report *reconcile.Report) []explain.Cause {
 		if c.Name == "" && len(c.Errors) == 0 || c.GetState() == health.Ready {
 			continue
 		}
-		cause := explain.Cause{Subject: c.Name, Reason: c.GetReason(), Message: safe(c.GetMessage()), Diagnostics: diagnosed(c.Diagnostics)}
+		cause := explain.Cause{Subject: c.Name, Reason: c.GetReason(), Message: Safe(c.GetMessage()), Diagnostics: diagnosed(c.Diagnostics)}
 		if errs := c.Categorized(); len(errs) > 0 {
 			cause.Category = errs[0].Category.String()
 		}
@@ -239,7 +239,7 @@ func causesOf(report *reconcile.Report) []explain.Cause {
 	for i := range report.Applied.Objects {
 		if d := &report.Applied.Objects[i].Decision; d.WaitsUntil != "" && len(list) == 0 { // or it follows from what is there
 			add(explain.Cause{
-				Subject: objectName(d.GVK.Kind, d.Key), Reason: string(d.Reason), Message: "waits until " + safe(d.WaitsUntil),
+				Subject: ObjectName(d.GVK.Kind, d.Key), Reason: string(d.Reason), Message: "waits until " + Safe(d.WaitsUntil),
 			})
 		}
 	}
@@ -283,9 +283,9 @@ func causeOf(err error) explain.Cause {
 	if cause.Message == "" {
 		cause.Message = err.Error()
 	}
-	cause.Message = safe(cause.Message)
+	cause.Message = Safe(cause.Message)
 	if object := (*apply.ObjectError)(nil); errors.As(err, &object) {
-		cause.Subject = objectName(object.GVK.Kind, object.Key)
+		cause.Subject = ObjectName(object.GVK.Kind, object.Key)
 	}
 	if contested := (*apply.ContestedError)(nil); errors.As(err, &contested) {
 		for _, f := range contested.Fields[:min(len(contested.Fields), maxFields)] {
@@ -295,7 +295,7 @@ func causeOf(err error) explain.Cause {
 	return cause
 }
 
-func objectName(kind string, key types.NamespacedName) string {
+func ObjectName(kind string, key types.NamespacedName) string {
 	if key.Namespace == "" {
 		return kind + " " + key.Name
 	}

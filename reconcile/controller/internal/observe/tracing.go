@@ -1,4 +1,4 @@
-package controller
+package observe
 
 import (
 	"context"
@@ -37,26 +37,26 @@ const (
 	attrRequeueAfter  = "reconcilekit.requeue_after" // in seconds
 )
 
-// tracing makes a span of each pass and of each phase.
-type tracing struct {
+// Tracing makes a span of each pass and of each phase.
+type Tracing struct {
 	reconcile.Observer
 
 	name   string
 	tracer trace.Tracer
 }
 
-var _ reconcile.Observer = (*tracing)(nil)
+var _ reconcile.Observer = (*Tracing)(nil)
 
-// newTracing returns nil when there is no provider, so that nothing is spent on spans.
-func newTracing(name string, provider trace.TracerProvider, next reconcile.Observer) *tracing {
+// NewTracing returns nil when there is no provider, so that nothing is spent on spans.
+func NewTracing(name string, provider trace.TracerProvider, next reconcile.Observer) *Tracing {
 	if provider == nil {
 		return nil
 	}
-	return &tracing{Observer: next, name: name, tracer: provider.Tracer(instrumentation)}
+	return &Tracing{Observer: next, name: name, tracer: provider.Tracer(instrumentation)}
 }
 
-// start starts the span of a pass. A pass that nothing woke is a requeue, or the first of many after a start.
-func (t *tracing) start(ctx context.Context, request ctrl.Request, woken trigger.Trigger, known bool) (context.Context, trace.Span) {
+// Start starts the span of a pass. A pass that nothing woke is a requeue, or the first of many after a start.
+func (t *Tracing) Start(ctx context.Context, request ctrl.Request, woken trigger.Trigger, known bool) (context.Context, trace.Span) {
 	attributes := []attribute.KeyValue{
 		attribute.String(attrController, t.name),
 		attribute.String(attrNamespace, request.Namespace),
@@ -76,21 +76,21 @@ func (t *tracing) start(ctx context.Context, request ctrl.Request, woken trigger
 }
 
 // PhaseStart implements reconcile.Observer.
-func (t *tracing) PhaseStart(ctx context.Context, phase reconcile.Phase) context.Context {
+func (t *Tracing) PhaseStart(ctx context.Context, phase reconcile.Phase) context.Context {
 	ctx, _ = t.tracer.Start(t.Observer.PhaseStart(ctx, phase), string(phase)) //nolint:spancheck // PhaseDone ends it
 	return ctx
 }
 
 // PhaseDone implements reconcile.Observer.
-func (t *tracing) PhaseDone(ctx context.Context, phase reconcile.Phase, took time.Duration, err error) {
+func (t *Tracing) PhaseDone(ctx context.Context, phase reconcile.Phase, took time.Duration, err error) {
 	span := trace.SpanFromContext(ctx)
 	failed(span, err)
 	span.End()
 	t.Observer.PhaseDone(ctx, phase, took, err)
 }
 
-// PassDone implements reconcile.Observer. The span ends with the pass, see [passes.Reconcile].
-func (t *tracing) PassDone(ctx context.Context, report reconcile.Report) {
+// PassDone implements reconcile.Observer. The span ends with the pass.
+func (t *Tracing) PassDone(ctx context.Context, report reconcile.Report) {
 	if span := trace.SpanFromContext(ctx); span.IsRecording() {
 		span.SetAttributes(
 			attribute.String(attrState, string(report.Assessment.State)),
