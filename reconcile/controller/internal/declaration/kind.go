@@ -33,6 +33,7 @@ const (
 	Virtual      representation = "group" // of a group, which no cache has
 )
 
+// RepresentationOf returns how a cache would keep what has the type of the object.
 func RepresentationOf(object runtime.Object) representation {
 	switch object.(type) {
 	case runtime.Unstructured:

@@ -23,6 +23,7 @@ type mistake struct {
 	err    error
 }
 
+// NewMistake returns the error as a mistake of the program, with the reason of its condition.
 func NewMistake(reason string, err error) error { return &mistake{reason: reason, err: err} }
 
 // Error is the text of the error.

@@ -19,6 +19,7 @@ type Observed struct {
 	versions map[string]string
 }
 
+// See notes the version of an object that the informer has shown.
 func (o *Observed) See(object client.Object) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -82,6 +82,7 @@ type decided struct {
 	err     string
 }
 
+// NewLastPasses returns an empty memory.
 func NewLastPasses(c clock.PassiveClock) *LastPasses { //nolint:unparam // tests of time have a clock of their own
 	return &LastPasses{clock: c, owners: map[types.NamespacedName]*recalled{}}
 }
@@ -295,6 +296,7 @@ func causeOf(err error) explain.Cause {
 	return cause
 }
 
+// ObjectName is the kind and the key of an object as a person reads them.
 func ObjectName(kind string, key types.NamespacedName) string {
 	if key.Namespace == "" {
 		return kind + " " + key.Name

@@ -27,6 +27,7 @@ type Applier struct {
 	clock clock.PassiveClock
 }
 
+// NewApplier returns an applier that checks plans before the next one gets them.
 func NewApplier(next reconcile.Applier, reads *Reads, c clock.PassiveClock) *Applier {
 	return &Applier{Applier: next, reads: reads, clock: c}
 }

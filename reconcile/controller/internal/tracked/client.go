@@ -19,6 +19,7 @@ type Client struct {
 	statuses *trigger.StatusWrites
 }
 
+// NewClient returns the client of the engine; live reads from the API server.
 func NewClient(c client.Client, reads *Reads, live client.Reader) *Client {
 	return &Client{Client: c, reads: reads, live: live, statuses: &reads.Statuses}
 }
@@ -45,28 +46,34 @@ func (c *Client) List(ctx context.Context, into client.ObjectList, opts ...clien
 	return c.reads.list(ctx, k, into, opts...)
 }
 
+// Create implements client.Client.
 func (c *Client) Create(ctx context.Context, object client.Object, opts ...client.CreateOption) error {
 	return c.Client.Create(ctx, object, append(opts, client.DisableReadYourWritesConsistency)...)
 }
 
+// Update implements client.Client.
 func (c *Client) Update(ctx context.Context, object client.Object, opts ...client.UpdateOption) error {
 	return c.Client.Update(ctx, object, append(opts, client.DisableReadYourWritesConsistency)...)
 }
 
+// Patch implements client.Client.
 func (c *Client) Patch(
 	ctx context.Context, object client.Object, patch client.Patch, opts ...client.PatchOption,
 ) error {
 	return c.Client.Patch(ctx, object, patch, append(opts, client.DisableReadYourWritesConsistency)...)
 }
 
+// Apply implements client.Client.
 func (c *Client) Apply(ctx context.Context, object runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
 	return c.Client.Apply(ctx, object, append(opts, client.DisableReadYourWritesConsistency)...)
 }
 
+// Delete implements client.Client.
 func (c *Client) Delete(ctx context.Context, object client.Object, opts ...client.DeleteOption) error {
 	return c.Client.Delete(ctx, object, append(opts, client.DisableReadYourWritesConsistency)...)
 }
 
+// Status implements client.Client.
 func (c *Client) Status() client.SubResourceWriter {
 	return statusWriter{c.Client.Status(), c.statuses}
 }

@@ -37,6 +37,7 @@ type waiting struct {
 	writes []write
 }
 
+// NewPendingWrites returns an empty memory. A deadline of zero is that of the package freshness, a negative one waits for nothing.
 func NewPendingWrites(deadline time.Duration) *PendingWrites {
 	if deadline == 0 {
 		deadline = freshness.Deadline

@@ -33,6 +33,7 @@ type Index struct {
 // fieldExtractor returns the values of a field, and whether it knows the field.
 type fieldExtractor func(object client.Object, field string) (values []string, known bool)
 
+// NewIndex returns the index of one kind; extract returns the values of its fields.
 func NewIndex(extract fieldExtractor) *Index {
 	return &Index{
 		names:   map[types.NamespacedName]*node{},

@@ -49,6 +49,7 @@ type Session struct {
 	next    int // passes mostly read the same things in the same order: the edge that is expected now
 }
 
+// NewTracker returns a tracker that remembers nothing yet.
 func NewTracker() *Tracker {
 	return &Tracker{owners: map[types.NamespacedName]*ownerReads{}}
 }
@@ -223,11 +224,13 @@ func (t *Tracker) Size() (owners, edges int) {
 	return len(t.owners), t.edges
 }
 
+// Unique sorts the names, and leaves each once.
 func Unique(names []types.NamespacedName) []types.NamespacedName {
 	slices.SortFunc(names, CompareNames)
 	return slices.Compact(names)
 }
 
+// CompareNames orders by namespace and name.
 func CompareNames(a, b types.NamespacedName) int {
 	if order := strings.Compare(a.Namespace, b.Namespace); order != 0 {
 		return order

@@ -24,6 +24,7 @@ const (
 	EventRemoved   = "removed"
 )
 
+// Objects are the object before and after, as far as they are there.
 func (c Change) Objects() []client.Object {
 	return slices.DeleteFunc([]client.Object{c.Before, c.After}, func(o client.Object) bool { return o == nil })
 }

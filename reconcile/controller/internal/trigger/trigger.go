@@ -30,6 +30,7 @@ type Triggers struct {
 	first map[types.NamespacedName]Trigger
 }
 
+// Note remembers an event that enqueues the owner.
 func (w *Triggers) Note(owner types.NamespacedName, gvk schema.GroupVersionKind, c Change) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

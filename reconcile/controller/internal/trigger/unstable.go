@@ -170,6 +170,7 @@ func restFor(times int) time.Duration {
 	return rest
 }
 
+// Forget drops what is remembered for an owner that is gone.
 func (u *Unstable) Forget(owner types.NamespacedName) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -39,6 +39,7 @@ type crdWatcher struct {
 
 var _ source.SyncingSource = (*crdWatcher)(nil)
 
+// NewCRDWatcher returns the source of events of the optional kinds; the timeout bounds the wait for one cache.
 func NewCRDWatcher(c cache.Cache, d discoverer, watchers []*Watcher, timeout time.Duration) *crdWatcher {
 	return &crdWatcher{
 		cache: c, discovery: d, watchers: watchers, timeout: timeout,

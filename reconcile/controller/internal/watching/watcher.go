@@ -20,6 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 )
 
+// Queue is the queue of a controller.
 type Queue = workqueue.TypedRateLimitingInterface[ctrl.Request]
 
 // Groups are owners without objects.
