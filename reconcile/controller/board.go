@@ -134,6 +134,29 @@ func (b *board) owner(key types.NamespacedName) *Group {
 	return g
 }
 
+// Keys are the groups that have had a pass, in order.
+func (b *board) Keys() []types.NamespacedName {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	keys := make([]types.NamespacedName, 0, len(b.groups))
+	for key := range b.groups {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, tracking.CompareNames)
+	return keys
+}
+
+// Peek returns the group as its last pass left it, nil when there was none.
+func (b *board) Peek(key types.NamespacedName) reconcile.Owner {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	found := b.groups[key]
+	if found == nil {
+		return nil
+	}
+	return found.DeepCopyObject().(*Group) //nolint:forcetypeassert // a deep copy has the type of its original
+}
+
 // watched reports whether an owner reads the group.
 func (b *board) watched(g *Group) bool {
 	return slices.ContainsFunc(b.readers, func(r *groupReads) bool { return len(r.tracker.Concerned(r.index, g)) > 0 })
@@ -211,4 +234,13 @@ func (j *joinedGroups) read(s *tracking.Session, key types.NamespacedName, objec
 	}
 	s.Name(j.reads[at].index, key)
 	return j.reads[at].board.get(key, into)
+}
+
+// names are how explanations name the reads of the groups.
+func (j *joinedGroups) names() map[*tracking.Index]string {
+	names := map[*tracking.Index]string{}
+	for _, joined := range j.reads {
+		names[joined.index] = "group of controller " + joined.board.name
+	}
+	return names
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/explained"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
 	"github.com/reconcilekit/reconcilekit/reconcile/record"
@@ -28,7 +29,7 @@ type Builder[T reconcile.Owner, F, O any] struct {
 	decorate   func(T, *conditions.Manager, O) // of a group, nil otherwise
 	options    Options
 	failed     *observe.ListFailures
-	explainer  *explainer // once it is set up
+	explainer  *explained.Explainer // once it is set up
 	declared
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/explained"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 )
 
@@ -32,7 +33,7 @@ type Declared interface {
 // inspected is what readiness, explanations and previews need of a controller.
 type inspected interface {
 	listFailures() *observe.ListFailures
-	explains() *explainer // nil before the set-up
+	explains() *explained.Explainer // nil before the set-up
 	previewer(mgr manager.Manager, options PreviewOptions) (previewer, error)
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/explained"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
@@ -95,7 +96,11 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	if err := errors.Join(controller.Watch(again), reads.Outside.Watch(controller, mgr.Elected(), woken)); err != nil {
 		return fmt.Errorf("controller %q: %w", b.name, err)
 	}
-	b.explainer = &explainer{reads: reads, recall: observer.LastPasses, joined: joined, board: b.board, pause: options.PauseAnnotation}
+	explainer := &explained.Explainer{Reads: reads, LastPasses: observer.LastPasses, Joined: joined.names, Pause: options.PauseAnnotation}
+	if b.board != nil {
+		explainer.Groups = b.board
+	}
+	b.explainer = explainer
 	return b.watch(mgr, controller, reads, joined, woken, synced)
 }
 
@@ -105,7 +110,7 @@ func (b *Builder[T, F, O]) managers() []string {
 }
 
 // explains answers for the controller, nil before it is set up.
-func (b *Builder[T, F, O]) explains() *explainer { return b.explainer }
+func (b *Builder[T, F, O]) explains() *explained.Explainer { return b.explainer }
 
 // listFailures are why kinds could not be listed.
 func (b *Builder[T, F, O]) listFailures() *observe.ListFailures { return b.failed }

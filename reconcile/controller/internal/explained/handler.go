@@ -1,4 +1,4 @@
-package controller
+package explained
 
 import (
 	"context"
@@ -13,9 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// ExplainPath is the path at which an operator usually serves [ExplainHandler].
-const ExplainPath = "/debug/explain"
-
 // explainTimeout bounds an answer over HTTP, which only looks into memory.
 const explainTimeout = 10 * time.Second
 
@@ -25,15 +22,8 @@ const (
 	formJSON = "json"
 )
 
-// ExplainHandler serves explanations of the controllers' owners. GET with the parameters kind, namespace and name answers with the tree of
-// one owner. Without a name it lists the owners, at most 500, those that are not ready first; kind and state, such as NotReady, choose
-// among them. The answer is text; format=json asks for the data, format=html for a page with links, which loads itself anew every few seconds
-// with refresh=5, at least every second.
-//
-// Nothing serves it unless the operator does so. Explanations name objects, field managers and what the API server said: serve them
-// behind authentication, such as that of the metrics server, with manager.AddMetricsServerExtraHandler, which filters extra handlers like
-// the metrics where metrics are filtered.
-func ExplainHandler(controllers ...Declared) http.Handler {
+// Handler serves explanations of what the function returns, which is asked for each answer.
+func Handler(explainers func() []*Explainer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			http.Error(w, "only GET", http.StatusMethodNotAllowed)
@@ -41,9 +31,9 @@ func ExplainHandler(controllers ...Declared) http.Handler {
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), explainTimeout)
 		defer cancel()
-		answer, err := answered(ctx, r.URL.Query(), controllers)
+		answer, err := answered(ctx, r.URL.Query(), explainers())
 		switch {
-		case errors.Is(err, errUnknownKind):
+		case errors.Is(err, ErrUnknownKind):
 			http.Error(w, err.Error(), http.StatusNotFound)
 			return
 		case err != nil:
@@ -72,13 +62,13 @@ type answer struct {
 	data   any
 }
 
-func answered(ctx context.Context, query url.Values, controllers []Declared) (*answer, error) {
+func answered(ctx context.Context, query url.Values, explainers []*Explainer) (*answer, error) {
 	kind, name := query.Get("kind"), query.Get("name")
 	if name == "" {
-		found, err := list(ctx, kind, query.Get("state"), controllers)
+		found, err := list(ctx, kind, query.Get("state"), explainers)
 		return &answer{http.StatusOK, found.text(), "list", found}, err
 	}
-	owners, err := Explain(ctx, kind, types.NamespacedName{Namespace: query.Get("namespace"), Name: name}, controllers...)
+	owners, err := Of(ctx, kind, types.NamespacedName{Namespace: query.Get("namespace"), Name: name}, explainers)
 	if err != nil {
 		return nil, err
 	}

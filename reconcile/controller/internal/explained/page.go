@@ -1,4 +1,4 @@
-package controller
+package explained
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/explain"
 )
 
@@ -24,11 +23,10 @@ type listed struct {
 }
 
 // list explains the owners of the kind in the state, of all where these are empty.
-func list(ctx context.Context, kind, state string, controllers []Declared) (listed, error) {
+func list(ctx context.Context, kind, state string, explainers []*Explainer) (listed, error) {
 	var out listed
-	for _, c := range controllers {
-		e := c.explains()
-		if e == nil || kind != "" && !e.reads.Kinds[0].Named(kind) {
+	for _, e := range explainers {
+		if kind != "" && !e.Reads.Kinds[0].Named(kind) {
 			continue
 		}
 		keys, err := e.keys(ctx)
@@ -36,7 +34,7 @@ func list(ctx context.Context, kind, state string, controllers []Declared) (list
 			return out, err
 		}
 		for _, key := range keys {
-			o, err := e.explain(ctx, e.reads.Controller, key)
+			o, err := e.Explain(ctx, key)
 			switch {
 			case err != nil:
 				return out, err
@@ -60,23 +58,11 @@ func rankOf(o explain.Owner) int {
 }
 
 // keys are the owners that there are.
-func (e *explainer) keys(ctx context.Context) ([]types.NamespacedName, error) {
-	if e.board != nil {
-		return e.board.keys(), nil
+func (e *Explainer) keys(ctx context.Context) ([]types.NamespacedName, error) {
+	if e.Groups != nil {
+		return e.Groups.Keys(), nil
 	}
-	return e.reads.OwnerKeys(ctx)
-}
-
-// keys are the groups that have had a pass, in order.
-func (b *board) keys() []types.NamespacedName {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	keys := make([]types.NamespacedName, 0, len(b.groups))
-	for key := range b.groups {
-		keys = append(keys, key)
-	}
-	slices.SortFunc(keys, tracking.CompareNames)
-	return keys
+	return e.Reads.OwnerKeys(ctx)
 }
 
 // text is one line for each owner.
