@@ -2,11 +2,9 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -17,9 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/dryrun"
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
 )
 
@@ -96,49 +92,10 @@ func previewManager(
 		cached.DefaultNamespaces[namespace] = cache.Config{}
 	}
 	config = rest.CopyConfig(config)
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return readOnly{next, options.ServerDryRun} })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return dryrun.ReadOnly{RoundTripper: next, DryRun: options.ServerDryRun}
+	})
 	return manager.New(config, manager.Options{
 		Scheme: scheme, Cache: cached, Logger: logr.Discard(), Metrics: server.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 	})
-}
-
-// errNotARead is what a preview's transport answers to anything else.
-var errNotARead = errors.New("a preview only reads: refused before it was sent")
-
-// readOnly refuses requests that are no reads.
-type readOnly struct {
-	http.RoundTripper
-	dryRun bool // dry runs pass
-}
-
-// RoundTrip implements http.RoundTripper.
-func (t readOnly) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method == http.MethodGet || t.dryRun && slices.Equal(r.URL.Query()["dryRun"], []string{"All"}) {
-		return t.RoundTripper.RoundTrip(r)
-	}
-	return nil, fmt.Errorf("%s %s: %w", r.Method, r.URL.Path, errNotARead)
-}
-
-// syncedKinds waits until the caches of all kinds are filled.
-func syncedKinds(ctx context.Context, c *tracked.Reads, mgr manager.Manager, timeout time.Duration, failed *observe.ListFailures) error {
-	if timeout == 0 {
-		timeout = defaultSyncTimeout
-	}
-	limited, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	if mgr.GetCache().WaitForCacheSync(limited) {
-		return nil
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	var missing []string
-	for _, k := range c.Present() {
-		informer, err := mgr.GetCache().GetInformer(ctx, k.Object, cache.BlockUntilSynced(false))
-		if err != nil || !informer.HasSynced() {
-			missing = append(missing, declaration.Print(k.GroupVersionKind))
-		}
-	}
-	return fmt.Errorf("the caches of %s are not filled after %s: %w", strings.Join(missing, ", "), timeout,
-		errors.Join(failed.Last(), limited.Err()))
 }

@@ -1,29 +1,25 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/reconcilekit/reconcilekit/reconcile"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/dryrun"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
 )
 
@@ -35,7 +31,7 @@ type dryController struct {
 	board    *board
 	timeout  time.Duration
 	pipeline ctrl.Reconciler
-	dry      *dryPass
+	dry      *dryrun.Pass
 }
 
 // previewer prepares the passes of a preview. It must be called before the cache of the manager is started.
@@ -61,7 +57,7 @@ func (b *Builder[T, F, O]) previewer(mgr manager.Manager, o PreviewOptions) (pre
 		}
 	}
 	silent := *b
-	silent.options.Recorder = discarded{}
+	silent.options.Recorder = dryrun.Discarded{}
 	options := silent.withDefaults(mgr)
 	options.Apply.Kinds = kinds.ChildKinds()
 	groups := &joinedGroups{controller: b.name}
@@ -69,8 +65,8 @@ func (b *Builder[T, F, O]) previewer(mgr manager.Manager, o PreviewOptions) (pre
 	for _, joined := range b.joins {
 		groups.join(joined, reads.Tracker, nil) // nothing is woken
 	}
-	dry := &dryPass{options: engine.DiffOptions{ServerDryRun: o.ServerDryRun}}
-	if dry.engine, err = b.engine(mgr, reads, options); err != nil {
+	dry := &dryrun.Pass{Options: engine.DiffOptions{ServerDryRun: o.ServerDryRun}}
+	if dry.Engine, err = b.engine(mgr, reads, options); err != nil {
 		return nil, err
 	}
 	options.Observer = dry
@@ -82,7 +78,7 @@ func (b *Builder[T, F, O]) previewer(mgr manager.Manager, o PreviewOptions) (pre
 		return nil, err
 	}
 	return &dryController{
-		mgr: mgr, reads: reads, failed: b.failed, board: b.board, timeout: o.SyncTimeout, pipeline: pipeline, dry: dry,
+		mgr: mgr, reads: reads, failed: b.failed, board: b.board, timeout: cmp.Or(o.SyncTimeout, defaultSyncTimeout), pipeline: pipeline, dry: dry,
 	}, nil
 }
 
@@ -136,7 +132,7 @@ func groupKeys(ctx context.Context, reads *tracked.Reads, groups *board) ([]type
 
 // preview runs a pass for each owner.
 func (c *dryController) preview(ctx context.Context, report *preview.Report) error {
-	if err := syncedKinds(ctx, c.reads, c.mgr, c.timeout, c.failed); err != nil {
+	if err := dryrun.Synced(ctx, c.reads, c.mgr, c.timeout, c.failed); err != nil {
 		return err
 	}
 	keys, err := c.keys(ctx)
@@ -147,160 +143,12 @@ func (c *dryController) preview(ctx context.Context, report *preview.Report) err
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		c.dry.owner = preview.Owner{
+		c.dry.Owner = preview.Owner{
 			Controller: c.name(), Kind: declaration.Print(c.reads.Kinds[0].GroupVersionKind), Name: strings.TrimPrefix(key.String(), "/"),
 		}
 		// What goes wrong is in the report of the pass.
 		_, _ = c.pipeline.Reconcile(ctx, ctrl.Request{NamespacedName: key})
-		report.Owners = append(report.Owners, c.dry.owner)
+		report.Owners = append(report.Owners, c.dry.Owner)
 	}
 	return nil
 }
-
-// dryPass takes the place of the engine and of the status writer, and notes what they would do for one owner.
-type dryPass struct {
-	engine  *engine.Engine
-	options engine.DiffOptions
-	owner   preview.Owner
-}
-
-var (
-	_ reconcile.Applier      = (*dryPass)(nil)
-	_ reconcile.StatusWriter = (*dryPass)(nil)
-	_ reconcile.Observer     = (*dryPass)(nil)
-)
-
-// Apply implements reconcile.Applier.
-func (d *dryPass) Apply(ctx context.Context, owner client.Object, plan apply.Plan) apply.Result {
-	decisions, err := d.engine.Diff(ctx, owner, plan, d.options)
-	if err != nil {
-		return apply.Result{OwnerErr: err}
-	}
-	result := apply.Result{PruneBlocked: decisions.PruneBlocked}
-	if decisions.Owner != nil {
-		d.note(decisions.Owner)
-	}
-	for i := range decisions.Objects {
-		one := &decisions.Objects[i]
-		d.note(one)
-		result.Objects = append(result.Objects, apply.ObjectResult{Decision: *one, Outcome: wouldBe(one)})
-	}
-	return result
-}
-
-// Forget implements reconcile.Applier.
-func (d *dryPass) Forget(owner types.UID) { d.engine.Forget(owner) }
-
-// wouldBe is the outcome of a decision that is carried out.
-func wouldBe(d *apply.Decision) apply.Outcome {
-	if d.Err != nil {
-		return apply.Failed
-	}
-	if d.WaitsUntil != "" {
-		return apply.Waiting
-	}
-	switch d.Verb {
-	case words.VerbCreate:
-		return apply.Created
-	case words.VerbUpdate:
-		return apply.Updated
-	case words.VerbDelete:
-		return apply.Deleted
-	case words.VerbPrune:
-		return apply.Pruned
-	case words.VerbRelease:
-		return apply.Released
-	case words.VerbNone, words.VerbRecord:
-	}
-	return apply.Unchanged
-}
-
-func (d *dryPass) note(one *apply.Decision) {
-	if one.Verb == words.VerbNone && one.Err == nil && one.WaitsUntil == "" {
-		return
-	}
-	change := preview.Change{Object: observe.ObjectName(one.GVK.Kind, one.Key), Verb: string(one.Verb), Reason: string(one.Reason), WaitsUntil: one.WaitsUntil}
-	if one.Err != nil {
-		change.Error = observe.Safe(one.Err.Error())
-	}
-	for _, f := range one.Fields {
-		change.Fields = append(change.Fields, preview.Field{Path: f.Path, From: f.From, To: f.To})
-		change.Restart = change.Restart || one.Verb == words.VerbUpdate && f.From != f.To && restarts(one, f.Path)
-	}
-	d.owner.Changes = append(d.owner.Changes, change)
-}
-
-// restarts reports whether a workload replaces its pods when the field changes.
-func restarts(d *apply.Decision, path string) bool {
-	if d.GVK.Group != "apps" || !strings.HasPrefix(path, ".spec.template") {
-		return false
-	}
-	switch d.GVK.Kind {
-	case "Deployment", "StatefulSet", "DaemonSet":
-		return true
-	}
-	return false
-}
-
-// WriteStatus implements reconcile.StatusWriter.
-func (d *dryPass) WriteStatus(_ context.Context, before, after client.Object, managed []string) (bool, error) {
-	old, _ := before.(reconcile.Owner)
-	fresh, _ := after.(reconcile.Owner)
-	if old == nil || fresh == nil {
-		return false, nil
-	}
-	for _, name := range managed {
-		was, is := meta.FindStatusCondition(old.GetConditions(), name), meta.FindStatusCondition(fresh.GetConditions(), name)
-		if was == nil {
-			was = &metav1.Condition{}
-		}
-		if is != nil && (was.Status != is.Status || was.Reason != is.Reason) {
-			d.owner.Conditions = append(d.owner.Conditions, name+": "+printed(was)+" -> "+printed(is))
-		}
-	}
-	return false, nil
-}
-
-func printed(c *metav1.Condition) string {
-	if c.Type == "" {
-		return "none"
-	}
-	return string(c.Status) + " " + c.Reason
-}
-
-// Rewrite implements reconcile.StatusWriter.
-func (d *dryPass) Rewrite(_ context.Context, before, _ client.Object) (bool, error) {
-	gvk := before.GetObjectKind().GroupVersionKind()
-	d.owner.Changes = append(d.owner.Changes, preview.Change{
-		Object: observe.ObjectName(gvk.Kind, client.ObjectKeyFromObject(before)), Verb: string(words.VerbUpdate), Reason: "Migrated",
-	})
-	return false, nil
-}
-
-// PhaseStart implements reconcile.Observer.
-func (*dryPass) PhaseStart(ctx context.Context, _ reconcile.Phase) context.Context { return ctx }
-
-// PhaseDone implements reconcile.Observer.
-func (*dryPass) PhaseDone(context.Context, reconcile.Phase, time.Duration, error) {}
-
-// PassDone implements reconcile.Observer.
-func (d *dryPass) PassDone(_ context.Context, report reconcile.Report) {
-	d.owner.Paused = report.Paused
-	if report.Blocked != nil {
-		d.owner.Blocked = observe.Safe(report.Blocked.Error())
-	}
-	if kept := report.Applied.PruneBlocked; kept != nil {
-		d.owner.PruneBlocked = observe.Safe(kept.Error())
-	}
-	for _, cause := range observe.CausesOf(&report) {
-		if cause.Category != "" {
-			d.owner.Errors = append(d.owner.Errors, cause.Message)
-		}
-	}
-}
-
-// discarded records no event.
-type discarded struct{}
-
-// Event implements reconcile.EventRecorder.
-func (discarded) Event(runtime.Object, string, string, string) {}

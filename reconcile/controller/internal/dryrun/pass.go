@@ -1,0 +1,168 @@
+package dryrun
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/preview"
+)
+
+// Pass takes the place of the engine and of the status writer, and notes what they would do for one owner.
+type Pass struct {
+	Engine  *engine.Engine
+	Options engine.DiffOptions
+	Owner   preview.Owner // what was noted of the pass
+}
+
+var (
+	_ reconcile.Applier      = (*Pass)(nil)
+	_ reconcile.StatusWriter = (*Pass)(nil)
+	_ reconcile.Observer     = (*Pass)(nil)
+)
+
+// Apply implements reconcile.Applier.
+func (d *Pass) Apply(ctx context.Context, owner client.Object, plan apply.Plan) apply.Result {
+	decisions, err := d.Engine.Diff(ctx, owner, plan, d.Options)
+	if err != nil {
+		return apply.Result{OwnerErr: err}
+	}
+	result := apply.Result{PruneBlocked: decisions.PruneBlocked}
+	if decisions.Owner != nil {
+		d.note(decisions.Owner)
+	}
+	for i := range decisions.Objects {
+		one := &decisions.Objects[i]
+		d.note(one)
+		result.Objects = append(result.Objects, apply.ObjectResult{Decision: *one, Outcome: wouldBe(one)})
+	}
+	return result
+}
+
+// Forget implements reconcile.Applier.
+func (d *Pass) Forget(owner types.UID) { d.Engine.Forget(owner) }
+
+// wouldBe is the outcome of a decision that is carried out.
+func wouldBe(d *apply.Decision) apply.Outcome {
+	if d.Err != nil {
+		return apply.Failed
+	}
+	if d.WaitsUntil != "" {
+		return apply.Waiting
+	}
+	switch d.Verb {
+	case words.VerbCreate:
+		return apply.Created
+	case words.VerbUpdate:
+		return apply.Updated
+	case words.VerbDelete:
+		return apply.Deleted
+	case words.VerbPrune:
+		return apply.Pruned
+	case words.VerbRelease:
+		return apply.Released
+	case words.VerbNone, words.VerbRecord:
+	}
+	return apply.Unchanged
+}
+
+func (d *Pass) note(one *apply.Decision) {
+	if one.Verb == words.VerbNone && one.Err == nil && one.WaitsUntil == "" {
+		return
+	}
+	change := preview.Change{Object: observe.ObjectName(one.GVK.Kind, one.Key), Verb: string(one.Verb), Reason: string(one.Reason), WaitsUntil: one.WaitsUntil}
+	if one.Err != nil {
+		change.Error = observe.Safe(one.Err.Error())
+	}
+	for _, f := range one.Fields {
+		change.Fields = append(change.Fields, preview.Field{Path: f.Path, From: f.From, To: f.To})
+		change.Restart = change.Restart || one.Verb == words.VerbUpdate && f.From != f.To && restarts(one, f.Path)
+	}
+	d.Owner.Changes = append(d.Owner.Changes, change)
+}
+
+// restarts reports whether a workload replaces its pods when the field changes.
+func restarts(d *apply.Decision, path string) bool {
+	if d.GVK.Group != "apps" || !strings.HasPrefix(path, ".spec.template") {
+		return false
+	}
+	switch d.GVK.Kind {
+	case "Deployment", "StatefulSet", "DaemonSet":
+		return true
+	}
+	return false
+}
+
+// WriteStatus implements reconcile.StatusWriter.
+func (d *Pass) WriteStatus(_ context.Context, before, after client.Object, managed []string) (bool, error) {
+	old, _ := before.(reconcile.Owner)
+	fresh, _ := after.(reconcile.Owner)
+	if old == nil || fresh == nil {
+		return false, nil
+	}
+	for _, name := range managed {
+		was, is := meta.FindStatusCondition(old.GetConditions(), name), meta.FindStatusCondition(fresh.GetConditions(), name)
+		if was == nil {
+			was = &metav1.Condition{}
+		}
+		if is != nil && (was.Status != is.Status || was.Reason != is.Reason) {
+			d.Owner.Conditions = append(d.Owner.Conditions, name+": "+printed(was)+" -> "+printed(is))
+		}
+	}
+	return false, nil
+}
+
+func printed(c *metav1.Condition) string {
+	if c.Type == "" {
+		return "none"
+	}
+	return string(c.Status) + " " + c.Reason
+}
+
+// Rewrite implements reconcile.StatusWriter.
+func (d *Pass) Rewrite(_ context.Context, before, _ client.Object) (bool, error) {
+	gvk := before.GetObjectKind().GroupVersionKind()
+	d.Owner.Changes = append(d.Owner.Changes, preview.Change{
+		Object: observe.ObjectName(gvk.Kind, client.ObjectKeyFromObject(before)), Verb: string(words.VerbUpdate), Reason: "Migrated",
+	})
+	return false, nil
+}
+
+// PhaseStart implements reconcile.Observer.
+func (*Pass) PhaseStart(ctx context.Context, _ reconcile.Phase) context.Context { return ctx }
+
+// PhaseDone implements reconcile.Observer.
+func (*Pass) PhaseDone(context.Context, reconcile.Phase, time.Duration, error) {}
+
+// PassDone implements reconcile.Observer.
+func (d *Pass) PassDone(_ context.Context, report reconcile.Report) {
+	d.Owner.Paused = report.Paused
+	if report.Blocked != nil {
+		d.Owner.Blocked = observe.Safe(report.Blocked.Error())
+	}
+	if kept := report.Applied.PruneBlocked; kept != nil {
+		d.Owner.PruneBlocked = observe.Safe(kept.Error())
+	}
+	for _, cause := range observe.CausesOf(&report) {
+		if cause.Category != "" {
+			d.Owner.Errors = append(d.Owner.Errors, cause.Message)
+		}
+	}
+}
+
+// Discarded records no event.
+type Discarded struct{}
+
+// Event implements reconcile.EventRecorder.
+func (Discarded) Event(runtime.Object, string, string, string) {}

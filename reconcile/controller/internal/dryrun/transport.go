@@ -1,0 +1,25 @@
+package dryrun
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+)
+
+// errNotARead is what a preview's transport answers to anything else.
+var errNotARead = errors.New("a preview only reads: refused before it was sent")
+
+// ReadOnly refuses requests that are no reads.
+type ReadOnly struct {
+	http.RoundTripper
+	DryRun bool // dry runs pass
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t ReadOnly) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodGet || t.DryRun && slices.Equal(r.URL.Query()["dryRun"], []string{"All"}) {
+		return t.RoundTripper.RoundTrip(r)
+	}
+	return nil, fmt.Errorf("%s %s: %w", r.Method, r.URL.Path, errNotARead)
+}
