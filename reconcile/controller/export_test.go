@@ -12,6 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/passes"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
@@ -36,9 +37,9 @@ func Untraced() func(context.Context) {
 	if err != nil {
 		panic(err)
 	}
-	p := &passes{
-		next: nothing, lag: tracked.NewPendingWrites(0), unstable: &trigger.Unstable{}, wakes: &trigger.Triggers{}, clock: clock.RealClock{}, spans: observe.NewTracing("", nil, nil),
-		observer: o,
+	p := &passes.Reconciler{
+		Next: nothing, Pending: tracked.NewPendingWrites(0), Unstable: &trigger.Unstable{}, Triggers: &trigger.Triggers{}, Clock: clock.RealClock{},
+		Spans: observe.NewTracing("", nil, nil), Observer: o,
 	}
 	request := ctrl.Request{NamespacedName: types.NamespacedName{Name: "w"}}
 	return func(ctx context.Context) {

@@ -14,10 +14,8 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
-	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
@@ -26,10 +24,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/explained"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/passes"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/watching"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 	"github.com/reconcilekit/reconcilekit/reconcile/status"
 )
 
@@ -79,11 +77,11 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	if err != nil {
 		return err
 	}
-	woken, again := &trigger.Triggers{}, &later{}
+	woken, again := &trigger.Triggers{}, &passes.Later{}
 	controller, err := ctrlcontroller.New(b.name, mgr, ctrlcontroller.Options{
-		Reconciler: &passes{
-			next: b.recorded(mgr, pipeline), lag: reads.Pending, unstable: &reads.Unstable, wakes: woken, clock: options.Clock, observer: observer,
-			spans: spans, later: again,
+		Reconciler: &passes.Reconciler{
+			Next: b.recorded(mgr, pipeline), Pending: reads.Pending, Unstable: &reads.Unstable, Triggers: woken, Clock: options.Clock,
+			Observer: observer, Spans: spans, Later: again,
 		},
 		MaxConcurrentReconciles: options.Concurrency,
 		CacheSyncTimeout:        options.SyncTimeout,
@@ -304,48 +302,4 @@ func (b *Builder[T, F, O]) watch(
 // newObject returns an empty T, which is a pointer to a struct.
 func newObject[T reconcile.Owner]() T {
 	return reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T) //nolint:forcetypeassert // a pointer to T's element is a T
-}
-
-// passes runs each pass when the cache has caught up with the one before, and tells what woke it.
-type passes struct {
-	next     ctrl.Reconciler
-	lag      *tracked.PendingWrites
-	unstable *trigger.Unstable
-	wakes    *trigger.Triggers
-	clock    clock.PassiveClock
-
-	observer *observe.Observer
-	spans    *observe.Tracing // nil when nobody traces
-	later    *later
-}
-
-// Reconcile implements the Reconciler of controller-runtime.
-func (p *passes) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	behind, expired := p.lag.Behind(request.NamespacedName, p.clock.Now())
-	if behind || expired {
-		p.observer.Waited(expired)
-	}
-	if behind {
-		p.observer.LastPasses.Wait(request.NamespacedName, waitsForCache, freshness.Poll)
-		return ctrl.Result{RequeueAfter: freshness.Poll}, nil
-	}
-	logger := log.FromContext(ctx)
-	if expired {
-		logger.Info("the cache still does not show what the last pass wrote; going on without", "deadline", p.lag.Deadline)
-	}
-	first, known := p.wakes.Take(request.NamespacedName)
-	if rest := p.unstable.Start(request.NamespacedName, first, known, p.clock.Now()); rest > 0 {
-		p.observer.LastPasses.Wait(request.NamespacedName, waitsForRest, rest)
-		return ctrl.Result{RequeueAfter: rest}, nil
-	}
-	p.observer.Started(request.NamespacedName, first, known)
-	if known {
-		first.Log(logger)
-	}
-	if p.spans == nil {
-		return p.later.keep(request)(p.next.Reconcile(ctx, request))
-	}
-	ctx, span := p.spans.Start(ctx, request, first, known)
-	defer span.End()
-	return p.later.keep(request)(p.next.Reconcile(ctx, request))
 }

@@ -1,27 +1,26 @@
-package controller
+package passes
 
 import (
 	"context"
 	"errors"
 	"sync"
 
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
-
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/watching"
 )
 
-// later keeps the requeue of a pass that ends with a terminal error, which controller-runtime drops: the error is not retried, but the
+// Later keeps the requeue of a pass that ends with a terminal error, which controller-runtime drops: the error is not retried, but the
 // world may have changed where nothing is watched. It is a source of events, because those get the queue.
-type later struct {
+type Later struct {
 	mu sync.Mutex
-	q  watching.Queue
+	q  workqueue.TypedRateLimitingInterface[ctrl.Request]
 }
 
-var _ source.Source = (*later)(nil)
+var _ source.Source = (*Later)(nil)
 
 // Start implements source.Source.
-func (l *later) Start(_ context.Context, q watching.Queue) error {
+func (l *Later) Start(_ context.Context, q workqueue.TypedRateLimitingInterface[ctrl.Request]) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.q = q
@@ -29,10 +28,10 @@ func (l *later) Start(_ context.Context, q watching.Queue) error {
 }
 
 // String names the source in the log.
-func (*later) String() string { return "requeues of terminal errors" }
+func (*Later) String() string { return "requeues of terminal errors" }
 
-// keep returns a function that takes the outcome of a pass over.
-func (l *later) keep(request ctrl.Request) func(ctrl.Result, error) (ctrl.Result, error) {
+// Keep returns a function that takes the outcome of a pass over.
+func (l *Later) Keep(request ctrl.Request) func(ctrl.Result, error) (ctrl.Result, error) {
 	return func(result ctrl.Result, err error) (ctrl.Result, error) {
 		if err == nil || result.RequeueAfter == 0 || !errors.Is(err, ctrl.TerminalError(nil)) {
 			return result, err

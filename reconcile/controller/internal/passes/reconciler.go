@@ -1,0 +1,64 @@
+package passes
+
+import (
+	"context"
+
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
+)
+
+// What a pass waits for.
+const (
+	waitsForCache = "deferred: the cache does not show the last write yet"
+	waitsForRest  = "deferred: the plan comes out different in every pass"
+)
+
+// Reconciler runs each pass when the cache has caught up with the one before, and tells what woke it.
+type Reconciler struct {
+	Next     ctrl.Reconciler
+	Pending  *tracked.PendingWrites
+	Unstable *trigger.Unstable
+	Triggers *trigger.Triggers
+	Clock    clock.PassiveClock
+
+	Observer *observe.Observer
+	Spans    *observe.Tracing // nil when nobody traces
+	Later    *Later
+}
+
+// Reconcile implements the Reconciler of controller-runtime.
+func (p *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	behind, expired := p.Pending.Behind(request.NamespacedName, p.Clock.Now())
+	if behind || expired {
+		p.Observer.Waited(expired)
+	}
+	if behind {
+		p.Observer.LastPasses.Wait(request.NamespacedName, waitsForCache, freshness.Poll)
+		return ctrl.Result{RequeueAfter: freshness.Poll}, nil
+	}
+	logger := log.FromContext(ctx)
+	if expired {
+		logger.Info("the cache still does not show what the last pass wrote; going on without", "deadline", p.Pending.Deadline)
+	}
+	first, known := p.Triggers.Take(request.NamespacedName)
+	if rest := p.Unstable.Start(request.NamespacedName, first, known, p.Clock.Now()); rest > 0 {
+		p.Observer.LastPasses.Wait(request.NamespacedName, waitsForRest, rest)
+		return ctrl.Result{RequeueAfter: rest}, nil
+	}
+	p.Observer.Started(request.NamespacedName, first, known)
+	if known {
+		first.Log(logger)
+	}
+	if p.Spans == nil {
+		return p.Later.Keep(request)(p.Next.Reconcile(ctx, request))
+	}
+	ctx, span := p.Spans.Start(ctx, request, first, known)
+	defer span.End()
+	return p.Later.Keep(request)(p.Next.Reconcile(ctx, request))
+}
