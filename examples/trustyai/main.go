@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 	"github.com/reconcilekit/reconcilekit/reconcile/operator"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -53,7 +54,7 @@ func trustyai() operator.Operator {
 			f.StringVar(&enabled, "enable-services", "TAS,GORCH,NEMO_GUARDRAILS,LMES", "which services run, separated by commas")
 		},
 		Configure: func(o *operator.Operator, scheme *runtime.Scheme) error { return enable(o, scheme, enabled) },
-		Describe: func(page *controller.Page) error {
+		Describe: func(page *dataflow.Page) error {
 			page.ExtraRules = []rbacv1.PolicyRule{ // what it grants to the proxies, by the roles that it binds
 				{APIGroups: []string{"authentication.k8s.io"}, Resources: []string{"tokenreviews"}, Verbs: []string{"create"}},
 				{APIGroups: []string{"authorization.k8s.io"}, Resources: []string{"subjectaccessreviews"}, Verbs: []string{"create"}},
