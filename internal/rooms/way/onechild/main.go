@@ -60,9 +60,13 @@ func run(out io.Writer, verbose bool) error {
 	if err != nil {
 		return err
 	}
-	byPackage, byFile := trace.NewRecorder(false, leaves(), "decide.Child", "write.send"), trace.NewRecorder(true, leaves(), "decide.Child", "write.send")
-	trace.Follow(byPackage, byFile)
-	_, _ = fmt.Fprintf(out, "%-45s %-10s %6s %6s %6s %8s\n", "child", "room", "calls", "stays", "rooms", "returns")
+	ways := ways()
+	var recorders []*trace.Recorder
+	for _, w := range ways {
+		recorders = append(recorders, w.recorder)
+	}
+	trace.Follow(recorders...)
+	_, _ = fmt.Fprintf(out, "%-45s %-10s %-10s %6s %6s %6s %8s\n", "child", "is", "room", "calls", "stays", "rooms", "returns")
 	for _, s := range situations() {
 		if s.before != nil {
 			if err := s.before(ctx, c); err != nil {
@@ -74,15 +78,33 @@ func run(out io.Writer, verbose bool) error {
 		if err := e.Apply(ctx, owner, plan).Err(); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
-		for i, r := range []*trace.Recorder{byPackage, byFile} {
-			room, way := []string{"package", "file"}[i], r.Take()
-			_, _ = fmt.Fprintf(out, "%-45s %-10s %6d %6d %6d %8d\n", s.name, room, way.Calls, len(way.Stays), way.Rooms(), way.Returns())
+		for _, w := range ways {
+			way := w.recorder.Take()
+			if len(way.Stays) == 0 {
+				continue // nothing was sent
+			}
+			_, _ = fmt.Fprintf(out, "%-45s %-10s %-10s %6d %6d %6d %8d\n", s.name, w.stage, w.room, way.Calls, len(way.Stays), way.Rooms(), way.Returns())
 			if verbose {
 				_, _ = fmt.Fprintln(out, "   ", way.Short())
 			}
 		}
 	}
 	return nil
+}
+
+// A recordedWay is the way of the child through one stage of a pass.
+type recordedWay struct {
+	stage, room string
+	recorder    *trace.Recorder
+}
+
+func ways() []recordedWay {
+	return []recordedWay{
+		{"decided", "package", trace.NewRecorder(false, leaves(), "decide.Child")},
+		{"sent", "package", trace.NewRecorder(false, leaves(), "write.send")},
+		{"decided", "file", trace.NewRecorder(true, leaves(), "decide.Child")},
+		{"sent", "file", trace.NewRecorder(true, leaves(), "write.send")},
+	}
 }
 
 // leaves are the packages below the words of plans: they are asked about values and know no child.
