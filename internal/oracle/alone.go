@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
@@ -26,7 +27,7 @@ func (s *story) leavesAlone(c *child, before map[string]any, sent []string) {
 		copyPath(then, before, path)
 		copyPath(now, c.live, path)
 		if hasValue(then) && sameObject(before, c.live) && !reflect.DeepEqual(then, now) {
-			s.fail("sent once", path+" had a value and has another one: "+full(then)+" -> "+full(now))
+			s.fail("sent once", path+" had a value and has another one: "+full(then)+" -> "+full(now), "before: "+full(before), "after: "+full(c.live))
 			return
 		}
 	}
@@ -43,15 +44,66 @@ func (c *child) sentOnce() []string {
 	return out
 }
 
-// hasValue reports whether a copied path leads to anything.
-func hasValue(m map[string]any) bool {
-	for _, value := range m {
-		below, ok := value.(map[string]any)
-		if !ok || hasValue(below) {
-			return true
+// hasValue reports whether a copied path leads to anything. Empty lists and
+// objects are nobody's, and the API server drops them with what is beside them.
+func hasValue(m map[string]any) bool { return len(withoutHollow(m)) > 0 }
+
+// kept are the paths of the fields that are sent once and that the object has.
+func (c *child) kept() []string {
+	var out []string
+	for _, path := range c.sentOnce() {
+		part := map[string]any{}
+		if copyPath(part, c.live, path); hasValue(part) {
+			out = append(out, path)
 		}
 	}
-	return false
+	return out
+}
+
+// keeping is the intent with the values of the object at the paths.
+func (i *intent) keeping(paths []string, live map[string]any) *intent {
+	if len(paths) == 0 {
+		return i
+	}
+	body := parse(i.body)
+	for _, path := range paths {
+		putPath(body, live, path)
+	}
+	data, _ := jsonText(body)
+	return &intent{body: []byte(data), manager: i.manager}
+}
+
+// withoutOwned is the object without what managers own at the paths: whoever
+// repeats a value of others owns it, too.
+func withoutOwned(o map[string]any, paths []string) map[string]any {
+	if len(paths) == 0 {
+		return o
+	}
+	o = runtime.DeepCopyJSON(o)
+	metadata, _ := o["metadata"].(map[string]any)
+	entries, _ := metadata["managedFields"].([]any)
+	for _, entry := range entries {
+		e, _ := entry.(map[string]any)
+		fields, _ := e["fieldsV1"].(map[string]any)
+		for _, path := range paths {
+			removeFields(fields, fieldNames(path))
+		}
+	}
+	return o
+}
+
+// removeFields removes what is owned at the names, and what is empty then.
+func removeFields(fields map[string]any, names []string) {
+	below, ok := fields["f:"+names[0]].(map[string]any)
+	if !ok {
+		return
+	}
+	if len(names) > 1 {
+		removeFields(below, names[1:])
+	}
+	if len(names) == 1 || len(below) == 0 {
+		delete(fields, "f:"+names[0])
+	}
 }
 
 // sameObject reports whether two versions are of one object.

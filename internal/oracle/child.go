@@ -96,42 +96,21 @@ func fieldPaths(out *[]string, prefix string, m map[string]any, depth int) {
 
 // removePath removes the field at a path of the form that fieldPaths makes.
 func removePath(m map[string]any, path string) {
-	for path != "" {
-		name, rest := path, ""
-		if strings.HasPrefix(path, `["`) {
-			name, rest, _ = strings.Cut(path[2:], `"]`)
-		} else if i := strings.IndexAny(path, ".["); i >= 0 {
-			name, rest = path[:i], path[i:]
-		}
-		path = strings.TrimPrefix(rest, ".")
-		if path == "" {
-			delete(m, name)
-			return
-		}
-		below, ok := m[name].(map[string]any)
-		if !ok {
-			return
-		}
-		m = below
+	names := fieldNames(path)
+	last := len(names) - 1
+	for _, name := range names[:last] {
+		m, _ = m[name].(map[string]any)
 	}
+	delete(m, names[last])
 }
 
 // copyPath copies the value at a path of the form that fieldPaths makes.
 func copyPath(to, from map[string]any, path string) {
-	for path != "" {
-		name, rest := path, ""
-		if strings.HasPrefix(path, `["`) {
-			name, rest, _ = strings.Cut(path[2:], `"]`)
-		} else if i := strings.IndexAny(path, ".["); i >= 0 {
-			name, rest = path[:i], path[i:]
-		}
-		path = strings.TrimPrefix(rest, ".")
-		if path == "" {
-			if value, ok := from[name]; ok {
-				to[name] = value
-			}
-			return
-		}
+	if _, ok := valueAt(from, fieldNames(path)); ok {
+		putPath(to, from, path)
+		return
+	}
+	for _, name := range fieldNames(path) {
 		below, ok := from[name].(map[string]any)
 		if !ok {
 			return
@@ -140,6 +119,55 @@ func copyPath(to, from map[string]any, path string) {
 		to[name] = next
 		to, from = next, below
 	}
+}
+
+// putPath sets the value at a path to that of another object, which has one.
+func putPath(to, from map[string]any, path string) {
+	names := fieldNames(path)
+	value, _ := valueAt(from, names)
+	last := len(names) - 1
+	for _, name := range names[:last] {
+		below, ok := to[name].(map[string]any)
+		if !ok {
+			below = map[string]any{}
+			to[name] = below
+		}
+		to = below
+	}
+	to[names[last]] = value
+}
+
+func valueAt(from map[string]any, names []string) (any, bool) {
+	for _, name := range names[:len(names)-1] {
+		from, _ = from[name].(map[string]any)
+	}
+	value, ok := from[names[len(names)-1]]
+	return value, ok
+}
+
+// joinNames is the path that [fieldNames] takes apart.
+func joinNames(names []string) string {
+	var b strings.Builder
+	for _, name := range names {
+		b.WriteString(`["` + name + `"]`)
+	}
+	return b.String()
+}
+
+// fieldNames are the names on a path of the form that fieldPaths makes.
+func fieldNames(path string) []string {
+	var out []string
+	for path != "" {
+		name, rest := path, ""
+		if strings.HasPrefix(path, `["`) {
+			name, rest, _ = strings.Cut(path[2:], `"]`)
+		} else if i := strings.IndexAny(path, ".["); i >= 0 {
+			name, rest = path[:i], path[i:]
+		}
+		out = append(out, name)
+		path = strings.TrimPrefix(rest, ".")
+	}
+	return out
 }
 
 func sorted(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

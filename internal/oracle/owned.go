@@ -53,6 +53,20 @@ func leaves(out map[string][]string, path []string, fields map[string]any) {
 	}
 }
 
+// fieldsOnly returns the names of the fields on a path of managedFields, and
+// false if there are items of lists on it.
+func fieldsOnly(path []string) ([]string, bool) {
+	names := make([]string, 0, len(path))
+	for _, element := range path {
+		name, ok := strings.CutPrefix(element, "f:")
+		if !ok {
+			return nil, false
+		}
+		names = append(names, name)
+	}
+	return names, true
+}
+
 // overlaps reports whether one of the paths is the path, or leads to it or on
 // from it.
 func overlaps(paths map[string][]string, path string) bool {

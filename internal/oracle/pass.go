@@ -102,7 +102,9 @@ func (s *story) compare(c *child) {
 		return
 	}
 	var found []string
+	kept := c.kept()
 	for _, in := range s.intents(c) {
+		in = in.keeping(kept, c.live)
 		answer := c.kind.newObject(c.now.form) // as it is read
 		answer.SetName(c.key.Name)
 		answer.SetNamespace(c.key.Namespace)
@@ -120,7 +122,7 @@ func (s *story) compare(c *child) {
 		if s.strips {
 			manager = "" // what nobody sees nobody can compare
 		}
-		if found = differences(c.live, jsonOf(answer), manager); len(found) == 0 {
+		if found = differences(withoutOwned(c.live, kept), withoutOwned(jsonOf(answer), kept), manager); len(found) == 0 {
 			c.checked = true
 			return
 		}
@@ -151,7 +153,7 @@ func (s *story) intents(c *child) []*intent {
 				out = append(out, in.without(yielded).withoutHollow())
 			}
 		}
-		out = append(out, in.withoutTheirs(seeds, c.live))
+		out = append(out, in.withoutTheirs(seeds, c.live), in.sharing(seeds, c.live))
 		if len(seeds) == 0 {
 			return out
 		}
@@ -223,6 +225,25 @@ func (i *intent) withoutTheirs(paths []string, live map[string]any) *intent {
 	}
 	data, _ := jsonText(body)
 	return &intent{body: []byte(data), manager: i.manager}
+}
+
+// sharing is the intent with what the object has of the fields where we own it
+// together with others: they keep us from changing it, and it stays ours.
+func (i *intent) sharing(paths []string, live map[string]any) *intent {
+	var shared []string
+	others := ownedBy(live, false)
+	for name, owned := range ownedBy(live, true) {
+		names, ok := fieldsOnly(owned)
+		if _, both := others[name]; !ok || !both {
+			continue
+		}
+		for _, path := range paths {
+			if below := fieldNames(path); len(below) <= len(names) && slices.Equal(below, names[:len(below)]) {
+				shared = append(shared, joinNames(names))
+			}
+		}
+	}
+	return i.keeping(shared, live)
 }
 
 func (i *intent) patch() client.Patch { return client.RawPatch(types.ApplyPatchType, i.body) }

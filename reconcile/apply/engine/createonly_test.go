@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -199,27 +200,50 @@ func specOf(o client.Object) any {
 	return nil
 }
 
-var _ = Describe("Two fields that are sent once, in an object that is one value", func() {
-	It("stay while the rest of it changes", func() {
-		w := newWorld()
-		plan := func(value string) func() apply.Plan {
-			return func() apply.Plan {
-				u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
-					"whole": map[string]any{"a": value, "b": value, "c": value},
-				}}}
-				u.SetGroupVersionKind(ruleKind)
-				u.SetName("rule")
-				var p apply.Plan
-				p.Apply(u, apply.CreateOnly("spec.whole.a", "spec.whole.b"))
-				return p
-			}
+var _ = Describe("What is sent once, in an object that is one value", func() {
+	rule := func(spec map[string]any, once ...string) func() apply.Plan {
+		return func() apply.Plan {
+			u := &unstructured.Unstructured{Object: map[string]any{"spec": runtime.DeepCopyJSON(spec)}}
+			u.SetGroupVersionKind(ruleKind)
+			u.SetName("rule")
+			var p apply.Plan
+			p.Apply(u, apply.CreateOnly(once...))
+			return p
 		}
-		w.converge(plan("1"))
-		w.converge(plan("2"))
+	}
+	whole := func(value string) func() apply.Plan {
+		return rule(map[string]any{"whole": map[string]any{"a": value, "b": value, "c": value}}, "spec.whole.a", "spec.whole.b")
+	}
+	stored := func(w *world) any {
 		u := &unstructured.Unstructured{}
 		u.SetGroupVersionKind(ruleKind)
 		Expect(w.admin.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "rule"}, u)).To(Succeed())
-		Expect(u.Object["spec"]).To(Equal(map[string]any{"whole": map[string]any{"a": "1", "b": "1", "c": "2"}}))
-		w.quiet(2, plan("2"))
+		return u.Object["spec"]
+	}
+	It("stays while the rest of it changes", func() {
+		w := newWorld()
+		w.converge(whole("1"))
+		w.converge(whole("2"))
+		Expect(stored(w)).To(Equal(map[string]any{"whole": map[string]any{"a": "1", "b": "1", "c": "2"}}))
+		w.quiet(2, whole("2"))
+	})
+	It("stays while the rest of it goes", func() {
+		w := newWorld()
+		w.converge(rule(map[string]any{"whole": map[string]any{"a": "1", "c": "1"}}, "spec.whole.a"))
+		rest := rule(map[string]any{"whole": map[string]any{"a": "2"}}, "spec.whole.a")
+		w.converge(rest)
+		Expect(stored(w)).To(Equal(map[string]any{"whole": map[string]any{"a": "1"}}))
+		w.quiet(2, rest)
+	})
+	It("stays when somebody else has changed the rest, so that all of it is theirs", func() {
+		w := newWorld()
+		w.converge(whole("1"))
+		u := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "rule", "namespace": w.namespace}}}
+		u.SetGroupVersionKind(ruleKind)
+		edit := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"whole":{"c":"9"}}}`))
+		Expect(w.admin.Patch(w.ctx, u, edit, client.FieldOwner("editor"))).To(Succeed())
+		w.converge(whole("2"))
+		Expect(stored(w)).To(Equal(map[string]any{"whole": map[string]any{"a": "1", "b": "1", "c": "2"}}))
+		w.quiet(2, whole("2"))
 	})
 })

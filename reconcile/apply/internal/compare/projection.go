@@ -73,9 +73,12 @@ func (h Hasher) Learn(s Subject, createOnly []managedfields.Path) (projection ui
 }
 
 // Leave takes what is at the paths out of the intent, and out of what is
-// compared.
+// compared, save a part of what is owned as a whole.
 func (s *Subject) Leave(paths []managedfields.Path) {
 	for _, path := range paths {
+		if path.PartOf(s.Set) {
+			continue
+		}
 		path.Remove(s.Intent)
 		s.Set = path.Without(s.Set)
 	}

@@ -98,36 +98,61 @@ func abandoned(c *pass.Child, path apply.Path) bool {
 }
 
 // leaveOutSentOnce takes a field that is sent once out of the content, and reports
-// whether it is not compared: if the object has it. An apply without it would
-// remove what is ours in it, by the whole set, so that [restoreSentOnce] has to
-// put that back.
+// whether it is not compared: if the object has it. An apply without it can
+// remove it, so that [restoreSentOnce] has to put it back before one is sent. A
+// part of a value that is ours as a whole is compared with it.
 func leaveOutSentOnce(c *pass.Child, path apply.Path, set *managedfields.Set, live map[string]any) bool {
-	owned := path.Below(set)
-	if _, exists := path.Lookup(live); owned == nil && !exists {
+	have, exists := path.Lookup(live)
+	if path.PartOf(set) {
+		if exists {
+			path.Insert(c.Content, have)
+		}
 		return false
 	}
-	if owned != nil {
-		want, _ := path.Lookup(c.Content)
-		c.SentOnce = append(c.SentOnce, pass.SentOnce{Path: path, Want: want})
+	if !exists && path.Below(set) == nil {
+		return false
 	}
+	want, _ := path.Lookup(c.Content)
+	c.SentOnce = append(c.SentOnce, pass.SentOnce{Path: path, Want: want})
 	path.Remove(c.Content)
 	return true
 }
 
-// restoreSentOnce puts what is ours of the fields that are sent once back into the
-// content, as it is on the server. It reports false if the live object does
-// not show something that we own.
+// restoreSentOnce puts back into the content, as it is on the server, what an apply
+// would otherwise remove of the fields that are sent once. It reports false if
+// the live object does not show something that we own.
 func restoreSentOnce(c *pass.Child, set *managedfields.Set, live map[string]any) bool {
 	for _, field := range c.SentOnce {
 		have, exists := field.Path.Lookup(live)
+		owned := field.Path.Below(set)
+		if owned == nil {
+			if exists && partOfWhole(c, field.Path) {
+				field.Path.Insert(c.Content, have)
+			}
+			continue
+		}
 		if !exists {
 			return false
 		}
-		value, ok := managedfields.OwnedPart(field.Path.Below(set), field.Want, have)
+		value, ok := managedfields.OwnedPart(owned, field.Want, have)
 		if !ok {
 			return false
 		}
 		field.Path.Insert(c.Content, value)
 	}
 	return true
+}
+
+// partOfWhole reports whether another manager owns a value that the path is a part
+// of. Whoever applies any of that value replaces all of it.
+func partOfWhole(c *pass.Child, path apply.Path) bool {
+	entries := c.Live.GetManagedFields()
+	for i := range entries {
+		if e := &entries[i]; e.FieldsV1 != nil && e.Subresource == "" {
+			if set, err := managedfields.Parse(e.FieldsV1.GetRawBytes()); err == nil && path.PartOf(set) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -229,6 +229,21 @@ func (p Path) Below(set *Set) *Set {
 	return set
 }
 
+// PartOf reports whether a field set has a value as a whole that the path leads
+// into.
+func (p Path) PartOf(set *Set) bool {
+	for _, e := range p.elements {
+		if set == nil {
+			return false
+		}
+		if set.Member && set.Leaf() {
+			return true
+		}
+		set = e.descend(set)
+	}
+	return false
+}
+
 // Without returns the field set without what is at the path. What is not on
 // the path is shared with the original.
 func (p Path) Without(set *Set) *Set {

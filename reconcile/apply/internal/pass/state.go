@@ -104,8 +104,7 @@ type Child struct {
 	Force   bool
 	// Fresh reports that Live was read from the API server in this pass.
 	Fresh bool
-	// SentOnce are the fields that are sent once, that the object has and
-	// that are ours.
+	// SentOnce are the fields that are sent once and that the object has.
 	SentOnce []SentOnce
 	// Contested are the fields that are left out of the content, as others
 	// insist on them.
