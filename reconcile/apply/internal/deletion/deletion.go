@@ -18,7 +18,13 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
-const errApplyAndDelete = planerror.Error("deletion: the plan has the object as a child, too")
+const (
+	errApplyAndDelete = planerror.Error("deletion: the plan has the object as a child, too")
+	errNoName         = planerror.Error("deletion: metadata.name is empty, want the name of the object that must not exist")
+)
+
+// maxTries bounds the looks of one pass at an object that keeps changing.
+const maxTries = 4
 
 // Decide decides on the planned deletions, dependents first.
 func Decide(p *pass.Pass) {
@@ -45,6 +51,10 @@ func decideDeletion(p *pass.Pass, d *pass.Deletion) error {
 	key := client.ObjectKeyFromObject(d.Object)
 	if k.Namespaced && key.Namespace == "" {
 		key.Namespace = p.Owner.GetNamespace()
+	}
+	if key.Name == "" {
+		d.Result.Reason = words.ReasonInvalid
+		return errNoName
 	}
 	d.Kind, d.ID = k, applyset.ObjectID{GroupKind: k.GVK.GroupKind(), Key: key}
 	d.Result.GVK, d.Result.Key, d.Result.HoldsData = k.GVK, key, p.Env.HoldsData(d.ID.GroupKind)
@@ -89,13 +99,20 @@ func decideExistingDeletion(p *pass.Pass, d *pass.Deletion, o client.Object) err
 		p.Requeue(pass.ConfirmAfter)
 		return nil
 	}
-	if d.MatchResourceVersion {
-		if d.Version = d.Object.GetResourceVersion(); d.Version == "" {
-			d.Version = o.GetResourceVersion()
-		}
+	if d.Version = version(p, d, o); d.MatchResourceVersion && d.Object.GetResourceVersion() != "" {
+		d.Version = d.Object.GetResourceVersion()
 	}
 	d.Result.Verb, d.Result.Reason = words.VerbDelete, words.ReasonPlanned
 	return nil
+}
+
+// version is the one in which the object was found to be the plan's to delete. The
+// owner is, in each.
+func version(p *pass.Pass, d *pass.Deletion, o client.Object) string {
+	if o.GetUID() == p.Owner.GetUID() && !d.MatchResourceVersion {
+		return ""
+	}
+	return o.GetResourceVersion()
 }
 
 // mayDelete reports whether the plan may delete the object: the owner itself,
@@ -158,7 +175,25 @@ func CarryOut(p *pass.Pass) {
 }
 
 func deleteOne(p *pass.Pass, d *pass.Deletion) {
-	err := p.Env.DeleteExactly(p.Ctx, d.Kind.GVK, d.ID.Key, d.Result.UID, d.Version, d.Propagation)
+	uid := d.Result.UID
+	err := p.Env.DeleteExactly(p.Ctx, d.Kind.GVK, d.ID.Key, uid, d.Version, d.Propagation)
+	for range maxTries {
+		if !apierrors.IsConflict(err) || d.MatchResourceVersion {
+			break
+		}
+		found, readErr := p.LiveMetadata(d.Kind.GVK, d.ID.Key)
+		switch {
+		case readErr != nil || found == nil:
+			err = readErr
+		case found.UID != uid:
+			d.Result.Outcome, d.Result.Err = apply.Failed, ownership.ErrReplaced
+			return
+		case !decideAgain(p, d, found):
+			return
+		default:
+			err = p.Env.DeleteExactly(p.Ctx, d.Kind.GVK, d.ID.Key, uid, d.Version, d.Propagation)
+		}
+	}
 	switch {
 	case apierrors.IsConflict(err):
 		d.Result.Outcome, d.Result.Err = apply.Failed, fmt.Errorf("it has changed since it was read: %w", err)
@@ -168,4 +203,14 @@ func deleteOne(p *pass.Pass, d *pass.Deletion) {
 		d.Result.Outcome = apply.Deleted
 		p.NoteDeleted(d.ID, d.Result.UID)
 	}
+}
+
+// decideAgain decides anew about an object that is not as the cache has shown
+// it, and reports whether it is still to be deleted.
+func decideAgain(p *pass.Pass, d *pass.Deletion, found client.Object) bool {
+	d.Result.Verb, d.Result.Outcome = words.VerbNone, apply.Unchanged
+	if err := decideExistingDeletion(p, d, found); err != nil {
+		d.Result.Outcome, d.Result.Err = apply.Failed, err
+	}
+	return d.Result.Verb == words.VerbDelete
 }

@@ -6,11 +6,14 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/order"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/write"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
@@ -89,7 +92,7 @@ func (p *Prune) pruneAll() (remaining bool) {
 // listing.
 func (p *Prune) pruneOne(m *surplusMember) bool {
 	known := p.Memory.Child(m.id)
-	err := p.Env.DeleteExactly(p.Ctx, m.gvk, m.id.Key, m.uid, "", "")
+	err := p.deleteProven(m, known.Ours())
 	switch {
 	case apierrors.IsConflict(err):
 		delete(p.Memory.Children, m.id)
@@ -104,6 +107,28 @@ func (p *Prune) pruneOne(m *surplusMember) bool {
 	wait := known.NotDeleted(m.uid, err, p.Now, p.Env.Options.ContestInterval)
 	m.Result.Outcome, m.Result.Err, m.Result.RequeueAfter = apply.Failed, fmt.Errorf("prune: %w", err), wait
 	return true
+}
+
+// deleteProven deletes a member in the version in which it was proven to be one.
+// In a later version, which a cache does not show at once, it may be somebody
+// else's, or taken out of our hands: that is looked at live. It returns the
+// conflict if it is not a member any more.
+func (p *Prune) deleteProven(m *surplusMember, remembered types.UID) error {
+	version := m.version
+	for try := 1; ; try++ {
+		err := p.Env.DeleteExactly(p.Ctx, m.gvk, m.id.Key, m.uid, version, "")
+		if !apierrors.IsConflict(err) || try == write.MaxTries {
+			return err
+		}
+		found, readErr := p.LiveMetadata(m.gvk, m.id.Key)
+		switch {
+		case readErr != nil || found == nil:
+			return readErr
+		case found.UID != m.uid || !ownership.Proves(p.Pass, found, remembered) || ownership.OptedOut(p.Pass, found):
+			return err
+		}
+		version = found.ResourceVersion
+	}
 }
 
 // keepReplaced holds back members whose replacement waits for a condition.

@@ -259,12 +259,12 @@ func (p *Prune) addUnseen(l *listing) {
 			continue
 		}
 		planned := m.InPass(p.Memory.Pass)
-		proven, err := p.provesRemembered(id, m, planned)
+		proven, version, err := p.provesRemembered(id, m, planned)
 		if err != nil {
 			p.listFailed(l, id.GroupKind, err)
 		}
 		if proven {
-			l.members = append(l.members, memberObject{id: id, gvk: m.GVK(), uid: m.UID(), planned: planned})
+			l.members = append(l.members, memberObject{id: id, gvk: m.GVK(), uid: m.UID(), version: version, planned: planned})
 		}
 	}
 }

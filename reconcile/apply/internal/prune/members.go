@@ -110,22 +110,22 @@ func (p *Prune) provesListed(gvk schema.GroupVersionKind, o metav1.Object) (bool
 	return ownership.Proves(p.Pass, found, remembered), nil
 }
 
-// provesRemembered proves that a child that no list shows is still one. It is
-// read live if it is not planned.
-func (p *Prune) provesRemembered(id applyset.ObjectID, m *memory.Child, planned bool) (bool, error) {
+// provesRemembered proves that a child that no list shows is still one, and in
+// which version. It is read live if it is not planned.
+func (p *Prune) provesRemembered(id applyset.ObjectID, m *memory.Child, planned bool) (proven bool, version string, err error) {
 	if planned {
-		return true, nil // it is not for the list to decide about
+		return true, "", nil // it is not for the list to decide about
 	}
 	found, err := p.LiveMetadata(m.GVK(), id.Key)
 	if err != nil || found == nil || !m.Known(found.UID) {
-		return false, err
+		return false, "", err
 	}
-	return ownership.Proves(p.Pass, found, m.Ours()), nil
+	return ownership.Proves(p.Pass, found, m.Ours()), found.ResourceVersion, nil
 }
 
 func (p *Prune) memberOf(gvk schema.GroupVersionKind, o metav1.Object) memberObject {
 	id := applyset.ObjectID{GroupKind: gvk.GroupKind(), Key: types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}}
-	m := memberObject{id: id, gvk: gvk, uid: o.GetUID(), deleting: o.GetDeletionTimestamp() != nil}
+	m := memberObject{id: id, gvk: gvk, uid: o.GetUID(), version: o.GetResourceVersion(), deleting: o.GetDeletionTimestamp() != nil}
 	if known := p.Memory.Children[id]; known != nil {
 		m.planned = known.InPass(p.Memory.Pass) && !known.Deleting()
 	}

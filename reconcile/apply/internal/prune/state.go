@@ -80,9 +80,11 @@ type listing struct {
 
 // memberObject is one object that is proven to be a child of the owner.
 type memberObject struct {
-	id       applyset.ObjectID
-	gvk      schema.GroupVersionKind
-	uid      types.UID
+	id  applyset.ObjectID
+	gvk schema.GroupVersionKind
+	uid types.UID
+	// version is the one in which that was proven.
+	version  string
 	deleting bool
 	planned  bool
 	// reached reports that garbage collection deletes it with the owner.
