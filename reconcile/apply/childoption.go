@@ -64,7 +64,8 @@ func Force(paths ...string) FieldRules { return rules(words.ForceField, paths) }
 // change, such as CreateOnly("spec") for a Pod, a Job or a claim of which only
 // the metadata is kept as planned. What the object has at the path stays,
 // whoever set it; a path whose value is gone is filled again. The cache need
-// not show the fields.
+// not show the fields. Of the metadata of a child single labels and annotations
+// can be sent once: what makes it a child is always kept.
 func CreateOnly(paths ...string) FieldRules { return rules(words.CreateOnlyField, paths) }
 
 // Ignore keeps the fields out of what is sent, even if the object sets them.

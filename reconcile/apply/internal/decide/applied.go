@@ -80,7 +80,7 @@ func sendsSame(p *pass.Pass, c *pass.Child, answer client.Object, after compare.
 	if next.Content, err = compile(p, next); err != nil {
 		return false
 	}
-	applyRules(next, after.Own.Set, after.Content)
+	applyRules(p, next, after.Own.Set, after.Content)
 	for _, path := range c.LeftSeeds {
 		Leave(next, path, nil, nil)
 	}

@@ -29,7 +29,7 @@ func prove(p *pass.Pass, c *pass.Child) {
 		return
 	}
 	if c.Observed.Own.Entry == nil && LostEntry(c, c.Live.GetManagedFields()) && c.Recall.Owned.Set().Intersects(c.Observed.Content) {
-		applyRules(c, c.Recall.Owned.Set(), c.Observed.Content)
+		applyRules(p, c, c.Recall.Owned.Set(), c.Observed.Content)
 		prepare(c, p, pass.ActionMigrate, words.ReasonOwnershipLost)
 		return
 	}
@@ -42,7 +42,7 @@ func proveFields(p *pass.Pass, c *pass.Child) {
 	if c.Observed.Own.Version == "" {
 		logForeign(p, c)
 	}
-	left := applyRules(c, set, live)
+	left := applyRules(p, c, set, live)
 	leaveContested(p, c, set, live)
 	NoteUnwanted(c, live)
 	version := c.Kind.GVK.GroupVersion().String()

@@ -4,18 +4,23 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
 )
 
 // compile renders what is sent for a child, without the object's identity.
 func compile(p *pass.Pass, c *pass.Child) (map[string]any, error) {
 	if c.Rules == nil && len(c.Planned.Fields) > 0 {
-		rules, err := intent.Rules(c.Planned.Fields)
+		rules, err := intent.Rules(c.Planned.Fields, c.Planned.Mode)
 		if err != nil {
-			return nil, err
+			return nil, planerror.Error(err.Error())
 		}
 		c.Rules = rules
 	}
-	return intent.Body(p.Env.Encoder, c.Planned, c.Kind.GVK.GroupKind(), c.Rules, marks(p, c))
+	body, err := intent.Body(p.Env.Encoder, c.Planned, c.Kind.GVK.GroupKind(), c.Rules, marks(p, c))
+	if err != nil {
+		return nil, planerror.Error(err.Error())
+	}
+	return body, nil
 }
 
 // marks are what the engine adds to the plan of the child.

@@ -12,18 +12,22 @@ import (
 // applyRules makes of the content what the rules for single fields say about this
 // live object, in which our manager owns the set. It returns the part of the
 // set that is left to be compared.
-func applyRules(c *pass.Child, set *managedfields.Set, live map[string]any) *managedfields.Set {
-	left := set
+func applyRules(p *pass.Pass, c *pass.Child, set *managedfields.Set, live map[string]any) *managedfields.Set {
+	left, seeded := set, false
 	for i := range c.Rules {
 		switch rule := &c.Rules[i]; rule.Policy {
 		case words.SeedField:
 			yield(c, rule.Path, left, live)
+			seeded = true
 		case words.CreateOnlyField:
 			if leaveOutSentOnce(c, rule.Path, set, live) {
 				left = rule.Path.Without(left)
 			}
 		case words.OwnField, words.ForceField, words.IgnoreField, words.AbsentField:
 		}
+	}
+	if seeded {
+		marks(p, c).Add(c.Content) // what makes the object a child is yielded to nobody
 	}
 	return left
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
@@ -33,14 +34,40 @@ func Body(e *content.Encoder, c *apply.Child, gk schema.GroupKind, rules []Rule,
 	if err != nil {
 		return nil, err
 	}
-	dropEmptyMetadata(body)
-	m.add(body)
+	if err := checkMetadata(body); err != nil {
+		return nil, err
+	}
 	for i := range rules {
 		if rule := &rules[i]; rule.Policy == words.IgnoreField || rule.Policy == words.AbsentField {
 			rule.Path.Remove(body)
 		}
 	}
+	dropEmptyMetadata(body)
+	m.Add(body) // what the engine needs is no matter of rules
 	return body, nil
+}
+
+// checkMetadata reports metadata of the wrong types, which unstructured content
+// may have.
+func checkMetadata(body map[string]any) error {
+	given, exists := body["metadata"]
+	metadata, ok := given.(map[string]any)
+	if exists && !ok {
+		return planerror.Error(fmt.Sprintf("child: metadata is of type %T, want an object", given))
+	}
+	for _, name := range []string{"labels", "annotations"} {
+		if value, exists := metadata[name]; exists {
+			if _, ok := value.(map[string]any); !ok {
+				return planerror.Error(fmt.Sprintf("child: metadata.%s is of type %T, want an object", name, value))
+			}
+		}
+	}
+	if value, exists := metadata["ownerReferences"]; exists {
+		if _, ok := value.([]any); !ok {
+			return planerror.Error(fmt.Sprintf("child: metadata.ownerReferences is of type %T, want a list", value))
+		}
+	}
+	return nil
 }
 
 // dropEmptyMetadata leaves out empty labels and annotations: the server has no
@@ -60,7 +87,8 @@ func dropEmptyMetadata(body map[string]any) {
 	}
 }
 
-func (m Marks) add(body map[string]any) {
+// Add adds the marks to the body.
+func (m Marks) Add(body map[string]any) {
 	if m.PartOf != "" {
 		below(below(body, "metadata"), "labels")[apply.PartOfLabel] = m.PartOf
 	}
@@ -100,7 +128,7 @@ func addOwner(metadata, owner map[string]any) {
 }
 
 // Rules parses what the plan says about single fields.
-func Rules(fields []apply.FieldRule) ([]Rule, error) {
+func Rules(fields []apply.FieldRule, mode apply.Mode) ([]Rule, error) {
 	if len(fields) == 0 {
 		return nil, nil
 	}
@@ -112,6 +140,9 @@ func Rules(fields []apply.FieldRule) ([]Rule, error) {
 		}
 		if field.Policy == words.AbsentField && !Removable(path) {
 			return nil, errNotRemovable(path)
+		}
+		if field.Policy == words.CreateOnlyField && mode != apply.Contribute && holdsMarks(path) {
+			return nil, errSentOnce(path)
 		}
 		rules = append(rules, Rule{Path: path, Policy: field.Policy})
 	}

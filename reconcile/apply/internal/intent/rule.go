@@ -33,6 +33,22 @@ type Rule struct {
 	Policy apply.FieldPolicy
 }
 
+// holdsMarks reports whether what makes an object a child is at the path or
+// below it.
+func holdsMarks(path apply.Path) bool {
+	steps := slices.Collect(path.Steps())
+	if steps[0] != "metadata" {
+		return false
+	}
+	const below = 2
+	return len(steps) < below || steps[1] == "ownerReferences" || (len(steps) == below && (steps[1] == "labels" || steps[1] == "annotations"))
+}
+
+func errSentOnce(path apply.Path) error {
+	return planerror.Error(fmt.Sprintf("child: field %s cannot be sent only once, as it has what makes the object a child: "+
+		"want single labels or annotations", path))
+}
+
 func errNotRemovable(path apply.Path) error {
 	return planerror.Error(fmt.Sprintf("child: field %s cannot be planned absent: want a label or an annotation that is not the "+
 		"engine's, or a field outside of metadata and status", path))

@@ -1,0 +1,67 @@
+package engine_test
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+var _ = Describe("A rule for the metadata of a child", func() {
+	places := []string{"metadata", "metadata.labels", "metadata.ownerReferences", "metadata.annotations"}
+	for policy, rule := range map[string]func(...string) apply.FieldRules{"Ignore": apply.Ignore, "Seed": apply.Seed, "Force": apply.Force} {
+		for _, path := range places {
+			It("does not hold for what makes it a child: "+policy+" "+path, func() {
+				w := newWorld()
+				plan := one(func() client.Object { return &corev1.ConfigMap{ObjectMeta: meta("cm")} }, rule(path))
+				w.converge(plan)
+				for _, change := range []string{
+					`{"metadata":{"labels":{"` + apply.PartOfLabel + `":"other"}}}`, `{"metadata":{"ownerReferences":null}}`,
+				} {
+					w.edit(configMap("cm", ""), types.MergePatchType, change, "user")
+					w.converge(plan)
+					stored := &corev1.ConfigMap{}
+					Expect(w.admin.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "cm"}, stored)).To(Succeed())
+					Expect(metav1.GetControllerOf(stored)).NotTo(BeNil())
+					Expect(stored.Labels).To(HaveKeyWithValue(apply.PartOfLabel, HavePrefix("applyset-")))
+				}
+				w.restart()
+				w.converge(plan)
+				w.touchSpec()
+				w.converge(func() apply.Plan { return apply.Plan{} })
+				Expect(w.exists(configMap("cm", ""))).To(BeFalse())
+			})
+		}
+	}
+
+	for _, path := range places {
+		It("that sends it once is refused: "+path, func() {
+			w := newWorld()
+			plan := one(cm("1"), apply.CreateOnly(path))
+			result, sent := w.pass(plan())
+			Expect(programError(result.Err())).To(BeTrue(), "%v", result.Err())
+			Expect(result.Err()).To(MatchError(ContainSubstring("field " + path + " cannot be sent only once")))
+			Expect(writes(sent)).To(HaveLen(1), "the inventory alone: %v", sent)
+		})
+	}
+
+	It("that sends a single label once stands", func() {
+		w := newWorld()
+		tier := func(value string) func() apply.Plan {
+			return one(func() client.Object {
+				o := configMap("cm", "1")
+				o.Labels = map[string]string{"tier": value}
+				return o
+			}, apply.CreateOnly("metadata.labels.tier"))
+		}
+		w.converge(tier("gold"))
+		w.converge(tier("lead"))
+		stored := &corev1.ConfigMap{}
+		Expect(w.admin.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "cm"}, stored)).To(Succeed())
+		Expect(stored.Labels).To(HaveKeyWithValue("tier", "gold"))
+	})
+})
