@@ -1,9 +1,11 @@
 package apply
 
 import (
+	"reflect"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -190,14 +192,30 @@ func (p *Plan) ApplyOnce(obj client.Object, opts ...ChildOption) {
 // what the child should be, because what it is made from is away for the
 // moment. It still goes with its owner. The child may be one that was read.
 func (p *Plan) Keep(child client.Object) {
-	kept, ok := child.DeepCopyObject().(client.Object)
+	p.add(Child{Object: nameOf(child), Mode: Once, Existing: true}, nil)
+}
+
+// nameOf is an object of which nothing is to be written. What is nil stays nil,
+// so that the pass reports it.
+func nameOf(o client.Object) client.Object {
+	if v := reflect.ValueOf(o); !v.IsValid() || (v.Kind() == reflect.Pointer && v.IsNil()) {
+		return o
+	}
+	if u, ok := o.(*unstructured.Unstructured); ok { // its content may be of types that cannot be copied
+		named := &unstructured.Unstructured{}
+		named.SetGroupVersionKind(u.GroupVersionKind())
+		named.SetNamespace(u.GetNamespace())
+		named.SetName(u.GetName())
+		return named
+	}
+	kept, ok := o.DeepCopyObject().(client.Object)
 	if !ok {
-		return // no client.Object copies itself into something else
+		return o // no client.Object copies itself into something else
 	}
 	kept.SetManagedFields(nil)
 	kept.SetResourceVersion("")
 	kept.SetUID("")
-	p.add(Child{Object: kept, Mode: Once, Existing: true}, nil)
+	return kept
 }
 
 // RequeueIn returns how long after now the plan asks for another pass, the

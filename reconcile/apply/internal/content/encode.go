@@ -100,7 +100,8 @@ func scalar(t *typeInfo, v reflect.Value) (any, error) {
 }
 
 // self encodes a value that knows how to encode itself.
-func (e *Encoder) self(t *typeInfo, v reflect.Value) (any, error) {
+func (e *Encoder) self(t *typeInfo, v reflect.Value) (out any, err error) {
+	defer recovered(t, &err)
 	if t.byPointer {
 		if !v.CanAddr() {
 			copied := reflect.New(t.goType)
@@ -130,6 +131,13 @@ func (e *Encoder) self(t *typeInfo, v reflect.Value) (any, error) {
 		return string(text), nil
 	}
 	return nil, fmt.Errorf("encode %s: want a method that encodes it", t.goType)
+}
+
+// recovered makes an error of a panic of a type's own method.
+func recovered(t *typeInfo, err *error) {
+	if cause := recover(); cause != nil {
+		*err = fmt.Errorf("encode %s: its method panics: %v", t.goType, cause)
+	}
 }
 
 func (e *Encoder) structure(t *typeInfo, v reflect.Value, depth int) (any, error) {

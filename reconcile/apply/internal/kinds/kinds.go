@@ -3,6 +3,7 @@ package kinds
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -80,6 +81,8 @@ type applyConfiguration interface {
 	GetAPIVersion() *string
 }
 
+const errList = planerror.Error("child: a list is planned; plan each of its items")
+
 const errNothingPlanned = planerror.Error("child: want either Object or Configuration, not both")
 
 // Of returns the kind of a planned child.
@@ -109,10 +112,18 @@ func isNil(o client.Object) bool {
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
+// isList reports whether an object is a list of objects, of which no cache knows.
+func isList(u runtime.Unstructured) bool {
+	return u.IsList() && strings.HasSuffix(u.GetObjectKind().GroupVersionKind().Kind, "List")
+}
+
 // GVK returns the kind of a planned child of which nothing else could be found
 // out, empty if it is not known either.
 func (r *Registry) GVK(c *apply.Child) schema.GroupVersionKind {
 	if c.Object != nil && c.Configuration == nil {
+		if u, untyped := c.Object.(runtime.Unstructured); untyped && (isNil(c.Object) || isList(u)) {
+			return schema.GroupVersionKind{}
+		}
 		gvk, _ := r.Client.GroupVersionKindFor(c.Object)
 		return gvk
 	}
@@ -139,6 +150,9 @@ func (r *Registry) OfGVK(gvk schema.GroupVersionKind) (*Kind, error) {
 // OfObject returns the kind of an object in its representation.
 func (r *Registry) OfObject(o client.Object) (*Kind, error) {
 	if u, ok := o.(runtime.Unstructured); ok {
+		if isList(u) {
+			return nil, errList
+		}
 		gvk := u.GetObjectKind().GroupVersionKind()
 		return r.load(&r.byGVK, gvk, o, nil)
 	}
@@ -167,7 +181,7 @@ func (r *Registry) load(known *sync.Map, key any, o client.Object, goType reflec
 	}
 	gvk, err := r.Client.GroupVersionKindFor(o)
 	if err != nil {
-		return nil, fmt.Errorf("kind of %T: %w", o, err)
+		return nil, planerror.Error(fmt.Sprintf("kind of %T: %v", o, err))
 	}
 	namespaced, err := r.Client.IsObjectNamespaced(o)
 	if err != nil {
@@ -184,6 +198,9 @@ func (r *Registry) load(known *sync.Map, key any, o client.Object, goType reflec
 // Key is the namespace and name that the author gave.
 func Key(c *apply.Child) types.NamespacedName {
 	if c.Object != nil {
+		if isNil(c.Object) {
+			return types.NamespacedName{}
+		}
 		return client.ObjectKeyFromObject(c.Object)
 	}
 	var key types.NamespacedName

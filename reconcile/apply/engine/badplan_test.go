@@ -1,0 +1,115 @@
+package engine_test
+
+import (
+	"errors"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/internal/widget"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
+)
+
+// panicking is a type of an author whose own method cannot take all values.
+type panicking struct{}
+
+func (panicking) MarshalJSON() ([]byte, error) { panic("no value") }
+
+// content is an unstructured ConfigMap "made" with more content.
+func content(more map[string]any) client.Object {
+	u := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "made"},
+	}}
+	for name, value := range more {
+		u.Object[name] = value
+	}
+	return u
+}
+
+// badPlan is a mistake in a plan that else has "a" and not "b" any more.
+type badPlan struct {
+	add func(p *apply.Plan)
+	// keeps reports that the plan may be about "b" for all that is known.
+	keeps bool
+}
+
+func badPlans() map[string]badPlan {
+	until := func(o client.Object) func(*apply.Plan) {
+		return func(p *apply.Plan) {
+			p.Deletes = append(p.Deletes, apply.Deletion{Object: o, WaitsUntil: "it is drained"})
+		}
+	}
+	list := content(map[string]any{"kind": "ConfigMapList", "items": []any{}})
+	return map[string]badPlan{
+		"nothing is planned":             {func(p *apply.Plan) { p.Apply(nil) }, true},
+		"a nil object is planned":        {func(p *apply.Plan) { p.Apply((*corev1.ConfigMap)(nil)) }, true},
+		"a nil unstructured is planned":  {func(p *apply.Plan) { p.Apply((*unstructured.Unstructured)(nil)) }, true},
+		"nothing is kept":                {func(p *apply.Plan) { p.Keep(nil) }, true},
+		"a nil object is kept":           {func(p *apply.Plan) { p.Keep((*corev1.ConfigMap)(nil)) }, true},
+		"a nil unstructured is kept":     {func(p *apply.Plan) { p.Keep((*unstructured.Unstructured)(nil)) }, true},
+		"what is kept has no name":       {func(p *apply.Plan) { p.Keep(&corev1.ConfigMap{}) }, true},
+		"what is kept is planned, too":   {func(p *apply.Plan) { p.Keep(content(map[string]any{"metadata": map[string]any{"name": "a"}, "n": 1})) }, true},
+		"nothing is deleted":             {func(p *apply.Plan) { p.Delete(nil) }, false},
+		"a nil object is deleted":        {func(p *apply.Plan) { p.Delete((*corev1.ConfigMap)(nil)) }, false},
+		"what is deleted has no name":    {func(p *apply.Plan) { p.Delete(&corev1.ConfigMap{}) }, false},
+		"nothing is deleted later":       {until(nil), true},
+		"a nil object is deleted later":  {until((*corev1.ConfigMap)(nil)), true},
+		"a list is planned":              {func(p *apply.Plan) { p.Apply(list) }, true},
+		"no kind":                        {func(p *apply.Plan) { p.Apply(&unstructured.Unstructured{}) }, true},
+		"a version that is none":         {func(p *apply.Plan) { p.Apply(content(map[string]any{"apiVersion": "a/b/c"})) }, true},
+		"a child of another owner twice": {func(p *apply.Plan) { p.Apply(configMap("a", "2")) }, true},
+		"a method that panics":           {func(p *apply.Plan) { p.Apply(content(map[string]any{"data": panicking{}})) }, false},
+		"a value that is no JSON":        {func(p *apply.Plan) { p.Apply(content(map[string]any{"data": make(chan int)})) }, false},
+		"labels that are a list": {func(p *apply.Plan) {
+			p.Apply(content(map[string]any{"metadata": map[string]any{"name": "made", "labels": []any{"x"}}}))
+		}, false},
+		"owner references that are text": {func(p *apply.Plan) {
+			p.Apply(content(map[string]any{"metadata": map[string]any{"name": "made", "ownerReferences": "x"}}))
+		}, false},
+		"a path that is none": {func(p *apply.Plan) { p.Apply(configMap("made", "1"), apply.Seed("..[")) }, false},
+	}
+}
+
+// programError reports whether an error is a mistake of the program.
+func programError(err error) bool {
+	var categorised interface{ HealthCategory() string }
+	return errors.As(err, &categorised) && categorised.HealthCategory() == "ProgramError"
+}
+
+var _ = Describe("A plan that is wrong in itself", func() {
+	for name, bad := range badPlans() {
+		It("is reported as a mistake of the program, and nothing goes for it: "+name, func() {
+			w := newWorld()
+			w.converge(named("a", "b"))
+			w.touchSpec()
+			p := named("a")()
+			bad.add(&p)
+			result, _ := w.pass(p)
+			Expect(programError(result.Err())).To(BeTrue(), "%v", result.Err())
+			_, sent := w.pass(p)
+			Expect(sent).To(BeEmpty())
+			if bad.keeps {
+				Expect(w.names()).To(ConsistOf("a", "b"))
+			}
+			_, err := w.engine.Diff(w.ctx, w.stored(), p, engine.DiffOptions{ServerDryRun: true})
+			Expect(err).NotTo(HaveOccurred())
+		})
+	}
+
+	for _, name := range []string{"x/y", "..", "a%2fb", "Upper", strings.Repeat("x", 300)} {
+		It("with a name that none can have stops nothing else: "+name[:min(len(name), 10)], func() {
+			w := newWorld()
+			p := named("a", name)()
+			p.Apply(&widget.Widget{ObjectMeta: meta("w")})
+			result, _ := w.pass(p)
+			Expect(result.Err()).To(HaveOccurred())
+			Expect(w.names()).To(ConsistOf("a"))
+			Expect(w.exists(&widget.Widget{ObjectMeta: meta("w")})).To(BeTrue())
+		})
+	}
+})
