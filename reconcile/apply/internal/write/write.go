@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -15,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
@@ -68,10 +72,13 @@ func parallel(p *pass.Pass, children []*pass.Child) {
 	}
 	next := make(chan *pass.Child)
 	var wg sync.WaitGroup
+	var panicked atomic.Pointer[any]
 	for range workers {
 		wg.Go(func() {
 			for c := range next {
-				send(p, c)
+				if cause := sendRecovered(p, c); cause != nil {
+					panicked.CompareAndSwap(nil, &cause)
+				}
 			}
 		})
 	}
@@ -80,12 +87,27 @@ func parallel(p *pass.Pass, children []*pass.Child) {
 	}
 	close(next)
 	wg.Wait()
+	if cause := panicked.Load(); cause != nil {
+		panic(*cause) // in the goroutine of the pass, whose caller may recover
+	}
+}
+
+// sendRecovered carries out the action of one child, and returns what that has
+// panicked with.
+func sendRecovered(p *pass.Pass, c *pass.Child) (cause any) {
+	defer func() {
+		if cause = recover(); cause != nil {
+			cause = fmt.Sprintf("%s: %v\n\n%s", c.ID, cause, debug.Stack())
+		}
+	}()
+	send(p, c)
+	return nil
 }
 
 // needs returns an error if the child's namespace or definition failed.
 func needs(p *pass.Pass, c *pass.Child) error {
 	for _, other := range p.Children {
-		if other.Result.Err == nil || other.Kind == nil {
+		if other.Result.Err == nil || other.Kind == nil || contestedOnly(other) {
 			continue
 		}
 		switch other.ID.GroupKind {
@@ -94,7 +116,7 @@ func needs(p *pass.Pass, c *pass.Child) error {
 				return fmt.Errorf("its namespace %s failed", other.ID.Key.Name)
 			}
 		case schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}:
-			if definedBy(other.ID.Key.Name, c.ID.GroupKind) {
+			if defines(p, other, c.ID.GroupKind) {
 				return fmt.Errorf("its definition %s failed", other.ID.Key.Name)
 			}
 		}
@@ -102,9 +124,24 @@ func needs(p *pass.Pass, c *pass.Child) error {
 	return nil
 }
 
-// definedBy reports whether a definition's name, plural.group, is of this group.
-func definedBy(definition string, gk schema.GroupKind) bool {
-	return gk.Group != "" && len(definition) > len(gk.Group) && definition[len(definition)-len(gk.Group)-1:] == "."+gk.Group
+// contestedOnly reports whether a child exists, and is as planned save for fields
+// that are left to others.
+func contestedOnly(c *pass.Child) bool {
+	return len(c.Contested) > 0 && c.Result.Outcome == apply.Contested
+}
+
+// defines reports whether a definition that is planned is that of the kind. One
+// that cannot be read may be.
+func defines(p *pass.Pass, definition *pass.Child, gk schema.GroupKind) bool {
+	if _, group, _ := strings.Cut(definition.ID.Key.Name, "."); group != gk.Group || group == "" {
+		return false
+	}
+	content, err := p.Env.Encoder.Intent(intent.Written(definition.Planned))
+	if err != nil {
+		return true
+	}
+	kind, found, err := unstructured.NestedString(content, "spec", "names", "kind")
+	return !found || err != nil || kind == gk.Kind
 }
 
 // send carries out the action of one child.
