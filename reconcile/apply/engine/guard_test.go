@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
@@ -180,6 +181,18 @@ var _ = Describe("The guard against pruning most children", func() {
 		w.touchSpec()
 		w.converge(configMaps(1))
 		Expect(w.names()).To(ConsistOf("cm-0"))
+	})
+
+	It("stays shut after a restart for an owner whose status somebody has wiped", func() {
+		w := newWorld()
+		w.touchSpec()
+		w.settle(configMaps(5))
+		o := w.stored()
+		o.Status = widget.Status{}
+		Expect(w.admin.Status().Update(w.ctx, o)).To(Succeed())
+		w.restart()
+		w.held(configMaps(0)(), apply.PruneBlockedReason(words.PruneTooMany))
+		Expect(w.names()).To(HaveLen(5))
 	})
 
 	It("stays shut when the owner is replaced without its annotations", func() {
