@@ -129,8 +129,11 @@ func (s Schema) plain() reflect.Type {
 func (s Schema) loses() bool { return s.source == sourceForeign && holdsStruct(s.goType, 0) }
 
 func holdsStruct(t reflect.Type, depth int) bool {
-	if t == nil || encodesItself(t) || depth > 100 {
+	if t == nil || depth > 100 {
 		return false
+	}
+	if encodesItself(t) {
+		return !keepsAll(pointed(t))
 	}
 	switch t.Kind() {
 	case reflect.Struct:
@@ -140,6 +143,17 @@ func holdsStruct(t reflect.Type, depth int) bool {
 	default:
 		return false
 	}
+}
+
+// keepsAll reports whether a type that encodes itself is known to keep what it
+// was decoded from. Another one may leave out what it does not know.
+func keepsAll(t reflect.Type) bool {
+	switch t.PkgPath() {
+	case "k8s.io/apimachinery/pkg/api/resource", "k8s.io/apimachinery/pkg/util/intstr", "k8s.io/apimachinery/pkg/apis/meta/v1",
+		"k8s.io/apimachinery/pkg/runtime", "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1", "encoding/json":
+		return true
+	}
+	return false
 }
 
 var typeMarshaler = reflect.TypeFor[json.Marshaler]() //nolint:gochecknoglobals // a constant
@@ -168,19 +182,32 @@ func fieldsOf(t reflect.Type) map[string]structField {
 		return known.(map[string]structField) //nolint:forcetypeassert // only this function stores
 	}
 	out := map[string]structField{}
-	addFields(t, out)
+	addFields(t, out, map[reflect.Type]bool{})
 	structs.Store(t, out)
 	return out
 }
 
+// pointed is the type that a pointer points to.
+func pointed(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
+}
+
 // addFields adds those of embedded structs first, so that outer ones hide them.
-func addFields(t reflect.Type, out map[string]structField) {
+func addFields(t reflect.Type, out map[string]structField, within map[reflect.Type]bool) {
+	if within[t] {
+		return // it embeds itself
+	}
+	within[t] = true
+	defer delete(within, t)
 	for _, inline := range []bool{true, false} {
 		for f := range t.Fields() {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct {
+			if below := pointed(f.Type); f.Anonymous && name == "" && below.Kind() == reflect.Struct {
 				if inline {
-					addFields(f.Type, out)
+					addFields(below, out, within)
 				}
 				continue
 			}
