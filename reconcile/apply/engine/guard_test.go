@@ -183,6 +183,20 @@ var _ = Describe("The guard against pruning most children", func() {
 		Expect(w.names()).To(ConsistOf("cm-0"))
 	})
 
+	It("stays shut when the cache shows an earlier generation again", func() {
+		w := newWorld()
+		w.converge(configMaps(5))
+		before := w.stored()
+		w.touchSpec()
+		w.converge(configMaps(5))
+		var blocked *apply.PruneBlockedError
+		for _, owner := range []*widget.Widget{before, w.stored()} {
+			result := w.engine.Apply(w.ctx, owner, configMaps(0)())
+			Expect(errors.As(result.PruneBlocked, &blocked)).To(BeTrue(), "generation %d: %v", owner.Generation, result.PruneBlocked)
+		}
+		Expect(w.names()).To(HaveLen(5))
+	})
+
 	It("stays shut after a restart for an owner whose status somebody has wiped", func() {
 		w := newWorld()
 		w.touchSpec()

@@ -36,9 +36,10 @@ func (w Write) HiddenBy(cached client.Object) bool {
 	return w.Pending() && (cached == nil || Older(cached.GetResourceVersion(), w.version))
 }
 
-// Left is how long the cache may still take, nothing when the deadline is over.
+// Left is how long the cache may still take, nothing when the deadline is over,
+// and never more than the deadline, whatever the clock does.
 func (w Write) Left(now time.Time, deadline time.Duration) time.Duration {
-	return max(0, deadline-now.Sub(w.at))
+	return min(deadline, max(0, deadline-now.Sub(w.at)))
 }
 
 // Older reports whether resourceVersion a precedes b, as KEP-5504 orders them.

@@ -43,7 +43,7 @@ func TestLeft(t *testing.T) {
 	start := time.Unix(1000, 0)
 	w := freshness.Wrote("7", start)
 	for after, want := range map[time.Duration]time.Duration{
-		0: 10 * time.Second, 4 * time.Second: 6 * time.Second, 10 * time.Second: 0, time.Hour: 0, -time.Second: 11 * time.Second,
+		0: 10 * time.Second, 4 * time.Second: 6 * time.Second, 10 * time.Second: 0, time.Hour: 0, -time.Hour: 10 * time.Second,
 	} {
 		if got := w.Left(start.Add(after), freshness.Deadline); got != want {
 			t.Errorf("after %s: %s left, want %s", after, got, want)

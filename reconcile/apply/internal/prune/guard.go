@@ -17,9 +17,10 @@ import (
 func (p *Prune) notePlan() {
 	m := &p.Memory.Guard
 	generation, inputs := p.Owner.GetGeneration(), p.Plan.Inputs
-	if m.Known && m.Generation == generation && m.Inputs == inputs {
-		return
+	if m.Known && generation <= m.Generation && m.Inputs == inputs {
+		return // a generation from before is a cache that has gone back, which explains nothing
 	}
+	generation = max(generation, m.Generation)
 	open := m.Known || p.changedBefore()
 	*m = memory.Guard{Known: true, Generation: generation, Inputs: inputs, First: p.Identity, Open: open}
 }
