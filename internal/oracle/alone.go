@@ -82,12 +82,19 @@ func withoutOwned(o map[string]any, paths []string) map[string]any {
 	o = runtime.DeepCopyJSON(o)
 	metadata, _ := o["metadata"].(map[string]any)
 	entries, _ := metadata["managedFields"].([]any)
+	kept := make([]any, 0, len(entries))
 	for _, entry := range entries {
 		e, _ := entry.(map[string]any)
 		fields, _ := e["fieldsV1"].(map[string]any)
 		for _, path := range paths {
 			removeFields(fields, fieldNames(path))
 		}
+		if len(fields) > 0 {
+			kept = append(kept, entry)
+		}
+	}
+	if metadata != nil {
+		metadata["managedFields"] = kept
 	}
 	return o
 }
