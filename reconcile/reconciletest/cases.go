@@ -44,6 +44,7 @@ func (e *explorer) cases() []testCase {
 		slow := b.varied("others are slow", variation{slow: true})
 		slow.always = len(b.steps) <= 2 && b.last() != stepDelete //nolint:mnd // creation and change
 		cases = append(cases, slow)
+		cases = append(cases, b.varied("two instances overlap", variation{overlap: true}))
 		if len(b.steps) > 1 {
 			cases = append(cases, b.varied("restart into the cache of before", variation{behind: true}))
 		}
@@ -158,6 +159,10 @@ func (e *explorer) faults(b *baseline) []testCase {
 			if kind != faultCrash {
 				continue
 			}
+			if len(b.steps) == 1 {
+				cases = append(cases, b.varied(fmt.Sprintf("%s of %s, and again with the next write", kind, c),
+					variation{inject: &injection{call: c.String(), fault: kind}, again: true}))
+			}
 			for _, next := range e.system.after(b.last()) {
 				unseen := b.varied(fmt.Sprintf("%s of %s, then %s", kind, c, next), v)
 				unseen.plot.steps = append(slices.Clone(b.steps), next)
@@ -265,6 +270,7 @@ func (e *explorer) run(ctx context.Context, c testCase) {
 		e.out.Trace = r.trace()
 	}
 	e.mu.Unlock()
+	defer func() { e.checkPanic(c.name, r) }()
 	if r.err != nil {
 		if _, restless := restlessness(r.err); restless {
 			e.find(c.name, CheckRest, "%v", r.err)

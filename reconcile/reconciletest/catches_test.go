@@ -16,6 +16,9 @@ func faulty() map[string]map[trait]reconciletest.Check {
 			"settings watched by generation":   "watch",
 			"reference not watched":            "watch",
 			"takes annotations of others away": "foreign",
+			"takes over what others control":   "foreign",
+			"writes all finalizers":            "foreign",
+			"writes the children's finalizers": "foreign",
 			"annotations written anew":         "foreign",
 		},
 		"slow and failing others": {
@@ -33,8 +36,44 @@ func faulty() map[string]map[trait]reconciletest.Check {
 			"label from the spec":       "refused",
 		},
 		"time and events": {
-			"event in every pass":           "quiet",
-			"expiry without a planned pass": "time",
+			"event in every pass":            "quiet",
+			"event with a number":            "quiet",
+			"time of the pass in the status": "quiet",
+			"time of the pass in a child":    "quiet",
+			"Job is run again":               "time",
+			"Job of the day":                 "time",
+			"expiry without a planned pass":  "time",
+		},
+		"deletion": {
+			"makes children while it goes":   "orphan",
+			"child in the foreground":        "orphan",
+			"farewell in its namespace":      "orphan",
+			"finalizer waits for a child":    "orphan",
+			"spins while a child goes":       "rest",
+			"child of an owner elsewhere":    "quiet",
+			"cluster-wide child of an owner": "orphan",
+		},
+		"panics and passes that fail": {
+			"panics without its reference": "panic",
+			"panics without a child":       "panic",
+			"fails although all is well":   "rest",
+			"asks for another pass":        "rest",
+		},
+		"leaks": {
+			"password in the log":       "leak",
+			"password in an event":      "leak",
+			"password in the status":    "leak",
+			"password in an annotation": "leak",
+		},
+		"generations": {
+			"observedGeneration of the first spec":             "status",
+			"observedGeneration of the condition is never new": "status",
+		},
+		"two instances and two faults": {
+			"safe mode after two starts": "state",
+		},
+		"scaling": {
+			"scales down before a change": "damage",
 		},
 		"refusals": {
 			"refusal retried at once": "rest",
@@ -54,6 +93,8 @@ func correct() []trait {
 	return []trait{
 		"", "annotation changed", "poll every ten seconds", "resync every ten hours", "expiry", "schedule of every hour",
 		"schedule of every minute", "seeds its settings", "replicas are left to others", "external",
+		"finalizer with a cleanup", "Job is remembered", "fails until all is well", "password in another Secret", "time of the change in the status",
+		"waits while a child goes",
 	}
 }
 

@@ -62,6 +62,10 @@ const (
 	CheckRefused Check = "refused"
 	// CheckInvariant: one of System.Invariants does not hold.
 	CheckInvariant Check = "invariant"
+	// CheckLeak: a secret value is in the status, the log, an event, or an object that is no Secret.
+	CheckLeak Check = "leak"
+	// CheckPanic: a pass panics.
+	CheckPanic Check = "panic"
 	// CheckRun: the run could not be carried out.
 	CheckRun Check = "run"
 )
@@ -289,7 +293,7 @@ func (e *explorer) horizon(ctx context.Context) error {
 
 // baseline runs one plot without faults and checks it. The first with a given last step decides what the end has to be.
 func (e *explorer) baseline(ctx context.Context, steps ...step) error {
-	p := plot{steps: steps, at: len(steps) - 1}
+	p := plot{steps: steps, at: len(steps) - 1, listen: true}
 	r := play(ctx, e.system, p, "")
 	if r.last != nil {
 		defer r.last.end()
@@ -346,6 +350,9 @@ func (e *explorer) baseline(ctx context.Context, steps ...step) error {
 	if last == stepDelete && e.system.Singleton == nil {
 		e.checkOrphans(ctx, name, state)
 	}
+	if e.system.Horizon == 0 {
+		e.checkSteady(name, r)
+	}
 	e.checkQuiet(ctx, name, r, true)
 	e.plots = append(e.plots, b)
 	return nil
@@ -369,7 +376,7 @@ func (e *explorer) unsteady() bool {
 // explore runs all cases, as many at a time as there are processors.
 func (e *explorer) explore(ctx context.Context) {
 	cases := e.cases()
-	workers := max(1, min(runtime.GOMAXPROCS(0), len(cases)))
+	workers := max(1, min(runtime.GOMAXPROCS(0)+1, len(cases))) // one waits for time to pass
 	queue := make(chan testCase)
 	var wg sync.WaitGroup
 	for range workers {

@@ -52,6 +52,7 @@ func (e *explorer) disturbances() []testCase {
 		add("annotation of somebody else on "+child.String(), func(ctx context.Context, d *disturbance) { d.annotated(ctx, child) })
 		add("failure of "+child.String(), func(ctx context.Context, d *disturbance) { d.failing(ctx, child) })
 	}
+	cases = append(cases, e.takeovers(first)...)
 	for _, input := range e.inputs() {
 		add("change of "+input.String(), func(ctx context.Context, d *disturbance) { d.changed(ctx, input) })
 		if e.pair != nil {
@@ -431,13 +432,30 @@ func (d *disturbance) unread(ctx context.Context) {
 func (d *disturbance) later(ctx context.Context, by time.Duration) {
 	d.run.world.clock.set(d.run.world.clock.Now().Add(by))
 	d.run.last.scheduler.wake()
-	if !d.settle(ctx) {
+	sent := len(d.run.last.wire.calls())
+	if d.run.last.after(ctx) != nil || !d.settle(ctx) || d.repeated(sent, by) {
 		return
 	}
 	if writes, rested := d.writes(ctx); rested && len(writes) > 0 {
 		d.explorer.find(d.name, CheckTime, "after %s a pass that comes for another reason sends %s: no pass was planned for that time",
 			by, strings.Join(writes, ", "))
 	}
+}
+
+// repeated looks for Jobs that were done, were cleaned up after their time, and are made again.
+func (d *disturbance) repeated(sent int, by time.Duration) bool {
+	done := map[string]bool{}
+	for _, c := range d.run.calls {
+		done[objectName(c.gvk, c.key)] = c.gvk.GroupKind() == schema.GroupKind{Group: "batch", Kind: "Job"}
+	}
+	for _, c := range d.run.last.wire.calls()[sent:] {
+		if c.changed && c.before == nil && done[objectName(c.gvk, c.key)] {
+			d.explorer.find(d.name, CheckTime, "%s later %s was done and is cleaned up (ttlSecondsAfterFinished), and is made again: it runs twice",
+				by, objectName(c.gvk, c.key))
+			return true
+		}
+	}
+	return false
 }
 
 const maxEdits = 6 // of an object

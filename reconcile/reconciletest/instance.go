@@ -23,6 +23,8 @@ type instance struct {
 	stop      context.CancelFunc
 	failed    chan error
 	passes    int
+	log       *passLog
+	peer      *instance    // another one that is still there, see overlap
 	early     string       // why an owner that calls itself ready should not
 	outside   map[int]bool // passes after which somebody else has changed the world
 }
@@ -37,20 +39,23 @@ type variation struct {
 	behind   bool // at rest the operator restarts into a cache that shows what was there before the step
 	past     map[schema.GroupVersionKind]snapshot
 	reversed bool
+	overlap  bool // another instance, with a cache of its own, is there beside this one
+	again    bool // the instance after a crash crashes with its first write, too
 }
 
 // start brings up a new instance in a world.
 func start(ctx context.Context, w *world, variant variation, log *eventLog) (*instance, error) {
-	ctx, stop := context.WithCancel(logr.NewContext(ctx, logr.Discard())) // as the manager's logger is
+	lines := &passLog{keep: w.listen}
+	ctx, stop := context.WithCancel(logr.NewContext(ctx, lines.logger())) // as the manager's logger is
 	i := &instance{
-		world: w, view: newView(w, w.system.Cache), wire: newWire(w), scheduler: newScheduler(w.clock), stop: stop,
+		world: w, view: newView(w, w.system.Cache), wire: newWire(w), scheduler: newScheduler(w.clock), stop: stop, log: lines,
 		failed: make(chan error, 16), outside: map[int]bool{},
 	}
 	i.wire.inject = variant.inject
 	i.view.past = variant.past
 	i.view.shake = variant.shake
 	i.view.lag = lagOf(variant.lag)
-	m := newManager(w, i.view, i.wire, log.add)
+	m := newManager(w, i.view, i.wire, log.add, lines)
 	if err := w.setup()(m); err != nil {
 		stop()
 		return nil, fmt.Errorf("system: Setup: %w", err)
@@ -185,6 +190,11 @@ func (i *instance) settle(ctx context.Context) error {
 			if i.view.advance() {
 				continue
 			}
+			if acted, err := i.beside(ctx); err != nil {
+				return err
+			} else if acted {
+				continue
+			}
 			if acted, err := i.others(ctx); err != nil {
 				return err
 			} else if acted {
@@ -202,6 +212,9 @@ func (i *instance) settle(ctx context.Context) error {
 		before, countable := i.world.revision()
 		wrote, err := i.pass(ctx, next)
 		if err != nil {
+			return err
+		}
+		if _, err := i.beside(ctx); err != nil {
 			return err
 		}
 		after, _ := i.world.revision()

@@ -41,16 +41,17 @@ type testManager struct {
 	converter conversion.Registry
 	elected   chan struct{}
 	record    func(Event)
+	log       *passLog
 }
 
 var _ manager.Manager = (*testManager)(nil)
 
-func newManager(w *world, v *view, wire *wire, record func(Event)) *testManager {
+func newManager(w *world, v *view, wire *wire, record func(Event), log *passLog) *testManager {
 	elected := make(chan struct{})
 	close(elected)
 	return &testManager{
 		world: w, view: v, wire: wire, client: &cachedClient{Client: wire.client, cache: v}, elected: elected,
-		converter: conversion.NewRegistry(), record: record,
+		converter: conversion.NewRegistry(), record: record, log: log,
 	}
 }
 
@@ -89,7 +90,7 @@ func (m *testManager) GetAPIReader() client.Reader               { return m.wire
 func (m *testManager) GetScheme() *runtime.Scheme                { return m.world.scheme }
 func (m *testManager) GetRESTMapper() meta.RESTMapper            { return m.world.mapper }
 func (m *testManager) GetFieldIndexer() client.FieldIndexer      { return m.view }
-func (m *testManager) GetLogger() logr.Logger                    { return logr.Discard() }
+func (m *testManager) GetLogger() logr.Logger                    { return m.log.logger() }
 func (m *testManager) Elected() <-chan struct{}                  { return m.elected }
 func (m *testManager) GetConverterRegistry() conversion.Registry { return m.converter }
 
@@ -187,6 +188,11 @@ type Event struct {
 	Type string
 	// Reason is one word in CamelCase, Message a sentence.
 	Reason, Message string
+}
+
+// repeats reports that another event has announced the same before, in words that may differ in numbers.
+func (e Event) repeats(other Event) bool {
+	return e.Object == other.Object && e.Type == other.Type && e.Reason == other.Reason
 }
 
 // recorders announce to the test. The old and the new API differ in their arguments only.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -43,6 +44,7 @@ type app struct {
 	clock  clock.PassiveClock
 	events record.EventRecorder
 	trait  trait
+	extra  work // before anything else of a pass
 
 	mu       sync.Mutex
 	known    map[string]bool
@@ -52,7 +54,11 @@ type app struct {
 
 func appSystem(t trait) reconciletest.System {
 	return reconciletest.System{
-		Setup:  func(mgr manager.Manager) error { return newApp(mgr, t).setup(mgr) },
+		Setup: func(mgr manager.Manager) error {
+			a := newApp(mgr, t)
+			a.extra = extras()[t]
+			return a.setup(mgr)
+		},
 		Scheme: widgetScheme(),
 		CRDs:   []*apiextensionsv1.CustomResourceDefinition{widget.CRD()},
 		Given: []client.Object{
@@ -71,7 +77,7 @@ func appSystem(t trait) reconciletest.System {
 				w.Spec.Message = strings.Repeat("long", 20)
 			}
 		},
-		StandIns: []reconciletest.StandIn{reconciletest.DeploymentsAvailable},
+		StandIns: []reconciletest.StandIn{reconciletest.DeploymentsAvailable, jobsComplete},
 	}
 }
 
@@ -95,6 +101,9 @@ func (a *app) setup(mgr manager.Manager) error {
 		b = b.Owns(&corev1.ConfigMap{}, builder.WithPredicates(predicate.GenerationChangedPredicate{}))
 	default:
 		b = b.Owns(&corev1.ConfigMap{})
+	}
+	if strings.Contains(string(a.trait), "Job") {
+		b = b.Owns(&batchv1.Job{})
 	}
 	if a.trait != "reference not watched" {
 		b = b.Watches(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []ctrl.Request {
@@ -121,6 +130,11 @@ func (a *app) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result,
 	owner := &widget.Widget{}
 	if err := a.Get(ctx, request.NamespacedName, owner); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if a.extra != nil {
+		if result, err := a.extra(ctx, a, owner); err != nil || !result.IsZero() {
+			return result, err
+		}
 	}
 	if !owner.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, nil
@@ -364,6 +378,12 @@ func (a *app) status(ctx context.Context, owner *widget.Widget) error {
 		condition.Status, condition.Reason = metav1.ConditionTrue, "Done"
 	}
 	owner.Status.ObservedGeneration = owner.Generation
+	switch a.trait {
+	case "observedGeneration of the first spec":
+		owner.Status.ObservedGeneration, condition.ObservedGeneration = 1, 0
+	case "observedGeneration of the condition is never new":
+		condition.ObservedGeneration = 1
+	}
 	apimeta.SetStatusCondition(&owner.Status.Conditions, condition)
 	if equality.Semantic.DeepEqual(before.Status, owner.Status) {
 		return nil

@@ -61,9 +61,18 @@ func (e *explorer) outlives(object string) bool {
 	})
 }
 
-// outliving are the objects of either state that may be there or not.
+// outliving are the objects of either state that may be there or not: those that the system names, and Jobs that are cleaned up
+// some time after they are done.
 func (e *explorer) outliving(want, got State) []string {
-	return slices.DeleteFunc(slices.Collect(maps.Keys(union(want, got))), func(object string) bool { return !e.outlives(object) })
+	return slices.DeleteFunc(slices.Collect(maps.Keys(union(want, got))), func(object string) bool {
+		return !e.outlives(object) && !shortLived(want[object]) && !shortLived(got[object])
+	})
+}
+
+// shortLived reports whether an object is a Job with a time to live.
+func shortLived(content map[string]any) bool {
+	spec, _ := content["spec"].(map[string]any)
+	return content["kind"] == "Job" && spec["ttlSecondsAfterFinished"] != nil
 }
 
 // checkOrphans looks for what has outlived the owners in a run without faults: whatever was not there before.
@@ -119,7 +128,7 @@ func (e *explorer) checkQuiet(ctx context.Context, name string, r *run, fresh bo
 		return
 	}
 	for _, event := range r.events.all()[len(told):] {
-		if slices.Contains(told, event) {
+		if slices.ContainsFunc(told, event.repeats) {
 			e.find(name, CheckQuiet, "announces again although nothing has changed: %s %s: %s", event.Object, event.Reason, event.Message)
 			return
 		}

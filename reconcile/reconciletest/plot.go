@@ -30,6 +30,8 @@ type plot struct {
 	variant variation
 	// unseen lets the step after the crash happen before a new instance starts.
 	unseen bool
+	// listen keeps what the operator logs.
+	listen bool
 }
 
 // run is what became of a plot.
@@ -42,6 +44,8 @@ type run struct {
 	err    error
 	struck bool // the injected fault has happened
 
+	panicked string // the first panic of a pass
+
 	refused bool     // a refusal that lasts has happened
 	claims  []string // the owners that called themselves ready before it was lifted
 }
@@ -52,7 +56,7 @@ func play(ctx context.Context, system System, p plot, namespace string) *run {
 	if r.world, r.err = newWorld(ctx, system, namespace); r.err != nil {
 		return r
 	}
-	r.world.reversed, r.world.off = p.variant.reversed, p.steps[0] == stepOff
+	r.world.reversed, r.world.off, r.world.listen = p.variant.reversed, p.steps[0] == stepOff, p.listen
 	variant := variation{}
 	if p.at == 0 {
 		variant = p.variant
@@ -75,7 +79,13 @@ func play(ctx context.Context, system System, p plot, namespace string) *run {
 		if r.err = r.enter(ctx, p, n); r.err != nil {
 			return r
 		}
-		if r.err = r.last.settle(ctx); r.err != nil || !r.last.dead() {
+		if r.err = r.beside(ctx, n == p.at && p.variant.overlap); r.err != nil {
+			return r
+		}
+		if r.err = r.last.settle(ctx); r.err == nil && r.last.peer != nil {
+			r.err = r.handOver(ctx)
+		}
+		if r.err != nil || !r.last.dead() {
 			continue
 		}
 		if p.unseen && n+1 < len(p.steps) {
@@ -85,8 +95,8 @@ func play(ctx context.Context, system System, p plot, namespace string) *run {
 				return r
 			}
 		}
-		if r.err = r.restart(ctx, variation{}); r.err == nil {
-			r.err = r.last.settle(ctx)
+		if r.err = r.revive(ctx, p.variant.again); r.err != nil {
+			return r
 		}
 	}
 	if r.err == nil && p.variant.behind {
@@ -141,6 +151,9 @@ func (r *run) gather() {
 	r.calls = append(r.calls, r.last.wire.calls()...)
 	r.passes += r.last.passes
 	r.struck = r.struck || r.last.wire.struck
+	if r.panicked == "" {
+		r.panicked = r.last.log.panicked()
+	}
 }
 
 // restart ends the instance and starts another one.

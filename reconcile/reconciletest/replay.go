@@ -65,7 +65,7 @@ func (s System) stage(ctx context.Context) (*stage, error) {
 		return nil, err
 	}
 	out := &stage{replays: map[string]func(context.Context, *record.Recording) (*record.Recording, error){}}
-	out.testManager = newManager(w, newView(w, system.Cache), newWire(w), func(Event) {})
+	out.testManager = newManager(w, newView(w, system.Cache), newWire(w), func(Event) {}, &passLog{})
 	if err := system.Setup(out); err != nil {
 		return nil, fmt.Errorf("system: Setup: %w", err)
 	}

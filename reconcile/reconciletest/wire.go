@@ -52,8 +52,10 @@ func (c call) String() string { return fmt.Sprintf("%s#%d", c.request, c.nth) }
 
 // injection is a fault that happens to one request of a run.
 type injection struct {
-	call  string // of call.String, of Request.String for one that lasts
-	fault fault
+	call string // of call.String, of Request.String for one that lasts
+	// writes hits every write, creates every write that makes an object in the namespace of the test; call is empty then.
+	writes, creates bool
+	fault           fault
 	// lasting is how many requests in a row are refused: 0 is one alone, and forever is until the fault is lifted.
 	lasting int
 	hits    int
@@ -66,6 +68,10 @@ func (n *injection) hit(c *call) bool {
 	switch {
 	case n == nil:
 		return false
+	case n.writes:
+		return n.hits == 0 && c.request.IsWrite()
+	case n.creates:
+		return c.request.IsWrite() && c.before == nil && c.request.Namespace == testNamespace && c.request.Verb != "delete"
 	case n.lasting == 0:
 		return n.hits == 0 && n.call == c.String()
 	}

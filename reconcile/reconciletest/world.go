@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -32,6 +31,7 @@ type world struct {
 	off       bool // the operator is switched off, see Singleton
 	slow      bool // the others act only when the operator has nothing left to do
 	frozen    bool // the others do not act at all
+	listen    bool // what is logged is kept
 	refusing  bool // a refusal lasts until it is lifted
 	perpetual bool // something changes at times of its own, again and again
 	began     time.Time
@@ -269,42 +269,12 @@ func (w *world) turn(ctx context.Context) error {
 		if err := w.collect(ctx); err != nil {
 			return err
 		}
+		if err := w.cleanUp(ctx); err != nil {
+			return err
+		}
 		if after, _ := w.revision(); !countable || after == before {
 			return nil
 		}
 	}
 	return errRestless
-}
-
-// collect deletes what all owners of are gone, as Kubernetes' garbage collector does in the background. An API server
-// alone has none.
-func (w *world) collect(ctx context.Context) error {
-	all, err := w.all()
-	if err != nil {
-		return err
-	}
-	alive := map[types.UID]bool{}
-	for _, items := range all {
-		for _, u := range items {
-			alive[u.GetUID()] = true
-		}
-	}
-	for _, gvk := range w.kinds() {
-		items := all[gvk]
-		for _, key := range sortedKeys(items) {
-			u := items[key]
-			references := u.GetOwnerReferences()
-			orphan := len(references) > 0 && u.GetDeletionTimestamp() == nil &&
-				!slices.ContainsFunc(references, func(r metav1.OwnerReference) bool { return alive[r.UID] })
-			if !orphan {
-				continue
-			}
-			uid := u.GetUID()
-			err := w.client.Delete(ctx, u.DeepCopy(), client.Preconditions{UID: &uid})
-			if client.IgnoreNotFound(err) != nil {
-				return fmt.Errorf("collect %s: %w", objectName(gvk, key), err)
-			}
-		}
-	}
-	return nil
 }

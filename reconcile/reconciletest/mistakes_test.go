@@ -1,0 +1,361 @@
+package reconciletest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/reconcilekit/reconcilekit/internal/widget"
+)
+
+// work is what an app does besides: a result that is not zero, or an error, ends the pass.
+type work func(ctx context.Context, a *app, owner *widget.Widget) (ctrl.Result, error)
+
+// extras are the work of the traits that have some.
+func extras() map[trait]work {
+	return map[trait]work{
+		"takes over what others control": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name + "-0"}}
+			_, err := controllerutil.CreateOrUpdate(ctx, a.Client, config, func() error {
+				config.Data = map[string]string{"message": w.Spec.Message}
+				if config.UID == "" {
+					return controllerutil.SetControllerReference(w, config, a.Scheme())
+				}
+				return nil
+			})
+			return ctrl.Result{}, alive(w, err)
+		},
+		"writes all finalizers": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			wanted := []string{finalizer}
+			if !w.DeletionTimestamp.IsZero() {
+				wanted = nil
+			}
+			if len(w.Finalizers) == len(wanted) {
+				return ctrl.Result{}, nil
+			}
+			w.Finalizers = wanted
+			return ctrl.Result{}, client.IgnoreNotFound(a.Update(ctx, w))
+		},
+		"writes the children's finalizers": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			config := &corev1.ConfigMap{}
+			err := a.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: w.Name + "-settings"}, config)
+			if err != nil || len(config.Finalizers) == 0 {
+				return ctrl.Result{}, client.IgnoreNotFound(err)
+			}
+			config.Finalizers = nil
+			return ctrl.Result{}, client.IgnoreNotFound(a.Update(ctx, config))
+		},
+		"event with a number": func(_ context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			a.failures[w.Name]++
+			a.events.Eventf(w, corev1.EventTypeNormal, "Reconciled", "pass %d", a.failures[w.Name])
+			return ctrl.Result{}, nil
+		},
+		"time of the pass in the status": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			now := time.Now().UTC().Format(time.RFC3339)
+			if w.Status.State == now {
+				return ctrl.Result{}, nil
+			}
+			w.Status.State = now
+			return ctrl.Result{}, alive(w, a.Status().Update(ctx, w))
+		},
+		"time of the change in the status": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			if w.Status.ObservedGeneration == w.Generation {
+				return ctrl.Result{}, nil
+			}
+			w.Status.State = time.Now().UTC().Format(time.RFC3339)
+			return ctrl.Result{}, nil
+		},
+		"time of the pass in a child": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name + "-time"}}
+			return ctrl.Result{}, alive(w, a.store(ctx, w, config, func() {
+				config.Data = map[string]string{"at": time.Now().UTC().Format(time.RFC3339)}
+			}))
+		},
+		"Job is run again": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			return ctrl.Result{}, alive(w, a.job(ctx, w, w.Name+"-job"))
+		},
+		"Job of the day": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			return ctrl.Result{}, alive(w, a.job(ctx, w, w.Name+a.clock.Now().Format("-20060102")))
+		},
+		"Job is remembered": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			if apimeta.IsStatusConditionTrue(w.Status.Conditions, "Ran") {
+				return ctrl.Result{}, nil
+			}
+			if err := a.job(ctx, w, w.Name+"-job"); err != nil {
+				return ctrl.Result{}, alive(w, err)
+			}
+			job := &batchv1.Job{}
+			if err := a.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: w.Name + "-job"}, job); err != nil {
+				return ctrl.Result{}, client.IgnoreNotFound(err)
+			}
+			if job.Status.Succeeded > 0 {
+				apimeta.SetStatusCondition(&w.Status.Conditions, metav1.Condition{Type: "Ran", Status: metav1.ConditionTrue, Reason: "Done"})
+				return ctrl.Result{}, alive(w, a.Status().Update(ctx, w))
+			}
+			return ctrl.Result{}, nil
+		},
+		"makes children while it goes": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			return ctrl.Result{}, a.settings(ctx, w)
+		},
+		"child in the foreground": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			return ctrl.Result{}, a.password(ctx, w)
+		},
+		"farewell in its namespace": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			return a.cleanup(ctx, w, func() error {
+				config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name + "-farewell"}}
+				return a.store(ctx, w, config, func() {})
+			})
+		},
+		"finalizer waits for a child": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			return a.cleanup(ctx, w, func() error {
+				config := &corev1.ConfigMap{}
+				return a.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: w.Name + "-settings"}, config)
+			})
+		},
+		"finalizer with a cleanup": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			return a.cleanup(ctx, w, func() error {
+				config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name + "-settings"}}
+				return client.IgnoreNotFound(a.Delete(ctx, config))
+			})
+		},
+		"spins while a child goes": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			return a.going(ctx, w, time.Millisecond)
+		},
+		"waits while a child goes": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			return a.going(ctx, w, 20*time.Second)
+		},
+		"child of an owner elsewhere": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: elsewhere, Name: w.Name}}
+			return ctrl.Result{}, alive(w, a.refer(ctx, w, config))
+		},
+		"cluster-wide child of an owner": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: w.Name}}
+			return ctrl.Result{}, alive(w, a.refer(ctx, w, role))
+		},
+		"panics without its reference": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			var all corev1.ConfigMapList
+			if err := a.List(ctx, &all, client.InNamespace(w.Namespace)); err != nil {
+				return ctrl.Result{}, err
+			}
+			var found *corev1.ConfigMap
+			for i := range all.Items {
+				if all.Items[i].Name == w.Spec.Ref {
+					found = &all.Items[i]
+				}
+			}
+			_ = found.Data["level"]
+			return ctrl.Result{}, nil
+		},
+		"panics without a child": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			d := &appsv1.Deployment{}
+			err := a.Get(ctx, client.ObjectKeyFromObject(w), d)
+			if w.Status.ObservedGeneration > 0 && apierrors.IsNotFound(err) {
+				_ = d.Spec.Template.Spec.Containers[0]
+			}
+			return ctrl.Result{}, client.IgnoreNotFound(err)
+		},
+		"fails although all is well": func(_ context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			if w.Status.ObservedGeneration > 0 && w.DeletionTimestamp.IsZero() {
+				return ctrl.Result{}, errors.New("no backup is configured")
+			}
+			return ctrl.Result{}, nil
+		},
+		"asks for another pass": func(_ context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			return ctrl.Result{Requeue: w.Status.ObservedGeneration == w.Generation}, nil //nolint:staticcheck // the mistake
+		},
+		"fails until all is well": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			d := &appsv1.Deployment{}
+			err := a.Get(ctx, client.ObjectKeyFromObject(w), d)
+			if err == nil && w.DeletionTimestamp.IsZero() && d.Status.ReadyReplicas < *d.Spec.Replicas && d.Status.ObservedGeneration == d.Generation {
+				return ctrl.Result{}, errors.New("not ready yet")
+			}
+			return ctrl.Result{}, client.IgnoreNotFound(err)
+		},
+		"password in the log": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			return a.drawn(ctx, w, func(password string) error {
+				log.FromContext(ctx).Info("connect", "url", "postgres://app:"+password+"@db")
+				return nil
+			})
+		},
+		"password in an event": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			return a.drawn(ctx, w, func(password string) error {
+				if w.Status.ObservedGeneration != w.Generation {
+					a.events.Event(w, corev1.EventTypeNormal, "Connected", "with "+password)
+				}
+				return nil
+			})
+		},
+		"password in the status": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			return a.drawn(ctx, w, func(password string) error {
+				if w.Status.State == password {
+					return nil
+				}
+				w.Status.State = password
+				return a.Status().Update(ctx, w)
+			})
+		},
+		"password in an annotation": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			return a.drawn(ctx, w, func(password string) error {
+				config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name + "-url"}}
+				return a.store(ctx, w, config, func() { metav1.SetMetaDataAnnotation(&config.ObjectMeta, "test/url", "//"+password) })
+			})
+		},
+		"password in another Secret": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			return a.drawn(ctx, w, func(password string) error {
+				secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name + "-url"}}
+				return a.store(ctx, w, secret, func() { secret.Data = map[string][]byte{"url": []byte("//" + password)} })
+			})
+		},
+		"scales down before a change": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			d, none := &appsv1.Deployment{}, int32(0)
+			err := a.Get(ctx, client.ObjectKeyFromObject(w), d)
+			if err != nil || w.Status.ObservedGeneration == w.Generation || *d.Spec.Replicas == 0 {
+				return ctrl.Result{}, client.IgnoreNotFound(err)
+			}
+			d.Spec.Replicas = &none
+			return ctrl.Result{}, a.Update(ctx, d)
+		},
+		"safe mode after two starts": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			return a.careful(ctx, w)
+		},
+	}
+}
+
+// alive is an error that counts only while the owner is not being deleted.
+func alive(w *widget.Widget, err error) error {
+	if !w.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	return err
+}
+
+func jobsComplete(ctx context.Context, c client.Client) error {
+	var jobs batchv1.JobList
+	if err := c.List(ctx, &jobs); err != nil {
+		return err
+	}
+	for i := range jobs.Items {
+		job := &jobs.Items[i]
+		if job.Status.Succeeded > 0 {
+			continue
+		}
+		job.Status.Succeeded = 1
+		job.Status.Conditions = []batchv1.JobCondition{{
+			Type: batchv1.JobComplete, Status: corev1.ConditionTrue, LastTransitionTime: job.CreationTimestamp,
+		}}
+		if err := c.Status().Update(ctx, job); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// job makes a Job that is cleaned up ten minutes after it is done.
+func (a *app) job(ctx context.Context, w *widget.Widget, name string) error {
+	ttl := int32(600)
+	job := &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: name},
+		Spec: batchv1.JobSpec{TTLSecondsAfterFinished: &ttl, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "example.com/job"}},
+		}}},
+	}
+	if !w.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	if err := controllerutil.SetControllerReference(w, job, a.Scheme()); err != nil {
+		return err
+	}
+	if err := a.Create(ctx, job); err != nil && !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	return nil
+}
+
+// cleanup holds the owner until what has to be done before it goes is done.
+func (a *app) cleanup(ctx context.Context, w *widget.Widget, do func() error) (ctrl.Result, error) {
+	if w.DeletionTimestamp.IsZero() {
+		if controllerutil.AddFinalizer(w, finalizer) {
+			return ctrl.Result{}, a.Update(ctx, w)
+		}
+		return ctrl.Result{}, nil
+	}
+	if !controllerutil.ContainsFinalizer(w, finalizer) {
+		return ctrl.Result{}, nil
+	}
+	if err := do(); err != nil {
+		return ctrl.Result{}, err
+	}
+	controllerutil.RemoveFinalizer(w, finalizer)
+	return ctrl.Result{}, client.IgnoreNotFound(a.Update(ctx, w))
+}
+
+// going asks again while the settings are being deleted.
+func (a *app) going(ctx context.Context, w *widget.Widget, after time.Duration) (ctrl.Result, error) {
+	config := &corev1.ConfigMap{}
+	err := a.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: w.Name + "-settings"}, config)
+	if err == nil && !config.DeletionTimestamp.IsZero() {
+		return ctrl.Result{RequeueAfter: after}, nil
+	}
+	return ctrl.Result{}, client.IgnoreNotFound(err)
+}
+
+// refer makes an object that refers to the owner, wherever it is.
+func (a *app) refer(ctx context.Context, w *widget.Widget, obj client.Object) error {
+	if !w.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	obj.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(w, widget.GroupVersion.WithKind("Widget"))})
+	err := a.Get(ctx, client.ObjectKeyFromObject(obj), obj.DeepCopyObject().(client.Object))
+	if apierrors.IsNotFound(err) {
+		if err = a.Create(ctx, obj); err == nil {
+			err = fmt.Errorf("made %s: look again", obj.GetName())
+		}
+	}
+	return err
+}
+
+// drawn passes the password on.
+func (a *app) drawn(ctx context.Context, w *widget.Widget, use func(password string) error) (ctrl.Result, error) {
+	secret := &corev1.Secret{}
+	err := a.Get(ctx, client.ObjectKeyFromObject(w), secret)
+	if err != nil || !w.DeletionTimestamp.IsZero() || secret.Data["password"] == nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	return ctrl.Result{}, use(string(secret.Data["password"]))
+}
+
+// careful counts the starts that did not come to an end, and does nothing any more after two of them.
+func (a *app) careful(ctx context.Context, w *widget.Widget) (ctrl.Result, error) {
+	const starts = "test/starts"
+	done := w.Status.ObservedGeneration == w.Generation
+	switch before := w.Annotations[starts]; {
+	case !w.DeletionTimestamp.IsZero() || done && before == "":
+		return ctrl.Result{}, nil
+	case before == "xx":
+		return ctrl.Result{RequeueAfter: time.Hour}, nil
+	case done:
+		delete(w.Annotations, starts)
+		return ctrl.Result{}, a.Update(ctx, w)
+	case a.known[starts]:
+		return ctrl.Result{}, nil
+	default:
+		metav1.SetMetaDataAnnotation(&w.ObjectMeta, starts, before+"x")
+		a.known[starts] = true
+		return ctrl.Result{}, a.Update(ctx, w)
+	}
+}

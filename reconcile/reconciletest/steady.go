@@ -1,0 +1,213 @@
+package reconciletest
+
+import (
+	"encoding/base64"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// checkSteady looks at a world that has come to rest without a fault.
+func (e *explorer) checkSteady(name string, r *run) {
+	e.checkPanic(name, r)
+	e.checkFailing(name, r)
+	e.checkObserved(name, r)
+	e.checkScaled(name, r)
+	e.checkLeaks(name, r)
+}
+
+// checkPanic looks for a pass that has panicked, at any time of a run.
+func (e *explorer) checkPanic(name string, r *run) {
+	text := r.panicked
+	if text == "" && r.last != nil {
+		text = r.last.log.panicked()
+	}
+	if text != "" {
+		text, _, _ = strings.Cut(text, "\n")
+		e.find(name, CheckPanic, "a pass panics: %s", text)
+	}
+}
+
+// checkFailing looks for passes that fail, or ask for another one at once, although nothing is left to wait for.
+func (e *explorer) checkFailing(name string, r *run) {
+	if e.system.Rules != nil || r.world.waiting() || len(e.out.Findings) > 0 {
+		return
+	}
+	for _, failing := range r.last.scheduler.failing() {
+		if why := r.last.log.lastError(); why != "" {
+			e.find(name, CheckRest, "the passes for %s fail without end: %s", failing, why)
+		} else {
+			e.find(name, CheckRest, "the passes for %s ask for another one without end, although nothing is left to do", failing)
+		}
+		return
+	}
+}
+
+// waiting reports whether a workload is not ready: who waits for it may fail until then.
+func (w *world) waiting() bool {
+	for _, gvk := range workloads() {
+		items, err := w.list(gvk)
+		if err != nil {
+			continue
+		}
+		for _, u := range items {
+			if unready(u) != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// failing are the requests whose last passes have failed or asked to be tried again by backoff.
+func (s *scheduler) failing() []string {
+	s.mu.Lock()
+	known := make([]item, 0, len(s.known))
+	for i := range s.known {
+		known = append(known, i)
+	}
+	s.mu.Unlock()
+	slices.SortFunc(known, compareItems)
+	var out []string
+	for _, i := range known {
+		if i.queue.NumRequeues(i.request) >= maxIdle/2 { //nolint:mnd // many
+			out = append(out, i.request.String())
+		}
+	}
+	return out
+}
+
+// checkObserved looks for an owner at rest whose status speaks of another generation than that of its spec.
+func (e *explorer) checkObserved(name string, r *run) {
+	all, err := r.world.all()
+	if err != nil || e.system.Singleton != nil {
+		return
+	}
+	kinds := r.world.ownerKinds()
+	for gvk, items := range all {
+		if !kinds[gvk.GroupKind()] {
+			continue
+		}
+		for _, key := range sortedKeys(items) {
+			if what, observed := outdated(items[key]); what != "" {
+				e.find(name, CheckStatus, "%s is at rest with the generation %d, and %s is %d",
+					objectName(gvk, key), items[key].GetGeneration(), what, observed)
+				return
+			}
+		}
+	}
+}
+
+// outdated is the field of a status that speaks of another generation than that of the object. Generations are counted from 1.
+func outdated(u *unstructured.Unstructured) (what string, observed int64) {
+	status, _ := u.Object["status"].(map[string]any)
+	if n, ok := status["observedGeneration"].(int64); ok && n > 0 && n != u.GetGeneration() && u.GetGeneration() > 0 {
+		return "status.observedGeneration", n
+	}
+	for _, condition := range mapsIn(status, "conditions") {
+		n, ok := condition["observedGeneration"].(int64)
+		if ok && condition["type"] == "Ready" && n > 0 && n != u.GetGeneration() && u.GetGeneration() > 0 {
+			return "observedGeneration of the condition Ready", n
+		}
+	}
+	return "", 0
+}
+
+// checkScaled looks for a workload that the operator scales to zero and up again without a fault.
+func (e *explorer) checkScaled(name string, r *run) {
+	down := map[string]bool{}
+	for _, c := range r.calls {
+		if !c.changed || c.after == nil || c.before == nil || !slices.Contains(workloads(), c.gvk) {
+			continue
+		}
+		object := objectName(c.gvk, c.key)
+		before, _, _ := unstructured.NestedInt64(c.before.Object, "spec", "replicas")
+		after, _, _ := unstructured.NestedInt64(c.after.Object, "spec", "replicas")
+		switch {
+		case before > 0 && after == 0:
+			down[object] = true
+		case before == 0 && after > 0 && down[object]:
+			e.find(name, CheckDamage, "%s is scaled to 0 and to %d again, although nothing has gone wrong", object, after)
+			return
+		}
+	}
+}
+
+// secretWord is in the keys of values that nobody may see.
+var secretWord = regexp.MustCompile(`(?i)passw|token|secret|credential|private|api-?key`)
+
+const shortest = 8 // bytes of a secret value that is looked for
+
+// checkLeaks looks for secret values where others can read them.
+func (e *explorer) checkLeaks(name string, r *run) {
+	all, err := r.world.all()
+	if err != nil {
+		return
+	}
+	values := e.secretValues(all)
+	if len(values) == 0 {
+		return
+	}
+	look := func(where, text string) bool {
+		for of, value := range values {
+			if strings.Contains(text, value) {
+				e.find(name, CheckLeak, "%s shows the value of %s", where, of)
+				return true
+			}
+		}
+		return false
+	}
+	for _, line := range r.last.log.all() {
+		if look("the log", line) {
+			return
+		}
+	}
+	for _, event := range r.events.all() {
+		if look("an event of "+event.Object, event.Message) {
+			return
+		}
+	}
+	given := e.givenText()
+	for gvk, items := range all {
+		if gvk.Group == "" && gvk.Kind == "Secret" {
+			continue
+		}
+		for _, key := range sortedKeys(items) {
+			if object := objectName(gvk, key); !given[object] && look(object, printed(items[key].Object)) {
+				return
+			}
+		}
+	}
+}
+
+// secretValues are the values that nobody may see, by where they are: those drawn at random, and those whose key says so.
+func (e *explorer) secretValues(all map[schema.GroupVersionKind]snapshot) map[string]string {
+	out := map[string]string{}
+	for key, u := range all[schema.GroupVersionKind{Version: "v1", Kind: "Secret"}] {
+		object := objectName(u.GroupVersionKind(), key)
+		data, _ := u.Object["data"].(map[string]any)
+		for field, encoded := range data {
+			value, err := base64.StdEncoding.DecodeString(fmt.Sprint(encoded))
+			if err == nil && len(value) >= shortest && (e.drawn[object]["data."+field] || secretWord.MatchString(field)) {
+				out[object+" data."+field] = string(value)
+			}
+		}
+	}
+	return out
+}
+
+// givenText are the objects that were there before the operator: what they show is not its doing.
+func (e *explorer) givenText() map[string]bool {
+	out := map[string]bool{}
+	if e.probe == nil {
+		return out
+	}
+	for _, given := range e.inputs() {
+		out[given.String()] = true
+	}
+	return out
+}
