@@ -3,7 +3,8 @@
 # apply engine calls unchanged although an apply would change it. With a story
 # only that one is told. Prints how far it is, and figures at the end. Without a
 # story, hostile templates and streams are searched for afterwards, each for
-# FUZZTIME (10m): one that takes more than its limits fails.
+# FUZZTIME (10m): one that takes more than its limits fails. Then every case of
+Converge runs for the examples.
 set -euo pipefail
 
 cases=${1:-100000} seed=${2:-} story=${3:-}
@@ -25,3 +26,6 @@ fuzz() {
 fuzz ./routing/pathtemplate FuzzBudget
 fuzz ./manifests FuzzObjects
 fuzz ./manifests FuzzTexts
+
+echo "prove: every case of Converge, of every product"
+(cd examples && RECONCILETEST_CASES=all go test -count=1 -timeout 12h -run 'Converges?$' ./...)

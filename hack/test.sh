@@ -23,6 +23,10 @@ export GOMEGA_DEFAULT_EVENTUALLY_TIMEOUT=${GOMEGA_DEFAULT_EVENTUALLY_TIMEOUT:-60
 # A test fails when anything changes an object that the cache shares.
 export KUBE_CACHE_MUTATION_DETECTOR=true
 
+# Which cases of Converge are drawn changes with the day; RECONCILETEST_SEED repeats the draw of another one.
+export RECONCILETEST_SEED=${RECONCILETEST_SEED:-$(date -u +%Y%m%d)}
+echo "test: Converge draws its cases by RECONCILETEST_SEED=$RECONCILETEST_SEED"
+
 failed=()
 for module in "$@"; do
 	echo "test: module $module"

@@ -293,7 +293,7 @@ func (e *explorer) horizon(ctx context.Context) error {
 
 // baseline runs one plot without faults and checks it. The first with a given last step decides what the end has to be.
 func (e *explorer) baseline(ctx context.Context, steps ...step) error {
-	p := plot{steps: steps, at: len(steps) - 1, listen: true}
+	p := plot{steps: steps, at: len(steps) - 1, listen: len(steps) == 1}
 	r := play(ctx, e.system, p, "")
 	if r.last != nil {
 		defer r.last.end()

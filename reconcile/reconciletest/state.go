@@ -126,8 +126,29 @@ func normalise(u *unstructured.Unstructured, names map[types.UID]string) any {
 			metadata["name"] = generate + "*"
 		}
 	}
+	if status, ok := content["status"].(map[string]any); ok {
+		hideTimes(status)
+	}
 	replacer := newReplacer(names)
 	return scrub(content, u.GetGeneration(), replacer)
+}
+
+// hideTimes replaces the times in a status, which tell when something happened.
+func hideTimes(value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			if text, ok := inner.(string); !ok {
+				hideTimes(inner)
+			} else if _, err := time.Parse(time.RFC3339, text); err == nil {
+				v[key] = "set"
+			}
+		}
+	case []any:
+		for _, inner := range v {
+			hideTimes(inner)
+		}
+	}
 }
 
 func newReplacer(names map[types.UID]string) *strings.Replacer {
