@@ -1,0 +1,78 @@
+package settings
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// enabledLabel of a namespace reports whether ModelMesh serves models in it.
+const enabledLabel = "modelmesh-enabled"
+
+// Environment is what the operator learns from the environment of its process.
+type Environment struct {
+	// Namespace is the operator's own, with its settings.
+	Namespace string
+	// Cluster reports whether the operator works in all namespaces that are enabled, and not in its own alone.
+	Cluster bool
+	// ClusterRuntimes reports whether ClusterServingRuntimes count.
+	ClusterRuntimes bool
+	// Deployment is that of the operator.
+	Deployment string
+	// EtcdSecret is the Secret with the connection to etcd.
+	EtcdSecret string
+}
+
+const (
+	defaultEtcdSecret = "model-serving-etcd"
+	defaultDeployment = "modelmesh-controller"
+)
+
+// FromEnvironment reads the product's variables; getenv is os.Getenv.
+func FromEnvironment(getenv func(string) string) Environment {
+	e := Environment{
+		Namespace: cmp.Or(getenv("NAMESPACE"), "model-serving"), Cluster: getenv("NAMESPACE_SCOPE") != "true",
+		Deployment: getenv("CONTROLLER_DEPLOYMENT"), EtcdSecret: cmp.Or(getenv("ETCD_SECRET_NAME"), defaultEtcdSecret),
+	}
+	watch := getenv("ENABLE_CSR_WATCH")
+	e.ClusterRuntimes = watch == "true" || e.Cluster && watch != "false"
+	parts := strings.Split(getenv("POD_NAME"), "-")
+	if last := len(parts) - 2; e.Deployment == "" && last > 0 { //nolint:mnd // a ReplicaSet and a Pod add one part each
+		e.Deployment = strings.Join(parts[:last], "-")
+	}
+	e.Deployment = cmp.Or(e.Deployment, defaultDeployment)
+	return e
+}
+
+// EtcdSecretName is the Secret with the connection to etcd: the environment goes before the configuration.
+func (e Environment) EtcdSecretName(c Config) string {
+	if e.EtcdSecret == defaultEtcdSecret {
+		return cmp.Or(c.EtcdSecretName, defaultEtcdSecret)
+	}
+	return e.EtcdSecret
+}
+
+// Enabled reports whether ModelMesh serves models in the namespace, in the cluster scope.
+func (e Environment) Enabled(namespace *corev1.Namespace) bool {
+	if label, labelled := namespace.Labels[enabledLabel]; labelled {
+		return label == "true" && namespace.Status.Phase != corev1.NamespaceTerminating
+	}
+	return namespace.Name == e.Namespace
+}
+
+// FetchEnabled reports whether ModelMesh serves models in the namespace of that name. One that does not exist is not enabled; an error
+// of the read is none of both answers.
+func (e Environment) FetchEnabled(ctx context.Context, reader reconcile.Reader, name string) (result reconcile.FetchResult[bool]) {
+	if !e.Cluster {
+		result.Value = name == e.Namespace
+		return result
+	}
+	namespace := reconcile.Fetch(ctx, reader, types.NamespacedName{Name: name}, &corev1.Namespace{})
+	result.Error = namespace.Failure()
+	result.Value = namespace.Value != nil && e.Enabled(namespace.Value)
+	return result
+}

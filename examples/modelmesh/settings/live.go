@@ -1,0 +1,79 @@
+package settings
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/settings"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+)
+
+// ConfigMap has the user's document, in the namespace of the operator.
+const ConfigMap = "model-serving-config"
+
+// Readers are the owners of one controller that read the configuration.
+type Readers = settings.Readers[Config]
+
+// Live is the configuration while the operator runs, one for all its controllers. Make it with [NewLive].
+type Live struct {
+	namespace string
+	load      sync.Once
+	loaded    *settings.Live[Config]
+	err       error
+}
+
+// NewLive returns the configuration that the namespace of the operator has. It is loaded with the first controller that is set up.
+func NewLive(namespace string) *Live { return &Live{namespace: namespace} }
+
+// loadTimeout is how long the API server may take to answer at the start.
+const loadTimeout = 30 * time.Second
+
+func (l *Live) readers(mgr manager.Manager) (*Readers, error) {
+	l.load.Do(func() {
+		ctx, stop := context.WithTimeout(context.Background(), loadTimeout)
+		defer stop()
+		l.loaded, l.err = settings.Load(ctx, mgr.GetAPIReader(), settings.Source[Config]{
+			ConfigMap: client.ObjectKey{Namespace: l.namespace, Name: ConfigMap}, Resolve: FromConfigMap,
+			Recorder: mgr.GetEventRecorderFor(ConfigMap), Log: mgr.GetLogger(),
+		})
+		if l.err != nil {
+			return
+		}
+		informer, err := mgr.GetCache().GetInformer(ctx, &corev1.ConfigMap{})
+		if l.err = err; err == nil {
+			_, l.err = informer.AddEventHandler(l.loaded)
+		}
+	})
+	if l.err != nil {
+		return nil, l.err
+	}
+	return l.loaded.Readers(), nil
+}
+
+// Get returns the configuration that counts now, for what no owner reads. A controller must have been set up.
+func (l *Live) Get() Config { return l.loaded.Get() }
+
+// Bound is a controller that reads the configuration: give gets its readers before it is set up.
+func (l *Live) Bound(c controller.Declared, give func(*Readers)) controller.Declared {
+	return bound{c, l, give}
+}
+
+type bound struct {
+	controller.Declared
+	live *Live
+	give func(*Readers)
+}
+
+// SetupWithManager adds the controller to the manager. A configuration that is wrong is an error.
+func (b bound) SetupWithManager(mgr manager.Manager) error {
+	readers, err := b.live.readers(mgr)
+	if err != nil {
+		return err
+	}
+	b.give(readers)
+	return b.Declared.SetupWithManager(mgr)
+}
