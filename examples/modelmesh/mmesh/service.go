@@ -56,8 +56,8 @@ func (c Client) Get(ctx context.Context, reference Reference) (*VModel, error) {
 	return answer, c.Conn.Invoke(ctx, methodGet, &reference, answer, grpc.ForceCodec(codec{}))
 }
 
-// Delete deletes a vmodel; that it does not exist is no error.
-func (c Client) Delete(ctx context.Context, reference Reference) error {
+// Remove deletes a vmodel; that it does not exist is no error.
+func (c Client) Remove(ctx context.Context, reference Reference) error {
 	return c.Conn.Invoke(ctx, methodDelete, &reference, &empty{}, grpc.ForceCodec(codec{}))
 }
 
@@ -65,7 +65,7 @@ func (c Client) Delete(ctx context.Context, reference Reference) error {
 type Server interface {
 	Set(ctx context.Context, request *SetRequest) (*VModel, error)
 	Get(ctx context.Context, reference Reference) (*VModel, error)
-	Delete(ctx context.Context, reference Reference) error
+	Remove(ctx context.Context, reference Reference) error
 }
 
 // NewServer returns a gRPC server that answers with the stand-in.
@@ -100,7 +100,7 @@ func NewServer(standin Server) *grpc.Server {
 				if err := decode(reference); err != nil {
 					return nil, err
 				}
-				return &empty{}, s.Delete(ctx, *reference)
+				return &empty{}, s.Remove(ctx, *reference)
 			}),
 		},
 	}, standin)

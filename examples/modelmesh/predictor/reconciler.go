@@ -10,6 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
@@ -31,8 +32,8 @@ type Settings struct {
 	Port, RESTPort int
 }
 
-// New declares the controller.
-func New(models *VModels, settings Settings) *controller.Builder[*v1alpha1.Predictor, observed, observed] {
+// New declares the controller. Settings returns those that an owner sees.
+func New(models *VModels, settings func(owner ctrl.Request) Settings) *controller.Builder[*v1alpha1.Predictor, observed, observed] {
 	return controller.New(Name, &Reconciler{models: models, settings: settings}).External(models)
 }
 
@@ -41,7 +42,7 @@ type pass = reconcile.ReconcileContext[*v1alpha1.Predictor]
 // Reconciler keeps the model of a Predictor in ModelMesh.
 type Reconciler struct {
 	models   *VModels
-	settings Settings
+	settings func(owner ctrl.Request) Settings
 }
 
 var _ reconcile.Reconciler[*v1alpha1.Predictor, observed, observed] = (*Reconciler)(nil)
@@ -59,7 +60,7 @@ type observed struct {
 func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc pass) observed {
 	return observed{
 		invalid: validate(&rc.Object.Spec), model: r.models.Observe(ctx, reader, keyOf(rc.Request.NamespacedName)),
-		endpoints: r.settings.endpoints(rc.Request.Namespace), now: rc.Now,
+		endpoints: r.settings(rc.Request).endpoints(rc.Request.Namespace), now: rc.Now,
 	}
 }
 

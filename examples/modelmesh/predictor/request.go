@@ -46,7 +46,7 @@ func requestFor(name string, spec *v1alpha1.PredictorSpec, loadNow bool) (mmesh.
 	if err != nil {
 		return mmesh.SetRequest{}, err
 	}
-	request := mmesh.SetRequest{ID: name, Owner: owner, Target: id, Type: typeLabel(spec), LoadNow: loadNow}
+	request := mmesh.SetRequest{ID: name, Owner: owner, Target: id, Type: TypeLabel(spec), LoadNow: loadNow}
 	key := modelKey{ModelType: spec.ModelType}
 	if s := spec.Storage; s != nil {
 		request.Path = first(s.Path, &spec.Path)
@@ -85,8 +85,8 @@ func targetID(name string, spec *v1alpha1.PredictorSpec) (string, error) {
 	return name + "__" + owner + "-" + hex.EncodeToString(sum[:hashed]), nil
 }
 
-// typeLabel says which runtimes can serve the model.
-func typeLabel(spec *v1alpha1.PredictorSpec) string {
+// TypeLabel is what a runtime must have to serve the model: labels, joined by |.
+func TypeLabel(spec *v1alpha1.PredictorSpec) string {
 	if spec.Runtime != nil {
 		return "rt:" + spec.Runtime.Name
 	}

@@ -33,6 +33,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/yaml"
 
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/v1alpha1"
@@ -197,8 +198,11 @@ func newWorld(ctx context.Context) *world {
 		Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{w.namespace: {}}},
 	})
 	Expect(err).NotTo(HaveOccurred())
-	models := predictor.NewVModels(mmesh.Client{Conn: conn})
-	Expect(predictor.New(models, predictor.Settings{Service: "modelmesh-serving", Port: 8033, RESTPort: 8008}).
+	models := predictor.NewVModels(func(ctx context.Context, _ string, call func(context.Context, mmesh.Client) error) error {
+		return call(ctx, mmesh.Client{Conn: conn})
+	})
+	settings := predictor.Settings{Service: "modelmesh-serving", Port: 8033, RESTPort: 8008}
+	Expect(predictor.New(models, func(reconcile.Request) predictor.Settings { return settings }).
 		Options(controller.Options{SkipNameValidation: true}).SetupWithManager(mgr)).To(Succeed())
 	running, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)

@@ -22,14 +22,17 @@ type served struct {
 }
 
 // mesh is ModelMesh as a system of vmodels. A key is namespace/name.
-type mesh struct{ client mmesh.Client }
+type mesh struct{ call Caller }
+
+// Caller calls the ModelMesh of a namespace.
+type Caller func(ctx context.Context, namespace string, call func(context.Context, mmesh.Client) error) error
 
 // VModels are the vmodels of Predictors.
 type VModels = external.Kind[mmesh.SetRequest, served]
 
-// NewVModels returns the vmodels that the client reaches.
-func NewVModels(client mmesh.Client) *VModels {
-	return external.New("VModel", mesh{client}, external.Options{Classify: classify, Permit: permit, System: namespaceOf})
+// NewVModels returns the vmodels that the caller reaches.
+func NewVModels(call Caller) *VModels {
+	return external.New("VModel", mesh{call}, external.Options{Classify: classify, Permit: permit, System: namespaceOf})
 }
 
 func keyOf(owner types.NamespacedName) string { return owner.Namespace + "/" + owner.Name }
@@ -80,8 +83,11 @@ func answer(state *mmesh.VModel, err error) (served, error) {
 }
 
 // Observe implements external.System.
-func (m mesh) Observe(ctx context.Context, key string) (served, error) {
-	found, err := answer(m.client.Get(ctx, mmesh.Reference{ID: nameOf(key), Owner: owner}))
+func (m mesh) Observe(ctx context.Context, key string) (found served, err error) {
+	err = m.call(ctx, namespaceOf(key), func(ctx context.Context, c mmesh.Client) error {
+		found, err = answer(c.Get(ctx, mmesh.Reference{ID: nameOf(key), Owner: owner}))
+		return err
+	})
 	if err == nil && !found.NoInstances && found.VModel.State == mmesh.VModelNotFound {
 		return served{}, external.ErrNotFound
 	}
@@ -89,13 +95,19 @@ func (m mesh) Observe(ctx context.Context, key string) (served, error) {
 }
 
 // Ensure implements external.System.
-func (m mesh) Ensure(ctx context.Context, _ string, request mmesh.SetRequest) (served, error) {
-	return answer(m.client.Set(ctx, &request))
+func (m mesh) Ensure(ctx context.Context, key string, request mmesh.SetRequest) (found served, err error) {
+	err = m.call(ctx, namespaceOf(key), func(ctx context.Context, c mmesh.Client) error {
+		found, err = answer(c.Set(ctx, &request))
+		return err
+	})
+	return found, err
 }
 
 // Remove implements external.System.
 func (m mesh) Remove(ctx context.Context, key string) error {
-	return m.client.Delete(ctx, mmesh.Reference{ID: nameOf(key), Owner: owner})
+	return m.call(ctx, namespaceOf(key), func(ctx context.Context, c mmesh.Client) error {
+		return c.Remove(ctx, mmesh.Reference{ID: nameOf(key), Owner: owner})
+	})
 }
 
 // UpToDate implements external.System: the vmodel leads to the model of the spec, which is loaded, or on its way, where it has to be.

@@ -143,8 +143,8 @@ func (m *Mesh) Get(_ context.Context, reference mmesh.Reference) (*mmesh.VModel,
 	return clone(v), nil
 }
 
-// Delete implements mmesh.Server.
-func (m *Mesh) Delete(_ context.Context, reference mmesh.Reference) error {
+// Remove implements mmesh.Server.
+func (m *Mesh) Remove(_ context.Context, reference mmesh.Reference) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.away != nil {
