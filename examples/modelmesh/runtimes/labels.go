@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/kserve/v1alpha1"
 )
 
@@ -12,6 +14,8 @@ type Runtime struct {
 	Name        string
 	Annotations map[string]string
 	Spec        v1alpha1.ServingRuntimeSpec
+	// Owner is the reference to the runtime, for what is made of it.
+	Owner []metav1.OwnerReference
 }
 
 // served reports whether the mesh serves models with the runtime.

@@ -1,0 +1,50 @@
+package runtimes
+
+import (
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	kserve "github.com/reconcilekit/reconcilekit/examples/modelmesh/api/kserve/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
+)
+
+// Name of the controller, and the field manager of its children.
+const Name = "runtimes"
+
+// New declares the controller of the runtimes. Its groups are namespaces.
+func New(env settings.Environment, live *settings.Live) controller.Declared {
+	r := &Reconciler{env: env}
+	b := controller.NewGroup(Name, r).
+		Members(&kserve.ServingRuntime{}, func(o client.Object) []types.NamespacedName { return groupOf(o.GetNamespace()) }).
+		Owns(&appsv1.Deployment{}).
+		Owns(&autoscalingv2.HorizontalPodAutoscaler{}).
+		Owns(&corev1.ConfigMap{}).
+		Owns(&corev1.Secret{}).
+		Reads(&v1alpha1.Predictor{}, controller.WithPredicates(predicate.GenerationChangedPredicate{})). // their status does not matter
+		Reads(&corev1.PersistentVolumeClaim{})
+	if env.ClusterRuntimes {
+		b.Reads(&kserve.ClusterServingRuntime{})
+	}
+	if env.Cluster {
+		b.Members(&corev1.Namespace{}, func(o client.Object) []types.NamespacedName {
+			if namespace, ok := o.(*corev1.Namespace); ok && env.Enabled(namespace) {
+				return groupOf(namespace.Name)
+			}
+			return nil
+		})
+	}
+	return live.Bound(b, func(readers *settings.Readers) {
+		r.config = readers
+		b.WatchesSource(readers)
+	})
+}
+
+func groupOf(namespace string) []types.NamespacedName {
+	return []types.NamespacedName{{Namespace: namespace, Name: Name}}
+}

@@ -1,0 +1,146 @@
+package runtimes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	live "github.com/reconcilekit/reconcilekit/reconcile/settings"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	kserve "github.com/reconcilekit/reconcilekit/examples/modelmesh/api/kserve/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
+)
+
+// fetched is what the runtimes of a namespace depend on.
+type fetched struct {
+	namespace  string
+	config     settings.Config
+	now        time.Time
+	namespaced []kserve.ServingRuntime // that take part
+	runtimes   []Runtime               // as they count here, by name; none where the namespace is not enabled
+	predictors []v1alpha1.Predictor
+	etcd, tls  reconcile.FetchResult[*corev1.Secret]
+	storage    reconcile.FetchResult[*corev1.Secret]
+	current    map[string]*appsv1.Deployment // by name
+	claims     map[string]bool               // those that exist
+	missing    map[string]error              // configurations that runtimes name, by runtime
+	problem    error                         // of reads that nothing can do without
+}
+
+const noEtcd = "Could not get the controller etcd secret" // as the product has it
+
+// FetchRemoteState implements reconcile.Reconciler.
+func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc pass) *fetched {
+	f := &fetched{
+		namespace: rc.Object.Namespace, now: rc.Now, config: live.Read(r.config, rc.Request, func(c settings.Config) settings.Config { return c }),
+		current: map[string]*appsv1.Deployment{}, claims: map[string]bool{}, missing: map[string]error{},
+	}
+	enabled := r.env.FetchEnabled(ctx, reader, f.namespace)
+	if f.problem = enabled.Error; !enabled.Value {
+		return f
+	}
+	f.fetchRuntimes(ctx, reader, rc.Object, r.env.ClusterRuntimes)
+	if len(f.runtimes) == 0 {
+		return f
+	}
+	if etcd := r.env.EtcdSecretName(f.config); f.namespace != r.env.Namespace {
+		f.etcd = reconcile.Fetch(ctx, reader, types.NamespacedName{Namespace: r.env.Namespace, Name: etcd}, &corev1.Secret{})
+		if f.etcd.IsNotFound() {
+			f.etcd.Error = health.NewError(health.MissingUpstreamDependency, "EtcdSecretMissing",
+				fmt.Sprintf("%s: Secret %s/%s does not exist", noEtcd, r.env.Namespace, etcd), nil)
+		}
+	}
+	if f.config.TLS.SecretName != "" {
+		f.tls = reconcile.Fetch(ctx, reader, f.key(f.config.TLS.SecretName), &corev1.Secret{})
+	}
+	f.storage = reconcile.Fetch(ctx, reader, f.key(f.config.StorageSecretName), &corev1.Secret{})
+	predictors := reconcile.FetchList(ctx, reader, &v1alpha1.PredictorList{}, client.InNamespace(f.namespace))
+	f.problem = errors.Join(f.problem, f.storage.Failure(), predictors.Error)
+	if predictors.Value != nil {
+		f.predictors = predictors.Value.Items
+	}
+	f.fetchWorkloads(ctx, reader)
+	return f
+}
+
+func (f *fetched) key(name string) types.NamespacedName {
+	return types.NamespacedName{Namespace: f.namespace, Name: name}
+}
+
+// fetchRuntimes finds the runtimes as they count in the namespace: its own hide those of the cluster, whether they are ModelMesh's or not.
+func (f *fetched) fetchRuntimes(ctx context.Context, reader reconcile.Reader, group *controller.Group, cluster bool) {
+	byName := map[string]Runtime{}
+	if cluster {
+		list := reconcile.FetchList(ctx, reader, &kserve.ClusterServingRuntimeList{})
+		if f.problem = errors.Join(f.problem, list.Error); list.Value == nil {
+			return
+		}
+		for i := range list.Value.Items {
+			if item := &list.Value.Items[i]; item.DeletionTimestamp.IsZero() && multiModel(&item.Spec) {
+				byName[item.Name] = runtimeOf(item, "ClusterServingRuntime", item.Spec)
+			}
+		}
+	}
+	members := controller.FetchMembers[*kserve.ServingRuntime](ctx, reader, group, &kserve.ServingRuntimeList{}, nil)
+	f.problem = errors.Join(f.problem, members.Error)
+	for _, item := range members.Valid {
+		f.namespaced = append(f.namespaced, *item)
+		byName[item.Name] = runtimeOf(item, "ServingRuntime", item.Spec)
+	}
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		f.runtimes = append(f.runtimes, byName[name])
+	}
+}
+
+func multiModel(spec *kserve.ServingRuntimeSpec) bool {
+	return spec.MultiModel != nil && *spec.MultiModel
+}
+
+func runtimeOf(o client.Object, kind string, spec kserve.ServingRuntimeSpec) Runtime {
+	return Runtime{
+		Name: o.GetName(), Annotations: o.GetAnnotations(), Spec: spec,
+		Owner: []metav1.OwnerReference{*metav1.NewControllerRef(o, kserve.GroupVersion.WithKind(kind))},
+	}
+}
+
+// productConfig is an annotation of a runtime that names a ConfigMap, which has to exist.
+const productConfig = "productConfig"
+
+// fetchWorkloads reads what the runtimes have, and the claims that models may be in.
+func (f *fetched) fetchWorkloads(ctx context.Context, reader reconcile.Reader) {
+	for i := range f.runtimes {
+		r := &f.runtimes[i]
+		if !r.served() {
+			continue
+		}
+		name := f.config.InferenceServiceName + "-" + r.Name
+		current := reconcile.Fetch(ctx, reader, f.key(name), &appsv1.Deployment{})
+		f.problem = errors.Join(f.problem, current.Failure())
+		f.current[name] = current.Value
+		if config, found := r.Annotations[productConfig]; found {
+			f.missing[r.Name] = reconcile.Fetch(ctx, reader, f.key(config), &corev1.ConfigMap{}).Error
+		}
+	}
+	if !f.config.AllowAnyPVC {
+		return
+	}
+	for i := range f.predictors {
+		if name := claimOf(&f.predictors[i]); name != "" {
+			claim := reconcile.Fetch(ctx, reader, f.key(name), &corev1.PersistentVolumeClaim{})
+			f.problem = errors.Join(f.problem, claim.Failure())
+			f.claims[name] = claim.Value != nil
+		}
+	}
+}

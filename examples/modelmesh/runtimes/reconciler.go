@@ -1,0 +1,129 @@
+package runtimes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
+)
+
+type pass = reconcile.ReconcileContext[*controller.Group]
+
+// Reconciler makes what the runtimes of a namespace need.
+type Reconciler struct {
+	env    settings.Environment
+	config *settings.Readers
+}
+
+var (
+	_ reconcile.Reconciler[*controller.Group, *fetched, *observed] = (*Reconciler)(nil)
+	_ reconcile.Composer[*controller.Group, *fetched, *observed]   = (*Reconciler)(nil)
+)
+
+// observed is what a namespace gets.
+type observed struct {
+	*fetched
+	parts   []part // of the runtimes that serve models, by name
+	members []controller.Member
+}
+
+// part is what one runtime gets, or why it gets nothing.
+type part struct {
+	name    string // of its Deployment
+	refused error
+	*workload
+}
+
+// ComposeState implements reconcile.Composer. What is wrong with one runtime holds no other back.
+func (r *Reconciler) ComposeState(_ context.Context, _ pass, f *fetched) *observed {
+	o := &observed{fetched: f}
+	refusals := map[string]error{}
+	for i := range f.runtimes {
+		runtime := &f.runtimes[i]
+		if !runtime.served() {
+			continue
+		}
+		p := part{name: f.config.InferenceServiceName + "-" + runtime.Name}
+		if p.workload, p.refused = f.workload(r.env, runtime, p.name); p.refused != nil {
+			p.refused = fmt.Errorf("runtime %s: Invalid runtime Spec: %w", runtime.Name, p.refused)
+			refusals[runtime.Name] = p.refused
+		}
+		o.parts = append(o.parts, p)
+	}
+	for i := range f.namespaced {
+		o.members = append(o.members, controller.MemberOf(&f.namespaced[i], refusals[f.namespaced[i].Name]))
+	}
+	return o
+}
+
+// GetMembers implements controller.GroupObservation.
+func (o *observed) GetMembers() []controller.Member { return o.members }
+
+// PlanResources implements reconcile.Reconciler.
+func (r *Reconciler) PlanResources(_ context.Context, _ pass, o *observed) (plan reconcile.PlanResult, err error) {
+	plan.Inputs = o.inputs()
+	if len(o.runtimes) == 0 { // also where the namespace is not enabled
+		plan.Policy = apply.Withdraw
+		return plan, nil
+	}
+	constraints, err := ConfigMap(o.namespace, o.runtimes, o.config.RESTProxy.Enabled)
+	if err != nil {
+		return plan, err
+	}
+	plan.Apply(constraints, apply.AdoptUncontrolled)
+	if o.namespace != r.env.Namespace && o.etcd.Value != nil {
+		secret, err := derivedSecret(o.etcd.Value, o.namespace)
+		if err != nil {
+			return plan, health.NewError(health.MissingUpstreamDependency, "EtcdSecretInvalid", err.Error(), nil)
+		}
+		plan.Apply(secret, apply.AdoptUncontrolled)
+	}
+	for _, p := range o.parts {
+		if p.refused != nil { // what serves goes on
+			meta := metav1.ObjectMeta{Namespace: o.namespace, Name: p.name}
+			plan.Keep(&appsv1.Deployment{ObjectMeta: meta})
+			plan.Keep(&autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: meta})
+			continue
+		}
+		p.apply(&plan)
+	}
+	return plan, nil
+}
+
+// inputs name what decides which children there are.
+func (o *observed) inputs() string {
+	var names []string
+	for _, p := range o.parts {
+		scaled := p.workload != nil && p.autoscaler != nil
+		names = append(names, fmt.Sprint(p.name, scaled))
+	}
+	return strings.Join(names, ",")
+}
+
+// GetComponentHealth implements reconcile.Observation: what nobody can do without blocks all runtimes, a spec none but its own.
+func (o *observed) GetComponentHealth(context.Context) []health.Component {
+	components := []health.Component{{Name: "Namespace", Errors: []error{o.problem}}}
+	if len(o.runtimes) > 0 {
+		components = append(components, o.etcd.Upstream("EtcdSecret", nil), o.tls.Upstream("TLSSecret", nil))
+	}
+	var refused []error
+	for _, p := range o.parts {
+		refused = append(refused, p.refused)
+	}
+	if err := errors.Join(refused...); err != nil {
+		components = append(components, health.Component{
+			Name: "Runtimes", State: health.Degraded, Reason: "RuntimeRefused", Message: err.Error(),
+		})
+	}
+	return components
+}
