@@ -1,0 +1,170 @@
+package service
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	live "github.com/reconcilekit/reconcilekit/reconcile/settings"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
+)
+
+// Name of the controller, and the field manager of its children.
+const Name = "service"
+
+// New declares the controller of the Service. Its groups are namespaces; the owner of the Service is the Namespace, or the Deployment of
+// an operator that works in its own namespace alone.
+func New(env settings.Environment, config *settings.Live) controller.Declared {
+	r := &Reconciler{env: env}
+	b := controller.NewGroup(Name, r).
+		Owns(&corev1.Service{}).
+		Owns(monitor(""), controller.Optional).
+		Reads(&corev1.ConfigMap{}).
+		Reads(&corev1.Secret{})
+	key := func(namespace string, member bool) []types.NamespacedName {
+		if !member {
+			return nil
+		}
+		return []types.NamespacedName{{Namespace: namespace, Name: Name}}
+	}
+	if env.Cluster {
+		b.Members(&corev1.Namespace{}, func(o client.Object) []types.NamespacedName {
+			namespace, ok := o.(*corev1.Namespace)
+			return key(o.GetName(), ok && env.Enabled(namespace))
+		})
+	} else {
+		b.Members(&appsv1.Deployment{}, func(o client.Object) []types.NamespacedName {
+			return key(o.GetNamespace(), o.GetNamespace() == env.Namespace && o.GetName() == env.Deployment)
+		})
+	}
+	return config.Bound(b, func(readers *settings.Readers) {
+		r.config = readers
+		b.WatchesSource(readers)
+	})
+}
+
+type pass = reconcile.ReconcileContext[*controller.Group]
+
+// Reconciler makes the Service of a namespace.
+type Reconciler struct {
+	env    settings.Environment
+	config *settings.Readers
+}
+
+var _ reconcile.Reconciler[*controller.Group, *observed, *observed] = (*Reconciler)(nil)
+
+// observed is what the Service of a namespace depends on.
+type observed struct {
+	config   settings.Config
+	owner    *metav1.OwnerReference // nil where there is to be no Service
+	members  []controller.Member
+	service  reconcile.FetchResult[*corev1.Service]
+	services reconcile.FetchResult[*corev1.ServiceList]
+	etcd     reconcile.FetchResult[*corev1.Secret]
+	etcdName string
+	problem  error // of the read of the owner
+}
+
+// GetMembers implements controller.GroupObservation.
+func (o *observed) GetMembers() []controller.Member { return o.members }
+
+// FetchRemoteState implements reconcile.Reconciler.
+func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc pass) *observed {
+	o := &observed{config: live.Read(r.config, rc.Request, func(c settings.Config) settings.Config { return c })}
+	namespace := rc.Object.Namespace
+	if o.fetchOwner(ctx, reader, r.env, namespace); o.owner == nil {
+		return o
+	}
+	o.etcdName = r.env.EtcdSecretName(o.config)
+	o.etcd = reconcile.Fetch(ctx, reader, types.NamespacedName{Namespace: r.env.Namespace, Name: o.etcdName}, &corev1.Secret{})
+	o.service = reconcile.Fetch(ctx, reader, types.NamespacedName{Namespace: namespace, Name: o.config.InferenceServiceName}, &corev1.Service{})
+	o.services = reconcile.FetchList(ctx, reader, &corev1.ServiceList{}, client.InNamespace(namespace), client.HasLabels{label})
+	return o
+}
+
+func (o *observed) fetchOwner(ctx context.Context, reader reconcile.Reader, env settings.Environment, namespace string) {
+	if env.Cluster {
+		found := reconcile.Fetch(ctx, reader, types.NamespacedName{Name: namespace}, &corev1.Namespace{})
+		if o.problem = found.Failure(); found.Value != nil && env.Enabled(found.Value) {
+			o.owner = metav1.NewControllerRef(found.Value, corev1.SchemeGroupVersion.WithKind("Namespace"))
+			o.members = []controller.Member{controller.MemberOf(found.Value, nil)}
+		}
+		return
+	}
+	found := reconcile.Fetch(ctx, reader, types.NamespacedName{Namespace: env.Namespace, Name: env.Deployment}, &appsv1.Deployment{})
+	if o.problem = found.Failure(); found.Value != nil && namespace == env.Namespace {
+		o.owner = metav1.NewControllerRef(found.Value, appsv1.SchemeGroupVersion.WithKind("Deployment"))
+		o.members = []controller.Member{controller.MemberOf(found.Value, nil)}
+	}
+}
+
+// PlanResources implements reconcile.Reconciler.
+func (*Reconciler) PlanResources(_ context.Context, rc pass, o *observed) (plan reconcile.PlanResult, err error) {
+	if o.owner == nil {
+		plan.Policy = apply.Withdraw
+		return plan, nil
+	}
+	c, current := o.config, o.service.Value
+	plan.Inputs = c.InferenceServiceName
+	o.deleteOthers(&plan)
+	if current != nil && (current.Spec.ClusterIP == corev1.ClusterIPNone) != c.HeadlessService {
+		plan.Delete(current) // it is made anew when it is gone: the API server changes neither into the other
+	} else {
+		plan.Apply(serviceOf(c, rc.Object.Namespace, o.owner), apply.AdoptUncontrolled, foreignLabels(current, labels(c)))
+	}
+	switch {
+	case !c.Metrics.Enabled || c.Metrics.DisablePrometheusOperatorSupport:
+	case current == nil || o.etcd.Value == nil: // until there is an owner for it, and models can be served
+		plan.Keep(monitor(rc.Object.Namespace))
+	default:
+		plan.Apply(monitorOf(c, current), apply.AdoptUncontrolled)
+	}
+	return plan, nil
+}
+
+// deleteOthers deletes the Services that ModelMesh had under other names, also those that the product has made.
+func (o *observed) deleteOthers(plan *reconcile.PlanResult) {
+	if o.services.Value == nil {
+		return
+	}
+	for i := range o.services.Value.Items {
+		other := &o.services.Value.Items[i]
+		if _, ours := other.Annotations[apply.GroupAnnotation]; !ours && other.Name != o.config.InferenceServiceName {
+			plan.Delete(other, apply.MatchLabels{label: other.Labels[label]})
+		}
+	}
+}
+
+// foreignLabels takes the labels of others away: those of the Service select it for a ServiceMonitor.
+func foreignLabels(current *corev1.Service, wanted map[string]string) (rules apply.FieldRules) {
+	if current == nil {
+		return nil
+	}
+	for name := range current.Labels {
+		if _, ours := wanted[name]; !ours && !strings.HasPrefix(name, "applyset.kubernetes.io/") {
+			rules = append(rules, apply.Absent("metadata.labels["+strconv.Quote(name)+"]")...)
+		}
+	}
+	return rules
+}
+
+// GetComponentHealth implements reconcile.Observation. Without etcd no model is served, but the Service is there.
+func (o *observed) GetComponentHealth(context.Context) []health.Component {
+	components := []health.Component{{Name: "Owner", Errors: []error{o.problem, o.service.Failure(), o.services.Error}}}
+	if o.owner != nil && o.etcd.Value == nil {
+		components = append(components, health.Component{
+			Name: "EtcdSecret", State: health.Degraded, Reason: "EtcdSecretMissing", Message: "Unable to access etcd secret with name '" + o.etcdName + "'",
+		})
+	}
+	return components
+}
