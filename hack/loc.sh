@@ -36,6 +36,7 @@ maas/whole:maas,maas/operator,maas/externalmodel,maas/modelref,maas/authpolicy,m
 modelregistry/ModelRegistry:modelregistry/registry:1181:30
 modelregistry/ModelCatalog:modelregistry/catalog:1029:30
 modelregistry/whole:modelregistry,modelregistry/registry,modelregistry/catalog:2549:30
+modelmesh/whole:modelmesh,modelmesh/runtimes,modelmesh/service,modelmesh/predictor,modelmesh/settings,modelmesh/webhook,modelmesh/mmesh:4923:36
 trustyai/TAS:trustyai/tas:1591:25
 trustyai/GuardrailsOrchestrator:trustyai/orchestrator:1477:25
 trustyai/NemoGuardrails:trustyai/nemo:854:25

@@ -1,0 +1,13 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+)
+
+// TestOnlyTheSDKWrites: children, statuses, watches and finalizers go through the SDK alone.
+func TestOnlyTheSDKWrites(t *testing.T) {
+	t.Parallel()
+	reconciletest.Boundary(t, ".", "standin")
+}

@@ -1,0 +1,151 @@
+// Command modelmesh is the operator of ModelMesh Serving: of ServingRuntime, ClusterServingRuntime and Predictor.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
+	"github.com/reconcilekit/reconcilekit/reconcile/operator"
+	live "github.com/reconcilekit/reconcilekit/reconcile/settings"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	kserve "github.com/reconcilekit/reconcilekit/examples/modelmesh/api/kserve/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/predictor"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/runtimes"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/service"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/webhook"
+)
+
+//go:generate env -u CI -u KUBEBUILDER_ASSETS UPDATE_GOLDEN=1 go test -count=1 -run=^TestGenerated$ .
+
+func main() {
+	os.Args = productFlags(os.Args)
+	if len(os.Args) == 3 && strings.TrimLeft(os.Args[1], "-") == "check-config" {
+		if err := check(os.Args[2], os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	modelmesh(os.Getenv).Main()
+}
+
+// check prints the configuration that follows from the user's document in a file.
+func check(file string, stdout io.Writer) error { return live.Check(file, settings.Parse, stdout) }
+
+// productFlags are arguments in which the product's flags have the names that every operator has.
+func productFlags(arguments []string) []string {
+	names := map[string]string{"metrics-addr": "metrics-bind-address", "enable-leader-election": "leader-elect"}
+	out := append([]string(nil), arguments...)
+	for i, argument := range out {
+		name, value, _ := strings.Cut(strings.TrimLeft(argument, "-"), "=")
+		if other, found := names[name]; found && strings.HasPrefix(argument, "-") {
+			out[i] = strings.TrimSuffix("--"+other+"="+value, "=")
+		}
+	}
+	return out
+}
+
+// modelmesh declares the operator; getenv is os.Getenv.
+func modelmesh(getenv func(string) string) operator.Operator {
+	env := settings.FromEnvironment(getenv)
+	defaults := map[string]string{"metrics-bind-address": ":8080"}
+	if !env.Cluster {
+		defaults["namespaces"] = env.Namespace
+	}
+	var election string
+	connections := &mmesh.Connections{}
+	return operator.Operator{
+		Name:        "modelmesh-controller",
+		LeaseName:   "modelmesh-controller-leader-lock",
+		AddToScheme: []func(*runtime.Scheme) error{v1alpha1.AddToScheme, kserve.AddToScheme},
+		Defaults:    defaults,
+		Flags: func(f *flag.FlagSet) {
+			f.StringVar(&election, "leader-elect-type", "lease", "how the leader is elected: only lease")
+		},
+		Configure: func(o *operator.Operator, _ *runtime.Scheme) error {
+			if election != "lease" {
+				return fmt.Errorf("flag -leader-elect-type: %q; want lease: a leader for life blocks the next one until its pod is gone", election)
+			}
+			o.Controllers = controllers(env, connections)
+			return nil
+		},
+		Setup: func(mgr manager.Manager) error { return mgr.Add(connections) },
+		Webhooks: func(mgr manager.Manager) (map[string]http.Handler, error) {
+			return webhook.Handlers(mgr.GetScheme()), nil
+		},
+		Describe: func(page *dataflow.Page) error {
+			page.Webhooks = webhook.Describe()
+			page.ExtraRules = finalizers(env)
+			page.Services = []dataflow.Service{{Name: "modelmesh-webhook-server-service", Port: 9443}}
+			return nil
+		},
+	}
+}
+
+// controllers are all of the operator; they read one configuration.
+func controllers(env settings.Environment, connections *mmesh.Connections) []controller.Declared {
+	config := settings.NewLive(env.Namespace)
+	return []controller.Declared{
+		service.New(env, config),
+		predictors(config, connections),
+		runtimes.New(env, config),
+	}
+}
+
+// predictors is the controller of Predictor, which reaches ModelMesh where the configuration says.
+func predictors(config *settings.Live, connections *mmesh.Connections) controller.Declared {
+	call := func(ctx context.Context, namespace string, call func(context.Context, mmesh.Client) error) error {
+		c := config.Get()
+		target := mmesh.Target{Address: c.ModelMeshEndpoint, TLS: c.TLS.SecretName}
+		if target.Address == "" {
+			target.Address = fmt.Sprintf("dns:///%s.%s:%d", c.InferenceServiceName, namespace, c.InferenceServicePort)
+		}
+		return connections.Call(ctx, namespace, target, call)
+	}
+	var readers *settings.Readers
+	b := predictor.New(predictor.NewVModels(call), func(owner ctrl.Request) predictor.Settings {
+		return live.Read(readers, owner, predictorSettings)
+	})
+	return config.Bound(b, func(r *settings.Readers) {
+		readers = r
+		b.WatchesSource(r)
+	})
+}
+
+// predictorSettings is what the status of a Predictor tells of the configuration.
+func predictorSettings(c settings.Config) predictor.Settings {
+	s := predictor.Settings{Service: c.InferenceServiceName, Port: int(c.InferenceServicePort)}
+	if c.RESTProxy.Enabled {
+		s.RESTPort = int(c.RESTProxy.Port)
+	}
+	return s
+}
+
+// finalizers are the rights that the API server asks of whoever refers to an owner whose deletion waits for its children.
+func finalizers(env settings.Environment) []rbacv1.PolicyRule {
+	rule := func(group string, resources ...string) rbacv1.PolicyRule {
+		return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: []string{"update"}}
+	}
+	rules := []rbacv1.PolicyRule{rule("", "services/finalizers"), rule("serving.kserve.io", "servingruntimes/finalizers")}
+	if env.ClusterRuntimes {
+		rules = append(rules, rule("serving.kserve.io", "clusterservingruntimes/finalizers"))
+	}
+	if env.Cluster {
+		return append(rules, rule("", "namespaces/finalizers"))
+	}
+	return append(rules, rule("apps", "deployments/finalizers"))
+}
