@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"reflect"
@@ -367,9 +368,7 @@ func (w *world) expect(name string, e expectation) {
 	for _, want := range e.Exist {
 		o := &unstructured.Unstructured{Object: want}
 		status, _ := want["status"].(map[string]any)
-		for field, value := range instead()[name] {
-			status[field] = value
-		}
+		maps.Copy(status, instead()[name])
 		for _, endpoint := range []string{"grpcEndpoint", "httpEndpoint"} { // the namespace of the test is another one
 			if text, ok := status[endpoint].(string); ok {
 				status[endpoint] = strings.Replace(text, "modelmesh-serving."+o.GetNamespace(), "modelmesh-serving."+w.namespace, 1)

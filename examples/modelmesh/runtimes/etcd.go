@@ -34,7 +34,7 @@ func derivedSecret(source *corev1.Secret, namespace string) (*corev1.Secret, err
 		return nil, fmt.Errorf("failed to parse etcd config json: Secret %s/%s, key %s: want a JSON object of texts", source.Namespace, source.Name, etcdKey)
 	}
 	c.RootPrefix += "/mm_ns/" + namespace
-	content, err := json.Marshal(c)
+	content, err := json.Marshal(c) //nolint:gosec // into a Secret
 	if err != nil {
 		return nil, fmt.Errorf("encode the connection to etcd: %w", err)
 	}

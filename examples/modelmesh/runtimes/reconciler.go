@@ -33,11 +33,11 @@ var (
 // observed is what a namespace gets.
 type observed struct {
 	*fetched
-	parts   []part // of the runtimes that serve models, by name
+	parts   []part // of the runtimes, by name
 	members []controller.Member
 }
 
-// part is what one runtime gets, or why it gets nothing.
+// part is what one runtime gets, nil for nothing, or why it stays as it is.
 type part struct {
 	name    string // of its Deployment
 	refused error
@@ -50,10 +50,11 @@ func (r *Reconciler) ComposeState(_ context.Context, _ pass, f *fetched) *observ
 	refusals := map[string]error{}
 	for i := range f.runtimes {
 		runtime := &f.runtimes[i]
+		p := part{name: f.config.InferenceServiceName + "-" + runtime.Name}
 		if !runtime.served() {
+			o.parts = append(o.parts, p)
 			continue
 		}
-		p := part{name: f.config.InferenceServiceName + "-" + runtime.Name}
 		if p.workload, p.refused = f.workload(r.env, runtime, p.name); p.refused != nil {
 			p.refused = fmt.Errorf("runtime %s: Invalid runtime Spec: %w", runtime.Name, p.refused)
 			refusals[runtime.Name] = p.refused
@@ -89,13 +90,21 @@ func (r *Reconciler) PlanResources(_ context.Context, _ pass, o *observed) (plan
 		plan.Apply(secret, apply.AdoptUncontrolled)
 	}
 	for _, p := range o.parts {
-		if p.refused != nil { // what serves goes on
-			meta := metav1.ObjectMeta{Namespace: o.namespace, Name: p.name}
-			plan.Keep(&appsv1.Deployment{ObjectMeta: meta})
-			plan.Keep(&autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: meta})
-			continue
+		meta := metav1.ObjectMeta{Namespace: o.namespace, Name: p.name}
+		deployment, autoscaler := &appsv1.Deployment{ObjectMeta: meta}, &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: meta}
+		switch {
+		case p.refused != nil: // what serves goes on
+			plan.Keep(deployment)
+			plan.Keep(autoscaler)
+		case p.workload == nil: // deleted, not left out: after a restart nobody knows that the prune is meant
+			plan.Delete(deployment)
+			plan.Delete(autoscaler)
+		default:
+			p.apply(&plan)
+			if p.autoscaler == nil {
+				plan.Delete(autoscaler)
+			}
 		}
-		p.apply(&plan)
 	}
 	return plan, nil
 }

@@ -101,7 +101,7 @@ func (f *fetched) idle(r *Runtime, name string) since.State {
 // serves reports whether the runtime may load the model of a Predictor. One that is being deleted counts until its model is gone.
 func (f *fetched) serves(r *Runtime, p *v1alpha1.Predictor) bool {
 	labels := r.Labels(f.config.RESTProxy.Enabled)
-	for _, label := range strings.Split(predictor.TypeLabel(&p.Spec), "|") {
+	for label := range strings.SplitSeq(predictor.TypeLabel(&p.Spec), "|") {
 		if !slices.Contains(labels, label) {
 			return false
 		}

@@ -34,7 +34,7 @@ const loadTimeout = 30 * time.Second
 
 func (l *Live) readers(mgr manager.Manager) (*Readers, error) {
 	l.load.Do(func() {
-		ctx, stop := context.WithTimeout(context.Background(), loadTimeout)
+		ctx, stop := context.WithTimeout(context.Background(), loadTimeout) //nolint:forbidigo // a set-up has none
 		defer stop()
 		l.loaded, l.err = settings.Load(ctx, mgr.GetAPIReader(), settings.Source[Config]{
 			ConfigMap: client.ObjectKey{Namespace: l.namespace, Name: ConfigMap}, Resolve: FromConfigMap,

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	kserve "github.com/reconcilekit/reconcilekit/examples/modelmesh/api/kserve/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/runtimes"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/service"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
+)
+
+// place is a namespace that is not the operator's, so that it has a Secret of its own.
+const place = "default"
+
+// converge searches the failures of a controller of groups: 10 cases are drawn; RECONCILETEST_CASES=all runs all.
+func converge(t *testing.T, env settings.Environment, setup func(ctrl.Manager) error, change func(client.Object), owners []client.Object, given ...client.Object) {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, v1alpha1.AddToScheme, kserve.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	given = append(given, &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: env.Namespace, Name: env.EtcdSecret},
+		Data:       map[string][]byte{"etcd_connection": []byte(`{"endpoints":"http://etcd:2379","root_prefix":"root"}`)},
+	})
+	reconciletest.Converge(t, reconciletest.System{
+		Setup:    setup,
+		Scheme:   scheme,
+		CRDPaths: []string{"config/crd", "config/foreign"},
+		Given:    given,
+		Owners:   owners,
+		Change:   change,
+		Cases:    10,
+		Accepted: []reconciletest.Acceptance{
+			{
+				About: "others are slow", Check: reconciletest.CheckDeletes,
+				Reason: "what refers to an owner that is gone is deleted by the collector or the operator, whoever is first",
+			},
+			{About: "get configmaps " + env.Namespace + "/" + settings.ConfigMap, Reason: "an operator does not start with settings that it cannot read"},
+		},
+	})
+}
+
+// TestRuntimesConverge: whatever goes wrong on the way, a namespace ends with what its runtimes need.
+func TestRuntimesConverge(t *testing.T) {
+	t.Parallel()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: place, Labels: map[string]string{"modelmesh-enabled": "true"}}}
+	env := settings.FromEnvironment(environment(map[string]string{"NAMESPACE": "operators"}))
+	converge(t, env, func(mgr ctrl.Manager) error {
+		return runtimes.New(env, settings.NewLive(env.Namespace)).SetupWithManager(mgr)
+	}, func(o client.Object) { o.(*kserve.ServingRuntime).Spec.Disabled = new(true) },
+		[]client.Object{servingRuntime("triton", "onnx"), servingRuntime("mlserver", "sklearn")}, namespace,
+		&v1alpha1.Predictor{ObjectMeta: metav1.ObjectMeta{Namespace: place, Name: "model"}, Spec: v1alpha1.PredictorSpec{ModelType: v1alpha1.ModelType{Name: "onnx"}}})
+}
+
+// servingRuntime is a runtime of models of a format, with an autoscaler.
+func servingRuntime(name, format string) client.Object {
+	return &kserve.ServingRuntime{
+		ObjectMeta: metav1.ObjectMeta{Namespace: place, Name: name, Annotations: map[string]string{"serving.kserve.io/autoscalerClass": "hpa"}},
+		Spec: kserve.ServingRuntimeSpec{
+			MultiModel: new(true), GRPCEndpoint: new("port:8085"),
+			SupportedModelFormats: []kserve.SupportedModelFormat{{Name: format, AutoSelect: new(true)}},
+			ServingRuntimePodSpec: kserve.ServingRuntimePodSpec{Containers: []corev1.Container{{Name: "server", Image: "server:1"}}},
+		},
+	}
+}
+
+// TestServiceConverges: so does the Service of an operator that works in its own namespace alone.
+func TestServiceConverges(t *testing.T) {
+	t.Parallel()
+	env := settings.FromEnvironment(environment(map[string]string{"NAMESPACE": place, "NAMESPACE_SCOPE": "true"}))
+	labels := map[string]string{"control-plane": "modelmesh-controller"}
+	operator := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: place, Name: env.Deployment}}
+	operator.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
+	operator.Spec.Template.Labels = labels
+	operator.Spec.Template.Spec.Containers = []corev1.Container{{Name: "manager", Image: "manager:1"}}
+	converge(t, env, func(mgr ctrl.Manager) error {
+		return service.New(env, settings.NewLive(env.Namespace)).SetupWithManager(mgr)
+	}, nil, []client.Object{operator})
+}
