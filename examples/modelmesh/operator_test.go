@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
-	"github.com/reconcilekit/reconcilekit/examples/modelmesh/standin"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/standin/memory"
 )
 
 // world is an API server with the kinds of all projects, and a double of ModelMesh.
@@ -48,7 +48,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := mmesh.NewServer(&standin.Mesh{})
+	server := mmesh.NewServer(&memory.Mesh{})
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(server.Stop)
 	w.mesh = listener.Addr().String()

@@ -177,10 +177,12 @@ func TestReadyNeedsTheCurrentGeneration(t *testing.T) {
 	const shop = `{kind: Shop, metadata: {name: a, generation: 2}, status: {conditions: [{type: Ready, status: "`
 
 	cases := map[string]bool{
-		shop + `True", observedGeneration: 2}]}}`:  true,
-		shop + `True", observedGeneration: 1}]}}`:  false,
-		shop + `False", observedGeneration: 2}]}}`: false,
-		`{kind: Shop, metadata: {name: a}}`:        false,
+		shop + `True", observedGeneration: 2}]}}`:                       true,
+		shop + `True", observedGeneration: 1}]}}`:                       false,
+		shop + `False", observedGeneration: 2}]}}`:                      false,
+		`{kind: Shop, metadata: {name: a}}`:                             false,
+		`{kind: Shop, metadata: {name: a}, status: {available: true}}`:  true,
+		`{kind: Shop, metadata: {name: a}, status: {available: false}}`: false,
 	}
 	for manifest, want := range cases {
 		if got := newActor(object(t, manifest), 0).ready; got != want {

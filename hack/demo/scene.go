@@ -166,6 +166,12 @@ func newActor(object *unstructured.Unstructured, depth int) actor {
 	}
 
 	a.conditions = conditionsOf(object)
+	if len(a.conditions) == 0 { // of a kind without conditions
+		a.ready, _, _ = unstructured.NestedBool(object.Object, "status", "available")
+
+		return a
+	}
+
 	a.ready = slices.ContainsFunc(a.conditions, func(c condition) bool {
 		return c.Type == "Ready" && c.Status == "True" && c.ObservedGeneration == object.GetGeneration()
 	})

@@ -40,7 +40,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/predictor"
-	"github.com/reconcilekit/reconcilekit/examples/modelmesh/standin"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/standin/memory"
 )
 
 var env = &reconciletest.Environment{CRDs: []*apiextensionsv1.CustomResourceDefinition{predictorCRD()}}
@@ -174,7 +174,7 @@ var _ = Describe("Predictor", func() {
 type world struct {
 	ctx       context.Context
 	c         client.Client
-	mesh      *standin.Mesh
+	mesh      *memory.Mesh
 	seen      []mmesh.SetRequest // by ModelMesh
 	namespace string
 }
@@ -185,7 +185,7 @@ func newWorld(ctx context.Context) *world {
 	Expect(errors.Join(clientscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme))).To(Succeed())
 	c, err := client.New(env.Config(), client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
-	w := &world{ctx: ctx, c: c, mesh: &standin.Mesh{}, namespace: env.Namespace(GinkgoTB())}
+	w := &world{ctx: ctx, c: c, mesh: &memory.Mesh{}, namespace: env.Namespace(GinkgoTB())}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	Expect(err).NotTo(HaveOccurred())
 	served := mmesh.NewServer(w.mesh)
@@ -326,7 +326,7 @@ func (w *world) follow(s *script) {
 		answer = s.Get
 	}
 	if answer.Error == "NoInstances" {
-		w.mesh.Away(standin.NoInstances())
+		w.mesh.Away(memory.NoInstances())
 		return
 	}
 	w.mesh.Script(func(request *mmesh.SetRequest) *mmesh.VModel {

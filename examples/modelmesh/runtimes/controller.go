@@ -28,8 +28,11 @@ func New(env settings.Environment, live *settings.Live) controller.Declared {
 		Owns(&corev1.Secret{}).
 		Reads(&v1alpha1.Predictor{}, controller.WithPredicates(predicate.GenerationChangedPredicate{})). // their status does not matter
 		Reads(&corev1.PersistentVolumeClaim{})
-	if env.ClusterRuntimes {
-		b.Reads(&kserve.ClusterServingRuntime{})
+	switch {
+	case env.ClusterRuntimes && env.Cluster:
+		b.Reads(&kserve.ClusterServingRuntime{}) // of each enabled namespace
+	case env.ClusterRuntimes:
+		b.Members(&kserve.ClusterServingRuntime{}, func(client.Object) []types.NamespacedName { return groupOf(env.Namespace) })
 	}
 	if env.Cluster {
 		b.Members(&corev1.Namespace{}, func(o client.Object) []types.NamespacedName {

@@ -28,6 +28,7 @@ type fetched struct {
 	namespace  string
 	config     settings.Config
 	now        time.Time
+	members    []controller.Member
 	namespaced []kserve.ServingRuntime // that take part
 	runtimes   []Runtime               // as they count here, by name; none where the namespace is not enabled
 	predictors []v1alpha1.Predictor
@@ -47,9 +48,12 @@ func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Read
 		namespace: rc.Object.Namespace, now: rc.Now, config: live.Read(r.config, rc.Request, func(c settings.Config) settings.Config { return c }),
 		current: map[string]*appsv1.Deployment{}, claims: map[string]bool{}, missing: map[string]error{},
 	}
-	enabled := r.env.FetchEnabled(ctx, reader, f.namespace)
-	if f.problem = enabled.Error; !enabled.Value {
+	enabled, namespace, err := r.env.FetchEnabled(ctx, reader, f.namespace)
+	if f.problem = err; !enabled {
 		return f
+	}
+	if namespace != nil { // it takes part also before there is a runtime
+		f.members = append(f.members, controller.MemberOf(namespace, nil))
 	}
 	f.fetchRuntimes(ctx, reader, rc.Object, r.env.ClusterRuntimes)
 	if len(f.runtimes) == 0 {

@@ -33,8 +33,8 @@ var (
 // observed is what a namespace gets.
 type observed struct {
 	*fetched
-	parts   []part // of the runtimes, by name
-	members []controller.Member
+	parts []part // of the runtimes, by name
+	all   []controller.Member
 }
 
 // part is what one runtime gets, nil for nothing, or why it stays as it is.
@@ -47,7 +47,7 @@ type part struct {
 // ComposeState implements reconcile.Composer. What is wrong with one runtime holds no other back.
 func (r *Reconciler) ComposeState(_ context.Context, _ pass, f *fetched) *observed {
 	o := &observed{fetched: f}
-	refusals := map[string]error{}
+	refusals, members := map[string]error{}, f.members[:len(f.members):len(f.members)]
 	for i := range f.runtimes {
 		runtime := &f.runtimes[i]
 		p := part{name: f.config.InferenceServiceName + "-" + runtime.Name}
@@ -62,13 +62,14 @@ func (r *Reconciler) ComposeState(_ context.Context, _ pass, f *fetched) *observ
 		o.parts = append(o.parts, p)
 	}
 	for i := range f.namespaced {
-		o.members = append(o.members, controller.MemberOf(&f.namespaced[i], refusals[f.namespaced[i].Name]))
+		members = append(members, controller.MemberOf(&f.namespaced[i], refusals[f.namespaced[i].Name]))
 	}
+	o.all = members
 	return o
 }
 
 // GetMembers implements controller.GroupObservation.
-func (o *observed) GetMembers() []controller.Member { return o.members }
+func (o *observed) GetMembers() []controller.Member { return o.all }
 
 // PlanResources implements reconcile.Reconciler.
 func (r *Reconciler) PlanResources(_ context.Context, _ pass, o *observed) (plan reconcile.PlanResult, err error) {

@@ -64,15 +64,12 @@ func (e Environment) Enabled(namespace *corev1.Namespace) bool {
 	return namespace.Name == e.Namespace
 }
 
-// FetchEnabled reports whether ModelMesh serves models in the namespace of that name. One that does not exist is not enabled; an error
-// of the read is none of both answers.
-func (e Environment) FetchEnabled(ctx context.Context, reader reconcile.Reader, name string) (result reconcile.FetchResult[bool]) {
+// FetchEnabled reports whether ModelMesh serves models in the namespace of that name, and returns the namespace in the cluster scope. One
+// that does not exist is not enabled; an error of the read is none of both answers.
+func (e Environment) FetchEnabled(ctx context.Context, reader reconcile.Reader, name string) (bool, *corev1.Namespace, error) {
 	if !e.Cluster {
-		result.Value = name == e.Namespace
-		return result
+		return name == e.Namespace, nil, nil
 	}
 	namespace := reconcile.Fetch(ctx, reader, types.NamespacedName{Name: name}, &corev1.Namespace{})
-	result.Error = namespace.Failure()
-	result.Value = namespace.Value != nil && e.Enabled(namespace.Value)
-	return result
+	return namespace.Value != nil && e.Enabled(namespace.Value), namespace.Value, namespace.Failure()
 }
