@@ -22,7 +22,7 @@ const address = "127.0.0.1:18033"
 
 func main() {
 	mesh := &memory.Mesh{}
-	listener, err := net.Listen("tcp", address)
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", address)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "standin:", err)
 		os.Exit(1)
