@@ -20,6 +20,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/text"
 )
 
+// unknownNamespace is how controller-runtime's cache refuses a read in a namespace that it was not made for; it has no type for that.
+const unknownNamespace = "because of unknown namespace for the cache"
+
 const notServed = "The API server does not serve this kind: "
 
 // Categorize finds the category of an error, and a reason and message for it; nil for nil. An error that has a category, anywhere in
@@ -63,6 +66,9 @@ func recognise(err error) *Error {
 	}
 	if e := fromNetwork(err); e != nil {
 		return e
+	}
+	if strings.Contains(err.Error(), unknownNamespace) {
+		return NewError(InvalidSpec, reasonNamespaceNotWatched, err.Error(), err)
 	}
 	return NewError(Unknown, reasonUnknown, err.Error(), err)
 }

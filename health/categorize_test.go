@@ -108,6 +108,41 @@ func TestCategorize(t *testing.T) {
 			apierrors.NewForbidden(pods, "p", errors.New("exceeded quota: small, requested: cpu=2")),
 			want{health.ResourceExhaustion, "QuotaExceeded", `pods "p" is forbidden: exceeded quota: small, requested: cpu=2`},
 		},
+		"403 by a quota that nobody has counted": {
+			apierrors.NewForbidden(pods, "p", errors.New("status unknown for quota: small, resources: pods")),
+			want{health.ResourceExhaustion, "QuotaExceeded", `pods "p" is forbidden: status unknown for quota: small, resources: pods`},
+		},
+		"403 by a policy without binding": {
+			apierrors.NewForbidden(pods, "p", errors.New(`policy "p" denied request: no params`)),
+			want{health.InvalidSpec, "AdmissionPolicyDenied", `pods "p" is forbidden: policy "p" denied request: no params`},
+		},
+		"403 by a mutating policy": {
+			apierrors.NewForbidden(pods, "p", errors.New(`policy 'p' with binding 'b' denied request: no such key: a`)),
+			want{health.InvalidSpec, "AdmissionPolicyDenied", `pods "p" is forbidden: policy 'p' with binding 'b' denied request: no such key: a`},
+		},
+		"403 by a service account that is missing": {
+			apierrors.NewForbidden(pods, "p", errors.New(`error looking up service account ns/a: serviceaccount "a" not found`)),
+			want{health.InvalidSpec, "AdmissionDenied", `pods "p" is forbidden: error looking up service account ns/a: serviceaccount "a" not found`},
+		},
+		"403 by a ratio of limits": {
+			apierrors.NewForbidden(pods, "p", errors.New("cpu max limit to request ratio per Container is 2, but provided ratio is 4.000000")),
+			want{
+				health.InvalidSpec, "LimitRangeViolation",
+				`pods "p" is forbidden: cpu max limit to request ratio per Container is 2, but provided ratio is 4.000000`,
+			},
+		},
+		"500 by a full storage": {
+			status(500, "InternalError", "etcdserver: mvcc: database space exceeded"),
+			want{health.ResourceExhaustion, "StorageFull", "etcdserver: mvcc: database space exceeded"},
+		},
+		"500 by a storage without leader": {
+			status(500, "", "rpc error: code = Unavailable desc = etcdserver: leader changed"),
+			want{health.Infrastructure, "StorageFailed", "rpc error: code = Unavailable desc = etcdserver: leader changed"},
+		},
+		"500 by a conversion that answers something else": {
+			status(500, "InternalError", "conversion webhook for a.b/v1, Kind=C returned 0 objects, expected 1"),
+			want{health.Infrastructure, "ConversionWebhookFailed", "conversion webhook for a.b/v1, Kind=C returned 0 objects, expected 1"},
+		},
 		"403 by a webhook": {
 			status(403, "Forbidden", `admission webhook "w.example.com" denied the request: no label`),
 			want{health.InvalidSpec, "AdmissionWebhookDenied", `admission webhook "w.example.com" denied the request: no label`},

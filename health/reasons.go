@@ -42,6 +42,14 @@ const (
 	reasonQuotaExceeded = "QuotaExceeded"
 	// reasonLimitRange stands for a LimitRange that does not allow the object.
 	reasonLimitRange = "LimitRangeViolation"
+	// reasonAdmissionDenied stands for a request that an admission plugin of the API server itself has denied.
+	reasonAdmissionDenied = "AdmissionDenied"
+	// reasonStorageFull stands for an API server whose storage takes nothing more.
+	reasonStorageFull = "StorageFull"
+	// reasonStorageFailed stands for another failure of the API server's storage.
+	reasonStorageFailed = "StorageFailed"
+	// reasonNamespaceNotWatched stands for an object in a namespace that the operator was not told to work in.
+	reasonNamespaceNotWatched = "NamespaceNotWatched"
 	// reasonNamespaceTerminating stands for a create in a namespace that is being deleted.
 	reasonNamespaceTerminating = "NamespaceTerminating"
 	// reasonRateLimited stands for an API server that has too much to do (429).

@@ -83,13 +83,27 @@ var refusals = []refusal{ //nolint:gochecknoglobals // compiled once, never chan
 	{regexp.MustCompile(secondController), Conflict, reasonOwnedByAnother},
 	{regexp.MustCompile(`admission webhook "[^"]*" denied the request`), InvalidSpec, reasonWebhookDenied},
 	{regexp.MustCompile(`failed calling webhook "|failed to call webhook`), Infrastructure, reasonWebhookFailed},
-	{regexp.MustCompile(`conversion webhook for .* failed`), Infrastructure, reasonConversionFailed},
-	{regexp.MustCompile(`ValidatingAdmissionPolicy '[^']*' with binding '[^']*' denied request`), InvalidSpec, reasonPolicyDenied},
-	{regexp.MustCompile(`violates PodSecurity "`), InvalidSpec, reasonPodSecurity},
-	{regexp.MustCompile(`exceeded quota: |failed quota: |insufficient quota to match`), ResourceExhaustion, reasonQuotaExceeded},
-	{regexp.MustCompile(`(?:maximum|minimum) \S+ (?:usage|limit|request) per |limit to request ratio per `), InvalidSpec, reasonLimitRange},
+	{regexp.MustCompile(`conversion webhook for .* (?:failed|returned)`), Infrastructure, reasonConversionFailed},
+	{regexp.MustCompile(`(?i:policy) (?:'[^']*'|"[^"]*")(?: with binding '[^']*')? denied request`), InvalidSpec, reasonPolicyDenied},
+	{regexp.MustCompile(`violates PodSecurity "|unable to validate against any security context constraint`), InvalidSpec, reasonPodSecurity},
+	{
+		regexp.MustCompile(`exceeded quota: |failed quota: |status unknown for quota: |insufficient quota to |quota usage is negative for `),
+		ResourceExhaustion, reasonQuotaExceeded,
+	},
+	{
+		regexp.MustCompile(`(?:maximum|minimum) \S+ (?:usage|limit|request) per |limit to request ratio per |error enforcing limit ranges`),
+		InvalidSpec, reasonLimitRange,
+	},
+	{
+		regexp.MustCompile(`is forbidden: (?:no PriorityClass with name |error looking up service account |the (?:integer|string) value of |` +
+			`pod (?:node label selector|tolerations) |volume with secret\.|(?:init |ephemeral )?container \S+ with env|` +
+			`imagePullSecrets\[|Use of external IPs |no service account specified |[Oo]nly (?:bound|dynamically))`),
+		InvalidSpec, reasonAdmissionDenied,
+	},
 	{regexp.MustCompile(`because it is being terminated`), Infrastructure, reasonNamespaceTerminating},
 	{regexp.MustCompile(`request is too large|[Rr]equest entity too large|trying to send message larger than max`), ResourceExhaustion, reasonTooLarge},
+	{regexp.MustCompile(`database space exceeded`), ResourceExhaustion, reasonStorageFull},
+	{regexp.MustCompile(`\betcdserver: `), Infrastructure, reasonStorageFailed},
 	{regexp.MustCompile(`x509: |tls: failed to verify certificate`), Infrastructure, reasonCertificate},
 }
 

@@ -306,6 +306,13 @@ func (p *pass[T, F, O]) follow(report *Report) {
 			report.Outcome.Requeue(p.TerminalRetry)
 		}
 	}
+	for _, err := range split(report.Applied.Err()) {
+		// Nothing that is watched brings what a write has not found, such as its namespace.
+		if found := categorise(err); lost(found) {
+			report.Outcome.Terminal = append(report.Outcome.Terminal, found)
+			report.Outcome.Requeue(p.TerminalRetry)
+		}
+	}
 	var panicked *PanicError
 	if errors.As(p.broken, &panicked) {
 		p.rc.Log.Error(panicked, "a phase panicked", "phase", panicked.Phase, "stack", string(panicked.Stack))

@@ -69,6 +69,12 @@ func refused(err error) bool {
 	return errors.As(err, &status) && !apierrors.IsNotFound(err)
 }
 
+// lost reports whether an error is one of those that are not tried again because an event follows when it is cured.
+func lost(err error) bool {
+	category := health.Categorize(err).Category
+	return !category.Retries() && !category.Terminal()
+}
+
 // split returns the parts of joined errors, however deep they are joined.
 func split(err error) []error {
 	if err == nil {

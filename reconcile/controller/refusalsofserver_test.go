@@ -217,7 +217,7 @@ var _ = Describe("a refusal", func() {
 		}),
 		Entry("a priority class that does not exist", refusal{
 			child:    podWith(func(s *corev1.PodSpec) { s.PriorityClassName = "urgent" }),
-			category: "Auth", reason: "AuthError", words: []string{"no PriorityClass with name urgent was found"},
+			category: "InvalidSpec", reason: "AdmissionDenied", words: []string{"no PriorityClass with name urgent was found"},
 		}),
 		Entry("the guard against more rights than one has", refusal{
 			prepare: func(context.Context, client.Client, string) *rest.Config {
