@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// Reasons of the events about a pause.
+// Reasons of the events and of the condition about a pause.
 const (
 	// ReasonPaused announces that an owner is paused by its annotation.
 	ReasonPaused = "Paused"
@@ -23,7 +23,7 @@ const (
 )
 
 // pause reports whether the owner is paused. The first pass that finds it paused, and the first that does not any more, say so in the
-// log and in an event; a paused owner is not written, so that no condition can.
+// log and in an event.
 func (p *Pipeline[T, F, O]) pause(ctx context.Context, owner T) bool {
 	paused := IsPaused(owner, p.PauseAnnotation)
 	if !p.owners.pause(owner, paused) {
@@ -32,8 +32,7 @@ func (p *Pipeline[T, F, O]) pause(ctx context.Context, owner T) bool {
 	logger := log.FromContext(ctx)
 	if paused {
 		logger.Info("paused: nothing is read or written for the object", "annotation", p.PauseAnnotation)
-		p.event(owner, corev1.EventTypeNormal, ReasonPaused,
-			"Paused by the annotation "+p.PauseAnnotation+": the object and its children are left as they are")
+		p.event(owner, corev1.EventTypeNormal, ReasonPaused, p.pausedBy())
 		return true
 	}
 	logger.Info("resumed", "annotation", p.PauseAnnotation)

@@ -364,7 +364,7 @@ func (p *pass[T, F, O]) unstored(report *Report, err error) {
 
 // ownCondition reports which stored conditions are ours, set in an earlier pass or by a former manager. managedFields have it
 // where the list is keyed by type. Where it is one value, all that a former manager has left there are; of its own this process
-// knows which it has set; after a restart it knows of PruneBlocked, Stalled and Reconciling alone, which nobody else has a use for,
+// knows which it has set; after a restart it knows of PruneBlocked, Paused, Stalled and Reconciling alone, which nobody else has a use for,
 // as long as nobody else has written the list since.
 func (p *pass[T, F, O]) ownCondition() func(conditionType string) bool {
 	if p.FieldManager == "" {
@@ -378,6 +378,6 @@ func (p *pass[T, F, O]) ownCondition() func(conditionType string) bool {
 		case former, owned(conditionType), p.owners.hasSet(p.owner, conditionType):
 			return true
 		}
-		return (conditionType == PruneBlocked || ofProgress(conditionType)) && ownedconditions.WholeList(fields, p.FieldManager)
+		return (conditionType == PruneBlocked || conditionType == ConditionPaused || ofProgress(conditionType)) && ownedconditions.WholeList(fields, p.FieldManager)
 	}
 }

@@ -101,6 +101,8 @@ type Config[T Owner, F, O any] struct {
 	TerminalRetry time.Duration
 	// PauseAnnotation overrides DefaultPauseAnnotation; empty leaves it.
 	PauseAnnotation string
+	// PauseUnwritten leaves the status of a paused owner as it is; the default writes [ConditionPaused].
+	PauseUnwritten bool
 }
 
 // Pipeline runs the passes of one controller. It is a controller-runtime reconcile.Reconciler, safe for several workers.
@@ -205,16 +207,15 @@ func (p *Pipeline[T, F, O]) Reconcile(ctx context.Context, request ctrl.Request)
 	if previous, replaced := p.owners.seen(owner); replaced {
 		p.Applier.Forget(previous)
 	}
+	pass := newPass(p, request, owner, now)
+	report := Report{Request: request}
 	if p.pause(ctx, owner) {
-		p.failures.Forget(request)
-		p.Observer.PassDone(ctx, Report{Request: request, Paused: true})
-		return ctrl.Result{}, nil
+		pass.rest(ctx, &report)
+		return p.conclude(ctx, &report)
 	}
 	if p.owners.stale(owner, now, p.LagDeadline) {
 		return ctrl.Result{RequeueAfter: freshness.Poll}, nil
 	}
-	pass := newPass(p, request, owner, now)
-	report := Report{Request: request}
 	switch {
 	case !owner.GetDeletionTimestamp().IsZero():
 		pass.finalize(ctx, &report)
@@ -231,7 +232,8 @@ type Report struct {
 	Request ctrl.Request
 	// Gone reports whether the owner does not exist any more: all else here is empty.
 	Gone bool
-	// Paused reports whether the owner is paused: nothing was read or written for it, and all else here is empty.
+	// Paused reports whether the owner is paused: nothing was read or written for it but [ConditionPaused], and there is neither a plan
+	// nor an assessment.
 	Paused bool
 	// Plan is what PlanResources, or Finalize, returned.
 	Plan PlanResult

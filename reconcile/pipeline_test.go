@@ -257,10 +257,31 @@ var _ = Describe("A pass", func() {
 		w.update(func(o *widget.Widget) { o.Annotations = map[string]string{reconcile.DefaultPauseAnnotation: "true"} })
 		_, err := w.pass()
 		Expect(err).NotTo(HaveOccurred())
-		Expect(w.requests.Snapshot().Writes()).To(BeEmpty())
+		Expect(w.parts()).To(BeEmpty())
+		Expect(w.condition("Paused").Message).To(ContainSubstring(reconcile.DefaultPauseAnnotation))
 		w.update(func(o *widget.Widget) { o.Annotations[reconcile.DefaultPauseAnnotation] = "false" })
 		w.settle()
 		Expect(w.parts()).To(HaveLen(1))
+		Expect(w.condition("Paused").Type).To(BeEmpty())
+
+		ready := w.condition("Ready")
+		w.update(func(o *widget.Widget) {
+			o.Annotations[reconcile.DefaultPauseAnnotation] = "true"
+			o.Spec.Count = 2
+		})
+		_, err = w.pass()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(w.condition("Paused").Status).To(Equal(metav1.ConditionTrue))
+		Expect(w.condition("Ready")).To(Equal(ready), "what was found before the pause is about the generation before it")
+		w.requests.Reset()
+		_, err = w.pass()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(w.requests.Snapshot().Writes()).To(BeEmpty(), "once")
+		w.restart(&widgets{})
+		w.update(func(o *widget.Widget) { o.Annotations = nil })
+		w.settle()
+		Expect(w.parts()).To(HaveLen(2))
+		Expect(w.condition("Paused").Type).To(BeEmpty(), "also after a restart")
 	})
 
 	It("removes the condition of a component that is gone and keeps those of other writers", func() {

@@ -75,6 +75,9 @@ type Options struct {
 	Budget reconcile.Budget
 	// PauseAnnotation pauses an owner when its value is "true". Empty is [reconcile.DefaultPauseAnnotation].
 	PauseAnnotation string
+	// PauseUnwritten leaves the status of a paused owner as it is, for an API whose contract says so. By default it gets the condition
+	// [reconcile.ConditionPaused].
+	PauseUnwritten bool
 	// SyncTimeout bounds the wait for the caches at the start. Zero takes the manager's default, 2 minutes.
 	SyncTimeout time.Duration
 	// Record writes down each pass, to replay it in a test (see the package reconcile/record). Nil records nothing and costs

@@ -126,7 +126,7 @@ var _ = Describe("readiness", func() {
 		Eventually(readyz).WithArguments(address).WithTimeout(soon).Should(Equal("ok"))
 	})
 
-	It("is not that of a paused owner, which log, event and metric show", func(ctx context.Context) {
+	It("is not that of a paused owner, which log, condition, event and metric show", func(ctx context.Context) {
 		const name = "paused"
 		namespace, c, log, address := env.Namespace(GinkgoTB()), admin(), &lines{}, freeAddress()
 		p := &probe{plan: func(o *widget.Widget, _ world) (plan reconcile.PlanResult) {
@@ -151,6 +151,7 @@ var _ = Describe("readiness", func() {
 		Eventually(func() int { return metric("reconcilekit_paused_owners", map[string]string{"controller": name}) }).
 			WithTimeout(soon).Should(Equal(1))
 		Eventually(events).WithArguments(ctx, c, namespace).WithTimeout(soon).Should(ContainSubstring("Normal Paused"))
+		Eventually(readyMessage).WithArguments(ctx, c, w).WithTimeout(soon).Should(ContainSubstring("Paused: True Paused: Paused by the annotation"))
 		Expect(readyz(address)).To(Equal("ok"))
 		pause("false")
 		Eventually(events).WithArguments(ctx, c, namespace).WithTimeout(soon).Should(ContainSubstring("Normal Resumed"))

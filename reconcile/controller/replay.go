@@ -41,7 +41,7 @@ func (b *Builder[T, F, O]) phases() reconcile.Config[T, F, O] {
 		Grace:           b.options.Grace,
 		LagDeadline:     b.options.Apply.LagDeadline,
 		Budget:          b.options.Budget,
-		PauseAnnotation: b.options.PauseAnnotation,
+		PauseAnnotation: b.options.PauseAnnotation, PauseUnwritten: b.options.PauseUnwritten,
 	}
 }
 

@@ -54,7 +54,7 @@ func declare(
 		Reads(&corev1.Event{}, controller.Index(eventSubjectIndex, bySubject)).
 		Reads(&autoscalingv2.HorizontalPodAutoscaler{}).
 		Reads(controller.Metadata(nodeKind)).
-		Options(controller.Options{Apply: apply.Options{Finalizer: CleanupFinalizer}, PauseAnnotation: PauseAnnotation})
+		Options(controller.Options{Apply: apply.Options{Finalizer: CleanupFinalizer}, PauseAnnotation: PauseAnnotation, PauseUnwritten: true})
 }
 
 // nodeKind is read for its labels only.
