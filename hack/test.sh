@@ -16,6 +16,8 @@ else
 	echo "test: API server tests run on $KUBEBUILDER_ASSETS"
 fi
 
+hack/browser.sh
+
 # How long an API server test waits for what it expects, where it does not say:
 # a machine that does other work at the same time must not fail it.
 export GOMEGA_DEFAULT_EVENTUALLY_TIMEOUT=${GOMEGA_DEFAULT_EVENTUALLY_TIMEOUT:-60s}

@@ -33,8 +33,9 @@ func Explain(
 
 // ExplainHandler serves explanations of the controllers' owners. GET with the parameters kind, namespace and name answers with the tree of
 // one owner. Without a name it lists the owners, at most 500, those that are not ready first; kind and state, such as NotReady, choose
-// among them. The answer is text; format=json asks for the data, format=html for a page with links, which loads itself anew every few seconds
-// with refresh=5, at least every second.
+// among them. With show=dataflow it shows what the controllers watch, read and write. The answer is text; format=json asks for the data,
+// format=html for a page with links, which keeps itself as it is now. A request with the ETag of an answer in If-None-Match and with
+// "Prefer: wait=5" waits that many seconds, at most 5, until there is another answer.
 //
 // Nothing serves it unless the operator does so. Explanations name objects, field managers and what the API server said: serve them
 // behind authentication, such as that of the metrics server, with manager.AddMetricsServerExtraHandler, which filters extra handlers like

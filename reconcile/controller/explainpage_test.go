@@ -12,6 +12,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -72,7 +73,7 @@ var _ = Describe("the page of explanations", func() {
 			}
 			return world{err: health.NewError(health.InvalidSpec, "Odd", said, nil)}
 		}}
-		b := controller.New("page", p).Options(settings())
+		b := controller.New("page", p).Owns(&corev1.ConfigMap{}).Options(settings())
 		runs{}.start(namespace, func(mgr manager.Manager) error { return b.SetupWithManager(mgr) })
 		one, other := newWidget(namespace, "one"), newWidget(namespace, "other")
 		Expect(c.Create(ctx, one)).To(Succeed())
@@ -92,9 +93,8 @@ var _ = Describe("the page of explanations", func() {
 			}
 			found := opened(handler, path)
 			seen[path] = found
-			Expect(found.tags).NotTo(ContainElement("script"), path)
-			Expect(found.header.Get("Content-Security-Policy")).To(HavePrefix("default-src 'none'"))
-			Expect(found.header.Get("Refresh")).To(Equal(map[bool]string{true: "2"}[strings.Contains(path, "refresh=2")]), path)
+			Expect(strings.Count(strings.Join(found.tags, " "), "script")).To(Equal(1), "its own, and none of an owner: %s", path)
+			Expect(found.header.Get("Content-Security-Policy")).To(And(HavePrefix("default-src 'none'"), ContainSubstring("script-src 'sha256-")))
 			for _, link := range found.links {
 				Expect(link).To(HavePrefix("?"), "it stays where it is served")
 				todo = append(todo, controller.ExplainPath+link)
@@ -102,7 +102,7 @@ var _ = Describe("the page of explanations", func() {
 		}
 		of := func(name string) (path string) {
 			for found := range seen {
-				if strings.Contains(found, "name="+name+"&") && !strings.Contains(found, "refresh") {
+				if strings.Contains(found, "name="+name+"&") {
 					path = found
 				}
 			}
@@ -110,15 +110,50 @@ var _ = Describe("the page of explanations", func() {
 		}
 		Expect(seen[of("one")].text).To(And(ContainSubstring("Widget "+namespace+"/one (controller page): not ready"), ContainSubstring(said)))
 		Expect(seen[of("other")].links).To(ContainElement("?format=html"))
-		Expect(len(seen)).To(BeNumerically(">=", 1+6+1+2*2), "list, states, live, and two of each owner")
+		Expect(len(seen)).To(BeNumerically(">=", 1+6+1+2), "list, states, dataflow, and one of each owner")
+		flow := seen[controller.ExplainPath+"?format=html&show=dataflow"]
+		Expect(flow.tags).To(ContainElements("svg", "rect", "line"))
+		Expect(flow.text).To(And(ContainSubstring("/v1/ConfigMap"), ContainSubstring("create, patch")))
 
 		Expect(change(ctx, c, one, func(w *widget.Widget) { w.Spec.Message = "fine" })).To(Succeed())
-		live := of("one") + "&refresh=2"
-		Eventually(func() string { return opened(handler, live).text }).WithTimeout(soon).Should(And(
+		Eventually(func() string { return opened(handler, of("one")).text }).WithTimeout(soon).Should(And(
 			ContainSubstring("Widget "+namespace+"/one (controller page): ready"), Not(ContainSubstring(said)),
 		))
 		Expect(slices.ContainsFunc(opened(handler, start+"&state=NotReady").links, func(link string) bool {
 			return strings.Contains(link, "name="+client.ObjectKeyFromObject(one).Name+"&")
 		})).To(BeFalse())
+	})
+
+	It("answers who waits when something has changed, and not before", func(ctx context.Context) {
+		namespace, c := env.Namespace(GinkgoTB()), admin()
+		b := controller.New("waited", &probe{}).Options(settings())
+		runs{}.start(namespace, func(mgr manager.Manager) error { return b.SetupWithManager(mgr) })
+		Expect(c.Create(ctx, newWidget(namespace, "one"))).To(Succeed())
+		handler := controller.ExplainHandler(b)
+		ask := func(tag string, wait string) *httptest.ResponseRecorder {
+			request := httptest.NewRequest(http.MethodGet, controller.ExplainPath, nil)
+			request.Header.Set("If-None-Match", tag)
+			request.Header.Set("Prefer", wait)
+			answer := httptest.NewRecorder()
+			handler.ServeHTTP(answer, request)
+			return answer
+		}
+		Eventually(func() string { return ask("", "").Body.String() }).WithTimeout(soon).Should(ContainSubstring("/one: Ready"))
+		tag := ask("", "").Header().Get("ETag")
+		Expect(ask(tag, "").Code).To(Equal(http.StatusNotModified))
+		Expect(ask(tag, "wait=1").Code).To(Equal(http.StatusNotModified))
+		answered := make(chan *httptest.ResponseRecorder, 1)
+		go func() {
+			answer := ask(tag, "wait=5")
+			for answer.Code == http.StatusNotModified { // the machine may be slow
+				answer = ask(tag, "wait=5")
+			}
+			answered <- answer
+		}()
+		Consistently(answered).WithTimeout(pause).ShouldNot(Receive())
+		Expect(c.Create(ctx, newWidget(namespace, "two"))).To(Succeed())
+		var answer *httptest.ResponseRecorder
+		Eventually(answered).WithTimeout(soon).Should(Receive(&answer))
+		Expect(answer.Body.String()).To(ContainSubstring("/two: "))
 	})
 })

@@ -94,7 +94,13 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	if err := errors.Join(controller.Watch(again), reads.Outside.Watch(controller, mgr.Elected(), woken)); err != nil {
 		return fmt.Errorf("controller %q: %w", b.name, err)
 	}
-	explainer := &explained.Explainer{Reads: reads, LastPasses: observer.LastPasses, Joined: joined.names, Pause: options.PauseAnnotation}
+	description, err := b.Describe(mgr.GetScheme())
+	if err != nil {
+		return err
+	}
+	explainer := &explained.Explainer{
+		Reads: reads, LastPasses: observer.LastPasses, Joined: joined.names, Pause: options.PauseAnnotation, Flow: description,
+	}
 	if b.board != nil {
 		explainer.Groups = b.board
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
@@ -34,6 +35,7 @@ type Explainer struct {
 	Joined     func() map[*tracking.Index]string // how to name the reads of groups of other controllers
 	Groups     Groups                            // that are reconciled, nil for owners that are objects
 	Pause      string                            // the annotation that pauses an owner
+	Flow       dataflow.Description              // what the controller is declared to do
 }
 
 // Explain reports why the owner is as it is.

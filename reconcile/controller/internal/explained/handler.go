@@ -2,11 +2,12 @@ package explained
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -15,6 +16,9 @@ import (
 
 // explainTimeout bounds an answer over HTTP, which only looks into memory.
 const explainTimeout = 10 * time.Second
+
+// showDataflow asks for what the controllers watch, read and write instead of owners.
+const showDataflow = "dataflow"
 
 // The forms of an answer, besides text.
 const (
@@ -31,27 +35,24 @@ func Handler(explainers func() []*Explainer) http.Handler {
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), explainTimeout)
 		defer cancel()
-		answer, err := answered(ctx, r.URL.Query(), explainers())
+		known := explainers()
+		look := func() (*rendered, error) {
+			found, err := answered(ctx, r.URL.Query(), known)
+			if err != nil {
+				return nil, err
+			}
+			return found.render(r.URL.Query().Get("format"))
+		}
+		answer, err := changed(ctx, known, r.Header, look)
 		switch {
 		case errors.Is(err, ErrUnknownKind):
 			http.Error(w, err.Error(), http.StatusNotFound)
-			return
 		case err != nil:
 			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
+		default:
+			answer.write(w, r.Header.Get("If-None-Match"))
 		}
-		if r.URL.Query().Get("format") == formHTML {
-			refresh(w.Header(), r.URL.Query().Get("refresh"))
-		}
-		answer.write(w, r.URL.Query().Get("format"))
 	})
-}
-
-// refresh asks the browser to load the page again after so many seconds. Another value than a number of them asks for nothing.
-func refresh(header http.Header, seconds string) {
-	if n, err := strconv.Atoi(seconds); err == nil && n > 0 {
-		header.Set("Refresh", strconv.Itoa(n))
-	}
 }
 
 // answer is what is answered, in all forms.
@@ -64,6 +65,10 @@ type answer struct {
 
 func answered(ctx context.Context, query url.Values, explainers []*Explainer) (*answer, error) {
 	kind, name := query.Get("kind"), query.Get("name")
+	if query.Get("show") == showDataflow {
+		drawn := draw(explainers)
+		return &answer{http.StatusOK, drawn.text(), showDataflow, drawn}, nil
+	}
 	if name == "" {
 		found, err := list(ctx, kind, query.Get("state"), explainers)
 		return &answer{http.StatusOK, found.text(), "list", found}, err
@@ -83,27 +88,43 @@ func answered(ctx context.Context, query url.Values, explainers []*Explainer) (*
 	return &answer{status, text.String(), "owners", owners}, nil
 }
 
-func (a *answer) write(w http.ResponseWriter, form string) {
-	header := w.Header()
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
-	body, content := a.text, "text/plain; charset=utf-8"
+// rendered is an answer in one form.
+type rendered struct {
+	status        int
+	content, body string
+	tag           string // names the body
+}
+
+func (a *answer) render(form string) (*rendered, error) {
+	out := &rendered{status: a.status, body: a.text, content: "text/plain; charset=utf-8"}
 	var err error
 	switch form {
 	case formJSON:
 		var raw []byte
 		raw, err = json.MarshalIndent(a.data, "", "  ")
-		body, content = string(raw), "application/json"
+		out.body, out.content = string(raw), "application/json"
 	case formHTML:
 		var page strings.Builder
 		err = pages.ExecuteTemplate(&page, a.page, a.data)
-		body, content = page.String(), "text/html; charset=utf-8"
+		out.body, out.content = page.String(), "text/html; charset=utf-8"
 	}
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
+	sum := sha256.Sum256([]byte(out.body))
+	out.tag = `"` + hex.EncodeToString(sum[:16]) + `"`
+	return out, err
+}
+
+// write answers with the body, or that the asker has it already.
+func (a *rendered) write(w http.ResponseWriter, has string) {
+	header := w.Header()
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Content-Security-Policy", policy)
+	header.Set("Cache-Control", "no-store")
+	header.Set("ETag", a.tag)
+	if has == a.tag {
+		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	header.Set("Content-Type", content)
+	header.Set("Content-Type", a.content)
 	w.WriteHeader(a.status)
-	_, _ = w.Write([]byte(body)) //nolint:gosec // plain text, JSON, or a page that its template has escaped
+	_, _ = w.Write([]byte(a.body)) //nolint:gosec // plain text, JSON, or a page that its template has escaped
 }

@@ -38,6 +38,7 @@ type LastPasses struct {
 
 	mu     sync.Mutex
 	owners map[types.NamespacedName]*recalled
+	told   []chan<- struct{} // who wants to know that a pass is over
 }
 
 // recalled is what is remembered of one owner.
@@ -105,7 +106,29 @@ func (r *LastPasses) started(owner types.NamespacedName, first trigger.Trigger, 
 	o.trigger, o.deferred = startedBy{first, known}, ""
 }
 
-// deferred notes that a pass waits. An owner of which nothing else is known is not remembered for that.
+// Tell lets the channel know, until the returned function is called, that passes were made. A channel that is full is not waited for.
+func (r *LastPasses) Tell(news chan<- struct{}) (end func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.told = append(r.told, news)
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.told = slices.DeleteFunc(r.told, func(other chan<- struct{}) bool { return other == news })
+	}
+}
+
+// tell lets those know who want to that a pass is over.
+func (r *LastPasses) tell() {
+	for _, news := range r.told {
+		select {
+		case news <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Wait notes that a pass waits. An owner of which nothing else is known is not remembered for that.
 func (r *LastPasses) Wait(owner types.NamespacedName, why string, rest time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -118,6 +141,7 @@ func (r *LastPasses) Wait(owner types.NamespacedName, why string, rest time.Dura
 func (r *LastPasses) done(report *reconcile.Report) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	defer r.tell()
 	if report.Gone {
 		delete(r.owners, report.Request.NamespacedName)
 		return
