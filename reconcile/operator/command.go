@@ -16,6 +16,8 @@ import (
 type command struct {
 	name string
 	help string
+	// arguments names what stands beside the flags, in its order; none is the usual.
+	arguments []string
 	// flags adds those of the command alone; nil adds none.
 	flags func(*process, *flag.FlagSet)
 	run   func(context.Context, *process) error
@@ -30,7 +32,10 @@ func commands() []command {
 			name: "preview", help: "print what the operator would do in the cluster, and do nothing; exits with status 2 when that is anything",
 			flags: previewFlags, run: previewOwners,
 		},
-		{name: "explain", help: "print why an owner is as it is, as the running operator knows it", flags: explainFlags, run: explainOwner},
+		{
+			name: "explain", help: "print why an owner is as it is, as the running operator knows it", arguments: []string{"KIND", "NAMESPACE/NAME"},
+			flags: explainFlags, run: explainOwner,
+		},
 	}
 }
 
@@ -48,6 +53,7 @@ type process struct {
 	stderr   io.Writer
 
 	explanation explainSettings
+	arguments   []string // those that the command names
 }
 
 // parse reads the arguments and completes the operator. With [flag.ErrHelp] the process is good for its usage alone.
@@ -65,7 +71,8 @@ func (o Operator) parse(args []string, stdout, stderr io.Writer) (*process, erro
 	if err := p.addFlags(); err != nil {
 		return nil, err
 	}
-	if err := parseFlags(p.flags, args); err != nil {
+	var err error
+	if p.arguments, err = parseFlags(p.flags, args, p.command.arguments); err != nil {
 		return p, err
 	}
 	if p.settings.describe {
@@ -115,7 +122,7 @@ func (p *process) usage() error {
 	for _, c := range commands() {
 		fmt.Fprintf(&text, "  %-10s %s\n", c.name, c.help)
 	}
-	fmt.Fprintf(&text, "\nFlags of %s:\n", p.command.name)
+	fmt.Fprintf(&text, "\nFlags of %s:\n", strings.Join(append([]string{p.command.name}, p.command.arguments...), " "))
 	p.flags.SetOutput(&text)
 	p.flags.PrintDefaults()
 	_, err := io.WriteString(p.stdout, text.String())

@@ -2,7 +2,7 @@ package operator
 
 import (
 	"context"
-	"errors"
+	"crypto/tls"
 	"flag"
 	"fmt"
 	"io"
@@ -22,30 +22,27 @@ const explainTimeout = 30 * time.Second
 
 // explainSettings are the flags of the command "explain".
 type explainSettings struct {
-	kind, name string
-	server     string
-	token      string
+	server   string
+	token    string
+	insecure boolean
 }
 
 func explainFlags(p *process, f *flag.FlagSet) {
-	f.StringVar(&p.explanation.kind, "kind", "", "`kind` of the owner, such as Website")
-	f.StringVar(&p.explanation.name, "name", "", "`namespace/name` of the owner, or its name alone where it has no namespace")
 	f.StringVar(&p.explanation.server, "server", "http://127.0.0.1:8080",
 		"`URL` of the metrics server of the running operator, such as the local end of kubectl port-forward")
 	f.StringVar(&p.explanation.token, "token-file", "", "`file` with the bearer token for it; empty sends none")
+	f.Var(&p.explanation.insecure, "insecure-skip-tls-verify",
+		"accept any certificate of the server: that of -"+flagMetricsSecure+" is made at the start, and a port-forward has another name")
 }
 
 // explainOwner asks the running operator, which serves explanations with the flag -serve-explanations.
 func explainOwner(ctx context.Context, p *process) error {
 	e := p.explanation
-	if e.kind == "" || e.name == "" {
-		return errors.New("explain which owner? Want -kind and -name, as in -kind=Website -name=shop/corner")
-	}
-	namespace, name, namespaced := strings.Cut(e.name, "/")
+	namespace, name, namespaced := strings.Cut(p.arguments[1], "/")
 	if !namespaced {
-		namespace, name = "", e.name
+		namespace, name = "", p.arguments[1]
 	}
-	query := url.Values{"kind": {e.kind}, "namespace": {namespace}, "name": {name}}
+	query := url.Values{"kind": {p.arguments[0]}, "namespace": {namespace}, "name": {name}}
 	ctx, cancel := context.WithTimeout(ctx, explainTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(e.server, "/")+controller.ExplainPath+"?"+query.Encode(), nil)
@@ -59,7 +56,11 @@ func explainOwner(ctx context.Context, p *process) error {
 		}
 		request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
 	}
-	response, err := http.DefaultClient.Do(request)
+	client := &http.Client{Transport: &http.Transport{
+		Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{InsecureSkipVerify: bool(e.insecure)}, //nolint:gosec // it was asked for
+	}}
+	defer client.CloseIdleConnections()
+	response, err := client.Do(request)
 	if err != nil {
 		return fmt.Errorf("ask the running operator: %w; flag -server names its metrics server", err)
 	}

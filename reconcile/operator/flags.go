@@ -111,21 +111,31 @@ func (p *process) setDefaults() error {
 	return nil
 }
 
-// parseFlags parses the arguments. Its errors say what would be right.
-func parseFlags(flags *flag.FlagSet, args []string) error {
+// parseFlags parses the arguments, and returns those that are not flags: as many as are wanted, before the flags or behind them. Its errors
+// say what would be right.
+func parseFlags(flags *flag.FlagSet, args, wanted []string) (found []string, err error) {
+	for len(found) < len(wanted) && len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		found, args = append(found, args[0]), args[1:]
+	}
 	flags.SetOutput(io.Discard)
 	flags.Usage = func() {}
-	err := flags.Parse(args)
+	err = flags.Parse(args)
+	rest := flags.Args()
+	if len(found) == 0 && len(rest) <= len(wanted) {
+		found, rest = rest, nil
+	}
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		return err
+		return nil, err
 	case err != nil:
-		return fmt.Errorf("%w%s", err, hint(flags, err.Error()))
-	case flags.NArg() > 0:
-		return fmt.Errorf("unexpected argument %q: a command comes first, values of flags follow a = or a blank, and switches take none or =true, =false",
-			flags.Arg(0))
+		return nil, fmt.Errorf("%w%s", err, hint(flags, err.Error()))
+	case len(rest) > 0:
+		return nil, fmt.Errorf("unexpected argument %q: a command comes first, values of flags follow a = or a blank, and switches take none or =true, =false",
+			rest[0])
+	case len(found) < len(wanted):
+		return nil, fmt.Errorf("want %s, got %q", strings.Join(wanted, " "), found)
 	}
-	return nil
+	return found, nil
 }
 
 // hint is the usage of the flag that the error of the flag package names.

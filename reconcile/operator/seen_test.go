@@ -25,7 +25,7 @@ func TestExplainAndPreview(t *testing.T) {
 	site := newWidget(namespace, "site")
 	create(t, site)
 	eventually(t, "the child", func() bool { return made(t, site) != nil })
-	explain := []string{"explain", "-kind=widget", "-name=" + namespace + "/site", "-server=http://" + metrics}
+	explain := []string{"explain", "widget", namespace + "/site", "-server=http://" + metrics}
 	var text string
 	eventually(t, "the explanation", func() bool {
 		said, err := run(explain...)
@@ -62,7 +62,8 @@ func TestExplainAndPreview(t *testing.T) {
 		want string
 	}{
 		{[]string{"preview", "-output=yaml"}, "want table, diff or json"},
-		{[]string{"explain", "-kind=widget"}, "Want -kind and -name"},
+		{[]string{"explain", "widget"}, `want KIND NAMESPACE/NAME, got ["widget"]`},
+		{[]string{"explain", "-server=x", "widget", "a/b", "c"}, `unexpected argument "widget"`},
 		{[]string{"-serve-explanations", "-metrics-bind-address=0"}, "set -metrics-bind-address, too"},
 	} {
 		if _, err := run(c.args...); err == nil || !strings.Contains(err.Error(), c.want) {
