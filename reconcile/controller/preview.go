@@ -2,13 +2,17 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -23,6 +27,10 @@ import (
 type PreviewOptions struct {
 	// Namespaces are those whose objects are looked at; empty is all.
 	Namespaces []string
+	// Manifests are owners as they would be, in the cluster or not: only these are looked at. What the manifest of an owner that there is does
+	// not have, besides its spec, stays as it is. Without ServerDryRun a manifest has no defaults of the API server. An object that no
+	// controller reconciles is skipped, and an error when all are.
+	Manifests []*unstructured.Unstructured
 	// ServerDryRun asks the API server what would become of each object that differs, so that defaults and admission show. Its
 	// requests need the rights to write, although they write nothing. Default false: only reads are sent.
 	ServerDryRun bool
@@ -54,6 +62,10 @@ func Preview(
 		}
 		previewers = append(previewers, p)
 	}
+	report.Skipped, err = options.unknown(previewers)
+	if err != nil {
+		return report, fmt.Errorf("preview: %w", err)
+	}
 	// Singletons and groups first: others may read what they found.
 	slices.SortStableFunc(previewers, func(a, b previewer) int { return a.rank() - b.rank() })
 	stopped := make(chan error, 1)
@@ -74,7 +86,22 @@ func Preview(
 type previewer interface {
 	name() string
 	rank() int // the lower ones go first
+	reconciles(kind schema.GroupKind) bool
 	preview(ctx context.Context, report *preview.Report) error
+}
+
+// unknown names the manifests that no controller reconciles. The error is that of no manifest that one does.
+func (o PreviewOptions) unknown(previewers []previewer) (skipped []string, err error) {
+	for _, m := range o.Manifests {
+		kind := m.GroupVersionKind().GroupKind()
+		if !slices.ContainsFunc(previewers, func(p previewer) bool { return p.reconciles(kind) }) {
+			skipped = append(skipped, fmt.Sprintf("%s %s: no controller reconciles it", kind, m.GetName()))
+		}
+	}
+	if len(skipped) > 0 && len(skipped) == len(o.Manifests) {
+		return nil, errors.New(strings.Join(skipped, "; "))
+	}
+	return skipped, nil
 }
 
 // previewManager makes the manager whose cache and clients a preview uses. It is not started, and sends reads only.

@@ -8,12 +8,14 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/dryrun"
@@ -32,6 +34,8 @@ type dryController struct {
 	timeout  time.Duration
 	pipeline ctrl.Reconciler
 	dry      *dryrun.Pass
+	offered  *dryrun.Offered
+	options  PreviewOptions
 }
 
 // previewer prepares the passes of a preview. It must be called before the cache of the manager is started.
@@ -77,8 +81,11 @@ func (b *Builder[T, F, O]) previewer(mgr manager.Manager, o PreviewOptions) (pre
 	if err != nil {
 		return nil, err
 	}
+	offered := &dryrun.Offered{}
+	pipeline = pipeline.With(func(c *reconcile.Config[T, F, O]) { c.Reader, offered.Reader = offered, c.Reader })
 	return &dryController{
 		mgr: mgr, reads: reads, failed: b.failed, board: b.board, timeout: cmp.Or(o.SyncTimeout, defaultSyncTimeout), pipeline: pipeline, dry: dry,
+		offered: offered, options: o,
 	}, nil
 }
 
@@ -94,9 +101,34 @@ func (c *dryController) rank() int {
 	return 1
 }
 
+func (c *dryController) reconciles(kind schema.GroupKind) bool {
+	return c.board == nil && c.reads.Kinds[0].GroupKind() == kind
+}
+
+// offer takes the owners of the manifests.
+func (c *dryController) offer(ctx context.Context) (keys []types.NamespacedName, err error) {
+	var asked client.Client
+	if c.options.ServerDryRun {
+		asked = c.mgr.GetClient()
+	}
+	for _, m := range c.options.Manifests {
+		if !c.reconciles(m.GroupVersionKind().GroupKind()) {
+			continue
+		}
+		key, err := c.offered.Offer(ctx, c.reads, asked, m)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, key)
+	}
+	return keys, nil
+}
+
 // keys are the owners to look at.
 func (c *dryController) keys(ctx context.Context) ([]types.NamespacedName, error) {
 	switch {
+	case c.board == nil && len(c.options.Manifests) > 0:
+		return c.offer(ctx)
 	case c.board == nil:
 		return c.reads.OwnerKeys(ctx)
 	case c.board.single:
@@ -148,7 +180,9 @@ func (c *dryController) preview(ctx context.Context, report *preview.Report) err
 		}
 		// What goes wrong is in the report of the pass.
 		_, _ = c.pipeline.Reconcile(ctx, ctrl.Request{NamespacedName: key})
-		report.Owners = append(report.Owners, c.dry.Owner)
+		if c.board == nil || len(c.options.Manifests) == 0 { // groups are looked at for the owners that read them
+			report.Owners = append(report.Owners, c.dry.Owner)
+		}
 	}
 	return nil
 }

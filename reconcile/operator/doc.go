@@ -9,7 +9,7 @@
 //
 // Without a command the operator runs. "describe" prints its page, or with -output=rights the manifests of its rights; it needs no
 // cluster. -describe is the same as "describe". "preview" prints what the operator would do in the cluster, for every owner, and does nothing of it
-// (-output=table, diff or json; -server-dry-run); its exit status is 2 when that is anything. "explain Website shop/corner" asks
+// (-output=table, diff or json; -server-dry-run; -filename for owners that are not in the cluster yet); its exit status is 2 when that is anything. "explain Website shop/corner" asks
 // the running operator why an owner is as it is (-server, -token-file, -insecure-skip-tls-verify); that serves it with -serve-explanations. The flags hold for all commands, with one or two dashes:
 //
 //   - -kubeconfig: the cluster; default $KUBECONFIG, then the cluster that the process runs in, then ~/.kube/config

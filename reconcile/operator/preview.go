@@ -6,7 +6,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
@@ -30,11 +34,14 @@ const (
 type previewSettings struct {
 	form   form
 	dryRun boolean
+	file   string
 }
 
 func previewFlags(p *process, f *flag.FlagSet) {
 	p.preview.form = formTable
 	f.Var(&p.preview.form, "output", "what to print: table, diff or json")
+	f.StringVar(&p.preview.file, "filename", "",
+		"`file` with owners as they would be, in the cluster or not, - for standard input; only these are looked at")
 	f.Var(&p.preview.dryRun, "server-dry-run",
 		"ask the API server what would become of each object; needs the rights to write, although nothing is written")
 }
@@ -46,6 +53,9 @@ func previewOwners(ctx context.Context, p *process) error {
 		return err
 	}
 	options := controller.PreviewOptions{Namespaces: p.namespaces, ServerDryRun: bool(p.preview.dryRun)}
+	if options.Manifests, err = p.preview.manifests(); err != nil {
+		return err
+	}
 	report, err := controller.Preview(ctx, cluster, p.scheme, options, p.Controllers...)
 	if err != nil {
 		return err
@@ -61,6 +71,43 @@ func previewOwners(ctx context.Context, p *process) error {
 		return ErrWouldChange
 	}
 	return nil
+}
+
+// manifests are the owners of the file, YAML documents or JSON.
+func (s previewSettings) manifests() (found []*unstructured.Unstructured, err error) {
+	var from io.Reader
+	switch s.file {
+	case "":
+		return nil, nil
+	case "-":
+		from = os.Stdin
+	default:
+		file, err := os.Open(s.file)
+		if err != nil {
+			return nil, fmt.Errorf("flag -filename: %w", err)
+		}
+		defer file.Close()
+		from = file
+	}
+	const buffer = 4096 // to find out whether it is JSON
+	decoder := yaml.NewYAMLOrJSONDecoder(from, buffer)
+	for {
+		u := &unstructured.Unstructured{}
+		err := decoder.Decode(&u.Object)
+		switch {
+		case errors.Is(err, io.EOF) && len(found) == 0:
+			return nil, fmt.Errorf("flag -filename: %s has no object", s.file)
+		case errors.Is(err, io.EOF):
+			return found, nil
+		case err != nil:
+			return nil, fmt.Errorf("flag -filename: %s: %w", s.file, err)
+		case len(u.Object) == 0: // an empty document
+		case u.GetKind() == "" || u.GetName() == "":
+			return nil, fmt.Errorf("flag -filename: %s: an object needs apiVersion, kind and metadata.name, got kind %q, name %q", s.file, u.GetKind(), u.GetName())
+		default:
+			found = append(found, u)
+		}
+	}
 }
 
 // form is a form of the preview.

@@ -3,6 +3,8 @@ package operator_test
 import (
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -56,12 +58,24 @@ func TestExplainAndPreview(t *testing.T) {
 		t.Error("a preview has written")
 	}
 
+	file := filepath.Join(t.TempDir(), "fresh.yaml")
+	fresh := "# a comment\n---\napiVersion: test.reconcilekit.dev/v1\nkind: Widget\nmetadata: {namespace: " + namespace + ", name: fresh}\n---\n"
+	if err := os.WriteFile(file, []byte(fresh), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text, err := run("preview", "-namespaces="+namespace, "-filename="+file)
+	if !errors.Is(err, operator.ErrWouldChange) || !strings.Contains(text, "ConfigMap "+namespace+"/fresh  create") || strings.Contains(text, "/site") {
+		t.Errorf("preview of a manifest: %v\n%s", err, text)
+	}
+
 	start(t, widgets("two"), common...)
 	for _, c := range []struct {
 		args []string
 		want string
 	}{
 		{[]string{"preview", "-output=yaml"}, "want table, diff or json"},
+		{[]string{"preview", "-filename=nowhere.yaml"}, "flag -filename: open nowhere.yaml"},
+		{[]string{"preview", "-filename=/dev/null"}, "/dev/null has no object"},
 		{[]string{"explain", "widget"}, `want KIND NAMESPACE/NAME, got ["widget"]`},
 		{[]string{"explain", "-server=x", "widget", "a/b", "c"}, `unexpected argument "widget"`},
 		{[]string{"-serve-explanations", "-metrics-bind-address=0"}, "set -metrics-bind-address, too"},
