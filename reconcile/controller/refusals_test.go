@@ -34,6 +34,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
 // lines is a log that a test can read.
@@ -247,6 +248,8 @@ func showsRefusal(ctx context.Context, r refusal) {
 	Eventually(metric).WithArguments("reconcilekit_errors_total", map[string]string{"controller": name, "category": r.category}).
 		WithTimeout(soon).Should(BeNumerically(">", 0))
 	Expect(readyz(address)).To(Equal("ok"))
+	Expect(message()).NotTo(BeEmpty())
+	Expect(reconciletest.CheckKstatus(w)).To(Succeed())
 }
 
 var _ = Describe("a refusal", func() {
