@@ -20,17 +20,17 @@ const (
 	reasonInfrastructure = "InfrastructureError"
 	// reasonProgram reports that the operator's own program has a mistake.
 	reasonProgram = "ProgramError"
-	// reasonReachable reports that it can be reached again.
+	// reasonReachable reports that everything can be reached again.
 	reasonReachable = "Reachable"
 	// reasonAuth reports that permission or credentials are missing.
 	reasonAuth = "AuthError"
-	// reasonAuthValid reports that they are there again.
+	// reasonAuthValid reports that permission and credentials are there again.
 	reasonAuthValid = "AuthenticationValid"
 	// reasonInvalidSpec reports that what is asked for cannot be.
 	reasonInvalidSpec = "InvalidSpec"
 	// reasonReferenceNotFound reports that something which is referred to does not exist.
 	reasonReferenceNotFound = "ReferenceNotFound"
-	// reasonConfigValid reports that neither is the case any more.
+	// reasonConfigValid reports that what is asked for can be, and all that is referred to exists.
 	reasonConfigValid = "ConfigurationValid"
 )
 

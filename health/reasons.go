@@ -34,7 +34,7 @@ const (
 	reasonWebhookFailed = "AdmissionWebhookFailed"
 	// reasonConversionFailed stands for a conversion webhook that failed.
 	reasonConversionFailed = "ConversionWebhookFailed"
-	// reasonPolicyDenied stands for a request that a ValidatingAdmissionPolicy has denied.
+	// reasonPolicyDenied stands for a request that a ValidatingAdmissionPolicy or a MutatingAdmissionPolicy has denied.
 	reasonPolicyDenied = "AdmissionPolicyDenied"
 	// reasonPodSecurity stands for a pod that the namespace's Pod Security Standard does not allow.
 	reasonPodSecurity = "PodSecurityViolation"

@@ -16,9 +16,9 @@ const (
 
 // Reasons of candidates that passed all filters; those of rejected ones come from the [Filter].
 const (
-	reasonBest      = "BestMatch"
-	reasonAmbiguous = "AmbiguousMatch"
-	reasonOutranked = "LowerPreferenceRank"
+	reasonBest      = "BestMatch"           // the candidate is the best one, and chosen
+	reasonAmbiguous = "AmbiguousMatch"      // another candidate is as good
+	reasonOutranked = "LowerPreferenceRank" // another candidate is better
 )
 
 // Evaluation reports why a candidate was chosen or lost.

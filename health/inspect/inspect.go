@@ -27,6 +27,7 @@ func missing(reason, what string) health.Component {
 	return broken(health.MissingDownstreamDependency, reason, what+" not found")
 }
 
+// reasonNotObserved stands for an object whose controller has not looked at its latest spec.
 const reasonNotObserved = "GenerationNotObserved"
 
 // unobserved is an object whose controller has not looked at the latest spec, so that its status is about an older one.

@@ -19,11 +19,11 @@ const (
 
 // Reasons of the conditions of errors.
 const (
-	reasonFailed    = "ExternalCallFailed"
-	reasonTimeout   = "ExternalCallTimedOut"
-	reasonOpen      = "ExternalSystemUnavailable"
-	reasonClaimed   = "ExternalObjectClaimed"
-	reasonForbidden = "ExternalObjectForbidden"
+	reasonFailed    = "ExternalCallFailed"        // a call of a system outside of the cluster failed
+	reasonTimeout   = "ExternalCallTimedOut"      // a call of a system outside of the cluster took too long
+	reasonOpen      = "ExternalSystemUnavailable" // a system outside of the cluster is not called for now, because it has failed too often
+	reasonClaimed   = "ExternalObjectClaimed"     // somebody else has the thing outside of the cluster
+	reasonForbidden = "ExternalObjectForbidden"   // the owner may not have the thing outside of the cluster
 )
 
 // Call is one call of a [System].

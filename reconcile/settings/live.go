@@ -32,8 +32,8 @@ type Source[T any] struct {
 
 // The reasons of the events.
 const (
-	reasonInvalid = "InvalidSettings"
-	reasonValid   = "SettingsValid"
+	reasonInvalid = "InvalidSettings" // the settings cannot be used; the last good ones stay
+	reasonValid   = "SettingsValid"   // the settings can be used again
 )
 
 // Live are settings that follow their ConfigMap. They are a handler of the events of an informer for ConfigMaps, which hands on those

@@ -10,11 +10,11 @@ import (
 
 // Reasons of conditions about mistakes of the program.
 const (
-	ReasonInvalidPlan     = "InvalidPlan"
-	reasonUndeclaredKind  = "UndeclaredKind"
-	ReasonUndeclaredIndex = "UndeclaredIndex"
-	ReasonMetadataOnly    = "MetadataOnly"
-	ReasonUnstablePlan    = "UnstablePlan"
+	ReasonInvalidPlan     = "InvalidPlan"     // the plan has a nil child, an object twice, an empty name, ...
+	reasonUndeclaredKind  = "UndeclaredKind"  // a kind is read or planned that the builder does not declare
+	ReasonUndeclaredIndex = "UndeclaredIndex" // a list is selected by a field that no option Index declares
+	ReasonMetadataOnly    = "MetadataOnly"    // the content of an object is read of which the cache keeps the metadata alone
+	ReasonUnstablePlan    = "UnstablePlan"    // the plan comes out different in every pass
 )
 
 // mistake is an error that only a change of the program mends. Its text names the line to change.

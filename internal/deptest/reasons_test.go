@@ -1,0 +1,184 @@
+package deptest_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+)
+
+// reason is a constant that stands as a reason in conditions, events, the log or explanations.
+type reason struct{ value, meaning, from string }
+
+// TestReasonsPage keeps docs/reasons.md equal to the constants of the code; UPDATE_GOLDEN=1 writes it.
+func TestReasonsPage(t *testing.T) {
+	t.Parallel()
+
+	base := root(t)
+
+	var page strings.Builder
+
+	page.WriteString("# Reasons\n\nThis page is generated from the code (`UPDATE_GOLDEN=1 go test ./internal/deptest -run TestReasonsPage`).\n\n" +
+		"Every reason that the SDK gives in conditions, events, log lines and explanations. What is not here comes from the author, from the\n" +
+		"Kubernetes API or from the condition of a child.\n\n| reason | meaning | package |\n|---|---|---|\n")
+
+	for _, r := range reasons(t, base) {
+		if r.meaning == "" {
+			t.Errorf("%s: the reason %s has no comment that says what it means", r.from, r.value)
+		}
+
+		fmt.Fprintf(&page, "| `%s` | %s | `%s` |\n", r.value, r.meaning, r.from)
+	}
+
+	golden := filepath.Join(base, "docs", "reasons.md")
+
+	if os.Getenv("UPDATE_GOLDEN") != "" {
+		if err := os.WriteFile(golden, []byte(page.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+
+		t.Error("the page was written; run the test again without UPDATE_GOLDEN")
+	}
+
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if diff := cmp.Diff(string(want), page.String()); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", golden, diff)
+	}
+}
+
+// TestOperationsPage: docs/operations.md has every condition, every annotation, every reason that an event alone has, and every category.
+func TestOperationsPage(t *testing.T) {
+	t.Parallel()
+
+	base := root(t)
+
+	text, err := os.ReadFile(filepath.Join(base, "docs", "operations.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	words := []string{
+		conditions.Ready, health.DependenciesReachable, health.AuthValid, health.ConfigValid, reconcile.PruneBlocked, reconcile.ConditionPaused,
+		"Stalled", "Reconciling", "applyset.kubernetes.io/", reconcile.DefaultPauseAnnotation,
+		reconcile.ReasonPaused, reconcile.ReasonResumed, reconcile.ReasonPruned, reconcile.ReasonDeleted,
+		health.InvalidSpec.String(), health.MissingUpstreamDependency.String(), health.MissingDownstreamDependency.String(), health.Auth.String(),
+		health.ResourceExhaustion.String(), health.Infrastructure.String(), health.Conflict.String(), health.ProgramError.String(), health.Unknown.String(),
+	}
+
+	for _, r := range reasons(t, base) {
+		// Who refused and what failed: what a person looks up first.
+		if r.from == "health" && !strings.HasSuffix(r.value, "Valid") && r.value != "Reachable" {
+			words = append(words, r.value)
+		}
+	}
+
+	for _, word := range words {
+		if !strings.Contains(string(text), "`"+word) {
+			t.Errorf("docs/operations.md does not have `%s`", word)
+		}
+	}
+}
+
+var (
+	reasonName = regexp.MustCompile(`^(?i:reason)[A-Z]`)
+	// subject is how the comment of a constant begins.
+	subject = regexp.MustCompile(`^(?i:reason)\w+(?: stands for| reports that| announces that| announces| is the reason of|:) `)
+)
+
+// reasons are the constants whose name begins with "reason", in order, each once for each package.
+func reasons(t *testing.T, base string) []reason {
+	t.Helper()
+
+	var found []reason
+
+	for _, folder := range []string{"health", "reconcile", "routing", "templates"} {
+		err := filepath.WalkDir(filepath.Join(base, folder), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+
+			name, err := filepath.Rel(base, filepath.Dir(path))
+			if err != nil {
+				return err
+			}
+
+			if name != filepath.Join("reconcile", "reconciletest") {
+				found = append(found, reasonsOf(parse(t, path), filepath.ToSlash(name))...)
+			}
+
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	slices.SortFunc(found, func(a, b reason) int { return strings.Compare(a.value+" "+a.from, b.value+" "+b.from) })
+
+	return slices.CompactFunc(found, func(a, b reason) bool { return a.value == b.value && a.from == b.from })
+}
+
+func reasonsOf(file *ast.File, from string) (found []reason) {
+	for _, declaration := range file.Decls {
+		group, ok := declaration.(*ast.GenDecl)
+		if !ok || group.Tok != token.CONST {
+			continue
+		}
+
+		for _, spec := range group.Specs {
+			constant, ok := spec.(*ast.ValueSpec)
+			if !ok || len(constant.Names) != 1 || len(constant.Values) != 1 || !reasonName.MatchString(constant.Names[0].Name) {
+				continue
+			}
+
+			literal, ok := constant.Values[0].(*ast.BasicLit)
+			if !ok || literal.Kind != token.STRING {
+				continue
+			}
+
+			value, err := strconv.Unquote(literal.Value)
+			if err != nil {
+				continue
+			}
+
+			doc := constant.Doc
+			if doc == nil {
+				doc = constant.Comment
+			}
+
+			if doc == nil && len(group.Specs) == 1 {
+				doc = group.Doc
+			}
+
+			public, _, _ := strings.Cut(from, "/internal/")
+			found = append(found, reason{value, meaning(doc), public})
+		}
+	}
+
+	return found
+}
+
+// meaning is a comment without its subject, in one line.
+func meaning(doc *ast.CommentGroup) string {
+	text := strings.Join(strings.Fields(doc.Text()), " ")
+	text = strings.TrimSuffix(subject.ReplaceAllString(text, ""), ".")
+
+	return strings.NewReplacer("|", "\\|", "[", "", "]", "").Replace(text)
+}
