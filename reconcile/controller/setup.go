@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -105,6 +106,14 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 		explainer.Groups = b.board
 	}
 	b.explainer = explainer
+	for _, k := range reads.Kinds {
+		logger := mgr.GetLogger().WithValues("controller", b.name, "kind", declaration.Print(k.GroupVersionKind))
+		k.Panics.Report = func(function string, object types.NamespacedName, reason any, stack []byte) {
+			observer.Panicked(function)
+			logger.Error(fmt.Errorf("%v", reason), "a function of a declaration panicked", //nolint:err113 // what it panicked with
+				"function", function, "object", object, "stack", string(stack))
+		}
+	}
 	return b.watch(mgr, controller, reads, joined, woken, synced)
 }
 

@@ -65,6 +65,7 @@ type Kind struct {
 	// Appeared counts how often the CRD of an optional kind has come.
 	Appeared atomic.Uint64
 	Seen     Observed
+	Panics   Panics // of functions that run when an object of it changes
 
 	unfiltered sync.Once // guards the complaint that the filter was not installed
 }
@@ -132,7 +133,7 @@ func (k *Kind) describe(d Declaration) error {
 		k.When = append(k.When, d.Predicates...)
 	}
 	for _, f := range d.Indexes {
-		k.Fields[f.Name] = f.Extract
+		k.Fields[f.Name] = k.guarded(f.Name, f.Extract)
 	}
 	if d.Resource != "" {
 		k.Resource = d.Resource

@@ -64,7 +64,7 @@ var (
 		[]string{"cause"},
 	}
 	metricPhases = metric{"phase_duration_seconds", typeHistogram, "Duration of the phases of a pass.", []string{"phase"}}
-	metricPanics = metric{"phase_panics_total", typeCounter, "Phases that panicked.", []string{"phase"}}
+	metricPanics = metric{"phase_panics_total", typeCounter, "Phases that panicked, and functions of declarations: Index, Watches, WithPredicates.", []string{"phase"}}
 	metricLate   = metric{
 		"cache_lag_total", typeCounter,
 		"Passes deferred for a cache that did not show the last write, by how that ended: deferred, expired.",

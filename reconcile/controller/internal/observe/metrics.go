@@ -100,6 +100,9 @@ func (o *Observer) PhaseStart(ctx context.Context, phase reconcile.Phase) contex
 	return ctx
 }
 
+// Panicked counts a function of the author that panicked outside of a pass.
+func (o *Observer) Panicked(function string) { o.panics.WithLabelValues(o.name, function).Inc() }
+
 // PhaseDone implements reconcile.Observer.
 func (o *Observer) PhaseDone(ctx context.Context, phase reconcile.Phase, took time.Duration, err error) {
 	found, known := o.series.Load(phase)

@@ -68,6 +68,9 @@ func (r *Reader) List(ctx context.Context, into client.ObjectList, opts ...clien
 	options.ApplyOptions(opts)
 	namespace := k.Name(types.NamespacedName{Namespace: options.Namespace}).Namespace
 	r.session.List(k.Index, namespace, options.LabelSelector, options.FieldSelector)
+	if err := k.Unindexed(options.FieldSelector, namespace); err != nil {
+		return err
+	}
 	if err := r.list(ctx, k, into, opts...); err != nil {
 		return r.unindexed(k, options.FieldSelector, err)
 	}

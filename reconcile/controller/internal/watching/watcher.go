@@ -84,6 +84,7 @@ func (w *Watcher) update(ctx context.Context, e event.UpdateEvent, q Queue) {
 
 func (w *Watcher) delete(ctx context.Context, e event.DeleteEvent, q Queue) {
 	w.Kind.Seen.See(e.Object)
+	w.Kind.Panics.Forget(e.Object)
 	if w.Kind == w.Owner {
 		w.Statuses.Forget(client.ObjectKeyFromObject(e.Object))
 	}
@@ -105,7 +106,7 @@ func (w *Watcher) enqueue(ctx context.Context, q Queue, c trigger.Change, passes
 	for _, owner := range w.concerned(ctx, c, passes) {
 		w.wake(q, owner, c)
 	}
-	if w.Kind == w.Owner && all(w.Kind.When, passes) && !trigger.WakesItself(c) && trigger.MayBeForeign(c) {
+	if w.Kind == w.Owner && w.all(c, w.Kind.When, passes) && !trigger.WakesItself(c) && trigger.MayBeForeign(c) {
 		self := client.ObjectKeyFromObject(c.After)
 		w.Statuses.Event(self, c.After.GetResourceVersion(), func() { w.wake(q, self, c) })
 	}
@@ -125,18 +126,20 @@ func (w *Watcher) concerned(
 ) []types.NamespacedName {
 	objects := c.Objects()
 	var found []types.NamespacedName
-	if all(w.Kind.When, passes) {
+	if w.all(c, w.Kind.When, passes) {
 		found = w.related(c, objects)
 	}
 	found = w.derived(ctx, found, c)
 	for _, d := range w.Kind.Declarations {
-		if d.Mapping == nil || !all(d.Predicates, passes) {
+		if d.Mapping == nil || !w.all(c, d.Predicates, passes) {
 			continue
 		}
 		for _, object := range objects {
-			for _, request := range d.Mapping(ctx, object) {
-				found = append(found, request.NamespacedName)
-			}
+			w.Kind.Panics.Guard(declaration.FunctionMapping, d.Source, object, func() {
+				for _, request := range d.Mapping(ctx, object) {
+					found = append(found, request.NamespacedName)
+				}
+			})
 		}
 	}
 	return tracking.Unique(found)
@@ -166,8 +169,11 @@ func (w *Watcher) related(c trigger.Change, objects []client.Object) []types.Nam
 	return found
 }
 
-func all(predicates []predicate.Predicate, passes func(predicate.Predicate) bool) bool {
-	return !slices.ContainsFunc(predicates, func(p predicate.Predicate) bool { return !passes(p) })
+// all reports whether the event passes all predicates. One that panics is taken to let it pass: a pass too many does no harm.
+func (w *Watcher) all(c trigger.Change, predicates []predicate.Predicate, passes func(predicate.Predicate) bool) bool {
+	return !slices.ContainsFunc(predicates, func(p predicate.Predicate) (stops bool) {
+		return w.Kind.Panics.Guard(declaration.FunctionPredicates, "", c.Last(), func() { stops = !passes(p) }) && stops
+	})
 }
 
 // appendController appends the owner that controls the object, if it is of the reconciled kind in whatever version.
