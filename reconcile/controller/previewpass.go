@@ -81,7 +81,7 @@ func (b *Builder[T, F, O]) previewer(mgr manager.Manager, o PreviewOptions) (pre
 	if err != nil {
 		return nil, err
 	}
-	offered := &dryrun.Offered{}
+	offered := &dryrun.Offered{Clock: options.Clock}
 	pipeline = pipeline.With(func(c *reconcile.Config[T, F, O]) { c.Reader, offered.Reader = offered, c.Reader })
 	return &dryController{
 		mgr: mgr, reads: reads, failed: b.failed, board: b.board, timeout: cmp.Or(o.SyncTimeout, defaultSyncTimeout), pipeline: pipeline, dry: dry,

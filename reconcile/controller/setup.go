@@ -95,17 +95,26 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	if err := errors.Join(controller.Watch(again), reads.Outside.Watch(controller, mgr.Elected(), woken)); err != nil {
 		return fmt.Errorf("controller %q: %w", b.name, err)
 	}
+	if err := b.observed(mgr, reads, observer, joined, options); err != nil {
+		return err
+	}
+	return b.watch(mgr, controller, reads, joined, woken, synced)
+}
+
+// observed prepares the explanations of the controller, and lets its observer know of panics outside of passes.
+func (b *Builder[T, F, O]) observed(
+	mgr manager.Manager, reads *tracked.Reads, observer *observe.Observer, joined *joinedGroups, options Options,
+) error {
 	description, err := b.Describe(mgr.GetScheme())
 	if err != nil {
 		return err
 	}
-	explainer := &explained.Explainer{
+	b.explainer = &explained.Explainer{
 		Reads: reads, LastPasses: observer.LastPasses, Joined: joined.names, Pause: options.PauseAnnotation, Flow: description,
 	}
 	if b.board != nil {
-		explainer.Groups = b.board
+		b.explainer.Groups = b.board
 	}
-	b.explainer = explainer
 	for _, k := range reads.Kinds {
 		logger := mgr.GetLogger().WithValues("controller", b.name, "kind", declaration.Print(k.GroupVersionKind))
 		k.Panics.Report = func(function string, object types.NamespacedName, reason any, stack []byte) {
@@ -114,7 +123,7 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 				"function", function, "object", object, "stack", string(stack))
 		}
 	}
-	return b.watch(mgr, controller, reads, joined, woken, synced)
+	return nil
 }
 
 // managers are the field managers whose entries the cache has to keep whole.

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
@@ -24,6 +25,8 @@ const fieldManager = "preview"
 // Offered is the reader of owners that has some of them as manifests want them, and the others as they are.
 type Offered struct {
 	client.Reader
+	Clock clock.PassiveClock // of the creation of new owners
+
 	owners map[types.NamespacedName]client.Object
 }
 
@@ -61,7 +64,7 @@ func (o *Offered) Offer(
 	}
 	var content map[string]any
 	if asked == nil {
-		content, err = merged(live, found, manifest)
+		content, err = merged(live, found, manifest, o.Clock.Now())
 	} else {
 		content = manifest.DeepCopy().Object
 		answer := &unstructured.Unstructured{Object: content}
@@ -95,12 +98,12 @@ func into(content map[string]any, owner client.Object) error {
 }
 
 // merged is the manifest with the metadata and the status of the owner that there is. Of a new one it makes what the API server would.
-func merged(live client.Object, found bool, manifest *unstructured.Unstructured) (map[string]any, error) {
+func merged(live client.Object, found bool, manifest *unstructured.Unstructured, now time.Time) (map[string]any, error) {
 	fresh := manifest.DeepCopy()
 	if !found {
 		fresh.SetUID(types.UID("preview-" + manifest.GetNamespace() + "-" + manifest.GetName()))
 		fresh.SetGeneration(1)
-		fresh.SetCreationTimestamp(metav1.NewTime(time.Now().Truncate(time.Second)))
+		fresh.SetCreationTimestamp(metav1.NewTime(now.Truncate(time.Second)))
 		return fresh.Object, nil
 	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
