@@ -61,7 +61,11 @@ func (p Page) roles(name string) []*rbacv1.ClusterRole {
 		return []*rbacv1.ClusterRole{all}
 	}
 	var within, beyond []rbacv1.PolicyRule
-	for _, rule := range all.Rules { // each has one group
+	for _, rule := range all.Rules { // each has one group, or paths
+		if len(rule.NonResourceURLs) > 0 {
+			beyond = append(beyond, rule)
+			continue
+		}
 		in, out := rule, rule
 		in.Resources, out.Resources = nil, nil
 		for _, resource := range rule.Resources {

@@ -39,3 +39,24 @@ func TestPlural(t *testing.T) {
 		}
 	}
 }
+
+// TestJoinGivesNoMore: a rule for named objects or for paths is not mixed with rules for all objects, and no verb is lost.
+func TestJoinGivesNoMore(t *testing.T) {
+	t.Parallel()
+	roles := rbacv1.PolicyRule{APIGroups: []string{"rbac"}, Resources: []string{"roles"}, Verbs: []string{"bind", "get"}, ResourceNames: []string{"b", "a"}}
+	got := rights.Join(
+		[]rbacv1.PolicyRule{roles, {NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}},
+		[]rbacv1.PolicyRule{roles, {APIGroups: []string{"rbac"}, Resources: []string{"roles"}, Verbs: []string{"escalate", "list"}}},
+		[]rbacv1.PolicyRule{{APIGroups: []string{"", "apps"}, Resources: []string{"scales"}, Verbs: []string{"*"}, ResourceNames: []string{"x"}}},
+	)
+	want := []rbacv1.PolicyRule{
+		{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}},
+		{APIGroups: []string{""}, Resources: []string{"scales"}, Verbs: []string{"*"}, ResourceNames: []string{"x"}},
+		{APIGroups: []string{"apps"}, Resources: []string{"scales"}, Verbs: []string{"*"}, ResourceNames: []string{"x"}},
+		{APIGroups: []string{"rbac"}, Resources: []string{"roles"}, Verbs: []string{"list", "escalate"}},
+		{APIGroups: []string{"rbac"}, Resources: []string{"roles"}, Verbs: []string{"get", "bind"}, ResourceNames: []string{"a", "b"}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("rules (-want +got):\n%s", diff)
+	}
+}
