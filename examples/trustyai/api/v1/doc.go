@@ -1,6 +1,6 @@
-// Package v1 holds TrustyAIService of the group trustyai.opendatahub.io in its storage version.
+// Package v1 holds TrustyAIService and EvalHub of the group trustyai.opendatahub.io in their storage version.
 //
-// The JSON names and validations are those of the product, so its manifests and its CRD work with these types.
+// The JSON names and validations are those of the product, so its manifests and its CRDs work with these types.
 //
 // +kubebuilder:object:generate=true
 // +groupName=trustyai.opendatahub.io
@@ -15,7 +15,8 @@ import (
 var GroupVersion = schema.GroupVersion{Group: "trustyai.opendatahub.io", Version: "v1"}
 
 // builder collects the kinds.
-var builder = (&scheme.Builder{GroupVersion: GroupVersion}).Register(&TrustyAIService{}, &TrustyAIServiceList{})
+var builder = (&scheme.Builder{GroupVersion: GroupVersion}).Register(
+	&TrustyAIService{}, &TrustyAIServiceList{}, &EvalHub{}, &EvalHubList{})
 
 // AddToScheme registers the kinds of this package with a scheme.
 var AddToScheme = builder.AddToScheme

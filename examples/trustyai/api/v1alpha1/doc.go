@@ -1,5 +1,5 @@
 // Package v1alpha1 holds the kinds GuardrailsOrchestrator, NemoGuardrails and LMEvalJob of the group trustyai.opendatahub.io, and the older
-// version of TrustyAIService.
+// versions of TrustyAIService and EvalHub.
 //
 // The JSON names, defaults and validations are those of the product, so its manifests and its CRDs work with these types.
 //
@@ -18,7 +18,7 @@ var GroupVersion = schema.GroupVersion{Group: "trustyai.opendatahub.io", Version
 // builder collects the kinds.
 var builder = (&scheme.Builder{GroupVersion: GroupVersion}).Register(
 	&TrustyAIService{}, &TrustyAIServiceList{}, &GuardrailsOrchestrator{}, &GuardrailsOrchestratorList{}, &NemoGuardrails{}, &NemoGuardrailsList{},
-	&LMEvalJob{}, &LMEvalJobList{})
+	&LMEvalJob{}, &LMEvalJobList{}, &EvalHub{}, &EvalHubList{})
 
 // AddToScheme registers the kinds of this package with a scheme.
 var AddToScheme = builder.AddToScheme

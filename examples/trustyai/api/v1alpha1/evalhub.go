@@ -1,0 +1,126 @@
+package v1alpha1
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/conversion"
+
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
+)
+
+// EvalHubSpec is what is asked for. It has no tenancy: such hubs serve all tenants.
+type EvalHubSpec struct {
+	v1.EvalHubBase `json:",inline"`
+	// OTel is where traces and metrics go.
+	OTel *v1.Exporter `json:"otel,omitempty"`
+}
+
+// EvalHub is the older version.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:printcolumn:name=Phase,type=string,JSONPath=`.status.phase`
+// +kubebuilder:printcolumn:name=Ready,type=string,JSONPath=`.status.ready`
+// +kubebuilder:printcolumn:name=Age,type=date,JSONPath=`.metadata.creationTimestamp`
+type EvalHub struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   EvalHubSpec      `json:"spec,omitempty"`
+	Status v1.EvalHubStatus `json:"status,omitempty"`
+}
+
+// EvalHubList is a list of hubs.
+//
+// +kubebuilder:object:root=true
+type EvalHubList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []EvalHub `json:"items"`
+}
+
+// newerFields is the annotation of an object of this version with what only v1 can say, so that it survives being read and written here.
+const newerFields = "trustyai.opendatahub.io/v1-fields"
+
+// newer is what only v1 can say.
+type newer struct {
+	OTel    *v1.Telemetry `json:"otel,omitempty"`
+	MLflow  *v1.MLflow    `json:"mlflow,omitempty"`
+	Tenancy v1.Tenancy    `json:"tenancy,omitempty"`
+}
+
+// ConvertTo makes a v1 object of it, with what the annotation remembers. The exporter is the one of this version.
+func (h *EvalHub) ConvertTo(hub conversion.Hub) error {
+	to, ok := hub.(*v1.EvalHub)
+	if !ok {
+		return fmt.Errorf("convert EvalHub to %T: want *v1.EvalHub", hub)
+	}
+	var kept newer
+	if text := h.Annotations[newerFields]; text != "" {
+		if err := json.Unmarshal([]byte(text), &kept); err != nil {
+			return fmt.Errorf("annotation %s: %w", newerFields, err)
+		}
+	}
+	to.ObjectMeta, to.Status = h.ObjectMeta, h.Status
+	to.Annotations = without(h.Annotations)
+	to.Spec = v1.EvalHubSpec{EvalHubBase: h.Spec.EvalHubBase, MLflow: kept.MLflow, Tenancy: kept.Tenancy}
+	if to.Spec.Tenancy == "" {
+		to.Spec.Tenancy = v1.MultiTenancy
+	}
+	if h.Spec.OTel != nil {
+		to.Spec.OTel = kept.OTel
+		if to.Spec.OTel == nil {
+			to.Spec.OTel = &v1.Telemetry{}
+		}
+		to.Spec.OTel.Exporter = *h.Spec.OTel
+	}
+	return nil
+}
+
+// ConvertFrom makes it of a v1 object.
+func (h *EvalHub) ConvertFrom(hub conversion.Hub) error {
+	from, ok := hub.(*v1.EvalHub)
+	if !ok {
+		return fmt.Errorf("convert %T to EvalHub: want *v1.EvalHub", hub)
+	}
+	h.ObjectMeta, h.Status = from.ObjectMeta, from.Status
+	h.Annotations = without(from.Annotations)
+	h.Spec = EvalHubSpec{EvalHubBase: from.Spec.EvalHubBase}
+	kept := newer{MLflow: from.Spec.MLflow}
+	if from.Spec.Tenancy != v1.MultiTenancy {
+		kept.Tenancy = from.Spec.Tenancy
+	}
+	if from.Spec.OTel != nil {
+		exporter, rest := from.Spec.OTel.Exporter, *from.Spec.OTel
+		h.Spec.OTel = &exporter
+		if rest.Exporter = (v1.Exporter{}); rest != (v1.Telemetry{}) {
+			kept.OTel = &rest
+		}
+	}
+	if kept == (newer{}) {
+		return nil
+	}
+	text, err := json.Marshal(kept)
+	if h.Annotations == nil {
+		h.Annotations = map[string]string{}
+	}
+	h.Annotations[newerFields] = string(text)
+	return err
+}
+
+// without returns the annotations but that of the newer fields.
+func without(annotations map[string]string) map[string]string {
+	if _, has := annotations[newerFields]; !has {
+		return maps.Clone(annotations)
+	}
+	out := maps.Clone(annotations)
+	delete(out, newerFields)
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
