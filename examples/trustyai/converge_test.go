@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
@@ -9,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
@@ -39,15 +41,15 @@ func converge(t *testing.T, name string, change func(client.Object), owner clien
 	scheme := kinds(t)
 	given = append(given, &corev1.ConfigMap{ObjectMeta: inDefault(images.ConfigMap), Data: map[string]string{
 		images.Service: "img/tas:1", images.Proxy: "img/krp:1", images.Orchestrator: "img/gorch:1", images.Nemo: "img/nemo:1",
-		images.Evaluation: "img/lmes:1", images.Driver: "img/drv:1",
+		images.Evaluation: "img/lmes:1", images.Driver: "img/drv:1", images.EvalHub: "img/eh:1",
 	}})
 	reconciletest.Converge(t, reconciletest.System{
 		Setup: func(mgr ctrl.Manager) error {
-			declared, err := services[name](scheme, "default")
-			if err != nil {
-				return err
+			declared, err := services[name].declare(scheme, "default")
+			for _, c := range declared {
+				err = errors.Join(err, c.SetupWithManager(mgr))
 			}
-			return declared.SetupWithManager(mgr)
+			return err
 		},
 		Scheme:   scheme,
 		CRDPaths: []string{"config/crd", "config/foreign"},
@@ -117,4 +119,25 @@ func TestEvalJobConverges(t *testing.T) {
 			Model: "hf", ModelArgs: []v1alpha1.Argument{{Name: "pretrained", Value: "google/flan-t5-base"}},
 			TaskList: v1alpha1.TaskList{TaskNames: []v1alpha1.TaskName{"task1"}}, Outputs: &v1alpha1.Outputs{PVCManaged: &v1alpha1.ManagedClaim{Size: "1Gi"}},
 		}})
+}
+
+// TestHubConverges: so does a hub with its rights, its catalogue and the server for language models.
+func TestHubConverges(t *testing.T) {
+	t.Parallel()
+	entry := &corev1.ConfigMap{ObjectMeta: inDefault("garak"), Data: map[string]string{"garak.yaml": "id: garak"}}
+	entry.Labels = map[string]string{guardrails.Domain + "evalhub-provider-type": "system", guardrails.Domain + "evalhub-provider-name": "garak"}
+	converge(t, "EVALHUB", func(o client.Object) { o.(*v1.EvalHub).Spec.MCP.Enabled = ptr.To(false) },
+		&v1.EvalHub{ObjectMeta: metav1.ObjectMeta{Name: "hub"}, Spec: v1.EvalHubSpec{Tenancy: v1.SingleTenancy, EvalHubBase: v1.EvalHubBase{
+			Database: &v1.Database{Type: "sqlite"}, Providers: []string{"garak"}, Collections: []string{}, MCP: &v1.MCP{Enabled: ptr.To(true)},
+		}}}, entry)
+}
+
+// TestTenantConverges: so does the namespace of a tenant, which has the rights of the hub as long as there is one.
+func TestTenantConverges(t *testing.T) {
+	t.Parallel()
+	tenant := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "tenant", Labels: map[string]string{"evalhub.trustyai.opendatahub.io/tenant": ""}}}
+	converge(t, "EVALHUB", func(o client.Object) { o.(*v1.EvalHub).Spec.Tenancy = v1.SingleTenancy },
+		&v1.EvalHub{ObjectMeta: metav1.ObjectMeta{Name: "hub"}, Spec: v1.EvalHubSpec{Tenancy: v1.MultiTenancy, EvalHubBase: v1.EvalHubBase{
+			Database: &v1.Database{Type: "sqlite"}, Providers: []string{}, Collections: []string{},
+		}}}, tenant)
 }

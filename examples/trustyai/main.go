@@ -1,4 +1,4 @@
-// Command trustyai is the operator of TrustyAIService, GuardrailsOrchestrator, NemoGuardrails and LMEvalJob.
+// Command trustyai is the operator of TrustyAIService, GuardrailsOrchestrator, NemoGuardrails, LMEvalJob and EvalHub.
 package main
 
 import (
@@ -22,6 +22,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/foreign"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/evalhub"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/lmes"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/nemo"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/orchestrator"
@@ -33,14 +34,42 @@ import (
 func main() { trustyai().Main() }
 
 // service declares the controllers of a service of the product.
-type service func(scheme *runtime.Scheme, namespace string) (controller.Declared, error)
+type service struct {
+	declare func(scheme *runtime.Scheme, namespace string) ([]controller.Declared, error)
+	// grants are rights that it gives to its programs, by the roles that it binds.
+	grants []rbacv1.PolicyRule
+	// converts reports that its kind has two versions.
+	converts bool
+}
+
+// proxied are the rights of the proxies: to ask who a client is, and what it may do.
+var proxied = []rbacv1.PolicyRule{
+	{APIGroups: []string{"authentication.k8s.io"}, Resources: []string{"tokenreviews"}, Verbs: []string{"create"}},
+	{APIGroups: []string{"authorization.k8s.io"}, Resources: []string{"subjectaccessreviews"}, Verbs: []string{"create"}},
+}
 
 // services by their names in the flag.
 var services = map[string]service{
-	"TAS":             func(s *runtime.Scheme, ns string) (controller.Declared, error) { return tas.New(s, ns) },
-	"NEMO_GUARDRAILS": func(_ *runtime.Scheme, ns string) (controller.Declared, error) { return nemo.New(ns), nil },
-	"LMES":            func(_ *runtime.Scheme, ns string) (controller.Declared, error) { return lmes.New(ns), nil },
-	"GORCH":           func(_ *runtime.Scheme, ns string) (controller.Declared, error) { return orchestrator.New(ns), nil },
+	"TAS": {converts: true, grants: proxied, declare: func(s *runtime.Scheme, ns string) ([]controller.Declared, error) {
+		c, err := tas.New(s, ns)
+		return []controller.Declared{c}, err
+	}},
+	"NEMO_GUARDRAILS": {grants: proxied, declare: declared(func(ns string) controller.Declared { return nemo.New(ns) })},
+	"LMES":            {declare: declared(func(ns string) controller.Declared { return lmes.New(ns) })},
+	"GORCH":           {grants: proxied, declare: declared(func(ns string) controller.Declared { return orchestrator.New(ns) })},
+	"EVALHUB": {converts: true, grants: evalhub.Grants(), declare: declared(
+		func(ns string) controller.Declared { return evalhub.New(ns) },
+		func(string) controller.Declared { return evalhub.NewTenants() },
+	)},
+}
+
+func declared(all ...func(namespace string) controller.Declared) func(*runtime.Scheme, string) ([]controller.Declared, error) {
+	return func(_ *runtime.Scheme, namespace string) (out []controller.Declared, _ error) {
+		for _, declare := range all {
+			out = append(out, declare(namespace))
+		}
+		return out, nil
+	}
 }
 
 func trustyai() operator.Operator {
@@ -51,13 +80,12 @@ func trustyai() operator.Operator {
 		AddToScheme: []func(*runtime.Scheme) error{v1.AddToScheme, v1alpha1.AddToScheme, foreign.AddToScheme, gatewayv1.Install},
 		Defaults:    map[string]string{"metrics-bind-address": ":8080"},
 		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&enabled, "enable-services", "TAS,GORCH,NEMO_GUARDRAILS,LMES", "which services run, separated by commas")
+			f.StringVar(&enabled, "enable-services", "TAS,GORCH,NEMO_GUARDRAILS,LMES,EVALHUB", "which services run, separated by commas")
 		},
 		Configure: func(o *operator.Operator, scheme *runtime.Scheme) error { return enable(o, scheme, enabled) },
 		Describe: func(page *dataflow.Page) error {
-			page.ExtraRules = []rbacv1.PolicyRule{ // what it grants to the proxies, by the roles that it binds
-				{APIGroups: []string{"authentication.k8s.io"}, Resources: []string{"tokenreviews"}, Verbs: []string{"create"}},
-				{APIGroups: []string{"authorization.k8s.io"}, Resources: []string{"subjectaccessreviews"}, Verbs: []string{"create"}},
+			for _, name := range strings.Split(enabled, ",") {
+				page.ExtraRules = append(page.ExtraRules, services[name].grants...)
 			}
 			return nil
 		},
@@ -68,19 +96,19 @@ func trustyai() operator.Operator {
 func enable(o *operator.Operator, scheme *runtime.Scheme, enabled string) error {
 	names := strings.Split(enabled, ",")
 	for i, name := range names {
-		declare, known := services[name]
+		service, known := services[name]
 		if !known || slices.Contains(names[:i], name) {
-			return fmt.Errorf("flag -enable-services: %q is unknown or given twice: want some of TAS, GORCH, NEMO_GUARDRAILS and LMES", name)
+			return fmt.Errorf("flag -enable-services: %q is unknown or given twice: want some of TAS, GORCH, NEMO_GUARDRAILS, LMES and EVALHUB", name)
 		}
-		c, err := declare(scheme, cmp.Or(os.Getenv("APPLICATIONS_NAMESPACE"), "system"))
+		controllers, err := service.declare(scheme, cmp.Or(os.Getenv("APPLICATIONS_NAMESPACE"), "system"))
 		if err != nil {
 			return fmt.Errorf("service %s: %w", name, err)
 		}
-		o.Controllers = append(o.Controllers, c)
-	}
-	if slices.Contains(names, "TAS") {
-		o.Webhooks = func(manager.Manager) (map[string]http.Handler, error) {
-			return map[string]http.Handler{"/convert": conversion.NewWebhookHandler(scheme, conversion.NewRegistry())}, nil
+		o.Controllers = append(o.Controllers, controllers...)
+		if service.converts {
+			o.Webhooks = func(manager.Manager) (map[string]http.Handler, error) {
+				return map[string]http.Handler{"/convert": conversion.NewWebhookHandler(scheme, conversion.NewRegistry())}, nil
+			}
 		}
 	}
 	return nil

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"os"
 	"regexp"
 	"strconv"
@@ -25,15 +28,15 @@ import (
 // scenario is a recorded case: objects to start with, steps, and what is expected. Prefer takes the place of what is expected where the
 // product is wrong.
 type scenario struct {
-	Name       string           `json:"name"`
-	Controller string           `json:"controller"`
-	Runner     string           `json:"runner"`
-	Requires   any              `json:"requires"`
-	Namespaces map[string]any   `json:"namespaces"`
-	Given      []map[string]any `json:"given"`
-	Steps      []step           `json:"steps"`
-	Expect     expectation      `json:"expect"`
-	Prefer     *expectation     `json:"prefer"`
+	Name       string                       `json:"name"`
+	Controller string                       `json:"controller"`
+	Runner     string                       `json:"runner"`
+	Requires   any                          `json:"requires"`
+	Namespaces map[string]map[string]string `json:"namespaces"`
+	Given      []map[string]any             `json:"given"`
+	Steps      []step                       `json:"steps"`
+	Expect     expectation                  `json:"expect"`
+	Prefer     *expectation                 `json:"prefer"`
 }
 
 type step struct {
@@ -65,7 +68,7 @@ func scenarios(t *testing.T) (all []scenario) {
 }
 
 // built are the controllers of which the recorded cases are played.
-var built = map[string]bool{"tas": true, "gorch": true, "nemo": true, "lmes": true}
+var built = map[string]bool{"tas": true, "gorch": true, "nemo": true, "lmes": true, "evalhub": true}
 
 // TestScenarios plays the recorded cases of the product, those with the same settings of the operator at a time, each in a namespace of
 // its own.
@@ -83,10 +86,16 @@ func TestScenarios(t *testing.T) {
 	for settings, group := range groups {
 		t.Run(fmt.Sprintf("%x", crc32.ChecksumIEEE([]byte(settings))), func(t *testing.T) {
 			w.configure(t, group[0].settings())
-			for _, s := range group {
+			for i, s := range group {
 				t.Run(s.Name, func(t *testing.T) {
-					t.Parallel()
+					if s.Controller != "evalhub" { // whose hubs have objects in the tenants of all cases
+						t.Parallel()
+					}
 					p := &player{world: w, T: t, ns: w.env.Namespace(t)}
+					if s.Controller == "evalhub" { // of which names are made that must not be too long
+						p.ns = fmt.Sprintf("eval-%d", i)
+						w.namespace(t, p.ns)
+					}
 					p.play(s)
 				})
 			}
@@ -152,8 +161,11 @@ type player struct {
 
 func (p *player) play(s scenario) {
 	p.Helper()
-	for name := range s.Namespaces {
-		p.namespace(p.T, p.substitute(name).(string))
+	for name, labels := range s.Namespaces {
+		p.must(p.Create(p.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: p.substitute(name).(string), Labels: labels}}))
+	}
+	if s.Controller == "evalhub" {
+		p.Cleanup(func() { p.clear(s) })
 	}
 	for _, object := range s.Given {
 		p.create(object)
@@ -169,6 +181,25 @@ func (p *player) play(s scenario) {
 		delete(s.Expect.Exists[0]["status"].(map[string]any), "conditions")
 	}
 	p.expect(s.Expect)
+}
+
+// clear removes the hubs and the tenants of a case, which others would have to do with.
+func (p *player) clear(s scenario) {
+	ctx := context.Background() //nolint:forbidigo,usetesting // the one of the test has ended
+	hubs := &unstructured.Unstructured{}
+	hubs.SetAPIVersion("trustyai.opendatahub.io/v1")
+	hubs.SetKind("EvalHub")
+	var errs []error
+	for _, namespace := range []string{"{ns}", "{ns2}", "{tenant}"} {
+		errs = append(errs, p.DeleteAllOf(ctx, hubs, client.InNamespace(p.substitute(namespace).(string))))
+	}
+	for name := range s.Namespaces {
+		tenant := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: p.substitute(name).(string)}}
+		errs = append(errs, p.Delete(ctx, tenant))
+	}
+	if err := errors.Join(errs...); err != nil {
+		p.Error(err)
+	}
 }
 
 func (p *player) step(s step) {
@@ -244,7 +275,7 @@ func (p *player) substitute(value any) any {
 			seconds, _ := strconv.Atoi(found[1])
 			return time.Now().Add(-time.Duration(seconds) * time.Second).UTC().Format(time.RFC3339)
 		}
-		return strings.NewReplacer("{ns}", p.ns, "{op}", operatorNamespace, "{ns2}", p.ns+"-2").Replace(v)
+		return strings.NewReplacer("{ns}", p.ns, "{op}", operatorNamespace, "{ns2}", p.ns+"-2", "{tenant}", p.ns+"-t").Replace(v)
 	case map[string]any:
 		out := map[string]any{}
 		for name := range v {
@@ -312,11 +343,17 @@ func (p *player) checkEvents(wanted []map[string]any) error {
 	if len(wanted) == 0 {
 		return nil
 	}
-	var events corev1.EventList
-	if err := p.List(p.Context(), &events, client.InNamespace(p.ns)); err != nil {
-		return err
-	}
 	for _, want := range wanted {
+		var events corev1.EventList
+		namespace, ok := p.substitute(want["namespace"]).(string)
+		if !ok {
+			namespace = p.ns
+		}
+		want = maps.Clone(want)
+		delete(want, "namespace")
+		if err := p.List(p.Context(), &events, client.InNamespace(namespace)); err != nil {
+			return err
+		}
 		found := false
 		for _, e := range events.Items {
 			found = found || match(p.substitute(want), map[string]any{"type": e.Type, "reason": e.Reason, "message": e.Message}, "event") == nil

@@ -23,6 +23,7 @@ const (
 	Nemo         = "nemo-guardrails-image"
 	Evaluation   = "lmes-pod-image"
 	Driver       = "lmes-driver-image"
+	EvalHub      = "evalHubImage"
 )
 
 // variables go before the ConfigMap.
@@ -30,6 +31,7 @@ var variables = map[string]string{
 	Service: "TRUSTYAI_SERVICE_PY", Proxy: "KUBE_RBAC_PROXY", Orchestrator: "FMS_GUARDRAILS_ORCHESTRATOR",
 	Detectors: "BUILT_IN_DETECTOR", Gateway: "TRUSTYAI_VLLM_ORCHESTRATOR_GATEWAY", Nemo: "TRUSTYAI_NEMO_GUARDRAILS_SERVER",
 	Evaluation: "TA_LMES_JOB", Driver: "TA_LMES_DRIVER",
+	EvalHub: "EVAL_HUB",
 }
 
 // Resolve returns the images of the keys, from the environment or the ConfigMap. The error names the first key that neither has.

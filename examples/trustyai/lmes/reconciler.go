@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/cabundle"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
 )
 
@@ -23,7 +24,7 @@ type pass = reconcile.ReconcileContext[*v1alpha1.LMEvalJob]
 // Fetched is what was read for a job.
 type Fetched struct {
 	config, platform reconcile.FetchResult[*corev1.ConfigMap]
-	authorities      map[string]reconcile.FetchResult[*corev1.ConfigMap]
+	authorities      cabundle.Found
 	claim            reconcile.FetchResult[*corev1.PersistentVolumeClaim]
 	pod              reconcile.FetchResult[*corev1.Pod]
 }
@@ -40,11 +41,8 @@ func (r Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reade
 	}
 	f.config = reconcile.Fetch(ctx, reader, named(r.operatorNamespace, images.ConfigMap), &corev1.ConfigMap{})
 	f.platform = reconcile.Fetch(ctx, reader, named(r.operatorNamespace, "trustyai-dsc-config"), &corev1.ConfigMap{})
-	f.authorities = map[string]reconcile.FetchResult[*corev1.ConfigMap]{}
 	if verifies(&job.Spec) {
-		for _, a := range authorities {
-			f.authorities[a.configMap] = reconcile.Fetch(ctx, reader, named(job.Namespace, a.configMap), &corev1.ConfigMap{})
-		}
+		f.authorities = cabundle.Fetch(ctx, reader, job.Namespace)
 	}
 	if claim := claimOf(job); claim != "" && claim != managedClaim(job) {
 		f.claim = reconcile.Fetch(ctx, reader, named(job.Namespace, claim), &corev1.PersistentVolumeClaim{})
@@ -59,8 +57,8 @@ func (f Fetched) failure() error {
 			return err
 		}
 	}
-	for _, a := range authorities {
-		if err := f.authorities[a.configMap].Failure(); err != nil {
+	for _, found := range f.authorities {
+		if err := found.Failure(); err != nil {
 			return err
 		}
 	}
@@ -84,7 +82,7 @@ type Observation struct {
 // ComposeState decides what is done.
 func (r Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observation {
 	job := rc.Object
-	obs := Observation{job: job, fetched: f, status: *job.Status.DeepCopy(), now: metav1.NewTime(rc.Now), bundle: merge(f.authorities)}
+	obs := Observation{job: job, fetched: f, status: *job.Status.DeepCopy(), now: metav1.NewTime(rc.Now), bundle: f.authorities.Merge()}
 	for _, finalizer := range job.Finalizers {
 		obs.attached = obs.attached || finalizer == Finalizer
 	}

@@ -207,18 +207,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-func TestMerge(t *testing.T) {
+func TestVerifies(t *testing.T) {
 	t.Parallel()
-	found := map[string]reconcile.FetchResult[*corev1.ConfigMap]{
-		"openshift-service-ca.crt": {Value: &corev1.ConfigMap{Data: map[string]string{"service-ca.crt": "C\n"}}},
-		"odh-trusted-ca-bundle":    {Value: &corev1.ConfigMap{Data: map[string]string{"odh-ca-bundle.crt": "B", "ca-bundle.crt": " \n", "x": "D"}}},
-	}
-	if got := merge(found); got != "B\nC\n" {
-		t.Errorf("got %q", got)
-	}
-	if got := merge(nil); got != "" {
-		t.Errorf("nothing found: got %q", got)
-	}
 	url, own := v1alpha1.Argument{Name: "base_url", Value: "HTTPS://x"}, v1alpha1.Argument{Name: "verify_certificate", Value: "x"}
 	for want, arguments := range map[bool][]v1alpha1.Argument{true: {url}, false: {url, own}} {
 		if got := verifies(&v1alpha1.LMEvalJobSpec{ModelArgs: arguments}); got != want {

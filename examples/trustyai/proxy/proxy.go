@@ -2,6 +2,7 @@
 package proxy
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -32,6 +33,10 @@ type Sidecar struct {
 	UpstreamCA, FileUpstreamCA string
 	// Namespace and Service that a client must be allowed to get.
 	Namespace, Service string
+	// File is the configuration. Default config.yaml.
+	File string
+	// Args are further arguments.
+	Args []string
 	// Mounts are the certificates and the configuration.
 	Mounts []corev1.VolumeMount
 }
@@ -46,7 +51,7 @@ func (s Sidecar) Container() corev1.Container {
 	args := []string{
 		fmt.Sprintf("--secure-listen-address=0.0.0.0:%d", s.Port),
 		"--upstream=" + s.Upstream + "/",
-		"--config-file=/etc/kube-rbac-proxy/config.yaml",
+		"--config-file=/etc/kube-rbac-proxy/" + cmp.Or(s.File, "config.yaml"),
 		"--tls-cert-file=/etc/tls/private/tls.crt",
 		"--tls-private-key-file=/etc/tls/private/tls.key",
 	}
@@ -54,6 +59,7 @@ func (s Sidecar) Container() corev1.Container {
 		args = append(args, "--upstream-ca-file="+s.UpstreamCA)
 	}
 	args = append(args, fmt.Sprintf("--proxy-endpoints-port=%d", s.HealthPort), "--v=0")
+	args = append(args, s.Args...)
 	return corev1.Container{
 		Name: s.Name, Image: s.Image, Args: args,
 		Ports: []corev1.ContainerPort{

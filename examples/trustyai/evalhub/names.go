@@ -1,0 +1,108 @@
+package evalhub
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/reconcilekit/reconcilekit/naming"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
+)
+
+// names are what a hub calls its objects. The product's own names are not unambiguous: of hubs whose names read the same the earliest
+// has them, and the others have a hash in theirs.
+type names struct {
+	name, namespace string
+	// pair is the name and the namespace, for objects that carry both.
+	pair string
+	// inTenant is the name, for objects in the namespaces of tenants.
+	inTenant string
+}
+
+// pairIndex finds the hubs whose pair reads the same.
+const pairIndex = "pair"
+
+func pairOf(hub client.Object) string { return hub.GetName() + "-" + hub.GetNamespace() }
+
+func indexPair(hub client.Object) []string { return []string{norm(pairOf(hub))} }
+
+// nameAll names all hubs of the list, by their UID.
+func nameAll(hubs []v1.EvalHub) map[types.UID]names {
+	sorted := make([]*v1.EvalHub, 0, len(hubs))
+	for i := range hubs {
+		sorted = append(sorted, &hubs[i])
+	}
+	slices.SortFunc(sorted, func(a, b *v1.EvalHub) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	out, taken := map[types.UID]names{}, map[string]bool{}
+	for _, hub := range sorted {
+		free := func(kind, name string) string {
+			key := kind + norm(name)
+			if taken[key] {
+				return name + "-" + digest(hub.Namespace+"/"+hub.Name)
+			}
+			taken[key] = true
+			return name
+		}
+		out[hub.UID] = names{hub.Name, hub.Namespace, free("pair ", pairOf(hub)), free("name ", hub.Name)}
+	}
+	return out
+}
+
+// label is the value that the objects of a hub have which it does not own.
+func (n names) label() string { return norm(n.name + "." + n.namespace) }
+
+// account is the one of the hub's pods, jobAccount the one of its jobs.
+func (n names) account() string    { return long(n.name + "-service") }
+func (n names) jobAccount() string { return norm(n.pair + "-job") }
+
+// host is the name of a Service of the hub.
+func (n names) host(suffix string) string {
+	return n.service(suffix) + "." + n.namespace + ".svc.cluster.local"
+}
+
+func (n names) url(suffix string) string { return "https://" + n.host(suffix) + ":8443" }
+
+func (n names) service(suffix string) string { return norm(n.name + suffix) }
+
+// long is a name that may have dots and many characters.
+func long(name string) string { return naming.DNSSubdomain(name) }
+
+var unfit = regexp.MustCompile(`[^a-z0-9]+`)
+
+// norm is a label, whatever the text is. Another operator has made objects of these names, so the rule must not change.
+func norm(text string) string {
+	out := strings.Trim(unfit.ReplaceAllString(strings.ToLower(text), "-"), "-")
+	if len(out) > 63 {
+		out = out[:52] + "-" + digest(text)
+	}
+	return cmp.Or(out, "x")
+}
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])[:10]
+}
+
+// labels are those of the hub's own objects, jobLabels those of objects that are found by them.
+func (n names) labels() map[string]string {
+	return map[string]string{
+		"app": "eval-hub", "app.kubernetes.io/name": norm(n.name), "app.kubernetes.io/instance": norm(n.name),
+		"app.kubernetes.io/part-of": "eval-hub", "app.kubernetes.io/version": "1.39.0",
+	}
+}
+
+func (n names) jobLabels() map[string]string {
+	out := n.labels()
+	out["app.kubernetes.io/component"] = "job"
+	out["app.kubernetes.io/managed-by"] = "trustyai-service-operator"
+	out["eval-hub.trustyai.opendatahub.io"] = n.label()
+	return out
+}

@@ -1,0 +1,130 @@
+package evalhub
+
+import (
+	"context"
+	"slices"
+
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
+)
+
+// TenantName is the name of the controller of [NewTenants].
+const TenantName = "trustyai-evalhub-tenant"
+
+// discovery is the ConfigMap by which a tenant finds the hubs.
+const discovery = "evalhub-discovery"
+
+// Tenants is the domain logic of the namespaces of tenants.
+type Tenants struct{}
+
+// NewTenants declares the controller of the namespaces of tenants: each is a group, whose member is the namespace itself, as long as it
+// has the label. All hubs that serve tenants have their objects in it.
+func NewTenants() *controller.Builder[*controller.Group, *tenant, *tenant] {
+	return controller.NewGroup(TenantName, Tenants{}).
+		Members(&corev1.Namespace{}, tenantKeys).
+		Reads(&v1.EvalHub{}, controller.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Owns(&corev1.ServiceAccount{}).
+		Owns(&corev1.ConfigMap{}).
+		Owns(&rbacv1.Role{}).
+		Owns(&rbacv1.RoleBinding{})
+}
+
+func tenantKeys(object client.Object) []types.NamespacedName {
+	if !isTenant(object) {
+		return nil
+	}
+	return []types.NamespacedName{{Namespace: object.GetName(), Name: discovery}}
+}
+
+// tenant is what was read for the namespace of a tenant.
+type tenant struct {
+	controller.Members[*corev1.Namespace]
+	hubs    []served
+	failure error
+}
+
+// served is a hub that serves the namespace.
+type served struct {
+	names  names
+	bundle reconcile.FetchResult[*corev1.ConfigMap] // certificates for MLflow
+	// unsettled hubs keep what they have in the namespace, and get nothing.
+	unsettled bool
+}
+
+// FetchRemoteState reads the hubs, where they are, and their certificates.
+func (Tenants) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc reconcile.ReconcileContext[*controller.Group]) *tenant {
+	t := &tenant{Members: controller.FetchMembers[*corev1.Namespace](ctx, reader, rc.Object, &corev1.NamespaceList{}, nil)}
+	if len(t.Valid) == 0 {
+		return t
+	}
+	all := reconcile.FetchList(ctx, reader, &v1.EvalHubList{})
+	if t.failure = all.Failure(); t.failure != nil {
+		return t
+	}
+	named := nameAll(all.Value.Items)
+	for i := range all.Value.Items {
+		hub := &all.Value.Items[i]
+		if !hub.DeletionTimestamp.IsZero() || hub.Spec.Tenancy == v1.SingleTenancy || hub.Namespace == rc.Object.Namespace {
+			continue
+		}
+		home := reconcile.Fetch(ctx, reader, client.ObjectKey{Name: hub.Namespace}, &corev1.Namespace{})
+		key := client.ObjectKey{Namespace: hub.Namespace, Name: long(hub.Name + "-mlflow-ca-bundle")}
+		t.hubs = append(t.hubs, served{
+			names: named[hub.UID], bundle: reconcile.Fetch(ctx, reader, key, &corev1.ConfigMap{}),
+			unsettled: refusal(hub, home.Value) != problem{},
+		})
+	}
+	slices.SortFunc(t.hubs, func(a, b served) int { return slices.Compare(a.names.order(), b.names.order()) })
+	return t
+}
+
+func (n names) order() []string { return []string{n.namespace, n.name} }
+
+// PlanResources plans the objects of all hubs, and how they are found.
+func (Tenants) PlanResources(_ context.Context, rc reconcile.ReconcileContext[*controller.Group], t *tenant) (plan reconcile.PlanResult, err error) {
+	if t.failure != nil || len(t.Valid) == 0 {
+		return plan, t.failure
+	}
+	urls := map[string]string{}
+	for _, hub := range t.hubs {
+		hub.plan(&plan, rc.Object.Namespace)
+		if !hub.unsettled {
+			urls[hub.names.inTenant+".url"] = hub.names.url("")
+			plan.Inputs += hub.names.pair + " "
+		}
+	}
+	if len(urls) > 0 {
+		plan.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+			Namespace: rc.Object.Namespace, Name: discovery, Labels: map[string]string{"evalhub.trustyai.opendatahub.io/discovery": "true"},
+		}, Data: urls}, apply.AdoptUncontrolled)
+	}
+	return plan, nil
+}
+
+// plan plans the objects of a hub in the namespace.
+func (s served) plan(plan *reconcile.PlanResult, namespace string) {
+	r := rights{plan.Apply, namespace, s.names.jobLabels()}
+	if s.unsettled {
+		r.apply = func(child client.Object, _ ...apply.ChildOption) { plan.Keep(child) }
+	}
+	tenantRights(r, s.names)
+	serving := &corev1.ConfigMap{ObjectMeta: r.meta(long(s.names.inTenant + "-service-ca"))}
+	serving.Annotations = map[string]string{injectCA: "true"}
+	r.add(serving)
+	bundle := &corev1.ConfigMap{ObjectMeta: r.meta(long(s.names.inTenant + "-mlflow-ca-bundle"))}
+	if found := s.bundle.Value; found != nil {
+		bundle.Data = found.Data
+		r.add(bundle)
+	} else {
+		plan.Keep(bundle)
+	}
+}
