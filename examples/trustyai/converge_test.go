@@ -34,16 +34,22 @@ func kinds(t *testing.T) *runtime.Scheme {
 	return scheme
 }
 
-// converge searches the failures of a service of the product: 10 cases are drawn; RECONCILETEST_CASES=all runs all. A job and its
-// pod have the number of a generation, which two ways to one end do not share.
+// converge searches the failures of a service of the product: 10 cases are drawn; RECONCILETEST_CASES=all runs all. A job, its
+// pod and a hub have the number of a generation, which two ways to one end do not share.
 func converge(t *testing.T, name string, change func(client.Object), owner client.Object, given ...client.Object) {
+	t.Helper()
+	reconciletest.Converge(t, system(t, name, change, owner, given...))
+}
+
+// system is a service of the product with an owner.
+func system(t *testing.T, name string, change func(client.Object), owner client.Object, given ...client.Object) reconciletest.System {
 	t.Helper()
 	scheme := kinds(t)
 	given = append(given, &corev1.ConfigMap{ObjectMeta: inDefault(images.ConfigMap), Data: map[string]string{
 		images.Service: "img/tas:1", images.Proxy: "img/krp:1", images.Orchestrator: "img/gorch:1", images.Nemo: "img/nemo:1",
 		images.Evaluation: "img/lmes:1", images.Driver: "img/drv:1", images.EvalHub: "img/eh:1",
 	}})
-	reconciletest.Converge(t, reconciletest.System{
+	return reconciletest.System{
 		Setup: func(mgr ctrl.Manager) error {
 			declared, err := services[name].declare(scheme, "default")
 			for _, c := range declared {
@@ -58,14 +64,14 @@ func converge(t *testing.T, name string, change func(client.Object), owner clien
 		Change:   change,
 		Cases:    10,
 		Normalise: func(o *unstructured.Unstructured) {
-			if kind := o.GetKind(); kind != "LMEvalJob" && kind != "Pod" {
+			if kind := o.GetKind(); kind != "LMEvalJob" && kind != "Pod" && kind != "EvalHub" {
 				return
 			}
 			for _, annotation := range []string{guardrails.Domain + "last-scheduled-generation", "reconcilekit.dev/generation"} {
 				unstructured.RemoveNestedField(o.Object, "metadata", "annotations", annotation)
 			}
 		},
-	})
+	}
 }
 
 func inDefault(name string) metav1.ObjectMeta {
@@ -136,8 +142,13 @@ func TestHubConverges(t *testing.T) {
 func TestTenantConverges(t *testing.T) {
 	t.Parallel()
 	tenant := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "tenant", Labels: map[string]string{"evalhub.trustyai.opendatahub.io/tenant": ""}}}
-	converge(t, "EVALHUB", func(o client.Object) { o.(*v1.EvalHub).Spec.Tenancy = v1.SingleTenancy },
+	s := system(t, "EVALHUB", func(o client.Object) { o.(*v1.EvalHub).Spec.Tenancy = v1.SingleTenancy },
 		&v1.EvalHub{ObjectMeta: metav1.ObjectMeta{Name: "hub"}, Spec: v1.EvalHubSpec{Tenancy: v1.MultiTenancy, EvalHubBase: v1.EvalHubBase{
 			Database: &v1.Database{Type: "sqlite"}, Providers: []string{}, Collections: []string{},
 		}}}, tenant)
+	s.Accepted = []reconciletest.Acceptance{
+		{Check: reconciletest.CheckState, About: "a second owner of another name", Reason: "the tenant finds both hubs in one ConfigMap"},
+		{Check: reconciletest.CheckState, About: "a second owner in another namespace", Reason: "of hubs of one name and one second the namespace decides"},
+	}
+	reconciletest.Converge(t, s)
 }

@@ -35,6 +35,7 @@ type scenario struct {
 	Namespaces map[string]map[string]string `json:"namespaces"`
 	Given      []map[string]any             `json:"given"`
 	Steps      []step                       `json:"steps"`
+	HTTPStatus int                          `json:"httpStatus"`
 	Expect     expectation                  `json:"expect"`
 	Prefer     *expectation                 `json:"prefer"`
 }
@@ -51,6 +52,7 @@ type expectation struct {
 	Exists        []map[string]any `json:"exists"`
 	Absent        []map[string]any `json:"absent"`
 	Events        []map[string]any `json:"events"`
+	HTTP          []any            `json:"http"`
 	HoldSeconds   float64          `json:"holdSeconds"`
 	WithinSeconds float64          `json:"withinSeconds"`
 }
@@ -68,7 +70,7 @@ func scenarios(t *testing.T) (all []scenario) {
 }
 
 // built are the controllers of which the recorded cases are played.
-var built = map[string]bool{"tas": true, "gorch": true, "nemo": true, "lmes": true, "evalhub": true}
+var built = map[string]bool{"tas": true, "gorch": true, "nemo": true, "lmes": true, "evalhub": true, "evalhub-jobfailure": true}
 
 // TestScenarios plays the recorded cases of the product, those with the same settings of the operator at a time, each in a namespace of
 // its own.
@@ -92,7 +94,7 @@ func TestScenarios(t *testing.T) {
 						t.Parallel()
 					}
 					p := &player{world: w, T: t, ns: w.env.Namespace(t)}
-					if s.Controller == "evalhub" { // of which names are made that must not be too long
+					if s.ofHub() { // of which names are made that must not be too long
 						p.ns = fmt.Sprintf("eval-%d", i)
 						w.namespace(t, p.ns)
 					}
@@ -102,6 +104,8 @@ func TestScenarios(t *testing.T) {
 		})
 	}
 }
+
+func (s scenario) ofHub() bool { return strings.HasPrefix(s.Controller, "evalhub") }
 
 // settings are the content of the operator's ConfigMap.
 func (s scenario) settings() any {
@@ -156,7 +160,8 @@ func (w *world) namespace(t *testing.T, name string) {
 type player struct {
 	*world
 	*testing.T
-	ns string
+	ns  string
+	hub *recorder // nil in cases without a hub
 }
 
 func (p *player) play(s scenario) {
@@ -164,7 +169,8 @@ func (p *player) play(s scenario) {
 	for name, labels := range s.Namespaces {
 		p.must(p.Create(p.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: p.substitute(name).(string), Labels: labels}}))
 	}
-	if s.Controller == "evalhub" {
+	if s.ofHub() {
+		p.hub = newRecorder(p.T, s.HTTPStatus)
 		p.Cleanup(func() { p.clear(s) })
 	}
 	for _, object := range s.Given {
@@ -213,6 +219,8 @@ func (p *player) step(s step) {
 		p.eventually("patch", 20*time.Second, func() error { return p.patch(s.Object, false) })
 	case "status":
 		p.eventually("write the status of", 45*time.Second, func() error { return p.patch(s.Object, true) })
+	case "pin":
+		p.pin(s.Object)
 	case "sleep":
 		time.Sleep(time.Duration(s.Count * float64(time.Second)))
 	case "expect":
@@ -240,6 +248,7 @@ func (p *player) object(given map[string]any) *unstructured.Unstructured {
 func (p *player) create(given map[string]any) {
 	p.Helper()
 	u := p.object(given)
+	p.resolve(u)
 	status := u.Object["status"]
 	delete(u.Object, "status")
 	err := p.Create(p.Context(), u)
@@ -275,7 +284,7 @@ func (p *player) substitute(value any) any {
 			seconds, _ := strconv.Atoi(found[1])
 			return time.Now().Add(-time.Duration(seconds) * time.Second).UTC().Format(time.RFC3339)
 		}
-		return strings.NewReplacer("{ns}", p.ns, "{op}", operatorNamespace, "{ns2}", p.ns+"-2", "{tenant}", p.ns+"-t").Replace(v)
+		return strings.NewReplacer("{ns}", p.ns, "{op}", operatorNamespace, "{ns2}", p.ns+"-2", "{tenant}", p.ns+"-t", "{http}", p.hub.address()).Replace(v)
 	case map[string]any:
 		out := map[string]any{}
 		for name := range v {
@@ -334,6 +343,11 @@ func (p *player) check(e expectation) error {
 		u := p.object(given)
 		if err := p.Get(p.Context(), client.ObjectKeyFromObject(u), u); !apierrors.IsNotFound(err) {
 			return fmt.Errorf("%s %s is there (%w)", u.GetKind(), u.GetName(), err)
+		}
+	}
+	if e.HTTP != nil {
+		if err := p.hub.check(p.substitute(e.HTTP).([]any)); err != nil {
+			return err
 		}
 	}
 	return p.checkEvents(e.Events)

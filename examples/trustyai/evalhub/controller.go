@@ -4,8 +4,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/foreign"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
@@ -17,9 +19,17 @@ const Name = "trustyai-evalhub"
 // Finalizer is on every hub: it has rights in the cluster and in the namespace of the operator.
 const Finalizer = "trustyai.opendatahub.io/evalhub-finalizer"
 
+// Controller is that of EvalHub.
+type Controller struct {
+	*controller.Builder[*v1.EvalHub, Fetched, Observation]
+	reporter *reporter
+}
+
 // New declares the controller of EvalHub. The operator's own settings and its catalogue are in its namespace.
-func New(operatorNamespace string) *controller.Builder[*v1.EvalHub, Fetched, Observation] {
-	return controller.New(Name, Reconciler{operatorNamespace}).
+func New(operatorNamespace string) *Controller {
+	reporter := newReporter()
+	reports := reportKind(reporter)
+	return &Controller{reporter: reporter, Builder: controller.New(Name, Reconciler{operatorNamespace, reports}).
 		Reads(&v1.EvalHub{}, controller.Index(pairIndex, indexPair)).
 		Owns(&corev1.ServiceAccount{}).
 		Owns(&corev1.Service{}).
@@ -31,5 +41,15 @@ func New(operatorNamespace string) *controller.Builder[*v1.EvalHub, Fetched, Obs
 		Owns(&foreign.Route{}, controller.Optional).
 		Owns(&foreign.ServiceMonitor{}, controller.Optional).
 		Reads(&corev1.Namespace{}).
-		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}})
+		Reads(&batchv1.Job{}).
+		Writes(&batchv1.Job{}).
+		Reads(&corev1.Pod{}).
+		External(reports).
+		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}})}
+}
+
+// SetupWithManager adds the controller to the manager, whose events tell of failed Jobs.
+func (c *Controller) SetupWithManager(mgr manager.Manager) error {
+	c.reporter.recorder = mgr.GetEventRecorder(Name)
+	return c.Builder.SetupWithManager(mgr)
 }

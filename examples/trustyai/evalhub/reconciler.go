@@ -6,6 +6,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/external"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,7 +19,10 @@ import (
 )
 
 // Reconciler is the domain logic of EvalHub. Create its controller with [New].
-type Reconciler struct{ operatorNamespace string }
+type Reconciler struct {
+	operatorNamespace string
+	reports           *external.Kind[report, bool]
+}
 
 type pass = reconcile.ReconcileContext[*v1.EvalHub]
 
@@ -31,6 +35,7 @@ type Fetched struct {
 	authorities     cabundle.Found
 	userBundle      reconcile.FetchResult[*corev1.ConfigMap]
 	deployment, mcp reconcile.FetchResult[*appsv1.Deployment]
+	runs            []run
 }
 
 // FetchRemoteState reads what the plan and the status depend on.
@@ -53,6 +58,7 @@ func (r Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reade
 	}
 	f.deployment = reconcile.Fetch(ctx, reader, named(hub.Name), &appsv1.Deployment{})
 	f.mcp = reconcile.Fetch(ctx, reader, named(long(hub.Name+mcpSuffix)), &appsv1.Deployment{})
+	f.runs = r.fetchRuns(ctx, reader, hub)
 	return f
 }
 
@@ -117,7 +123,7 @@ func (obs *Observation) compose() {
 }
 
 // PlanResources returns the children. What cannot be planned for now stays as it is.
-func (Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (plan reconcile.PlanResult, err error) {
+func (r Reconciler) PlanResources(_ context.Context, rc pass, obs Observation) (plan reconcile.PlanResult, err error) {
 	if obs.unset != nil {
 		return plan, obs.unset
 	}
@@ -125,6 +131,7 @@ func (Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (pla
 		plan.Policy, plan.Hold = apply.Suspend, true
 		return plan, nil
 	}
+	r.planReports(&plan, obs, rc.Now)
 	rightsOf(&plan, obs.names, obs.hub.Spec.Tenancy, obs.op)
 	put := func(child client.Object, broken bool) {
 		if broken {

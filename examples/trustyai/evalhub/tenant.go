@@ -91,6 +91,7 @@ func (n names) order() []string { return []string{n.namespace, n.name} }
 
 // PlanResources plans the objects of all hubs, and how they are found.
 func (Tenants) PlanResources(_ context.Context, rc reconcile.ReconcileContext[*controller.Group], t *tenant) (plan reconcile.PlanResult, err error) {
+	plan.Policy = apply.Withdraw // hubs and tenants come and go, also while the operator is away, and take what they have with them
 	if t.failure != nil || len(t.Valid) == 0 {
 		return plan, t.failure
 	}
@@ -99,7 +100,6 @@ func (Tenants) PlanResources(_ context.Context, rc reconcile.ReconcileContext[*c
 		hub.plan(&plan, rc.Object.Namespace)
 		if !hub.unsettled {
 			urls[hub.names.inTenant+".url"] = hub.names.url("")
-			plan.Inputs += hub.names.pair + " "
 		}
 	}
 	if len(urls) > 0 {

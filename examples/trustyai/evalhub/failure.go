@@ -1,0 +1,181 @@
+package evalhub
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
+)
+
+const (
+	// grace is how long a pod may be unschedulable.
+	grace = 2 * time.Minute
+	// look is when a pass looks whether a report has arrived.
+	look = time.Second
+	// What the product has on a Job whose failure was reported.
+	reportedAnnotation = group + "/evalhub-failure-reported"
+	phaseLabel         = group + "/evaluation-phase"
+)
+
+// run is an evaluation of the hub that has not ended well, as far as its pods show.
+type run struct {
+	job  batchv1.Job
+	pods reconcile.FetchResult[*corev1.PodList]
+	// arrived reports that the hub was told, marked that the product's operator has told it.
+	arrived, marked bool
+}
+
+// fetchRuns reads the evaluations of the hub in the namespaces of tenants.
+func (r Reconciler) fetchRuns(ctx context.Context, reader reconcile.Reader, hub *v1.EvalHub) (out []run) {
+	jobs := reconcile.FetchList(ctx, reader, &batchv1.JobList{}, client.MatchingLabels{
+		"app": "evalhub", "component": "evaluation-job", "evalhub_instance_name": norm(hub.Name), "evalhub_instance_namespace": hub.Namespace,
+	})
+	if jobs.Value == nil {
+		return nil
+	}
+	for _, job := range jobs.Value.Items {
+		home := reconcile.Fetch(ctx, reader, client.ObjectKey{Name: job.Namespace}, &corev1.Namespace{})
+		if job.Status.CompletionTime != nil || !job.DeletionTimestamp.IsZero() || home.Value == nil || !isTenant(home.Value) {
+			continue
+		}
+		one := run{job: job, marked: job.Annotations[reportedAnnotation] == "true" || job.Labels[phaseLabel] == "Failed"}
+		one.pods = reconcile.FetchList(ctx, reader, &corev1.PodList{}, client.InNamespace(job.Namespace), client.MatchingLabels{batchv1.JobNameLabel: job.Name})
+		one.arrived = r.reports.Observe(ctx, reader, keyOfReport(hub, &job)).OK()
+		out = append(out, one)
+	}
+	return out
+}
+
+// planReports reports each failure once, and removes the Job when the report has arrived. The adapter reports its own failures.
+func (r Reconciler) planReports(plan *reconcile.PlanResult, obs Observation, now time.Time) {
+	for i := range obs.fetched.runs {
+		one := &obs.fetched.runs[i]
+		message, again := one.failure(now)
+		if again > 0 && (plan.RequeueAfter == 0 || again < plan.RequeueAfter) {
+			plan.RequeueAfter = again
+		}
+		if one.arrived || one.marked && (message != "" || failed(&one.job)) {
+			plan.Delete(&one.job, apply.PropagationPolicy(metav1.DeletePropagationBackground))
+		}
+		what, complete := reportOf(&one.job, message)
+		what.url = obs.reportsTo()
+		switch {
+		case message == "" || !complete || one.marked:
+		case one.arrived: // it is remembered until the Job is gone
+			r.reports.Ensure(plan, keyOfReport(obs.hub, &one.job), what)
+		case what.url != "":
+			r.reports.Ensure(plan, keyOfReport(obs.hub, &one.job), what)
+			plan.RequeueAfter = look
+		}
+	}
+}
+
+// failed reports whether a Job is over without success.
+func failed(job *batchv1.Job) bool {
+	for _, c := range job.Status.Conditions {
+		if c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue {
+			return true
+		}
+	}
+	return job.Status.Active == 0 && job.Status.Failed > 0 && job.Status.Succeeded == 0
+}
+
+// reportsTo is where the hub takes reports, empty while it is not ready.
+func (obs Observation) reportsTo() string {
+	if obs.hub.Status.Ready != "True" {
+		return ""
+	}
+	return obs.hub.Status.URL
+}
+
+// failure is what the pods of the Job failed of that only the operator sees, and after which time it may be more.
+func (r *run) failure(now time.Time) (message string, again time.Duration) {
+	var failures []string
+	if r.pods.Value == nil {
+		return "", 0
+	}
+	for i := range r.pods.Value.Items {
+		pod := &r.pods.Value.Items[i]
+		if !slices.ContainsFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == r.job.UID }) {
+			continue
+		}
+		text, wait := podFailure(pod, now)
+		if text != "" {
+			failures = append(failures, "pod "+pod.Name+": "+text)
+		}
+		if wait > 0 && (again == 0 || wait < again) {
+			again = wait
+		}
+	}
+	slices.Sort(failures)
+	return strings.Join(failures, "; "), again
+}
+
+// podFailure is the failure of a pod, or for how long it may still be unschedulable.
+func podFailure(pod *corev1.Pod, now time.Time) (string, time.Duration) {
+	for _, c := range pod.Status.Conditions {
+		if pod.Status.Phase == corev1.PodPending && c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
+			if rest := c.LastTransitionTime.Add(grace).Sub(now); rest > 0 {
+				return "", rest
+			}
+			return strings.TrimSuffix("pod unschedulable: "+c.Message, ": "), 0
+		}
+	}
+	all := slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses)
+	for _, name := range []string{"init", "adapter", "sidecar"} {
+		for i := range all {
+			if all[i].Name != name {
+				continue
+			}
+			if text := containerFailure(&all[i], name == "adapter"); text != "" {
+				return name + ": " + text, 0
+			}
+		}
+	}
+	return "", 0
+}
+
+// stuck are the reasons for which a container waits that does not start by itself.
+var stuck = []string{
+	"ImagePullBackOff", "ErrImagePull", "CrashLoopBackOff", "CreateContainerConfigError", "CreateContainerError", "InvalidImageName", "RunContainerError",
+}
+
+func containerFailure(c *corev1.ContainerStatus, reportsItself bool) string {
+	if ended := c.State.Terminated; ended != nil {
+		failed := ended.Reason == "Error" || ended.ExitCode != 0 && ended.Reason != "Completed"
+		if ended.Reason == "OOMKilled" || failed && !reportsItself {
+			return fmt.Sprintf("terminated reason=%s exitCode=%d message=%s", ended.Reason, ended.ExitCode, ended.Message)
+		}
+	}
+	if waits := c.State.Waiting; waits != nil && slices.Contains(stuck, waits.Reason) {
+		return fmt.Sprintf("waiting reason=%s message=%s", waits.Reason, waits.Message)
+	}
+	return ""
+}
+
+// reportOf is the report of a Job; not complete without the labels that say what it evaluates.
+func reportOf(job *batchv1.Job, message string) (r report, complete bool) {
+	r = report{
+		job: job, jobID: job.Labels["job_id"],
+		event: statusEvent{Provider: job.Labels["provider_id"], Benchmark: job.Labels["benchmark_id"], Status: "failed"},
+	}
+	r.event.Error.Message, r.event.Error.Code = message, "RUNTIME_FAILURE"
+	r.event.Index, _ = strconv.Atoi(job.Labels["benchmark_index"])
+	return r, r.jobID != "" && r.event.Provider != "" && r.event.Benchmark != ""
+}
+
+// keyOfReport begins with the hub, which is the system that is called.
+func keyOfReport(hub *v1.EvalHub, job *batchv1.Job) string {
+	return strings.Join([]string{hub.Namespace, hub.Name, job.Namespace, job.Name, string(job.UID)}, "/")
+}

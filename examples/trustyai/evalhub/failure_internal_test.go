@@ -1,0 +1,102 @@
+package evalhub
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// TestPodFailure: what the adapter reports itself is left to it; everything else that it cannot report is told.
+func TestPodFailure(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1000, 0)
+	terminated := func(reason string, code int32) corev1.ContainerState {
+		return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: reason, ExitCode: code, Message: "m"}}
+	}
+	waits := func(reason string) corev1.ContainerState {
+		return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: "m"}}
+	}
+	for _, tt := range []struct {
+		container string
+		state     corev1.ContainerState
+		want      string
+	}{
+		{"adapter", terminated("OOMKilled", 137), "adapter: terminated reason=OOMKilled exitCode=137 message=m"},
+		{"adapter", terminated("Error", 1), ""},
+		{"sidecar", terminated("Error", 1), "sidecar: terminated reason=Error exitCode=1 message=m"},
+		{"sidecar", terminated("Completed", 0), ""},
+		{"init", terminated("ContainerCannotRun", 127), "init: terminated reason=ContainerCannotRun exitCode=127 message=m"},
+		{"adapter", waits("ImagePullBackOff"), "adapter: waiting reason=ImagePullBackOff message=m"},
+		{"adapter", waits("ContainerCreating"), ""},
+		{"other", terminated("OOMKilled", 137), ""},
+	} {
+		pod := &corev1.Pod{}
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: tt.container, State: tt.state}}
+		if got, wait := podFailure(pod, now); got != tt.want || wait != 0 {
+			t.Errorf("%s %+v: got %q and %s, want %q", tt.container, tt.state, got, wait, tt.want)
+		}
+	}
+	pod := &corev1.Pod{}
+	pod.Status.Phase = corev1.PodPending
+	pod.Status.Conditions = []corev1.PodCondition{{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, LastTransitionTime: metav1.NewTime(now),
+	}}
+	if text, wait := podFailure(pod, now.Add(time.Minute)); text != "" || wait != time.Minute {
+		t.Errorf("within the grace: got %q and %s", text, wait)
+	}
+	if text, wait := podFailure(pod, now.Add(grace)); text != "pod unschedulable" || wait != 0 {
+		t.Errorf("after the grace: got %q and %s", text, wait)
+	}
+}
+
+// TestReporter: a report has arrived when the hub says so, and the first of a list of benchmarks has no index.
+func TestReporter(t *testing.T) {
+	t.Parallel()
+	var status atomic.Int32
+	var body map[string]map[string]any
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		body = nil
+		_ = json.NewDecoder(request.Body).Decode(&body)
+		w.WriteHeader(int(status.Load()))
+	}))
+	t.Cleanup(server.Close)
+	r := newReporter()
+	what, complete := reportOf(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{
+		"job_id": "j", "provider_id": "p", "benchmark_id": "b", "benchmark_index": "0",
+	}}}, "m")
+	what.url = server.URL
+	if !complete {
+		t.Error("all labels are there")
+	}
+	for _, step := range []struct {
+		status  int32
+		arrives bool
+	}{{500, false}, {404, false}, {302, false}, {200, true}} {
+		status.Store(step.status)
+		if arrived, err := r.Ensure(t.Context(), "k", what); arrived != step.arrives || (err == nil) != step.arrives {
+			t.Errorf("status %d: got %t and %v", step.status, arrived, err)
+		}
+		if _, err := r.Observe(t.Context(), "k"); (err == nil) != step.arrives {
+			t.Errorf("status %d: observed with %v", step.status, err)
+		}
+	}
+	if _, has := body["benchmark_status_event"]["benchmark_index"]; has || body["benchmark_status_event"]["id"] != "b" {
+		t.Errorf("got %v", body)
+	}
+	if err := r.Remove(t.Context(), "k"); err != nil {
+		t.Error(err)
+	}
+	if _, err := r.Observe(t.Context(), "k"); err == nil {
+		t.Error("it is remembered for ever")
+	}
+	if _, complete := reportOf(&batchv1.Job{}, "m"); complete {
+		t.Error("a Job without labels evaluates nothing")
+	}
+}
