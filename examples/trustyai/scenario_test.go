@@ -66,6 +66,11 @@ func scenarios(t *testing.T) (all []scenario) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, s := range all {
+		if s.Name == "evalhub-job-adapter-error-ignored" {
+			return append(all, queueCase(s))
+		}
+	}
 	return all
 }
 

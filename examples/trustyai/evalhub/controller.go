@@ -44,6 +44,8 @@ func New(operatorNamespace string) *Controller {
 		Reads(&batchv1.Job{}).
 		Writes(&batchv1.Job{}).
 		Reads(&corev1.Pod{}).
+		Reads(&foreign.Workload{}, controller.Optional).
+		Writes(&foreign.Workload{}, controller.Optional, controller.FieldsOnly).
 		External(reports).
 		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}})}
 }

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/foreign"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 )
 
@@ -34,12 +35,15 @@ type run struct {
 	pods reconcile.FetchResult[*corev1.PodList]
 	// arrived reports that the hub was told, marked that the product's operator has told it.
 	arrived, marked bool
+	// workload is what the queue knows of the Job, nil for nothing. Told reports that the hub knows that it is not admitted.
+	workload *foreign.Workload
+	told     bool
 }
 
 // fetchRuns reads the evaluations of the hub in the namespaces of tenants.
 func (r Reconciler) fetchRuns(ctx context.Context, reader reconcile.Reader, hub *v1.EvalHub) (out []run) {
 	jobs := reconcile.FetchList(ctx, reader, &batchv1.JobList{}, client.MatchingLabels{
-		"app": "evalhub", "component": "evaluation-job", "evalhub_instance_name": norm(hub.Name), "evalhub_instance_namespace": hub.Namespace,
+		"app": "evalhub", "component": "evaluation-job", "evalhub_instance_name": hub.Name, "evalhub_instance_namespace": hub.Namespace,
 	})
 	if jobs.Value == nil {
 		return nil
@@ -52,6 +56,10 @@ func (r Reconciler) fetchRuns(ctx context.Context, reader reconcile.Reader, hub 
 		one := run{job: job, marked: job.Annotations[reportedAnnotation] == "true" || job.Labels[phaseLabel] == "Failed"}
 		one.pods = reconcile.FetchList(ctx, reader, &corev1.PodList{}, client.InNamespace(job.Namespace), client.MatchingLabels{batchv1.JobNameLabel: job.Name})
 		one.arrived = r.reports.Observe(ctx, reader, keyOfReport(hub, &job)).OK()
+		in := client.InNamespace(job.Namespace)
+		if one.workload = workloadOf(&job, reconcile.FetchList(ctx, reader, &foreign.WorkloadList{}, in)); one.workload != nil {
+			one.told = r.reports.Observe(ctx, reader, keyOfQueue(hub, &job)).OK()
+		}
 		out = append(out, one)
 	}
 	return out
@@ -67,6 +75,8 @@ func (r Reconciler) planReports(plan *reconcile.PlanResult, obs Observation, now
 		}
 		if one.arrived || one.marked && (message != "" || failed(&one.job)) {
 			plan.Delete(&one.job, apply.PropagationPolicy(metav1.DeletePropagationBackground))
+		} else {
+			r.planQueue(plan, obs, one)
 		}
 		what, complete := reportOf(&one.job, message)
 		what.url = obs.reportsTo()
@@ -179,3 +189,5 @@ func reportOf(job *batchv1.Job, message string) (r report, complete bool) {
 func keyOfReport(hub *v1.EvalHub, job *batchv1.Job) string {
 	return strings.Join([]string{hub.Namespace, hub.Name, job.Namespace, job.Name, string(job.UID)}, "/")
 }
+
+func keyOfQueue(hub *v1.EvalHub, job *batchv1.Job) string { return keyOfReport(hub, job) + "/queue" }

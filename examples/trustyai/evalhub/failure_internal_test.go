@@ -100,3 +100,25 @@ func TestReporter(t *testing.T) {
 		t.Error("a Job without labels evaluates nothing")
 	}
 }
+
+// TestQueueCode: graphics processors are to blame only if the Job asks for some and the queue says so.
+func TestQueueCode(t *testing.T) {
+	t.Parallel()
+	pod := func(resource corev1.ResourceName) *corev1.PodSpec {
+		limits := corev1.ResourceList{resource: {}}
+		return &corev1.PodSpec{InitContainers: []corev1.Container{{Resources: corev1.ResourceRequirements{Limits: limits}}}}
+	}
+	for _, tt := range []struct {
+		resource      corev1.ResourceName
+		message, want string
+	}{
+		{"nvidia.com/gpu", "insufficient quota for nvidia.com/gpu in flavor default", "gpu_unavailable"},
+		{"nvidia.com/gpu", "insufficient quota for cpu", "queue_error"},
+		{"nvidia.com/gpu", "no gpu", "queue_error"},
+		{"cpu", "insufficient quota for nvidia.com/gpu", "queue_error"},
+	} {
+		if got, _ := queueCode(pod(tt.resource), tt.message); got != tt.want {
+			t.Errorf("%s and %q: got %s, want %s", tt.resource, tt.message, got, tt.want)
+		}
+	}
+}

@@ -24,6 +24,7 @@ var builders = []*scheme.Builder{
 		Register(&EnvoyFilter{}, &EnvoyFilterList{}),
 	(&scheme.Builder{GroupVersion: schema.GroupVersion{Group: "mcp.kuadrant.io", Version: "v1alpha1"}}).
 		Register(&MCPGatewayExtension{}, &MCPGatewayExtensionList{}),
+	(&scheme.Builder{GroupVersion: schema.GroupVersion{Group: "kueue.x-k8s.io", Version: "v1beta1"}}).Register(&Workload{}, &WorkloadList{}),
 }
 
 // AddToScheme registers the kinds of this package with a scheme.

@@ -2,6 +2,7 @@ package foreign
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // RouteSpec is what is published, and how.
@@ -107,4 +108,9 @@ type MCPGatewayExtensionSpec struct {
 type TargetReference struct {
 	Name      string `json:"name,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
+}
+
+// WorkloadStatus is where the workload is.
+type WorkloadStatus struct {
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }

@@ -166,3 +166,23 @@ type MCPGatewayExtensionList struct {
 
 	Items []MCPGatewayExtension `json:"items"`
 }
+
+// Workload waits in a queue until there is room for the Job that owns it.
+//
+// +kubebuilder:object:root=true
+type Workload struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Status WorkloadStatus `json:"status,omitzero"`
+}
+
+// WorkloadList is a list of them.
+//
+// +kubebuilder:object:root=true
+type WorkloadList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []Workload `json:"items"`
+}
