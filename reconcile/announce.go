@@ -3,7 +3,9 @@ package reconcile
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -12,6 +14,9 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/announcement"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/applied"
 )
 
 // Reasons of the events and of the condition about a pause.
@@ -26,7 +31,7 @@ const (
 // log and in an event.
 func (p *Pipeline[T, F, O]) pause(ctx context.Context, owner T) bool {
 	paused := IsPaused(owner, p.PauseAnnotation)
-	if !p.owners.pause(owner, paused) {
+	if !p.owners.Pause(owner, paused) {
 		return paused
 	}
 	logger := log.FromContext(ctx)
@@ -56,7 +61,7 @@ func (p *Pipeline[T, F, O]) announce(owner T, logger logr.Logger, transitions []
 			logger.Info(transition.LogMessage, transition.LogValues()...)
 		}
 	}
-	for _, transition := range newsworthy(transitions) {
+	for _, transition := range announcement.Newsworthy(transitions) {
 		p.event(owner, transition.Event.Type, transition.Event.Reason, transition.Event.Message)
 	}
 }
@@ -67,18 +72,18 @@ func (p *Pipeline[T, F, O]) announce(owner T, logger logr.Logger, transitions []
 func (p *Pipeline[T, F, O]) logErrors(ctx context.Context, report *Report, returned error, backoff, next time.Duration) {
 	terminal := slices.DeleteFunc(slices.Clone(report.Outcome.Terminal), func(err error) bool { return errors.Is(returned, err) })
 	if report.Handled == nil && len(terminal) == 0 {
-		p.owners.quiet(report.Request.NamespacedName)
+		p.owners.Succeeded(report.Request.NamespacedName)
 		return
 	}
 	if len(terminal) > 0 {
 		backoff = max(backoff, repeatTerminal)
 	}
 	joined := errors.Join(append(terminal, report.Handled)...)
-	if !p.owners.news(report.Request.NamespacedName, joined.Error(), p.Clock.Now(), backoff) {
+	if !p.owners.NewFailure(report.Request.NamespacedName, joined.Error(), p.Clock.Now(), backoff) {
 		return
 	}
 	logger := log.FromContext(ctx)
-	for _, err := range split(report.Handled) {
+	for _, err := range applied.Split(report.Handled) {
 		logFailure(logger, err, "pass failed", "requeueAfter", next)
 	}
 	for _, err := range terminal {
@@ -93,8 +98,32 @@ const repeatTerminal = 10 * time.Minute
 func logFailure(logger logr.Logger, err error, message string, values ...any) {
 	found := health.Categorize(err)
 	values = append(values, "category", found.Category, "reason", found.Reason)
-	if object, known := objectOf(err); known {
+	if object, known := applied.ObjectOf(err); known {
 		values = append(values, "kind", object.GVK.Kind, "object", object.Key)
 	}
 	logger.Error(errors.New(found.Detail()), message, values...) //nolint:err113 // the text for the log, without credentials
+}
+
+// Reasons of the events about objects that are deleted.
+const (
+	// ReasonPruned announces the deletion of children that the plan does not name any more.
+	ReasonPruned = "Pruned"
+	// ReasonDeleted announces a deletion that the plan asked for.
+	ReasonDeleted = "Deleted"
+)
+
+// tellWrites logs each write of a pass and announces the deletion of what may hold data or work.
+func (p *pass[T, F, O]) tellWrites(result *apply.Result) {
+	pruned, deleted := applied.LogWrites(p.rc.Log, result)
+	p.announceDeleted(ReasonPruned, "deleted, as the plan does not name them any more", pruned)
+	p.announceDeleted(ReasonDeleted, "deleted, as the plan asks for", deleted)
+}
+
+func (p *pass[T, F, O]) announceDeleted(reason, why string, names []string) {
+	if len(names) == 0 {
+		return
+	}
+	named := names[:min(len(names), applied.MaxLogged)]
+	p.event(p.owner, corev1.EventTypeNormal, reason,
+		conditions.Bound(fmt.Sprintf("%d %s: %s", len(names), why, strings.Join(named, ", "))))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/signature"
 )
 
 // phases are the phases of a reconciler beyond the two that all have; what a reconciler does not have is nil.
@@ -96,31 +97,31 @@ func check[T Owner, F, O any](reconciler Reconciler[T, F, O]) error {
 	methods := map[string]reflect.Type{
 		string(PhaseFetch):        nil, // the compiler has seen to it
 		string(PhasePlan):         nil,
-		string(PhaseCompose):      signature[Composer[T, F, O]](),
-		string(PhaseFinalize):     signature[Finalizer[T, F]](),
-		string(PhaseObserveApply): signature[ApplyObserver[T, O]](),
-		migrate:                   signature[Migrator[T]](),
+		string(PhaseCompose):      signature.Of[Composer[T, F, O]](),
+		string(PhaseFinalize):     signature.Of[Finalizer[T, F]](),
+		string(PhaseObserveApply): signature.Of[ApplyObserver[T, O]](),
+		migrate:                   signature.Of[Migrator[T]](),
 	}
 	status, hasStatus := statusField(reflect.TypeFor[T]())
 	if hasStatus {
 		manager, pointer := reflect.TypeFor[*conditions.Manager](), reflect.PointerTo(status.Type)
-		methods[string(PhaseDecorate)] = function(pointer, manager, reflect.TypeFor[O]())
-		methods[decorateDeletion] = function(pointer, manager, reflect.TypeFor[T]())
+		methods[string(PhaseDecorate)] = signature.Function(pointer, manager, reflect.TypeFor[O]())
+		methods[decorateDeletion] = signature.Function(pointer, manager, reflect.TypeFor[T]())
 	}
 	of := reflect.TypeOf(reconciler)
-	errs := checkMethods(of, methods)
+	errs := signature.Check(of, methods)
 	if !hasStatus {
 		errs = append(errs, withoutStatus[T](of)...)
 	}
 	if fetched, observed := reflect.TypeFor[F](), reflect.TypeFor[O](); fetched != observed {
 		if _, found := of.MethodByName(string(PhaseCompose)); !found {
 			errs = append(errs, fmt.Errorf("%s has no method ComposeState, although FetchRemoteState returns %s and PlanResources "+
-				"takes %s: add %s, or let both have one type", name(of), name(fetched), name(observed),
-				printed(string(PhaseCompose), methods[string(PhaseCompose)])))
+				"takes %s: add %s, or let both have one type", signature.Name(of), signature.Name(fetched), signature.Name(observed),
+				signature.Printed(string(PhaseCompose), methods[string(PhaseCompose)])))
 		}
 	}
-	errs = append(errs, checkMethods(reflect.TypeFor[O](), map[string]reflect.Type{
-		string(PhaseHealth): signature[Observation](),
+	errs = append(errs, signature.Check(reflect.TypeFor[O](), map[string]reflect.Type{
+		string(PhaseHealth): signature.Of[Observation](),
 	})...)
 	return errors.Join(errs...)
 }
@@ -130,7 +131,7 @@ func withoutStatus[T Owner](reconciler reflect.Type) (errs []error) {
 	for _, method := range []string{string(PhaseDecorate), decorateDeletion} {
 		if _, found := reconciler.MethodByName(method); found {
 			errs = append(errs, fmt.Errorf("%s has the method %s, but %s has no field Status to decorate",
-				name(reconciler), method, name(reflect.TypeFor[T]())))
+				signature.Name(reconciler), method, signature.Name(reflect.TypeFor[T]())))
 		}
 	}
 	return errs

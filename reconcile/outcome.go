@@ -10,6 +10,16 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
+// Reasons of the errors of the apply engine, as conditions show them.
+const (
+	// ReasonOwnedByAnother: an object of the plan exists and is somebody else's.
+	ReasonOwnedByAnother = "OwnedByAnother"
+	// ReasonFieldsContested: other field managers own planned fields.
+	ReasonFieldsContested = "FieldsContested"
+	// ReasonDeletedByOthers: an object of the plan is deleted as often as it is made.
+	ReasonDeletedByOthers = "DeletedByOthers"
+)
+
 // Outcome is all that a pass has to say about what comes next. Parts of a pass join theirs into one; joining is
 // commutative and loses nothing. The zero value is a pass with nothing left to do.
 type Outcome struct {

@@ -5,44 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
-	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
-
-	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/health"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/ownedconditions"
-	"github.com/reconcilekit/reconcilekit/reconcile/status"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/applied"
 )
-
-// PruneBlocked is the type of the condition that is True while children that are no longer planned are kept. Its message
-// names them and the reason. It is absent otherwise.
-const PruneBlocked = "PruneBlocked"
-
-// pass is one run of the pipeline for one owner.
-type pass[T Owner, F, O any] struct {
-	*Pipeline[T, F, O]
-
-	owner T // as the cache has it; the Applier keeps its metadata current
-	rc    ReconcileContext[T]
-	reads *notingReader
-
-	observation O
-	components  []health.Component
-	plan        PlanResult
-	composed    bool  // the observation is that of this pass
-	broken      error // a phase panicked: what follows from it is unknown
-	unplanned   error // why there is no plan
-	over        error // the pass or its plan exceeds the budget
-}
-
-func newPass[T Owner, F, O any](
-	p *Pipeline[T, F, O], request ctrl.Request, owner T, now time.Time,
-) *pass[T, F, O] {
-	return &pass[T, F, O]{Pipeline: p, owner: owner, rc: ReconcileContext[T]{Request: request, Now: now}}
-}
 
 // reconcile is the order of one pass: fetch, compose, plan, health, apply when nothing blocks it, status, and then the
 // events of what was stored.
@@ -82,14 +48,6 @@ func (p *pass[T, F, O]) compose(ctx context.Context, fetched F) {
 	}
 }
 
-// planned takes what a phase has planned. Of a plan that came with an error only the next pass counts.
-func (p *pass[T, F, O]) planned(plan PlanResult, err error) {
-	if err != nil {
-		plan = PlanResult{RequeueAfter: plan.RequeueAfter, RequeueAt: plan.RequeueAt}
-	}
-	p.plan, p.unplanned = plan, err
-}
-
 // observeApply lets the observation take in what became of the plan.
 func (p *pass[T, F, O]) observeApply(ctx context.Context, report *Report) {
 	observer := p.phases.applyObserver
@@ -100,39 +58,6 @@ func (p *pass[T, F, O]) observeApply(ctx context.Context, report *Report) {
 	p.step(ctx, PhaseObserveApply, func(ctx context.Context) {
 		p.observation = observer.ObserveApply(ctx, p.rc, p.observation, outcome)
 	})
-}
-
-// begin gives the phases their own copy of the owner: what they do to it changes nothing.
-func (p *pass[T, F, O]) begin(ctx context.Context) {
-	p.rc.Object = p.copied()
-	p.rc.Log = log.FromContext(ctx)
-}
-
-// copied is a copy of the owner. The field sets of its managedFields, often most of it and never changed in place, are
-// shared.
-func (p *pass[T, F, O]) copied() T {
-	fields := p.owner.GetManagedFields()
-	p.owner.SetManagedFields(nil)
-	out := p.owner.DeepCopyObject().(T) //nolint:forcetypeassert // a deep copy has the type of its original
-	p.owner.SetManagedFields(fields)
-	out.SetManagedFields(slices.Clone(fields))
-	return out
-}
-
-// fetch runs FetchRemoteState with the tracked reader and notes what could not be read.
-func (p *pass[T, F, O]) fetch(ctx context.Context) (fetched F) {
-	reader, end := p.Tracker.Begin(p.rc.Request.NamespacedName)
-	defer end()
-	p.reads = &notingReader{Reader: reader}
-	p.step(ctx, PhaseFetch, func(ctx context.Context) { fetched = p.Reconciler.FetchRemoteState(ctx, p.reads, p.rc) })
-	return fetched
-}
-
-// step runs a phase unless an earlier one has panicked.
-func (p *pass[T, F, O]) step(ctx context.Context, phase Phase, do func(context.Context)) {
-	if p.broken == nil {
-		p.broken = p.run(ctx, phase, do)
-	}
 }
 
 // blocked returns why nothing may be applied: a phase that panicked, an error of planning, a plan or a pass that exceeds the
@@ -168,7 +93,7 @@ func (p *pass[T, F, O]) apply(ctx context.Context, report *Report, plan PlanResu
 	before := p.owner.GetResourceVersion()
 	p.step(ctx, PhaseApply, func(ctx context.Context) { report.Applied = p.Applier.Apply(ctx, p.owner, plan) })
 	if p.owner.GetResourceVersion() != before {
-		p.owners.wrote(p.owner, p.rc.Now)
+		p.owners.Wrote(p.owner, p.rc.Now)
 	}
 	p.tellWrites(&report.Applied)
 	report.Outcome.Requeue(report.Applied.RequeueAfter)
@@ -178,8 +103,8 @@ func (p *pass[T, F, O]) apply(ctx context.Context, report *Report, plan PlanResu
 // requeue asks for the pass that the plan wants, also when its apply is blocked. A poll (RequeueAfter) is left out when a system outside of
 // the cluster has failed: it would stand in for the backoff of the very system that is away.
 func (p *pass[T, F, O]) requeue(report *Report) {
-	if unobserved(&report.Applied) {
-		report.Outcome.Requeue(observedWithin)
+	if applied.Unobserved(&report.Applied) {
+		report.Outcome.Requeue(applied.ObservedWithin)
 	}
 	if p.plan.RequeueAfter != 0 && failedOutside(append(slices.Clone(p.reads.failed), report.Applied.Err())) {
 		at := PlanResult{RequeueAt: p.plan.RequeueAt}
@@ -216,8 +141,8 @@ func (p *pass[T, F, O]) errs(report *Report) []error {
 			errs = append(errs, err)
 		}
 	}
-	for _, err := range split(report.Applied.Err()) {
-		errs = append(errs, categorise(err))
+	for _, err := range applied.Split(report.Applied.Err()) {
+		errs = append(errs, applied.Categorize(err))
 	}
 	return errs
 }
@@ -228,156 +153,52 @@ func reported(components []health.Component, failed error) bool {
 	})
 }
 
-// status derives the conditions, stores the status when it changed and announces what was stored.
-func (p *pass[T, F, O]) status(ctx context.Context, report *Report, errs []error) {
-	after := p.copied()
-	report.Announced = p.announced()
-	before := p.owner.GetConditions()
-	if len(report.Announced) > 0 {
-		before = slices.Concat(before, report.Announced)
-	}
-	manager := conditions.NewManager(before, p.owner.GetGeneration(), p.rc.Now)
-	assessor := health.NewAssessor(manager, health.Options{Now: p.rc.Now, Grace: p.Grace})
-	assessor.Observe(p.components...)
-	assessor.Observe(health.Component{Errors: errs, Immediate: true})
-	assessor.Observe(waiting(&report.Applied))
-	if decorate := p.decorator(); decorate != nil && p.broken == nil {
-		if err := p.run(ctx, PhaseDecorate, func(context.Context) { decorate(after, manager) }); err != nil {
-			p.broken = err
-			after = p.copied() // half a decoration is none
-			assessor.Observe(health.Component{Errors: []error{err}, Immediate: true})
-		}
-	}
-	if kept := report.Applied.PruneBlocked; kept != nil {
-		manager.MarkTrue(PruneBlocked, string(kept.Reason), kept.Error(), conditions.AsWarning)
-	}
-	restore := p.verdict(manager, errs)
-	report.Assessment = assessor.Summarize()
-	restore()
-	p.progress(manager, &report.Assessment)
-	manager.RemoveStale(p.ownCondition())
-	p.follow(report)
-	p.store(ctx, report, after, manager)
-}
-
-// decorator is what sets the domain's part of the status, nil when nothing does.
-func (p *pass[T, F, O]) decorator() func(T, *conditions.Manager) {
-	switch deleted := !p.owner.GetDeletionTimestamp().IsZero(); {
-	case deleted && p.phases.decorateDeletion != nil:
-		return func(after T, manager *conditions.Manager) { p.phases.decorateDeletion(after, manager, p.rc.Object) }
-	case deleted || !p.composed || p.Decorate == nil && p.phases.decorate == nil:
-		return nil
-	}
-	return func(after T, manager *conditions.Manager) {
-		if p.Decorate != nil {
-			p.Decorate(after, manager, p.observation)
-		}
-		if p.phases.decorate != nil {
-			p.phases.decorate(after, manager, &p.observation)
-		}
-	}
-}
-
-// verdict returns what restores the summary that the decorator has set itself, with its announcement, after the engine has
-// made its own. It stands unless something went wrong that no phase knows of.
-func (p *pass[T, F, O]) verdict(manager *conditions.Manager, errs []error) (restore func()) {
-	announcement, set := manager.Announcement(conditions.Ready)
-	verdict, found := manager.Get(conditions.Ready)
-	if p.broken != nil || len(errs) > 0 || !set || !found {
-		return func() {}
-	}
-	return func() { manager.Set(verdict.Type, verdict.Status, verdict.Reason, verdict.Message, announcement) }
-}
-
-// follow derives what comes next from the assessment.
-func (p *pass[T, F, O]) follow(report *Report) {
-	for _, err := range split(report.Assessment.Retry) {
-		if settled(err) {
-			report.Outcome.Terminal = append(report.Outcome.Terminal, err)
-			report.Outcome.Requeue(p.TerminalRetry)
-		} else {
-			report.Outcome.Fail(err)
-		}
-	}
-	report.Outcome.Requeue(report.Assessment.RequeueAfter)
-	for _, err := range report.Assessment.Terminal {
-		report.Outcome.Terminal = append(report.Outcome.Terminal, err)
-		if refused(err) || err.Category == health.ProgramError {
-			report.Outcome.Requeue(p.TerminalRetry)
-		}
-	}
-	for _, err := range split(report.Applied.Err()) {
-		// Nothing that is watched brings what a write has not found, such as its namespace.
-		if found := categorise(err); lost(found) {
-			report.Outcome.Terminal = append(report.Outcome.Terminal, found)
-			report.Outcome.Requeue(p.TerminalRetry)
-		}
-	}
-	var panicked *PanicError
-	if errors.As(p.broken, &panicked) {
-		p.rc.Log.Error(panicked, "a phase panicked", "phase", panicked.Phase, "stack", string(panicked.Stack))
-	}
-}
-
-// store writes the status. Only what was stored is announced; a write that failed loses nothing of the outcome.
-func (p *pass[T, F, O]) store(ctx context.Context, report *Report, after T, manager *conditions.Manager) {
-	after.SetConditions(manager.Conditions())
-	if owner, ok := any(after).(ObservedGenerationSetter); ok {
-		owner.SetObservedGeneration(p.owner.GetGeneration())
-	}
-	if owner, ok := any(after).(StateSetter); ok {
-		owner.SetState(report.Assessment.State)
-	}
-	managed := manager.Managed()
-	ctx, end := toWriteStatus(ctx)
-	defer end()
-	var err error
-	if broken := p.run(ctx, PhaseStatus, func(ctx context.Context) {
-		report.StatusWritten, err = p.StatusWriter.WriteStatus(ctx, p.owner, after, managed)
-	}); broken != nil {
-		err = broken
-	}
-	p.owners.noteTypes(p.owner, managed, err == nil)
-	if err != nil {
-		p.unstored(report, err)
+// finalize is the pass of an owner that is being deleted: fetch, plan the deletion, carry it out. While something keeps
+// the owner, its status says what; once the finalizer is gone nothing more is done for it.
+func (p *pass[T, F, O]) finalize(ctx context.Context, report *Report) {
+	if p.Finalizer == "" || !slices.Contains(p.owner.GetFinalizers(), p.Finalizer) {
 		return
 	}
-	if report.StatusWritten {
-		p.owners.wrote(after, p.rc.Now)
+	p.begin(ctx)
+	fetched := p.fetch(ctx)
+	if p.waits(report) {
+		return
 	}
-	report.Transitions = p.transitions(report, manager, after.GetConditions())
-	p.announce(p.owner, p.rc.Log, report.Transitions)
+	if p.phases.finalizer != nil {
+		p.step(ctx, PhaseFinalize, func(ctx context.Context) { p.planned(p.phases.finalizer.Finalize(ctx, p.rc, fetched)) })
+	}
+	report.Blocked = p.blocked(ctx)
+	if report.Blocked == nil {
+		p.apply(ctx, report, p.plan)
+	}
+	p.requeue(report)
+	if report.Applied.Finalized {
+		return
+	}
+	p.status(ctx, report, p.errs(report))
 }
 
-// unstored notes why the status could not be stored. That the owner is gone is no error. Without the status subresource no
-// retry helps: only its definition does, which is not watched.
-func (p *pass[T, F, O]) unstored(report *Report, err error) {
-	var missing *status.NoSubresourceError
+// migrate rewrites an owner that is in an older form, and reports whether the pass ends with that.
+func (p *pass[T, F, O]) migrate(ctx context.Context, report *Report) (ends bool) {
+	if p.phases.migrator == nil {
+		return false
+	}
+	after := p.owner.DeepCopyObject().(T) //nolint:forcetypeassert // a deep copy has the type of its original
+	var written bool
+	var err error
+	broken := p.run(ctx, PhaseMigrate, func(ctx context.Context) {
+		p.phases.migrator.Migrate(after)
+		written, err = p.StatusWriter.Rewrite(ctx, p.owner, after)
+	})
 	switch {
-	case errors.As(err, &missing):
-		report.Outcome.Terminal = append(report.Outcome.Terminal, err)
-		report.Outcome.Requeue(p.TerminalRetry)
-	case client.IgnoreNotFound(err) != nil:
-		report.Outcome.Fail(fmt.Errorf("write the status: %w", err))
+	case broken != nil:
+		report.Outcome.Fail(broken)
+	case err != nil:
+		report.Outcome.Fail(fmt.Errorf("migrate the owner: %w", err))
+	case written:
+		p.owners.Wrote(after, p.rc.Now)
+	default:
+		return false
 	}
-}
-
-// ownCondition reports which stored conditions are ours, set in an earlier pass or by a former manager. managedFields have it
-// where the list is keyed by type. Where it is one value, all that a former manager has left there are; of its own this process
-// knows which it has set; after a restart it knows of PruneBlocked, Paused, Stalled and Reconciling alone, which nobody else has a use for,
-// as long as nobody else has written the list since.
-func (p *pass[T, F, O]) ownCondition() func(conditionType string) bool {
-	if p.FieldManager == "" {
-		return nil
-	}
-	fields := p.owner.GetManagedFields()
-	owned := ownedconditions.Types(fields, p.managers...)
-	former := ownedconditions.WholeList(fields, p.FormerManagers...)
-	return func(conditionType string) bool {
-		switch {
-		case former, owned(conditionType), p.owners.hasSet(p.owner, conditionType):
-			return true
-		}
-		return (conditionType == PruneBlocked || conditionType == ConditionPaused || ofProgress(conditionType)) && ownedconditions.WholeList(fields, p.FieldManager)
-	}
+	return true
 }

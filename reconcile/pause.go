@@ -32,7 +32,7 @@ func (p *pass[T, F, O]) rest(ctx context.Context, report *Report) {
 	if p.PauseUnwritten {
 		return
 	}
-	if p.owners.stale(p.owner, p.rc.Now, p.LagDeadline) {
+	if p.owners.Stale(p.owner, p.rc.Now, p.LagDeadline) {
 		report.Outcome.Requeue(freshness.Poll)
 		return
 	}
@@ -59,8 +59,8 @@ func (p *pass[T, F, O]) rest(ctx context.Context, report *Report) {
 	case err != nil:
 		p.unstored(report, err)
 	case report.StatusWritten:
-		p.owners.noteTypes(p.owner, managed, true)
-		p.owners.wrote(after, p.rc.Now)
+		p.owners.NoteTypes(p.owner, managed, true)
+		p.owners.Wrote(after, p.rc.Now)
 	}
 }
 

@@ -3,10 +3,14 @@ package reconcile
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
 // Phase names a step of the pass, in logs, metrics and traces.
@@ -53,21 +57,6 @@ func (e *PanicError) HealthCategory() string { return string(health.ProgramError
 // HealthReason is the reason of the condition.
 func (e *PanicError) HealthReason() string { return "Panic" }
 
-// run carries out one phase with the context of the observer, turns a panic into a [PanicError] and tells the observer how
-// long it took.
-func (p *pass[T, F, O]) run(ctx context.Context, phase Phase, step func(context.Context)) (err error) {
-	start := p.Clock.Now()
-	ctx = p.Observer.PhaseStart(ctx, phase)
-	defer func() {
-		if value := recover(); value != nil {
-			err = &PanicError{Phase: phase, Value: value, Stack: debug.Stack()}
-		}
-		p.Observer.PhaseDone(ctx, phase, p.Clock.Since(start), err)
-	}()
-	step(ctx)
-	return nil
-}
-
 // Observer is told what happens in the passes of a controller; implementations make metrics and traces of it. It is
 // called from several workers at once.
 type Observer interface {
@@ -85,3 +74,36 @@ type noObserver struct{}
 func (noObserver) PhaseStart(ctx context.Context, _ Phase) context.Context { return ctx }
 func (noObserver) PhaseDone(context.Context, Phase, time.Duration, error)  {}
 func (noObserver) PassDone(context.Context, Report)                        {}
+
+// Report is what one pass did, for metrics, traces and explanations.
+type Report struct {
+	// Request names the owner.
+	Request ctrl.Request
+	// Gone reports whether the owner does not exist any more: all else here is empty.
+	Gone bool
+	// Paused reports whether the owner is paused: nothing was read or written for it but [ConditionPaused], and there is neither a plan
+	// nor an assessment.
+	Paused bool
+	// Plan is what PlanResources, or Finalize, returned.
+	Plan PlanResult
+	// Components are what GetComponentHealth returned.
+	Components []health.Component
+	// Applied is what became of each object of the plan; it is empty when the apply was blocked.
+	Applied apply.Result
+	// Blocked is why nothing was applied, nil when something was.
+	Blocked error
+	// Assessment is the state of the owner.
+	Assessment health.Assessment
+	// Announced are the conditions of earlier passes that the owner's type does not keep, so that the pipeline has to.
+	Announced []metav1.Condition
+	// Transitions are the conditions that changed, and were stored where the owner's type keeps them.
+	Transitions []conditions.Transition
+	// StatusWritten reports whether the status was written.
+	StatusWritten bool
+	// Outcome is what comes next.
+	Outcome Outcome
+	// Handled is the error that the engine has logged itself, because a requeue stands in for the backoff.
+	Handled error
+	// Next is after which time another pass comes by itself: a requeue, or the backoff of an error. Zero is when an event triggers one.
+	Next time.Duration
+}

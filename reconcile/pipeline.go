@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,9 +15,9 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
-	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/ownerstate"
 )
 
 const (
@@ -110,7 +109,7 @@ type Pipeline[T Owner, F, O any] struct {
 	Config[T, F, O]
 
 	phases   *phases[T, F, O]
-	owners   *ledger
+	owners   *ownerstate.Owners
 	failures workqueue.TypedRateLimiter[ctrl.Request]
 	read     []client.GetOption // of the owner
 	managers []string           // whose conditions are ours
@@ -162,7 +161,7 @@ func New[T Owner, F, O any](config Config[T, F, O]) (*Pipeline[T, F, O], error) 
 	return &Pipeline[T, F, O]{
 		Config:   config,
 		phases:   phases,
-		owners:   &ledger{},
+		owners:   &ownerstate.Owners{},
 		failures: workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](minBackoff, maxBackoff),
 		read:     ownerRead(config.New()),
 		managers: append(slices.Clone(config.FormerManagers), config.FieldManager),
@@ -184,106 +183,4 @@ func (p *Pipeline[T, F, O]) With(change func(*Config[T, F, O])) *Pipeline[T, F, 
 	out := *p
 	change(&out.Config)
 	return &out
-}
-
-// Reconcile runs one pass for the owner that the request names. A mistake of the program comes back as a terminal error of
-// controller-runtime, which counts and logs it and does not try again; the result has the time after which a pass may find
-// another world all the same, which the controllers of reconcile/controller see to.
-func (p *Pipeline[T, F, O]) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	ctx, end := p.Budget.limit(ctx)
-	defer end()
-	owner := p.New()
-	if err := p.Reader.Get(ctx, request.NamespacedName, owner, p.read...); err != nil {
-		if apierrors.IsNotFound(err) {
-			p.forget(request)
-			p.Observer.PassDone(ctx, Report{Request: request, Gone: true})
-			return ctrl.Result{}, nil
-		}
-		err = fmt.Errorf("get the owner %s: %w", request, err)
-		p.Observer.PassDone(ctx, Report{Request: request, Outcome: Outcome{Retry: []error{err}}})
-		return ctrl.Result{}, err
-	}
-	now := p.Clock.Now()
-	if previous, replaced := p.owners.seen(owner); replaced {
-		p.Applier.Forget(previous)
-	}
-	pass := newPass(p, request, owner, now)
-	report := Report{Request: request}
-	if p.pause(ctx, owner) {
-		pass.rest(ctx, &report)
-		return p.conclude(ctx, &report)
-	}
-	if p.owners.stale(owner, now, p.LagDeadline) {
-		return ctrl.Result{RequeueAfter: freshness.Poll}, nil
-	}
-	switch {
-	case !owner.GetDeletionTimestamp().IsZero():
-		pass.finalize(ctx, &report)
-	case !pass.migrate(ctx, &report):
-		pass.reconcile(ctx, &report)
-	}
-	report.Plan, report.Components = pass.plan, pass.components
-	return p.conclude(ctx, &report)
-}
-
-// Report is what one pass did, for metrics, traces and explanations.
-type Report struct {
-	// Request names the owner.
-	Request ctrl.Request
-	// Gone reports whether the owner does not exist any more: all else here is empty.
-	Gone bool
-	// Paused reports whether the owner is paused: nothing was read or written for it but [ConditionPaused], and there is neither a plan
-	// nor an assessment.
-	Paused bool
-	// Plan is what PlanResources, or Finalize, returned.
-	Plan PlanResult
-	// Components are what GetComponentHealth returned.
-	Components []health.Component
-	// Applied is what became of each object of the plan; it is empty when the apply was blocked.
-	Applied apply.Result
-	// Blocked is why nothing was applied, nil when something was.
-	Blocked error
-	// Assessment is the state of the owner.
-	Assessment health.Assessment
-	// Announced are the conditions of earlier passes that the owner's type does not keep, so that the pipeline has to.
-	Announced []metav1.Condition
-	// Transitions are the conditions that changed, and were stored where the owner's type keeps them.
-	Transitions []conditions.Transition
-	// StatusWritten reports whether the status was written.
-	StatusWritten bool
-	// Outcome is what comes next.
-	Outcome Outcome
-	// Handled is the error that the engine has logged itself, because a requeue stands in for the backoff.
-	Handled error
-	// Next is after which time another pass comes by itself: a requeue, or the backoff of an error. Zero is when an event triggers one.
-	Next time.Duration
-}
-
-// conclude turns the outcome of the pass into what controller-runtime is told.
-func (p *Pipeline[T, F, O]) conclude(ctx context.Context, report *Report) (ctrl.Result, error) {
-	var backoff time.Duration
-	if len(report.Outcome.Retry) > 0 {
-		backoff = p.failures.When(report.Request)
-	} else {
-		p.failures.Forget(report.Request)
-	}
-	result, err, handled := report.Outcome.Result(backoff)
-	report.Handled = handled
-	if report.Next = result.RequeueAfter; err != nil {
-		report.Next = backoff
-	}
-	if mistakes := report.Outcome.mistakes(); err == nil && handled == nil && mistakes != nil {
-		err = ctrl.TerminalError(mistakes)
-	}
-	p.logErrors(ctx, report, err, backoff, result.RequeueAfter)
-	p.Observer.PassDone(ctx, *report)
-	return result, err
-}
-
-func (p *Pipeline[T, F, O]) forget(request ctrl.Request) {
-	if uid, known := p.owners.forget(request.NamespacedName); known {
-		p.Applier.Forget(uid)
-	}
-	p.Tracker.Forget(request.NamespacedName)
-	p.failures.Forget(request)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -68,16 +67,3 @@ type NotYetError struct {
 
 // Error names what is not known yet.
 func (e *NotYetError) Error() string { return e.What + " is not known yet" }
-
-// notYetRetry is how soon a pass looks again in case that the reader forgets to wake the owner.
-const notYetRetry = time.Second
-
-// waits ends a pass whose reads are not all answered yet.
-func (p *pass[T, F, O]) waits(report *Report) bool {
-	if p.reads.waiting == nil {
-		return false
-	}
-	p.rc.Log.V(1).Info("reconciliation deferred", "waitingFor", p.reads.waiting.What)
-	report.Outcome.Requeue(notYetRetry)
-	return true
-}

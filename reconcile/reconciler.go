@@ -117,6 +117,11 @@ type ReconcileContext[T Owner] struct {
 	Log logr.Logger
 }
 
+// PlanResult is the complete desired set of an owner. The zero value plans nothing; what earlier passes applied and the
+// plan does not name any more is pruned. Objects need not be in any order: the engine orders them by kind. It is the plan
+// that the engine carries out, and that a diff and a recording print.
+type PlanResult = apply.Plan
+
 // StatusDecorator is implemented by reconcilers that set the fields of the status that belong to the domain. S is the type of
 // the owner's field Status. Conditions set on the manager count for the summary when their type ends in "Ready".
 // Conditions, observedGeneration and state are the engine's: what the decorator writes there is replaced.
@@ -134,4 +139,15 @@ type DeletionDecorator[S any, T Owner] interface {
 	// something keeps the owner. An owner that must not go before its status says so implements [Finalizer] and asks for
 	// another pass until it does. The owner is a copy.
 	DecorateDeletion(status *S, cm *conditions.Manager, owner T)
+}
+
+// Migrator is implemented by reconcilers of a type whose objects may be stored in an older form, such as a field that was
+// renamed within a version. The pass rewrites such an object and does nothing else; the next pass sees the new form.
+//
+// It is for moving what the user has written. A default belongs into the effective spec, computed in memory: what a
+// controller writes into a spec cannot be told from what a user wrote.
+type Migrator[T Owner] interface {
+	// Migrate changes the owner, a copy, to the current form. It is a pure function, and changes nothing in an object that
+	// is in the current form already.
+	Migrate(owner T)
 }

@@ -14,7 +14,9 @@ import (
 func floors() map[string][]string {
 	const fresh = "reconcile/internal/freshness"
 	core := []string{"conditions", "health", fresh, "reconcile/internal/words", "reconcile/internal/ownedconditions"}
-	engine := append(slices.Clone(core), "reconcile/apply", "reconcile/status", "reconcile/internal/derived")
+	engine := append(slices.Clone(core), "reconcile/apply", "reconcile/status", "reconcile/internal/derived",
+		"reconcile/internal/announcement", "reconcile/internal/applied", "reconcile/internal/kstatus", "reconcile/internal/ownerstate",
+		"reconcile/internal/plansize", "reconcile/internal/signature")
 	whole := append(slices.Clone(engine), "reconcile")
 	rooms := "reconcile/apply/internal/"
 	const problem = "routing/internal/problem"
@@ -42,6 +44,12 @@ func floors() map[string][]string {
 		fresh:                                nil,
 		"reconcile/internal/derived":         {"internal/fingerprint"},
 		"reconcile/internal/ownedconditions": nil,
+		"reconcile/internal/announcement":    {"conditions", "health"},
+		"reconcile/internal/applied":         {"conditions", "health", "reconcile/apply", "reconcile/internal/words"},
+		"reconcile/internal/kstatus":         {"conditions", "health"},
+		"reconcile/internal/ownerstate":      {fresh},
+		"reconcile/internal/plansize":        {"reconcile/apply"},
+		"reconcile/internal/signature":       nil,
 		"reconcile/status":                   {"internal/fingerprint", "internal/mergepatch"},
 		"reconcile":                          engine,
 		"reconcile/children":                 append(slices.Clone(whole), "internal/fingerprint", "manifests"),

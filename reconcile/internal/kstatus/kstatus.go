@@ -1,4 +1,4 @@
-package reconcile
+package kstatus
 
 import (
 	"slices"
@@ -18,9 +18,9 @@ const (
 	reconciling = "Reconciling"
 )
 
-// progress sets Stalled or Reconciling on an owner that is not ready, with the reason and the message of Ready; that one is announced, so
+// Set sets Stalled or Reconciling on an owner that is not ready, with the reason and the message of Ready; that one is announced, so
 // that these are not. What a decorator has set itself stands.
-func (p *pass[T, F, O]) progress(manager *conditions.Manager, assessment *health.Assessment) {
+func Set(manager *conditions.Manager, components []health.Component, assessment *health.Assessment) {
 	for _, own := range []string{stalled, reconciling} {
 		if _, set := manager.Announcement(own); set {
 			return
@@ -31,7 +31,7 @@ func (p *pass[T, F, O]) progress(manager *conditions.Manager, assessment *health
 		return
 	}
 	which := reconciling
-	if len(assessment.Terminal) > 0 || slices.ContainsFunc(p.components, failedForGood) {
+	if len(assessment.Terminal) > 0 || slices.ContainsFunc(components, failedForGood) {
 		which = stalled
 	}
 	manager.MarkTrue(which, ready.Reason, ready.Message, conditions.Silent)
@@ -40,7 +40,7 @@ func (p *pass[T, F, O]) progress(manager *conditions.Manager, assessment *health
 // failedForGood reports whether a component does not work and will not without a change.
 func failedForGood(c health.Component) bool { return c.GetState() == health.Failed }
 
-// ofProgress reports whether the condition is one of kstatus.
-func ofProgress(conditionType string) bool {
+// Sets reports whether Set may set the condition.
+func Sets(conditionType string) bool {
 	return conditionType == stalled || conditionType == reconciling
 }

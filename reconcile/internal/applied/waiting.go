@@ -1,4 +1,4 @@
-package reconcile
+package applied
 
 import (
 	"fmt"
@@ -11,14 +11,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
-// observedWithin is when a pass looks again at a child whose controller had not looked at a change of the pass before. Its status
+// ObservedWithin is when a pass looks again at a child whose controller had not looked at a change of the pass before. Its status
 // brings a pass sooner, if the child is watched with it.
-const observedWithin = 10 * time.Second
+const ObservedWithin = 10 * time.Second
 
-// waiting is a part without a name for what the plan holds back, and for children that this pass has changed and whose own status is
+// Waiting is a part without a name for what the plan holds back, and for children that this pass has changed and whose own status is
 // still about what they were before: as long as there is any, the owner is not Ready, whatever its components report, because what
 // they report was read before. With none it is a part that does not apply. See kstatus on observedGeneration.
-func waiting(result *apply.Result) health.Component {
+func Waiting(result *apply.Result) health.Component {
 	reason, parts := words.ReasonWaiting, listed(result, func(o *apply.ObjectResult) string {
 		if o.WaitsUntil == "" {
 			return ""
@@ -45,15 +45,15 @@ func waiting(result *apply.Result) health.Component {
 func listed(result *apply.Result, say func(o *apply.ObjectResult) string) (parts []string) {
 	for i := range result.Objects {
 		o := &result.Objects[i]
-		if text := say(o); text != "" && len(parts) < maxLogged {
+		if text := say(o); text != "" && len(parts) < MaxLogged {
 			parts = append(parts, fmt.Sprintf("%s %s%s", o.GVK.Kind, strings.TrimPrefix(o.Key.String(), "/"), text))
 		}
 	}
 	return parts
 }
 
-// unobserved reports whether a child was changed and its controller has not looked at it yet.
-func unobserved(result *apply.Result) bool {
+// Unobserved reports whether a child was changed and its controller has not looked at it yet.
+func Unobserved(result *apply.Result) bool {
 	for i := range result.Objects {
 		if result.Objects[i].Unobserved {
 			return true

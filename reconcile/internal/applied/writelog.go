@@ -1,70 +1,48 @@
-package reconcile
+package applied
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/go-logr/logr"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// Reasons of the events about objects that are deleted.
-const (
-	// ReasonPruned announces the deletion of children that the plan does not name any more.
-	ReasonPruned = "Pruned"
-	// ReasonDeleted announces a deletion that the plan asked for.
-	ReasonDeleted = "Deleted"
-)
+// MaxLogged bounds the fields of a log line and the objects of an event.
+const MaxLogged = 20
 
-// maxLogged bounds the fields of a log line and the objects of an event.
-const maxLogged = 20
-
-// tellWrites logs each write of a pass, with what it did and why, and announces the deletion of what may hold data or work. Fields are
-// logged by path, never by value.
-func (p *pass[T, F, O]) tellWrites(result *apply.Result) {
+// LogWrites logs each write of a pass, with what it did and why, and returns the names of the objects that were deleted and may have
+// held data or work: those that were no longer planned, and those that the plan deletes. Fields are logged by path, never by value.
+func LogWrites(logger logr.Logger, result *apply.Result) (pruned, deleted []string) {
 	if result.Owner != nil && result.OwnerErr == nil {
-		logWrite(p.rc.Log, result.Owner)
+		logWrite(logger, result.Owner)
 	}
-	var deleted [2][]string // pruned, deleted as planned
 	for i := range result.Objects {
 		object := &result.Objects[i]
 		if !object.Wrote() {
 			continue
 		}
-		logWrite(p.rc.Log, &object.Decision)
+		logWrite(logger, &object.Decision)
 		name := object.GVK.Kind + " " + strings.TrimPrefix(object.Key.String(), "/")
 		switch {
-		case !object.HoldsData && !holds(object.GVK.GroupKind()):
+		case !object.HoldsData && !holdsData(object.GVK.GroupKind()):
 		case object.Outcome == apply.Pruned:
-			deleted[0] = append(deleted[0], name)
+			pruned = append(pruned, name)
 		case object.Outcome == apply.Deleted:
-			deleted[1] = append(deleted[1], name)
+			deleted = append(deleted, name)
 		}
 	}
-	p.announceDeleted(ReasonPruned, "deleted, as the plan does not name them any more", deleted[0])
-	p.announceDeleted(ReasonDeleted, "deleted, as the plan asks for", deleted[1])
-}
-
-func (p *pass[T, F, O]) announceDeleted(reason, why string, names []string) {
-	if len(names) == 0 {
-		return
-	}
-	named := names[:min(len(names), maxLogged)]
-	p.event(p.owner, corev1.EventTypeNormal, reason,
-		conditions.Bound(fmt.Sprintf("%d %s: %s", len(names), why, strings.Join(named, ", "))))
+	return pruned, deleted
 }
 
 // logWrite logs one write that was accepted.
 func logWrite(logger logr.Logger, d *apply.Decision) {
 	values := []any{"verb", d.Verb, "kind", d.GVK.Kind, "object", d.Key, "reason", d.Reason}
 	if len(d.Fields) > 0 {
-		fields := make([]string, 0, min(len(d.Fields), maxLogged))
-		for _, f := range d.Fields[:min(len(d.Fields), maxLogged)] {
+		fields := make([]string, 0, min(len(d.Fields), MaxLogged))
+		for _, f := range d.Fields[:min(len(d.Fields), MaxLogged)] {
 			fields = append(fields, f.Path)
 		}
 		values = append(values, "fields", fields, "changed", len(d.Fields))
@@ -72,9 +50,9 @@ func logWrite(logger logr.Logger, d *apply.Decision) {
 	logger.Info("wrote", values...)
 }
 
-// holds reports whether the loss of an object of the kind may cost data or work. Only kinds of Kubernetes that are configuration and
+// holdsData reports whether the loss of an object of the kind may cost data or work. Only kinds of Kubernetes that are configuration and
 // nothing else do not; of others, such as those of operators for databases, nothing is known.
-func holds(gk schema.GroupKind) bool {
+func holdsData(gk schema.GroupKind) bool {
 	kinds, known := configuration[gk.Group]
 	return !known || !slices.Contains(kinds, gk.Kind)
 }

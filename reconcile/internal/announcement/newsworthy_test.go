@@ -1,4 +1,4 @@
-package reconcile
+package announcement_test
 
 import (
 	"testing"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/announcement"
 )
 
 // TestNewsworthy: each cause is told once, and nothing is lost that only one condition knows.
@@ -106,7 +107,7 @@ func TestNewsworthy(t *testing.T) {
 				m.Set(s.condition.Type, s.condition.Status, s.condition.Reason, s.condition.Message, s.options...)
 			}
 			var got []string
-			for _, told := range newsworthy(m.Transitions()) {
+			for _, told := range announcement.Newsworthy(m.Transitions()) {
 				got = append(got, told.Event.Type+" "+told.Event.Reason+" "+told.Event.Message)
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {

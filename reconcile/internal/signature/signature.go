@@ -1,4 +1,4 @@
-package reconcile
+package signature
 
 import (
 	"fmt"
@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// signature is that of the only method of an interface.
-func signature[I any]() reflect.Type { return reflect.TypeFor[I]().Method(0).Type }
+// Of is the signature of the only method of an interface.
+func Of[I any]() reflect.Type { return reflect.TypeFor[I]().Method(0).Type }
 
-// function is the type of a function without results.
-func function(in ...reflect.Type) reflect.Type { return reflect.FuncOf(in, nil, false) }
+// Function is the type of a function without results.
+func Function(in ...reflect.Type) reflect.Type { return reflect.FuncOf(in, nil, false) }
 
-// checkMethods compares the methods of a type with those that are expected, by name; a nil signature is not compared. The
+// Check compares the methods of a type with those that are expected, by name; a nil signature is not compared. The
 // expected ones may be missing.
-func checkMethods(of reflect.Type, expected map[string]reflect.Type) (errs []error) {
+func Check(of reflect.Type, expected map[string]reflect.Type) (errs []error) {
 	all := of
 	if of.Kind() != reflect.Pointer && of.Kind() != reflect.Interface {
 		all = reflect.PointerTo(of) // has the methods of the value, too
@@ -30,9 +30,9 @@ func checkMethods(of reflect.Type, expected map[string]reflect.Type) (errs []err
 			errs = append(errs, misspelt(of, all, phase, expected[phase])...)
 		case bare(all, method) != expected[phase]:
 			errs = append(errs, fmt.Errorf("%s has a method %s that is not the phase: have %s, want %s",
-				name(of), phase, printed(phase, bare(all, method)), printed(phase, expected[phase])))
+				Name(of), phase, Printed(phase, bare(all, method)), Printed(phase, expected[phase])))
 		case all != of && !hasMethod(of, phase):
-			errs = append(errs, fmt.Errorf("method %s of %s has a pointer receiver: use *%s", phase, name(of), name(of)))
+			errs = append(errs, fmt.Errorf("method %s of %s has a pointer receiver: use *%s", phase, Name(of), Name(of)))
 		}
 	}
 	return errs
@@ -49,7 +49,7 @@ func misspelt(of, all reflect.Type, phase string, expected reflect.Type) (errs [
 	for method := range all.Methods() {
 		if have := bare(all, method); have.NumIn() > 0 && near(method.Name, phase) {
 			errs = append(errs, fmt.Errorf("method %s of %s looks like the phase %s under another name: have %s, want %s; rename it",
-				method.Name, name(of), phase, printed(method.Name, have), printed(phase, expected)))
+				method.Name, Name(of), phase, Printed(method.Name, have), Printed(phase, expected)))
 		}
 	}
 	return errs
@@ -93,9 +93,9 @@ func near(method, phase string) bool {
 	return row[len(b)] <= len(b)/lettersPerTypo
 }
 
-// printed is a signature as it stands in a file.
-func printed(method string, signature reflect.Type) string {
-	return method + strings.TrimPrefix(name(signature), "func")
+// Printed is a signature as it stands in a file.
+func Printed(method string, signature reflect.Type) string {
+	return method + strings.TrimPrefix(Name(signature), "func")
 }
 
 const lettersPerTypo = 5
@@ -106,8 +106,8 @@ var (
 	aliased = regexp.MustCompile(`\b(?:apply\.Plan|verdict\.Component)\b`)
 )
 
-// name is that of a type, with the last element of each package's path.
-func name(t reflect.Type) string {
+// Name is the name of a type, with the last element of each package's path.
+func Name(t reflect.Type) string {
 	return aliased.ReplaceAllStringFunc(paths.ReplaceAllString(t.String(), ""), func(alias string) string {
 		if alias == "apply.Plan" {
 			return "reconcile.PlanResult"

@@ -1,4 +1,4 @@
-package reconcile
+package announcement
 
 import (
 	"slices"
@@ -11,7 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// newsworthy returns the transitions of one pass that become events, so that a person who reads the events of an owner finds each thing
+// Newsworthy returns the transitions of one pass that become events, so that a person who reads the events of an owner finds each thing
 // once:
 //
 //   - trouble, whenever its reason changes, and an event that the author has worded, always;
@@ -20,7 +20,7 @@ import (
 //     does not name, and the conditions of the categories only where nothing else tells.
 //
 // The log has all transitions.
-func newsworthy(transitions []conditions.Transition) []conditions.Transition {
+func Newsworthy(transitions []conditions.Transition) []conditions.Transition {
 	told := make([]conditions.Transition, 0, len(transitions))
 	for _, t := range transitions {
 		if t.Event != nil && (worded(t) || troubled(t) || turned(t)) {

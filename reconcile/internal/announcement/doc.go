@@ -1,0 +1,2 @@
+// Package announcement chooses which transitions of conditions become events.
+package announcement

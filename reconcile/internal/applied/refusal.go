@@ -1,0 +1,89 @@
+package applied
+
+import (
+	"errors"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+// Reasons of errors, as package reconcile exports them: ReasonOwnedByAnother and the like.
+const (
+	ownedByAnother = "OwnedByAnother"
+	fieldsContested = "FieldsContested"
+	deletedByOthers = "DeletedByOthers"
+)
+
+// Categorize gives an error of the apply engine the category and reason that conditions show, and lets the message name
+// the object.
+func Categorize(err error) error {
+	var owned *apply.OwnedByAnotherError
+	if errors.As(err, &owned) {
+		return health.NewError(health.Conflict, ownedByAnother, owned.Error(), err)
+	}
+	var contested *apply.ContestedError
+	if errors.As(err, &contested) {
+		return health.NewError(health.Conflict, fieldsContested, contested.Error(), err)
+	}
+	var deleted *apply.DeletedByOthersError
+	if errors.As(err, &deleted) {
+		return health.NewError(health.Conflict, deletedByOthers, deleted.Error(), err)
+	}
+	var object *apply.ObjectError
+	if errors.As(err, &object) {
+		found := health.Categorize(object.Err)
+		name := object.GVK.Kind + " " + strings.TrimPrefix(object.Key.String(), "/")
+		return health.NewError(found.Category, found.Reason, name+": "+found.Message, err)
+	}
+	return err
+}
+
+// ObjectOf returns the object that an error concerns, if it is that of a write.
+func ObjectOf(err error) (object apply.ObjectResult, known bool) {
+	var concerns *apply.ObjectError
+	if errors.As(err, &concerns) {
+		return concerns.ObjectResult, true
+	}
+	return object, false
+}
+
+// Settled reports whether trying again at once cannot help although the error is a conflict: an owner or a field manager
+// has to give way first.
+func Settled(err error) bool {
+	var owned *apply.OwnedByAnotherError
+	var contested *apply.ContestedError
+	var deleted *apply.DeletedByOthersError
+	return errors.As(err, &owned) || errors.As(err, &contested) || errors.As(err, &deleted)
+}
+
+// Refused reports whether the API server has answered with something whose cause need not be watched: a missing right,
+// an admission policy, a quota.
+func Refused(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status) && !apierrors.IsNotFound(err)
+}
+
+// Lost reports whether an error is one of those that are not tried again because an event follows when it is cured.
+func Lost(err error) bool {
+	category := health.Categorize(err).Category
+	return !category.Retries() && !category.Terminal()
+}
+
+// Split returns the parts of joined errors, however deep they are joined.
+func Split(err error) []error {
+	if err == nil {
+		return nil
+	}
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	var parts []error
+	for _, part := range joined.Unwrap() {
+		parts = append(parts, Split(part)...)
+	}
+	return parts
+}

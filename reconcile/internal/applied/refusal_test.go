@@ -1,0 +1,27 @@
+package applied_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/applied"
+)
+
+// TestConflicts: what others do to a child is a conflict with a reason of its own, and is not tried again at once.
+func TestConflicts(t *testing.T) {
+	t.Parallel()
+	for reason, cause := range map[string]error{
+		reconcile.ReasonOwnedByAnother:  &apply.OwnedByAnotherError{Kind: "ConfigMap", Name: "a"},
+		reconcile.ReasonFieldsContested: &apply.ContestedError{Kind: "ConfigMap", Name: "a"},
+		reconcile.ReasonDeletedByOthers: &apply.DeletedByOthersError{Kind: "ConfigMap", Name: "a", Times: 6},
+	} {
+		err := applied.Categorize(&apply.ObjectError{ObjectResult: apply.ObjectResult{Decision: apply.Decision{Err: cause}}})
+		var found *health.Error
+		if !errors.As(err, &found) || found.Category != health.Conflict || found.Reason != reason || !applied.Settled(err) {
+			t.Errorf("%T: want a settled conflict with reason %s, got %v", cause, reason, err)
+		}
+	}
+}

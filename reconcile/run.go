@@ -1,0 +1,81 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
+)
+
+// Reconcile runs one pass for the owner that the request names. A mistake of the program comes back as a terminal error of
+// controller-runtime, which counts and logs it and does not try again; the result has the time after which a pass may find
+// another world all the same, which the controllers of reconcile/controller see to.
+func (p *Pipeline[T, F, O]) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	ctx, end := p.Budget.limit(ctx)
+	defer end()
+	owner := p.New()
+	if err := p.Reader.Get(ctx, request.NamespacedName, owner, p.read...); err != nil {
+		if apierrors.IsNotFound(err) {
+			p.forget(request)
+			p.Observer.PassDone(ctx, Report{Request: request, Gone: true})
+			return ctrl.Result{}, nil
+		}
+		err = fmt.Errorf("get the owner %s: %w", request, err)
+		p.Observer.PassDone(ctx, Report{Request: request, Outcome: Outcome{Retry: []error{err}}})
+		return ctrl.Result{}, err
+	}
+	now := p.Clock.Now()
+	if previous, replaced := p.owners.Seen(owner); replaced {
+		p.Applier.Forget(previous)
+	}
+	pass := newPass(p, request, owner, now)
+	report := Report{Request: request}
+	if p.pause(ctx, owner) {
+		pass.rest(ctx, &report)
+		return p.conclude(ctx, &report)
+	}
+	if p.owners.Stale(owner, now, p.LagDeadline) {
+		return ctrl.Result{RequeueAfter: freshness.Poll}, nil
+	}
+	switch {
+	case !owner.GetDeletionTimestamp().IsZero():
+		pass.finalize(ctx, &report)
+	case !pass.migrate(ctx, &report):
+		pass.reconcile(ctx, &report)
+	}
+	report.Plan, report.Components = pass.plan, pass.components
+	return p.conclude(ctx, &report)
+}
+
+// conclude turns the outcome of the pass into what controller-runtime is told.
+func (p *Pipeline[T, F, O]) conclude(ctx context.Context, report *Report) (ctrl.Result, error) {
+	var backoff time.Duration
+	if len(report.Outcome.Retry) > 0 {
+		backoff = p.failures.When(report.Request)
+	} else {
+		p.failures.Forget(report.Request)
+	}
+	result, err, handled := report.Outcome.Result(backoff)
+	report.Handled = handled
+	if report.Next = result.RequeueAfter; err != nil {
+		report.Next = backoff
+	}
+	if mistakes := report.Outcome.mistakes(); err == nil && handled == nil && mistakes != nil {
+		err = ctrl.TerminalError(mistakes)
+	}
+	p.logErrors(ctx, report, err, backoff, result.RequeueAfter)
+	p.Observer.PassDone(ctx, *report)
+	return result, err
+}
+
+func (p *Pipeline[T, F, O]) forget(request ctrl.Request) {
+	if uid, known := p.owners.Forget(request.NamespacedName); known {
+		p.Applier.Forget(uid)
+	}
+	p.Tracker.Forget(request.NamespacedName)
+	p.failures.Forget(request)
+}

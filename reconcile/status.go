@@ -1,0 +1,217 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/applied"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/kstatus"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/ownedconditions"
+	"github.com/reconcilekit/reconcilekit/reconcile/status"
+)
+
+// PruneBlocked is the type of the condition that is True while children that are no longer planned are kept. Its message
+// names them and the reason. It is absent otherwise.
+const PruneBlocked = "PruneBlocked"
+
+// status derives the conditions, stores the status when it changed and announces what was stored.
+func (p *pass[T, F, O]) status(ctx context.Context, report *Report, errs []error) {
+	after := p.copied()
+	report.Announced = p.announced()
+	before := p.owner.GetConditions()
+	if len(report.Announced) > 0 {
+		before = slices.Concat(before, report.Announced)
+	}
+	manager := conditions.NewManager(before, p.owner.GetGeneration(), p.rc.Now)
+	assessor := health.NewAssessor(manager, health.Options{Now: p.rc.Now, Grace: p.Grace})
+	assessor.Observe(p.components...)
+	assessor.Observe(health.Component{Errors: errs, Immediate: true})
+	assessor.Observe(applied.Waiting(&report.Applied))
+	if decorate := p.decorator(); decorate != nil && p.broken == nil {
+		if err := p.run(ctx, PhaseDecorate, func(context.Context) { decorate(after, manager) }); err != nil {
+			p.broken = err
+			after = p.copied() // half a decoration is none
+			assessor.Observe(health.Component{Errors: []error{err}, Immediate: true})
+		}
+	}
+	if kept := report.Applied.PruneBlocked; kept != nil {
+		manager.MarkTrue(PruneBlocked, string(kept.Reason), kept.Error(), conditions.AsWarning)
+	}
+	restore := p.verdict(manager, errs)
+	report.Assessment = assessor.Summarize()
+	restore()
+	kstatus.Set(manager, p.components, &report.Assessment)
+	manager.RemoveStale(p.ownCondition())
+	p.follow(report)
+	p.store(ctx, report, after, manager)
+}
+
+// decorator is what sets the domain's part of the status, nil when nothing does.
+func (p *pass[T, F, O]) decorator() func(T, *conditions.Manager) {
+	switch deleted := !p.owner.GetDeletionTimestamp().IsZero(); {
+	case deleted && p.phases.decorateDeletion != nil:
+		return func(after T, manager *conditions.Manager) { p.phases.decorateDeletion(after, manager, p.rc.Object) }
+	case deleted || !p.composed || p.Decorate == nil && p.phases.decorate == nil:
+		return nil
+	}
+	return func(after T, manager *conditions.Manager) {
+		if p.Decorate != nil {
+			p.Decorate(after, manager, p.observation)
+		}
+		if p.phases.decorate != nil {
+			p.phases.decorate(after, manager, &p.observation)
+		}
+	}
+}
+
+// verdict returns what restores the summary that the decorator has set itself, with its announcement, after the engine has
+// made its own. It stands unless something went wrong that no phase knows of.
+func (p *pass[T, F, O]) verdict(manager *conditions.Manager, errs []error) (restore func()) {
+	announcement, set := manager.Announcement(conditions.Ready)
+	verdict, found := manager.Get(conditions.Ready)
+	if p.broken != nil || len(errs) > 0 || !set || !found {
+		return func() {}
+	}
+	return func() { manager.Set(verdict.Type, verdict.Status, verdict.Reason, verdict.Message, announcement) }
+}
+
+// follow derives what comes next from the assessment.
+func (p *pass[T, F, O]) follow(report *Report) {
+	for _, err := range applied.Split(report.Assessment.Retry) {
+		if applied.Settled(err) {
+			report.Outcome.Terminal = append(report.Outcome.Terminal, err)
+			report.Outcome.Requeue(p.TerminalRetry)
+		} else {
+			report.Outcome.Fail(err)
+		}
+	}
+	report.Outcome.Requeue(report.Assessment.RequeueAfter)
+	for _, err := range report.Assessment.Terminal {
+		report.Outcome.Terminal = append(report.Outcome.Terminal, err)
+		if applied.Refused(err) || err.Category == health.ProgramError {
+			report.Outcome.Requeue(p.TerminalRetry)
+		}
+	}
+	for _, err := range applied.Split(report.Applied.Err()) {
+		// Nothing that is watched brings what a write has not found, such as its namespace.
+		if found := applied.Categorize(err); applied.Lost(found) {
+			report.Outcome.Terminal = append(report.Outcome.Terminal, found)
+			report.Outcome.Requeue(p.TerminalRetry)
+		}
+	}
+	var panicked *PanicError
+	if errors.As(p.broken, &panicked) {
+		p.rc.Log.Error(panicked, "a phase panicked", "phase", panicked.Phase, "stack", string(panicked.Stack))
+	}
+}
+
+// store writes the status. Only what was stored is announced; a write that failed loses nothing of the outcome.
+func (p *pass[T, F, O]) store(ctx context.Context, report *Report, after T, manager *conditions.Manager) {
+	after.SetConditions(manager.Conditions())
+	if owner, ok := any(after).(ObservedGenerationSetter); ok {
+		owner.SetObservedGeneration(p.owner.GetGeneration())
+	}
+	if owner, ok := any(after).(StateSetter); ok {
+		owner.SetState(report.Assessment.State)
+	}
+	managed := manager.Managed()
+	ctx, end := toWriteStatus(ctx)
+	defer end()
+	var err error
+	if broken := p.run(ctx, PhaseStatus, func(ctx context.Context) {
+		report.StatusWritten, err = p.StatusWriter.WriteStatus(ctx, p.owner, after, managed)
+	}); broken != nil {
+		err = broken
+	}
+	p.owners.NoteTypes(p.owner, managed, err == nil)
+	if err != nil {
+		p.unstored(report, err)
+		return
+	}
+	if report.StatusWritten {
+		p.owners.Wrote(after, p.rc.Now)
+	}
+	report.Transitions = p.transitions(report, manager, after.GetConditions())
+	p.announce(p.owner, p.rc.Log, report.Transitions)
+}
+
+// unstored notes why the status could not be stored. That the owner is gone is no error. Without the status subresource no
+// retry helps: only its definition does, which is not watched.
+func (p *pass[T, F, O]) unstored(report *Report, err error) {
+	var missing *status.NoSubresourceError
+	switch {
+	case errors.As(err, &missing):
+		report.Outcome.Terminal = append(report.Outcome.Terminal, err)
+		report.Outcome.Requeue(p.TerminalRetry)
+	case client.IgnoreNotFound(err) != nil:
+		report.Outcome.Fail(fmt.Errorf("write the status: %w", err))
+	}
+}
+
+// ownCondition reports which stored conditions are ours, set in an earlier pass or by a former manager. managedFields have it
+// where the list is keyed by type. Where it is one value, all that a former manager has left there are; of its own this process
+// knows which it has set; after a restart it knows of PruneBlocked, Paused, Stalled and Reconciling alone, which nobody else has a use for,
+// as long as nobody else has written the list since.
+func (p *pass[T, F, O]) ownCondition() func(conditionType string) bool {
+	if p.FieldManager == "" {
+		return nil
+	}
+	fields := p.owner.GetManagedFields()
+	owned := ownedconditions.Types(fields, p.managers...)
+	former := ownedconditions.WholeList(fields, p.FormerManagers...)
+	return func(conditionType string) bool {
+		switch {
+		case former, owned(conditionType), p.owners.HasSet(p.owner, conditionType):
+			return true
+		}
+		return (conditionType == PruneBlocked || conditionType == ConditionPaused || kstatus.Sets(conditionType)) && ownedconditions.WholeList(fields, p.FieldManager)
+	}
+}
+
+// announced are the conditions of earlier passes that the owner's type does not keep: a transition is one against them.
+func (p *pass[T, F, O]) announced() []metav1.Condition {
+	if known, list := p.owners.Unkept(p.owner); known {
+		return list
+	}
+	return p.Announced
+}
+
+// transitions are what is to be announced: conditions that were stored, and those that the owner's type does not keep. Of
+// these nothing is known after a restart; then a pass that stores nothing announces nothing.
+func (p *pass[T, F, O]) transitions(
+	report *Report, manager *conditions.Manager, kept []metav1.Condition,
+) []conditions.Transition {
+	unkept := p.unkept(manager, kept)
+	if len(unkept)+len(report.Announced) == 0 {
+		if report.StatusWritten {
+			return manager.Transitions()
+		}
+		return nil
+	}
+	p.owners.NoteUnkept(p.owner, unkept)
+	return slices.DeleteFunc(manager.Transitions(), func(t conditions.Transition) bool {
+		return !report.StatusWritten && (len(report.Announced) == 0 || !has(unkept, t.After.Type))
+	})
+}
+
+// unkept are the conditions of this pass that are not among those that the owner keeps.
+func (p *pass[T, F, O]) unkept(manager *conditions.Manager, kept []metav1.Condition) (list []metav1.Condition) {
+	for c := range manager.EachManaged {
+		if !has(kept, c.Type) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+func has(list []metav1.Condition, conditionType string) bool {
+	return meta.FindStatusCondition(list, conditionType) != nil
+}

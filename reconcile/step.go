@@ -1,0 +1,105 @@
+package reconcile
+
+import (
+	"context"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/reconcilekit/reconcilekit/health"
+)
+
+// pass is one run of the pipeline for one owner.
+type pass[T Owner, F, O any] struct {
+	*Pipeline[T, F, O]
+
+	owner T // as the cache has it; the Applier keeps its metadata current
+	rc    ReconcileContext[T]
+	reads *notingReader
+
+	observation O
+	components  []health.Component
+	plan        PlanResult
+	composed    bool  // the observation is that of this pass
+	broken      error // a phase panicked: what follows from it is unknown
+	unplanned   error // why there is no plan
+	over        error // the pass or its plan exceeds the budget
+}
+
+func newPass[T Owner, F, O any](
+	p *Pipeline[T, F, O], request ctrl.Request, owner T, now time.Time,
+) *pass[T, F, O] {
+	return &pass[T, F, O]{Pipeline: p, owner: owner, rc: ReconcileContext[T]{Request: request, Now: now}}
+}
+
+// begin gives the phases their own copy of the owner: what they do to it changes nothing.
+func (p *pass[T, F, O]) begin(ctx context.Context) {
+	p.rc.Object = p.copied()
+	p.rc.Log = log.FromContext(ctx)
+}
+
+// copied is a copy of the owner. The field sets of its managedFields, often most of it and never changed in place, are
+// shared.
+func (p *pass[T, F, O]) copied() T {
+	fields := p.owner.GetManagedFields()
+	p.owner.SetManagedFields(nil)
+	out := p.owner.DeepCopyObject().(T) //nolint:forcetypeassert // a deep copy has the type of its original
+	p.owner.SetManagedFields(fields)
+	out.SetManagedFields(slices.Clone(fields))
+	return out
+}
+
+// fetch runs FetchRemoteState with the tracked reader and notes what could not be read.
+func (p *pass[T, F, O]) fetch(ctx context.Context) (fetched F) {
+	reader, end := p.Tracker.Begin(p.rc.Request.NamespacedName)
+	defer end()
+	p.reads = &notingReader{Reader: reader}
+	p.step(ctx, PhaseFetch, func(ctx context.Context) { fetched = p.Reconciler.FetchRemoteState(ctx, p.reads, p.rc) })
+	return fetched
+}
+
+// planned takes what a phase has planned. Of a plan that came with an error only the next pass counts.
+func (p *pass[T, F, O]) planned(plan PlanResult, err error) {
+	if err != nil {
+		plan = PlanResult{RequeueAfter: plan.RequeueAfter, RequeueAt: plan.RequeueAt}
+	}
+	p.plan, p.unplanned = plan, err
+}
+
+// step runs a phase unless an earlier one has panicked.
+func (p *pass[T, F, O]) step(ctx context.Context, phase Phase, do func(context.Context)) {
+	if p.broken == nil {
+		p.broken = p.run(ctx, phase, do)
+	}
+}
+
+// run carries out one phase with the context of the observer, turns a panic into a [PanicError] and tells the observer how
+// long it took.
+func (p *pass[T, F, O]) run(ctx context.Context, phase Phase, step func(context.Context)) (err error) {
+	start := p.Clock.Now()
+	ctx = p.Observer.PhaseStart(ctx, phase)
+	defer func() {
+		if value := recover(); value != nil {
+			err = &PanicError{Phase: phase, Value: value, Stack: debug.Stack()}
+		}
+		p.Observer.PhaseDone(ctx, phase, p.Clock.Since(start), err)
+	}()
+	step(ctx)
+	return nil
+}
+
+// notYetRetry is how soon a pass looks again in case that the reader forgets to wake the owner.
+const notYetRetry = time.Second
+
+// waits ends a pass whose reads are not all answered yet.
+func (p *pass[T, F, O]) waits(report *Report) bool {
+	if p.reads.waiting == nil {
+		return false
+	}
+	p.rc.Log.V(1).Info("reconciliation deferred", "waitingFor", p.reads.waiting.What)
+	report.Outcome.Requeue(notYetRetry)
+	return true
+}
