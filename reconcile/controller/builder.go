@@ -37,8 +37,8 @@ type Builder[T reconcile.Owner, F, O any] struct {
 type declared struct {
 	declarations []declaration.Declaration
 	sources      []source.Source
-	board        *board   // of the groups that it reconciles
-	joins        []*board // of the groups that it reads
+	store        *groupStore   // of the groups that it reconciles
+	joins        []*groupStore // of the groups that it reads
 	externals    []externalKind
 }
 

@@ -46,7 +46,7 @@ func (b *Builder[T, F, O]) engineOutside(reads *tracked.Reads, options Options, 
 	if len(b.externals) == 0 {
 		return nil
 	}
-	if b.board != nil {
+	if b.store != nil {
 		return fmt.Errorf("controller %q: External at %s: %w", b.name, b.externals[0].source, errExternalGroup)
 	}
 	config.FieldManager, config.Finalizer, config.Clock = b.fieldManager(), b.finalizer(), options.Clock

@@ -147,7 +147,7 @@ type GroupObservation interface {
 // [Builder.Members] and those of children with [Builder.Owns]. The name is as in [New], and also the kind of the groups.
 func NewGroup[R reconcile.Reconciler[*Group, F, O], F any, O GroupObservation](name string, reconciler R) *Builder[*Group, F, O] {
 	b := &Builder[*Group, F, O]{name: name, reconciler: reconciler, failed: &observe.ListFailures{}}
-	b.board = newBoard(name)
+	b.store = newGroupStore(name)
 	b.declare(declaration.PurposeFor, declaration.Caller(), GroupOf(name), nil)
 	b.decorate = func(g *Group, _ *conditions.Manager, observation O) {
 		g.Status.Members = observation.GetMembers()
@@ -198,12 +198,12 @@ func (b *Builder[T, F, O]) Joins(groups ...Grouped) *Builder[T, F, O] {
 }
 
 // Grouped is a [Builder] made by [NewGroup].
-type Grouped interface{ groups() *board }
+type Grouped interface{ groups() *groupStore }
 
-func (b *Builder[T, F, O]) groups() *board { return b.board }
+func (b *Builder[T, F, O]) groups() *groupStore { return b.store }
 
 // OfChild returns the keys of the groups that the object is a child of, or that share it.
-func (b *board) OfChild(object client.Object) (keys []types.NamespacedName) {
+func (b *groupStore) OfChild(object client.Object) (keys []types.NamespacedName) {
 	for _, value := range groupkey.Values(object) {
 		rest, _ := strings.CutPrefix(value, b.name+"/")
 		var key types.NamespacedName

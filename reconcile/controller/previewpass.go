@@ -30,7 +30,7 @@ type dryController struct {
 	mgr      manager.Manager
 	reads    *tracked.Reads
 	failed   *observe.ListFailures
-	board    *board
+	store    *groupStore
 	timeout  time.Duration
 	pipeline ctrl.Reconciler
 	dry      *dryrun.Pass
@@ -84,7 +84,7 @@ func (b *Builder[T, F, O]) previewer(mgr manager.Manager, o PreviewOptions) (pre
 	offered := &dryrun.Offered{Clock: options.Clock}
 	pipeline = pipeline.With(func(c *reconcile.Config[T, F, O]) { c.Reader, offered.Reader = offered, c.Reader })
 	return &dryController{
-		mgr: mgr, reads: reads, failed: b.failed, board: b.board, timeout: cmp.Or(o.SyncTimeout, defaultSyncTimeout), pipeline: pipeline, dry: dry,
+		mgr: mgr, reads: reads, failed: b.failed, store: b.store, timeout: cmp.Or(o.SyncTimeout, defaultSyncTimeout), pipeline: pipeline, dry: dry,
 		offered: offered, options: o,
 	}, nil
 }
@@ -93,16 +93,16 @@ func (c *dryController) name() string { return c.reads.Controller }
 
 func (c *dryController) rank() int {
 	switch {
-	case c.board == nil:
+	case c.store == nil:
 		return 2
-	case c.board.single:
+	case c.store.single:
 		return 0
 	}
 	return 1
 }
 
 func (c *dryController) reconciles(kind schema.GroupKind) bool {
-	return c.board == nil && c.reads.Kinds[0].GroupKind() == kind
+	return c.store == nil && c.reads.Kinds[0].GroupKind() == kind
 }
 
 // offer takes the owners of the manifests.
@@ -127,18 +127,18 @@ func (c *dryController) offer(ctx context.Context) (keys []types.NamespacedName,
 // keys are the owners to look at.
 func (c *dryController) keys(ctx context.Context) ([]types.NamespacedName, error) {
 	switch {
-	case c.board == nil && len(c.options.Manifests) > 0:
+	case c.store == nil && len(c.options.Manifests) > 0:
 		return c.offer(ctx)
-	case c.board == nil:
+	case c.store == nil:
 		return c.reads.OwnerKeys(ctx)
-	case c.board.single:
+	case c.store.single:
 		return []types.NamespacedName{SingletonKey(c.name())}, nil
 	}
-	return groupKeys(ctx, c.reads, c.board)
+	return groupKeys(ctx, c.reads, c.store)
 }
 
 // groupKeys are the groups that have a member or something that is theirs in the cache, by namespace and name.
-func groupKeys(ctx context.Context, reads *tracked.Reads, groups *board) ([]types.NamespacedName, error) {
+func groupKeys(ctx context.Context, reads *tracked.Reads, groups *groupStore) ([]types.NamespacedName, error) {
 	var keys []types.NamespacedName
 	for _, k := range reads.Present() {
 		err := reads.Each(ctx, k, func(o client.Object) {
@@ -180,7 +180,7 @@ func (c *dryController) preview(ctx context.Context, report *preview.Report) err
 		}
 		// What goes wrong is in the report of the pass.
 		_, _ = c.pipeline.Reconcile(ctx, ctrl.Request{NamespacedName: key})
-		if c.board == nil || len(c.options.Manifests) == 0 { // groups are looked at for the owners that read them
+		if c.store == nil || len(c.options.Manifests) == 0 { // groups are looked at for the owners that read them
 			report.Owners = append(report.Owners, c.dry.Owner)
 		}
 	}

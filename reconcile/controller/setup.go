@@ -112,8 +112,8 @@ func (b *Builder[T, F, O]) observed(
 	b.explainer = &explained.Explainer{
 		Reads: reads, LastPasses: observer.LastPasses, Joined: joined.names, Pause: options.PauseAnnotation, Flow: description,
 	}
-	if b.board != nil {
-		b.explainer.Groups = b.board
+	if b.store != nil {
+		b.explainer.Groups = b.store
 	}
 	for _, k := range reads.Kinds {
 		logger := mgr.GetLogger().WithValues("controller", b.name, "kind", declaration.Print(k.GroupVersionKind))
@@ -171,7 +171,7 @@ func (b *Builder[T, F, O]) withDefaults(mgr manager.Manager) Options {
 	if o.Apply.Clock == nil {
 		o.Apply.Clock = o.Clock
 	}
-	if o.Recorder == nil && b.board == nil { // there is no object to announce for
+	if o.Recorder == nil && b.store == nil { // there is no object to announce for
 		o.Recorder = recorder{mgr.GetEventRecorder(b.name)}
 	}
 	o.Apply.FieldManager, o.Apply.Finalizer = b.fieldManager(), b.finalizer()
@@ -259,8 +259,8 @@ func (b *Builder[T, F, O]) assemble(
 ) (*reconcile.Pipeline[T, F, O], error) {
 	var reader client.Reader = mgr.GetCache()
 	applier := reads.Outside.Wrap(tracked.NewApplier(carries, reads, options.Clock))
-	if b.board != nil {
-		world := &groupWorld{Reader: reader, Applier: applier, board: b.board, reads: reads}
+	if b.store != nil {
+		world := &groupWorld{Reader: reader, Applier: applier, store: b.store, reads: reads}
 		reader, applier, statuses = world, world, world
 	}
 	config := b.phases()
@@ -275,8 +275,8 @@ func (b *Builder[T, F, O]) watch(
 ) error {
 	var optional []*watching.Watcher
 	sources := slices.Clone(b.sources)
-	if b.board != nil {
-		sources = append(sources, b.board.source())
+	if b.store != nil {
+		sources = append(sources, b.store.source())
 	}
 	for _, joined := range b.joins {
 		sources = append(sources, groups.join(joined, reads.Tracker, woken).source())
@@ -286,8 +286,8 @@ func (b *Builder[T, F, O]) watch(
 			Logger: mgr.GetLogger().WithValues("controller", b.name),
 			Kind:   k, Owner: reads.Kinds[0], Tracker: reads.Tracker, Triggers: woken, Statuses: &reads.Statuses,
 		}
-		if b.board != nil {
-			w.Groups = b.board
+		if b.store != nil {
+			w.Groups = b.store
 		}
 		if k.Has(declaration.PurposeOwns) {
 			w.Announce = reads.Announce

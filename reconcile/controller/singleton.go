@@ -30,8 +30,8 @@ import (
 // announce them for.
 func NewSingleton[R reconcile.Reconciler[*Group, F, O], F, O any](name string, reconciler R) *Builder[*Group, F, O] {
 	b := &Builder[*Group, F, O]{name: name, reconciler: reconciler, failed: &observe.ListFailures{}}
-	b.board = newBoard(name)
-	b.board.single = true
+	b.store = newGroupStore(name)
+	b.store.single = true
 	b.declare(declaration.PurposeFor, declaration.Caller(), GroupOf(name), nil)
 	return b
 }
@@ -40,14 +40,14 @@ func NewSingleton[R reconcile.Reconciler[*Group, F, O], F, O any](name string, r
 func SingletonKey(name string) types.NamespacedName { return types.NamespacedName{Name: name} }
 
 // startSingleton asks for the pass that no event does.
-func (b *board) startSingleton(q watching.Queue) {
+func (b *groupStore) startSingleton(q watching.Queue) {
 	if b.single {
 		q.Add(ctrl.Request{NamespacedName: SingletonKey(b.name)})
 	}
 }
 
-// source gives the board the queue of its own controller.
-func (b *board) source() source.Source {
+// source gives the group store the queue of its own controller.
+func (b *groupStore) source() source.Source {
 	return source.Func(func(_ context.Context, q watching.Queue) error {
 		b.mu.Lock()
 		defer b.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 
 // Reasons of errors, as package reconcile exports them: ReasonOwnedByAnother and the like.
 const (
-	ownedByAnother = "OwnedByAnother"
+	ownedByAnother  = "OwnedByAnother"
 	fieldsContested = "FieldsContested"
 	deletedByOthers = "DeletedByOthers"
 )

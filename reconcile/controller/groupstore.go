@@ -24,8 +24,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
-// board holds the groups of one controller as their last pass left them, and wakes who reads them.
-type board struct {
+// groupStore holds the groups of one controller as their last pass left them, and wakes who reads them.
+type groupStore struct {
 	name   string
 	single bool // there is one group, which is never forgotten: what it has read must wake it
 
@@ -35,40 +35,40 @@ type board struct {
 	own     watching.Queue // of the controller of the groups
 }
 
-// groupReads is one controller that reads the groups of a board.
+// groupReads is one controller that reads the groups of a group store.
 type groupReads struct {
-	board   *board
+	store   *groupStore
 	index   *tracking.Index
 	tracker *tracking.Tracker
 	wakes   *trigger.Triggers
 	q       watching.Queue
 }
 
-func newBoard(name string) *board {
-	return &board{name: name, groups: map[types.NamespacedName]*Group{}}
+func newGroupStore(name string) *groupStore {
+	return &groupStore{name: name, groups: map[types.NamespacedName]*Group{}}
 }
 
-// join lets passes read the groups of the board.
-func (j *joinedGroups) join(groups *board, tracker *tracking.Tracker, woken *trigger.Triggers) *groupReads {
-	r := &groupReads{board: groups, tracker: tracker, wakes: woken}
+// join lets passes read the groups of the group store.
+func (j *joinedGroups) join(groups *groupStore, tracker *tracking.Tracker, woken *trigger.Triggers) *groupReads {
+	r := &groupReads{store: groups, tracker: tracker, wakes: woken}
 	r.index = tracking.NewIndex(func(client.Object, string) ([]string, bool) { return nil, false })
 	j.reads = append(j.reads, r)
 	return r
 }
 
-// source lets the board wake the owners that read its groups.
+// source lets the group store wake the owners that read its groups.
 func (r *groupReads) source() source.Source {
 	return source.Func(func(_ context.Context, q watching.Queue) error {
-		r.board.mu.Lock()
-		defer r.board.mu.Unlock()
+		r.store.mu.Lock()
+		defer r.store.mu.Unlock()
 		r.q = q
-		r.board.readers = append(r.board.readers, r)
+		r.store.readers = append(r.store.readers, r)
 		return nil
 	})
 }
 
 // get fills in the group; a group without a pass is asked to have one.
-func (b *board) get(key types.NamespacedName, into *Group) error {
+func (b *groupStore) get(key types.NamespacedName, into *Group) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	found := b.groups[key]
@@ -83,7 +83,7 @@ func (b *board) get(key types.NamespacedName, into *Group) error {
 }
 
 // put stores what a pass found and wakes who reads it when that is news.
-func (b *board) put(g *Group) (changed bool) {
+func (b *groupStore) put(g *Group) (changed bool) {
 	key := client.ObjectKeyFromObject(g)
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -105,7 +105,7 @@ func (b *board) put(g *Group) (changed bool) {
 }
 
 // Revive notes that something has happened to the group since its last pass.
-func (b *board) Revive(key types.NamespacedName) {
+func (b *groupStore) Revive(key types.NamespacedName) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if g := b.groups[key]; g != nil && g.idle {
@@ -116,7 +116,7 @@ func (b *board) Revive(key types.NamespacedName) {
 }
 
 // owner returns the group for a pass, nil when the last pass left nothing to look after.
-func (b *board) owner(key types.NamespacedName) *Group {
+func (b *groupStore) owner(key types.NamespacedName) *Group {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	g := GroupOf(b.name)
@@ -135,7 +135,7 @@ func (b *board) owner(key types.NamespacedName) *Group {
 }
 
 // Keys are the groups that have had a pass, in order.
-func (b *board) Keys() []types.NamespacedName {
+func (b *groupStore) Keys() []types.NamespacedName {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	keys := make([]types.NamespacedName, 0, len(b.groups))
@@ -147,7 +147,7 @@ func (b *board) Keys() []types.NamespacedName {
 }
 
 // Peek returns the group as its last pass left it, nil when there was none.
-func (b *board) Peek(key types.NamespacedName) reconcile.Owner {
+func (b *groupStore) Peek(key types.NamespacedName) reconcile.Owner {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	found := b.groups[key]
@@ -158,7 +158,7 @@ func (b *board) Peek(key types.NamespacedName) reconcile.Owner {
 }
 
 // watched reports whether an owner reads the group.
-func (b *board) watched(g *Group) bool {
+func (b *groupStore) watched(g *Group) bool {
 	return slices.ContainsFunc(b.readers, func(r *groupReads) bool { return len(r.tracker.Concerned(r.index, g)) > 0 })
 }
 
@@ -166,7 +166,7 @@ func (b *board) watched(g *Group) bool {
 type groupWorld struct {
 	client.Reader
 	reconcile.Applier
-	board *board
+	store *groupStore
 	reads *tracked.Reads
 }
 
@@ -176,9 +176,9 @@ func (w *groupWorld) Get(ctx context.Context, key client.ObjectKey, into client.
 	if !ok {
 		return w.Reader.Get(ctx, key, into, opts...)
 	}
-	g := w.board.owner(key)
+	g := w.store.owner(key)
 	if g == nil {
-		return apierrors.NewNotFound(schema.GroupResource{Group: "group", Resource: w.board.name}, key.String())
+		return apierrors.NewNotFound(schema.GroupResource{Group: "group", Resource: w.store.name}, key.String())
 	}
 	for _, k := range w.reads.Kinds {
 		if k.Has(declaration.PurposeOwns) && !k.Absent.Load() {
@@ -194,7 +194,7 @@ func (w *groupWorld) Apply(ctx context.Context, owner client.Object, plan apply.
 	result := w.Applier.Apply(ctx, owner, plan)
 	if g, ok := owner.(*Group); ok {
 		g.idle = len(plan.Children)+len(plan.Deletes)+len(result.Objects) == 0 && result.OwnerErr == nil && result.PruneBlocked == nil &&
-			!w.board.single
+			!w.store.single
 	}
 	return result
 }
@@ -211,7 +211,7 @@ func (w *groupWorld) WriteStatus(_ context.Context, _, after client.Object, _ []
 		return false, nil
 	}
 	g.idle = g.idle && len(g.Status.Members) == 0
-	return w.board.put(g), nil
+	return w.store.put(g), nil
 }
 
 // joinedGroups are the groups of other controllers that a controller reads.
@@ -226,21 +226,21 @@ func (j *joinedGroups) read(s *tracking.Session, key types.NamespacedName, objec
 	if !ok {
 		return fmt.Errorf("read a group into %T: want a *controller.Group", object)
 	}
-	at := slices.IndexFunc(j.reads, func(r *groupReads) bool { return r.board.name == into.Kind })
+	at := slices.IndexFunc(j.reads, func(r *groupReads) bool { return r.store.name == into.Kind })
 	if at < 0 {
 		return &UndeclaredError{
 			Controller: j.controller, GVK: into.GroupVersionKind(), Declaration: "Joins(the builder of " + into.Kind + ")",
 		}
 	}
 	s.Name(j.reads[at].index, key)
-	return j.reads[at].board.get(key, into)
+	return j.reads[at].store.get(key, into)
 }
 
 // names are how explanations name the reads of the groups.
 func (j *joinedGroups) names() map[*tracking.Index]string {
 	names := map[*tracking.Index]string{}
 	for _, joined := range j.reads {
-		names[joined.index] = "group of controller " + joined.board.name
+		names[joined.index] = "group of controller " + joined.store.name
 	}
 	return names
 }
