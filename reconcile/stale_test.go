@@ -15,7 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // stored is the one widget of the tests below and what was done to it; it is the reader and the applier of a pipeline.
@@ -133,7 +133,7 @@ func TestStaleConditions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newStaleRun(t, fields...)
-			r.blocked = &apply.PruneBlockedError{Reason: apply.PruneBlockedReason(words.PruneFailed)}
+			r.blocked = &apply.PruneBlockedError{Reason: apply.PruneBlockedReason(enum.PruneFailed)}
 			r.extra(true)
 			r.expect("with a component and a prune that failed",
 				"Ready", "Backup", "ExtraReady", reconcile.PruneBlocked)
@@ -164,7 +164,7 @@ func TestStalePruneBlockedAfterRestart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newStaleRun(t, tc.fields)
-			r.blocked = &apply.PruneBlockedError{Reason: apply.PruneBlockedReason(words.PruneFailed)}
+			r.blocked = &apply.PruneBlockedError{Reason: apply.PruneBlockedReason(enum.PruneFailed)}
 			want := []string{"Ready", "Backup", reconcile.PruneBlocked}
 			r.expect("blocked", want...)
 			r.restart()

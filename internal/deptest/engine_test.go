@@ -8,16 +8,16 @@ func engineFloors() map[string][]string {
 	const (
 		rooms = "reconcile/apply/internal/"
 		group = "reconcile/internal/groupkey"
-		words = "reconcile/internal/words"
+		enums = "reconcile/internal/enum"
 	)
 	out := map[string][]string{
-		words:               nil,
-		"reconcile/apply":   {words, rooms + "applyset", rooms + "managedfields"},
+		enums:               nil,
+		"reconcile/apply":   {enums, rooms + "applyset", rooms + "managedfields"},
 		rooms + "planerror": nil,
 		rooms + "order":     nil,
 		group:               {"reconcile/apply"},
 	}
-	below := []string{"reconcile/apply", "reconcile/internal/freshness", group, words}
+	below := []string{"reconcile/apply", "reconcile/internal/freshness", group, enums}
 	for _, name := range []string{"applyset", "content", "managedfields", "compare", "planerror", "order"} {
 		below = append(below, rooms+name)
 	}

@@ -13,7 +13,7 @@ import (
 // is missing here may import none, so a new one has to be given its floor.
 func floors() map[string][]string {
 	const fresh = "reconcile/internal/freshness"
-	core := []string{"conditions", "health", fresh, "reconcile/internal/words", "reconcile/internal/ownedconditions"}
+	core := []string{"conditions", "health", fresh, "reconcile/internal/enum", "reconcile/internal/ownedconditions"}
 	engine := append(slices.Clone(core), "reconcile/apply", "reconcile/status", "reconcile/internal/derived",
 		"reconcile/internal/announcement", "reconcile/internal/applied", "reconcile/internal/kstatus", "reconcile/internal/ownerstate",
 		"reconcile/internal/plansize", "reconcile/internal/signature")
@@ -45,7 +45,7 @@ func floors() map[string][]string {
 		"reconcile/internal/derived":         {"internal/fingerprint"},
 		"reconcile/internal/ownedconditions": nil,
 		"reconcile/internal/announcement":    {"conditions", "health"},
-		"reconcile/internal/applied":         {"conditions", "health", "reconcile/apply", "reconcile/internal/words"},
+		"reconcile/internal/applied":         {"conditions", "health", "reconcile/apply", "reconcile/internal/enum"},
 		"reconcile/internal/kstatus":         {"conditions", "health"},
 		"reconcile/internal/ownerstate":      {fresh},
 		"reconcile/internal/plansize":        {"reconcile/apply"},

@@ -5,7 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // ChildOption changes a planned child. The values of [Seed], [CreateOnly],
@@ -53,10 +53,10 @@ func (r FieldRules) ApplyToChild(c *Child) { c.Fields = append(c.Fields, r...) }
 // example Seed("spec.replicas") for a workload with an autoscaler. Below a
 // path that names a map, each field is yielded by itself. For what must not
 // change either when the plan does there is [CreateOnly].
-func Seed(paths ...string) FieldRules { return rules(words.SeedField, paths) }
+func Seed(paths ...string) FieldRules { return rules(enum.SeedField, paths) }
 
 // Force takes the fields from any other manager.
-func Force(paths ...string) FieldRules { return rules(words.ForceField, paths) }
+func Force(paths ...string) FieldRules { return rules(enum.ForceField, paths) }
 
 // CreateOnly sends the fields when the object has none and leaves them alone
 // from then on: a plan that says something else later changes nothing. It is
@@ -66,10 +66,10 @@ func Force(paths ...string) FieldRules { return rules(words.ForceField, paths) }
 // whoever set it; a path whose value is gone is filled again. The cache need
 // not show the fields. Of the metadata of a child single labels and annotations
 // can be sent once: what makes it a child is always kept.
-func CreateOnly(paths ...string) FieldRules { return rules(words.CreateOnlyField, paths) }
+func CreateOnly(paths ...string) FieldRules { return rules(enum.CreateOnlyField, paths) }
 
 // Ignore keeps the fields out of what is sent, even if the object sets them.
-func Ignore(paths ...string) FieldRules { return rules(words.IgnoreField, paths) }
+func Ignore(paths ...string) FieldRules { return rules(enum.IgnoreField, paths) }
 
 // Absent plans that the object does not have the fields, whoever has set them:
 // a label, a port or an annotation of others that must not be there, for
@@ -82,7 +82,7 @@ func Ignore(paths ...string) FieldRules { return rules(words.IgnoreField, paths)
 // server or a webhook fills in by itself cannot be absent. It has no effect on
 // [Plan.ApplyOnce]. Labels and annotations that the engine needs, other
 // metadata and the status are errors.
-func Absent(paths ...string) FieldRules { return rules(words.AbsentField, paths) }
+func Absent(paths ...string) FieldRules { return rules(enum.AbsentField, paths) }
 
 func rules(p FieldPolicy, paths []string) FieldRules {
 	out := make(FieldRules, 0, len(paths))

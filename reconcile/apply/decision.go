@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // Verb is what a pass does with one object: none, create, update, delete (as the
@@ -119,14 +119,14 @@ func (d Decision) String() string {
 	if d.WaitsUntil != "" {
 		return fmt.Sprintf("* %s: waits until %s\n", name, d.WaitsUntil)
 	}
-	if d.Verb == words.VerbNone {
+	if d.Verb == enum.VerbNone {
 		return ""
 	}
 	mark := "-"
 	switch d.Verb {
-	case words.VerbCreate:
+	case enum.VerbCreate:
 		mark = "+"
-	case words.VerbUpdate, words.VerbRecord:
+	case enum.VerbUpdate, enum.VerbRecord:
 		mark = "~"
 	}
 	var b strings.Builder

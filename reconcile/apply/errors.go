@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // DeletedByOthersError reports that an object was deleted by somebody else as
@@ -118,17 +118,17 @@ func (e *PruneBlockedError) Error() string {
 
 func (e *PruneBlockedError) write(b *strings.Builder) {
 	switch e.Reason {
-	case words.PruneIncomplete:
+	case enum.PruneIncomplete:
 		b.WriteString("the plan may be incomplete")
-	case words.PruneFailed:
+	case enum.PruneFailed:
 		b.WriteString("children that are no longer planned could not be deleted")
-	case words.PruneTooMany:
+	case enum.PruneTooMany:
 		b.WriteString("too many children would be deleted although nothing changed")
-	case words.PruneHoldsData:
+	case enum.PruneHoldsData:
 		b.WriteString("children that hold data or work would be deleted although nothing changed")
-	case words.PruneReplacing:
+	case enum.PruneReplacing:
 		b.WriteString("children that are no longer planned stay until their replacement is there")
-	case words.PruneUnknown:
+	case enum.PruneUnknown:
 		b.WriteString("it is not known what is wanted")
 	}
 	if len(e.Objects) > 0 {

@@ -11,13 +11,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // The words of decisions that the engine uses.
 const (
-	verbNone         = apply.Verb(words.VerbNone)
-	reasonReadFailed = apply.Reason(words.ReasonReadFailed)
+	verbNone         = apply.Verb(enum.VerbNone)
+	reasonReadFailed = apply.Reason(enum.ReasonReadFailed)
 )
 
 // ensureAll ensures what is planned and not up to date. One that fails stops no other.
@@ -26,9 +26,9 @@ func (p *pass) ensureAll() {
 		one := &p.planned[i]
 		switch {
 		case one.err != nil:
-			p.tell(one.id, apply.Decision{Verb: verbNone, Reason: words.ReasonNotOwned, Err: one.err}, apply.Failed)
+			p.tell(one.id, apply.Decision{Verb: verbNone, Reason: enum.ReasonNotOwned, Err: one.err}, apply.Failed)
 		case one.wait != "":
-			p.tell(one.id, apply.Decision{Verb: verbNone, Reason: words.ReasonWaiting, WaitsUntil: one.wait}, apply.Waiting)
+			p.tell(one.id, apply.Decision{Verb: verbNone, Reason: enum.ReasonWaiting, WaitsUntil: one.wait}, apply.Waiting)
 		case one.once:
 			p.effect(one)
 		default:
@@ -45,12 +45,12 @@ func (p *pass) ensure(one *planned) {
 		return
 	}
 	if !found.missing && one.kind.upToDate(one.spec, found.value) {
-		p.tell(one.id, apply.Decision{Verb: verbNone, Reason: words.ReasonUpToDate}, apply.Unchanged)
+		p.tell(one.id, apply.Decision{Verb: verbNone, Reason: enum.ReasonUpToDate}, apply.Unchanged)
 		return
 	}
-	decision, outcome := apply.Decision{Verb: words.VerbUpdate, Reason: words.ReasonDiffers}, apply.Updated
+	decision, outcome := apply.Decision{Verb: enum.VerbUpdate, Reason: enum.ReasonDiffers}, apply.Updated
 	if found.missing {
-		decision, outcome = apply.Decision{Verb: words.VerbCreate, Reason: words.ReasonMissing}, apply.Created
+		decision, outcome = apply.Decision{Verb: enum.VerbCreate, Reason: enum.ReasonMissing}, apply.Created
 	}
 	p.send(one, decision, outcome)
 }
@@ -58,10 +58,10 @@ func (p *pass) ensure(one *planned) {
 // effect has a one-shot effect happen, unless its marker is there.
 func (p *pass) effect(one *planned) {
 	if p.record.markers[one.id] || p.owner.sent[one.id] {
-		p.tell(one.id, apply.Decision{Verb: verbNone, Reason: words.ReasonUpToDate}, apply.Unchanged)
+		p.tell(one.id, apply.Decision{Verb: verbNone, Reason: enum.ReasonUpToDate}, apply.Unchanged)
 		return
 	}
-	if p.send(one, apply.Decision{Verb: words.VerbCreate, Reason: words.ReasonMissing}, apply.Created) {
+	if p.send(one, apply.Decision{Verb: enum.VerbCreate, Reason: enum.ReasonMissing}, apply.Created) {
 		p.owner.sent[one.id] = true
 		p.requeue(time.Nanosecond) // to store the marker
 	}
@@ -102,7 +102,7 @@ func (p *pass) removeAll(plan *apply.Plan, record set) {
 			p.removeOne(k, i)
 		} else if k == nil {
 			p.tell(i, apply.Decision{
-				Verb: verbNone, Reason: words.ReasonNotPlanned, Err: &NotDeclaredError{Kind: i.kind},
+				Verb: verbNone, Reason: enum.ReasonNotPlanned, Err: &NotDeclaredError{Kind: i.kind},
 			}, apply.Blocked)
 		}
 	}
@@ -125,7 +125,7 @@ func (p *pass) mayRemove(plan *apply.Plan, k *kind, i id) bool {
 }
 
 func (p *pass) removeOne(k *kind, i id) {
-	decision := apply.Decision{Verb: words.VerbPrune, Reason: words.ReasonNotPlanned}
+	decision := apply.Decision{Verb: enum.VerbPrune, Reason: enum.ReasonNotPlanned}
 	if p.config.DryRun {
 		p.tell(i, decision, apply.Pruned)
 		return

@@ -18,7 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // passPlan is the plan of a pass.
@@ -35,7 +35,7 @@ type passPlan struct {
 	KeptKinds    []string          `json:"keptKinds,omitempty"`
 }
 
-// plannedChild is a planned child; words are those of the options of the package reconcile/apply.
+// plannedChild is a planned child; the values are those of the options of the package reconcile/apply.
 type plannedChild struct {
 	Kind     string            `json:"kind"`
 	Mode     string            `json:"mode,omitempty"`
@@ -207,8 +207,8 @@ func adoptions() map[apply.Adoption]string {
 
 func policies() map[apply.FieldPolicy]string {
 	return map[apply.FieldPolicy]string{
-		words.OwnField: "own", words.SeedField: "seed", words.ForceField: "force", words.IgnoreField: "ignore",
-		words.CreateOnlyField: "createOnly", words.AbsentField: "absent",
+		enum.OwnField: "own", enum.SeedField: "seed", enum.ForceField: "force", enum.IgnoreField: "ignore",
+		enum.CreateOnlyField: "createOnly", enum.AbsentField: "absent",
 	}
 }
 

@@ -31,7 +31,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/record"
 )
 
@@ -252,7 +252,7 @@ func TestReplay(t *testing.T) {
 		"contested fields":          {failed(&apply.ContestedError{Kind: "ConfigMap", Name: "cart", Fields: []apply.ContestedField{{Path: ".data", Manager: "m"}}}), []client.Object{owner("")}, []string{`"contested"`}},
 		"a deadline":                {failed(fmt.Errorf("send: %w", context.DeadlineExceeded)), []client.Object{owner("")}, []string{`"deadline exceeded"`, `"category": "Infrastructure"`}},
 		"joined errors":             {&engine{result: apply.Result{OwnerErr: errors.Join(refused, errors.New("and more"))}}, []client.Object{owner("")}, []string{`"joined": [`}},
-		"a prune that is held back": {&engine{result: apply.Result{PruneBlocked: &apply.PruneBlockedError{Reason: apply.PruneBlockedReason(words.PruneTooMany), Annotation: "a", Token: "b"}}}, []client.Object{owner("")}, []string{`"type": "PruneBlocked"`}},
+		"a prune that is held back": {&engine{result: apply.Result{PruneBlocked: &apply.PruneBlockedError{Reason: apply.PruneBlockedReason(enum.PruneTooMany), Annotation: "a", Token: "b"}}}, []client.Object{owner("")}, []string{`"type": "PruneBlocked"`}},
 		"a status that conflicts": {
 			&engine{err: apierrors.NewConflict(schema.GroupResource{Resource: "widgets"}, "cart", errors.New("modified"))},
 			[]client.Object{owner("")},

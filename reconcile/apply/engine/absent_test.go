@@ -15,7 +15,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // unwanted is a field that others set and that a plan wants absent.
@@ -119,11 +119,11 @@ var _ = Describe("A field that is planned absent", func() {
 				decisions, err := w.engine.Diff(w.ctx, w.stored(), plan(), engine.DiffOptions{})
 				Expect(err).NotTo(HaveOccurred())
 				Expect(decisions.Objects).To(HaveLen(1))
-				Expect(decisions.Objects[0].Verb).To(Equal(apply.Verb(words.VerbUpdate)))
+				Expect(decisions.Objects[0].Verb).To(Equal(apply.Verb(enum.VerbUpdate)))
 				Expect(decisions.String()).To(ContainSubstring("\n  - ."))
 				dry, err := w.engine.Diff(w.ctx, w.stored(), plan(), engine.DiffOptions{ServerDryRun: true})
 				Expect(err).NotTo(HaveOccurred())
-				Expect(dry.Objects[0].Verb).To(Equal(apply.Verb(words.VerbUpdate)))
+				Expect(dry.Objects[0].Verb).To(Equal(apply.Verb(enum.VerbUpdate)))
 				Expect(dry.Objects[0].Fields).NotTo(BeEmpty())
 				Expect(field.has(stored(w))).To(BeTrue(), "a diff changes nothing")
 				w.requests.take()

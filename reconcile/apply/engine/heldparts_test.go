@@ -7,7 +7,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 var _ = Describe("Parts of shared objects that the guard keeps", func() {
@@ -23,7 +23,7 @@ var _ = Describe("Parts of shared objects that the guard keeps", func() {
 			}
 		}
 		w.converge(shared(6))
-		w.held(shared(0)(), apply.PruneBlockedReason(words.PruneTooMany))
+		w.held(shared(0)(), apply.PruneBlockedReason(enum.PruneTooMany))
 		for range 3 {
 			result, sent := w.pass(shared(0)())
 			Expect(result.PruneBlocked).To(HaveOccurred())

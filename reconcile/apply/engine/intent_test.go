@@ -18,7 +18,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // significant removes what the rules may leave out: nulls and zero values.
@@ -173,10 +173,10 @@ func TestHashOfOptions(t *testing.T) {
 		}
 	}
 	rules := [][]apply.FieldRule{
-		{{Path: "a", Policy: words.SeedField}},
-		{{Path: "a", Policy: words.ForceField}},
-		{{Path: "b", Policy: words.SeedField}},
-		{{Path: "a", Policy: words.SeedField}, {Path: "b", Policy: words.SeedField}},
+		{{Path: "a", Policy: enum.SeedField}},
+		{{Path: "a", Policy: enum.ForceField}},
+		{{Path: "b", Policy: enum.SeedField}},
+		{{Path: "a", Policy: enum.SeedField}, {Path: "b", Policy: enum.SeedField}},
 	}
 	seen := map[uint64]int{}
 	for i, fields := range rules {

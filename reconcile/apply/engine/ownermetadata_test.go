@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 const class = "example.com/class"
@@ -295,7 +295,7 @@ var _ = Describe("The metadata of the owner", func() {
 		decisions, err := w.engine.Diff(w.ctx, w.stored(), annotated("gold")(), engine.DiffOptions{})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(decisions.Objects).To(ConsistOf(And(
-			HaveField("GVK.Kind", "Widget"), HaveField("Verb", apply.Verb(words.VerbUpdate)),
+			HaveField("GVK.Kind", "Widget"), HaveField("Verb", apply.Verb(enum.VerbUpdate)),
 			HaveField("Fields", ContainElement(HaveField("To", `"gold"`))),
 		)))
 		Expect(w.stored().Annotations).To(BeEmpty())

@@ -18,8 +18,8 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 // controller is another controller in the same namespace, with a cache and a field manager of its own.
@@ -156,7 +156,7 @@ var _ = Describe("A shared object of several sorts of owners", func() {
 			if i == 2 {
 				w.restart()
 			}
-			Expect(w.held(apply.Plan{}, apply.PruneBlockedReason(words.PruneHoldsData)).Objects).To(HaveLen(1))
+			Expect(w.held(apply.Plan{}, apply.PruneBlockedReason(enum.PruneHoldsData)).Objects).To(HaveLen(1))
 		}
 		By("the plan is complete again, and then the owner withdraws it")
 		w.converge(volume)

@@ -8,7 +8,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // ObservedWithin is when a pass looks again at a child whose controller had not looked at a change of the pass before. Its status
@@ -19,14 +19,14 @@ const ObservedWithin = 10 * time.Second
 // still about what they were before: as long as there is any, the owner is not Ready, whatever its components report, because what
 // they report was read before. With none it is a part that does not apply. See kstatus on observedGeneration.
 func Waiting(result *apply.Result) health.Component {
-	reason, parts := words.ReasonWaiting, listed(result, func(o *apply.ObjectResult) string {
+	reason, parts := enum.ReasonWaiting, listed(result, func(o *apply.ObjectResult) string {
 		if o.WaitsUntil == "" {
 			return ""
 		}
 		return " waits until " + o.WaitsUntil
 	})
 	if len(parts) == 0 {
-		reason, parts = words.ReasonUnobserved, listed(result, func(o *apply.ObjectResult) string {
+		reason, parts = enum.ReasonUnobserved, listed(result, func(o *apply.ObjectResult) string {
 			if !o.Unobserved {
 				return ""
 			}

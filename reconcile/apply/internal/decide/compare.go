@@ -8,7 +8,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // prove decides whether an existing object has to be patched: not when our
@@ -17,20 +17,20 @@ import (
 func prove(p *pass.Pass, c *pass.Child) {
 	var err error
 	if c.Content, err = compile(p, c); err != nil {
-		c.Fail(apply.Failed, words.ReasonInvalid, err)
+		c.Fail(apply.Failed, enum.ReasonInvalid, err)
 		return
 	}
 	if c.Observed, err = compare.Observe(p.Env.Encoder, c.Live, c.Manager); err != nil {
-		c.Fail(apply.Failed, words.ReasonReadFailed, err)
+		c.Fail(apply.Failed, enum.ReasonReadFailed, err)
 		return
 	}
 	if FormerManagers(p, c) {
-		prepare(c, p, pass.ActionMigrate, words.ReasonFormerManager)
+		prepare(c, p, pass.ActionMigrate, enum.ReasonFormerManager)
 		return
 	}
 	if c.Observed.Own.Entry == nil && LostEntry(c, c.Live.GetManagedFields()) && c.Recall.Owned.Set().Intersects(c.Observed.Content) {
 		applyRules(p, c, c.Recall.Owned.Set(), c.Observed.Content)
-		prepare(c, p, pass.ActionMigrate, words.ReasonOwnershipLost)
+		prepare(c, p, pass.ActionMigrate, enum.ReasonOwnershipLost)
 		return
 	}
 	proveFields(p, c)
@@ -91,7 +91,7 @@ func Projection(p *pass.Pass, c *pass.Child, set *managedfields.Set, live map[st
 func sentOnce(c *pass.Child) []managedfields.Path {
 	var paths []managedfields.Path
 	for i := range c.Rules {
-		if rule := &c.Rules[i]; rule.Policy == words.CreateOnlyField {
+		if rule := &c.Rules[i]; rule.Policy == enum.CreateOnlyField {
 			paths = append(paths, rule.Path)
 		}
 	}
@@ -117,11 +117,11 @@ func Agrees(c *pass.Child, set *managedfields.Set, live map[string]any) bool {
 func difference(c *pass.Child) apply.Reason {
 	switch c.Recall.LastIntent {
 	case 0:
-		return words.ReasonDiffers
+		return enum.ReasonDiffers
 	case c.Hash:
-		return words.ReasonDrift
+		return enum.ReasonDrift
 	default:
-		return words.ReasonPlanChanged
+		return enum.ReasonPlanChanged
 	}
 }
 
@@ -145,7 +145,7 @@ func mustApply(p *pass.Pass, c *pass.Child, left *managedfields.Set) {
 // Live decides anew with what the API server has.
 func Live(p *pass.Pass, c *pass.Child) {
 	if err := readLive(p, c); err != nil {
-		c.Fail(apply.Failed, words.ReasonReadFailed, err)
+		c.Fail(apply.Failed, enum.ReasonReadFailed, err)
 		return
 	}
 	if c.Live == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // Child finds out what has to be sent for a child, in stages: the object is
@@ -27,9 +27,9 @@ func Child(p *pass.Pass, c *pass.Child) {
 	if c.Result.Outcome != "" {
 		return
 	}
-	c.Result.Outcome, c.Result.Reason = apply.Unchanged, words.ReasonUpToDate
+	c.Result.Outcome, c.Result.Reason = apply.Unchanged, enum.ReasonUpToDate
 	if err := readCached(p, c); err != nil {
-		c.Fail(apply.Failed, words.ReasonReadFailed, err)
+		c.Fail(apply.Failed, enum.ReasonReadFailed, err)
 		return
 	}
 	recall(p, c)
@@ -38,7 +38,7 @@ func Child(p *pass.Pass, c *pass.Child) {
 			return
 		}
 		if err := readLive(p, c); err != nil {
-			c.Fail(apply.Failed, words.ReasonReadFailed, err)
+			c.Fail(apply.Failed, enum.ReasonReadFailed, err)
 			return
 		}
 	}
@@ -107,7 +107,7 @@ func waits(p *pass.Pass, c *pass.Child) bool {
 	if r.Wait <= 0 || !r.Proven {
 		return false
 	}
-	c.Requeue, c.Result.Reason = r.Wait, words.ReasonStaleCache
+	c.Requeue, c.Result.Reason = r.Wait, enum.ReasonStaleCache
 	if r.Contest != nil {
 		c.Contested = r.Contest.Fields
 		ReportContest(p, c)
@@ -128,7 +128,7 @@ func decideStripped(p *pass.Pass, c *pass.Child) {
 	}
 	seen, err := shape(p, c)
 	if err != nil {
-		c.Fail(apply.Failed, words.ReasonInvalid, err)
+		c.Fail(apply.Failed, enum.ReasonInvalid, err)
 		return
 	}
 	version := c.Live.GetResourceVersion()
@@ -188,14 +188,14 @@ func decideMissing(p *pass.Pass, c *pass.Child) {
 	if deletedByOthers(p, c) || failedBefore(p, c, "", 0) {
 		return
 	}
-	c.Result.Reason = words.ReasonMissing
+	c.Result.Reason = enum.ReasonMissing
 	switch c.Planned.Mode {
 	case apply.Contribute:
-		c.Fail(apply.Blocked, words.ReasonMissing, apierrors.NewNotFound(resourceOf(c.Kind.GVK), c.ID.Key.Name))
+		c.Fail(apply.Blocked, enum.ReasonMissing, apierrors.NewNotFound(resourceOf(c.Kind.GVK), c.ID.Key.Name))
 		return
 	case apply.Once:
 		if !c.Planned.Existing {
-			prepare(c, p, pass.ActionCreate, words.ReasonMissing)
+			prepare(c, p, pass.ActionCreate, enum.ReasonMissing)
 		}
 		return
 	case apply.Own, apply.Shared, apply.Retained:
@@ -204,7 +204,7 @@ func decideMissing(p *pass.Pass, c *pass.Child) {
 		Live(p, c) // a write would find out
 		return
 	}
-	prepare(c, p, pass.ActionApply, words.ReasonMissing)
+	prepare(c, p, pass.ActionApply, enum.ReasonMissing)
 }
 
 // failedBefore reports that the same request has failed before and would fail again.
@@ -216,7 +216,7 @@ func failedBefore(p *pass.Pass, c *pass.Child, uid types.UID, others uint64) boo
 	if f == nil {
 		return false
 	}
-	c.Fail(f.Outcome, words.ReasonBackoff, f.Err)
+	c.Fail(f.Outcome, enum.ReasonBackoff, f.Err)
 	c.Requeue = f.Until.Sub(p.Now)
 	return true
 }
@@ -231,7 +231,7 @@ func decideExisting(p *pass.Pass, c *pass.Child) {
 		return
 	}
 	if c.Planned.Mode == apply.Once {
-		c.Result.Reason = words.ReasonExists
+		c.Result.Reason = enum.ReasonExists
 		c.Memory.Accept(c.Hash, c.Live.GetResourceVersion())
 		return
 	}
@@ -251,7 +251,7 @@ func terminating(p *pass.Pass, c *pass.Child) bool {
 	if !c.Recall.Deleted && (c.Live.GetDeletionTimestamp() == nil || part) {
 		return false
 	}
-	c.Result.Outcome, c.Result.Reason, c.Requeue = apply.Blocked, words.ReasonTerminating, pass.ConfirmAfter
+	c.Result.Outcome, c.Result.Reason, c.Requeue = apply.Blocked, enum.ReasonTerminating, pass.ConfirmAfter
 	return true
 }
 
@@ -260,7 +260,7 @@ func prepare(c *pass.Child, p *pass.Pass, a pass.Action, why apply.Reason) {
 	if c.Content == nil {
 		content, err := compile(p, c)
 		if err != nil {
-			c.Fail(apply.Failed, words.ReasonInvalid, err)
+			c.Fail(apply.Failed, enum.ReasonInvalid, err)
 			return
 		}
 		c.Content = content

@@ -6,7 +6,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // applyRules makes of the content what the rules for single fields say about this
@@ -16,14 +16,14 @@ func applyRules(p *pass.Pass, c *pass.Child, set *managedfields.Set, live map[st
 	left, seeded := set, false
 	for i := range c.Rules {
 		switch rule := &c.Rules[i]; rule.Policy {
-		case words.SeedField:
+		case enum.SeedField:
 			yield(c, rule.Path, left, live)
 			seeded = true
-		case words.CreateOnlyField:
+		case enum.CreateOnlyField:
 			if leaveOutSentOnce(c, rule.Path, set, live) {
 				left = rule.Path.Without(left)
 			}
-		case words.OwnField, words.ForceField, words.IgnoreField, words.AbsentField:
+		case enum.OwnField, enum.ForceField, enum.IgnoreField, enum.AbsentField:
 		}
 	}
 	if seeded {

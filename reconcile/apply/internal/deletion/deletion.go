@@ -15,7 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 const (
@@ -33,9 +33,9 @@ func Decide(p *pass.Pass) {
 	}
 	for i := range p.Plan.Deletes {
 		d := &pass.Deletion{Deletion: &p.Plan.Deletes[i]}
-		d.Result.Verb, d.Result.Outcome = words.VerbNone, apply.Unchanged
+		d.Result.Verb, d.Result.Outcome = enum.VerbNone, apply.Unchanged
 		if err := decideDeletion(p, d); err != nil {
-			d.Result.Verb, d.Result.Outcome, d.Result.Err = words.VerbNone, apply.Failed, err
+			d.Result.Verb, d.Result.Outcome, d.Result.Err = enum.VerbNone, apply.Failed, err
 		}
 		p.Deletions = append(p.Deletions, d)
 	}
@@ -45,7 +45,7 @@ func Decide(p *pass.Pass) {
 func decideDeletion(p *pass.Pass, d *pass.Deletion) error {
 	k, err := p.Env.Kinds.Of(&apply.Child{Object: d.Object})
 	if err != nil {
-		d.Result.Reason = words.ReasonInvalid
+		d.Result.Reason = enum.ReasonInvalid
 		return err
 	}
 	key := client.ObjectKeyFromObject(d.Object)
@@ -53,21 +53,21 @@ func decideDeletion(p *pass.Pass, d *pass.Deletion) error {
 		key.Namespace = p.Owner.GetNamespace()
 	}
 	if key.Name == "" {
-		d.Result.Reason = words.ReasonInvalid
+		d.Result.Reason = enum.ReasonInvalid
 		return errNoName
 	}
 	d.Kind, d.ID = k, applyset.ObjectID{GroupKind: k.GVK.GroupKind(), Key: key}
 	d.Result.GVK, d.Result.Key, d.Result.HoldsData = k.GVK, key, p.Env.HoldsData(d.ID.GroupKind)
 	if m := p.Memory.Children[d.ID]; m != nil && m.InPass(p.Memory.Pass) && !m.Deleting() {
-		d.Result.Reason = words.ReasonInvalid
+		d.Result.Reason = enum.ReasonInvalid
 		return errApplyAndDelete
 	}
 	o := k.NewObject()
 	defer k.Release(o)
 	if err := p.Env.Client.Get(p.Ctx, key, o, p.Env.Cached...); err != nil {
-		d.Result.Reason = words.ReasonMissing
+		d.Result.Reason = enum.ReasonMissing
 		if !apierrors.IsNotFound(err) {
-			d.Result.Reason = words.ReasonReadFailed
+			d.Result.Reason = enum.ReasonReadFailed
 		}
 		return client.IgnoreNotFound(err)
 	}
@@ -79,30 +79,30 @@ func decideDeletion(p *pass.Pass, d *pass.Deletion) error {
 func decideExistingDeletion(p *pass.Pass, d *pass.Deletion, o client.Object) error {
 	uid := o.GetUID()
 	if !labels.SelectorFromSet(d.Labels).Matches(labels.Set(o.GetLabels())) {
-		d.Result.Reason = words.ReasonNoMatch // somebody else's
+		d.Result.Reason = enum.ReasonNoMatch // somebody else's
 		return nil
 	}
 	d.Result.UID = uid
 	if want := d.Object.GetUID(); want != "" && want != uid {
-		d.Result.Reason, d.Result.UID = words.ReasonNoMatch, "" // the one that the plan meant is gone
+		d.Result.Reason, d.Result.UID = enum.ReasonNoMatch, "" // the one that the plan meant is gone
 		return nil
 	}
 	if may, err := mayDelete(p, d, o); err != nil || !may {
 		return err
 	}
 	if ownership.OptedOut(p, o) {
-		d.Result.Outcome, d.Result.Reason, d.Result.UID = apply.OptedOut, words.ReasonOptedOut, ""
+		d.Result.Outcome, d.Result.Reason, d.Result.UID = apply.OptedOut, enum.ReasonOptedOut, ""
 		return nil
 	}
 	if o.GetDeletionTimestamp() != nil || p.DeletedAlready(d.ID, uid) {
-		d.Result.Reason, d.Result.RequeueAfter = words.ReasonTerminating, pass.ConfirmAfter
+		d.Result.Reason, d.Result.RequeueAfter = enum.ReasonTerminating, pass.ConfirmAfter
 		p.Requeue(pass.ConfirmAfter)
 		return nil
 	}
 	if d.Version = version(p, d, o); d.MatchResourceVersion && d.Object.GetResourceVersion() != "" {
 		d.Version = d.Object.GetResourceVersion()
 	}
-	d.Result.Verb, d.Result.Reason = words.VerbDelete, words.ReasonPlanned
+	d.Result.Verb, d.Result.Reason = enum.VerbDelete, enum.ReasonPlanned
 	return nil
 }
 
@@ -136,7 +136,7 @@ func mayDelete(p *pass.Pass, d *pass.Deletion, o client.Object) (bool, error) {
 			return may, err
 		}
 	}
-	d.Result.Reason = words.ReasonNotOwned
+	d.Result.Reason = enum.ReasonNotOwned
 	return false, refused
 }
 
@@ -158,7 +158,7 @@ func mayDeleteUnnamed(p *pass.Pass, d *pass.Deletion, o client.Object, controlle
 	}
 	found, err := p.LiveMetadata(d.Kind.GVK, d.ID.Key)
 	if err != nil || found == nil || found.UID != o.GetUID() {
-		d.Result.Reason = words.ReasonReadFailed
+		d.Result.Reason = enum.ReasonReadFailed
 		return false, err
 	}
 	return ours(found), nil
@@ -167,7 +167,7 @@ func mayDeleteUnnamed(p *pass.Pass, d *pass.Deletion, o client.Object, controlle
 // CarryOut carries out the planned deletions.
 func CarryOut(p *pass.Pass) {
 	for _, d := range p.Deletions {
-		if d.Result.Verb == words.VerbDelete {
+		if d.Result.Verb == enum.VerbDelete {
 			deleteOne(p, d)
 		}
 		p.Result.Objects = append(p.Result.Objects, d.Result)
@@ -208,9 +208,9 @@ func deleteOne(p *pass.Pass, d *pass.Deletion) {
 // decideAgain decides anew about an object that is not as the cache has shown
 // it, and reports whether it is still to be deleted.
 func decideAgain(p *pass.Pass, d *pass.Deletion, found client.Object) bool {
-	d.Result.Verb, d.Result.Outcome = words.VerbNone, apply.Unchanged
+	d.Result.Verb, d.Result.Outcome = enum.VerbNone, apply.Unchanged
 	if err := decideExistingDeletion(p, d, found); err != nil {
 		d.Result.Outcome, d.Result.Err = apply.Failed, err
 	}
-	return d.Result.Verb == words.VerbDelete
+	return d.Result.Verb == enum.VerbDelete
 }

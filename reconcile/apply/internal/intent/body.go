@@ -8,8 +8,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 // Marks are what the engine adds to what an author has planned.
@@ -38,7 +38,7 @@ func Body(e *content.Encoder, c *apply.Child, gk schema.GroupKind, rules []Rule,
 		return nil, err
 	}
 	for i := range rules {
-		if rule := &rules[i]; rule.Policy == words.IgnoreField || rule.Policy == words.AbsentField {
+		if rule := &rules[i]; rule.Policy == enum.IgnoreField || rule.Policy == enum.AbsentField {
 			rule.Path.Remove(body)
 		}
 	}
@@ -138,10 +138,10 @@ func Rules(fields []apply.FieldRule, mode apply.Mode) ([]Rule, error) {
 		if err != nil {
 			return nil, fmt.Errorf("field rule: %w", err)
 		}
-		if field.Policy == words.AbsentField && !Removable(path) {
+		if field.Policy == enum.AbsentField && !Removable(path) {
 			return nil, errNotRemovable(path)
 		}
-		if field.Policy == words.CreateOnlyField && mode != apply.Contribute && holdsMarks(path) {
+		if field.Policy == enum.CreateOnlyField && mode != apply.Contribute && holdsMarks(path) {
 			return nil, errSentOnce(path)
 		}
 		rules = append(rules, Rule{Path: path, Policy: field.Policy})

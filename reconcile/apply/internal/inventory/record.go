@@ -16,8 +16,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 var errSetTaken = errors.New("another controller has recorded its children on the owner meanwhile")
@@ -93,7 +93,7 @@ func Want(p *pass.Pass, inv *applyset.Inventory) {
 func ReportOwnerWrite(p *pass.Pass) {
 	p.Result.Owner = &apply.Decision{
 		GVK: p.OwnerKind.GVK, Key: client.ObjectKeyFromObject(p.Owner), UID: p.Owner.GetUID(),
-		Verb: words.VerbRecord, Reason: words.ReasonInventory,
+		Verb: enum.VerbRecord, Reason: enum.ReasonInventory,
 	}
 }
 

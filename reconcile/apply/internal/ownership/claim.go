@@ -8,7 +8,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // ErrReplaced ends a request for an object that is another one by now.
@@ -19,7 +19,7 @@ var ErrReplaced = errors.New("the object was replaced and the cache is stale; wi
 // child from then on. Otherwise the result has the reason.
 func Claim(p *pass.Pass, c *pass.Child) bool {
 	if c.Planned.Mode != apply.Contribute && OptedOut(p, c.Live) {
-		c.Result.Outcome, c.Result.Reason = apply.OptedOut, words.ReasonOptedOut
+		c.Result.Outcome, c.Result.Reason = apply.OptedOut, enum.ReasonOptedOut
 		c.Memory.ForgetProof()
 		return false
 	}
@@ -73,7 +73,7 @@ func needsProof(p *pass.Pass, c *pass.Child) bool {
 // that exists: the cache may be out of date about whose it is.
 func VerifyFirstWrite(p *pass.Pass, c *pass.Child) {
 	if verifyLive(p, c) && c.UID != c.Live.GetUID() {
-		c.Fail(apply.Failed, words.ReasonNoMatch, ErrReplaced)
+		c.Fail(apply.Failed, enum.ReasonNoMatch, ErrReplaced)
 	}
 }
 
@@ -83,7 +83,7 @@ func VerifyFirstWrite(p *pass.Pass, c *pass.Child) {
 func verifyLive(p *pass.Pass, c *pass.Child) bool {
 	found, err := p.LiveMetadata(c.Kind.GVK, c.ID.Key)
 	if err != nil {
-		c.Fail(apply.Failed, words.ReasonReadFailed, err)
+		c.Fail(apply.Failed, enum.ReasonReadFailed, err)
 		return false
 	}
 	if found == nil {
@@ -111,7 +111,7 @@ func CheckOwner(p *pass.Pass, c *pass.Child, o metav1.Object) bool {
 		copied := *controller
 		controller = &copied
 	}
-	c.Fail(apply.Failed, words.ReasonNotOwned, &apply.OwnedByAnotherError{
+	c.Fail(apply.Failed, enum.ReasonNotOwned, &apply.OwnedByAnotherError{
 		Kind: c.ID.GroupKind.Kind, Namespace: c.ID.Key.Namespace, Name: c.ID.Key.Name, Controller: controller,
 	})
 	c.Memory.ForgetProof()

@@ -4,13 +4,13 @@ import (
 	"slices"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // gravity orders the reasons.
 func gravity(r apply.PruneBlockedReason) int {
 	return slices.Index([]apply.PruneBlockedReason{
-		words.PruneUnknown, words.PruneReplacing, words.PruneHoldsData, words.PruneTooMany, words.PruneFailed, words.PruneIncomplete,
+		enum.PruneUnknown, enum.PruneReplacing, enum.PruneHoldsData, enum.PruneTooMany, enum.PruneFailed, enum.PruneIncomplete,
 	}, r)
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // SentOnce is a field that is sent once and that the object has.
@@ -52,11 +52,11 @@ func (c *Child) Failed(outcome apply.Outcome, err error) { c.Fail(outcome, c.Res
 func (c *Child) Decided() {
 	switch {
 	case c.Action == ActionNone:
-		c.Result.Verb = words.VerbNone
+		c.Result.Verb = enum.VerbNone
 	case c.Live == nil && c.UID == "":
-		c.Result.Verb = words.VerbCreate
+		c.Result.Verb = enum.VerbCreate
 	default:
-		c.Result.Verb = words.VerbUpdate
+		c.Result.Verb = enum.VerbUpdate
 	}
 	c.Result.UID, c.Result.RequeueAfter = c.UID, c.Requeue
 }

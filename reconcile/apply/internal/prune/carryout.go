@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/write"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // notPlanned returns the members that are no longer planned and ours to delete.
@@ -38,7 +38,7 @@ func (p *Prune) notPlanned(members []memberObject) []memberObject {
 // under way, or was refused a moment ago.
 func (p *Prune) decideMember(m memberObject) *surplusMember {
 	s := &surplusMember{memberObject: m, Result: apply.ObjectResult{Outcome: apply.Unchanged, Decision: apply.Decision{
-		GVK: m.gvk, Key: m.id.Key, UID: m.uid, Verb: words.VerbNone, Reason: words.ReasonTerminating,
+		GVK: m.gvk, Key: m.id.Key, UID: m.uid, Verb: enum.VerbNone, Reason: enum.ReasonTerminating,
 	}, HoldsData: p.Env.HoldsData(m.id.GroupKind)}}
 	if m.deleting || p.DeletedAlready(m.id, m.uid) {
 		return s
@@ -46,31 +46,31 @@ func (p *Prune) decideMember(m memberObject) *surplusMember {
 	known := p.Memory.Child(m.id)
 	known.Surplus(m.gvk)
 	if f := known.FailedIn(memory.Situation{UID: m.uid}, p.Now); f != nil {
-		s.Result.Reason, s.Result.Outcome, s.Result.Err = words.ReasonBackoff, apply.Failed, fmt.Errorf("prune: %w", f.Err)
+		s.Result.Reason, s.Result.Outcome, s.Result.Err = enum.ReasonBackoff, apply.Failed, fmt.Errorf("prune: %w", f.Err)
 		s.Result.RequeueAfter = f.Until.Sub(p.Now)
 		return s
 	}
-	s.Result.Verb, s.Result.Reason = words.VerbPrune, words.ReasonNotPlanned
+	s.Result.Verb, s.Result.Reason = enum.VerbPrune, enum.ReasonNotPlanned
 	return s
 }
 
 // pruneAll deletes the surplus and reports whether some of it is still there.
 func (p *Prune) pruneAll() (remaining bool) {
-	failed := &apply.PruneBlockedError{Reason: words.PruneFailed}
+	failed := &apply.PruneBlockedError{Reason: enum.PruneFailed}
 	for _, m := range p.Surplus {
 		remaining = true
-		if m.Result.Reason == words.ReasonTerminating {
+		if m.Result.Reason == enum.ReasonTerminating {
 			p.Requeue(pass.ConfirmAfter)
 			continue
 		}
 		if c := p.replacedBy(m.memberObject); c != nil {
 			p.Block(&apply.PruneBlockedError{
-				Reason: words.PruneReplacing, Objects: []string{m.id.String()},
+				Reason: enum.PruneReplacing, Objects: []string{m.id.String()},
 				Cause: fmt.Errorf("%s: %w", c.ID, c.Result.Err),
 			})
 			continue
 		}
-		if m.Result.Verb == words.VerbPrune && !p.pruneOne(m) {
+		if m.Result.Verb == enum.VerbPrune && !p.pruneOne(m) {
 			continue
 		}
 		p.Requeue(m.Result.RequeueAfter)
@@ -140,7 +140,7 @@ func (p *Prune) keepReplaced(surplus []memberObject) []memberObject {
 		}
 		p.held = true
 		p.Block(&apply.PruneBlockedError{
-			Reason: words.PruneReplacing, Objects: []string{m.id.String()},
+			Reason: enum.PruneReplacing, Objects: []string{m.id.String()},
 			Cause: fmt.Errorf("%s waits until %s", c.ID, c.Result.WaitsUntil),
 		})
 		return true

@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // notePlan opens the guard for the first plan that follows a change.
@@ -63,10 +63,10 @@ func (p *Prune) guard(surplus []memberObject, members int) []memberObject {
 		return surplus
 	}
 	held := func(memberObject) bool { return true }
-	reason := apply.PruneBlockedReason(words.PruneTooMany)
+	reason := apply.PruneBlockedReason(enum.PruneTooMany)
 	if !p.exceedsLimits(surplus, members) {
 		held = func(m memberObject) bool { return p.Env.HoldsData(m.id.GroupKind) }
-		reason = words.PruneHoldsData
+		reason = enum.PruneHoldsData
 	}
 	blocked := &apply.PruneBlockedError{Reason: reason, Annotation: p.Keys.AllowPrune, OnChild: p.Group != nil}
 	allowed := []string{p.AllowPrune}

@@ -19,7 +19,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // setSelector selects what is labelled with an id of the owner. Whether it is
@@ -136,7 +136,7 @@ func (p *Prune) memberOf(gvk schema.GroupVersionKind, o metav1.Object) memberObj
 		m.allowPrune = o.GetAnnotations()[p.Keys.AllowPrune]
 	}
 	m.deleting = m.deleting || slices.ContainsFunc(p.Deletions, func(d *pass.Deletion) bool {
-		return d.ID == id && d.Result.Verb == words.VerbDelete // as planned, not as surplus
+		return d.ID == id && d.Result.Verb == enum.VerbDelete // as planned, not as surplus
 	})
 	return m
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/leftover"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // listingPeriod is when a listing is repeated later.
@@ -39,7 +39,7 @@ func (p *Prune) Decide() {
 		if cause == nil {
 			cause = p.Incomplete
 		}
-		p.Result.PruneBlocked = &apply.PruneBlockedError{Reason: words.PruneIncomplete, Cause: cause}
+		p.Result.PruneBlocked = &apply.PruneBlockedError{Reason: enum.PruneIncomplete, Cause: cause}
 		return
 	}
 	if p.Finalize && !inventory.Recorded(p.Pass).Finalizer {
@@ -68,7 +68,7 @@ func (p *Prune) Decide() {
 // be taken off the inventory.
 func (p *Prune) pruneFailed(err error) {
 	m := &p.Memory.Prune
-	p.Block(&apply.PruneBlockedError{Reason: words.PruneFailed, Cause: err})
+	p.Block(&apply.PruneBlockedError{Reason: enum.PruneFailed, Cause: err})
 	p.Requeue(memory.Backoff(m.Failures, p.Env.Options.ContestInterval)) // no event announces a better answer
 	m.Failures++
 }
@@ -89,13 +89,13 @@ func (p *Prune) decideSurplus() {
 	p.listing = l
 	p.decideReleases(l)
 	surplus := p.leaveUnknown(l, append(p.notPlanned(l.members), p.releasedMembers()...))
-	surplus = p.keepHeldReleases(surplus, words.VerbRelease) // whose object stays is nothing to guard
+	surplus = p.keepHeldReleases(surplus, enum.VerbRelease) // whose object stays is nothing to guard
 	if err := inventory.Unreadable(p.Pass, inventory.Recorded(p.Pass)); err != nil {
-		p.Block(&apply.PruneBlockedError{Reason: words.PruneUnknown, Cause: err})
+		p.Block(&apply.PruneBlockedError{Reason: enum.PruneUnknown, Cause: err})
 	}
 	known := len(l.members) + p.plannedBesides(l.members) + p.sharedChildren()
 	p.announced = p.exceedsLimits(surplus, known) && !p.Finalize
-	surplus = p.keepHeldReleases(p.keepReplaced(p.guard(surplus, known)), words.VerbPrune)
+	surplus = p.keepHeldReleases(p.keepReplaced(p.guard(surplus, known)), enum.VerbPrune)
 	p.announced = p.announced && !p.held
 	for _, m := range surplus {
 		p.Surplus = append(p.Surplus, p.decideMember(m))

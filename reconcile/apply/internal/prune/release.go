@@ -21,16 +21,16 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/write"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // Pending reports whether the contribution is not given back yet.
 func (r *plannedRelease) Pending() bool {
-	return r.Result.Err != nil || r.Result.Verb != words.VerbNone
+	return r.Result.Err != nil || r.Result.Verb != enum.VerbNone
 }
 
 // stays keeps the part for now.
-func (r *plannedRelease) stays() { r.kept, r.Result.Verb = true, words.VerbNone }
+func (r *plannedRelease) stays() { r.kept, r.Result.Verb = true, enum.VerbNone }
 
 // decideReleases decides which contributions are given back.
 func (p *Prune) decideReleases(l *listing) {
@@ -42,7 +42,7 @@ func (p *Prune) decideReleases(l *listing) {
 		}
 		r := &plannedRelease{id: id, kept: planned && p.hasPart(id)}
 		r.Result.GVK, r.Result.Key = schema.GroupVersionKind{Group: id.GroupKind.Group, Kind: id.GroupKind.Kind}, id.Key
-		r.Result.Verb, r.Result.Outcome = words.VerbNone, apply.Unchanged
+		r.Result.Verb, r.Result.Outcome = enum.VerbNone, apply.Unchanged
 		if planned {
 			p.Releases = append(p.Releases, r)
 			continue
@@ -54,7 +54,7 @@ func (p *Prune) decideReleases(l *listing) {
 		} else if err := p.decideRelease(r); errors.Is(err, errBudget) {
 			r.kept, l.more = true, true
 		} else if err != nil {
-			r.Result.Reason, r.Result.Outcome, r.Result.Err = words.ReasonReadFailed, apply.Failed, fmt.Errorf("give back the contribution: %w", err)
+			r.Result.Reason, r.Result.Outcome, r.Result.Err = enum.ReasonReadFailed, apply.Failed, fmt.Errorf("give back the contribution: %w", err)
 		}
 		p.Releases = append(p.Releases, r)
 	}
@@ -70,7 +70,7 @@ func (p *Prune) parts(l *listing) []applyset.ObjectID {
 		return recorded
 	}
 	var declared []schema.GroupVersionKind
-	for _, use := range []apply.KindUse{words.KindOwned, words.KindWritten} {
+	for _, use := range []apply.KindUse{enum.KindOwned, enum.KindWritten} {
 		for _, k := range p.Env.Declared.Of(use) {
 			declared = append(declared, k.GVK)
 		}
@@ -103,7 +103,7 @@ func (p *Prune) keepsPart() bool {
 }
 
 func (p *Prune) decideRelease(r *plannedRelease) error {
-	r.Result.Reason = words.ReasonMissing
+	r.Result.Reason = enum.ReasonMissing
 	mapping, err := p.Env.Client.RESTMapper().RESTMapping(r.id.GroupKind)
 	if meta.IsNoMatchError(err) {
 		return nil // the kind is gone, and its objects with it
@@ -118,10 +118,10 @@ func (p *Prune) decideRelease(r *plannedRelease) error {
 	}
 	r.Result.UID, r.found = found.UID, found
 	if r.has(p.Contributor()) {
-		r.Result.Verb, r.Result.Reason = words.VerbRelease, words.ReasonNotPlanned
+		r.Result.Verb, r.Result.Reason = enum.VerbRelease, enum.ReasonNotPlanned
 	}
-	if r.Result.Verb == words.VerbRelease && ownership.GoesWithPart(p.Pass, found) {
-		r.Result.Verb, r.Result.HoldsData = words.VerbPrune, p.Env.HoldsData(r.id.GroupKind)
+	if r.Result.Verb == enum.VerbRelease && ownership.GoesWithPart(p.Pass, found) {
+		r.Result.Verb, r.Result.HoldsData = enum.VerbPrune, p.Env.HoldsData(r.id.GroupKind)
 	}
 	return nil
 }
@@ -167,13 +167,13 @@ func (p *Prune) keptReleases() []applyset.ObjectID {
 func (p *Prune) releaseAll() []applyset.ObjectID {
 	var kept []applyset.ObjectID
 	for _, r := range p.Releases {
-		if r.Result.Verb != words.VerbNone {
+		if r.Result.Verb != enum.VerbNone {
 			p.release(r)
 		}
 		if r.Result.Err != nil || r.kept {
 			kept = append(kept, r.id)
 		}
-		if r.Result.Err != nil || r.Result.Verb != words.VerbNone {
+		if r.Result.Err != nil || r.Result.Verb != enum.VerbNone {
 			p.Result.Objects = append(p.Result.Objects, r.Result)
 		}
 	}
@@ -195,7 +195,7 @@ func (p *Prune) release(r *plannedRelease) {
 			outcome = apply.Unchanged // gone or replaced, and our fields with it
 			break
 		}
-		if r.Result.Verb == words.VerbRelease && ownership.GoesWithPart(p.Pass, found) {
+		if r.Result.Verb == enum.VerbRelease && ownership.GoesWithPart(p.Pass, found) {
 			r.kept, r.later = true, true
 			p.Requeue(pass.ConfirmAfter)
 			return

@@ -14,8 +14,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
 )
 
 // groupChildKind returns how the children of the kind are read from the cache.
@@ -49,7 +49,7 @@ func (p *Prune) foundParts(l *listing, kinds []schema.GroupVersionKind) []applys
 // groupKinds are the kinds of which a group may have parts.
 func (p *Prune) groupKinds() []schema.GroupVersionKind {
 	out := slices.Clone(p.Group.ChildKinds())
-	for _, k := range p.Env.Declared.Of(words.KindWritten) {
+	for _, k := range p.Env.Declared.Of(enum.KindWritten) {
 		out = append(out, k.GVK)
 	}
 	slices.SortFunc(out, func(a, b schema.GroupVersionKind) int { return strings.Compare(a.String(), b.String()) })
@@ -94,7 +94,7 @@ func (p *Prune) partsOf(gvk schema.GroupVersionKind) ([]applyset.ObjectID, error
 func (p *Prune) releasedMembers() []memberObject {
 	var out []memberObject
 	for _, r := range p.Releases {
-		if r.Result.Verb != words.VerbNone {
+		if r.Result.Verb != enum.VerbNone {
 			out = append(out, memberObject{id: r.id, gvk: r.Result.GVK, uid: r.Result.UID})
 		}
 	}
@@ -126,7 +126,7 @@ func (p *Prune) sharedChildren() int {
 		}
 	}
 	for _, r := range p.Releases {
-		if r.Result.Verb == words.VerbPrune {
+		if r.Result.Verb == enum.VerbPrune {
 			n++
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/leftover"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // shrunkInventory returns the inventory without what is confirmed to be gone, nil if it
@@ -174,7 +174,7 @@ func (p *Prune) confirmedAbsent(l *listing) bool {
 			m.Absent[gk] = since
 		}
 		if rest := p.Env.Options.LagDeadline - p.Now.Sub(since); rest > 0 {
-			p.Block(&apply.PruneBlockedError{Reason: words.PruneUnknown, Cause: fmt.Errorf(
+			p.Block(&apply.PruneBlockedError{Reason: enum.PruneUnknown, Cause: fmt.Errorf(
 				"%s is in the inventory and is not served; waiting %s in case it comes back", gk, p.Env.Options.LagDeadline)})
 			p.Requeue(rest)
 			confirmed = false
@@ -187,7 +187,7 @@ func (p *Prune) confirmedAbsent(l *listing) bool {
 // something else stands in the way.
 func (p *Prune) deleting() bool {
 	if slices.ContainsFunc(p.Deletions, func(d *pass.Deletion) bool {
-		return d.Result.Verb == words.VerbDelete || d.Result.Reason == words.ReasonTerminating
+		return d.Result.Verb == enum.VerbDelete || d.Result.Reason == enum.ReasonTerminating
 	}) {
 		return true
 	}

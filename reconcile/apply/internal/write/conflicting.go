@@ -19,7 +19,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // Server-side apply leaves what others own. Where somebody has replaced a part
@@ -59,7 +59,7 @@ func removeConflicting(p *pass.Pass, c *pass.Child, refusal error) error {
 		failWithBackoff(p, c, apply.Contested, &apply.ContestedError{
 			Kind: c.ID.GroupKind.Kind, Namespace: c.ID.Key.Namespace, Name: c.ID.Key.Name, Fields: contestedFields(found),
 		})
-		c.Result.Reason = words.ReasonContested
+		c.Result.Reason = enum.ReasonContested
 		return nil
 	}
 	if err := takeOver(p, c, live, f); err != nil {

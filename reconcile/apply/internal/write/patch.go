@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // MaxTries bounds the requests of one child in a pass: what the API server
@@ -92,7 +92,7 @@ func decideAgain(p *pass.Pass, c *pass.Child) {
 	verb := c.Result.Verb
 	c.Action, c.Force, c.Content, c.UID, c.Contested = pass.ActionNone, false, nil, "", nil
 	c.LeftSeeds, c.Unwanted, c.LostAbsent = nil, nil, nil
-	c.Result.Outcome, c.Result.Reason, c.Result.Err = apply.Unchanged, words.ReasonUpToDate, nil
+	c.Result.Outcome, c.Result.Reason, c.Result.Err = apply.Unchanged, enum.ReasonUpToDate, nil
 	c.Memory.ForgetProof()
 	decide.Live(p, c)
 	if c.Decided(); c.Action == pass.ActionNone && c.Result.Err == nil {
@@ -115,10 +115,10 @@ func resolveConflicts(p *pass.Pass, c *pass.Child, fields []conflict) {
 	again := false
 	for _, f := range fields {
 		switch policy := policyOf(c, f.Path); {
-		case policy == words.SeedField || policy == words.CreateOnlyField:
+		case policy == enum.SeedField || policy == enum.CreateOnlyField:
 			again = decide.Leave(c, f.Path, nil, nil) || again
 			c.LeftSeeds = append(c.LeftSeeds, f.Path)
-		case policy == words.ForceField || (f.update && (c.Planned.Mode != apply.Contribute || p.Env.Ours(f.Manager))):
+		case policy == enum.ForceField || (f.update && (c.Planned.Mode != apply.Contribute || p.Env.Ours(f.Manager))):
 			again = again || !c.Force
 			c.Force = true
 		default:
@@ -142,9 +142,9 @@ func resolveConflicts(p *pass.Pass, c *pass.Child, fields []conflict) {
 func policyOf(c *pass.Child, text string) apply.FieldPolicy {
 	path, ok := managedfields.ServerPath(c.Content, text)
 	if !ok {
-		return words.OwnField
+		return enum.OwnField
 	}
-	policy, depth := apply.FieldPolicy(words.OwnField), 0
+	policy, depth := apply.FieldPolicy(enum.OwnField), 0
 	for _, rule := range c.Rules {
 		if n := rule.Path.Len(); n >= depth && rule.Path.Contains(path) {
 			policy, depth = rule.Policy, n

@@ -19,7 +19,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // conflict is one field of a 409 to an apply.
@@ -175,7 +175,7 @@ func recreate(p *pass.Pass, c *pass.Child) {
 		c.Failed(apply.Failed, fmt.Errorf("delete to recreate: %w", err))
 		return
 	}
-	c.Result.Verb, c.Result.Outcome, c.Result.Err = words.VerbDelete, apply.Deleted, nil
+	c.Result.Verb, c.Result.Outcome, c.Result.Err = enum.VerbDelete, apply.Deleted, nil
 	c.Memory.NoteDeleted(c.UID, p.Now)
 	c.Requeue = pass.ConfirmAfter
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/decide"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // remove removes the unwanted fields of the object that was looked at. What has
@@ -93,7 +93,7 @@ func removed(p *pass.Pass, c *pass.Child, answer client.Object) {
 // removeRest removes the fields that an answer to an apply has and that the
 // plan wants absent.
 func removeRest(p *pass.Pass, c *pass.Child, answer client.Object) error {
-	if c.Result.Err != nil || !slices.ContainsFunc(c.Rules, func(r intent.Rule) bool { return r.Policy == words.AbsentField }) {
+	if c.Result.Err != nil || !slices.ContainsFunc(c.Rules, func(r intent.Rule) bool { return r.Policy == enum.AbsentField }) {
 		return nil //nolint:nilerr // the error is that of the child already
 	}
 	live, err := p.Env.Encoder.Live(answer)

@@ -21,7 +21,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // Owner applies what is planned of the owner's metadata. That the
@@ -217,7 +217,7 @@ func exists(p *pass.Pass, c *pass.Child, cause error) error {
 	if err != nil || found == nil {
 		return errors.Join(cause, err)
 	}
-	c.Result.Reason = words.ReasonExists
+	c.Result.Reason = enum.ReasonExists
 	if !ownership.CheckOwner(p, c, found) {
 		return nil
 	}

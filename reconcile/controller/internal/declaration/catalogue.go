@@ -15,7 +15,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // Catalogue holds the declared kinds of a controller, in the order of their first declaration.
@@ -109,9 +109,9 @@ func (c *Catalogue) ChildKinds() []apply.ChildKind {
 		case k.Has(PurposeOwns):
 			out = append(out, apply.ChildKind{GVK: k.GroupVersionKind})
 		case k.Has(PurposeWrites, PurposeShares, PurposeContributes):
-			out = append(out, apply.ChildKind{GVK: k.GroupVersionKind, Use: words.KindWritten})
+			out = append(out, apply.ChildKind{GVK: k.GroupVersionKind, Use: enum.KindWritten})
 		case k.Has(PurposeRetired):
-			out = append(out, apply.ChildKind{GVK: k.GroupVersionKind, Use: words.KindRetired})
+			out = append(out, apply.ChildKind{GVK: k.GroupVersionKind, Use: enum.KindRetired})
 		}
 	}
 	return out

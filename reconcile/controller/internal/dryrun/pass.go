@@ -15,7 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
 )
 
@@ -62,23 +62,23 @@ func wouldBe(d *apply.Decision) apply.Outcome {
 		return apply.Waiting
 	}
 	switch d.Verb {
-	case words.VerbCreate:
+	case enum.VerbCreate:
 		return apply.Created
-	case words.VerbUpdate:
+	case enum.VerbUpdate:
 		return apply.Updated
-	case words.VerbDelete:
+	case enum.VerbDelete:
 		return apply.Deleted
-	case words.VerbPrune:
+	case enum.VerbPrune:
 		return apply.Pruned
-	case words.VerbRelease:
+	case enum.VerbRelease:
 		return apply.Released
-	case words.VerbNone, words.VerbRecord:
+	case enum.VerbNone, enum.VerbRecord:
 	}
 	return apply.Unchanged
 }
 
 func (d *Pass) note(one *apply.Decision) {
-	if one.Verb == words.VerbNone && one.Err == nil && one.WaitsUntil == "" {
+	if one.Verb == enum.VerbNone && one.Err == nil && one.WaitsUntil == "" {
 		return
 	}
 	change := preview.Change{Object: observe.ObjectName(one.GVK.Kind, one.Key), Verb: string(one.Verb), Reason: string(one.Reason), WaitsUntil: one.WaitsUntil}
@@ -87,7 +87,7 @@ func (d *Pass) note(one *apply.Decision) {
 	}
 	for _, f := range one.Fields {
 		change.Fields = append(change.Fields, preview.Field{Path: f.Path, From: f.From, To: f.To})
-		change.Restart = change.Restart || one.Verb == words.VerbUpdate && f.From != f.To && restarts(one, f.Path)
+		change.Restart = change.Restart || one.Verb == enum.VerbUpdate && f.From != f.To && restarts(one, f.Path)
 	}
 	d.Owner.Changes = append(d.Owner.Changes, change)
 }
@@ -134,7 +134,7 @@ func printed(c *metav1.Condition) string {
 func (d *Pass) Rewrite(_ context.Context, before, _ client.Object) (bool, error) {
 	gvk := before.GetObjectKind().GroupVersionKind()
 	d.Owner.Changes = append(d.Owner.Changes, preview.Change{
-		Object: observe.ObjectName(gvk.Kind, client.ObjectKeyFromObject(before)), Verb: string(words.VerbUpdate), Reason: "Migrated",
+		Object: observe.ObjectName(gvk.Kind, client.ObjectKeyFromObject(before)), Verb: string(enum.VerbUpdate), Reason: "Migrated",
 	})
 	return false, nil
 }

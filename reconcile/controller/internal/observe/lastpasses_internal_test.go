@@ -18,7 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 	"github.com/reconcilekit/reconcilekit/reconcile/explain"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // reported is the report of a pass over some children.
@@ -26,7 +26,7 @@ func reported(owner string, children int, change func(*apply.ObjectResult)) *rec
 	report := &reconcile.Report{Request: ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "shop", Name: owner}}}
 	for i := range children {
 		o := apply.ObjectResult{Outcome: apply.Unchanged, Decision: apply.Decision{
-			GVK: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, Verb: words.VerbNone, Reason: words.ReasonUpToDate,
+			GVK: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, Verb: enum.VerbNone, Reason: enum.ReasonUpToDate,
 			Key: types.NamespacedName{Namespace: "shop", Name: fmt.Sprintf("%s-%d", owner, i)},
 		}}
 		if change != nil {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/words"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 const (
@@ -130,7 +130,7 @@ func (r *restless) changed(result *apply.Result) []int {
 		id := objectVersion{kind: o.GVK.GroupKind(), key: o.Key}
 		switch {
 		case !o.Wrote():
-		case o.Verb == words.VerbUpdate && o.Reason == words.ReasonPlanChanged,
+		case o.Verb == enum.VerbUpdate && o.Reason == enum.ReasonPlanChanged,
 			o.Outcome == apply.Pruned && slices.ContainsFunc(r.appeared, id.same):
 			out = append(out, i)
 		}

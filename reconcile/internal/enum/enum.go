@@ -1,4 +1,4 @@
-package words
+package enum
 
 // What a pass does with one object, see apply.Verb.
 const (
