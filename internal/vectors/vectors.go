@@ -39,7 +39,7 @@ type Suite struct {
 }
 
 // Test runs each case as a test of its own.
-func (s Suite) Test(t *testing.T) {
+func (s Suite) Test(t *testing.T) { //nolint:tparallel // the test that calls it is parallel
 	t.Helper()
 	raw, err := os.ReadFile(s.Path)
 	if err != nil {

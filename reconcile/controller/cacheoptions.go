@@ -4,9 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	toolscache "k8s.io/client-go/tools/cache"
-
 	"k8s.io/apimachinery/pkg/runtime"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"

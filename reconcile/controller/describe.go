@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"slices"
 
-	clientscheme "k8s.io/client-go/kubernetes/scheme"
-
+	"github.com/go-logr/logr"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/go-logr/logr"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"

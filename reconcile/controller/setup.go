@@ -56,12 +56,9 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	joined := &joinedGroups{controller: b.name}
 	reads := tracked.New(kinds, mgr.GetCache(), options.Apply.LagDeadline, tracked.Answers{Group: joined.read, Absent: absent})
 	synced := &observe.Caches{Failed: b.failed}
-	observer, err := observe.NewObserver(metrics.Registry, b.name, observe.NewLastPasses(options.Clock), options.Observer)
-	if err == nil {
-		err = observe.RegisterState(metrics.Registry, b.name, reads, synced, options.PauseAnnotation, options.Clock)
-	}
+	observer, err := b.observer(reads, synced, options)
 	if err != nil {
-		return fmt.Errorf("controller %q: register metrics: %w", b.name, err)
+		return err
 	}
 	if err := observe.Ready(mgr, b.name, synced, options.Clock); err != nil {
 		return err
@@ -157,6 +154,18 @@ func skip(yes bool) *bool {
 type clocked interface {
 	// GetClock returns the clock; it must not be nil.
 	GetClock() clock.PassiveClock
+}
+
+// observer registers the metrics of the controller.
+func (b *Builder[T, F, O]) observer(reads *tracked.Reads, synced *observe.Caches, options Options) (*observe.Observer, error) {
+	observer, err := observe.NewObserver(metrics.Registry, b.name, observe.NewLastPasses(options.Clock), options.Observer)
+	if err == nil {
+		err = observe.RegisterState(metrics.Registry, b.name, reads, synced, options.PauseAnnotation, options.Clock)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("controller %q: register metrics: %w", b.name, err)
+	}
+	return observer, nil
 }
 
 // withDefaults fills in the options that were left out.

@@ -101,7 +101,7 @@ func (r *Reads) wakeLater(owner types.NamespacedName, after time.Duration) {
 }
 
 // Watch lets events from outside wake the owners that have observed what has changed, while this process leads.
-func (r *Reads) Watch(controller interface{ Watch(source.Source) error }, elected <-chan struct{}, woken *trigger.Triggers) error {
+func (r *Reads) Watch(controller interface{ Watch(src source.Source) error }, elected <-chan struct{}, woken *trigger.Triggers) error {
 	if r == nil {
 		return nil
 	}

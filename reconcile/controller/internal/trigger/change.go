@@ -19,7 +19,7 @@ const (
 	EventUpdate  = "update"
 	EventDelete  = "delete"
 	EventGeneric = "generic"
-	// An optional kind appeared or went.
+	// EventInstalled and EventRemoved: an optional kind appeared or went.
 	EventInstalled = "installed"
 	EventRemoved   = "removed"
 )
