@@ -115,7 +115,7 @@ func read() (scaffold.Files, error) {
 		}
 		switch filepath.Ext(name) {
 		case ".go", ".mod", ".yaml":
-			text, err := os.ReadFile(name)
+			text, err := os.ReadFile(name) //nolint:gosec // a file that the user names
 			files[filepath.ToSlash(name)] = string(text)
 			return err
 		}
@@ -127,10 +127,10 @@ func read() (scaffold.Files, error) {
 func write(command *cobra.Command, files scaffold.Files) error {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		file := filepath.FromSlash(name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // sources of a project, which others may read
 			return err
 		}
-		if err := os.WriteFile(file, []byte(files[name]), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(files[name]), 0o644); err != nil { //nolint:gosec // as above
 			return err
 		}
 		fmt.Fprintln(command.OutOrStdout(), "wrote", name)
@@ -139,7 +139,7 @@ func write(command *cobra.Command, files scaffold.Files) error {
 }
 
 func execute(command *cobra.Command, name string, args ...string) error {
-	child := exec.CommandContext(command.Context(), name, args...)
+	child := exec.CommandContext(command.Context(), name, args...) //nolint:gosec // a command of this program
 	child.Stdout, child.Stderr = command.OutOrStdout(), command.ErrOrStderr()
 	if err := child.Run(); err != nil {
 		return fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 
 	"github.com/spf13/pflag"
 
@@ -55,9 +56,7 @@ func Serve(in io.Reader, out io.Writer) error {
 	if err != nil {
 		answer.Error, answer.ErrorMsgs = true, []string{err.Error()}
 	}
-	for name, text := range files {
-		answer.Universe[name] = text
-	}
+	maps.Copy(answer.Universe, files)
 	if asked.Command == "metadata" {
 		answer.Metadata = metadata{
 			Description: "Writes controllers on reconcilekit in the place of those of go/v4, after which it has to stand.",
