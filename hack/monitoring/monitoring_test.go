@@ -126,7 +126,7 @@ func check(t *testing.T, where, expr string, known map[string][]string) {
 		return nil
 	})
 	for _, match := range regexp.MustCompile(`by \(([^)]*)\)`).FindAllStringSubmatch(expr, -1) {
-		for _, label := range strings.Split(match[1], ", ") {
+		for label := range strings.SplitSeq(match[1], ", ") {
 			if label != "le" && !slices.ContainsFunc(allLabels(known), func(l string) bool { return l == label }) {
 				t.Errorf("%s: no metric has a label %q", where, label)
 			}

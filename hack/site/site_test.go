@@ -101,7 +101,7 @@ func TestCode(t *testing.T) {
 		for _, match := range block.FindAllStringSubmatch(string(source), -1) {
 			file, language, code := match[1], match[2], match[3]
 			if file == "" {
-				if new := strings.HasPrefix(name, "docs/how-to/") || name == "docs/tutorial.md"; new && (language == "go" || language == "yaml") {
+				if compiled := strings.HasPrefix(name, "docs/how-to/") || name == "docs/tutorial.md"; compiled && (language == "go" || language == "yaml") {
 					t.Errorf("%s: a block of %s without <!-- from FILE --> above it:\n%s", name, language, code)
 				}
 				continue
