@@ -10,7 +10,7 @@ for name in chromium-headless-shell chromium google-chrome; do
 done
 
 if [ "${CI:-}" = true ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-	{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium-headless-shell; } >/dev/null ||
+	{ timeout 60 apt-get update -qq && DEBIAN_FRONTEND=noninteractive timeout 180 apt-get install -y -qq --no-install-recommends chromium-headless-shell; } >/dev/null ||
 		echo "browser: chromium-headless-shell cannot be installed" >&2
 else
 	echo "browser: install chromium-headless-shell, and the debug page is tested in it"
