@@ -197,18 +197,6 @@ var _ = Describe("The guard against pruning most children", func() {
 		Expect(w.names()).To(HaveLen(5))
 	})
 
-	It("stays shut after a restart for an owner whose status somebody has wiped", func() {
-		w := newWorld()
-		w.touchSpec()
-		w.settle(configMaps(5))
-		o := w.stored()
-		o.Status = widget.Status{}
-		Expect(w.admin.Status().Update(w.ctx, o)).To(Succeed())
-		w.restart()
-		w.held(configMaps(0)(), apply.PruneBlockedReason(enum.PruneTooMany))
-		Expect(w.names()).To(HaveLen(5))
-	})
-
 	It("stays shut when the owner is replaced without its annotations", func() {
 		w := newWorld()
 		w.converge(configMaps(5))

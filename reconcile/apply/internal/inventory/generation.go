@@ -1,7 +1,6 @@
 package inventory
 
 import (
-	"reflect"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,20 +32,6 @@ func ObservedGeneration(e *pass.Env, owner client.Object) (int64, bool) {
 		}
 	}
 	return newest, newest > 0
-}
-
-// StatusCanHaveGeneration reports whether the owner's type has a place in its
-// status for the generation that it is about.
-func StatusCanHaveGeneration(owner client.Object) bool {
-	if _, ok := owner.(conditioned); ok {
-		return true
-	}
-	v := reflect.Indirect(reflect.ValueOf(owner))
-	if v.Kind() != reflect.Struct {
-		return false
-	}
-	status := v.FieldByName("Status")
-	return status.IsValid() && status.Kind() == reflect.Struct && status.FieldByName("ObservedGeneration").IsValid()
 }
 
 // statusHasGeneration reports whether the owner's status has the generation that it is

@@ -48,10 +48,8 @@ func (p *Prune) changedBefore() bool {
 	}
 	observed, known := inventory.ObservedGeneration(p.Env, p.Owner)
 	observed = max(observed, recorded.Generation)
-	if !known && observed == 0 { // nothing says so
-		// Where the status can, it crashed before that, or somebody has wiped the status: nobody knows. Elsewhere nothing says so
-		// of the first spec alone.
-		return !inventory.StatusCanHaveGeneration(p.Owner) && p.Owner.GetGeneration() > 1
+	if !known && observed == 0 { // it crashed before anything said so: is this still the first spec?
+		return p.Owner.GetGeneration() > 1
 	}
 	return observed < p.Owner.GetGeneration()
 }
