@@ -64,4 +64,22 @@ var _ = Describe("A rule for the metadata of a child", func() {
 		Expect(w.admin.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "cm"}, stored)).To(Succeed())
 		Expect(stored.Labels).To(HaveKeyWithValue("tier", "gold"))
 	})
+	It("may send the labels of an object once that it only makes or shares", func() {
+		w := newWorld()
+		plan := func(value string) func() apply.Plan {
+			return func() apply.Plan {
+				o := configMap("cm", value)
+				o.Labels = map[string]string{"tier": value}
+				var p apply.Plan
+				p.ApplyWithoutOwnerRef(o, apply.Retain(), apply.CreateOnly("metadata.labels"))
+				return p
+			}
+		}
+		w.converge(plan("gold"))
+		w.converge(plan("lead"))
+		stored := &corev1.ConfigMap{}
+		Expect(w.admin.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "cm"}, stored)).To(Succeed())
+		Expect(stored.Labels).To(HaveKeyWithValue("tier", "gold"))
+		Expect(stored.Data).To(HaveKeyWithValue("value", "lead"))
+	})
 })

@@ -141,7 +141,7 @@ func Rules(fields []apply.FieldRule, mode apply.Mode) ([]Rule, error) {
 		if field.Policy == enum.AbsentField && !Removable(path) {
 			return nil, errNotRemovable(path)
 		}
-		if field.Policy == enum.CreateOnlyField && mode != apply.Contribute && holdsMarks(path) {
+		if field.Policy == enum.CreateOnlyField && holdsMarks(path, mode) {
 			return nil, errSentOnce(path)
 		}
 		rules = append(rules, Rule{Path: path, Policy: field.Policy})

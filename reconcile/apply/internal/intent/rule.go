@@ -33,15 +33,27 @@ type Rule struct {
 	Policy apply.FieldPolicy
 }
 
-// holdsMarks reports whether what makes an object a child is at the path or
-// below it.
-func holdsMarks(path apply.Path) bool {
+// holdsMarks reports whether what makes an object a child of the mode is at the
+// path or below it. A shared object is marked by an annotation alone.
+func holdsMarks(path apply.Path, mode apply.Mode) bool {
 	steps := slices.Collect(path.Steps())
-	if steps[0] != "metadata" {
+	switch {
+	case mode == apply.Contribute || steps[0] != "metadata":
 		return false
+	case len(steps) == 1:
+		return true
 	}
-	const below = 2
-	return len(steps) < below || steps[1] == "ownerReferences" || (len(steps) == below && (steps[1] == "labels" || steps[1] == "annotations"))
+	shared := mode == apply.Shared || mode == apply.Retained
+	const names = 2
+	switch whole := len(steps) == names; steps[1] {
+	case "ownerReferences":
+		return !shared
+	case "labels":
+		return whole && !shared
+	case "annotations":
+		return whole
+	}
+	return false
 }
 
 func errSentOnce(path apply.Path) error {
