@@ -173,7 +173,8 @@ func newActor(object *unstructured.Unstructured, depth int) actor {
 	}
 
 	a.ready = slices.ContainsFunc(a.conditions, func(c condition) bool {
-		return c.Type == "Ready" && c.Status == "True" && c.ObservedGeneration == object.GetGeneration()
+		// There are kinds whose conditions have no generation.
+		return c.Type == "Ready" && c.Status == "True" && (c.ObservedGeneration == 0 || c.ObservedGeneration == object.GetGeneration())
 	})
 
 	return a
