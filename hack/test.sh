@@ -29,6 +29,11 @@ export KUBE_CACHE_MUTATION_DETECTOR=true
 export RECONCILETEST_SEED=${RECONCILETEST_SEED:-$(date -u +%Y%m%d)}
 echo "test: Converge draws its cases by RECONCILETEST_SEED=$RECONCILETEST_SEED"
 
+# What the race detector finds stands at the end, where it is not lost among the output of the tests.
+races=$(mktemp -d)
+trap 'rm -rf "$races"' EXIT
+export GORACE="log_path=$races/report"
+
 failed=()
 for module in "$@"; do
 	echo "test: module $module"
@@ -37,6 +42,7 @@ for module in "$@"; do
 done
 
 if [ ${#failed[@]} -gt 0 ]; then
+	find "$races" -type f -exec head -n 60 {} + >&2
 	echo "test: FAILED in: ${failed[*]}" >&2
 	exit 1
 fi

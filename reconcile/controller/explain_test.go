@@ -59,7 +59,7 @@ var _ = Describe("an explanation", func() {
 		input := configMap(namespace, "input", nil)
 		p := &probe{
 			fetch: func(ctx context.Context, r reconcile.Reader, owner *widget.Widget) world {
-				got := reconcile.Fetch(ctx, r, client.ObjectKeyFromObject(input), &corev1.ConfigMap{})
+				got := reconcile.Fetch(ctx, r, client.ObjectKey{Namespace: namespace, Name: "input"}, &corev1.ConfigMap{})
 				_ = r.List(ctx, &corev1.SecretList{}, client.InNamespace(owner.Namespace), client.MatchingLabels{"of": owner.Name})
 				if !got.OK() {
 					return world{err: health.NewError(health.MissingUpstreamDependency, "NoInput", "ConfigMap input is missing", got.Error)}
