@@ -104,7 +104,7 @@ var _ = Describe("Deletes and recreates", func() {
 		result, sent := w.pass(plan())
 		Expect(result.Err()).NotTo(HaveOccurred())
 		Expect(result.Objects[0].Outcome).To(Equal(apply.Deleted))
-		Expect(sent).To(HaveLen(3), "the refused change, the question whether a new object would be accepted, the delete")
+		Expect(sent).To(HaveLen(4), "the refused change, the question whether a new object would be accepted, the look at whose it is, the delete")
 		w.converge(plan)
 		stored := &corev1.Secret{}
 		Expect(w.admin.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "typed"}, stored)).To(Succeed())

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"net/http"
 	"sync"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -123,6 +124,37 @@ var _ = Describe("A child that has changed hands while the cache lags behind", f
 			}
 			Expect(w.exists(configMapIn(w.namespace, "a"))).To(BeTrue())
 		})
+	}
+
+	for _, name := range []string{"another controller has it", "a user has opted it out"} {
+		for _, before := range []string{http.MethodPost, http.MethodDelete} {
+			It("is not deleted to be made anew: "+name+", before "+before, func() {
+				w := newWorld(optOut)
+				immutable := func(value string) func() apply.Plan {
+					return one(func() client.Object {
+						a := configMap("a", value)
+						a.Immutable = new(true)
+						return a
+					}, apply.Recreate())
+				}
+				w.converge(immutable("1"))
+				made := w.uidOf(configMapIn(w.namespace, "a"))
+				var once sync.Once
+				w.requests.mu.Lock()
+				w.requests.fail = func(_ int, r *http.Request) error {
+					if r.Method == before {
+						once.Do(func() { changes[name](w) })
+					}
+					return nil
+				}
+				w.requests.mu.Unlock()
+				for range 2 {
+					w.pass(immutable("2")())
+				}
+				once.Do(func() { Fail("no " + before + " was sent") })
+				Expect(w.uidOf(configMapIn(w.namespace, "a"))).To(Equal(made))
+			})
+		}
 	}
 
 	for _, name := range []string{"another owner has adopted it", "another controller has it", "a user has opted it out"} {

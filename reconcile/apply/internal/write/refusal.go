@@ -168,10 +168,24 @@ func ownedByAnother(p *pass.Pass, c *pass.Child, cause error) {
 	failWithBackoff(p, c, apply.Failed, c.Result.Err)
 }
 
-// recreate deletes an object that cannot be changed as planned. It comes back
-// on the pass that its disappearance causes.
+// recreate deletes an object that cannot be changed as planned, in the version
+// in which it is still the owner's. It comes back on the pass that its
+// disappearance causes.
 func recreate(p *pass.Pass, c *pass.Child) {
-	if err := p.Env.DeleteExactly(p.Ctx, c.Kind.GVK, c.ID.Key, c.UID, "", ""); err != nil {
+	found, err := p.LiveMetadata(c.Kind.GVK, c.ID.Key)
+	switch {
+	case err != nil || found == nil:
+	case found.UID != c.UID:
+		err = ownership.ErrReplaced
+	case ownership.OptedOut(p, found):
+		c.Result.Outcome, c.Result.Reason = apply.OptedOut, enum.ReasonOptedOut
+		return
+	case !ownership.CheckOwner(p, c, found):
+		return
+	default:
+		err = p.Env.DeleteExactly(p.Ctx, c.Kind.GVK, c.ID.Key, c.UID, found.ResourceVersion, "")
+	}
+	if err != nil {
 		c.Failed(apply.Failed, fmt.Errorf("delete to recreate: %w", err))
 		return
 	}
