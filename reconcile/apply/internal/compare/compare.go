@@ -51,8 +51,11 @@ func (c *Comparison) differ(at *step, live, intent any) {
 func (c *Comparison) done() bool { return c.different && c.Report == nil }
 
 // Object compares the content of an object with what is planned. set has the
-// fields that are ours.
+// fields that are ours, nil for none.
 func (c *Comparison) Object(set *managedfields.Set, intent, live map[string]any) {
+	if set == nil {
+		set = &managedfields.Set{}
+	}
 	c.fields(nil, c.Schema, set, intent, live)
 }
 

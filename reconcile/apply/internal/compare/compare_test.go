@@ -125,6 +125,17 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
+// Where nothing is ours, all that is planned is different.
+func TestDifferencesWhereNothingIsOurs(t *testing.T) {
+	t.Parallel()
+	var got []string
+	c := compare.Comparison{Report: func(d compare.Difference) { got = append(got, d.Path) }}
+	c.Object(nil, map[string]any{"a": "x", "b": map[string]any{"c": "y"}}, map[string]any{"a": "x"})
+	if diff := cmp.Diff([]string{".a", ".b"}, got); diff != "" {
+		t.Errorf("Differences (-want +got):\n%s", diff)
+	}
+}
+
 func TestProjection(t *testing.T) {
 	t.Parallel()
 	const fields = `{"f:a":{},"f:e":{},"f:l":{"k:{\"k\":\"xx\"}":{".":{},"f:k":{},"f:v":{}},"k:{\"k\":\"yy\"}":{".":{},"f:k":{}}}}`

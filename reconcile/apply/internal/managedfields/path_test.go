@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 )
@@ -38,6 +39,40 @@ func TestParsePath(t *testing.T) {
 			}
 			if err == nil && p.String() != tc.want {
 				t.Errorf("ParsePath(%q) = %q, want %q", tc.text, p, tc.want)
+			}
+		})
+	}
+}
+
+func TestWithout(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct{ fields, path, want string }{
+		"Field":      {`{"f:a":{},"f:b":{}}`, "a", `{"f:b":{}}`},
+		"Below":      {`{"f:a":{"f:b":{},"f:c":{}}}`, "a.b", `{"f:a":{"f:c":{}}}`},
+		"AllOfOne":   {`{"f:a":{"f:b":{}},"f:c":{}}`, "a.b", `{"f:c":{}}`},
+		"Everything": {`{"f:a":{"f:b":{}}}`, "a.b", ``},
+		"Item":       {`{"f:l":{"k:{\"n\":\"x\"}":{".":{},"f:v":{}}}}`, "l[n=x].v", `{"f:l":{"k:{\"n\":\"x\"}":{".":{}}}}`},
+		"NotOurs":    {`{"f:a":{}}`, "b", `{"f:a":{}}`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			set, err := managedfields.Parse([]byte(tc.fields))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := &managedfields.Set{}
+			if tc.want != "" {
+				if want, err = managedfields.Parse([]byte(tc.want)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			path, err := managedfields.ParsePath(tc.path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, path.Without(set), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("Without(%s) (-want +got):\n%s", tc.path, diff)
 			}
 		})
 	}

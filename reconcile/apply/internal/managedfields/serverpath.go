@@ -244,13 +244,16 @@ func (p Path) PartOf(set *Set) bool {
 	return false
 }
 
-// Without returns the field set without what is at the path. What is not on
-// the path is shared with the original.
+// Without returns the field set without what is at the path: an empty one where
+// nothing is left. What is not on the path is shared with the original.
 func (p Path) Without(set *Set) *Set {
 	if p.Below(set) == nil {
 		return set
 	}
-	return withoutElements(set, p.elements)
+	if left := withoutElements(set, p.elements); left != nil {
+		return left
+	}
+	return &Set{}
 }
 
 func withoutElements(set *Set, path []pathElement) *Set {
