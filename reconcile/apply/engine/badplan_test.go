@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"errors"
+	"maps"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -25,9 +26,7 @@ func content(more map[string]any) client.Object {
 	u := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "made"},
 	}}
-	for name, value := range more {
-		u.Object[name] = value
-	}
+	maps.Copy(u.Object, more)
 	return u
 }
 

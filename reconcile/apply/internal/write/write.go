@@ -88,7 +88,7 @@ func parallel(p *pass.Pass, children []*pass.Child) {
 	close(next)
 	wg.Wait()
 	if cause := panicked.Load(); cause != nil {
-		panic(*cause) // in the goroutine of the pass, whose caller may recover
+		panic(*cause) //nolint:forbidigo // it is that of a worker, again in the goroutine of the pass, whose caller recovers
 	}
 }
 

@@ -84,7 +84,7 @@ type decided struct {
 }
 
 // NewLastPasses returns an empty memory.
-func NewLastPasses(c clock.PassiveClock) *LastPasses { //nolint:unparam // tests of time have a clock of their own
+func NewLastPasses(c clock.PassiveClock) *LastPasses {
 	return &LastPasses{clock: c, owners: map[types.NamespacedName]*recalled{}}
 }
 

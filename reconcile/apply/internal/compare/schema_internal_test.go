@@ -24,7 +24,7 @@ type common struct {
 }
 
 type embedder struct {
-	*embedder
+	*embedder //nolint:unused // a type that embeds itself must not end the search
 	*common
 	common2 `json:",inline"`
 }
@@ -55,7 +55,7 @@ func TestLoses(t *testing.T) {
 		"ports": false, "any": false, "times": false, "matches": true,
 	} {
 		s := schema
-		for _, step := range strings.Split(name, ".") {
+		for step := range strings.SplitSeq(name, ".") {
 			s = s.field(step)
 		}
 		if got := s.loses(); got != want {
