@@ -2,13 +2,12 @@
 package main
 
 import (
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
+	"github.com/reconcilekit/reconcilekit/reconcile/operator"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
-	"github.com/reconcilekit/reconcilekit/reconcile/operator"
-
 	"github.com/reconcilekit/reconcilekit/examples/aim/aimservice"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 )
 
 //go:generate env -u CI -u KUBEBUILDER_ASSETS UPDATE_GOLDEN=1 go test -count=1 -run=^TestGenerated$ .

@@ -3,10 +3,9 @@ package main
 import (
 	"testing"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // account is what the Deployment runs as.

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
+	"github.com/reconcilekit/reconcilekit/reconcile/operator"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
-	"github.com/reconcilekit/reconcilekit/reconcile/operator"
 
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/openshift"
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1alpha1"
@@ -17,7 +17,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/catalog"
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/registry"
 	hooks "github.com/reconcilekit/reconcilekit/examples/modelregistry/webhook"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 )
 
 //go:generate env -u CI -u KUBEBUILDER_ASSETS UPDATE_GOLDEN=1 go test -count=1 -run=^TestGenerated$ .

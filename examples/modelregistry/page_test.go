@@ -8,12 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/yaml"
-
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
 // account is what the Deployment runs as.

@@ -14,13 +14,13 @@ import (
 const account = "system:serviceaccount:default:reconcilekit-demo"
 
 // takeRights gives the account the rights that the operator derives for itself, and returns them with a kubeconfig for it.
-func takeRights(ctx context.Context, binary string, c *cluster, plane *plane, logs string) (rights []manifest, kubeconfig string, err error) {
+func takeRights(ctx context.Context, binary string, c *cluster, plane *plane) (rights []manifest, kubeconfig string, err error) {
 	derived, err := exec.CommandContext(ctx, binary, "describe", "-output=rights", "-service-account=default/reconcilekit-demo").Output()
 	if err != nil {
 		return nil, "", fmt.Errorf("derive the operator's rights: %w", withStderr(err))
 	}
 
-	file := filepath.Join(logs, "rights.yaml")
+	file := filepath.Join(plane.logs, "rights.yaml")
 	if err := os.WriteFile(file, derived, 0o600); err != nil {
 		return nil, "", err
 	}
@@ -44,7 +44,7 @@ func takeRights(ctx context.Context, binary string, c *cluster, plane *plane, lo
 		user.Impersonate = account
 	}
 
-	kubeconfig = filepath.Join(logs, "kubeconfig")
+	kubeconfig = filepath.Join(plane.logs, "kubeconfig")
 
 	return rights, kubeconfig, clientcmd.WriteToFile(*config, kubeconfig)
 }

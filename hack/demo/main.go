@@ -106,11 +106,13 @@ func run(ctx context.Context, o options, out *screen) (err error) {
 
 	defer func() { err = errors.Join(err, plane.stop(context.WithoutCancel(ctx))) }()
 
-	return show(ctx, o, p, plane, logs, out)
+	plane.logs = logs
+
+	return show(ctx, o, p, plane, out)
 }
 
 // show runs the operator on the control plane and follows the samples.
-func show(ctx context.Context, o options, p product, plane *plane, logs string, out *screen) (err error) {
+func show(ctx context.Context, o options, p product, plane *plane, out *screen) (err error) {
 	c, err := connect(plane.kubeconfig)
 	if err != nil {
 		return err
@@ -127,7 +129,7 @@ func show(ctx context.Context, o options, p product, plane *plane, logs string, 
 
 	out.step("operator")
 
-	programs, err := startPrograms(ctx, o, p, c, plane, logs, out)
+	programs, err := startPrograms(ctx, o, p, c, plane, out)
 	if err != nil {
 		return err
 	}

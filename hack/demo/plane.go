@@ -18,6 +18,7 @@ type plane struct {
 	kubeconfig string
 	given      bool
 	root, name string
+	logs       string // a folder for what runs on it
 }
 
 // startPlane starts a control plane, or uses the given one.

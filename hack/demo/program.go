@@ -141,7 +141,7 @@ type programs struct {
 
 // startPrograms builds and starts the operator, unless it is deployed, and with
 // it the stand-in, if the product has one and it is wanted.
-func startPrograms(ctx context.Context, o options, p product, c *cluster, plane *plane, logs string, out *screen) (*programs, error) {
+func startPrograms(ctx context.Context, o options, p product, c *cluster, plane *plane, out *screen) (*programs, error) {
 	binary, err := buildProgram(ctx, p.root, p.name, "./"+p.name)
 	if err != nil {
 		return nil, err
@@ -159,14 +159,14 @@ func startPrograms(ctx context.Context, o options, p product, c *cluster, plane 
 
 	kubeconfig := plane.kubeconfig
 	if o.fail == "rights" {
-		if started.rights, kubeconfig, err = takeRights(ctx, binary, c, plane, logs); err != nil {
+		if started.rights, kubeconfig, err = takeRights(ctx, binary, c, plane); err != nil {
 			return nil, err
 		}
 	}
 
 	if o.deployed {
 		out.say("operator " + p.name + " runs in the cluster")
-	} else if err := started.startOperator(binary, p, kubeconfig, logs, out); err != nil {
+	} else if err := started.startOperator(binary, p, kubeconfig, plane.logs, out); err != nil {
 		return nil, err
 	}
 
@@ -180,7 +180,7 @@ func startPrograms(ctx context.Context, o options, p product, c *cluster, plane 
 		return started, nil
 	}
 
-	if err := started.startStandin(ctx, p, plane, logs, out); err != nil {
+	if err := started.startStandin(ctx, p, plane, out); err != nil {
 		started.stop()
 
 		return nil, err
@@ -220,14 +220,14 @@ func (s *programs) startOperator(binary string, p product, kubeconfig, logs stri
 	return nil
 }
 
-func (s *programs) startStandin(ctx context.Context, p product, plane *plane, logs string, out *screen) error {
+func (s *programs) startStandin(ctx context.Context, p product, plane *plane, out *screen) error {
 	binary, err := buildProgram(ctx, p.root, p.name+"-standin", "./"+p.name+"/standin")
 	if err != nil {
 		return err
 	}
 
 	standin := &program{
-		name: "stand-in", binary: binary, log: filepath.Join(logs, "standin.log"), out: out,
+		name: "stand-in", binary: binary, log: filepath.Join(plane.logs, "standin.log"), out: out,
 		args: []string{"--kubeconfig=" + plane.kubeconfig},
 	}
 	if err := standin.start(); err != nil {

@@ -6,15 +6,15 @@ import (
 	"os"
 	"time"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
+	sdk "github.com/reconcilekit/reconcilekit/reconcile/operator"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
-	sdk "github.com/reconcilekit/reconcilekit/reconcile/operator"
 
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/maas/authpolicy"
@@ -23,7 +23,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/maas/modelref"
 	"github.com/reconcilekit/reconcilekit/examples/maas/subscription"
 	"github.com/reconcilekit/reconcilekit/examples/maas/tenant"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 )
 
 // Configure fills in what the product consists of; the namespace of subscriptions is looked after at every interval. The error is one

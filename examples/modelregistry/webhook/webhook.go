@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/admission"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -13,11 +15,8 @@ import (
 	hubs "sigs.k8s.io/controller-runtime/pkg/conversion"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/conversion"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/admission"
-
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 )
 
 // The paths under which the webhooks are served.
