@@ -47,7 +47,8 @@ func (e *OwnedByAnotherError) Error() string {
 type ContestedField struct {
 	// Path is the field as the server writes it, ".spec.replicas".
 	Path string
-	// Manager is the other field manager.
+	// Manager is the other field manager; "NAME in another process" for the
+	// controller's own, where another process writes under its name.
 	Manager string
 }
 

@@ -68,8 +68,11 @@ func writerOf(c *pass.Child, text, last string) string {
 			writer = e
 		}
 	}
-	if writer == nil {
-		return last
+	switch {
+	case writer != nil:
+		return writer.Manager
+	case c.Observed.Own.Entry != nil && path.Owns(c.Observed.Own.Set):
+		return c.Manager + " in another process"
 	}
-	return writer.Manager
+	return last
 }
