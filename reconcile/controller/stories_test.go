@@ -189,6 +189,29 @@ var _ = Describe("within a minute, an operator shows from outside", func() {
 		Eventually(readyz).WithArguments(other.address).WithTimeout(time.Minute).Should(Equal("ok"))
 	})
 
+	It("that a right to list was taken away from an operator at work", func(ctx context.Context) {
+		rights := env.Rights(GinkgoTB(), rightsBut("services", "get", "list", "watch", "create", "patch"))
+		link := newLink(env.Config().Host)
+		config := rights.Config()
+		config.Host, config.ServerName = link.config().Host, link.config().ServerName
+		s := tell(ctx, "story-list-later", config, portal)
+		failures := func(kind string) int {
+			return metric("reconcilekit_list_failures_total", map[string]string{"controller": s.name, "kind": kind})
+		}
+		Eventually(func() string { return readyMessage(ctx, s, s.owner) }).WithTimeout(time.Minute).Should(ContainSubstring("Ready: True"))
+
+		By("the watch of the cache ends and comes back without the right")
+		role := &rbacv1.ClusterRole{}
+		Expect(s.Get(ctx, client.ObjectKey{Name: strings.Split(rights.User(), ":")[2]}, role)).To(Succeed())
+		role.Rules = rightsBut("services", "get", "patch")
+		Expect(s.Update(ctx, role)).To(Succeed())
+		link.cut()
+		link.mend()
+		Eventually(failures).WithArguments("Service").WithTimeout(time.Minute).Should(BeNumerically(">", 2))
+		Expect(failures("ConfigMap")).To(BeNumerically("<", failures("Service")))
+		Expect(readyz(s.address)).To(Equal("ok"), "it works on with what it has")
+	})
+
 	It("that the API server is gone, and that it is back", func(ctx context.Context) {
 		link := newLink(env.Config().Host)
 		var data atomic.Value

@@ -2,9 +2,13 @@ package observe
 
 import (
 	"errors"
+	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // maxFailures bounds the texts of failed lists in the reason of a cache that is not synced.
@@ -15,6 +19,7 @@ const maxFailures = 3
 type ListFailures struct {
 	mu     sync.Mutex
 	latest []listFailure
+	counts map[string]int // by kind
 }
 
 type listFailure struct {
@@ -31,6 +36,36 @@ func (l *ListFailures) Note(of string, err error) {
 		l.latest = slices.Delete(l.latest, 0, 1)
 	}
 	l.latest = append(l.latest, listFailure{of, err})
+	if ends(err) {
+		return
+	}
+	if l.counts == nil {
+		l.counts = map[string]int{}
+	}
+	l.counts[kindName(of)]++
+}
+
+// ends reports whether a watch has come to one of its usual ends, after which another one starts.
+func ends(err error) bool {
+	return errors.Is(err, io.EOF) || apierrors.IsResourceExpired(err) || apierrors.IsGone(err)
+}
+
+// kindName is the kind in what a reflector prints: a Go type such as *v1.Service, or "apps/v1, Kind=Deployment".
+func kindName(of string) string {
+	if _, kind, found := strings.Cut(of, "Kind="); found {
+		return kind
+	}
+	return of[strings.LastIndex(of, ".")+1:]
+}
+
+// byKind counts the failures.
+func (l *ListFailures) byKind() map[string]int {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return maps.Clone(l.counts)
 }
 
 // Last joins the latest failures; nil when there are none.

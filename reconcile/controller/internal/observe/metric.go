@@ -96,13 +96,18 @@ var (
 		"cache_synced", typeGauge, "Whether the cache of the kind is synced (1) or not (0); no pass runs before all are.",
 		[]string{"kind"},
 	}
+	metricUnlisted = metric{
+		"list_failures_total", typeCounter,
+		"Lists and watches for the cache that failed, by kind: until they succeed, the cache shows the objects as they were.",
+		[]string{"kind"},
+	}
 )
 
 // allMetrics are in the order of the reference page.
 func allMetrics() []metric {
 	return []metric{
 		metricErrors, metricOldest, metricOwners, metricAges, metricPaused, metricPasses, metricWrites, metricContests, metricApplies,
-		metricStatuses, metricRequeues, metricPhases, metricPanics, metricLate, metricSynced, metricTracked,
+		metricStatuses, metricRequeues, metricPhases, metricPanics, metricLate, metricSynced, metricUnlisted, metricTracked,
 		metricCalls, metricCircuits,
 	}
 }

@@ -21,7 +21,7 @@ import (
 // state collects, when it is scraped, what is counted rather than added up: owners by condition and by age, paused ones, caches and tracked
 // reads. It reads the cache without copying and keeps nothing.
 type state struct {
-	owners, oldest, ages, paused, tracked, synced, circuits *prometheus.Desc
+	owners, oldest, ages, paused, tracked, synced, unlisted, circuits *prometheus.Desc
 
 	reads  *tracked.Reads
 	caches *Caches
@@ -40,7 +40,7 @@ func RegisterState(
 ) error {
 	s := &state{
 		owners: metricOwners.describe(name), oldest: metricOldest.describe(name), ages: metricAges.describe(name),
-		paused: metricPaused.describe(name), tracked: metricTracked.describe(name), synced: metricSynced.describe(name),
+		paused: metricPaused.describe(name), tracked: metricTracked.describe(name), synced: metricSynced.describe(name), unlisted: metricUnlisted.describe(name),
 		circuits: metricCircuits.describe(name),
 		reads:    reads, caches: synced, pause: pause, clock: c,
 	}
@@ -56,7 +56,7 @@ func RegisterState(
 
 // Describe implements prometheus.Collector.
 func (s *state) Describe(descriptions chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{s.owners, s.oldest, s.ages, s.paused, s.tracked, s.synced, s.circuits} {
+	for _, d := range []*prometheus.Desc{s.owners, s.oldest, s.ages, s.paused, s.tracked, s.synced, s.unlisted, s.circuits} {
 		descriptions <- d
 	}
 }
@@ -74,6 +74,9 @@ func (s *state) Collect(metrics chan<- prometheus.Metric) {
 	for kind, synced := range s.caches.byKind() {
 		gauge(s.synced, synced, kind)
 	}
+	for kind, count := range s.caches.Failed.byKind() {
+		metrics <- prometheus.MustNewConstMetric(s.unlisted, prometheus.CounterValue, float64(count), kind)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout) //nolint:forbidigo // a scrape has none
 	defer cancel()
 	list, err := s.reads.EmptyList(s.reads.Kinds[0])
@@ -83,10 +86,10 @@ func (s *state) Collect(metrics chan<- prometheus.Metric) {
 	if err != nil {
 		return // the cache has not started: there are no owners yet
 	}
-	c := census{now: s.clock.Now(), counts: map[[2]string]int{}, ages: map[[2]string]time.Duration{}}
+	c := ownerCount{now: s.clock.Now(), counts: map[[2]string]int{}, ages: map[[2]string]time.Duration{}}
 	_ = meta.EachListItem(list, func(item runtime.Object) error {
 		if owner, ok := item.(reconcile.Owner); ok {
-			c.take(owner, s.pause)
+			c.add(owner, s.pause)
 		}
 		return nil
 	})
@@ -98,8 +101,8 @@ func (s *state) Collect(metrics chan<- prometheus.Metric) {
 	}
 }
 
-// census counts owners.
-type census struct {
+// ownerCount counts owners.
+type ownerCount struct {
 	now    time.Time
 	counts map[[2]string]int           // by type and status of a condition
 	ages   map[[2]string]time.Duration // the longest
@@ -107,7 +110,7 @@ type census struct {
 	paused int
 }
 
-func (c *census) take(owner reconcile.Owner, pause string) {
+func (c *ownerCount) add(owner reconcile.Owner, pause string) {
 	if reconcile.IsPaused(owner, pause) {
 		c.paused++
 	}
