@@ -122,7 +122,14 @@ func (s *story) notLeftBehind(c *child, rests bool) {
 		return
 	}
 	ours, others := ownedBy(c.live, true), ownedBy(c.live, false)
+	once := map[string][]string{}
+	for _, path := range c.sentOnce() { // what the object has there stays
+		once["f:"+strings.Join(fieldNames(path), " f:")] = nil
+	}
 	for name, path := range c.lost {
+		if overlaps(once, name) {
+			continue
+		}
 		_, mine := ours[name]
 		shared := overlaps(others, name)
 		if !exists(c.live, path) {
@@ -244,6 +251,32 @@ func hasKeys(item, keys any) bool {
 		found = found || has // what is left out may be a default
 	}
 	return found
+}
+
+// removeWithHollow removes what is at the path, and the objects above that hold
+// nothing else.
+func removeWithHollow(body map[string]any, path []string) {
+	removeOwned(body, path)
+	for above := len(path) - 1; above > 0 && isHollow(body, path[:above]); above-- {
+		removeOwned(body, path[:above])
+	}
+}
+
+// isHollow reports whether an object without fields is at the path.
+func isHollow(value any, path []string) bool {
+	if len(path) == 0 {
+		m, isMap := value.(map[string]any)
+		return isMap && len(m) == 0
+	}
+	kind, text, _ := strings.Cut(path[0], ":")
+	if kind == "f" {
+		m, _ := value.(map[string]any)
+		return isHollow(m[text], path[1:])
+	}
+	items, _ := value.([]any)
+	var want any
+	_ = json.Unmarshal([]byte(text), &want)
+	return slices.ContainsFunc(items, func(item any) bool { return kind == "k" && hasKeys(item, want) && isHollow(item, path[1:]) })
 }
 
 // removeOwned removes the value at a path of managedFields.

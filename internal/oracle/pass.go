@@ -102,6 +102,7 @@ func (s *story) compare(c *child) {
 		return
 	}
 	var found []string
+	once := c.sentOnce() // whose they are is not asked
 	kept := c.kept()
 	for _, in := range s.intents(c) {
 		in = in.keeping(kept, c.live)
@@ -122,7 +123,7 @@ func (s *story) compare(c *child) {
 		if s.strips {
 			manager = "" // what nobody sees nobody can compare
 		}
-		if found = differences(withoutOwned(c.live, kept), withoutOwned(jsonOf(answer), kept), manager); len(found) == 0 {
+		if found = differences(withoutOwned(c.live, once), withoutOwned(jsonOf(answer), once), manager); len(found) == 0 {
 			c.checked = true
 			return
 		}
@@ -158,10 +159,21 @@ func (s *story) intents(c *child) []*intent {
 			return out
 		}
 	}
-	if len(out) == 0 {
-		s.fail("unchanged", "an engine without memory would not apply it")
+	if len(out) > 0 {
+		return out
 	}
-	return out
+	if in := s.capture(c.sendingAgain(), c.live); in != nil {
+		return []*intent{in} // of a contribution nothing is sent any more
+	}
+	s.fail("unchanged", "an engine without memory would not apply it")
+	return nil
+}
+
+// sendingAgain is the child without the rules for what is sent once.
+func (c *child) sendingAgain() *child {
+	again := *c
+	again.now.rules = slices.DeleteFunc(slices.Clone(c.now.rules), func(r apply.FieldRule) bool { return r.Policy == policy(apply.CreateOnly) })
+	return &again
 }
 
 func (s *story) fail(promise string, why ...string) {
@@ -219,7 +231,7 @@ func (i *intent) withoutTheirs(paths []string, live map[string]any) *intent {
 		copyPath(part, body, path)
 		for name, theirs := range others {
 			if _, shared := ours[name]; !shared && !leadsTo(name, ours) && exists(part, theirs) {
-				removeOwned(body, theirs)
+				removeWithHollow(body, theirs)
 			}
 		}
 	}

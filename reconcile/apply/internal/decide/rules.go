@@ -1,6 +1,8 @@
 package decide
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
@@ -113,7 +115,7 @@ func leaveOutSentOnce(c *pass.Child, path apply.Path, set *managedfields.Set, li
 		}
 		return false
 	}
-	if !exists && path.Below(set) == nil {
+	if !exists && (c.Fresh || path.Below(set) == nil) {
 		return false
 	}
 	want, _ := path.Lookup(c.Content)
@@ -124,12 +126,17 @@ func leaveOutSentOnce(c *pass.Child, path apply.Path, set *managedfields.Set, li
 
 // restoreSentOnce puts back into the content, as it is on the server, what an apply
 // would otherwise remove of the fields that are sent once. It reports false if
-// the live object does not show something that we own.
+// the live object does not show something that we own: a live look has to, before
+// an apply is sent, and what that does not show either, such as an empty list, is
+// gone.
 func restoreSentOnce(c *pass.Child, set *managedfields.Set, live map[string]any) bool {
 	for _, field := range c.SentOnce {
 		have, exists := field.Path.Lookup(live)
 		owned := field.Path.Below(set)
 		if owned == nil {
+			if exists && !c.Fresh && hidesOwners(c) {
+				return false
+			}
 			if exists && partOfWhole(c, field.Path) {
 				field.Path.Insert(c.Content, have)
 			}
@@ -138,13 +145,21 @@ func restoreSentOnce(c *pass.Child, set *managedfields.Set, live map[string]any)
 		if !exists {
 			return false
 		}
-		value, ok := managedfields.OwnedPart(owned, field.Want, have)
-		if !ok {
+		value, complete := managedfields.OwnedPart(owned, field.Want, have)
+		if !complete && !c.Fresh {
 			return false
 		}
-		field.Path.Insert(c.Content, value)
+		if value != nil {
+			field.Path.Insert(c.Content, value)
+		}
 	}
 	return true
+}
+
+// hidesOwners reports whether the cache keeps back what managers own.
+func hidesOwners(c *pass.Child) bool {
+	entries := c.Live.GetManagedFields()
+	return len(entries) == 0 || slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return e.FieldsV1 == nil })
 }
 
 // partOfWhole reports whether another manager owns a value that the path is a part

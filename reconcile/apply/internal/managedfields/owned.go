@@ -2,9 +2,10 @@ package managedfields
 
 // OwnedPart is the part of a live value that belongs to a field set. It
 // reports false if the value lacks something that is owned.
-func OwnedPart(set *Set, want, live any) (any, bool) {
+func OwnedPart(set *Set, want, live any) (part any, complete bool) {
 	if set.Leaf() {
-		if m, ok := want.(map[string]any); ok && len(m) == 0 {
+		wanted, empty := want.(map[string]any)
+		if _, isMap := live.(map[string]any); isMap && empty && len(wanted) == 0 {
 			return want, true // an empty map is owned, not what others put into it
 		}
 		return live, true
@@ -13,19 +14,20 @@ func OwnedPart(set *Set, want, live any) (any, bool) {
 	case map[string]any:
 		wanted, _ := want.(map[string]any)
 		out := make(map[string]any, len(set.Fields))
+		complete = true
 		for i := range set.Fields {
 			name := set.Fields[i].Name
 			current, exists := have[name]
 			if !exists {
-				return nil, false
+				complete = false
+				continue
 			}
-			part, ok := OwnedPart(set.Fields[i].Set, wanted[name], current)
-			if !ok {
-				return nil, false
+			below, ok := OwnedPart(set.Fields[i].Set, wanted[name], current)
+			if complete = complete && ok; below != nil {
+				out[name] = below
 			}
-			out[name] = part
 		}
-		return out, true
+		return out, complete
 	case []any:
 		return ownedItems(set, want, have)
 	}
@@ -34,7 +36,7 @@ func OwnedPart(set *Set, want, live any) (any, bool) {
 
 func ownedItems(set *Set, want any, live []any) (any, bool) {
 	wanted, _ := want.([]any)
-	out := make([]any, 0, len(set.Items))
+	out, complete := make([]any, 0, len(set.Items)), true
 	for _, item := range live {
 		for i := range set.Items {
 			it := &set.Items[i]
@@ -46,21 +48,21 @@ func ownedItems(set *Set, want any, live []any) (any, bool) {
 				break
 			}
 			part, ok := OwnedPart(it.Set, it.of(wanted), item)
-			if m, isMap := part.(map[string]any); ok && isMap {
+			complete = complete && ok
+			if m, isMap := part.(map[string]any); isMap {
 				for key, value := range it.Keys {
 					if _, set := m[key]; !set {
 						m[key] = value
 					}
 				}
 			}
-			if !ok {
-				return nil, false
+			if part != nil {
+				out = append(out, part)
 			}
-			out = append(out, part)
 			break
 		}
 	}
-	return out, len(out) == len(set.Items)
+	return out, complete && len(out) == len(set.Items)
 }
 
 // of is the planned item that this one is, nil if there is none.
