@@ -104,8 +104,13 @@ func (s *story) compare(c *child) {
 	var found []string
 	once := c.sentOnce() // whose they are is not asked
 	kept := c.kept()
+	var intents []*intent
 	for _, in := range s.intents(c) {
-		in = in.keeping(kept, c.live)
+		if intents = append(intents, in.keeping(kept, c.live)); len(kept) > 0 {
+			intents = append(intents, in) // what is kept may be what the server fills in
+		}
+	}
+	for _, in := range intents {
 		answer := c.kind.newObject(c.now.form) // as it is read
 		answer.SetName(c.key.Name)
 		answer.SetNamespace(c.key.Namespace)
