@@ -4,31 +4,28 @@ import (
 	"bytes"
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/printer"
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
 
 // Of returns the exported names of the package in the folder, sorted, each with
 // its signature: no parameter names and no comments, which may change freely.
-// Test files are left out.
+// Test files are left out. What is another name for something of an internal
+// package below the folder is listed as if it were declared in the folder.
 func Of(folder string) ([]string, error) {
-	names, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	l := lister{fset: token.NewFileSet(), folder: folder}
+	files, err := l.parse(folder)
 	if err != nil {
-		return nil, fmt.Errorf("list %s: %w", folder, err)
+		return nil, err
 	}
-	l := lister{fset: token.NewFileSet()}
-	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(l.fset, name, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return nil, fmt.Errorf("parse: %w", err)
+	for _, file := range files {
+		if err := l.enter(file); err != nil {
+			return nil, err
 		}
 		for _, decl := range file.Decls {
 			l.decl(decl)
@@ -70,12 +67,20 @@ func hidden(folder string) bool {
 }
 
 type lister struct {
-	fset  *token.FileSet
-	lines []string
+	fset   *token.FileSet
+	folder string
+	inner  map[string][]*ast.File // the internal packages that the current file imports, by name
+	lines  []string
+
+	qualifiers []*regexp.Regexp // names of the internal packages before names of theirs, which are left out
 }
 
 func (l *lister) add(format string, args ...any) {
-	l.lines = append(l.lines, strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " "))
+	line := strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " ")
+	for _, name := range l.qualifiers {
+		line = name.ReplaceAllString(line, "$1")
+	}
+	l.lines = append(l.lines, line)
 }
 
 func (l *lister) decl(decl ast.Decl) {
@@ -124,8 +129,8 @@ func (l *lister) values(tok token.Token, s *ast.ValueSpec, typ ast.Expr) {
 			line += " " + l.text(typ)
 		}
 		if i < len(s.Values) && tok == token.CONST {
-			if _, literal := s.Values[i].(*ast.BasicLit); literal {
-				line += " = " + l.text(s.Values[i])
+			if value := l.literal(s.Values[i]); value != nil {
+				line += " = " + l.text(value)
 			}
 		}
 		l.add("%s", line)
@@ -141,6 +146,9 @@ func (l *lister) typeSpec(s *ast.TypeSpec) {
 		name += "[" + l.fields(s.TypeParams, true) + "]"
 	}
 	if s.Assign.IsValid() {
+		if l.alias(s.Type, s.Name.Name) {
+			return
+		}
 		l.add("type %s = %s", name, l.text(s.Type))
 		return
 	}

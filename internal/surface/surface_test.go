@@ -170,3 +170,34 @@ var Default, other = 1, 2
 		t.Error("a folder that cannot be listed must be an error")
 	}
 }
+
+// TestOfInternal lists what has another name in an internal package as if it were declared in the folder.
+func TestOfInternal(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "p")
+	for name, source := range map[string]string{
+		"p.go": "package p\n\nimport \"m/p/internal/inner\"\n\nconst Key = inner.Key\n\n" +
+			"type Box = inner.Box\n\nfunc Open(b inner.Box) inner.Kind { return inner.Open(b) }\n",
+		"internal/inner/inner.go": "package inner\n\nimport \"m/p/internal/deep\"\n\nconst Key = \"key\"\n\ntype Kind int\n\n" +
+			"type Box struct {\n\tValue deep.Value\n\tsecret int\n}\n\nfunc (b *Box) Open() Kind { return 0 }\n\nfunc (b *Box) shut() {}\n",
+		"internal/deep/deep.go": "package deep\n\ntype Value int\n",
+	} {
+		file := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := surface.Of(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`const Key = "key"`, "func Open(Box) Kind", "method (*Box) Open() Kind", "type Box has Value Value", "type Box struct",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
