@@ -62,16 +62,34 @@ func floors() map[string][]string {
 		"reconcile/record":                   whole,
 		"reconcile/explain":                  nil,
 		"reconcile/preview":                  nil,
-		"reconcile/reconciletest": append(slices.Clone(whole), "reconcile/record", "reconcile/controller", "reconcile/controller/dataflow",
-			"reconcile/reconciletest/internal/apirules"),
-		"reconcile/reconciletest/internal/apirules": nil,
-		"reconcile/install":                         {"reconcile/controller/dataflow"},
-		"reconcile/operator":                        {"reconcile/controller", "reconcile/controller/dataflow", "reconcile/preview"},
+		"reconcile/install":                  {"reconcile/controller/dataflow"},
+		"reconcile/operator":                 {"reconcile/controller", "reconcile/controller/dataflow", "reconcile/preview"},
 	}
 	maps.Copy(out, engineFloors())
+	maps.Copy(out, kitFloors(whole))
 	maps.Copy(out, controllerFloors(whole))
 
 	return out
+}
+
+// kitFloors are those of the test kit: what a test sees stands on rooms that each do one thing.
+func kitFloors(whole []string) map[string][]string {
+	const kit = "reconcile/reconciletest"
+	const room = kit + "/internal/"
+	bottom := []string{room + "objects", room + "passlog", room + "requests", room + "rights", room + "schedule"}
+	middle := append(slices.Clone(bottom), room+"apiserver", room+"environment")
+
+	return map[string][]string{
+		room + "apirules":    nil,
+		room + "objects":     nil,
+		room + "passlog":     nil,
+		room + "requests":    nil,
+		room + "rights":      {room + "requests"},
+		room + "schedule":    {room + "objects"},
+		room + "apiserver":   {room + "apirules", room + "objects"},
+		room + "environment": {room + "requests", room + "rights"},
+		kit:                  slices.Concat(whole, middle, []string{"reconcile/record", "reconcile/controller", "reconcile/controller/dataflow"}),
+	}
 }
 
 func TestFloors(t *testing.T) {

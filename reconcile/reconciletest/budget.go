@@ -52,14 +52,14 @@ func Steady(t testing.TB, system System, budget Budget) {
 func (i *instance) measured(ctx context.Context) (uint64, error) {
 	least := ^uint64(0)
 	for {
-		next, ready := i.scheduler.take()
+		next, ready := i.scheduler.Take()
 		if !ready {
 			return least, nil
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		i.passes++
-		err := i.scheduler.run(next)
+		err := i.scheduler.Run(next)
 		runtime.ReadMemStats(&after)
 		if err == nil {
 			err = i.after(ctx)

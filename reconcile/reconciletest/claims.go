@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
 // ownerKinds are the kinds of the system's owners.
@@ -33,7 +35,7 @@ func (w *world) claims() ([]string, error) {
 	for gvk, items := range all {
 		for key, u := range items {
 			if kinds[gvk.GroupKind()] && saysReady(u) {
-				out = append(out, objectName(gvk, key))
+				out = append(out, objects.Name(gvk, key))
 			}
 		}
 	}
@@ -44,7 +46,7 @@ func (w *world) claims() ([]string, error) {
 // saysReady reports a condition Ready that is True and speaks of the current spec.
 func saysReady(u *unstructured.Unstructured) bool {
 	status, _ := u.Object["status"].(map[string]any)
-	return claimsReady(u) && slices.ContainsFunc(mapsIn(status, "conditions"), func(c map[string]any) bool { return c["type"] == "Ready" })
+	return claimsReady(u) && slices.ContainsFunc(objects.Maps(status, "conditions"), func(c map[string]any) bool { return c["type"] == "Ready" })
 }
 
 // tooEarly returns why an owner that calls itself ready after a pass should not: a workload of its own is not, and the cache
@@ -60,7 +62,7 @@ func (i *instance) tooEarly(owner types.NamespacedName, sent int) string {
 		items, err := i.world.list(gvk)
 		if u := items[owner]; err == nil && u != nil && u.GetDeletionTimestamp() == nil && saysReady(u) {
 			if why := i.unreadyChild(u.GetUID()); why != "" {
-				return objectName(gvk, owner) + " calls itself ready while " + why
+				return objects.Name(gvk, owner) + " calls itself ready while " + why
 			}
 		}
 	}
@@ -77,14 +79,14 @@ func (i *instance) unreadyChild(owner types.UID) string {
 		if err != nil || k == nil {
 			continue
 		}
-		for _, key := range sortedKeys(items) {
+		for _, key := range objects.SortedKeys(items) {
 			u := items[key]
 			ref := metav1.GetControllerOf(u)
 			if ref == nil || ref.UID != owner || u.GetDeletionTimestamp() != nil || version(k.shown[key]) != version(u) {
 				continue
 			}
 			if why := unready(u); why != "" {
-				return fmt.Sprintf("%s is not: %s", objectName(gvk, key), why)
+				return fmt.Sprintf("%s is not: %s", objects.Name(gvk, key), why)
 			}
 		}
 	}

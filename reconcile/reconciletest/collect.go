@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
 // alive are the objects of a world, as owner references mean them: by UID, with the namespace that they are in.
@@ -38,7 +40,7 @@ func (w *world) collect(ctx context.Context) error {
 	}
 	for _, gvk := range w.kinds() {
 		items := all[gvk]
-		for _, key := range sortedKeys(items) {
+		for _, key := range objects.SortedKeys(items) {
 			u := items[key]
 			references := u.GetOwnerReferences()
 			orphan := len(references) > 0 && u.GetDeletionTimestamp() == nil &&
@@ -49,7 +51,7 @@ func (w *world) collect(ctx context.Context) error {
 				continue
 			}
 			if err := w.erase(ctx, u); err != nil {
-				return fmt.Errorf("collect %s: %w", objectName(gvk, key), err)
+				return fmt.Errorf("collect %s: %w", objects.Name(gvk, key), err)
 			}
 		}
 	}
@@ -81,7 +83,7 @@ func (w *world) cleanUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, key := range sortedKeys(items) {
+	for _, key := range objects.SortedKeys(items) {
 		u := items[key]
 		ttl, limited, _ := unstructured.NestedInt64(u.Object, "spec", "ttlSecondsAfterFinished")
 		done, finished := finishedAt(u)
@@ -89,7 +91,7 @@ func (w *world) cleanUp(ctx context.Context) error {
 			continue
 		}
 		if err := w.erase(ctx, u); err != nil {
-			return fmt.Errorf("clean up %s: %w", objectName(jobs, key), err)
+			return fmt.Errorf("clean up %s: %w", objects.Name(jobs, key), err)
 		}
 	}
 	return nil
@@ -98,7 +100,7 @@ func (w *world) cleanUp(ctx context.Context) error {
 // finishedAt is when a Job was completed or failed: the time of its condition, or when it was made if that has none.
 func finishedAt(u *unstructured.Unstructured) (time.Time, bool) {
 	status, _ := u.Object["status"].(map[string]any)
-	for _, condition := range mapsIn(status, "conditions") {
+	for _, condition := range objects.Maps(status, "conditions") {
 		if (condition["type"] != "Complete" && condition["type"] != "Failed") || condition["status"] != "True" {
 			continue
 		}

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
 // difference is one place in which two states differ.
@@ -93,7 +95,7 @@ func between(want, got any, path string, found func(path string, want, got any))
 		}
 		return
 	}
-	if !equalJSON(want, got) {
+	if !objects.Equal(want, got) {
 		found(path, want, got)
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
 // disturbance is a world at rest that others disturb.
@@ -32,7 +34,7 @@ type target struct {
 	updated bool
 }
 
-func (t target) String() string { return objectName(t.gvk, t.key) }
+func (t target) String() string { return objects.Name(t.gvk, t.key) }
 
 // disturbances are the cases in which others do something to a world at rest. A world in which time goes on has none.
 func (e *explorer) disturbances() []testCase {
@@ -93,7 +95,7 @@ func (e *explorer) children() []target {
 			if !c.changed || c.after == nil || c.request.Subresource != "" || c.after.GetGenerateName() != "" {
 				continue
 			}
-			name := objectName(c.gvk, c.key)
+			name := objects.Name(c.gvk, c.key)
 			if c.before != nil && found[name] != nil {
 				found[name].updated = true
 			}
@@ -126,7 +128,7 @@ func (e *explorer) inputs() []target {
 	written := map[string]bool{}
 	for _, b := range e.plots {
 		for _, c := range b.calls {
-			written[objectName(c.gvk, c.key)] = written[objectName(c.gvk, c.key)] || c.changed
+			written[objects.Name(c.gvk, c.key)] = written[objects.Name(c.gvk, c.key)] || c.changed
 		}
 	}
 	var out []target
@@ -165,7 +167,7 @@ func (d *disturbance) object(t target) *unstructured.Unstructured {
 // writes lets every owner have a pass, and returns what that has changed: somebody should have been woken for it.
 func (d *disturbance) writes(ctx context.Context) (writes []string, rested bool) {
 	sent := len(d.run.last.wire.calls())
-	d.run.last.scheduler.wakeAll()
+	d.run.last.scheduler.WakeAll()
 	if !d.settle(ctx) {
 		return nil, false
 	}
@@ -228,7 +230,7 @@ func (d *disturbance) deleted(ctx context.Context, t target) {
 // that others may have taken over while the rest is put right, are theirs.
 func (d *disturbance) edited(ctx context.Context, t target) {
 	var stay, back, late []string
-	for _, path := range leaves(t.sent) {
+	for _, path := range objects.Leaves(t.sent) {
 		if identifies(path) {
 			continue
 		}
@@ -236,9 +238,9 @@ func (d *disturbance) edited(ctx context.Context, t target) {
 		if u == nil {
 			return
 		}
-		old, found := at(u.Object, path)
-		wrong, ok := edit(old, t.gvk.Kind == "Secret" && path[0] == "data")
-		if !found || !ok || !put(u.Object, path, wrong) || d.run.world.client.Update(ctx, u) != nil {
+		old, found := objects.At(u.Object, path)
+		wrong, ok := objects.Edit(old, t.gvk.Kind == "Secret" && path[0] == "data")
+		if !found || !ok || !objects.Put(u.Object, path, wrong) || d.run.world.client.Update(ctx, u) != nil {
 			continue
 		}
 		if !d.settle(ctx) {
@@ -249,8 +251,8 @@ func (d *disturbance) edited(ctx context.Context, t target) {
 			if now == nil {
 				return false
 			}
-			value, _ := at(now.Object, path)
-			return equalJSON(value, old)
+			value, _ := objects.At(now.Object, path)
+			return objects.Equal(value, old)
 		}
 		text := strings.Join(path, ".")
 		switch {
@@ -267,7 +269,7 @@ func (d *disturbance) edited(ctx context.Context, t target) {
 			continue
 		}
 		stay = append(stay, text)
-		if u := d.object(t); u != nil && put(u.Object, path, old) && d.run.world.client.Update(ctx, u) != nil || !d.settle(ctx) {
+		if u := d.object(t); u != nil && objects.Put(u.Object, path, old) && d.run.world.client.Update(ctx, u) != nil || !d.settle(ctx) {
 			return
 		}
 	}
@@ -363,7 +365,7 @@ func breakStatus(u *unstructured.Unstructured) bool {
 			status[key], broken = int64(0), true
 		}
 	}
-	for _, condition := range mapsIn(status, "conditions") {
+	for _, condition := range objects.Maps(status, "conditions") {
 		if kind := condition["type"]; (kind == "Ready" || kind == "Available") && condition["status"] == "True" {
 			condition["status"], condition["reason"], broken = "False", "Broken", true
 		}
@@ -378,20 +380,20 @@ func (d *disturbance) changed(ctx context.Context, t target) {
 	if old == nil {
 		return
 	}
-	for n, path := range leaves(without(old.Object, "status")) {
-		if n == maxEdits {
+	for n, path := range objects.Leaves(objects.Without(old.Object, "status")) {
+		if n == objects.MaxEdits {
 			break
 		}
 		u := d.object(t)
-		value, _ := at(u.Object, path)
-		wrong, ok := edit(value, t.gvk.Kind == "Secret" && path[0] == "data")
-		if !ok || !put(u.Object, path, wrong) || d.run.world.client.Update(ctx, u) != nil {
+		value, _ := objects.At(u.Object, path)
+		wrong, ok := objects.Edit(value, t.gvk.Kind == "Secret" && path[0] == "data")
+		if !ok || !objects.Put(u.Object, path, wrong) || d.run.world.client.Update(ctx, u) != nil {
 			continue
 		}
 		if !d.settle(ctx) || d.unwoken(ctx, "an edit of "+t.String()) {
 			return
 		}
-		if u = d.object(t); u == nil || !put(u.Object, path, value) || d.run.world.client.Update(ctx, u) != nil || !d.settle(ctx) {
+		if u = d.object(t); u == nil || !objects.Put(u.Object, path, value) || d.run.world.client.Update(ctx, u) != nil || !d.settle(ctx) {
 			return
 		}
 	}
@@ -430,8 +432,8 @@ func (d *disturbance) unread(ctx context.Context) {
 
 // later lets time pass: if that makes work, a pass must have been planned for it.
 func (d *disturbance) later(ctx context.Context, by time.Duration) {
-	d.run.world.clock.set(d.run.world.clock.Now().Add(by))
-	d.run.last.scheduler.wake()
+	d.run.world.clock.Set(d.run.world.clock.Now().Add(by))
+	d.run.last.scheduler.Wake()
 	sent := len(d.run.last.wire.calls())
 	if d.run.last.after(ctx) != nil || !d.settle(ctx) || d.repeated(sent, by) {
 		return
@@ -446,16 +448,14 @@ func (d *disturbance) later(ctx context.Context, by time.Duration) {
 func (d *disturbance) repeated(sent int, by time.Duration) bool {
 	done := map[string]bool{}
 	for _, c := range d.run.calls {
-		done[objectName(c.gvk, c.key)] = c.gvk.GroupKind() == schema.GroupKind{Group: "batch", Kind: "Job"}
+		done[objects.Name(c.gvk, c.key)] = c.gvk.GroupKind() == schema.GroupKind{Group: "batch", Kind: "Job"}
 	}
 	for _, c := range d.run.last.wire.calls()[sent:] {
-		if c.changed && c.before == nil && done[objectName(c.gvk, c.key)] {
+		if c.changed && c.before == nil && done[objects.Name(c.gvk, c.key)] {
 			d.explorer.find(d.name, CheckTime, "%s later %s was done and is cleaned up (ttlSecondsAfterFinished), and is made again: it runs twice",
-				by, objectName(c.gvk, c.key))
+				by, objects.Name(c.gvk, c.key))
 			return true
 		}
 	}
 	return false
 }
-
-const maxEdits = 6 // of an object

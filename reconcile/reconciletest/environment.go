@@ -1,320 +1,49 @@
 package reconciletest
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"os"
-	"sync"
-	"testing"
-	"time"
-
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/environment"
 )
 
-// EnvKubeconfig names the environment variable with a kubeconfig whose cluster
-// the tests run on. It is not KUBECONFIG, which points many people at a
-// cluster that they do not want tests on.
-const EnvKubeconfig = "RECONCILETEST_KUBECONFIG"
+// EnvKubeconfig names the environment variable with a kubeconfig whose cluster the tests run on. It is not KUBECONFIG,
+// which points many people at a cluster that they do not want tests on.
+const EnvKubeconfig = environment.EnvKubeconfig
 
-// serverTimeout is how long etcd and kube-apiserver may take to start and to
-// stop, each, unless the variables of envtest say otherwise.
-const serverTimeout = 3 * time.Minute
-
-// Environment is an API server for the tests of one test binary. Fill in the
-// fields, then call Main from TestMain, or Setup from a Ginkgo BeforeSuite;
-// the zero value is an API server without custom resources.
-//
-// It is, in this order: the cluster of the kubeconfig named by [EnvKubeconfig];
-// etcd and kube-apiserver started from the folder named by KUBEBUILDER_ASSETS.
-// With neither, tests are skipped, or fail where CI=true.
-//
-// An API server alone has no controllers: namespaces stay Terminating, nothing
-// is garbage collected and no pod runs.
-type Environment struct {
-	// CRDPaths are files, or folders with files, of CustomResourceDefinitions
-	// to install. A path that does not exist is an error.
-	CRDPaths []string
-	// CRDs are installed besides those in CRDPaths.
-	CRDs []*apiextensionsv1.CustomResourceDefinition
-	// Scheme is the scheme of Client. Nil means client-go's built-in kinds.
-	Scheme *runtime.Scheme
-	// AdmissionPlugins are enabled besides the API server's defaults, for
-	// example OwnerReferencesPermissionEnforcement. A given cluster ignores them.
-	AdmissionPlugins []string
-	// Audit makes the API server log every request before it answers, for
-	// AuditLog. Default false. A given cluster ignores it.
-	Audit bool
-
-	mu      sync.Mutex
-	audit   string // the folder of the audit log; empty without one
-	server  *envtest.Environment
-	config  *rest.Config
-	client  client.Client
-	missing error
-}
-
-// Start starts the API server and installs the CRDs. It returns an error that
-// wraps [ErrNoControlPlane] when there is nothing to start. Most tests want
-// Main or Setup instead, which call it.
-func (e *Environment) Start() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-
-	if e.server != nil {
-		return errors.New("start the environment: it runs already")
-	}
-
-	server, err := e.prepare()
-	if err != nil {
-		return err
-	}
-
-	config, err := server.Start()
-	if err != nil {
-		// Whatever part of it runs must not outlive the test binary.
-		return errors.Join(fmt.Errorf("start the API server: %w", err), server.Stop(), e.removeAudit())
-	}
-
-	c, err := client.New(config, client.Options{Scheme: e.Scheme})
-	if err != nil {
-		return errors.Join(fmt.Errorf("connect to the API server: %w", err), server.Stop(), e.removeAudit())
-	}
-
-	e.server, e.config, e.client = server, config, c
-
-	return nil
-}
-
-// startWithin is how long each process of the control plane may take on a machine that does much else. The variable of envtest
-// wins.
-const (
-	startWithin     = 2 * time.Minute
-	envStartTimeout = "KUBEBUILDER_CONTROLPLANE_START_TIMEOUT"
+var (
+	// ErrNoControlPlane reports that neither a kubeconfig nor the binaries of a control plane are there. Its text names what
+	// would help.
+	ErrNoControlPlane = environment.ErrNoControlPlane
+	// ErrNoAuditLog reports that there is no audit log to read. The error that wraps it reports why: the environment does not
+	// run, it runs on a given cluster, or nobody set Environment.Audit.
+	ErrNoAuditLog = environment.ErrNoAuditLog
 )
 
-// prepare decides where the API server comes from.
-func (e *Environment) prepare() (*envtest.Environment, error) {
-	server := &envtest.Environment{
-		Scheme:                e.Scheme,
-		CRDDirectoryPaths:     e.CRDPaths,
-		CRDs:                  e.CRDs,
-		ErrorIfCRDPathMissing: true,
-	}
-	if os.Getenv(envStartTimeout) == "" {
-		server.ControlPlaneStartTimeout = startWithin
-	}
+type (
+	// Environment is an API server for the tests of one test binary. Fill in the fields, then call Main from TestMain, or
+	// Setup from a Ginkgo BeforeSuite; the zero value is an API server without custom resources.
+	//
+	// It is, in this order: the cluster of the kubeconfig named by [EnvKubeconfig]; etcd and kube-apiserver started from the
+	// folder named by KUBEBUILDER_ASSETS. With neither, tests are skipped, or fail where CI=true.
+	Environment = environment.Environment
+	// Rights are the rights of an operator under test: a service account that has the rules and nothing else, on a real API
+	// server. [Environment] makes one.
+	Rights = environment.Rights
+	// AuditLog reads what the API server of an [Environment] recorded. It is safe for concurrent use. A request that a
+	// client has the answer to is in it.
+	AuditLog = environment.AuditLog
+	// AuditEntry is one request that the API server answered.
+	AuditEntry = environment.AuditEntry
+	// AuditEntries are requests that the API server answered, in the order it received them.
+	AuditEntries = environment.AuditEntries
+)
 
-	// envtest's own 20 seconds are not enough where several suites start at once on few cores.
-	if os.Getenv("KUBEBUILDER_CONTROLPLANE_START_TIMEOUT") == "" {
-		server.ControlPlaneStartTimeout = serverTimeout
-	}
+// User returns a filter that matches the requests of one user.
+func User(name string) func(AuditEntry) bool { return environment.User(name) }
 
-	if os.Getenv("KUBEBUILDER_CONTROLPLANE_STOP_TIMEOUT") == "" {
-		server.ControlPlaneStopTimeout = serverTimeout
-	}
+// Asked returns a filter that matches entries by what was asked, with the filters of [Sent], for example
+// Asked(Verb("create"), Resource("", "events")).
+func Asked(filters ...func(Request) bool) func(AuditEntry) bool { return environment.Asked(filters...) }
 
-	given := os.Getenv(EnvKubeconfig)
-	existing := given != ""
-	server.UseExistingCluster = &existing
-
-	if existing {
-		config, err := clientcmd.BuildConfigFromFlags("", given)
-		if err != nil {
-			return nil, fmt.Errorf("load the kubeconfig that %s names: %w", EnvKubeconfig, err)
-		}
-
-		config.QPS, config.Burst = 1000, 2000
-		server.Config = config
-
-		return server, nil
-	}
-
-	folder, err := findAssets()
-	if err != nil {
-		return nil, err
-	}
-
-	server.BinaryAssetsDirectory = folder
-
-	arguments := server.ControlPlane.GetAPIServer().Configure()
-	// Without these two the API server looks for a network interface besides
-	// loopback, and warns every few seconds.
-	arguments.Set("advertise-address", "127.0.0.1").Set("endpoint-reconciler-type", "none")
-
-	for _, plugin := range e.AdmissionPlugins {
-		arguments.Append("enable-admission-plugins", plugin)
-	}
-
-	if e.Audit {
-		if err := e.configureAudit(arguments); err != nil {
-			return nil, err
-		}
-	}
-
-	return server, nil
-}
-
-// Stop stops what Start started. On a given cluster it leaves the CRDs, which
-// may be in use. Stopping an environment that does not run is no error.
-func (e *Environment) Stop() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-
-	if e.server == nil {
-		return nil
-	}
-
-	server := e.server
-	e.server, e.config, e.client = nil, nil, nil
-
-	if err := errors.Join(server.Stop(), e.removeAudit()); err != nil {
-		return fmt.Errorf("stop the API server: %w", err)
-	}
-
-	return nil
-}
-
-// Config returns a copy of the administrator's configuration, with a client
-// side rate limit that is no obstacle. It is nil when the environment does not
-// run.
-func (e *Environment) Config() *rest.Config {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-
-	if e.config == nil {
-		return nil
-	}
-
-	return rest.CopyConfig(e.config)
-}
-
-// Client returns the administrator's client, which reads and writes without a
-// cache. It is nil when the environment does not run.
-func (e *Environment) Client() client.Client {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-
-	return e.client
-}
-
-// Main is the body of a TestMain: it starts the environment, runs the tests
-// and stops it.
-//
-//	func TestMain(m *testing.M) { os.Exit(env.Main(m)) }
-//
-// Without a control plane the tests run all the same, and those that call
-// Require or Namespace are skipped, unless CI=true.
-func (e *Environment) Main(m *testing.M) int {
-	if err := e.Start(); err != nil {
-		if !errors.Is(err, ErrNoControlPlane) || failsWithout() {
-			fmt.Fprintln(os.Stderr, "FAIL:", err)
-
-			return 1
-		}
-
-		fmt.Fprintln(os.Stderr, "SKIP:", err)
-
-		e.missing = err
-	}
-
-	code := m.Run()
-
-	if err := e.Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, "FAIL:", err)
-
-		return 1
-	}
-
-	return code
-}
-
-// Setup starts the environment and stops it when t ends: call it once, from a
-// Ginkgo BeforeSuite as env.Setup(GinkgoTB()), or from a single test. Without a
-// control plane t is skipped, or fails where CI=true.
-func (e *Environment) Setup(t testing.TB) {
-	t.Helper()
-
-	err := e.Start()
-
-	switch {
-	case err == nil:
-	case errors.Is(err, ErrNoControlPlane) && !failsWithout():
-		t.Skip(err)
-	default:
-		t.Fatal(err)
-	}
-
-	t.Cleanup(func() {
-		if err := e.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-// Require skips t when Main found no control plane, and fails it when the
-// environment was never started.
-func (e *Environment) Require(t testing.TB) {
-	t.Helper()
-
-	if e.missing != nil {
-		t.Skip(e.missing)
-	}
-
-	if e.Client() == nil {
-		t.Fatal("the environment does not run: call Main from TestMain, or Setup from BeforeSuite")
-	}
-}
-
-// ServiceAccountConfig returns a configuration that authenticates with a token
-// of a service account, which must exist, and with nothing else. The token is
-// valid for an hour.
-func (e *Environment) ServiceAccountConfig(ctx context.Context, namespace, name string) (*rest.Config, error) {
-	admin := e.Config()
-	if admin == nil {
-		return nil, errors.New("issue a token: the environment does not run")
-	}
-
-	token, err := requestToken(ctx, e.Client(), namespace, name)
-	if err != nil {
-		return nil, err
-	}
-
-	config := rest.AnonymousClientConfig(admin)
-	config.BearerToken = token
-	config.QPS, config.Burst = admin.QPS, admin.Burst
-
-	return config, nil
-}
-
-// Kubeconfig returns a kubeconfig file with the credentials of config, for a
-// process that the test starts.
-func Kubeconfig(config *rest.Config) ([]byte, error) {
-	const name = "reconciletest"
-
-	file := clientcmdapi.Config{
-		CurrentContext: name,
-		Contexts:       map[string]*clientcmdapi.Context{name: {Cluster: name, AuthInfo: name}},
-		Clusters: map[string]*clientcmdapi.Cluster{name: {
-			Server: config.Host, CertificateAuthorityData: config.CAData,
-			CertificateAuthority: config.CAFile, InsecureSkipTLSVerify: config.Insecure,
-		}},
-		AuthInfos: map[string]*clientcmdapi.AuthInfo{name: {
-			Token: config.BearerToken, ClientCertificateData: config.CertData, ClientCertificate: config.CertFile,
-			ClientKeyData: config.KeyData, ClientKey: config.KeyFile,
-		}},
-	}
-
-	data, err := clientcmd.Write(file)
-	if err != nil {
-		return nil, fmt.Errorf("write a kubeconfig for %s: %w", config.Host, err)
-	}
-
-	return data, nil
-}
+// Kubeconfig returns a kubeconfig file with the credentials of config, for a process that the test starts.
+func Kubeconfig(config *rest.Config) ([]byte, error) { return environment.Kubeconfig(config) }

@@ -7,16 +7,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// ParseAuditEvent turns a line of an audit log into an entry.
-func ParseAuditEvent(line []byte) (AuditEntry, error) {
-	event, err := parseAuditEvent(line)
-	if err != nil {
-		return AuditEntry{}, err
-	}
-
-	return event.entry(), nil
-}
-
 // WorldClient is the client of the test in the world of a system, fake or real.
 func WorldClient(ctx context.Context, system System, namespace string) (client.WithWatch, error) {
 	system.Setup = func(manager.Manager) error { return nil }

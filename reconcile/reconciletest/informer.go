@@ -13,6 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
 // event is one change as a watch tells of it: before is nil for an object that appeared, after for one that is gone.
@@ -105,7 +107,7 @@ func (i *informer) AddEventHandler(
 	i.view.mu.Lock()
 	k := i.view.kinds[i.gvk]
 	var present []client.Object
-	for _, key := range sortedKeys(k.shown) {
+	for _, key := range objects.SortedKeys(k.shown) {
 		obj, err := i.view.object(k, i.gvk, i.as, k.shown[key])
 		if err != nil {
 			i.view.mu.Unlock()
@@ -229,7 +231,7 @@ func (v *view) watched() []schema.GroupVersionKind {
 	for gvk := range v.kinds {
 		kinds = append(kinds, gvk)
 	}
-	slices.SortFunc(kinds, compareKinds)
+	slices.SortFunc(kinds, objects.CompareKinds)
 	return kinds
 }
 
@@ -238,7 +240,7 @@ func (v *view) resync() {
 	v.mu.Lock()
 	var events []event
 	for _, gvk := range v.watched() {
-		for _, key := range sortedKeys(v.kinds[gvk].shown) {
+		for _, key := range objects.SortedKeys(v.kinds[gvk].shown) {
 			u := v.kinds[gvk].shown[key]
 			events = append(events, event{gvk: gvk, key: key, before: u, after: u})
 		}
@@ -250,7 +252,7 @@ func (v *view) resync() {
 // changes are the events that lead from one state to the next.
 func changes(gvk schema.GroupVersionKind, from, to snapshot) []event {
 	var events []event
-	for _, key := range sortedKeys(from) {
+	for _, key := range objects.SortedKeys(from) {
 		before, after := from[key], to[key]
 		switch {
 		case after == nil:
@@ -261,7 +263,7 @@ func changes(gvk schema.GroupVersionKind, from, to snapshot) []event {
 			events = append(events, event{gvk: gvk, key: key, before: before, after: after})
 		}
 	}
-	for _, key := range sortedKeys(to) {
+	for _, key := range objects.SortedKeys(to) {
 		if from[key] == nil {
 			events = append(events, event{gvk: gvk, key: key, after: to[key]})
 		}

@@ -12,6 +12,9 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/passlog"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/schedule"
 )
 
 // instance is one life of the operator, from its start to its end.
@@ -19,11 +22,11 @@ type instance struct {
 	world     *world
 	view      *view
 	wire      *wire
-	scheduler *scheduler
+	scheduler *schedule.Scheduler
 	stop      context.CancelFunc
 	failed    chan error
 	passes    int
-	log       *passLog
+	log       *passlog.Log
 	peer      *instance    // another one that is still there, see overlap
 	early     string       // why an owner that calls itself ready should not
 	outside   map[int]bool // passes after which somebody else has changed the world
@@ -45,10 +48,10 @@ type variation struct {
 
 // start brings up a new instance in a world.
 func start(ctx context.Context, w *world, variant variation, log *eventLog) (*instance, error) {
-	lines := &passLog{keep: w.listen}
-	ctx, stop := context.WithCancel(logr.NewContext(ctx, lines.logger())) // as the manager's logger is
+	lines := passlog.New(w.listen)
+	ctx, stop := context.WithCancel(logr.NewContext(ctx, lines.Logger())) // as the manager's logger is
 	i := &instance{
-		world: w, view: newView(w, w.system.Cache), wire: newWire(w), scheduler: newScheduler(w.clock), stop: stop, log: lines,
+		world: w, view: newView(w, w.system.Cache), wire: newWire(w), scheduler: schedule.New(w.clock), stop: stop, log: lines,
 		failed: make(chan error, 16), outside: map[int]bool{},
 	}
 	i.wire.inject = variant.inject
@@ -64,7 +67,7 @@ func start(ctx context.Context, w *world, variant variation, log *eventLog) (*in
 		i.end()
 		return nil, err
 	}
-	i.scheduler.order()
+	i.scheduler.Order()
 	return i, nil
 }
 
@@ -98,23 +101,10 @@ func (i *instance) launch(ctx context.Context, m *testManager) error {
 		case <-timeout.C:
 			return fmt.Errorf("system: only %d of %d controllers have started after %s", waiting, controllers, startTimeout)
 		case <-tick.C:
-			waiting = i.scheduler.waiting()
+			waiting = i.scheduler.Waiting()
 		}
 	}
 	return nil
-}
-
-// waiting is the number of queues that a worker has asked for work.
-func (s *scheduler) waiting() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	count := 0
-	for _, q := range s.queues {
-		if len(q.idle) > 0 {
-			count++
-		}
-	}
-	return count
 }
 
 var (
@@ -127,7 +117,7 @@ var (
 // field for the constructor of its queue, on a type that is internal.
 func (i *instance) useQueue(runnable any) error {
 	construct := func(name string, _ workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
-		return i.scheduler.newQueue(name)
+		return i.scheduler.NewQueue(name)
 	}
 	value := reflect.ValueOf(runnable)
 	if value.Kind() != reflect.Pointer || value.Elem().Kind() != reflect.Struct {
@@ -144,12 +134,7 @@ func (i *instance) useQueue(runnable any) error {
 // end stops the instance; what it has in memory is lost.
 func (i *instance) end() {
 	i.stop()
-	i.scheduler.mu.Lock()
-	queues := i.scheduler.queues
-	i.scheduler.mu.Unlock()
-	for _, q := range queues {
-		q.ShutDown()
-	}
+	i.scheduler.ShutDown()
 }
 
 // dead reports whether the instance has crashed.
@@ -185,7 +170,7 @@ func (i *instance) settle(ctx context.Context) error {
 		return err
 	}
 	for !i.dead() {
-		next, ready := i.scheduler.take()
+		next, ready := i.scheduler.Take()
 		if !ready {
 			if i.view.advance() {
 				continue
@@ -200,13 +185,13 @@ func (i *instance) settle(ctx context.Context) error {
 			} else if acted {
 				continue
 			}
-			due, planned := i.scheduler.due()
+			due, planned := i.scheduler.Due()
 			if !planned || p.over(due, i.world) {
 				return nil
 			}
 			p.jump(i.world.clock.Now(), due)
-			i.world.clock.set(due)
-			i.scheduler.wake()
+			i.world.clock.Set(due)
+			i.scheduler.Wake()
 			continue
 		}
 		before, countable := i.world.revision()
@@ -224,7 +209,7 @@ func (i *instance) settle(ctx context.Context) error {
 			return nil
 		}
 		if p.endless(i.world.system) || p.hot(i.world.clock.Now()) {
-			return &RestlessError{Passes: i.passes, Idle: p.idle, Last: next.request.String(), Within: i.world.clock.Now().Sub(p.changed)}
+			return &RestlessError{Passes: i.passes, Idle: p.idle, Last: next.Request.String(), Within: i.world.clock.Now().Sub(p.changed)}
 		}
 	}
 	return nil
@@ -247,14 +232,14 @@ func (i *instance) others(ctx context.Context) (acted bool, err error) {
 }
 
 // pass runs one pass and lets the others act afterwards.
-func (i *instance) pass(ctx context.Context, next item) (wrote bool, err error) {
+func (i *instance) pass(ctx context.Context, next schedule.Item) (wrote bool, err error) {
 	i.passes++
 	i.wire.mu.Lock()
 	i.wire.pass = i.passes
 	sent := len(i.wire.sent)
 	i.wire.mu.Unlock()
 	i.view.reads.pass(true)
-	err = i.scheduler.run(next)
+	err = i.scheduler.Run(next)
 	i.view.reads.pass(false)
 	if err != nil {
 		return false, err
@@ -263,7 +248,7 @@ func (i *instance) pass(ctx context.Context, next item) (wrote bool, err error) 
 		wrote = wrote || c.changed
 	}
 	if i.early == "" {
-		i.early = i.tooEarly(next.request.NamespacedName, sent)
+		i.early = i.tooEarly(next.Request.NamespacedName, sent)
 	}
 	return wrote, i.after(ctx)
 }

@@ -7,6 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
 // Invariant is what holds for every version of an object that the operator stores. [Always] and [Never] make one.
@@ -30,7 +32,7 @@ func Always[T client.Object](text string, right func(object T) bool) Invariant {
 		if of, err := apiutil.GVKForObject(object, w.scheme); err != nil || of.GroupKind() != gvk.GroupKind() {
 			return false
 		}
-		return fromUnstructured(u, object) == nil && !right(object)
+		return objects.FromUnstructured(u, object) == nil && !right(object)
 	}}
 }
 

@@ -28,6 +28,9 @@ import (
 	ctrlrecorder "sigs.k8s.io/controller-runtime/pkg/recorder"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/conversion"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/passlog"
 )
 
 // testManager is the manager that [System.Setup] gets: the parts of a real one that controllers see, over the world.
@@ -41,12 +44,12 @@ type testManager struct {
 	converter conversion.Registry
 	elected   chan struct{}
 	record    func(Event)
-	log       *passLog
+	log       *passlog.Log
 }
 
 var _ manager.Manager = (*testManager)(nil)
 
-func newManager(w *world, v *view, wire *wire, record func(Event), log *passLog) *testManager {
+func newManager(w *world, v *view, wire *wire, record func(Event), log *passlog.Log) *testManager {
 	elected := make(chan struct{})
 	close(elected)
 	return &testManager{
@@ -90,7 +93,7 @@ func (m *testManager) GetAPIReader() client.Reader               { return m.wire
 func (m *testManager) GetScheme() *runtime.Scheme                { return m.world.scheme }
 func (m *testManager) GetRESTMapper() meta.RESTMapper            { return m.world.mapper }
 func (m *testManager) GetFieldIndexer() client.FieldIndexer      { return m.view }
-func (m *testManager) GetLogger() logr.Logger                    { return m.log.logger() }
+func (m *testManager) GetLogger() logr.Logger                    { return m.log.Logger() }
 func (m *testManager) Elected() <-chan struct{}                  { return m.elected }
 func (m *testManager) GetConverterRegistry() conversion.Registry { return m.converter }
 
@@ -152,9 +155,9 @@ func (d discovery) RoundTrip(request *http.Request) (*http.Response, error) {
 		TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: version,
 	}
 	gv, err := schema.ParseGroupVersion(version)
-	for _, gvk := range d.world.fake.tracker.kinds {
+	for _, gvk := range d.world.fake.Kinds() {
 		if err == nil && gvk.GroupVersion() == gv {
-			one := metav1.APIResource{Name: d.world.resource(gvk).Resource, Kind: gvk.Kind, Namespaced: !d.world.fake.cluster[gvk]}
+			one := metav1.APIResource{Name: d.world.resource(gvk).Resource, Kind: gvk.Kind, Namespaced: !d.world.fake.ClusterScoped(gvk)}
 			list.APIResources = append(list.APIResources, one)
 			one.Name += "/status"
 			list.APIResources = append(list.APIResources, one)
@@ -215,7 +218,7 @@ func (m *testManager) GetEventRecorder(string) ctrlrecorder.EventRecorder { retu
 func (m *testManager) announce(object runtime.Object, eventType, reason, message string) {
 	name := fmt.Sprintf("%T", object)
 	if obj, ok := object.(client.Object); ok {
-		name = objectName(m.wire.about("", "", obj, "", nil).gvk, client.ObjectKeyFromObject(obj))
+		name = objects.Name(m.wire.about("", "", obj, "", nil).gvk, client.ObjectKeyFromObject(obj))
 	}
 	m.record(Event{Object: name, Type: eventType, Reason: reason, Message: message})
 }

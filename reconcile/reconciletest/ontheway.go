@@ -8,6 +8,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
 // twin plays the story of a baseline once more and notes what is drawn at random.
@@ -94,7 +96,9 @@ func (e *explorer) contents(r *run) map[string][]storedVersion {
 }
 
 // specOf is what an operator decides about an object: all but its status and metadata.
-func specOf(content map[string]any) map[string]any { return without(content, "status", "metadata") }
+func specOf(content map[string]any) map[string]any {
+	return objects.Without(content, "status", "metadata")
+}
 
 // checkOnTheWay looks at all that a run with a fault has stored.
 func (e *explorer) checkOnTheWay(c testCase, r *run) {
@@ -230,7 +234,7 @@ func (e *explorer) compareReborn(ctx context.Context, name string, r *run, got S
 	for gvk, items := range all {
 		for key, u := range items {
 			if owners[gvk.GroupKind()] {
-				system.uids[objectName(gvk, key)] = u.GetUID()
+				system.uids[objects.Name(gvk, key)] = u.GetUID()
 			}
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
 // compare holds the end of a run against the end that its last step has to have.
@@ -196,7 +198,7 @@ func (e *explorer) checkForeign(_ context.Context, c testCase, r *run) {
 	u := all[hit.key]
 	if u == nil || u.GetAnnotations()[foreign] != "true" || u.GetDeletionTimestamp() != nil {
 		e.find(c.name, CheckForeign, "%s was replaced by an object of somebody else just before it was deleted, "+
-			"and that one was deleted instead: a delete needs the UID as a precondition", objectName(hit.gvk, hit.key))
+			"and that one was deleted instead: a delete needs the UID as a precondition", objects.Name(hit.gvk, hit.key))
 	}
 }
 
@@ -230,7 +232,7 @@ func (e *explorer) checkStatus(name string, r *run) {
 		for _, claim := range e.concerned(claimed, c) {
 			if c.at.Sub(claim.at) < pollInterval && !r.last.changedOutside(claim.pass, c.pass) {
 				e.find(name, CheckStatus, "%s calls itself ready for its spec, and only then comes %s",
-					objectName(claim.gvk, claim.key), c.request)
+					objects.Name(claim.gvk, claim.key), c.request)
 				return
 			}
 		}
@@ -273,7 +275,7 @@ func claimsReady(u *unstructured.Unstructured) bool {
 	if has && observed != u.GetGeneration() {
 		return false
 	}
-	for _, condition := range mapsIn(status, "conditions") {
+	for _, condition := range objects.Maps(status, "conditions") {
 		if condition["type"] != "Ready" {
 			continue
 		}

@@ -24,10 +24,10 @@ func (r *run) handOver(ctx context.Context) error {
 	r.calls = append(r.calls, peer.wire.calls()...)
 	r.passes += peer.passes
 	if r.panicked == "" {
-		r.panicked = peer.log.panicked()
+		r.panicked = peer.log.Panicked()
 	}
 	peer.end()
-	r.last.scheduler.wakeAll()
+	r.last.scheduler.WakeAll()
 	return r.last.settle(ctx)
 }
 
@@ -40,8 +40,8 @@ func (i *instance) beside(ctx context.Context) (bool, error) {
 	if err := peer.view.sync(); err != nil {
 		return false, err
 	}
-	peer.scheduler.wake()
-	next, ready := peer.scheduler.take()
+	peer.scheduler.Wake()
+	next, ready := peer.scheduler.Take()
 	if !ready {
 		return peer.view.advance(), nil
 	}

@@ -38,7 +38,7 @@ func (p *pace) over(due time.Time, w *world) bool {
 			return false
 		}
 		if w.clock.Now().Before(w.until) {
-			w.clock.set(w.until) // all runs end a step at the same time
+			w.clock.Set(w.until) // all runs end a step at the same time
 		}
 		return true
 	}

@@ -9,6 +9,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
 // step is what happens to the owners, or the inputs of a singleton, from outside.
@@ -139,7 +141,7 @@ func (r *run) lift(ctx context.Context) error {
 	if r.claims, err = r.world.claims(); err != nil {
 		return err
 	}
-	i.scheduler.wakeAll()
+	i.scheduler.WakeAll()
 	return i.settle(ctx)
 }
 
@@ -152,7 +154,7 @@ func (r *run) gather() {
 	r.passes += r.last.passes
 	r.struck = r.struck || r.last.wire.struck
 	if r.panicked == "" {
-		r.panicked = r.last.log.panicked()
+		r.panicked = r.last.log.Panicked()
 	}
 }
 
@@ -226,11 +228,11 @@ func (w *world) performOn(ctx context.Context, owner client.Object, s step, firs
 	if err != nil {
 		return err
 	}
-	stored, err := toUnstructured(live, gvk)
+	stored, err := objects.ToUnstructured(live, gvk)
 	if err != nil {
 		return err
 	}
-	target, err := toUnstructured(wanted, gvk)
+	target, err := objects.ToUnstructured(wanted, gvk)
 	if err != nil {
 		return err
 	}
@@ -245,7 +247,7 @@ func (w *world) performOn(ctx context.Context, owner client.Object, s step, firs
 			stored.Object[field] = value
 		}
 	}
-	declared, err := toUnstructured(owner, gvk)
+	declared, err := objects.ToUnstructured(owner, gvk)
 	if err != nil {
 		return err
 	}
@@ -253,7 +255,7 @@ func (w *world) performOn(ctx context.Context, owner client.Object, s step, firs
 	if w.system.Change != nil {
 		w.system.Change(changed)
 	}
-	other, err := toUnstructured(changed, gvk)
+	other, err := objects.ToUnstructured(changed, gvk)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/rights"
 )
 
 // RefusedOnce returns a hook for [Requests.Inject] that refuses the first write of each kind as an API server does while
@@ -22,7 +24,7 @@ import (
 func RefusedOnce() func(Request) *Fault {
 	var mu sync.Mutex
 
-	refused := map[right]bool{}
+	refused := map[rights.Right]bool{}
 
 	return func(r Request) *Fault {
 		if r.Subresource != "" || r.Resource == "events" || r.DryRun || r.Verb != "apply" && r.Verb != "patch" {
@@ -32,7 +34,7 @@ func RefusedOnce() func(Request) *Fault {
 		mu.Lock()
 		defer mu.Unlock()
 
-		of := right{r.Verb, r.Group, r.Resource}
+		of := rights.Right{Verb: r.Verb, Group: r.Group, Resource: r.Resource}
 		if refused[of] {
 			return nil
 		}

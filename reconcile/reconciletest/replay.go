@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/passlog"
 	"github.com/reconcilekit/reconcilekit/reconcile/record"
 )
 
@@ -65,7 +66,7 @@ func (s System) stage(ctx context.Context) (*stage, error) {
 		return nil, err
 	}
 	out := &stage{replays: map[string]func(context.Context, *record.Recording) (*record.Recording, error){}}
-	out.testManager = newManager(w, newView(w, system.Cache), newWire(w), func(Event) {}, &passLog{})
+	out.testManager = newManager(w, newView(w, system.Cache), newWire(w), func(Event) {}, passlog.New(false))
 	if err := system.Setup(out); err != nil {
 		return nil, fmt.Errorf("system: Setup: %w", err)
 	}

@@ -1,152 +1,39 @@
 package reconciletest
 
 import (
-	"cmp"
-	"fmt"
-	"maps"
 	"net/http"
-	"slices"
-	"strings"
-	"sync"
 
-	"k8s.io/client-go/rest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/requests"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/rights"
 )
 
-// Requests counts the requests that clients send to the API server, below
-// every cache and client, and can make them fail. The zero value is ready to
-// use. It is safe for concurrent use.
-type Requests struct {
-	mu     sync.Mutex
-	sent   []Request
-	inject func(Request) *Fault
-}
+type (
+	// Request is one request to the API server, as far as tests ask about it. It is comparable, so that it can be a map key.
+	Request = requests.Request
+	// Requests counts the requests that clients send to the API server, below every cache and client, and can make them
+	// fail. The zero value is ready to use. It is safe for concurrent use.
+	Requests = requests.Requests
+	// Sent is a list of requests, in the order they were sent.
+	Sent = requests.Sent
+	// Fault is what happens to one request instead of its normal course: see [Requests].
+	Fault = requests.Fault
+)
 
-// Observe returns a copy of config whose clients are counted. Wrappers that
-// config has already stay below.
-func (r *Requests) Observe(config *rest.Config) *rest.Config {
-	observed := rest.CopyConfig(config)
-	observed.Wrap(r.RoundTripper)
+// ErrNotDeclared is inside the Forbidden error of a request that System.Rules do not cover.
+var ErrNotDeclared = rights.ErrNotDeclared
 
-	return observed
-}
-
-// RoundTripper returns a transport that counts and passes on to next. It has
-// the signature of [rest.Config.WrapTransport]. Next must not be nil.
-func (r *Requests) RoundTripper(next http.RoundTripper) http.RoundTripper {
-	return &recorder{requests: r, next: next}
-}
-
-// Inject asks hook about every following request; a fault that it returns
-// happens, nil lets the request pass. A nil hook ends it. The hook may be
-// called by several goroutines at once.
-func (r *Requests) Inject(hook func(Request) *Fault) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-
-	r.inject = hook
-}
-
-// Reset forgets what was counted. The hook stays.
-func (r *Requests) Reset() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-
-	r.sent = nil
-}
-
-// Snapshot returns what was sent since the start or the last Reset, in the
-// order of sending, failed requests included.
-func (r *Requests) Snapshot() Sent {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-
-	return slices.Clone(r.sent)
-}
-
-// record notes a request and returns the fault that is to happen, if any.
-func (r *Requests) record(request Request) *Fault {
-	r.mu.Lock()
-	r.sent = append(r.sent, request)
-	hook := r.inject
-	r.mu.Unlock()
-
-	if hook == nil {
-		return nil
-	}
-
-	return hook(request)
-}
-
-// Sent is a list of requests, in the order they were sent.
-type Sent []Request
-
-// Where returns the requests that match all filters, in order.
-func (s Sent) Where(filters ...func(Request) bool) Sent {
-	var kept Sent
-
-	for _, request := range s {
-		if !slices.ContainsFunc(filters, func(match func(Request) bool) bool { return !match(request) }) {
-			kept = append(kept, request)
-		}
-	}
-
-	return kept
-}
-
-// Writes returns the requests that change something that is stored.
-func (s Sent) Writes() Sent { return s.Where(Request.IsWrite) }
-
-// WithoutInformers returns the requests that a reconciler caused itself: no
-// watches, no lists that fill caches, no discovery.
-func (s Sent) WithoutInformers() Sent {
-	return s.Where(func(r Request) bool { return !r.Informer && r.Resource != "" })
-}
-
-// Counts returns how often each combination of verb, group, resource,
-// subresource and dry run occurs; namespace, name and field manager are left
-// empty in the keys.
-func (s Sent) Counts() map[Request]int {
-	counts := make(map[Request]int, len(s))
-
-	for _, request := range s {
-		request.Namespace, request.Name, request.FieldManager = "", "", ""
-		counts[request]++
-	}
-
-	return counts
-}
-
-// String returns one line per combination of [Sent.Counts], sorted, for
-// failure messages. No request gives "no requests".
-func (s Sent) String() string {
-	counts := s.Counts()
-	if len(counts) == 0 {
-		return "no requests"
-	}
-
-	lines := make([]string, 0, len(counts))
-	for _, request := range slices.SortedFunc(maps.Keys(counts), compareRequests) {
-		lines = append(lines, fmt.Sprintf("%d %s", counts[request], request))
-	}
-
-	return strings.Join(lines, "\n")
-}
+// ParseRequest reads what an HTTP request asks of a Kubernetes API server. The paths are those of the Kubernetes API
+// concepts page: /api/v1/... for the core group and /apis/<group>/<version>/... for the others, below any prefix that a
+// proxy adds. Anything else is a request without a resource.
+func ParseRequest(request *http.Request) Request { return requests.ParseRequest(request) }
 
 // Verb returns a filter that matches requests of one of the verbs.
-func Verb(verbs ...string) func(Request) bool {
-	return func(r Request) bool { return slices.Contains(verbs, r.Verb) }
-}
+func Verb(verbs ...string) func(Request) bool { return requests.Verb(verbs...) }
 
-// Resource returns a filter that matches requests about a resource or one of
-// its subresources; group is empty for the core group.
-func Resource(group, resource string) func(Request) bool {
-	return func(r Request) bool {
-		return cmp.Or(cmp.Compare(r.Group, group), cmp.Compare(r.Resource, resource)) == 0
-	}
-}
+// Resource returns a filter that matches requests about a resource or one of its subresources; group is empty for the
+// core group.
+func Resource(group, resource string) func(Request) bool { return requests.Resource(group, resource) }
 
-// Subresource returns a filter that matches requests about the subresource;
-// the empty name matches requests about whole objects.
-func Subresource(name string) func(Request) bool {
-	return func(r Request) bool { return r.Subresource == name }
-}
+// Subresource returns a filter that matches requests about the subresource; the empty name matches requests about whole
+// objects.
+func Subresource(name string) func(Request) bool { return requests.Subresource(name) }

@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
 // Scenario is a test by example: the system runs until it is at rest, and the world is then as expected. The same
@@ -114,7 +116,7 @@ func (w *world) finds(obj client.Object) (name string, found bool) {
 	}
 	items, err := w.list(gvk)
 	key := client.ObjectKeyFromObject(wanted)
-	return objectName(gvk, key), err != nil || items[key] != nil
+	return objects.Name(gvk, key), err != nil || items[key] != nil
 }
 
 // differs reports how an object is not what is wanted of it, "" when it is.
@@ -124,7 +126,7 @@ func (w *world) differs(obj client.Object) string {
 	if err != nil {
 		return err.Error()
 	}
-	want, err := toUnstructured(wanted, gvk)
+	want, err := objects.ToUnstructured(wanted, gvk)
 	if err != nil {
 		return err.Error()
 	}
@@ -133,7 +135,7 @@ func (w *world) differs(obj client.Object) string {
 		return err.Error()
 	}
 	key := client.ObjectKeyFromObject(wanted)
-	name := objectName(gvk, key)
+	name := objects.Name(gvk, key)
 	got := all[gvk][key]
 	if got == nil {
 		return fmt.Sprintf("want %s, but it is not there; of its kind there are: %s", name, keysOf(all[gvk]))
@@ -151,7 +153,7 @@ func keysOf(items snapshot) string {
 		return "none"
 	}
 	names := make([]string, 0, len(items))
-	for _, key := range sortedKeys(items) {
+	for _, key := range objects.SortedKeys(items) {
 		names = append(names, types.NamespacedName.String(key))
 	}
 	return strings.Join(names, ", ")

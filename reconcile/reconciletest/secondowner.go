@@ -6,6 +6,8 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
 // another looks at the owners beside another one of their kind: what the first has must not depend on the second.
@@ -82,7 +84,7 @@ func (e *explorer) beside(ctx context.Context, place string, pair System) bool {
 // of what nobody controls, which owners may share, none at all.
 func part(content map[string]any, present bool) map[string]any {
 	metadata, _ := content["metadata"].(map[string]any)
-	controlled := slices.ContainsFunc(mapsIn(metadata, "ownerReferences"), func(ref map[string]any) bool { return ref["controller"] == true })
+	controlled := slices.ContainsFunc(objects.Maps(metadata, "ownerReferences"), func(ref map[string]any) bool { return ref["controller"] == true })
 	if !controlled || present {
 		return specOf(content)
 	}

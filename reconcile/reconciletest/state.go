@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
 // State is what a world holds, in a form that two runs of the same system can be compared in: the content of each object
@@ -64,7 +65,7 @@ func hideDrawn(service map[string]any) {
 		spec["clusterIP"] = "drawn"
 		delete(spec, "clusterIPs")
 	}
-	for _, port := range mapsIn(spec, "ports") {
+	for _, port := range objects.Maps(spec, "ports") {
 		if port["nodePort"] != nil {
 			port["nodePort"] = "drawn"
 		}
@@ -85,7 +86,7 @@ func displayName(gvk schema.GroupVersionKind, key types.NamespacedName, u *unstr
 	if generate := u.GetGenerateName(); generate != "" && strings.HasPrefix(key.Name, generate) {
 		key.Name = generate + "*"
 	}
-	return objectName(gvk, key)
+	return objects.Name(gvk, key)
 }
 
 // identities are the names that stand for UIDs.

@@ -9,6 +9,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
 // checkSteady looks at a world that has come to rest without a fault.
@@ -24,7 +26,7 @@ func (e *explorer) checkSteady(name string, r *run) {
 func (e *explorer) checkPanic(name string, r *run) {
 	text := r.panicked
 	if text == "" && r.last != nil {
-		text = r.last.log.panicked()
+		text = r.last.log.Panicked()
 	}
 	if text != "" {
 		text, _, _ = strings.Cut(text, "\n")
@@ -37,8 +39,8 @@ func (e *explorer) checkFailing(name string, r *run) {
 	if e.system.Rules != nil || r.world.waiting() || len(e.out.Findings) > 0 {
 		return
 	}
-	for _, failing := range r.last.scheduler.failing() {
-		if why := r.last.log.lastError(); why != "" {
+	for _, failing := range r.last.scheduler.Failing(maxIdle / 2) {
+		if why := r.last.log.LastError(); why != "" {
 			e.find(name, CheckRest, "the passes for %s fail without end: %s", failing, why)
 		} else {
 			e.find(name, CheckRest, "the passes for %s ask for another one without end, although nothing is left to do", failing)
@@ -63,24 +65,6 @@ func (w *world) waiting() bool {
 	return false
 }
 
-// failing are the requests whose last passes have failed or asked to be tried again by backoff.
-func (s *scheduler) failing() []string {
-	s.mu.Lock()
-	known := make([]item, 0, len(s.known))
-	for i := range s.known {
-		known = append(known, i)
-	}
-	s.mu.Unlock()
-	slices.SortFunc(known, compareItems)
-	var out []string
-	for _, i := range known {
-		if i.queue.NumRequeues(i.request) >= maxIdle/2 { //nolint:mnd // many
-			out = append(out, i.request.String())
-		}
-	}
-	return out
-}
-
 // checkObserved looks for an owner at rest whose status speaks of another generation than that of its spec.
 func (e *explorer) checkObserved(name string, r *run) {
 	all, err := r.world.all()
@@ -92,10 +76,10 @@ func (e *explorer) checkObserved(name string, r *run) {
 		if !kinds[gvk.GroupKind()] {
 			continue
 		}
-		for _, key := range sortedKeys(items) {
+		for _, key := range objects.SortedKeys(items) {
 			if what, observed := outdated(items[key]); what != "" {
 				e.find(name, CheckStatus, "%s is at rest with the generation %d, and %s is %d",
-					objectName(gvk, key), items[key].GetGeneration(), what, observed)
+					objects.Name(gvk, key), items[key].GetGeneration(), what, observed)
 				return
 			}
 		}
@@ -108,7 +92,7 @@ func outdated(u *unstructured.Unstructured) (what string, observed int64) {
 	if n, ok := status["observedGeneration"].(int64); ok && n > 0 && n != u.GetGeneration() && u.GetGeneration() > 0 {
 		return "status.observedGeneration", n
 	}
-	for _, condition := range mapsIn(status, "conditions") {
+	for _, condition := range objects.Maps(status, "conditions") {
 		n, ok := condition["observedGeneration"].(int64)
 		if ok && condition["type"] == "Ready" && n > 0 && n != u.GetGeneration() && u.GetGeneration() > 0 {
 			return "observedGeneration of the condition Ready", n
@@ -124,7 +108,7 @@ func (e *explorer) checkScaled(name string, r *run) {
 		if !c.changed || c.after == nil || c.before == nil || !slices.Contains(workloads(), c.gvk) {
 			continue
 		}
-		object := objectName(c.gvk, c.key)
+		object := objects.Name(c.gvk, c.key)
 		before, _, _ := unstructured.NestedInt64(c.before.Object, "spec", "replicas")
 		after, _, _ := unstructured.NestedInt64(c.after.Object, "spec", "replicas")
 		switch {
@@ -161,7 +145,7 @@ func (e *explorer) checkLeaks(name string, r *run) {
 		}
 		return false
 	}
-	for _, line := range r.last.log.all() {
+	for _, line := range r.last.log.All() {
 		if look("the log", line) {
 			return
 		}
@@ -176,8 +160,8 @@ func (e *explorer) checkLeaks(name string, r *run) {
 		if gvk.Group == "" && gvk.Kind == "Secret" {
 			continue
 		}
-		for _, key := range sortedKeys(items) {
-			if object := objectName(gvk, key); !given[object] && look(object, printed(items[key].Object)) {
+		for _, key := range objects.SortedKeys(items) {
+			if object := objects.Name(gvk, key); !given[object] && look(object, printed(items[key].Object)) {
 				return
 			}
 		}
@@ -188,7 +172,7 @@ func (e *explorer) checkLeaks(name string, r *run) {
 func (e *explorer) secretValues(all map[schema.GroupVersionKind]snapshot) map[string]string {
 	out := map[string]string{}
 	for key, u := range all[schema.GroupVersionKind{Version: "v1", Kind: "Secret"}] {
-		object := objectName(u.GroupVersionKind(), key)
+		object := objects.Name(u.GroupVersionKind(), key)
 		data, _ := u.Object["data"].(map[string]any)
 		for field, encoded := range data {
 			value, err := base64.StdEncoding.DecodeString(fmt.Sprint(encoded))

@@ -23,6 +23,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/yaml"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/apiserver"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
 // System is an operator and the world that it lives in: what [Converge], [Steady], [Writes] and [Scenario] run. Setup
@@ -82,7 +85,7 @@ type System struct {
 	// Invariants hold for every version of an object that the operator stores, on the way too: see [Always] and [Never].
 	Invariants []Invariant
 
-	blueprint *blueprint
+	blueprint *apiserver.Blueprint
 	uids      map[string]types.UID // of objects by name, for the first of a name: names may be derived from them
 	leaves    int                  // the index of the owner that goes and comes back
 }
@@ -137,7 +140,7 @@ func (s System) withDefaults() (System, error) {
 	s.Given = append(slices.Clone(s.Given), given...)
 	s.GivenYAML = ""
 	if s.Environment == nil {
-		s.blueprint, err = newBlueprint(s.Scheme, s.CRDs)
+		s.blueprint, err = apiserver.NewBlueprint(s.Scheme, s.CRDs)
 	}
 	return s, err
 }
@@ -158,7 +161,7 @@ func parseYAML(text string) ([]client.Object, error) {
 		if len(content) == 0 {
 			continue
 		}
-		integers(content)
+		objects.Integers(content)
 		u := &unstructured.Unstructured{Object: content}
 		if u.GroupVersionKind() == (schema.GroupVersionKind{}) || u.GetName() == "" {
 			return nil, fmt.Errorf("document %d: want apiVersion, kind and metadata.name", len(out)+1)

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
 const (
@@ -143,7 +145,7 @@ func (d *disturbance) childless(ctx context.Context, owners []target) bool {
 			return false
 		}
 		for gvk, items := range all {
-			for _, key := range sortedKeys(items) {
+			for _, key := range objects.SortedKeys(items) {
 				u := items[key]
 				if !slices.ContainsFunc(u.GetOwnerReferences(), func(ref metav1.OwnerReference) bool { return of[ref.UID] }) ||
 					u.GetDeletionTimestamp() != nil {
@@ -151,7 +153,7 @@ func (d *disturbance) childless(ctx context.Context, owners []target) bool {
 				}
 				if again {
 					d.explorer.find(d.name, CheckOrphan, "%s is made again although its owner is being deleted in the foreground, "+
-						"which waits until all children are gone", objectName(gvk, key))
+						"which waits until all children are gone", objects.Name(gvk, key))
 					return false
 				}
 				if d.run.world.client.Delete(ctx, u.DeepCopy()) != nil {
@@ -241,11 +243,11 @@ func (d *disturbance) taken(ctx context.Context, t target) {
 	if d.run.world.client.Delete(ctx, old) != nil || d.object(t) != nil || d.run.world.client.Create(ctx, theirs) != nil {
 		return
 	}
-	for _, path := range leaves(t.sent) {
+	for _, path := range objects.Leaves(t.sent) {
 		d.update(ctx, t, func(u *unstructured.Unstructured) {
-			value, _ := at(u.Object, path)
-			if wrong, ok := edit(value, t.gvk.Kind == "Secret" && path[0] == "data"); ok && !identifies(path) {
-				put(u.Object, path, wrong)
+			value, _ := objects.At(u.Object, path)
+			if wrong, ok := objects.Edit(value, t.gvk.Kind == "Secret" && path[0] == "data"); ok && !identifies(path) {
+				objects.Put(u.Object, path, wrong)
 			}
 		})
 	}
@@ -267,7 +269,7 @@ func (d *disturbance) untouched(t target, theirs *unstructured.Unstructured) boo
 	ours := now == nil || now.GetUID() != theirs.GetUID() || now.GetDeletionTimestamp() != nil
 	if !ours {
 		ref := metav1.GetControllerOf(now)
-		ours = ref == nil || ref.Name != "stranger" || !equalJSON(without(now.Object, "metadata", "status"), without(theirs.Object, "metadata", "status"))
+		ours = ref == nil || ref.Name != "stranger" || !objects.Equal(objects.Without(now.Object, "metadata", "status"), objects.Without(theirs.Object, "metadata", "status"))
 	}
 	if ours {
 		d.explorer.find(d.name, CheckForeign, "%s belongs to another controller, and is changed or deleted all the same", t)

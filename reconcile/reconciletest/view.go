@@ -17,6 +17,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/rights"
 )
 
 // snapshot is all objects of one kind at one moment. Nobody changes it.
@@ -89,8 +92,8 @@ func (v *view) kind(gvk schema.GroupVersionKind) (*viewKind, error) {
 	if rules := v.world.system.Rules; rules != nil {
 		for _, verb := range []string{"list", "watch"} {
 			resource := v.world.resource(gvk)
-			if !allowed(rules, Request{Verb: verb, Group: resource.Group, Resource: resource.Resource}) {
-				return nil, apierrors.NewForbidden(resource, "", fmt.Errorf("%w: add the verb %q", ErrNotDeclared, verb))
+			if !rights.Allowed(rules, Request{Verb: verb, Group: resource.Group, Resource: resource.Resource}) {
+				return nil, apierrors.NewForbidden(resource, "", fmt.Errorf("%w: add the verb %q", rights.ErrNotDeclared, verb))
 			}
 		}
 	}
@@ -130,7 +133,7 @@ func (v *view) filter(gvk schema.GroupVersionKind, state snapshot) snapshot {
 	}
 	out := make(snapshot, len(state))
 	for key, u := range state {
-		if selector != nil && !selector.Matches(labelSet(u)) {
+		if selector != nil && !selector.Matches(objects.Labels(u)) {
 			continue
 		}
 		if transform != nil {
@@ -168,7 +171,7 @@ func (v *view) object(
 		}
 		out = typed
 	}
-	if err := fromUnstructured(u, out); err != nil {
+	if err := objects.FromUnstructured(u, out); err != nil {
 		return nil, err
 	}
 	if k.converted[as] == nil {
@@ -186,7 +189,7 @@ func (v *view) Get(_ context.Context, key client.ObjectKey, into client.Object, 
 	if err != nil {
 		return err
 	}
-	if err := v.reads.read("get " + objectName(gvk, key)); err != nil {
+	if err := v.reads.read("get " + objects.Name(gvk, key)); err != nil {
 		return err
 	}
 	v.mu.Lock()
@@ -215,7 +218,7 @@ func (v *view) Get(_ context.Context, key client.ObjectKey, into client.Object, 
 func (v *view) List(_ context.Context, into client.ObjectList, opts ...client.ListOption) error {
 	options := client.ListOptions{}
 	options.ApplyOptions(opts)
-	gvk, err := listedKind(into, v.world.scheme)
+	gvk, err := objects.ListedKind(into, v.world.scheme)
 	if err != nil {
 		return err
 	}
@@ -230,13 +233,13 @@ func (v *view) List(_ context.Context, into client.ObjectList, opts ...client.Li
 	}
 	deep := options.UnsafeDisableDeepCopy == nil || !*options.UnsafeDisableDeepCopy
 	var items []runtime.Object
-	for _, key := range sortedKeys(k.shown) {
+	for _, key := range objects.SortedKeys(k.shown) {
 		u := k.shown[key]
 		if options.Namespace != "" && key.Namespace != options.Namespace ||
-			options.LabelSelector != nil && !options.LabelSelector.Matches(labelSet(u)) {
+			options.LabelSelector != nil && !options.LabelSelector.Matches(objects.Labels(u)) {
 			continue
 		}
-		matches, err := matchesFields(options.FieldSelector, func(name string) ([]string, error) {
+		matches, err := objects.MatchesFields(options.FieldSelector, func(name string) ([]string, error) {
 			return v.indexed(k, gvk, name, u)
 		})
 		if err != nil {

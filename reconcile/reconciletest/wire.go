@@ -15,6 +15,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/rights"
 )
 
 // wire is what one instance of an operator has between itself and the API server: it counts every request, makes the one
@@ -155,9 +158,9 @@ func (w *wire) peek(ctx context.Context, c call) *unstructured.Unstructured {
 // strike lets the request through, or the fault happen.
 func (w *wire) strike(ctx context.Context, c *call, do func() error) error {
 	resource := schema.GroupResource{Group: c.request.Group, Resource: c.request.Resource}
-	if rules := w.world.system.Rules; rules != nil && !allowed(rules, c.request) {
+	if rules := w.world.system.Rules; rules != nil && !rights.Allowed(rules, c.request) {
 		return apierrors.NewForbidden(resource, c.request.Name,
-			fmt.Errorf("%w: add the verb %q on %q", ErrNotDeclared, verbOf(c.request), resourceOf(c.request)))
+			fmt.Errorf("%w: add the verb %q on %q", rights.ErrNotDeclared, rights.VerbOf(c.request), rights.ResourceOf(c.request)))
 	}
 	if !w.inject.hit(c) {
 		return do()
@@ -228,7 +231,7 @@ func (w *wire) call(verb, subresource string, obj runtime.Object, key client.Obj
 		gvk = obj.GetObjectKind().GroupVersionKind()
 	}
 	if list, ok := obj.(client.ObjectList); ok {
-		if of, err := listedKind(list, w.world.scheme); err == nil {
+		if of, err := objects.ListedKind(list, w.world.scheme); err == nil {
 			gvk = of
 		}
 	}
@@ -238,7 +241,7 @@ func (w *wire) call(verb, subresource string, obj runtime.Object, key client.Obj
 	resource := w.world.resource(gvk)
 	var sent map[string]any
 	if verb == "create" || verb == "apply" {
-		if u, err := toUnstructured(obj, gvk); err == nil {
+		if u, err := objects.ToUnstructured(obj, gvk); err == nil {
 			sent = u.Object
 		}
 	}

@@ -16,6 +16,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/apiserver"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/schedule"
 )
 
 // world is the cluster of one run, fake or real, and its time.
@@ -23,9 +27,9 @@ type world struct {
 	system    System
 	scheme    *runtime.Scheme
 	mapper    meta.RESTMapper
-	clock     *manualClock
-	client    client.WithWatch // of the test, not counted
-	fake      *fakeWorld       // nil on a real API server
+	clock     *schedule.Clock
+	client    client.WithWatch  // of the test, not counted
+	fake      *apiserver.Server // nil on a real API server
 	namespace string
 	reversed  bool // caches list backwards
 	off       bool // the operator is switched off, see Singleton
@@ -45,7 +49,7 @@ type world struct {
 func newWorld(ctx context.Context, system System, namespace string) (*world, error) {
 	w := &world{
 		system: system, scheme: system.Scheme, namespace: testNamespace, touched: map[schema.GroupVersionKind]bool{},
-		clock: &manualClock{now: time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)},
+		clock: schedule.NewClock(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)),
 	}
 	if err := w.connect(namespace); err != nil {
 		return nil, err
@@ -61,9 +65,8 @@ func newWorld(ctx context.Context, system System, namespace string) (*world, err
 
 func (w *world) connect(namespace string) error {
 	if w.system.Environment == nil {
-		w.fake = newFakeWorld(w.scheme, w.system.blueprint, w.clock)
-		w.fake.tracker.reserved = w.system.uids
-		w.client, w.mapper = w.fake.client, w.fake.mapper
+		w.fake = apiserver.New(w.scheme, w.system.blueprint, w.clock, w.system.uids)
+		w.client, w.mapper = w.fake.Client, w.fake.Mapper
 		return nil
 	}
 	config := w.system.Environment.Config()
@@ -75,7 +78,7 @@ func (w *world) connect(namespace string) error {
 		return fmt.Errorf("system: connect to its Environment: %w", err)
 	}
 	w.client, w.mapper, w.namespace = c, c.RESTMapper(), namespace
-	w.clock.now = time.Now()
+	w.clock.Set(time.Now())
 	return nil
 }
 
@@ -86,12 +89,12 @@ func (w *world) add(ctx context.Context, obj client.Object) error {
 	if err != nil {
 		return fmt.Errorf("add %s: %w", obj.GetName(), err)
 	}
-	wanted, err := toUnstructured(created, gvk)
+	wanted, err := objects.ToUnstructured(created, gvk)
 	if err != nil {
 		return err
 	}
 	if err := w.client.Create(ctx, created); err != nil {
-		return fmt.Errorf("add %s: %w", objectName(gvk, client.ObjectKeyFromObject(created)), err)
+		return fmt.Errorf("add %s: %w", objects.Name(gvk, client.ObjectKeyFromObject(created)), err)
 	}
 	status, ok := wanted.Object["status"].(map[string]any)
 	if !ok || len(status) == 0 {
@@ -102,7 +105,7 @@ func (w *world) add(ctx context.Context, obj client.Object) error {
 	if err := w.client.Get(ctx, client.ObjectKeyFromObject(created), stored); err != nil {
 		return fmt.Errorf("add the status of %s: %w", obj.GetName(), err)
 	}
-	if equalJSON(stored.Object["status"], status) {
+	if objects.Equal(stored.Object["status"], status) {
 		return nil
 	}
 	stored.Object["status"] = status
@@ -143,15 +146,13 @@ func (w *world) kinds() []schema.GroupVersionKind {
 	defer w.mu.Unlock()
 	used := w.touched
 	if w.fake != nil {
-		w.fake.mu.Lock()
-		defer w.fake.mu.Unlock()
-		used = w.fake.tracker.used
+		used = w.fake.Used()
 	}
 	kinds := make([]schema.GroupVersionKind, 0, len(used))
 	for gvk := range used {
 		kinds = append(kinds, gvk)
 	}
-	slices.SortFunc(kinds, compareKinds)
+	slices.SortFunc(kinds, objects.CompareKinds)
 	return kinds
 }
 
@@ -159,7 +160,7 @@ func (w *world) kinds() []schema.GroupVersionKind {
 // cluster-scoped ones.
 func (w *world) list(gvk schema.GroupVersionKind) (snapshot, error) {
 	if w.fake != nil {
-		return w.fake.list(gvk)
+		return w.fake.List(gvk)
 	}
 	w.touch(gvk)
 	list := &unstructured.UnstructuredList{}
@@ -185,14 +186,14 @@ func (w *world) revision() (revision uint64, countable bool) {
 	if w.fake == nil {
 		return 0, false
 	}
-	return w.fake.tracker.revision.Load(), true
+	return w.fake.Revision(), true
 }
 
 func (w *world) resource(gvk schema.GroupVersionKind) schema.GroupResource {
 	if mapping, err := w.mapper.RESTMapping(gvk.GroupKind(), gvk.Version); err == nil {
 		return mapping.Resource.GroupResource()
 	}
-	return plural(gvk).GroupResource()
+	return apiserver.Plural(gvk).GroupResource()
 }
 
 // all are the objects of the world by kind.
@@ -233,7 +234,7 @@ func (w *world) others() client.Client {
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
 			var options client.ListOptions
 			options.ApplyOptions(opts)
-			gvk, err := listedKind(list, w.scheme)
+			gvk, err := objects.ListedKind(list, w.scheme)
 			if err != nil {
 				return err
 			}

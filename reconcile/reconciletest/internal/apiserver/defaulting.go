@@ -1,4 +1,4 @@
-package reconciletest
+package apiserver
 
 import (
 	"encoding/base64"
@@ -7,6 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
 // setDefaults does what the API server does to everyday kinds before it stores them. The conformance test compares the
@@ -84,7 +86,7 @@ func defaultSecret(object map[string]any) {
 
 func (t *tracker) defaultService(spec map[string]any) {
 	defaults(spec, "type", "ClusterIP", "sessionAffinity", "None")
-	for _, port := range mapsIn(spec, "ports") {
+	for _, port := range objects.Maps(spec, "ports") {
 		defaults(port, "protocol", "TCP", "targetPort", port["port"])
 	}
 	if spec["type"] == "ExternalName" {
@@ -135,8 +137,8 @@ func defaultNetworkPolicy(spec map[string]any) {
 		types = append(types, "Egress")
 	}
 	defaults(spec, "policyTypes", types)
-	for _, rule := range append(mapsIn(spec, "ingress"), mapsIn(spec, "egress")...) {
-		for _, port := range mapsIn(rule, "ports") {
+	for _, rule := range append(objects.Maps(spec, "ingress"), objects.Maps(spec, "egress")...) {
+		for _, port := range objects.Maps(rule, "ports") {
 			defaults(port, "protocol", "TCP")
 		}
 	}
@@ -153,7 +155,7 @@ func defaultAutoscaler(version string, spec map[string]any) {
 }
 
 func defaultSubjects(object map[string]any) {
-	for _, subject := range mapsIn(object, "subjects") {
+	for _, subject := range objects.Maps(object, "subjects") {
 		if subject["kind"] == "User" || subject["kind"] == "Group" {
 			defaults(subject, "apiGroup", "rbac.authorization.k8s.io")
 		}
@@ -176,11 +178,11 @@ func defaultPod(pod map[string]any) {
 		defaults(pod, "serviceAccount", account)
 	}
 	for _, list := range []string{"containers", "initContainers"} {
-		for _, container := range mapsIn(pod, list) {
+		for _, container := range objects.Maps(pod, list) {
 			defaultContainer(container)
 		}
 	}
-	for _, volume := range mapsIn(pod, "volumes") {
+	for _, volume := range objects.Maps(pod, "volumes") {
 		for _, source := range []string{"configMap", "secret", "projected", "downwardAPI"} {
 			if content, ok := volume[source].(map[string]any); ok {
 				defaults(content, "defaultMode", int64(420))
@@ -197,10 +199,10 @@ func defaultContainer(container map[string]any) {
 	}
 	defaults(container, "terminationMessagePath", "/dev/termination-log", "terminationMessagePolicy", "File",
 		"imagePullPolicy", pull, "resources", map[string]any{})
-	for _, port := range mapsIn(container, "ports") {
+	for _, port := range objects.Maps(container, "ports") {
 		defaults(port, "protocol", "TCP")
 	}
-	for _, env := range mapsIn(container, "env") {
+	for _, env := range objects.Maps(container, "env") {
 		from, _ := env["valueFrom"].(map[string]any)
 		if field, ok := from["fieldRef"].(map[string]any); ok {
 			defaults(field, "apiVersion", "v1")
@@ -244,16 +246,4 @@ func defaultMap(m map[string]any, key string, pairs ...any) map[string]any {
 	}
 	defaults(below, pairs...)
 	return below
-}
-
-// mapsIn are the elements of a list of maps.
-func mapsIn(m map[string]any, key string) []map[string]any {
-	list, _ := m[key].([]any)
-	out := make([]map[string]any, 0, len(list))
-	for _, element := range list {
-		if e, ok := element.(map[string]any); ok {
-			out = append(out, e)
-		}
-	}
-	return out
 }

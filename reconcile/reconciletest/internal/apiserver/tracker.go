@@ -1,8 +1,7 @@
-package reconciletest
+package apiserver
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"sync/atomic"
 
@@ -20,6 +19,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/apirules"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
 // tracker is the store below the fake client. It keeps everything unstructured, so that nothing is added to an object by
@@ -28,7 +28,7 @@ import (
 type tracker struct {
 	testing.ObjectTracker
 
-	*blueprint
+	*Blueprint
 
 	scheme *runtime.Scheme
 	clock  clock.PassiveClock
@@ -39,7 +39,7 @@ type tracker struct {
 	revision    atomic.Uint64                    // grows with every stored change
 	uids        int
 	addresses   int
-	reserved    map[string]types.UID // see System.uids
+	reserved    map[string]types.UID // of the objects that are the first of their name, by name
 }
 
 type managerKey struct {
@@ -79,7 +79,7 @@ func (t *tracker) Update(
 	if err != nil {
 		return err
 	}
-	dropNulls(u.Object) // the fake client leaves a null for a status that there is not
+	objects.DropNulls(u.Object) // the fake client leaves a null for a status that there is not
 	old, err := t.stored(gvr, ns, u.GetName())
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func (t *tracker) Apply(
 	if err != nil {
 		return err
 	}
-	integers(patch.Object)
+	objects.Integers(patch.Object)
 	options := single(opts)
 	version := patch.GetResourceVersion()
 	old, err := t.stored(gvr, ns, patch.GetName())
@@ -180,7 +180,7 @@ func (t *tracker) birth(u *unstructured.Unstructured) {
 	t.used[gvk] = true
 	t.uids++
 	u.SetUID(types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", t.uids)))
-	if uid := t.reserved[objectName(gvk, types.NamespacedName{Namespace: u.GetNamespace(), Name: u.GetName()})]; uid != "" {
+	if uid := t.reserved[objects.Name(gvk, types.NamespacedName{Namespace: u.GetNamespace(), Name: u.GetName()})]; uid != "" {
 		u.SetUID(uid)
 	}
 	u.SetCreationTimestamp(metav1.NewTime(t.clock.Now()))
@@ -366,61 +366,28 @@ func hasGeneration(u *unstructured.Unstructured) bool {
 
 // sameSpec compares all but metadata and status.
 func sameSpec(a, b *unstructured.Unstructured) bool {
-	return equalJSON(without(a.Object, "metadata", "status"), without(b.Object, "metadata", "status"))
+	return objects.Equal(objects.Without(a.Object, "metadata", "status"), objects.Without(b.Object, "metadata", "status"))
 }
 
 // sameContent compares all but the version and the times in managed fields.
 func sameContent(a, b *unstructured.Unstructured) bool {
-	return equalJSON(timeless(a), timeless(b))
+	return objects.Equal(timeless(a), timeless(b))
 }
 
 func timeless(u *unstructured.Unstructured) map[string]any {
-	out := without(u.Object)
+	out := objects.Without(u.Object)
 	metadata, _ := u.Object["metadata"].(map[string]any)
-	kept := without(metadata, "resourceVersion", "managedFields")
+	kept := objects.Without(metadata, "resourceVersion", "managedFields")
 	out["metadata"] = kept
 	entries, _ := metadata["managedFields"].([]any)
 	fields := make([]any, 0, len(entries))
 	for _, entry := range entries {
 		if m, ok := entry.(map[string]any); ok {
-			fields = append(fields, without(m, "time"))
+			fields = append(fields, objects.Without(m, "time"))
 		}
 	}
 	kept["managedFields"] = fields
 	return out
-}
-
-// without is a shallow copy that leaves out keys and nulls.
-func without(m map[string]any, keys ...string) map[string]any {
-	out := make(map[string]any, len(m))
-	for k, v := range m {
-		if v != nil {
-			out[k] = v
-		}
-	}
-	for _, k := range keys {
-		delete(out, k)
-	}
-	return out
-}
-
-// integers turns whole floats, which YAML decoding makes of all numbers, into the int64 of decoded JSON.
-func integers(value any) any {
-	switch v := value.(type) {
-	case map[string]any:
-		for k := range v {
-			v[k] = integers(v[k])
-		}
-	case []any:
-		for i := range v {
-			v[i] = integers(v[i])
-		}
-	case float64:
-		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
-			return int64(v)
-		}
-	}
-	return value
 }
 
 func single[T any](opts []T) T {
@@ -431,8 +398,8 @@ func single[T any](opts []T) T {
 	return opts[0]
 }
 
-// plural is the resource of a kind as the fake client guesses it.
-func plural(gvk schema.GroupVersionKind) schema.GroupVersionResource {
+// Plural is the resource of a kind as the fake client guesses it.
+func Plural(gvk schema.GroupVersionKind) schema.GroupVersionResource {
 	gvr, _ := meta.UnsafeGuessKindToResource(gvk)
 	return gvr
 }

@@ -1,4 +1,4 @@
-package reconciletest
+package apiserver
 
 import (
 	"context"
@@ -8,11 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
 // watch tells of the changes of a kind from now on, in the representation of the list.
-func (w *fakeWorld) watch(ctx context.Context, list client.ObjectList, opts []client.ListOption) (watch.Interface, error) {
-	gvk, err := listedKind(list, w.scheme)
+func (w *Server) watch(ctx context.Context, list client.ObjectList, opts []client.ListOption) (watch.Interface, error) {
+	gvk, err := objects.ListedKind(list, w.scheme)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +42,7 @@ func (w *fakeWorld) watch(ctx context.Context, list client.ObjectList, opts []cl
 			return e, false
 		}
 		told[u.GetUID()] = version
-		if options.LabelSelector != nil && !options.LabelSelector.Matches(labelSet(u)) {
+		if options.LabelSelector != nil && !options.LabelSelector.Matches(objects.Labels(u)) {
 			return e, false
 		}
 		var err error
@@ -50,10 +52,10 @@ func (w *fakeWorld) watch(ctx context.Context, list client.ObjectList, opts []cl
 }
 
 // represent is the object in the form of the items of a list.
-func (w *fakeWorld) represent(list client.ObjectList, u *unstructured.Unstructured) (runtime.Object, error) {
+func (w *Server) represent(list client.ObjectList, u *unstructured.Unstructured) (runtime.Object, error) {
 	item, err := newItem(list, u.GroupVersionKind(), w.scheme)
 	if err != nil {
 		return nil, err
 	}
-	return item, fromUnstructured(u, item)
+	return item, objects.FromUnstructured(u, item)
 }

@@ -1,4 +1,4 @@
-package reconciletest
+package environment
 
 import (
 	"context"
@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/rights"
 )
 
 // Rights are the rights of an operator under test: a service account that has the rules and nothing else, on a real API
@@ -42,8 +44,8 @@ type Rights struct {
 
 	mu      sync.Mutex
 	log     *AuditLog
-	missed  map[right]bool // rights whose absence made the API server refuse something
-	windows []window       // when a right was taken away
+	missed  map[rights.Right]bool // rights whose absence made the API server refuse something
+	windows []window              // when a right was taken away
 }
 
 type window struct{ from, to time.Time }
@@ -61,7 +63,7 @@ func (e *Environment) Rights(t testing.TB, rules []rbacv1.PolicyRule) *Rights {
 
 	namespace := e.Namespace(t)
 	r := &Rights{
-		env: e, rules: rules, role: namespace, user: "system:serviceaccount:" + namespace + ":operator", missed: map[right]bool{},
+		env: e, rules: rules, role: namespace, user: "system:serviceaccount:" + namespace + ":operator", missed: map[rights.Right]bool{},
 	}
 
 	var err error
@@ -133,7 +135,7 @@ func (r *Rights) Check(t testing.TB, unused map[string]string) {
 
 	known := map[string]bool{}
 
-	for _, one := range rightsOf(r.rules) {
+	for _, one := range rights.RightsOf(r.rules) {
 		known[one.String()] = true
 
 		if !used[one] && unused[one.String()] == "" {
@@ -149,7 +151,7 @@ func (r *Rights) Check(t testing.TB, unused map[string]string) {
 }
 
 // look returns the rights that were used and the requests that were refused while no right was taken away.
-func (r *Rights) look() (used map[right]bool, refused AuditEntries, err error) {
+func (r *Rights) look() (used map[rights.Right]bool, refused AuditEntries, err error) {
 	entries, err := r.entries()
 	if err != nil {
 		return nil, nil, err
@@ -158,7 +160,7 @@ func (r *Rights) look() (used map[right]bool, refused AuditEntries, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	used = map[right]bool{}
+	used = map[rights.Right]bool{}
 	for right := range r.missed {
 		used[right] = true
 	}
@@ -167,14 +169,14 @@ func (r *Rights) look() (used map[right]bool, refused AuditEntries, err error) {
 		switch {
 		case entry.Resource == "": // discovery is everybody's
 		case !lacksRight(entry):
-			used[right{entry.Verb, entry.Group, resourceOf(entry.Request)}] = true
+			used[rights.Right{Verb: entry.Verb, Group: entry.Group, Resource: rights.ResourceOf(entry.Request)}] = true
 
 			if entry.Verb == "watch" { // an informer lists, or on newer API servers streams its list instead
-				used[right{"list", entry.Group, entry.Resource}] = true
+				used[rights.Right{Verb: "list", Group: entry.Group, Resource: entry.Resource}] = true
 			}
 
 			if entry.Code == http.StatusCreated && entry.Verb == "patch" { // a server-side apply that creates is asked for both
-				used[right{"create", entry.Group, resourceOf(entry.Request)}] = true
+				used[rights.Right{Verb: "create", Group: entry.Group, Resource: rights.ResourceOf(entry.Request)}] = true
 			}
 		case !slices.ContainsFunc(r.windows, func(w window) bool {
 			return entry.Received.After(w.from) && entry.Received.Before(w.to)
@@ -210,12 +212,12 @@ func (r *Rights) Await(t testing.TB, name string) {
 }
 
 // named finds a right of the rules.
-func (r *Rights) named(t testing.TB, name string) right {
+func (r *Rights) named(t testing.TB, name string) rights.Right {
 	t.Helper()
 
-	all := rightsOf(r.rules)
+	all := rights.RightsOf(r.rules)
 
-	at := slices.IndexFunc(all, func(one right) bool { return one.String() == name })
+	at := slices.IndexFunc(all, func(one rights.Right) bool { return one.String() == name })
 	if at < 0 {
 		t.Fatalf("the rules have no right %q", name)
 	}
@@ -234,7 +236,7 @@ func (r *Rights) Without(t testing.TB, name string, do func()) {
 	taken := r.named(t, name)
 	since := time.Now()
 
-	r.grant(t, taken.from(r.rules), taken, false)
+	r.grant(t, taken.From(r.rules), taken, false)
 	do()
 
 	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, withoutPatience, true, func(context.Context) (bool, error) {
@@ -287,7 +289,7 @@ func (r *Rights) entries(filters ...func(AuditEntry) bool) (AuditEntries, error)
 }
 
 // grant stores the rules and waits until the API server acts by them.
-func (r *Rights) grant(t testing.TB, rules []rbacv1.PolicyRule, right right, want bool) {
+func (r *Rights) grant(t testing.TB, rules []rbacv1.PolicyRule, right rights.Right, want bool) {
 	t.Helper()
 
 	role := &rbacv1.ClusterRole{}
@@ -300,12 +302,12 @@ func (r *Rights) grant(t testing.TB, rules []rbacv1.PolicyRule, right right, wan
 		t.Fatal(err)
 	}
 
-	resource, subresource, _ := strings.Cut(right.resource, "/")
+	resource, subresource, _ := strings.Cut(right.Resource, "/")
 
 	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, withoutPatience, true, func(ctx context.Context) (bool, error) {
 		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 			User: r.user, Groups: []string{"system:serviceaccounts", "system:authenticated"},
-			ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: right.verb, Group: right.group, Resource: resource, Subresource: subresource},
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: right.Verb, Group: right.Group, Resource: resource, Subresource: subresource},
 		}}
 		err := r.admin.Create(ctx, review)
 

@@ -1,17 +1,15 @@
-package reconciletest
+package apiserver
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -22,10 +20,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/yaml"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
 // funcs are the methods of the client of a fake world: each translates to the store's representation and back.
-func (w *fakeWorld) funcs() interceptor.Funcs {
+func (w *Server) funcs() interceptor.Funcs {
 	return interceptor.Funcs{
 		Get: func(_ context.Context, _ client.WithWatch, key client.ObjectKey, obj client.Object, _ ...client.GetOption) error {
 			return w.get(key, obj)
@@ -94,7 +94,7 @@ func (w *fakeWorld) funcs() interceptor.Funcs {
 	}
 }
 
-func (w *fakeWorld) get(key client.ObjectKey, obj client.Object) error {
+func (w *Server) get(key client.ObjectKey, obj client.Object) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	_, gvk, err := w.unstructuredOf(obj)
@@ -105,22 +105,22 @@ func (w *fakeWorld) get(key client.ObjectKey, obj client.Object) error {
 	if current == nil {
 		return apierrors.NewNotFound(w.resource(gvk), key.Name)
 	}
-	return fromUnstructured(current, obj)
+	return objects.FromUnstructured(current, obj)
 }
 
-func (w *fakeWorld) resource(gvk schema.GroupVersionKind) schema.GroupResource {
-	if mapping, err := w.mapper.RESTMapping(gvk.GroupKind(), gvk.Version); err == nil {
+func (w *Server) resource(gvk schema.GroupVersionKind) schema.GroupResource {
+	if mapping, err := w.Mapper.RESTMapping(gvk.GroupKind(), gvk.Version); err == nil {
 		return mapping.Resource.GroupResource()
 	}
-	return plural(gvk).GroupResource()
+	return Plural(gvk).GroupResource()
 }
 
-func (w *fakeWorld) listInto(list client.ObjectList, opts []client.ListOption) error {
-	gvk, err := listedKind(list, w.scheme)
+func (w *Server) listInto(list client.ObjectList, opts []client.ListOption) error {
+	gvk, err := objects.ListedKind(list, w.scheme)
 	if err != nil {
 		return err
 	}
-	items, err := w.list(gvk)
+	items, err := w.List(gvk)
 	if err != nil {
 		return err
 	}
@@ -144,13 +144,13 @@ func fillList(
 	options := client.ListOptions{}
 	options.ApplyOptions(opts)
 	var chosen []runtime.Object
-	for _, key := range sortedKeys(items) {
+	for _, key := range objects.SortedKeys(items) {
 		u := items[key]
 		if options.Namespace != "" && key.Namespace != options.Namespace ||
-			options.LabelSelector != nil && !options.LabelSelector.Matches(labelSet(u)) {
+			options.LabelSelector != nil && !options.LabelSelector.Matches(objects.Labels(u)) {
 			continue
 		}
-		matches, err := matchesFields(options.FieldSelector, func(name string) ([]string, error) { return field(u, name) })
+		matches, err := objects.MatchesFields(options.FieldSelector, func(name string) ([]string, error) { return field(u, name) })
 		if err != nil {
 			return err
 		}
@@ -159,7 +159,7 @@ func fillList(
 		}
 		item, err := newItem(list, gvk, scheme)
 		if err == nil {
-			err = fromUnstructured(u, item)
+			err = objects.FromUnstructured(u, item)
 		}
 		if err != nil {
 			return err
@@ -167,19 +167,6 @@ func fillList(
 		chosen = append(chosen, item)
 	}
 	return meta.SetList(list, chosen)
-}
-
-func matchesFields(selector fields.Selector, values func(name string) ([]string, error)) (bool, error) {
-	if selector == nil {
-		return true, nil
-	}
-	for _, requirement := range selector.Requirements() {
-		found, err := values(requirement.Field)
-		if err != nil || !slices.Contains(found, requirement.Value) {
-			return false, err
-		}
-	}
-	return true, nil
 }
 
 // newItem returns an empty element of a list.
@@ -201,7 +188,7 @@ func newItem(list client.ObjectList, gvk schema.GroupVersionKind, scheme *runtim
 	return item, nil
 }
 
-func (w *fakeWorld) create(ctx context.Context, obj client.Object, options *client.CreateOptions) error {
+func (w *Server) create(ctx context.Context, obj client.Object, options *client.CreateOptions) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	u, gvk, err := w.unstructuredOf(obj)
@@ -213,10 +200,10 @@ func (w *fakeWorld) create(ctx context.Context, obj client.Object, options *clie
 	if err := w.write(gvk, u, "", dry, func() error { return w.store.Create(ctx, u, options) }); err != nil {
 		return err
 	}
-	return fromUnstructured(u, obj)
+	return objects.FromUnstructured(u, obj)
 }
 
-func (w *fakeWorld) update(ctx context.Context, obj client.Object, subresource string, options *client.UpdateOptions) error {
+func (w *Server) update(ctx context.Context, obj client.Object, subresource string, options *client.UpdateOptions) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	u, gvk, err := w.unstructuredOf(obj)
@@ -229,10 +216,10 @@ func (w *fakeWorld) update(ctx context.Context, obj client.Object, subresource s
 	if err := w.replace(ctx, gvk, u, subresource, options); err != nil {
 		return err
 	}
-	return fromUnstructured(u, obj)
+	return objects.FromUnstructured(u, obj)
 }
 
-func (w *fakeWorld) replace(
+func (w *Server) replace(
 	ctx context.Context, gvk schema.GroupVersionKind, u *unstructured.Unstructured, subresource string,
 	options *client.UpdateOptions,
 ) error {
@@ -246,7 +233,7 @@ func (w *fakeWorld) replace(
 	})
 }
 
-func (w *fakeWorld) patch(
+func (w *Server) patch(
 	ctx context.Context, obj client.Object, patch client.Patch, subresource string, options *client.PatchOptions,
 ) error {
 	w.mu.Lock()
@@ -269,7 +256,7 @@ func (w *fakeWorld) patch(
 		if err := w.replace(ctx, gvk, u, subresource, update); err != nil {
 			return err
 		}
-		return fromUnstructured(u, obj)
+		return objects.FromUnstructured(u, obj)
 	}
 	if u, patch, err = prepare(u, patch.Type(), data); err != nil {
 		return err
@@ -288,7 +275,7 @@ func (w *fakeWorld) patch(
 	if err != nil {
 		return err
 	}
-	return fromUnstructured(u, obj)
+	return objects.FromUnstructured(u, obj)
 }
 
 // prepare returns the object that the store's client is called with: for an apply that is the configuration itself, for
@@ -301,7 +288,7 @@ func prepare(
 		if err := yaml.Unmarshal(data, &target.Object); err != nil {
 			return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding YAML: %v", err))
 		}
-		integers(target.Object)
+		objects.Integers(target.Object)
 	}
 	target.SetGroupVersionKind(u.GroupVersionKind())
 	target.SetName(u.GetName())
@@ -313,7 +300,7 @@ func prepare(
 }
 
 // strategic merges a patch whose rules are tags of Go types, which only built-in kinds have.
-func (w *fakeWorld) strategic(
+func (w *Server) strategic(
 	gvk schema.GroupVersionKind, u *unstructured.Unstructured, data []byte,
 ) (*unstructured.Unstructured, error) {
 	current := w.current(gvk, client.ObjectKeyFromObject(u))
@@ -337,7 +324,7 @@ func (w *fakeWorld) strategic(
 	return out, out.UnmarshalJSON(merged)
 }
 
-func (w *fakeWorld) apply(
+func (w *Server) apply(
 	ctx context.Context, configuration runtime.ApplyConfiguration, subresource string, options *client.ApplyOptions,
 ) error {
 	data, err := json.Marshal(configuration)
@@ -358,7 +345,7 @@ func (w *fakeWorld) apply(
 	return json.Unmarshal(data, configuration)
 }
 
-func (w *fakeWorld) delete(ctx context.Context, obj client.Object, options *client.DeleteOptions) error {
+func (w *Server) delete(ctx context.Context, obj client.Object, options *client.DeleteOptions) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	u, gvk, err := w.unstructuredOf(obj)
@@ -378,19 +365,19 @@ func (w *fakeWorld) delete(ctx context.Context, obj client.Object, options *clie
 	return w.write(gvk, u, "", nil, func() error { return w.store.Delete(ctx, u) })
 }
 
-func (w *fakeWorld) deleteAll(ctx context.Context, obj client.Object, options *client.DeleteAllOfOptions) error {
+func (w *Server) deleteAll(ctx context.Context, obj client.Object, options *client.DeleteAllOfOptions) error {
 	_, gvk, err := w.unstructuredOf(obj)
 	if err != nil {
 		return err
 	}
-	items, err := w.list(gvk)
+	items, err := w.List(gvk)
 	if err != nil {
 		return err
 	}
-	for _, key := range sortedKeys(items) {
+	for _, key := range objects.SortedKeys(items) {
 		u := items[key]
 		if options.Namespace != "" && key.Namespace != options.Namespace ||
-			options.LabelSelector != nil && !options.LabelSelector.Matches(labelSet(u)) {
+			options.LabelSelector != nil && !options.LabelSelector.Matches(objects.Labels(u)) {
 			continue
 		}
 		if err := w.delete(ctx, u, &options.DeleteOptions); client.IgnoreNotFound(err) != nil {

@@ -1,4 +1,4 @@
-package reconciletest
+package apiserver
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ import (
 
 // guard does with an update what the store does not: it refuses a status of an old version and a custom resource without a
 // version, and takes no notice of the time of deletion.
-func (w *fakeWorld) guard(gvk schema.GroupVersionKind, u *unstructured.Unstructured, subresource string) error {
+func (w *Server) guard(gvk schema.GroupVersionKind, u *unstructured.Unstructured, subresource string) error {
 	current := w.current(gvk, client.ObjectKeyFromObject(u))
 	if current == nil {
 		return nil

@@ -1,18 +1,20 @@
-package reconciletest
+package rights
 
 import (
 	"errors"
 	"slices"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/requests"
 )
 
 // ErrNotDeclared is inside the Forbidden error of a request that [System.Rules] do not cover.
 var ErrNotDeclared = errors.New("the rights of the system do not cover it")
 
-// allowed reports whether one of the rules covers the request, by the logic of Kubernetes' RBAC authoriser.
-func allowed(rules []rbacv1.PolicyRule, request Request) bool {
-	verb, resource := verbOf(request), resourceOf(request)
+// Allowed reports whether one of the rules covers the request, by the logic of Kubernetes' RBAC authoriser.
+func Allowed(rules []rbacv1.PolicyRule, request requests.Request) bool {
+	verb, resource := VerbOf(request), ResourceOf(request)
 	if request.Verb == "create" && request.Subresource == "" {
 		request.Name = "" // the authoriser does not see it
 	}
@@ -28,15 +30,15 @@ func covers(granted []string, wanted string) bool {
 	return slices.Contains(granted, "*") || slices.Contains(granted, wanted)
 }
 
-// verbOf is the verb by which RBAC knows a request: an apply is a patch.
-func verbOf(request Request) string {
+// VerbOf is the verb by which RBAC knows a request: an apply is a patch.
+func VerbOf(request requests.Request) string {
 	if request.Verb == "apply" {
 		return "patch"
 	}
 	return request.Verb
 }
 
-func resourceOf(request Request) string {
+func ResourceOf(request requests.Request) string {
 	if request.Subresource != "" {
 		return request.Resource + "/" + request.Subresource
 	}

@@ -1,4 +1,4 @@
-package reconciletest
+package objects
 
 import (
 	"encoding/base64"
@@ -9,17 +9,17 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// leaves are the paths to the values that are set in an object, without metadata and status: the first of each field.
-func leaves(content map[string]any) [][]string {
+// Leaves are the paths to the values that are set in an object, without metadata and status: the first of each field.
+func Leaves(content map[string]any) [][]string {
 	var out [][]string
-	walk(without(content, "metadata", "status", "apiVersion", "kind"), nil, func(path []string) { out = append(out, path) })
+	walk(Without(content, "metadata", "status", "apiVersion", "kind"), nil, func(path []string) { out = append(out, path) })
 	slices.SortFunc(out, slices.Compare)
-	if len(out) <= maxEdits {
+	if len(out) <= MaxEdits {
 		return out
 	}
 	var spread [][]string
-	for n := range maxEdits {
-		spread = append(spread, out[n*len(out)/maxEdits])
+	for n := range MaxEdits {
+		spread = append(spread, out[n*len(out)/MaxEdits])
 	}
 	return spread
 }
@@ -40,8 +40,8 @@ func walk(value any, path []string, found func(path []string)) {
 	}
 }
 
-// at returns the value at a path.
-func at(value any, path []string) (any, bool) {
+// At returns the value at a path.
+func At(value any, path []string) (any, bool) {
 	for _, key := range path {
 		switch v := value.(type) {
 		case map[string]any:
@@ -63,9 +63,9 @@ func at(value any, path []string) (any, bool) {
 	return value, true
 }
 
-// put sets the value at a path that is there.
-func put(value any, path []string, to any) bool {
-	holder, there := at(value, path[:len(path)-1])
+// Put sets the value at a path that is there.
+func Put(value any, path []string, to any) bool {
+	holder, there := At(value, path[:len(path)-1])
 	if !there {
 		return false
 	}
@@ -85,8 +85,8 @@ func put(value any, path []string, to any) bool {
 	return false
 }
 
-// edit returns another value of the same form.
-func edit(value any, encoded bool) (any, bool) {
+// Edit returns another value of the same form.
+func Edit(value any, encoded bool) (any, bool) {
 	switch v := value.(type) {
 	case int64:
 		return v + 1, true
@@ -109,3 +109,5 @@ func edit(value any, encoded bool) (any, bool) {
 	}
 	return nil, false
 }
+
+const MaxEdits = 6 // of an object

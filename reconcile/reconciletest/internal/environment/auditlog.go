@@ -1,4 +1,4 @@
-package reconciletest
+package environment
 
 import (
 	"bytes"
@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/requests"
 )
 
 // AuditEntry is one request in the API server's audit log.
@@ -21,7 +23,7 @@ type AuditEntry struct {
 	// Request is what was asked. Unlike in [Requests] its Verb is that of the
 	// API server's authorisation: a server-side apply is a patch. The name of an
 	// object that is created is there only where the server knew it.
-	Request
+	requests.Request
 	// User is who the request was authorised for: the impersonated user, if
 	// there is one, for example system:serviceaccount:shop:operator.
 	User string
@@ -59,8 +61,8 @@ func (e AuditEntries) Where(filters ...func(AuditEntry) bool) AuditEntries {
 }
 
 // Requests returns what was asked, for the filters of [Sent].
-func (e AuditEntries) Requests() Sent {
-	sent := make(Sent, 0, len(e))
+func (e AuditEntries) Requests() requests.Sent {
+	sent := make(requests.Sent, 0, len(e))
 	for _, entry := range e {
 		sent = append(sent, entry.Request)
 	}
@@ -95,9 +97,9 @@ func User(name string) func(AuditEntry) bool {
 
 // Asked returns a filter that matches entries by what was asked, with the
 // filters of [Sent], for example Asked(Verb("create"), Resource("", "events")).
-func Asked(filters ...func(Request) bool) func(AuditEntry) bool {
+func Asked(filters ...func(requests.Request) bool) func(AuditEntry) bool {
 	return func(e AuditEntry) bool {
-		return !slices.ContainsFunc(filters, func(match func(Request) bool) bool { return !match(e.Request) })
+		return !slices.ContainsFunc(filters, func(match func(requests.Request) bool) bool { return !match(e.Request) })
 	}
 }
 
@@ -262,7 +264,7 @@ func parseAuditEvent(line []byte) (*auditEvent, error) {
 func (e *auditEvent) entry() AuditEntry {
 	query, object := e.uri.Query(), e.ObjectRef
 
-	request := Request{
+	request := requests.Request{
 		Verb: e.Verb, Group: object.APIGroup, Resource: object.Resource, Subresource: object.Subresource,
 		Namespace: object.Namespace, Name: object.Name, FieldManager: query.Get("fieldManager"),
 		DryRun:   query.Get("dryRun") == "All" || slices.Contains(e.RequestObject.DryRun, "All"),
@@ -275,7 +277,7 @@ func (e *auditEvent) entry() AuditEntry {
 	}
 
 	if request.Resource == "" {
-		request = Request{Verb: e.Verb, Path: e.uri.Path}
+		request = requests.Request{Verb: e.Verb, Path: e.uri.Path}
 	}
 
 	user := e.ImpersonatedUser.Username

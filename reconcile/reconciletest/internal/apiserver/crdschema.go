@@ -1,4 +1,4 @@
-package reconciletest
+package apiserver
 
 import (
 	"encoding/json"
@@ -13,6 +13,8 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
 // crdKind is what a definition says about one served version.
@@ -161,7 +163,7 @@ func fillDefaults(value any, structure *apiextensionsv1.JSONSchemaProps) {
 			if _, set := v[name]; !set && property.Default != nil {
 				var content any
 				if json.Unmarshal(property.Default.Raw, &content) == nil {
-					v[name] = integers(content)
+					v[name] = objects.Integers(content)
 				}
 			}
 			if child, set := v[name]; set {

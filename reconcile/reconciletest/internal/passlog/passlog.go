@@ -1,4 +1,4 @@
-package reconciletest
+package passlog
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// passLog keeps what an instance logs: the panics of its passes and its last error always, every line when it is asked to.
-type passLog struct {
+// Log keeps what an instance logs: the panics of its passes and its last error always, every line when it is asked to.
+type Log struct {
 	keep bool
 
 	mu     sync.Mutex
@@ -18,19 +18,22 @@ type passLog struct {
 	failed string // the last error
 }
 
+// New keeps every line, or only panics and the last error.
+func New(keep bool) *Log { return &Log{keep: keep} }
+
 const maxLogged = 10_000 // lines of an instance
 
-func (l *passLog) logger() logr.Logger { return logr.New(logSink{log: l}) }
+func (l *Log) Logger() logr.Logger { return logr.New(logSink{log: l}) }
 
-// all are the lines so far.
-func (l *passLog) all() []string {
+// All are the lines so far.
+func (l *Log) All() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]string(nil), l.lines...)
 }
 
-// panicked is the first panic of a pass, "" when there was none.
-func (l *passLog) panicked() string {
+// Panicked is the first panic of a pass, "" when there was none.
+func (l *Log) Panicked() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.panics) == 0 {
@@ -39,8 +42,8 @@ func (l *passLog) panicked() string {
 	return l.panics[0]
 }
 
-// lastError is the last error that was logged, "" when there was none.
-func (l *passLog) lastError() string {
+// LastError is the last error that was logged, "" when there was none.
+func (l *Log) LastError() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.failed
@@ -48,7 +51,7 @@ func (l *passLog) lastError() string {
 
 // logSink is the end of the loggers that write into a passLog.
 type logSink struct {
-	log    *passLog
+	log    *Log
 	values []any
 }
 

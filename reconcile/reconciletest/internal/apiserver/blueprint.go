@@ -1,0 +1,136 @@
+package apiserver
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	apiversion "k8s.io/apimachinery/pkg/version"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Blueprint is what all fake worlds of a system have in common; building it takes longer than a run.
+type Blueprint struct {
+	mapper     *meta.DefaultRESTMapper
+	converter  managedfields.TypeConverter
+	kinds      []schema.GroupVersionKind
+	cluster    map[schema.GroupVersionKind]bool
+	withStatus map[schema.GroupVersionKind]bool
+	structures map[schema.GroupVersionKind]*apiextensionsv1.JSONSchemaProps
+	managers   sync.Map // managerKey to *managedfields.FieldManager
+}
+
+// NewBlueprint knows the kinds of the scheme and of the definitions. Kinds of the scheme that no definition describes
+// and that are not built in count as namespaced, with a status subresource.
+func NewBlueprint(scheme *runtime.Scheme, definitions []*apiextensionsv1.CustomResourceDefinition) (*Blueprint, error) {
+	defined := crdKinds(definitions)
+	converter, err := newConverters(defined)
+	if err != nil {
+		return nil, err
+	}
+	b := &Blueprint{
+		mapper: meta.NewDefaultRESTMapper(preferred(scheme, defined)), converter: converter, cluster: map[schema.GroupVersionKind]bool{},
+		withStatus: map[schema.GroupVersionKind]bool{},
+		structures: map[schema.GroupVersionKind]*apiextensionsv1.JSONSchemaProps{},
+	}
+	known := map[schema.GroupVersionKind]bool{}
+	for _, k := range defined {
+		known[k.gvk] = true
+		b.kinds = append(b.kinds, k.gvk)
+		b.structures[k.gvk], b.cluster[k.gvk] = k.structure, k.cluster
+		if k.status {
+			b.withStatus[k.gvk] = true
+		}
+		single := k.gvk.GroupVersion().WithResource(strings.ToLower(k.gvk.Kind))
+		b.mapper.AddSpecific(k.gvk, k.gvk.GroupVersion().WithResource(k.plural), single, scope(k.cluster))
+	}
+	for gvk := range scheme.AllKnownTypes() {
+		if known[gvk] || gvk.Version == runtime.APIVersionInternal || isList(gvk.Kind) || !isObject(scheme, gvk) {
+			continue
+		}
+		b.kinds = append(b.kinds, gvk)
+		b.cluster[gvk] = isClusterScoped(gvk)
+		b.mapper.Add(gvk, scope(b.cluster[gvk]))
+		if !clientgoscheme.Scheme.Recognizes(gvk) || hasStatus(gvk) {
+			b.withStatus[gvk] = true
+		}
+	}
+	return b, nil
+}
+
+// preferred lists the versions of all groups, the one first that a server prefers: a mapping of a kind without a version takes
+// it, as the prune of kinds that are no longer planned does.
+func preferred(scheme *runtime.Scheme, defined []crdKind) []schema.GroupVersion {
+	var versions []schema.GroupVersion
+	for gvk := range scheme.AllKnownTypes() {
+		versions = append(versions, gvk.GroupVersion())
+	}
+	for _, k := range defined {
+		versions = append(versions, k.gvk.GroupVersion())
+	}
+	slices.SortFunc(versions, func(a, b schema.GroupVersion) int {
+		return cmp.Or(strings.Compare(a.Group, b.Group), apiversion.CompareKubeAwareVersionStrings(b.Version, a.Version))
+	})
+	return slices.DeleteFunc(slices.Compact(versions), func(v schema.GroupVersion) bool { return v.Version == runtime.APIVersionInternal })
+}
+
+func scope(cluster bool) meta.RESTScope {
+	if cluster {
+		return meta.RESTScopeRoot
+	}
+	return meta.RESTScopeNamespace
+}
+
+func isObject(scheme *runtime.Scheme, gvk schema.GroupVersionKind) bool {
+	obj, err := scheme.New(gvk)
+	if err != nil {
+		return false
+	}
+	_, ok := obj.(client.Object)
+	return ok
+}
+
+// isClusterScoped knows the built-in kinds without a namespace.
+func isClusterScoped(gvk schema.GroupVersionKind) bool {
+	switch gvk.Group {
+	case "":
+		return slices.Contains([]string{"Namespace", "Node", "PersistentVolume", "ComponentStatus"}, gvk.Kind)
+	case "storage.k8s.io":
+		return gvk.Kind != "CSIStorageCapacity"
+	case "rbac.authorization.k8s.io":
+		return strings.HasPrefix(gvk.Kind, "Cluster")
+	case "networking.k8s.io":
+		return slices.Contains([]string{"IngressClass", "IPAddress", "ServiceCIDR"}, gvk.Kind)
+	case "gateway.networking.k8s.io":
+		return gvk.Kind == "GatewayClass"
+	case "apiextensions.k8s.io", "admissionregistration.k8s.io", "scheduling.k8s.io", "node.k8s.io", "certificates.k8s.io",
+		"flowcontrol.apiserver.k8s.io", "apiregistration.k8s.io", "internal.apiserver.k8s.io", "storagemigration.k8s.io":
+		return true
+	}
+	return false
+}
+
+// hasStatus knows the built-in kinds with a status subresource.
+func hasStatus(gvk schema.GroupVersionKind) bool {
+	switch gvk.Group {
+	case "":
+		return slices.Contains([]string{
+			"Namespace", "Node", "PersistentVolume", "PersistentVolumeClaim", "Pod",
+			"ReplicationController", "ResourceQuota", "Service",
+		}, gvk.Kind)
+	case "apps":
+		return gvk.Kind != "ControllerRevision"
+	case "batch", "policy", "autoscaling", "apiextensions.k8s.io":
+		return true
+	case "networking.k8s.io":
+		return gvk.Kind == "Ingress" || gvk.Kind == "ServiceCIDR"
+	}
+	return false
+}

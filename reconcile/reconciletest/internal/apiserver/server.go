@@ -1,0 +1,185 @@
+package apiserver
+
+import (
+	"fmt"
+	"maps"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/testing"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+)
+
+// Server is an API server for tests that need speed: controller-runtime's fake client over a [tracker], behind a
+// client that speaks every representation of an object and every option that the fake client leaves out.
+type Server struct {
+	mu      sync.Mutex // one request at a time, so that the order of writes is the order of versions
+	scheme  *runtime.Scheme
+	Mapper  meta.RESTMapper
+	tracker *tracker
+	store   client.WithWatch // speaks unstructured only
+	Client  client.WithWatch
+	cluster map[schema.GroupVersionKind]bool
+	dry     map[string]bool // resourceVersions of dry runs, which watches do not tell of
+}
+
+// New makes an empty world. UIDs are those of the objects that are the first of their name, by name; others are counted.
+func New(scheme *runtime.Scheme, b *Blueprint, clk clock.PassiveClock, uids map[string]types.UID) *Server {
+	private := runtime.NewScheme()
+	w := &Server{scheme: scheme, cluster: b.cluster, Mapper: b.mapper, dry: map[string]bool{}}
+	w.tracker = &tracker{
+		ObjectTracker: testing.NewObjectTracker(private, serializer.NewCodecFactory(private).UniversalDecoder()),
+		Blueprint:     b, scheme: private, clock: clk,
+		kinds: map[schema.GroupVersionResource]schema.GroupVersionKind{},
+		used:  map[schema.GroupVersionKind]bool{}, reserved: uids,
+	}
+	for _, gvk := range b.kinds {
+		w.tracker.register(gvk)
+	}
+	builder := fake.NewClientBuilder().WithScheme(private).WithRESTMapper(w.Mapper).WithObjectTracker(w.tracker).
+		WithReturnManagedFields().WithGlobalResourceVersionCounter()
+	for gvk := range b.withStatus {
+		u := &unstructured.Unstructured{}
+		u.SetGroupVersionKind(gvk)
+		builder.WithStatusSubresource(u)
+	}
+	w.store = builder.Build()
+	w.Client = interceptor.NewClient(&foreignScheme{w.store, scheme}, w.funcs())
+	return w
+}
+
+// foreignScheme lets the store, which knows no Go types, pass for a client of the scheme of the test.
+type foreignScheme struct {
+	client.WithWatch
+	scheme *runtime.Scheme
+}
+
+func (f *foreignScheme) Scheme() *runtime.Scheme { return f.scheme }
+
+func (f *foreignScheme) GroupVersionKindFor(obj runtime.Object) (schema.GroupVersionKind, error) {
+	return apiutil.GVKForObject(obj, f.scheme)
+}
+
+func (f *foreignScheme) IsObjectNamespaced(obj runtime.Object) (bool, error) {
+	return apiutil.IsObjectNamespaced(obj, f.scheme, f.RESTMapper())
+}
+
+// Used are the kinds that there have been objects of.
+func (w *Server) Used() map[schema.GroupVersionKind]bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return maps.Clone(w.tracker.used)
+}
+
+// Kinds are all that the server knows, by resource.
+func (w *Server) Kinds() map[schema.GroupVersionResource]schema.GroupVersionKind {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return maps.Clone(w.tracker.kinds)
+}
+
+// ClusterScoped reports whether objects of a kind have no namespace.
+func (w *Server) ClusterScoped(gvk schema.GroupVersionKind) bool { return w.cluster[gvk] }
+
+// Revision grows with every change.
+func (w *Server) Revision() uint64 { return w.tracker.revision.Load() }
+
+// List returns the objects of a kind as they are stored. They must not be changed.
+func (w *Server) List(gvk schema.GroupVersionKind) (map[types.NamespacedName]*unstructured.Unstructured, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	gvr := Plural(gvk)
+	if _, known := w.tracker.kinds[gvr]; !known {
+		return nil, nil
+	}
+	listed, err := w.tracker.List(gvr, gvk, "")
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", gvk, err)
+	}
+	items, err := meta.ExtractList(listed)
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", gvk, err)
+	}
+	out := make(map[types.NamespacedName]*unstructured.Unstructured, len(items))
+	for _, item := range items {
+		u, err := w.tracker.content(gvr, item)
+		if err != nil {
+			return nil, err
+		}
+		out[client.ObjectKeyFromObject(u)] = u
+	}
+	return out, nil
+}
+
+// current returns the stored object, nil when there is none.
+func (w *Server) current(gvk schema.GroupVersionKind, key client.ObjectKey) *unstructured.Unstructured {
+	if w.cluster[gvk] {
+		key.Namespace = ""
+	}
+	u, err := w.tracker.stored(Plural(gvk), key.Namespace, key.Name)
+	if err != nil {
+		return nil
+	}
+	return u
+}
+
+// write carries out one write of the store and reads back what it has made. A dry run is undone.
+func (w *Server) write(
+	gvk schema.GroupVersionKind, u *unstructured.Unstructured, subresource string, dryRun []string, do func() error,
+) error {
+	gvr := Plural(gvk)
+	key := client.ObjectKeyFromObject(u)
+	before := w.current(gvk, key)
+	revision := w.tracker.revision.Load()
+	w.tracker.subresource = subresource
+	defer func() { w.tracker.subresource = "" }()
+	if err := do(); err != nil {
+		return err
+	}
+	after := w.current(gvk, client.ObjectKeyFromObject(u))
+	if after != nil {
+		u.Object = after.DeepCopy().Object
+	}
+	if len(dryRun) == 0 {
+		return nil
+	}
+	w.tracker.revision.Store(revision)
+	if after != nil {
+		w.dry[after.GetResourceVersion()] = true
+	}
+	key = client.ObjectKeyFromObject(u)
+	switch {
+	case before == nil && after != nil:
+		return w.tracker.ObjectTracker.Delete(gvr, key.Namespace, key.Name)
+	case before != nil && after == nil:
+		return w.tracker.ObjectTracker.Create(gvr, before, key.Namespace)
+	case before != nil:
+		return w.tracker.ObjectTracker.Update(gvr, before, key.Namespace)
+	}
+	return nil
+}
+
+// unstructuredOf is the object as it would go over the wire, with the kind that the scheme of the test gives it.
+func (w *Server) unstructuredOf(obj runtime.Object) (*unstructured.Unstructured, schema.GroupVersionKind, error) {
+	gvk, err := apiutil.GVKForObject(obj, w.scheme)
+	if err != nil {
+		return nil, gvk, err
+	}
+	w.tracker.register(gvk)
+	u, err := objects.ToUnstructured(obj, gvk)
+	if err == nil && w.cluster[gvk] {
+		u.SetNamespace("")
+	}
+	return u, gvk, err
+}

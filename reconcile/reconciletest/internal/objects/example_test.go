@@ -1,0 +1,17 @@
+package objects_test
+
+import (
+	"fmt"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+)
+
+func Example() {
+	content := map[string]any{"kind": "ConfigMap", "data": map[string]any{"color": "red"}}
+	for _, path := range objects.Leaves(content) {
+		old, _ := objects.At(content, path)
+		wrong, _ := objects.Edit(old, false)
+		fmt.Println(path, old, "becomes", wrong)
+	}
+	// Output: [data color] red becomes red-edited
+}

@@ -1,0 +1,34 @@
+package schedule
+
+import (
+	"sync"
+	"time"
+)
+
+// Clock shows the time that the test has set. It never goes backwards.
+type Clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// NewClock is a clock that shows the time until it is set.
+func NewClock(now time.Time) *Clock { return &Clock{now: now} }
+
+// Now implements clock.PassiveClock.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Since implements clock.PassiveClock.
+func (c *Clock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
+
+// Set moves the clock forward.
+func (c *Clock) Set(t time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t.After(c.now) {
+		c.now = t
+	}
+}
