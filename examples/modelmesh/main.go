@@ -1,4 +1,4 @@
-// Command modelmesh is the operator of ModelMesh Serving: of ServingRuntime, ClusterServingRuntime and Predictor.
+// Command modelmesh is the operator of ModelMesh Serving: of ServingRuntime, ClusterServingRuntime, Predictor and InferenceService.
 package main
 
 import (
@@ -10,16 +10,19 @@ import (
 	"os"
 	"strings"
 
+	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 	"github.com/reconcilekit/reconcilekit/reconcile/operator"
 	live "github.com/reconcilekit/reconcilekit/reconcile/settings"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	kserve "github.com/reconcilekit/reconcilekit/examples/modelmesh/api/kserve/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/kserve/v1beta1"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/predictor"
@@ -71,7 +74,7 @@ func modelmesh(getenv func(string) string) operator.Operator {
 	return operator.Operator{
 		Name:        "modelmesh-controller",
 		LeaseName:   "modelmesh-controller-leader-lock",
-		AddToScheme: []func(*runtime.Scheme) error{v1alpha1.AddToScheme, kserve.AddToScheme},
+		AddToScheme: []func(*runtime.Scheme) error{v1alpha1.AddToScheme, kserve.AddToScheme, v1beta1.AddToScheme},
 		Defaults:    defaults,
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&election, "leader-elect-type", "lease", "how the leader is elected: only lease")
@@ -99,15 +102,22 @@ func modelmesh(getenv func(string) string) operator.Operator {
 // controllers are all of the operator; they read one configuration.
 func controllers(env settings.Environment, connections *mmesh.Connections) []controller.Declared {
 	config := settings.NewLive(env.Namespace)
-	return []controller.Declared{
+	all := []controller.Declared{
 		service.New(env, config),
-		predictors(config, connections),
+		models(config, connections, predictor.New),
 		runtimes.New(env, config),
 	}
+	if env.Services {
+		all = append(all, whenInstalled{models(config, connections, predictor.NewServices), env.ServicesRequired})
+	}
+	return all
 }
 
-// predictors is the controller of Predictor, which reaches ModelMesh where the configuration says.
-func predictors(config *settings.Live, connections *mmesh.Connections) controller.Declared {
+// models is the controller of a source of models, which reaches ModelMesh where the configuration says.
+func models[T reconcile.Owner, F, O any](
+	config *settings.Live, connections *mmesh.Connections,
+	declare func(predictor.Caller, func(ctrl.Request) predictor.Settings) *controller.Builder[T, F, O],
+) controller.Declared {
 	call := func(ctx context.Context, namespace string, call func(context.Context, mmesh.Client) error) error {
 		c := config.Get()
 		target := mmesh.Target{Address: c.ModelMeshEndpoint, TLS: c.TLS.SecretName}
@@ -117,7 +127,7 @@ func predictors(config *settings.Live, connections *mmesh.Connections) controlle
 		return connections.Call(ctx, namespace, target, call)
 	}
 	var readers *settings.Readers
-	b := predictor.New(predictor.NewVModels(call), func(owner ctrl.Request) predictor.Settings {
+	b := declare(call, func(owner ctrl.Request) predictor.Settings {
 		return live.Read(readers, owner, predictorSettings)
 	})
 	return config.Bound(b, func(r *settings.Readers) {
@@ -126,7 +136,25 @@ func predictors(config *settings.Live, connections *mmesh.Connections) controlle
 	})
 }
 
-// predictorSettings is what the status of a Predictor tells of the configuration.
+// whenInstalled is the controller of InferenceService, which is KServe's: where its CRD is missing when the operator starts nothing is
+// watched, unless it is required.
+type whenInstalled struct {
+	controller.Declared
+
+	required bool
+}
+
+// SetupWithManager adds the controller to the manager.
+func (c whenInstalled) SetupWithManager(mgr manager.Manager) error {
+	kind := v1beta1.GroupVersion.WithKind("InferenceService")
+	if _, err := mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version); meta.IsNoMatchError(err) && !c.required {
+		mgr.GetLogger().Info("InferenceService is not installed: none is a source of models until the operator starts again")
+		return nil
+	}
+	return c.Declared.SetupWithManager(mgr)
+}
+
+// predictorSettings is what the status of a model has of the configuration.
 func predictorSettings(c settings.Config) predictor.Settings {
 	s := predictor.Settings{Service: c.InferenceServiceName, Port: int(c.InferenceServicePort)}
 	if c.RESTProxy.Enabled {

@@ -6,18 +6,13 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
 )
-
-// Name of the controller, and its field manager.
-const Name = "predictor"
 
 // How soon a Predictor is looked at again that waits for a pod, and one whose model loads: no event tells of either.
 const (
@@ -32,24 +27,21 @@ type Settings struct {
 	Port, RESTPort int
 }
 
-// New declares the controller. Settings returns those that an owner sees.
-func New(models *VModels, settings func(owner ctrl.Request) Settings) *controller.Builder[*v1alpha1.Predictor, observed, observed] {
-	return controller.New(Name, &Reconciler{models: models, settings: settings}).External(models)
-}
-
-type pass = reconcile.ReconcileContext[*v1alpha1.Predictor]
-
-// Reconciler keeps the model of a Predictor in ModelMesh.
-type Reconciler struct {
+// source is a kind of owner that has a model.
+type source[T reconcile.Owner] struct {
 	models   *VModels
+	name     string // in ModelMesh
 	settings func(owner ctrl.Request) Settings
+	// spec is nil where ModelMesh does not serve the owner; the error is why it cannot.
+	spec   func(T) (*v1alpha1.PredictorSpec, error)
+	status func(T) v1alpha1.PredictorStatus
 }
-
-var _ reconcile.Reconciler[*v1alpha1.Predictor, observed, observed] = (*Reconciler)(nil)
 
 // observed is what ModelMesh says of the model.
 type observed struct {
-	invalid   error // the spec
+	spec      *v1alpha1.PredictorSpec // nil for none
+	invalid   error                   // the spec
+	refused   error                   // what has no spec
 	target    string
 	model     reconcile.FetchResult[served]
 	endpoints [2]string
@@ -57,11 +49,20 @@ type observed struct {
 }
 
 // FetchRemoteState implements reconcile.Reconciler.
-func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc pass) observed {
-	return observed{
-		invalid: validate(&rc.Object.Spec), model: r.models.Observe(ctx, reader, keyOf(rc.Request.NamespacedName)),
-		endpoints: r.settings(rc.Request).endpoints(rc.Request.Namespace), now: rc.Now,
+func (s *source[T]) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc reconcile.ReconcileContext[T]) observed {
+	o := observed{now: rc.Now, endpoints: s.settings(rc.Request).endpoints(rc.Request.Namespace)}
+	o.spec, o.refused = s.spec(rc.Object)
+	switch {
+	case o.refused != nil:
+		o.invalid = o.refused
+	case o.spec == nil:
+		return o
+	default:
+		o.invalid = validate(o.spec)
+		o.target, _ = targetID(s.name, rc.Request.Name, o.spec)
 	}
+	o.model = s.models.Observe(ctx, reader, keyOf(rc.Request.NamespacedName))
+	return o
 }
 
 func (s Settings) endpoints(namespace string) (out [2]string) {
@@ -73,15 +74,19 @@ func (s Settings) endpoints(namespace string) (out [2]string) {
 }
 
 // PlanResources implements reconcile.Reconciler.
-func (r *Reconciler) PlanResources(_ context.Context, rc pass, o observed) (plan reconcile.PlanResult, err error) {
-	if o.invalid != nil {
-		plan.KeepKind(r.models.GroupVersionKind()) // what was served before still is
-	} else {
-		request, err := requestFor(rc.Object.Name, &rc.Object.Spec, loadNow(&rc.Object.Status))
+func (s *source[T]) PlanResources(_ context.Context, rc reconcile.ReconcileContext[T], o observed) (plan reconcile.PlanResult, err error) {
+	switch {
+	case o.invalid != nil:
+		plan.KeepKind(s.models.GroupVersionKind()) // what was served before still is
+	case o.spec != nil:
+		status := s.status(rc.Object)
+		request, err := requestFor(s.name, rc.Request.Name, o.spec, loadNow(&status))
 		if err != nil {
 			return plan, err
 		}
-		r.models.Ensure(&plan, keyOf(rc.Request.NamespacedName), request)
+		s.models.Ensure(&plan, keyOf(rc.Request.NamespacedName), request)
+	default:
+		return plan, nil
 	}
 	plan.RequeueAfter = o.poll()
 	return plan, nil
@@ -121,21 +126,27 @@ func waits(m *mmesh.Model) bool {
 func loads(m *mmesh.Model) bool { return m != nil && m.State == mmesh.Loading }
 
 // ObserveApply implements reconcile.ApplyObserver: what ModelMesh has answered is newer than what was observed.
-func (r *Reconciler) ObserveApply(_ context.Context, rc pass, o observed, outcome reconcile.ApplyOutcome) observed {
-	if answer, known := r.models.Answer(outcome, keyOf(rc.Request.NamespacedName)); known {
+func (s *source[T]) ObserveApply(_ context.Context, rc reconcile.ReconcileContext[T], o observed, outcome reconcile.ApplyOutcome) observed {
+	if answer, known := s.models.Answer(outcome, keyOf(rc.Request.NamespacedName)); known {
 		o.model = answer
 	}
-	o.target, _ = targetID(rc.Object.Name, &rc.Object.Spec)
 	return o
 }
 
 // GetComponentHealth implements reconcile.Observation. An invalid spec is in the status and blocks nothing: its plan keeps all.
 func (o observed) GetComponentHealth(context.Context) []health.Component {
-	return []health.Component{o.model.Downstream("Model", func(served) health.Component { return health.Component{} })}
+	if o.spec == nil && o.refused == nil {
+		return nil
+	}
+	out := []health.Component{o.model.Downstream("Model", func(served) health.Component { return health.Component{} })}
+	if o.refused != nil {
+		out = append(out, health.Component{Name: "Spec", Errors: []error{health.NewError(health.InvalidSpec, v1alpha1.InvalidPredictorSpec, o.refused.Error(), nil)}})
+	}
+	return out
 }
 
-// DecorateStatus implements reconcile.StatusDecorator.
-func (*Reconciler) DecorateStatus(s *v1alpha1.PredictorStatus, _ *conditions.Manager, o observed) {
+// decorate sets the status of the model.
+func (o observed) decorate(s *v1alpha1.PredictorStatus) {
 	if s.TransitionStatus == "" { // of an owner that was made without the defaults of the CRD
 		s.TransitionStatus, s.ActiveModelState = v1alpha1.UpToDate, v1alpha1.Pending
 	}

@@ -11,8 +11,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
 )
 
-// owner is what ModelMesh calls the Predictors: a vmodel belongs to one source.
-const owner = "ksp"
+// What ModelMesh calls the sources of models: a vmodel belongs to one of them.
+const (
+	fromPredictors = "ksp"
+	fromServices   = "isvc"
+)
 
 // validate returns why a spec cannot be served; the first mistake counts.
 func validate(spec *v1alpha1.PredictorSpec) error {
@@ -40,13 +43,13 @@ type modelKey struct {
 	SchemaPath    string             `json:"schema_path,omitempty"`
 }
 
-// requestFor is what a Predictor wants of ModelMesh.
-func requestFor(name string, spec *v1alpha1.PredictorSpec, loadNow bool) (mmesh.SetRequest, error) {
-	id, err := targetID(name, spec)
+// requestFor is what a model of a source wants of ModelMesh.
+func requestFor(source, name string, spec *v1alpha1.PredictorSpec, loadNow bool) (mmesh.SetRequest, error) {
+	id, err := targetID(source, name, spec)
 	if err != nil {
 		return mmesh.SetRequest{}, err
 	}
-	request := mmesh.SetRequest{ID: name, Owner: owner, Target: id, Type: TypeLabel(spec), LoadNow: loadNow}
+	request := mmesh.SetRequest{ID: name, Owner: source, Target: id, Type: TypeLabel(spec), LoadNow: loadNow}
 	key := modelKey{ModelType: spec.ModelType}
 	if s := spec.Storage; s != nil {
 		request.Path = first(s.Path, &spec.Path)
@@ -75,14 +78,14 @@ func first(texts ...*string) string {
 }
 
 // targetID names the model of exactly this spec: another spec is another model.
-func targetID(name string, spec *v1alpha1.PredictorSpec) (string, error) {
+func targetID(source, name string, spec *v1alpha1.PredictorSpec) (string, error) {
 	text, err := json.Marshal(spec)
 	if err != nil {
 		return "", fmt.Errorf("encode the spec: %w", err)
 	}
 	const hashed = 5
 	sum := sha1.Sum(text) //nolint:gosec // part of the product's wire format
-	return name + "__" + owner + "-" + hex.EncodeToString(sum[:hashed]), nil
+	return name + "__" + source + "-" + hex.EncodeToString(sum[:hashed]), nil
 }
 
 // TypeLabel is what a runtime must have to serve the model: labels, joined by |.

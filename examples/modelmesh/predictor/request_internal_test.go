@@ -51,11 +51,11 @@ func TestRequests(t *testing.T) {
 			if err := json.Unmarshal([]byte(tc.spec), &spec); err != nil {
 				t.Fatal(err)
 			}
-			got, err := requestFor(name, &spec, false)
+			got, err := requestFor(fromPredictors, name, &spec, false)
 			if err != nil {
 				t.Fatal(err)
 			}
-			tc.want.ID, tc.want.Owner = name, owner
+			tc.want.ID, tc.want.Owner = name, fromPredictors
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("request (-want +got):\n%s", diff)
 			}

@@ -1,6 +1,8 @@
 package predictor_test
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,17 +39,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/yaml"
 
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/kserve/v1beta1"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/predictor"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/standin/memory"
 )
 
-var env = &reconciletest.Environment{CRDs: []*apiextensionsv1.CustomResourceDefinition{predictorCRD()}}
+var env = &reconciletest.Environment{CRDs: []*apiextensionsv1.CustomResourceDefinition{
+	crdOf("../config/crd/serving.kserve.io_predictors.yaml"), crdOf("../config/foreign/serving.kserve.io_inferenceservices.yaml"),
+}}
 
-func predictorCRD() *apiextensionsv1.CustomResourceDefinition {
+func crdOf(file string) *apiextensionsv1.CustomResourceDefinition {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
-	text, err := os.ReadFile("../config/crd/serving.kserve.io_predictors.yaml")
+	text, err := os.ReadFile(file)
 	if err == nil {
 		err = yaml.Unmarshal(text, crd)
 	}
@@ -182,7 +187,7 @@ type world struct {
 func newWorld(ctx context.Context) *world {
 	GinkgoHelper()
 	scheme := runtime.NewScheme()
-	Expect(errors.Join(clientscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme))).To(Succeed())
+	Expect(errors.Join(clientscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), v1beta1.AddToScheme(scheme))).To(Succeed())
 	c, err := client.New(env.Config(), client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
 	w := &world{ctx: ctx, c: c, mesh: &memory.Mesh{}, namespace: env.Namespace(GinkgoTB())}
@@ -199,12 +204,15 @@ func newWorld(ctx context.Context) *world {
 		Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{w.namespace: {}}},
 	})
 	Expect(err).NotTo(HaveOccurred())
-	models := predictor.NewVModels(func(ctx context.Context, _ string, call func(context.Context, mmesh.Client) error) error {
+	call := func(ctx context.Context, _ string, call func(context.Context, mmesh.Client) error) error {
 		return call(ctx, mmesh.Client{Conn: conn})
-	})
-	settings := predictor.Settings{Service: "modelmesh-serving", Port: 8033, RESTPort: 8008}
-	Expect(predictor.New(models, func(reconcile.Request) predictor.Settings { return settings }).
-		Options(controller.Options{SkipNameValidation: true}).SetupWithManager(mgr)).To(Succeed())
+	}
+	settings := func(reconcile.Request) predictor.Settings {
+		return predictor.Settings{Service: "modelmesh-serving", Port: 8033, RESTPort: 8008}
+	}
+	options := controller.Options{SkipNameValidation: true}
+	Expect(predictor.New(call, settings).Options(options).SetupWithManager(mgr)).To(Succeed())
+	Expect(predictor.NewServices(call, settings).Options(options).SetupWithManager(mgr)).To(Succeed())
 	running, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- mgr.Start(running) }()
@@ -233,7 +241,13 @@ func (w *world) create(content map[string]any) {
 		return
 	}
 	o.SetNamespace(w.namespace)
+	status := o.Object["status"]
 	Expect(w.c.Create(w.ctx, o)).To(Succeed())
+	if status != nil {
+		body, err := json.Marshal(map[string]any{"status": status})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(w.c.Status().Patch(w.ctx, o, client.RawPatch("application/merge-patch+json", body), client.FieldOwner("kserve"))).To(Succeed())
+	}
 }
 
 func (w *world) delete(name string) {
@@ -244,11 +258,16 @@ func (w *world) delete(name string) {
 // status waits until the status of a Predictor matches.
 func (w *world) status(name string, want map[string]any) {
 	GinkgoHelper()
+	w.statusOf(&unstructured.Unstructured{Object: predictorOf(name)}, want)
+}
+
+// statusOf waits until the status of what the object names matches.
+func (w *world) statusOf(named *unstructured.Unstructured, want map[string]any) {
+	GinkgoHelper()
 	Eventually(func() []string {
 		o := &unstructured.Unstructured{}
-		o.SetAPIVersion("serving.kserve.io/v1alpha1")
-		o.SetKind("Predictor")
-		if err := w.c.Get(w.ctx, w.key(name), o); err != nil {
+		o.SetGroupVersionKind(named.GroupVersionKind())
+		if err := w.c.Get(w.ctx, w.key(named.GetName()), o); err != nil {
 			return []string{err.Error()}
 		}
 		return differences("status", want, o.Object["status"])
@@ -302,12 +321,10 @@ func (w *world) passed() {
 // nudge changes an annotation: the double tells nobody that it answers something else now.
 func (w *world) nudge(s scenario) error {
 	for _, o := range s.Given {
-		if o["kind"] == "Predictor" {
-			name := (&unstructured.Unstructured{Object: o}).GetName()
+		if o["kind"] != "Namespace" {
+			object := &unstructured.Unstructured{Object: o}
 			patch := fmt.Sprintf(`{"metadata":{"annotations":{"at":%q}}}`, time.Now().Format(time.RFC3339Nano))
-			err := w.c.Patch(w.ctx, &v1alpha1.Predictor{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}},
-				client.RawPatch("application/merge-patch+json", []byte(patch)))
-			if err != nil {
+			if err := w.c.Patch(w.ctx, object.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(patch))); err != nil {
 				return err
 			}
 		}
@@ -369,12 +386,11 @@ func (w *world) expect(name string, e expectation) {
 		o := &unstructured.Unstructured{Object: want}
 		status, _ := want["status"].(map[string]any)
 		maps.Copy(status, instead()[name])
-		for _, endpoint := range []string{"grpcEndpoint", "httpEndpoint"} { // the namespace of the test is another one
-			if text, ok := status[endpoint].(string); ok {
-				status[endpoint] = strings.Replace(text, "modelmesh-serving."+o.GetNamespace(), "modelmesh-serving."+w.namespace, 1)
-			}
+		if text, err := json.Marshal(status); err == nil { // the namespace of the test is another one
+			local := bytes.ReplaceAll(text, []byte("modelmesh-serving."+o.GetNamespace()), []byte("modelmesh-serving."+w.namespace))
+			Expect(json.Unmarshal(local, &status)).To(Succeed())
 		}
-		w.status(o.GetName(), status)
+		w.statusOf(o, status)
 	}
 	for _, call := range e.Result.Calls {
 		if call.Op == "SetVModel" && call.Request["modelInfo"] != nil {
@@ -397,7 +413,10 @@ func (w *world) requested(want map[string]any) bool {
 		if r.Path != "" {
 			got["path"] = r.Path
 		}
-		if r.Target == want["targetModelId"] && len(differences("", info, got)) == 0 {
+		if want["targetModelId"] != nil && r.Target != want["targetModelId"] || r.Owner != cmp.Or[any](want["owner"], "ksp") {
+			continue
+		}
+		if len(differences("", info, got)) == 0 {
 			return true
 		}
 	}
@@ -406,6 +425,11 @@ func (w *world) requested(want map[string]any) bool {
 
 // differences names what is not as wanted: a subset of maps, exact otherwise, with the matchers $absent, $regex and $json.
 func differences(path string, want, got any) []string {
+	if items, isList := want.([]any); isList {
+		if out, typed := differentItems(path, items, got); typed {
+			return out
+		}
+	}
 	asked, isMap := want.(map[string]any)
 	if !isMap {
 		if reflect.DeepEqual(plain(want), plain(got)) {
@@ -438,6 +462,25 @@ func differences(path string, want, got any) []string {
 		out = append(out, differences(path+"."+field, value, inner)...)
 	}
 	return out
+}
+
+// differentItems compares lists of conditions by their types.
+func differentItems(path string, want []any, got any) (out []string, typed bool) {
+	found := map[any]any{}
+	list, _ := got.([]any)
+	for _, item := range list {
+		if fields, ok := item.(map[string]any); ok {
+			found[fields["type"]] = item
+		}
+	}
+	for _, item := range want {
+		fields, ok := item.(map[string]any)
+		if !ok || fields["type"] == nil {
+			return nil, false
+		}
+		out = append(out, differences(fmt.Sprintf("%s[%v]", path, fields["type"]), item, found[fields["type"]])...)
+	}
+	return out, true
 }
 
 // plain is a value as JSON has it, so that numbers compare.

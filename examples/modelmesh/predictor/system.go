@@ -22,17 +22,19 @@ type served struct {
 }
 
 // mesh is ModelMesh as a system of vmodels. A key is namespace/name.
-type mesh struct{ call Caller }
+type mesh struct {
+	call   Caller
+	source string
+}
 
 // Caller calls the ModelMesh of a namespace.
 type Caller func(ctx context.Context, namespace string, call func(context.Context, mmesh.Client) error) error
 
-// VModels are the vmodels of Predictors.
+// VModels are the vmodels of one source.
 type VModels = external.Kind[mmesh.SetRequest, served]
 
-// NewVModels returns the vmodels that the caller reaches.
-func NewVModels(call Caller) *VModels {
-	return external.New("VModel", mesh{call}, external.Options{Classify: classify, Permit: permit, System: namespaceOf})
+func newVModels(call Caller, source string) *VModels {
+	return external.New("VModel", mesh{call, source}, external.Options{Classify: classify, Permit: permit, System: namespaceOf})
 }
 
 func keyOf(owner types.NamespacedName) string { return owner.Namespace + "/" + owner.Name }
@@ -47,10 +49,10 @@ func nameOf(key string) string {
 	return name
 }
 
-// permit gives a Predictor the vmodel of its name and no other.
+// permit gives an owner the vmodel of its name and no other.
 func permit(owner types.NamespacedName, key string) error {
 	if want := keyOf(owner); key != want {
-		return fmt.Errorf("vmodel %q: want that of the Predictor, %q", key, want)
+		return fmt.Errorf("vmodel %q: want that of its owner, %q", key, want)
 	}
 	return nil
 }
@@ -85,7 +87,7 @@ func answer(state *mmesh.VModel, err error) (served, error) {
 // Observe implements external.System.
 func (m mesh) Observe(ctx context.Context, key string) (found served, err error) {
 	err = m.call(ctx, namespaceOf(key), func(ctx context.Context, c mmesh.Client) error {
-		found, err = answer(c.Get(ctx, mmesh.Reference{ID: nameOf(key), Owner: owner}))
+		found, err = answer(c.Get(ctx, mmesh.Reference{ID: nameOf(key), Owner: m.source}))
 		return err
 	})
 	if err == nil && !found.NoInstances && found.VModel.State == mmesh.VModelNotFound {
@@ -106,7 +108,7 @@ func (m mesh) Ensure(ctx context.Context, key string, request mmesh.SetRequest) 
 // Remove implements external.System.
 func (m mesh) Remove(ctx context.Context, key string) error {
 	return m.call(ctx, namespaceOf(key), func(ctx context.Context, c mmesh.Client) error {
-		return c.Remove(ctx, mmesh.Reference{ID: nameOf(key), Owner: owner})
+		return c.Remove(ctx, mmesh.Reference{ID: nameOf(key), Owner: m.source})
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	kserve "github.com/reconcilekit/reconcilekit/examples/modelmesh/api/kserve/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/kserve/v1beta1"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
 )
@@ -28,6 +29,10 @@ func New(env settings.Environment, live *settings.Live) controller.Declared {
 		Owns(&corev1.Secret{}).
 		Reads(&v1alpha1.Predictor{}, controller.WithPredicates(predicate.GenerationChangedPredicate{})). // their status does not matter
 		Reads(&corev1.PersistentVolumeClaim{})
+	if env.Services {
+		b.Reads(&v1beta1.InferenceService{}, controller.Optional,
+			controller.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})))
+	}
 	switch {
 	case env.ClusterRuntimes && env.Cluster:
 		b.Reads(&kserve.ClusterServingRuntime{}) // of each enabled namespace

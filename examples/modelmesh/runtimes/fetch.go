@@ -19,7 +19,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	kserve "github.com/reconcilekit/reconcilekit/examples/modelmesh/api/kserve/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/kserve/v1beta1"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/predictor"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
 )
 
@@ -70,13 +72,32 @@ func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Read
 		f.tls = reconcile.Fetch(ctx, reader, f.key(f.config.TLS.SecretName), &corev1.Secret{})
 	}
 	f.storage = reconcile.Fetch(ctx, reader, f.key(f.config.StorageSecretName), &corev1.Secret{})
+	f.fetchModels(ctx, reader, r.env.Services)
+	f.fetchWorkloads(ctx, reader)
+	return f
+}
+
+// fetchModels finds the models: those of Predictors, and of InferenceServices as the Predictors that they would be. One that cannot be served
+// asks for no runtime.
+func (f *fetched) fetchModels(ctx context.Context, reader reconcile.Reader, services bool) {
 	predictors := reconcile.FetchList(ctx, reader, &v1alpha1.PredictorList{}, client.InNamespace(f.namespace))
 	f.problem = errors.Join(f.problem, f.storage.Failure(), predictors.Error)
 	if predictors.Value != nil {
-		f.predictors = predictors.Value.Items
+		f.predictors = slices.Clone(predictors.Value.Items)
 	}
-	f.fetchWorkloads(ctx, reader)
-	return f
+	if !services {
+		return
+	}
+	list := reconcile.FetchList(ctx, reader, &v1beta1.InferenceServiceList{}, client.InNamespace(f.namespace))
+	f.problem = errors.Join(f.problem, list.Error)
+	if list.Value == nil {
+		return
+	}
+	for i := range list.Value.Items {
+		if spec, err := predictor.SpecOf(&list.Value.Items[i]); err == nil && spec != nil {
+			f.predictors = append(f.predictors, v1alpha1.Predictor{ObjectMeta: list.Value.Items[i].ObjectMeta, Spec: *spec})
+		}
+	}
 }
 
 func (f *fetched) key(name string) types.NamespacedName {

@@ -21,6 +21,9 @@ type Environment struct {
 	Cluster bool
 	// ClusterRuntimes reports whether ClusterServingRuntimes count.
 	ClusterRuntimes bool
+	// Services reports whether InferenceServices are sources of models, where their CRD is installed. ServicesRequired reports that the
+	// operator does not start without it.
+	Services, ServicesRequired bool
 	// Deployment is that of the operator.
 	Deployment string
 	// EtcdSecret is the Secret with the connection to etcd.
@@ -40,6 +43,8 @@ func FromEnvironment(getenv func(string) string) Environment {
 	}
 	watch := getenv("ENABLE_CSR_WATCH")
 	e.ClusterRuntimes = watch == "true" || e.Cluster && watch != "false"
+	watch = getenv("ENABLE_ISVC_WATCH")
+	e.Services, e.ServicesRequired = watch != "false", watch == "true"
 	parts := strings.Split(getenv("POD_NAME"), "-")
 	if last := len(parts) - 2; e.Deployment == "" && last > 0 { //nolint:mnd // a ReplicaSet and a Pod add one part each
 		e.Deployment = strings.Join(parts[:last], "-")

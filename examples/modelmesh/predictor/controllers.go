@@ -1,0 +1,66 @@
+package predictor
+
+import (
+	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/kserve/v1beta1"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/v1alpha1"
+)
+
+// The names of the controllers, and their field managers.
+const (
+	Name         = "predictor"
+	ServicesName = "inferenceservice"
+)
+
+// Reconciler keeps the model of a Predictor in ModelMesh.
+type Reconciler struct {
+	source[*v1alpha1.Predictor]
+}
+
+// Services keeps the model of an InferenceService in ModelMesh.
+type Services struct {
+	source[*v1beta1.InferenceService]
+}
+
+var (
+	_ reconcile.Reconciler[*v1alpha1.Predictor, observed, observed]       = (*Reconciler)(nil)
+	_ reconcile.Reconciler[*v1beta1.InferenceService, observed, observed] = (*Services)(nil)
+)
+
+// New declares the controller of Predictor. The caller reaches ModelMesh, settings returns those that an owner sees.
+func New(call Caller, settings func(owner ctrl.Request) Settings) *controller.Builder[*v1alpha1.Predictor, observed, observed] {
+	models := newVModels(call, fromPredictors)
+	return controller.New(Name, &Reconciler{source[*v1alpha1.Predictor]{
+		models: models, name: fromPredictors, settings: settings,
+		spec:   func(p *v1alpha1.Predictor) (*v1alpha1.PredictorSpec, error) { return &p.Spec, nil },
+		status: func(p *v1alpha1.Predictor) v1alpha1.PredictorStatus { return p.Status },
+	}}).External(models)
+}
+
+// NewServices declares the controller of InferenceService.
+func NewServices(call Caller, settings func(owner ctrl.Request) Settings) *controller.Builder[*v1beta1.InferenceService, observed, observed] {
+	models := newVModels(call, fromServices)
+	return controller.New(ServicesName, &Services{source[*v1beta1.InferenceService]{
+		models: models, name: fromServices, settings: settings, spec: SpecOf,
+		status: func(s *v1beta1.InferenceService) v1alpha1.PredictorStatus { return statusOf(&s.Status) },
+	}}).External(models)
+}
+
+// DecorateStatus implements reconcile.StatusDecorator.
+func (*Reconciler) DecorateStatus(s *v1alpha1.PredictorStatus, _ *conditions.Manager, o observed) {
+	o.decorate(s)
+}
+
+// DecorateStatus implements reconcile.StatusDecorator. The status of what ModelMesh does not serve is KServe's alone.
+func (*Services) DecorateStatus(s *v1beta1.InferenceServiceStatus, m *conditions.Manager, o observed) {
+	if o.spec == nil && o.refused == nil {
+		return
+	}
+	status := statusOf(s)
+	o.decorate(&status)
+	setStatus(s, m, &status)
+}
