@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
@@ -142,7 +143,9 @@ func (s *story) settle(c *child) error {
 		}
 		// What keeps failing is tried again as often as there are passes: how
 		// long to wait is the business of the work queue.
-		if len(sent) == 0 || n >= failingPasses && fails(result) {
+		// A cache without managedFields cannot say who holds a contested field.
+		looks := s.strips && !slices.ContainsFunc(sent, func(line string) bool { return !strings.HasPrefix(line, "GET ") })
+		if len(sent) == 0 || n >= failingPasses && (fails(result) || looks) {
 			return s.rested(c, result)
 		}
 	}
