@@ -88,6 +88,6 @@ func TestServiceConverges(t *testing.T) {
 	operator.Spec.Template.Labels = labels
 	operator.Spec.Template.Spec.Containers = []corev1.Container{{Name: "manager", Image: "manager:1"}}
 	converge(t, env, func(mgr ctrl.Manager) error {
-		return service.New(env, settings.NewLive(env.Namespace)).SetupWithManager(mgr)
+		return service.New(env, settings.NewLive(env.Namespace), nil).SetupWithManager(mgr)
 	}, nil, []client.Object{operator})
 }

@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -24,6 +25,7 @@ import (
 	kserve "github.com/reconcilekit/reconcilekit/examples/modelmesh/api/kserve/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/kserve/v1beta1"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/etcd"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/predictor"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/runtimes"
@@ -70,7 +72,7 @@ func modelmesh(getenv func(string) string) operator.Operator {
 		defaults["namespaces"] = env.Namespace
 	}
 	var election string
-	connections := &mmesh.Connections{}
+	connections, events := &mmesh.Connections{}, etcd.NewEvents(env.Namespace, env.Cluster)
 	return operator.Operator{
 		Name:        "modelmesh-controller",
 		LeaseName:   "modelmesh-controller-leader-lock",
@@ -83,10 +85,10 @@ func modelmesh(getenv func(string) string) operator.Operator {
 			if election != "lease" {
 				return fmt.Errorf("flag -leader-elect-type: %q; want lease: a leader for life blocks the next one until its pod is gone", election)
 			}
-			o.Controllers = controllers(env, connections)
+			o.Controllers = controllers(env, connections, events)
 			return nil
 		},
-		Setup: func(mgr manager.Manager) error { return mgr.Add(connections) },
+		Setup: func(mgr manager.Manager) error { return errors.Join(mgr.Add(connections), mgr.Add(events)) },
 		Webhooks: func(mgr manager.Manager) (map[string]http.Handler, error) {
 			return webhook.Handlers(mgr.GetScheme()), nil
 		},
@@ -100,23 +102,23 @@ func modelmesh(getenv func(string) string) operator.Operator {
 }
 
 // controllers are all of the operator; they read one configuration.
-func controllers(env settings.Environment, connections *mmesh.Connections) []controller.Declared {
+func controllers(env settings.Environment, connections *mmesh.Connections, events *etcd.Events) []controller.Declared {
 	config := settings.NewLive(env.Namespace)
 	all := []controller.Declared{
-		service.New(env, config),
-		models(config, connections, predictor.New),
+		service.New(env, config, events),
+		models(config, connections, events, predictor.New),
 		runtimes.New(env, config),
 	}
 	if env.Services {
-		all = append(all, whenInstalled{models(config, connections, predictor.NewServices), env.ServicesRequired})
+		all = append(all, whenInstalled{models(config, connections, events, predictor.NewServices), env.ServicesRequired})
 	}
 	return all
 }
 
 // models is the controller of a source of models, which reaches ModelMesh where the configuration says.
 func models[T reconcile.Owner, F, O any](
-	config *settings.Live, connections *mmesh.Connections,
-	declare func(predictor.Caller, func(ctrl.Request) predictor.Settings) *controller.Builder[T, F, O],
+	config *settings.Live, connections *mmesh.Connections, events *etcd.Events,
+	declare func(predictor.Mesh, func(ctrl.Request) predictor.Settings) *controller.Builder[T, F, O],
 ) controller.Declared {
 	call := func(ctx context.Context, namespace string, call func(context.Context, mmesh.Client) error) error {
 		c := config.Get()
@@ -127,7 +129,7 @@ func models[T reconcile.Owner, F, O any](
 		return connections.Call(ctx, namespace, target, call)
 	}
 	var readers *settings.Readers
-	b := declare(call, func(owner ctrl.Request) predictor.Settings {
+	b := declare(predictor.Mesh{Call: call, Events: events}, func(owner ctrl.Request) predictor.Settings {
 		return live.Read(readers, owner, predictorSettings)
 	})
 	return config.Bound(b, func(r *settings.Readers) {

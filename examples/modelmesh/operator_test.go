@@ -25,9 +25,10 @@ import (
 // world is an API server with the kinds of all projects, and a double of ModelMesh.
 type world struct {
 	client.Client
-	env  *reconciletest.Environment
-	mesh string // where the double is
-	mu   sync.Mutex
+	env    *reconciletest.Environment
+	double *memory.Mesh
+	mesh   string // where the double is
+	mu     sync.Mutex
 }
 
 func newWorld(t *testing.T) *world {
@@ -38,7 +39,7 @@ func newWorld(t *testing.T) *world {
 			t.Fatal(err)
 		}
 	}
-	w := &world{env: &reconciletest.Environment{
+	w := &world{double: &memory.Mesh{}, env: &reconciletest.Environment{
 		Scheme: scheme, CRDPaths: []string{"config/crd", "config/foreign"}, Audit: true,
 		AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"},
 	}}
@@ -48,7 +49,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := mmesh.NewServer(&memory.Mesh{})
+	server := mmesh.NewServer(w.double)
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(server.Stop)
 	w.mesh = listener.Addr().String()

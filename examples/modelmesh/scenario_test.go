@@ -84,6 +84,7 @@ func TestScenarios(t *testing.T) {
 			}
 		})
 	}
+	t.Run("events", func(t *testing.T) { (&player{world: w, T: t}).followEvents() })
 }
 
 // player plays one case.

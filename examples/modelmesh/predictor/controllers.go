@@ -31,9 +31,9 @@ var (
 	_ reconcile.Reconciler[*v1beta1.InferenceService, observed, observed] = (*Services)(nil)
 )
 
-// New declares the controller of Predictor. The caller reaches ModelMesh, settings returns those that an owner sees.
-func New(call Caller, settings func(owner ctrl.Request) Settings) *controller.Builder[*v1alpha1.Predictor, observed, observed] {
-	models := newVModels(call, fromPredictors)
+// New declares the controller of Predictor. Settings returns those that an owner sees.
+func New(m Mesh, settings func(owner ctrl.Request) Settings) *controller.Builder[*v1alpha1.Predictor, observed, observed] {
+	models := newVModels(m, fromPredictors)
 	return controller.New(Name, &Reconciler{source[*v1alpha1.Predictor]{
 		models: models, name: fromPredictors, settings: settings,
 		spec:   func(p *v1alpha1.Predictor) (*v1alpha1.PredictorSpec, error) { return &p.Spec, nil },
@@ -42,8 +42,8 @@ func New(call Caller, settings func(owner ctrl.Request) Settings) *controller.Bu
 }
 
 // NewServices declares the controller of InferenceService.
-func NewServices(call Caller, settings func(owner ctrl.Request) Settings) *controller.Builder[*v1beta1.InferenceService, observed, observed] {
-	models := newVModels(call, fromServices)
+func NewServices(m Mesh, settings func(owner ctrl.Request) Settings) *controller.Builder[*v1beta1.InferenceService, observed, observed] {
+	models := newVModels(m, fromServices)
 	return controller.New(ServicesName, &Services{source[*v1beta1.InferenceService]{
 		models: models, name: fromServices, settings: settings, spec: SpecOf,
 		status: func(s *v1beta1.InferenceService) v1alpha1.PredictorStatus { return statusOf(&s.Status) },

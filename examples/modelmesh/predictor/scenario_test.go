@@ -41,6 +41,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/kserve/v1beta1"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/etcd"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/predictor"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/standin/memory"
@@ -180,6 +181,7 @@ type world struct {
 	ctx       context.Context
 	c         client.Client
 	mesh      *memory.Mesh
+	events    *etcd.Events       // of etcd; nil for none
 	seen      []mmesh.SetRequest // by ModelMesh
 	namespace string
 }
@@ -210,9 +212,10 @@ func newWorld(ctx context.Context) *world {
 	settings := func(reconcile.Request) predictor.Settings {
 		return predictor.Settings{Service: "modelmesh-serving", Port: 8033, RESTPort: 8008}
 	}
+	mesh := predictor.Mesh{Call: call, Events: w.events}
 	options := controller.Options{SkipNameValidation: true}
-	Expect(predictor.New(call, settings).Options(options).SetupWithManager(mgr)).To(Succeed())
-	Expect(predictor.NewServices(call, settings).Options(options).SetupWithManager(mgr)).To(Succeed())
+	Expect(predictor.New(mesh, settings).Options(options).SetupWithManager(mgr)).To(Succeed())
+	Expect(predictor.NewServices(mesh, settings).Options(options).SetupWithManager(mgr)).To(Succeed())
 	running, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- mgr.Start(running) }()

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/etcd"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
 )
 
@@ -23,8 +24,22 @@ type served struct {
 
 // mesh is ModelMesh as a system of vmodels. A key is namespace/name.
 type mesh struct {
-	call   Caller
+	Mesh
+
 	source string
+}
+
+var (
+	_ external.System[mmesh.SetRequest, served] = mesh{}
+	_ external.Watcher                          = mesh{}
+)
+
+// Mesh reaches ModelMesh.
+type Mesh struct {
+	// Call calls the one of a namespace.
+	Call Caller
+	// Events tells of its vmodels; nil of none.
+	Events *etcd.Events
 }
 
 // Caller calls the ModelMesh of a namespace.
@@ -33,8 +48,8 @@ type Caller func(ctx context.Context, namespace string, call func(context.Contex
 // VModels are the vmodels of one source.
 type VModels = external.Kind[mmesh.SetRequest, served]
 
-func newVModels(call Caller, source string) *VModels {
-	return external.New("VModel", mesh{call, source}, external.Options{Classify: classify, Permit: permit, System: namespaceOf})
+func newVModels(m Mesh, source string) *VModels {
+	return external.New("VModel", mesh{m, source}, external.Options{Classify: classify, Permit: permit, System: namespaceOf})
 }
 
 func keyOf(owner types.NamespacedName) string { return owner.Namespace + "/" + owner.Name }
@@ -86,7 +101,7 @@ func answer(state *mmesh.VModel, err error) (served, error) {
 
 // Observe implements external.System.
 func (m mesh) Observe(ctx context.Context, key string) (found served, err error) {
-	err = m.call(ctx, namespaceOf(key), func(ctx context.Context, c mmesh.Client) error {
+	err = m.Call(ctx, namespaceOf(key), func(ctx context.Context, c mmesh.Client) error {
 		found, err = answer(c.Get(ctx, mmesh.Reference{ID: nameOf(key), Owner: m.source}))
 		return err
 	})
@@ -98,16 +113,25 @@ func (m mesh) Observe(ctx context.Context, key string) (found served, err error)
 
 // Ensure implements external.System.
 func (m mesh) Ensure(ctx context.Context, key string, request mmesh.SetRequest) (found served, err error) {
-	err = m.call(ctx, namespaceOf(key), func(ctx context.Context, c mmesh.Client) error {
+	err = m.Call(ctx, namespaceOf(key), func(ctx context.Context, c mmesh.Client) error {
 		found, err = answer(c.Set(ctx, &request))
 		return err
 	})
 	return found, err
 }
 
+// Watch implements external.Watcher.
+func (m mesh) Watch(ctx context.Context, changed func(key string)) error {
+	return m.Events.Watch(ctx, func(e etcd.Event) {
+		if e.Source == "" || e.Source == m.source {
+			changed(e.Namespace + "/" + e.Name)
+		}
+	})
+}
+
 // Remove implements external.System.
 func (m mesh) Remove(ctx context.Context, key string) error {
-	return m.call(ctx, namespaceOf(key), func(ctx context.Context, c mmesh.Client) error {
+	return m.Call(ctx, namespaceOf(key), func(ctx context.Context, c mmesh.Client) error {
 		return c.Remove(ctx, mmesh.Reference{ID: nameOf(key), Owner: m.source})
 	})
 }

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -16,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/etcd"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
 )
 
@@ -23,9 +25,9 @@ import (
 const Name = "service"
 
 // New declares the controller of the Service. Its groups are namespaces; the owner of the Service is the Namespace, or the Deployment of
-// an operator that works in its own namespace alone.
-func New(env settings.Environment, config *settings.Live) controller.Declared {
-	r := &Reconciler{env: env}
+// an operator that works in its own namespace alone. The events are followed while there is a Service; nil follows none.
+func New(env settings.Environment, config *settings.Live, events *etcd.Events) controller.Declared {
+	r := &Reconciler{env: env, events: events}
 	b := controller.NewGroup(Name, r).
 		Owns(&corev1.Service{}).
 		Owns(monitor(""), controller.Optional).
@@ -59,6 +61,7 @@ type pass = reconcile.ReconcileContext[*controller.Group]
 type Reconciler struct {
 	env    settings.Environment
 	config *settings.Readers
+	events *etcd.Events
 }
 
 var _ reconcile.Reconciler[*controller.Group, *observed, *observed] = (*Reconciler)(nil)
@@ -72,6 +75,7 @@ type observed struct {
 	services reconcile.FetchResult[*corev1.ServiceList]
 	etcd     reconcile.FetchResult[*corev1.Secret]
 	etcdName string
+	noEtcd   error // why no model is served
 	problem  error // of the read of the owner
 }
 
@@ -83,13 +87,34 @@ func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Read
 	o := &observed{config: live.Read(r.config, rc.Request, func(c settings.Config) settings.Config { return c })}
 	namespace := rc.Object.Namespace
 	if o.fetchOwner(ctx, reader, r.env, namespace); o.owner == nil {
+		if o.problem == nil {
+			r.events.Forget(namespace)
+		}
 		return o
 	}
 	o.etcdName = r.env.EtcdSecretName(o.config)
 	o.etcd = reconcile.Fetch(ctx, reader, types.NamespacedName{Namespace: r.env.Namespace, Name: o.etcdName}, &corev1.Secret{})
+	o.follow(r.events, namespace)
 	o.service = reconcile.Fetch(ctx, reader, types.NamespacedName{Namespace: namespace, Name: o.config.InferenceServiceName}, &corev1.Service{})
 	o.services = reconcile.FetchList(ctx, reader, &corev1.ServiceList{}, client.InNamespace(namespace), client.HasLabels{label})
 	return o
+}
+
+// follow has the events of the namespace followed. The stream itself belongs to what observes the models, and runs where they are reconciled.
+func (o *observed) follow(events *etcd.Events, namespace string) {
+	var target etcd.Target
+	switch {
+	case o.etcd.Value == nil:
+		o.noEtcd = errors.New("Unable to access etcd secret with name '" + o.etcdName + "'") //nolint:staticcheck // the product's words
+	default:
+		target, o.noEtcd = etcd.NewTarget(o.etcd.Value)
+	}
+	switch {
+	case o.noEtcd == nil:
+		events.Follow(namespace, o.config.InferenceServiceName, target)
+	case o.etcd.Failure() == nil:
+		events.Forget(namespace)
+	}
 }
 
 func (o *observed) fetchOwner(ctx context.Context, reader reconcile.Reader, env settings.Environment, namespace string) {
@@ -124,7 +149,7 @@ func (*Reconciler) PlanResources(_ context.Context, rc pass, o *observed) (plan 
 	}
 	switch {
 	case !c.Metrics.Enabled || c.Metrics.DisablePrometheusOperatorSupport:
-	case current == nil || o.etcd.Value == nil: // until there is an owner for it, and models can be served
+	case current == nil || o.noEtcd != nil: // until there is an owner for it, and models can be served
 		plan.Keep(monitor(rc.Object.Namespace))
 	default:
 		plan.Apply(monitorOf(c, current), apply.AdoptUncontrolled)
@@ -161,10 +186,12 @@ func foreignLabels(current *corev1.Service, wanted map[string]string) (rules app
 // GetComponentHealth implements reconcile.Observation. Without etcd no model is served, but the Service is there.
 func (o *observed) GetComponentHealth(context.Context) []health.Component {
 	components := []health.Component{{Name: "Owner", Errors: []error{o.problem, o.service.Failure(), o.services.Error}}}
-	if o.owner != nil && o.etcd.Value == nil {
-		components = append(components, health.Component{
-			Name: "EtcdSecret", State: health.Degraded, Reason: "EtcdSecretMissing", Message: "Unable to access etcd secret with name '" + o.etcdName + "'",
-		})
+	if o.noEtcd != nil {
+		reason := "EtcdSecretInvalid"
+		if o.etcd.Value == nil {
+			reason = "EtcdSecretMissing"
+		}
+		components = append(components, health.Component{Name: "EtcdSecret", State: health.Degraded, Reason: reason, Message: o.noEtcd.Error()})
 	}
 	return components
 }

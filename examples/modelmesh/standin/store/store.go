@@ -1,0 +1,92 @@
+// Package store runs an etcd for tests, such as ModelMesh has one.
+package store
+
+import (
+	"context"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+)
+
+// Store is an etcd, which can be stopped and started again with what it has.
+type Store struct {
+	t      *testing.T
+	client *clientv3.Client
+
+	// URL is where clients reach it.
+	URL string
+
+	peer, folder string
+	process      *exec.Cmd
+}
+
+// New starts an etcd from the folder that KUBEBUILDER_ASSETS names, until the test ends. Without it the test is skipped, on CI it fails.
+func New(t *testing.T) *Store {
+	t.Helper()
+	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("KUBEBUILDER_ASSETS is not set")
+		}
+		t.Skip("set KUBEBUILDER_ASSETS to a folder with etcd")
+	}
+	s := &Store{t: t, URL: freeURL(t), peer: freeURL(t), folder: t.TempDir()}
+	s.Start()
+	t.Cleanup(s.Stop)
+	var err error
+	if s.client, err = clientv3.New(clientv3.Config{Endpoints: []string{s.URL}, Logger: zap.NewNop()}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.client.Close() })
+	return s
+}
+
+func freeURL(t *testing.T) string {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	return "http://" + listener.Addr().String()
+}
+
+// Start starts it, with what it had.
+func (s *Store) Start() {
+	s.t.Helper()
+	s.process = exec.Command(filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "etcd"), //nolint:gosec,noctx // stopped by the test
+		"--data-dir", s.folder, "--listen-client-urls", s.URL, "--advertise-client-urls", s.URL, "--unsafe-no-fsync",
+		"--listen-peer-urls", s.peer, "--initial-advertise-peer-urls", s.peer, "--initial-cluster", "default="+s.peer, "--log-level", "error")
+	if err := s.process.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// Stop kills it.
+func (s *Store) Stop() {
+	_ = s.process.Process.Kill()
+	_ = s.process.Wait()
+}
+
+// Put sets a key.
+func (s *Store) Put(key, value string) {
+	s.t.Helper()
+	ctx, stop := context.WithTimeout(s.t.Context(), 30*time.Second)
+	defer stop()
+	if _, err := s.client.Put(ctx, key, value); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// Delete deletes a key.
+func (s *Store) Delete(key string) {
+	s.t.Helper()
+	if _, err := s.client.Delete(s.t.Context(), key); err != nil {
+		s.t.Fatal(err)
+	}
+}
