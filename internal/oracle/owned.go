@@ -3,6 +3,7 @@ package oracle
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -99,6 +100,14 @@ func (c *child) noteLost(before map[string]any, wasRight bool) {
 		return
 	}
 	ours, others := ownedBy(before, true), ownedBy(before, false)
+	if c.mode == apply.Shared { // what a former manager planned of it stays as it is
+		for _, entry := range entriesOf(before, formerManager) {
+			fields, _ := entry.(map[string]any)
+			former := map[string][]string{}
+			leaves(former, nil, fields)
+			maps.DeleteFunc(ours, func(name string, _ []string) bool { return former[name] != nil })
+		}
+	}
 	for name := range c.lost {
 		if _, mine := ours[name]; !mine && overlaps(others, name) {
 			delete(c.lost, name) // it had become theirs before
