@@ -205,6 +205,31 @@ func TestProjectionOfWhatHoldsNothing(t *testing.T) {
 	}
 }
 
+// Who else owns fields counts where something is in an object that is planned with nothing in it, and nowhere else.
+func TestProjectionOfWhatOthersPutIn(t *testing.T) {
+	t.Parallel()
+	set, err := managedfields.Parse([]byte(`{"f:spec":{"f:m":{},"f:a":{}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := compare.Hasher{Hasher: content.NewHasher(content.NewEncoder())}
+	projection := func(intent, live string, others uint64) uint64 {
+		return h.ProjectionOf(compare.Subject{
+			Set: set, Intent: parse(t, intent), Live: parse(t, live), Others: func() uint64 { return others },
+		})
+	}
+	for live, counts := range map[string]bool{
+		`{spec: {m: {theirs: 1}, a: 1}}`:  true,
+		`{spec: {m: {}, a: 1}}`:           false,
+		`{spec: {a: {theirs: 1}, m: {}}}`: false,
+	} {
+		const intent = `{spec: {m: {}, a: 1}}`
+		if got := projection(intent, live, 1) != projection(intent, live, 2); got != counts {
+			t.Errorf("%s: others count %v, want %v", live, got, counts)
+		}
+	}
+}
+
 func TestShape(t *testing.T) {
 	t.Parallel()
 	h := compare.Hasher{Hasher: content.NewHasher(content.NewEncoder())}

@@ -25,6 +25,9 @@ type Subject struct {
 	// Part reports that the intent is not all of the plan, so that what it is
 	// counts, too.
 	Part bool
+	// Others is a hash of who else owns fields. It counts where an object that is
+	// planned with nothing in it holds something: an apply removes what is nobody's.
+	Others func() uint64
 }
 
 // Verdict is what a comparison has found.
@@ -60,7 +63,27 @@ func (h Hasher) ProjectionOf(s Subject) uint64 {
 	if s.Part {
 		projected += h.Sum(func(sum *maphash.Hash) { h.Content(sum, s.Intent) })
 	}
+	if s.Others != nil && s.Schema.source != sourceServer && holdsMore(s.Set, s.Intent, s.Live) {
+		projected += s.Others()
+	}
 	return projected
+}
+
+// holdsMore reports whether an object that is ours and planned with nothing in it
+// holds something.
+func holdsMore(set *managedfields.Set, intent, live map[string]any) bool {
+	for i := range set.Fields {
+		f := &set.Fields[i]
+		want, isMap := intent[f.Name].(map[string]any)
+		have, liveMap := live[f.Name].(map[string]any)
+		if !isMap || !liveMap {
+			continue
+		}
+		if f.Set.Leaf() && len(want) == 0 && len(have) > 0 || holdsMore(f.Set, want, have) {
+			return true
+		}
+	}
+	return false
 }
 
 // Learn returns the projection of the answer to an apply of the intent, and

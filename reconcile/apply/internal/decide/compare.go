@@ -2,6 +2,7 @@ package decide
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
@@ -54,7 +55,7 @@ func proveFields(p *pass.Pass, c *pass.Child) {
 	if c.Recall.Proven {
 		known = c.Recall.Projection
 	}
-	verdict := p.Env.Hasher.Compare(subject(c, left, live), known)
+	verdict := p.Env.Hasher.Compare(subject(p, c, c.Live, left, live), known)
 	switch {
 	case !verdict.Known && !verdict.Agrees:
 		mustApply(p, c, left)
@@ -75,8 +76,9 @@ func proveFields(p *pass.Pass, c *pass.Child) {
 }
 
 // subject is what of the child is compared: the part of our fields that is left.
-func subject(c *pass.Child, set *managedfields.Set, live map[string]any) compare.Subject {
+func subject(p *pass.Pass, c *pass.Child, o client.Object, set *managedfields.Set, live map[string]any) compare.Subject {
 	return compare.Subject{
+		Others: func() uint64 { return othersIn(p.Env.Hasher, o.GetManagedFields(), c.Manager) },
 		Schema: c.Kind.Schema, Set: set, Intent: c.Content, Live: live, Part: len(c.Rules) > 0 || len(c.Contested) > 0,
 	}
 }
@@ -84,7 +86,7 @@ func subject(c *pass.Child, set *managedfields.Set, live map[string]any) compare
 // Projection is the hash of our fields in the live object, and of what is left
 // of the content where that is not all of the plan.
 func Projection(p *pass.Pass, c *pass.Child, set *managedfields.Set, live map[string]any) uint64 {
-	return p.Env.Hasher.ProjectionOf(subject(c, set, live))
+	return p.Env.Hasher.ProjectionOf(subject(p, c, c.Live, set, live))
 }
 
 // sentOnce are the paths of the fields that are sent once.
@@ -101,7 +103,7 @@ func sentOnce(c *pass.Child) []managedfields.Path {
 // ProjectionLeft is the [Projection] without the fields that are sent once, which
 // leave the content that was sent.
 func ProjectionLeft(p *pass.Pass, c *pass.Child, set *managedfields.Set, live map[string]any) uint64 {
-	s := subject(c, set, live)
+	s := subject(p, c, c.Live, set, live)
 	s.Leave(sentOnce(c))
 	return p.Env.Hasher.ProjectionOf(s)
 }

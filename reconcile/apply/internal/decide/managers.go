@@ -31,14 +31,17 @@ func contestingManagers(h *intent.Hasher, c *pass.Child, fields []apply.Conteste
 // OtherManagers is the hash of which other managers wrote to the object, and when.
 // It survives [apply.ShortenManagedFields].
 func OtherManagers(h *intent.Hasher, c *pass.Child) uint64 {
-	entries := c.Live.GetManagedFields()
+	return othersIn(h, c.Live.GetManagedFields(), c.Manager)
+}
+
+func othersIn(h *intent.Hasher, entries []metav1.ManagedFieldsEntry, manager string) uint64 {
 	if len(entries) == 0 {
 		return 0
 	}
 	return h.Sum(func(s *maphash.Hash) {
 		for i := range entries {
 			e := &entries[i]
-			if e.Subresource == "status" || (e.Manager == c.Manager && e.Operation == metav1.ManagedFieldsOperationApply) {
+			if e.Subresource == "status" || (e.Manager == manager && e.Operation == metav1.ManagedFieldsOperationApply) {
 				continue
 			}
 			content.WriteString(s, e.Manager)
