@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -51,7 +52,7 @@ func system(t *testing.T, name string, change func(client.Object), owner client.
 	}})
 	return reconciletest.System{
 		Setup: func(mgr ctrl.Manager) error {
-			declared, err := services[name].declare(scheme, "default")
+			declared, err := services[name].declare(scheme, types.NamespacedName{Namespace: "default", Name: images.ConfigMap})
 			for _, c := range declared {
 				err = errors.Join(err, c.SetupWithManager(mgr))
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/operator"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/conversion"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
@@ -23,6 +24,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/evalhub"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/lmes"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/nemo"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/orchestrator"
@@ -35,7 +37,7 @@ func main() { trustyai().Main() }
 
 // service declares the controllers of a service of the product.
 type service struct {
-	declare func(scheme *runtime.Scheme, namespace string) ([]controller.Declared, error)
+	declare func(scheme *runtime.Scheme, settings types.NamespacedName) ([]controller.Declared, error)
 	// grants are rights that it gives to its programs, by the roles that it binds.
 	grants []rbacv1.PolicyRule
 	// converts reports that its kind has two versions.
@@ -50,30 +52,30 @@ var proxied = []rbacv1.PolicyRule{
 
 // services by their names in the flag.
 var services = map[string]service{
-	"TAS": {converts: true, grants: proxied, declare: func(s *runtime.Scheme, ns string) ([]controller.Declared, error) {
-		c, err := tas.New(s, ns)
+	"TAS": {converts: true, grants: proxied, declare: func(s *runtime.Scheme, settings types.NamespacedName) ([]controller.Declared, error) {
+		c, err := tas.New(s, settings.Namespace)
 		return []controller.Declared{c}, err
 	}},
-	"NEMO_GUARDRAILS": {grants: proxied, declare: declared(func(ns string) controller.Declared { return nemo.New(ns) })},
-	"LMES":            {declare: declared(func(ns string) controller.Declared { return lmes.New(ns) })},
-	"GORCH":           {grants: proxied, declare: declared(func(ns string) controller.Declared { return orchestrator.New(ns) })},
+	"NEMO_GUARDRAILS": {grants: proxied, declare: declared(func(s types.NamespacedName) controller.Declared { return nemo.New(s.Namespace) })},
+	"LMES":            {declare: declared(func(s types.NamespacedName) controller.Declared { return lmes.New(s) })},
+	"GORCH":           {grants: proxied, declare: declared(func(s types.NamespacedName) controller.Declared { return orchestrator.New(s.Namespace) })},
 	"EVALHUB": {converts: true, grants: evalhub.Grants(), declare: declared(
-		func(ns string) controller.Declared { return evalhub.New(ns) },
-		func(string) controller.Declared { return evalhub.NewTenants() },
+		func(s types.NamespacedName) controller.Declared { return evalhub.New(s) },
+		func(types.NamespacedName) controller.Declared { return evalhub.NewTenants() },
 	)},
 }
 
-func declared(all ...func(namespace string) controller.Declared) func(*runtime.Scheme, string) ([]controller.Declared, error) {
-	return func(_ *runtime.Scheme, namespace string) (out []controller.Declared, _ error) {
+func declared(all ...func(settings types.NamespacedName) controller.Declared) func(*runtime.Scheme, types.NamespacedName) ([]controller.Declared, error) {
+	return func(_ *runtime.Scheme, settings types.NamespacedName) (out []controller.Declared, _ error) {
 		for _, declare := range all {
-			out = append(out, declare(namespace))
+			out = append(out, declare(settings))
 		}
 		return out, nil
 	}
 }
 
 func trustyai() operator.Operator {
-	var enabled string
+	var enabled, configMap string
 	return operator.Operator{
 		Name:        "trustyai-service-operator",
 		LeaseName:   "b7e9931f.trustyai.opendatahub.io",
@@ -81,8 +83,9 @@ func trustyai() operator.Operator {
 		Defaults:    map[string]string{"metrics-bind-address": ":8080"},
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&enabled, "enable-services", "TAS,GORCH,NEMO_GUARDRAILS,LMES,EVALHUB", "which services run, separated by commas")
+			f.StringVar(&configMap, "configmap", images.ConfigMap, "`name` of the ConfigMap with the settings of LMES and EVALHUB, in the namespace of the operator")
 		},
-		Configure: func(o *operator.Operator, scheme *runtime.Scheme) error { return enable(o, scheme, enabled) },
+		Configure: func(o *operator.Operator, scheme *runtime.Scheme) error { return enable(o, scheme, enabled, configMap) },
 		Describe: func(page *dataflow.Page) error {
 			for _, name := range strings.Split(enabled, ",") {
 				page.ExtraRules = append(page.ExtraRules, services[name].grants...)
@@ -92,15 +95,21 @@ func trustyai() operator.Operator {
 	}
 }
 
+// namespace is the one of the operator: that of the environment, or of the account that it runs as.
+func namespace() string {
+	own, _ := os.ReadFile("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+	return cmp.Or(os.Getenv("APPLICATIONS_NAMESPACE"), strings.TrimSpace(string(own)), "system")
+}
+
 // enable adds the controllers of the services, and the webhook server where one of them has two versions.
-func enable(o *operator.Operator, scheme *runtime.Scheme, enabled string) error {
-	names := strings.Split(enabled, ",")
+func enable(o *operator.Operator, scheme *runtime.Scheme, enabled, configMap string) error {
+	names, settings := strings.Split(enabled, ","), types.NamespacedName{Namespace: namespace(), Name: configMap}
 	for i, name := range names {
 		service, known := services[name]
 		if !known || slices.Contains(names[:i], name) {
 			return fmt.Errorf("flag -enable-services: %q is unknown or given twice: want some of TAS, GORCH, NEMO_GUARDRAILS, LMES and EVALHUB", name)
 		}
-		controllers, err := service.declare(scheme, cmp.Or(os.Getenv("APPLICATIONS_NAMESPACE"), "system"))
+		controllers, err := service.declare(scheme, settings)
 		if err != nil {
 			return fmt.Errorf("service %s: %w", name, err)
 		}

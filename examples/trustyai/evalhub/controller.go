@@ -7,6 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/foreign"
@@ -25,11 +26,11 @@ type Controller struct {
 	reporter *reporter
 }
 
-// New declares the controller of EvalHub. The operator's own settings and its catalogue are in its namespace.
-func New(operatorNamespace string) *Controller {
+// New declares the controller of EvalHub. Settings is the ConfigMap with the operator's own; its catalogue is in the same namespace.
+func New(settings types.NamespacedName) *Controller {
 	reporter := newReporter()
 	reports := reportKind(reporter)
-	return &Controller{reporter: reporter, Builder: controller.New(Name, Reconciler{operatorNamespace, reports}).
+	return &Controller{reporter: reporter, Builder: controller.New(Name, Reconciler{settings, reports}).
 		Reads(&v1.EvalHub{}, controller.Index(pairIndex, indexPair)).
 		Owns(&corev1.ServiceAccount{}).
 		Owns(&corev1.Service{}).

@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -20,8 +21,8 @@ import (
 
 // Reconciler is the domain logic of EvalHub. Create its controller with [New].
 type Reconciler struct {
-	operatorNamespace string
-	reports           *external.Kind[report, bool]
+	settings types.NamespacedName
+	reports  *external.Kind[report, bool]
 }
 
 type pass = reconcile.ReconcileContext[*v1.EvalHub]
@@ -45,12 +46,12 @@ func (r Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reade
 		return f
 	}
 	named := func(name string) client.ObjectKey { return client.ObjectKey{Namespace: hub.Namespace, Name: name} }
-	f.settings = reconcile.Fetch(ctx, reader, client.ObjectKey{Namespace: r.operatorNamespace, Name: images.ConfigMap}, &corev1.ConfigMap{})
+	f.settings = reconcile.Fetch(ctx, reader, r.settings, &corev1.ConfigMap{})
 	f.home = reconcile.Fetch(ctx, reader, client.ObjectKey{Name: hub.Namespace}, &corev1.Namespace{})
 	f.alike = reconcile.FetchList(ctx, reader, &v1.EvalHubList{}, client.MatchingFields{pairIndex: norm(pairOf(hub))})
 	f.catalogues = map[string]catalogue{}
 	for _, kind := range kinds {
-		f.catalogues[kind] = fetchCatalogue(ctx, reader, kind, r.operatorNamespace, hub.Namespace)
+		f.catalogues[kind] = fetchCatalogue(ctx, reader, kind, r.settings.Namespace, hub.Namespace)
 	}
 	f.authorities = cabundle.Fetch(ctx, reader, hub.Namespace)
 	if bundle := bundleOf(hub); bundle != nil {
@@ -89,7 +90,7 @@ type Observation struct {
 // ComposeState decides what is there to plan.
 func (r Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observation {
 	hub := rc.Object
-	obs := Observation{hub: hub, fetched: f, op: r.operatorNamespace, files: map[string]string{}, refused: refusal(hub, f.home.Value)}
+	obs := Observation{hub: hub, fetched: f, op: r.settings.Namespace, files: map[string]string{}, refused: refusal(hub, f.home.Value)}
 	obs.names = nameAll([]v1.EvalHub{*hub})[hub.UID]
 	if f.alike.Value != nil {
 		if found, ok := nameAll(f.alike.Value.Items)[hub.UID]; ok {

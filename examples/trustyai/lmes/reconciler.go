@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
@@ -17,7 +18,7 @@ import (
 )
 
 // Reconciler is the domain logic of LMEvalJob. Create its controller with [New].
-type Reconciler struct{ operatorNamespace string }
+type Reconciler struct{ settings types.NamespacedName }
 
 type pass = reconcile.ReconcileContext[*v1alpha1.LMEvalJob]
 
@@ -39,8 +40,8 @@ func (r Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reade
 	if !job.DeletionTimestamp.IsZero() {
 		return f
 	}
-	f.config = reconcile.Fetch(ctx, reader, named(r.operatorNamespace, images.ConfigMap), &corev1.ConfigMap{})
-	f.platform = reconcile.Fetch(ctx, reader, named(r.operatorNamespace, "trustyai-dsc-config"), &corev1.ConfigMap{})
+	f.config = reconcile.Fetch(ctx, reader, r.settings, &corev1.ConfigMap{})
+	f.platform = reconcile.Fetch(ctx, reader, named(r.settings.Namespace, "trustyai-dsc-config"), &corev1.ConfigMap{})
 	if verifies(&job.Spec) {
 		f.authorities = cabundle.Fetch(ctx, reader, job.Namespace)
 	}

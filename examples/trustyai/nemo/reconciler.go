@@ -163,12 +163,13 @@ func (obs Observation) hash() string {
 // DecorateStatus sets the product's conditions, and what was found.
 func (Reconciler) DecorateStatus(status *v1alpha1.NemoGuardrailsStatus, cm *conditions.Manager, obs Observation) {
 	status.CA = obs.authorities()
-	status.MCPGateway, status.BBRPlugin = obs.fetched.gateway.status()
+	status.MCPGateway, status.BBRPlugin = nil, nil
 	if obs.waits != "" {
 		cm.MarkFalse("ReconcileComplete", "Waiting", conditions.Bound(obs.waits))
 		cm.MarkFalse("DeploymentReady", "Waiting", conditions.Bound(obs.waits), conditions.Silent)
 		return
 	}
+	status.MCPGateway, status.BBRPlugin = obs.fetched.gateway.status()
 	ready := guardrails.Readiness(cm, "Deployment", true, nil)
 	ready = guardrails.Readiness(cm, "Route", obs.fetched.route.Value.Admitted(), nil) && ready
 	if ready {

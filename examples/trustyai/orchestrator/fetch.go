@@ -18,12 +18,13 @@ type pass = reconcile.ReconcileContext[*v1alpha1.GuardrailsOrchestrator]
 
 // Fetched is what was read for an orchestrator.
 type Fetched struct {
-	settings, config, gateway, generated reconcile.FetchResult[*corev1.ConfigMap]
-	models                               reconcile.FetchResult[*foreign.InferenceServiceList]
-	runtimes                             reconcile.FetchResult[*foreign.ServingRuntimeList]
-	services                             map[string]reconcile.FetchResult[*corev1.Service] // of the models that count, by their names
-	secrets                              map[string]reconcile.FetchResult[*corev1.Secret]
-	routes                               map[string]reconcile.FetchResult[*foreign.Route]
+	settings, config, gateway   reconcile.FetchResult[*corev1.ConfigMap]
+	generated, generatedGateway reconcile.FetchResult[*corev1.ConfigMap]
+	models                      reconcile.FetchResult[*foreign.InferenceServiceList]
+	runtimes                    reconcile.FetchResult[*foreign.ServingRuntimeList]
+	services                    map[string]reconcile.FetchResult[*corev1.Service] // of the models that count, by their names
+	secrets                     map[string]reconcile.FetchResult[*corev1.Secret]
+	routes                      map[string]reconcile.FetchResult[*foreign.Route]
 }
 
 // FetchRemoteState reads what the plan and the status depend on.
@@ -50,7 +51,7 @@ func (r Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reade
 		f.secrets[name] = reconcile.Fetch(ctx, reader, named(name), &corev1.Secret{})
 	}
 	if auto := o.Spec.AutoConfig; auto != nil {
-		f.generated = configMap(guardrails.Name(o.Name, "-auto-config"))
+		f.generated, f.generatedGateway = configMap(guardrails.Name(o.Name, "-auto-config")), configMap(guardrails.Name(o.Name, "-gateway-auto-config"))
 		f.runtimes = reconcile.FetchList(ctx, reader, &foreign.ServingRuntimeList{}, client.InNamespace(o.Namespace))
 		for i := range f.models.Value.Items {
 			if m := &f.models.Value.Items[i]; counts(m, auto) {

@@ -143,6 +143,9 @@ func (r Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (p
 	return plan, nil
 }
 
+// diverged is a label of a configuration of the gateway that is not the one that would be generated now.
+const diverged = "trustyai/has-diverged-from-auto-config"
+
 // configure plans the generated configurations. The one of the gateway is the user's to change once it is there; a label reports that it
 // was changed.
 func (obs Observation) configure(plan *reconcile.PlanResult) {
@@ -164,6 +167,9 @@ func (obs Observation) configure(plan *reconcile.PlanResult) {
 	}
 	plan.Apply(config, apply.AdoptUncontrolled)
 	if o.Spec.EnableGuardrailsGateway {
+		if there := obs.fetched.generatedGateway.Value; there != nil && there.Data["config.yaml"] != gateway.Data["config.yaml"] {
+			gateway.Labels[diverged] = "true"
+		}
 		plan.Apply(gateway, apply.AdoptUncontrolled, apply.CreateOnly("data"))
 	}
 }
