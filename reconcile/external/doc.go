@@ -23,6 +23,8 @@
 //     circuit of the system opens for a time. A planned RequeueAfter never stands in for the backoff of a system that is away; when it is
 //     back, the owners that wait for it are reconciled.
 //
+// An edit of an object in the cluster that is somebody else's and that no ownership of fields can express is such a thing, too: see [Edits].
+//
 // A one-shot effect has a marker on the owner: it happens at least once, and at most once after the marker is stored.
 //
 // # What it does not do

@@ -1,0 +1,93 @@
+package external
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Edits is a [System] of changes to objects of others that no ownership of fields can express, such as a word in a string to which several
+// owners add theirs. What an edit is follows from the object as it is, so that it is taken back whoever owns the field by then. Everything that
+// field ownership can express is a contribution of the plan instead.
+//
+// An edit is one patch with the resourceVersion of the object that was read. It is neither made nor taken back in an object that is gone
+// or being deleted. Read the object in FetchRemoteState as well, so that a change of it is a pass of the owner.
+type Edits[T client.Object] struct {
+	// Client reads from the cache, and writes. Required before the first pass.
+	Client client.Client
+	// Live reads from the API server. Required before the first pass.
+	Live client.Reader
+	// FieldManager is the name under which edits are written. Required.
+	FieldManager string
+	// New returns an empty object. Its type must have all fields of the lists that are edited, as others are lost; an unstructured
+	// one has all. Required.
+	New func() T
+	// Do makes the edit of an owner, and changes nothing where it is there; Undo takes it back, and changes nothing where it is not.
+	// Both are pure functions of the object and the owner. Required.
+	Do, Undo func(object T, owner string)
+}
+
+// EditKey is the key of the edit of an owner in an object.
+func EditKey(object client.Object, owner string) string {
+	return object.GetNamespace() + "/" + object.GetName() + "/" + owner
+}
+
+// Observe reports whether the edit is there, as the cache has it.
+func (e *Edits[T]) Observe(ctx context.Context, key string) (done bool, err error) {
+	at, owner := editOf(key)
+	object := e.New()
+	if err := e.Client.Get(ctx, at, object); err != nil {
+		return false, missing(err)
+	}
+	return !changes(object, e.Do, owner), nil
+}
+
+// Ensure makes the edit.
+func (e *Edits[T]) Ensure(ctx context.Context, key string, _ struct{}) (done bool, err error) {
+	return true, e.write(ctx, key, e.Do)
+}
+
+// Remove takes the edit back.
+func (e *Edits[T]) Remove(ctx context.Context, key string) error {
+	return client.IgnoreNotFound(e.write(ctx, key, e.Undo))
+}
+
+// UpToDate reports whether the edit is there.
+func (*Edits[T]) UpToDate(_ struct{}, done bool) bool { return done }
+
+func (e *Edits[T]) write(ctx context.Context, key string, edit func(T, string)) error {
+	at, owner := editOf(key)
+	object := e.New()
+	if err := e.Live.Get(ctx, at, object); err != nil {
+		return err
+	}
+	before, copied := object.DeepCopyObject().(client.Object)
+	if !copied || object.GetDeletionTimestamp() != nil || !changes(object, edit, owner) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	return e.Client.Patch(ctx, object, patch, client.FieldOwner(e.FieldManager))
+}
+
+// changes makes the edit and reports whether anything is different then.
+func changes[T client.Object](object T, edit func(T, string), owner string) bool {
+	before := object.DeepCopyObject()
+	edit(object, owner)
+	return !equality.Semantic.DeepEqual(before, object)
+}
+
+func missing(err error) error {
+	if client.IgnoreNotFound(err) == nil {
+		return fmt.Errorf("%w: %w", ErrNotFound, err)
+	}
+	return err
+}
+
+func editOf(key string) (at client.ObjectKey, owner string) {
+	namespace, rest, _ := strings.Cut(key, "/")
+	name, owner, _ := strings.Cut(rest, "/")
+	return client.ObjectKey{Namespace: namespace, Name: name}, owner
+}

@@ -1,0 +1,128 @@
+package external_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/external"
+)
+
+// readersOf is the edit that puts the name of its owner into a list of names that is one string.
+func readersOf(c client.Client) *external.Edits[*corev1.ConfigMap] {
+	words := func(o *corev1.ConfigMap, owner string, wanted bool) {
+		if o.Data == nil {
+			o.Data = map[string]string{}
+		}
+		list := slices.DeleteFunc(strings.Fields(o.Data["readers"]), func(word string) bool { return word == owner })
+		if has := len(list) < len(strings.Fields(o.Data["readers"])); has == wanted {
+			return
+		}
+		if wanted {
+			list = append(list, owner)
+		}
+		o.Data["readers"] = strings.Join(list, " ")
+	}
+	return &external.Edits[*corev1.ConfigMap]{
+		Client: c, Live: c, FieldManager: "test", New: func() *corev1.ConfigMap { return &corev1.ConfigMap{} },
+		Do:   func(o *corev1.ConfigMap, owner string) { words(o, owner, true) },
+		Undo: func(o *corev1.ConfigMap, owner string) { words(o, owner, false) },
+	}
+}
+
+// TestEdits: an edit is made once, is silent where it is there, and is taken back whoever has written the field since.
+func TestEdits(t *testing.T) {
+	t.Parallel()
+	book := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "book"}, Data: map[string]string{"readers": "ann", "title": "x"}}
+	writes := 0
+	c := fake.NewClientBuilder().WithObjects(book).WithInterceptorFuncs(interceptor.Funcs{
+		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+			writes++
+			return c.Patch(ctx, o, p, opts...)
+		},
+	}).Build()
+	edits, key := readersOf(c), external.EditKey(book, "bob")
+	expect := func(what string, done bool, readers string, wrote int) {
+		t.Helper()
+		got := &corev1.ConfigMap{}
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(book), got); err != nil {
+			t.Fatal(err)
+		}
+		found, err := edits.Observe(t.Context(), key)
+		if err != nil || found != done || got.Data["readers"] != readers || got.Data["title"] != "x" || writes != wrote {
+			t.Errorf("%s: done %t, %v, %d writes; want %t, %q, %d writes (%v)", what, found, got.Data, writes, done, readers, wrote, err)
+		}
+		book = got
+	}
+	ensure := func() {
+		t.Helper()
+		if _, err := edits.Ensure(t.Context(), key, struct{}{}); err != nil {
+			t.Error(err)
+		}
+	}
+	expect("before", false, "ann", 0)
+	ensure()
+	expect("made", true, "ann bob", 1)
+	ensure()
+	expect("made again", true, "ann bob", 1)
+	book.Data["readers"] = "bob cid"
+	if err := c.Update(t.Context(), book); err != nil {
+		t.Fatal(err)
+	}
+	expect("in other hands", true, "bob cid", 1)
+	for range 2 {
+		if err := edits.Remove(t.Context(), key); err != nil {
+			t.Error(err)
+		}
+	}
+	expect("taken back", false, "cid", 2)
+}
+
+// TestEditsOfNothing: nothing is made for an edit, what has changed since it was read is not overwritten, and what is being deleted is left alone.
+func TestEditsOfNothing(t *testing.T) {
+	t.Parallel()
+	now := metav1.Now()
+	book := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "book"}, Data: map[string]string{"readers": "ann"}}
+	leaving := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "ns", Name: "leaving", DeletionTimestamp: &now, Finalizers: []string{"example.com/f"},
+	}, Data: map[string]string{}}
+	c := fake.NewClientBuilder().WithObjects(book, leaving).Build()
+	edits := readersOf(c)
+	if _, err := edits.Ensure(t.Context(), external.EditKey(leaving, "bob"), struct{}{}); err != nil {
+		t.Error(err)
+	}
+	if done, err := edits.Observe(t.Context(), external.EditKey(leaving, "bob")); err != nil || done {
+		t.Errorf("an object that is being deleted was edited (%v)", err)
+	}
+	if _, err := edits.Observe(t.Context(), "ns/nothing/bob"); !errors.Is(err, external.ErrNotFound) {
+		t.Errorf("observe nothing: got %v", err)
+	}
+	if _, err := edits.Ensure(t.Context(), "ns/nothing/bob", struct{}{}); !apierrors.IsNotFound(err) {
+		t.Errorf("edit nothing: got %v", err)
+	}
+	if err := edits.Remove(t.Context(), "ns/nothing/bob"); err != nil {
+		t.Errorf("take back from nothing: got %v", err)
+	}
+	edits.Live = stale{c}
+	if _, err := edits.Ensure(t.Context(), external.EditKey(book, "bob"), struct{}{}); !apierrors.IsConflict(err) {
+		t.Errorf("edit what has changed: got %v, want a conflict", err)
+	}
+}
+
+// stale is a reader whose objects have changed since.
+type stale struct{ client.Reader }
+
+func (s stale) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+	err := s.Reader.Get(ctx, key, o, opts...)
+	o.SetResourceVersion("1")
+	return err
+}
