@@ -17,6 +17,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/foreign"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/kueue"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/guardrails"
@@ -27,7 +28,7 @@ import (
 func kinds(t *testing.T) *runtime.Scheme {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, v1.AddToScheme, v1alpha1.AddToScheme, foreign.AddToScheme, gatewayv1.Install} {
+	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, v1.AddToScheme, v1alpha1.AddToScheme, foreign.AddToScheme, kueue.AddToScheme, gatewayv1.Install} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +53,7 @@ func system(t *testing.T, name string, change func(client.Object), owner client.
 	}})
 	return reconciletest.System{
 		Setup: func(mgr ctrl.Manager) error {
-			declared, err := services[name].declare(scheme, types.NamespacedName{Namespace: "default", Name: images.ConfigMap})
+			declared, err := services[name].declare(scheme, installation{settings: types.NamespacedName{Namespace: "default", Name: images.ConfigMap}})
 			for _, c := range declared {
 				err = errors.Join(err, c.SetupWithManager(mgr))
 			}

@@ -21,10 +21,12 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/foreign"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/kueue"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/evalhub"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/jobmgr"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/lmes"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/nemo"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/orchestrator"
@@ -35,9 +37,17 @@ import (
 
 func main() { trustyai().Main() }
 
+// installation is what an operator is told of where it runs.
+type installation struct {
+	// settings is the ConfigMap with those of the operator.
+	settings types.NamespacedName
+	// managed jobs wait in queues.
+	managed bool
+}
+
 // service declares the controllers of a service of the product.
 type service struct {
-	declare func(scheme *runtime.Scheme, settings types.NamespacedName) ([]controller.Declared, error)
+	declare func(scheme *runtime.Scheme, in installation) ([]controller.Declared, error)
 	// grants are rights that it gives to its programs, by the roles that it binds.
 	grants []rbacv1.PolicyRule
 	// converts reports that its kind has two versions.
@@ -52,23 +62,24 @@ var proxied = []rbacv1.PolicyRule{
 
 // services by their names in the flag.
 var services = map[string]service{
-	"TAS": {converts: true, grants: proxied, declare: func(s *runtime.Scheme, settings types.NamespacedName) ([]controller.Declared, error) {
-		c, err := tas.New(s, settings.Namespace)
+	"TAS": {converts: true, grants: proxied, declare: func(s *runtime.Scheme, in installation) ([]controller.Declared, error) {
+		c, err := tas.New(s, in.settings.Namespace)
 		return []controller.Declared{c}, err
 	}},
-	"NEMO_GUARDRAILS": {grants: proxied, declare: declared(func(s types.NamespacedName) controller.Declared { return nemo.New(s.Namespace) })},
-	"LMES":            {declare: declared(func(s types.NamespacedName) controller.Declared { return lmes.New(s) })},
-	"GORCH":           {grants: proxied, declare: declared(func(s types.NamespacedName) controller.Declared { return orchestrator.New(s.Namespace) })},
+	"NEMO_GUARDRAILS": {grants: proxied, declare: declared(func(in installation) controller.Declared { return nemo.New(in.settings.Namespace) })},
+	"LMES":            {grants: lmes.Grants(), declare: declared(func(in installation) controller.Declared { return lmes.New(in.settings, in.managed) })},
+	"JOB_MGR":         {declare: declared(func(installation) controller.Declared { return jobmgr.New() })},
+	"GORCH":           {grants: proxied, declare: declared(func(in installation) controller.Declared { return orchestrator.New(in.settings.Namespace) })},
 	"EVALHUB": {converts: true, grants: evalhub.Grants(), declare: declared(
-		func(s types.NamespacedName) controller.Declared { return evalhub.New(s) },
-		func(types.NamespacedName) controller.Declared { return evalhub.NewTenants() },
+		func(in installation) controller.Declared { return evalhub.New(in.settings) },
+		func(installation) controller.Declared { return evalhub.NewTenants() },
 	)},
 }
 
-func declared(all ...func(settings types.NamespacedName) controller.Declared) func(*runtime.Scheme, types.NamespacedName) ([]controller.Declared, error) {
-	return func(_ *runtime.Scheme, settings types.NamespacedName) (out []controller.Declared, _ error) {
+func declared(all ...func(installation) controller.Declared) func(*runtime.Scheme, installation) ([]controller.Declared, error) {
+	return func(_ *runtime.Scheme, in installation) (out []controller.Declared, _ error) {
 		for _, declare := range all {
-			out = append(out, declare(settings))
+			out = append(out, declare(in))
 		}
 		return out, nil
 	}
@@ -79,7 +90,7 @@ func trustyai() operator.Operator {
 	return operator.Operator{
 		Name:        "trustyai-service-operator",
 		LeaseName:   "b7e9931f.trustyai.opendatahub.io",
-		AddToScheme: []func(*runtime.Scheme) error{v1.AddToScheme, v1alpha1.AddToScheme, foreign.AddToScheme, gatewayv1.Install},
+		AddToScheme: []func(*runtime.Scheme) error{v1.AddToScheme, v1alpha1.AddToScheme, foreign.AddToScheme, kueue.AddToScheme, gatewayv1.Install},
 		Defaults:    map[string]string{"metrics-bind-address": ":8080"},
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&enabled, "enable-services", "TAS,GORCH,NEMO_GUARDRAILS,LMES,EVALHUB", "which services run, separated by commas")
@@ -103,13 +114,14 @@ func namespace() string {
 
 // enable adds the controllers of the services, and the webhook server where one of them has two versions.
 func enable(o *operator.Operator, scheme *runtime.Scheme, enabled, configMap string) error {
-	names, settings := strings.Split(enabled, ","), types.NamespacedName{Namespace: namespace(), Name: configMap}
+	names := strings.Split(enabled, ",")
+	in := installation{types.NamespacedName{Namespace: namespace(), Name: configMap}, slices.Contains(names, "JOB_MGR")}
 	for i, name := range names {
 		service, known := services[name]
 		if !known || slices.Contains(names[:i], name) {
-			return fmt.Errorf("flag -enable-services: %q is unknown or given twice: want some of TAS, GORCH, NEMO_GUARDRAILS, LMES and EVALHUB", name)
+			return fmt.Errorf("flag -enable-services: %q is unknown or given twice: want some of TAS, GORCH, NEMO_GUARDRAILS, LMES, JOB_MGR and EVALHUB", name)
 		}
-		controllers, err := service.declare(scheme, settings)
+		controllers, err := service.declare(scheme, in)
 		if err != nil {
 			return fmt.Errorf("service %s: %w", name, err)
 		}

@@ -4,8 +4,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/kueue"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/guardrails"
 )
@@ -16,11 +19,38 @@ const Name = "trustyai-lm-eval-job"
 // Finalizer is on every job: its pod is deleted before it goes.
 const Finalizer = guardrails.Domain + "lmes-finalizer"
 
-// New declares the controller of LMEvalJob. Settings is the ConfigMap with the operator's own, in its namespace.
-func New(settings types.NamespacedName) *controller.Builder[*v1alpha1.LMEvalJob, Fetched, Observation] {
-	return controller.New(Name, Reconciler{settings}).
+// Controller is that of LMEvalJob.
+type Controller struct {
+	*controller.Builder[*v1alpha1.LMEvalJob, Fetched, Observation]
+	drivers *drivers
+}
+
+// New declares the controller of LMEvalJob. Settings is the ConfigMap with the operator's own, in its namespace. Managed jobs wait in a
+// queue.
+func New(settings types.NamespacedName, managed bool) *Controller {
+	drivers := &drivers{}
+	kind := driverKind(drivers)
+	b := controller.New(Name, Reconciler{settings, managed, kind}).
 		Owns(&corev1.Pod{}).
 		Owns(&corev1.PersistentVolumeClaim{}).
 		Owns(&corev1.ConfigMap{}).
+		External(kind).
 		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}})
+	if managed {
+		b.Owns(&kueue.Workload{})
+	}
+	return &Controller{b, drivers}
+}
+
+// SetupWithManager adds the controller to the manager, by whose API server it speaks with the drivers.
+func (c *Controller) SetupWithManager(mgr manager.Manager) (err error) {
+	if c.drivers.run, err = execute(mgr.GetConfig()); err != nil {
+		return err
+	}
+	return c.Builder.SetupWithManager(mgr)
+}
+
+// Grants are the rights of the operator besides those that it declares: to run commands in pods.
+func Grants() []rbacv1.PolicyRule {
+	return []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"pods/exec"}, Verbs: []string{"create"}}}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/external"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,7 +19,11 @@ import (
 )
 
 // Reconciler is the domain logic of LMEvalJob. Create its controller with [New].
-type Reconciler struct{ settings types.NamespacedName }
+type Reconciler struct {
+	settings types.NamespacedName
+	managed  bool // by the job manager
+	drivers  *external.Kind[struct{}, progress]
+}
 
 type pass = reconcile.ReconcileContext[*v1alpha1.LMEvalJob]
 
@@ -28,6 +33,7 @@ type Fetched struct {
 	authorities      cabundle.Found
 	claim            reconcile.FetchResult[*corev1.PersistentVolumeClaim]
 	pod              reconcile.FetchResult[*corev1.Pod]
+	driver           reconcile.FetchResult[progress]
 }
 
 // FetchRemoteState reads the pod, the settings of the operator, and what the pod is made of.
@@ -39,6 +45,9 @@ func (r Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reade
 	f.pod = reconcile.Fetch(ctx, reader, named(job.Namespace, job.Name), &corev1.Pod{})
 	if !job.DeletionTimestamp.IsZero() {
 		return f
+	}
+	if seen, _ := look(job, f.pod.Value, progress{}); seen == running && positionOf(job, r.managed) == scheduled {
+		f.driver = r.drivers.Observe(ctx, reader, keyOf(f.pod.Value))
 	}
 	f.config = reconcile.Fetch(ctx, reader, r.settings, &corev1.ConfigMap{})
 	f.platform = reconcile.Fetch(ctx, reader, named(r.settings.Namespace, "trustyai-dsc-config"), &corev1.ConfigMap{})
@@ -77,7 +86,9 @@ type Observation struct {
 	action   action
 	status   v1alpha1.LMEvalJobStatus
 	now      metav1.Time
-	attached bool // the finalizer is there already
+	attached bool   // the finalizer is there already
+	refused  bool   // the job has failed without a queue, and nothing was made for it
+	queued   string // the workload that waits for the job
 }
 
 // ComposeState decides what is done.
@@ -91,8 +102,13 @@ func (r Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observat
 		return obs
 	}
 	obs.settings = settingsOf(f.config, f.platform)
-	seen, problem := look(job, f.pod.Value)
-	obs.act(transitions[positionOf(job)][seen], problem)
+	seen, problem := look(job, f.pod.Value, f.driver.Value)
+	at := positionOf(job, r.managed)
+	obs.act(transitions[at][seen], problem)
+	obs.refused = at == unqueued || at == complete && job.Status.Message == noQueue
+	if r.managed && !obs.refused && obs.status.State != v1alpha1.JobComplete {
+		obs.queued = workloadName(job)
+	}
 	return obs
 }
 
@@ -102,6 +118,10 @@ func (r Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (p
 		return plan, obs.err
 	}
 	job := obs.job
+	if obs.refused {
+		plan.Policy = apply.Suspend
+		return plan, nil
+	}
 	plan.Hold = true
 	last := generationOf(job)
 	if last == 0 || obs.action == record {
@@ -111,6 +131,9 @@ func (r Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (p
 		apply.Force(`metadata.annotations["`+generation+`"]`))
 	obs.planClaim(&plan)
 	obs.planBundle(&plan)
+	if r.managed {
+		obs.planWorkload(&plan)
+	}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}
 	switch {
 	case obs.action == create:
@@ -122,7 +145,12 @@ func (r Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (p
 	default:
 		plan.Keep(pod)
 	}
-	if obs.action == restart {
+	switch obs.action { //nolint:exhaustive // the others wait for events
+	case follow:
+		plan.RequeueAfter = obs.settings.interval
+	case finish, dismiss:
+		r.drivers.Once(&plan, keyOf(obs.fetched.pod.Value), struct{}{})
+	case restart:
 		plan.RequeueAfter = -1 // this pass stores that nothing was scheduled
 	}
 	return plan, nil
@@ -130,7 +158,7 @@ func (r Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (p
 
 // deletes reports whether the pod goes.
 func (obs Observation) deletes() bool {
-	return obs.action == discard || obs.action == restart || obs.action == cancel ||
+	return obs.action == discard || obs.action == stop || obs.action == restart || obs.action == cancel ||
 		obs.action == rest && obs.status.Reason == v1alpha1.JobCancelledReason
 }
 

@@ -2,6 +2,7 @@ package lmes
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	corev1 "k8s.io/api/core/v1"
@@ -13,17 +14,21 @@ type settings struct {
 	maxBatch, port                int
 	defaultBatch                  string
 	detectDevice                  bool
+	interval                      time.Duration // between two questions to the driver
 	permitOnline, permitExecution bool
 }
 
 // settingsOf reads the settings. The ConfigMap of the platform replaces both permissions when it exists.
 func settingsOf(config, platform reconcile.FetchResult[*corev1.ConfigMap]) settings {
-	s := settings{pullPolicy: corev1.PullAlways, maxBatch: 24, defaultBatch: "1", port: defaultPort, detectDevice: true}
+	s := settings{pullPolicy: corev1.PullAlways, maxBatch: 24, defaultBatch: "1", port: defaultPort, detectDevice: true, interval: 10 * time.Second}
 	if config.Value != nil {
 		data := config.Value.Data
 		switch p := corev1.PullPolicy(data["lmes-image-pull-policy"]); p {
 		case corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever:
 			s.pullPolicy = p
+		}
+		if interval, err := time.ParseDuration(data["lmes-pod-checking-interval"]); err == nil && interval > 0 {
+			s.interval = interval
 		}
 		positive(&s.maxBatch, data["lmes-max-batch-size"])
 		positive(&s.port, data["lmes-driver-port"])

@@ -6,7 +6,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/kueue"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/guardrails"
 )
@@ -23,6 +25,8 @@ const (
 	unscheduled                 // no pod was made for this generation
 	scheduled
 	cancelled // somebody asks for it to end
+	suspended
+	unqueued // the job manager runs, and the job names no queue
 	complete
 	changed // the spec has changed since the pod was made
 	positions
@@ -38,6 +42,7 @@ const (
 	outdated       // it was made for an earlier generation
 	waiting
 	running
+	reported // it runs, and its driver has ended the evaluation
 	succeeded
 	failed
 	sights
@@ -55,6 +60,11 @@ const (
 	restart               // start over with the changed spec
 	await                 // leave the pod as it is
 	follow                // the pod runs
+	finish                // take what the driver has reported, and tell it to stop
+	dismiss               // tell the driver of a job that has ended to stop
+	hold                  // there is no pod while the job is suspended
+	stop                  // delete the pod of a job that is suspended
+	refuse                // the job fails, as it names no queue
 	succeed
 	fail
 	miss // the job fails, as its pod is gone
@@ -65,46 +75,70 @@ const (
 // transitions are the actions by the position of a job and the sight of its pod.
 var transitions = [positions][sights]action{
 	unrecorded: {
-		absent: record, foreign: record, leaving: record, outdated: record, waiting: record, running: record, succeeded: record, failed: record,
+		absent: record, foreign: record, leaving: record, outdated: record, waiting: record, running: record, reported: record,
+		succeeded: record, failed: record,
 	},
 	unscheduled: {
-		absent: create, foreign: collide, leaving: await, outdated: discard, waiting: create, running: create, succeeded: create, failed: create,
+		absent: create, foreign: collide, leaving: await, outdated: discard, waiting: create, running: create, reported: create,
+		succeeded: create, failed: create,
 	},
 	scheduled: {
-		absent: miss, foreign: miss, leaving: await, outdated: restart, waiting: await, running: follow, succeeded: succeed, failed: fail,
+		absent: miss, foreign: miss, leaving: await, outdated: restart, waiting: await, running: follow, reported: finish,
+		succeeded: succeed, failed: fail,
 	},
 	cancelled: {
-		absent: miss, foreign: miss, leaving: cancel, outdated: cancel, waiting: cancel, running: cancel, succeeded: cancel, failed: cancel,
+		absent: miss, foreign: miss, leaving: cancel, outdated: cancel, waiting: cancel, running: cancel, reported: cancel,
+		succeeded: cancel, failed: cancel,
 	},
-	complete: {absent: rest, foreign: rest, leaving: rest, outdated: rest, waiting: rest, running: rest, succeeded: rest, failed: rest},
+	suspended: {
+		absent: hold, foreign: hold, leaving: hold, outdated: stop, waiting: stop, running: stop, reported: stop, succeeded: stop, failed: stop,
+	},
+	unqueued: {
+		absent: refuse, foreign: refuse, leaving: refuse, outdated: refuse, waiting: refuse, running: refuse, reported: refuse,
+		succeeded: refuse, failed: refuse,
+	},
+	complete: {
+		absent: rest, foreign: rest, leaving: rest, outdated: rest, waiting: rest, running: dismiss, reported: dismiss, succeeded: rest, failed: rest,
+	},
 	changed: {
-		absent: restart, foreign: restart, leaving: restart, outdated: restart, waiting: restart, running: restart, succeeded: restart, failed: restart,
+		absent: restart, foreign: restart, leaving: restart, outdated: restart, waiting: restart, running: restart, reported: restart,
+		succeeded: restart, failed: restart,
 	},
 }
 
-// positionOf reads the stored status. Without any time in it nothing was scheduled.
-func positionOf(job *v1alpha1.LMEvalJob) position {
-	last := generationOf(job)
-	if job.Status.LastScheduleTime != nil || job.Status.CompleteTime != nil {
-		switch job.Status.State {
-		case v1alpha1.JobCancelled:
-			return cancelled
-		case v1alpha1.JobScheduled, v1alpha1.JobRunning, v1alpha1.JobComplete:
-			switch {
-			case last > 0 && last != job.Generation:
-				return changed
-			case job.Status.State == v1alpha1.JobComplete:
-				return complete
-			}
-			return scheduled
-		case v1alpha1.JobNew, v1alpha1.JobSuspended:
-		}
+// positionOf reads the stored status. Without any time in it nothing was scheduled. With the job manager a job must name a queue, which
+// decides when it runs.
+func positionOf(job *v1alpha1.LMEvalJob, managed bool) position {
+	last, state := generationOf(job), job.Status.State
+	if job.Status.LastScheduleTime == nil && job.Status.CompleteTime == nil {
+		state = v1alpha1.JobNew
 	}
-	if last != job.Generation {
+	ended, unnamed := state == v1alpha1.JobComplete, managed && job.Labels[kueue.QueueLabel] == ""
+	other := last > 0 && last != job.Generation
+	switch {
+	case ended && (other || job.Status.Message == noQueue && !unnamed):
+		return changed
+	case ended:
+		return complete
+	case unnamed:
+		return unqueued
+	case state == v1alpha1.JobCancelled:
+		return cancelled
+	case ptr.Deref(job.Spec.Suspend, managed):
+		return suspended
+	case state == v1alpha1.JobScheduled || state == v1alpha1.JobRunning:
+		if other {
+			return changed
+		}
+		return scheduled
+	case last != job.Generation:
 		return unrecorded
 	}
 	return unscheduled
 }
+
+// noQueue is why a job fails that names no queue.
+const noQueue = "job requires " + kueue.QueueLabel + " label"
 
 // generationOf reads the annotation, zero for none.
 func generationOf(object metav1.Object) int64 {
@@ -115,8 +149,8 @@ func generationOf(object metav1.Object) int64 {
 	return last
 }
 
-// look is what is seen of the pod of a job, and why it has ended.
-func look(job *v1alpha1.LMEvalJob, pod *corev1.Pod) (sight, string) {
+// look is what is seen of the pod of a job, and why it has ended. The driver is believed as long as the evaluation runs.
+func look(job *v1alpha1.LMEvalJob, pod *corev1.Pod, driver progress) (sight, string) {
 	switch {
 	case pod == nil:
 		return absent, ""
@@ -143,6 +177,9 @@ func look(job *v1alpha1.LMEvalJob, pod *corev1.Pod) (sight, string) {
 		case status.State.Terminated != nil:
 			return succeeded, ""
 		case pod.Status.Phase != corev1.PodFailed && status.State.Running != nil:
+			if driver.State == v1alpha1.JobComplete {
+				return reported, ""
+			}
 			return running, ""
 		}
 	}

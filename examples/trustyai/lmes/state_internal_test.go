@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/kueue"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 )
 
@@ -17,7 +18,7 @@ func TestTransitionsAreTotal(t *testing.T) {
 			switch a := transitions[p][s]; {
 			case a == none:
 				t.Errorf("position %d has no action for sight %d", p, s)
-			case (a == rest) != (p == complete):
+			case (a == rest || a == dismiss) != (p == complete):
 				t.Errorf("position %d has action %d for sight %d: only what is complete rests", p, a, s)
 			case a == create && p != unscheduled:
 				t.Errorf("position %d makes a pod for sight %d: one was made before", p, s)
@@ -36,6 +37,10 @@ func TestPositionOf(t *testing.T) {
 		last      string
 		started   bool
 		completed bool
+		suspend   *bool
+		managed   bool
+		queue     string
+		message   string
 		want      position
 	}{
 		"no status":                {want: unrecorded},
@@ -52,19 +57,31 @@ func TestPositionOf(t *testing.T) {
 		"complete, bad annotation": {state: v1alpha1.JobComplete, last: "x", started: true, want: complete},
 		"cancelled, changed":       {state: v1alpha1.JobCancelled, last: "1", started: true, want: cancelled},
 		"reset":                    {state: v1alpha1.JobNew, last: "1", want: unrecorded},
-		"suspended":                {state: v1alpha1.JobSuspended, last: "2", started: true, want: unscheduled},
+		"resumed":                  {state: v1alpha1.JobSuspended, last: "2", started: true, want: unscheduled},
+		"suspended":                {suspend: new(true), want: suspended},
+		"suspended while it runs":  {state: v1alpha1.JobRunning, last: "1", started: true, suspend: new(true), want: suspended},
+		"suspended too late":       {state: v1alpha1.JobComplete, last: "2", started: true, completed: true, suspend: new(true), want: complete},
+		"another run, suspended":   {state: v1alpha1.JobComplete, last: "1", started: true, completed: true, suspend: new(true), want: changed},
+		"cancelled, suspended":     {state: v1alpha1.JobCancelled, last: "2", started: true, suspend: new(true), want: cancelled},
+		"not suspended":            {suspend: new(false), want: unrecorded},
+		"without a queue":          {managed: true, want: unqueued},
+		"complete without a queue": {managed: true, state: v1alpha1.JobComplete, completed: true, message: noQueue, want: complete},
+		"a queue at last":          {managed: true, queue: "q", state: v1alpha1.JobComplete, completed: true, message: noQueue, want: changed},
+		"no queue needed any more": {state: v1alpha1.JobComplete, completed: true, message: noQueue, want: changed},
+		"in the queue":             {managed: true, queue: "q", want: suspended},
+		"admitted":                 {managed: true, queue: "q", suspend: new(false), last: "2", want: unscheduled},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			job := &v1alpha1.LMEvalJob{ObjectMeta: metav1.ObjectMeta{Generation: 2, Annotations: map[string]string{generation: c.last}}}
-			job.Status.State = c.state
+			job.Status.State, job.Status.Message, job.Spec.Suspend, job.Labels = c.state, c.message, c.suspend, map[string]string{kueue.QueueLabel: c.queue}
 			if c.started {
 				job.Status.LastScheduleTime = &now
 			}
 			if c.completed {
 				job.Status.CompleteTime = &now
 			}
-			if got := positionOf(job); got != c.want {
+			if got := positionOf(job, c.managed); got != c.want {
 				t.Errorf("got %d, want %d", got, c.want)
 			}
 		})
@@ -91,33 +108,36 @@ func TestLook(t *testing.T) {
 		change func(*corev1.Pod)
 		want   sight
 		why    string
+		driver v1alpha1.JobState
 	}{
-		"no status":          {func(*corev1.Pod) {}, waiting, ""},
-		"of others":          {func(p *corev1.Pod) { p.OwnerReferences = nil }, foreign, ""},
-		"of a job before":    {func(p *corev1.Pod) { p.OwnerReferences[0].UID = "0" }, foreign, ""},
-		"deleted":            {func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.Now()) }, leaving, ""},
-		"of a spec before":   {func(p *corev1.Pod) { p.Annotations[generation] = "1" }, outdated, ""},
-		"initializing":       {stopped("PodInitializing"), waiting, ""},
-		"creating":           {stopped("ContainerCreating"), waiting, ""},
-		"first pull":         {stopped("ErrImagePull"), waiting, ""},
-		"second pull":        {stopped("ImagePullBackOff"), failed, "ImagePullBackOff"},
-		"running":            {main(corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}), running, ""},
-		"completed":          {main(ended(0, "Completed")), succeeded, ""},
-		"completed silently": {main(ended(0, "")), succeeded, ""},
-		"killed":             {main(ended(137, "OOMKilled")), failed, "OOMKilled"},
-		"odd end":            {main(ended(0, "Error")), failed, "Error"},
-		"failed silently":    {main(ended(3, "")), failed, "exit code 3"},
+		"no status":          {func(*corev1.Pod) {}, waiting, "", ""},
+		"of others":          {func(p *corev1.Pod) { p.OwnerReferences = nil }, foreign, "", ""},
+		"of a job before":    {func(p *corev1.Pod) { p.OwnerReferences[0].UID = "0" }, foreign, "", ""},
+		"deleted":            {func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.Now()) }, leaving, "", ""},
+		"of a spec before":   {func(p *corev1.Pod) { p.Annotations[generation] = "1" }, outdated, "", ""},
+		"initializing":       {stopped("PodInitializing"), waiting, "", ""},
+		"creating":           {stopped("ContainerCreating"), waiting, "", ""},
+		"first pull":         {stopped("ErrImagePull"), waiting, "", ""},
+		"second pull":        {stopped("ImagePullBackOff"), failed, "ImagePullBackOff", ""},
+		"running":            {main(corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}), running, "", ""},
+		"running, reported":  {main(corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}), reported, "", v1alpha1.JobComplete},
+		"reported and ended": {main(ended(1, "Error")), failed, "Error", v1alpha1.JobComplete},
+		"completed":          {main(ended(0, "Completed")), succeeded, "", ""},
+		"completed silently": {main(ended(0, "")), succeeded, "", ""},
+		"killed":             {main(ended(137, "OOMKilled")), failed, "OOMKilled", ""},
+		"odd end":            {main(ended(0, "Error")), failed, "Error", ""},
+		"failed silently":    {main(ended(3, "")), failed, "exit code 3", ""},
 		"driver fails": {func(p *corev1.Pod) {
 			p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: driverContainer, State: ended(1, "Error")}}
-		}, failed, "Error"},
+		}, failed, "Error", ""},
 		"driver ended": {func(p *corev1.Pod) {
 			p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: driverContainer, State: ended(0, "Completed")}}
-		}, waiting, ""},
-		"evicted": {func(p *corev1.Pod) { p.Status.Phase, p.Status.Reason = corev1.PodFailed, "Evicted" }, failed, "Evicted"},
+		}, waiting, "", ""},
+		"evicted": {func(p *corev1.Pod) { p.Status.Phase, p.Status.Reason = corev1.PodFailed, "Evicted" }, failed, "Evicted", ""},
 		"evicted while it ran": {func(p *corev1.Pod) {
 			main(corev1.ContainerState{Running: &corev1.ContainerStateRunning{}})(p)
 			p.Status.Phase, p.Status.Message = corev1.PodFailed, "node lost"
-		}, failed, "node lost"},
+		}, failed, "node lost", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -125,13 +145,13 @@ func TestLook(t *testing.T) {
 				Name: "job", Annotations: map[string]string{generation: "2"}, OwnerReferences: []metav1.OwnerReference{{UID: "1", Controller: new(true)}},
 			}}
 			c.change(pod)
-			got, why := look(job, pod)
+			got, why := look(job, pod, progress{State: c.driver})
 			if got != c.want || why != c.why {
 				t.Errorf("got %d, %q; want %d, %q", got, why, c.want, c.why)
 			}
 		})
 	}
-	if got, _ := look(job, nil); got != absent {
+	if got, _ := look(job, nil, progress{}); got != absent {
 		t.Errorf("no pod: got %d", got)
 	}
 }

@@ -1,6 +1,7 @@
 package lmes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,14 @@ func (obs *Observation) act(a action, problem string) {
 		obs.status.CompleteTime = &obs.now
 	case follow:
 		obs.status.State = v1alpha1.JobRunning
+		obs.take()
+	case finish:
+		obs.take()
+		obs.end(cmp.Or(obs.status.Reason, v1alpha1.NoReason), obs.status.Message)
+	case hold, stop:
+		obs.status.State, obs.status.Reason, obs.status.Message, obs.status.CompleteTime = v1alpha1.JobSuspended, v1alpha1.NoReason, "", nil
+	case refuse:
+		obs.end(v1alpha1.JobFailed, noQueue)
 	case succeed:
 		obs.end(v1alpha1.JobSucceeded, "the evaluation has ended with exit code 0")
 	case fail:
@@ -41,11 +50,19 @@ func (obs *Observation) act(a action, problem string) {
 		obs.end(v1alpha1.JobFailed, fmt.Sprintf("pods %q not found", obs.job.Name))
 	case cancel:
 		obs.end(v1alpha1.JobCancelledReason, "the job was cancelled")
-	case rest:
+	case rest, dismiss:
 		if obs.status.CompleteTime == nil {
 			obs.status.CompleteTime = &obs.now
 		}
 	case await, none:
+	}
+}
+
+// take copies what the driver has reported.
+func (obs *Observation) take() {
+	if r := obs.fetched.driver.Value; obs.fetched.driver.OK() {
+		obs.status.Reason, obs.status.Message = r.Reason, conditions.Bound(r.Message)
+		obs.status.Results, obs.status.ProgressBars = r.Results, r.ProgressBars
 	}
 }
 
@@ -79,6 +96,9 @@ func (obs *Observation) end(reason v1alpha1.JobReason, message string) {
 // ObserveApply has the job scheduled when its pod was made. A pod that the API server does not take at all ends the job; after every other
 // error it is tried again.
 func (r Reconciler) ObserveApply(_ context.Context, _ pass, obs Observation, outcome reconcile.ApplyOutcome) Observation {
+	if answer, told := r.drivers.Answer(outcome, keyOf(obs.fetched.pod.Value)); told && answer.HasError() {
+		obs.status.CompleteTime = nil // until the driver knows
+	}
 	if obs.action != create || outcome.Blocked != nil {
 		return obs
 	}
@@ -105,11 +125,14 @@ func (r Reconciler) ObserveApply(_ context.Context, _ pass, obs Observation, out
 // DecorateStatus writes the status, and announces what has happened in this pass. The status of the product has no conditions.
 func (Reconciler) DecorateStatus(status *v1alpha1.LMEvalJobStatus, cm *conditions.Manager, obs Observation) {
 	*status = obs.status
-	if !obs.attached {
+	if !obs.attached && !obs.refused {
 		cm.MarkTrue("Finalizer", "Attached", "attached the finalizer", conditions.EventReason("AttachFinalizer"))
 	}
 	if obs.action == rest {
 		return
+	}
+	if obs.queued != "" {
+		cm.MarkTrue("Queued", "Created", "Created Workload: "+obs.job.Namespace+"/"+obs.queued, conditions.EventReason("CreatedWorkload"))
 	}
 	switch {
 	case obs.action == miss:

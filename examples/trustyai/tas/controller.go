@@ -7,10 +7,12 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/children"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/external"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/foreign"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
@@ -25,10 +27,21 @@ const Finalizer = "trustyai.opendatahub.io/finalizer"
 //go:embed templates/*.yaml
 var templates embed.FS
 
+// Controller is that of TrustyAIService.
+type Controller struct {
+	*controller.Builder[*v1.TrustyAIService, Fetched, Observation]
+	payloads *external.Edits[*appsv1.Deployment]
+}
+
 // New declares the controller of TrustyAIService. The operator's own settings are in its namespace.
-func New(scheme *runtime.Scheme, operatorNamespace string) (*controller.Builder[*v1.TrustyAIService, Fetched, Observation], error) {
+func New(scheme *runtime.Scheme, operatorNamespace string) (*Controller, error) {
 	parsed, err := manifests.Parse(templates, scheme, "templates/*.yaml")
-	return controller.New(Name, &Reconciler{operatorNamespace, childrenOf(parsed)}).
+	edits := &external.Edits[*appsv1.Deployment]{
+		FieldManager: Name + ":payloads", New: func() *appsv1.Deployment { return &appsv1.Deployment{} }, Do: addPayloads, Undo: removePayloads,
+	}
+	payloads := external.New("PayloadProcessor", edits, external.Options{})
+	return &Controller{payloads: edits, Builder: controller.New(Name, &Reconciler{operatorNamespace, childrenOf(parsed), payloads}).
+		External(payloads).
 		Owns(&corev1.ServiceAccount{}).
 		Owns(&corev1.Service{}).
 		Owns(&corev1.ConfigMap{}).
@@ -43,7 +56,13 @@ func New(scheme *runtime.Scheme, operatorNamespace string) (*controller.Builder[
 		Reads(&foreign.InferenceService{}, controller.Optional).
 		Reads(&corev1.Pod{}).
 		Reads(&corev1.Secret{}).
-		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}}), err
+		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}})}, err
+}
+
+// SetupWithManager adds the controller to the manager, whose client edits the programs of ModelMesh.
+func (c *Controller) SetupWithManager(mgr manager.Manager) error {
+	c.payloads.Client, c.payloads.Live = mgr.GetClient(), mgr.GetAPIReader()
+	return c.Builder.SetupWithManager(mgr)
 }
 
 // childrenOf is every child that a template describes. All of them follow the spec; the Deployment is made anew where a field cannot

@@ -6,6 +6,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/children"
+	"github.com/reconcilekit/reconcilekit/reconcile/external"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -21,6 +22,7 @@ import (
 type Reconciler struct {
 	operatorNamespace string
 	children          children.Set[facts]
+	payloads          *external.Kind[struct{}, bool]
 }
 
 type pass = reconcile.ReconcileContext[*v1.TrustyAIService]
@@ -31,6 +33,7 @@ type Fetched struct {
 	authority   reconcile.FetchResult[*corev1.ConfigMap]
 	models      reconcile.FetchResult[*foreign.InferenceServiceList]
 	meshes      reconcile.FetchResult[*appsv1.DeploymentList] // of ModelMesh
+	payloads    map[string]reconcile.FetchResult[bool]        // whether they send them here, by the keys of the edits
 	credentials reconcile.FetchResult[*corev1.Secret]
 	databaseCA  reconcile.FetchResult[*corev1.Secret]
 	volume      reconcile.FetchResult[*corev1.PersistentVolumeClaim]
@@ -52,6 +55,13 @@ func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Read
 	f.authority = reconcile.Fetch(ctx, reader, named(trustedCA), &corev1.ConfigMap{})
 	f.models = reconcile.FetchList(ctx, reader, &foreign.InferenceServiceList{}, in)
 	f.meshes = reconcile.FetchList(ctx, reader, &appsv1.DeploymentList{}, in, client.MatchingLabels{"modelmesh-service": "modelmesh-serving"})
+	if f.meshes.Value != nil {
+		f.payloads = map[string]reconcile.FetchResult[bool]{}
+		for i := range f.meshes.Value.Items {
+			key := external.EditKey(&f.meshes.Value.Items[i], s.Name)
+			f.payloads[key] = r.payloads.Observe(ctx, reader, key)
+		}
+	}
 	if s.Spec.Storage.Format == v1.FormatDatabase {
 		f.credentials = reconcile.Fetch(ctx, reader, named(credentialsOf(s)), &corev1.Secret{})
 		f.databaseCA = reconcile.Fetch(ctx, reader, named(s.Name+"-db-ca"), &corev1.Secret{})
@@ -146,6 +156,9 @@ func (r *Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (
 	}
 	for _, contribution := range obs.models.contributions {
 		plan.Contribute(contribution)
+	}
+	for _, key := range obs.models.edits {
+		r.payloads.Ensure(&plan, key, struct{}{})
 	}
 	return plan, nil
 }

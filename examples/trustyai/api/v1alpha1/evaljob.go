@@ -225,8 +225,8 @@ type LMEvalJobSpec struct {
 	// AllowCodeExecution asks to run code of others; the operator must permit it as well.
 	// +kubebuilder:default=false
 	AllowCodeExecution *bool `json:"allowCodeExecution,omitempty"`
-	// Suspend is for the job manager; without it it has no effect.
-	Suspend bool `json:"suspend,omitempty"`
+	// Suspend stops the pod. With the job manager a job without a value waits for its queue.
+	Suspend *bool `json:"suspend,omitempty"`
 	// Pod is what a user adds.
 	Pod *EvalPod `json:"pod,omitempty"`
 	// Outputs is where results go.

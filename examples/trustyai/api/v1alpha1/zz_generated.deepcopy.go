@@ -710,6 +710,11 @@ func (in *LMEvalJobSpec) DeepCopyInto(out *LMEvalJobSpec) {
 		*out = new(bool)
 		**out = **in
 	}
+	if in.Suspend != nil {
+		in, out := &in.Suspend, &out.Suspend
+		*out = new(bool)
+		**out = **in
+	}
 	if in.Pod != nil {
 		in, out := &in.Pod, &out.Pod
 		*out = new(EvalPod)

@@ -1,0 +1,15 @@
+// Package kueue holds the few fields that the job manager needs of the kinds of Kueue. What is not declared here is never sent.
+//
+// +kubebuilder:object:generate=true
+package kueue
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/scheme"
+)
+
+var builder = (&scheme.Builder{GroupVersion: schema.GroupVersion{Group: "kueue.x-k8s.io", Version: "v1beta2"}}).
+	Register(&Workload{}, &WorkloadList{}, &ResourceFlavor{}, &ResourceFlavorList{})
+
+// AddToScheme registers the kinds of this package with a scheme.
+var AddToScheme = builder.AddToScheme //nolint:gochecknoglobals // as in every package of types

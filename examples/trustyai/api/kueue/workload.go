@@ -1,0 +1,119 @@
+package kueue
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// The labels and the finalizer of Kueue.
+const (
+	QueueLabel  = "kueue.x-k8s.io/queue-name"
+	JobUIDLabel = "kueue.x-k8s.io/job-uid"
+	Finalizer   = "kueue.x-k8s.io/resource-in-use"
+)
+
+// The types of the conditions of a workload.
+const (
+	Admitted      = "Admitted"
+	Evicted       = "Evicted"
+	Finished      = "Finished"
+	QuotaReserved = "QuotaReserved"
+	Requeued      = "Requeued"
+)
+
+// Workload waits in a queue until there is room for what it describes.
+//
+// +kubebuilder:object:root=true
+type Workload struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   WorkloadSpec   `json:"spec,omitzero"`
+	Status WorkloadStatus `json:"status,omitzero"`
+}
+
+// WorkloadSpec is what waits, and where.
+type WorkloadSpec struct {
+	QueueName string   `json:"queueName,omitempty"`
+	PodSets   []PodSet `json:"podSets,omitempty"`
+}
+
+// PodSet is a number of pods that are alike.
+type PodSet struct {
+	Name     string                 `json:"name"`
+	Count    int32                  `json:"count"`
+	Template corev1.PodTemplateSpec `json:"template"`
+}
+
+// WorkloadStatus is where the workload is.
+type WorkloadStatus struct {
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	Admission  *Admission         `json:"admission,omitempty"`
+}
+
+// Admission is what the queue has given.
+type Admission struct {
+	ClusterQueue string       `json:"clusterQueue,omitempty"`
+	Assignments  []Assignment `json:"podSetAssignments,omitempty"`
+}
+
+// Assignment is what a set of pods was given: a flavor for each resource.
+type Assignment struct {
+	Name    string            `json:"name"`
+	Flavors map[string]string `json:"flavors,omitempty"`
+}
+
+// GetConditions returns the conditions of the status.
+func (w *Workload) GetConditions() []metav1.Condition { return w.Status.Conditions }
+
+// SetConditions replaces the conditions of the status. Of those that Kueue has no use for none is kept.
+func (w *Workload) SetConditions(conditions []metav1.Condition) {
+	own := []string{Admitted, Evicted, Finished, QuotaReserved, Requeued}
+	before := w.Status.Conditions
+	w.Status.Conditions = slices.DeleteFunc(slices.Clone(conditions), func(c metav1.Condition) bool {
+		return !slices.Contains(own, c.Type) && meta.FindStatusCondition(before, c.Type) == nil
+	})
+}
+
+// Is reports whether the condition is True.
+func (w *Workload) Is(condition string) bool {
+	return meta.IsStatusConditionTrue(w.Status.Conditions, condition)
+}
+
+// WorkloadList is a list of them.
+//
+// +kubebuilder:object:root=true
+type WorkloadList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []Workload `json:"items"`
+}
+
+// ResourceFlavor is a kind of nodes.
+//
+// +kubebuilder:object:root=true
+type ResourceFlavor struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec FlavorSpec `json:"spec,omitzero"`
+}
+
+// FlavorSpec has the labels of the nodes.
+type FlavorSpec struct {
+	NodeLabels map[string]string `json:"nodeLabels,omitempty"`
+}
+
+// ResourceFlavorList is a list of them.
+//
+// +kubebuilder:object:root=true
+type ResourceFlavorList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []ResourceFlavor `json:"items"`
+}

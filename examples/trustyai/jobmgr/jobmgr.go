@@ -1,0 +1,163 @@
+package jobmgr
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/kueue"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
+)
+
+// Name of the controller, and the field manager of what it sets of jobs.
+const Name = "trustyai-job-manager"
+
+// Reconciler is the domain logic of the workloads of jobs. Create its controller with [New].
+type Reconciler struct{}
+
+type pass = reconcile.ReconcileContext[*kueue.Workload]
+
+// New declares the controller of the workloads of jobs, which the controller of LMEvalJob makes. What the queue decides is contributed to
+// the job, and given back when the workload goes.
+func New() *controller.Builder[*kueue.Workload, Observation, Observation] {
+	return controller.New(Name, Reconciler{}).
+		Reads(&v1alpha1.LMEvalJob{}).
+		Writes(&v1alpha1.LMEvalJob{}, controller.FieldsOnly).
+		Reads(&kueue.ResourceFlavor{}, controller.Optional).
+		Options(controller.Options{Apply: apply.Options{Finalizer: kueue.Finalizer}})
+}
+
+// Observation is a workload and its job.
+type Observation struct {
+	workload *kueue.Workload
+	job      reconcile.FetchResult[*v1alpha1.LMEvalJob]
+	labels   map[string]string // of the nodes
+	failure  error             // why the labels are not known
+}
+
+// FetchRemoteState reads the job, and the flavors that its pod was given. Workloads of others are left alone.
+func (Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc pass) (obs Observation) {
+	obs.workload = rc.Object
+	owner := metav1.GetControllerOfNoCopy(rc.Object)
+	if owner == nil || owner.Kind != "LMEvalJob" || !rc.Object.DeletionTimestamp.IsZero() {
+		return obs
+	}
+	obs.job = reconcile.Fetch(ctx, reader, client.ObjectKey{Namespace: rc.Object.Namespace, Name: owner.Name}, &v1alpha1.LMEvalJob{})
+	if admission := rc.Object.Status.Admission; admission != nil && len(admission.Assignments) > 0 {
+		obs.labels = map[string]string{}
+		for _, flavor := range slices.Sorted(maps.Values(admission.Assignments[0].Flavors)) {
+			found := reconcile.Fetch(ctx, reader, client.ObjectKey{Name: flavor}, &kueue.ResourceFlavor{})
+			if err := found.Failure(); err != nil && !controller.IsAbsent(err) {
+				obs.failure = err
+			}
+			if found.Value != nil {
+				maps.Copy(obs.labels, found.Value.Spec.NodeLabels)
+			}
+		}
+	}
+	return obs
+}
+
+func (obs Observation) complete() bool {
+	return obs.job.Value != nil && obs.job.Value.Status.State == v1alpha1.JobComplete
+}
+
+func (obs Observation) admitted() bool {
+	return obs.workload.Is(kueue.Admitted) && !obs.workload.Is(kueue.Evicted)
+}
+
+// PlanResources has the job run where the queue has room, and suspended again when it must make room. A job that has ended stays as it is,
+// as a change of its spec would be another run.
+func (Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (plan reconcile.PlanResult, err error) {
+	switch job := obs.job.Value; {
+	case obs.failure != nil:
+		return plan, obs.failure
+	case job == nil || obs.complete():
+		plan.Policy, plan.Hold = apply.Suspend, job != nil
+	case obs.admitted():
+		plan.Contribute(suspension(job, false, obs.labels), apply.Force("spec.suspend"))
+	case obs.workload.Is(kueue.Evicted):
+		plan.Contribute(suspension(job, true, nil), apply.Force("spec.suspend"))
+	default:
+		plan.Hold = true
+	}
+	return plan, nil
+}
+
+// suspension is what the queue sets of a job. Nodes are chosen by all labels.
+func suspension(job *v1alpha1.LMEvalJob, suspended bool, labels map[string]string) *unstructured.Unstructured {
+	spec := map[string]any{"suspend": suspended}
+	if len(labels) > 0 {
+		var all []any
+		for _, key := range slices.Sorted(maps.Keys(labels)) {
+			all = append(all, map[string]any{"key": key, "operator": "In", "values": []any{labels[key]}})
+		}
+		spec["pod"] = map[string]any{"affinity": map[string]any{"nodeAffinity": map[string]any{
+			"requiredDuringSchedulingIgnoredDuringExecution": map[string]any{"nodeSelectorTerms": []any{map[string]any{"matchExpressions": all}}},
+		}}}
+	}
+	out := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+	out.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("LMEvalJob"))
+	out.SetNamespace(job.Namespace)
+	out.SetName(job.Name)
+	return out
+}
+
+// DecorateStatus tells the queue what has become of the job: that it has ended, or that it has made room.
+func (Reconciler) DecorateStatus(_ *kueue.WorkloadStatus, cm *conditions.Manager, obs Observation) {
+	job := obs.job.Value
+	if job == nil {
+		return
+	}
+	obs.repeat(cm)
+	switch {
+	case obs.complete():
+		cm.MarkTrue(kueue.Finished, string(outcome(job)), conditions.Bound(job.Status.Message))
+	case obs.admitted():
+		cm.MarkTrue("Running", "Admitted", "Admitted by clusterQueue "+obs.clusterQueue(), conditions.EventReason("Started"))
+	case obs.workload.Is(kueue.Evicted):
+		cm.MarkFalse("Running", "Evicted", "The queue needs the room of the job", conditions.EventReason("Stopped"))
+		if job.Status.State != v1alpha1.JobScheduled && job.Status.State != v1alpha1.JobRunning {
+			cm.MarkFalse(kueue.QuotaReserved, "Pending", "The job was stopped")
+			cm.MarkFalse(kueue.Admitted, "NoReservation", "The workload has no reservation")
+			cm.MarkTrue(kueue.Requeued, "BackoffFinished", "The workload waits again")
+		}
+	}
+}
+
+// repeat sets again what the queue has made of conditions that were set when the job made room: left out they would lose what nobody else
+// has written of them.
+func (obs Observation) repeat(cm *conditions.Manager) {
+	stored := obs.workload.Status.Conditions
+	if meta.FindStatusCondition(stored, kueue.Requeued) == nil {
+		return
+	}
+	for _, kind := range []string{kueue.QuotaReserved, kueue.Admitted, kueue.Requeued} {
+		if c := meta.FindStatusCondition(stored, kind); c != nil {
+			cm.Set(c.Type, c.Status, c.Reason, c.Message, conditions.Silent)
+		}
+	}
+}
+
+func outcome(job *v1alpha1.LMEvalJob) v1alpha1.JobReason {
+	if job.Status.Reason == v1alpha1.JobSucceeded {
+		return v1alpha1.JobSucceeded
+	}
+	return v1alpha1.JobFailed
+}
+
+func (obs Observation) clusterQueue() string {
+	if obs.workload.Status.Admission == nil {
+		return ""
+	}
+	return obs.workload.Status.Admission.ClusterQueue
+}

@@ -1,0 +1,51 @@
+package lmes
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"reflect"
+
+	"github.com/reconcilekit/reconcilekit/naming"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/kueue"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
+)
+
+// workloadName names what waits in the queue for this spec of a job: another one for another spec, save what the queue itself sets.
+func workloadName(job *v1alpha1.LMEvalJob) string {
+	spec := job.Spec.DeepCopy()
+	spec.Suspend = nil
+	if spec.Pod != nil {
+		spec.Pod.Affinity = nil
+		if reflect.ValueOf(*spec.Pod).IsZero() {
+			spec.Pod = nil
+		}
+	}
+	text, _ := json.Marshal(spec) //nolint:errchkjson // it came from JSON
+	sum := sha256.Sum256(append(text, job.UID...))
+	return naming.DNSSubdomain("lmevaljob-" + job.Name + "-" + hex.EncodeToString(sum[:])[:5])
+}
+
+// planWorkload plans what waits in the queue until the job manager lets the job run. It stays as it is when the job has ended.
+func (obs Observation) planWorkload(plan *reconcile.PlanResult) {
+	job := obs.job
+	workload := &kueue.Workload{ObjectMeta: metav1.ObjectMeta{
+		Namespace: job.Namespace, Name: workloadName(job), Labels: map[string]string{kueue.JobUIDLabel: string(job.UID)},
+	}}
+	found, err := images.Resolve(obs.fetched.config, images.Evaluation, images.Driver)
+	if err != nil || obs.queued == "" {
+		plan.Keep(workload)
+		return
+	}
+	pod := podOf{job, obs.settings, found[images.Evaluation], found[images.Driver], obs.bundle != ""}.build()
+	workload.Spec = kueue.WorkloadSpec{QueueName: job.Labels[kueue.QueueLabel], PodSets: []kueue.PodSet{{
+		Name: naming.DNSLabel(job.Name), Count: 1, Template: corev1.PodTemplateSpec{Spec: pod.Spec},
+	}}}
+	plan.Apply(workload, apply.CreateOnly("spec.podSets"))
+}
