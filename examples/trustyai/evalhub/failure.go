@@ -1,6 +1,7 @@
 package evalhub
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -24,7 +25,7 @@ const (
 	grace = 2 * time.Minute
 	// look is when a pass looks whether a report has arrived.
 	look = time.Second
-	// What the product has on a Job whose failure was reported.
+	// What a Job has whose failure was reported.
 	reportedAnnotation = group + "/evalhub-failure-reported"
 	phaseLabel         = group + "/evaluation-phase"
 )
@@ -33,7 +34,7 @@ const (
 type run struct {
 	job  batchv1.Job
 	pods reconcile.FetchResult[*corev1.PodList]
-	// arrived reports that the hub was told, marked that the product's operator has told it.
+	// arrived reports that this process has told the hub, marked that the Job says that it was told.
 	arrived, marked bool
 	// workload is what the queue knows of the Job, nil for nothing. Told reports that the hub knows that it is not admitted.
 	workload *foreign.Workload
@@ -53,7 +54,8 @@ func (r Reconciler) fetchRuns(ctx context.Context, reader reconcile.Reader, hub 
 		if job.Status.CompletionTime != nil || !job.DeletionTimestamp.IsZero() || home.Value == nil || !isTenant(home.Value) {
 			continue
 		}
-		one := run{job: job, marked: job.Annotations[reportedAnnotation] == "true" || job.Labels[phaseLabel] == "Failed"}
+		one := run{job: job}
+		one.marked = one.reported() || job.Labels[phaseLabel] == "Failed"
 		one.pods = reconcile.FetchList(ctx, reader, &corev1.PodList{}, client.InNamespace(job.Namespace), client.MatchingLabels{batchv1.JobNameLabel: job.Name})
 		one.arrived = r.reports.Observe(ctx, reader, keyOfReport(hub, &job)).OK()
 		in := client.InNamespace(job.Namespace)
@@ -65,7 +67,8 @@ func (r Reconciler) fetchRuns(ctx context.Context, reader reconcile.Reader, hub 
 	return out
 }
 
-// planReports reports each failure once, and removes the Job when the report has arrived. The adapter reports its own failures.
+// planReports reports each failure once: when the report has arrived the Job is marked, and when the mark is stored the Job is removed. So a
+// report is sent again only if the operator stops between the answer and the mark. The adapter reports its own failures.
 func (r Reconciler) planReports(plan *reconcile.PlanResult, obs Observation, now time.Time) {
 	for i := range obs.fetched.runs {
 		one := &obs.fetched.runs[i]
@@ -73,22 +76,37 @@ func (r Reconciler) planReports(plan *reconcile.PlanResult, obs Observation, now
 		if again > 0 && (plan.RequeueAfter == 0 || again < plan.RequeueAfter) {
 			plan.RequeueAfter = again
 		}
-		if one.arrived || one.marked && (message != "" || failed(&one.job)) {
+		switch {
+		case one.reported() || one.marked && (message != "" || failed(&one.job)):
 			plan.Delete(&one.job, apply.PropagationPolicy(metav1.DeletePropagationBackground))
-		} else {
+			plan.KeepKind(batchv1.SchemeGroupVersion.WithKind("Job")) // the mark stays as long as the Job does
+		case one.arrived:
+			plan.Contribute(marked(&one.job, message))
+		default:
 			r.planQueue(plan, obs, one)
 		}
 		what, complete := reportOf(&one.job, message)
 		what.url = obs.reportsTo()
 		switch {
 		case message == "" || !complete || one.marked:
-		case one.arrived: // it is remembered until the Job is gone
+		case one.arrived: // it is remembered until the mark is stored
 			r.reports.Ensure(plan, keyOfReport(obs.hub, &one.job), what)
 		case what.url != "":
 			r.reports.Ensure(plan, keyOfReport(obs.hub, &one.job), what)
 			plan.RequeueAfter = look
 		}
 	}
+}
+
+// reported reports whether the mark is stored.
+func (r *run) reported() bool { return r.job.Annotations[reportedAnnotation] == "true" }
+
+// marked is what the Job gets when its hub knows of the failure.
+func marked(job *batchv1.Job, message string) *batchv1.Job {
+	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
+		Namespace: job.Namespace, Name: job.Name, Labels: map[string]string{phaseLabel: "Failed"},
+		Annotations: map[string]string{reportedAnnotation: "true", statusAnnotation: cmp.Or(message, job.Annotations[statusAnnotation])},
+	}}
 }
 
 // failed reports whether a Job is over without success.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -11,6 +12,10 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/reconcile"
+
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 )
 
 // TestPodFailure: what the adapter reports itself is left to it; everything else that it cannot report is told.
@@ -120,5 +125,56 @@ func TestQueueCode(t *testing.T) {
 		if got, _ := queueCode(pod(tt.resource), tt.message); got != tt.want {
 			t.Errorf("%s and %q: got %s, want %s", tt.resource, tt.message, got, tt.want)
 		}
+	}
+}
+
+// TestPlanReports: a report is sent until it has arrived, then the Job is marked, and only a Job that is marked is removed. A process that
+// was started anew in between finds either no mark and sends again, or the mark and does not.
+func TestPlanReports(t *testing.T) {
+	t.Parallel()
+	hub := &v1.EvalHub{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "hub"}, Status: v1.EvalHubStatus{Ready: "True", URL: "http://hub"}}
+	labels := map[string]string{"job_id": "1", "provider_id": "p", "benchmark_id": "b"}
+	pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "pod", OwnerReferences: []metav1.OwnerReference{{UID: "1"}}}}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "adapter", State: corev1.ContainerState{
+		Terminated: &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137},
+	}}}
+	mark := map[string]string{reportedAnnotation: "true"}
+	for name, c := range map[string]struct {
+		arrived     bool
+		annotations map[string]string
+		pods        []corev1.Pod
+		want        string
+	}{
+		"well":                      {},
+		"failed":                    {pods: []corev1.Pod{pod}, want: "send"},
+		"arrived":                   {arrived: true, pods: []corev1.Pod{pod}, want: "mark send"},
+		"marked":                    {arrived: true, annotations: mark, pods: []corev1.Pod{pod}, want: "delete"},
+		"started anew, not marked":  {pods: []corev1.Pod{pod}, want: "send"},
+		"started anew, marked":      {annotations: mark, pods: []corev1.Pod{pod}, want: "delete"},
+		"marked, its pods are gone": {annotations: mark, want: "delete"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			one := run{job: batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "t", Name: "job", UID: "1", Labels: labels, Annotations: c.annotations}}}
+			one.arrived, one.marked, one.pods.Value = c.arrived, one.reported(), &corev1.PodList{Items: c.pods}
+			obs := Observation{hub: hub}
+			obs.fetched.runs = []run{one}
+			var plan reconcile.PlanResult
+			Reconciler{reports: reportKind(newReporter())}.planReports(&plan, obs, time.Unix(1000, 0))
+			var got []string
+			for _, child := range plan.Children {
+				if job, ok := child.Object.(*batchv1.Job); ok && job.Annotations[reportedAnnotation] == "true" {
+					got = append(got, "mark")
+				} else {
+					got = append(got, "send")
+				}
+			}
+			for range plan.Deletes {
+				got = append(got, "delete")
+			}
+			if strings.Join(got, " ") != c.want {
+				t.Errorf("got %v, want %s", got, c.want)
+			}
+		})
 	}
 }
