@@ -24,7 +24,13 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/kueue"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 )
 
 // operatorNamespace is where the operator's settings are.
@@ -33,15 +39,24 @@ const operatorNamespace = "trustyai-operator"
 // world is an API server with the kinds of all projects, and the operator beside it.
 type world struct {
 	client.Client
-	env *reconciletest.Environment
-	log buffer
+	env  *reconciletest.Environment
+	user string // the operator, as the API server knows it
+	log  buffer
 }
 
-// newWorld starts both, the operator with the rights that its page asks for and no others.
-func newWorld(t *testing.T) *world {
+// newWorld starts both, the operator with some of its services, and with the rights that its page asks for and no others.
+func newWorld(t *testing.T, services string) *world {
+	t.Helper()
+	w := newServer(t)
+	w.start(t, services)
+	return w
+}
+
+// newServer starts the API server.
+func newServer(t *testing.T) *world {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, apiextensionsv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, apiextensionsv1.AddToScheme, kueue.AddToScheme, v1.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
@@ -58,13 +73,23 @@ func newWorld(t *testing.T) *world {
 	w.env.Setup(t)
 	w.Client = w.env.Client()
 	t.Setenv("APPLICATIONS_NAMESPACE", operatorNamespace)
-	page, err := trustyai().Page()
+	w.namespace(t, operatorNamespace)
+	w.install(t, "config/rbac/proxy_role.yaml")
+	return w
+}
+
+// start starts an operator.
+func (w *world) start(t *testing.T, services string) {
+	t.Helper()
+	page, err := trustyai().Page("--enable-services=" + services)
 	if err != nil {
 		t.Fatal(err)
 	}
 	folder := t.TempDir()
 	certify(t, folder)
-	kubeconfig, err := reconciletest.Kubeconfig(w.env.Rights(t, page.Rules()).Config())
+	rights := w.env.Rights(t, page.Rules())
+	w.user = rights.User()
+	kubeconfig, err := reconciletest.Kubeconfig(rights.Config())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,8 +105,11 @@ func newWorld(t *testing.T) *world {
 	_ = listener.Close()
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
+	o := trustyai()
+	o.Manager = func(m *manager.Options) { m.Controller.SkipNameValidation = ptr.To(true) } // of a process that runs several, one after another
 	go func() {
-		ended <- trustyai().Run(ctx, []string{
+		ended <- o.Run(ctx, []string{
+			"--enable-services", services,
 			"--kubeconfig", path, "--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0",
 			"--webhook-port", strconv.Itoa(port), "--webhook-cert-dir", folder,
 		}, os.Stdout, &w.log)
@@ -95,7 +123,6 @@ func newWorld(t *testing.T) *world {
 			t.Log(w.log.tail())
 		}
 	})
-	return w
 }
 
 // certify makes a certificate of the webhook server, which signs itself.

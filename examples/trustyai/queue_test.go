@@ -1,6 +1,15 @@
 package main
 
-import "maps"
+import (
+	"fmt"
+	"maps"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/kueue"
+)
 
 // queueCase is one that was not recorded: an evaluation that the queue does not admit is reported to its hub once, and marked. It stays.
 // Its hub and its Job are those of a recorded case, with a workload in place of the pod.
@@ -30,4 +39,107 @@ func queueCase(recorded scenario) scenario {
 		"benchmark_status_event": map[string]any{"error_message": map[string]any{"message_code": "queue_error"}},
 	}}}}
 	return s
+}
+
+// TestManagedScenarios plays the recorded cases of the job manager.
+func TestManagedScenarios(t *testing.T) {
+	w := newWorld(t, "LMES,JOB_MGR")
+	configured := false
+	for _, s := range scenarios(t) {
+		if s.Controller != "jobmgr" {
+			continue
+		}
+		if !configured {
+			w.configure(t, s.settings())
+			configured = true
+		}
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			p := &player{world: w, T: t, ns: w.env.Namespace(t)}
+			p.play(s)
+		})
+	}
+	t.Run("queue", func(t *testing.T) {
+		t.Parallel()
+		w.playQueue(t)
+	})
+}
+
+// playQueue plays the queue: it admits a job, wants its room back, admits it again, and is told when the job has ended.
+func (w *world) playQueue(t *testing.T) {
+	t.Helper()
+	p := &player{world: w, T: t, ns: w.env.Namespace(t)}
+	job := map[string]any{"apiVersion": "trustyai.opendatahub.io/v1alpha1", "kind": "LMEvalJob"}
+	job["metadata"] = map[string]any{"namespace": "{ns}", "name": "job", "labels": map[string]any{"kueue.x-k8s.io/queue-name": "q"}}
+	spec := map[string]any{"model": "hf", "taskList": map[string]any{"taskNames": []any{"task1"}}}
+	waiting, pod := maps.Clone(job), map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"namespace": "{ns}", "name": "job"}}
+	waiting["spec"] = spec
+	p.create(map[string]any{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ResourceFlavor", "metadata": map[string]any{"name": "fast"},
+		"spec": map[string]any{"nodeLabels": map[string]any{"speed": "high"}}})
+	p.create(waiting)
+	with := func(key string, value any) map[string]any {
+		out := maps.Clone(job)
+		out[key] = value
+		return out
+	}
+	state := func(state string) map[string]any { return with("status", map[string]any{"state": state}) }
+	p.expect(expectation{Exists: []map[string]any{state("Suspended")}, Absent: []map[string]any{pod}})
+	var workloads kueue.WorkloadList
+	p.eventually("find the workload", 20*time.Second, func() error {
+		err := p.env.Client().List(p.Context(), &workloads, client.InNamespace(p.ns))
+		if err == nil && (len(workloads.Items) != 1 || workloads.Items[0].Spec.QueueName != "q") {
+			err = fmt.Errorf("the workloads are %s", text(workloads.Items))
+		}
+		return err
+	})
+	name := workloads.Items[0].Name
+	workload := map[string]any{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", "metadata": map[string]any{"namespace": "{ns}", "name": name}}
+	decide := func(evicted, admitted string) {
+		t.Helper()
+		list := []any{}
+		for _, c := range [][2]string{{"QuotaReserved", admitted}, {"Admitted", admitted}, {"Evicted", evicted}} {
+			list = append(list, map[string]any{"type": c[0], "status": c[1], "reason": "Test", "message": "", "lastTransitionTime": "{now}"})
+		}
+		decided := maps.Clone(workload)
+		decided["status"] = map[string]any{"conditions": list, "admission": map[string]any{
+			"clusterQueue": "cq", "podSetAssignments": []any{map[string]any{"name": "job", "flavors": map[string]any{"cpu": "fast"}}},
+		}}
+		p.must(p.patch(decided, true))
+	}
+	placed := map[string]any{"nodeSelectorTerms": []any{map[string]any{"matchExpressions": []any{
+		map[string]any{"key": "speed", "operator": "In", "values": []any{"high"}},
+	}}}}
+	onNodes := map[string]any{"nodeAffinity": map[string]any{"requiredDuringSchedulingIgnoredDuringExecution": placed}}
+	running := []map[string]any{
+		state("Scheduled"), with("spec", map[string]any{"suspend": false, "pod": map[string]any{"affinity": onNodes}}),
+		{"apiVersion": "v1", "kind": "Pod", "metadata": pod["metadata"], "spec": map[string]any{"affinity": onNodes}},
+	}
+	conditions := func(list ...any) map[string]any {
+		out := maps.Clone(workload)
+		out["status"] = map[string]any{"conditions": list}
+		return out
+	}
+	condition := func(kind, status, reason string) map[string]any {
+		return map[string]any{"type": kind, "status": status, "reason": reason}
+	}
+	decide("False", "True")
+	p.expect(expectation{Exists: running, Events: []map[string]any{
+		{"type": "Normal", "reason": "CreatedWorkload"}, {"type": "Normal", "reason": "Started", "message": "Admitted by clusterQueue cq"},
+	}})
+	decide("True", "True")
+	p.expect(expectation{Absent: []map[string]any{pod}, Exists: []map[string]any{
+		state("Suspended"), with("spec", map[string]any{"suspend": true, "pod": map[string]any{"$absent": true}}),
+		conditions(condition("QuotaReserved", "False", "Pending"), condition("Admitted", "False", "NoReservation"), condition("Requeued", "True", "BackoffFinished")),
+	}, Events: []map[string]any{{"reason": "Stopped"}}})
+	decide("False", "True")
+	p.expect(expectation{Exists: append(running, conditions(condition("QuotaReserved", "True", "Test")))})
+	ended := maps.Clone(pod)
+	ended["status"] = map[string]any{"containerStatuses": []any{map[string]any{
+		"name": "main", "image": "i", "imageID": "i", "ready": false, "restartCount": 0,
+		"state": map[string]any{"terminated": map[string]any{"exitCode": 1, "reason": "Error"}},
+	}}}
+	p.must(p.patch(ended, true))
+	p.expect(expectation{HoldSeconds: 1, Exists: []map[string]any{
+		state("Complete"), with("spec", map[string]any{"suspend": false}), conditions(condition("Finished", "True", "Failed")),
+	}})
 }

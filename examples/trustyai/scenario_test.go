@@ -74,18 +74,13 @@ func scenarios(t *testing.T) (all []scenario) {
 	return all
 }
 
-// built are the controllers of which the recorded cases are played.
-var built = map[string]bool{"tas": true, "gorch": true, "nemo": true, "lmes": true, "evalhub": true, "evalhub-jobfailure": true}
-
 // TestScenarios plays the recorded cases of the product, those with the same settings of the operator at a time, each in a namespace of
 // its own.
 func TestScenarios(t *testing.T) {
-	w := newWorld(t)
-	w.namespace(t, operatorNamespace)
-	w.install(t, "config/rbac/proxy_role.yaml")
+	w := newWorld(t, everyService)
 	groups := map[string][]scenario{}
 	for _, s := range scenarios(t) {
-		if built[s.Controller] && s.Runner != "manual" {
+		if s.Controller != "jobmgr" && s.Runner != "manual" {
 			settings := text(s.settings())
 			groups[settings] = append(groups[settings], s)
 		}
@@ -109,6 +104,9 @@ func TestScenarios(t *testing.T) {
 		})
 	}
 }
+
+// everyService are those that run without the job manager, which would have every job wait in a queue.
+const everyService = "TAS,GORCH,NEMO_GUARDRAILS,LMES,EVALHUB"
 
 func (s scenario) ofHub() bool { return strings.HasPrefix(s.Controller, "evalhub") }
 

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// alone are the services, the resources that no other service than those named has rights to, and a recorded case of each.
+var alone = []struct {
+	service   string
+	resources []string
+	scenario  string
+}{
+	{"TAS", []string{"trustyaiservices", "inferenceservices", "destinationrules", "virtualservices"}, "tas-raw-isvc-gets-https-logger-and-istio"},
+	{"LMES", []string{"lmevaljobs", "pods/exec"}, "lmes-managed-pvc"},
+	{"EVALHUB", []string{"namespaces", "jobs", "workloads", "clusterroles", "roles", "rolebindings"}, "evalhub-tenant-namespace-provisioned"},
+	{"GORCH", []string{"guardrailsorchestrators", "inferenceservices", "servingruntimes"}, "gorch-auth-gateway-detectors"},
+	{"NEMO_GUARDRAILS", []string{"nemoguardrails", "envoyfilters", "gateways", "mcpgatewayextensions"}, "nemo-cross-namespace-envoyfilter-leaks"},
+	{"JOB_MGR", []string{"lmevaljobs", "workloads", "resourceflavors"}, ""},
+}
+
+// TestRightsOfServices: a service that is off has no rights.
+func TestRightsOfServices(t *testing.T) {
+	t.Parallel()
+	needed := map[string][]string{}
+	for _, s := range alone {
+		for _, resource := range s.resources {
+			needed[resource] = append(needed[resource], s.service)
+		}
+	}
+	for _, s := range alone {
+		page, err := trustyai().Page("--enable-services=" + s.service)
+		if err != nil {
+			t.Fatal(err)
+		}
+		has := map[string]bool{}
+		for _, rule := range page.Rules() {
+			for _, resource := range rule.Resources {
+				has[resource] = true
+				owner, _, _ := strings.Cut(resource, "/")
+				for _, name := range []string{resource, owner} {
+					if services := needed[name]; services != nil && !slices.Contains(services, s.service) {
+						t.Errorf("%s alone has rights to %s, which only %v need", s.service, resource, services)
+					}
+				}
+			}
+		}
+		for _, resource := range s.resources {
+			if !has[resource] {
+				t.Errorf("%s has no rights to %s", s.service, resource)
+			}
+		}
+	}
+}
+
+// TestServicesAlone: each service works behind the rights of its own page, and an owner that is deleted leaves nothing and changes nothing
+// of what was there before: everything in the cluster is compared.
+func TestServicesAlone(t *testing.T) {
+	w := newServer(t)
+	byName := map[string]scenario{}
+	for _, s := range scenarios(t) {
+		byName[s.Name] = s
+	}
+	w.configure(t, byName["lmes-managed-pvc"].settings())
+	for _, one := range alone {
+		t.Run(one.service, func(t *testing.T) {
+			w.start(t, one.service)
+			if one.scenario != "" {
+				p := &player{world: w, T: t, ns: "alone-" + strings.ToLower(one.service[:1])} // of which names are made that must not be too long
+				w.namespace(t, p.ns)
+				p.comeAndGo(byName[one.scenario])
+			}
+		})
+	}
+}
+
+// comeAndGo plays a case until its owners are deleted, and compares the cluster with what it was.
+func (p *player) comeAndGo(s scenario) {
+	p.Helper()
+	for name, labels := range s.Namespaces {
+		namespace := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace"}}
+		namespace.SetName(p.substitute(name).(string))
+		namespace.SetLabels(labels)
+		p.must(p.Create(p.Context(), namespace))
+	}
+	var owners []map[string]any
+	for _, object := range s.Given {
+		if strings.HasPrefix(object["apiVersion"].(string), "trustyai.") {
+			owners = append(owners, object)
+		} else {
+			p.create(object)
+		}
+	}
+	if s.Controller == "tas" {
+		p.create(meshDeployment)
+		p.create(map[string]any{"apiVersion": "serving.kserve.io/v1beta1", "kind": "InferenceService", "metadata": map[string]any{
+			"namespace": "{ns}", "name": "meshed", "annotations": map[string]any{"serving.kserve.io/deploymentMode": "ModelMesh"},
+		}, "spec": map[string]any{"predictor": map[string]any{}}})
+	}
+	before := p.everything(nil)
+	for _, owner := range owners {
+		p.create(owner)
+	}
+	if s.Prefer == nil && len(s.Steps) == 0 {
+		p.expect(s.Expect)
+	}
+	for _, one := range s.Steps {
+		if one.Do == "delete" {
+			break
+		}
+		p.step(one)
+	}
+	if s.Controller == "tas" {
+		p.expect(expectation{Exists: []map[string]any{sending("https://svc.{ns}.svc/consumer/kserve/v2")}})
+	}
+	gone := map[types.UID]bool{}
+	for _, given := range owners {
+		owner := p.object(given)
+		p.must(p.Get(p.Context(), client.ObjectKeyFromObject(owner), owner))
+		gone[owner.GetUID()] = true
+		p.must(p.Delete(p.Context(), owner))
+	}
+	p.eventually("find the cluster as it was", 30*time.Second, func() error {
+		if diff := cmp.Diff(before, p.everything(gone)); diff != "" {
+			return fmt.Errorf("(-before +after):\n%s", diff)
+		}
+		return nil
+	})
+}
+
+// meshDeployment is one of ModelMesh that sends its payloads to somebody already.
+var meshDeployment = map[string]any{
+	"apiVersion": "apps/v1", "kind": "Deployment",
+	"metadata": map[string]any{"namespace": "{ns}", "name": "mesh", "labels": map[string]any{"modelmesh-service": "modelmesh-serving"}},
+	"spec": map[string]any{"replicas": 0, "selector": map[string]any{"matchLabels": map[string]any{"a": "mesh"}}, "template": map[string]any{
+		"metadata": map[string]any{"labels": map[string]any{"a": "mesh"}},
+		"spec": map[string]any{"containers": []any{
+			map[string]any{"name": "mm", "image": "x", "env": []any{map[string]any{"name": "MM_PAYLOAD_PROCESSORS", "value": "http://user"}}},
+			map[string]any{"name": "other", "image": "x"},
+		}},
+	}},
+}
+
+// sending is that Deployment as it must be when addresses of services were added.
+func sending(addresses string) map[string]any {
+	env := func(value string) []any {
+		return []any{map[string]any{"name": "MM_PAYLOAD_PROCESSORS", "value": value}}
+	}
+	return map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"namespace": "{ns}", "name": "mesh"}, "spec": map[string]any{
+		"template": map[string]any{"spec": map[string]any{"containers": []any{
+			map[string]any{"name": "mm", "env": env("http://user " + addresses)}, map[string]any{"name": "other", "env": env(addresses)},
+		}}},
+	}}
+}
+
+// everything is what there is in the cluster, without what the garbage collector takes when the owners are gone.
+func (p *player) everything(gone map[types.UID]bool) map[string]any {
+	p.Helper()
+	found, err := discovery.NewDiscoveryClientForConfig(p.env.Config())
+	p.must(err)
+	lists, err := found.ServerPreferredResources()
+	p.must(err)
+	out := map[string]any{}
+	for _, list := range lists {
+		version, err := schema.ParseGroupVersion(list.GroupVersion)
+		p.must(err)
+		for _, resource := range list.APIResources {
+			if slices.Contains(resource.Verbs, "list") && !slices.Contains([]string{"Event", "Lease", "IPAddress"}, resource.Kind) {
+				p.addAll(out, version.WithKind(resource.Kind), gone)
+			}
+		}
+	}
+	return out
+}
+
+func (p *player) addAll(out map[string]any, gvk schema.GroupVersionKind, gone map[types.UID]bool) {
+	p.Helper()
+	var list unstructured.UnstructuredList
+	list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+	if err := p.List(context.WithoutCancel(p.Context()), &list); apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err) {
+		return
+	} else if err != nil {
+		p.Fatal(err)
+	}
+	for _, item := range list.Items {
+		if slices.ContainsFunc(item.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return gone[o.UID] }) {
+			continue
+		}
+		content := maps.Clone(item.Object)
+		delete(content, "status")
+		meta := maps.Clone(content["metadata"].(map[string]any))
+		for _, field := range []string{"resourceVersion", "managedFields", "generation"} {
+			delete(meta, field)
+		}
+		content["metadata"] = meta
+		out[gvk.Kind+"."+gvk.Group+"/"+item.GetNamespace()+"/"+item.GetName()] = content
+	}
+}
