@@ -41,6 +41,22 @@ func queueCase(recorded scenario) scenario {
 	return s
 }
 
+// migrationCase is one that was not recorded: the annotation that asks for a migration goes, and the user's others stay.
+func migrationCase(recorded scenario) scenario {
+	s := recorded
+	s.Name = "tas-migration-annotation-goes"
+	meta := map[string]any{"name": "svc", "namespace": "{ns}"}
+	patched := maps.Clone(meta)
+	patched["annotations"] = map[string]any{"trustyai.opendatahub.io/db-migration": "true", "mine": "1"}
+	service := func(meta map[string]any) map[string]any {
+		return map[string]any{"apiVersion": "trustyai.opendatahub.io/v1", "kind": "TrustyAIService", "metadata": meta}
+	}
+	meta["annotations"] = map[string]any{"trustyai.opendatahub.io/db-migration": map[string]any{"$absent": true}, "mine": "1"}
+	s.Steps = []step{{Do: "patch", Object: service(patched)}}
+	s.Expect = expectation{Exists: []map[string]any{service(meta)}}
+	return s
+}
+
 // TestManagedScenarios plays the recorded cases of the job manager.
 func TestManagedScenarios(t *testing.T) {
 	w := newWorld(t, "LMES,JOB_MGR")

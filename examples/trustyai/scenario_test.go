@@ -67,8 +67,11 @@ func scenarios(t *testing.T) (all []scenario) {
 		t.Fatal(err)
 	}
 	for _, s := range all {
-		if s.Name == "evalhub-job-adapter-error-ignored" {
-			return append(all, queueCase(s))
+		switch s.Name {
+		case "evalhub-job-adapter-error-ignored":
+			all = append(all, queueCase(s))
+		case "tas-pvc-creates-all-children":
+			all = append(all, migrationCase(s))
 		}
 	}
 	return all

@@ -22,8 +22,8 @@ func (Reconciler) DecorateStatus(status *v1alpha1.GuardrailsOrchestratorStatus, 
 		return
 	case obs.waits != "":
 		status.Phase = guardrails.Progressing
-		cm.MarkTrue("Progressing", "Waiting", conditions.Bound(obs.waits))
-		cm.MarkFalse("ReconcileComplete", "Waiting", conditions.Bound(obs.waits), conditions.Silent)
+		cm.MarkTrue("Progressing", "ReconcileInit", "Initializing GuardrailsOrchestrator resource", conditions.Silent)
+		cm.MarkFalse("ReconcileComplete", "Waiting", conditions.Bound(obs.waits))
 		cm.Delete("ReconcileFailed")
 		return
 	}

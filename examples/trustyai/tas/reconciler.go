@@ -137,6 +137,10 @@ func database(secret reconcile.FetchResult[*corev1.Secret]) [2]string {
 	return [2]string{}
 }
 
+// migration is an annotation that asks to make the Deployment anew for another storage. It follows the spec in any case, so that the
+// annotation goes when there is one.
+const migration = "trustyai.opendatahub.io/db-migration"
+
 // PlanResources returns the children, and what is contributed to the models.
 func (r *Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (reconcile.PlanResult, error) {
 	if obs.unset != nil {
@@ -153,6 +157,9 @@ func (r *Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (
 			return plan, err
 		}
 		plan.ApplyWithoutOwnerRef(all, apply.AdoptUncontrolled)
+	}
+	if _, asked := obs.service.Annotations[migration]; asked && obs.facts.Provisioned && obs.fetched.deployment.Value != nil {
+		plan.Metadata(metav1.ObjectMeta{}, apply.Absent(`metadata.annotations["`+migration+`"]`))
 	}
 	for _, contribution := range obs.models.contributions {
 		plan.Contribute(contribution)
