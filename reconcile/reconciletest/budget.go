@@ -1,9 +1,7 @@
 package reconciletest
 
 import (
-	"context"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -48,29 +46,6 @@ func Steady(t testing.TB, system System, budget Budget) {
 	}
 }
 
-// measured runs what is ready and returns the least allocations of a pass.
-func (i *instance) measured(ctx context.Context) (uint64, error) {
-	least := ^uint64(0)
-	for {
-		next, ready := i.scheduler.Take()
-		if !ready {
-			return least, nil
-		}
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		i.passes++
-		err := i.scheduler.Run(next)
-		runtime.ReadMemStats(&after)
-		if err == nil {
-			err = i.after(ctx)
-		}
-		if err != nil {
-			return 0, err
-		}
-		least = min(least, after.Mallocs-before.Mallocs)
-	}
-}
-
 // Writes brings the system to rest, applies the change to each owner and fails the test unless the way to the next rest
 // takes at most that many writes; of the owner's status and metadata, too. It returns them in the order in which they
 // were sent.
@@ -94,13 +69,13 @@ func Writes(t testing.TB, system System, change func(owner client.Object), most 
 }
 
 // rested is an instance of the system with nothing left to do.
-func rested(t testing.TB, system System) *instance {
+func rested(t testing.TB, described System) *instance {
 	t.Helper()
-	system, err := system.withDefaults()
+	system, err := prepare(described)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := play(t.Context(), system, plot{steps: []step{stepA}}, namespaceOf(t, system))
+	r := play(t.Context(), system, plot{steps: []step{stepA}}, namespaceOf(t, described))
 	if r.err != nil {
 		if r.last != nil {
 			r.last.end()

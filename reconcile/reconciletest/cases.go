@@ -21,7 +21,7 @@ type testCase struct {
 	// always is for a case that is run whatever is drawn.
 	always bool
 	// system is that of the exploration, or one with more owners.
-	system *System
+	system *prepared
 }
 
 const (
@@ -96,7 +96,7 @@ func (e *explorer) refused(b *baseline) []testCase {
 }
 
 // drawing reports how many cases are drawn, 0 for all, and by which seed.
-func drawing(system System) (limit int, seed uint64, err error) {
+func drawing(system prepared) (limit int, seed uint64, err error) {
 	limit, seed = system.Cases, 1
 	if text := os.Getenv(EnvCases); text == "all" {
 		limit = 0

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -15,73 +13,12 @@ import (
 	"time"
 )
 
-// EnvCase names the environment variable with the name of one case: only that one runs, besides the runs without faults
-// that it is compared with.
-const EnvCase = "RECONCILETEST_CASE"
-
 // EnvCases and EnvSeed name the environment variables that take the place of System.Cases ("all" for no limit) and of the
 // seed by which as many cases are drawn, which is 1.
 const (
 	EnvCases = "RECONCILETEST_CASES"
 	EnvSeed  = "RECONCILETEST_SEED"
 )
-
-// Check names what a [Finding] is about.
-type Check string
-
-// The checks of [Converge]. Each has the class of bugs that it is there for.
-const (
-	// CheckState: the end is not that of the run without faults. Steps that only the first pass takes, errors that are
-	// swallowed, decisions on a stale cache.
-	CheckState Check = "state"
-	// CheckOrphan: something that the operator has made outlives the owner, or the spec that asked for it. Finalizers and
-	// inventories that are written too late.
-	CheckOrphan Check = "orphan"
-	// CheckRest: the passes do not come to an end, or come too often. Hot retries, and writes that trigger each other.
-	CheckRest Check = "rest"
-	// CheckQuiet: something is written although the end is reached. Plans that differ from pass to pass.
-	CheckQuiet Check = "quiet"
-	// CheckDeletes: something is deleted that the run without faults leaves alone. Prunes by an incomplete list.
-	CheckDeletes Check = "deletes"
-	// CheckForeign: an object of somebody else is deleted, because it has the name of one of the operator's.
-	CheckForeign Check = "foreign"
-	// CheckStatus: the owner calls itself ready for its spec before the children are written.
-	CheckStatus Check = "status"
-	// CheckDrift: what somebody else has edited or deleted is not put right.
-	CheckDrift Check = "drift"
-	// CheckWatch: something that matters has changed, and nobody was woken: only a pass that comes for another reason acts.
-	CheckWatch Check = "watch"
-	// CheckTime: time alone has made work, and no pass was planned for it.
-	CheckTime Check = "time"
-	// CheckReady: the owner calls itself ready while a workload of its own is not.
-	CheckReady Check = "ready"
-	// CheckDamage: on the way something is stored that no run without faults stores: replicas that fall to zero while a read
-	// fails, a password that is drawn again.
-	CheckDamage Check = "damage"
-	// CheckRefused: the API server refuses a request in the run without faults, until the end.
-	CheckRefused Check = "refused"
-	// CheckInvariant: one of System.Invariants does not hold.
-	CheckInvariant Check = "invariant"
-	// CheckLeak: a secret value is in the status, the log, an event, or an object that is no Secret.
-	CheckLeak Check = "leak"
-	// CheckPanic: a pass panics.
-	CheckPanic Check = "panic"
-	// CheckRun: the run could not be carried out.
-	CheckRun Check = "run"
-)
-
-// Finding is one thing that is wrong.
-type Finding struct {
-	// Case names the fault and where it happened. With [EnvCase] it runs alone.
-	Case string
-	// Check reports what was broken.
-	Check Check
-	// Message reports how, with a diff where that helps: "-" for want, "+" for got.
-	Message string
-}
-
-// String is the finding as a person reads it.
-func (f Finding) String() string { return fmt.Sprintf("[%s] %s: %s", f.Check, f.Case, f.Message) }
 
 // Exploration is what [Explore] has done and found.
 type Exploration struct {
@@ -139,24 +76,6 @@ func Converge(t testing.TB, system System) {
 		out.Calls, out.Cases, out.Cases+out.Left, out.Passes, time.Since(started).Round(time.Millisecond))
 }
 
-// pattern is what selects the test of that name alone.
-func pattern(name string) string {
-	return "^" + strings.ReplaceAll(regexp.QuoteMeta(name), "/", "$/^") + "$"
-}
-
-// summary counts findings by check.
-func summary(findings []Finding) string {
-	counts := map[Check]int{}
-	for _, f := range findings {
-		counts[f.Check]++
-	}
-	var parts []string
-	for _, check := range slices.Sorted(maps.Keys(counts)) {
-		parts = append(parts, fmt.Sprintf("%d %s", counts[check], check))
-	}
-	return strings.Join(parts, ", ")
-}
-
 // Explore is [Converge] for callers that want to look at the findings themselves. The error is about the system's
 // description or the run without faults; what goes wrong in cases is a finding.
 func Explore(ctx context.Context, system System) (*Exploration, error) {
@@ -164,8 +83,8 @@ func Explore(ctx context.Context, system System) (*Exploration, error) {
 }
 
 // exploreUntil ends early with a finding that is the one looked for; nil looks for all.
-func exploreUntil(ctx context.Context, system System, until func(Finding) bool) (*Exploration, error) {
-	system, err := system.withDefaults()
+func exploreUntil(ctx context.Context, described System, until func(Finding) bool) (*Exploration, error) {
+	system, err := prepare(described)
 	if err != nil {
 		return nil, err
 	}
@@ -203,12 +122,12 @@ var errOnServer = errors.New("converge: System.Environment is set, but cases run
 
 // explorer carries out an exploration.
 type explorer struct {
-	system System
+	system prepared
 	only   string
 	limit  int // of cases, 0 for none
 	seed   uint64
 	probe  *world        // step A at rest
-	pair   *System       // the system with a second owner, when that makes no difference to the first
+	pair   *prepared     // the system with a second owner, when that makes no difference to the first
 	played []string      // the runs without faults
 	ends   map[step]*end // of the runs without faults
 	plots  []*baseline
@@ -394,4 +313,43 @@ func (e *explorer) explore(ctx context.Context) {
 	}
 	close(queue)
 	wg.Wait()
+}
+
+// accept takes out what the system accepts.
+func (e *explorer) accept() {
+	e.out.Findings = slices.DeleteFunc(e.out.Findings, func(f Finding) bool {
+		n := slices.IndexFunc(e.system.Accepted, func(a Acceptance) bool { return a.matches(f) })
+		if n >= 0 {
+			note := fmt.Sprintf("accepted, %s: %s", e.system.Accepted[n].Reason, e.system.Accepted[n].About)
+			if !slices.Contains(e.out.Notes, note) {
+				e.out.Notes = append(e.out.Notes, note)
+			}
+		}
+		return n >= 0
+	})
+}
+
+// notes are what the exploration did not try.
+func (e *explorer) notes() {
+	s, add := e.system, func(format string, args ...any) { e.out.Notes = append(e.out.Notes, fmt.Sprintf(format, args...)) }
+	for _, b := range e.plots {
+		if more := len(b.calls) - manyCalls; more > 0 {
+			add("not tried: %d of the calls of %s, those after the first %d", more, b.name, manyCalls)
+		}
+	}
+	switch {
+	case s.Change == nil:
+		add("not tried: a change of the spec; set System.Change")
+	case !slices.ContainsFunc(e.plots, func(b *baseline) bool { return len(b.deleted) > 0 && b.last() != stepDelete }):
+		add("not tried: a prune, as System.Change takes nothing away that the operator deletes")
+	}
+	if s.Singleton == nil && len(s.Owners) == 1 && e.pair == nil {
+		add("not tried: what owners have in common, as there is one only; add another one to System.Owners")
+	}
+	if len(s.StandIns) == 0 {
+		add("not tried: children that become ready or fail; set System.StandIns")
+	}
+	if e.out.Horizon > 0 {
+		add("it acts at times of its own: each step lasts %s (System.Horizon); not tried: edits and deletes by others, refusals that last", e.out.Horizon)
+	}
 }

@@ -73,10 +73,7 @@ func (e *explorer) disturbances() []testCase {
 		if !known[request] {
 			known[request] = true
 			add("read fails twice: "+request, func(ctx context.Context, d *disturbance) {
-				wire := d.run.last.wire
-				wire.mu.Lock()
-				wire.inject = &injection{call: request, fault: faultError, lasting: 2} //nolint:mnd // times
-				wire.mu.Unlock()
+				d.run.last.wire.arm(&injection{call: request, fault: faultError, lasting: 2}) //nolint:mnd // times
 				d.unread(ctx)
 			})
 		}

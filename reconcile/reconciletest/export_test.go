@@ -8,10 +8,10 @@ import (
 )
 
 // WorldClient is the client of the test in the world of a system, fake or real.
-func WorldClient(ctx context.Context, system System, namespace string) (client.WithWatch, error) {
-	system.Setup = func(manager.Manager) error { return nil }
-	system.Owners = []client.Object{nil}
-	system, err := system.withDefaults()
+func WorldClient(ctx context.Context, described System, namespace string) (client.WithWatch, error) {
+	described.Setup = func(manager.Manager) error { return nil }
+	described.Owners = []client.Object{nil}
+	system, err := prepare(described)
 	if err != nil {
 		return nil, err
 	}

@@ -54,10 +54,9 @@ func start(ctx context.Context, w *world, variant variation, log *eventLog) (*in
 		world: w, view: newView(w, w.system.Cache), wire: newWire(w), scheduler: schedule.New(w.clock), stop: stop, log: lines,
 		failed: make(chan error, 16), outside: map[int]bool{},
 	}
-	i.wire.inject = variant.inject
+	i.wire.arm(variant.inject)
 	i.view.past = variant.past
-	i.view.shake = variant.shake
-	i.view.lag = lagOf(variant.lag)
+	i.view.disturb(variant.shake, variant.lag)
 	m := newManager(w, i.view, i.wire, log.add, lines)
 	if err := w.setup()(m); err != nil {
 		stop()
@@ -139,9 +138,7 @@ func (i *instance) end() {
 
 // dead reports whether the instance has crashed.
 func (i *instance) dead() bool {
-	i.wire.mu.Lock()
-	defer i.wire.mu.Unlock()
-	return i.wire.dead
+	return i.wire.isCut()
 }
 
 // RestlessError reports that the passes do not come to an end.
@@ -234,10 +231,7 @@ func (i *instance) others(ctx context.Context) (acted bool, err error) {
 // pass runs one pass and lets the others act afterwards.
 func (i *instance) pass(ctx context.Context, next schedule.Item) (wrote bool, err error) {
 	i.passes++
-	i.wire.mu.Lock()
-	i.wire.pass = i.passes
-	sent := len(i.wire.sent)
-	i.wire.mu.Unlock()
+	sent := i.wire.enter(i.passes)
 	i.view.reads.pass(true)
 	err = i.scheduler.Run(next)
 	i.view.reads.pass(false)
@@ -269,4 +263,14 @@ func (i *instance) after(ctx context.Context) error {
 		i.outside[i.passes] = true
 	}
 	return i.view.sync()
+}
+
+// changedOutside reports whether somebody else has changed the world after one pass and before another.
+func (i *instance) changedOutside(from, to int) bool {
+	for pass := from; pass < to; pass++ {
+		if i.outside[pass] {
+			return true
+		}
+	}
+	return false
 }

@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
@@ -14,13 +15,13 @@ import (
 // Invariant is what holds for every version of an object that the operator stores. [Always] and [Never] make one.
 type Invariant struct {
 	text   string
-	broken func(w *world, gvk schema.GroupVersionKind, u *unstructured.Unstructured) bool
+	broken func(scheme *runtime.Scheme, gvk schema.GroupVersionKind, u *unstructured.Unstructured) bool
 }
 
 // Always is an invariant of one kind, the type of the function's argument: each stored version of it satisfies the function.
 // The text is printed with a finding, for example "a Deployment has at least one replica".
 func Always[T client.Object](text string, right func(object T) bool) Invariant {
-	return Invariant{text: text, broken: func(w *world, gvk schema.GroupVersionKind, u *unstructured.Unstructured) bool {
+	return Invariant{text: text, broken: func(scheme *runtime.Scheme, gvk schema.GroupVersionKind, u *unstructured.Unstructured) bool {
 		kind := reflect.TypeFor[T]()
 		if kind.Kind() != reflect.Pointer {
 			return false
@@ -29,7 +30,7 @@ func Always[T client.Object](text string, right func(object T) bool) Invariant {
 		if !ok {
 			return false
 		}
-		if of, err := apiutil.GVKForObject(object, w.scheme); err != nil || of.GroupKind() != gvk.GroupKind() {
+		if of, err := apiutil.GVKForObject(object, scheme); err != nil || of.GroupKind() != gvk.GroupKind() {
 			return false
 		}
 		return objects.FromUnstructured(u, object) == nil && !right(object)
@@ -41,16 +42,4 @@ func Never[T client.Object](text string, wrong func(object T) bool) Invariant {
 	invariant := Always(text, func(object T) bool { return !wrong(object) })
 	invariant.text = "never: " + text
 	return invariant
-}
-
-// checkInvariants holds what the operator has stored against the invariants.
-func (e *explorer) checkInvariants(name string, r *run) {
-	for _, invariant := range e.system.Invariants {
-		for _, c := range r.calls {
-			if c.changed && c.after != nil && invariant.broken(r.world, c.gvk, c.after) {
-				e.find(name, CheckInvariant, "%s: not so after %s in pass %d", invariant.text, c, c.pass)
-				break
-			}
-		}
-	}
 }

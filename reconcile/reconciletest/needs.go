@@ -47,7 +47,7 @@ func Needs(t testing.TB, part Without, scenario func() Scenario) {
 		t.Errorf("with the whole SDK: %s", one)
 	}
 	poor := scenario()
-	poor.System = poor.System.without(part)
+	poor.System = without(poor.System, part)
 	wrong, err = poor.findings(t)
 	if len(wrong) == 0 {
 		t.Errorf("holds without %+v", part)
@@ -56,7 +56,7 @@ func Needs(t testing.TB, part Without, scenario func() Scenario) {
 }
 
 // without is the system with an operator that has to do without a part of the SDK.
-func (s System) without(part Without) System {
+func without(s System, part Without) System {
 	setup := s.Setup
 	if setup == nil {
 		return s // refused when it runs
@@ -68,7 +68,7 @@ func (s System) without(part Without) System {
 		}
 		p := poorManager{testManager: whole, part: part}
 		for _, owner := range s.Owners {
-			gvk, err := apiutil.GVKForObject(owner, whole.world.scheme)
+			gvk, err := apiutil.GVKForObject(owner, whole.GetScheme())
 			if err != nil {
 				return err
 			}

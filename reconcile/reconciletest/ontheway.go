@@ -264,3 +264,15 @@ func (e *explorer) compareAs(name string, base *baseline, last step, got State) 
 	}
 	return e.compare(name, last, got)
 }
+
+// checkInvariants holds what the operator has stored against the invariants.
+func (e *explorer) checkInvariants(name string, r *run) {
+	for _, invariant := range e.system.Invariants {
+		for _, c := range r.calls {
+			if c.changed && c.after != nil && invariant.broken(r.world.scheme, c.gvk, c.after) {
+				e.find(name, CheckInvariant, "%s: not so after %s in pass %d", invariant.text, c, c.pass)
+				break
+			}
+		}
+	}
+}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
@@ -255,45 +254,4 @@ func (e *explorer) concerned(claimed map[types.UID]call, c call) []call {
 		return nil
 	}
 	return all[len(all)-1:]
-}
-
-// changedOutside reports whether somebody else has changed the world after one pass and before another.
-func (i *instance) changedOutside(from, to int) bool {
-	for pass := from; pass < to; pass++ {
-		if i.outside[pass] {
-			return true
-		}
-	}
-	return false
-}
-
-// claimsReady reads a status as kstatus does: it speaks of the current generation, and the condition Ready, if there is
-// one, is True.
-func claimsReady(u *unstructured.Unstructured) bool {
-	status, _ := u.Object["status"].(map[string]any)
-	observed, has := status["observedGeneration"].(int64)
-	if has && observed != u.GetGeneration() {
-		return false
-	}
-	for _, condition := range objects.Maps(status, "conditions") {
-		if condition["type"] != "Ready" {
-			continue
-		}
-		of, said := condition["observedGeneration"].(int64)
-		return condition["status"] == "True" && (!said || of == u.GetGeneration())
-	}
-	return has
-}
-
-// names are the kinds that the cache has, for the cases in which one of them lags.
-func (v *view) names() []string {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	var names []string
-	for _, gvk := range v.watched() {
-		if !slices.Contains(names, gvk.Kind) {
-			names = append(names, gvk.Kind)
-		}
-	}
-	return names
 }

@@ -71,7 +71,7 @@ func (p *pace) note(now time.Time, changed bool) {
 }
 
 // endless reports more passes than a run may have; those that change nothing count little where time has to pass.
-func (p *pace) endless(s System) bool {
+func (p *pace) endless(s prepared) bool {
 	if s.Horizon > 0 {
 		return p.passes-p.idleEver >= s.MaxPasses*maxFirings || p.idleEver >= s.MaxPasses*maxIdle
 	}

@@ -2,26 +2,7 @@ package reconciletest
 
 import (
 	"context"
-	"fmt"
-	"maps"
-	"slices"
 	"time"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
-)
-
-// step is what happens to the owners, or the inputs of a singleton, from outside.
-type step string
-
-const (
-	stepA      step = "A"      // created with their spec, or changed back to it
-	stepB      step = "B"      // created with, or changed to, what System.Change makes of it
-	stepLess   step = "less"   // as in A, but without the first owner: never created, or deleted
-	stepDelete step = "delete" // deleted
-	stepOff    step = "off"    // as in A, with the operator switched off: see Singleton
 )
 
 // plot is the story of one run: steps, with a variation during one of them.
@@ -53,7 +34,7 @@ type run struct {
 }
 
 // play runs a plot to its end. The caller ends the last instance.
-func play(ctx context.Context, system System, p plot, namespace string) *run {
+func play(ctx context.Context, system prepared, p plot, namespace string) *run {
 	r := &run{}
 	if r.world, r.err = newWorld(ctx, system, namespace); r.err != nil {
 		return r
@@ -106,11 +87,11 @@ func play(ctx context.Context, system System, p plot, namespace string) *run {
 			r.err = r.last.settle(ctx)
 		}
 	}
-	if r.err == nil && r.last.wire.inject != nil && r.last.wire.inject.lasting != 0 {
+	if r.err == nil && r.last.wire.refusing() {
 		r.err = r.lift(ctx)
 	}
 	if r.err == nil && p.variant.resync {
-		r.last.view.shake = nil
+		r.last.view.disturb(nil, p.variant.lag)
 		r.last.view.resync()
 		r.err = r.last.settle(ctx)
 	}
@@ -121,22 +102,16 @@ func play(ctx context.Context, system System, p plot, namespace string) *run {
 // vary begins the step that the variation is about; requests before it are not of interest.
 func (r *run) vary(v variation) {
 	i := r.last
-	i.wire.mu.Lock()
-	i.wire.sent, i.wire.counts = nil, map[string]int{}
-	i.wire.inject = v.inject
-	i.wire.mu.Unlock()
-	i.view.mu.Lock()
-	i.view.shake, i.view.lag = v.shake, lagOf(v.lag)
-	i.view.mu.Unlock()
+	i.wire.forget()
+	i.wire.arm(v.inject)
+	i.view.disturb(v.shake, v.lag)
 }
 
 // lift ends a refusal that lasts, notes who called itself ready meanwhile, and lets every owner have a pass.
 func (r *run) lift(ctx context.Context) error {
 	i := r.last
-	i.wire.mu.Lock()
-	i.wire.inject, r.world.refusing = nil, false
-	r.refused = i.wire.struck
-	i.wire.mu.Unlock()
+	i.wire.arm(nil)
+	r.world.refusing, r.refused = false, i.wire.hasStruck()
 	var err error
 	if r.claims, err = r.world.claims(); err != nil {
 		return err
@@ -152,7 +127,7 @@ func (r *run) gather() {
 	}
 	r.calls = append(r.calls, r.last.wire.calls()...)
 	r.passes += r.last.passes
-	r.struck = r.struck || r.last.wire.struck
+	r.struck = r.struck || r.last.wire.hasStruck()
 	if r.panicked == "" {
 		r.panicked = r.last.log.Panicked()
 	}
@@ -180,131 +155,4 @@ func (r *run) enter(ctx context.Context, p plot, n int) error {
 		return r.restart(ctx, p.variant)
 	}
 	return r.restart(ctx, variation{})
-}
-
-// perform carries out a step from outside.
-func (w *world) perform(ctx context.Context, s step, first bool) error {
-	for n, owner := range w.system.subjects() {
-		of := s
-		switch {
-		case s == stepLess && n == w.system.leaves && first:
-			continue
-		case s == stepLess && n == w.system.leaves:
-			of = stepDelete
-		case s == stepLess, s == stepOff:
-			of = stepA
-		}
-		if err := w.performOn(ctx, owner, of, first); err != nil {
-			return fmt.Errorf("step %s: %w", s, err)
-		}
-	}
-	return nil
-}
-
-func (w *world) performOn(ctx context.Context, owner client.Object, s step, first bool) error {
-	wanted := owner.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a deep copy has the type of its original
-	if _, err := w.place(wanted); err != nil {
-		return err
-	}
-	if s == stepB {
-		w.system.Change(wanted)
-	}
-	if first && s == stepDelete {
-		return nil
-	}
-	if first {
-		return w.add(ctx, wanted)
-	}
-	if s == stepDelete {
-		return client.IgnoreNotFound(w.client.Delete(ctx, wanted))
-	}
-	live := owner.DeepCopyObject().(client.Object) //nolint:forcetypeassert // as above
-	if err := w.client.Get(ctx, client.ObjectKeyFromObject(wanted), live); apierrors.IsNotFound(err) {
-		return w.add(ctx, wanted) // an earlier step was about less owners
-	} else if err != nil {
-		return err
-	}
-	gvk, err := w.place(live)
-	if err != nil {
-		return err
-	}
-	stored, err := objects.ToUnstructured(live, gvk)
-	if err != nil {
-		return err
-	}
-	target, err := objects.ToUnstructured(wanted, gvk)
-	if err != nil {
-		return err
-	}
-	// Everything but metadata and status is what the user has asked for.
-	for field := range stored.Object {
-		if !slices.Contains([]string{"metadata", "status", "apiVersion", "kind"}, field) {
-			delete(stored.Object, field)
-		}
-	}
-	for field, value := range target.Object {
-		if field != "metadata" && field != "status" {
-			stored.Object[field] = value
-		}
-	}
-	declared, err := objects.ToUnstructured(owner, gvk)
-	if err != nil {
-		return err
-	}
-	changed := owner.DeepCopyObject().(client.Object) //nolint:forcetypeassert // as above
-	if w.system.Change != nil {
-		w.system.Change(changed)
-	}
-	other, err := objects.ToUnstructured(changed, gvk)
-	if err != nil {
-		return err
-	}
-	stored.SetLabels(redeclared(stored.GetLabels(), target.GetLabels(), declared.GetLabels(), other.GetLabels()))
-	stored.SetAnnotations(redeclared(stored.GetAnnotations(), target.GetAnnotations(), declared.GetAnnotations(), other.GetAnnotations()))
-	return w.client.Update(ctx, stored)
-}
-
-// redeclared are the labels or annotations of an object after its user has declared others: what no spec speaks of stays.
-func redeclared(stored, target map[string]string, specs ...map[string]string) map[string]string {
-	out := map[string]string{}
-	maps.Copy(out, stored)
-	for _, declared := range specs {
-		for key := range declared {
-			delete(out, key)
-		}
-	}
-	maps.Copy(out, target)
-	if len(out) == 0 {
-		return nil
-	}
-	return out
-}
-
-// deleted are the objects that the operator has deleted, by kind and name.
-func (r *run) deleted() map[string]bool {
-	out := map[string]bool{}
-	for _, c := range r.calls {
-		gone := c.before != nil && (c.after == nil || c.after.GetUID() != c.before.GetUID())
-		marked := c.before != nil && c.after != nil && c.before.GetDeletionTimestamp() == nil && c.after.GetDeletionTimestamp() != nil
-		if c.request.Verb == "delete" && (gone || marked) {
-			out[displayName(c.gvk, c.key, c.before)] = true
-		}
-	}
-	return out
-}
-
-// trace reports what was sent, a line each.
-func (r *run) trace() []string {
-	var lines []string
-	for _, c := range r.calls {
-		line := fmt.Sprintf("pass %d: %s", c.pass, c)
-		switch {
-		case c.err != nil:
-			line += ": " + c.err.Error()
-		case c.request.IsWrite() && !c.changed:
-			line += ": changes nothing"
-		}
-		lines = append(lines, line)
-	}
-	return append(lines, fmt.Sprintf("%d passes", r.passes))
 }

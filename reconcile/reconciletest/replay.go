@@ -29,7 +29,7 @@ func Replay(t testing.TB, system System, files ...string) {
 	if len(files) == 0 {
 		t.Fatal("replay: want at least one file with a recording")
 	}
-	stage, err := system.stage(t.Context())
+	stage, err := newStage(t.Context(), system)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,13 +51,13 @@ func (s *stage) Replays(name string, replay func(ctx context.Context, r *record.
 	s.replays[name] = replay
 }
 
-// stage sets the system up in a world where nothing happens.
-func (s System) stage(ctx context.Context) (*stage, error) {
+// newStage sets the system up in a world where nothing happens.
+func newStage(ctx context.Context, s System) (*stage, error) {
 	s.Environment, s.Given, s.GivenYAML = nil, nil, ""
 	if len(s.Owners) == 0 && s.Singleton == nil {
 		s.Owners = []client.Object{nil} // not created
 	}
-	system, err := s.withDefaults()
+	system, err := prepare(s)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func (e *explorer) another(ctx context.Context) error {
 const besideName = "no fault, a second owner "
 
 // beside plays both owners, and then the second one going again.
-func (e *explorer) beside(ctx context.Context, place string, pair System) bool {
+func (e *explorer) beside(ctx context.Context, place string, pair prepared) bool {
 	name := besideName + place
 	e.played = append(e.played, name)
 	for _, steps := range [][]step{{stepA}, {stepA, stepLess}} {

@@ -2,7 +2,6 @@ package reconciletest
 
 import (
 	"errors"
-	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -27,72 +26,3 @@ type Singleton struct {
 
 var errOwnersToo = errors.New("system: Owners and Singleton are both set: want the owners that the controllers reconcile, " +
 	"or the inputs of a controller that has none")
-
-// subjects are the objects that the steps are about.
-func (s System) subjects() []client.Object {
-	if s.Singleton != nil {
-		return s.Singleton.Inputs
-	}
-	return s.Owners
-}
-
-// setup is that of the operator as the current step wants it.
-func (w *world) setup() func(mgr manager.Manager) error {
-	if w.off {
-		return w.system.Singleton.Off
-	}
-	return w.system.Setup
-}
-
-// plots are the stories without faults. The first with a given last step decides what the end of it has to be.
-func (s System) plots() [][]step {
-	plots := [][]step{{stepA}}
-	if s.Change != nil {
-		plots = append(plots, []step{stepB}, []step{stepA, stepB}, []step{stepA, stepB, stepA}, []step{stepA, stepB, stepA, stepB})
-	}
-	if len(s.subjects()) > 1 {
-		plots = append(plots, []step{stepLess}, []step{stepA, stepLess}, []step{stepA, stepLess, stepA})
-	}
-	if s.Singleton == nil {
-		return append(append(plots, s.ending(stepDelete)...), []step{stepA, stepDelete, stepA})
-	}
-	if len(s.Singleton.Inputs) > 0 {
-		plots = append(append(plots, []step{stepDelete}), s.ending(stepDelete)...)
-		plots = append(plots, []step{stepA, stepDelete, stepA})
-	}
-	if s.Singleton.Off != nil {
-		plots = append(append(plots, []step{stepOff}), s.ending(stepOff)...)
-		plots = append(plots, []step{stepA, stepOff, stepA})
-	}
-	return plots
-}
-
-// ending are the plots of two steps that end with the last one.
-func (s System) ending(last step) [][]step {
-	plots := [][]step{{stepA, last}}
-	if s.Change != nil {
-		plots = append(plots, []step{stepB, last})
-	}
-	if s.Singleton != nil && len(s.Singleton.Inputs) > 1 {
-		plots = append(plots, []step{stepLess, last})
-	}
-	return plots
-}
-
-// after are the steps that may follow one while no instance runs.
-func (s System) after(last step) []step {
-	var next []step
-	if s.Change != nil && last == stepA {
-		next = append(next, stepB)
-	}
-	if s.Change != nil && last == stepB || last == stepOff {
-		next = append(next, stepA)
-	}
-	if len(s.subjects()) > 0 && slices.Contains([]step{stepA, stepB, stepLess}, last) {
-		next = append(next, stepDelete)
-	}
-	if s.Singleton != nil && s.Singleton.Off != nil && slices.Contains([]step{stepA, stepB}, last) {
-		next = append(next, stepOff)
-	}
-	return next
-}

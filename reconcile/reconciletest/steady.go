@@ -49,22 +49,6 @@ func (e *explorer) checkFailing(name string, r *run) {
 	}
 }
 
-// waiting reports whether a workload is not ready: who waits for it may fail until then.
-func (w *world) waiting() bool {
-	for _, gvk := range workloads() {
-		items, err := w.list(gvk)
-		if err != nil {
-			continue
-		}
-		for _, u := range items {
-			if unready(u) != "" {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // checkObserved looks for an owner at rest whose status speaks of another generation than that of its spec.
 func (e *explorer) checkObserved(name string, r *run) {
 	all, err := r.world.all()

@@ -1,31 +1,19 @@
 package reconciletest
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"os"
-	"path/filepath"
-	"slices"
 	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/yaml"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/apiserver"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/environment"
 )
 
 // System is an operator and the world that it lives in: what [Converge], [Steady], [Writes] and [Scenario] run. Setup
@@ -70,7 +58,7 @@ type System struct {
 	Rules []rbacv1.PolicyRule
 	// Environment, when it is not nil, is the API server to run on instead of the fake world. It must run. [Converge] runs
 	// in the fake world only.
-	Environment *Environment
+	Environment *environment.Environment
 	// MaxPasses bounds the passes until the world is at rest. Zero is 200.
 	MaxPasses int
 	// Cases is the most cases that [Converge] runs, drawn from all by a seed: for systems with too many of them. Zero runs
@@ -84,10 +72,6 @@ type System struct {
 	Horizon time.Duration
 	// Invariants hold for every version of an object that the operator stores, on the way too: see [Always] and [Never].
 	Invariants []Invariant
-
-	blueprint *apiserver.Blueprint
-	uids      map[string]types.UID // of objects by name, for the first of a name: names may be derived from them
-	leaves    int                  // the index of the owner that goes and comes back
 }
 
 // StandIn plays a controller that the test does not run, such as the one that sets the status of Deployments. It must be
@@ -104,111 +88,3 @@ var (
 	errNoSetup  = errors.New("system: Setup is required: the function that adds the controllers to a manager")
 	errNoOwners = errors.New("system: Owners are required: the objects that the controllers reconcile; or a Singleton, for one that has none")
 )
-
-// withDefaults checks the system and fills in what was left out.
-func (s System) withDefaults() (System, error) {
-	if s.Setup == nil {
-		return s, errNoSetup
-	}
-	if len(s.Owners) == 0 && s.Singleton == nil {
-		return s, errNoOwners
-	}
-	if len(s.Owners) > 0 && s.Singleton != nil {
-		return s, errOwnersToo
-	}
-	for _, one := range s.Accepted {
-		if one.About == "" || one.Reason == "" {
-			return s, errNoReason
-		}
-	}
-	if s.Scheme == nil {
-		s.Scheme = clientgoscheme.Scheme
-	}
-	if s.MaxPasses == 0 {
-		s.MaxPasses = defaultMaxPasses
-	}
-	read, err := readCRDs(s.CRDPaths)
-	if err != nil {
-		return s, err
-	}
-	s.CRDs = append(slices.Clone(s.CRDs), read...)
-	s.CRDPaths = nil
-	given, err := parseYAML(s.GivenYAML)
-	if err != nil {
-		return s, fmt.Errorf("system: GivenYAML: %w", err)
-	}
-	s.Given = append(slices.Clone(s.Given), given...)
-	s.GivenYAML = ""
-	if s.Environment == nil {
-		s.blueprint, err = apiserver.NewBlueprint(s.Scheme, s.CRDs)
-	}
-	return s, err
-}
-
-// parseYAML reads objects from YAML documents.
-func parseYAML(text string) ([]client.Object, error) {
-	var out []client.Object
-	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewBufferString(text), 4096) //nolint:mnd // bytes to look ahead
-	for {
-		content := map[string]any{}
-		err := decoder.Decode(&content)
-		if errors.Is(err, io.EOF) {
-			return out, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("document %d: %w", len(out)+1, err)
-		}
-		if len(content) == 0 {
-			continue
-		}
-		objects.Integers(content)
-		u := &unstructured.Unstructured{Object: content}
-		if u.GroupVersionKind() == (schema.GroupVersionKind{}) || u.GetName() == "" {
-			return nil, fmt.Errorf("document %d: want apiVersion, kind and metadata.name", len(out)+1)
-		}
-		out = append(out, u)
-	}
-}
-
-// readCRDs reads the definitions in files and in folders of files; what is no definition is skipped.
-func readCRDs(paths []string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	var out []*apiextensionsv1.CustomResourceDefinition
-	for _, path := range paths {
-		files := []string{path}
-		info, err := os.Stat(path)
-		if err != nil {
-			return nil, fmt.Errorf("system: CRDPaths: %w", err)
-		}
-		if info.IsDir() {
-			if files, err = filepath.Glob(filepath.Join(path, "*.yaml")); err != nil {
-				return nil, fmt.Errorf("system: CRDPaths: %w", err)
-			}
-		}
-		for _, file := range files {
-			read, err := readCRDFile(file)
-			if err != nil {
-				return nil, fmt.Errorf("system: CRDPaths: %s: %w", file, err)
-			}
-			out = append(out, read...)
-		}
-	}
-	return out, nil
-}
-
-func readCRDFile(file string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	var out []*apiextensionsv1.CustomResourceDefinition
-	for document := range bytes.SplitSeq(data, []byte("\n---")) {
-		crd := &apiextensionsv1.CustomResourceDefinition{}
-		if err := yaml.Unmarshal(document, crd); err != nil {
-			return nil, err
-		}
-		if crd.Kind == "CustomResourceDefinition" {
-			out = append(out, crd)
-		}
-	}
-	return out, nil
-}

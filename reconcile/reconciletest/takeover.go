@@ -174,10 +174,7 @@ func (d *disturbance) childless(ctx context.Context, owners []target) bool {
 // evicted deletes the namespace: all that the operator has in it, and its owners, and nothing can be made there any more. The
 // owners must be able to go.
 func (d *disturbance) evicted(ctx context.Context) {
-	wire := d.run.last.wire
-	wire.mu.Lock()
-	wire.inject = &injection{creates: true, fault: faultTerminating, lasting: forever}
-	wire.mu.Unlock()
+	d.run.last.wire.arm(&injection{creates: true, fault: faultTerminating, lasting: forever})
 	for _, t := range slices.Concat(d.owners(), d.explorer.children()) {
 		if u := d.object(t); u != nil && t.key.Namespace == testNamespace && d.run.world.client.Delete(ctx, u) != nil {
 			return

@@ -19,11 +19,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/requests"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/rights"
 )
-
-// snapshot is all objects of one kind at one moment. Nobody changes it.
-type snapshot map[types.NamespacedName]*unstructured.Unstructured
 
 // view is the cache of one instance of an operator: a manager's cache in all but time, which the test moves. What the
 // world holds shows up when sync is called, as many calls late as lag says.
@@ -84,6 +82,26 @@ func newView(w *world, opts cache.Options) *view {
 	}
 }
 
+// disturb sets how events are dropped, doubled and reordered (nil delivers them as they are) and how many passes caches lag, by
+// kind.
+func (v *view) disturb(shake func([]event) []event, lag map[string]int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.shake, v.lag = shake, lagOf(lag)
+}
+
+// shows reports whether the cache shows the stored version of an object.
+func (v *view) shows(gvk schema.GroupVersionKind, u *unstructured.Unstructured) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	k := v.kinds[gvk]
+	if k == nil {
+		return false
+	}
+	shown := k.shown[client.ObjectKeyFromObject(u)]
+	return shown != nil && shown.GetUID() == u.GetUID() && shown.GetResourceVersion() == u.GetResourceVersion()
+}
+
 // kind returns what the cache knows of a kind, which it lists when it is asked for it for the first time.
 func (v *view) kind(gvk schema.GroupVersionKind) (*viewKind, error) {
 	if k := v.kinds[gvk]; k != nil {
@@ -92,7 +110,7 @@ func (v *view) kind(gvk schema.GroupVersionKind) (*viewKind, error) {
 	if rules := v.world.system.Rules; rules != nil {
 		for _, verb := range []string{"list", "watch"} {
 			resource := v.world.resource(gvk)
-			if !rights.Allowed(rules, Request{Verb: verb, Group: resource.Group, Resource: resource.Resource}) {
+			if !rights.Allowed(rules, requests.Request{Verb: verb, Group: resource.Group, Resource: resource.Resource}) {
 				return nil, apierrors.NewForbidden(resource, "", fmt.Errorf("%w: add the verb %q", rights.ErrNotDeclared, verb))
 			}
 		}
@@ -317,4 +335,17 @@ func lagOf(delays map[string]int) func(schema.GroupVersionKind) int {
 		}
 		return delays[""]
 	}
+}
+
+// names are the kinds that the cache has, for the cases in which one of them lags.
+func (v *view) names() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var names []string
+	for _, gvk := range v.watched() {
+		if !slices.Contains(names, gvk.Kind) {
+			names = append(names, gvk.Kind)
+		}
+	}
+	return names
 }

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/requests"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/rights"
 )
 
@@ -37,7 +38,7 @@ type wire struct {
 
 // call is one request of the operator.
 type call struct {
-	request Request
+	request requests.Request
 	gvk     schema.GroupVersionKind
 	key     types.NamespacedName
 	nth     int // of equal requests, from 1
@@ -111,6 +112,49 @@ func (w *wire) calls() []call {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return append([]call(nil), w.sent...)
+}
+
+// arm makes a fault happen to the requests from now on; nil ends it.
+func (w *wire) arm(n *injection) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.inject = n
+}
+
+// forget leaves out the requests so far: those from now on are counted anew.
+func (w *wire) forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sent, w.counts = nil, map[string]int{}
+}
+
+// enter begins a pass, and returns how many requests there were before.
+func (w *wire) enter(pass int) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pass = pass
+	return len(w.sent)
+}
+
+// isCut reports whether the operator has crashed.
+func (w *wire) isCut() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.dead
+}
+
+// hasStruck reports whether the fault has happened.
+func (w *wire) hasStruck() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.struck
+}
+
+// refusing reports whether a fault is there that lasts.
+func (w *wire) refusing() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.inject != nil && w.inject.lasting != 0
 }
 
 // send carries out one request under the eyes of the case.
@@ -245,7 +289,7 @@ func (w *wire) call(verb, subresource string, obj runtime.Object, key client.Obj
 			sent = u.Object
 		}
 	}
-	return call{gvk: gvk, key: key, sent: sent, request: Request{
+	return call{gvk: gvk, key: key, sent: sent, request: requests.Request{
 		Verb: verb, Group: resource.Group, Resource: resource.Resource, Subresource: subresource,
 		Namespace: key.Namespace, Name: key.Name, FieldManager: manager, DryRun: len(dry) > 0,
 	}}

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/apiserver"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
@@ -24,7 +25,7 @@ import (
 
 // world is the cluster of one run, fake or real, and its time.
 type world struct {
-	system    System
+	system    prepared
 	scheme    *runtime.Scheme
 	mapper    meta.RESTMapper
 	clock     *schedule.Clock
@@ -46,7 +47,7 @@ type world struct {
 }
 
 // newWorld makes a world with what is given in it. Namespace is for a real API server; the fake one uses "default".
-func newWorld(ctx context.Context, system System, namespace string) (*world, error) {
+func newWorld(ctx context.Context, system prepared, namespace string) (*world, error) {
 	w := &world{
 		system: system, scheme: system.Scheme, namespace: testNamespace, touched: map[schema.GroupVersionKind]bool{},
 		clock: schedule.NewClock(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)),
@@ -279,3 +280,14 @@ func (w *world) turn(ctx context.Context) error {
 	}
 	return errRestless
 }
+
+// setup is that of the operator as the current step wants it.
+func (w *world) setup() func(mgr manager.Manager) error {
+	if w.off {
+		return w.system.Singleton.Off
+	}
+	return w.system.Setup
+}
+
+// snapshot is all objects of one kind at one moment. Nobody changes it.
+type snapshot map[types.NamespacedName]*unstructured.Unstructured

@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
@@ -49,50 +47,6 @@ func saysReady(u *unstructured.Unstructured) bool {
 	return claimsReady(u) && slices.ContainsFunc(objects.Maps(status, "conditions"), func(c map[string]any) bool { return c["type"] == "Ready" })
 }
 
-// tooEarly returns why an owner that calls itself ready after a pass should not: a workload of its own is not, and the cache
-// has shown that to the pass. A pass in which a request fails may have wanted to say so.
-func (i *instance) tooEarly(owner types.NamespacedName, sent int) string {
-	if i.world.fake == nil || slices.ContainsFunc(i.wire.calls()[sent:], func(c call) bool { return c.err != nil }) {
-		return ""
-	}
-	for _, gvk := range i.world.kinds() {
-		if !i.world.ownerKinds()[gvk.GroupKind()] {
-			continue
-		}
-		items, err := i.world.list(gvk)
-		if u := items[owner]; err == nil && u != nil && u.GetDeletionTimestamp() == nil && saysReady(u) {
-			if why := i.unreadyChild(u.GetUID()); why != "" {
-				return objects.Name(gvk, owner) + " calls itself ready while " + why
-			}
-		}
-	}
-	return ""
-}
-
-// unreadyChild is a workload of an owner that is not ready, as the cache shows it and as it is.
-func (i *instance) unreadyChild(owner types.UID) string {
-	i.view.mu.Lock()
-	defer i.view.mu.Unlock()
-	for _, gvk := range workloads() {
-		items, err := i.world.list(gvk)
-		k := i.view.kinds[gvk]
-		if err != nil || k == nil {
-			continue
-		}
-		for _, key := range objects.SortedKeys(items) {
-			u := items[key]
-			ref := metav1.GetControllerOf(u)
-			if ref == nil || ref.UID != owner || u.GetDeletionTimestamp() != nil || version(k.shown[key]) != version(u) {
-				continue
-			}
-			if why := unready(u); why != "" {
-				return fmt.Sprintf("%s is not: %s", objects.Name(gvk, key), why)
-			}
-		}
-	}
-	return ""
-}
-
 // workloads are the kinds whose readiness is read from numbers.
 func workloads() []schema.GroupVersionKind {
 	apps := schema.GroupVersion{Group: "apps", Version: "v1"}
@@ -118,4 +72,38 @@ func fewer(u *unstructured.Unstructured, counted string, wanted ...string) strin
 		return fmt.Sprintf("%s is %d of %d", counted, got, want)
 	}
 	return ""
+}
+
+// claimsReady reads a status as kstatus does: it speaks of the current generation, and the condition Ready, if there is
+// one, is True.
+func claimsReady(u *unstructured.Unstructured) bool {
+	status, _ := u.Object["status"].(map[string]any)
+	observed, has := status["observedGeneration"].(int64)
+	if has && observed != u.GetGeneration() {
+		return false
+	}
+	for _, condition := range objects.Maps(status, "conditions") {
+		if condition["type"] != "Ready" {
+			continue
+		}
+		of, said := condition["observedGeneration"].(int64)
+		return condition["status"] == "True" && (!said || of == u.GetGeneration())
+	}
+	return has
+}
+
+// waiting reports whether a workload is not ready: who waits for it may fail until then.
+func (w *world) waiting() bool {
+	for _, gvk := range workloads() {
+		items, err := w.list(gvk)
+		if err != nil {
+			continue
+		}
+		for _, u := range items {
+			if unready(u) != "" {
+				return true
+			}
+		}
+	}
+	return false
 }
