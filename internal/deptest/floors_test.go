@@ -77,18 +77,27 @@ func kitFloors(whole []string) map[string][]string {
 	const kit = "reconcile/reconciletest"
 	const room = kit + "/internal/"
 	bottom := []string{room + "objects", room + "passlog", room + "requests", room + "rights", room + "schedule"}
-	middle := append(slices.Clone(bottom), room+"apiserver", room+"environment")
+	described := append(slices.Clone(bottom), room+"apiserver", room+"environment", room+"finding", room+"description")
+	connected := append(slices.Clone(described), room+"world", room+"transport", room+"view")
 
 	return map[string][]string{
 		room + "apirules":    nil,
 		room + "objects":     nil,
 		room + "passlog":     nil,
 		room + "requests":    nil,
+		room + "finding":     nil,
 		room + "rights":      {room + "requests"},
 		room + "schedule":    {room + "objects"},
 		room + "apiserver":   {room + "apirules", room + "objects"},
 		room + "environment": {room + "requests", room + "rights"},
-		kit:                  slices.Concat(whole, middle, []string{"reconcile/record", "reconcile/controller", "reconcile/controller/dataflow"}),
+		room + "description": {room + "apiserver", room + "environment", room + "finding", room + "objects"},
+		room + "world":       append(slices.Clone(described), "health"),
+		room + "transport":   append(slices.Clone(described), room+"world"),
+		room + "view":        append(slices.Clone(described), room+"world", room+"transport"),
+		room + "run":         connected,
+		room + "search":      append(slices.Clone(connected), room+"run"),
+		kit: slices.Concat(whole, connected,
+			[]string{room + "run", room + "search", "reconcile/record", "reconcile/controller", "reconcile/controller/dataflow"}),
 	}
 }
 

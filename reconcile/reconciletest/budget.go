@@ -7,6 +7,10 @@ import (
 	"testing"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
 )
 
 // Budget is what a pass may cost that has nothing to do.
@@ -23,22 +27,22 @@ const steadyPasses = 20
 func Steady(t testing.TB, system System, budget Budget) {
 	t.Helper()
 	i := rested(t, system)
-	defer i.end()
-	sent := len(i.wire.calls())
+	defer i.End()
+	sent := len(i.Wire.Calls())
 	least := ^uint64(0)
 	for range steadyPasses {
-		passes := i.passes
-		i.view.resync()
-		allocations, err := i.measured(t.Context())
+		passes := i.Passes
+		i.View.Resync()
+		allocations, err := i.Measured(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if i.passes == passes {
+		if i.Passes == passes {
 			t.Fatal("a resync has caused no pass: there is nothing to measure")
 		}
 		least = min(least, allocations)
 	}
-	if calls := i.wire.calls()[sent:]; len(calls) > 0 {
+	if calls := i.Wire.Calls()[sent:]; len(calls) > 0 {
 		t.Errorf("want no request at rest, got %d in %d rounds:\n%s", len(calls), steadyPasses, sentBy(calls))
 	}
 	if budget.Allocations > 0 && least > budget.Allocations {
@@ -53,15 +57,15 @@ func Writes(t testing.TB, system System, change func(owner client.Object), most 
 	t.Helper()
 	system.Change = change
 	i := rested(t, system)
-	defer i.end()
-	sent := len(i.wire.calls())
-	if err := i.world.perform(t.Context(), stepB, false); err != nil {
+	defer i.End()
+	sent := len(i.Wire.Calls())
+	if err := i.World.Perform(t.Context(), description.StepB, false); err != nil {
 		t.Fatal(err)
 	}
-	if err := i.settle(t.Context()); err != nil {
+	if err := i.Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	writes := sentBy(i.wire.calls()[sent:]).Writes()
+	writes := sentBy(i.Wire.Calls()[sent:]).Writes()
 	if len(writes) > most {
 		t.Errorf("want at most %d writes, got %d:\n%s", most, len(writes), listed(writes))
 	}
@@ -69,35 +73,35 @@ func Writes(t testing.TB, system System, change func(owner client.Object), most 
 }
 
 // rested is an instance of the system with nothing left to do.
-func rested(t testing.TB, described System) *instance {
+func rested(t testing.TB, described System) *run.Instance {
 	t.Helper()
-	system, err := prepare(described)
+	system, err := description.Prepare(described)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := play(t.Context(), system, plot{steps: []step{stepA}}, namespaceOf(t, described))
-	if r.err != nil {
-		if r.last != nil {
-			r.last.end()
+	r := run.Play(t.Context(), system, run.Plot{Steps: []description.Step{description.StepA}}, namespaceOf(t, described))
+	if r.Err != nil {
+		if r.Last != nil {
+			r.Last.End()
 		}
-		t.Fatal(r.err)
+		t.Fatal(r.Err)
 	}
-	return r.last
+	return r.Last
 }
 
 // namespaceOf is a fresh namespace on a real API server.
 func namespaceOf(t testing.TB, system System) string {
 	t.Helper()
 	if system.Environment == nil {
-		return testNamespace
+		return description.TestNamespace
 	}
 	return system.Environment.Namespace(t)
 }
 
-func sentBy(calls []call) Sent {
+func sentBy(calls []transport.Call) Sent {
 	sent := make(Sent, len(calls))
 	for n, c := range calls {
-		sent[n] = c.request
+		sent[n] = c.Request
 	}
 	return sent
 }

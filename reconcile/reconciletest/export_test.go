@@ -5,24 +5,28 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/search"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
 // WorldClient is the client of the test in the world of a system, fake or real.
 func WorldClient(ctx context.Context, described System, namespace string) (client.WithWatch, error) {
 	described.Setup = func(manager.Manager) error { return nil }
 	described.Owners = []client.Object{nil}
-	system, err := prepare(described)
+	system, err := description.Prepare(described)
 	if err != nil {
 		return nil, err
 	}
-	w, err := newWorld(ctx, system, namespace)
+	w, err := world.New(ctx, system, namespace)
 	if err != nil {
 		return nil, err
 	}
-	return w.client, nil
+	return w.Client, nil
 }
 
 // ExploreUntil is Explore that ends with the first finding of a check.
 func ExploreUntil(ctx context.Context, system System, check Check) (*Exploration, error) {
-	return exploreUntil(ctx, system, func(f Finding) bool { return f.Check == check })
+	return search.ExploreUntil(ctx, system, func(f Finding) bool { return f.Check == check })
 }

@@ -15,6 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
 )
 
 // Without reports which parts of the SDK an operator has to do without, see [Needs]. At least one is set.
@@ -62,11 +64,11 @@ func without(s System, part Without) System {
 		return s // refused when it runs
 	}
 	s.Setup = func(mgr manager.Manager) error {
-		whole, ok := mgr.(*testManager)
+		whole, ok := mgr.(*run.TestManager)
 		if !ok {
 			return errors.New("needs: not the manager of a test")
 		}
-		p := poorManager{testManager: whole, part: part}
+		p := poorManager{TestManager: whole, part: part}
 		for _, owner := range s.Owners {
 			gvk, err := apiutil.GVKForObject(owner, whole.GetScheme())
 			if err != nil {
@@ -81,13 +83,13 @@ func without(s System, part Without) System {
 
 // poorManager gives out a client and a cache that do without a part.
 type poorManager struct {
-	*testManager
+	*run.TestManager
 	part   Without
 	owners []schema.GroupKind
 }
 
-func (m poorManager) GetClient() client.Client { return poorClient{m.testManager.GetClient(), m} }
-func (m poorManager) GetCache() cache.Cache    { return poorCache{m.testManager.GetCache(), m} }
+func (m poorManager) GetClient() client.Client { return poorClient{m.TestManager.GetClient(), m} }
+func (m poorManager) GetCache() cache.Cache    { return poorCache{m.TestManager.GetCache(), m} }
 
 // owns reports whether an object is of a kind that the controllers are for.
 func (m poorManager) owns(object runtime.Object) bool {

@@ -14,7 +14,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/passlog"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/view"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 	"github.com/reconcilekit/reconcilekit/reconcile/record"
 )
 
@@ -42,7 +47,7 @@ func Replay(t testing.TB, system System, files ...string) {
 
 // stage is a manager whose controllers replay. Controllers find its Replays by interface.
 type stage struct {
-	*testManager
+	*run.TestManager
 	replays map[string]func(ctx context.Context, r *record.Recording) (*record.Recording, error)
 }
 
@@ -57,16 +62,16 @@ func newStage(ctx context.Context, s System) (*stage, error) {
 	if len(s.Owners) == 0 && s.Singleton == nil {
 		s.Owners = []client.Object{nil} // not created
 	}
-	system, err := prepare(s)
+	system, err := description.Prepare(s)
 	if err != nil {
 		return nil, err
 	}
-	w, err := newWorld(ctx, system, testNamespace)
+	w, err := world.New(ctx, system, description.TestNamespace)
 	if err != nil {
 		return nil, err
 	}
 	out := &stage{replays: map[string]func(context.Context, *record.Recording) (*record.Recording, error){}}
-	out.testManager = newManager(w, newView(w, system.Cache), newWire(w), func(Event) {}, passlog.New(false))
+	out.TestManager = run.NewManager(w, view.New(w, system.Cache), transport.New(w), func(Event) {}, passlog.New(false))
 	if err := system.Setup(out); err != nil {
 		return nil, fmt.Errorf("system: Setup: %w", err)
 	}

@@ -7,6 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
 )
 
 // Scenario is a test by example: the system runs until it is at rest, and the world is then as expected. The same
@@ -47,38 +50,38 @@ func (s Scenario) Run(t testing.TB) {
 // then of the moment. A wrong description, and an operator that does not start, end the test.
 func (s Scenario) findings(t testing.TB) (wrong []string, err error) {
 	t.Helper()
-	system, err := prepare(s.System)
+	system, err := description.Prepare(s.System)
 	if err != nil {
 		t.Fatal(err)
 	}
-	more, err := parseYAML(s.ExpectYAML)
+	more, err := description.ParseYAML(s.ExpectYAML)
 	if err != nil {
 		t.Fatalf("scenario: ExpectYAML: %v", err)
 	}
-	r := play(t.Context(), system, plot{steps: []step{stepA}}, namespaceOf(t, s.System))
-	if r.last == nil {
-		t.Fatal(r.err)
+	r := run.Play(t.Context(), system, run.Plot{Steps: []description.Step{description.StepA}}, namespaceOf(t, s.System))
+	if r.Last == nil {
+		t.Fatal(r.Err)
 	}
-	defer r.last.end()
+	defer r.Last.End()
 	for _, want := range append(slices.Clone(s.Expect), more...) {
-		if diff := r.world.differs(want); diff != "" {
+		if diff := r.World.Differs(want); diff != "" {
 			wrong = append(wrong, diff)
 		}
 	}
 	for _, gone := range s.Gone {
-		if name, found := r.world.finds(gone); found {
+		if name, found := r.World.Finds(gone); found {
 			wrong = append(wrong, fmt.Sprintf("want no %s, but it is there", name))
 		}
 	}
-	return append(wrong, s.told(r)...), r.err
+	return append(wrong, s.told(r)...), r.Err
 }
 
 // told compares what was announced and sent.
-func (s Scenario) told(r *run) (wrong []string) {
+func (s Scenario) told(r *run.Run) (wrong []string) {
 	if s.Events != nil {
-		got := slices.Clone(r.events.events)
+		got := slices.Clone(r.Events.Events)
 		for i := range got {
-			got[i].Object = r.world.plain(got[i].Object)
+			got[i].Object = r.World.Plain(got[i].Object)
 		}
 		if diff := cmp.Diff(s.Events, got); diff != "" {
 			wrong = append(wrong, "events (-want +got):\n"+diff)
@@ -86,8 +89,8 @@ func (s Scenario) told(r *run) (wrong []string) {
 	}
 	if s.Writes != nil {
 		var got []string
-		for _, request := range sentBy(r.calls).Writes() {
-			got = append(got, r.world.plain(request.String()))
+		for _, request := range sentBy(r.Calls).Writes() {
+			got = append(got, r.World.Plain(request.String()))
 		}
 		if diff := cmp.Diff(sorted(s.Writes), sorted(got)); diff != "" {
 			wrong = append(wrong, "writes (-want +got):\n"+diff)

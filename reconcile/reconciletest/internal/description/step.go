@@ -1,0 +1,79 @@
+package description
+
+import (
+	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Step is what happens to the owners, or the inputs of a singleton, from outside.
+type Step string
+
+const (
+	StepA      Step = "A"      // created with their spec, or changed back to it
+	StepB      Step = "B"      // created with, or changed to, what System.Change makes of it
+	StepLess   Step = "less"   // as in A, but without the first owner: never created, or deleted
+	StepDelete Step = "delete" // deleted
+	StepOff    Step = "off"    // as in A, with the operator switched off: see Singleton
+)
+
+// Subjects are the objects that the steps are about.
+func (s Prepared) Subjects() []client.Object {
+	if s.Singleton != nil {
+		return s.Singleton.Inputs
+	}
+	return s.Owners
+}
+
+// Plots are the stories without faults. The first with a given last step decides what the end of it has to be.
+func (s Prepared) Plots() [][]Step {
+	plots := [][]Step{{StepA}}
+	if s.Change != nil {
+		plots = append(plots, []Step{StepB}, []Step{StepA, StepB}, []Step{StepA, StepB, StepA}, []Step{StepA, StepB, StepA, StepB})
+	}
+	if len(s.Subjects()) > 1 {
+		plots = append(plots, []Step{StepLess}, []Step{StepA, StepLess}, []Step{StepA, StepLess, StepA})
+	}
+	if s.Singleton == nil {
+		return append(append(plots, s.ending(StepDelete)...), []Step{StepA, StepDelete, StepA})
+	}
+	if len(s.Singleton.Inputs) > 0 {
+		plots = append(append(plots, []Step{StepDelete}), s.ending(StepDelete)...)
+		plots = append(plots, []Step{StepA, StepDelete, StepA})
+	}
+	if s.Singleton.Off != nil {
+		plots = append(append(plots, []Step{StepOff}), s.ending(StepOff)...)
+		plots = append(plots, []Step{StepA, StepOff, StepA})
+	}
+	return plots
+}
+
+// ending are the plots of two steps that end with the last one.
+func (s Prepared) ending(last Step) [][]Step {
+	plots := [][]Step{{StepA, last}}
+	if s.Change != nil {
+		plots = append(plots, []Step{StepB, last})
+	}
+	if s.Singleton != nil && len(s.Singleton.Inputs) > 1 {
+		plots = append(plots, []Step{StepLess, last})
+	}
+	return plots
+}
+
+// After are the steps that may follow one while no instance runs.
+func (s Prepared) After(last Step) []Step {
+	var next []Step
+	if s.Change != nil && last == StepA {
+		next = append(next, StepB)
+	}
+	if s.Change != nil && last == StepB || last == StepOff {
+		next = append(next, StepA)
+	}
+	if len(s.Subjects()) > 0 && slices.Contains([]Step{StepA, StepB, StepLess}, last) {
+		next = append(next, StepDelete)
+	}
+	if s.Singleton != nil && s.Singleton.Off != nil && slices.Contains([]Step{StepA, StepB}, last) {
+		next = append(next, StepOff)
+	}
+	return next
+}

@@ -1,0 +1,72 @@
+package run
+
+import (
+	"context"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
+)
+
+const (
+	overlapLag    = 1   // passes that the cache of the other instance is behind
+	overlapPasses = 200 // of the other instance
+)
+
+// beside starts another instance beside the one that is there: at a hand-over two of them may believe that they lead.
+func (r *Run) beside(ctx context.Context, wanted bool) error {
+	if !wanted {
+		return nil
+	}
+	var err error
+	r.Last.peer, err = Start(ctx, r.World, Variation{Lag: map[string]int{"": overlapLag}}, &r.Events)
+	return err
+}
+
+// handOver ends the other instance and lets every owner have a pass.
+func (r *Run) handOver(ctx context.Context) error {
+	peer := r.Last.peer
+	r.Last.peer = nil
+	r.Calls = append(r.Calls, peer.Wire.Calls()...)
+	r.Passes += peer.Passes
+	if r.Panicked == "" {
+		r.Panicked = peer.Log.Panicked()
+	}
+	peer.End()
+	r.Last.Scheduler.WakeAll()
+	return r.Last.Settle(ctx)
+}
+
+// beside lets the other instance have a pass, and reports whether it had one.
+func (i *Instance) beside(ctx context.Context) (bool, error) {
+	peer := i.peer
+	if peer == nil || peer.Passes >= overlapPasses {
+		return false, nil
+	}
+	if err := peer.View.Sync(); err != nil {
+		return false, err
+	}
+	peer.Scheduler.Wake()
+	next, ready := peer.Scheduler.Take()
+	if !ready {
+		return peer.View.Advance(), nil
+	}
+	if _, err := peer.pass(ctx, next); err != nil {
+		return false, err
+	}
+	return true, i.View.Sync()
+}
+
+// revive starts another instance after a crash. With again set that one crashes with its first write, too.
+func (r *Run) revive(ctx context.Context, again bool) error {
+	first := Variation{}
+	if again {
+		first.Inject = &transport.Injection{Writes: true, Fault: transport.FaultCrash}
+	}
+	if err := r.restart(ctx, first); err != nil {
+		return err
+	}
+	err := r.Last.Settle(ctx)
+	if err != nil || !r.Last.dead() {
+		return err
+	}
+	return r.revive(ctx, false)
+}

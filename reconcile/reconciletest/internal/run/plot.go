@@ -1,0 +1,162 @@
+package run
+
+import (
+	"context"
+	"time"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
+)
+
+// Plot is the story of one run: steps, with a variation during one of them.
+type Plot struct {
+	Steps []description.Step
+	// At is the index of the step that the variation is about; the ones before it run as they should.
+	At      int
+	Variant Variation
+	// Unseen lets the step after the crash happen before a new instance starts.
+	Unseen bool
+	// Listen keeps what the operator logs.
+	Listen bool
+}
+
+// Run is what became of a plot.
+type Run struct {
+	World  *world.World
+	Last   *Instance        // the instance that was there at the end
+	Calls  []transport.Call // of the step that the variation is about and of all after it, by all instances
+	Events eventLog
+	Passes int
+	Err    error
+	Struck bool // the injected fault has happened
+
+	Panicked string // the first panic of a pass
+
+	Refused bool     // a refusal that lasts has happened
+	Claims  []string // the owners that called themselves ready before it was lifted
+}
+
+// Play runs a plot to its end. The caller ends the last instance.
+func Play(ctx context.Context, system description.Prepared, p Plot, namespace string) *Run {
+	r := &Run{}
+	if r.World, r.Err = world.New(ctx, system, namespace); r.Err != nil {
+		return r
+	}
+	r.World.Reversed, r.World.Off, r.World.Listen = p.Variant.Reversed, p.Steps[0] == description.StepOff, p.Listen
+	variant := Variation{}
+	if p.At == 0 {
+		variant = p.Variant
+	}
+	if r.Last, r.Err = Start(ctx, r.World, variant, &r.Events); r.Err != nil {
+		return r
+	}
+	r.World.Slow = p.Variant.Slow
+	r.World.Refusing = p.Variant.Inject != nil && p.Variant.Inject.Lasting == transport.Forever
+	for n := 0; n < len(p.Steps) && r.Err == nil; n++ {
+		r.World.Until = r.World.Began.Add(time.Duration(n+1) * system.Horizon)
+		if n == p.At && p.Variant.Behind {
+			if p.Variant.past, r.Err = r.World.All(); r.Err != nil {
+				return r
+			}
+		}
+		if n == p.At && n > 0 {
+			r.vary(p.Variant)
+		}
+		if r.Err = r.enter(ctx, p, n); r.Err != nil {
+			return r
+		}
+		if r.Err = r.beside(ctx, n == p.At && p.Variant.Overlap); r.Err != nil {
+			return r
+		}
+		if r.Err = r.Last.Settle(ctx); r.Err == nil && r.Last.peer != nil {
+			r.Err = r.handOver(ctx)
+		}
+		if r.Err != nil || !r.Last.dead() {
+			continue
+		}
+		if p.Unseen && n+1 < len(p.Steps) {
+			n++
+			r.World.Off = p.Steps[n] == description.StepOff
+			if r.Err = r.World.Perform(ctx, p.Steps[n], false); r.Err != nil {
+				return r
+			}
+		}
+		if r.Err = r.revive(ctx, p.Variant.Again); r.Err != nil {
+			return r
+		}
+	}
+	if r.Err == nil && p.Variant.Behind {
+		if r.Err = r.restart(ctx, Variation{past: p.Variant.past}); r.Err == nil {
+			r.Err = r.Last.Settle(ctx)
+		}
+	}
+	if r.Err == nil && r.Last.Wire.Refusing() {
+		r.Err = r.lift(ctx)
+	}
+	if r.Err == nil && p.Variant.Resync {
+		r.Last.View.Disturb(nil, p.Variant.Lag)
+		r.Last.View.Resync()
+		r.Err = r.Last.Settle(ctx)
+	}
+	r.gather()
+	return r
+}
+
+// vary begins the step that the variation is about; requests before it are not of interest.
+func (r *Run) vary(v Variation) {
+	i := r.Last
+	i.Wire.Forget()
+	i.Wire.Arm(v.Inject)
+	i.View.Disturb(v.Shake, v.Lag)
+}
+
+// lift ends a refusal that lasts, notes who called itself ready meanwhile, and lets every owner have a pass.
+func (r *Run) lift(ctx context.Context) error {
+	i := r.Last
+	i.Wire.Arm(nil)
+	r.World.Refusing, r.Refused = false, i.Wire.HasStruck()
+	var err error
+	if r.Claims, err = r.World.Claims(); err != nil {
+		return err
+	}
+	i.Scheduler.WakeAll()
+	return i.Settle(ctx)
+}
+
+// gather takes over what an instance has done.
+func (r *Run) gather() {
+	if r.Last == nil {
+		return
+	}
+	r.Calls = append(r.Calls, r.Last.Wire.Calls()...)
+	r.Passes += r.Last.Passes
+	r.Struck = r.Struck || r.Last.Wire.HasStruck()
+	if r.Panicked == "" {
+		r.Panicked = r.Last.Log.Panicked()
+	}
+}
+
+// restart ends the instance and starts another one.
+func (r *Run) restart(ctx context.Context, variant Variation) error {
+	r.gather()
+	r.Last.End()
+	next, err := Start(ctx, r.World, variant, &r.Events)
+	if err == nil {
+		r.Last = next
+	}
+	return err
+}
+
+// enter carries out a step. One that switches the operator off or on starts another instance.
+func (r *Run) enter(ctx context.Context, p Plot, n int) error {
+	off := p.Steps[n] == description.StepOff
+	if err := r.World.Perform(ctx, p.Steps[n], n == 0); err != nil || off == r.World.Off {
+		return err
+	}
+	r.World.Off = off
+	if n == p.At {
+		return r.restart(ctx, p.Variant)
+	}
+	return r.restart(ctx, Variation{})
+}

@@ -1,0 +1,163 @@
+package search
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
+)
+
+// difference is one place in which two states differ.
+type difference struct {
+	object, path string
+	want, got    any // nil is absent
+}
+
+func (d difference) String() string {
+	if d.path == "" {
+		return fmt.Sprintf("%s: want %s, got %s", d.object, presence(d.want), presence(d.got))
+	}
+	return fmt.Sprintf("%s: %s: want %s, got %s", d.object, d.path, brief(d.want), brief(d.got))
+}
+
+func presence(value any) string {
+	if value == nil {
+		return "none"
+	}
+	return "one"
+}
+
+const mostShown = 200 // bytes of a value
+
+func brief(value any) string {
+	if value == nil {
+		return "none"
+	}
+	data, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprint(value)
+	}
+	if len(data) > mostShown {
+		return string(data[:mostShown]) + "..."
+	}
+	return string(data)
+}
+
+// differences lists where two states differ, sorted by object and path.
+func differences(want, got world.State) []difference {
+	var out []difference
+	for _, object := range slices.Sorted(maps.Keys(union(want, got))) {
+		w, g := want[object], got[object]
+		if w == nil || g == nil {
+			d := difference{object: object}
+			if w != nil {
+				d.want = w
+			} else {
+				d.got = g
+			}
+			out = append(out, d)
+			continue
+		}
+		between(w, g, "", func(path string, w, g any) { out = append(out, difference{object, path, w, g}) })
+	}
+	return out
+}
+
+func union[V any](a, b map[string]V) map[string]bool {
+	out := map[string]bool{}
+	for key := range a {
+		out[key] = true
+	}
+	for key := range b {
+		out[key] = true
+	}
+	return out
+}
+
+// between calls found for each leaf in which two values differ.
+func between(want, got any, path string, found func(path string, want, got any)) {
+	w, isMap := want.(map[string]any)
+	g, both := got.(map[string]any)
+	if isMap && both {
+		for _, key := range slices.Sorted(maps.Keys(union(w, g))) {
+			between(w[key], g[key], strings.TrimPrefix(path+"."+key, "."), found)
+		}
+		return
+	}
+	wl, isList := want.([]any)
+	gl, both := got.([]any)
+	if isList && both && len(wl) == len(gl) {
+		for n := range wl {
+			between(wl[n], gl[n], fmt.Sprintf("%s[%d]", path, n), found)
+		}
+		return
+	}
+	if !objects.Equal(want, got) {
+		found(path, want, got)
+	}
+}
+
+const maxDifferences = 8
+
+// printedDifferences prints differences, a line each.
+func printedDifferences(all []difference) string {
+	var lines []string
+	for n, d := range all {
+		if n == maxDifferences {
+			lines = append(lines, fmt.Sprintf("and %d more", len(all)-n))
+			break
+		}
+		lines = append(lines, d.String())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// drawn are the places at which two runs of the same story differ: passwords, keys and what is derived from them. The first
+// key is the object, the second the path.
+type drawn map[string]map[string]bool
+
+// add notes where two runs of the same story have different texts.
+func (d drawn) add(one, other world.State) {
+	for _, at := range differences(one, other) {
+		_, text := at.want.(string)
+		_, both := at.got.(string)
+		if !text || !both || strings.HasPrefix(at.path, "status.") {
+			continue
+		}
+		if d[at.object] == nil {
+			d[at.object] = map[string]bool{}
+		}
+		d[at.object][at.path] = true
+	}
+}
+
+// mask replaces what is drawn in a state.
+func (d drawn) mask(state world.State) {
+	for object, paths := range d {
+		if state[object] != nil {
+			maskIn(state[object], "", paths)
+		}
+	}
+}
+
+func maskIn(value any, path string, paths map[string]bool) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for key := range v {
+			v[key] = maskIn(v[key], strings.TrimPrefix(path+"."+key, "."), paths)
+		}
+	case []any:
+		for n := range v {
+			v[n] = maskIn(v[n], fmt.Sprintf("%s[%d]", path, n), paths)
+		}
+	case string:
+		if paths[path] && v != "" {
+			return "drawn at random"
+		}
+	}
+	return value
+}

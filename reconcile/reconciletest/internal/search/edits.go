@@ -1,0 +1,186 @@
+package search
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
+)
+
+// deleted deletes a child: it has to come back as it was.
+func (d *disturbance) deleted(ctx context.Context, t target) {
+	before, old := d.state(), d.object(t)
+	if old == nil {
+		return
+	}
+	if err := d.run.World.Client.Delete(ctx, old); err != nil || !d.settle(ctx) {
+		return
+	}
+	if d.object(t) != nil {
+		if !d.unwoken(ctx, "its coming back") {
+			d.same(before)
+		}
+		return
+	}
+	if d.unwoken(ctx, "a delete of "+t.String()) {
+		return
+	}
+	if d.object(t) == nil {
+		d.explorer.find(d.name, finding.CheckDrift, "%s was deleted by somebody, and is not made again", t)
+	}
+}
+
+// edited edits what the operator has set of a child: each field has to come back. What the operator only creates, and fields
+// that others may have taken over while the rest is put right, are theirs.
+func (d *disturbance) edited(ctx context.Context, t target) {
+	var stay, back, late []string
+	for _, path := range objects.Leaves(t.sent) {
+		if identifies(path) {
+			continue
+		}
+		u := d.object(t)
+		if u == nil {
+			return
+		}
+		old, found := objects.At(u.Object, path)
+		wrong, ok := objects.Edit(old, t.gvk.Kind == "Secret" && path[0] == "data")
+		if !found || !ok || !objects.Put(u.Object, path, wrong) || d.run.World.Client.Update(ctx, u) != nil {
+			continue
+		}
+		if !d.settle(ctx) {
+			return
+		}
+		restored := func() bool {
+			now := d.object(t)
+			if now == nil {
+				return false
+			}
+			value, _ := objects.At(now.Object, path)
+			return objects.Equal(value, old)
+		}
+		text := strings.Join(path, ".")
+		switch {
+		case restored():
+			back = append(back, text)
+			continue
+		default:
+			if _, rested := d.writes(ctx); !rested {
+				return
+			}
+		}
+		if restored() {
+			late = append(late, text)
+			continue
+		}
+		stay = append(stay, text)
+		if u := d.object(t); u != nil && objects.Put(u.Object, path, old) && d.run.World.Client.Update(ctx, u) != nil || !d.settle(ctx) {
+			return
+		}
+	}
+	if len(late) > 0 {
+		d.explorer.find(d.name, finding.CheckWatch, "nobody is woken by an edit of %s: %s only comes back with a pass that comes for another reason",
+			t, strings.Join(late, ", "))
+	}
+	if len(back)+len(late) == 0 && !t.updated && !mustStay(t.gvk) {
+		return // made once, and left to others
+	}
+	stay = slices.DeleteFunc(stay, func(path string) bool { return path == "spec.replicas" && len(back)+len(late) > 0 })
+	if len(stay) > 0 {
+		d.explorer.find(d.name, finding.CheckDrift, "%s was edited by somebody, and stays so: %s", t, strings.Join(stay, ", "))
+	}
+}
+
+// identifies reports whether a value is the key of an element of a list: with another one it is another element.
+func identifies(path []string) bool {
+	if len(path) < 3 || !slices.Contains([]string{"name", "key", "type", "port", "containerPort", "mountPath"}, path[len(path)-1]) {
+		return false
+	}
+	_, err := strconv.Atoi(path[len(path)-2])
+	return err == nil
+}
+
+// mustStay are the kinds that nobody makes once and leaves to others: what runs, and what allows and forbids.
+func mustStay(gvk schema.GroupVersionKind) bool {
+	return slices.Contains(world.Workloads(), gvk) || gvk.Group == "rbac.authorization.k8s.io" || gvk.Kind == "NetworkPolicy"
+}
+
+const note = "example.com/note"
+
+// annotated puts an annotation of somebody else on a child: it has to stay, also when the owner changes.
+func (d *disturbance) annotated(ctx context.Context, t target) {
+	u := d.object(t)
+	if u == nil {
+		return
+	}
+	annotations := u.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[note] = "of somebody else"
+	u.SetAnnotations(annotations)
+	if err := d.run.World.Client.Update(ctx, u); err != nil || !d.settle(ctx) {
+		return
+	}
+	if _, rested := d.writes(ctx); !rested {
+		return
+	}
+	if d.explorer.system.Change != nil && d.object(t) != nil && d.object(t).GetAnnotations()[note] != "" {
+		if err := d.run.World.Perform(ctx, description.StepB, false); err != nil || !d.settle(ctx) {
+			return
+		}
+	}
+	if now := d.object(t); now != nil && now.GetUID() == u.GetUID() && now.GetAnnotations()[note] == "" {
+		d.explorer.find(d.name, finding.CheckForeign, "the annotation that somebody else has put on %s is taken away: "+
+			"change what is yours and leave the rest", t)
+	}
+}
+
+// changed edits an object that the operator reads and takes the edits back: whoever it matters to has to be woken, and the end is
+// that of before. Then it deletes the object and makes it again.
+func (d *disturbance) changed(ctx context.Context, t target) {
+	before, old := d.state(), d.object(t)
+	if old == nil {
+		return
+	}
+	for n, path := range objects.Leaves(objects.Without(old.Object, "status")) {
+		if n == objects.MaxEdits {
+			break
+		}
+		u := d.object(t)
+		value, _ := objects.At(u.Object, path)
+		wrong, ok := objects.Edit(value, t.gvk.Kind == "Secret" && path[0] == "data")
+		if !ok || !objects.Put(u.Object, path, wrong) || d.run.World.Client.Update(ctx, u) != nil {
+			continue
+		}
+		if !d.settle(ctx) || d.unwoken(ctx, "an edit of "+t.String()) {
+			return
+		}
+		if u = d.object(t); u == nil || !objects.Put(u.Object, path, value) || d.run.World.Client.Update(ctx, u) != nil || !d.settle(ctx) {
+			return
+		}
+	}
+	d.same(before)
+	// After a delete the end may be another one: the operator may have had to choose something else.
+	if err := d.run.World.Client.Delete(ctx, d.object(t)); err != nil || !d.settle(ctx) || d.unwoken(ctx, "a delete of "+t.String()) {
+		return
+	}
+	for _, given := range d.explorer.system.Given {
+		obj := given.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a deep copy has the type of its original
+		if gvk, err := d.run.World.Place(obj); err == nil && gvk == t.gvk && client.ObjectKeyFromObject(obj) == t.key {
+			if d.run.World.Add(ctx, given) != nil {
+				return
+			}
+		}
+	}
+	if d.settle(ctx) {
+		d.unwoken(ctx, "a new "+t.String())
+	}
+}

@@ -1,0 +1,72 @@
+package search
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
+)
+
+// failing breaks the status of a child that is ready: its owner must not be ready, until the child is ready again.
+func (d *disturbance) failing(ctx context.Context, t target) {
+	u := d.object(t)
+	ready, err := d.run.World.Claims()
+	if u == nil || err != nil || len(ready) == 0 || metav1.GetControllerOf(u) == nil || len(d.explorer.system.StandIns) == 0 {
+		return
+	}
+	before := d.state()
+	if !breakStatus(u) {
+		return
+	}
+	d.run.World.Frozen = true
+	if err := d.run.World.Client.Status().Update(ctx, u); err != nil || !d.settle(ctx) {
+		return
+	}
+	still, err := d.run.World.Claims()
+	if err == nil && slices.Equal(still, ready) && slices.Contains(world.Workloads(), t.gvk) {
+		d.explorer.find(d.name, finding.CheckReady, "%s calls itself ready although %s is not any more", strings.Join(still, ", "), t)
+	}
+	d.run.World.Frozen = false
+	if d.settle(ctx) && !d.unwoken(ctx, "the recovery of "+t.String()) {
+		d.same(before)
+	}
+}
+
+// breakStatus makes a status that of a failure; false when there is nothing in it that could fail.
+func breakStatus(u *unstructured.Unstructured) bool {
+	status, _ := u.Object["status"].(map[string]any)
+	broken := false
+	for _, key := range []string{"readyReplicas", "availableReplicas", "numberReady", "numberAvailable"} {
+		if n, ok := status[key].(int64); ok && n > 0 {
+			status[key], broken = int64(0), true
+		}
+	}
+	for _, condition := range objects.Maps(status, "conditions") {
+		if kind := condition["type"]; (kind == "Ready" || kind == "Available") && condition["status"] == "True" {
+			condition["status"], condition["reason"], broken = "False", "Broken", true
+		}
+	}
+	return broken
+}
+
+// unread lets every owner have a pass in which a read fails: nothing is damaged, and the end is that of before.
+func (d *disturbance) unread(ctx context.Context) {
+	before := d.state()
+	sent := len(d.run.Last.Wire.Calls())
+	if _, rested := d.writes(ctx); !rested {
+		return
+	}
+	part := &run.Run{World: d.run.World, Last: d.run.Last, Calls: d.run.Last.Wire.Calls()[sent:]}
+	d.explorer.checkDamage(d.name, part)
+	for object := range part.Deleted() {
+		d.explorer.find(d.name, finding.CheckDamage, "deletes %s while a read fails", object)
+	}
+	d.same(before)
+}

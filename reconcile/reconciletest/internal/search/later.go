@@ -1,0 +1,42 @@
+package search
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+)
+
+// later lets time pass: if that makes work, a pass must have been planned for it.
+func (d *disturbance) later(ctx context.Context, by time.Duration) {
+	d.run.World.Clock.Set(d.run.World.Clock.Now().Add(by))
+	d.run.Last.Scheduler.Wake()
+	sent := len(d.run.Last.Wire.Calls())
+	if d.run.Last.After(ctx) != nil || !d.settle(ctx) || d.repeated(sent, by) {
+		return
+	}
+	if writes, rested := d.writes(ctx); rested && len(writes) > 0 {
+		d.explorer.find(d.name, finding.CheckTime, "after %s a pass that comes for another reason sends %s: no pass was planned for that time",
+			by, strings.Join(writes, ", "))
+	}
+}
+
+// repeated looks for Jobs that were done, were cleaned up after their time, and are made again.
+func (d *disturbance) repeated(sent int, by time.Duration) bool {
+	done := map[string]bool{}
+	for _, c := range d.run.Calls {
+		done[objects.Name(c.GVK, c.Key)] = c.GVK.GroupKind() == schema.GroupKind{Group: "batch", Kind: "Job"}
+	}
+	for _, c := range d.run.Last.Wire.Calls()[sent:] {
+		if c.Changed && c.Before == nil && done[objects.Name(c.GVK, c.Key)] {
+			d.explorer.find(d.name, finding.CheckTime, "%s later %s was done and is cleaned up (ttlSecondsAfterFinished), and is made again: it runs twice",
+				by, objects.Name(c.GVK, c.Key))
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,96 @@
+package search
+
+import (
+	"context"
+	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
+)
+
+// another looks at the owners beside another one of their kind: what the first has must not depend on the second.
+func (e *explorer) another(ctx context.Context) error {
+	if len(e.system.Owners) != 1 || e.system.Singleton != nil || e.ends[description.StepA] == nil || e.system.Horizon > 0 {
+		return nil
+	}
+	for _, place := range []string{"of another name", "in another namespace"} {
+		second := e.system.Owners[0].DeepCopyObject().(client.Object) //nolint:forcetypeassert // as above
+		if place == "of another name" {
+			second.SetName(second.GetName() + "-second")
+		} else if gvk, err := apiutil.GVKForObject(second, e.system.Scheme); err != nil {
+			return err
+		} else if namespaced, err := apiutil.IsGVKNamespaced(gvk, e.probe.Mapper); err != nil || !namespaced {
+			continue
+		} else {
+			second.SetNamespace("another")
+		}
+		pair := e.system
+		pair.Owners, pair.Leaves = []client.Object{e.system.Owners[0], second}, 1
+		if e.beside(ctx, place, pair) && place == "of another name" {
+			e.pair = &pair
+		}
+	}
+	return nil
+}
+
+const besideName = "no fault, a second owner "
+
+// beside plays both owners, and then the second one going again.
+func (e *explorer) beside(ctx context.Context, place string, pair description.Prepared) bool {
+	name := besideName + place
+	e.played = append(e.played, name)
+	for _, steps := range [][]description.Step{{description.StepA}, {description.StepA, description.StepLess}} {
+		r := run.Play(ctx, pair, run.Plot{Steps: steps, At: len(steps) - 1}, "")
+		if r.Last != nil {
+			defer r.Last.End()
+		}
+		if r.Err != nil {
+			e.find(name, finding.CheckRest, "%v", r.Err)
+			return false
+		}
+		if err := e.learn(r); err != nil {
+			return false
+		}
+		got, err := r.World.State()
+		if err != nil {
+			return false
+		}
+		e.drawn.mask(got)
+		want := world.State{}
+		for object, content := range e.ends[description.StepA].state {
+			want[object] = part(content, len(steps) == 1)
+			if got[object] != nil {
+				got[object] = part(got[object], len(steps) == 1)
+			}
+		}
+		for object := range got {
+			if want[object] == nil && (len(steps) == 1 || len(e.system.Outlives) > 0) {
+				delete(got, object)
+			}
+		}
+		if diff := differences(want, got); len(diff) > 0 {
+			e.find(name, finding.CheckState, "with %s the first owner has not what it has alone:\n%s", map[int]string{
+				1: "a second owner", 2: "a second owner that came and went", //nolint:mnd // steps
+			}[len(steps)], printedDifferences(diff))
+			return false
+		}
+	}
+	return true
+}
+
+// part is what the first owner must find of an object beside a second one: no metadata and status with the second one present, and
+// of what nobody controls, which owners may share, none at all.
+func part(content map[string]any, present bool) map[string]any {
+	metadata, _ := content["metadata"].(map[string]any)
+	controlled := slices.ContainsFunc(objects.Maps(metadata, "ownerReferences"), func(ref map[string]any) bool { return ref["controller"] == true })
+	if !controlled || present {
+		return specOf(content)
+	}
+	return content
+}

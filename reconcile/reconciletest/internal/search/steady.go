@@ -1,0 +1,184 @@
+package search
+
+import (
+	"encoding/base64"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
+)
+
+// checkSteady looks at a world that has come to rest without a fault.
+func (e *explorer) checkSteady(name string, r *run.Run) {
+	e.checkPanic(name, r)
+	e.checkFailing(name, r)
+	e.checkObserved(name, r)
+	e.checkScaled(name, r)
+	e.checkLeaks(name, r)
+}
+
+// checkPanic looks for a pass that has panicked, at any time of a run.
+func (e *explorer) checkPanic(name string, r *run.Run) {
+	text := r.Panicked
+	if text == "" && r.Last != nil {
+		text = r.Last.Log.Panicked()
+	}
+	if text != "" {
+		text, _, _ = strings.Cut(text, "\n")
+		e.find(name, finding.CheckPanic, "a pass panics: %s", text)
+	}
+}
+
+// checkFailing looks for passes that fail, or ask for another one at once, although nothing is left to wait for.
+func (e *explorer) checkFailing(name string, r *run.Run) {
+	if e.system.Rules != nil || r.World.Waiting() || len(e.out.Findings) > 0 {
+		return
+	}
+	for _, failing := range r.Last.Scheduler.Failing(run.MaxIdle / 2) {
+		if why := r.Last.Log.LastError(); why != "" {
+			e.find(name, finding.CheckRest, "the passes for %s fail without end: %s", failing, why)
+		} else {
+			e.find(name, finding.CheckRest, "the passes for %s ask for another one without end, although nothing is left to do", failing)
+		}
+		return
+	}
+}
+
+// checkObserved looks for an owner at rest whose status speaks of another generation than that of its spec.
+func (e *explorer) checkObserved(name string, r *run.Run) {
+	all, err := r.World.All()
+	if err != nil || e.system.Singleton != nil {
+		return
+	}
+	kinds := r.World.OwnerKinds()
+	for gvk, items := range all {
+		if !kinds[gvk.GroupKind()] {
+			continue
+		}
+		for _, key := range objects.SortedKeys(items) {
+			if what, observed := outdated(items[key]); what != "" {
+				e.find(name, finding.CheckStatus, "%s is at rest with the generation %d, and %s is %d",
+					objects.Name(gvk, key), items[key].GetGeneration(), what, observed)
+				return
+			}
+		}
+	}
+}
+
+// outdated is the field of a status that speaks of another generation than that of the object. Generations are counted from 1.
+func outdated(u *unstructured.Unstructured) (what string, observed int64) {
+	status, _ := u.Object["status"].(map[string]any)
+	if n, ok := status["observedGeneration"].(int64); ok && n > 0 && n != u.GetGeneration() && u.GetGeneration() > 0 {
+		return "status.observedGeneration", n
+	}
+	for _, condition := range objects.Maps(status, "conditions") {
+		n, ok := condition["observedGeneration"].(int64)
+		if ok && condition["type"] == "Ready" && n > 0 && n != u.GetGeneration() && u.GetGeneration() > 0 {
+			return "observedGeneration of the condition Ready", n
+		}
+	}
+	return "", 0
+}
+
+// checkScaled looks for a workload that the operator scales to zero and up again without a fault.
+func (e *explorer) checkScaled(name string, r *run.Run) {
+	down := map[string]bool{}
+	for _, c := range r.Calls {
+		if !c.Changed || c.After == nil || c.Before == nil || !slices.Contains(world.Workloads(), c.GVK) {
+			continue
+		}
+		object := objects.Name(c.GVK, c.Key)
+		before, _, _ := unstructured.NestedInt64(c.Before.Object, "spec", "replicas")
+		after, _, _ := unstructured.NestedInt64(c.After.Object, "spec", "replicas")
+		switch {
+		case before > 0 && after == 0:
+			down[object] = true
+		case before == 0 && after > 0 && down[object]:
+			e.find(name, finding.CheckDamage, "%s is scaled to 0 and to %d again, although nothing has gone wrong", object, after)
+			return
+		}
+	}
+}
+
+// secretWord is in the keys of values that nobody may see.
+var secretWord = regexp.MustCompile(`(?i)passw|token|secret|credential|private|api-?key`)
+
+const shortest = 8 // bytes of a secret value that is looked for
+
+// checkLeaks looks for secret values where others can read them.
+func (e *explorer) checkLeaks(name string, r *run.Run) {
+	all, err := r.World.All()
+	if err != nil {
+		return
+	}
+	values := e.secretValues(all)
+	if len(values) == 0 {
+		return
+	}
+	look := func(where, text string) bool {
+		for of, value := range values {
+			if strings.Contains(text, value) {
+				e.find(name, finding.CheckLeak, "%s shows the value of %s", where, of)
+				return true
+			}
+		}
+		return false
+	}
+	for _, line := range r.Last.Log.All() {
+		if look("the log", line) {
+			return
+		}
+	}
+	for _, event := range r.Events.All() {
+		if look("an event of "+event.Object, event.Message) {
+			return
+		}
+	}
+	given := e.givenText()
+	for gvk, items := range all {
+		if gvk.Group == "" && gvk.Kind == "Secret" {
+			continue
+		}
+		for _, key := range objects.SortedKeys(items) {
+			if object := objects.Name(gvk, key); !given[object] && look(object, world.Printed(items[key].Object)) {
+				return
+			}
+		}
+	}
+}
+
+// secretValues are the values that nobody may see, by where they are: those drawn at random, and those whose key says so.
+func (e *explorer) secretValues(all map[schema.GroupVersionKind]world.Snapshot) map[string]string {
+	out := map[string]string{}
+	for key, u := range all[schema.GroupVersionKind{Version: "v1", Kind: "Secret"}] {
+		object := objects.Name(u.GroupVersionKind(), key)
+		data, _ := u.Object["data"].(map[string]any)
+		for field, encoded := range data {
+			value, err := base64.StdEncoding.DecodeString(fmt.Sprint(encoded))
+			if err == nil && len(value) >= shortest && (e.drawn[object]["data."+field] || secretWord.MatchString(field)) {
+				out[object+" data."+field] = string(value)
+			}
+		}
+	}
+	return out
+}
+
+// givenText are the objects that were there before the operator: what they show is not its doing.
+func (e *explorer) givenText() map[string]bool {
+	out := map[string]bool{}
+	if e.probe == nil {
+		return out
+	}
+	for _, given := range e.inputs() {
+		out[given.String()] = true
+	}
+	return out
+}

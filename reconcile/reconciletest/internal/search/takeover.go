@@ -1,0 +1,279 @@
+package search
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
+)
+
+const (
+	hold   = "example.com/hold" // a finalizer of somebody else
+	second = 1100 * time.Millisecond
+)
+
+// takeovers are the cases in which somebody else has a hand on an owner, a child, or the namespace.
+func (e *explorer) takeovers(first *baseline) []testCase {
+	var cases []testCase
+	add := func(name string, act func(ctx context.Context, d *disturbance)) {
+		one := first.varied("at rest: "+name, run.Variation{})
+		one.act = act
+		cases = append(cases, one)
+	}
+	add("a second of the real time passes", func(ctx context.Context, d *disturbance) {
+		time.Sleep(second)
+		d.explorer.checkQuiet(ctx, d.name, d.run, false)
+	})
+	add("finalizer of somebody else on the owner", func(ctx context.Context, d *disturbance) { d.held(ctx, hold) })
+	add("deletion in the foreground", func(ctx context.Context, d *disturbance) { d.held(ctx, metav1.FinalizerDeleteDependents) })
+	add("deletion of the namespace", func(ctx context.Context, d *disturbance) { d.evicted(ctx) })
+	known := map[schema.GroupVersionKind]bool{}
+	for _, child := range e.children() {
+		if known[child.gvk] {
+			continue // one of a kind
+		}
+		known[child.gvk] = true
+		add("slow deletion of "+child.String(), func(ctx context.Context, d *disturbance) { d.terminating(ctx, child) })
+		add("somebody else's "+child.String(), func(ctx context.Context, d *disturbance) { d.taken(ctx, child) })
+	}
+	return cases
+}
+
+// owners are the owners as they are stored.
+func (d *disturbance) owners() []target {
+	var out []target
+	for _, owner := range d.explorer.system.Owners {
+		obj := owner.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a deep copy has the type of its original
+		if gvk, err := d.run.World.Place(obj); err == nil {
+			out = append(out, target{gvk: gvk, key: client.ObjectKeyFromObject(obj)})
+		}
+	}
+	return out
+}
+
+// update changes an object as it is stored now.
+func (d *disturbance) update(ctx context.Context, t target, change func(u *unstructured.Unstructured)) bool {
+	u := d.object(t)
+	if u == nil {
+		return false
+	}
+	change(u)
+	return d.run.World.Client.Update(ctx, u) == nil
+}
+
+// held deletes the owners while a finalizer of somebody else holds them: it stays, and nothing is made for them any more,
+// also when their children are deleted before them.
+func (d *disturbance) held(ctx context.Context, finalizer string) {
+	owners := d.owners()
+	for _, t := range owners {
+		if !d.update(ctx, t, func(u *unstructured.Unstructured) {
+			u.SetFinalizers(append(u.GetFinalizers(), finalizer))
+			u.SetAnnotations(merged(u.GetAnnotations(), note))
+		}) {
+			return
+		}
+	}
+	if !d.settle(ctx) {
+		return
+	}
+	if _, rested := d.writes(ctx); !rested || !d.keeps(owners, finalizer) {
+		return
+	}
+	for _, t := range owners {
+		if err := d.run.World.Client.Delete(ctx, d.object(t)); err != nil {
+			return
+		}
+	}
+	if !d.settle(ctx) || !d.keeps(owners, finalizer) {
+		return
+	}
+	if finalizer == metav1.FinalizerDeleteDependents && !d.childless(ctx, owners) {
+		return
+	}
+	for _, t := range owners {
+		d.update(ctx, t, func(u *unstructured.Unstructured) {
+			u.SetFinalizers(slices.DeleteFunc(u.GetFinalizers(), func(f string) bool { return f == finalizer }))
+		})
+	}
+	if d.settle(ctx) {
+		d.explorer.compare(d.name, description.StepDelete, d.state())
+	}
+}
+
+func merged(annotations map[string]string, key string) map[string]string {
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[key] = "of somebody else"
+	return annotations
+}
+
+// keeps reports that the owners have what somebody else has put on them.
+func (d *disturbance) keeps(owners []target, finalizer string) bool {
+	for _, t := range owners {
+		u := d.object(t)
+		if u == nil || !slices.Contains(u.GetFinalizers(), finalizer) {
+			d.explorer.find(d.name, finding.CheckForeign, "the finalizer that somebody else has put on %s is taken away", t)
+			return false
+		}
+		if u.GetAnnotations()[note] == "" {
+			d.explorer.find(d.name, finding.CheckForeign, "the annotation that somebody else has put on %s is taken away", t)
+			return false
+		}
+	}
+	return true
+}
+
+// childless deletes the children of owners that are being deleted, as the garbage collector does in the foreground: none may be
+// made again.
+func (d *disturbance) childless(ctx context.Context, owners []target) bool {
+	of := map[types.UID]bool{}
+	for _, t := range owners {
+		of[d.object(t).GetUID()] = true
+	}
+	for _, again := range []bool{false, true} {
+		all, err := d.run.World.All()
+		if err != nil {
+			return false
+		}
+		for gvk, items := range all {
+			for _, key := range objects.SortedKeys(items) {
+				u := items[key]
+				if !slices.ContainsFunc(u.GetOwnerReferences(), func(ref metav1.OwnerReference) bool { return of[ref.UID] }) ||
+					u.GetDeletionTimestamp() != nil {
+					continue
+				}
+				if again {
+					d.explorer.find(d.name, finding.CheckOrphan, "%s is made again although its owner is being deleted in the foreground, "+
+						"which waits until all children are gone", objects.Name(gvk, key))
+					return false
+				}
+				if d.run.World.Client.Delete(ctx, u.DeepCopy()) != nil {
+					return false
+				}
+			}
+		}
+		if !d.settle(ctx) {
+			return false
+		}
+		if _, rested := d.writes(ctx); !rested {
+			return false
+		}
+	}
+	return true
+}
+
+// evicted deletes the namespace: all that the operator has in it, and its owners, and nothing can be made there any more. The
+// owners must be able to go.
+func (d *disturbance) evicted(ctx context.Context) {
+	d.run.Last.Wire.Arm(&transport.Injection{Creates: true, Fault: transport.FaultTerminating, Lasting: transport.Forever})
+	for _, t := range slices.Concat(d.owners(), d.explorer.children()) {
+		if u := d.object(t); u != nil && t.key.Namespace == description.TestNamespace && d.run.World.Client.Delete(ctx, u) != nil {
+			return
+		}
+	}
+	if !d.settle(ctx) {
+		return
+	}
+	for _, t := range d.owners() {
+		if u := d.object(t); u != nil && t.key.Namespace == description.TestNamespace {
+			d.explorer.find(d.name, finding.CheckOrphan, "%s cannot go when its namespace is deleted, where nothing can be made any more: "+
+				"its finalizers %s stay", t, strings.Join(u.GetFinalizers(), ", "))
+		}
+	}
+}
+
+// terminating deletes a child that a finalizer of somebody else holds: the passes meanwhile are calm, and once it is gone the child
+// comes back.
+func (d *disturbance) terminating(ctx context.Context, t target) {
+	before := d.state()
+	if !d.update(ctx, t, func(u *unstructured.Unstructured) { u.SetFinalizers([]string{hold}) }) || !d.settle(ctx) {
+		return
+	}
+	u := d.object(t)
+	if u == nil || d.run.World.Client.Delete(ctx, u) != nil || !d.settle(ctx) {
+		return
+	}
+	if u = d.object(t); u == nil || u.GetDeletionTimestamp() == nil || !slices.Contains(u.GetFinalizers(), hold) {
+		d.explorer.find(d.name, finding.CheckForeign, "the finalizer that somebody else has put on %s is taken away", t)
+		return
+	}
+	if !d.update(ctx, t, func(u *unstructured.Unstructured) { u.SetFinalizers(nil) }) || !d.settle(ctx) {
+		return
+	}
+	if d.unwoken(ctx, "the end of "+t.String()) {
+		return
+	}
+	if d.object(t) == nil {
+		d.explorer.find(d.name, finding.CheckDrift, "%s was deleted slowly by somebody, and is not made again", t)
+		return
+	}
+	d.same(before)
+}
+
+// taken puts an object of another controller in the place of a child: it stays as it is.
+func (d *disturbance) taken(ctx context.Context, t target) {
+	old := d.object(t)
+	if old == nil || metav1.GetControllerOf(old) == nil || t.key.Namespace == "" {
+		return
+	}
+	stranger := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}}
+	stranger.SetNamespace(t.key.Namespace)
+	stranger.SetName("stranger")
+	if d.run.World.Client.Create(ctx, stranger) != nil {
+		return
+	}
+	yes := true
+	theirs := old.DeepCopy()
+	theirs.Object["metadata"] = map[string]any{"name": t.key.Name, "namespace": t.key.Namespace}
+	theirs.SetOwnerReferences([]metav1.OwnerReference{{
+		APIVersion: "v1", Kind: "ConfigMap", Name: stranger.GetName(), UID: stranger.GetUID(), Controller: &yes,
+	}})
+	if d.run.World.Client.Delete(ctx, old) != nil || d.object(t) != nil || d.run.World.Client.Create(ctx, theirs) != nil {
+		return
+	}
+	for _, path := range objects.Leaves(t.sent) {
+		d.update(ctx, t, func(u *unstructured.Unstructured) {
+			value, _ := objects.At(u.Object, path)
+			if wrong, ok := objects.Edit(value, t.gvk.Kind == "Secret" && path[0] == "data"); ok && !identifies(path) {
+				objects.Put(u.Object, path, wrong)
+			}
+		})
+	}
+	theirs = d.object(t)
+	if theirs == nil || !d.settle(ctx) {
+		return
+	}
+	if _, rested := d.writes(ctx); !rested || !d.untouched(t, theirs) {
+		return
+	}
+	if d.run.World.Perform(ctx, description.StepDelete, false) == nil && d.settle(ctx) {
+		d.untouched(t, theirs)
+	}
+}
+
+// untouched reports that an object of another controller is as it was.
+func (d *disturbance) untouched(t target, theirs *unstructured.Unstructured) bool {
+	now := d.object(t)
+	ours := now == nil || now.GetUID() != theirs.GetUID() || now.GetDeletionTimestamp() != nil
+	if !ours {
+		ref := metav1.GetControllerOf(now)
+		ours = ref == nil || ref.Name != "stranger" || !objects.Equal(objects.Without(now.Object, "metadata", "status"), objects.Without(theirs.Object, "metadata", "status"))
+	}
+	if ours {
+		d.explorer.find(d.name, finding.CheckForeign, "%s belongs to another controller, and is changed or deleted all the same", t)
+	}
+	return !ours
+}

@@ -1,0 +1,309 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/requests"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/rights"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
+)
+
+// Wire is what one instance of an operator has between itself and the API server: it counts every request, makes the one
+// fail that a case is about, refuses what the rights do not cover, and is cut when the instance crashes.
+type Wire struct {
+	world  *world.World
+	Client client.WithWatch
+
+	mu     sync.Mutex
+	sent   []Call
+	counts map[string]int
+	inject *Injection
+	struck bool // the injection has happened
+	dead   bool
+	pass   int
+}
+
+// Call is one request of the operator.
+type Call struct {
+	Request requests.Request
+	GVK     schema.GroupVersionKind
+	Key     types.NamespacedName
+	nth     int // of equal requests, from 1
+	Pass    int
+	At      time.Time
+	Sent    map[string]any // the object of a create or an apply, as it was sent
+	Err     error
+	Changed bool // something is stored that was not before
+	Before  *unstructured.Unstructured
+	After   *unstructured.Unstructured
+}
+
+// String identifies the request among those of a run, whatever the order in which workers send theirs.
+func (c Call) String() string { return fmt.Sprintf("%s#%d", c.Request, c.nth) }
+
+// Injection is a fault that happens to one request of a run.
+type Injection struct {
+	Call string // of call.String, of Request.String for one that lasts
+	// writes hits every write, creates every write that makes an object in the namespace of the test; call is empty then.
+	Writes, Creates bool
+	Fault           Fault
+	// Lasting is how many requests in a row are refused: 0 is one alone, and forever is until the fault is lifted.
+	Lasting int
+	hits    int
+}
+
+const Forever = -1
+
+// hit reports whether the fault happens to the call.
+func (n *Injection) hit(c *Call) bool {
+	switch {
+	case n == nil:
+		return false
+	case n.Writes:
+		return n.hits == 0 && c.Request.IsWrite()
+	case n.Creates:
+		return c.Request.IsWrite() && c.Before == nil && c.Request.Namespace == description.TestNamespace && c.Request.Verb != "delete"
+	case n.Lasting == 0:
+		return n.hits == 0 && n.Call == c.String()
+	}
+	return n.Call == c.Request.String() && (n.Lasting == Forever || n.hits < n.Lasting)
+}
+
+// Fault is what goes wrong with a request.
+type Fault string
+
+const (
+	FaultError    Fault = "error"    // refused before it does anything
+	FaultTimeout  Fault = "timeout"  // carried out, but the answer is lost
+	FaultConflict Fault = "conflict" // refused as outdated
+	FaultCrash    Fault = "crash"    // carried out, and the operator dies
+	FaultReplaced Fault = "replaced" // the object was deleted and made anew by somebody else just before
+	FaultChanged  Fault = "owner changed just before"
+	FaultDeleted  Fault = "owner deleted just before"
+)
+
+// errDead is what every request of an instance gets that has crashed.
+var errDead = errors.New("the operator has crashed")
+
+// ErrRefused is the cause of the errors that cases inject.
+var ErrRefused = errors.New("injected by the test")
+
+func New(w *world.World) *Wire {
+	out := &Wire{world: w, counts: map[string]int{}}
+	out.Client = interceptor.NewClient(w.Client, out.funcs())
+	return out
+}
+
+// Calls are the requests so far.
+func (w *Wire) Calls() []Call {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append([]Call(nil), w.sent...)
+}
+
+// Arm makes a fault happen to the requests from now on; nil ends it.
+func (w *Wire) Arm(n *Injection) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.inject = n
+}
+
+// Forget leaves out the requests so far: those from now on are counted anew.
+func (w *Wire) Forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sent, w.counts = nil, map[string]int{}
+}
+
+// Enter begins a pass, and returns how many requests there were before.
+func (w *Wire) Enter(pass int) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pass = pass
+	return len(w.sent)
+}
+
+// IsCut reports whether the operator has crashed.
+func (w *Wire) IsCut() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.dead
+}
+
+// HasStruck reports whether the fault has happened.
+func (w *Wire) HasStruck() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.struck
+}
+
+// Refusing reports whether a fault is there that lasts.
+func (w *Wire) Refusing() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.inject != nil && w.inject.Lasting != 0
+}
+
+// send carries out one request under the eyes of the case.
+func (w *Wire) send(ctx context.Context, c Call, do func() error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock() // one at a time: a run has an order
+	if w.dead {
+		return errDead
+	}
+	w.world.Touch(c.GVK)
+	w.counts[c.Request.String()]++
+	c.nth, c.Pass, c.At = w.counts[c.Request.String()], w.pass, w.world.Clock.Now()
+	if c.Request.IsWrite() {
+		c.Before = w.peek(ctx, c)
+	}
+	c.Err = w.strike(ctx, &c, do)
+	if c.Request.IsWrite() {
+		c.After = w.peek(ctx, c)
+		c.Changed = version(c.Before) != version(c.After)
+	}
+	w.sent = append(w.sent, c)
+	return c.Err
+}
+
+func version(u *unstructured.Unstructured) string {
+	if u == nil {
+		return ""
+	}
+	return string(u.GetUID()) + "/" + u.GetResourceVersion()
+}
+
+// peek looks at the object of a request without counting.
+func (w *Wire) peek(ctx context.Context, c Call) *unstructured.Unstructured {
+	if c.Key.Name == "" {
+		return nil
+	}
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(c.GVK)
+	if w.world.Client.Get(ctx, c.Key, u) != nil {
+		return nil
+	}
+	return u
+}
+
+// strike lets the request through, or the fault happen.
+func (w *Wire) strike(ctx context.Context, c *Call, do func() error) error {
+	resource := schema.GroupResource{Group: c.Request.Group, Resource: c.Request.Resource}
+	if rules := w.world.System.Rules; rules != nil && !rights.Allowed(rules, c.Request) {
+		return apierrors.NewForbidden(resource, c.Request.Name,
+			fmt.Errorf("%w: add the verb %q on %q", rights.ErrNotDeclared, rights.VerbOf(c.Request), rights.ResourceOf(c.Request)))
+	}
+	if !w.inject.hit(c) {
+		return do()
+	}
+	w.inject.hits++
+	w.struck = true
+	if refuse := Refusals()[w.inject.Fault]; refuse != nil {
+		return refuse(c.GVK.GroupKind(), resource, c.Request.Name)
+	}
+	switch w.inject.Fault {
+	case FaultChanged, FaultDeleted:
+		if err := w.world.Perform(ctx, map[Fault]description.Step{FaultChanged: description.StepB, FaultDeleted: description.StepDelete}[w.inject.Fault], false); err != nil {
+			return err
+		}
+		c.Before = w.peek(ctx, *c)
+	case FaultTimeout:
+		if err := do(); err != nil {
+			return err
+		}
+		return apierrors.NewTimeoutError("the answer was lost: "+ErrRefused.Error(), 0)
+	case FaultCrash:
+		_ = do() // nobody is there to hear the answer
+		w.dead = true
+		return errDead
+	case FaultReplaced:
+		if err := w.replace(ctx, c); err != nil {
+			return err
+		}
+	default: // it was refused above
+	}
+	return do()
+}
+
+// Foreign is the annotation of an object that a case has put in the place of another one.
+const Foreign = "reconciletest/foreign"
+
+// replace deletes the object of the request and creates another one of its name that belongs to nobody.
+func (w *Wire) replace(ctx context.Context, c *Call) error {
+	old := w.peek(ctx, *c)
+	if old == nil {
+		return nil
+	}
+	if len(old.GetFinalizers()) > 0 {
+		old.SetFinalizers(nil)
+		if err := w.world.Client.Update(ctx, old); err != nil {
+			return fmt.Errorf("replace %s: %w", c.Key, err)
+		}
+	}
+	if err := w.world.Client.Delete(ctx, old); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("replace %s: %w", c.Key, err)
+	}
+	u := old.DeepCopy()
+	u.Object["metadata"] = map[string]any{"name": c.Key.Name, "annotations": map[string]any{Foreign: "true"}}
+	if c.Key.Namespace != "" {
+		u.SetNamespace(c.Key.Namespace)
+	}
+	if err := w.world.Client.Create(ctx, u); err != nil {
+		return fmt.Errorf("replace %s: %w", c.Key, err)
+	}
+	c.Before = u
+	return nil
+}
+
+// call describes a request about an object.
+func (w *Wire) call(verb, subresource string, obj runtime.Object, key client.ObjectKey, manager string, dry []string) Call {
+	gvk, err := apiutil.GVKForObject(obj, w.world.Scheme)
+	if err != nil {
+		gvk = obj.GetObjectKind().GroupVersionKind()
+	}
+	if list, ok := obj.(client.ObjectList); ok {
+		if of, err := objects.ListedKind(list, w.world.Scheme); err == nil {
+			gvk = of
+		}
+	}
+	if namespaced, err := apiutil.IsGVKNamespaced(gvk, w.world.Mapper); err == nil && !namespaced {
+		key.Namespace = ""
+	}
+	resource := w.world.Resource(gvk)
+	var sent map[string]any
+	if verb == "create" || verb == "apply" {
+		if u, err := objects.ToUnstructured(obj, gvk); err == nil {
+			sent = u.Object
+		}
+	}
+	return Call{GVK: gvk, Key: key, Sent: sent, Request: requests.Request{
+		Verb: verb, Group: resource.Group, Resource: resource.Resource, Subresource: subresource,
+		Namespace: key.Namespace, Name: key.Name, FieldManager: manager, DryRun: len(dry) > 0,
+	}}
+}
+
+func (w *Wire) About(verb, subresource string, obj client.Object, manager string, dry []string) Call {
+	return w.call(verb, subresource, obj, client.ObjectKeyFromObject(obj), manager, dry)
+}
+
+func patchVerb(patch client.Patch) string {
+	if patch.Type() == types.ApplyPatchType {
+		return "apply"
+	}
+	return "patch"
+}

@@ -1,0 +1,352 @@
+package view
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/requests"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/rights"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
+)
+
+// View is the cache of one instance of an operator: a manager's cache in all but time, which the test moves. What the
+// world holds shows up when sync is called, as many calls late as lag says.
+type View struct {
+	world *world.World
+	lag   func(schema.GroupVersionKind) int
+	shake func([]Event) []Event // drops, doubles and reorders events; nil delivers them as they are
+	opts  cache.Options
+	Past  map[schema.GroupVersionKind]world.Snapshot // what a new cache shows first; nil is the present
+
+	Reads cachedReads
+
+	mu      sync.Mutex
+	tick    int
+	seen    uint64 // the revision of the world at the last sync
+	kinds   map[schema.GroupVersionKind]*viewKind
+	indexes map[schema.GroupVersionKind]map[string]client.IndexerFunc
+}
+
+var _ cache.Cache = (*View)(nil)
+
+type viewKind struct {
+	shown     world.Snapshot
+	newest    world.Snapshot
+	pipe      []pending
+	informers map[representation]*informer
+	converted map[representation]map[types.NamespacedName]converted
+}
+
+type pending struct {
+	tick  int
+	state world.Snapshot
+}
+
+type converted struct {
+	from *unstructured.Unstructured
+	to   client.Object
+}
+
+// representation is the form in which an informer keeps a kind.
+type representation string
+
+func representationOf(obj runtime.Object) representation {
+	switch obj.(type) {
+	case runtime.Unstructured:
+		return "unstructured"
+	case *metav1.PartialObjectMetadata, *metav1.PartialObjectMetadataList:
+		return "metadata"
+	}
+	return "typed"
+}
+
+func New(w *world.World, opts cache.Options) *View {
+	return &View{
+		world: w, opts: opts, lag: func(schema.GroupVersionKind) int { return 0 },
+		kinds:   map[schema.GroupVersionKind]*viewKind{},
+		indexes: map[schema.GroupVersionKind]map[string]client.IndexerFunc{},
+	}
+}
+
+// Disturb sets how events are dropped, doubled and reordered (nil delivers them as they are) and how many passes caches lag, by
+// kind.
+func (v *View) Disturb(shake func([]Event) []Event, lag map[string]int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.shake, v.lag = shake, lagOf(lag)
+}
+
+// Shows reports whether the cache shows the stored version of an object.
+func (v *View) Shows(gvk schema.GroupVersionKind, u *unstructured.Unstructured) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	k := v.kinds[gvk]
+	if k == nil {
+		return false
+	}
+	shown := k.shown[client.ObjectKeyFromObject(u)]
+	return shown != nil && shown.GetUID() == u.GetUID() && shown.GetResourceVersion() == u.GetResourceVersion()
+}
+
+// kind returns what the cache knows of a kind, which it lists when it is asked for it for the first time.
+func (v *View) kind(gvk schema.GroupVersionKind) (*viewKind, error) {
+	if k := v.kinds[gvk]; k != nil {
+		return k, nil
+	}
+	if rules := v.world.System.Rules; rules != nil {
+		for _, verb := range []string{"list", "watch"} {
+			resource := v.world.Resource(gvk)
+			if !rights.Allowed(rules, requests.Request{Verb: verb, Group: resource.Group, Resource: resource.Resource}) {
+				return nil, apierrors.NewForbidden(resource, "", fmt.Errorf("%w: add the verb %q", rights.ErrNotDeclared, verb))
+			}
+		}
+	}
+	state, err := v.world.List(gvk)
+	if err != nil {
+		return nil, err
+	}
+	state = v.filter(gvk, state)
+	k := &viewKind{
+		shown: state, newest: state, informers: map[representation]*informer{},
+		converted: map[representation]map[types.NamespacedName]converted{},
+	}
+	if v.Past != nil { // a restart into a cache that is behind
+		k.shown = v.filter(gvk, v.Past[gvk])
+		k.pipe = []pending{{v.tick + 1, state}}
+	}
+	v.kinds[gvk] = k
+	return k, nil
+}
+
+// filter leaves out what the options of the cache leave out, and transforms the rest.
+func (v *View) filter(gvk schema.GroupVersionKind, state world.Snapshot) world.Snapshot {
+	transform := v.opts.DefaultTransform
+	selector := v.opts.DefaultLabelSelector
+	for obj, by := range v.opts.ByObject {
+		if of, err := apiutil.GVKForObject(obj, v.world.Scheme); err == nil && of == gvk {
+			if by.Label != nil {
+				selector = by.Label
+			}
+			if by.Transform != nil {
+				transform = by.Transform
+			}
+		}
+	}
+	if transform == nil && selector == nil {
+		return state
+	}
+	out := make(world.Snapshot, len(state))
+	for key, u := range state {
+		if selector != nil && !selector.Matches(objects.Labels(u)) {
+			continue
+		}
+		if transform != nil {
+			if changed, err := transform(u.DeepCopy()); err == nil {
+				if c, ok := changed.(*unstructured.Unstructured); ok {
+					u = c
+				}
+			}
+		}
+		out[key] = u
+	}
+	return out
+}
+
+// object returns an object in the representation; it is shared and must not be changed.
+func (v *View) object(
+	k *viewKind, gvk schema.GroupVersionKind, as representation, u *unstructured.Unstructured,
+) (client.Object, error) {
+	if as == "unstructured" {
+		return u, nil
+	}
+	key := client.ObjectKeyFromObject(u)
+	if c := k.converted[as][key]; c.from == u {
+		return c.to, nil
+	}
+	var out client.Object = &metav1.PartialObjectMetadata{}
+	if as == "typed" {
+		obj, err := v.world.Scheme.New(gvk)
+		if err != nil {
+			return nil, err
+		}
+		typed, ok := obj.(client.Object)
+		if !ok {
+			return nil, fmt.Errorf("cache %s: %T is no object with metadata", gvk, obj)
+		}
+		out = typed
+	}
+	if err := objects.FromUnstructured(u, out); err != nil {
+		return nil, err
+	}
+	if k.converted[as] == nil {
+		k.converted[as] = map[types.NamespacedName]converted{}
+	}
+	k.converted[as][key] = converted{from: u, to: out}
+	return out, nil
+}
+
+// Get reads one object as the cache shows it.
+func (v *View) Get(_ context.Context, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
+	options := client.GetOptions{}
+	options.ApplyOptions(opts)
+	gvk, err := apiutil.GVKForObject(into, v.world.Scheme)
+	if err != nil {
+		return err
+	}
+	if err := v.Reads.read("get " + objects.Name(gvk, key)); err != nil {
+		return err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	k, err := v.kind(gvk)
+	if err != nil {
+		return err
+	}
+	u := k.shown[key]
+	if u == nil {
+		return apierrors.NewNotFound(v.world.Resource(gvk), key.Name)
+	}
+	obj, err := v.object(k, gvk, representationOf(into), u)
+	if err != nil {
+		return err
+	}
+	if options.UnsafeDisableDeepCopy == nil || !*options.UnsafeDisableDeepCopy {
+		obj = obj.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a deep copy has the type of its original
+	}
+	reflect.ValueOf(into).Elem().Set(reflect.ValueOf(obj).Elem())
+	return nil
+}
+
+// List reads the objects that the options select, as the cache shows them. Unlike a real one it sorts them, so that a
+// run can be repeated; [Converge] reverses the order in some of its cases.
+func (v *View) List(_ context.Context, into client.ObjectList, opts ...client.ListOption) error {
+	options := client.ListOptions{}
+	options.ApplyOptions(opts)
+	gvk, err := objects.ListedKind(into, v.world.Scheme)
+	if err != nil {
+		return err
+	}
+	if err := v.Reads.read("list " + gvk.GroupKind().String() + " " + options.Namespace); err != nil {
+		return err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	k, err := v.kind(gvk)
+	if err != nil {
+		return err
+	}
+	deep := options.UnsafeDisableDeepCopy == nil || !*options.UnsafeDisableDeepCopy
+	var items []runtime.Object
+	for _, key := range objects.SortedKeys(k.shown) {
+		u := k.shown[key]
+		if options.Namespace != "" && key.Namespace != options.Namespace ||
+			options.LabelSelector != nil && !options.LabelSelector.Matches(objects.Labels(u)) {
+			continue
+		}
+		matches, err := objects.MatchesFields(options.FieldSelector, func(name string) ([]string, error) {
+			return v.indexed(k, gvk, name, u)
+		})
+		if err != nil {
+			return err
+		}
+		if !matches {
+			continue
+		}
+		obj, err := v.object(k, gvk, representationOf(into), u)
+		if err != nil {
+			return err
+		}
+		if deep {
+			obj = obj.DeepCopyObject().(client.Object) //nolint:forcetypeassert // as above
+		}
+		items = append(items, obj)
+	}
+	if v.world.Reversed {
+		slices.Reverse(items)
+	}
+	return meta.SetList(into, items)
+}
+
+// indexed returns the values of an index for an object.
+func (v *View) indexed(
+	k *viewKind, gvk schema.GroupVersionKind, name string, u *unstructured.Unstructured,
+) ([]string, error) {
+	extract := v.indexes[gvk][name]
+	if extract == nil {
+		return nil, fmt.Errorf("list %s: index with name field:%s does not exist", gvk, name)
+	}
+	as := representation("unstructured")
+	if v.world.Scheme.Recognizes(gvk) {
+		as = "typed"
+	}
+	obj, err := v.object(k, gvk, as, u)
+	if err != nil {
+		return nil, err
+	}
+	return extract(obj), nil
+}
+
+// IndexField adds an index.
+func (v *View) IndexField(_ context.Context, obj client.Object, field string, extract client.IndexerFunc) error {
+	gvk, err := apiutil.GVKForObject(obj, v.world.Scheme)
+	if err != nil {
+		return err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.indexes[gvk] == nil {
+		v.indexes[gvk] = map[string]client.IndexerFunc{}
+	}
+	if v.indexes[gvk][field] != nil {
+		return fmt.Errorf("index %s of %s: indexer conflict", field, gvk)
+	}
+	v.indexes[gvk][field] = extract
+	return nil
+}
+
+// Start blocks until the context ends.
+func (v *View) Start(ctx context.Context) error {
+	<-ctx.Done()
+	return nil
+}
+
+// WaitForCacheSync is true: a view lists a kind when it is asked for it.
+func (v *View) WaitForCacheSync(context.Context) bool { return true }
+
+// lagOf turns the delays of a case into those of kinds.
+func lagOf(delays map[string]int) func(schema.GroupVersionKind) int {
+	return func(gvk schema.GroupVersionKind) int {
+		if d, known := delays[gvk.Kind]; known {
+			return d
+		}
+		return delays[""]
+	}
+}
+
+// Names are the kinds that the cache has, for the cases in which one of them lags.
+func (v *View) Names() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var names []string
+	for _, gvk := range v.watched() {
+		if !slices.Contains(names, gvk.Kind) {
+			names = append(names, gvk.Kind)
+		}
+	}
+	return names
+}

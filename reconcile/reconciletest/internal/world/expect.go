@@ -1,0 +1,155 @@
+package world
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+)
+
+// Plain prints the namespace of the test as "default", on a real API server too.
+func (w *World) Plain(name string) string {
+	return strings.ReplaceAll(name, " "+w.namespace+"/", " "+description.TestNamespace+"/")
+}
+
+// Finds looks an object up by kind and name.
+func (w *World) Finds(obj client.Object) (name string, found bool) {
+	wanted := obj.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a deep copy has the type of its original
+	gvk, err := w.Place(wanted)
+	if err != nil {
+		return err.Error(), true
+	}
+	items, err := w.List(gvk)
+	key := client.ObjectKeyFromObject(wanted)
+	return objects.Name(gvk, key), err != nil || items[key] != nil
+}
+
+// Differs reports how an object is not what is wanted of it, "" when it is.
+func (w *World) Differs(obj client.Object) string {
+	wanted := obj.DeepCopyObject().(client.Object) //nolint:forcetypeassert // as above
+	gvk, err := w.Place(wanted)
+	if err != nil {
+		return err.Error()
+	}
+	want, err := objects.ToUnstructured(wanted, gvk)
+	if err != nil {
+		return err.Error()
+	}
+	all, err := w.All()
+	if err != nil {
+		return err.Error()
+	}
+	key := client.ObjectKeyFromObject(wanted)
+	name := objects.Name(gvk, key)
+	got := all[gvk][key]
+	if got == nil {
+		return fmt.Sprintf("want %s, but it is not there; of its kind there are: %s", name, keysOf(all[gvk]))
+	}
+	expected := prune(want.Object)
+	content := Normalise(got, Identities(all))
+	if diff := cmp.Diff(expected, project(content, expected)); diff != "" {
+		return fmt.Sprintf("%s (-want +got):\n%s", name, diff)
+	}
+	return ""
+}
+
+func keysOf(items Snapshot) string {
+	if len(items) == 0 {
+		return "none"
+	}
+	names := make([]string, 0, len(items))
+	for _, key := range objects.SortedKeys(items) {
+		names = append(names, types.NamespacedName.String(key))
+	}
+	return strings.Join(names, ", ")
+}
+
+// prune leaves out empty maps, which Go writes for structs that are not set.
+func prune(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for key, inner := range v {
+			if m, ok := inner.(map[string]any); ok && len(m) == 0 {
+				continue
+			}
+			if kept := prune(inner); kept != nil {
+				if m, ok := kept.(map[string]any); ok && len(m) == 0 {
+					continue
+				}
+				out[key] = kept
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for n := range v {
+			out[n] = prune(v[n])
+		}
+		return out
+	}
+	return value
+}
+
+// project keeps of a value what the expected one speaks of.
+func project(got, want any) any {
+	switch w := want.(type) {
+	case map[string]any:
+		g, ok := got.(map[string]any)
+		if !ok {
+			return got
+		}
+		out := map[string]any{}
+		for key, inner := range w {
+			if value, there := g[key]; there {
+				out[key] = project(value, inner)
+			}
+		}
+		return out
+	case []any:
+		g, ok := got.([]any)
+		if !ok {
+			return got
+		}
+		if byType(w) {
+			return conditionsLike(g, w)
+		}
+		out := make([]any, len(g))
+		for n := range g {
+			out[n] = g[n]
+			if n < len(w) {
+				out[n] = project(g[n], w[n])
+			}
+		}
+		return out
+	}
+	return got
+}
+
+func byType(list []any) bool {
+	for _, element := range list {
+		m, ok := element.(map[string]any)
+		if !ok || m["type"] == nil || m["status"] == nil {
+			return false
+		}
+	}
+	return len(list) > 0
+}
+
+func conditionsLike(got, want []any) []any {
+	var out []any
+	for _, w := range want {
+		of := w.(map[string]any)["type"] //nolint:forcetypeassert // see byType
+		for _, g := range got {
+			if m, ok := g.(map[string]any); ok && m["type"] == of {
+				out = append(out, project(g, w))
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,109 @@
+package world
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+)
+
+// OwnerKinds are the kinds of the system's owners.
+func (w *World) OwnerKinds() map[schema.GroupKind]bool {
+	out := map[schema.GroupKind]bool{}
+	for _, owner := range w.System.Owners {
+		if gvk, err := apiutil.GVKForObject(owner, w.Scheme); err == nil {
+			out[gvk.GroupKind()] = true
+		}
+	}
+	return out
+}
+
+// Claims are the owners that call themselves ready by a condition, by name.
+func (w *World) Claims() ([]string, error) {
+	all, err := w.All()
+	if err != nil {
+		return nil, err
+	}
+	kinds := w.OwnerKinds()
+	var out []string
+	for gvk, items := range all {
+		for key, u := range items {
+			if kinds[gvk.GroupKind()] && SaysReady(u) {
+				out = append(out, objects.Name(gvk, key))
+			}
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// SaysReady reports a condition Ready that is True and speaks of the current spec.
+func SaysReady(u *unstructured.Unstructured) bool {
+	status, _ := u.Object["status"].(map[string]any)
+	return ClaimsReady(u) && slices.ContainsFunc(objects.Maps(status, "conditions"), func(c map[string]any) bool { return c["type"] == "Ready" })
+}
+
+// Workloads are the kinds whose readiness is read from numbers.
+func Workloads() []schema.GroupVersionKind {
+	apps := schema.GroupVersion{Group: "apps", Version: "v1"}
+	return []schema.GroupVersionKind{apps.WithKind("Deployment"), apps.WithKind("StatefulSet"), apps.WithKind("DaemonSet")}
+}
+
+// Unready returns why a workload is not ready, as kubectl rollout status would, "" when it is.
+func Unready(u *unstructured.Unstructured) string {
+	observed, _, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
+	if observed < u.GetGeneration() {
+		return fmt.Sprintf("its status is about generation %d, the spec has %d", observed, u.GetGeneration())
+	}
+	if u.GetKind() == "DaemonSet" {
+		return fewer(u, "numberReady", "status", "desiredNumberScheduled")
+	}
+	return fewer(u, "readyReplicas", "spec", "replicas")
+}
+
+func fewer(u *unstructured.Unstructured, counted string, wanted ...string) string {
+	got, _, _ := unstructured.NestedInt64(u.Object, "status", counted)
+	want, _, _ := unstructured.NestedInt64(u.Object, wanted...)
+	if got < want {
+		return fmt.Sprintf("%s is %d of %d", counted, got, want)
+	}
+	return ""
+}
+
+// ClaimsReady reads a status as kstatus does: it speaks of the current generation, and the condition Ready, if there is
+// one, is True.
+func ClaimsReady(u *unstructured.Unstructured) bool {
+	status, _ := u.Object["status"].(map[string]any)
+	observed, has := status["observedGeneration"].(int64)
+	if has && observed != u.GetGeneration() {
+		return false
+	}
+	for _, condition := range objects.Maps(status, "conditions") {
+		if condition["type"] != "Ready" {
+			continue
+		}
+		of, said := condition["observedGeneration"].(int64)
+		return condition["status"] == "True" && (!said || of == u.GetGeneration())
+	}
+	return has
+}
+
+// Waiting reports whether a workload is not ready: who waits for it may fail until then.
+func (w *World) Waiting() bool {
+	for _, gvk := range Workloads() {
+		items, err := w.List(gvk)
+		if err != nil {
+			continue
+		}
+		for _, u := range items {
+			if Unready(u) != "" {
+				return true
+			}
+		}
+	}
+	return false
+}

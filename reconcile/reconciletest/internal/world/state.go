@@ -1,0 +1,230 @@
+package world
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+)
+
+// State is what a world holds, in a form that two runs of the same system can be compared in: the content of each object
+// by its name, without what the server sets and what only tells when something happened.
+type State map[string]map[string]any
+
+// Diff returns the difference between two states, "-" for want and "+" for got, or "" when there is none.
+func (s State) Diff(got State) string {
+	return cmp.Diff(s, got)
+}
+
+// State is the world as it is now.
+func (w *World) State() (State, error) {
+	all, err := w.All()
+	if err != nil {
+		return nil, err
+	}
+	names := Identities(all)
+	twins := map[string][]map[string]any{}
+	for gvk, items := range all {
+		for key, u := range items {
+			if w.System.Normalise != nil {
+				u = u.DeepCopy()
+				w.System.Normalise(u)
+			}
+			content, _ := Normalise(u, names).(map[string]any)
+			if gvk.GroupKind() == (schema.GroupKind{Kind: "Service"}) {
+				HideDrawn(content)
+			}
+			name := DisplayName(gvk, key, u)
+			twins[name] = append(twins[name], content)
+		}
+	}
+	out := State{}
+	for name, contents := range twins {
+		slices.SortFunc(contents, func(a, b map[string]any) int { return strings.Compare(Printed(a), Printed(b)) })
+		out[name] = contents[0]
+		for n, content := range contents[1:] {
+			out[fmt.Sprintf("%s (%d)", name, n+2)] = content //nolint:mnd // people count from one
+		}
+	}
+	return out, nil
+}
+
+// HideDrawn hides the addresses and ports of a Service that the server draws when it is made.
+func HideDrawn(service map[string]any) {
+	spec, _ := service["spec"].(map[string]any)
+	if ip := spec["clusterIP"]; ip != nil && ip != "" && ip != "None" {
+		spec["clusterIP"] = "drawn"
+		delete(spec, "clusterIPs")
+	}
+	for _, port := range objects.Maps(spec, "ports") {
+		if port["nodePort"] != nil {
+			port["nodePort"] = "drawn"
+		}
+	}
+}
+
+// Printed orders twins, the objects of one generated name.
+func Printed(content map[string]any) string {
+	data, err := json.Marshal(content)
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}
+
+// DisplayName hides what the server has drawn at random of a generated name.
+func DisplayName(gvk schema.GroupVersionKind, key types.NamespacedName, u *unstructured.Unstructured) string {
+	if generate := u.GetGenerateName(); generate != "" && strings.HasPrefix(key.Name, generate) {
+		key.Name = generate + "*"
+	}
+	return objects.Name(gvk, key)
+}
+
+// Identities are the names that stand for UIDs.
+func Identities(all map[schema.GroupVersionKind]Snapshot) map[types.UID]string {
+	out := map[types.UID]string{}
+	for gvk, items := range all {
+		for key, u := range items {
+			out[u.GetUID()] = "uid of " + DisplayName(gvk, key, u)
+		}
+	}
+	return out
+}
+
+// serverSet are the fields of the metadata that the server sets or that depend on how often something was written.
+func serverSet() []string {
+	return []string{
+		"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink",
+		"deletionGracePeriodSeconds",
+	}
+}
+
+// Normalise copies the content of an object without what differs from run to run.
+func Normalise(u *unstructured.Unstructured, names map[types.UID]string) any {
+	content := u.DeepCopy().Object
+	if metadata, ok := content["metadata"].(map[string]any); ok {
+		for _, field := range serverSet() {
+			delete(metadata, field)
+		}
+		for _, field := range []string{"annotations", "labels"} { // none and an empty one are the same to a server
+			if entries, ok := metadata[field].(map[string]any); ok && len(entries) == 0 {
+				delete(metadata, field)
+			}
+		}
+		if _, deleting := metadata["deletionTimestamp"]; deleting {
+			metadata["deletionTimestamp"] = "set"
+		}
+		if generate := u.GetGenerateName(); generate != "" {
+			metadata["name"] = generate + "*"
+		}
+	}
+	if status, ok := content["status"].(map[string]any); ok {
+		hideTimes(status)
+	}
+	replacer := newReplacer(names)
+	return scrub(content, u.GetGeneration(), replacer)
+}
+
+// hideTimes replaces the times in a status, which tell when something happened.
+func hideTimes(value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			if text, ok := inner.(string); !ok {
+				hideTimes(inner)
+			} else if _, err := time.Parse(time.RFC3339, text); err == nil {
+				v[key] = "set"
+			}
+		}
+	case []any:
+		for _, inner := range v {
+			hideTimes(inner)
+		}
+	}
+}
+
+func newReplacer(names map[types.UID]string) *strings.Replacer {
+	uids := make([]string, 0, len(names))
+	for uid := range names {
+		uids = append(uids, string(uid))
+	}
+	slices.Sort(uids)
+	pairs := make([]string, 0, 2*len(uids))
+	for _, uid := range uids {
+		if uid != "" {
+			pairs = append(pairs, uid, "<"+names[types.UID(uid)]+">")
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// scrub replaces UIDs by names, times by "set", the current generation by "current", and sorts conditions by type.
+func scrub(value any, generation int64, names *strings.Replacer) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for k, inner := range v {
+			switch {
+			case k == "observedGeneration" && inner == generation:
+				v[k] = "current"
+			case isTime(k, inner):
+				v[k] = "set"
+			default:
+				v[k] = scrub(inner, generation, names)
+			}
+		}
+	case []any:
+		for i := range v {
+			v[i] = scrub(v[i], generation, names)
+		}
+		return conditionsOf(v)
+	case string:
+		return names.Replace(v)
+	}
+	return value
+}
+
+// isTime recognises the fields in which statuses say when something happened.
+func isTime(key string, value any) bool {
+	text, ok := value.(string)
+	if !ok || len(text) < len("2006-01-02T15:04:05Z") || text[4] != '-' {
+		return false
+	}
+	if (strings.HasSuffix(key, "Time") || strings.HasSuffix(key, "Timestamp")) && strings.HasSuffix(text, "Z") {
+		return true
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	return err == nil && time.Since(at).Abs() < time.Hour // the real time, which is not that of the test
+}
+
+// conditionsOf sorts a list of conditions by type and leaves out those that only tell that trouble is over: the SDK adds
+// them with the first trouble of their kind (see the package health), so they tell how the end was reached.
+func conditionsOf(list []any) []any {
+	out := make([]any, 0, len(list))
+	for _, element := range list {
+		m, ok := element.(map[string]any)
+		if !ok || m["type"] == nil || m["status"] == nil {
+			return list
+		}
+		if m["status"] == "True" && slices.Contains(passing(), fmt.Sprint(m["type"])) {
+			continue
+		}
+		out = append(out, element)
+	}
+	slices.SortStableFunc(out, func(a, b any) int {
+		return strings.Compare(fmt.Sprint(a.(map[string]any)["type"]), fmt.Sprint(b.(map[string]any)["type"])) //nolint:forcetypeassert // checked above
+	})
+	return out
+}
+
+func passing() []string {
+	return []string{health.DependenciesReachable, health.AuthValid, health.ConfigValid}
+}
