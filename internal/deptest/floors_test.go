@@ -63,7 +63,10 @@ func floors() map[string][]string {
 		"reconcile/explain":                  nil,
 		"reconcile/preview":                  nil,
 		"reconcile/install":                  {"reconcile/controller/dataflow"},
-		"reconcile/operator":                 {"reconcile/controller", "reconcile/controller/dataflow", "reconcile/preview"},
+		"reconcile/operator": {
+			"reconcile/controller", "reconcile/controller/dataflow", "reconcile/preview", "reconcile/operator/internal/certificate",
+		},
+		"reconcile/operator/internal/certificate": nil,
 	}
 	maps.Copy(out, engineFloors())
 	maps.Copy(out, kitFloors(whole))

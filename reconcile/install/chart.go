@@ -56,7 +56,7 @@ func (c Config) chart(page dataflow.Page, crds map[string]string) (map[string]st
 		files[path.Join("chart/templates", name)] = text
 	}
 	for name, text := range crds {
-		if files[path.Join("chart/templates/crd", name)], err = c.chartCRD(page.Name, name, text); err != nil {
+		if files[path.Join("chart/templates/crd", name)], err = c.chartCRD(page, name, text); err != nil {
 			return nil, err
 		}
 	}
@@ -86,24 +86,26 @@ serviceMonitor: false
 var crdName = regexp.MustCompile(`(?m)^  name: (\S+)$`)
 
 // chartCRD is a CRD as a template: its braces are text, it is kept, and where the operator converts it, that is in place.
-func (c Config) chartCRD(name, file, text string) (string, error) {
+func (c Config) chartCRD(page dataflow.Page, file, text string) (string, error) {
 	text = strings.ReplaceAll(text, "{{", `{{ "{{" }}`)
 	added := []string{"    helm.sh/resource-policy: keep\n"}
 	found := crdName.FindStringSubmatch(text)
 	if found == nil || strings.Count(text, "\n  annotations:\n") != 1 || strings.Count(text, "\nspec:\n") != 1 {
 		return "", fmt.Errorf("install: %s: want one CRD as controller-gen writes it, with a name and annotations", file)
 	}
-	for _, converted := range c.Conversions {
+	for _, converted := range page.Conversions {
 		if converted != found[1] {
 			continue
 		}
-		patch, err := execute("templates/webhook/conversion.yaml", values{CRD: converted, Name: name, Namespace: chartNamespace})
+		patch, err := execute("templates/webhook/conversion.yaml", values{CRD: converted, Name: page.Name, Namespace: chartNamespace})
 		if err != nil {
 			return "", err
 		}
 		_, spec, _ := strings.Cut(patch, "\nspec:\n")
 		text = strings.Replace(text, "\nspec:\n", "\nspec:\n"+spec, 1)
-		added = append(added, "    cert-manager.io/inject-ca-from: '"+chartNamespace+"/"+name+"-webhooks'\n")
+		if c.CertManager {
+			added = append(added, "    cert-manager.io/inject-ca-from: '"+chartNamespace+"/"+page.Name+"-webhooks'\n")
+		}
 	}
 	return strings.Replace(text, "\n  annotations:\n", "\n  annotations:\n"+strings.Join(added, ""), 1), nil
 }

@@ -4,8 +4,9 @@
 // Both have the namespace with the labels of Pod Security (level restricted; helm install makes its own namespace), the CRDs with
 // their conversion, the service account with the least rights of the page, roles for users of the kinds, a Deployment of two replicas
 // that are spread over nodes, with probes, resources and a restricted security context, a disruption budget, a network policy, the
-// service of the metrics, which are served over TLS to whoever may read them, and, where the page has webhooks, their service and
-// configurations with a certificate of cert-manager, which renews it. config/monitoring, which needs the Prometheus Operator, is a
+// service of the metrics, which are served over TLS to whoever may read them, and, where the page has webhooks or conversions, their
+// service, their configurations and the Secret in which the operator keeps their certificate, with the rights to do so; with
+// [Config.CertManager] that certificate is cert-manager's. config/monitoring, which needs the Prometheus Operator, is a
 // kustomization of its own.
 //
 // A test of the operator both writes the files and holds to them:

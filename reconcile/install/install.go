@@ -30,8 +30,9 @@ type Config struct {
 	CRDs fs.FS
 	// Rules are what the webhooks of the page are called for, by the name of the webhook. Each webhook needs some.
 	Rules map[string][]admissionregistrationv1.RuleWithOperations
-	// Conversions are the names of CRDs whose versions the operator converts, such as websites.example.com.
-	Conversions []string
+	// CertManager leaves the certificate of the webhooks to cert-manager. Default the operator makes and renews it itself, see package
+	// operator.
+	CertManager bool
 }
 
 // Files are the page, the rights and an installation as the files of an operator's folder, by path: docs/dataflow.md, config/ with a

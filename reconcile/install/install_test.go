@@ -33,7 +33,7 @@ spec:
 
 func library() dataflow.Page {
 	return dataflow.Page{
-		Name: "library", CRDs: []string{"Book (example.com/v1)"}, LeaderElection: true,
+		Name: "library", Conversions: []string{"books.example.com"}, CRDs: []string{"Book (example.com/v1)"}, LeaderElection: true,
 		Controllers: []dataflow.Description{{Rules: []rbacv1.PolicyRule{
 			{APIGroups: []string{"example.com"}, Resources: []string{"books/status"}, Verbs: []string{"patch"}},
 			{APIGroups: []string{"example.com"}, Resources: []string{"books"}, Verbs: []string{"get"}},
@@ -52,10 +52,9 @@ func config() install.Config {
 		Rule:       admissionregistrationv1.Rule{APIGroups: []string{"example.com"}, APIVersions: []string{"v1"}, Resources: []string{"books"}},
 	}}
 	return install.Config{
-		Args:        []string{`--say="x: y"`},
-		CRDs:        fstest.MapFS{"books.yaml": {Data: []byte(crd)}, "README.md": {}},
-		Rules:       map[string][]admissionregistrationv1.RuleWithOperations{"vbook.example.com": rules, "mbook.example.com": rules},
-		Conversions: []string{"books.example.com"},
+		Args:  []string{`--say="x: y"`},
+		CRDs:  fstest.MapFS{"books.yaml": {Data: []byte(crd)}, "README.md": {}},
+		Rules: map[string][]admissionregistrationv1.RuleWithOperations{"vbook.example.com": rules, "mbook.example.com": rules},
 	}
 }
 
@@ -82,10 +81,50 @@ func objects(t *testing.T, name, text string) []*unstructured.Unstructured {
 // TestKustomization: every file of config/ is an object that is listed once, and the namespace comes first.
 func TestKustomization(t *testing.T) {
 	t.Parallel()
-	files, err := install.Files(library(), config())
-	if err != nil {
-		t.Fatal(err)
+	kept := map[string]int{
+		"Namespace": 1, "ServiceAccount": 1, "Deployment": 1, "PodDisruptionBudget": 1, "Service": 2, "NetworkPolicy": 1,
+		"ClusterRole": 6, "ClusterRoleBinding": 3, "Role": 2, "RoleBinding": 2, "Secret": 1,
+		"ValidatingWebhookConfiguration": 1, "MutatingWebhookConfiguration": 1, "CustomResourceDefinition": 1,
 	}
+	issued := maps.Clone(kept)
+	issued["ClusterRole"], issued["ClusterRoleBinding"], issued["Role"], issued["RoleBinding"] = 5, 2, 1, 1
+	issued["Issuer"], issued["Certificate"] = 1, 1
+	delete(issued, "Secret")
+	for name, c := range map[string]struct {
+		issued   bool
+		want     map[string]int
+		argument string
+	}{
+		"the operator's certificate": {false, kept, "--webhook-service=library-system/library-webhooks"},
+		"cert-manager's":             {true, issued, "--webhook-cert-dir=/certificates"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := config()
+			cfg.CertManager = c.issued
+			files, err := install.Files(library(), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, listed(t, files)); diff != "" {
+				t.Errorf("the kinds (-want +got):\n%s", diff)
+			}
+			deployment := files["config/manager/deployment.yaml"]
+			if !strings.Contains(deployment, "- "+c.argument+"\n") || strings.Contains(deployment, "volumes:") != c.issued {
+				t.Errorf("want the argument %s in:\n%s", c.argument, deployment)
+			}
+			for name, text := range files {
+				if strings.Contains(text, "inject-ca-from") && !c.issued {
+					t.Errorf("%s asks cert-manager for a certificate", name)
+				}
+			}
+		})
+	}
+}
+
+// listed returns how many objects of each kind the kustomization lists, and reports what is listed and is not there, or the other way.
+func listed(t *testing.T, files map[string]string) map[string]int {
+	t.Helper()
 	var list struct {
 		Resources []string
 		Patches   []struct{ Path string }
@@ -119,14 +158,7 @@ func TestKustomization(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"config/crd/books.yaml": 1}, listed); diff != "" {
 		t.Errorf("listed, but not generated (-want +got):\n%s", diff)
 	}
-	want := map[string]int{
-		"Namespace": 1, "ServiceAccount": 1, "Deployment": 1, "PodDisruptionBudget": 1, "Service": 2, "NetworkPolicy": 1,
-		"ClusterRole": 5, "ClusterRoleBinding": 2, "Role": 1, "RoleBinding": 1, "Issuer": 1, "Certificate": 1,
-		"ValidatingWebhookConfiguration": 1, "MutatingWebhookConfiguration": 1, "CustomResourceDefinition": 1,
-	}
-	if diff := cmp.Diff(want, kinds); diff != "" {
-		t.Errorf("the kinds (-want +got):\n%s", diff)
-	}
+	return kinds
 }
 
 // TestWithout: an operator without webhooks, kinds and CRDs has no manifests for them.
@@ -140,7 +172,7 @@ func TestWithout(t *testing.T) {
 		if strings.Contains(name, "webhook") || strings.Contains(name, "crd") || strings.Contains(name, "users") {
 			t.Errorf("there is a file %s", name)
 		}
-		if strings.HasPrefix(name, "config/") && (strings.Contains(text, "webhook-certificate") || strings.Contains(text, "library-system")) {
+		if strings.HasPrefix(name, "config/") && (strings.Contains(text, "webhooks") || strings.Contains(text, "library-system")) {
 			t.Errorf("%s:\n%s", name, text)
 		}
 	}
@@ -185,7 +217,9 @@ func TestMistakes(t *testing.T) {
 // TestChartCRD: braces of a CRD are no expressions, and the conversion is in place.
 func TestChartCRD(t *testing.T) {
 	t.Parallel()
-	files, err := install.Files(library(), config())
+	cfg := config()
+	cfg.CertManager = true
+	files, err := install.Files(library(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

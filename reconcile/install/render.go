@@ -35,29 +35,33 @@ type values struct {
 	Kinds                            []resource
 	Webhooks                         []webhook
 	Conversions                      []string
-	Helm                             bool
+	Helm, CertManager                bool
 	CRD                              string // of the conversion that is rendered
 }
 
 // resource is a kind that users write.
 type resource struct{ Group, Resource string }
 
-// webhook is one with its rules, as JSON.
+// webhook is one with its rules, as JSON, and the kind and resource of its configuration.
 type webhook struct {
 	dataflow.Webhook
-	Kind  string
-	Rules []string
+	Kind, Resource string
+	Rules          []string
 }
+
+// Serves reports whether there is a webhook server.
+func (v values) Serves() bool { return len(v.Webhooks)+len(v.Conversions) > 0 }
 
 func (c Config) values(page dataflow.Page) values {
 	v := values{
-		Name: page.Name, Namespace: c.Namespace, Image: c.Image, Replicas: "2", Args: c.Args, Conversions: c.Conversions,
+		Name: page.Name, Namespace: c.Namespace, Image: c.Image, Replicas: "2", Args: c.Args, Conversions: page.Conversions,
 		Namespaces: strings.Join(page.Namespaces, ","), Kinds: owners(page),
 	}
+	v.CertManager = c.CertManager && len(page.Webhooks)+len(page.Conversions) > 0
 	for _, w := range page.Webhooks {
-		served := webhook{Webhook: w, Kind: "ValidatingWebhookConfiguration"}
+		served := webhook{Webhook: w, Kind: "ValidatingWebhookConfiguration", Resource: "validatingwebhookconfigurations"}
 		if w.Type == mutating {
-			served.Kind = "MutatingWebhookConfiguration"
+			served.Kind, served.Resource = "MutatingWebhookConfiguration", "mutatingwebhookconfigurations"
 		}
 		for _, rule := range c.Rules[w.Name] {
 			text, err := json.Marshal(rule)
@@ -107,7 +111,9 @@ func render(v values) (map[string]string, error) {
 		inside := strings.TrimPrefix(name, "templates/")
 		folder := path.Dir(inside)
 		switch {
-		case folder == "webhook" && len(v.Webhooks)+len(v.Conversions) == 0,
+		case folder == "webhook" && !v.Serves(),
+			inside == "webhook/certificate.yaml" && !v.CertManager,
+			(inside == "webhook/secret.yaml" || inside == "webhook/rights.yaml") && v.CertManager,
 			inside == "webhook/webhooks.yaml" && len(v.Webhooks) == 0,
 			inside == "rbac/users.yaml" && len(v.Kinds) == 0:
 			continue

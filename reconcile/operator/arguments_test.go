@@ -42,10 +42,15 @@ func TestArguments(t *testing.T) {
 		"no value":           {[]string{"-webhook-port"}, []string{"-webhook-port", "port of the webhook server"}},
 		"output":             {[]string{"describe", "-output=yaml"}, []string{`"yaml"`, "page, json or rights"}},
 		"account":            {[]string{"describe", "-service-account=me"}, []string{`"me"`, "namespace/name"}},
-		"log level":          {[]string{"-zap-log-level=loud"}, []string{`"loud"`, "-zap-log-level"}},
-		"product's flag":     {[]string{"-interval=soon"}, []string{`"soon"`, "-interval", "how often to look"}},
-		"kubeconfig":         {[]string{"-kubeconfig=/nowhere"}, []string{`"/nowhere"`, "-kubeconfig", "want a file"}},
-		"flag of a command":  {[]string{"-output=json"}, []string{"-output"}},
+		"webhook service":    {[]string{"-webhook-service=webhooks"}, []string{`"webhooks"`, "-webhook-service", "namespace/name"}},
+		"two certificates": {
+			[]string{"-webhook-service=shop/webhooks", "-webhook-cert-dir=/tls", "-kubeconfig=/nowhere"},
+			[]string{`-webhook-service "shop/webhooks"`, "-webhook-cert-dir", "leave one of the two out"},
+		},
+		"log level":         {[]string{"-zap-log-level=loud"}, []string{`"loud"`, "-zap-log-level"}},
+		"product's flag":    {[]string{"-interval=soon"}, []string{`"soon"`, "-interval", "how often to look"}},
+		"kubeconfig":        {[]string{"-kubeconfig=/nowhere"}, []string{`"/nowhere"`, "-kubeconfig", "want a file"}},
+		"flag of a command": {[]string{"-output=json"}, []string{"-output"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

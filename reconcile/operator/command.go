@@ -10,6 +10,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/operator/internal/certificate"
 )
 
 // command is something that the program can do. The first argument names it.
@@ -51,6 +53,8 @@ type process struct {
 	preview  previewSettings
 	stdout   io.Writer
 	stderr   io.Writer
+
+	keeper *certificate.Keeper // of the webhook server; nil where somebody else provides its certificate
 
 	explanation explainSettings
 	arguments   []string // those that the command names

@@ -19,15 +19,24 @@
 //   - -serve-explanations: serve explanations beside the metrics; default not
 //   - -leader-elect and -leader-election-namespace
 //   - -namespaces: the namespaces to work in; default all
-//   - -webhook-port (default 9443) and -webhook-cert-dir
+//   - -webhook-port (default 9443), and for its certificate one of -webhook-cert-dir, a folder that somebody else keeps, and
+//     -webhook-service, see below
 //   - -zap-log-level and the other flags of controller-runtime's zap package
 //   - those of the product ([Operator.Flags])
 //
 // An argument that nobody knows is an error; errors name the flag, its value and what would be right.
 //
+// # The certificate of the webhooks
+//
+// With -webhook-service=namespace/name, which package install sets, the process makes the certificate of the service itself and keeps it in
+// the Secret of the same namespace and name, which all replicas share. It lives for 90 days; after 60 the next one is first trusted and then
+// served, without a restart. What is trusted is written into the configurations of the page's webhooks, whose names are those of the
+// webhooks, and into the CRDs of the page's conversions, and written again when somebody takes it away. Deleting the data of the Secret
+// makes a new certificate at once, and what was trusted before is trusted no more.
+//
 // # Readiness, leader election
 //
-// /readyz is that of the process: the caches of the controllers are synced, the webhook server serves, the API server answers. A
-// standby is ready too. A leader that is stopped gives its lease back when its passes have ended, and a standby takes over within
-// about three seconds; one that is killed is followed when its lease has run out, after 15 seconds.
+// /readyz is that of the process: the caches of the controllers are synced, the webhook server serves and is trusted, the API server
+// answers. A standby is ready too. A leader that is stopped gives its lease back when its passes have ended, and a standby takes over
+// within about three seconds; one that is killed is followed when its lease has run out, after 15 seconds.
 package operator

@@ -27,6 +27,7 @@ const (
 	flagNamespaces     = "namespaces"
 	flagWebhookPort    = "webhook-port"
 	flagWebhookCertDir = "webhook-cert-dir"
+	flagWebhookService = "webhook-service"
 	flagExplanations   = "serve-explanations"
 	flagMetricsSecure  = "metrics-secure"
 )
@@ -44,6 +45,7 @@ type settings struct {
 	namespaces     namespaces
 	webhookPort    port
 	webhookCertDir string
+	webhookService account
 	describe       boolean
 	explanations   boolean
 	metricsSecure  boolean
@@ -67,6 +69,9 @@ func (p *process) addFlags() error {
 	f.Var(&s.namespaces, flagNamespaces, "`list` of namespaces to work in, separated by commas; empty means all")
 	f.Var(&s.webhookPort, flagWebhookPort, "`port` of the webhook server, which an operator without webhooks does not start")
 	f.StringVar(&s.webhookCertDir, flagWebhookCertDir, "", "`folder` with tls.crt and tls.key of the webhook server; empty means controller-runtime's default")
+	f.Var(&s.webhookService, flagWebhookService,
+		"`namespace/name` of the service in front of the webhook server: the process makes and renews the certificate, shares it in the Secret of that "+
+			"name, and writes it into the configurations of its webhooks and into the CRDs that it converts")
 	f.Var(&s.describe, "describe", "print what the operator watches, reads and writes, and exit, as the command describe does")
 	f.Var(&s.explanations, flagExplanations,
 		"serve explanations of owners beside the metrics, at "+controller.ExplainPath+", behind what protects the metrics")

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
-	"net/http"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -23,7 +21,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
-	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
@@ -59,6 +56,9 @@ func (p *process) newManager(options manager.Options) (manager.Manager, error) {
 	}
 	if options.LeaderElection && options.LeaderElectionNamespace == "" && !inCluster() {
 		return nil, fmt.Errorf("flag -%s %q: the process does not run in a cluster; name the namespace of the lease", flagLeaseNamespace, "")
+	}
+	if err := p.keepCertificate(cluster, &options); err != nil {
+		return nil, err
 	}
 	mgr, err := manager.New(cluster, options)
 	if err != nil {
@@ -97,7 +97,7 @@ func inCluster() bool {
 // managerOptions returns the options that follow from the flags and the declarations.
 func (p *process) managerOptions() (manager.Options, error) {
 	declared, err := controller.CacheOptions(p.scheme, p.Controllers...)
-	if err != nil {
+	if err := errors.Join(err, p.checkWebhooks()); err != nil {
 		return manager.Options{}, err
 	}
 	for _, namespace := range p.namespaces {
@@ -117,7 +117,7 @@ func (p *process) managerOptions() (manager.Options, error) {
 		LeaderElectionNamespace:       p.leaseNamespace,
 		LeaderElectionReleaseOnCancel: true, // the process ends when the manager does
 		GracefulShutdownTimeout:       &timeout,
-		WebhookServer:                 webhook.NewServer(webhook.Options{Port: int(p.webhookPort), CertDir: p.webhookCertDir}),
+		WebhookServer:                 p.webhookServer(),
 	}
 	if p.metricsSecure {
 		options.Metrics.SecureServing, options.Metrics.FilterProvider = true, filterMetrics
@@ -183,23 +183,6 @@ func (p *process) setup(mgr manager.Manager) error {
 		return err
 	}
 	return mgr.AddHealthzCheck("ping", healthz.Ping)
-}
-
-// serveWebhooks starts the webhook server if there is anything to serve.
-func (p *process) serveWebhooks(mgr manager.Manager, handlers map[string]http.Handler) error {
-	if len(handlers) == 0 {
-		return nil
-	}
-	folder := p.webhookCertDir
-	if folder == "" {
-		folder = filepath.Join(os.TempDir(), "k8s-webhook-server", "serving-certs") // as in controller-runtime
-	}
-	for _, name := range []string{"tls.crt", "tls.key"} {
-		if _, err := os.Stat(filepath.Join(folder, name)); err != nil { //nolint:gosec // whoever starts the process names the folder
-			return fmt.Errorf("flag -%s %q: want a folder with tls.crt and tls.key: %w", flagWebhookCertDir, p.webhookCertDir, err)
-		}
-	}
-	return controller.ServeWebhooks(mgr, handlers)
 }
 
 // explain names the flag whose address is taken.

@@ -20,9 +20,14 @@ func (p Page) Markdown() string {
 	line("\n## Reconciliation Flow\n")
 	line("What it asks of the Kubernetes API, and what it is told.\n")
 	line("```mermaid\n%s```", p.Mermaid())
-	if len(p.Webhooks) > 0 {
+	if len(p.Webhooks)+len(p.Conversions) > 0 {
 		line("\n## Webhooks\n")
+	}
+	if len(p.Webhooks) > 0 {
 		table(&w, []string{"Name", "Type", "Path", "Failure Policy", "Service", "Source"}, p.webhookRows())
+	}
+	for _, crd := range p.Conversions {
+		line("\nThe versions of %s are converted at /convert.", crd)
 	}
 	line("\n## Ownership\n")
 	rows := make([][]string, len(p.Controllers))

@@ -15,6 +15,8 @@ type Page struct {
 	Controllers []Description `json:"controllers"`
 	// Webhooks are the admission webhooks that the operator serves.
 	Webhooks []Webhook `json:"webhooks,omitempty"`
+	// Conversions are the names of the CRDs whose versions the operator converts, at /convert, as in "databases.example.com".
+	Conversions []string `json:"conversions,omitempty"`
 	// Services are the ports that the operator exposes.
 	Services []Service `json:"services,omitempty"`
 	// CRDs are the kinds that the operator brings along, as in "Database (example.com/v1)". NewPage fills in the
