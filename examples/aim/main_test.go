@@ -15,11 +15,11 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
+	"github.com/reconcilekit/reconcilekit/reconcile/install"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -52,17 +52,14 @@ func TestMain(m *testing.M) {
 	os.Exit(env.Main(m))
 }
 
-// account is what the Deployment runs as.
-var account = types.NamespacedName{Namespace: "aim-system", Name: "aim-manager"}
-
-// TestGenerated holds the page and the rights to what the controller declares.
+// TestGenerated holds the page, the rights and the installation to what the controller declares.
 func TestGenerated(t *testing.T) {
 	t.Parallel()
 	page, err := aim().Page()
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := page.Files("aim-manager", account)
+	files, err := install.Files(page, install.Config{CRDs: os.DirFS("config/crd")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +119,7 @@ func TestManifests(t *testing.T) {
 	c := env.Client()
 	applyAll(t, c, manifests(t)...)
 
-	config, err := env.ServiceAccountConfig(t.Context(), "aim-system", "aim-manager")
+	config, err := env.ServiceAccountConfig(t.Context(), "aim-system", "aim")
 	if err != nil {
 		t.Fatal(err)
 	}

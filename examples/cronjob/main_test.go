@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/install"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -45,13 +46,13 @@ func TestMain(m *testing.M) {
 	os.Exit(env.Main(m))
 }
 
-// TestGenerated holds the page and the rights to what the controller declares.
+// TestGenerated holds the page, the rights and the installation to what the controller declares.
 func TestGenerated(t *testing.T) {
 	page, err := cronjobs().Page()
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := page.Files("cronjob", types.NamespacedName{})
+	files, err := install.Files(page, install.Config{CRDs: os.DirFS("config/crd")})
 	if err != nil {
 		t.Fatal(err)
 	}

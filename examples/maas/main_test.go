@@ -1,15 +1,13 @@
 package main
 
 import (
+	"os"
 	"testing"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
+	"github.com/reconcilekit/reconcilekit/reconcile/install"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
-	"k8s.io/apimachinery/pkg/types"
 )
-
-// account is what the Deployment runs as.
-var account = types.NamespacedName{Namespace: "maas-system", Name: "maas-manager"}
 
 func pageOf(t *testing.T) dataflow.Page {
 	t.Helper()
@@ -20,10 +18,10 @@ func pageOf(t *testing.T) dataflow.Page {
 	return page
 }
 
-// TestGenerated holds the page and the rights to what the controllers declare.
+// TestGenerated holds the page, the rights and the installation to what the controllers declare.
 func TestGenerated(t *testing.T) {
 	t.Parallel()
-	files, err := pageOf(t).Files("maas-manager", account)
+	files, err := install.Files(pageOf(t), install.Config{CRDs: os.DirFS("config/crd")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -95,7 +95,7 @@ func modelmesh(getenv func(string) string) operator.Operator {
 		Describe: func(page *dataflow.Page) error {
 			page.Webhooks = webhook.Describe()
 			page.ExtraRules = finalizers(env)
-			page.Services = []dataflow.Service{{Name: "modelmesh-webhook-server-service", Port: 9443}}
+			page.Services = []dataflow.Service{{Name: "modelmesh-controller-webhooks", Port: 443, PortName: "webhooks"}}
 			return nil
 		},
 	}

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/install"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -16,23 +19,31 @@ func environment(variables map[string]string) func(string) string {
 	return func(name string) string { return variables[name] }
 }
 
-// TestGenerated holds the page and the rights, of both scopes, to what the controllers declare.
+// TestGenerated holds the page, the installation and the rights, of both scopes, to what the controllers declare.
 func TestGenerated(t *testing.T) {
 	t.Parallel()
-	all := map[string]string{}
-	for folder, variables := range map[string]map[string]string{"": nil, "namespaced/": {"NAMESPACE_SCOPE": "true"}} {
-		page, err := modelmesh(environment(variables)).Page()
-		if err != nil {
-			t.Fatal(err)
-		}
-		files, err := page.Files("modelmesh-controller-role", runsAs)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, content := range files {
-			if folder == "" || strings.HasPrefix(name, "config/rbac/") {
-				all[strings.Replace(name, "config/rbac/", "config/rbac/"+folder, 1)] = content
-			}
+	everywhere, err := modelmesh(environment(nil)).Page()
+	if err != nil {
+		t.Fatal(err)
+	}
+	inOne, err := modelmesh(environment(map[string]string{"NAMESPACE_SCOPE": "true"})).Page()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := install.Files(everywhere, install.Config{
+		Namespace: runsAs.Namespace, Image: "modelmesh:latest", CRDs: os.DirFS("config/crd"),
+		Env: []corev1.EnvVar{{Name: "NAMESPACE", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.namespace"}}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := inOne.Files(runsAs.Name, runsAs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range files {
+		if rest, rights := strings.CutPrefix(name, "config/rbac/"); rights {
+			all["config/rbac/namespaced/"+rest] = content
 		}
 	}
 	reconciletest.Generated(t, all)

@@ -1,12 +1,18 @@
 package main
 
 import (
+	"errors"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
+
+	"github.com/reconcilekit/reconcilekit/examples/internal/installed"
 )
 
 // TestInstalledConversion: what is installed converts between the versions of a CRD that has several, at the service of the operator, and
@@ -49,4 +55,33 @@ func TestInstalledConversion(t *testing.T) {
 	if crds == 0 {
 		t.Error("no CRD is installed")
 	}
+}
+
+// TestInstalled: what is shipped is enough to run, its certificate included, and a write through one version keeps what only the other one has.
+func TestInstalled(t *testing.T) {
+	installed.Run(t, registries(), nil, func(t *testing.T, c client.Client) {
+		registry := &unstructured.Unstructured{}
+		registry.SetAPIVersion("modelregistry.opendatahub.io/v1beta1")
+		registry.SetKind("ModelRegistry")
+		registry.SetNamespace("opendatahub")
+		registry.SetName("kept")
+		spec := map[string]any{"rest": map[string]any{}, "postgres": map[string]any{"generateDeployment": true}, "kubeRBACProxy": map[string]any{}}
+		if err := errors.Join(unstructured.SetNestedMap(registry.Object, spec, "spec"), c.Create(t.Context(), registry)); err != nil {
+			t.Fatal(err)
+		}
+		older := &unstructured.Unstructured{}
+		older.SetAPIVersion("modelregistry.opendatahub.io/v1alpha1")
+		older.SetKind("ModelRegistry")
+		older.SetNamespace("opendatahub")
+		older.SetName("kept")
+		label := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`))
+		if err := errors.Join(c.Patch(t.Context(), older, label), c.Get(t.Context(), client.ObjectKeyFromObject(registry), registry)); err != nil {
+			t.Fatal(err)
+		}
+		_, proxy, _ := unstructured.NestedMap(registry.Object, "spec", "kubeRBACProxy")
+		generate, _, _ := unstructured.NestedBool(registry.Object, "spec", "postgres", "generateDeployment")
+		if !proxy || !generate {
+			t.Errorf("a label through v1alpha1 has changed the spec: %v", registry.Object["spec"])
+		}
+	})
 }

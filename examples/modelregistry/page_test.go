@@ -9,14 +9,11 @@ import (
 	"testing"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
+	"github.com/reconcilekit/reconcilekit/reconcile/install"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
-
-// account is what the Deployment runs as.
-var account = types.NamespacedName{Namespace: "opendatahub", Name: "model-registry-operator-controller-manager"}
 
 func describedPage(t *testing.T) dataflow.Page {
 	t.Helper()
@@ -27,10 +24,12 @@ func describedPage(t *testing.T) dataflow.Page {
 	return page
 }
 
-// TestGenerated holds the page and the rights to what the controllers declare.
+// TestGenerated holds the page, the rights and the installation to what the controllers declare.
 func TestGenerated(t *testing.T) {
 	t.Parallel()
-	files, err := describedPage(t).Files("model-registry-operator-manager-role", account)
+	files, err := install.Files(describedPage(t), install.Config{
+		Namespace: "opendatahub", Image: "modelregistry:latest", CRDs: os.DirFS("config/crd"),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

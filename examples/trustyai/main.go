@@ -50,8 +50,8 @@ type service struct {
 	declare func(scheme *runtime.Scheme, in installation) ([]controller.Declared, error)
 	// grants are rights that it gives to its programs, by the roles that it binds.
 	grants []rbacv1.PolicyRule
-	// converts reports that its kind has two versions.
-	converts bool
+	// converts is its CRD, if it has two versions.
+	converts string
 }
 
 // proxied are the rights of the proxies: to ask who a client is, and what it may do.
@@ -62,7 +62,7 @@ var proxied = []rbacv1.PolicyRule{
 
 // services by their names in the flag.
 var services = map[string]service{
-	"TAS": {converts: true, grants: proxied, declare: func(s *runtime.Scheme, in installation) ([]controller.Declared, error) {
+	"TAS": {converts: "trustyaiservices.trustyai.opendatahub.io", grants: proxied, declare: func(s *runtime.Scheme, in installation) ([]controller.Declared, error) {
 		c, err := tas.New(s, in.settings.Namespace)
 		return []controller.Declared{c}, err
 	}},
@@ -70,7 +70,7 @@ var services = map[string]service{
 	"LMES":            {grants: lmes.Grants(), declare: declared(func(in installation) controller.Declared { return lmes.New(in.settings, in.managed) })},
 	"JOB_MGR":         {declare: declared(func(installation) controller.Declared { return jobmgr.New() })},
 	"GORCH":           {grants: proxied, declare: declared(func(in installation) controller.Declared { return orchestrator.New(in.settings.Namespace) })},
-	"EVALHUB": {converts: true, grants: evalhub.Grants(), declare: declared(
+	"EVALHUB": {converts: "evalhubs.trustyai.opendatahub.io", grants: evalhub.Grants(), declare: declared(
 		func(in installation) controller.Declared { return evalhub.New(in.settings) },
 		func(installation) controller.Declared { return evalhub.NewTenants() },
 	)},
@@ -100,6 +100,9 @@ func trustyai() operator.Operator {
 		Describe: func(page *dataflow.Page) error {
 			for _, name := range strings.Split(enabled, ",") {
 				page.ExtraRules = append(page.ExtraRules, services[name].grants...)
+				if crd := services[name].converts; crd != "" {
+					page.Conversions = append(page.Conversions, crd)
+				}
 			}
 			return nil
 		},
@@ -126,7 +129,7 @@ func enable(o *operator.Operator, scheme *runtime.Scheme, enabled, configMap str
 			return fmt.Errorf("service %s: %w", name, err)
 		}
 		o.Controllers = append(o.Controllers, controllers...)
-		if service.converts {
+		if service.converts != "" {
 			o.Webhooks = func(manager.Manager) (map[string]http.Handler, error) {
 				return map[string]http.Handler{"/convert": conversion.NewWebhookHandler(scheme, conversion.NewRegistry())}, nil
 			}

@@ -74,7 +74,7 @@ func newServer(t *testing.T) *world {
 	w.Client = w.env.Client()
 	t.Setenv("APPLICATIONS_NAMESPACE", operatorNamespace)
 	w.namespace(t, operatorNamespace)
-	w.install(t, "config/rbac/proxy_role.yaml")
+	w.install(t, "config/extra/proxy_role.yaml")
 	return w
 }
 

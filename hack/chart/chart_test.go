@@ -3,6 +3,7 @@ package chart_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -51,9 +52,17 @@ func TestCharts(t *testing.T) {
 	}
 }
 
-// TestCRDs: a CRD in a chart is the one in config/crd, but that it stays when the release goes.
+// conversion is what a CRD in a chart has besides, where the operator converts its versions.
+var conversion = regexp.MustCompile(`(?s)\n  conversion:\n    strategy: Webhook\n.*?path: /convert\n`)
+
+// TestCRDs: a CRD in a chart is the one in config/crd, but that it stays when the release goes, and is converted.
 func TestCRDs(t *testing.T) {
 	t.Parallel()
+	for _, product := range []string{"modelregistry", "trustyai"} {
+		if _, text := render(t, filepath.Join("../../examples", product, "chart"), nil); !conversion.MatchString(text) {
+			t.Errorf("no CRD of %s is converted", product)
+		}
+	}
 	files, err := filepath.Glob("../../examples/*/chart/templates/crd/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("the charts have no CRDs: %v", err)
@@ -65,7 +74,7 @@ func TestCRDs(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, text := render(t, filepath.Join(folder, "chart"), nil)
-		kept := strings.ReplaceAll(text, "    helm.sh/resource-policy: keep\n", "")
+		kept := conversion.ReplaceAllString(strings.ReplaceAll(text, "    helm.sh/resource-policy: keep\n", ""), "\n")
 		if !strings.Contains(kept, strings.TrimSpace(strings.TrimPrefix(string(want), "---\n"))) {
 			t.Errorf("%s renders something other than config/crd", file)
 		}

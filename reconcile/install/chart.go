@@ -28,7 +28,7 @@ func conditions() map[string]string {
 
 // chart is chart/: the same objects as config/, with what differs between installations as values. The CRDs are templates, as Helm does
 // not update what stands in a chart's folder crds; they stay when the release is uninstalled.
-func (c Config) chart(page dataflow.Page, crds map[string]string) (map[string]string, error) {
+func (c Config) chart(page dataflow.Page, crds, extra map[string]string) (map[string]string, error) {
 	v := c.values(page)
 	v.Helm, v.Namespace, v.Image, v.Replicas = true, chartNamespace, chartImage, chartReplicas
 	rendered, err := render(v)
@@ -47,13 +47,13 @@ func (c Config) chart(page dataflow.Page, crds map[string]string) (map[string]st
 	}
 	files := map[string]string{"chart/Chart.yaml": chartMetadata(page.Name), "chart/values.yaml": c.chartValues()}
 	for name, text := range rendered {
-		if strings.HasPrefix(name, conversionPrefix) {
-			continue // below
-		}
 		if value := conditions()[name]; value != "" {
 			text = "{{- if .Values." + value + " }}\n" + text + "{{- end }}\n"
 		}
 		files[path.Join("chart/templates", name)] = text
+	}
+	for name, text := range extra {
+		files[path.Join("chart/templates/extra", name)] = literal(text)
 	}
 	for name, text := range crds {
 		if files[path.Join("chart/templates/crd", name)], err = c.chartCRD(page, name, text); err != nil {
@@ -85,9 +85,12 @@ serviceMonitor: false
 
 var crdName = regexp.MustCompile(`(?m)^  name: (\S+)$`)
 
+// literal is a text without expressions.
+func literal(text string) string { return strings.ReplaceAll(text, "{{", `{{ "{{" }}`) }
+
 // chartCRD is a CRD as a template: its braces are text, it is kept, and where the operator converts it, that is in place.
 func (c Config) chartCRD(page dataflow.Page, file, text string) (string, error) {
-	text = strings.ReplaceAll(text, "{{", `{{ "{{" }}`)
+	text = literal(text)
 	added := []string{"    helm.sh/resource-policy: keep\n"}
 	found := crdName.FindStringSubmatch(text)
 	if found == nil || strings.Count(text, "\n  annotations:\n") != 1 || strings.Count(text, "\nspec:\n") != 1 {
@@ -97,7 +100,7 @@ func (c Config) chartCRD(page dataflow.Page, file, text string) (string, error) 
 		if converted != found[1] {
 			continue
 		}
-		patch, err := execute("templates/webhook/conversion.yaml", values{CRD: converted, Name: page.Name, Namespace: chartNamespace})
+		patch, err := execute(path.Join("templates", conversion), values{CRD: converted, Name: page.Name, Namespace: chartNamespace})
 		if err != nil {
 			return "", err
 		}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -25,11 +25,15 @@ type Config struct {
 	Image string
 	// Args are arguments of the operator besides those for metrics, leader election, namespaces and certificates.
 	Args []string
+	// Env are variables of the environment of the operator. What depends on its namespace refers to the field metadata.namespace, as the
+	// chart is installed into any.
+	Env []corev1.EnvVar
 	// CRDs is the folder with the manifests of the CRDs, one in each file whose name ends in .yaml, as os.DirFS("config/crd").
 	// Nil installs none.
 	CRDs fs.FS
-	// Rules are what the webhooks of the page are called for, by the name of the webhook. Each webhook needs some.
-	Rules map[string][]admissionregistrationv1.RuleWithOperations
+	// Extra has further manifests that the installation needs, as os.DirFS("config/extra"), whose files *.yaml the kustomization lists and
+	// the chart has as they are: what they name must not depend on the namespace. Nil has none.
+	Extra fs.FS
 	// CertManager leaves the certificate of the webhooks to cert-manager. Default the operator makes and renews it itself, see package
 	// operator.
 	CertManager bool
@@ -50,15 +54,19 @@ func Files(page dataflow.Page, config Config) (map[string]string, error) {
 	if err := config.check(page); err != nil {
 		return nil, err
 	}
-	crds, err := config.crds()
+	crds, err := manifests("CRDs", config.CRDs)
 	if err != nil {
 		return nil, err
 	}
-	kustomize, err := config.kustomization(page, slices.Sorted(maps.Keys(crds)))
+	extra, err := manifests("Extra", config.Extra)
 	if err != nil {
 		return nil, err
 	}
-	chart, err := config.chart(page, crds)
+	kustomize, err := config.kustomization(page, crds, extra)
+	if err != nil {
+		return nil, err
+	}
+	chart, err := config.chart(page, crds, extra)
 	if err != nil {
 		return nil, err
 	}
@@ -76,54 +84,52 @@ func (c Config) check(page dataflow.Page) error {
 			errs = append(errs, fmt.Errorf("install: %s %q: %s", field, name, strings.Join(problems, "; ")))
 		}
 	}
-	known := map[string]bool{}
 	for _, webhook := range page.Webhooks {
-		known[webhook.Name] = true
-		if len(c.Rules[webhook.Name]) == 0 {
-			errs = append(errs, fmt.Errorf("install: webhook %q has no rules: name in Config.Rules what it is called for", webhook.Name))
+		if len(webhook.Rules) == 0 {
+			errs = append(errs, fmt.Errorf("install: webhook %q has no rules: name in its Rules on the page what it is called for", webhook.Name))
 		}
 		if webhook.Type != mutating && webhook.Type != validating {
 			errs = append(errs, fmt.Errorf("install: webhook %q: type %q: want %s or %s", webhook.Name, webhook.Type, mutating, validating))
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.Rules)) {
-		if !known[name] {
-			errs = append(errs, fmt.Errorf("install: Config.Rules has %q, which is no webhook of the page", name))
-		}
-	}
 	return errors.Join(errs...)
 }
 
-// crds reads the manifests of the CRDs, by the name of the file.
-func (c Config) crds() (map[string]string, error) {
+// manifests reads the manifests of a folder, by the name of the file.
+func manifests(field string, folder fs.FS) (map[string]string, error) {
 	files := map[string]string{}
-	if c.CRDs == nil {
+	if folder == nil {
 		return files, nil
 	}
-	names, err := fs.Glob(c.CRDs, "*.yaml")
+	names, err := fs.Glob(folder, "*.yaml")
 	if err != nil {
-		return nil, fmt.Errorf("install: read Config.CRDs: %w", err)
+		return nil, fmt.Errorf("install: read Config.%s: %w", field, err)
 	}
 	if len(names) == 0 {
-		return nil, errors.New("install: Config.CRDs has no file *.yaml: generate the CRDs first")
+		return nil, fmt.Errorf("install: Config.%s has no file *.yaml: generate the CRDs first, or leave out what is empty", field)
 	}
 	for _, name := range names {
-		text, err := fs.ReadFile(c.CRDs, name)
+		text, err := fs.ReadFile(folder, name)
 		if err != nil {
-			return nil, fmt.Errorf("install: read Config.CRDs: %w", err)
+			return nil, fmt.Errorf("install: read Config.%s: %w", field, err)
 		}
 		files[name] = string(text)
 	}
 	return files, nil
 }
 
-// kustomization is config/ without config/crd.
-func (c Config) kustomization(page dataflow.Page, crds []string) (map[string]string, error) {
+// kustomization is config/ without config/crd and config/extra.
+func (c Config) kustomization(page dataflow.Page, crds, extra map[string]string) (map[string]string, error) {
 	files, err := page.Files(page.Name, types.NamespacedName{Namespace: c.Namespace, Name: page.Name})
 	if err != nil {
 		return nil, err
 	}
-	rendered, err := render(c.values(page))
+	v := c.values(page)
+	rendered, err := render(v)
+	if err != nil {
+		return nil, err
+	}
+	patches, err := conversions(v)
 	if err != nil {
 		return nil, err
 	}
@@ -131,19 +137,20 @@ func (c Config) kustomization(page dataflow.Page, crds []string) (map[string]str
 		files[path.Join("config", name)] = text
 	}
 	const namespace = "manager/namespace.yaml"
-	resources := append(make([]string, 0, len(files)+len(crds)), namespace) // the others are in it
-	for _, name := range crds {
+	resources := append(make([]string, 0, len(files)+len(crds)+len(extra)), namespace) // the others are in it
+	for _, name := range slices.Sorted(maps.Keys(crds)) {
 		resources = append(resources, path.Join("crd", name))
 	}
-	var patches, monitoring []string
+	for _, name := range slices.Sorted(maps.Keys(extra)) {
+		resources = append(resources, path.Join("extra", name))
+	}
+	var monitoring []string
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		inside, config := strings.CutPrefix(name, "config/")
 		switch {
 		case !config, inside == namespace:
 		case strings.HasPrefix(inside, "monitoring/"):
 			monitoring = append(monitoring, path.Base(inside))
-		case strings.HasPrefix(inside, conversionPrefix):
-			patches = append(patches, inside)
 		default:
 			resources = append(resources, inside)
 		}
@@ -162,8 +169,13 @@ func kustomization(resources, patches []string) string {
 	if len(patches) > 0 {
 		w.WriteString("patches:\n")
 	}
-	for _, name := range patches {
-		w.WriteString("  - path: " + name + "\n")
+	for _, patch := range patches {
+		w.WriteString("  - patch: |-\n" + indent(patch))
 	}
 	return w.String()
+}
+
+// indent is a text as part of a block of YAML.
+func indent(text string) string {
+	return "      " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n      ") + "\n"
 }

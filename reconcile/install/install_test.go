@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -32,6 +33,10 @@ spec:
 `
 
 func library() dataflow.Page {
+	rules := []admissionregistrationv1.RuleWithOperations{{
+		Operations: []admissionregistrationv1.OperationType{"CREATE", "UPDATE"},
+		Rule:       admissionregistrationv1.Rule{APIGroups: []string{"example.com"}, APIVersions: []string{"v1"}, Resources: []string{"books"}},
+	}}
 	return dataflow.Page{
 		Name: "library", Conversions: []string{"books.example.com"}, CRDs: []string{"Book (example.com/v1)"}, LeaderElection: true,
 		Controllers: []dataflow.Description{{Rules: []rbacv1.PolicyRule{
@@ -40,21 +45,18 @@ func library() dataflow.Page {
 			{APIGroups: []string{"apps"}, Resources: []string{"deployments/status"}, Verbs: []string{"patch"}},
 		}}},
 		Webhooks: []dataflow.Webhook{
-			{Name: "vbook.example.com", Type: "validating", Path: "/validate", FailurePolicy: "Fail"},
-			{Name: "mbook.example.com", Type: "mutating", Path: "/mutate", FailurePolicy: "Ignore"},
+			{Name: "vbook.example.com", Type: "validating", Path: "/validate", FailurePolicy: "Fail", Rules: rules},
+			{Name: "mbook.example.com", Type: "mutating", Path: "/mutate", FailurePolicy: "Ignore", Rules: rules},
 		},
 	}
 }
 
 func config() install.Config {
-	rules := []admissionregistrationv1.RuleWithOperations{{
-		Operations: []admissionregistrationv1.OperationType{"CREATE", "UPDATE"},
-		Rule:       admissionregistrationv1.Rule{APIGroups: []string{"example.com"}, APIVersions: []string{"v1"}, Resources: []string{"books"}},
-	}}
 	return install.Config{
+		Env:   []corev1.EnvVar{{Name: "HOME_NAMESPACE", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.namespace"}}}},
 		Args:  []string{`--say="x: y"`},
 		CRDs:  fstest.MapFS{"books.yaml": {Data: []byte(crd)}, "README.md": {}},
-		Rules: map[string][]admissionregistrationv1.RuleWithOperations{"vbook.example.com": rules, "mbook.example.com": rules},
+		Extra: fstest.MapFS{"granted.yaml": {Data: []byte("text: '{{ x }}'\n")}},
 	}
 }
 
@@ -68,6 +70,7 @@ func objects(t *testing.T, name, text string) []*unstructured.Unstructured {
 			t.Fatalf("%s: %v\n%s", name, err, part)
 		}
 		if len(object.Object) == 0 {
+			t.Errorf("%s: a document without an object:\n%s", name, part)
 			continue
 		}
 		if object.GetKind() == "" || object.GetAPIVersion() == "" {
@@ -113,6 +116,9 @@ func TestKustomization(t *testing.T) {
 			if !strings.Contains(deployment, "- "+c.argument+"\n") || strings.Contains(deployment, "volumes:") != c.issued {
 				t.Errorf("want the argument %s in:\n%s", c.argument, deployment)
 			}
+			if !strings.Contains(deployment, `"fieldPath":"metadata.namespace"`) {
+				t.Errorf("no variable of the environment in:\n%s", deployment)
+			}
 			for name, text := range files {
 				if strings.Contains(text, "inject-ca-from") && !c.issued {
 					t.Errorf("%s asks cert-manager for a certificate", name)
@@ -127,7 +133,7 @@ func listed(t *testing.T, files map[string]string) map[string]int {
 	t.Helper()
 	var list struct {
 		Resources []string
-		Patches   []struct{ Path string }
+		Patches   []struct{ Patch string }
 	}
 	if err := yaml.Unmarshal([]byte(files["config/kustomization.yaml"]), &list); err != nil {
 		t.Fatal(err)
@@ -139,10 +145,12 @@ func listed(t *testing.T, files map[string]string) map[string]int {
 	for _, name := range list.Resources {
 		listed["config/"+name]++
 	}
-	for _, patch := range list.Patches {
-		listed["config/"+patch.Path]++
-	}
 	kinds := map[string]int{}
+	for _, patch := range list.Patches {
+		for _, object := range objects(t, "patch", patch.Patch) {
+			kinds[object.GetKind()]++
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if !strings.HasPrefix(name, "config/") || strings.HasPrefix(name, "config/monitoring/") || strings.HasSuffix(name, "kustomization.yaml") {
 			continue
@@ -155,7 +163,7 @@ func listed(t *testing.T, files map[string]string) map[string]int {
 		}
 		delete(listed, name)
 	}
-	if diff := cmp.Diff(map[string]int{"config/crd/books.yaml": 1}, listed); diff != "" {
+	if diff := cmp.Diff(map[string]int{"config/crd/books.yaml": 1, "config/extra/granted.yaml": 1}, listed); diff != "" {
 		t.Errorf("listed, but not generated (-want +got):\n%s", diff)
 	}
 	return kinds
@@ -194,14 +202,13 @@ func TestMistakes(t *testing.T) {
 		change func(*dataflow.Page, *install.Config)
 		want   string
 	}{
-		"name":          {func(p *dataflow.Page, _ *install.Config) { p.Name = "My Library" }, `name of the page "My Library"`},
-		"namespace":     {func(_ *dataflow.Page, c *install.Config) { c.Namespace = "a.b" }, `Config.Namespace "a.b"`},
-		"no rules":      {func(_ *dataflow.Page, c *install.Config) { c.Rules = nil }, `"vbook.example.com" has no rules`},
-		"unknown rules": {func(p *dataflow.Page, _ *install.Config) { p.Webhooks = nil }, "which is no webhook of the page"},
-		"type":          {func(p *dataflow.Page, _ *install.Config) { p.Webhooks[0].Type = "guarding" }, "want mutating or validating"},
-		"no CRDs":       {func(_ *dataflow.Page, c *install.Config) { c.CRDs = fstest.MapFS{} }, "generate the CRDs first"},
-		"no CRD":        {func(_ *dataflow.Page, c *install.Config) { c.CRDs = fstest.MapFS{"a.yaml": {}} }, "a.yaml: want one CRD"},
-		"no folder":     {func(_ *dataflow.Page, c *install.Config) { c.CRDs = os.DirFS(filepath.Join(t.TempDir(), "none")) }, "generate the CRDs first"},
+		"name":      {func(p *dataflow.Page, _ *install.Config) { p.Name = "My Library" }, `name of the page "My Library"`},
+		"namespace": {func(_ *dataflow.Page, c *install.Config) { c.Namespace = "a.b" }, `Config.Namespace "a.b"`},
+		"no rules":  {func(p *dataflow.Page, _ *install.Config) { p.Webhooks[0].Rules = nil }, `"vbook.example.com" has no rules`},
+		"type":      {func(p *dataflow.Page, _ *install.Config) { p.Webhooks[0].Type = "guarding" }, "want mutating or validating"},
+		"no CRDs":   {func(_ *dataflow.Page, c *install.Config) { c.CRDs = fstest.MapFS{} }, "generate the CRDs first"},
+		"no CRD":    {func(_ *dataflow.Page, c *install.Config) { c.CRDs = fstest.MapFS{"a.yaml": {}} }, "a.yaml: want one CRD"},
+		"no folder": {func(_ *dataflow.Page, c *install.Config) { c.CRDs = os.DirFS(filepath.Join(t.TempDir(), "none")) }, "generate the CRDs first"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -222,6 +229,9 @@ func TestChartCRD(t *testing.T) {
 	files, err := install.Files(library(), cfg)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if text := files["chart/templates/extra/granted.yaml"]; text != "text: '{{ \"{{\" }} x }}'\n" {
+		t.Errorf("what is extra in the chart: %s", text)
 	}
 	text := files["chart/templates/crd/books.yaml"]
 	for _, want := range []string{

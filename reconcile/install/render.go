@@ -21,8 +21,8 @@ const (
 	validating = "validating"
 )
 
-// conversionPrefix is that of the patches of CRDs.
-const conversionPrefix = "webhook/conversion_"
+// conversion is the template of a patch, which no file has.
+const conversion = "webhook/conversion.yaml"
 
 //go:embed templates
 var templates embed.FS
@@ -31,7 +31,7 @@ var templates embed.FS
 type values struct {
 	Name, Namespace, Image, Replicas string
 	Namespaces                       string
-	Args                             []string
+	Args, Env                        []string // of Env, as JSON
 	Kinds                            []resource
 	Webhooks                         []webhook
 	Conversions                      []string
@@ -58,12 +58,17 @@ func (c Config) values(page dataflow.Page) values {
 		Namespaces: strings.Join(page.Namespaces, ","), Kinds: owners(page),
 	}
 	v.CertManager = c.CertManager && len(page.Webhooks)+len(page.Conversions) > 0
+	for _, variable := range c.Env {
+		if text, err := json.Marshal(variable); err == nil { // strings alone: cannot fail
+			v.Env = append(v.Env, string(text))
+		}
+	}
 	for _, w := range page.Webhooks {
 		served := webhook{Webhook: w, Kind: "ValidatingWebhookConfiguration", Resource: "validatingwebhookconfigurations"}
 		if w.Type == mutating {
 			served.Kind, served.Resource = "MutatingWebhookConfiguration", "mutatingwebhookconfigurations"
 		}
-		for _, rule := range c.Rules[w.Name] {
+		for _, rule := range w.Rules {
 			text, err := json.Marshal(rule)
 			if err != nil {
 				continue // strings alone: cannot fail
@@ -109,20 +114,16 @@ func render(v values) (map[string]string, error) {
 	}
 	for _, name := range names {
 		inside := strings.TrimPrefix(name, "templates/")
-		folder := path.Dir(inside)
-		switch {
-		case folder == "webhook" && !v.Serves(),
-			inside == "webhook/certificate.yaml" && !v.CertManager,
-			(inside == "webhook/secret.yaml" || inside == "webhook/rights.yaml") && v.CertManager,
-			inside == "webhook/webhooks.yaml" && len(v.Webhooks) == 0,
-			inside == "rbac/users.yaml" && len(v.Kinds) == 0:
-			continue
-		case inside == "webhook/conversion.yaml":
-			for _, v.CRD = range v.Conversions {
-				if files[conversionPrefix+v.CRD+".yaml"], err = execute(name, v); err != nil {
-					return nil, err
-				}
-			}
+		wanted := map[string]bool{
+			conversion:                         false,
+			"webhook/webhooks.yaml":            len(v.Webhooks) > 0,
+			"network/webhook_service.yaml":     v.Serves(),
+			"manager/webhook_secret.yaml":      v.Serves() && !v.CertManager,
+			"rbac/webhook_certificate.yaml":    v.Serves() && !v.CertManager,
+			"manager/webhook_certificate.yaml": v.CertManager,
+			"rbac/users.yaml":                  len(v.Kinds) > 0,
+		}
+		if needed, depends := wanted[inside]; depends && !needed {
 			continue
 		}
 		if files[inside], err = execute(name, v); err != nil {
@@ -130,6 +131,18 @@ func render(v values) (map[string]string, error) {
 		}
 	}
 	return files, nil
+}
+
+// conversions are the patches of the CRDs that the operator converts.
+func conversions(v values) (patches []string, err error) {
+	for _, v.CRD = range v.Conversions {
+		patch, err := execute(path.Join("templates", conversion), v)
+		if err != nil {
+			return nil, err
+		}
+		patches = append(patches, strings.TrimPrefix(patch, header))
+	}
+	return patches, nil
 }
 
 func execute(name string, v values) (string, error) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	hooks "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -58,7 +59,12 @@ func verdict(annotations map[string]string, spec *v1alpha1.ServingRuntimeSpec) a
 func Describe() []dataflow.Webhook {
 	return []dataflow.Webhook{{
 		Name: "servingruntime.modelmesh-webhook-server.default", Type: "validating", Path: Path, FailurePolicy: "Fail",
-		Service: "model-serving/modelmesh-webhook-server-service",
-		Source:  "modelmesh/config/webhook/webhooks.yaml (modelmesh-servingruntime.serving.kserve.io)",
+		Service: "model-serving/modelmesh-controller-webhooks", Source: "modelmesh/config/webhook/webhooks.yaml",
+		Rules: []admissionregistrationv1.RuleWithOperations{{
+			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
+			Rule: admissionregistrationv1.Rule{
+				APIGroups: []string{"serving.kserve.io"}, APIVersions: []string{"v1alpha1"}, Resources: []string{"servingruntimes", "clusterservingruntimes"},
+			},
+		}},
 	}}
 }

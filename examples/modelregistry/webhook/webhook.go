@@ -8,6 +8,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/admission"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -72,15 +73,20 @@ func nameIsFree(live client.Reader) admission.Validator[*v1beta1.ModelRegistry] 
 
 // Describe is what the page says of the admission webhooks.
 func Describe() []dataflow.Webhook {
-	hook := func(name, kind, path, configuration string) dataflow.Webhook {
+	rules := []admissionregistrationv1.RuleWithOperations{{
+		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
+		Rule: admissionregistrationv1.Rule{
+			APIGroups: []string{v1beta1.GroupVersion.Group}, APIVersions: []string{"v1alpha1", "v1beta1"}, Resources: []string{"modelregistries"},
+		},
+	}}
+	hook := func(name, kind, path string) dataflow.Webhook {
 		return dataflow.Webhook{
-			Name: name, Type: kind, Path: path, FailurePolicy: "Fail",
-			Service: "opendatahub/model-registry-operator-webhook-service",
-			Source:  "modelregistry/config/webhook/webhooks.yaml (" + configuration + ")",
+			Name: name, Type: kind, Path: path, FailurePolicy: "Fail", Rules: rules,
+			Service: "opendatahub/model-registry-operator-webhooks", Source: "modelregistry/config/webhook/webhooks.yaml",
 		}
 	}
 	return []dataflow.Webhook{
-		hook("mmodelregistry.opendatahub.io", "mutating", MutatePath, "model-registry-operator-mutating-webhook-configuration"),
-		hook("vmodelregistry.opendatahub.io", "validating", ValidatePath, "model-registry-operator-validating-webhook-configuration"),
+		hook("mmodelregistry.opendatahub.io", "mutating", MutatePath),
+		hook("vmodelregistry.opendatahub.io", "validating", ValidatePath),
 	}
 }

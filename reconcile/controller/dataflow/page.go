@@ -3,6 +3,7 @@ package dataflow
 import (
 	"encoding/json"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
@@ -48,6 +49,8 @@ type Webhook struct {
 	Service string `json:"service"`
 	// Source is where it is configured.
 	Source string `json:"source"`
+	// Rules are what it is called for.
+	Rules []admissionregistrationv1.RuleWithOperations `json:"rules,omitempty"`
 }
 
 // Service is a port that the operator exposes, as in "webhook-service:443/TCP [https]".
