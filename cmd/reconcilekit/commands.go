@@ -24,7 +24,7 @@ func root() *cobra.Command {
 		Use: "reconcilekit", Short: "Write operators that are made with reconcilekit", SilenceErrors: true, SilenceUsage: true,
 	}
 	create := &cobra.Command{Use: "create", Short: "Add to the project in this folder"}
-	create.AddCommand(createAPI())
+	create.AddCommand(createAPI(), createWebhook())
 	command.AddCommand(initProject(), create)
 	return command
 }
@@ -84,18 +84,7 @@ func createAPI() *cobra.Command {
 	command := &cobra.Command{
 		Use: "api", Short: "Add a kind with its controller, its test and a sample", Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			existing, err := read()
-			if err != nil {
-				return err
-			}
-			files, err := api.Files(existing)
-			if err != nil {
-				return err
-			}
-			if err := write(command, files); err != nil || !generate {
-				return err
-			}
-			return execute(command, "make", "generate")
+			return change(command, func(existing scaffold.Files) (scaffold.Files, error) { return api.Files(existing) }, generate)
 		},
 	}
 	flags := command.Flags()
@@ -104,6 +93,40 @@ func createAPI() *cobra.Command {
 	flags.StringVar(&api.Kind, "kind", "", "kind, such as Website")
 	flags.BoolVar(&generate, "generate", true, "run make generate afterwards")
 	return command
+}
+
+func createWebhook() *cobra.Command {
+	webhook, generate := scaffold.Webhook{}, true
+	command := &cobra.Command{
+		Use: "webhook", Short: "Add the admission webhooks of a kind of the project, with their test and their manifests", Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return change(command, func(existing scaffold.Files) (scaffold.Files, error) { return webhook.Files(existing) }, generate)
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&webhook.Group, "group", "", "API group of the kind; a word without a dot stands before the domain (default the domain)")
+	flags.StringVar(&webhook.Version, "version", "v1alpha1", "version of the API")
+	flags.StringVar(&webhook.Kind, "kind", "", "kind, such as Website")
+	flags.BoolVar(&webhook.Defaulting, "defaulting", true, "fill in what users leave out")
+	flags.BoolVar(&webhook.Validation, "validation", true, "find what is wrong")
+	flags.BoolVar(&generate, "generate", true, "run make generate afterwards")
+	return command
+}
+
+// change writes what the files of the project become, and what follows from them.
+func change(command *cobra.Command, files func(scaffold.Files) (scaffold.Files, error), generate bool) error {
+	existing, err := read()
+	if err != nil {
+		return err
+	}
+	changed, err := files(existing)
+	if err != nil {
+		return err
+	}
+	if err := write(command, changed); err != nil || !generate {
+		return err
+	}
+	return execute(command, "make", "generate")
 }
 
 // read reads the files of the project that a kind may change.

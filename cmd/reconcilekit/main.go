@@ -2,6 +2,7 @@
 //
 //	go run github.com/reconcilekit/reconcilekit/cmd/reconcilekit@latest init --domain example.com
 //	go run github.com/reconcilekit/reconcilekit/cmd/reconcilekit@latest create api --version v1 --kind Website
+//	go run github.com/reconcilekit/reconcilekit/cmd/reconcilekit@latest create webhook --version v1 --kind Website
 //
 // As an executable named reconcilekit in the folder reconcilekit/v1 of kubebuilder's plugins it adds kinds to projects of
 // kubebuilder: without arguments, and with a request on its standard input, it speaks the protocol of external plugins.

@@ -59,19 +59,105 @@ func TestAPIs(t *testing.T) {
 	}
 }
 
-// TestLines: an author asked for a kind, and gets at most 60 lines of it that are not the type.
+// TestWebhooks: webhooks of kinds are added one after the other, each once, and everything stays formatted.
+func TestWebhooks(t *testing.T) {
+	t.Parallel()
+	files := project(t)
+	for _, w := range []scaffold.Webhook{
+		{API: scaffold.API{Version: "v1", Kind: "Website"}, Defaulting: true, Validation: true}, {API: scaffold.API{Version: "v1", Kind: "Album"}, Validation: true},
+	} {
+		for _, add := range []interface {
+			Files(scaffold.Files) (scaffold.Files, error)
+		}{w.API, w} {
+			changed, err := add.Files(files)
+			if err != nil {
+				t.Fatal(err)
+			}
+			maps.Copy(files, changed)
+		}
+	}
+	for name, text := range files {
+		if path.Ext(name) != ".go" {
+			continue
+		}
+		if formatted, err := format.Source([]byte(text)); err != nil || string(formatted) != text {
+			t.Errorf("%s is not formatted: %v\n%s", name, err, text)
+		}
+	}
+	for name, wanted := range map[string][]string{
+		"main.go":     {"webhooks,", "describe,"},
+		"webhooks.go": {"website.Handlers(mgr.GetScheme()),", "album.Handlers(mgr.GetScheme()),", "website.Webhooks(),", `"example.com/shop/internal/album"`},
+	} {
+		for _, want := range wanted {
+			if strings.Count(files[name], want) != 1 {
+				t.Errorf("%s has %q not once:\n%s", name, want, files[name])
+			}
+		}
+	}
+	if text := files["internal/album/webhook.go"]; strings.Contains(text, "mutating") || !strings.Contains(text, "validate.albums.example.com") {
+		t.Errorf("the webhook of albums:\n%s", text)
+	}
+	there := scaffold.API{Version: "v1", Kind: "Website"}
+	for want, w := range map[string]scaffold.Webhook{
+		"run reconcilekit create api first": {API: scaffold.API{Version: "v1", Kind: "Box"}, Validation: true},
+		"is there already":                  {API: there, Validation: true},
+		"want one of them":                  {API: there},
+		`--kind "box"`:                      {API: scaffold.API{Version: "v1", Kind: "box"}, Validation: true},
+	} {
+		if _, err := w.Files(files); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// TestLines: a project with a kind has at most 60 lines of code that are neither the kind, nor its reconciler, nor a test of it: imports,
+// comments and blank lines left out.
 func TestLines(t *testing.T) {
 	t.Parallel()
-	changed, err := scaffold.API{Version: "v1", Kind: "Website"}.Files(project(t))
+	const most = 60
+	files := project(t)
+	changed, err := scaffold.API{Version: "v1", Kind: "Website"}.Files(files)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const most = 60
+	maps.Copy(files, changed)
+	got := map[string]int{}
+	for name, text := range files {
+		switch name {
+		case "api/v1/website.go", "internal/website/controller.go", "internal/website/controller_test.go", "config/samples/website.yaml":
+		default:
+			if path.Ext(name) == ".go" {
+				got[name] = code(text)
+				got[""] += got[name]
+			}
+		}
+	}
+	if got[""] > most || got[""] == 0 {
+		t.Errorf("%d lines, want at most %d: %v", got[""], most, got)
+	}
 	for _, name := range []string{"internal/website/controller.go", "internal/website/controller_test.go"} {
-		if got := strings.Count(changed[name], "\n"); got > most {
+		if got := strings.Count(files[name], "\n"); got > most {
 			t.Errorf("%s has %d lines, want at most %d", name, got, most)
 		}
 	}
+}
+
+// code counts the lines that are code.
+func code(text string) (lines int) {
+	imports := false
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "import (":
+			imports = true
+		case imports:
+			imports = line != ")"
+		case line == "", strings.HasPrefix(line, "//"), strings.HasPrefix(line, "package "), strings.HasPrefix(line, "import "):
+		default:
+			lines++
+		}
+	}
+	return lines
 }
 
 // TestMistakes: what cannot be written is an error that names the flag and what would be right.

@@ -1,0 +1,61 @@
+package scaffold
+
+import (
+	"errors"
+	"fmt"
+	"path"
+)
+
+// Webhook is the admission webhooks of a kind of the project.
+type Webhook struct {
+	API
+	// Defaulting fills in what users leave out, Validation finds what is wrong. One of them is needed.
+	Defaulting, Validation bool
+}
+
+// Files are those that change in the project with the files when the webhooks are added.
+func (w Webhook) Files(existing Files) (Files, error) {
+	project, err := ProjectOf(existing)
+	if err != nil {
+		return nil, err
+	}
+	w.Project = project
+	if w.API, err = w.complete(); err != nil {
+		return nil, err
+	}
+	if !w.Defaulting && !w.Validation {
+		return nil, errors.New("--defaulting=false --validation=false: want one of them")
+	}
+	if name := path.Join(w.APIPath(), w.Lower()+".go"); existing[name] == "" {
+		return nil, fmt.Errorf("--version %q --kind %q: there is no %s: run reconcilekit create api first", w.Version, w.Kind, name)
+	}
+	own := path.Join("internal", w.Lower())
+	added, err := render(w, map[string]string{
+		"webhook/webhook.go.tmpl": path.Join(own, "webhook.go"), "webhook/webhook_test.go.tmpl": path.Join(own, "webhook_test.go"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	changed := Files{}
+	if err := add(existing, changed, added); err != nil {
+		return nil, err
+	}
+	const all = "webhooks.go"
+	if _, there := existing[all]; !there {
+		first, err := render(w, map[string]string{"webhook/webhooks.go.tmpl": all})
+		if err != nil {
+			return nil, err
+		}
+		changed[all] = first[all]
+	}
+	if err := errors.Join(
+		insert(existing, changed, all, "imports", fmt.Sprintf("%q", w.Module+"/"+own)),
+		insert(existing, changed, all, "handlers", w.Lower()+".Handlers(mgr.GetScheme()),"),
+		insert(existing, changed, all, "webhooks", w.Lower()+".Webhooks(),"),
+		insert(existing, changed, "main.go", "operator", "Webhooks: webhooks,"),
+		insert(existing, changed, "main.go", "operator", "Describe: describe,"),
+	); err != nil {
+		return nil, err
+	}
+	return changed, changed.format()
+}
