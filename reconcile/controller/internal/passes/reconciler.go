@@ -49,16 +49,26 @@ func (p *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	first, known := p.Triggers.Take(request.NamespacedName)
 	if rest := p.Unstable.Start(request.NamespacedName, first, known, p.Clock.Now()); rest > 0 {
 		p.Observer.LastPasses.Wait(request.NamespacedName, waitsForRest, rest)
-		return ctrl.Result{RequeueAfter: rest}, nil
+		return ordinary(first, ctrl.Result{RequeueAfter: rest}), nil
 	}
 	p.Observer.Started(request.NamespacedName, first, known)
 	if known {
 		first.Log(logger)
 	}
-	if p.Spans == nil {
-		return p.Later.Keep(request)(p.Next.Reconcile(ctx, request))
+	if p.Spans != nil {
+		spanned, span := p.Spans.Start(ctx, request, first, known)
+		defer span.End()
+		ctx = spanned
 	}
-	ctx, span := p.Spans.Start(ctx, request, first, known)
-	defer span.End()
-	return p.Later.Keep(request)(p.Next.Reconcile(ctx, request))
+	result, err := p.Later.Keep(request)(p.Next.Reconcile(ctx, request))
+	return ordinary(first, result), err
+}
+
+// ordinary lets the priority of an edit end with the pass that it started: retries and requeues afterwards are like those of any owner,
+// so that an owner which never succeeds does not stay before the others.
+func ordinary(woken trigger.Trigger, result ctrl.Result) ctrl.Result {
+	if woken.Edit && result.Priority == nil {
+		result.Priority = new(0)
+	}
+	return result
 }

@@ -57,6 +57,13 @@ func WakesItself(c Change) bool {
 		!slices.Equal(before.GetFinalizers(), after.GetFinalizers())
 }
 
+// Edited reports whether a change of the owner is somebody's edit or deletion of an owner that was known before. The engine's first write,
+// which adds the finalizer, is none.
+func Edited(c Change) bool {
+	return c.Before != nil && c.After != nil && !c.Resync() && WakesItself(c) &&
+		(!c.After.GetDeletionTimestamp().IsZero() || slices.Equal(c.Before.GetFinalizers(), c.After.GetFinalizers()))
+}
+
 // MayBeForeign reports whether a change of the owner needs a pass unless it is the controller's own write: of its status, or of
 // anything where the kind has no generation.
 func MayBeForeign(c Change) bool {

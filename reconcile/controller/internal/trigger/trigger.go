@@ -21,6 +21,7 @@ type Trigger struct {
 	Object  types.NamespacedName
 	Manager string // of the fields that changed; empty when that cannot be told
 	More    int
+	Edit    bool            // one of the events is an edit of the owner itself
 	Events  []objectVersion // all of them, as far as they are remembered
 }
 
@@ -61,6 +62,16 @@ func (w *Trigger) add(gvk schema.GroupVersionKind, c Change) {
 		e.version = o.GetResourceVersion()
 	}
 	w.Events = append(w.Events, e)
+}
+
+// NoteEdit adds to what woke the owner that it was edited itself.
+func (w *Triggers) NoteEdit(owner types.NamespacedName) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if first, known := w.first[owner]; known {
+		first.Edit = true
+		w.first[owner] = first
+	}
 }
 
 // Take returns what woke the owner and starts anew; a requeue was woken by nothing.

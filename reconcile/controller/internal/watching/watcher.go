@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -22,6 +23,10 @@ import (
 
 // Queue is the queue of a controller.
 type Queue = workqueue.TypedRateLimitingInterface[ctrl.Request]
+
+// PriorityEdit is the priority of an owner that somebody has edited or deleted. It goes before whatever else waits: other events have
+// priority 0, those of initial lists and resyncs less.
+const PriorityEdit = 100
 
 // Groups are owners without objects.
 type Groups interface {
@@ -117,7 +122,22 @@ func (w *Watcher) wake(q Queue, owner types.NamespacedName, c trigger.Change) {
 		w.Groups.Revive(owner)
 	}
 	w.Triggers.Note(owner, w.Kind.GroupVersionKind, c)
-	q.Add(ctrl.Request{NamespacedName: owner})
+	request := ctrl.Request{NamespacedName: owner}
+	if !w.edited(owner, c) {
+		q.Add(request)
+		return
+	}
+	w.Triggers.NoteEdit(owner)
+	if prioritised, ok := q.(priorityqueue.PriorityQueue[ctrl.Request]); ok {
+		prioritised.AddWithOpts(priorityqueue.AddOpts{Priority: new(PriorityEdit)}, request)
+		return
+	}
+	q.Add(request) // the manager was told to do without priorities
+}
+
+// edited reports whether the event is an edit of the owner that it wakes.
+func (w *Watcher) edited(owner types.NamespacedName, c trigger.Change) bool {
+	return w.Kind == w.Owner && trigger.Edited(c) && owner == client.ObjectKeyFromObject(c.Last())
 }
 
 // concerned returns the owners of an event, sorted, each once.
