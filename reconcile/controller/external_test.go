@@ -221,6 +221,35 @@ var _ = Describe("What is outside of the cluster", func() {
 		Eventually(func() bool { return apierrors.IsNotFound(c.Get(ctx, client.ObjectKeyFromObject(owner), owner)) }).Should(BeTrue())
 	})
 
+	It("makes no write after a restart, also of an owner that has nothing else", func(ctx context.Context) {
+		alone := func() *probe {
+			p := withRows(rows, 0)
+			p.plan = func(owner *widget.Widget, _ world) (plan reconcile.PlanResult) {
+				rows.Ensure(&plan, "a", "row of "+owner.Name)
+				return plan
+			}
+			return p
+		}
+		first := runs{}.manager(namespace)
+		Expect(controller.New("rows", alone()).Owns(&corev1.ConfigMap{}).External(rows).Options(settings()).SetupWithManager(first)).To(Succeed())
+		running, stop := context.WithCancel(ctx)
+		stopped := make(chan error, 1)
+		go func() { stopped <- first.Start(running) }()
+		owner := create(ctx, "a")
+		Eventually(outside.keys).Should(HaveLen(1))
+		Eventually(func() string { return readyMessage(ctx, c, owner) }).Should(ContainSubstring("Ready: True"))
+		stop()
+		Eventually(stopped).Should(Receive())
+		Expect(c.Get(ctx, client.ObjectKeyFromObject(owner), owner)).To(Succeed())
+		before := owner.ResourceVersion
+
+		again := alone()
+		start(again, nil)
+		again.settled(ctx, owner.Name)
+		Expect(c.Get(ctx, client.ObjectKeyFromObject(owner), owner)).To(Succeed())
+		Expect(owner.ResourceVersion).To(Equal(before), "%v %v", owner.Annotations, owner.ManagedFields)
+	})
+
 	It("is removed after a restart, when it is planned no more, and keeps its owner until then", func(ctx context.Context) {
 		first := runs{}.manager(namespace)
 		Expect(controller.New("rows", withRows(rows, 0)).Owns(&corev1.ConfigMap{}).External(rows).Options(settings()).SetupWithManager(first)).To(Succeed())

@@ -75,7 +75,8 @@ func (p *Prune) parts(l *listing) []applyset.ObjectID {
 			declared = append(declared, k.GVK)
 		}
 	}
-	found := append(p.foundParts(l, declared), recorded...)
+	// What is planned of the owner's own metadata is under a manager of its own and is no contribution.
+	found := append(slices.DeleteFunc(p.foundParts(l, declared), p.IsOwner), recorded...)
 	slices.SortFunc(found, applyset.CompareIDs)
 	return slices.Compact(found)
 }
