@@ -6,6 +6,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -235,15 +236,73 @@ var _ = Describe("What is sent once, in an object that is one value", func() {
 		Expect(stored(w)).To(Equal(map[string]any{"whole": map[string]any{"a": "1"}}))
 		w.quiet(2, rest)
 	})
-	It("stays when somebody else has changed the rest, so that all of it is theirs", func() {
+	caches := map[string]func(any) (any, error){
+		"whole": nil, "shortened": apply.ShortenManagedFields(manager), "not at all": func(in any) (any, error) {
+			if o, ok := in.(client.Object); ok {
+				o.SetManagedFields(nil)
+			}
+			return in, nil
+		},
+	}
+	for cached, transform := range caches {
+		It("stays when somebody else has changed the rest, so that all of it is theirs, in a cache that shows managedFields "+cached, func() {
+			w := newWorld(func(w *world) { w.transform = transform })
+			w.converge(whole("1"))
+			u := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "rule", "namespace": w.namespace}}}
+			u.SetGroupVersionKind(ruleKind)
+			edit := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"whole":{"c":"9"}}}`))
+			Expect(w.admin.Patch(w.ctx, u, edit, client.FieldOwner("editor"))).To(Succeed())
+			w.converge(whole("2"))
+			Expect(stored(w)).To(Equal(map[string]any{"whole": map[string]any{"a": "1", "b": "1", "c": "2"}}))
+			w.quiet(2, whole("2"))
+		})
+	}
+})
+
+var _ = Describe("What is sent once, with something empty in it", func() {
+	It("stays where the API server keeps nothing of the empty part", func() {
 		w := newWorld()
-		w.converge(whole("1"))
-		u := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "rule", "namespace": w.namespace}}}
+		plan := func(revision string, opts ...apply.ChildOption) func() apply.Plan {
+			return one(func() client.Object {
+				pod := map[string]any{
+					"metadata": map[string]any{"labels": map[string]any{"app": "x"}},
+					"spec": map[string]any{
+						"initContainers": []any{map[string]any{"name": "init", "image": "i:1", "command": []any{"a"}, "args": []any{}}},
+						"containers":     []any{map[string]any{"name": "main", "image": "i:1"}},
+					},
+				}
+				u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+					"selector": map[string]any{"matchLabels": map[string]any{"app": "x"}}, "template": pod,
+				}}}
+				u.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
+				u.SetName("web")
+				u.SetAnnotations(map[string]string{"revision": revision})
+				return u
+			}, opts...)
+		}
+		w.converge(plan("1"))
+		result, _ := w.pass(plan("2", apply.CreateOnly("spec.template.spec.initContainers"))())
+		Expect(result.Err()).NotTo(HaveOccurred())
+		d := w.deployment("web")
+		Expect(d.Annotations).To(HaveKeyWithValue("revision", "2"))
+		Expect(d.Spec.Template.Spec.InitContainers).To(HaveLen(1))
+	})
+
+	It("stays when the plan has an empty object in the place of a text", func() {
+		w := newWorld()
+		plan := func(value any, more string) func() apply.Plan {
+			return one(func() client.Object {
+				u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"config": map[string]any{"once": value, "more": more}}}}
+				u.SetGroupVersionKind(ruleKind)
+				u.SetName("rule")
+				return u
+			}, apply.CreateOnly("spec.config.once"))
+		}
+		w.converge(plan("text", "1"))
+		w.converge(plan(map[string]any{}, "2"))
+		u := &unstructured.Unstructured{}
 		u.SetGroupVersionKind(ruleKind)
-		edit := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"whole":{"c":"9"}}}`))
-		Expect(w.admin.Patch(w.ctx, u, edit, client.FieldOwner("editor"))).To(Succeed())
-		w.converge(whole("2"))
-		Expect(stored(w)).To(Equal(map[string]any{"whole": map[string]any{"a": "1", "b": "1", "c": "2"}}))
-		w.quiet(2, whole("2"))
+		Expect(w.admin.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "rule"}, u)).To(Succeed())
+		Expect(u.Object["spec"]).To(Equal(map[string]any{"config": map[string]any{"once": "text", "more": "2"}}))
 	})
 })
