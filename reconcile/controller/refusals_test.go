@@ -334,8 +334,9 @@ var _ = Describe("a refusal", func() {
 		}),
 		Entry("of a server whose certificate the author's client refuses", refusal{
 			fetch: func(ctx context.Context) error {
-				url, _ := tlsServer(deny)
-				request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+				server := httptest.NewTLSServer(http.HandlerFunc(deny))
+				defer server.Close()
+				request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL, nil)
 				if err != nil {
 					return err
 				}
