@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/reconcilekit/reconcilekit/health"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/applied"
 )
 
@@ -80,10 +79,10 @@ func (p *pass[T, F, O]) blocked(ctx context.Context) error {
 	return errors.Join(reasons...)
 }
 
-// held is the plan with the finalizer on, for a reconciler that has a deletion to carry out. A plan that suspends decides that itself.
+// held is the plan with the finalizer on, for a reconciler that has a deletion to carry out.
 func (p *pass[T, F, O]) held() PlanResult {
 	plan := p.plan
-	if p.phases.finalizer != nil && plan.Policy != apply.Suspend {
+	if p.phases.finalizer != nil {
 		plan.Hold = true
 	}
 	return plan
