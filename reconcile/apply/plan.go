@@ -66,7 +66,8 @@ const (
 	Manage Policy = iota
 	// Suspend leaves the children as they are: nothing is applied, deleted
 	// or pruned, whatever else the plan says. The finalizer is kept while
-	// Hold says so and taken off otherwise; the inventory stays, so that a
+	// Hold says so, as it does for a reconciler with a Finalize phase, and
+	// taken off otherwise; the inventory stays, so that a
 	// later plan takes up where the last one ended. It is for an owner that
 	// is not to be managed for now, and for a pass that cannot say what is
 	// wanted. An owner that is being deleted ignores it.
