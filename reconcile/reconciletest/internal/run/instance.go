@@ -58,7 +58,7 @@ func Start(ctx context.Context, w *world.World, variant Variation, log *eventLog
 		failed: make(chan error, 16), outside: map[int]bool{},
 	}
 	i.Wire.Arm(variant.Inject)
-	i.View.Past = variant.past
+	i.View.Past, i.View.Delivered = variant.past, i.Scheduler.Order
 	i.View.Disturb(variant.Shake, variant.Lag)
 	m := NewManager(w, i.View, i.Wire, log.add, lines)
 	if err := w.Setup()(m); err != nil {

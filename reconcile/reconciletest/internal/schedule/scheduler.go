@@ -22,6 +22,7 @@ type Scheduler struct {
 	mu      sync.Mutex
 	queues  []*queue
 	ready   []Item
+	ordered int // of ready, those before the items that Order has not seen
 	delayed map[Item]time.Time
 	running map[Item]bool
 	known   map[Item]bool // has run
@@ -74,11 +75,13 @@ func (s *Scheduler) WakeAll() {
 	}
 }
 
-// Order sorts what is ready: the sources of a controller start at the same time, in no order.
+// Order sorts what has become ready since it was last called: the sources of controllers start at the same time, so that
+// neither the initial lists nor the handlers of one event come in an order that could be repeated.
 func (s *Scheduler) Order() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	slices.SortFunc(s.ready, compareItems)
+	slices.SortFunc(s.ready[s.ordered:], compareItems)
+	s.ordered = len(s.ready)
 }
 
 func compareItems(a, b Item) int {
@@ -93,7 +96,7 @@ func (s *Scheduler) Take() (Item, bool) {
 		return Item{}, false
 	}
 	i := s.ready[0]
-	s.ready = s.ready[1:]
+	s.ready, s.ordered = s.ready[1:], max(0, s.ordered-1)
 	s.running[i], s.known[i] = true, true
 	return i, true
 }

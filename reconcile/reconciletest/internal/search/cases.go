@@ -287,6 +287,12 @@ func (e *explorer) run(ctx context.Context, c testCase) {
 		}
 		return
 	}
+	if v.Inject != nil && !r.Struck {
+		c.final = c.base.last() // nobody has changed or deleted the owner
+		e.mu.Lock()
+		e.missed++
+		e.mu.Unlock()
+	}
 	e.checkOnTheWay(c, r)
 	if c.act != nil {
 		c.act(ctx, &disturbance{explorer: e, name: c.name, run: r})

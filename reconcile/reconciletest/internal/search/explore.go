@@ -108,6 +108,7 @@ type explorer struct {
 	mu     sync.Mutex
 	out    *Exploration
 	enough bool
+	missed int // cases whose request did not come again
 }
 
 // end is how the run without faults ends that has the last step alone.
@@ -305,6 +306,9 @@ func (e *explorer) notes() {
 		if more := len(b.calls) - manyCalls; more > 0 {
 			add("not tried: %d of the calls of %s, those after the first %d", more, b.name, manyCalls)
 		}
+	}
+	if e.missed > 0 {
+		add("not tried: %d faults, as the request that each is about did not come again: the operator does not do the same in each run", e.missed)
 	}
 	switch {
 	case s.Change == nil:

@@ -313,5 +313,8 @@ func (v *View) deliver(events []Event) {
 				d.handler.OnUpdate(d.before, d.after)
 			}
 		}
+		if v.Delivered != nil {
+			v.Delivered()
+		}
 	}
 }

@@ -31,7 +31,9 @@ type View struct {
 	lag   func(schema.GroupVersionKind) int
 	shake func([]Event) []Event // drops, doubles and reorders events; nil delivers them as they are
 	opts  cache.Options
-	Past  map[schema.GroupVersionKind]world.Snapshot // what a new cache shows first; nil is the present
+	// Delivered is called when all handlers of an event were called; they come in no order. Nil does nothing.
+	Delivered func()
+	Past      map[schema.GroupVersionKind]world.Snapshot // what a new cache shows first; nil is the present
 
 	Reads cachedReads
 
