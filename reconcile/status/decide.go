@@ -10,6 +10,8 @@ import (
 
 const conditionsField = "conditions"
 
+var conditionKeys = []string{"type"}
+
 // decision is what a status should become.
 type decision struct {
 	form    form
@@ -115,11 +117,28 @@ func (d *decision) clears(p place) bool {
 // whose each is, and what is left out goes.
 func (d *decision) conditions(stored, wanted []any, p place) []any {
 	if d.form == keyed || p.keys() != nil {
-		return d.items(stored, wanted, []string{"type"}, p)
+		return merged(stored, wanted, conditionKeys, func(old, item any) (any, bool) {
+			at := p.at(itemElement(old, conditionKeys))
+			if item == nil {
+				return d.leftOutCondition(old, at)
+			}
+			return d.value(old, item, at), true
+		})
 	}
-	out := merged(stored, wanted, []string{"type"}, func(_, item any) (any, bool) { return item, item != nil })
+	out := merged(stored, wanted, conditionKeys, func(_, item any) (any, bool) { return item, item != nil })
 	d.patched = true
 	return out
+}
+
+// leftOutCondition is what remains of a condition that is not set: all of it when another manager owns a part, as most fields of
+// a condition are required.
+func (d *decision) leftOutCondition(stored any, p place) (rest any, remains bool) {
+	patched := d.patched
+	if rest, remains = d.leftOut(stored, p); remains {
+		d.patched = patched // nothing goes
+		return stored, true
+	}
+	return nil, false
 }
 
 // items are those of a map list: the order of the stored ones stays, as it has no meaning.
@@ -183,19 +202,45 @@ func list(x any) []any {
 	return l
 }
 
-// applied is the content of a server-side apply: what this writer has applied already and sets still, what it changes, and
-// its conditions.
-func (d *decision) applied(from, to map[string]any, p place, root bool) map[string]any {
+// appliedStatus is the content of a server-side apply: what this writer has applied already and sets still, what it changes,
+// and its conditions.
+func (d *decision) appliedStatus(from, to map[string]any, p place) map[string]any {
+	out := d.applied(from, to, p)
+	at := p.field(conditionsField)
+	items := d.appliedItems(list(from[conditionsField]), list(to[conditionsField]), conditionKeys, at, true)
+	items = append(items, d.appliedRest(list(to[conditionsField]), at)...)
+	delete(out, conditionsField)
+	if len(items) > 0 {
+		out[conditionsField] = items
+	}
+	return out
+}
+
+// appliedRest is what this writer has applied of conditions that it does not set any more, but that stay.
+func (d *decision) appliedRest(wanted []any, p place) []any {
+	var rest []any
+	for _, item := range list(d.target[conditionsField]) {
+		at := p.at(itemElement(item, conditionKeys))
+		if !at.applied.any() || slices.ContainsFunc(wanted, func(w any) bool { return sameItem(item, w, conditionKeys) }) {
+			continue
+		}
+		content, _ := item.(map[string]any)
+		own := map[string]any{}
+		for name, value := range content {
+			if slices.Contains(conditionKeys, name) || at.field(name).applied.any() {
+				own[name] = value
+			}
+		}
+		rest = append(rest, own)
+	}
+	return rest
+}
+
+func (d *decision) applied(from, to map[string]any, p place) map[string]any {
 	out := map[string]any{}
 	for name, wanted := range to {
 		stored, at := from[name], p.field(name)
-		changed := !reflect.DeepEqual(stored, wanted)
-		switch {
-		case root && name == conditionsField:
-			if items := d.appliedItems(list(stored), list(wanted), []string{"type"}, at, true); len(items) > 0 {
-				out[name] = items
-			}
-		case changed || at.applied.any():
+		if at.applied.any() || !reflect.DeepEqual(stored, wanted) {
 			out[name] = d.appliedValue(stored, wanted, at)
 		}
 	}
@@ -206,7 +251,7 @@ func (d *decision) appliedValue(stored, wanted any, p place) any {
 	oldMap, wasMap := stored.(map[string]any)
 	newMap, isMap := wanted.(map[string]any)
 	if wasMap && isMap && p.granular() {
-		return d.applied(oldMap, newMap, p, false)
+		return d.applied(oldMap, newMap, p)
 	}
 	oldList, wasList := stored.([]any)
 	newList, isList := wanted.([]any)

@@ -251,6 +251,34 @@ var _ = Describe("A status that was written before", func() {
 		}
 	})
 
+	It("keeps a condition whole that another manager has changed since, where it is left out", func() {
+		for _, patch := range []types.PatchType{types.MergePatchType, types.ApplyPatchType} {
+			for _, shortened := range []bool{false, true} {
+				By(fmt.Sprintf("%s, managedFields shortened: %v", patch, shortened))
+				w := newWorld()
+				s := w.subject("Keyed")
+				s.shortened = shortened
+				s.pass(func(content map[string]any) {
+					content["conditions"] = []any{conditionContent("Ready"), conditionContent("Extra")}
+				}, "Ready", "Extra")
+				theirs := conditionContent("Extra")
+				theirs["status"], theirs["lastTransitionTime"] = "False", "2024-02-02T00:00:00Z"
+				changed := []any{theirs}
+				if patch == types.MergePatchType { // which replaces the list
+					changed = append(changed, conditionContent("Ready"))
+				}
+				s.write(foreignManager, patch, map[string]any{"conditions": changed})
+				s.sent()
+				s.settles(0, func(content map[string]any) { setCondition(content, "Ready", "Extra") }, "Ready")
+				s.settles(1, func(content map[string]any) {
+					content["count"] = int64(3)
+					setCondition(content, "Ready", "Extra")
+				}, "Ready")
+				Expect(s.status()["conditions"]).To(ConsistOf(conditionContent("Ready"), theirs))
+			}
+		}
+	})
+
 	It("keeps a field that another manager sets to the same value", func() {
 		w := newWorld()
 		s := w.subject("Keyed")

@@ -100,7 +100,7 @@ func (r *write) send(ctx context.Context, d *decision, o ownership) (client.Obje
 		if namespace := r.after.GetNamespace(); namespace != "" {
 			metadata["namespace"] = namespace
 		}
-		body["status"] = d.applied(r.from, r.to, o.root, true)
+		body["status"] = d.appliedStatus(r.from, r.to, o.root)
 	} else {
 		metadata["resourceVersion"] = r.after.GetResourceVersion()
 		body["status"] = mergepatch.Diff(r.from, d.target)
