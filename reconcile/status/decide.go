@@ -10,7 +10,7 @@ import (
 
 const conditionsField = "conditions"
 
-var conditionKeys = []string{"type"}
+func conditionKeys() []string { return []string{"type"} }
 
 // decision is what a status should become.
 type decision struct {
@@ -117,15 +117,15 @@ func (d *decision) clears(p place) bool {
 // whose each is, and what is left out goes.
 func (d *decision) conditions(stored, wanted []any, p place) []any {
 	if d.form == keyed || p.keys() != nil {
-		return merged(stored, wanted, conditionKeys, func(old, item any) (any, bool) {
-			at := p.at(itemElement(old, conditionKeys))
+		return merged(stored, wanted, conditionKeys(), func(old, item any) (any, bool) {
+			at := p.at(itemElement(old, conditionKeys()))
 			if item == nil {
 				return d.leftOutCondition(old, at)
 			}
 			return d.value(old, item, at), true
 		})
 	}
-	out := merged(stored, wanted, conditionKeys, func(_, item any) (any, bool) { return item, item != nil })
+	out := merged(stored, wanted, conditionKeys(), func(_, item any) (any, bool) { return item, item != nil })
 	d.patched = true
 	return out
 }
@@ -134,7 +134,7 @@ func (d *decision) conditions(stored, wanted []any, p place) []any {
 // a condition are required.
 func (d *decision) leftOutCondition(stored any, p place) (rest any, remains bool) {
 	patched := d.patched
-	if rest, remains = d.leftOut(stored, p); remains {
+	if _, remains = d.leftOut(stored, p); remains {
 		d.patched = patched // nothing goes
 		return stored, true
 	}
@@ -207,7 +207,7 @@ func list(x any) []any {
 func (d *decision) appliedStatus(from, to map[string]any, p place) map[string]any {
 	out := d.applied(from, to, p)
 	at := p.field(conditionsField)
-	items := d.appliedItems(list(from[conditionsField]), list(to[conditionsField]), conditionKeys, at, true)
+	items := d.appliedItems(list(from[conditionsField]), list(to[conditionsField]), conditionKeys(), at, true)
 	items = append(items, d.appliedRest(list(to[conditionsField]), at)...)
 	delete(out, conditionsField)
 	if len(items) > 0 {
@@ -220,14 +220,14 @@ func (d *decision) appliedStatus(from, to map[string]any, p place) map[string]an
 func (d *decision) appliedRest(wanted []any, p place) []any {
 	var rest []any
 	for _, item := range list(d.target[conditionsField]) {
-		at := p.at(itemElement(item, conditionKeys))
-		if !at.applied.any() || slices.ContainsFunc(wanted, func(w any) bool { return sameItem(item, w, conditionKeys) }) {
+		at := p.at(itemElement(item, conditionKeys()))
+		if !at.applied.any() || slices.ContainsFunc(wanted, func(w any) bool { return sameItem(item, w, conditionKeys()) }) {
 			continue
 		}
 		content, _ := item.(map[string]any)
 		own := map[string]any{}
 		for name, value := range content {
-			if slices.Contains(conditionKeys, name) || at.field(name).applied.any() {
+			if name == "type" || at.field(name).applied.any() {
 				own[name] = value
 			}
 		}

@@ -53,7 +53,7 @@ func learn(p *pass.Pass, c *pass.Child, answer client.Object, made bool) {
 	c.Result.Unobserved = c.Result.Wrote() && c.Planned.Mode == apply.Own && behind(after.Content, answer.GetGeneration())
 	learned := memory.Answer{
 		Object: answer, Intent: c.Hash, Made: made, Member: c.Member, Contested: len(c.Contested) > 0,
-		Entry:     after.Own.Entry,
+		Owned:     memory.Remembered(after.Own.Entry, p.Owner.GetUID()),
 		Unchanged: c.Live != nil && c.Live.GetResourceVersion() == answer.GetResourceVersion(),
 	}
 	if err == nil {

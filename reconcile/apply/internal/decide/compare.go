@@ -64,7 +64,7 @@ func proveFields(p *pass.Pass, c *pass.Child) {
 	default:
 		if !verdict.Known {
 			c.Memory.Proved(memory.Proof{
-				Intent: c.Hash, Version: c.Live.GetResourceVersion(), Projection: verdict.Projection, Owned: memory.Remembered(c.Observed.Own.Entry),
+				Intent: c.Hash, Version: c.Live.GetResourceVersion(), Projection: verdict.Projection, Owned: memory.Remembered(c.Observed.Own.Entry, p.Owner.GetUID()),
 			})
 		}
 		if ReportContest(p, c) {

@@ -103,7 +103,7 @@ func productFinalizers(p *pass.Pass, o metav1.Object) []string {
 		out = slices.Clone(child.Object.GetFinalizers())
 	}
 	entry := managedfields.Entry(o.GetManagedFields(), p.Env.MetadataManager())
-	set := memory.Remembered(entry).Set()
+	set := memory.Remembered(entry, p.Owner.GetUID()).Set()
 	for _, name := range []string{"metadata", "finalizers"} {
 		if set = set.Field(name); set == nil {
 			return out

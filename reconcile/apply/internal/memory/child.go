@@ -3,6 +3,7 @@ package memory
 import (
 	"maps"
 	"time"
+	"unique"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -13,7 +14,12 @@ import (
 )
 
 // GVK is the kind in the version of the last plan.
-func (m *Child) GVK() schema.GroupVersionKind { return m.gvk }
+func (m *Child) GVK() schema.GroupVersionKind {
+	if m.gvk == (unique.Handle[schema.GroupVersionKind]{}) {
+		return schema.GroupVersionKind{}
+	}
+	return m.gvk.Value()
+}
 
 // Mode is that of the last plan.
 func (m *Child) Mode() apply.Mode { return m.mode }
@@ -37,7 +43,7 @@ func (m *Child) Planned(pass uint64, mode apply.Mode, gvk schema.GroupVersionKin
 	if m.pass == pass {
 		return false
 	}
-	if m.mode != mode || m.gvk != gvk {
+	if m.mode != mode || m.GVK() != gvk {
 		m.becomes(mode, gvk)
 	}
 	if m.last+1 != pass {
@@ -54,12 +60,12 @@ func (m *Child) becomes(mode apply.Mode, gvk schema.GroupVersionKind) {
 			m.ours = ""
 		}
 	}
-	m.mode, m.gvk, m.proven = mode, gvk, false
+	m.mode, m.gvk, m.proven = mode, unique.Make(gvk), false
 }
 
 // PlannedOwner notes that a pass plans a part of the owner itself.
 func (m *Child) PlannedOwner(pass uint64, gvk schema.GroupVersionKind, uid types.UID) {
-	m.mode, m.gvk, m.uid, m.pass = apply.Contribute, gvk, uid, pass
+	m.mode, m.gvk, m.uid, m.pass = apply.Contribute, unique.Make(gvk), uid, pass
 }
 
 // InPass reports whether the pass has planned the child, or deleted it.
@@ -70,7 +76,7 @@ func (m *Child) InPass(pass uint64) bool { return m.pass == pass }
 func (m *Child) PlannedBeside(other *Child) bool { return other.last >= m.since }
 
 // Surplus notes in which version an object that is not planned is deleted.
-func (m *Child) Surplus(gvk schema.GroupVersionKind) { m.gvk = gvk }
+func (m *Child) Surplus(gvk schema.GroupVersionKind) { m.gvk = unique.Make(gvk) }
 
 // Accept remembers that the intent is true in this version.
 func (m *Child) Accept(intent uint64, version string) {
@@ -130,7 +136,7 @@ func (m *Child) ProvenOurs(uid types.UID) { m.ours = uid }
 func (m *Child) Wrote(o client.Object, now time.Time) {
 	m.uid = o.GetUID()
 	m.written = freshness.Wrote(o.GetResourceVersion(), now)
-	m.deleted = ""
+	m.deleted = nil
 }
 
 // Read remembers the version that was read live: a cache that shows an older one
@@ -177,7 +183,7 @@ func (m *Child) Replaced() {
 // NoteDeleted remembers an accepted deletion, for a cache that shows the object
 // for some time yet.
 func (m *Child) NoteDeleted(uid types.UID, now time.Time) {
-	m.deleted, m.deletedAt = uid, now
+	m.deleted = &deletion{uid: uid, at: now}
 	m.Shown()
 }
 
@@ -186,15 +192,17 @@ func (m *Child) NoteDeleted(uid types.UID, now time.Time) {
 func (m *Child) DeletedIn(pass uint64) { m.pass = pass }
 
 // Deleting reports whether a deletion was accepted and nothing written since.
-func (m *Child) Deleting() bool { return m.deleted != "" }
+func (m *Child) Deleting() bool { return m.deleted != nil }
 
 // WasDeleted reports whether the deletion of this object was accepted.
-func (m *Child) WasDeleted(uid types.UID) bool { return m.deleted == uid }
+func (m *Child) WasDeleted(uid types.UID) bool {
+	return m.deleted != nil && m.deleted.uid == uid
+}
 
 // DeletedRecently reports whether the deletion of this object was accepted so
 // recently that a cache may still show it.
 func (m *Child) DeletedRecently(uid types.UID, now time.Time, deadline time.Duration) bool {
-	return m.deleted != "" && m.deleted == uid && now.Sub(m.deletedAt) < deadline
+	return m.WasDeleted(uid) && now.Sub(m.deleted.at) < deadline
 }
 
 // clone is a copy that can be changed.

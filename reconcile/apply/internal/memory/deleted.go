@@ -17,7 +17,7 @@ func (m *Child) Made(now time.Time) {
 // Lost counts that a child does not exist that was there and that we have not
 // deleted. limit bounds how long it is left alone.
 func (m *Child) Lost(now time.Time, limit time.Duration) {
-	if m.uid == "" || m.deleted != "" {
+	if m.uid == "" || m.deleted != nil {
 		return
 	}
 	if m.losses == nil || now.Sub(m.losses.made) > soonDeleted+m.losses.pause(limit) {

@@ -2,34 +2,53 @@ package memory
 
 import (
 	"encoding/json"
+	"strings"
 	"unique"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 )
 
 // OwnedFields are the fields that we owned when the object was last right, so
 // that what leaves the plan can be removed although managedFields were lost:
-// people wipe them, and some tools write objects without. Equal ones are kept
-// once. The zero value knows nothing.
-type OwnedFields struct{ raw unique.Handle[string] }
+// people wipe them, and some tools write objects without. Those of children of
+// different owners that differ in the owner's UID alone, as references to it do,
+// are kept once. The zero value knows nothing.
+type OwnedFields struct {
+	raw   unique.Handle[string] // with ownerMark in the place of the owner's UID
+	owner types.UID
+}
+
+// ownerMark is no part of any JSON text.
+const ownerMark = "\x00"
 
 // Known reports whether anything is known.
-func (o OwnedFields) Known() bool { return o != OwnedFields{} }
+func (o OwnedFields) Known() bool { return o.raw != unique.Handle[string]{} }
 
-// Remembered returns the fields of the entry; nothing without one.
-func Remembered(entry *metav1.ManagedFieldsEntry) OwnedFields {
+// Remembered returns the fields of the entry in a child of the owner; nothing
+// without an entry.
+func Remembered(entry *metav1.ManagedFieldsEntry, owner types.UID) OwnedFields {
 	if entry == nil || entry.FieldsV1 == nil {
 		return OwnedFields{}
 	}
-	return OwnedFields{unique.Make(string(entry.FieldsV1.GetRawBytes()))}
+	raw := string(entry.FieldsV1.GetRawBytes())
+	if owner != "" {
+		raw = strings.ReplaceAll(raw, string(owner), ownerMark)
+	}
+	return OwnedFields{raw: unique.Make(raw), owner: owner}
+}
+
+// text is the fields as JSON.
+func (o OwnedFields) text() []byte {
+	return []byte(strings.ReplaceAll(o.raw.Value(), ownerMark, string(o.owner)))
 }
 
 // Set returns the fields; an empty set where nothing is known.
 func (o OwnedFields) Set() *managedfields.Set {
 	if o.Known() {
-		if set, err := managedfields.Parse([]byte(o.raw.Value())); err == nil {
+		if set, err := managedfields.Parse(o.text()); err == nil {
 			return set
 		}
 	}
@@ -40,7 +59,7 @@ func (o OwnedFields) Set() *managedfields.Set {
 // that the server has made up count as nobody's.
 func (o OwnedFields) Without(others []metav1.ManagedFieldsEntry) (map[string]any, error) {
 	var ours map[string]any
-	if err := json.Unmarshal([]byte(o.raw.Value()), &ours); err != nil {
+	if err := json.Unmarshal(o.text(), &ours); err != nil {
 		return nil, err
 	}
 	for i := range others {

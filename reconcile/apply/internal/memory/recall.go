@@ -3,7 +3,6 @@ package memory
 import (
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
@@ -128,8 +127,8 @@ func (m *Child) Proved(p Proof) {
 type Answer struct {
 	Object client.Object
 	Intent uint64
-	// Entry is our entry in the managedFields, nil for none.
-	Entry *metav1.ManagedFieldsEntry
+	// Owned are our fields in it.
+	Owned OwnedFields
 	// Made reports that the apply has made the object, Unchanged that it has
 	// changed nothing.
 	Made, Unchanged bool
@@ -156,7 +155,7 @@ func (m *Child) Learn(a Answer, now time.Time) {
 	if a.Unchanged {
 		m.Shown()
 	}
-	m.Proved(Proof{Intent: a.Intent, Version: a.Object.GetResourceVersion(), Projection: a.Projection, Owned: Remembered(a.Entry)})
+	m.Proved(Proof{Intent: a.Intent, Version: a.Object.GetResourceVersion(), Projection: a.Projection, Owned: a.Owned})
 	m.shape = 0
 	if a.Read {
 		m.Answered(a.Final)

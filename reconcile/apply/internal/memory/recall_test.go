@@ -1,13 +1,16 @@
 package memory_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
@@ -20,7 +23,7 @@ func TestRecall(t *testing.T) {
 	entry := &metav1.ManagedFieldsEntry{FieldsV1: metav1.NewFieldsV1(`{"f:data":{}}`)}
 	applied := func() *memory.Child {
 		m := &memory.Child{}
-		m.Learn(memory.Answer{Object: object("1", "10"), Intent: 7, Entry: entry, Member: true, Read: true, Final: true}, now)
+		m.Learn(memory.Answer{Object: object("1", "10"), Intent: 7, Owned: memory.Remembered(entry, ""), Member: true, Read: true, Final: true}, now)
 		return m
 	}
 	look := memory.Look{Intent: 7, Now: now, Deadline: time.Second}
@@ -62,4 +65,20 @@ func TestRecall(t *testing.T) {
 			t.Errorf("got %+v", r)
 		}
 	})
+}
+
+// Fields that name the owner are the same when they are read back, whoever the owner is.
+func TestOwnedFieldsNameTheOwner(t *testing.T) {
+	t.Parallel()
+	for _, owner := range []types.UID{"", "6d6f7374-6c79", "6c657373-6f66"} {
+		raw := fmt.Sprintf(`{"f:metadata":{"f:ownerReferences":{"k:{\"uid\":\"%s\"}":{"f:kind":{}}}}}`, owner)
+		got := memory.Remembered(&metav1.ManagedFieldsEntry{FieldsV1: metav1.NewFieldsV1(raw)}, owner).Set()
+		want, err := managedfields.Parse([]byte(raw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("owner %q (-want +got):\n%s", owner, diff)
+		}
+	}
 }

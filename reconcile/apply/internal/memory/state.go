@@ -2,6 +2,7 @@ package memory
 
 import (
 	"time"
+	"unique"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -15,8 +16,11 @@ import (
 // is decided here.
 type Child struct {
 	// gvk and mode are those of the last plan.
-	gvk  schema.GroupVersionKind
+	gvk  unique.Handle[schema.GroupVersionKind]
 	mode apply.Mode
+	// retries counts the applies of the intent that the server has not taken
+	// as they are.
+	retries uint8
 	// intent is the hash of the intent that was proven or applied, version the
 	// resourceVersion that it was proven with, projection the hash of our
 	// fields in it. They say nothing unless proven is set.
@@ -30,19 +34,15 @@ type Child struct {
 	// owned are our fields in that version, ownedOf is the object that it is of.
 	owned   OwnedFields
 	ownedOf types.UID
-	// retries counts the applies of the intent that the server has not taken
-	// as they are.
-	retries int
 	// uid is the object last seen or written.
 	uid types.UID
 	// ours is the object that was proven to be a child of the owner.
 	ours types.UID
 	// written is our last write, until the cache shows it.
 	written freshness.Write
-	// deleted is the UID of an object whose deletion was accepted, deletedAt
-	// when it was.
-	deleted   types.UID
-	deletedAt time.Time
+	// deleted is the last deletion that was accepted, nil when something was
+	// written since.
+	deleted *deletion
 	// pass is the last pass that planned the child, or deleted it.
 	pass uint64
 	// since and last are the first and the last of the passes in a row that
@@ -56,6 +56,12 @@ type Child struct {
 	// single fields.
 	contest *Contest
 	repairs map[string]repair
+}
+
+// deletion is an accepted deletion of an object.
+type deletion struct {
+	uid types.UID
+	at  time.Time
 }
 
 // Contest is what others insist on in a child. These fields are left to them

@@ -116,7 +116,7 @@ type foreign struct {
 // places that the refusal names or, where there is nothing, around them. anew
 // is the plan with the defaults of the API server, nil if they are not known.
 func foreignFields(c *pass.Child, anew map[string]any, entries []metav1.ManagedFieldsEntry, causes []metav1.StatusCause) ([]foreign, error) {
-	own := memory.Remembered(managedfields.Entry(entries, c.Manager)).Set()
+	own := memory.Remembered(managedfields.Entry(entries, c.Manager), "").Set()
 	for _, place := range places(causes) {
 		for ; len(place) > 0; place = place[:len(place)-1] {
 			var found []foreign

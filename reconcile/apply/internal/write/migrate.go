@@ -30,13 +30,13 @@ func restored(p *pass.Pass, c *pass.Child, after *metav1.PartialObjectMetadata) 
 	if err != nil || !m.Known(after.UID) {
 		return false
 	}
-	set := memory.Remembered(entry).Set()
+	set := memory.Remembered(entry, p.Owner.GetUID()).Set()
 	if len(c.Planned.Fields) > 0 || !m.ProvesProjection(c.Hash, decide.Projection(p, c, set, live)) || !compare.Taken(c.Kind.Schema, set, c.Content, live) {
 		return false
 	}
 	m.Wrote(after, p.Now)
 	m.Accept(c.Hash, after.ResourceVersion)
-	m.Owns(memory.Remembered(entry))
+	m.Owns(memory.Remembered(entry, p.Owner.GetUID()))
 	c.Result.Outcome = apply.Updated
 	return true
 }

@@ -43,9 +43,12 @@ func (p *passed) explained() *explain.Pass {
 		MoreDecisions: p.more,
 	}
 	for _, d := range p.objects {
-		out.Decisions = append(out.Decisions, explain.Decision{
-			Object: ObjectName(d.kind, d.key), Verb: string(d.verb), Reason: string(d.reason), Outcome: string(d.outcome), Fields: d.fields, WaitsUntil: d.waits, Error: d.err,
-		})
+		v := d.verdict.Value()
+		one := explain.Decision{Object: ObjectName(v.kind, d.key), Verb: string(v.verb), Reason: string(v.reason), Outcome: string(v.outcome)}
+		if d.details != nil {
+			one.Fields, one.WaitsUntil, one.Error = d.details.fields, d.details.waits, d.details.err
+		}
+		out.Decisions = append(out.Decisions, one)
 	}
 	return out
 }

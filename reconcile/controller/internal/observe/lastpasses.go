@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unique"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
@@ -73,14 +74,24 @@ type startedBy struct {
 
 // decided is one object of a pass, without its values.
 type decided struct {
-	kind    string
 	key     types.NamespacedName
+	verdict unique.Handle[verdict]
+	details *details // nil for an object that is as planned
+}
+
+// verdict is the same for most objects of a kind.
+type verdict struct {
+	kind    string
 	verb    apply.Verb
 	reason  apply.Reason
 	outcome apply.Outcome
-	fields  []string
-	waits   string
-	err     string
+}
+
+// details are what is told of an object beside the verdict.
+type details struct {
+	fields []string
+	waits  string
+	err    string
 }
 
 // NewLastPasses returns an empty memory.
@@ -206,14 +217,22 @@ func (p *passed) note(d *apply.Decision, outcome apply.Outcome) {
 		p.more++
 		return
 	}
-	one := decided{kind: d.GVK.Kind, key: d.Key, verb: d.Verb, reason: d.Reason, outcome: outcome, waits: Safe(d.WaitsUntil)}
-	if d.Err != nil {
-		one.err = Safe(d.Err.Error())
-	}
-	for i := range min(len(d.Fields), maxFields) {
-		one.fields = append(one.fields, d.Fields[i].Path)
+	one := decided{key: d.Key, verdict: unique.Make(verdict{kind: d.GVK.Kind, verb: d.Verb, reason: d.Reason, outcome: outcome})}
+	if d.Err != nil || d.WaitsUntil != "" || len(d.Fields) > 0 {
+		one.details = detailsOf(d)
 	}
 	p.objects = append(p.objects, one)
+}
+
+func detailsOf(d *apply.Decision) *details {
+	out := &details{waits: Safe(d.WaitsUntil)}
+	if d.Err != nil {
+		out.err = Safe(d.Err.Error())
+	}
+	for i := range min(len(d.Fields), maxFields) {
+		out.fields = append(out.fields, d.Fields[i].Path)
+	}
+	return out
 }
 
 // waitsFor is why another pass comes by itself.

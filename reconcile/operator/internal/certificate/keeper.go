@@ -58,7 +58,8 @@ type Keeper struct {
 // New returns a keeper. [Keeper.Start] has to run.
 func New(config Config) *Keeper {
 	return &Keeper{
-		Config: config, policy: standard, now: time.Now, wake: make(chan struct{}, 1), failure: errors.New("it was not made yet"),
+		Config: config, policy: standard(), now: time.Now, //nolint:forbidigo // tests of the package set another one
+		wake: make(chan struct{}, 1), failure: errors.New("it was not made yet"),
 	}
 }
 
@@ -168,7 +169,7 @@ func (k *Keeper) secret(ctx context.Context) (*corev1.Secret, error) {
 		return secret, wrap(err, "read Secret %s", k.Service)
 	}
 	if err = k.Client.Create(ctx, secret); apierrors.IsForbidden(err) {
-		return nil, fmt.Errorf("Secret %s does not exist: apply the manifests of the installation again, which have it without data: %w", k.Service, err)
+		return nil, fmt.Errorf("no Secret %s: apply the manifests of the installation again, which have it without data: %w", k.Service, err)
 	}
 	return secret, wrap(err, "create Secret %s", k.Service)
 }

@@ -59,7 +59,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{Client: env.Client(), T: t, port: free(t), service: types.NamespacedName{Namespace: env.Namespace(t), Name: "webhooks"}}
 	namespace, name := w.service.Namespace, w.service.Name
 	to := func(path string) *admissionregistrationv1.ServiceReference {
-		return &admissionregistrationv1.ServiceReference{Namespace: namespace, Name: name, Path: &path, Port: new(int32(w.port))} //nolint:gosec // a port
+		return &admissionregistrationv1.ServiceReference{Namespace: namespace, Name: name, Path: &path, Port: new(int32(w.port))}
 	}
 	w.hook = &admissionregistrationv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: namespace + ".example.com"},
@@ -136,7 +136,7 @@ func convert(answer http.ResponseWriter, request *http.Request) {
 		review.Response.ConvertedObjects = append(review.Response.ConvertedObjects, runtime.RawExtension{Object: object})
 	}
 	review.Request = nil
-	_ = json.NewEncoder(answer).Encode(review)
+	_ = json.NewEncoder(answer).Encode(review) //nolint:errchkjson // its objects are unstructured content
 }
 
 // closing lets each request have a handshake of its own.
@@ -276,7 +276,7 @@ func TestRenewal(t *testing.T) {
 // TestRestored: what somebody takes away comes back, the Secret with a certificate that takes the place of all that were trusted.
 func TestRestored(t *testing.T) {
 	w := newWorld(t)
-	w.run(w.port, standard)
+	w.run(w.port, standard())
 	w.eventually("the first call", w.admitted)
 	first, err := w.serial(w.port)
 	if err != nil {

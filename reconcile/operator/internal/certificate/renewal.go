@@ -30,7 +30,9 @@ type policy struct {
 }
 
 // standard renews a certificate of 90 days after 60, which leaves a month to mend what keeps it from being trusted.
-var standard = policy{lifetime: 90 * 24 * time.Hour, renewal: 60 * 24 * time.Hour, settling: time.Minute}
+func standard() policy {
+	return policy{lifetime: 90 * 24 * time.Hour, renewal: 60 * 24 * time.Hour, settling: time.Minute}
+}
 
 // state is what the Secret has.
 type state struct {

@@ -112,7 +112,7 @@ func TestGarbage(t *testing.T) {
 // TestStandard: the certificate is renewed long before it expires.
 func TestStandard(t *testing.T) {
 	t.Parallel()
-	if standard.renewal+standard.settling >= standard.lifetime*3/4 {
-		t.Errorf("the policy %+v leaves too little time", standard)
+	if standard().renewal+standard().settling >= standard().lifetime*3/4 {
+		t.Errorf("the policy %+v leaves too little time", standard())
 	}
 }
