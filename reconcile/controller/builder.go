@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"reflect"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -166,4 +167,9 @@ func Values[T client.Object](values func(T) []string) client.IndexerFunc {
 		}
 		return values(typed)
 	}
+}
+
+// newObject returns an empty T, which is a pointer to a struct.
+func newObject[T reconcile.Owner]() T {
+	return reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T) //nolint:forcetypeassert // a pointer to T's element is a T
 }

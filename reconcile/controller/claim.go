@@ -8,6 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
 // claim is what one controller of a kind of owner must have for itself in a manager: two controllers with one field
@@ -78,3 +80,21 @@ func (r release) Start(ctx context.Context) error {
 
 // NeedLeaderElection reports that a manager that does not lead has claims, too.
 func (release) NeedLeaderElection() bool { return false }
+
+func (b *Builder[T, F, O]) fieldManager() string {
+	if b.options.Apply.FieldManager != "" {
+		return b.options.Apply.FieldManager
+	}
+	return b.name
+}
+
+func (b *Builder[T, F, O]) finalizer() string {
+	if b.options.Apply.Finalizer != "" {
+		return b.options.Apply.Finalizer
+	}
+	domain := b.options.Apply.Domain
+	if domain == "" {
+		domain = apply.DefaultDomain
+	}
+	return domain + "/" + b.fieldManager()
+}

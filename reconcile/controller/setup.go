@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"time"
 
@@ -20,7 +19,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/explained"
@@ -191,24 +189,6 @@ func (b *Builder[T, F, O]) withDefaults(mgr manager.Manager) Options {
 	return o
 }
 
-func (b *Builder[T, F, O]) fieldManager() string {
-	if b.options.Apply.FieldManager != "" {
-		return b.options.Apply.FieldManager
-	}
-	return b.name
-}
-
-func (b *Builder[T, F, O]) finalizer() string {
-	if b.options.Apply.Finalizer != "" {
-		return b.options.Apply.Finalizer
-	}
-	domain := b.options.Apply.Domain
-	if domain == "" {
-		domain = apply.DefaultDomain
-	}
-	return domain + "/" + b.fieldManager()
-}
-
 // locate asks which kinds have namespaces. An optional kind is asked for by its gate.
 func (b *Builder[T, F, O]) locate(mgr manager.Manager, kinds *declaration.Catalogue) error {
 	for _, k := range kinds.Installable() {
@@ -330,9 +310,4 @@ func (b *Builder[T, F, O]) watch(
 		}
 	}
 	return nil
-}
-
-// newObject returns an empty T, which is a pointer to a struct.
-func newObject[T reconcile.Owner]() T {
-	return reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T) //nolint:forcetypeassert // a pointer to T's element is a T
 }
