@@ -12,12 +12,13 @@ import (
 func kindStories() []conformance {
 	const template = `template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i, ports: [{containerPort: 80}],
   env: [{name: E, valueFrom: {fieldRef: {fieldPath: metadata.name}}}], livenessProbe: {httpGet: {port: 80}},
+  readinessProbe: {httpGet: {port: 80}, timeoutSeconds: 0, periodSeconds: 0, successThreshold: 0, failureThreshold: 0},
   volumeMounts: [{name: v, mountPath: /v}]}], volumes: [{name: v, configMap: {name: a}}], serviceAccountName: s}}`
 	kinds := map[string]string{
 		"ConfigMap":      configMap,
 		"Widget":         aWidget,
 		"Secret":         `{apiVersion: v1, kind: Secret, metadata: {name: a}, stringData: {k: v}, data: {l: dw==}}`,
-		"Service":        `{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {selector: {a: b}, ports: [{name: first, port: 80}, {name: second, port: 81, targetPort: web}]}}`,
+		"Service":        `{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {selector: {a: b}, ports: [{name: first, port: 80}, {name: second, port: 81, targetPort: web}, {name: zero, port: 82, targetPort: 0}]}}`,
 		"ServiceAccount": `{apiVersion: v1, kind: ServiceAccount, metadata: {name: a}}`,
 		"PersistentVolumeClaim": `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a},
   spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}`,

@@ -87,7 +87,8 @@ func defaultSecret(object map[string]any) {
 func (t *tracker) defaultService(spec map[string]any) {
 	defaults(spec, "type", "ClusterIP", "sessionAffinity", "None")
 	for _, port := range objects.Maps(spec, "ports") {
-		defaults(port, "protocol", "TCP", "targetPort", port["port"])
+		defaults(port, "protocol", "TCP")
+		zeroDefaults(port, "targetPort", port["port"])
 	}
 	if spec["type"] == "ExternalName" {
 		return
@@ -213,7 +214,7 @@ func defaultContainer(container map[string]any) {
 		if !ok {
 			continue
 		}
-		defaults(probe, "timeoutSeconds", int64(1), "periodSeconds", int64(10), "successThreshold", int64(1),
+		zeroDefaults(probe, "timeoutSeconds", int64(1), "periodSeconds", int64(10), "successThreshold", int64(1),
 			"failureThreshold", int64(3))
 		if get, ok := probe["httpGet"].(map[string]any); ok {
 			defaults(get, "path", "/", "scheme", "HTTP")
@@ -232,6 +233,17 @@ func defaults(m map[string]any, pairs ...any) {
 			m[key] = pairs[i+1]
 		}
 	}
+}
+
+// zeroDefaults is defaults for fields of which the API server takes zero for not set: typed clients send it.
+func zeroDefaults(m map[string]any, pairs ...any) {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		key, _ := pairs[i].(string)
+		if current := m[key]; current == int64(0) || current == float64(0) {
+			delete(m, key)
+		}
+	}
+	defaults(m, pairs...)
 }
 
 // defaultMap is defaults in a map below m, which is made when it is missing.
