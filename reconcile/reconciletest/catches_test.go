@@ -70,14 +70,16 @@ func faulty() map[string]map[trait]reconciletest.Check {
 			"observedGeneration of the condition is never new": "status",
 		},
 		"two instances and two faults": {
-			"safe mode after two starts": "state",
+			"safe mode after two starts":     "state",
+			"record remembered by its maker": "orphan",
 		},
 		"scaling": {
 			"scales down before a change": "damage",
 		},
 		"refusals": {
-			"refusal retried at once": "rest",
-			"gives up":                "state",
+			"refusal retried at once":    "rest",
+			"gives up":                   "state",
+			"rests after three failures": "state",
 		},
 		"several owners": {
 			"one name for all owners":        "state",
@@ -94,7 +96,7 @@ func correct() []trait {
 		"", "annotation changed", "poll every ten seconds", "resync every ten hours", "expiry", "schedule of every hour",
 		"schedule of every minute", "seeds its settings", "replicas are left to others", "external",
 		"finalizer with a cleanup", "Job is remembered", "fails until all is well", "password in another Secret", "time of the change in the status",
-		"waits while a child goes",
+		"waits while a child goes", "waits an hour after a refusal", "invalid is the last word",
 	}
 }
 

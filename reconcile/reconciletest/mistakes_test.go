@@ -129,8 +129,11 @@ func extras() map[trait]work {
 		},
 		"finalizer with a cleanup": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			return a.cleanup(ctx, w, func() error {
-				config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name + "-settings"}}
-				return client.IgnoreNotFound(a.Delete(ctx, config))
+				config := &corev1.ConfigMap{}
+				if err := a.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: w.Name + "-settings"}, config); err != nil || !metav1.IsControlledBy(config, w) {
+					return client.IgnoreNotFound(err)
+				}
+				return client.IgnoreNotFound(a.Delete(ctx, config, client.Preconditions{UID: &config.UID}))
 			})
 		},
 		"spins while a child goes": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
@@ -229,6 +232,9 @@ func extras() map[trait]work {
 			}
 			d.Spec.Replicas = &none
 			return ctrl.Result{}, a.Update(ctx, d)
+		},
+		"record remembered by its maker": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			return ctrl.Result{}, alive(w, a.record(ctx, w))
 		},
 		"safe mode after two starts": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			return a.careful(ctx, w)

@@ -146,16 +146,32 @@ func (a *app) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result,
 		return ctrl.Result{}, nil
 	}
 	after, err := a.children(ctx, owner)
-	switch {
-	case err != nil && a.trait == "refusal retried at once":
-		return ctrl.Result{RequeueAfter: 10 * time.Millisecond}, nil
-	case err != nil && a.trait == "gives up":
-		a.failures[request.String()]++
-	}
 	if err != nil {
-		return ctrl.Result{}, err
+		return a.failed(request, err)
+	}
+	if a.trait == "rests after three failures" {
+		a.failures[request.String()] = 0
 	}
 	return ctrl.Result{RequeueAfter: after}, a.status(ctx, owner)
+}
+
+// failed is the answer to a child that could not be written.
+func (a *app) failed(request ctrl.Request, err error) (ctrl.Result, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.failures[request.String()]++
+	switch {
+	case a.trait == "refusal retried at once":
+		return ctrl.Result{RequeueAfter: 10 * time.Millisecond}, nil
+	case a.trait == "rests after three failures" && a.failures[request.String()] == 3:
+		a.failures[request.String()] = 0
+		return ctrl.Result{}, nil
+	case a.trait == "waits an hour after a refusal":
+		return ctrl.Result{RequeueAfter: time.Hour}, nil
+	case a.trait == "invalid is the last word" && apierrors.IsInvalid(err):
+		return ctrl.Result{}, ctrl.TerminalError(err)
+	}
+	return ctrl.Result{}, err
 }
 
 func (a *app) children(ctx context.Context, owner *widget.Widget) (time.Duration, error) {
@@ -213,10 +229,17 @@ func (a *app) reference(ctx context.Context, owner *widget.Widget) (checksum str
 
 // store creates or updates an object, as controllerutil does.
 func (a *app) store(ctx context.Context, owner *widget.Widget, obj client.Object, change func()) error {
+	child := fmt.Sprintf("%T %s", obj, obj.GetName())
+	if a.trait == "leaves out the second child that fails" && a.leftOut(child, nil) {
+		return nil
+	}
 	_, err := controllerutil.CreateOrUpdate(ctx, a.Client, obj, func() error {
 		change()
 		return controllerutil.SetControllerReference(owner, obj, a.Scheme())
 	})
+	if a.trait == "leaves out the second child that fails" && a.leftOut(child, err) {
+		return nil
+	}
 	return err
 }
 

@@ -37,8 +37,8 @@ type Instance struct {
 
 // options of a run that cases vary.
 type Variation struct {
-	Inject   *transport.Injection
-	Lag      map[string]int // passes by kind; "" is all kinds
+	Inject   []*transport.Injection // each happens once
+	Lag      map[string]int         // passes by kind; "" is all kinds
 	Shake    func([]view.Event) []view.Event
 	Resync   bool // once everything is at rest, all is delivered once more
 	Slow     bool // the others act only when the operator has nothing left to do
@@ -57,7 +57,7 @@ func Start(ctx context.Context, w *world.World, variant Variation, log *eventLog
 		World: w, View: view.New(w, w.System.Cache), Wire: transport.New(w), Scheduler: schedule.New(w.Clock), stop: stop, Log: lines,
 		failed: make(chan error, 16), outside: map[int]bool{},
 	}
-	i.Wire.Arm(variant.Inject)
+	i.Wire.Arm(variant.Inject...)
 	i.View.Past, i.View.Delivered = variant.past, i.Scheduler.Order
 	i.View.Disturb(variant.Shake, variant.Lag)
 	m := NewManager(w, i.View, i.Wire, log.add, lines)

@@ -55,11 +55,12 @@ func (i *Instance) beside(ctx context.Context) (bool, error) {
 	return true, i.View.Sync()
 }
 
-// revive starts another instance after a crash. With again set that one crashes with its first write, too.
+// revive starts another instance after a crash, which has the faults that did not happen before. With again set that one crashes
+// with its first write, too.
 func (r *Run) revive(ctx context.Context, again bool) error {
-	first := Variation{}
+	first := Variation{Inject: r.Last.Wire.Armed()}
 	if again {
-		first.Inject = &transport.Injection{Writes: true, Fault: transport.FaultCrash}
+		first.Inject = []*transport.Injection{{Writes: true, Fault: transport.FaultCrash}}
 	}
 	if err := r.restart(ctx, first); err != nil {
 		return err

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
@@ -52,7 +53,7 @@ func Play(ctx context.Context, system description.Prepared, p Plot, namespace st
 		return r
 	}
 	r.World.Slow = p.Variant.Slow
-	r.World.Refusing = p.Variant.Inject != nil && p.Variant.Inject.Lasting == transport.Forever
+	r.World.Refusing = slices.ContainsFunc(p.Variant.Inject, (*transport.Injection).Lasts)
 	for n := 0; n < len(p.Steps) && r.Err == nil; n++ {
 		r.World.Until = r.World.Began.Add(time.Duration(n+1) * system.Horizon)
 		if n == p.At && p.Variant.Behind {
@@ -91,7 +92,7 @@ func Play(ctx context.Context, system description.Prepared, p Plot, namespace st
 			r.Err = r.Last.Settle(ctx)
 		}
 	}
-	if r.Err == nil && r.Last.Wire.Refusing() {
+	if r.Err == nil && r.held() {
 		r.Err = r.lift(ctx)
 	}
 	if r.Err == nil && p.Variant.Resync {
@@ -107,14 +108,28 @@ func Play(ctx context.Context, system description.Prepared, p Plot, namespace st
 func (r *Run) vary(v Variation) {
 	i := r.Last
 	i.Wire.Forget()
-	i.Wire.Arm(v.Inject)
+	i.Wire.Arm(v.Inject...)
 	i.View.Disturb(v.Shake, v.Lag)
+}
+
+// held reports whether a refusal is still there, or may have been taken for the last word: somebody has to wake the operator then. After
+// some refusals in a row it must come back by itself, if late.
+func (r *Run) held() bool {
+	if r.Last.Wire.Refusing() {
+		return true
+	}
+	by, refused := r.Last.Wire.Refused()
+	if !refused {
+		return false
+	}
+	_, planned := r.Last.Scheduler.Due()
+	return planned || transport.Final(by)
 }
 
 // lift ends a refusal that lasts, notes who called itself ready meanwhile, and lets every owner have a pass.
 func (r *Run) lift(ctx context.Context) error {
 	i := r.Last
-	i.Wire.Arm(nil)
+	i.Wire.Arm()
 	r.World.Refusing, r.Refused = false, i.Wire.HasStruck()
 	var err error
 	if r.Claims, err = r.World.Claims(); err != nil {

@@ -47,6 +47,7 @@ func (e *explorer) cases() []testCase {
 		cases = append(cases, delays(b)...)
 		cases = append(cases, disorders(b)...)
 		cases = append(cases, e.refused(b)...)
+		cases = append(cases, e.pairs(b)...)
 		slow := b.varied("others are slow", run.Variation{Slow: true})
 		slow.always = len(b.steps) <= 2 && b.last() != description.StepDelete //nolint:mnd // creation and change
 		cases = append(cases, slow)
@@ -82,25 +83,6 @@ func order(always bool) int {
 // again reports that the owners go and come back, which is for the end alone.
 func (b *baseline) again() bool {
 	return slices.Contains(b.steps[:len(b.steps)-1], description.StepDelete)
-}
-
-// refused refuses each write of the last step until everything is at rest, and lets it pass then.
-func (e *explorer) refused(b *baseline) []testCase {
-	if e.system.Horizon > 0 {
-		return nil // what is due meanwhile is another request
-	}
-	var cases []testCase
-	known := map[string]bool{}
-	kinds := transport.Lasting()
-	for n, c := range b.calls[:min(len(b.calls), manyCalls)] {
-		if request := c.Request.String(); c.Request.IsWrite() && !known[request] {
-			known[request] = true
-			kind := kinds[n%len(kinds)]
-			cases = append(cases, b.varied(fmt.Sprintf("%s for good of %s", kind, request),
-				run.Variation{Inject: &transport.Injection{Call: request, Fault: kind, Lasting: transport.Forever}}))
-		}
-	}
-	return cases
 }
 
 // drawing reports how many cases are drawn, 0 for all, and by which seed.
@@ -154,7 +136,7 @@ func (e *explorer) faults(b *baseline) []testCase {
 			}
 		}
 		for _, kind := range kinds {
-			v := run.Variation{Inject: &transport.Injection{Call: c.String(), Fault: kind}}
+			v := run.Variation{Inject: []*transport.Injection{{Call: c.String(), Fault: kind}}}
 			one := b.varied(fmt.Sprintf("%s of %s", kind, c), v)
 			switch kind {
 			case transport.FaultChanged:
@@ -169,7 +151,7 @@ func (e *explorer) faults(b *baseline) []testCase {
 			}
 			if len(b.steps) == 1 {
 				cases = append(cases, b.varied(fmt.Sprintf("%s of %s, and again with the next write", kind, c),
-					run.Variation{Inject: &transport.Injection{Call: c.String(), Fault: kind}, Again: true}))
+					run.Variation{Inject: v.Inject, Again: true}))
 			}
 			for _, next := range e.system.After(b.last()) {
 				unseen := b.varied(fmt.Sprintf("%s of %s, then %s", kind, c, next), v)
@@ -258,11 +240,12 @@ func dropped(seed uint64) func([]view.Event) []view.Event {
 // run carries out one case and checks how it ends.
 func (e *explorer) run(ctx context.Context, c testCase) {
 	v := c.plot.Variant
-	if v.Inject != nil { // each run has its own count
-		again := *v.Inject
-		v.Inject = &again
-		c.plot.Variant = v
+	v.Inject = slices.Clone(v.Inject) // each run has its own counts
+	for n, fault := range v.Inject {
+		own := *fault
+		v.Inject[n] = &own
 	}
+	c.plot.Variant = v
 	system := e.system
 	if c.system != nil {
 		system = *c.system
@@ -287,18 +270,16 @@ func (e *explorer) run(ctx context.Context, c testCase) {
 		}
 		return
 	}
-	if v.Inject != nil && !r.Struck {
+	if len(v.Inject) > 0 && !r.Struck {
 		c.final = c.base.last() // nobody has changed or deleted the owner
-		e.mu.Lock()
-		e.missed++
-		e.mu.Unlock()
 	}
+	e.miss(v.Inject)
 	e.checkOnTheWay(c, r)
 	if c.act != nil {
 		c.act(ctx, &disturbance{explorer: e, name: c.name, run: r})
 		return
 	}
-	if v.Inject != nil && v.Inject.Fault == transport.FaultReplaced {
+	if len(v.Inject) > 0 && v.Inject[0].Fault == transport.FaultReplaced {
 		e.checkForeign(ctx, c, r)
 		return
 	}

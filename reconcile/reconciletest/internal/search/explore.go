@@ -105,10 +105,12 @@ type explorer struct {
 
 	until func(finding.Finding) bool // ends the exploration
 
-	mu     sync.Mutex
-	out    *Exploration
-	enough bool
-	missed int // cases whose request did not come again
+	mu       sync.Mutex
+	out      *Exploration
+	enough   bool
+	missed   int // faults whose request did not come again
+	second   int // of them the second of two
+	unpaired int // pairs of faults that were not drawn
 }
 
 // end is how the run without faults ends that has the last step alone.
@@ -136,6 +138,21 @@ func (e *explorer) find(name string, check finding.Check, format string, args ..
 	found := finding.Finding{Case: name, Check: check, Message: fmt.Sprintf(format, args...)}
 	e.out.Findings = append(e.out.Findings, found)
 	e.enough = e.enough || e.until != nil && e.until(found)
+}
+
+// miss counts the faults of a run that did not happen.
+func (e *explorer) miss(faults []*transport.Injection) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for n, fault := range faults {
+		switch {
+		case fault.Happened():
+		case n == 0:
+			e.missed++
+		default:
+			e.second++
+		}
+	}
 }
 
 // done reports that what was looked for is found.
@@ -309,6 +326,12 @@ func (e *explorer) notes() {
 	}
 	if e.missed > 0 {
 		add("not tried: %d faults, as the request that each is about did not come again: the operator does not do the same in each run", e.missed)
+	}
+	if e.second > 0 {
+		add("not tried: %d second faults of two, as after the first one the request that each is about does not come", e.second)
+	}
+	if e.unpaired > 0 {
+		add("not tried: %d of the pairs of two writes that fail in one run; another %s draws others", e.unpaired, EnvSeed)
 	}
 	switch {
 	case s.Change == nil:

@@ -116,13 +116,14 @@ func (e *explorer) checkOnTheWay(c testCase, r *run.Run) {
 	if v.Slow {
 		e.checkEarly(c.name, r)
 	}
-	if v.Inject == nil {
+	if len(v.Inject) == 0 {
 		return
 	}
-	if transport.Refusals()[v.Inject.Fault] != nil && !c.plot.Unseen {
+	other := func(n *transport.Injection) bool { return transport.Refusals()[n.Fault] == nil }
+	if !slices.ContainsFunc(v.Inject, other) && !c.plot.Unseen {
 		e.checkDamage(c.name, r)
 	}
-	if len(r.Claims) > 0 && r.Refused && v.Inject.Lasting == transport.Forever {
+	if len(r.Claims) > 0 && r.Refused && v.Inject[0].Lasts() {
 		e.checkClaims(c, r)
 	}
 }
@@ -131,7 +132,7 @@ func (e *explorer) checkOnTheWay(c testCase, r *run.Run) {
 func (e *explorer) checkClaims(c testCase, r *run.Run) {
 	owners := r.World.OwnerKinds()
 	for _, sent := range r.Calls {
-		if sent.Request.String() == c.plot.Variant.Inject.Call && !owners[sent.GVK.GroupKind()] &&
+		if sent.Request.String() == c.plot.Variant.Inject[0].Call && !owners[sent.GVK.GroupKind()] &&
 			slices.Contains([]string{"create", "apply", "update", "patch"}, sent.Request.Verb) && len(e.system.Owners) == 1 {
 			e.find(c.name, finding.CheckReady, "%s calls itself ready although %s is refused", strings.Join(r.Claims, ", "), sent.Request)
 			return

@@ -189,7 +189,7 @@ func (e *explorer) checkForeign(_ context.Context, c testCase, r *run.Run) {
 	if !r.Struck {
 		return
 	}
-	i := slices.IndexFunc(r.Calls, func(sent transport.Call) bool { return sent.String() == c.plot.Variant.Inject.Call })
+	i := slices.IndexFunc(r.Calls, func(sent transport.Call) bool { return sent.String() == c.plot.Variant.Inject[0].Call })
 	if i < 0 || r.Calls[i].Before == nil {
 		return
 	}

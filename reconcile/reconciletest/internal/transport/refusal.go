@@ -56,7 +56,11 @@ func Refusals() map[Fault]func(schema.GroupKind, schema.GroupResource, string) e
 	}
 }
 
-// Lasting are the refusals that a case may keep up; which of them a request gets goes round.
+// Lasting are the refusals that a case may keep up, for good or several times in a row; which of them a request gets goes round.
 func Lasting() []Fault {
 	return []Fault{faultForbidden, faultThrottled, faultInvalid, faultWebhook, faultQuota, FaultConflict, FaultTerminating}
 }
+
+// Final reports whether an operator may take a refusal for the last word, and not send the request again by itself: what is invalid
+// stays so, and a namespace that is terminating does not come back.
+func Final(fault Fault) bool { return fault == faultInvalid || fault == FaultTerminating }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,8 +33,8 @@ type Wire struct {
 	mu     sync.Mutex
 	sent   []Call
 	counts map[string]int
-	inject *Injection
-	struck bool // the injection has happened
+	inject []*Injection
+	struck bool // one of them has happened
 	dead   bool
 	pass   int
 }
@@ -56,7 +57,11 @@ type Call struct {
 // String identifies the request among those of a run, whatever the order in which workers send theirs.
 func (c Call) String() string { return fmt.Sprintf("%s#%d", c.Request, c.nth) }
 
-// Injection is a fault that happens to one request of a run.
+// Again identifies the next of the same requests.
+func (c Call) Again() string { return fmt.Sprintf("%s#%d", c.Request, c.nth+1) }
+
+// Injection is a fault that happens to one request of a run, or to several in a row. It counts how often it has happened, also over the
+// lives of several instances.
 type Injection struct {
 	Call string // of call.String, of Request.String for one that lasts
 	// writes hits every write, creates every write that makes an object in the namespace of the test; call is empty then.
@@ -72,8 +77,6 @@ const Forever = -1
 // hit reports whether the fault happens to the call.
 func (n *Injection) hit(c *Call) bool {
 	switch {
-	case n == nil:
-		return false
 	case n.Writes:
 		return n.hits == 0 && c.Request.IsWrite()
 	case n.Creates:
@@ -83,6 +86,12 @@ func (n *Injection) hit(c *Call) bool {
 	}
 	return n.Call == c.Request.String() && (n.Lasting == Forever || n.hits < n.Lasting)
 }
+
+// Happened reports whether the fault has hit a request.
+func (n *Injection) Happened() bool { return n.hits > 0 }
+
+// Lasts reports whether the fault goes on until it is lifted.
+func (n *Injection) Lasts() bool { return n.Lasting == Forever }
 
 // Fault is what goes wrong with a request.
 type Fault string
@@ -116,11 +125,18 @@ func (w *Wire) Calls() []Call {
 	return append([]Call(nil), w.sent...)
 }
 
-// Arm makes a fault happen to the requests from now on; nil ends it.
-func (w *Wire) Arm(n *Injection) {
+// Arm makes faults happen to the requests from now on, and ends those of before.
+func (w *Wire) Arm(faults ...*Injection) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.inject = n
+	w.inject = faults
+}
+
+// Armed are the faults that have not happened yet.
+func (w *Wire) Armed() []*Injection {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(w.inject), (*Injection).Happened)
 }
 
 // Forget leaves out the requests so far: those from now on are counted anew.
@@ -145,18 +161,29 @@ func (w *Wire) IsCut() bool {
 	return w.dead
 }
 
-// HasStruck reports whether the fault has happened.
+// HasStruck reports whether a fault has happened.
 func (w *Wire) HasStruck() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.struck
 }
 
-// Refusing reports whether a fault is there that lasts.
+// Refusing reports whether a fault is there that lasts until it is lifted.
 func (w *Wire) Refusing() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.inject != nil && w.inject.Lasting != 0
+	return slices.ContainsFunc(w.inject, (*Injection).Lasts)
+}
+
+// Refused reports whether requests were refused several times in a row, and by which answer.
+func (w *Wire) Refused() (by Fault, refused bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := slices.IndexFunc(w.inject, func(n *Injection) bool { return n.Lasting > 0 && n.Happened() })
+	if n < 0 {
+		return "", false
+	}
+	return w.inject[n].Fault, true
 }
 
 // send carries out one request under the eyes of the case.
@@ -208,17 +235,19 @@ func (w *Wire) strike(ctx context.Context, c *Call, do func() error) error {
 		return apierrors.NewForbidden(resource, c.Request.Name,
 			fmt.Errorf("%w: add the verb %q on %q", rights.ErrNotDeclared, rights.VerbOf(c.Request), rights.ResourceOf(c.Request)))
 	}
-	if !w.inject.hit(c) {
+	n := slices.IndexFunc(w.inject, func(n *Injection) bool { return n.hit(c) })
+	if n < 0 {
 		return do()
 	}
-	w.inject.hits++
+	w.inject[n].hits++
 	w.struck = true
-	if refuse := Refusals()[w.inject.Fault]; refuse != nil {
+	fault := w.inject[n].Fault
+	if refuse := Refusals()[fault]; refuse != nil {
 		return refuse(c.GVK.GroupKind(), resource, c.Request.Name)
 	}
-	switch w.inject.Fault {
+	switch fault {
 	case FaultChanged, FaultDeleted:
-		if err := w.world.Perform(ctx, map[Fault]description.Step{FaultChanged: description.StepB, FaultDeleted: description.StepDelete}[w.inject.Fault], false); err != nil {
+		if err := w.world.Perform(ctx, map[Fault]description.Step{FaultChanged: description.StepB, FaultDeleted: description.StepDelete}[fault], false); err != nil {
 			return err
 		}
 		c.Before = w.peek(ctx, *c)

@@ -1,0 +1,73 @@
+package search
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
+)
+
+const manyPairs = 40 // of faults, for each story
+
+// pairs lets two things go wrong in one run: two writes of the last step, or one of them twice. Which of all pairs is up to the seed;
+// a case that was asked for by its name is found whatever the seed.
+func (e *explorer) pairs(b *baseline) []testCase {
+	if len(b.steps) > 2 { //nolint:mnd // creation, change and deletion
+		return nil
+	}
+	all := pairsOf(b.calls[:min(len(b.calls), manyCalls)])
+	if e.only != "" {
+		for n := range all.len() {
+			if one := all.fail(b, n); one.name == e.only {
+				return []testCase{one}
+			}
+		}
+		return nil
+	}
+	draw := rand.New(rand.NewPCG(e.seed, uint64(all.len())))
+	var cases []testCase
+	for known := map[int]bool{}; len(known) < min(all.len(), manyPairs); {
+		if n := draw.IntN(all.len()); !known[n] {
+			known[n] = true
+			cases = append(cases, all.fail(b, n))
+		}
+	}
+	e.unpaired += all.len() - len(cases)
+	return cases
+}
+
+// faultPairs are all ways in which two of some writes can fail.
+type faultPairs struct {
+	writes []transport.Call
+	order  [][2]int // of the writes; twice the same is one that is sent again
+	kinds  []transport.Fault
+}
+
+func pairsOf(calls []transport.Call) faultPairs {
+	p := faultPairs{kinds: []transport.Fault{transport.FaultError, transport.FaultTimeout, transport.FaultConflict, transport.FaultCrash}}
+	for _, c := range calls {
+		if !c.Request.IsWrite() {
+			continue
+		}
+		p.writes = append(p.writes, c)
+		for n := range p.writes {
+			p.order = append(p.order, [2]int{n, len(p.writes) - 1})
+		}
+	}
+	return p
+}
+
+func (p faultPairs) len() int { return len(p.order) * len(p.kinds) * len(p.kinds) }
+
+// fail is the case of one pair. After a crash another instance sends its requests, counted anew.
+func (p faultPairs) fail(b *baseline, n int) testCase {
+	both := p.order[n/len(p.kinds)/len(p.kinds)]
+	first, second := p.kinds[n/len(p.kinds)%len(p.kinds)], p.kinds[n%len(p.kinds)]
+	one, next := p.writes[both[0]].String(), p.writes[both[1]].String()
+	if both[0] == both[1] && first != transport.FaultCrash {
+		next = p.writes[both[1]].Again()
+	}
+	return b.varied(fmt.Sprintf("%s of %s, and %s of %s", first, one, second, next),
+		run.Variation{Inject: []*transport.Injection{{Call: one, Fault: first}, {Call: next, Fault: second}}})
+}
