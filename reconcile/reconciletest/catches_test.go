@@ -73,6 +73,11 @@ func faulty() map[string]map[trait]reconciletest.Check {
 			"safe mode after two starts":     "state",
 			"record remembered by its maker": "orphan",
 		},
+		"kinds that are not served": {
+			"optional child asked for once": "state",
+			"optional child stops the rest": "state",
+			"optional child tried at once":  "rest",
+		},
 		"scaling": {
 			"scales down before a change": "damage",
 		},
@@ -96,7 +101,7 @@ func correct() []trait {
 		"", "annotation changed", "poll every ten seconds", "resync every ten hours", "expiry", "schedule of every hour",
 		"schedule of every minute", "seeds its settings", "replicas are left to others", "external",
 		"finalizer with a cleanup", "Job is remembered", "fails until all is well", "password in another Secret", "time of the change in the status",
-		"waits while a child goes", "waits an hour after a refusal", "invalid is the last word",
+		"waits while a child goes", "waits an hour after a refusal", "optional child", "invalid is the last word",
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
@@ -11,7 +13,9 @@ func TestConvergePasses(t *testing.T) {
 	t.Parallel()
 	t.Run("a controller of the SDK", func(t *testing.T) {
 		t.Parallel()
-		reconciletest.Converge(t, shopSystem())
+		system := shopSystem()
+		system.Optional = []schema.GroupKind{{Kind: "Service"}}
+		reconciletest.Converge(t, system)
 	})
 	t.Run("a controller without it", func(t *testing.T) {
 		t.Parallel()

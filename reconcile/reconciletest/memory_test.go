@@ -57,6 +57,8 @@ func TestCatchesByOneCase(t *testing.T) {
 		"rests after three failures":             " several times of ",
 		"leaves out the second child that fails": ", and ",
 		"record remembered by its maker":         "two instances overlap",
+		"optional child asked for once":          "at rest: not served: ",
+		"optional child stops the rest":          "at rest: not served: ",
 	} {
 		t.Run(string(fault), func(t *testing.T) {
 			out, err := reconciletest.Explore(t.Context(), appSystem(fault))

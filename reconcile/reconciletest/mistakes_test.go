@@ -184,7 +184,8 @@ func extras() map[trait]work {
 		"fails until all is well": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			d := &appsv1.Deployment{}
 			err := a.Get(ctx, client.ObjectKeyFromObject(w), d)
-			if err == nil && w.DeletionTimestamp.IsZero() && d.Status.ReadyReplicas < *d.Spec.Replicas && d.Status.ObservedGeneration == d.Generation {
+			told := !apimeta.IsStatusConditionTrue(w.Status.Conditions, "Ready")
+			if err == nil && told && w.DeletionTimestamp.IsZero() && d.Status.ReadyReplicas < *d.Spec.Replicas && d.Status.ObservedGeneration == d.Generation {
 				return ctrl.Result{}, errors.New("not ready yet")
 			}
 			return ctrl.Result{}, client.IgnoreNotFound(err)
@@ -236,6 +237,10 @@ func extras() map[trait]work {
 		"record remembered by its maker": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			return ctrl.Result{}, alive(w, a.record(ctx, w))
 		},
+		"optional child":                optionalChild,
+		"optional child asked for once": optionalChild,
+		"optional child stops the rest": optionalChild,
+		"optional child tried at once":  optionalChild,
 		"safe mode after two starts": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			return a.careful(ctx, w)
 		},

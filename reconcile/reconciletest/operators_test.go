@@ -14,6 +14,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -78,6 +79,7 @@ func appSystem(t trait) reconciletest.System {
 			}
 		},
 		StandIns: []reconciletest.StandIn{reconciletest.DeploymentsAvailable, jobsComplete},
+		Optional: optional(t),
 	}
 }
 
@@ -104,6 +106,9 @@ func (a *app) setup(mgr manager.Manager) error {
 	}
 	if strings.Contains(string(a.trait), "Job") {
 		b = b.Owns(&batchv1.Job{})
+	}
+	if len(optional(a.trait)) > 0 {
+		b = b.Owns(&policyv1.PodDisruptionBudget{})
 	}
 	if a.trait != "reference not watched" {
 		b = b.Watches(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []ctrl.Request {

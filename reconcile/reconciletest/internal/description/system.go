@@ -9,6 +9,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -53,6 +54,9 @@ type System struct {
 	// subresource. On an [Environment] they must be installed already.
 	CRDs     []*apiextensionsv1.CustomResourceDefinition
 	CRDPaths []string
+	// Optional are the kinds of children that a cluster may lack, such as those of an add-on: one at a time is taken away with all its
+	// objects and comes back, and meanwhile the owners are changed.
+	Optional []schema.GroupKind
 	// Cache is what main gives to the manager: label selectors and transforms are honoured, the rest is ignored.
 	Cache cache.Options
 	// Rules are the rights of the operator; every request that they do not cover is refused. Nil allows all.

@@ -56,7 +56,7 @@ func NewManager(w *world.World, v *view.View, wire *transport.Wire, record func(
 	elected := make(chan struct{})
 	close(elected)
 	return &TestManager{
-		world: w, view: v, wire: wire, client: &cachedClient{Client: wire.Client, cache: v}, elected: elected,
+		world: w, view: v, wire: wire, client: &cachedClient{Client: wire.Client, cache: v, mapper: w.ServedMapper()}, elected: elected,
 		converter: conversion.NewRegistry(), record: record, log: log,
 	}
 }
@@ -64,8 +64,12 @@ func NewManager(w *world.World, v *view.View, wire *transport.Wire, record func(
 // cachedClient reads from the cache as a manager's client does: all but unstructured objects.
 type cachedClient struct {
 	client.Client
-	cache client.Reader
+	cache  client.Reader
+	mapper meta.RESTMapper
 }
+
+// RESTMapper implements client.Client.
+func (c *cachedClient) RESTMapper() meta.RESTMapper { return c.mapper }
 
 func (c *cachedClient) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
 	if _, live := obj.(runtime.Unstructured); live {
@@ -94,7 +98,7 @@ func (m *TestManager) GetCache() cache.Cache                     { return m.view
 func (m *TestManager) GetClient() client.Client                  { return m.client }
 func (m *TestManager) GetAPIReader() client.Reader               { return m.wire.Client }
 func (m *TestManager) GetScheme() *runtime.Scheme                { return m.world.Scheme }
-func (m *TestManager) GetRESTMapper() meta.RESTMapper            { return m.world.Mapper }
+func (m *TestManager) GetRESTMapper() meta.RESTMapper            { return m.world.ServedMapper() }
 func (m *TestManager) GetFieldIndexer() client.FieldIndexer      { return m.view }
 func (m *TestManager) GetLogger() logr.Logger                    { return m.log.Logger() }
 func (m *TestManager) Elected() <-chan struct{}                  { return m.elected }
@@ -159,7 +163,7 @@ func (d discovery) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	gv, err := schema.ParseGroupVersion(version)
 	for _, gvk := range d.world.Fake.Kinds() {
-		if err == nil && gvk.GroupVersion() == gv {
+		if err == nil && gvk.GroupVersion() == gv && d.world.Served(gvk.GroupKind()) == nil {
 			one := metav1.APIResource{Name: d.world.Resource(gvk).Resource, Kind: gvk.Kind, Namespaced: !d.world.Fake.ClusterScoped(gvk)}
 			list.APIResources = append(list.APIResources, one)
 			one.Name += "/status"

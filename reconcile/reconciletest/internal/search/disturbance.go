@@ -39,6 +39,9 @@ func (e *explorer) disturbances() []testCase {
 		add("annotation of somebody else on "+child.String(), func(ctx context.Context, d *disturbance) { d.annotated(ctx, child) })
 		add("failure of "+child.String(), func(ctx context.Context, d *disturbance) { d.failing(ctx, child) })
 	}
+	for _, kind := range e.system.Optional {
+		add("not served: "+kind.String(), func(ctx context.Context, d *disturbance) { d.unserved(ctx, kind) })
+	}
 	cases = append(cases, e.takeovers(first)...)
 	for _, input := range e.inputs() {
 		add("change of "+input.String(), func(ctx context.Context, d *disturbance) { d.changed(ctx, input) })

@@ -342,6 +342,9 @@ func (e *explorer) notes() {
 	if s.Singleton == nil && len(s.Owners) == 1 && e.pair == nil {
 		add("not tried: what owners have in common, as there is one only; add another one to System.Owners")
 	}
+	for _, kind := range e.unmade() {
+		add("not tried: children of the kind %s of System.Optional, as no run has made one", kind)
+	}
 	if len(s.StandIns) == 0 {
 		add("not tried: children that become ready or fail; set System.StandIns")
 	}

@@ -230,6 +230,9 @@ func (w *Wire) peek(ctx context.Context, c Call) *unstructured.Unstructured {
 
 // strike lets the request through, or the fault happen.
 func (w *Wire) strike(ctx context.Context, c *Call, do func() error) error {
+	if err := w.world.Served(c.GVK.GroupKind(), c.GVK.Version); err != nil {
+		return err
+	}
 	resource := schema.GroupResource{Group: c.Request.Group, Resource: c.Request.Resource}
 	if rules := w.world.System.Rules; rules != nil && !rights.Allowed(rules, c.Request) {
 		return apierrors.NewForbidden(resource, c.Request.Name,

@@ -110,6 +110,9 @@ func (v *View) kind(gvk schema.GroupVersionKind) (*viewKind, error) {
 	if k := v.kinds[gvk]; k != nil {
 		return k, nil
 	}
+	if err := v.world.Served(gvk.GroupKind(), gvk.Version); err != nil {
+		return nil, err
+	}
 	if rules := v.world.System.Rules; rules != nil {
 		for _, verb := range []string{"list", "watch"} {
 			resource := v.world.Resource(gvk)

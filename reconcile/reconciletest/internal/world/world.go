@@ -43,8 +43,9 @@ type World struct {
 	Began     time.Time
 	Until     time.Time // when the current step ends, for a system with a horizon
 
-	mu      sync.Mutex
-	touched map[schema.GroupVersionKind]bool // kinds that a real world may have objects of; informers start at once
+	mu        sync.Mutex
+	withdrawn schema.GroupKind                 // a kind that is not served
+	touched   map[schema.GroupVersionKind]bool // kinds that a real world may have objects of; informers start at once
 }
 
 // New makes a world with what is given in it. Namespace is for a real API server; the fake one uses "default".

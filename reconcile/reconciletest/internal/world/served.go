@@ -1,0 +1,91 @@
+package world
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+)
+
+// Withdraw deletes the definition of a kind, and all objects of it, as the API server does: nobody can ask for the kind any more.
+func (w *World) Withdraw(ctx context.Context, kind schema.GroupKind) error {
+	for _, gvk := range w.Kinds() {
+		if gvk.GroupKind() != kind {
+			continue
+		}
+		items, err := w.List(gvk)
+		if err != nil {
+			return err
+		}
+		for _, key := range objects.SortedKeys(items) {
+			u := items[key].DeepCopy()
+			if len(u.GetFinalizers()) > 0 {
+				u.SetFinalizers(nil)
+				if err := w.Client.Update(ctx, u); err != nil {
+					return fmt.Errorf("withdraw %s: %w", kind, err)
+				}
+			}
+			if err := w.Client.Delete(ctx, u); client.IgnoreNotFound(err) != nil {
+				return fmt.Errorf("withdraw %s: %w", kind, err)
+			}
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.withdrawn = kind
+	return nil
+}
+
+// Restore defines the kind again that was withdrawn.
+func (w *World) Restore() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.withdrawn = schema.GroupKind{}
+}
+
+// Served is the error of a request about a kind that is not served, or nil.
+func (w *World) Served(kind schema.GroupKind, versions ...string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.withdrawn.Kind == "" || kind != w.withdrawn {
+		return nil
+	}
+	return &meta.NoKindMatchError{GroupKind: kind, SearchedVersions: versions}
+}
+
+// ServedMapper is the RESTMapper of the operator: it knows the kinds that are served.
+func (w *World) ServedMapper() meta.RESTMapper { return servedMapper{w.Mapper, w} }
+
+type servedMapper struct {
+	meta.RESTMapper
+	world *World
+}
+
+// KindFor implements meta.RESTMapper.
+func (m servedMapper) KindFor(resource schema.GroupVersionResource) (schema.GroupVersionKind, error) {
+	gvk, err := m.RESTMapper.KindFor(resource)
+	if err == nil && m.world.Served(gvk.GroupKind()) != nil {
+		return schema.GroupVersionKind{}, &meta.NoResourceMatchError{PartialResource: resource}
+	}
+	return gvk, err
+}
+
+// RESTMapping implements meta.RESTMapper.
+func (m servedMapper) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
+	if err := m.world.Served(kind, versions...); err != nil {
+		return nil, err
+	}
+	return m.RESTMapper.RESTMapping(kind, versions...)
+}
+
+// RESTMappings implements meta.RESTMapper.
+func (m servedMapper) RESTMappings(kind schema.GroupKind, versions ...string) ([]*meta.RESTMapping, error) {
+	if err := m.world.Served(kind, versions...); err != nil {
+		return nil, err
+	}
+	return m.RESTMapper.RESTMappings(kind, versions...)
+}
