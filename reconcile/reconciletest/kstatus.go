@@ -77,9 +77,9 @@ func checkProgress(is map[string]metav1.Condition) error {
 	case reconciling && stalled:
 		return errors.New("both Reconciling and Stalled are True: want one of them at most")
 	case ready.Status == metav1.ConditionTrue && (reconciling || stalled):
-		return errors.New("Ready is True beside Reconciling or Stalled: kstatus does not take the object for current")
+		return errors.New("condition Ready is True beside Reconciling or Stalled: kstatus does not take the object for current")
 	case ready.Status != metav1.ConditionTrue && !reconciling && !stalled:
-		return fmt.Errorf("Ready is %s (%s) with neither Reconciling nor Stalled: want Stalled where no later pass changes that by itself, else Reconciling",
+		return fmt.Errorf("condition Ready is %s (%s) with neither Reconciling nor Stalled: want Stalled where no later pass changes that by itself, else Reconciling",
 			ready.Status, ready.Reason)
 	}
 	return nil

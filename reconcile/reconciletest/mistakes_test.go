@@ -73,7 +73,7 @@ func extras() map[trait]work {
 			w.Status.State = now
 			return ctrl.Result{}, alive(w, a.Status().Update(ctx, w))
 		},
-		"time of the change in the status": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+		"time of the change in the status": func(_ context.Context, _ *app, w *widget.Widget) (ctrl.Result, error) {
 			if w.Status.ObservedGeneration == w.Generation {
 				return ctrl.Result{}, nil
 			}
@@ -172,14 +172,14 @@ func extras() map[trait]work {
 			}
 			return ctrl.Result{}, client.IgnoreNotFound(err)
 		},
-		"fails although all is well": func(_ context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+		"fails although all is well": func(_ context.Context, _ *app, w *widget.Widget) (ctrl.Result, error) {
 			if w.Status.ObservedGeneration > 0 && w.DeletionTimestamp.IsZero() {
 				return ctrl.Result{}, errors.New("no backup is configured")
 			}
 			return ctrl.Result{}, nil
 		},
-		"asks for another pass": func(_ context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
-			return ctrl.Result{Requeue: w.Status.ObservedGeneration == w.Generation}, nil //nolint:staticcheck // the mistake
+		"asks for another pass": func(_ context.Context, _ *app, w *widget.Widget) (ctrl.Result, error) {
+			return ctrl.Result{Requeue: w.Status.ObservedGeneration == w.Generation}, nil
 		},
 		"fails until all is well": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			d := &appsv1.Deployment{}

@@ -117,7 +117,7 @@ func redirect(t testing.TB, c client.Client, objects []*unstructured.Unstructure
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close() //nolint:errcheck // it has served its purpose
+	defer listener.Close()
 
 	port := listener.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // of a listener on TCP
 	services := map[types.NamespacedName]bool{}

@@ -81,6 +81,7 @@ type Acceptance struct {
 	Reason string
 }
 
+// ErrNoReason is the error of an acceptance that leaves out what it is about, or why.
 var ErrNoReason = errors.New("system: Accepted: want an About and a Reason for everything that is accepted")
 
 // Accepts reports whether a finding is one that is accepted.
@@ -153,8 +154,11 @@ func PrintCause(group []Finding, test string) string {
 	if more := len(group) - 1; more > 0 {
 		lines = append(lines, fmt.Sprintf("the same in %d more cases, such as %s", more, group[1].Case))
 	}
-	return strings.Join(lines, "\n") + fmt.Sprintf("\nto run it alone: %s='%s' go test -run '%s'", EnvCase, group[0].Case, pattern(test))
+	return strings.Join(lines, "\n") + fmt.Sprintf("\nto run it alone: %s=%s go test -run '%s'", EnvCase, quoted(group[0].Case), pattern(test))
 }
+
+// quoted is a text as a shell takes it.
+func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // pattern is what selects the test of that name alone.
 func pattern(name string) string {

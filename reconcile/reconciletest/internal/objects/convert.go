@@ -32,6 +32,7 @@ func ToUnstructured(obj runtime.Object, gvk schema.GroupVersionKind) (*unstructu
 	return u, nil
 }
 
+// DropNulls removes the keys without a value, at any depth.
 func DropNulls(m map[string]any) {
 	for k, v := range m {
 		switch v := v.(type) {

@@ -21,6 +21,7 @@ import (
 // Equal compares decoded JSON; nil and empty are the same.
 func Equal(a, b any) bool { return equality.Semantic.DeepEqual(a, b) }
 
+// Labels are the labels of an object, for selectors.
 func Labels(u *unstructured.Unstructured) labels.Set { return labels.Set(u.GetLabels()) }
 
 // SortedKeys are the keys of objects by namespace and name.
@@ -33,6 +34,7 @@ func SortedKeys[V any](items map[types.NamespacedName]V) []types.NamespacedName 
 	return keys
 }
 
+// CompareKeys orders keys by namespace, then by name.
 func CompareKeys(a, b types.NamespacedName) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
@@ -109,6 +111,7 @@ func Integers(value any) any {
 	return value
 }
 
+// MatchesFields reports whether an object satisfies a selector of fields, whose values are asked for by name.
 func MatchesFields(selector fields.Selector, values func(name string) ([]string, error)) (bool, error) {
 	if selector == nil {
 		return true, nil

@@ -23,6 +23,7 @@ func New(keep bool) *Log { return &Log{keep: keep} }
 
 const maxLogged = 10_000 // lines of an instance
 
+// Logger is a logger that writes to the log.
 func (l *Log) Logger() logr.Logger { return logr.New(logSink{log: l}) }
 
 // All are the lines so far.

@@ -38,6 +38,7 @@ func VerbOf(request requests.Request) string {
 	return request.Verb
 }
 
+// ResourceOf is the resource of a request as a rule names it, with its subresource.
 func ResourceOf(request requests.Request) string {
 	if request.Subresource != "" {
 		return request.Resource + "/" + request.Subresource

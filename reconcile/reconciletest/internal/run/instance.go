@@ -35,7 +35,7 @@ type Instance struct {
 	outside   map[int]bool // passes after which somebody else has changed the world
 }
 
-// options of a run that cases vary.
+// Variation is what a case varies of a run.
 type Variation struct {
 	Inject   []*transport.Injection // each happens once
 	Lag      map[string]int         // passes by kind; "" is all kinds
@@ -172,26 +172,9 @@ func (i *Instance) Settle(ctx context.Context) error {
 	for !i.dead() {
 		next, ready := i.Scheduler.Take()
 		if !ready {
-			if i.View.Advance() {
-				continue
-			}
-			if acted, err := i.beside(ctx); err != nil {
+			if acted, err := i.idle(ctx, &p); err != nil || !acted {
 				return err
-			} else if acted {
-				continue
 			}
-			if acted, err := i.others(ctx); err != nil {
-				return err
-			} else if acted {
-				continue
-			}
-			due, planned := i.Scheduler.Due()
-			if !planned || p.over(due, i.World) {
-				return nil
-			}
-			p.jump(i.World.Clock.Now(), due)
-			i.World.Clock.Set(due)
-			i.Scheduler.Wake()
 			continue
 		}
 		before, countable := i.World.Revision()
@@ -213,6 +196,28 @@ func (i *Instance) Settle(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// idle goes on when no pass is ready: the cache sees more, somebody else acts, or time moves to the next planned pass. It reports
+// whether anything of this was left to do.
+func (i *Instance) idle(ctx context.Context, p *pace) (acted bool, err error) {
+	if i.View.Advance() {
+		return true, nil
+	}
+	if acted, err = i.beside(ctx); err != nil || acted {
+		return acted, err
+	}
+	if acted, err = i.others(ctx); err != nil || acted {
+		return acted, err
+	}
+	due, planned := i.Scheduler.Due()
+	if !planned || p.over(due, i.World) {
+		return false, nil
+	}
+	p.jump(i.World.Clock.Now(), due)
+	i.World.Clock.Set(due)
+	i.Scheduler.Wake()
+	return true, nil
 }
 
 // others lets everybody else act when they are slow: once the operator and its cache have nothing left to do.

@@ -52,6 +52,7 @@ type TestManager struct {
 
 var _ manager.Manager = (*TestManager)(nil)
 
+// NewManager makes the manager of one instance, which announces its events to record.
 func NewManager(w *world.World, v *view.View, wire *transport.Wire, record func(Event), log *passlog.Log) *TestManager {
 	elected := make(chan struct{})
 	close(elected)
@@ -94,17 +95,34 @@ func (m *TestManager) Add(runnable manager.Runnable) error {
 // GetClock is the clock of the test, which moves only when nothing is left to do.
 func (m *TestManager) GetClock() clock.PassiveClock { return m.world.Clock }
 
-func (m *TestManager) GetCache() cache.Cache                     { return m.view }
-func (m *TestManager) GetClient() client.Client                  { return m.client }
-func (m *TestManager) GetAPIReader() client.Reader               { return m.wire.Client }
-func (m *TestManager) GetScheme() *runtime.Scheme                { return m.world.Scheme }
-func (m *TestManager) GetRESTMapper() meta.RESTMapper            { return m.world.ServedMapper() }
-func (m *TestManager) GetFieldIndexer() client.FieldIndexer      { return m.view }
-func (m *TestManager) GetLogger() logr.Logger                    { return m.log.Logger() }
-func (m *TestManager) Elected() <-chan struct{}                  { return m.elected }
+// GetCache is the cache of the instance.
+func (m *TestManager) GetCache() cache.Cache { return m.view }
+
+// GetClient reads from the cache, as that of a manager does.
+func (m *TestManager) GetClient() client.Client { return m.client }
+
+// GetAPIReader reads past the cache.
+func (m *TestManager) GetAPIReader() client.Reader { return m.wire.Client }
+
+// GetScheme is System.Scheme.
+func (m *TestManager) GetScheme() *runtime.Scheme { return m.world.Scheme }
+
+// GetRESTMapper knows the kinds that are served.
+func (m *TestManager) GetRESTMapper() meta.RESTMapper { return m.world.ServedMapper() }
+
+// GetFieldIndexer adds indexes to the cache.
+func (m *TestManager) GetFieldIndexer() client.FieldIndexer { return m.view }
+
+// GetLogger writes where the test can read it.
+func (m *TestManager) GetLogger() logr.Logger { return m.log.Logger() }
+
+// Elected is closed: the instance leads from the start.
+func (m *TestManager) Elected() <-chan struct{} { return m.elected }
+
+// GetConverterRegistry is a registry that nobody asks.
 func (m *TestManager) GetConverterRegistry() conversion.Registry { return m.converter }
 
-// AddMetricsServerExtraHandler, AddHealthzCheck and AddReadyzCheck accept what nobody will ask for.
+// AddMetricsServerExtraHandler accepts what nobody will ask for, as the other two do.
 func (*TestManager) AddMetricsServerExtraHandler(string, http.Handler) error { return nil }
 
 // AddHealthzCheck implements manager.Manager.

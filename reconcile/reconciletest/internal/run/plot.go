@@ -41,67 +41,95 @@ type Run struct {
 // Play runs a plot to its end. The caller ends the last instance.
 func Play(ctx context.Context, system description.Prepared, p Plot, namespace string) *Run {
 	r := &Run{}
-	if r.World, r.Err = world.New(ctx, system, namespace); r.Err != nil {
+	if r.Err = r.begin(ctx, system, &p, namespace); r.Err != nil {
 		return r
+	}
+	for n := 0; n < len(p.Steps) && r.Err == nil; n++ {
+		r.World.Until = r.World.Began.Add(time.Duration(n+1) * system.Horizon)
+		if r.Err = r.step(ctx, &p, n); r.Err == nil && r.Last.dead() {
+			n, r.Err = r.crashed(ctx, &p, n)
+		}
+	}
+	if r.Err == nil {
+		r.Err = r.finish(ctx, &p.Variant)
+	}
+	r.gather()
+	return r
+}
+
+// begin makes the world and starts the first instance.
+func (r *Run) begin(ctx context.Context, system description.Prepared, p *Plot, namespace string) (err error) {
+	if r.World, err = world.New(ctx, system, namespace); err != nil {
+		return err
 	}
 	r.World.Reversed, r.World.Off, r.World.Listen = p.Variant.Reversed, p.Steps[0] == description.StepOff, p.Listen
 	variant := Variation{}
 	if p.At == 0 {
 		variant = p.Variant
 	}
-	if r.Last, r.Err = Start(ctx, r.World, variant, &r.Events); r.Err != nil {
-		return r
+	if r.Last, err = Start(ctx, r.World, variant, &r.Events); err != nil {
+		return err
 	}
 	r.World.Slow = p.Variant.Slow
 	r.World.Refusing = slices.ContainsFunc(p.Variant.Inject, (*transport.Injection).Lasts)
-	for n := 0; n < len(p.Steps) && r.Err == nil; n++ {
-		r.World.Until = r.World.Began.Add(time.Duration(n+1) * system.Horizon)
-		if n == p.At && p.Variant.Behind {
-			if p.Variant.past, r.Err = r.World.All(); r.Err != nil {
-				return r
-			}
-		}
-		if n == p.At && n > 0 {
-			r.vary(p.Variant)
-		}
-		if r.Err = r.enter(ctx, p, n); r.Err != nil {
-			return r
-		}
-		if r.Err = r.beside(ctx, n == p.At && p.Variant.Overlap); r.Err != nil {
-			return r
-		}
-		if r.Err = r.Last.Settle(ctx); r.Err == nil && r.Last.peer != nil {
-			r.Err = r.handOver(ctx)
-		}
-		if r.Err != nil || !r.Last.dead() {
-			continue
-		}
-		if p.Unseen && n+1 < len(p.Steps) {
-			n++
-			r.World.Off = p.Steps[n] == description.StepOff
-			if r.Err = r.World.Perform(ctx, p.Steps[n], false); r.Err != nil {
-				return r
-			}
-		}
-		if r.Err = r.revive(ctx, p.Variant.Again); r.Err != nil {
-			return r
+	return nil
+}
+
+// step lets one step happen and the operator answer.
+func (r *Run) step(ctx context.Context, p *Plot, n int) (err error) {
+	if n == p.At && p.Variant.Behind {
+		if p.Variant.past, err = r.World.All(); err != nil {
+			return err
 		}
 	}
-	if r.Err == nil && p.Variant.Behind {
-		if r.Err = r.restart(ctx, Variation{past: p.Variant.past}); r.Err == nil {
-			r.Err = r.Last.Settle(ctx)
+	if n == p.At && n > 0 {
+		r.vary(p.Variant)
+	}
+	if err = r.enter(ctx, p, n); err != nil {
+		return err
+	}
+	if err = r.beside(ctx, n == p.At && p.Variant.Overlap); err != nil {
+		return err
+	}
+	if err = r.Last.Settle(ctx); err == nil && r.Last.peer != nil {
+		err = r.handOver(ctx)
+	}
+	return err
+}
+
+// crashed starts another instance, after the next step if nobody is there to see that one. It returns the index of the last step.
+func (r *Run) crashed(ctx context.Context, p *Plot, n int) (last int, err error) {
+	if p.Unseen && n+1 < len(p.Steps) {
+		n++
+		r.World.Off = p.Steps[n] == description.StepOff
+		if err := r.World.Perform(ctx, p.Steps[n], false); err != nil {
+			return n, err
 		}
 	}
-	if r.Err == nil && r.held() {
-		r.Err = r.lift(ctx)
+	return n, r.revive(ctx, p.Variant.Again)
+}
+
+// finish lets happen what a variation has after the last step.
+func (r *Run) finish(ctx context.Context, v *Variation) error {
+	if v.Behind {
+		if err := r.restart(ctx, Variation{past: v.past}); err != nil {
+			return err
+		}
+		if err := r.Last.Settle(ctx); err != nil {
+			return err
+		}
 	}
-	if r.Err == nil && p.Variant.Resync {
-		r.Last.View.Disturb(nil, p.Variant.Lag)
+	if r.held() {
+		if err := r.lift(ctx); err != nil {
+			return err
+		}
+	}
+	if v.Resync {
+		r.Last.View.Disturb(nil, v.Lag)
 		r.Last.View.Resync()
-		r.Err = r.Last.Settle(ctx)
+		return r.Last.Settle(ctx)
 	}
-	r.gather()
-	return r
+	return nil
 }
 
 // vary begins the step that the variation is about; requests before it are not of interest.
@@ -164,7 +192,7 @@ func (r *Run) restart(ctx context.Context, variant Variation) error {
 }
 
 // enter carries out a step. One that switches the operator off or on starts another instance.
-func (r *Run) enter(ctx context.Context, p Plot, n int) error {
+func (r *Run) enter(ctx context.Context, p *Plot, n int) error {
 	off := p.Steps[n] == description.StepOff
 	if err := r.World.Perform(ctx, p.Steps[n], n == 0); err != nil || off == r.World.Off {
 		return err

@@ -41,50 +41,18 @@ func (d *disturbance) deleted(ctx context.Context, t target) {
 // edited edits what the operator has set of a child: each field has to come back. What the operator only creates, and fields
 // that others may have taken over while the rest is put right, are theirs.
 func (d *disturbance) edited(ctx context.Context, t target) {
-	var stay, back, late []string
+	answers := map[answer][]string{}
 	for _, path := range objects.Leaves(t.sent) {
 		if identifies(path) {
 			continue
 		}
-		u := d.object(t)
-		if u == nil {
+		how, rested := d.edit(ctx, t, path)
+		if !rested {
 			return
 		}
-		old, found := objects.At(u.Object, path)
-		wrong, ok := objects.Edit(old, t.gvk.Kind == "Secret" && path[0] == "data")
-		if !found || !ok || !objects.Put(u.Object, path, wrong) || d.run.World.Client.Update(ctx, u) != nil {
-			continue
-		}
-		if !d.settle(ctx) {
-			return
-		}
-		restored := func() bool {
-			now := d.object(t)
-			if now == nil {
-				return false
-			}
-			value, _ := objects.At(now.Object, path)
-			return objects.Equal(value, old)
-		}
-		text := strings.Join(path, ".")
-		switch {
-		case restored():
-			back = append(back, text)
-			continue
-		default:
-			if _, rested := d.writes(ctx); !rested {
-				return
-			}
-		}
-		if restored() {
-			late = append(late, text)
-			continue
-		}
-		stay = append(stay, text)
-		if u := d.object(t); u != nil && objects.Put(u.Object, path, old) && d.run.World.Client.Update(ctx, u) != nil || !d.settle(ctx) {
-			return
-		}
+		answers[how] = append(answers[how], strings.Join(path, "."))
 	}
+	back, late, stay := answers[repaired], answers[repairedLate], answers[kept]
 	if len(late) > 0 {
 		d.explorer.find(d.name, finding.CheckWatch, "nobody is woken by an edit of %s: %s only comes back with a pass that comes for another reason",
 			t, strings.Join(late, ", "))
@@ -96,6 +64,52 @@ func (d *disturbance) edited(ctx context.Context, t target) {
 	if len(stay) > 0 {
 		d.explorer.find(d.name, finding.CheckDrift, "%s was edited by somebody, and stays so: %s", t, strings.Join(stay, ", "))
 	}
+}
+
+// answer is what becomes of an edit.
+type answer int
+
+const (
+	unedited     answer = iota // the field cannot be edited
+	repaired                   // at once
+	repairedLate               // with a pass that came for another reason
+	kept
+)
+
+// edit edits one field of a child and takes back what stays. It reports false when the passes have no end or the child is gone.
+func (d *disturbance) edit(ctx context.Context, t target, path []string) (how answer, rested bool) {
+	u := d.object(t)
+	if u == nil {
+		return unedited, false
+	}
+	old, found := objects.At(u.Object, path)
+	wrong, ok := objects.Edit(old, t.gvk.Kind == "Secret" && path[0] == "data")
+	if !found || !ok || !objects.Put(u.Object, path, wrong) || d.run.World.Client.Update(ctx, u) != nil {
+		return unedited, true
+	}
+	restored := func() bool {
+		now := d.object(t)
+		if now == nil {
+			return false
+		}
+		value, _ := objects.At(now.Object, path)
+		return objects.Equal(value, old)
+	}
+	if !d.settle(ctx) {
+		return kept, false
+	}
+	if restored() {
+		return repaired, true
+	}
+	if _, rested := d.writes(ctx); !rested {
+		return kept, false
+	}
+	if restored() {
+		return repairedLate, true
+	}
+	u = d.object(t)
+	refused := u != nil && objects.Put(u.Object, path, old) && d.run.World.Client.Update(ctx, u) != nil
+	return kept, !refused && d.settle(ctx)
 }
 
 // identifies reports whether a value is the key of an element of a list: with another one it is another element.
@@ -144,7 +158,7 @@ func (d *disturbance) annotated(ctx context.Context, t target) {
 }
 
 // changed edits an object that the operator reads and takes the edits back: whoever it matters to has to be woken, and the end is
-// that of before. Then it deletes the object and makes it again.
+// that of before.
 func (d *disturbance) changed(ctx context.Context, t target) {
 	before, old := d.state(), d.object(t)
 	if old == nil {
@@ -168,6 +182,11 @@ func (d *disturbance) changed(ctx context.Context, t target) {
 		}
 	}
 	d.same(before)
+	d.replaced(ctx, t)
+}
+
+// replaced deletes an object that the operator reads, and makes it again as it was given: whoever it matters to has to be woken.
+func (d *disturbance) replaced(ctx context.Context, t target) {
 	// After a delete the end may be another one: the operator may have had to choose something else.
 	if err := d.run.World.Client.Delete(ctx, d.object(t)); err != nil || !d.settle(ctx) || d.unwoken(ctx, "a delete of "+t.String()) {
 		return

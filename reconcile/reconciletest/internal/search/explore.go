@@ -124,7 +124,8 @@ type baseline struct {
 	steps   []description.Step
 	calls   []transport.Call
 	deleted map[string]bool
-	kinds   []string
+	kinds   []string // of the caches
+	present []string // kinds of which there was an object
 	passes  int
 	state   world.State
 	reads   []string         // of the cache, by passes
@@ -217,6 +218,9 @@ func (e *explorer) baseline(ctx context.Context, steps ...description.Step) erro
 		name: strings.Join(stepNames(steps), "-"), steps: steps, calls: r.Calls, deleted: r.Deleted(), passes: r.Passes,
 		kinds: r.Last.View.Names(),
 	}
+	for _, gvk := range r.World.Kinds() {
+		b.present = append(b.present, gvk.Kind)
+	}
 	e.out.Passes += r.Passes
 	last := steps[len(steps)-1]
 	state, err := r.World.State()
@@ -300,55 +304,4 @@ func (e *explorer) explore(ctx context.Context) {
 	}
 	close(queue)
 	wg.Wait()
-}
-
-// accept takes out what the system accepts.
-func (e *explorer) accept() {
-	e.out.Findings = slices.DeleteFunc(e.out.Findings, func(f finding.Finding) bool {
-		n := slices.IndexFunc(e.system.Accepted, func(a finding.Acceptance) bool { return finding.Accepts(a, f) })
-		if n >= 0 {
-			note := fmt.Sprintf("accepted, %s: %s", e.system.Accepted[n].Reason, e.system.Accepted[n].About)
-			if !slices.Contains(e.out.Notes, note) {
-				e.out.Notes = append(e.out.Notes, note)
-			}
-		}
-		return n >= 0
-	})
-}
-
-// notes are what the exploration did not try.
-func (e *explorer) notes() {
-	s, add := e.system, func(format string, args ...any) { e.out.Notes = append(e.out.Notes, fmt.Sprintf(format, args...)) }
-	for _, b := range e.plots {
-		if more := len(b.calls) - manyCalls; more > 0 {
-			add("not tried: %d of the calls of %s, those after the first %d", more, b.name, manyCalls)
-		}
-	}
-	if e.missed > 0 {
-		add("not tried: %d faults, as the request that each is about did not come again: the operator does not do the same in each run", e.missed)
-	}
-	if e.second > 0 {
-		add("not tried: %d second faults of two, as after the first one the request that each is about does not come", e.second)
-	}
-	if e.unpaired > 0 {
-		add("not tried: %d of the pairs of two writes that fail in one run; another %s draws others", e.unpaired, EnvSeed)
-	}
-	switch {
-	case s.Change == nil:
-		add("not tried: a change of the spec; set System.Change")
-	case !slices.ContainsFunc(e.plots, func(b *baseline) bool { return len(b.deleted) > 0 && b.last() != description.StepDelete }):
-		add("not tried: a prune, as System.Change takes nothing away that the operator deletes")
-	}
-	if s.Singleton == nil && len(s.Owners) == 1 && e.pair == nil {
-		add("not tried: what owners have in common, as there is one only; add another one to System.Owners")
-	}
-	for _, kind := range e.unmade() {
-		add("not tried: children of the kind %s of System.Optional, as no run has made one", kind)
-	}
-	if len(s.StandIns) == 0 {
-		add("not tried: children that become ready or fail; set System.StandIns")
-	}
-	if e.out.Horizon > 0 {
-		add("it acts at times of its own: each step lasts %s (System.Horizon); not tried: edits and deletes by others, refusals that last", e.out.Horizon)
-	}
 }

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -151,8 +152,9 @@ func (e *explorer) checkClaims(c testCase, r *run.Run) {
 
 // checkDamage looks for contents that no run without faults stores.
 func (e *explorer) checkDamage(name string, r *run.Run) {
-	for object, versions := range e.contents(r) {
-		for _, one := range versions {
+	contents := e.contents(r)
+	for _, object := range slices.Sorted(maps.Keys(contents)) {
+		for _, one := range contents[object] {
 			if e.stored[object] == nil || e.stored[object][one.text] {
 				continue
 			}

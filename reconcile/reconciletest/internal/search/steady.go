@@ -3,6 +3,7 @@ package search
 import (
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -42,14 +43,15 @@ func (e *explorer) checkFailing(name string, r *run.Run) {
 	if e.system.Rules != nil || r.World.Waiting() || len(e.out.Findings) > 0 {
 		return
 	}
-	for _, failing := range r.Last.Scheduler.Failing(run.MaxIdle / 2) {
-		if why := r.Last.Log.LastError(); why != "" {
-			e.find(name, finding.CheckRest, "the passes for %s fail without end: %s", failing, why)
-		} else {
-			e.find(name, finding.CheckRest, "the passes for %s ask for another one without end, although nothing is left to do", failing)
-		}
+	failing := r.Last.Scheduler.Failing(run.MaxIdle / 2)
+	if len(failing) == 0 {
 		return
 	}
+	if why := r.Last.Log.LastError(); why != "" {
+		e.find(name, finding.CheckRest, "the passes for %s fail without end: %s", failing[0], why)
+		return
+	}
+	e.find(name, finding.CheckRest, "the passes for %s ask for another one without end, although nothing is left to do", failing[0])
 }
 
 // checkObserved looks for an owner at rest whose status speaks of another generation than that of its spec.
@@ -59,7 +61,8 @@ func (e *explorer) checkObserved(name string, r *run.Run) {
 		return
 	}
 	kinds := r.World.OwnerKinds()
-	for gvk, items := range all {
+	for _, gvk := range r.World.Kinds() {
+		items := all[gvk]
 		if !kinds[gvk.GroupKind()] {
 			continue
 		}
@@ -124,8 +127,8 @@ func (e *explorer) checkLeaks(name string, r *run.Run) {
 		return
 	}
 	look := func(where, text string) bool {
-		for of, value := range values {
-			if strings.Contains(text, value) {
+		for _, of := range slices.Sorted(maps.Keys(values)) {
+			if value := values[of]; strings.Contains(text, value) {
 				e.find(name, finding.CheckLeak, "%s shows the value of %s", where, of)
 				return true
 			}
@@ -143,7 +146,8 @@ func (e *explorer) checkLeaks(name string, r *run.Run) {
 		}
 	}
 	given := e.givenText()
-	for gvk, items := range all {
+	for _, gvk := range r.World.Kinds() {
+		items := all[gvk]
 		if gvk.Group == "" && gvk.Kind == "Secret" {
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
 )
 
 // target is an object that others disturb.
@@ -27,35 +28,46 @@ func (e *explorer) children() []target {
 	found := map[string]*target{}
 	for _, b := range e.plots {
 		for _, c := range b.calls {
-			if !c.Changed || c.After == nil || c.Request.Subresource != "" || c.After.GetGenerateName() != "" {
-				continue
-			}
-			name := objects.Name(c.GVK, c.Key)
-			if c.Before != nil && found[name] != nil {
-				found[name].updated = true
-			}
-			if found[name] == nil && c.Before == nil {
-				found[name] = &target{gvk: c.GVK, key: c.Key}
-			}
-			if t := found[name]; t != nil && b == e.plots[0] {
-				if c.Sent != nil && (c.Request.Verb == "apply" || c.Request.Verb == "create") {
-					t.sent = c.Sent
-				}
+			if c.Changed && c.After != nil && c.Request.Subresource == "" && c.After.GetGenerateName() == "" {
+				made(found, c, b == e.plots[0])
 			}
 		}
 	}
-	owners := e.probe.OwnerKinds()
 	var out []target
 	for _, name := range slices.Sorted(maps.Keys(found)) {
-		t := found[name]
-		once := t.gvk.Group == "batch" && t.gvk.Kind == "Job" || t.gvk.Group == "" && t.gvk.Kind == "Pod"
-		if items, err := e.probe.List(t.gvk); once || err != nil || items[t.key] == nil || owners[t.gvk.GroupKind()] ||
-			len(items[t.key].GetFinalizers()) > 0 || e.outlives(name) {
-			continue
+		if e.stays(name, found[name]) {
+			out = append(out, *found[name])
 		}
-		out = append(out, *t)
 	}
 	return out
+}
+
+// made notes a write of a child; first is for one in the first run, whose contents it has to have.
+func made(found map[string]*target, c transport.Call, first bool) {
+	name := objects.Name(c.GVK, c.Key)
+	t := found[name]
+	switch {
+	case t == nil && c.Before == nil:
+		t = &target{gvk: c.GVK, key: c.Key}
+		found[name] = t
+	case t == nil:
+		return
+	case c.Before != nil:
+		t.updated = true
+	}
+	if first && c.Sent != nil && (c.Request.Verb == "apply" || c.Request.Verb == "create") {
+		t.sent = c.Sent
+	}
+}
+
+// stays reports whether a child is there at rest, for others to disturb: it is no owner, does not run once, and nothing holds it.
+func (e *explorer) stays(name string, t *target) bool {
+	once := t.gvk.Group == "batch" && t.gvk.Kind == "Job" || t.gvk.Group == "" && t.gvk.Kind == "Pod"
+	if once || e.probe.OwnerKinds()[t.gvk.GroupKind()] || e.outlives(name) {
+		return false
+	}
+	items, err := e.probe.List(t.gvk)
+	return err == nil && items[t.key] != nil && len(items[t.key].GetFinalizers()) == 0
 }
 
 // inputs are the objects of System.Given that the operator reads and does not write.

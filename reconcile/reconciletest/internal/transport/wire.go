@@ -112,6 +112,7 @@ var errDead = errors.New("the operator has crashed")
 // ErrRefused is the cause of the errors that cases inject.
 var ErrRefused = errors.New("injected by the test")
 
+// New puts a wire before the API server of a world, without a fault.
 func New(w *world.World) *Wire {
 	out := &Wire{world: w, counts: map[string]int{}}
 	out.Client = interceptor.NewClient(w.Client, out.funcs())
@@ -329,6 +330,7 @@ func (w *Wire) call(verb, subresource string, obj runtime.Object, key client.Obj
 	}}
 }
 
+// About describes a request about an object, by its verb; dry are the options of a dry run.
 func (w *Wire) About(verb, subresource string, obj client.Object, manager string, dry []string) Call {
 	return w.call(verb, subresource, obj, client.ObjectKeyFromObject(obj), manager, dry)
 }

@@ -77,6 +77,7 @@ func representationOf(obj runtime.Object) representation {
 	return "typed"
 }
 
+// New makes a cache with the options of the manager, which shows each kind as it is when it is asked for it first.
 func New(w *world.World, opts cache.Options) *View {
 	return &View{
 		world: w, opts: opts, lag: func(schema.GroupVersionKind) int { return 0 },

@@ -135,6 +135,7 @@ func (w *World) Place(obj client.Object) (schema.GroupVersionKind, error) {
 	return gvk, nil
 }
 
+// Touch notes that there may be objects of a kind, for a real API server, which is not asked for all kinds.
 func (w *World) Touch(gvk schema.GroupVersionKind) {
 	if w.Fake == nil {
 		w.mu.Lock()
@@ -192,6 +193,7 @@ func (w *World) Revision() (revision uint64, countable bool) {
 	return w.Fake.Revision(), true
 }
 
+// Resource is the resource of a kind; that of a kind that nobody has defined is guessed.
 func (w *World) Resource(gvk schema.GroupVersionKind) schema.GroupResource {
 	if mapping, err := w.Mapper.RESTMapping(gvk.GroupKind(), gvk.Version); err == nil {
 		return mapping.Resource.GroupResource()

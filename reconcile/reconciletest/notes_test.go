@@ -1,0 +1,35 @@
+package reconciletest_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+)
+
+// What no run reaches is printed: a test that passes has not shown more than it has tried.
+func TestNotes(t *testing.T) {
+	t.Setenv(reconciletest.EnvCase, "no fault, A")
+	system := appSystem("watches a Job that nobody makes")
+	system.Optional = []schema.GroupKind{{Group: "monitoring.example.com", Kind: "Probe"}}
+	system.StandIns = nil
+	system.Rules = []rbacv1.PolicyRule{
+		{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"*"}},
+		{APIGroups: []string{""}, Resources: []string{"services", "configmaps"}, Verbs: []string{"list", "create", "delete"}},
+	}
+	want := []string{
+		"not tried: a prune, as System.Change takes nothing away that the operator deletes",
+		"not tried: children of the kind Probe.monitoring.example.com of System.Optional, as no run has made one",
+		"not tried: objects of the kind Job, which the operator reads from its cache, as no run has one",
+		"not tried: create services, which System.Rules allow, as no run sends it",
+		"not tried: delete configmaps, which System.Rules allow, as no run sends it",
+		"not tried: delete services, which System.Rules allow, as no run sends it",
+		"not tried: children that become ready or fail; set System.StandIns",
+	}
+	if diff := cmp.Diff(want, explore(t, system).Notes); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
