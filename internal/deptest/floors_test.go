@@ -99,6 +99,7 @@ func kitFloors(whole []string) map[string][]string {
 		room + "view":        append(slices.Clone(described), room+"world", room+"transport"),
 		room + "run":         connected,
 		room + "search":      append(slices.Clone(connected), room+"run"),
+		kit + "/matchers":    nil,
 		kit: slices.Concat(whole, connected,
 			[]string{room + "run", room + "search", "reconcile/record", "reconcile/controller", "reconcile/controller/dataflow"}),
 	}
