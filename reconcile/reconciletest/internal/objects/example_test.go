@@ -8,7 +8,8 @@ import (
 
 func Example() {
 	content := map[string]any{"kind": "ConfigMap", "data": map[string]any{"color": "red"}}
-	for _, path := range objects.Leaves(content) {
+	paths, _ := objects.Leaves(content)
+	for _, path := range paths {
 		old, _ := objects.At(content, path)
 		wrong, _ := objects.Edit(old, false)
 		fmt.Println(path, old, "becomes", wrong)

@@ -9,19 +9,19 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Leaves are the paths to the values that are set in an object, without metadata and status: the first of each field.
-func Leaves(content map[string]any) [][]string {
+// Leaves are the paths to values that are set in an object, without metadata and status: at most [MaxEdits] of them, spread over the
+// object. Left is the number of the others.
+func Leaves(content map[string]any) (paths [][]string, left int) {
 	var out [][]string
 	walk(Without(content, "metadata", "status", "apiVersion", "kind"), nil, func(path []string) { out = append(out, path) })
 	slices.SortFunc(out, slices.Compare)
 	if len(out) <= MaxEdits {
-		return out
+		return out, 0
 	}
-	var spread [][]string
 	for n := range MaxEdits {
-		spread = append(spread, out[n*len(out)/MaxEdits])
+		paths = append(paths, out[n*len(out)/MaxEdits])
 	}
-	return spread
+	return paths, len(out) - MaxEdits
 }
 
 func walk(value any, path []string, found func(path []string)) {
@@ -110,4 +110,5 @@ func Edit(value any, encoded bool) (any, bool) {
 	return nil, false
 }
 
-const MaxEdits = 6 // of an object
+// MaxEdits is how many values of one object are edited.
+const MaxEdits = 6

@@ -21,9 +21,14 @@ type disturbance struct {
 	run      *run.Run
 }
 
+// disturbs reports whether the system has cases in which others disturb a world at rest.
+func (e *explorer) disturbs() bool {
+	return e.system.Horizon == 0 && len(e.plots) > 0 && e.system.Singleton == nil && e.probe != nil
+}
+
 // disturbances are the cases in which others do something to a world at rest. A world in which time goes on has none.
 func (e *explorer) disturbances() []testCase {
-	if e.system.Horizon > 0 || len(e.plots) == 0 || e.system.Singleton != nil || e.probe == nil {
+	if !e.disturbs() {
 		return nil
 	}
 	first := e.plots[0]

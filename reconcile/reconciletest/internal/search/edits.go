@@ -42,7 +42,8 @@ func (d *disturbance) deleted(ctx context.Context, t target) {
 // that others may have taken over while the rest is put right, are theirs.
 func (d *disturbance) edited(ctx context.Context, t target) {
 	answers := map[answer][]string{}
-	for _, path := range objects.Leaves(t.sent) {
+	paths, _ := objects.Leaves(t.sent)
+	for _, path := range paths {
 		if identifies(path) {
 			continue
 		}
@@ -164,10 +165,8 @@ func (d *disturbance) changed(ctx context.Context, t target) {
 	if old == nil {
 		return
 	}
-	for n, path := range objects.Leaves(objects.Without(old.Object, "status")) {
-		if n == objects.MaxEdits {
-			break
-		}
+	paths, _ := objects.Leaves(old.Object)
+	for _, path := range paths {
 		u := d.object(t)
 		value, _ := objects.At(u.Object, path)
 		wrong, ok := objects.Edit(value, t.gvk.Kind == "Secret" && path[0] == "data")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/rights"
 )
 
@@ -40,6 +41,9 @@ func (e *explorer) notes() {
 	if e.unpaired > 0 {
 		add("not tried: %d of the pairs of two writes that fail in one run; another %s draws others", e.unpaired, EnvSeed)
 	}
+	for _, note := range e.unedited() {
+		add("not tried: edits of %s", note)
+	}
 	switch {
 	case s.Change == nil:
 		add("not tried: a change of the spec; set System.Change")
@@ -64,6 +68,28 @@ func (e *explorer) notes() {
 	if e.out.Horizon > 0 {
 		add("it acts at times of its own: each step lasts %s (System.Horizon); not tried: edits and deletes by others, refusals that last", e.out.Horizon)
 	}
+}
+
+// unedited are the objects of which others edit some fields only.
+func (e *explorer) unedited() []string {
+	if !e.disturbs() {
+		return nil
+	}
+	var out []string
+	note := func(t target, content map[string]any) {
+		if _, left := objects.Leaves(content); left > 0 {
+			out = append(out, fmt.Sprintf("%d of the %d fields of %s", left, left+objects.MaxEdits, t))
+		}
+	}
+	for _, t := range e.children() {
+		note(t, t.sent)
+	}
+	for _, t := range e.inputs() {
+		if items, err := e.probe.List(t.gvk); err == nil && items[t.key] != nil {
+			note(t, items[t.key].Object)
+		}
+	}
+	return out
 }
 
 // empty are the kinds of the caches of which there was never an object.

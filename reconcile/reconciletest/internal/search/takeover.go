@@ -244,7 +244,8 @@ func (d *disturbance) taken(ctx context.Context, t target) {
 	if d.run.World.Client.Delete(ctx, old) != nil || d.object(t) != nil || d.run.World.Client.Create(ctx, theirs) != nil {
 		return
 	}
-	for _, path := range objects.Leaves(t.sent) {
+	paths, _ := objects.Leaves(t.sent)
+	for _, path := range paths {
 		d.update(ctx, t, func(u *unstructured.Unstructured) {
 			value, _ := objects.At(u.Object, path)
 			if wrong, ok := objects.Edit(value, t.gvk.Kind == "Secret" && path[0] == "data"); ok && !identifies(path) {
