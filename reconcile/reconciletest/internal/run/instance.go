@@ -37,7 +37,7 @@ type Instance struct {
 
 // Variation is what a case varies of a run.
 type Variation struct {
-	Inject   []*transport.Injection // each happens once
+	Inject   []*transport.Injection // what goes wrong with requests
 	Lag      map[string]int         // passes by kind; "" is all kinds
 	Shake    func([]view.Event) []view.Event
 	Resync   bool // once everything is at rest, all is delivered once more
