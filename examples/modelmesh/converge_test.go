@@ -23,35 +23,28 @@ import (
 // place is a namespace that is not the operator's, so that it has a Secret of its own.
 const place = "default"
 
-// converge searches the failures of a controller of groups: 10 cases are drawn; RECONCILETEST_CASES=all runs all.
-func converge(t *testing.T, env settings.Environment, setup func(ctrl.Manager) error, change func(client.Object), owners []client.Object, given ...client.Object) {
+// converge searches the failures of a controller: 10 cases are drawn; RECONCILETEST_CASES=all runs all.
+func converge(t *testing.T, env settings.Environment, s reconciletest.System) {
 	t.Helper()
-	scheme := runtime.NewScheme()
+	s.Scheme = runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, v1alpha1.AddToScheme, kserve.AddToScheme, v1beta1.AddToScheme} {
-		if err := add(scheme); err != nil {
+		if err := add(s.Scheme); err != nil {
 			t.Fatal(err)
 		}
 	}
-	given = append(given, &corev1.Secret{
+	s.Given = append(s.Given, &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: env.Namespace, Name: env.EtcdSecret},
 		Data:       map[string][]byte{"etcd_connection": []byte(`{"endpoints":"http://etcd:2379","root_prefix":"root"}`)},
 	})
-	reconciletest.Converge(t, reconciletest.System{
-		Setup:    setup,
-		Scheme:   scheme,
-		CRDPaths: []string{"config/crd", "config/foreign"},
-		Given:    given,
-		Owners:   owners,
-		Change:   change,
-		Cases:    10,
-		Accepted: []reconciletest.Acceptance{
-			{
-				About: "others are slow", Check: reconciletest.CheckDeletes,
-				Reason: "what refers to an owner that is gone is deleted by the collector or the operator, whoever is first",
-			},
-			{About: "get configmaps " + env.Namespace + "/" + settings.ConfigMap, Reason: "an operator does not start with settings that it cannot read"},
+	s.CRDPaths, s.Cases = []string{"config/crd", "config/foreign"}, 10
+	s.Accepted = []reconciletest.Acceptance{
+		{
+			About: "others are slow", Check: reconciletest.CheckDeletes,
+			Reason: "what refers to an owner that is gone is deleted by the collector or the operator, whoever is first",
 		},
-	})
+		{About: "get configmaps " + env.Namespace + "/" + settings.ConfigMap, Reason: "an operator does not start with settings that it cannot read"},
+	}
+	reconciletest.Converge(t, s)
 }
 
 // TestRuntimesConverge: whatever goes wrong on the way, a namespace ends with what its runtimes need.
@@ -59,11 +52,16 @@ func TestRuntimesConverge(t *testing.T) {
 	t.Parallel()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: place, Labels: map[string]string{"modelmesh-enabled": "true"}}}
 	env := settings.FromEnvironment(environment(map[string]string{"NAMESPACE": "operators"}))
-	converge(t, env, func(mgr ctrl.Manager) error {
-		return runtimes.New(env, settings.NewLive(env.Namespace)).SetupWithManager(mgr)
-	}, func(o client.Object) { o.(*kserve.ServingRuntime).Spec.Disabled = new(true) },
-		[]client.Object{servingRuntime("triton", "onnx"), servingRuntime("mlserver", "sklearn")}, namespace,
-		&v1alpha1.Predictor{ObjectMeta: metav1.ObjectMeta{Namespace: place, Name: "model"}, Spec: v1alpha1.PredictorSpec{ModelType: v1alpha1.ModelType{Name: "onnx"}}})
+	model := &v1alpha1.Predictor{ObjectMeta: metav1.ObjectMeta{Namespace: place, Name: "model"}}
+	model.Spec.ModelType.Name = "onnx"
+	converge(t, env, reconciletest.System{
+		Setup: func(mgr ctrl.Manager) error {
+			return runtimes.New(env, settings.NewLive(env.Namespace)).SetupWithManager(mgr)
+		},
+		Owners: []client.Object{servingRuntime("triton", "onnx"), servingRuntime("mlserver", "sklearn")},
+		Change: func(o client.Object) { o.(*kserve.ServingRuntime).Spec.Disabled = new(true) },
+		Given:  []client.Object{namespace, model},
+	})
 }
 
 // servingRuntime is a runtime of models of a format, with an autoscaler.
@@ -87,7 +85,10 @@ func TestServiceConverges(t *testing.T) {
 	operator.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
 	operator.Spec.Template.Labels = labels
 	operator.Spec.Template.Spec.Containers = []corev1.Container{{Name: "manager", Image: "manager:1"}}
-	converge(t, env, func(mgr ctrl.Manager) error {
-		return service.New(env, settings.NewLive(env.Namespace), nil).SetupWithManager(mgr)
-	}, nil, []client.Object{operator})
+	converge(t, env, reconciletest.System{
+		Setup: func(mgr ctrl.Manager) error {
+			return service.New(env, settings.NewLive(env.Namespace), nil).SetupWithManager(mgr)
+		},
+		Owners: []client.Object{operator},
+	})
 }

@@ -41,6 +41,9 @@ type System struct {
 	Change func(owner client.Object)
 	// StandIns play everybody else: they are called after each pass until they change nothing more.
 	StandIns []StandIn
+	// Outside makes what the operator works with outside of the cluster, such as a double of another system. It is called once for each
+	// world, which keeps it when the operator starts anew: Setup gets it with [OutsideOf], a stand-in with [OutsideFrom]. Nil is nothing.
+	Outside func() any
 	// Outlives are the objects that may still be there when the owners are gone, or the spec that asked for them, as a
 	// finding prints them, for example "ConfigMap default/shared".
 	Outlives []string

@@ -95,6 +95,9 @@ func (m *TestManager) Add(runnable manager.Runnable) error {
 // GetClock is the clock of the test, which moves only when nothing is left to do.
 func (m *TestManager) GetClock() clock.PassiveClock { return m.world.Clock }
 
+// Outside is what is outside of the cluster of its world.
+func (m *TestManager) Outside() any { return m.world.Outside }
+
 // GetCache is the cache of the instance.
 func (m *TestManager) GetCache() cache.Cache { return m.view }
 

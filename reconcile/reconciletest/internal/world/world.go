@@ -32,6 +32,7 @@ type World struct {
 	Clock     *schedule.Clock
 	Client    client.WithWatch  // of the test, not counted
 	Fake      *apiserver.Server // nil on a real API server
+	Outside   any               // of the cluster, nil for nothing
 	namespace string
 	Reversed  bool // caches list backwards
 	Off       bool // the operator is switched off, see Singleton
@@ -56,6 +57,9 @@ func New(ctx context.Context, system description.Prepared, namespace string) (*W
 	}
 	if err := w.connect(namespace); err != nil {
 		return nil, err
+	}
+	if system.Outside != nil {
+		w.Outside = system.Outside()
 	}
 	w.Began = w.Clock.Now()
 	for _, obj := range system.Given {
@@ -255,6 +259,12 @@ func (w *World) others() client.Client {
 	})
 }
 
+// outsideKey is the key of what is outside in the context of a stand-in.
+type outsideKey struct{}
+
+// OutsideFrom returns what is outside of the cluster of the world that a stand-in is called on, nil for any other context.
+func OutsideFrom(ctx context.Context) any { return ctx.Value(outsideKey{}) }
+
 const worldRounds = 50
 
 var errRestless = errors.New("the stand-ins never come to rest: does one of them write when nothing is left to do?")
@@ -262,6 +272,7 @@ var errRestless = errors.New("the stand-ins never come to rest: does one of them
 // Turn lets everybody but the operator act until nothing changes: the stand-ins and garbage collection.
 func (w *World) Turn(ctx context.Context) error {
 	others := w.others()
+	ctx = context.WithValue(ctx, outsideKey{}, w.Outside)
 	for range worldRounds {
 		before, countable := w.Revision()
 		for _, act := range w.System.StandIns {
