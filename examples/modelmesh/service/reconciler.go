@@ -117,17 +117,18 @@ func (o *observed) follow(events *etcd.Events, namespace string) {
 	}
 }
 
+// fetchOwner finds what the Service belongs to. What is being deleted has none any more.
 func (o *observed) fetchOwner(ctx context.Context, reader reconcile.Reader, env settings.Environment, namespace string) {
 	if env.Cluster {
 		found := reconcile.Fetch(ctx, reader, types.NamespacedName{Name: namespace}, &corev1.Namespace{})
-		if o.problem = found.Failure(); found.Value != nil && env.Enabled(found.Value) {
+		if o.problem = found.Failure(); found.OK() && found.Value.DeletionTimestamp.IsZero() && env.Enabled(found.Value) {
 			o.owner = metav1.NewControllerRef(found.Value, corev1.SchemeGroupVersion.WithKind("Namespace"))
 			o.members = []controller.Member{controller.MemberOf(found.Value, nil)}
 		}
 		return
 	}
 	found := reconcile.Fetch(ctx, reader, types.NamespacedName{Namespace: env.Namespace, Name: env.Deployment}, &appsv1.Deployment{})
-	if o.problem = found.Failure(); found.Value != nil && namespace == env.Namespace {
+	if o.problem = found.Failure(); found.OK() && found.Value.DeletionTimestamp.IsZero() && namespace == env.Namespace {
 		o.owner = metav1.NewControllerRef(found.Value, appsv1.SchemeGroupVersion.WithKind("Deployment"))
 		o.members = []controller.Member{controller.MemberOf(found.Value, nil)}
 	}
