@@ -11,14 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/foreign"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/kueue"
-	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
+	v1 "github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/guardrails"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
@@ -134,9 +133,9 @@ func TestHubConverges(t *testing.T) {
 	t.Parallel()
 	entry := &corev1.ConfigMap{ObjectMeta: inDefault("garak"), Data: map[string]string{"garak.yaml": "id: garak"}}
 	entry.Labels = map[string]string{guardrails.Domain + "evalhub-provider-type": "system", guardrails.Domain + "evalhub-provider-name": "garak"}
-	converge(t, "EVALHUB", func(o client.Object) { o.(*v1.EvalHub).Spec.MCP.Enabled = ptr.To(false) },
+	converge(t, "EVALHUB", func(o client.Object) { o.(*v1.EvalHub).Spec.MCP.Enabled = new(false) },
 		&v1.EvalHub{ObjectMeta: metav1.ObjectMeta{Name: "hub"}, Spec: v1.EvalHubSpec{Tenancy: v1.SingleTenancy, EvalHubBase: v1.EvalHubBase{
-			Database: &v1.Database{Type: "sqlite"}, Providers: []string{"garak"}, Collections: []string{}, MCP: &v1.MCP{Enabled: ptr.To(true)},
+			Database: &v1.Database{Type: "sqlite"}, Providers: []string{"garak"}, Collections: []string{}, MCP: &v1.MCP{Enabled: new(true)},
 		}}}, entry)
 }
 

@@ -57,7 +57,7 @@ func (r *recorder) address() string {
 func (r *recorder) check(wanted []any) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if sent := len(r.requests); sent < len(wanted) || sent > len(wanted) && !(r.refuses && len(wanted) > 0) {
+	if sent := len(r.requests); sent < len(wanted) || sent > len(wanted) && (!r.refuses || len(wanted) == 0) {
 		return fmt.Errorf("%d requests were sent, want %d: %s", sent, len(wanted), text(r.requests))
 	}
 	for i := range wanted {

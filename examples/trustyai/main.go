@@ -98,7 +98,7 @@ func trustyai() operator.Operator {
 		},
 		Configure: func(o *operator.Operator, scheme *runtime.Scheme) error { return enable(o, scheme, enabled, configMap) },
 		Describe: func(page *dataflow.Page) error {
-			for _, name := range strings.Split(enabled, ",") {
+			for name := range strings.SplitSeq(enabled, ",") {
 				page.ExtraRules = append(page.ExtraRules, services[name].grants...)
 				if crd := services[name].converts; crd != "" {
 					page.Conversions = append(page.Conversions, crd)

@@ -59,7 +59,7 @@ func matcher(m map[string]any) (name string, argument any, ok bool) {
 }
 
 func apply(name string, argument, got any, path string) error {
-	holds := false
+	var holds bool
 	switch name {
 	case "$absent":
 		holds = got == nil
@@ -106,7 +106,7 @@ func matchList(want []any, got any, path string) error {
 			continue
 		}
 		for _, item := range want {
-			var last error = fmt.Errorf("%s has no %s", path, text(item.(map[string]any)[key]))
+			last := fmt.Errorf("%s has no %s", path, text(item.(map[string]any)[key]))
 			for _, candidate := range g {
 				if c, ok := candidate.(map[string]any); ok && text(c[key]) == text(item.(map[string]any)[key]) {
 					if last = match(item, candidate, path+"["+text(c[key])+"]"); last == nil {

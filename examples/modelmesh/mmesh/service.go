@@ -73,7 +73,7 @@ func NewServer(standin Server) *grpc.Server {
 	server := grpc.NewServer(grpc.ForceServerCodec(codec{}))
 	method := func(name string, call func(ctx context.Context, s Server, decode func(any) error) (any, error)) grpc.MethodDesc {
 		return grpc.MethodDesc{MethodName: name, Handler: func(
-			srv any, ctx context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor, //nolint:revive // grpc's order
+			srv any, ctx context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor,
 		) (any, error) {
 			return call(ctx, srv.(Server), decode) //nolint:forcetypeassert // registered below
 		}}

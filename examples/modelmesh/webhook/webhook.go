@@ -5,13 +5,12 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/admission"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	hooks "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
-
-	"github.com/reconcilekit/reconcilekit/reconcile/admission"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/kserve/v1alpha1"
 )

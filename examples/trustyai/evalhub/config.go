@@ -9,13 +9,13 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
-	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
+	v1 "github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 )
 
 type tree = map[string]any
 
 // mappings are the variables that go before the file, and the fields that they set.
-var mappings = tree{
+var mappings = tree{ //nolint:gosec // no credentials: the names of files and variables
 	"PORT": "service.port", "API_HOST": "service.host", "DISABLE_AUTH": "service.disable_auth",
 	"TLS_CERT_FILE": "service.tls_cert_file", "TLS_KEY_FILE": "service.tls_key_file", "DB_URL": "database.url",
 	"MLFLOW_TRACKING_URI": "mlflow.tracking_uri", "MLFLOW_CA_CERT_PATH": "mlflow.ca_cert_path",
@@ -89,7 +89,8 @@ func telemetryOf(t *v1.Telemetry) (tree, error) {
 		field, key string
 		value      v1.Duration
 	}{
-		{"tracerTimeout", "tracer_timeout", t.TracerTimeout}, {"tracerBatchInterval", "tracer_batch_interval", t.TracerBatchInterval},
+		{"tracerTimeout", "tracer_timeout", t.TracerTimeout},
+		{"tracerBatchInterval", "tracer_batch_interval", t.TracerBatchInterval},
 		{"metricExportInterval", "metric_export_interval", t.MetricExportInterval},
 	} {
 		if d.value == "" {

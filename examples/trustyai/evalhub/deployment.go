@@ -27,7 +27,7 @@ func (obs Observation) selector(component string) map[string]string {
 // workload is a Deployment of a server and the proxy before it.
 func (obs Observation) workload(name, component string, replicas *int32, volumes []corev1.Volume, server, sidecar corev1.Container) *appsv1.Deployment {
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: obs.hub.Namespace, Name: name}}
-	d.Spec.Replicas = ptr.To(ptr.Deref(replicas, 1))
+	d.Spec.Replicas = new(ptr.Deref(replicas, 1))
 	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: obs.selector(component)}
 	share := intstr.FromString("25%")
 	d.Spec.Strategy = appsv1.DeploymentStrategy{
@@ -36,11 +36,11 @@ func (obs Observation) workload(name, component string, replicas *int32, volumes
 	d.Spec.Template.Labels = obs.selector(component)
 	d.Spec.Template.Spec = corev1.PodSpec{
 		ServiceAccountName: obs.names.account(), Volumes: volumes, Containers: []corev1.Container{server, sidecar},
-		SecurityContext: &corev1.PodSecurityContext{RunAsNonRoot: ptr.To(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}},
+		SecurityContext: &corev1.PodSecurityContext{RunAsNonRoot: new(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}},
 	}
 	for i := range d.Spec.Template.Spec.Containers {
 		d.Spec.Template.Spec.Containers[i].SecurityContext = &corev1.SecurityContext{
-			AllowPrivilegeEscalation: ptr.To(false), RunAsNonRoot: ptr.To(true), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+			AllowPrivilegeEscalation: new(false), RunAsNonRoot: new(true), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 		}
 	}
@@ -163,7 +163,7 @@ func (obs Observation) defaults() []corev1.EnvVar {
 }
 
 func variables(pairs ...string) (out []corev1.EnvVar) {
-	for i := 0; i < len(pairs); i += 2 {
+	for i := 0; i+1 < len(pairs); i += 2 {
 		out = append(out, corev1.EnvVar{Name: pairs[i], Value: pairs[i+1]})
 	}
 	return out

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
+	v1 "github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 )
 
 // rolePrefix begins the names of the ClusterRoles that an installation has.
@@ -65,8 +65,10 @@ type right struct{ suffix, role string }
 
 // evaluating is what the server of a hub may do where its jobs run.
 var evaluating = []right{
-	{"-job-writer-rb", "jobs-writer"}, {"-job-config-rb", "job-config"},
-	{"-hardware-profiles-reader-rb", "hardware-profiles-reader"}, {"-events-rb", "events"},
+	{"-job-writer-rb", "jobs-writer"},
+	{"-job-config-rb", "job-config"},
+	{"-hardware-profiles-reader-rb", "hardware-profiles-reader"},
+	{"-events-rb", "events"},
 }
 
 // rightsOf are those in the namespace of the hub, the one of the operator, and the cluster.

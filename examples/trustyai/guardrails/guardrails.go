@@ -18,7 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/proxy"
 )
 
-// The annotation of a pod with the hash of a configuration is this and a name.
+// Domain and a name are the annotation of a pod with the hash of a configuration.
 const Domain = "trustyai.opendatahub.io/"
 
 // The phases.

@@ -3,6 +3,7 @@ package nemo
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"regexp"
 	"strings"
 
@@ -10,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/guardrails"
@@ -75,7 +75,7 @@ func (obs Observation) authorities() *v1alpha1.CAStatus {
 	out.ODHTrustedCAFound = out.ODHTrustedCAError == ""
 	if len(sources) > 2 {
 		out.UserCAError = missing(sources[2])
-		out.UserCAFound = ptr.To(out.UserCAError == "")
+		out.UserCAFound = new(out.UserCAError == "")
 	}
 	return out
 }
@@ -84,7 +84,7 @@ func (obs Observation) authorities() *v1alpha1.CAStatus {
 func (obs Observation) deployment() *appsv1.Deployment {
 	n := obs.owner
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: n.Namespace, Name: n.Name, Labels: guardrails.PodLabels(n.Name)}}
-	d.Spec.Replicas = ptr.To(int32(max(n.Spec.Replicas, 1)))
+	d.Spec.Replicas = new(int32(min(max(n.Spec.Replicas, 1), math.MaxInt32))) //nolint:gosec // bounded here
 	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": n.Name}}
 	d.Spec.Template.Labels = guardrails.PodLabels(n.Name)
 	d.Spec.Template.Annotations = map[string]string{guardrails.Domain + "nemo-config-hash": obs.hash()}
@@ -182,7 +182,7 @@ done
 		Name: "ca-bundle-initializer", Image: obs.images[images.Nemo], Command: []string{"/bin/sh", "-c", command},
 		VolumeMounts: []corev1.VolumeMount{{Name: bundle, MountPath: "/tmp/ca-bundle-transfer/"}},
 		SecurityContext: &corev1.SecurityContext{
-			AllowPrivilegeEscalation: ptr.To(false), RunAsNonRoot: ptr.To(true), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+			AllowPrivilegeEscalation: new(false), RunAsNonRoot: new(true), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 		},
 	}
 }

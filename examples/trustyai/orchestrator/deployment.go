@@ -78,7 +78,7 @@ func (obs Observation) service() *corev1.Service {
 		Annotations: map[string]string{"service.beta.openshift.io/serving-cert-secret-name": guardrails.Name(o.Name, "-tls")},
 	}}
 	s.Spec.Selector = guardrails.Labels(o.Name)
-	s.Spec.IPFamilies, s.Spec.IPFamilyPolicy = []corev1.IPFamily{corev1.IPv4Protocol}, ptr.To(corev1.IPFamilyPolicySingleStack)
+	s.Spec.IPFamilies, s.Spec.IPFamilyPolicy = []corev1.IPFamily{corev1.IPv4Protocol}, new(corev1.IPFamilyPolicySingleStack)
 	add := func(name string, port int32) {
 		s.Spec.Ports = append(s.Spec.Ports, corev1.ServicePort{Name: name, Port: port, TargetPort: intstr.FromInt32(port), Protocol: corev1.ProtocolTCP})
 	}
@@ -131,8 +131,8 @@ func (obs Observation) container(p part) corev1.Container {
 	c := corev1.Container{
 		Name: guardrails.Name(o.Name, p.suffix), Image: obs.images[p.image],
 		SecurityContext: &corev1.SecurityContext{
-			Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}, Privileged: ptr.To(false), RunAsNonRoot: ptr.To(true),
-			ReadOnlyRootFilesystem: ptr.To(true), AllowPrivilegeEscalation: ptr.To(false),
+			Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}, Privileged: new(false), RunAsNonRoot: new(true),
+			ReadOnlyRootFilesystem: new(true), AllowPrivilegeEscalation: new(false),
 			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 		},
 	}
@@ -177,8 +177,10 @@ func (obs Observation) orchestrate(c *corev1.Container) {
 	set("TLS_KEY_PATH", "/etc/tls/private/tls.key")
 	set("RUST_LOG", obs.logLevel())
 	for _, variable := range [][2]string{
-		{"OTEL_EXPORTER_OTLP_PROTOCOL", otel.Protocol}, {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", otel.TracesEndpoint},
-		{"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", otel.MetricsEndpoint}, {"OTLP_EXPORT", exported(otel)},
+		{"OTEL_EXPORTER_OTLP_PROTOCOL", otel.Protocol},
+		{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", otel.TracesEndpoint},
+		{"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", otel.MetricsEndpoint},
+		{"OTLP_EXPORT", exported(otel)},
 	} {
 		if variable[1] != "" {
 			set(variable[0], variable[1])

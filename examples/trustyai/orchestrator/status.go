@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
-	"k8s.io/utils/ptr"
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/guardrails"
@@ -66,13 +65,13 @@ func (obs Observation) state() *v1alpha1.AutoConfigState {
 		return obs.owner.Status.AutoConfigState
 	}
 	out := &v1alpha1.AutoConfigState{
-		GeneratedConfigMap: ptr.To(guardrails.Name(obs.owner.Name, "-auto-config")),
+		GeneratedConfigMap: new(guardrails.Name(obs.owner.Name, "-auto-config")),
 		GenerationService:  obs.found.generation, DetectorServices: slices.Clone(obs.found.detectors),
 		Status: "Completed", Message: obs.summary(),
 	}
 	out.GenerationService.Type = "generation"
 	if obs.owner.Spec.EnableGuardrailsGateway {
-		out.GeneratedGatewayConfigMap = ptr.To(guardrails.Name(obs.owner.Name, "-gateway-auto-config"))
+		out.GeneratedGatewayConfigMap = new(guardrails.Name(obs.owner.Name, "-gateway-auto-config"))
 	}
 	if generated := obs.fetched.generated.Value; generated != nil {
 		out.LastGenerated = generated.CreationTimestamp.UTC().Format(time.RFC3339)

@@ -7,7 +7,7 @@ import (
 )
 
 // GroupVersion is that of the kinds.
-var GroupVersion = schema.GroupVersion{Group: "serving.kserve.io", Version: "v1alpha1"} //nolint:gochecknoglobals // a constant
+var GroupVersion = schema.GroupVersion{Group: "serving.kserve.io", Version: "v1alpha1"}
 
 // AddToScheme registers the kinds.
 func AddToScheme(scheme *runtime.Scheme) error {
