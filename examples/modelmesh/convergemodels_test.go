@@ -76,13 +76,13 @@ const foreign = "foreign"
 // convergeModels searches the failures of the controller of a source of models.
 func convergeModels(
 	t *testing.T, source, other string, declare func(predictor.Mesh) setter, list client.ObjectList, change func(client.Object), owners ...client.Object,
-) {
+) { //nolint:revive // what the two sources differ in
 	t.Helper()
 	env := settings.FromEnvironment(environment(map[string]string{"NAMESPACE": place}))
 	converge(t, env, reconciletest.System{
 		Owners: owners, Change: change,
 		Setup: func(mgr ctrl.Manager) error {
-			f := reconciletest.OutsideOf(mgr).(*faulty) //nolint:forcetypeassert // see Outside
+			f := reconciletest.OutsideOf(mgr).(*faulty)
 			return declare(predictor.Mesh{Call: f.call}).SetupWithManager(mgr)
 		},
 		Normalise: func(o *unstructured.Unstructured) { // which generation was carried out last, where no status has it
@@ -94,14 +94,14 @@ func convergeModels(
 			return f
 		},
 		StandIns: []reconciletest.StandIn{func(ctx context.Context, c client.Client) error {
-			f := reconciletest.OutsideFrom(ctx).(*faulty)        //nolint:forcetypeassert // see Outside
-			current := list.DeepCopyObject().(client.ObjectList) //nolint:forcetypeassert // a copy of one
+			f := reconciletest.OutsideFrom(ctx).(*faulty)
+			current := list.DeepCopyObject().(client.ObjectList)
 			if err := c.List(ctx, current, client.InNamespace(place)); err != nil {
 				return err
 			}
 			used := map[string]string{foreign: other}
 			_ = meta.EachListItem(current, func(o runtime.Object) error {
-				used[o.(client.Object).GetName()] = source //nolint:forcetypeassert // an item of such a list
+				used[o.(client.Object).GetName()] = source
 				return nil
 			})
 			all := f.VModels()

@@ -24,12 +24,11 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/kueue"
-	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
+	v1 "github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 )
 
@@ -106,7 +105,7 @@ func (w *world) start(t *testing.T, services string) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	o := trustyai()
-	o.Manager = func(m *manager.Options) { m.Controller.SkipNameValidation = ptr.To(true) } // of a process that runs several, one after another
+	o.Manager = func(m *manager.Options) { m.Controller.SkipNameValidation = new(true) } // of a process that runs several, one after another
 	go func() {
 		ended <- o.Run(ctx, []string{
 			"--enable-services", services,

@@ -90,8 +90,10 @@ func (w *world) playQueue(t *testing.T) {
 	spec := map[string]any{"model": "hf", "taskList": map[string]any{"taskNames": []any{"task1"}}}
 	waiting, pod := maps.Clone(job), map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"namespace": "{ns}", "name": "job"}}
 	waiting["spec"] = spec
-	p.create(map[string]any{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ResourceFlavor", "metadata": map[string]any{"name": "fast"},
-		"spec": map[string]any{"nodeLabels": map[string]any{"speed": "high"}}})
+	p.create(map[string]any{
+		"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ResourceFlavor", "metadata": map[string]any{"name": "fast"},
+		"spec": map[string]any{"nodeLabels": map[string]any{"speed": "high"}},
+	})
 	p.create(waiting)
 	with := func(key string, value any) map[string]any {
 		out := maps.Clone(job)

@@ -193,7 +193,7 @@ func (p *player) play(s scenario) {
 
 // clear removes the hubs and the tenants of a case, which others would have to do with.
 func (p *player) clear(s scenario) {
-	ctx := context.Background() //nolint:usetesting // the one of the test has ended
+	ctx := context.Background() // the one of the test has ended
 	hubs := &unstructured.Unstructured{}
 	hubs.SetAPIVersion("trustyai.opendatahub.io/v1")
 	hubs.SetKind("EvalHub")

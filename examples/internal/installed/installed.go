@@ -24,6 +24,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -207,7 +208,7 @@ func (i *installation) samples() (found []*unstructured.Unstructured) {
 		i.Fatalf("there are no samples: %v", err)
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
+		text, err := os.ReadFile(file) //nolint:gosec // a sample of the example
 		if err != nil {
 			i.Fatal(err)
 		}
@@ -237,8 +238,9 @@ func (i *installation) versions(object *unstructured.Unstructured) (served []str
 		}
 		versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
 		for _, version := range versions {
-			if fields := version.(map[string]any); fields["served"] == true {
-				served = append(served, fields["name"].(string))
+			fields, _ := version.(map[string]any)
+			if name, ok := fields["name"].(string); ok && fields["served"] == true {
+				served = append(served, name)
 			}
 		}
 	}
@@ -271,14 +273,13 @@ func (i *installation) admit(sample *unstructured.Unstructured, logs *lockedBuff
 
 func (i *installation) eventually(what string, logs *lockedBuffer, try func() error) {
 	i.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
-		err := try()
-		if err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			i.Fatalf("%s: %v\n%s", what, err, logs)
-		}
+	err := errors.New("it was not tried")
+	timeout := wait.PollUntilContextTimeout(i.Context(), 100*time.Millisecond, patience, true, func(context.Context) (bool, error) {
+		err = try()
+		return err == nil, nil //nolint:nilerr // it is tried again
+	})
+	if timeout != nil {
+		i.Fatalf("%s: %v\n%s", what, err, logs)
 	}
 }
 
@@ -291,7 +292,7 @@ func (i *installation) ports(n int) (free []int) {
 			i.Fatal(err)
 		}
 		defer listener.Close()
-		free = append(free, listener.Addr().(*net.TCPAddr).Port)
+		free = append(free, listener.Addr().(*net.TCPAddr).Port) //nolint:forcetypeassert // of TCP
 	}
 	return free
 }

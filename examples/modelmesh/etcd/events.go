@@ -158,14 +158,14 @@ func (r reading) run(ctx context.Context) error {
 		}
 		for _, change := range answer.Events {
 			deleted := change.Type == clientv3.EventTypeDelete
-			value := change.Kv.Value
+			value := change.Kv.GetValue()
 			if deleted {
 				value = nil
 				if change.PrevKv != nil {
-					value = change.PrevKv.Value
+					value = change.PrevKv.GetValue()
 				}
 			}
-			r.tell(ctx, string(change.Kv.Key), value, deleted)
+			r.tell(ctx, string(change.Kv.GetKey()), value, deleted)
 		}
 	}
 	return errors.New("watch etcd: the stream has ended")
@@ -193,7 +193,7 @@ func (r reading) list(ctx context.Context) (revision int64, err error) {
 		answer, err := r.get(ctx)
 		if err == nil {
 			for _, entry := range answer.Kvs {
-				r.tell(ctx, string(entry.Key), entry.Value, false)
+				r.tell(ctx, string(entry.GetKey()), entry.GetValue(), false)
 			}
 			return answer.Header.GetRevision(), nil
 		}

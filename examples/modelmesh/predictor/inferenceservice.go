@@ -14,7 +14,7 @@ import (
 // Annotations of an InferenceService.
 const (
 	runtimeAnnotation = "serving.kserve.io/servingRuntime"
-	secretAnnotation  = "serving.kserve.io/secretKey" //nolint:gosec // the name of an annotation
+	secretAnnotation  = "serving.kserve.io/secretKey"
 	schemaAnnotation  = "serving.kserve.io/schemaPath"
 )
 
@@ -64,8 +64,14 @@ func framework(p *v1beta1.Predictor) (name string, source *v1beta1.Source) {
 		name   string
 		source *v1beta1.Source
 	}{
-		{"xgboost", p.XGBoost}, {"lightgbm", p.LightGBM}, {"sklearn", p.SKLearn}, {"tensorflow", p.Tensorflow},
-		{"onnx", p.ONNX}, {"pytorch", p.PyTorch}, {"triton", p.Triton}, {"pmml", p.PMML},
+		{"xgboost", p.XGBoost},
+		{"lightgbm", p.LightGBM},
+		{"sklearn", p.SKLearn},
+		{"tensorflow", p.Tensorflow},
+		{"onnx", p.ONNX},
+		{"pytorch", p.PyTorch},
+		{"triton", p.Triton},
+		{"pmml", p.PMML},
 	} {
 		if one.source != nil {
 			return one.name, one.source

@@ -3,6 +3,7 @@ package predictor_test
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -101,9 +102,7 @@ func TestSpecOf(t *testing.T) {
 			if err := json.Unmarshal([]byte(tc.predictor), &s.Spec.Predictor); err != nil {
 				t.Fatal(err)
 			}
-			for key, value := range tc.annotations {
-				s.Annotations[key] = value
-			}
+			maps.Copy(s.Annotations, tc.annotations)
 			spec, err := predictor.SpecOf(s)
 			switch {
 			case tc.err != "":

@@ -103,11 +103,10 @@ func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Read
 // follow has the events of the namespace followed. The stream itself belongs to what observes the models, and runs where they are reconciled.
 func (o *observed) follow(events *etcd.Events, namespace string) {
 	var target etcd.Target
-	switch {
-	case o.etcd.Value == nil:
-		o.noEtcd = errors.New("Unable to access etcd secret with name '" + o.etcdName + "'") //nolint:staticcheck // the product's words
-	default:
+	if o.etcd.Value != nil {
 		target, o.noEtcd = etcd.NewTarget(o.etcd.Value)
+	} else {
+		o.noEtcd = errors.New("Unable to access etcd secret with name '" + o.etcdName + "'")
 	}
 	switch {
 	case o.noEtcd == nil:

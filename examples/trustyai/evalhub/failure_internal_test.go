@@ -9,11 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reconcilekit/reconcilekit/reconcile"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/reconcilekit/reconcilekit/reconcile"
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 )

@@ -59,7 +59,7 @@ func freeURL(t *testing.T) string {
 // Start starts it, with what it had.
 func (s *Store) Start() {
 	s.t.Helper()
-	s.process = exec.Command(filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "etcd"), //nolint:gosec,noctx // stopped by the test
+	s.process = exec.Command(filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "etcd"), //nolint:noctx // stopped by the test
 		"--data-dir", s.folder, "--listen-client-urls", s.URL, "--advertise-client-urls", s.URL, "--unsafe-no-fsync",
 		"--listen-peer-urls", s.peer, "--initial-advertise-peer-urls", s.peer, "--initial-cluster", "default="+s.peer, "--log-level", "error")
 	if err := s.process.Start(); err != nil {

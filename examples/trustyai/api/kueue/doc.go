@@ -12,4 +12,4 @@ var builder = (&scheme.Builder{GroupVersion: schema.GroupVersion{Group: "kueue.x
 	Register(&Workload{}, &WorkloadList{}, &ResourceFlavor{}, &ResourceFlavorList{})
 
 // AddToScheme registers the kinds of this package with a scheme.
-var AddToScheme = builder.AddToScheme //nolint:gochecknoglobals // as in every package of types
+var AddToScheme = builder.AddToScheme
