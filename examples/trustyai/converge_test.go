@@ -84,6 +84,7 @@ func TestServiceConverges(t *testing.T) {
 	t.Parallel()
 	model := &foreign.InferenceService{ObjectMeta: inDefault("model")}
 	model.Annotations = map[string]string{"serving.kserve.io/deploymentMode": "Standard"}
+	model.Spec.Predictor.Model = &foreign.Model{Runtime: "runtime"} // an empty predictor would go with the last field in it
 	converge(t, "TAS", func(o client.Object) { o.(*v1.TrustyAIService).Spec.Metrics.Schedule = "10s" },
 		&v1.TrustyAIService{ObjectMeta: metav1.ObjectMeta{Name: "svc"}, Spec: v1.TrustyAIServiceSpec{
 			Storage: v1.Storage{Format: v1.FormatPVC, Folder: "/data", Size: "1Gi"}, Metrics: v1.Metrics{Schedule: "5s"},
