@@ -122,11 +122,15 @@ func TestNemoConverges(t *testing.T) {
 // TestEvalJobConverges: so does a job whose results go into a claim of its own.
 func TestEvalJobConverges(t *testing.T) {
 	t.Parallel()
-	converge(t, "LMES", func(o client.Object) { o.(*v1alpha1.LMEvalJob).Spec.Limit = "5" },
+	s := system(t, "LMES", func(o client.Object) { o.(*v1alpha1.LMEvalJob).Spec.Limit = "5" },
 		&v1alpha1.LMEvalJob{ObjectMeta: metav1.ObjectMeta{Name: "job"}, Spec: v1alpha1.LMEvalJobSpec{
 			Model: "hf", ModelArgs: []v1alpha1.Argument{{Name: "pretrained", Value: "google/flan-t5-base"}},
 			TaskList: v1alpha1.TaskList{TaskNames: []v1alpha1.TaskName{"task1"}}, Outputs: &v1alpha1.Outputs{PVCManaged: &v1alpha1.ManagedClaim{Size: "1Gi"}},
 		}})
+	s.Accepted = []reconciletest.Acceptance{
+		{Check: reconciletest.CheckState, About: "422 several times of create pods", Reason: "a job whose pod is refused as invalid has failed"},
+	}
+	reconciletest.Converge(t, s)
 }
 
 // TestHubConverges: so does a hub with its rights, its catalogue and the server for language models.
