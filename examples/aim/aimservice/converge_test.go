@@ -162,6 +162,9 @@ func (m mode) system(t *testing.T) reconciletest.System {
 		Accepted: []reconciletest.Acceptance{{
 			About:  "at rest: change of AIMServiceTemplate.aim.eai.amd.com default/t",
 			Reason: "the template that is derived while the user's is for another model stays, and is taken as well as that one",
+		}, {
+			About:  "at rest: change of AIMServiceTemplate.aim.eai.amd.com default/fast",
+			Reason: "a service stays with the template that it has taken while the other one was for another model",
 		}},
 		Cases: casesPerMode,
 	}

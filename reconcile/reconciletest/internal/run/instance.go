@@ -191,7 +191,7 @@ func (i *Instance) Settle(ctx context.Context) error {
 			i.World.Perpetual = true
 			return nil
 		}
-		if p.endless(i.World.System) || p.hot(i.World.Clock.Now()) {
+		if p.endless(i.World.System) || p.hot(i.World.Clock.Now(), len(i.World.System.Subjects())) {
 			return &RestlessError{Passes: i.Passes, Idle: p.idle, Last: next.Request.String(), Within: i.World.Clock.Now().Sub(p.changed)}
 		}
 	}

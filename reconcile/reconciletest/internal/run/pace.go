@@ -86,7 +86,7 @@ func (p *pace) endless(s description.Prepared) bool {
 // perpetual reports that the system changes something at times of its own, again and again.
 func (p *pace) perpetual() bool { return p.firings >= MaxFirings }
 
-// hot reports passes that change nothing and come too fast to be a poll.
-func (p *pace) hot(now time.Time) bool {
-	return p.idle >= MaxIdle && now.Sub(p.changed) < time.Duration(p.idle)*hotInterval
+// hot reports passes of so many owners that change nothing and come too fast to be a poll of each.
+func (p *pace) hot(now time.Time, owners int) bool {
+	return p.idle >= MaxIdle && now.Sub(p.changed)*time.Duration(max(1, owners)) < time.Duration(p.idle)*hotInterval
 }
