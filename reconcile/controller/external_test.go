@@ -83,7 +83,8 @@ func (s *store) Remove(_ context.Context, key string) error {
 
 func (*store) UpToDate(want, observed string) bool { return want == observed }
 
-func (s *store) Watch(ctx context.Context, changed func(key string)) error {
+func (s *store) Watch(ctx context.Context, opened func(), changed func(key string)) error {
+	opened()
 	for {
 		select {
 		case <-ctx.Done():

@@ -30,10 +30,10 @@ type System[S, O any] interface {
 
 // Watcher is implemented by a [System] that learns of changes.
 type Watcher interface {
-	// Watch calls changed with the key of each thing that appears, changes or goes, from any goroutine, until the context ends. It
-	// returns when the stream is broken, and is called again after [Options.Rewatch]; then all owners that have observed something of
-	// the kind are reconciled, because changes may have been missed.
-	Watch(ctx context.Context, changed func(key string)) error
+	// Watch calls opened when a stream is open, and from then on changed with the key of each thing that appears, changes or goes, from any
+	// goroutine, until the context ends. It returns when the stream is broken, and is called again after [Options.Rewatch]. With opened all
+	// owners that have observed something of the kind are reconciled: what has changed since they did, no stream tells.
+	Watch(ctx context.Context, opened func(), changed func(key string)) error
 }
 
 // Defaults of [Options].

@@ -10,7 +10,7 @@ import (
 )
 
 // Watch runs the streams of all kinds that have one until the context ends. Changed is told of each key that has changed, and of the empty
-// key after a stream was broken: everything of the kind may have changed.
+// key when a stream is open: everything of the kind may have changed before.
 func (e *Engine) Watch(ctx context.Context, changed func(kind schema.GroupVersionKind, key string)) {
 	var streams sync.WaitGroup
 	for _, k := range e.kinds {
@@ -23,11 +23,9 @@ func (e *Engine) Watch(ctx context.Context, changed func(kind schema.GroupVersio
 
 func (k *kind) watch(ctx context.Context, changed func(schema.GroupVersionKind, string)) {
 	said := "" // the error that was logged last
-	for again := false; ctx.Err() == nil; again = true {
-		if again {
-			changed(gvkOf(k.name), "")
-		}
-		err := k.watcher.Watch(ctx, func(key string) { changed(gvkOf(k.name), key) })
+	gvk := gvkOf(k.name)
+	for ctx.Err() == nil {
+		err := k.watcher.Watch(ctx, func() { changed(gvk, "") }, func(key string) { changed(gvk, key) })
 		if ctx.Err() != nil {
 			return
 		}

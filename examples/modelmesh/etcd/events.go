@@ -87,7 +87,7 @@ func (e *Events) Start(ctx context.Context) error { return e.clients.Start(ctx) 
 
 // Watch calls changed for each vmodel that is there, and for each that changes, until the context ends. It returns an error when events may
 // have been missed.
-func (e *Events) Watch(ctx context.Context, changed func(Event)) error {
+func (e *Events) Watch(ctx context.Context, opened func(), changed func(Event)) error {
 	if e == nil {
 		<-ctx.Done()
 		return nil
@@ -95,7 +95,7 @@ func (e *Events) Watch(ctx context.Context, changed func(Event)) error {
 	for ctx.Err() == nil {
 		current, stale := e.now()
 		if current != nil {
-			if err := e.follow(ctx, stale, current, changed); err != nil {
+			if err := e.follow(ctx, stale, current, opened, changed); err != nil {
 				return err
 			}
 		} else if err := e.clients.Drop(session); err != nil {
@@ -113,7 +113,7 @@ func (e *Events) Watch(ctx context.Context, changed func(Event)) error {
 const session = "etcd"
 
 // follow follows a ModelMesh until another one counts. One that cannot be followed as it is set up is logged, and waits for that.
-func (e *Events) follow(ctx context.Context, stale <-chan struct{}, m *mesh, changed func(Event)) error {
+func (e *Events) follow(ctx context.Context, stale <-chan struct{}, m *mesh, opened func(), changed func(Event)) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() {
@@ -129,7 +129,7 @@ func (e *Events) follow(ctx context.Context, stale <-chan struct{}, m *mesh, cha
 		return nil
 	}
 	defer done()
-	err = reading{layout{m.target.root, m.service, e.namespace, e.cluster}, client, changed}.run(ctx)
+	err = reading{layout{m.target.root, m.service, e.namespace, e.cluster}, client, opened, changed}.run(ctx)
 	if ctx.Err() != nil {
 		return nil // on purpose
 	}
@@ -141,6 +141,7 @@ type reading struct {
 	layout
 
 	client  *clientv3.Client
+	opened  func()
 	changed func(Event)
 }
 
@@ -152,6 +153,7 @@ func (r reading) run(ctx context.Context) error {
 	}
 	from, to := r.bounds()
 	changes := r.client.Watch(clientv3.WithRequireLeader(ctx), from, clientv3.WithRange(to), clientv3.WithRev(revision+1), clientv3.WithPrevKV())
+	r.opened() // with every change since the list; what went before it, nobody tells
 	for answer := range changes {
 		if err := answer.Err(); err != nil {
 			return fmt.Errorf("watch etcd: %w", err)

@@ -27,8 +27,15 @@ func targetOf(t *testing.T, s *store.Store, root string) etcd.Target {
 
 // heard are the events that came.
 type heard struct {
-	mu  sync.Mutex
-	all []etcd.Event
+	mu    sync.Mutex
+	all   []etcd.Event
+	opens int // of the stream
+}
+
+func (h *heard) open() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.opens++
 }
 
 func (h *heard) add(e etcd.Event) {
@@ -73,7 +80,7 @@ func TestWatch(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	closed, ended := make(chan error, 1), make(chan error, 1)
 	go func() { closed <- events.Start(ctx) }()
-	go func() { ended <- events.Watch(ctx, h.add) }()
+	go func() { ended <- events.Watch(ctx, h.open, h.add) }()
 	events.Follow("b11", "svc", targetOf(t, s, "b11"))
 	h.take(t, etcd.Event{Namespace: "b11", Name: "pre1", Source: "ksp"}, etcd.Event{Namespace: "b11", Name: "pre2", Source: "ksp"},
 		etcd.Event{Namespace: "b11", Name: "pre3", Source: "ksp"}, etcd.Event{Namespace: "other", Name: "pre4", Source: "isvc"})
@@ -125,7 +132,7 @@ func TestWatchBeforeThereIsOne(t *testing.T) {
 	events, h := etcd.NewEvents("n", false), &heard{}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- events.Watch(ctx, h.add) }()
+	go func() { ended <- events.Watch(ctx, h.open, h.add) }()
 	events.Follow("n", "svc", targetOf(t, s, "r"))
 	time.Sleep(time.Second)
 	s.Start()
@@ -133,6 +140,9 @@ func TestWatchBeforeThereIsOne(t *testing.T) {
 	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+	if h.opens != 1 {
+		t.Errorf("the stream was opened %d times, want once", h.opens)
 	}
 }
 

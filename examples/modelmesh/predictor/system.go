@@ -121,8 +121,8 @@ func (m mesh) Ensure(ctx context.Context, key string, request mmesh.SetRequest) 
 }
 
 // Watch implements external.Watcher.
-func (m mesh) Watch(ctx context.Context, changed func(key string)) error {
-	return m.Events.Watch(ctx, func(e etcd.Event) {
+func (m mesh) Watch(ctx context.Context, opened func(), changed func(key string)) error {
+	return m.Events.Watch(ctx, opened, func(e etcd.Event) {
 		if e.Source == "" || e.Source == m.source {
 			changed(e.Namespace + "/" + e.Name)
 		}

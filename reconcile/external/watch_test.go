@@ -1,0 +1,61 @@
+package external_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/external"
+)
+
+// watched is a server whose stream cannot be opened twice, is broken once it is open, and is open then.
+type watched struct {
+	*server
+	attempts int
+}
+
+func (w *watched) Watch(ctx context.Context, opened func(), changed func(key string)) error {
+	w.attempts++
+	if w.attempts <= 2 {
+		return errors.New("refused")
+	}
+	time.Sleep(time.Second) // of the handshake
+	opened()
+	changed("shop")
+	if w.attempts == 3 {
+		return errors.New("broken")
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// TestStream: whoever has observed something looks again when the stream is open, not before: what changes until then, no stream tells, and
+// nothing is asked of a system that is away.
+func TestStream(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		engine, err := external.NewEngine(external.Config{
+			Kinds:        []external.Declared{external.New("Database", &watched{server: &server{}}, external.Options{Rewatch: 3 * time.Second})},
+			FieldManager: "shop", Domain: "example.com", Finalizer: "example.com/shop",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		began := time.Now()
+		var got []string
+		engine.Watch(ctx, func(kind schema.GroupVersionKind, key string) {
+			got = append(got, time.Since(began).String()+" "+kind.Kind+" "+key)
+		})
+		want := []string{"7s Database ", "7s Database shop", "11s Database ", "11s Database shop"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}
