@@ -74,9 +74,9 @@ type faulty struct {
 const foreign = "foreign"
 
 // convergeModels searches the failures of the controller of a source of models.
-func convergeModels(
+func convergeModels( //nolint:revive // what the two sources differ in
 	t *testing.T, source, other string, declare func(predictor.Mesh) setter, list client.ObjectList, change func(client.Object), owners ...client.Object,
-) { //nolint:revive // what the two sources differ in
+) {
 	t.Helper()
 	env := settings.FromEnvironment(environment(map[string]string{"NAMESPACE": place}))
 	converge(t, env, reconciletest.System{

@@ -276,7 +276,7 @@ func (i *installation) eventually(what string, logs *lockedBuffer, try func() er
 	err := errors.New("it was not tried")
 	timeout := wait.PollUntilContextTimeout(i.Context(), 100*time.Millisecond, patience, true, func(context.Context) (bool, error) {
 		err = try()
-		return err == nil, nil //nolint:nilerr // it is tried again
+		return err == nil, nil
 	})
 	if timeout != nil {
 		i.Fatalf("%s: %v\n%s", what, err, logs)
