@@ -48,6 +48,7 @@ type StateSetter interface {
 // name of a phase, or nearly, and is none is an error then, see [CheckPhases].
 //
 // Only FetchRemoteState reads; the others are pure functions of their arguments, which makes them testable without a cluster.
+// The phases run for several owners at a time: what a reconciler keeps in itself, such as a client or a memory, must be safe for that.
 // One line asserts at compile time that a type has the phases:
 //
 //	var _ reconcile.Reconciler[*v1.Website, observed, observed] = reconciler{}

@@ -58,7 +58,9 @@ type Options struct {
 	// Apply configures the engine that writes. Its FieldManager defaults to the name of the controller, its Clock to
 	// Clock.
 	Apply apply.Options
-	// Concurrency is the number of owners that are reconciled at a time. Zero takes the manager's default, which is 1.
+	// Concurrency is the number of owners that are reconciled at a time; the phases of a reconciler run for as many owners at once, never
+	// twice for one owner. Zero takes what the options of the manager say, GroupKindConcurrency for the kind of the owners before
+	// MaxConcurrentReconciles, and 4 where they say nothing. A singleton has one.
 	Concurrency int
 	// Recorder announces condition transitions. Nil takes the manager's recorder under the name of the controller.
 	Recorder reconcile.EventRecorder

@@ -79,7 +79,7 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 			Next: b.recorded(mgr, pipeline), Pending: reads.Pending, Unstable: &reads.Unstable, Triggers: woken, Clock: options.Clock,
 			Observer: observer, Spans: spans, Later: again,
 		},
-		MaxConcurrentReconciles: options.Concurrency,
+		MaxConcurrentReconciles: b.concurrency(mgr, kinds.Kinds[0].GroupKind().String()),
 		CacheSyncTimeout:        options.SyncTimeout,
 		SkipNameValidation:      skip(options.SkipNameValidation),
 		EnableWarmup:            new(true), // a standby is ready when its caches are
