@@ -25,15 +25,15 @@ import (
 // mute is an owner whose type keeps no conditions.
 type mute struct{ widget.Widget }
 
-func (*mute) GetConditions() []metav1.Condition { return nil }
-func (*mute) SetConditions([]metav1.Condition)  {}
-
 func (m *mute) DeepCopyObject() runtime.Object {
 	return &mute{*m.Widget.DeepCopyObject().(*widget.Widget)}
 }
 
 // counter is a reconciler of mute owners.
 type counter struct{ trouble error }
+
+func (*counter) GetConditions(*mute) []metav1.Condition  { return nil }
+func (*counter) SetConditions(*mute, []metav1.Condition) {}
 
 type counted struct{ components []health.Component }
 

@@ -78,6 +78,8 @@ func decorators[T Owner, O any](reconciler any) (
 // The methods of a reconciler that are no phase of their own in metrics.
 const (
 	decorateDeletion = "DecorateDeletion"
+	getConditions    = "GetConditions"
+	setConditions    = "SetConditions"
 	migrate          = string(PhaseMigrate)
 )
 
@@ -109,7 +111,7 @@ func check[T Owner, F, O any](reconciler Reconciler[T, F, O]) error {
 		methods[decorateDeletion] = signature.Function(pointer, manager, reflect.TypeFor[T]())
 	}
 	of := reflect.TypeOf(reconciler)
-	errs := signature.Check(of, methods)
+	errs := append(signature.Check(of, methods), checkAdapter[T](of)...)
 	if !hasStatus {
 		errs = append(errs, withoutStatus[T](of)...)
 	}
@@ -124,6 +126,26 @@ func check[T Owner, F, O any](reconciler Reconciler[T, F, O]) error {
 		string(PhaseHealth): signature.Of[Observation](),
 	})...)
 	return errors.Join(errs...)
+}
+
+// checkAdapter returns what is wrong with the methods of a [ConditionAdapter]: it has both or none.
+func checkAdapter[T Owner](reconciler reflect.Type) []error {
+	expected := map[string]reflect.Type{}
+	for method := range reflect.TypeFor[ConditionAdapter[T]]().Methods() {
+		expected[method.Name] = method.Type
+	}
+	errs := signature.Check(reconciler, expected)
+	_, gets := reconciler.MethodByName(getConditions)
+	_, sets := reconciler.MethodByName(setConditions)
+	if gets == sets || len(errs) > 0 {
+		return errs
+	}
+	missing := getConditions
+	if gets {
+		missing = setConditions
+	}
+	return []error{fmt.Errorf("%s adapts the conditions of its owner with one method of two: add %s",
+		signature.Name(reconciler), signature.Printed(missing, expected[missing]))}
 }
 
 // withoutStatus are the errors of decorators of an owner that has no field to decorate.

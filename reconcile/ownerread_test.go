@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -19,9 +18,6 @@ import (
 
 // loose is an owner without a Go type of its own: its metadata is part of a map, which a shallow copy shares.
 type loose struct{ unstructured.Unstructured }
-
-func (*loose) GetConditions() []metav1.Condition { return nil }
-func (*loose) SetConditions([]metav1.Condition)  {}
 
 // sharing notes whether a read may share the object with the cache, and finds nothing.
 type sharing struct {

@@ -37,12 +37,12 @@ func (p *pass[T, F, O]) rest(ctx context.Context, report *Report) {
 		return
 	}
 	after := p.copied()
-	list := slices.Clone(after.GetConditions())
+	list := slices.Clone(p.conditions.Get(after))
 	meta.SetStatusCondition(&list, metav1.Condition{
 		Type: ConditionPaused, Status: metav1.ConditionTrue, Reason: ReasonPaused, ObservedGeneration: p.owner.GetGeneration(),
 		LastTransitionTime: metav1.NewTime(p.rc.Now), Message: p.pausedBy(),
 	})
-	after.SetConditions(list)
+	p.conditions.Set(after, list)
 	managed := []string{ConditionPaused}
 	if own := p.ownCondition(); own != nil {
 		for _, c := range list {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/conditionlist"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/ownerstate"
 )
@@ -108,11 +109,12 @@ type Config[T Owner, F, O any] struct {
 type Pipeline[T Owner, F, O any] struct {
 	Config[T, F, O]
 
-	phases   *phases[T, F, O]
-	owners   *ownerstate.Owners
-	failures workqueue.TypedRateLimiter[ctrl.Request]
-	read     []client.GetOption // of the owner
-	managers []string           // whose conditions are ours
+	phases     *phases[T, F, O]
+	conditions conditionlist.Access
+	owners     *ownerstate.Owners
+	failures   workqueue.TypedRateLimiter[ctrl.Request]
+	read       []client.GetOption // of the owner
+	managers   []string           // whose conditions are ours
 }
 
 var _ ctrl.Reconciler = (*Pipeline[Owner, any, any])(nil)
@@ -159,12 +161,13 @@ func New[T Owner, F, O any](config Config[T, F, O]) (*Pipeline[T, F, O], error) 
 	}
 	config.Budget = config.Budget.orDefaults()
 	return &Pipeline[T, F, O]{
-		Config:   config,
-		phases:   phases,
-		owners:   &ownerstate.Owners{},
-		failures: workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](minBackoff, maxBackoff),
-		read:     ownerRead(config.New()),
-		managers: append(slices.Clone(config.FormerManagers), config.FieldManager),
+		Config:     config,
+		phases:     phases,
+		conditions: conditionlist.Of[T](config.Reconciler),
+		owners:     &ownerstate.Owners{},
+		failures:   workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](minBackoff, maxBackoff),
+		read:       ownerRead(config.New()),
+		managers:   append(slices.Clone(config.FormerManagers), config.FieldManager),
 	}, nil
 }
 

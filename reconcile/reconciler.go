@@ -18,14 +18,21 @@ import (
 // the controller did not declare fails, and every read wakes the owner when its object appears, changes or goes.
 type Reader = client.Reader
 
-// Owner is what the reconciled API type offers: it is a Kubernetes object and keeps its conditions in its status.
+// Owner is the reconciled object, of any Go type: a type of one's own, one of Kubernetes or of another project, or unstructured. Its
+// conditions are those in Status.Conditions, a slice of metav1.Condition; where it has them in another shape the reconciler is a
+// [ConditionAdapter]. An owner without either keeps no conditions: events and logs tell of their transitions all the same.
 // See the Kubernetes API conventions, "Typical status properties".
 type Owner interface {
 	client.Object
-	// GetConditions returns the conditions of the status, nil when there are none yet.
-	GetConditions() []metav1.Condition
-	// SetConditions replaces the conditions of the status.
-	SetConditions(conditions []metav1.Condition)
+}
+
+// ConditionAdapter is implemented by reconcilers whose owner has conditions of another shape than a slice of metav1.Condition,
+// or shares them with others and keeps only some.
+type ConditionAdapter[T Owner] interface {
+	// GetConditions returns the conditions of the owner's status, nil when there are none yet.
+	GetConditions(owner T) []metav1.Condition
+	// SetConditions stores conditions in the owner's status: those that it has a place for.
+	SetConditions(owner T, conditions []metav1.Condition)
 }
 
 // ObservedGenerationSetter is implemented by owners whose status has an observedGeneration; the engine then keeps it.
@@ -44,7 +51,7 @@ type StateSetter interface {
 // Reconciler is the domain logic of a controller: T is the reconciled type, F what it fetches, O what the plan is made from.
 // These two phases are what every controller has. Where F and O are one type nothing is composed; where they differ the
 // reconciler is a [Composer] as well. The other phases are found by their interfaces when the controller is set up:
-// [Observation], [StatusDecorator], [DeletionDecorator], [Finalizer], [ApplyObserver] and [Migrator]. A method that has the
+// [Observation], [StatusDecorator], [DeletionDecorator], [Finalizer], [ApplyObserver], [Migrator] and [ConditionAdapter]. A method that has the
 // name of a phase, or nearly, and is none is an error then, see [CheckPhases].
 //
 // Only FetchRemoteState reads; the others are pure functions of their arguments, which makes them testable without a cluster.

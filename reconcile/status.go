@@ -26,7 +26,7 @@ const PruneBlocked = "PruneBlocked"
 func (p *pass[T, F, O]) status(ctx context.Context, report *Report, errs []error) {
 	after := p.copied()
 	report.Announced = p.announced()
-	before := p.owner.GetConditions()
+	before := p.conditions.Get(p.owner)
 	if len(report.Announced) > 0 {
 		before = slices.Concat(before, report.Announced)
 	}
@@ -115,7 +115,7 @@ func (p *pass[T, F, O]) follow(report *Report) {
 
 // store writes the status. Only what was stored is announced; a write that failed loses nothing of the outcome.
 func (p *pass[T, F, O]) store(ctx context.Context, report *Report, after T, manager *conditions.Manager) {
-	after.SetConditions(manager.Conditions())
+	p.conditions.Set(after, manager.Conditions())
 	if owner, ok := any(after).(ObservedGenerationSetter); ok {
 		owner.SetObservedGeneration(p.owner.GetGeneration())
 	}
@@ -139,7 +139,7 @@ func (p *pass[T, F, O]) store(ctx context.Context, report *Report, after T, mana
 	if report.StatusWritten {
 		p.owners.Wrote(after, p.rc.Now)
 	}
-	report.Transitions = p.transitions(report, manager, after.GetConditions())
+	report.Transitions = p.transitions(report, manager, p.conditions.Get(after))
 	p.announce(p.owner, p.rc.Log, report.Transitions)
 }
 

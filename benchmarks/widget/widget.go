@@ -55,12 +55,6 @@ type WidgetList struct {
 	Items []Widget `json:"items"`
 }
 
-// GetConditions returns the conditions of the status.
-func (w *Widget) GetConditions() []metav1.Condition { return w.Status.Conditions }
-
-// SetConditions replaces the conditions of the status.
-func (w *Widget) SetConditions(conditions []metav1.Condition) { w.Status.Conditions = conditions }
-
 // SetObservedGeneration stores the generation that the status speaks of.
 func (w *Widget) SetObservedGeneration(generation int64) { w.Status.ObservedGeneration = generation }
 

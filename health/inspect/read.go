@@ -9,7 +9,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// read takes the report out of an object: typed with a GetConditions method, unstructured, or any other type by conversion. An
+// read takes the report out of an object: unstructured, or of a Go type by conversion. An
 // object that is not there, or cannot be read, gives a component instead.
 func read(obj runtime.Object) (report, health.Component) {
 	if isNil(obj) {

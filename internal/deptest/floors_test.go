@@ -13,7 +13,7 @@ import (
 // is missing here may import none, so a new one has to be given its floor.
 func floors() map[string][]string {
 	const fresh = "reconcile/internal/freshness"
-	core := []string{"conditions", "health", fresh, "reconcile/internal/enum", "reconcile/internal/ownedconditions"}
+	core := []string{"conditions", "health", fresh, "reconcile/internal/conditionlist", "reconcile/internal/enum", "reconcile/internal/ownedconditions"}
 	engine := append(slices.Clone(core), "reconcile/apply", "reconcile/status", "reconcile/internal/derived",
 		"reconcile/internal/announcement", "reconcile/internal/applied", "reconcile/internal/kstatus", "reconcile/internal/ownerstate",
 		"reconcile/internal/plansize", "reconcile/internal/signature")
@@ -42,6 +42,7 @@ func floors() map[string][]string {
 		rooms + "managedfields":              {rooms + "content"},
 		rooms + "compare":                    {rooms + "content", rooms + "managedfields"},
 		fresh:                                nil,
+		"reconcile/internal/conditionlist":   nil,
 		"reconcile/internal/derived":         {"internal/fingerprint"},
 		"reconcile/internal/ownedconditions": nil,
 		"reconcile/internal/announcement":    {"conditions", "health"},

@@ -104,7 +104,9 @@ func accessOf(k *declaration.Kind, finalizes bool) dataflow.Access {
 	}
 	if k.Has(declaration.PurposeFor) {
 		row.Apply = append(row.Apply, accessPatchMetadata)
-		row.WriteStatus = []string{accessPatchStatus}
+		if k.HasStatus() {
+			row.WriteStatus = []string{accessPatchStatus}
+		}
 		row.Finalize = append(row.Finalize, accessPatchMetadata)
 	}
 	return row
@@ -139,7 +141,9 @@ func rulesOf(c *declaration.Catalogue) []rbacv1.PolicyRule {
 		}
 		if k.Has(declaration.PurposeFor) {
 			grant(k.Group, resource, "get", "patch") // finalizer and inventory
-			grant(k.Group, resource+"/status", "patch")
+			if k.HasStatus() {
+				grant(k.Group, resource+"/status", "patch")
+			}
 			if ownsAny(c) {
 				// Owner references block the owner's deletion, which OwnerReferencesPermissionEnforcement asks this for.
 				grant(k.Group, resource+"/finalizers", "update")

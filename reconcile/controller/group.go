@@ -101,12 +101,6 @@ func (g *Group) Effect(member client.Object) (effect Effect, message string) {
 	return EffectApplied, ""
 }
 
-// GetConditions implements [reconcile.Owner].
-func (g *Group) GetConditions() []metav1.Condition { return g.Status.Conditions }
-
-// SetConditions implements [reconcile.Owner].
-func (g *Group) SetConditions(list []metav1.Condition) { g.Status.Conditions = list }
-
 // ChildKinds implements [apply.Group].
 func (g *Group) ChildKinds() []schema.GroupVersionKind { return g.childKinds }
 

@@ -147,7 +147,7 @@ func (b *groupStore) Keys() []types.NamespacedName {
 }
 
 // Peek returns the group as its last pass left it, nil when there was none.
-func (b *groupStore) Peek(key types.NamespacedName) reconcile.Owner {
+func (b *groupStore) Peek(key types.NamespacedName) client.Object {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	found := b.groups[key]

@@ -22,6 +22,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/conditionlist"
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
 )
 
@@ -69,7 +70,7 @@ func (b *Builder[T, F, O]) previewer(mgr manager.Manager, o PreviewOptions) (pre
 	for _, joined := range b.joins {
 		groups.join(joined, reads.Tracker, nil) // nothing is woken
 	}
-	dry := &dryrun.Pass{Options: engine.DiffOptions{ServerDryRun: o.ServerDryRun}}
+	dry := &dryrun.Pass{Options: engine.DiffOptions{ServerDryRun: o.ServerDryRun}, Conditions: conditionlist.Of[T](b.reconciler)}
 	if dry.Engine, err = b.engine(mgr, reads, options); err != nil {
 		return nil, err
 	}

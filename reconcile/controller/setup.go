@@ -27,6 +27,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/watching"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/conditionlist"
 	"github.com/reconcilekit/reconcilekit/reconcile/status"
 )
 
@@ -53,6 +54,7 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	options.Apply.Kinds = kinds.ChildKinds()
 	joined := &joinedGroups{controller: b.name}
 	reads := tracked.New(kinds, mgr.GetCache(), options.Apply.LagDeadline, tracked.Answers{Group: joined.read, Absent: absent})
+	reads.Conditions = conditionlist.Of[T](b.reconciler)
 	synced := &observe.Caches{Failed: b.failed}
 	observer, err := b.observer(reads, synced, options)
 	if err != nil {

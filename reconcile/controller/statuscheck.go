@@ -17,9 +17,9 @@ import (
 const discoverTimeout = 10 * time.Second
 
 // checkStatus refuses an owner kind without the status subresource: the API server would drop or refuse every status, so that nobody would
-// see a condition. When the API server does not say what it serves, the log has that and the set-up goes on.
+// see a condition. An owner whose type has no status has none to store. When the API server does not say what it serves, the log has that and the set-up goes on.
 func (b *Builder[T, F, O]) checkStatus(mgr manager.Manager, owner *declaration.Kind) error {
-	if owner.Representation == declaration.Virtual || mgr.GetConfig() == nil {
+	if owner.Representation == declaration.Virtual || !owner.HasStatus() || mgr.GetConfig() == nil {
 		return nil
 	}
 	missing, err := withoutStatus(mgr, owner)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/conditionlist"
 )
 
 // tape stands between one pass and the world and notes what goes through.
@@ -41,7 +42,7 @@ func attach[T reconcile.Owner, F, O any](t *tape, c *reconcile.Config[T, F, O]) 
 	c.Reader = &ownerTape{Reader: c.Reader, tape: t}
 	c.Tracker = &readsTape{Tracker: c.Tracker, tape: t}
 	c.Applier = &writesTape{Applier: c.Applier, tape: t}
-	c.StatusWriter = &statusTape{StatusWriter: c.StatusWriter, tape: t}
+	c.StatusWriter = &statusTape{StatusWriter: c.StatusWriter, tape: t, conditions: conditionlist.Of[T](c.Reconciler)}
 	c.Observer = &endTape{Observer: c.Observer, tape: t}
 	c.Clock = &clockTape{PassiveClock: c.Clock, tape: t}
 	if c.Recorder != nil {
@@ -204,17 +205,15 @@ func (w *writesTape) Apply(ctx context.Context, owner client.Object, plan apply.
 // statusTape notes what is written to the owner itself.
 type statusTape struct {
 	reconcile.StatusWriter
-	tape *tape
+	tape       *tape
+	conditions conditionlist.Access
 }
 
 func (w *statusTape) WriteStatus(
 	ctx context.Context, before, after client.Object, managed []string,
 ) (written bool, err error) {
 	stored := &ownerWrite{Managed: slices.Clone(managed)}
-	var conditions []metav1.Condition
-	if owner, ok := after.(reconcile.Owner); ok {
-		conditions = slices.Clone(owner.GetConditions())
-	}
+	conditions := slices.Clone(w.conditions.Get(after))
 	object, broken := statusOf(after)
 	written, err = w.StatusWriter.WriteStatus(ctx, before, after, managed)
 	stored.Object, stored.Written, stored.Error = object, written, errorOf(err)

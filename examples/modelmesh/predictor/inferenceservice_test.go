@@ -132,10 +132,11 @@ func TestConditionsOfOthers(t *testing.T) {
 	ingress := v1beta1.Condition{Type: "IngressReady", Status: "True", Severity: "Info", LastTransitionTime: "soon"}
 	ready := v1beta1.Condition{Type: "Ready", Status: "True", Severity: "Warning", Reason: "R"}
 	s.Status.Conditions = []v1beta1.Condition{ingress, ready}
-	list := s.GetConditions()
+	var services predictor.Services
+	list := services.GetConditions(s)
 	at := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	list = append(list, metav1.Condition{Type: "PredictorReady", Status: "False", LastTransitionTime: at}, metav1.Condition{Type: "Stalled", Status: "True"})
-	s.SetConditions(list)
+	services.SetConditions(s, list)
 	want := []v1beta1.Condition{ingress, ready, {Type: "PredictorReady", Status: "False", LastTransitionTime: "2026-01-02T03:04:05Z"}}
 	if diff := cmp.Diff(want, s.Status.Conditions); diff != "" {
 		t.Errorf("conditions (-want +got):\n%s", diff)

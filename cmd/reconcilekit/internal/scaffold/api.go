@@ -143,7 +143,6 @@ func (a API) Kubebuilder() (Files, error) {
 	}
 	name := path.Join(a.controllers(), a.Lower()+"_controller")
 	files, err := render(a, map[string]string{
-		"kubebuilder/owner.go.tmpl":      path.Join(a.APIPath(), a.Lower()+"_owner.go"),
 		"kubebuilder/controller.go.tmpl": name + ".go", "kubebuilder/controller_test.go.tmpl": name + "_test.go",
 	})
 	if a.MultiGroup {

@@ -207,8 +207,8 @@ func TestKubebuilder(t *testing.T) {
 		want  []string
 		name  string
 	}{
-		{false, []string{"api/v1/page_owner.go", "internal/controller/page_controller.go", "internal/controller/page_controller_test.go"}, "package controller"},
-		{true, []string{"api/shop/v1/page_owner.go", "internal/controller/shop/page_controller.go", "internal/controller/shop/page_controller_test.go"}, "package shop"},
+		{false, []string{"internal/controller/page_controller.go", "internal/controller/page_controller_test.go"}, "package controller"},
+		{true, []string{"internal/controller/shop/page_controller.go", "internal/controller/shop/page_controller_test.go"}, "package shop"},
 	} {
 		files, err := scaffold.API{
 			Project: scaffold.Project{Module: "example.com/m", Domain: "example.com"}, Group: "shop", Version: "v1", Kind: "Page", MultiGroup: c.multi,
@@ -219,7 +219,7 @@ func TestKubebuilder(t *testing.T) {
 		if got := slices.Sorted(maps.Keys(files)); !slices.Equal(got, c.want) {
 			t.Errorf("files %v, want %v", got, c.want)
 		}
-		if text := files[c.want[1]]; !strings.HasPrefix(text, c.name+"\n") || !strings.Contains(text, "groups=shop.example.com,resources=pages,") {
+		if text := files[c.want[0]]; !strings.HasPrefix(text, c.name+"\n") || !strings.Contains(text, "groups=shop.example.com,resources=pages,") {
 			t.Errorf("the controller:\n%s", text)
 		}
 	}

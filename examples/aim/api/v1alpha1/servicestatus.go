@@ -1,8 +1,9 @@
 package v1alpha1
 
 import (
-	"github.com/reconcilekit/reconcilekit/health"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/health"
 )
 
 // AIMServiceState is the one-word state of a service.
@@ -78,12 +79,6 @@ type AIMServiceStatus struct {
 	// +optional
 	Runtime *AIMServiceRuntimeStatus `json:"runtime,omitempty"`
 }
-
-// GetConditions returns the conditions of the service.
-func (s *AIMService) GetConditions() []metav1.Condition { return s.Status.Conditions }
-
-// SetConditions replaces the conditions of the service.
-func (s *AIMService) SetConditions(conditions []metav1.Condition) { s.Status.Conditions = conditions }
 
 // SetObservedGeneration records the generation that the status belongs to.
 func (s *AIMService) SetObservedGeneration(generation int64) {

@@ -72,12 +72,6 @@ type CronJobStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// GetConditions and SetConditions make a CronJob an owner.
-func (c *CronJob) GetConditions() []metav1.Condition { return c.Status.Conditions }
-
-// SetConditions replaces the conditions.
-func (c *CronJob) SetConditions(conditions []metav1.Condition) { c.Status.Conditions = conditions }
-
 // CronJobList is a list of CronJobs.
 // +kubebuilder:object:root=true
 type CronJobList struct {

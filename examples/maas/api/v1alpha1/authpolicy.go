@@ -72,14 +72,6 @@ type MaaSAuthPolicy struct {
 	Status MaaSAuthPolicyStatus `json:"status,omitempty"`
 }
 
-// GetConditions returns the conditions.
-func (o *MaaSAuthPolicy) GetConditions() []metav1.Condition { return o.Status.Conditions }
-
-// SetConditions replaces the conditions.
-func (o *MaaSAuthPolicy) SetConditions(conditions []metav1.Condition) {
-	o.Status.Conditions = conditions
-}
-
 // MaaSAuthPolicyList is a list of MaaSAuthPolicy.
 //
 // +kubebuilder:object:root=true

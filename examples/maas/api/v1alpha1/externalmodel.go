@@ -1,8 +1,9 @@
 package v1alpha1
 
 import (
-	"github.com/reconcilekit/reconcilekit/health"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/health"
 )
 
 // ExternalModelSpec says where a model is served.
@@ -74,14 +75,6 @@ type ExternalModel struct {
 	// Status is what is.
 	// +optional
 	Status ExternalModelStatus `json:"status,omitempty"`
-}
-
-// GetConditions returns the conditions.
-func (o *ExternalModel) GetConditions() []metav1.Condition { return o.Status.Conditions }
-
-// SetConditions replaces the conditions.
-func (o *ExternalModel) SetConditions(conditions []metav1.Condition) {
-	o.Status.Conditions = conditions
 }
 
 // ExternalModelList is a list of ExternalModel.

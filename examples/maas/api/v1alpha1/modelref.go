@@ -88,12 +88,6 @@ type MaaSModelRef struct {
 	Status MaaSModelRefStatus `json:"status,omitempty"`
 }
 
-// GetConditions returns the conditions.
-func (o *MaaSModelRef) GetConditions() []metav1.Condition { return o.Status.Conditions }
-
-// SetConditions replaces the conditions.
-func (o *MaaSModelRef) SetConditions(conditions []metav1.Condition) { o.Status.Conditions = conditions }
-
 // MaaSModelRefList is a list of MaaSModelRef.
 //
 // +kubebuilder:object:root=true

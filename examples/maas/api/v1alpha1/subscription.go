@@ -103,14 +103,6 @@ type MaaSSubscription struct {
 	Status MaaSSubscriptionStatus `json:"status,omitempty"`
 }
 
-// GetConditions returns the conditions.
-func (o *MaaSSubscription) GetConditions() []metav1.Condition { return o.Status.Conditions }
-
-// SetConditions replaces the conditions.
-func (o *MaaSSubscription) SetConditions(conditions []metav1.Condition) {
-	o.Status.Conditions = conditions
-}
-
 // MaaSSubscriptionList is a list of MaaSSubscription.
 //
 // +kubebuilder:object:root=true

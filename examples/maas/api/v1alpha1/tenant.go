@@ -1,8 +1,9 @@
 package v1alpha1
 
 import (
-	"github.com/reconcilekit/reconcilekit/health"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/health"
 )
 
 // TenantName is the only name that a Tenant may have.
@@ -128,12 +129,6 @@ type Tenant struct {
 	// +optional
 	Status TenantStatus `json:"status,omitempty"`
 }
-
-// GetConditions returns the conditions.
-func (o *Tenant) GetConditions() []metav1.Condition { return o.Status.Conditions }
-
-// SetConditions replaces the conditions.
-func (o *Tenant) SetConditions(conditions []metav1.Condition) { o.Status.Conditions = conditions }
 
 // SetState lets what went wrong outside of the status show in the phase.
 func (o *Tenant) SetState(state health.State) {

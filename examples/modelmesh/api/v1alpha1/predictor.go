@@ -150,9 +150,3 @@ type FailureInfo struct {
 	ModelID string       `json:"modelId,omitempty"`
 	Time    *metav1.Time `json:"time,omitempty"`
 }
-
-// GetConditions implements reconcile.Owner: the status has none.
-func (*Predictor) GetConditions() []metav1.Condition { return nil }
-
-// SetConditions implements reconcile.Owner: the status has none.
-func (*Predictor) SetConditions([]metav1.Condition) {}

@@ -105,14 +105,6 @@ type ModelRegistry struct {
 // Hub marks the version that the others convert to.
 func (*ModelRegistry) Hub() {}
 
-// GetConditions returns the conditions of the status.
-func (m *ModelRegistry) GetConditions() []metav1.Condition { return m.Status.Conditions }
-
-// SetConditions replaces the conditions of the status.
-func (m *ModelRegistry) SetConditions(conditions []metav1.Condition) {
-	m.Status.Conditions = conditions
-}
-
 // ModelRegistryList is a list of registries.
 //
 // +kubebuilder:object:root=true

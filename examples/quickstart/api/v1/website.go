@@ -40,12 +40,6 @@ type WebsiteStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// GetConditions and SetConditions make a Website an owner.
-func (w *Website) GetConditions() []metav1.Condition { return w.Status.Conditions }
-
-// SetConditions replaces the conditions.
-func (w *Website) SetConditions(c []metav1.Condition) { w.Status.Conditions = c }
-
 // WebsiteList is a list of websites.
 // +kubebuilder:object:root=true
 type WebsiteList struct {

@@ -1,8 +1,6 @@
 package kueue
 
 import (
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -64,18 +62,6 @@ type Admission struct {
 type Assignment struct {
 	Name    string            `json:"name"`
 	Flavors map[string]string `json:"flavors,omitempty"`
-}
-
-// GetConditions returns the conditions of the status.
-func (w *Workload) GetConditions() []metav1.Condition { return w.Status.Conditions }
-
-// SetConditions replaces the conditions of the status. Of those that Kueue has no use for none is kept.
-func (w *Workload) SetConditions(conditions []metav1.Condition) {
-	own := []string{Admitted, Evicted, Finished, QuotaReserved, Requeued}
-	before := w.Status.Conditions
-	w.Status.Conditions = slices.DeleteFunc(slices.Clone(conditions), func(c metav1.Condition) bool {
-		return !slices.Contains(own, c.Type) && meta.FindStatusCondition(before, c.Type) == nil
-	})
 }
 
 // Is reports whether the condition is True.

@@ -215,25 +215,6 @@ type EvalHub struct {
 // Hub marks the version that the others convert to.
 func (*EvalHub) Hub() {}
 
-// GetConditions returns the conditions of the status.
-func (h *EvalHub) GetConditions() []metav1.Condition {
-	var out []metav1.Condition
-	for _, c := range h.Status.Conditions {
-		out = append(out, metav1.Condition{
-			Type: c.Type, Status: c.Status, LastTransitionTime: c.LastTransitionTime, Reason: c.Reason, Message: c.Message,
-		})
-	}
-	return out
-}
-
-// SetConditions replaces the conditions of the status.
-func (h *EvalHub) SetConditions(conditions []metav1.Condition) {
-	h.Status.Conditions = nil
-	for _, c := range conditions {
-		h.Status.Conditions = append(h.Status.Conditions, EvalHubCondition{c.Type, c.Status, c.LastTransitionTime, c.Reason, c.Message})
-	}
-}
-
 // EvalHubList is a list of hubs.
 //
 // +kubebuilder:object:root=true

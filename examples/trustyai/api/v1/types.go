@@ -90,14 +90,6 @@ type TrustyAIService struct {
 // Hub marks the version that the others convert to.
 func (*TrustyAIService) Hub() {}
 
-// GetConditions returns the conditions of the status.
-func (s *TrustyAIService) GetConditions() []metav1.Condition { return s.Status.Conditions }
-
-// SetConditions replaces the conditions of the status.
-func (s *TrustyAIService) SetConditions(conditions []metav1.Condition) {
-	s.Status.Conditions = conditions
-}
-
 // SetObservedGeneration stores the generation that the status is about.
 func (s *TrustyAIService) SetObservedGeneration(generation int64) {
 	s.Status.ObservedGeneration = generation

@@ -300,12 +300,6 @@ type LMEvalJob struct {
 	Status LMEvalJobStatus `json:"status,omitempty"`
 }
 
-// GetConditions returns none: the status of the product has no conditions.
-func (*LMEvalJob) GetConditions() []metav1.Condition { return nil }
-
-// SetConditions does nothing.
-func (*LMEvalJob) SetConditions([]metav1.Condition) {}
-
 // LMEvalJobList is a list of jobs.
 //
 // +kubebuilder:object:root=true

@@ -2,7 +2,6 @@ package v1alpha1
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -112,21 +111,6 @@ type NemoGuardrails struct {
 
 	Spec   NemoGuardrailsSpec   `json:"spec,omitempty"`
 	Status NemoGuardrailsStatus `json:"status,omitempty"`
-}
-
-// GetConditions returns the conditions of the status.
-func (n *NemoGuardrails) GetConditions() []metav1.Condition { return n.Status.Conditions }
-
-// SetConditions replaces the conditions of the status. A server whose gateway was never found has none, as in the product, unless
-// something has failed.
-func (n *NemoGuardrails) SetConditions(conditions []metav1.Condition) {
-	gateway := n.Status.MCPGateway
-	ready := meta.FindStatusCondition(conditions, "Ready")
-	failed := ready != nil && ready.Status == metav1.ConditionFalse && ready.Reason != "Progressing"
-	if gateway != nil && !gateway.MCPGatewayFound && len(n.Status.Conditions) == 0 && !failed {
-		return
-	}
-	n.Status.Conditions = conditions
 }
 
 // NemoGuardrailsList is a list of guardrails.

@@ -113,14 +113,6 @@ type GuardrailsOrchestrator struct {
 	Status GuardrailsOrchestratorStatus `json:"status,omitempty"`
 }
 
-// GetConditions returns the conditions of the status.
-func (o *GuardrailsOrchestrator) GetConditions() []metav1.Condition { return o.Status.Conditions }
-
-// SetConditions replaces the conditions of the status.
-func (o *GuardrailsOrchestrator) SetConditions(conditions []metav1.Condition) {
-	o.Status.Conditions = conditions
-}
-
 // GuardrailsOrchestratorList is a list of orchestrators.
 //
 // +kubebuilder:object:root=true

@@ -7,10 +7,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/conditionlist"
 )
-
-// conditioned is an owner whose conditions can be had without a conversion.
-type conditioned interface{ GetConditions() []metav1.Condition }
 
 // ObservedGeneration is the generation that the owner's status speaks of: its
 // own field, else the newest of its conditions.
@@ -37,10 +35,8 @@ func ObservedGeneration(e *pass.Env, owner client.Object) (int64, bool) {
 // statusHasGeneration reports whether the owner's status has the generation that it is
 // about.
 func statusHasGeneration(e *pass.Env, owner client.Object) bool {
-	if o, ok := owner.(conditioned); ok {
-		if slices.ContainsFunc(o.GetConditions(), func(c metav1.Condition) bool { return c.ObservedGeneration > 0 }) {
-			return true
-		}
+	if slices.ContainsFunc(conditionlist.Get(owner), func(c metav1.Condition) bool { return c.ObservedGeneration > 0 }) {
+		return true
 	}
 	_, speaks := ObservedGeneration(e, owner)
 	return speaks

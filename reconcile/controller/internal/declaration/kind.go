@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -73,6 +74,16 @@ type Kind struct {
 // Has reports whether the kind was declared for one of the purposes.
 func (k *Kind) Has(purposes ...Purpose) bool {
 	return slices.ContainsFunc(k.Declarations, func(d Declaration) bool { return slices.Contains(purposes, d.Purpose) })
+}
+
+// HasStatus reports whether objects of the kind have a status, as far as their Go type shows.
+func (k *Kind) HasStatus() bool {
+	of := reflect.TypeOf(k.Object)
+	if k.Representation != typed || of.Kind() != reflect.Pointer || of.Elem().Kind() != reflect.Struct {
+		return true
+	}
+	_, found := of.Elem().FieldByName("Status")
+	return found
 }
 
 // CheckFilter logs, once, that the cache holds what the filter of the kind keeps out: the manager was made without [CacheOptions].

@@ -15,15 +15,17 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/conditionlist"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
 )
 
 // Pass takes the place of the engine and of the status writer, and notes what they would do for one owner.
 type Pass struct {
-	Engine  *engine.Engine
-	Options engine.DiffOptions
-	Owner   preview.Owner // what was noted of the pass
+	Engine     *engine.Engine
+	Options    engine.DiffOptions
+	Conditions conditionlist.Access // of the owners
+	Owner      preview.Owner        // what was noted of the pass
 }
 
 var (
@@ -106,13 +108,9 @@ func restarts(d *apply.Decision, path string) bool {
 
 // WriteStatus implements reconcile.StatusWriter.
 func (d *Pass) WriteStatus(_ context.Context, before, after client.Object, managed []string) (bool, error) {
-	old, _ := before.(reconcile.Owner)
-	fresh, _ := after.(reconcile.Owner)
-	if old == nil || fresh == nil {
-		return false, nil
-	}
+	old, fresh := d.Conditions.Get(before), d.Conditions.Get(after)
 	for _, name := range managed {
-		was, is := meta.FindStatusCondition(old.GetConditions(), name), meta.FindStatusCondition(fresh.GetConditions(), name)
+		was, is := meta.FindStatusCondition(old, name), meta.FindStatusCondition(fresh, name)
 		if was == nil {
 			was = &metav1.Condition{}
 		}

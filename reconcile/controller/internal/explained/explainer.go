@@ -25,7 +25,7 @@ type Groups interface {
 	// Keys are the groups that have had a pass, in order.
 	Keys() []types.NamespacedName
 	// Peek returns the group as its last pass left it, nil when there was none.
-	Peek(key types.NamespacedName) reconcile.Owner
+	Peek(key types.NamespacedName) client.Object
 }
 
 // Explainer answers for one controller that was set up.
@@ -49,7 +49,7 @@ func (e *Explainer) Explain(ctx context.Context, key types.NamespacedName) (expl
 	if owner != nil {
 		out.Found, out.Paused = true, reconcile.IsPaused(owner, e.Pause)
 		out.Deleting = !owner.GetDeletionTimestamp().IsZero()
-		for _, c := range owner.GetConditions() {
+		for _, c := range e.Reads.Conditions.Get(owner) {
 			out.Ready = out.Ready || c.Type == conditions.Ready && c.Status == metav1.ConditionTrue
 			out.Conditions = append(out.Conditions, explain.Condition{
 				Type: c.Type, Status: string(c.Status), Reason: c.Reason, Message: c.Message, Since: c.LastTransitionTime.Time,
@@ -65,7 +65,7 @@ func (e *Explainer) Explain(ctx context.Context, key types.NamespacedName) (expl
 }
 
 // owner is the owner as the cache has it, nil when it does not.
-func (e *Explainer) owner(ctx context.Context, k *declaration.Kind, key types.NamespacedName) (reconcile.Owner, error) {
+func (e *Explainer) owner(ctx context.Context, k *declaration.Kind, key types.NamespacedName) (client.Object, error) {
 	if e.Groups != nil {
 		return e.Groups.Peek(key), nil
 	}
@@ -74,11 +74,10 @@ func (e *Explainer) owner(ctx context.Context, k *declaration.Kind, key types.Na
 		return nil, err
 	}
 	found, err := tracked.IgnoreMissing(e.Reads.Cache.Get(ctx, key, object, client.UnsafeDisableDeepCopy))
-	owner, _ := object.(reconcile.Owner)
 	if !found || err != nil {
 		return nil, err
 	}
-	return owner, nil
+	return object, nil
 }
 
 // fromConditions are the causes where no pass of this process knows any: the parts that are not ready, else the summary.

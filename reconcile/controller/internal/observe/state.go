@@ -88,8 +88,8 @@ func (s *state) Collect(metrics chan<- prometheus.Metric) {
 	}
 	c := ownerCount{now: s.clock.Now(), counts: map[[2]string]int{}, ages: map[[2]string]time.Duration{}}
 	_ = meta.EachListItem(list, func(item runtime.Object) error {
-		if owner, ok := item.(reconcile.Owner); ok {
-			c.add(owner, s.pause)
+		if owner, ok := item.(client.Object); ok {
+			c.add(owner, s.reads.Conditions.Get(owner), s.pause)
 		}
 		return nil
 	})
@@ -110,13 +110,13 @@ type ownerCount struct {
 	paused int
 }
 
-func (c *ownerCount) add(owner reconcile.Owner, pause string) {
+func (c *ownerCount) add(owner client.Object, list []metav1.Condition, pause string) {
 	if reconcile.IsPaused(owner, pause) {
 		c.paused++
 	}
 	since := owner.GetCreationTimestamp().Time // when it is not ready and nothing tells since when
 	ready := false
-	for _, condition := range owner.GetConditions() {
+	for _, condition := range list {
 		labels := [2]string{condition.Type, string(condition.Status)}
 		c.counts[labels]++
 		c.ages[labels] = max(c.ages[labels], c.now.Sub(condition.LastTransitionTime.Time))

@@ -25,6 +25,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/outside"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/conditionlist"
 )
 
 var errMetadataOnly = errors.New("only the metadata of the kind is cached")
@@ -38,9 +39,11 @@ type Reads struct {
 	Pending  *PendingWrites
 	Unstable trigger.Unstable
 	answers  Answers
-	Outside  *outside.Reads       // nil where nothing outside of the cluster is declared
-	begun    sync.Map             // the owner of a pass to the optional kinds as its reads began, see noteOptional
-	Statuses trigger.StatusWrites // of the owners
+	// Conditions are those of the owners.
+	Conditions conditionlist.Access
+	Outside    *outside.Reads       // nil where nothing outside of the cluster is declared
+	begun      sync.Map             // the owner of a pass to the optional kinds as its reads began, see noteOptional
+	Statuses   trigger.StatusWrites // of the owners
 
 	Announce func(before, after client.Object) // tells the engine what comes into the cache
 	// AnnounceOwner tells the engine of owners that have changed in the cache.
