@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 
@@ -59,6 +60,14 @@ func Prepare(s System) (Prepared, error) {
 		out.Blueprint, err = apiserver.NewBlueprint(s.Scheme, s.CRDs)
 	}
 	return out, err
+}
+
+// MayOutlive reports whether an object may be there when nobody asks for it any more.
+func (s System) MayOutlive(object string) bool {
+	return slices.ContainsFunc(s.Outlives, func(pattern string) bool {
+		matches, err := path.Match(pattern, object)
+		return object == pattern || err == nil && matches
+	})
 }
 
 // check reports what is missing, or said twice.

@@ -4,18 +4,22 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/drift"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/faults"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/rights"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
 )
 
 // accept takes out what the system accepts.
 func (e *explorer) accept() {
 	e.out.Findings = slices.DeleteFunc(e.out.Findings, func(f finding.Finding) bool {
-		n := slices.IndexFunc(e.system.Accepted, func(a finding.Acceptance) bool { return finding.Accepts(a, f) })
+		n := slices.IndexFunc(e.System.Accepted, func(a finding.Acceptance) bool { return finding.Accepts(a, f) })
 		if n >= 0 {
-			note := fmt.Sprintf("accepted, %s: %s", e.system.Accepted[n].Reason, e.system.Accepted[n].About)
+			note := fmt.Sprintf("accepted, %s: %s", e.System.Accepted[n].Reason, e.System.Accepted[n].About)
 			if !slices.Contains(e.out.Notes, note) {
 				e.out.Notes = append(e.out.Notes, note)
 			}
@@ -26,10 +30,10 @@ func (e *explorer) accept() {
 
 // notes are what the exploration did not try.
 func (e *explorer) notes() {
-	s, add := e.system, func(format string, args ...any) { e.out.Notes = append(e.out.Notes, fmt.Sprintf(format, args...)) }
-	for _, b := range e.plots {
-		if more := len(b.calls) - manyCalls; more > 0 {
-			add("not tried: %d of the calls of %s, those after the first %d", more, b.name, manyCalls)
+	s, add := e.System, func(format string, args ...any) { e.out.Notes = append(e.out.Notes, fmt.Sprintf(format, args...)) }
+	for _, b := range e.Stories {
+		if more := len(b.Calls) - faults.ManyCalls; more > 0 {
+			add("not tried: %d of the calls of %s, those after the first %d", more, b.Name, faults.ManyCalls)
 		}
 	}
 	if e.missed > 0 {
@@ -38,19 +42,19 @@ func (e *explorer) notes() {
 	if e.second > 0 {
 		add("not tried: %d second faults of two, as after the first one the request that each is about does not come", e.second)
 	}
-	if e.unpaired > 0 {
-		add("not tried: %d of the pairs of two writes that fail in one run; another %s draws others", e.unpaired, EnvSeed)
+	if e.draw.Unpaired > 0 {
+		add("not tried: %d of the pairs of two writes that fail in one run; another %s draws others", e.draw.Unpaired, EnvSeed)
 	}
-	for _, note := range e.unedited() {
+	for _, note := range drift.Unedited(e.Judge) {
 		add("not tried: edits of %s", note)
 	}
 	switch {
 	case s.Change == nil:
 		add("not tried: a change of the spec; set System.Change")
-	case !slices.ContainsFunc(e.plots, func(b *baseline) bool { return len(b.deleted) > 0 && b.last() != description.StepDelete }):
+	case !slices.ContainsFunc(e.Stories, func(b *story.Story) bool { return len(b.Deleted) > 0 && b.Last() != description.StepDelete }):
 		add("not tried: a prune, as System.Change takes nothing away that the operator deletes")
 	}
-	if s.Singleton == nil && len(s.Owners) == 1 && e.pair == nil {
+	if s.Singleton == nil && len(s.Owners) == 1 && e.Pair == nil {
 		add("not tried: what owners have in common, as there is one only; add another one to System.Owners")
 	}
 	for _, kind := range e.unmade() {
@@ -70,35 +74,13 @@ func (e *explorer) notes() {
 	}
 }
 
-// unedited are the objects of which others edit some fields only.
-func (e *explorer) unedited() []string {
-	if !e.disturbs() {
-		return nil
-	}
-	var out []string
-	note := func(t target, content map[string]any) {
-		if _, left := objects.Leaves(content); left > 0 {
-			out = append(out, fmt.Sprintf("%d of the %d fields of %s", left, left+objects.MaxEdits, t))
-		}
-	}
-	for _, t := range e.children() {
-		note(t, t.sent)
-	}
-	for _, t := range e.inputs() {
-		if items, err := e.probe.List(t.gvk); err == nil && items[t.key] != nil {
-			note(t, items[t.key].Object)
-		}
-	}
-	return out
-}
-
 // empty are the kinds of the caches of which there was never an object.
 func (e *explorer) empty() []string {
 	var out []string
-	for _, b := range e.plots {
-		for _, kind := range b.kinds {
-			has := func(b *baseline) bool { return slices.Contains(b.present, kind) }
-			if !slices.ContainsFunc(e.plots, has) && !slices.Contains(out, kind) {
+	for _, b := range e.Stories {
+		for _, kind := range b.Kinds {
+			has := func(b *story.Story) bool { return slices.Contains(b.Present, kind) }
+			if !slices.ContainsFunc(e.Stories, has) && !slices.Contains(out, kind) {
 				out = append(out, kind)
 			}
 		}
@@ -109,13 +91,13 @@ func (e *explorer) empty() []string {
 // unused are the writes that the rules name and no run without faults has sent.
 func (e *explorer) unused() []string {
 	sent := map[string]bool{}
-	for _, b := range e.plots {
-		for _, c := range b.calls {
+	for _, b := range e.Stories {
+		for _, c := range b.Calls {
 			sent[rights.VerbOf(c.Request)+" "+rights.ResourceOf(c.Request)+"."+c.Request.Group] = true
 		}
 	}
 	var out []string
-	for _, rule := range e.system.Rules {
+	for _, rule := range e.System.Rules {
 		for _, verb := range rule.Verbs {
 			for _, resource := range rule.Resources {
 				used := slices.ContainsFunc(rule.APIGroups, func(group string) bool { return sent[verb+" "+resource+"."+group] })
@@ -127,4 +109,21 @@ func (e *explorer) unused() []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// unmade are the kinds of System.Optional that no run has made an object of.
+func (e *explorer) unmade() []schema.GroupKind {
+	made := map[schema.GroupKind]bool{}
+	for _, b := range e.Stories {
+		for _, c := range b.Calls {
+			made[c.GVK.GroupKind()] = made[c.GVK.GroupKind()] || c.Changed && c.After != nil
+		}
+	}
+	var out []schema.GroupKind
+	for _, kind := range e.System.Optional {
+		if !made[kind] {
+			out = append(out, kind)
+		}
+	}
+	return out
 }

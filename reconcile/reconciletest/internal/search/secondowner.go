@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/difference"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
@@ -16,24 +17,24 @@ import (
 
 // another looks at the owners beside another one of their kind: what the first has must not depend on the second.
 func (e *explorer) another(ctx context.Context) error {
-	if len(e.system.Owners) != 1 || e.system.Singleton != nil || e.ends[description.StepA] == nil || e.system.Horizon > 0 {
+	if len(e.System.Owners) != 1 || e.System.Singleton != nil || e.End(description.StepA) == nil || e.System.Horizon > 0 {
 		return nil
 	}
 	for _, place := range []string{"of another name", "in another namespace"} {
-		second := e.system.Owners[0].DeepCopyObject().(client.Object) //nolint:forcetypeassert // as above
+		second := e.System.Owners[0].DeepCopyObject().(client.Object) //nolint:forcetypeassert // as above
 		if place == "of another name" {
 			second.SetName(second.GetName() + "-second")
-		} else if gvk, err := apiutil.GVKForObject(second, e.system.Scheme); err != nil {
+		} else if gvk, err := apiutil.GVKForObject(second, e.System.Scheme); err != nil {
 			return err
-		} else if namespaced, err := apiutil.IsGVKNamespaced(gvk, e.probe.Mapper); err != nil || !namespaced {
+		} else if namespaced, err := apiutil.IsGVKNamespaced(gvk, e.Probe.Mapper); err != nil || !namespaced {
 			continue
 		} else {
 			second.SetNamespace("another")
 		}
-		pair := e.system
-		pair.Owners, pair.Leaves = []client.Object{e.system.Owners[0], second}, 1
+		pair := e.System
+		pair.Owners, pair.Leaves = []client.Object{e.System.Owners[0], second}, 1
 		if e.beside(ctx, place, pair) && place == "of another name" {
-			e.pair = &pair
+			e.Pair = &pair
 		}
 	}
 	return nil
@@ -51,33 +52,33 @@ func (e *explorer) beside(ctx context.Context, place string, pair description.Pr
 			defer r.Last.End()
 		}
 		if r.Err != nil {
-			e.find(name, finding.CheckRest, "%v", r.Err)
+			e.Find(name, finding.CheckRest, "%v", r.Err)
 			return false
 		}
-		if err := e.learn(r); err != nil {
+		if err := e.Learn(r); err != nil {
 			return false
 		}
 		got, err := r.World.State()
 		if err != nil {
 			return false
 		}
-		e.drawn.mask(got)
+		e.Drawn.Mask(got)
 		want := world.State{}
-		for object, content := range e.ends[description.StepA].state {
+		for object, content := range e.End(description.StepA) {
 			want[object] = part(content, len(steps) == 1)
 			if got[object] != nil {
 				got[object] = part(got[object], len(steps) == 1)
 			}
 		}
 		for object := range got {
-			if want[object] == nil && (len(steps) == 1 || len(e.system.Outlives) > 0) {
+			if want[object] == nil && (len(steps) == 1 || len(e.System.Outlives) > 0) {
 				delete(got, object)
 			}
 		}
-		if diff := differences(want, got); len(diff) > 0 {
-			e.find(name, finding.CheckState, "with %s the first owner has not what it has alone:\n%s", map[int]string{
+		if diff := difference.Between(want, got); len(diff) > 0 {
+			e.Find(name, finding.CheckState, "with %s the first owner has not what it has alone:\n%s", map[int]string{
 				1: "a second owner", 2: "a second owner that came and went", //nolint:mnd // steps
-			}[len(steps)], printedDifferences(diff))
+			}[len(steps)], difference.Print(diff))
 			return false
 		}
 	}
@@ -90,7 +91,7 @@ func part(content map[string]any, present bool) map[string]any {
 	metadata, _ := content["metadata"].(map[string]any)
 	controlled := slices.ContainsFunc(objects.Maps(metadata, "ownerReferences"), func(ref map[string]any) bool { return ref["controller"] == true })
 	if !controlled || present {
-		return specOf(content)
+		return world.SpecOf(content)
 	}
 	return content
 }

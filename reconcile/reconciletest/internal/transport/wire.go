@@ -60,6 +60,17 @@ func (c Call) String() string { return fmt.Sprintf("%s#%d", c.Request, c.nth) }
 // Again identifies the next of the same requests.
 func (c Call) Again() string { return fmt.Sprintf("%s#%d", c.Request, c.nth+1) }
 
+// ChangedBy are the requests that have changed what is stored.
+func ChangedBy(calls []Call) []string {
+	var out []string
+	for _, c := range calls {
+		if c.Changed {
+			out = append(out, c.Request.String())
+		}
+	}
+	return out
+}
+
 // Injection is a fault that happens to one request of a run, or to several in a row. It counts how often it has happened, also over the
 // lives of several instances.
 type Injection struct {

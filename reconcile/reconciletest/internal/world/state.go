@@ -81,6 +81,11 @@ func Printed(content map[string]any) string {
 	return string(data)
 }
 
+// SpecOf is what an operator decides about an object: all but its status and metadata.
+func SpecOf(content map[string]any) map[string]any {
+	return objects.Without(content, "status", "metadata")
+}
+
 // DisplayName hides what the server has drawn at random of a generated name.
 func DisplayName(gvk schema.GroupVersionKind, key types.NamespacedName, u *unstructured.Unstructured) string {
 	if generate := u.GetGenerateName(); generate != "" && strings.HasPrefix(key.Name, generate) {

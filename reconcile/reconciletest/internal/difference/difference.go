@@ -1,4 +1,4 @@
-package search
+package difference
 
 import (
 	"encoding/json"
@@ -11,13 +11,13 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// difference is one place in which two states differ.
-type difference struct {
+// Difference is one place in which two states differ.
+type Difference struct {
 	object, path string
 	want, got    any // nil is absent
 }
 
-func (d difference) String() string {
+func (d Difference) String() string {
 	if d.path == "" {
 		return fmt.Sprintf("%s: want %s, got %s", d.object, presence(d.want), presence(d.got))
 	}
@@ -47,13 +47,13 @@ func brief(value any) string {
 	return string(data)
 }
 
-// differences lists where two states differ, sorted by object and path.
-func differences(want, got world.State) []difference {
-	var out []difference
-	for _, object := range slices.Sorted(maps.Keys(union(want, got))) {
+// Between lists where two states differ, sorted by object and path.
+func Between(want, got world.State) []Difference {
+	var out []Difference
+	for _, object := range slices.Sorted(maps.Keys(Union(want, got))) {
 		w, g := want[object], got[object]
 		if w == nil || g == nil {
-			d := difference{object: object}
+			d := Difference{object: object}
 			if w != nil {
 				d.want = w
 			} else {
@@ -62,12 +62,13 @@ func differences(want, got world.State) []difference {
 			out = append(out, d)
 			continue
 		}
-		between(w, g, "", func(path string, w, g any) { out = append(out, difference{object, path, w, g}) })
+		leaves(w, g, "", func(path string, w, g any) { out = append(out, Difference{object, path, w, g}) })
 	}
 	return out
 }
 
-func union[V any](a, b map[string]V) map[string]bool {
+// Union are the keys of both.
+func Union[V any](a, b map[string]V) map[string]bool {
 	out := map[string]bool{}
 	for key := range a {
 		out[key] = true
@@ -78,13 +79,13 @@ func union[V any](a, b map[string]V) map[string]bool {
 	return out
 }
 
-// between calls found for each leaf in which two values differ.
-func between(want, got any, path string, found func(path string, want, got any)) {
+// leaves calls found for each leaf in which two values differ.
+func leaves(want, got any, path string, found func(path string, want, got any)) {
 	w, isMap := want.(map[string]any)
 	g, both := got.(map[string]any)
 	if isMap && both {
-		for _, key := range slices.Sorted(maps.Keys(union(w, g))) {
-			between(w[key], g[key], strings.TrimPrefix(path+"."+key, "."), found)
+		for _, key := range slices.Sorted(maps.Keys(Union(w, g))) {
+			leaves(w[key], g[key], strings.TrimPrefix(path+"."+key, "."), found)
 		}
 		return
 	}
@@ -92,7 +93,7 @@ func between(want, got any, path string, found func(path string, want, got any))
 	gl, both := got.([]any)
 	if isList && both && len(wl) == len(gl) {
 		for n := range wl {
-			between(wl[n], gl[n], fmt.Sprintf("%s[%d]", path, n), found)
+			leaves(wl[n], gl[n], fmt.Sprintf("%s[%d]", path, n), found)
 		}
 		return
 	}
@@ -103,8 +104,8 @@ func between(want, got any, path string, found func(path string, want, got any))
 
 const maxDifferences = 8
 
-// printedDifferences prints differences, a line each.
-func printedDifferences(all []difference) string {
+// Print prints differences, a line each.
+func Print(all []Difference) string {
 	var lines []string
 	for n, d := range all {
 		if n == maxDifferences {
@@ -116,13 +117,13 @@ func printedDifferences(all []difference) string {
 	return strings.Join(lines, "\n")
 }
 
-// drawn are the places at which two runs of the same story differ: passwords, keys and what is derived from them. The first
+// Drawn are the places at which two runs of the same story differ: passwords, keys and what is derived from them. The first
 // key is the object, the second the path.
-type drawn map[string]map[string]bool
+type Drawn map[string]map[string]bool
 
-// add notes where two runs of the same story have different texts.
-func (d drawn) add(one, other world.State) {
-	for _, at := range differences(one, other) {
+// Add notes where two runs of the same story have different texts.
+func (d Drawn) Add(one, other world.State) {
+	for _, at := range Between(one, other) {
 		_, text := at.want.(string)
 		_, both := at.got.(string)
 		if !text || !both || strings.HasPrefix(at.path, "status.") {
@@ -135,8 +136,8 @@ func (d drawn) add(one, other world.State) {
 	}
 }
 
-// mask replaces what is drawn in a state.
-func (d drawn) mask(state world.State) {
+// Mask replaces what is drawn in a state.
+func (d Drawn) Mask(state world.State) {
 	for object, paths := range d {
 		if state[object] != nil {
 			maskIn(state[object], "", paths)

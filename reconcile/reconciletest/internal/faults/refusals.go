@@ -1,9 +1,10 @@
-package search
+package faults
 
 import (
 	"fmt"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
 )
 
@@ -12,18 +13,18 @@ const several = 3
 
 // refused refuses each write of the last step until everything is at rest and lets it pass then, and refuses it several times in a
 // row, by another answer, when nobody wakes the operator afterwards.
-func (e *explorer) refused(b *baseline) []testCase {
-	if e.system.Horizon > 0 {
+func (d *Draw) refused(s *story.Story) []story.Case {
+	if d.System.Horizon > 0 {
 		return nil // what is due meanwhile is another request
 	}
-	var cases []testCase
+	var cases []story.Case
 	known := map[string]bool{}
 	kinds := transport.Lasting()
 	add := func(name, request string, kind transport.Fault, lasting int) {
-		cases = append(cases, b.varied(fmt.Sprintf(name, kind, request),
+		cases = append(cases, s.Varied(fmt.Sprintf(name, kind, request),
 			run.Variation{Inject: []*transport.Injection{{Call: request, Fault: kind, Lasting: lasting}}}))
 	}
-	for n, c := range b.calls[:min(len(b.calls), manyCalls)] {
+	for n, c := range s.Calls[:min(len(s.Calls), ManyCalls)] {
 		if request := c.Request.String(); c.Request.IsWrite() && !known[request] {
 			known[request] = true
 			add("%s for good of %s", request, kinds[n%len(kinds)], transport.Forever)

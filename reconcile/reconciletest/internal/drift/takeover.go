@@ -1,70 +1,38 @@
-package search
+package drift
 
 import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
 )
 
-const (
-	hold   = "example.com/hold" // a finalizer of somebody else
-	second = 1100 * time.Millisecond
-)
-
-// takeovers are the cases in which somebody else has a hand on an owner, a child, or the namespace.
-func (e *explorer) takeovers(first *baseline) []testCase {
-	var cases []testCase
-	add := func(name string, act func(ctx context.Context, d *disturbance)) {
-		one := first.varied("at rest: "+name, run.Variation{})
-		one.act = act
-		cases = append(cases, one)
-	}
-	add("a second of the real time passes", func(ctx context.Context, d *disturbance) {
-		time.Sleep(second)
-		d.explorer.checkQuiet(ctx, d.name, d.run, false)
-	})
-	add("finalizer of somebody else on the owner", func(ctx context.Context, d *disturbance) { d.held(ctx, hold) })
-	add("deletion in the foreground", func(ctx context.Context, d *disturbance) { d.held(ctx, metav1.FinalizerDeleteDependents) })
-	add("deletion of the namespace", func(ctx context.Context, d *disturbance) { d.evicted(ctx) })
-	known := map[schema.GroupVersionKind]bool{}
-	for _, child := range e.children() {
-		if known[child.gvk] {
-			continue // one of a kind
-		}
-		known[child.gvk] = true
-		add("slow deletion of "+child.String(), func(ctx context.Context, d *disturbance) { d.terminating(ctx, child) })
-		add("somebody else's "+child.String(), func(ctx context.Context, d *disturbance) { d.taken(ctx, child) })
-	}
-	return cases
-}
+const hold = "example.com/hold" // a finalizer of somebody else
 
 // owners are the owners as they are stored.
-func (d *disturbance) owners() []target {
-	var out []target
-	for _, owner := range d.explorer.system.Owners {
+func (d *disturbance) owners() []story.Target {
+	var out []story.Target
+	for _, owner := range d.judge.System.Owners {
 		obj := owner.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a deep copy has the type of its original
 		if gvk, err := d.run.World.Place(obj); err == nil {
-			out = append(out, target{gvk: gvk, key: client.ObjectKeyFromObject(obj)})
+			out = append(out, story.Target{GVK: gvk, Key: client.ObjectKeyFromObject(obj)})
 		}
 	}
 	return out
 }
 
 // update changes an object as it is stored now.
-func (d *disturbance) update(ctx context.Context, t target, change func(u *unstructured.Unstructured)) bool {
+func (d *disturbance) update(ctx context.Context, t story.Target, change func(u *unstructured.Unstructured)) bool {
 	u := d.object(t)
 	if u == nil {
 		return false
@@ -108,7 +76,7 @@ func (d *disturbance) held(ctx context.Context, finalizer string) {
 		})
 	}
 	if d.settle(ctx) {
-		d.explorer.compare(d.name, description.StepDelete, d.state())
+		d.judge.Compare(d.name, description.StepDelete, d.state())
 	}
 }
 
@@ -121,15 +89,15 @@ func merged(annotations map[string]string, key string) map[string]string {
 }
 
 // keeps reports that the owners have what somebody else has put on them.
-func (d *disturbance) keeps(owners []target, finalizer string) bool {
+func (d *disturbance) keeps(owners []story.Target, finalizer string) bool {
 	for _, t := range owners {
 		u := d.object(t)
 		if u == nil || !slices.Contains(u.GetFinalizers(), finalizer) {
-			d.explorer.find(d.name, finding.CheckForeign, "the finalizer that somebody else has put on %s is taken away", t)
+			d.judge.Find(d.name, finding.CheckForeign, "the finalizer that somebody else has put on %s is taken away", t)
 			return false
 		}
 		if u.GetAnnotations()[note] == "" {
-			d.explorer.find(d.name, finding.CheckForeign, "the annotation that somebody else has put on %s is taken away", t)
+			d.judge.Find(d.name, finding.CheckForeign, "the annotation that somebody else has put on %s is taken away", t)
 			return false
 		}
 	}
@@ -138,7 +106,7 @@ func (d *disturbance) keeps(owners []target, finalizer string) bool {
 
 // childless deletes the children of owners that are being deleted, as the garbage collector does in the foreground: none may be
 // made again.
-func (d *disturbance) childless(ctx context.Context, owners []target) bool {
+func (d *disturbance) childless(ctx context.Context, owners []story.Target) bool {
 	of := map[types.UID]bool{}
 	for _, t := range owners {
 		of[d.object(t).GetUID()] = true
@@ -156,7 +124,7 @@ func (d *disturbance) childless(ctx context.Context, owners []target) bool {
 					continue
 				}
 				if again {
-					d.explorer.find(d.name, finding.CheckOrphan, "%s is made again although its owner is being deleted in the foreground, "+
+					d.judge.Find(d.name, finding.CheckOrphan, "%s is made again although its owner is being deleted in the foreground, "+
 						"which waits until all children are gone", objects.Name(gvk, key))
 					return false
 				}
@@ -179,8 +147,8 @@ func (d *disturbance) childless(ctx context.Context, owners []target) bool {
 // owners must be able to go.
 func (d *disturbance) evicted(ctx context.Context) {
 	d.run.Last.Wire.Arm(&transport.Injection{Creates: true, Fault: transport.FaultTerminating, Lasting: transport.Forever})
-	for _, t := range slices.Concat(d.owners(), d.explorer.children()) {
-		if u := d.object(t); u != nil && t.key.Namespace == description.TestNamespace && d.run.World.Client.Delete(ctx, u) != nil {
+	for _, t := range slices.Concat(d.owners(), d.judge.Children()) {
+		if u := d.object(t); u != nil && t.Key.Namespace == description.TestNamespace && d.run.World.Client.Delete(ctx, u) != nil {
 			return
 		}
 	}
@@ -188,8 +156,8 @@ func (d *disturbance) evicted(ctx context.Context) {
 		return
 	}
 	for _, t := range d.owners() {
-		if u := d.object(t); u != nil && t.key.Namespace == description.TestNamespace {
-			d.explorer.find(d.name, finding.CheckOrphan, "%s cannot go when its namespace is deleted, where nothing can be made any more: "+
+		if u := d.object(t); u != nil && t.Key.Namespace == description.TestNamespace {
+			d.judge.Find(d.name, finding.CheckOrphan, "%s cannot go when its namespace is deleted, where nothing can be made any more: "+
 				"its finalizers %s stay", t, strings.Join(u.GetFinalizers(), ", "))
 		}
 	}
@@ -197,7 +165,7 @@ func (d *disturbance) evicted(ctx context.Context) {
 
 // terminating deletes a child that a finalizer of somebody else holds: the passes meanwhile are calm, and once it is gone the child
 // comes back.
-func (d *disturbance) terminating(ctx context.Context, t target) {
+func (d *disturbance) terminating(ctx context.Context, t story.Target) {
 	before := d.state()
 	if !d.update(ctx, t, func(u *unstructured.Unstructured) { u.SetFinalizers([]string{hold}) }) || !d.settle(ctx) {
 		return
@@ -207,7 +175,7 @@ func (d *disturbance) terminating(ctx context.Context, t target) {
 		return
 	}
 	if u = d.object(t); u == nil || u.GetDeletionTimestamp() == nil || !slices.Contains(u.GetFinalizers(), hold) {
-		d.explorer.find(d.name, finding.CheckForeign, "the finalizer that somebody else has put on %s is taken away", t)
+		d.judge.Find(d.name, finding.CheckForeign, "the finalizer that somebody else has put on %s is taken away", t)
 		return
 	}
 	if !d.update(ctx, t, func(u *unstructured.Unstructured) { u.SetFinalizers(nil) }) || !d.settle(ctx) {
@@ -217,38 +185,38 @@ func (d *disturbance) terminating(ctx context.Context, t target) {
 		return
 	}
 	if d.object(t) == nil {
-		d.explorer.find(d.name, finding.CheckDrift, "%s was deleted slowly by somebody, and is not made again", t)
+		d.judge.Find(d.name, finding.CheckDrift, "%s was deleted slowly by somebody, and is not made again", t)
 		return
 	}
 	d.same(before)
 }
 
 // taken puts an object of another controller in the place of a child: it stays as it is.
-func (d *disturbance) taken(ctx context.Context, t target) {
+func (d *disturbance) taken(ctx context.Context, t story.Target) {
 	old := d.object(t)
-	if old == nil || metav1.GetControllerOf(old) == nil || t.key.Namespace == "" {
+	if old == nil || metav1.GetControllerOf(old) == nil || t.Key.Namespace == "" {
 		return
 	}
 	stranger := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}}
-	stranger.SetNamespace(t.key.Namespace)
+	stranger.SetNamespace(t.Key.Namespace)
 	stranger.SetName("stranger")
 	if d.run.World.Client.Create(ctx, stranger) != nil {
 		return
 	}
 	yes := true
 	theirs := old.DeepCopy()
-	theirs.Object["metadata"] = map[string]any{"name": t.key.Name, "namespace": t.key.Namespace}
+	theirs.Object["metadata"] = map[string]any{"name": t.Key.Name, "namespace": t.Key.Namespace}
 	theirs.SetOwnerReferences([]metav1.OwnerReference{{
 		APIVersion: "v1", Kind: "ConfigMap", Name: stranger.GetName(), UID: stranger.GetUID(), Controller: &yes,
 	}})
 	if d.run.World.Client.Delete(ctx, old) != nil || d.object(t) != nil || d.run.World.Client.Create(ctx, theirs) != nil {
 		return
 	}
-	paths, _ := objects.Leaves(t.sent)
+	paths, _ := objects.Leaves(t.Sent)
 	for _, path := range paths {
 		d.update(ctx, t, func(u *unstructured.Unstructured) {
 			value, _ := objects.At(u.Object, path)
-			if wrong, ok := objects.Edit(value, t.gvk.Kind == "Secret" && path[0] == "data"); ok && !identifies(path) {
+			if wrong, ok := objects.Edit(value, t.GVK.Kind == "Secret" && path[0] == "data"); ok && !identifies(path) {
 				objects.Put(u.Object, path, wrong)
 			}
 		})
@@ -266,7 +234,7 @@ func (d *disturbance) taken(ctx context.Context, t target) {
 }
 
 // untouched reports that an object of another controller is as it was.
-func (d *disturbance) untouched(t target, theirs *unstructured.Unstructured) bool {
+func (d *disturbance) untouched(t story.Target, theirs *unstructured.Unstructured) bool {
 	now := d.object(t)
 	ours := now == nil || now.GetUID() != theirs.GetUID() || now.GetDeletionTimestamp() != nil
 	if !ours {
@@ -274,7 +242,7 @@ func (d *disturbance) untouched(t target, theirs *unstructured.Unstructured) boo
 		ours = ref == nil || ref.Name != "stranger" || !objects.Equal(objects.Without(now.Object, "metadata", "status"), objects.Without(theirs.Object, "metadata", "status"))
 	}
 	if ours {
-		d.explorer.find(d.name, finding.CheckForeign, "%s belongs to another controller, and is changed or deleted all the same", t)
+		d.judge.Find(d.name, finding.CheckForeign, "%s belongs to another controller, and is changed or deleted all the same", t)
 	}
 	return !ours
 }

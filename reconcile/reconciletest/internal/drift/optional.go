@@ -1,4 +1,4 @@
-package search
+package drift
 
 import (
 	"context"
@@ -18,13 +18,13 @@ import (
 func (d *disturbance) unserved(ctx context.Context, kind schema.GroupKind) {
 	w, before := d.run.World, d.state()
 	if err := w.Withdraw(ctx, kind); err != nil {
-		d.explorer.find(d.name, finding.CheckRun, "%v", err)
+		d.judge.Find(d.name, finding.CheckRun, "%v", err)
 		return
 	}
 	if _, rested := d.writes(ctx); !rested {
 		return
 	}
-	changes := d.explorer.system.Change != nil
+	changes := d.judge.System.Change != nil
 	if changes {
 		if err := w.Perform(ctx, description.StepB, false); err != nil || !d.settle(ctx) {
 			return
@@ -36,12 +36,12 @@ func (d *disturbance) unserved(ctx context.Context, kind schema.GroupKind) {
 		return
 	}
 	want, got := before, d.state()
-	d.explorer.drawn.mask(want)
-	if end := d.explorer.ends[description.StepB]; changes && end != nil {
-		want = end.state
+	d.judge.Drawn.Mask(want)
+	if end := d.judge.End(description.StepB); changes && end != nil {
+		want = end
 	}
 	moreHints(want, got)
-	d.explorer.matches(d.name, want, got)
+	d.judge.Matches(d.name, want, got)
 }
 
 // moreHints evens out the annotation that names the kinds of the members of an ApplySet (KEP-3659): it may name more of them, and after
@@ -64,38 +64,21 @@ func moreHints(want, got world.State) {
 
 // follows reports a child of another kind that the change of the owners has not reached.
 func (d *disturbance) follows(kind schema.GroupKind) {
-	from, to := d.explorer.ends[description.StepA], d.explorer.ends[description.StepB]
+	from, to := d.judge.End(description.StepA), d.judge.End(description.StepB)
 	if from == nil || to == nil {
 		return
 	}
 	now := d.state()
-	d.explorer.drawn.mask(now)
-	printed := func(s world.State, object string) string { return world.Printed(specOf(s[object])) }
-	for _, t := range d.explorer.children() {
-		name := objects.Name(t.gvk, t.key)
-		if t.gvk.GroupKind() == kind || now[name] == nil || from.state[name] == nil || to.state[name] == nil {
+	d.judge.Drawn.Mask(now)
+	printed := func(s world.State, object string) string { return world.Printed(world.SpecOf(s[object])) }
+	for _, t := range d.judge.Children() {
+		name := objects.Name(t.GVK, t.Key)
+		if t.GVK.GroupKind() == kind || now[name] == nil || from[name] == nil || to[name] == nil {
 			continue
 		}
-		if old := printed(from.state, name); old != printed(to.state, name) && old == printed(now, name) {
-			d.explorer.find(d.name, finding.CheckState, "%s does not follow a change of the spec while %s, which a cluster may lack, is not served", name, kind)
+		if old := printed(from, name); old != printed(to, name) && old == printed(now, name) {
+			d.judge.Find(d.name, finding.CheckState, "%s does not follow a change of the spec while %s, which a cluster may lack, is not served", name, kind)
 			return
 		}
 	}
-}
-
-// unmade are the kinds of System.Optional that no run has made an object of.
-func (e *explorer) unmade() []schema.GroupKind {
-	made := map[schema.GroupKind]bool{}
-	for _, b := range e.plots {
-		for _, c := range b.calls {
-			made[c.GVK.GroupKind()] = made[c.GVK.GroupKind()] || c.Changed && c.After != nil
-		}
-	}
-	var out []schema.GroupKind
-	for _, kind := range e.system.Optional {
-		if !made[kind] {
-			out = append(out, kind)
-		}
-	}
-	return out
 }

@@ -1,4 +1,4 @@
-package search
+package verdict
 
 import (
 	"encoding/base64"
@@ -17,30 +17,30 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// checkSteady looks at a world that has come to rest without a fault.
-func (e *explorer) checkSteady(name string, r *run.Run) {
-	e.checkPanic(name, r)
-	e.checkFailing(name, r)
-	e.checkObserved(name, r)
-	e.checkScaled(name, r)
-	e.checkLeaks(name, r)
+// CheckSteady looks at a world that has come to rest without a fault.
+func (j *Judge) CheckSteady(name string, r *run.Run) {
+	j.CheckPanic(name, r)
+	j.checkFailing(name, r)
+	j.checkObserved(name, r)
+	j.checkScaled(name, r)
+	j.checkLeaks(name, r)
 }
 
-// checkPanic looks for a pass that has panicked, at any time of a run.
-func (e *explorer) checkPanic(name string, r *run.Run) {
+// CheckPanic looks for a pass that has panicked, at any time of a run.
+func (j *Judge) CheckPanic(name string, r *run.Run) {
 	text := r.Panicked
 	if text == "" && r.Last != nil {
 		text = r.Last.Log.Panicked()
 	}
 	if text != "" {
 		text, _, _ = strings.Cut(text, "\n")
-		e.find(name, finding.CheckPanic, "a pass panics: %s", text)
+		j.Find(name, finding.CheckPanic, "a pass panics: %s", text)
 	}
 }
 
 // checkFailing looks for passes that fail, or ask for another one at once, although nothing is left to wait for.
-func (e *explorer) checkFailing(name string, r *run.Run) {
-	if e.system.Rules != nil || r.World.Waiting() || len(e.out.Findings) > 0 {
+func (j *Judge) checkFailing(name string, r *run.Run) {
+	if j.System.Rules != nil || r.World.Waiting() || len(j.Findings()) > 0 {
 		return
 	}
 	failing := r.Last.Scheduler.Failing(run.MaxIdle / 2)
@@ -48,16 +48,16 @@ func (e *explorer) checkFailing(name string, r *run.Run) {
 		return
 	}
 	if why := r.Last.Log.LastError(); why != "" {
-		e.find(name, finding.CheckRest, "the passes for %s fail without end: %s", failing[0], why)
+		j.Find(name, finding.CheckRest, "the passes for %s fail without end: %s", failing[0], why)
 		return
 	}
-	e.find(name, finding.CheckRest, "the passes for %s ask for another one without end, although nothing is left to do", failing[0])
+	j.Find(name, finding.CheckRest, "the passes for %s ask for another one without end, although nothing is left to do", failing[0])
 }
 
 // checkObserved looks for an owner at rest whose status speaks of another generation than that of its spec.
-func (e *explorer) checkObserved(name string, r *run.Run) {
+func (j *Judge) checkObserved(name string, r *run.Run) {
 	all, err := r.World.All()
-	if err != nil || e.system.Singleton != nil {
+	if err != nil || j.System.Singleton != nil {
 		return
 	}
 	kinds := r.World.OwnerKinds()
@@ -68,7 +68,7 @@ func (e *explorer) checkObserved(name string, r *run.Run) {
 		}
 		for _, key := range objects.SortedKeys(items) {
 			if what, observed := outdated(items[key]); what != "" {
-				e.find(name, finding.CheckStatus, "%s is at rest with the generation %d, and %s is %d",
+				j.Find(name, finding.CheckStatus, "%s is at rest with the generation %d, and %s is %d",
 					objects.Name(gvk, key), items[key].GetGeneration(), what, observed)
 				return
 			}
@@ -92,7 +92,7 @@ func outdated(u *unstructured.Unstructured) (what string, observed int64) {
 }
 
 // checkScaled looks for a workload that the operator scales to zero and up again without a fault.
-func (e *explorer) checkScaled(name string, r *run.Run) {
+func (j *Judge) checkScaled(name string, r *run.Run) {
 	down := map[string]bool{}
 	for _, c := range r.Calls {
 		if !c.Changed || c.After == nil || c.Before == nil || !slices.Contains(world.Workloads(), c.GVK) {
@@ -105,7 +105,7 @@ func (e *explorer) checkScaled(name string, r *run.Run) {
 		case before > 0 && after == 0:
 			down[object] = true
 		case before == 0 && after > 0 && down[object]:
-			e.find(name, finding.CheckDamage, "%s is scaled to 0 and to %d again, although nothing has gone wrong", object, after)
+			j.Find(name, finding.CheckDamage, "%s is scaled to 0 and to %d again, although nothing has gone wrong", object, after)
 			return
 		}
 	}
@@ -117,19 +117,19 @@ var secretWord = regexp.MustCompile(`(?i)passw|token|secret|credential|private|a
 const shortest = 8 // bytes of a secret value that is looked for
 
 // checkLeaks looks for secret values where others can read them.
-func (e *explorer) checkLeaks(name string, r *run.Run) {
+func (j *Judge) checkLeaks(name string, r *run.Run) {
 	all, err := r.World.All()
 	if err != nil {
 		return
 	}
-	values := e.secretValues(all)
+	values := j.secretValues(all)
 	if len(values) == 0 {
 		return
 	}
 	look := func(where, text string) bool {
 		for _, of := range slices.Sorted(maps.Keys(values)) {
 			if value := values[of]; strings.Contains(text, value) {
-				e.find(name, finding.CheckLeak, "%s shows the value of %s", where, of)
+				j.Find(name, finding.CheckLeak, "%s shows the value of %s", where, of)
 				return true
 			}
 		}
@@ -145,7 +145,7 @@ func (e *explorer) checkLeaks(name string, r *run.Run) {
 			return
 		}
 	}
-	given := e.givenText()
+	given := j.givenText()
 	for _, gvk := range r.World.Kinds() {
 		items := all[gvk]
 		if gvk.Group == "" && gvk.Kind == "Secret" {
@@ -160,14 +160,14 @@ func (e *explorer) checkLeaks(name string, r *run.Run) {
 }
 
 // secretValues are the values that nobody may see, by where they are: those drawn at random, and those whose key says so.
-func (e *explorer) secretValues(all map[schema.GroupVersionKind]world.Snapshot) map[string]string {
+func (j *Judge) secretValues(all map[schema.GroupVersionKind]world.Snapshot) map[string]string {
 	out := map[string]string{}
 	for key, u := range all[schema.GroupVersionKind{Version: "v1", Kind: "Secret"}] {
 		object := objects.Name(u.GroupVersionKind(), key)
 		data, _ := u.Object["data"].(map[string]any)
 		for field, encoded := range data {
 			value, err := base64.StdEncoding.DecodeString(fmt.Sprint(encoded))
-			if err == nil && len(value) >= shortest && (e.drawn[object]["data."+field] || secretWord.MatchString(field)) {
+			if err == nil && len(value) >= shortest && (j.Drawn[object]["data."+field] || secretWord.MatchString(field)) {
 				out[object+" data."+field] = string(value)
 			}
 		}
@@ -176,12 +176,12 @@ func (e *explorer) secretValues(all map[schema.GroupVersionKind]world.Snapshot) 
 }
 
 // givenText are the objects that were there before the operator: what they show is not its doing.
-func (e *explorer) givenText() map[string]bool {
+func (j *Judge) givenText() map[string]bool {
 	out := map[string]bool{}
-	if e.probe == nil {
+	if j.Probe == nil {
 		return out
 	}
-	for _, given := range e.inputs() {
+	for _, given := range j.Inputs() {
 		out[given.String()] = true
 	}
 	return out

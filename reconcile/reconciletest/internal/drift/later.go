@@ -1,4 +1,4 @@
-package search
+package drift
 
 import (
 	"context"
@@ -20,7 +20,7 @@ func (d *disturbance) later(ctx context.Context, by time.Duration) {
 		return
 	}
 	if writes, rested := d.writes(ctx); rested && len(writes) > 0 {
-		d.explorer.find(d.name, finding.CheckTime, "after %s a pass that comes for another reason sends %s: no pass was planned for that time",
+		d.judge.Find(d.name, finding.CheckTime, "after %s a pass that comes for another reason sends %s: no pass was planned for that time",
 			by, strings.Join(writes, ", "))
 	}
 }
@@ -33,7 +33,7 @@ func (d *disturbance) repeated(sent int, by time.Duration) bool {
 	}
 	for _, c := range d.run.Last.Wire.Calls()[sent:] {
 		if c.Changed && c.Before == nil && done[objects.Name(c.GVK, c.Key)] {
-			d.explorer.find(d.name, finding.CheckTime, "%s later %s was done and is cleaned up (ttlSecondsAfterFinished), and is made again: it runs twice",
+			d.judge.Find(d.name, finding.CheckTime, "%s later %s was done and is cleaned up (ttlSecondsAfterFinished), and is made again: it runs twice",
 				by, objects.Name(c.GVK, c.Key))
 			return true
 		}

@@ -1,4 +1,4 @@
-package search
+package drift
 
 import (
 	"context"
@@ -11,14 +11,15 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
 // failing breaks the status of a child that is ready: its owner must not be ready, until the child is ready again.
-func (d *disturbance) failing(ctx context.Context, t target) {
+func (d *disturbance) failing(ctx context.Context, t story.Target) {
 	u := d.object(t)
 	ready, err := d.run.World.Claims()
-	if u == nil || err != nil || len(ready) == 0 || metav1.GetControllerOf(u) == nil || len(d.explorer.system.StandIns) == 0 {
+	if u == nil || err != nil || len(ready) == 0 || metav1.GetControllerOf(u) == nil || len(d.judge.System.StandIns) == 0 {
 		return
 	}
 	before := d.state()
@@ -30,8 +31,8 @@ func (d *disturbance) failing(ctx context.Context, t target) {
 		return
 	}
 	still, err := d.run.World.Claims()
-	if err == nil && slices.Equal(still, ready) && slices.Contains(world.Workloads(), t.gvk) {
-		d.explorer.find(d.name, finding.CheckReady, "%s calls itself ready although %s is not any more", strings.Join(still, ", "), t)
+	if err == nil && slices.Equal(still, ready) && slices.Contains(world.Workloads(), t.GVK) {
+		d.judge.Find(d.name, finding.CheckReady, "%s calls itself ready although %s is not any more", strings.Join(still, ", "), t)
 	}
 	d.run.World.Frozen = false
 	if d.settle(ctx) && !d.unwoken(ctx, "the recovery of "+t.String()) {
@@ -64,9 +65,9 @@ func (d *disturbance) unread(ctx context.Context) {
 		return
 	}
 	part := &run.Run{World: d.run.World, Last: d.run.Last, Calls: d.run.Last.Wire.Calls()[sent:]}
-	d.explorer.checkDamage(d.name, part)
+	d.judge.CheckDamage(d.name, part)
 	for object := range part.Deleted() {
-		d.explorer.find(d.name, finding.CheckDamage, "deletes %s while a read fails", object)
+		d.judge.Find(d.name, finding.CheckDamage, "deletes %s while a read fails", object)
 	}
 	d.same(before)
 }

@@ -1,10 +1,11 @@
-package search
+package faults
 
 import (
 	"fmt"
 	"math/rand/v2"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
 )
 
@@ -12,28 +13,28 @@ const manyPairs = 40 // of faults, for each story
 
 // pairs lets two things go wrong in one run: two writes of the last step, or one of them twice. Which of all pairs is up to the seed;
 // a case that was asked for by its name is found whatever the seed.
-func (e *explorer) pairs(b *baseline) []testCase {
-	if len(b.steps) > 2 { //nolint:mnd // creation, change and deletion
+func (d *Draw) pairs(s *story.Story) []story.Case {
+	if len(s.Steps) > 2 { //nolint:mnd // creation, change and deletion
 		return nil
 	}
-	all := pairsOf(b.calls[:min(len(b.calls), manyCalls)])
-	if e.only != "" {
+	all := pairsOf(s.Calls[:min(len(s.Calls), ManyCalls)])
+	if d.Only != "" {
 		for n := range all.len() {
-			if one := all.fail(b, n); one.name == e.only {
-				return []testCase{one}
+			if one := all.fail(s, n); one.Name == d.Only {
+				return []story.Case{one}
 			}
 		}
 		return nil
 	}
-	draw := rand.New(rand.NewPCG(e.seed, uint64(all.len())))
-	var cases []testCase
+	draw := rand.New(rand.NewPCG(d.Seed, uint64(all.len())))
+	var cases []story.Case
 	for known := map[int]bool{}; len(known) < min(all.len(), manyPairs); {
 		if n := draw.IntN(all.len()); !known[n] {
 			known[n] = true
-			cases = append(cases, all.fail(b, n))
+			cases = append(cases, all.fail(s, n))
 		}
 	}
-	e.unpaired += all.len() - len(cases)
+	d.Unpaired += all.len() - len(cases)
 	return cases
 }
 
@@ -61,13 +62,13 @@ func pairsOf(calls []transport.Call) faultPairs {
 func (p faultPairs) len() int { return len(p.order) * len(p.kinds) * len(p.kinds) }
 
 // fail is the case of one pair. After a crash another instance sends its requests, counted anew.
-func (p faultPairs) fail(b *baseline, n int) testCase {
+func (p faultPairs) fail(s *story.Story, n int) story.Case {
 	both := p.order[n/len(p.kinds)/len(p.kinds)]
 	first, second := p.kinds[n/len(p.kinds)%len(p.kinds)], p.kinds[n%len(p.kinds)]
 	one, next := p.writes[both[0]].String(), p.writes[both[1]].String()
 	if both[0] == both[1] && first != transport.FaultCrash {
 		next = p.writes[both[1]].Again()
 	}
-	return b.varied(fmt.Sprintf("%s of %s, and %s of %s", first, one, second, next),
+	return s.Varied(fmt.Sprintf("%s of %s, and %s of %s", first, one, second, next),
 		run.Variation{Inject: []*transport.Injection{{Call: one, Fault: first}, {Call: next, Fault: second}}})
 }

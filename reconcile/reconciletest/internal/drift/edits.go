@@ -1,4 +1,4 @@
-package search
+package drift
 
 import (
 	"context"
@@ -12,11 +12,12 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
 // deleted deletes a child: it has to come back as it was.
-func (d *disturbance) deleted(ctx context.Context, t target) {
+func (d *disturbance) deleted(ctx context.Context, t story.Target) {
 	before, old := d.state(), d.object(t)
 	if old == nil {
 		return
@@ -34,15 +35,15 @@ func (d *disturbance) deleted(ctx context.Context, t target) {
 		return
 	}
 	if d.object(t) == nil {
-		d.explorer.find(d.name, finding.CheckDrift, "%s was deleted by somebody, and is not made again", t)
+		d.judge.Find(d.name, finding.CheckDrift, "%s was deleted by somebody, and is not made again", t)
 	}
 }
 
 // edited edits what the operator has set of a child: each field has to come back. What the operator only creates, and fields
 // that others may have taken over while the rest is put right, are theirs.
-func (d *disturbance) edited(ctx context.Context, t target) {
+func (d *disturbance) edited(ctx context.Context, t story.Target) {
 	answers := map[answer][]string{}
-	paths, _ := objects.Leaves(t.sent)
+	paths, _ := objects.Leaves(t.Sent)
 	for _, path := range paths {
 		if identifies(path) {
 			continue
@@ -55,15 +56,15 @@ func (d *disturbance) edited(ctx context.Context, t target) {
 	}
 	back, late, stay := answers[repaired], answers[repairedLate], answers[kept]
 	if len(late) > 0 {
-		d.explorer.find(d.name, finding.CheckWatch, "nobody is woken by an edit of %s: %s only comes back with a pass that comes for another reason",
+		d.judge.Find(d.name, finding.CheckWatch, "nobody is woken by an edit of %s: %s only comes back with a pass that comes for another reason",
 			t, strings.Join(late, ", "))
 	}
-	if len(back)+len(late) == 0 && !t.updated && !mustStay(t.gvk) {
+	if len(back)+len(late) == 0 && !t.Updated && !mustStay(t.GVK) {
 		return // made once, and left to others
 	}
 	stay = slices.DeleteFunc(stay, func(path string) bool { return path == "spec.replicas" && len(back)+len(late) > 0 })
 	if len(stay) > 0 {
-		d.explorer.find(d.name, finding.CheckDrift, "%s was edited by somebody, and stays so: %s", t, strings.Join(stay, ", "))
+		d.judge.Find(d.name, finding.CheckDrift, "%s was edited by somebody, and stays so: %s", t, strings.Join(stay, ", "))
 	}
 }
 
@@ -78,13 +79,13 @@ const (
 )
 
 // edit edits one field of a child and takes back what stays. It reports false when the passes have no end or the child is gone.
-func (d *disturbance) edit(ctx context.Context, t target, path []string) (how answer, rested bool) {
+func (d *disturbance) edit(ctx context.Context, t story.Target, path []string) (how answer, rested bool) {
 	u := d.object(t)
 	if u == nil {
 		return unedited, false
 	}
 	old, found := objects.At(u.Object, path)
-	wrong, ok := objects.Edit(old, t.gvk.Kind == "Secret" && path[0] == "data")
+	wrong, ok := objects.Edit(old, t.GVK.Kind == "Secret" && path[0] == "data")
 	if !found || !ok || !objects.Put(u.Object, path, wrong) || d.run.World.Client.Update(ctx, u) != nil {
 		return unedited, true
 	}
@@ -127,10 +128,8 @@ func mustStay(gvk schema.GroupVersionKind) bool {
 	return slices.Contains(world.Workloads(), gvk) || gvk.Group == "rbac.authorization.k8s.io" || gvk.Kind == "NetworkPolicy"
 }
 
-const note = "example.com/note"
-
 // annotated puts an annotation of somebody else on a child: it has to stay, also when the owner changes.
-func (d *disturbance) annotated(ctx context.Context, t target) {
+func (d *disturbance) annotated(ctx context.Context, t story.Target) {
 	u := d.object(t)
 	if u == nil {
 		return
@@ -147,20 +146,20 @@ func (d *disturbance) annotated(ctx context.Context, t target) {
 	if _, rested := d.writes(ctx); !rested {
 		return
 	}
-	if d.explorer.system.Change != nil && d.object(t) != nil && d.object(t).GetAnnotations()[note] != "" {
+	if d.judge.System.Change != nil && d.object(t) != nil && d.object(t).GetAnnotations()[note] != "" {
 		if err := d.run.World.Perform(ctx, description.StepB, false); err != nil || !d.settle(ctx) {
 			return
 		}
 	}
 	if now := d.object(t); now != nil && now.GetUID() == u.GetUID() && now.GetAnnotations()[note] == "" {
-		d.explorer.find(d.name, finding.CheckForeign, "the annotation that somebody else has put on %s is taken away: "+
+		d.judge.Find(d.name, finding.CheckForeign, "the annotation that somebody else has put on %s is taken away: "+
 			"change what is yours and leave the rest", t)
 	}
 }
 
 // changed edits an object that the operator reads and takes the edits back: whoever it matters to has to be woken, and the end is
 // that of before.
-func (d *disturbance) changed(ctx context.Context, t target) {
+func (d *disturbance) changed(ctx context.Context, t story.Target) {
 	before, old := d.state(), d.object(t)
 	if old == nil {
 		return
@@ -169,7 +168,7 @@ func (d *disturbance) changed(ctx context.Context, t target) {
 	for _, path := range paths {
 		u := d.object(t)
 		value, _ := objects.At(u.Object, path)
-		wrong, ok := objects.Edit(value, t.gvk.Kind == "Secret" && path[0] == "data")
+		wrong, ok := objects.Edit(value, t.GVK.Kind == "Secret" && path[0] == "data")
 		if !ok || !objects.Put(u.Object, path, wrong) || d.run.World.Client.Update(ctx, u) != nil {
 			continue
 		}
@@ -185,14 +184,14 @@ func (d *disturbance) changed(ctx context.Context, t target) {
 }
 
 // replaced deletes an object that the operator reads, and makes it again as it was given: whoever it matters to has to be woken.
-func (d *disturbance) replaced(ctx context.Context, t target) {
+func (d *disturbance) replaced(ctx context.Context, t story.Target) {
 	// After a delete the end may be another one: the operator may have had to choose something else.
 	if err := d.run.World.Client.Delete(ctx, d.object(t)); err != nil || !d.settle(ctx) || d.unwoken(ctx, "a delete of "+t.String()) {
 		return
 	}
-	for _, given := range d.explorer.system.Given {
+	for _, given := range d.judge.System.Given {
 		obj := given.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a deep copy has the type of its original
-		if gvk, err := d.run.World.Place(obj); err == nil && gvk == t.gvk && client.ObjectKeyFromObject(obj) == t.key {
+		if gvk, err := d.run.World.Place(obj); err == nil && gvk == t.GVK && client.ObjectKeyFromObject(obj) == t.Key {
 			if d.run.World.Add(ctx, given) != nil {
 				return
 			}

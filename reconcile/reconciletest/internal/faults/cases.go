@@ -1,0 +1,21 @@
+package faults
+
+import (
+	"slices"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
+)
+
+// Cases are those of one story, in an order that does not depend on chance.
+func (d *Draw) Cases(s *story.Story) []story.Case {
+	cases := slices.Concat(d.requests(s), delays(s), disorders(s), d.refused(s), d.pairs(s))
+	slow := s.Varied("others are slow", run.Variation{Slow: true})
+	slow.Always = len(s.Steps) <= 2 && s.Last() != description.StepDelete //nolint:mnd // creation and change
+	cases = append(cases, slow, s.Varied("two instances overlap", run.Variation{Overlap: true}))
+	if len(s.Steps) > 1 {
+		cases = append(cases, s.Varied("restart into the cache of before", run.Variation{Behind: true}))
+	}
+	return cases
+}

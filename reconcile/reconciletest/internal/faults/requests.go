@@ -1,0 +1,63 @@
+package faults
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
+)
+
+// requests makes each request of the last step fail in every way that it can.
+func (d *Draw) requests(s *story.Story) []story.Case {
+	var cases []story.Case
+	for _, c := range s.Calls[:min(len(s.Calls), ManyCalls)] {
+		d.Calls++
+		kinds := faultsOf(c)
+		if c.Request.IsWrite() && len(s.Steps) == 1 && s.Last() == description.StepA && d.System.Singleton == nil {
+			kinds = append(kinds, transport.FaultDeleted)
+			if d.System.Change != nil {
+				kinds = append(kinds, transport.FaultChanged)
+			}
+		}
+		for _, kind := range kinds {
+			v := run.Variation{Inject: []*transport.Injection{{Call: c.String(), Fault: kind}}}
+			one := s.Varied(fmt.Sprintf("%s of %s", kind, c), v)
+			switch kind {
+			case transport.FaultChanged:
+				one.Final = description.StepB
+			case transport.FaultDeleted:
+				one.Final = description.StepDelete
+			default: // the end stays that of the steps
+			}
+			cases = append(cases, one)
+			if kind != transport.FaultCrash {
+				continue
+			}
+			if len(s.Steps) == 1 {
+				cases = append(cases, s.Varied(fmt.Sprintf("%s of %s, and again with the next write", kind, c),
+					run.Variation{Inject: v.Inject, Again: true}))
+			}
+			for _, next := range d.System.After(s.Last()) {
+				unseen := s.Varied(fmt.Sprintf("%s of %s, then %s", kind, c, next), v)
+				unseen.Plot.Steps = append(slices.Clone(s.Steps), next)
+				unseen.Plot.Unseen, unseen.Final = true, next
+				cases = append(cases, unseen)
+			}
+		}
+	}
+	return cases
+}
+
+func faultsOf(c transport.Call) []transport.Fault {
+	if !c.Request.IsWrite() {
+		return []transport.Fault{transport.FaultError}
+	}
+	kinds := []transport.Fault{transport.FaultError, transport.FaultTimeout, transport.FaultConflict, transport.FaultCrash}
+	if c.Request.Verb == "delete" {
+		kinds = append(kinds, transport.FaultReplaced)
+	}
+	return kinds
+}

@@ -1,0 +1,113 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
+)
+
+// baselines runs the plots without faults.
+func (e *explorer) baselines(ctx context.Context) error {
+	for _, steps := range e.System.Plots() {
+		if e.Done() {
+			return nil
+		}
+		if err := e.baseline(ctx, steps...); err != nil {
+			return err
+		}
+	}
+	return e.another(ctx)
+}
+
+// horizon gives a system one that would never come to an end: eight of the changes that it makes at times of its own.
+func (e *explorer) horizon(ctx context.Context) error {
+	if e.System.Horizon > 0 {
+		return nil
+	}
+	r := run.Play(ctx, e.System, run.Plot{Steps: []description.Step{description.StepA}}, "")
+	if r.Last == nil {
+		return r.Err
+	}
+	defer r.Last.End()
+	if r.World.Perpetual {
+		lasted := r.World.Clock.Now().Sub(r.World.Began)
+		// Not with the last change itself: what fails then must have time to be tried again.
+		e.System.Horizon = lasted + min(run.Quiet, lasted/(2*run.MaxFirings))
+		e.out.Horizon = e.System.Horizon
+	}
+	if r.Err == nil {
+		e.Probe = r.World
+	}
+	return nil
+}
+
+// baseline runs one plot without faults and checks it. The first with a given last step decides what the end has to be.
+func (e *explorer) baseline(ctx context.Context, steps ...description.Step) error {
+	p := run.Plot{Steps: steps, At: len(steps) - 1, Listen: len(steps) == 1}
+	r := run.Play(ctx, e.System, p, "")
+	if r.Last != nil {
+		defer r.Last.End()
+	}
+	name := "no fault, " + story.NameOf(steps)
+	e.played = append(e.played, name)
+	if r.Err != nil {
+		if _, restless := restlessness(r.Err); restless {
+			e.Find(name, finding.CheckRest, "%v", r.Err)
+			return nil
+		}
+		return fmt.Errorf("run without faults (%s): %w", name, r.Err)
+	}
+	b := story.Of(steps, r)
+	e.out.Passes += r.Passes
+	last := b.Last()
+	state, err := r.World.State()
+	if err != nil {
+		return err
+	}
+	switch {
+	case e.End(last) == nil:
+		if err := e.Twin(ctx, p, state); err != nil {
+			return err
+		}
+		e.Drawn.Mask(state)
+		e.Expect(last, state)
+	case e.System.Horizon == 0 && b.Again() && e.System.Singleton == nil:
+		if err := e.CompareReborn(ctx, name, r, state); err != nil {
+			return err
+		}
+	case e.System.Horizon == 0:
+		e.Compare(name, last, state)
+	}
+	e.Drawn.Mask(state)
+	b.State = state
+	if err := e.Learn(r); err != nil {
+		return err
+	}
+	e.CheckSecrets(name, r)
+	e.CheckEarly(name, r)
+	e.CheckRefused(name, r)
+	e.CheckInvariants(name, r)
+	e.CheckStatus(name, r)
+	if last == description.StepDelete && e.System.Singleton == nil {
+		e.CheckOrphans(ctx, name, state)
+	}
+	if e.System.Horizon == 0 {
+		e.CheckSteady(name, r)
+	}
+	e.CheckQuiet(ctx, name, r, true)
+	e.Stories = append(e.Stories, b)
+	return nil
+}
+
+// unsteady reports that already the runs without faults have no end that others could be compared with.
+func (e *explorer) unsteady() bool {
+	return slices.ContainsFunc(e.Findings(), func(f finding.Finding) bool {
+		return f.Check == finding.CheckRest && !strings.HasPrefix(f.Case, besideName)
+	})
+}

@@ -1,0 +1,80 @@
+package story
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
+)
+
+// Story is a run without faults whose calls are made to fail.
+type Story struct {
+	Name    string
+	Steps   []description.Step
+	Calls   []transport.Call
+	Deleted map[string]bool
+	Kinds   []string // of the caches
+	Present []string // kinds of which there was an object
+	State   world.State
+	Reads   []string         // of the cache, by passes
+	Live    []transport.Call // reads past the cache
+}
+
+// Of is what a run of some steps without faults was like, save its end.
+func Of(steps []description.Step, r *run.Run) *Story {
+	s := &Story{
+		Name: NameOf(steps), Steps: steps, Calls: r.Calls, Deleted: r.Deleted(), Kinds: r.Last.View.Names(), Reads: r.Last.View.Reads.Names(),
+	}
+	for _, gvk := range r.World.Kinds() {
+		s.Present = append(s.Present, gvk.Kind)
+	}
+	for _, c := range r.Calls {
+		if !c.Request.IsWrite() && c.Request.Verb != "watch" {
+			s.Live = append(s.Live, c)
+		}
+	}
+	return s
+}
+
+// NameOf is the name of the story of some steps.
+func NameOf(steps []description.Step) string {
+	names := make([]string, len(steps))
+	for i, s := range steps {
+		names[i] = string(s)
+	}
+	return strings.Join(names, "-")
+}
+
+// Last is the last step.
+func (s *Story) Last() description.Step { return s.Steps[len(s.Steps)-1] }
+
+// Again reports that the owners go and come back, which is for the end alone.
+func (s *Story) Again() bool {
+	return slices.Contains(s.Steps[:len(s.Steps)-1], description.StepDelete)
+}
+
+// Case is one run with something going wrong.
+type Case struct {
+	Name  string
+	Base  *Story
+	Plot  run.Plot
+	Final description.Step
+	// Act disturbs the world at rest and checks what becomes of it; nil is a case that compares its end.
+	Act func(ctx context.Context, r *run.Run)
+	// Always is for a case that is run whatever is drawn.
+	Always bool
+	// System is that of the exploration, or one with more owners.
+	System *description.Prepared
+}
+
+// Varied is a case in which the last step of a story does not go smoothly.
+func (s *Story) Varied(name string, v run.Variation) Case {
+	return Case{
+		Name: s.Name + ": " + name, Base: s, Final: s.Last(),
+		Plot: run.Plot{Steps: s.Steps, At: len(s.Steps) - 1, Variant: v},
+	}
+}

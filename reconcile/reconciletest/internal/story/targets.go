@@ -1,0 +1,94 @@
+package story
+
+import (
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
+)
+
+// Target is an object that others disturb.
+type Target struct {
+	GVK  schema.GroupVersionKind
+	Key  types.NamespacedName
+	Sent map[string]any // what the operator has created or applied
+	// Updated reports that the operator also updates the object, in some run without faults.
+	Updated bool
+}
+
+func (t Target) String() string { return objects.Name(t.GVK, t.Key) }
+
+// Children are the objects at the end of step A that the operator has made, without those that run once.
+func (k *Known) Children() []Target {
+	found := map[string]*Target{}
+	for _, b := range k.Stories {
+		for _, c := range b.Calls {
+			if c.Changed && c.After != nil && c.Request.Subresource == "" && c.After.GetGenerateName() == "" {
+				made(found, c, b == k.Stories[0])
+			}
+		}
+	}
+	var out []Target
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		if k.stays(name, found[name]) {
+			out = append(out, *found[name])
+		}
+	}
+	return out
+}
+
+// made notes a write of a child; first is for one in the first run, whose contents it has to have.
+func made(found map[string]*Target, c transport.Call, first bool) {
+	name := objects.Name(c.GVK, c.Key)
+	t := found[name]
+	switch {
+	case t == nil && c.Before == nil:
+		t = &Target{GVK: c.GVK, Key: c.Key}
+		found[name] = t
+	case t == nil:
+		return
+	case c.Before != nil:
+		t.Updated = true
+	}
+	if first && c.Sent != nil && (c.Request.Verb == "apply" || c.Request.Verb == "create") {
+		t.Sent = c.Sent
+	}
+}
+
+// stays reports whether a child is there at rest, for others to disturb: it is no owner, does not run once, and nothing holds it.
+func (k *Known) stays(name string, t *Target) bool {
+	once := t.GVK.Group == "batch" && t.GVK.Kind == "Job" || t.GVK.Group == "" && t.GVK.Kind == "Pod"
+	if once || k.Probe.OwnerKinds()[t.GVK.GroupKind()] || k.System.MayOutlive(name) {
+		return false
+	}
+	items, err := k.Probe.List(t.GVK)
+	return err == nil && items[t.Key] != nil && len(items[t.Key].GetFinalizers()) == 0
+}
+
+// Inputs are the objects of System.Given that the operator reads and does not write.
+func (k *Known) Inputs() []Target {
+	written := map[string]bool{}
+	for _, b := range k.Stories {
+		for _, c := range b.Calls {
+			written[objects.Name(c.GVK, c.Key)] = written[objects.Name(c.GVK, c.Key)] || c.Changed
+		}
+	}
+	var out []Target
+	for _, given := range k.System.Given {
+		obj := given.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a deep copy has the type of its original
+		gvk, err := k.Probe.Place(obj)
+		if err != nil {
+			continue
+		}
+		t := Target{GVK: gvk, Key: client.ObjectKeyFromObject(obj)}
+		if !written[t.String()] && gvk.Kind != "Namespace" {
+			out = append(out, t)
+		}
+	}
+	return out
+}
