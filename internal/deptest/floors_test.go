@@ -83,6 +83,8 @@ func kitFloors(whole []string) map[string][]string {
 	bottom := []string{room + "objects", room + "passlog", room + "requests", room + "rights", room + "schedule"}
 	described := append(slices.Clone(bottom), room+"apiserver", room+"environment", room+"finding", room+"description")
 	connected := append(slices.Clone(described), room+"world", room+"transport", room+"view")
+	told := append(slices.Clone(connected), room+"run", room+"story")
+	judged := append(slices.Clone(told), room+"difference", room+"verdict")
 
 	return map[string][]string{
 		room + "apirules":    nil,
@@ -99,7 +101,12 @@ func kitFloors(whole []string) map[string][]string {
 		room + "transport":   append(slices.Clone(described), room+"world"),
 		room + "view":        append(slices.Clone(described), room+"world", room+"transport"),
 		room + "run":         connected,
-		room + "search":      append(slices.Clone(connected), room+"run"),
+		room + "difference":  {room + "objects", room + "world"},
+		room + "story":       append(slices.Clone(connected), room+"run"),
+		room + "faults":      told,
+		room + "verdict":     append(slices.Clone(told), room+"difference"),
+		room + "drift":       judged,
+		room + "search":      append(slices.Clone(judged), room+"faults", room+"drift"),
 		kit + "/matchers":    nil,
 		kit: slices.Concat(whole, connected,
 			[]string{room + "run", room + "search", "reconcile/record", "reconcile/controller", "reconcile/controller/dataflow"}),

@@ -63,8 +63,8 @@ func Prepare(s System) (Prepared, error) {
 }
 
 // MayOutlive reports whether an object may be there when nobody asks for it any more.
-func (s System) MayOutlive(object string) bool {
-	return slices.ContainsFunc(s.Outlives, func(pattern string) bool {
+func (p Prepared) MayOutlive(object string) bool {
+	return slices.ContainsFunc(p.Outlives, func(pattern string) bool {
 		matches, err := path.Match(pattern, object)
 		return object == pattern || err == nil && matches
 	})
