@@ -19,7 +19,7 @@ func TestServe(t *testing.T) {
 		fails   string
 	}{
 		"api": {`{"apiVersion":"v1alpha1","command":"create api","args":["--group","shop","--version","v1","--kind","Page","--resource","--controller"],` +
-			`"universe":{"main.go":"x"},` + project + `}`, 3, ""},
+			`"universe":{"main.go":"x"},` + project + `}`, 2, ""},
 		"no controller": {`{"apiVersion":"v1alpha1","command":"create api","args":["--kind","Page","--version","v1","--controller=false"],` + project + `}`, 0, ""},
 		"wrong kind":    {`{"apiVersion":"v1alpha1","command":"create api","args":["--kind","page","--version","v1"],` + project + `}`, 0, `--kind "page"`},
 		"old":           {`{"apiVersion":"v1alpha1","command":"create api","args":["--kind","Page","--version","v1"]}`, 0, "4.10 or later"},
