@@ -3,14 +3,21 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
@@ -100,54 +107,139 @@ func (w *world) manyOrchestrators(t *testing.T, count int) {
 	}
 }
 
-// manyTenants: all hubs settle in the namespaces of all tenants and rest. A tenant that leaves is cleaned, and nothing else changes.
+// manyTenants: all hubs settle in the namespaces of all tenants and rest. A tenant that leaves is cleaned, and nothing else is written. When
+// all hubs are deleted the cluster is as it was before the first one.
 func (w *world) manyTenants(t *testing.T, hubs, tenants int) {
 	p := &player{world: w, T: t, ns: w.env.Namespace(t)}
 	for i := range tenants {
 		p.must(p.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-			Name: fmt.Sprintf("many-%d", i), Labels: map[string]string{"evalhub.trustyai.opendatahub.io/tenant": ""},
+			Name: fmt.Sprintf("many-%d", i), Labels: map[string]string{tenantLabel: ""},
 		}}))
 	}
+	before := p.everything(nil)
+	gone := map[types.UID]bool{}
 	for i := range hubs {
-		p.must(p.Create(t.Context(), &v1.EvalHub{
+		hub := &v1.EvalHub{
 			ObjectMeta: metav1.ObjectMeta{Namespace: p.ns, Name: fmt.Sprintf("hub-%d", i)},
 			Spec:       v1.EvalHubSpec{EvalHubBase: v1.EvalHubBase{Database: &v1.Database{Type: "sqlite"}, Providers: []string{}, Collections: []string{}}},
-		}))
+		}
+		p.must(p.Create(t.Context(), hub))
+		gone[hub.UID] = true
 	}
-	const each = 2 // ConfigMaps of a hub in the namespace of a tenant, besides the one by which hubs are found
+	served := func(i int) error {
+		const each = 2 // ConfigMaps of a hub in the namespace of a tenant, besides the one by which hubs are found
+		if found := p.configMaps(fmt.Sprintf("many-%d", i)); len(found) != each*hubs+1 || len(found["evalhub-discovery"].Data) != hubs {
+			return fmt.Errorf("tenant %d has %d ConfigMaps", i, len(found))
+		}
+		return nil
+	}
 	p.eventually("settle the tenants", 5*time.Minute, func() (err error) {
 		for i := range tenants {
-			if found := p.configMaps(fmt.Sprintf("many-%d", i)); len(found) != each*hubs+1 || len(found["evalhub-discovery"].Data) != hubs {
-				err = errors.Join(err, fmt.Errorf("tenant %d has %d ConfigMaps", i, len(found)))
-			}
+			err = errors.Join(err, served(i))
 		}
 		return err
 	})
-	log, err := w.env.AuditLog()
+	p.rest(time.Duration(drawn(3, 60)) * time.Second)
+
+	others := p.versions("many-0")
+	begun := time.Now()
+	p.label(`null`)
+	p.eventually("clean the namespace that is no tenant's any more", 20*time.Second, func() error {
+		return unlike(within("many-0", before), p.everything(nil, client.InNamespace("many-0")))
+	})
+	t.Logf("the namespace was clean after %v", time.Since(begun).Round(time.Millisecond))
+	if err := unlike(others, p.versions("many-0")); err != nil {
+		t.Errorf("something besides the tenant that has left was written %v", err)
+	}
+
+	p.label(`""`)
+	p.eventually("serve the tenant again", 20*time.Second, func() error { return served(0) })
+	p.must(p.DeleteAllOf(t.Context(), &v1.EvalHub{}, client.InNamespace(p.ns)))
+	p.eventually("find the cluster as it was before the hubs", 5*time.Minute, func() error { return unlike(before, p.everything(gone)) })
+}
+
+const tenantLabel = "evalhub.trustyai.opendatahub.io/tenant"
+
+// label sets the label of a tenant, or takes it away.
+func (p *player) label(value string) {
+	p.Helper()
+	p.must(p.Patch(p.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "many-0"}},
+		client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"`+tenantLabel+`":`+value+`}}}`))))
+}
+
+// rest waits until the operator asks for nothing for some time, and the controllers of hubs and tenants have no pass: nothing is polled.
+func (p *player) rest(long time.Duration) {
+	p.Helper()
+	log, err := p.env.AuditLog()
 	p.must(err)
-	p.eventually("rest", time.Minute, func() error {
+	p.eventually("rest", 5*time.Minute, func() error {
 		p.must(log.Reset())
-		time.Sleep(time.Duration(drawn(3, 60)) * time.Second)
-		sent, err := log.Entries(reconciletest.User(w.user), reconciletest.Asked(func(r reconciletest.Request) bool { return r.Verb != "watch" }))
+		before := p.passes("trustyai-evalhub")
+		time.Sleep(long)
+		sent, err := log.Entries(reconciletest.User(p.user), reconciletest.Asked(func(r reconciletest.Request) bool { return r.Verb != "watch" }))
 		if err == nil && len(sent) > 0 {
 			err = errors.New(sent.String())
 		}
+		if more := p.passes("trustyai-evalhub") - before; err == nil && more > 0 {
+			err = fmt.Errorf("%v passes without any request", more)
+		}
 		return err
 	})
-	others := p.configMaps("many-1")
-	p.must(p.Patch(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "many-0"}},
-		client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"evalhub.trustyai.opendatahub.io/tenant":null}}}`))))
-	p.eventually("clean the namespace that is no tenant's any more", 20*time.Second, func() error {
-		if left := p.configMaps("many-0"); len(left) > 0 {
-			return fmt.Errorf("%d ConfigMaps are left", len(left))
+}
+
+// passes counts those of the controllers whose names begin so.
+func (p *player) passes(controllers string) (sum float64) {
+	p.Helper()
+	families, err := metrics.Registry.Gather()
+	p.must(err)
+	for _, family := range families {
+		if family.GetName() != "controller_runtime_reconcile_total" {
+			continue
 		}
-		return nil
-	})
-	for name, now := range p.configMaps("many-1") {
-		if now.ResourceVersion != others[name].ResourceVersion {
-			t.Errorf("ConfigMap %s of another tenant was written", name)
+		for _, m := range family.GetMetric() {
+			for _, label := range m.GetLabel() {
+				if label.GetName() == "controller" && strings.HasPrefix(label.GetValue(), controllers) {
+					sum += m.GetCounter().GetValue()
+				}
+			}
 		}
 	}
+	if sum == 0 {
+		p.Fatalf("no pass of %s was counted", controllers)
+	}
+	return sum
+}
+
+// versions are those of the objects in all namespaces but one, save those of the API server, and of what gives rights to the whole cluster.
+func (p *player) versions(except string) map[string]any {
+	p.Helper()
+	out := map[string]any{}
+	p.each(func(key string, item unstructured.Unstructured) {
+		namespace := item.GetNamespace()
+		if namespace == "" && item.GroupVersionKind().Group == rbacv1.GroupName || p.ours(namespace) && namespace != except {
+			out[key] = item.GetResourceVersion()
+		}
+	})
+	return out
+}
+
+func (p *player) ours(namespace string) bool {
+	return namespace == p.ns || namespace == operatorNamespace || strings.HasPrefix(namespace, "many-")
+}
+
+// within is the part of what there is that is in a namespace.
+func within(namespace string, all map[string]any) map[string]any {
+	out := maps.Clone(all)
+	maps.DeleteFunc(out, func(key string, _ any) bool { return !strings.Contains(key, "/"+namespace+"/") })
+	return out
+}
+
+// unlike says what is not as it was.
+func unlike(before, after map[string]any) error {
+	if diff := cmp.Diff(before, after); diff != "" {
+		return fmt.Errorf("(-before +after):\n%s", diff[:min(len(diff), 4000)])
+	}
+	return nil
 }
 
 func (p *player) configMaps(namespace string) map[string]corev1.ConfigMap {

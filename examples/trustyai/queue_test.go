@@ -41,6 +41,39 @@ func queueCase(recorded scenario) scenario {
 	return s
 }
 
+// workloadCase is one that was not recorded: what the queue has decided for a job goes with the workload.
+func workloadCase() scenario {
+	owner := map[string]any{"apiVersion": "trustyai.opendatahub.io/v1alpha1", "kind": "LMEvalJob", "name": "job", "uid": "{uid}", "controller": true}
+	job := map[string]any{"apiVersion": owner["apiVersion"], "kind": owner["kind"], "metadata": map[string]any{"namespace": "{ns}", "name": "job"}}
+	given, placed := maps.Clone(job), maps.Clone(job)
+	given["spec"] = map[string]any{
+		"model": "hf", "taskList": map[string]any{"taskNames": []any{"task1"}}, "pod": map[string]any{"container": map[string]any{}},
+	}
+	placed["spec"] = map[string]any{"suspend": false, "pod": map[string]any{"affinity": map[string]any{"nodeAffinity": map[string]any{}}}}
+	return scenario{
+		Name: "jobmgr-workload-goes", Controller: "jobmgr",
+		Given: []map[string]any{
+			{
+				"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ResourceFlavor", "metadata": map[string]any{"name": "slow"},
+				"spec": map[string]any{"nodeLabels": map[string]any{"speed": "low"}},
+			},
+			given,
+			{
+				"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload",
+				"metadata": map[string]any{"namespace": "{ns}", "name": "wl", "ownerReferences": []any{owner}},
+				"spec":     map[string]any{"queueName": "q"},
+				"status": map[string]any{
+					"conditions": []any{map[string]any{"type": "Admitted", "status": "True", "reason": "Test", "message": "", "lastTransitionTime": "{now}"}},
+					"admission": map[string]any{
+						"clusterQueue": "cq", "podSetAssignments": []any{map[string]any{"name": "job", "flavors": map[string]any{"cpu": "slow"}}},
+					},
+				},
+			},
+		},
+		Expect: expectation{Exists: []map[string]any{placed}},
+	}
+}
+
 // migrationCase is one that was not recorded: the annotation that asks for a migration goes, and the user's others stay.
 func migrationCase(recorded scenario) scenario {
 	s := recorded
