@@ -115,7 +115,7 @@ func (f facts) env() (env []corev1.EnvVar) {
 		selector := &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: f.credentials}, Key: key}
 		env = append(env, corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: selector}})
 	}
-	storage, data := f.Spec.Storage, f.Spec.Data
+	storage, data := f.Spec.Storage, ptr.Deref(f.Spec.Data, v1.Data{})
 	set("SERVICE_STORAGE_FORMAT", string(storage.Format))
 	if f.onVolume() {
 		set("STORAGE_DATA_FILENAME", data.Filename)

@@ -47,14 +47,14 @@ type TrustyAIServiceSpec struct {
 	// Storage of the data.
 	Storage Storage `json:"storage"`
 	// Data describes files.
-	Data Data `json:"data,omitzero"`
+	Data *Data `json:"data,omitempty"`
 	// Metrics to compute.
 	Metrics Metrics `json:"metrics"`
 }
 
 // Migrates reports whether files of a volume are moved into the database.
 func (s *TrustyAIServiceSpec) Migrates() bool {
-	return s.Storage.Format == FormatDatabase && s.Storage.Folder != "" && s.Data.Filename != ""
+	return s.Storage.Format == FormatDatabase && s.Storage.Folder != "" && s.Data != nil && s.Data.Filename != ""
 }
 
 // TrustyAIServiceStatus is what is.

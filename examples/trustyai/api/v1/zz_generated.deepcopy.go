@@ -527,7 +527,11 @@ func (in *TrustyAIServiceSpec) DeepCopyInto(out *TrustyAIServiceSpec) {
 		**out = **in
 	}
 	out.Storage = in.Storage
-	out.Data = in.Data
+	if in.Data != nil {
+		in, out := &in.Data, &out.Data
+		*out = new(Data)
+		**out = **in
+	}
 	in.Metrics.DeepCopyInto(&out.Metrics)
 }
 

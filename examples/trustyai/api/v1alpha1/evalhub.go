@@ -1,9 +1,7 @@
 package v1alpha1
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/conversion"
@@ -43,11 +41,8 @@ type EvalHubList struct {
 	Items []EvalHub `json:"items"`
 }
 
-// newerFields is the annotation of an object of this version with what only v1 can say, so that it survives being read and written here.
-const newerFields = "trustyai.opendatahub.io/v1-fields"
-
-// newer is what only v1 can say.
-type newer struct {
+// newerHub is what only v1 can say of a hub.
+type newerHub struct {
 	OTel    *v1.Telemetry `json:"otel,omitempty"`
 	MLflow  *v1.MLflow    `json:"mlflow,omitempty"`
 	Tenancy v1.Tenancy    `json:"tenancy,omitempty"`
@@ -59,14 +54,11 @@ func (h *EvalHub) ConvertTo(hub conversion.Hub) error {
 	if !ok {
 		return fmt.Errorf("convert EvalHub to %T: want *v1.EvalHub", hub)
 	}
-	var kept newer
-	if text := h.Annotations[newerFields]; text != "" {
-		if err := json.Unmarshal([]byte(text), &kept); err != nil {
-			return fmt.Errorf("annotation %s: %w", newerFields, err)
-		}
-	}
+	var kept newerHub
 	to.ObjectMeta, to.Status = h.ObjectMeta, h.Status
-	to.Annotations = without(h.Annotations)
+	if err := recall(to, &kept); err != nil {
+		return err
+	}
 	to.Spec = v1.EvalHubSpec{EvalHubBase: h.Spec.EvalHubBase, MLflow: kept.MLflow, Tenancy: kept.Tenancy}
 	if to.Spec.Tenancy == "" {
 		to.Spec.Tenancy = v1.MultiTenancy
@@ -88,9 +80,8 @@ func (h *EvalHub) ConvertFrom(hub conversion.Hub) error {
 		return fmt.Errorf("convert %T to EvalHub: want *v1.EvalHub", hub)
 	}
 	h.ObjectMeta, h.Status = from.ObjectMeta, from.Status
-	h.Annotations = without(from.Annotations)
 	h.Spec = EvalHubSpec{EvalHubBase: from.Spec.EvalHubBase}
-	kept := newer{MLflow: from.Spec.MLflow}
+	kept := newerHub{MLflow: from.Spec.MLflow}
 	if from.Spec.Tenancy != v1.MultiTenancy {
 		kept.Tenancy = from.Spec.Tenancy
 	}
@@ -101,26 +92,5 @@ func (h *EvalHub) ConvertFrom(hub conversion.Hub) error {
 			kept.OTel = &rest
 		}
 	}
-	if kept == (newer{}) {
-		return nil
-	}
-	text, err := json.Marshal(kept)
-	if h.Annotations == nil {
-		h.Annotations = map[string]string{}
-	}
-	h.Annotations[newerFields] = string(text)
-	return err
-}
-
-// without returns the annotations but that of the newer fields.
-func without(annotations map[string]string) map[string]string {
-	if _, has := annotations[newerFields]; !has {
-		return maps.Clone(annotations)
-	}
-	out := maps.Clone(annotations)
-	delete(out, newerFields)
-	if len(out) == 0 {
-		return nil
-	}
-	return out
+	return remember(h, kept, kept == (newerHub{}))
 }

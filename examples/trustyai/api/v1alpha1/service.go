@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/conversion"
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
@@ -53,7 +54,14 @@ type TrustyAIServiceList struct {
 	Items []TrustyAIService `json:"items"`
 }
 
-// ConvertTo makes a v1 object of it. Its status is about the generation that it has.
+// newerService is what only v1 can say of a service: which generation its status is about, and which one each condition whose generation is
+// another one.
+type newerService struct {
+	ObservedGeneration *int64           `json:"observedGeneration,omitempty"`
+	Conditions         map[string]int64 `json:"conditions,omitempty"`
+}
+
+// ConvertTo makes a v1 object of it. A status of which the annotation does not say anything else is about the generation that the object has.
 func (s *TrustyAIService) ConvertTo(hub conversion.Hub) error {
 	to, ok := hub.(*v1.TrustyAIService)
 	if !ok {
@@ -61,15 +69,24 @@ func (s *TrustyAIService) ConvertTo(hub conversion.Hub) error {
 	}
 	to.ObjectMeta, to.Spec = s.ObjectMeta, s.Spec
 	to.Status = v1.TrustyAIServiceStatus{Phase: s.Status.Phase, Replicas: s.Status.Replicas, Ready: s.Status.Ready}
-	if s.Status.Phase != "" {
-		to.Status.ObservedGeneration = s.Generation
+	var kept newerService
+	if err := recall(to, &kept); err != nil {
+		return err
+	}
+	observed := ptr.Deref(kept.ObservedGeneration, s.Generation)
+	if s.Status.Phase != "" || kept.ObservedGeneration != nil {
+		to.Status.ObservedGeneration = observed
 	}
 	for _, c := range s.Status.Conditions {
 		if c.LastTransitionTime.IsZero() {
 			c.LastTransitionTime = metav1.Now()
 		}
+		of, differs := kept.Conditions[c.Type]
+		if !differs {
+			of = observed
+		}
 		to.Status.Conditions = append(to.Status.Conditions, metav1.Condition{
-			Type: c.Type, Status: c.Status, ObservedGeneration: s.Generation,
+			Type: c.Type, Status: c.Status, ObservedGeneration: of,
 			LastTransitionTime: c.LastTransitionTime, Reason: c.Reason, Message: c.Message,
 		})
 	}
@@ -84,8 +101,12 @@ func (s *TrustyAIService) ConvertFrom(hub conversion.Hub) error {
 	}
 	s.ObjectMeta, s.Spec = from.ObjectMeta, from.Spec
 	s.Status = TrustyAIServiceStatus{Phase: from.Status.Phase, Replicas: from.Status.Replicas, Ready: from.Status.Ready, Conditions: []Condition{}}
+	kept := newerService{ObservedGeneration: &from.Status.ObservedGeneration, Conditions: map[string]int64{}}
 	for _, c := range from.Status.Conditions {
+		if c.ObservedGeneration != from.Status.ObservedGeneration {
+			kept.Conditions[c.Type] = c.ObservedGeneration
+		}
 		s.Status.Conditions = append(s.Status.Conditions, Condition{c.Type, c.Status, c.LastTransitionTime, c.Reason, c.Message})
 	}
-	return nil
+	return remember(s, kept, from.Status.ObservedGeneration == 0 && from.Status.Phase == "" && len(from.Status.Conditions) == 0)
 }
