@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"os"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/reconcilekit/reconcilekit/reconcile/install"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	corev1 "k8s.io/api/core/v1"
@@ -26,4 +29,43 @@ func TestGenerated(t *testing.T) {
 		t.Fatal(err)
 	}
 	reconciletest.Generated(t, files)
+}
+
+// TestWatches: every kind that the product's controllers watch is in the watches table, with the line of its declaration.
+func TestWatches(t *testing.T) {
+	t.Parallel()
+	page, err := trustyai().Page("--enable-services=" + everyService + ",JOB_MGR")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range page.Controllers {
+		for _, watch := range d.Watches {
+			if !strings.HasPrefix(watch.Source, "trustyai/") {
+				t.Errorf("%s of %s is declared at %q", watch.GVK, d.Controller, watch.Source)
+			}
+		}
+	}
+	const ofHub = "the hub of the tenant reports it: its passes read the jobs and the workloads, which wake it"
+	reconciletest.Watched(t, page, "testdata/watches.txt", map[string]string{
+		"For batch/v1/Job":                    ofHub,
+		"For kueue.x-k8s.io/v1beta1/Workload": ofHub,
+	})
+}
+
+// TestDescribe: the page is printed without a cluster, and wherever the operator runs.
+func TestDescribe(t *testing.T) {
+	for _, name := range []string{"APPLICATIONS_NAMESPACE", "KUBECONFIG", "KUBERNETES_SERVICE_HOST"} {
+		t.Setenv(name, "")
+	}
+	var printed, log bytes.Buffer
+	if err := trustyai().Run(t.Context(), []string{"--describe"}, &printed, &log); err != nil {
+		t.Fatalf("%v\n%s", err, log.String())
+	}
+	page, err := os.ReadFile("docs/dataflow.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(page), printed.String()); diff != "" {
+		t.Errorf("the page that is printed is not docs/dataflow.md (-file +printed):\n%s", diff)
+	}
 }
