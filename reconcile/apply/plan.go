@@ -264,7 +264,8 @@ func (p *Plan) add(c Child, opts []ChildOption) {
 // usualChildren is the room that a plan starts with.
 const usualChildren = 8
 
-// KeepKind plans that all children of the kind stay that the plan does not name: none of them is pruned, seen or not. It is for a
+// KeepKind plans that all children of the kind stay that the plan does not name: none of them is pruned, seen or not, and nothing is
+// given back that the owner has contributed to objects of the kind. It is for a
 // history, such as the Jobs that a schedule has made: each is created with [Plan.ApplyOnce] in the pass that wants it, is left out of
 // later plans, and goes with [Plan.Delete] or with the owner. The kind is declared as owned.
 func (p *Plan) KeepKind(gvk schema.GroupVersionKind) { p.KeptKinds = append(p.KeptKinds, gvk) }

@@ -4,6 +4,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
@@ -51,5 +52,28 @@ var _ = Describe("A kept kind", func() {
 			return s
 		})
 		Eventually(w.names).Should(ConsistOf("five"))
+	})
+
+	It("keeps what was contributed to its objects, also after a restart, until it is kept no more", func() {
+		w := newWorld()
+		target := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "target", Namespace: w.namespace}}
+		Expect(w.admin.Create(w.ctx, target)).To(Succeed())
+		w.converge(func() (s apply.Plan) {
+			s.Contribute(configMap("target", "1"))
+			return s
+		})
+		contributed := func() string {
+			Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(target), target)).To(Succeed())
+			return target.Data["value"]
+		}
+		w.converge(history())
+		w.quiet(2, history())
+		w.restart()
+		w.converge(history())
+		w.quiet(2, history())
+		Expect(contributed()).To(Equal("1"))
+
+		w.converge(func() apply.Plan { return apply.Plan{Policy: apply.Withdraw} })
+		Expect(contributed()).To(BeEmpty())
 	})
 })

@@ -43,7 +43,8 @@ func (p *Prune) decideReleases(l *listing) {
 		r := &plannedRelease{id: id, kept: planned && p.hasPart(id)}
 		r.Result.GVK, r.Result.Key = schema.GroupVersionKind{Group: id.GroupKind.Group, Kind: id.GroupKind.Kind}, id.Key
 		r.Result.Verb, r.Result.Outcome = enum.VerbNone, apply.Unchanged
-		if planned {
+		if planned || p.KeepsKind(id.GroupKind) {
+			r.kept = r.kept || !planned
 			p.Releases = append(p.Releases, r)
 			continue
 		}
