@@ -186,12 +186,12 @@ func (i *Instance) Settle(ctx context.Context) error {
 			return err
 		}
 		after, _ := i.World.Revision()
-		p.note(i.World.Clock.Now(), countable && after != before || !countable && wrote)
+		p.note(next, i.World.Clock.Now(), countable && after != before || !countable && wrote)
 		if p.perpetual() && i.World.System.Horizon == 0 {
 			i.World.Perpetual = true
 			return nil
 		}
-		if p.endless(i.World.System) || p.hot(i.World.Clock.Now(), len(i.World.System.Subjects())) {
+		if p.endless(i.World.System) || p.hot(i.World.Clock.Now()) {
 			return &RestlessError{Passes: i.Passes, Idle: p.idle, Last: next.Request.String(), Within: i.World.Clock.Now().Sub(p.changed)}
 		}
 	}

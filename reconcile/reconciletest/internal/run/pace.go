@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/schedule"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
@@ -25,12 +26,13 @@ const (
 // pace decides when a world is at rest.
 type pace struct {
 	passes   int
-	changed  time.Time // of the last change
-	idle     int       // passes in a row after which the world was as before
-	idleEver int       // all passes after which it was
-	far      int       // jumps beyond quiet since the last change
-	jumped   bool      // the clock has moved by at least pollInterval since the last change
-	firings  int       // changes after such a move
+	changed  time.Time              // of the last change
+	idle     int                    // passes in a row after which the world was as before
+	idleEver int                    // all passes after which it was
+	far      int                    // jumps beyond quiet since the last change
+	jumped   bool                   // the clock has moved by at least pollInterval since the last change
+	firings  int                    // changes after such a move
+	since    map[schedule.Item]bool // what the idle passes were of
 }
 
 // over reports whether what is planned at that time needs not be waited for.
@@ -62,9 +64,13 @@ func (p *pace) jump(from, to time.Time) {
 }
 
 // note counts a pass.
-func (p *pace) note(now time.Time, changed bool) {
+func (p *pace) note(item schedule.Item, now time.Time, changed bool) {
 	p.passes++
 	if !changed {
+		if p.since == nil {
+			p.since = map[schedule.Item]bool{}
+		}
+		p.since[item] = true
 		p.idle++
 		p.idleEver++
 		return
@@ -73,6 +79,7 @@ func (p *pace) note(now time.Time, changed bool) {
 		p.firings++
 	}
 	p.changed, p.idle, p.far, p.jumped = now, 0, 0, false
+	clear(p.since)
 }
 
 // endless reports more passes than a run may have; those that change nothing count little where time has to pass.
@@ -86,7 +93,7 @@ func (p *pace) endless(s description.Prepared) bool {
 // perpetual reports that the system changes something at times of its own, again and again.
 func (p *pace) perpetual() bool { return p.firings >= MaxFirings }
 
-// hot reports passes of so many owners that change nothing and come too fast to be a poll of each.
-func (p *pace) hot(now time.Time, owners int) bool {
-	return p.idle >= MaxIdle && now.Sub(p.changed)*time.Duration(max(1, owners)) < time.Duration(p.idle)*hotInterval
+// hot reports passes that change nothing and come too fast to be a poll of each owner of each controller.
+func (p *pace) hot(now time.Time) bool {
+	return p.idle >= MaxIdle && now.Sub(p.changed)*time.Duration(len(p.since)) < time.Duration(p.idle)*hotInterval
 }
