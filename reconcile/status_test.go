@@ -7,6 +7,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -14,6 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	ownerstatus "github.com/reconcilekit/reconcilekit/reconcile/status"
 )
 
@@ -108,6 +110,24 @@ var _ = Describe("A summary that the decorator sets", func() {
 			Expect(w.drain()).To(Equal(c.want))
 		})
 	}
+
+	It("does not call an owner ready whose plan waits", func() {
+		open := false
+		w := newWorld(widget.Spec{}, &decorated{
+			widgets: widgets{plan: func(rc reconcile.ReconcileContext[*widget.Widget], plan *reconcile.PlanResult) {
+				plan.Apply(part(rc.Object, "late"), apply.WaitUntil(open, "the first part is ready"))
+			}},
+			decorate: func(_ *widget.Status, cm *conditions.Manager) { cm.MarkTrue(conditions.Ready, "Mine", "all is well") },
+		})
+		w.settle()
+		Expect(w.condition("Ready").Status).To(Equal(metav1.ConditionFalse))
+		Expect(w.condition("Ready").Message).To(ContainSubstring("demo-late waits until the first part is ready"))
+
+		open = true
+		w.settle()
+		Expect(w.condition("Ready").Status).To(Equal(metav1.ConditionTrue))
+		Expect(w.condition("Ready").Reason).To(Equal("Mine"))
+	})
 })
 
 // Only a change of the definition helps, which is not watched: the pass comes again, but not hot.

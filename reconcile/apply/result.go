@@ -54,7 +54,8 @@ type ObjectResult struct {
 	Answer json.RawMessage
 	// Unobserved reports that the child was changed and that its status is about
 	// an earlier generation: its own controller has not looked at the change yet.
-	// It is false for kinds without status.observedGeneration.
+	// It is false for kinds without status.observedGeneration, save when the
+	// child was deleted to be created anew, see [Recreate].
 	Unobserved bool
 	// HoldsData reports that the object is of one of [Options.GuardedKinds]: that
 	// it was pruned or deleted is worth an event.

@@ -104,6 +104,7 @@ var _ = Describe("Deletes and recreates", func() {
 		result, sent := w.pass(plan())
 		Expect(result.Err()).NotTo(HaveOccurred())
 		Expect(result.Objects[0].Outcome).To(Equal(apply.Deleted))
+		Expect(result.Objects[0].Unobserved).To(BeTrue(), "an owner is not ready without the child")
 		Expect(sent).To(HaveLen(4), "the refused change, the question whether a new object would be accepted, the look at whose it is, the delete")
 		w.converge(plan)
 		stored := &corev1.Secret{}

@@ -27,8 +27,11 @@ func Waiting(result *apply.Result) health.Component {
 	})
 	if len(parts) == 0 {
 		reason, parts = enum.ReasonUnobserved, listed(result, func(o *apply.ObjectResult) string {
-			if !o.Unobserved {
+			switch {
+			case !o.Unobserved:
 				return ""
+			case o.Outcome == apply.Deleted:
+				return " was deleted, to be created anew"
 			}
 			return " was changed, and its status is not about the change yet"
 		})

@@ -190,6 +190,7 @@ func recreate(p *pass.Pass, c *pass.Child) {
 		return
 	}
 	c.Result.Verb, c.Result.Outcome, c.Result.Err = enum.VerbDelete, apply.Deleted, nil
+	c.Result.Unobserved = true
 	c.Memory.NoteDeleted(c.UID, p.Now)
 	c.Requeue = pass.ConfirmAfter
 }
