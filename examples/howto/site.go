@@ -1,0 +1,117 @@
+package howto
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/secrets"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/reconcilekit/reconcilekit/examples/quickstart/api/v1"
+)
+
+// most is how long a page may be.
+const most = 1 << 10
+
+type pass = reconcile.ReconcileContext[*v1.Website]
+
+// observed is what a pass knows of the cluster.
+type observed struct {
+	account reconcile.FetchResult[map[string][]byte]
+	backups reconcile.FetchResult[*batchv1.Job]
+}
+
+type reconciler struct{}
+
+var (
+	_ reconcile.Reconciler[*v1.Website, observed, observed] = reconciler{}
+	_ reconcile.Finalizer[*v1.Website, observed]            = reconciler{}
+)
+
+// websites declares the controller.
+func websites() *controller.Builder[*v1.Website, observed, observed] {
+	return controller.New("website", reconciler{}).
+		Owns(&corev1.Secret{}).
+		Owns(&corev1.ConfigMap{}).
+		Owns(&corev1.PersistentVolumeClaim{}).
+		Owns(&batchv1.Job{}).
+		Options(controller.Options{Apply: apply.Options{Finalizer: "website.example.com/backup"}})
+}
+
+// FetchRemoteState reads the account, with a new password where there is none yet, and the last backup.
+func (reconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc pass) (o observed) {
+	o.account = secrets.Fetch(ctx, r, named(rc.Object, "account"), secrets.Keys{
+		"username": secrets.Literal("editor"),
+		"password": secrets.Random(24),
+	})
+	if !rc.Object.DeletionTimestamp.IsZero() {
+		o.backups = reconcile.Fetch(ctx, r, named(rc.Object, "backup"), &batchv1.Job{})
+	}
+	return o
+}
+
+// GetComponentHealth reports how each part is.
+func (o observed) GetComponentHealth(context.Context) []health.Component {
+	return []health.Component{o.account.Upstream("Account", nil)}
+}
+
+// PlanResources lists everything that must exist.
+func (reconciler) PlanResources(_ context.Context, rc pass, o observed) (plan reconcile.PlanResult, err error) {
+	site := rc.Object
+	if n := len(site.Spec.Text); n > most {
+		return plan, health.NewError(health.InvalidSpec, "TextTooLong",
+			fmt.Sprintf("spec.text has %d bytes, want at most %d", n, most), nil)
+	}
+	if o.account.OK() {
+		plan.Apply(&corev1.Secret{ObjectMeta: meta(site, "account"), Data: o.account.Value}, secrets.Rules(o.account.Value))
+	} else {
+		plan.Keep(&corev1.Secret{ObjectMeta: meta(site, "account")})
+	}
+
+	plan.Apply(&corev1.ConfigMap{ObjectMeta: meta(site, "text"), Data: map[string]string{"index.html": site.Spec.Text}},
+		apply.AdoptUncontrolled)
+
+	size := corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
+	plan.Apply(&corev1.PersistentVolumeClaim{ObjectMeta: meta(site, "data"), Spec: corev1.PersistentVolumeClaimSpec{
+		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+		Resources:   corev1.VolumeResourceRequirements{Requests: size},
+	}}, apply.CreateOnly("spec"), apply.Retain())
+
+	plan.Apply(job(site, "import", site.Spec.Text), apply.Recreate())
+	return plan, nil
+}
+
+// Finalize runs a backup before the website goes.
+func (reconciler) Finalize(_ context.Context, rc pass, o observed) (plan reconcile.PlanResult, err error) {
+	if err := o.backups.Failure(); err != nil {
+		return plan, err
+	}
+	plan.ApplyOnce(job(rc.Object, "backup", "last"))
+	plan.KeepKind(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"))
+	plan.Hold = o.backups.Value == nil || o.backups.Value.Status.Succeeded == 0
+	return plan, nil
+}
+
+// job runs a command once.
+func job(site *v1.Website, name, argument string) *batchv1.Job {
+	return &batchv1.Job{ObjectMeta: meta(site, name), Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyNever,
+		Containers:    []corev1.Container{{Name: name, Image: "registry.example.com/site-tools:1", Args: []string{name, argument}}},
+	}}}}
+}
+
+func named(site *v1.Website, suffix string) types.NamespacedName {
+	return types.NamespacedName{Namespace: site.Namespace, Name: site.Name + "-" + suffix}
+}
+
+func meta(site *v1.Website, suffix string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: site.Namespace, Name: site.Name + "-" + suffix}
+}

@@ -1,0 +1,72 @@
+package howto
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/reconcilekit/reconcilekit/examples/quickstart/api/v1"
+)
+
+// jobs plays who runs Jobs.
+func jobs(ctx context.Context, c client.Client) error {
+	var all batchv1.JobList
+	if err := c.List(ctx, &all); err != nil {
+		return err
+	}
+	for i := range all.Items {
+		if job := &all.Items[i]; job.Status.Succeeded == 0 && job.DeletionTimestamp == nil {
+			job.Status.Succeeded = 1
+			if err := c.Status().Update(ctx, job); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// TestConverges: whatever goes wrong, a website of the pages ends as it should.
+func TestConverges(t *testing.T) {
+	t.Parallel()
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientscheme.AddToScheme(scheme), v1.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	reconciletest.Converge(t, reconciletest.System{
+		Setup:    func(mgr ctrl.Manager) error { return websites().SetupWithManager(mgr) },
+		Scheme:   scheme,
+		CRDPaths: []string{"../quickstart/config/crd"},
+		Owners:   []client.Object{&v1.Website{ObjectMeta: metav1.ObjectMeta{Name: "site"}, Spec: v1.WebsiteSpec{Text: "hello"}}},
+		Change:   func(o client.Object) { o.(*v1.Website).Spec.Text = "hello again" },
+		StandIns: []reconciletest.StandIn{jobs},
+		Outlives: []string{"PersistentVolumeClaim default/site-data"},
+		Cases:    40,
+		Normalise: func(o *unstructured.Unstructured) {
+			if o.GetKind() == "Secret" { // the password is random
+				unstructured.RemoveNestedField(o.Object, "data", "password")
+			}
+		},
+	})
+}
+
+// TestTooLong: an invalid spec is an error that names the field.
+func TestTooLong(t *testing.T) {
+	t.Parallel()
+	site := &v1.Website{Spec: v1.WebsiteSpec{Text: strings.Repeat("x", most+1)}}
+	_, err := reconciler{}.PlanResources(t.Context(), pass{Object: site}, observed{})
+	var found *health.Error
+	if !errors.As(err, &found) || found.Category != health.InvalidSpec || !strings.Contains(found.Error(), "spec.text has 1025 bytes") {
+		t.Errorf("got %v, want an error about spec.text", err)
+	}
+}
