@@ -152,9 +152,14 @@ func TestTenantConverges(t *testing.T) {
 		&v1.EvalHub{ObjectMeta: metav1.ObjectMeta{Name: "hub"}, Spec: v1.EvalHubSpec{Tenancy: v1.MultiTenancy, EvalHubBase: v1.EvalHubBase{
 			Database: &v1.Database{Type: "sqlite"}, Providers: []string{}, Collections: []string{},
 		}}}, tenant)
-	s.Accepted = []reconciletest.Acceptance{
+	s.Accepted = twoHubs()
+	reconciletest.Converge(t, s)
+}
+
+// twoHubs are what two hubs of one tenant have in common.
+func twoHubs() []reconciletest.Acceptance {
+	return []reconciletest.Acceptance{
 		{Check: reconciletest.CheckState, About: "a second owner of another name", Reason: "the tenant finds both hubs in one ConfigMap"},
 		{Check: reconciletest.CheckState, About: "a second owner in another namespace", Reason: "of hubs of one name and one second the namespace decides"},
 	}
-	reconciletest.Converge(t, s)
 }

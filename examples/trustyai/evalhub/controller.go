@@ -1,6 +1,8 @@
 package evalhub
 
 import (
+	"net/http"
+
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	appsv1 "k8s.io/api/apps/v1"
@@ -23,6 +25,9 @@ const Finalizer = "trustyai.opendatahub.io/evalhub-finalizer"
 // Controller is that of EvalHub.
 type Controller struct {
 	*controller.Builder[*v1.EvalHub, Fetched, Observation]
+
+	// Client sends reports to hubs. Nil trusts the authorities of the system and the cluster.
+	Client   *http.Client
 	reporter *reporter
 }
 
@@ -53,6 +58,9 @@ func New(settings types.NamespacedName) *Controller {
 
 // SetupWithManager adds the controller to the manager, whose events tell of failed Jobs.
 func (c *Controller) SetupWithManager(mgr manager.Manager) error {
+	if c.Client != nil {
+		c.reporter.client = func() *http.Client { return c.Client }
+	}
 	c.reporter.recorder = mgr.GetEventRecorder(Name)
 	return c.Builder.SetupWithManager(mgr)
 }

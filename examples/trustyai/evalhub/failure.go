@@ -119,12 +119,15 @@ func failed(job *batchv1.Job) bool {
 	return job.Status.Active == 0 && job.Status.Failed > 0 && job.Status.Succeeded == 0
 }
 
-// reportsTo is where the hub takes reports, empty while it is not ready.
+// reportsTo is where the hub takes reports, empty while it is not ready. Its own status wakes nobody, its Deployment does.
 func (obs Observation) reportsTo() string {
-	if obs.hub.Status.Ready != "True" {
-		return ""
+	switch {
+	case obs.hub.Status.Ready == "True":
+		return obs.hub.Status.URL
+	case runs(obs.fetched.deployment.Value):
+		return obs.names.url("")
 	}
-	return obs.hub.Status.URL
+	return ""
 }
 
 // failure is what the pods of the Job failed of that only the operator sees, and after which time it may be more.

@@ -85,6 +85,8 @@ type Observation struct {
 	failed  string  // why the server stays as it is
 	files   map[string]string
 	bundle  string // certificates for MLflow
+	// changing reports that a child was changed after it was read.
+	changing bool
 }
 
 // ComposeState decides what is there to plan.

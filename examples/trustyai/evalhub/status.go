@@ -2,12 +2,16 @@ package evalhub
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"slices"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	appsv1 "k8s.io/api/apps/v1"
 
-	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
+	v1 "github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 )
 
 // The phases.
@@ -35,7 +39,7 @@ func (Reconciler) DecorateStatus(status *v1.EvalHubStatus, cm *conditions.Manage
 	cm.MarkFalse("MonitoringDegraded", "MonitoringReady", "ServiceMonitor is in place")
 	d := obs.fetched.deployment.Value
 	status.Replicas, status.ReadyReplicas = counts(d)
-	if runs(d) {
+	if runs(d) && !obs.changing {
 		status.Phase, status.Ready, status.URL = ready, "True", obs.names.url("")
 		cm.MarkTrue(conditions.Ready, "DeploymentReady", "All replicas are ready")
 	} else {
@@ -45,6 +49,12 @@ func (Reconciler) DecorateStatus(status *v1.EvalHubStatus, cm *conditions.Manage
 	status.MCP = obs.mcpStatus(status.MCP, cm)
 }
 
+// ObserveApply notes that this pass has changed the Deployment: what was read of it is about what it was before.
+func (Reconciler) ObserveApply(_ context.Context, _ pass, obs Observation, outcome reconcile.ApplyOutcome) Observation {
+	obs.changing = slices.ContainsFunc(outcome.Objects, func(o apply.ObjectResult) bool { return o.Unobserved })
+	return obs
+}
+
 func counts(d *appsv1.Deployment) (replicas, readyReplicas int32) {
 	if d == nil {
 		return 0, 0
@@ -52,8 +62,12 @@ func counts(d *appsv1.Deployment) (replicas, readyReplicas int32) {
 	return d.Status.Replicas, d.Status.ReadyReplicas
 }
 
+// runs reports whether all replicas are ready, of the Deployment as it is now.
 func runs(d *appsv1.Deployment) bool {
 	replicas, readyReplicas := counts(d)
+	if d != nil && d.Status.ObservedGeneration > 0 && d.Status.ObservedGeneration < d.Generation {
+		return false
+	}
 	return readyReplicas > 0 && readyReplicas == replicas
 }
 

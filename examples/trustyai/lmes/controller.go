@@ -1,6 +1,8 @@
 package lmes
 
 import (
+	"context"
+
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	corev1 "k8s.io/api/core/v1"
@@ -22,6 +24,9 @@ const Finalizer = guardrails.Domain + "lmes-finalizer"
 // Controller is that of LMEvalJob.
 type Controller struct {
 	*controller.Builder[*v1alpha1.LMEvalJob, Fetched, Observation]
+
+	// Execute runs a command in the main container of a pod, and returns what it has printed. Nil is by the API server.
+	Execute func(ctx context.Context, namespace, pod string, command ...string) ([]byte, error)
 	drivers *drivers
 }
 
@@ -39,13 +44,15 @@ func New(settings types.NamespacedName, managed bool) *Controller {
 	if managed {
 		b.Owns(&kueue.Workload{})
 	}
-	return &Controller{b, drivers}
+	return &Controller{Builder: b, drivers: drivers}
 }
 
-// SetupWithManager adds the controller to the manager, by whose API server it speaks with the drivers.
+// SetupWithManager adds the controller to the manager, by whose API server it speaks with the drivers unless there is an Execute.
 func (c *Controller) SetupWithManager(mgr manager.Manager) (err error) {
-	if c.drivers.run, err = execute(mgr.GetConfig()); err != nil {
-		return err
+	if c.drivers.run = c.Execute; c.Execute == nil {
+		if c.drivers.run, err = execute(mgr.GetConfig()); err != nil {
+			return err
+		}
 	}
 	return c.Builder.SetupWithManager(mgr)
 }

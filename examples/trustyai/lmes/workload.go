@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/reconcilekit/reconcilekit/naming"
 	"github.com/reconcilekit/reconcilekit/reconcile"
@@ -15,6 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/kueue"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/jobmgr"
 )
 
 // workloadName names what waits in the queue for this spec of a job: another one for another spec, save what the queue itself sets.
@@ -44,8 +47,18 @@ func (obs Observation) planWorkload(plan *reconcile.PlanResult) {
 		return
 	}
 	pod := podOf{job, obs.settings, found[images.Evaluation], found[images.Driver], obs.bundle != ""}.build()
+	if placed(job) {
+		pod.Spec.Affinity = nil // where an earlier workload was admitted
+	}
 	workload.Spec = kueue.WorkloadSpec{QueueName: job.Labels[kueue.QueueLabel], PodSets: []kueue.PodSet{{
 		Name: naming.DNSLabel(job.Name), Count: 1, Template: corev1.PodTemplateSpec{Spec: pod.Spec},
 	}}}
 	plan.Apply(workload, apply.CreateOnly("spec.podSets"))
+}
+
+// placed reports whether the job manager has chosen nodes for a job.
+func placed(job *v1alpha1.LMEvalJob) bool {
+	return slices.ContainsFunc(job.ManagedFields, func(e metav1.ManagedFieldsEntry) bool {
+		return strings.HasPrefix(e.Manager, jobmgr.Name+":")
+	})
 }
