@@ -2,6 +2,7 @@ package howto
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/reconcilekit/reconcilekit/health"
@@ -26,7 +27,9 @@ type pass = reconcile.ReconcileContext[*v1.Website]
 // observed is what a pass knows of the cluster.
 type observed struct {
 	account reconcile.FetchResult[map[string][]byte]
-	backups reconcile.FetchResult[*batchv1.Job]
+	volume  reconcile.FetchResult[*corev1.PersistentVolumeClaim]
+	backup  reconcile.FetchResult[*batchv1.Job]
+	home    reconcile.FetchResult[*corev1.Namespace]
 }
 
 type reconciler struct{}
@@ -43,17 +46,21 @@ func websites() *controller.Builder[*v1.Website, observed, observed] {
 		Owns(&corev1.ConfigMap{}).
 		Owns(&corev1.PersistentVolumeClaim{}).
 		Owns(&batchv1.Job{}).
+		Reads(&corev1.Namespace{}).
 		Options(controller.Options{Apply: apply.Options{Finalizer: "website.example.com/backup"}})
 }
 
-// FetchRemoteState reads the account, with a new password where there is none yet, and the last backup.
+// FetchRemoteState reads the account, with a new password where there is none yet, the volume, and the backup
+// of a website that goes.
 func (reconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc pass) (o observed) {
 	o.account = secrets.Fetch(ctx, r, named(rc.Object, "account"), secrets.Keys{
 		"username": secrets.Literal("editor"),
 		"password": secrets.Random(24),
 	})
+	o.volume = reconcile.Fetch(ctx, r, named(rc.Object, "data"), &corev1.PersistentVolumeClaim{})
 	if !rc.Object.DeletionTimestamp.IsZero() {
-		o.backups = reconcile.Fetch(ctx, r, named(rc.Object, "backup"), &batchv1.Job{})
+		o.backup = reconcile.Fetch(ctx, r, named(rc.Object, "backup"), &batchv1.Job{})
+		o.home = reconcile.Fetch(ctx, r, types.NamespacedName{Name: rc.Object.Namespace}, &corev1.Namespace{})
 	}
 	return o
 }
@@ -85,18 +92,22 @@ func (reconciler) PlanResources(_ context.Context, rc pass, o observed) (plan re
 		Resources:   corev1.VolumeResourceRequirements{Requests: size},
 	}}, apply.CreateOnly("spec"), apply.Retain())
 
-	plan.Apply(job(site, "import", site.Spec.Text), apply.Recreate())
+	bound := o.volume.Value != nil && o.volume.Value.Status.Phase == corev1.ClaimBound
+	plan.Apply(job(site, "import", site.Spec.Text), apply.Recreate(), apply.WaitUntil(bound, "the volume is bound"))
 	return plan, nil
 }
 
-// Finalize runs a backup before the website goes.
+// Finalize runs a backup before the website goes. Where the whole namespace goes nothing can be made any more.
 func (reconciler) Finalize(_ context.Context, rc pass, o observed) (plan reconcile.PlanResult, err error) {
-	if err := o.backups.Failure(); err != nil {
+	if err := errors.Join(o.backup.Failure(), o.home.Failure()); err != nil {
 		return plan, err
+	}
+	if o.home.Value == nil || !o.home.Value.DeletionTimestamp.IsZero() {
+		return plan, nil
 	}
 	plan.ApplyOnce(job(rc.Object, "backup", "last"))
 	plan.KeepKind(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"))
-	plan.Hold = o.backups.Value == nil || o.backups.Value.Status.Succeeded == 0
+	plan.Hold = o.backup.Value == nil || o.backup.Value.Status.Succeeded == 0
 	return plan, nil
 }
 
