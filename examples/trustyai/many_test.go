@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
@@ -190,20 +189,7 @@ func (p *player) rest(long time.Duration) {
 // passes counts those of the controllers whose names begin so.
 func (p *player) passes(controllers string) (sum float64) {
 	p.Helper()
-	families, err := metrics.Registry.Gather()
-	p.must(err)
-	for _, family := range families {
-		if family.GetName() != "controller_runtime_reconcile_total" {
-			continue
-		}
-		for _, m := range family.GetMetric() {
-			for _, label := range m.GetLabel() {
-				if label.GetName() == "controller" && strings.HasPrefix(label.GetValue(), controllers) {
-					sum += m.GetCounter().GetValue()
-				}
-			}
-		}
-	}
+	sum = counted(p.T, "controller_runtime_reconcile_total", func(labels map[string]string) bool { return strings.HasPrefix(labels["controller"], controllers) })
 	if sum == 0 {
 		p.Fatalf("no pass of %s was counted", controllers)
 	}

@@ -53,7 +53,7 @@ func New(settings types.NamespacedName) *Controller {
 		Reads(&foreign.Workload{}, controller.Optional).
 		Writes(&foreign.Workload{}, controller.Optional, controller.FieldsOnly).
 		External(reports).
-		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}})}
+		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}, Observer: &passes{}})}
 }
 
 // SetupWithManager adds the controller to the manager, whose events tell of failed Jobs.

@@ -98,6 +98,7 @@ func (r *reporter) Ensure(ctx context.Context, key string, what report) (bool, e
 		return false, fmt.Errorf("report of Job %s/%s to %s: got status %d, want 200 or 204", what.job.Namespace, what.job.Name, address, response.StatusCode)
 	}
 	r.arrived.Store(key, true)
+	reported.WithLabelValues(failureReason(what.event)).Inc()
 	if r.recorder != nil {
 		r.recorder.Eventf(what.job, nil, corev1.EventTypeWarning, "EvaluationFailed", "Report", "%s", what.event.Error.Message)
 	}

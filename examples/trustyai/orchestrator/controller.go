@@ -17,9 +17,16 @@ const Name = "trustyai-guardrails-orchestrator"
 // Finalizer is on every orchestrator: it has a ClusterRoleBinding.
 const Finalizer = "trustyai.opendatahub.io/gorch-finalizer"
 
+// Controller is that of GuardrailsOrchestrator.
+type Controller struct {
+	*controller.Builder[*v1alpha1.GuardrailsOrchestrator, Fetched, Observation]
+	counter *counter
+}
+
 // New declares the controller of GuardrailsOrchestrator. The operator's own settings are in its namespace.
-func New(operatorNamespace string) *controller.Builder[*v1alpha1.GuardrailsOrchestrator, Fetched, Observation] {
-	return controller.New(Name, Reconciler{operatorNamespace}).
+func New(operatorNamespace string) *Controller {
+	count := &counter{}
+	return &Controller{counter: count, Builder: controller.New(Name, Reconciler{operatorNamespace}).
 		Owns(&corev1.ServiceAccount{}).
 		Owns(&corev1.Service{}).
 		Owns(&corev1.ConfigMap{}).
@@ -30,5 +37,5 @@ func New(operatorNamespace string) *controller.Builder[*v1alpha1.GuardrailsOrche
 		Reads(&foreign.InferenceService{}, controller.Optional).
 		Reads(&foreign.ServingRuntime{}, controller.Optional).
 		Reads(&corev1.Secret{}).
-		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}})
+		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}, Observer: count})}
 }
