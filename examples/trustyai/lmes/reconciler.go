@@ -87,7 +87,7 @@ type Observation struct {
 	status   v1alpha1.LMEvalJobStatus
 	now      metav1.Time
 	attached bool   // the finalizer is there already
-	refused  bool   // the job has failed without a queue, and nothing was made for it
+	refused  bool   // the job has failed without a queue, and has no pod
 	queued   string // the workload that waits for the job
 }
 
@@ -105,7 +105,8 @@ func (r Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observat
 	seen, problem := look(job, f.pod.Value, f.driver.Value)
 	at := positionOf(job, r.managed)
 	obs.act(transitions[at][seen], problem)
-	obs.refused = at == unqueued || at == complete && job.Status.Message == noQueue
+	pod := f.pod.Value
+	obs.refused = (at == unqueued || at == complete && job.Status.Message == noQueue) && (pod == nil || !metav1.IsControlledBy(pod, job))
 	if r.managed && !obs.refused && obs.status.State != v1alpha1.JobComplete {
 		obs.queued = workloadName(job)
 	}
@@ -160,10 +161,15 @@ func (r Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (p
 	return plan, nil
 }
 
-// deletes reports whether the pod goes.
+// deletes reports whether the pod goes: now, or since the status of a job that must not have one.
 func (obs Observation) deletes() bool {
-	return obs.action == discard || obs.action == stop || obs.action == restart || obs.action == cancel ||
-		obs.action == rest && obs.status.Reason == v1alpha1.JobCancelledReason
+	switch obs.action { //nolint:exhaustive // the others keep it
+	case discard, stop, restart, refuse, cancel:
+		return true
+	case rest, dismiss:
+		return obs.status.Reason == v1alpha1.JobCancelledReason || obs.status.Message == noQueue
+	}
+	return false
 }
 
 // planClaim plans the claim of the results, which stays until the job goes.

@@ -64,7 +64,7 @@ const (
 	dismiss               // tell the driver of a job that has ended to stop
 	hold                  // there is no pod while the job is suspended
 	stop                  // delete the pod of a job that is suspended
-	refuse                // the job fails, as it names no queue
+	refuse                // the job fails, as it names no queue, and its pod goes
 	succeed
 	fail
 	miss // the job fails, as its pod is gone
