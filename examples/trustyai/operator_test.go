@@ -11,6 +11,7 @@ import (
 	"encoding/pem"
 	"math/big"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -118,10 +119,27 @@ func (w *world) start(t *testing.T, services string) {
 		if err := <-ended; err != nil {
 			t.Errorf("the operator ended with %v", err)
 		}
+		w.refused(t)
 		if t.Failed() {
 			t.Log(w.log.tail())
 		}
 	})
+}
+
+// refused reports what the operator asked for without the right to it.
+func (w *world) refused(t *testing.T) {
+	t.Helper()
+	log, err := w.env.AuditLog()
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	denied, err := log.Entries(reconciletest.User(w.user), func(e reconciletest.AuditEntry) bool {
+		return e.Code == http.StatusForbidden && !strings.Contains(e.Message, "being terminated")
+	})
+	if err != nil || len(denied) > 0 {
+		t.Errorf("the operator has no right to what it asked for: %s (%v)", denied, err)
+	}
 }
 
 // certify makes a certificate of the webhook server, which signs itself.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -23,15 +24,20 @@ var alone = []struct {
 	resources []string
 	scenario  string
 }{
-	{"TAS", []string{"trustyaiservices", "inferenceservices", "destinationrules", "virtualservices"}, "tas-raw-isvc-gets-https-logger-and-istio"},
-	{"LMES", []string{"lmevaljobs", "pods/exec"}, "lmes-managed-pvc"},
-	{"EVALHUB", []string{"namespaces", "jobs", "workloads", "clusterroles", "roles", "rolebindings"}, "evalhub-tenant-namespace-provisioned"},
-	{"GORCH", []string{"guardrailsorchestrators", "inferenceservices", "servingruntimes"}, "gorch-auth-gateway-detectors"},
+	{"TAS", []string{
+		"trustyaiservices", "inferenceservices", "destinationrules", "virtualservices", "secrets", "persistentvolumeclaims", "pods",
+	}, "tas-raw-isvc-gets-https-logger-and-istio"},
+	{"LMES", []string{"lmevaljobs", "pods", "pods/exec", "persistentvolumeclaims"}, "lmes-managed-pvc"},
+	{"EVALHUB", []string{
+		"evalhubs", "evaluations", "namespaces", "jobs", "pods", "pods/log", "workloads", "clusterroles", "roles", "rolebindings",
+	}, "evalhub-tenant-namespace-provisioned"},
+	{"GORCH", []string{"guardrailsorchestrators", "inferenceservices", "servingruntimes", "secrets"}, "gorch-auth-gateway-detectors"},
 	{"NEMO_GUARDRAILS", []string{"nemoguardrails", "envoyfilters", "gateways", "mcpgatewayextensions"}, "nemo-cross-namespace-envoyfilter-leaks"},
 	{"JOB_MGR", []string{"lmevaljobs", "workloads", "resourceflavors"}, "jobmgr-workload-goes"},
 }
 
-// TestRightsOfServices: a service that is off has no rights.
+// TestRightsOfServices: a service that is off has no rights, and none comes from running several, save that jobs make workloads for the
+// job manager.
 func TestRightsOfServices(t *testing.T) {
 	t.Parallel()
 	needed := map[string][]string{}
@@ -40,20 +46,17 @@ func TestRightsOfServices(t *testing.T) {
 			needed[resource] = append(needed[resource], s.service)
 		}
 	}
+	each := map[string]map[string]bool{}
 	for _, s := range alone {
-		page, err := trustyai().Page("--enable-services=" + s.service)
-		if err != nil {
-			t.Fatal(err)
-		}
+		each[s.service] = rightsOf(t, s.service)
 		has := map[string]bool{}
-		for _, rule := range page.Rules() {
-			for _, resource := range rule.Resources {
-				has[resource] = true
-				owner, _, _ := strings.Cut(resource, "/")
-				for _, name := range []string{resource, owner} {
-					if services := needed[name]; services != nil && !slices.Contains(services, s.service) {
-						t.Errorf("%s alone has rights to %s, which only %v need", s.service, resource, services)
-					}
+		for right := range each[s.service] {
+			resource := strings.Fields(right)[1]
+			has[resource] = true
+			owner, _, _ := strings.Cut(resource, "/")
+			for _, name := range []string{resource, owner} {
+				if services := needed[name]; services != nil && !slices.Contains(services, s.service) {
+					t.Errorf("%s alone may %s, which only %v need", s.service, right, services)
 				}
 			}
 		}
@@ -63,6 +66,44 @@ func TestRightsOfServices(t *testing.T) {
 			}
 		}
 	}
+	for _, services := range []string{everyService, "TAS,NEMO_GUARDRAILS", "GORCH,EVALHUB", "LMES,EVALHUB"} {
+		sum := map[string]bool{}
+		for service := range strings.SplitSeq(services, ",") {
+			maps.Copy(sum, each[service])
+		}
+		if diff := cmp.Diff(sum, rightsOf(t, services)); diff != "" {
+			t.Errorf("%s have other rights together than alone (-alone +together):\n%s", services, diff)
+		}
+	}
+	for right := range rightsOf(t, "LMES,JOB_MGR") {
+		if !each["LMES"][right] && !each["JOB_MGR"][right] && !strings.HasSuffix(right, " workloads") {
+			t.Errorf("LMES and JOB_MGR together may %s, and neither alone", right)
+		}
+	}
+}
+
+// rightsOf are the rights that the page of some services asks for: verb and resource, and the names of those that are only for some.
+func rightsOf(t *testing.T, services string) map[string]bool {
+	t.Helper()
+	page, err := trustyai().Page("--enable-services=" + services)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]bool{}
+	for _, rule := range page.Rules() {
+		for _, verb := range rule.Verbs {
+			for _, what := range append(rule.Resources, rule.NonResourceURLs...) {
+				if len(rule.ResourceNames) > 0 {
+					what += " " + strings.Join(rule.ResourceNames, ",")
+				}
+				out[verb+" "+what] = true
+			}
+		}
+	}
+	if len(out) == 0 {
+		t.Fatalf("the page of %s asks for no rights", services)
+	}
+	return out
 }
 
 // TestServicesAlone: each service works behind the rights of its own page, and an owner that is deleted leaves nothing and changes nothing
