@@ -28,4 +28,4 @@ fuzz ./manifests FuzzObjects
 fuzz ./manifests FuzzTexts
 
 echo "prove: every case of Converge, of every product"
-(cd examples && RECONCILETEST_CASES=all go test -count=1 -timeout 12h -run 'Converges?$|^TestMany$' ./...)
+(cd examples && RECONCILETEST_CASES=all go test -count=1 -timeout 12h -run 'Converges?$|^TestMany$|^TestTwoProcesses$' ./...)
