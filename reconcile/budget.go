@@ -9,6 +9,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/plansize"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/requestlimit"
 )
 
 // Defaults of a [Budget].
@@ -16,6 +17,7 @@ const (
 	DefaultDeadline    = 2 * time.Minute
 	DefaultMaxChildren = 5000
 	DefaultMaxBytes    = 64 << 20
+	DefaultMaxRequests = 4 * DefaultMaxChildren
 )
 
 // statusTime is how long the status may take to be written after the deadline of a pass: the owner has to learn of it.
@@ -27,6 +29,8 @@ const (
 	ReasonDeadlineExceeded = "DeadlineExceeded"
 	// ReasonPlanTooLarge: the plan has more objects or bytes than allowed.
 	ReasonPlanTooLarge = "PlanTooLarge"
+	// ReasonRequestsExceeded: the pass has sent as many requests to the API server as it may.
+	ReasonRequestsExceeded = "RequestsExceeded"
 )
 
 // Budget limits what one pass of one owner may take, so that an owner costs the others at most one worker for one deadline.
@@ -42,6 +46,11 @@ type Budget struct {
 	// MaxBytes is how many bytes the texts, names and numbers of a plan may have together, about its size as JSON or
 	// less. A larger plan is refused like one with too many objects. Default [DefaultMaxBytes].
 	MaxBytes int
+	// MaxRequests is how many requests a pass may send to the API server, half of them reads; what goes to the cache and the
+	// write of the status are none. Further ones fail with reason [ReasonRequestsExceeded] and are not sent; what was done
+	// before is done, and the next pass, with backoff, goes on from there. It holds where the Applier counts, as those of
+	// reconcile/controller do. Default [DefaultMaxRequests].
+	MaxRequests int
 }
 
 func (b Budget) orDefaults() Budget {
@@ -53,6 +62,9 @@ func (b Budget) orDefaults() Budget {
 	}
 	if b.MaxBytes == 0 {
 		b.MaxBytes = DefaultMaxBytes
+	}
+	if b.MaxRequests == 0 {
+		b.MaxRequests = DefaultMaxRequests
 	}
 	return b
 }
@@ -69,6 +81,7 @@ func (*deadlineError) Unwrap() error { return context.DeadlineExceeded }
 
 // limit returns the context of a pass.
 func (b Budget) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx = requestlimit.With(ctx, b.MaxRequests)
 	if b.Deadline < 0 {
 		return ctx, func() {}
 	}

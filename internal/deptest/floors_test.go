@@ -16,7 +16,7 @@ func floors() map[string][]string {
 	core := []string{"conditions", "health", fresh, "reconcile/internal/conditionlist", "reconcile/internal/enum", "reconcile/internal/ownedconditions"}
 	engine := append(slices.Clone(core), "reconcile/apply", "reconcile/status", "reconcile/internal/derived",
 		"reconcile/internal/announcement", "reconcile/internal/applied", "reconcile/internal/kstatus", "reconcile/internal/ownerstate",
-		"reconcile/internal/plansize", "reconcile/internal/signature")
+		"reconcile/internal/plansize", "reconcile/internal/requestlimit", "reconcile/internal/signature")
 	whole := append(slices.Clone(engine), "reconcile")
 	rooms := "reconcile/apply/internal/"
 	const problem = "routing/internal/problem"
@@ -50,6 +50,7 @@ func floors() map[string][]string {
 		"reconcile/internal/kstatus":         {"conditions", "health"},
 		"reconcile/internal/ownerstate":      {fresh},
 		"reconcile/internal/plansize":        {"reconcile/apply"},
+		"reconcile/internal/requestlimit":    {"health"},
 		"reconcile/internal/signature":       nil,
 		"reconcile/status":                   {"internal/fingerprint", "internal/mergepatch"},
 		"reconcile":                          engine,

@@ -130,7 +130,7 @@ func reasons(t *testing.T, base string) []reason {
 		}
 	}
 
-	slices.SortFunc(found, func(a, b reason) int { return strings.Compare(a.value+" "+a.from, b.value+" "+b.from) })
+	slices.SortStableFunc(found, func(a, b reason) int { return strings.Compare(a.value+" "+a.from, b.value+" "+b.from) })
 
 	return slices.CompactFunc(found, func(a, b reason) bool { return a.value == b.value && a.from == b.from })
 }

@@ -237,7 +237,7 @@ func writesOf(mgr manager.Manager, reads *tracked.Reads) *tracked.Client {
 
 // engine is the engine of the controller.
 func (b *Builder[T, F, O]) engine(mgr manager.Manager, reads *tracked.Reads, options Options) (*engine.Engine, error) {
-	out, err := engine.New(writesOf(mgr, reads), mgr.GetAPIReader(), options.Apply)
+	out, err := engine.New(writesOf(mgr, reads), tracked.Limited(mgr.GetAPIReader()), options.Apply)
 	if err != nil {
 		return nil, fmt.Errorf("controller %q: %w", b.name, err)
 	}

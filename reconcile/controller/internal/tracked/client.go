@@ -7,11 +7,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/requestlimit"
 )
 
 // Client is the client of the engine: it reads declared kinds from the cache and others, such as a kind that only
 // an earlier version of the operator wrote, from the API server. Its writes opt out of the client's read-your-writes
-// option, which would start an informer for each representation that is written and may wait for ever.
+// option, which would start an informer for each representation that is written and may wait for ever. What it sends counts against what
+// a pass may send, but for statuses: an owner learns of its trouble in any case.
 type Client struct {
 	client.Client
 	reads    *Reads
@@ -21,7 +23,7 @@ type Client struct {
 
 // NewClient returns the client of the engine; live reads from the API server.
 func NewClient(c client.Client, reads *Reads, live client.Reader) *Client {
-	return &Client{Client: c, reads: reads, live: live, statuses: &reads.Statuses}
+	return &Client{Client: c, reads: reads, live: Limited(live), statuses: &reads.Statuses}
 }
 
 var _ client.Client = (*Client)(nil)
@@ -48,11 +50,17 @@ func (c *Client) List(ctx context.Context, into client.ObjectList, opts ...clien
 
 // Create implements client.Client.
 func (c *Client) Create(ctx context.Context, object client.Object, opts ...client.CreateOption) error {
+	if err := requestlimit.Write(ctx); err != nil {
+		return err
+	}
 	return c.Client.Create(ctx, object, append(opts, client.DisableReadYourWritesConsistency)...)
 }
 
 // Update implements client.Client.
 func (c *Client) Update(ctx context.Context, object client.Object, opts ...client.UpdateOption) error {
+	if err := requestlimit.Write(ctx); err != nil {
+		return err
+	}
 	return c.Client.Update(ctx, object, append(opts, client.DisableReadYourWritesConsistency)...)
 }
 
@@ -60,16 +68,25 @@ func (c *Client) Update(ctx context.Context, object client.Object, opts ...clien
 func (c *Client) Patch(
 	ctx context.Context, object client.Object, patch client.Patch, opts ...client.PatchOption,
 ) error {
+	if err := requestlimit.Write(ctx); err != nil {
+		return err
+	}
 	return c.Client.Patch(ctx, object, patch, append(opts, client.DisableReadYourWritesConsistency)...)
 }
 
 // Apply implements client.Client.
 func (c *Client) Apply(ctx context.Context, object runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+	if err := requestlimit.Write(ctx); err != nil {
+		return err
+	}
 	return c.Client.Apply(ctx, object, append(opts, client.DisableReadYourWritesConsistency)...)
 }
 
 // Delete implements client.Client.
 func (c *Client) Delete(ctx context.Context, object client.Object, opts ...client.DeleteOption) error {
+	if err := requestlimit.Write(ctx); err != nil {
+		return err
+	}
 	return c.Client.Delete(ctx, object, append(opts, client.DisableReadYourWritesConsistency)...)
 }
 

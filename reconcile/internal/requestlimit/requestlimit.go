@@ -1,0 +1,65 @@
+package requestlimit
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/reconcilekit/reconcilekit/health"
+)
+
+// reason is that of the error of a request that was not sent, as package reconcile exports it.
+const reason = "RequestsExceeded"
+
+// readShare is the part of the limit that reads may take. The rest is left for writes, so that each pass gets further than the one
+// before, however much it has to look at first.
+const readShare = 2
+
+type key struct{}
+
+type counter struct {
+	limit       int64
+	sent, reads atomic.Int64
+}
+
+// With returns the context of a pass that may send so many requests; a negative limit is none.
+func With(ctx context.Context, limit int) context.Context {
+	if limit < 0 {
+		return ctx
+	}
+	return context.WithValue(ctx, key{}, &counter{limit: int64(limit)})
+}
+
+// Read takes a read from what the pass may send. The error names the limit.
+func Read(ctx context.Context) error {
+	c, limited := ctx.Value(key{}).(*counter)
+	if !limited {
+		return nil
+	}
+	if c.reads.Add(1) > max(c.limit/readShare, 1) {
+		return c.exceeded()
+	}
+	return c.send()
+}
+
+// Write takes a write from what the pass may send. The error names the limit.
+func Write(ctx context.Context) error {
+	c, limited := ctx.Value(key{}).(*counter)
+	if !limited {
+		return nil
+	}
+	return c.send()
+}
+
+func (c *counter) send() error {
+	if c.sent.Add(1) > c.limit {
+		return c.exceeded()
+	}
+	return nil
+}
+
+// exceeded is trouble that a further pass ends: what this one has done is done.
+func (c *counter) exceeded() error {
+	return health.NewError(health.Infrastructure, reason, fmt.Sprintf(
+		"a pass may send at most %d requests, half of them reads (Budget.MaxRequests), and has sent them; the next one goes on", c.limit), nil)
+}
