@@ -41,7 +41,7 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	if err != nil {
 		return err
 	}
-	if err := b.locate(mgr, kinds); err != nil {
+	if err := errors.Join(checkAcross(mgr, kinds), b.locate(mgr, kinds)); err != nil {
 		return err
 	}
 	if err := b.checkStatus(mgr, kinds.Kinds[0]); err != nil {
