@@ -26,6 +26,7 @@ fuzz() {
 fuzz ./routing/pathtemplate FuzzBudget
 fuzz ./manifests FuzzObjects
 fuzz ./manifests FuzzTexts
+fuzz ./manifests FuzzRender
 
 echo "prove: every case of Converge, of every product"
 (cd examples && RECONCILETEST_CASES=all go test -count=1 -timeout 12h -run 'Converges?$|^TestMany$|^TestTwoProcesses$' ./...)

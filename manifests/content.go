@@ -26,8 +26,9 @@ func wrong(node *yamlnode.Node, format string, args ...any) error {
 
 // content turns the nodes of a YAML document into the values that JSON has, within the limits of a document.
 type content struct {
-	nodes int
-	open  []*yamlnode.Node // anchors that are being expanded
+	nodes    int
+	repeated int              // the nodes and bytes of text that aliases have given
+	open     []*yamlnode.Node // anchors that are being expanded
 }
 
 // asContent returns the JSON of a document.
@@ -45,7 +46,12 @@ func asContent(root *yamlnode.Node) ([]byte, error) {
 
 func (c *content) value(node *yamlnode.Node, depth int) (any, error) {
 	if c.nodes++; c.nodes > maxNodes {
-		return nil, wrong(node, "the document has more than %d values, aliases expanded; that is the limit", maxNodes)
+		return nil, wrong(node, "the document has more than %d values, the limit", maxNodes)
+	}
+	if len(c.open) > 0 {
+		if err := c.repeat(node); err != nil {
+			return nil, err
+		}
 	}
 	if depth > maxDepth {
 		return nil, wrong(node, "lists and maps are nested deeper than %d levels, the limit", maxDepth)
@@ -77,6 +83,14 @@ func (c *content) value(node *yamlnode.Node, depth int) (any, error) {
 	}
 }
 
+// repeat counts a node that an alias gives: a short text with aliases would be a long object.
+func (c *content) repeat(node *yamlnode.Node) error {
+	if c.repeated += repeatedNode + len(node.Value); c.repeated > maxRepeated {
+		return wrong(node, "the aliases of the document give more than %d bytes, with %d for each value; that is the limit", maxRepeated, repeatedNode)
+	}
+	return nil
+}
+
 func (c *content) mapping(node *yamlnode.Node, depth int) (any, error) {
 	values := make(map[string]any, len(node.Content)/2) //nolint:mnd // keys and values
 	var merged []*yamlnode.Node
@@ -85,7 +99,7 @@ func (c *content) mapping(node *yamlnode.Node, depth int) (any, error) {
 			merged = append(merged, node.Content[i+1])
 			continue
 		}
-		key, err := keyOf(node.Content[i])
+		key, err := c.key(node.Content[i])
 		if err != nil {
 			return nil, err
 		}
@@ -128,10 +142,16 @@ func (c *content) merge(values map[string]any, from *yamlnode.Node, depth int) e
 	return nil
 }
 
-// keyOf is the text of a key as it is written: JSON has only strings as keys, so that 8080 and "8080" are the same.
-func keyOf(node *yamlnode.Node) (string, error) {
-	if node.Kind == yamlnode.AliasNode {
+// key is the text of a key as it is written: JSON has only strings as keys, so that 8080 and "8080" are the same.
+func (c *content) key(node *yamlnode.Node) (string, error) {
+	named := node.Kind == yamlnode.AliasNode
+	if named {
 		node = node.Alias
+	}
+	if named || len(c.open) > 0 {
+		if err := c.repeat(node); err != nil {
+			return "", err
+		}
 	}
 	if node.Kind != yamlnode.ScalarNode {
 		return "", wrong(node, "a key is a list or a map; want a string")

@@ -23,8 +23,8 @@
 //
 // # Limits
 //
-// An object may have 3 MiB, a stream 16 MiB and 10,000 documents; a document 100 levels and 250,000 values, with aliases
-// expanded; the loops of a template take 100,000 turns together. Errors name the limit.
+// An object may have 3 MiB, a stream 16 MiB and 10,000 documents; a document 100 levels and 250,000 values, of which its
+// aliases may give 256 KiB, counted with 64 bytes for each value; the loops of a template take 100,000 turns together. Errors name the limit.
 //
 // # Decoding
 //

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/reconcilekit/reconcilekit/internal/casecost"
 	"github.com/reconcilekit/reconcilekit/manifests"
 )
 
@@ -21,6 +22,11 @@ func bomb(levels int) string {
 	return b.String()
 }
 
+// repeated is a value, and a list with aliases of it.
+func repeated(value string, times int) string {
+	return "a: &a " + value + "\nl: [" + strings.Repeat("*a, ", times) + "]\n"
+}
+
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -32,7 +38,11 @@ func TestLimits(t *testing.T) {
 		"Turns":         {"{{range .}}{{end}}" + configMap, 1 << 40, "the loops of the template take more than 100000 turns, the limit"},
 		"NestedTurns":   {"{{range .}}{{range $}}{{end}}{{end}}" + configMap, 1 << 40, "more than 100000 turns"},
 		"Depth":         {configMap + "data: " + strings.Repeat("[", 200) + strings.Repeat("]", 200) + "\n", nil, "nested deeper than 100 levels, the limit"},
-		"Aliases":       {configMap + bomb(8), nil, "more than 250000 values, aliases expanded; that is the limit"},
+		"Aliases":       {configMap + bomb(8), nil, "the aliases of the document give more than 262144 bytes, with 64 for each value; that is the limit"},
+		"LongAliases":   {configMap + repeated(`"`+strings.Repeat("x", 10_000)+`"`, 200), nil, "give more than 262144 bytes"},
+		"AliasesOfMaps": {configMap + repeated("{? "+strings.Repeat("x", 10_000)+" : 1}", 200), nil, "give more than 262144 bytes"},
+		"AliasesOfKeys": {configMap + "k: &k " + strings.Repeat("x", 10_000) + "\nl: [" + strings.Repeat("{*k : 1}, ", 200) + "]\n", nil, "give more than 262144 bytes"},
+		"Values":        {configMap + "l: [" + strings.Repeat("x,", 250_000) + "]\n", nil, "the document has more than 250000 values, the limit"},
 		"AliasOfItself": {configMap + "data: &a [*a]\n", nil, `contains itself`},
 		"ListAsKey":     {configMap + "data: {[a]: b}\n", nil, "a key is a list or a map; want a string"},
 		"NullAsKey":     {configMap + "data: {null: b}\n", nil, "a key is empty or null; want a string"},
@@ -62,7 +72,7 @@ func TestObjectsLimits(t *testing.T) {
 		"Bytes":         {strings.Repeat("# x\n", 5<<20), "all.yaml: the stream has 20971520 bytes, at most 16777216 are allowed"},
 		"Documents":     {strings.Repeat("---\na\n", 3) + strings.Repeat("--- null\n", 10_001), "all.yaml:2: "},
 		"Empty":         {strings.Repeat("--- null\n", 10_001), "the stream has more than 10000 documents, the limit"},
-		"Aliases":       {widget + "metadata: {name: x}\n" + bomb(8), "more than 250000 values"},
+		"Aliases":       {widget + "metadata: {name: x}\n" + bomb(8), "give more than 262144 bytes"},
 		"Depth":         {widget + "metadata: {name: x}\nspec: " + strings.Repeat("{a: ", 5000) + strings.Repeat("}", 5000), "nested deeper than 100 levels"},
 		"NumberAsName":  {widget + "metadata: {name: 5}\n", "all.yaml:1: "},
 		"NumberAsLabel": {widget + "metadata:\n  name: x\n  labels: {a: 5}\n", `all.yaml:5: field "metadata.labels"`},
@@ -102,20 +112,34 @@ spec:
 	}
 }
 
+// costly is the longest text that a fuzz target of this package tries: up to here a case may take no more than 100 ms and 16 MiB,
+// above it in proportion.
+const costly = 16 << 10
+
 // FuzzObjects checks that no stream makes the decoder panic, or take more than its limits.
 func FuzzObjects(f *testing.F) {
 	f.Add(stream)
 	f.Add(bomb(9))
+	f.Add(bomb(3))
+	f.Add(configMap + repeated("{a: {b: c}}", 3000))
+	f.Add(configMap + repeated(`"`+strings.Repeat("<", 3000)+`"`, 300))
+	f.Add(strings.Repeat(configMap+"---\n", costly/len(configMap+"---\n")))
+	f.Add(configMap + "l: [" + strings.Repeat("{},", costly/3-len(configMap)) + "]\n")
 	f.Add("apiVersion: v1\nkind: Service\nmetadata: {name: x, <<: [&a {b: *a}]}\nspec: {ports: [{port: 0x1f}]}\n")
 	f.Add("a: &a [*a]\n---\n? [x]\n: y\n")
 	s := scheme(f)
 	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > costly {
+			return
+		}
 		for _, known := range []bool{true, false} {
 			decoding := s
 			if !known {
 				decoding = nil
 			}
-			objects, err := manifests.Objects("x.yaml", text, decoding)
+			var objects []manifests.Object
+			var err error
+			casecost.Hold(t, func() { objects, err = manifests.Objects("x.yaml", text, decoding) })
 			if located := (*manifests.Error)(nil); err != nil && !errors.As(err, &located) {
 				t.Fatalf("%T is no manifests.Error: %v", err, err)
 			}

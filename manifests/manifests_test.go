@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/reconcilekit/reconcilekit/internal/casecost"
 	"github.com/reconcilekit/reconcilekit/manifests"
 )
 
@@ -172,11 +173,15 @@ func FuzzRender(f *testing.F) {
 	f.Add("{{range $i, $c := .}}\n{{$i}}: {{json $c}}\n{{end}}", "abc")
 	s := scheme(f)
 	f.Fuzz(func(t *testing.T, text, value string) {
+		if len(text)+len(value) > costly {
+			return
+		}
 		set, err := manifests.Parse(fstest.MapFS{"x.yaml": {Data: []byte(text)}}, s, "*.yaml")
 		if err != nil {
 			return
 		}
-		object, err := set.Render("x.yaml", value)
+		var object manifests.Object
+		casecost.Hold(t, func() { object, err = set.Render("x.yaml", value) })
 		if located := (*manifests.Error)(nil); err != nil && !errors.As(err, &located) {
 			t.Fatalf("%T is no manifests.Error: %v", err, err)
 		}

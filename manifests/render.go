@@ -14,12 +14,14 @@ import (
 
 // Limits of what a template renders and of what [Objects] reads. They are far above what the API server stores.
 const (
-	maxBytes     = 3 << 20  // of one object: the API server takes requests of 3 MiB
-	maxTurns     = 100_000  // of all loops of a template
-	maxStream    = 16 << 20 // of a stream
-	maxDocuments = 10_000   // of a stream
-	maxDepth     = 100      // levels of lists and maps
-	maxNodes     = 250_000  // values and keys of one document, aliases expanded
+	maxBytes     = 3 << 20   // of one object: the API server takes requests of 3 MiB
+	maxTurns     = 100_000   // of all loops of a template
+	maxStream    = 16 << 20  // of a stream
+	maxDocuments = 10_000    // of a stream
+	maxDepth     = 100       // levels of lists and maps
+	maxNodes     = 250_000   // values of one document
+	maxRepeated  = 256 << 10 // bytes that the aliases of one document give, each value counted with repeatedNode and its text
+	repeatedNode = 64
 )
 
 // kindOf reports what a piece of a rendered text is.

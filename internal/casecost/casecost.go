@@ -1,0 +1,38 @@
+package casecost
+
+import (
+	"flag"
+	"runtime"
+	"testing"
+	"time"
+)
+
+const (
+	maxTime  = 100 * time.Millisecond
+	maxBytes = 16 << 20
+)
+
+// Hold calls run and fails the test when that takes more than 100 ms or 16 MiB, while a fuzz target searches. In an ordinary run it
+// only calls run: what a case takes there depends on what else the machine does.
+func Hold(t testing.TB, run func()) {
+	t.Helper()
+	searching := flag.Lookup("test.fuzz")
+	if searching == nil || searching.Value.String() == "" {
+		run()
+		return
+	}
+	if took, allocated := cost(run); took > maxTime || allocated > maxBytes {
+		t.Errorf("took %s and %d bytes", took, allocated)
+	}
+}
+
+// cost is the time that run takes and what it allocates, with all else that the process does meanwhile.
+func cost(run func()) (time.Duration, uint64) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	start := time.Now()
+	run()
+	took := time.Since(start)
+	runtime.ReadMemStats(&after)
+	return took, after.TotalAlloc - before.TotalAlloc
+}
