@@ -77,7 +77,7 @@ func (p *passes) PassDone(ctx context.Context, report reconcile.Report) {
 	case failures != nil:
 		result = "error"
 		passErrors.WithLabelValues(name, string(health.Categorize(failures).Category)).Inc()
-	case report.Next > 0:
+	case report.Next > 0 && !report.Applied.Finalized: // a hub that has gone has no other pass
 		result = "requeue"
 	}
 	passSeconds.WithLabelValues(name, result).Observe(one.took.Seconds())
