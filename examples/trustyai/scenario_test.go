@@ -72,7 +72,25 @@ func scenarios(t *testing.T) (all []scenario) {
 			all = append(all, queueCase(s))
 		case "tas-pvc-creates-all-children":
 			all = append(all, migrationCase(s))
+		case "nemo-config-change-rolls-pods":
+			all = append(all, quirks(t, s.Given[0])...)
 		}
+	}
+	return all
+}
+
+// quirks are the cases of those that were not recorded, with settings of the operator.
+func quirks(t *testing.T, settings map[string]any) (all []scenario) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/quirks.yaml")
+	if err == nil {
+		err = yaml.Unmarshal(text, &all)
+	}
+	if err != nil || len(all) == 0 {
+		t.Fatalf("read the cases of quirks: %v", err)
+	}
+	for i := range all {
+		all[i].Given = append([]map[string]any{settings}, all[i].Given...)
 	}
 	return all
 }
