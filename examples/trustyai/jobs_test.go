@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -120,8 +121,22 @@ func (p *player) holdAndDelete(name string, held heldJob) {
 	p.eventually("let the job go", 10*time.Second, func() error { return absent(p.Get(p.Context(), key, job), key) })
 	if held.foreign {
 		p.must(p.Get(p.Context(), key, pod))
+		p.triedOnce()
 	}
 	p.collect(job)
+}
+
+// triedOnce: a pod whose name is somebody else's is asked for once at most.
+func (p *player) triedOnce() {
+	p.Helper()
+	log, err := p.env.AuditLog()
+	p.must(err)
+	sent, err := log.Entries(reconciletest.User(p.user), func(e reconciletest.AuditEntry) bool {
+		return e.Namespace == p.ns && e.Resource == "pods" && (e.Verb == "create" || e.Verb == "patch")
+	})
+	if err != nil || len(sent) > 1 {
+		p.Errorf("the pod was asked for again: %s (%v)", sent, err)
+	}
 }
 
 // becomes waits for a state of a job.
