@@ -41,7 +41,9 @@ trustyai/TAS:trustyai/tas:1591:25
 trustyai/GuardrailsOrchestrator:trustyai/orchestrator:1477:25
 trustyai/NemoGuardrails:trustyai/nemo:854:25
 trustyai/LMEvalJob:trustyai/lmes:2231:25
-trustyai/EvalHub:trustyai/evalhub:5711:25'
+trustyai/JobManager:trustyai/jobmgr:120:25
+trustyai/EvalHub:trustyai/evalhub:5711:25
+trustyai/whole:trustyai,trustyai/tas,trustyai/orchestrator,trustyai/nemo,trustyai/lmes,trustyai/jobmgr,trustyai/evalhub,trustyai/guardrails,trustyai/images,trustyai/cabundle,trustyai/proxy,trustyai/counters:13341:25'
 
 printf '\n%-34s %7s %7s %9s %7s\n' controller product ours percent limit
 awk '

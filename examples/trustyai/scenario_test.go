@@ -31,6 +31,7 @@ type scenario struct {
 	Name       string                       `json:"name"`
 	Controller string                       `json:"controller"`
 	Runner     string                       `json:"runner"`
+	Nasty      bool                         `json:"nasty"`
 	Requires   any                          `json:"requires"`
 	Namespaces map[string]map[string]string `json:"namespaces"`
 	Given      []map[string]any             `json:"given"`

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	caseName = regexp.MustCompile("`((?:tas|lmes|jobmgr|evalhub|gorch|nemo)-[a-z0-9-]+)`")
+	testName = regexp.MustCompile("`(Test[A-Za-z]+)")
+)
+
+// TestReadme: the README has every recorded case in which the product is wrong, and names no case and no test that is not there.
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named, there := map[string]bool{}, map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		for _, found := range caseName.FindAllStringSubmatch(line, -1) {
+			named[found[1]] = strings.HasPrefix(line, "|") // in a table, or the name of something else
+		}
+	}
+	for _, s := range scenarios(t) {
+		there[s.Name] = true
+		if s.Nasty && !named[s.Name] {
+			t.Errorf("the README does not say what becomes of %s", s.Name)
+		}
+	}
+	for name, isCase := range named {
+		if isCase && !there[name] {
+			t.Errorf("the README names the case %s, which is not there", name)
+		}
+	}
+	tests := testsOf(t)
+	for _, found := range testName.FindAllStringSubmatch(string(text), -1) {
+		if !strings.Contains(tests, "func "+found[1]+"(") {
+			t.Errorf("the README names %s, which is not there", found[1])
+		}
+	}
+}
+
+// testsOf is the text of all tests of the example.
+func testsOf(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	folder := os.DirFS(".")
+	err := fs.WalkDir(folder, ".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := fs.ReadFile(folder, path)
+		all.Write(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
+}
