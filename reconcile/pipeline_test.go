@@ -17,13 +17,13 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
 // once injects a fault into the first request that matches.
-func once(fault reconciletest.Fault, match ...func(reconciletest.Request) bool) func(reconciletest.Request) *reconciletest.Fault {
+func once(fault requests.Fault, match ...func(requests.Request) bool) func(requests.Request) *requests.Fault {
 	hit := false
-	return func(request reconciletest.Request) *reconciletest.Fault {
+	return func(request requests.Request) *requests.Fault {
 		if hit {
 			return nil
 		}
@@ -38,8 +38,8 @@ func once(fault reconciletest.Fault, match ...func(reconciletest.Request) bool) 
 }
 
 var (
-	status     = reconciletest.Subresource("status")
-	configMaps = reconciletest.Resource("", "configmaps")
+	status     = requests.Subresource("status")
+	configMaps = requests.Resource("", "configmaps")
 )
 
 var _ = Describe("A pass", func() {
@@ -109,8 +109,8 @@ var _ = Describe("A pass", func() {
 		})).To(Succeed())
 		w.settle()
 		w.update(func(o *widget.Widget) { o.Spec.Count = 0 })
-		down := reconciletest.Fault{Err: apierrors.NewServiceUnavailable("down")}
-		w.requests.Inject(once(down, reconciletest.Verb("get"), configMaps))
+		down := requests.Fault{Err: apierrors.NewServiceUnavailable("down")}
+		w.requests.Inject(once(down, requests.Verb("get"), configMaps))
 		_, err := w.pass()
 		Expect(err).To(HaveOccurred(), "the backoff gets it")
 		Expect(w.parts()).To(HaveLen(3))
@@ -240,7 +240,7 @@ var _ = Describe("A pass", func() {
 			},
 		})
 		conflict := apierrors.NewConflict(schema.GroupResource{Group: widget.GroupVersion.Group, Resource: "widgets"}, "demo", nil)
-		w.requests.Inject(once(reconciletest.Fault{Err: conflict}, status))
+		w.requests.Inject(once(requests.Fault{Err: conflict}, status))
 		_, err := w.pass()
 		Expect(apierrors.IsConflict(err)).To(BeTrue(), "got %v", err)
 		Expect(w.events.Events).NotTo(Receive())

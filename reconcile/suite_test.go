@@ -25,11 +25,12 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 	ownerstatus "github.com/reconcilekit/reconcilekit/reconcile/status"
 )
 
-var env = &reconciletest.Environment{
+var env = &environment.Environment{
 	CRDs:   []*apiextensionsv1.CustomResourceDefinition{widget.CRD()},
 	Scheme: newScheme(),
 }
@@ -129,7 +130,7 @@ func (w *widgets) DecorateStatus(status *widget.Status, _ *conditions.Manager, _
 // world is one test's namespace, its widget and the pipeline that drives it.
 type world struct {
 	client.Client
-	requests *reconciletest.Requests
+	requests *requests.Requests
 	events   *record.FakeRecorder
 	clock    *testingclock.FakePassiveClock
 	widget   *widget.Widget
@@ -142,7 +143,7 @@ func newWorld(spec widget.Spec, reconciler reconcile.Reconciler[*widget.Widget, 
 	GinkgoHelper()
 	namespace := env.Namespace(GinkgoTB())
 	w := &world{
-		requests: &reconciletest.Requests{},
+		requests: &requests.Requests{},
 		events:   record.NewFakeRecorder(100),
 		clock:    testingclock.NewFakePassiveClock(metav1.Now().Time),
 		widget:   &widget.Widget{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "demo"}, Spec: spec},

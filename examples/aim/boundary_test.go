@@ -10,13 +10,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/lint"
 )
 
 // TestOnlyTheSDKWrites: children, statuses, watches and finalizers go through the SDK alone.
 func TestOnlyTheSDKWrites(t *testing.T) {
 	t.Parallel()
-	reconciletest.Boundary(t, ".", "standin")
+	lint.Boundary(t, ".", "standin")
 }
 
 // TestNoMappingFunction: every watch follows from what a phase reads or the plan writes. No file says by hand whom an event

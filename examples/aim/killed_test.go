@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -27,8 +27,8 @@ func TestKilled(t *testing.T) {
 	env.Require(t)
 	c := env.Client()
 	applyAll(t, c, manifests(t)...)
-	var requests reconciletest.Requests
-	config := proxied(t, &requests)
+	var counted requests.Requests
+	config := proxied(t, &counted)
 	binary := build(t)
 
 	applyAll(t, c, "config/samples/demo.yaml")
@@ -37,11 +37,11 @@ func TestKilled(t *testing.T) {
 	}
 	var once sync.Once
 	victim := make(chan *exec.Cmd, 1)
-	requests.Inject(func(r reconciletest.Request) (fault *reconciletest.Fault) {
+	counted.Inject(func(r requests.Request) (fault *requests.Fault) {
 		if r.Verb == "apply" && r.Resource == "inferenceservices" {
 			once.Do(func() {
 				_ = (<-victim).Process.Kill() // SIGKILL
-				fault = &reconciletest.Fault{Committed: true}
+				fault = &requests.Fault{Committed: true}
 			})
 		}
 		return fault
@@ -55,9 +55,9 @@ func TestKilled(t *testing.T) {
 	case <-time.After(2 * time.Minute):
 		_ = first.Process.Kill()
 		<-ended
-		t.Fatalf("the operator has not applied an InferenceService:\n%s\nrequests:\n%s", said, requests.Snapshot())
+		t.Fatalf("the operator has not applied an InferenceService:\n%s\nrequests:\n%s", said, counted.Snapshot())
 	}
-	if len(requests.Snapshot().Where(reconciletest.Verb("apply"), reconciletest.Resource("serving.kserve.io", "inferenceservices"))) != 1 {
+	if len(counted.Snapshot().Where(requests.Verb("apply"), requests.Resource("serving.kserve.io", "inferenceservices"))) != 1 {
 		t.Fatalf("the operator ended by itself:\n%s", said)
 	}
 	service := &aimv1alpha1.AIMService{}
@@ -105,7 +105,7 @@ func TestKilled(t *testing.T) {
 }
 
 // proxied returns the way to the API server through a proxy, at which requests of other processes are seen.
-func proxied(t *testing.T, requests *reconciletest.Requests) *rest.Config {
+func proxied(t *testing.T, counted *requests.Requests) *rest.Config {
 	t.Helper()
 	config := env.Config()
 	target, err := url.Parse(config.Host)
@@ -118,7 +118,7 @@ func proxied(t *testing.T, requests *reconciletest.Requests) *rest.Config {
 	}
 	proxy := &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
-		Transport:     requests.RoundTripper(transport),
+		Transport:     counted.RoundTripper(transport),
 		FlushInterval: -1, // watches
 	}
 	server := httptest.NewServer(proxy)

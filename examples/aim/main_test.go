@@ -16,7 +16,8 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
 	"github.com/reconcilekit/reconcilekit/reconcile/install"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/lint"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -33,7 +34,7 @@ import (
 
 var (
 	scheme = runtime.NewScheme()
-	env    = &reconciletest.Environment{
+	env    = &environment.Environment{
 		CRDPaths: []string{"config/kserve"}, Scheme: scheme,
 		Audit: true, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"},
 	}
@@ -63,7 +64,7 @@ func TestGenerated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reconciletest.Generated(t, files)
+	lint.Generated(t, files)
 }
 
 // TestDescribe: the page needs no cluster and no environment.
@@ -97,7 +98,7 @@ func TestWatches(t *testing.T) {
 			t.Errorf("%s is declared at %q, want a line of aim/aimservice/controller.go", watch.GVK, watch.Source)
 		}
 	}
-	reconciletest.Watched(t, page, "testdata/watches.txt", map[string]string{
+	lint.Watched(t, page, "testdata/watches.txt", map[string]string{
 		"Owns /v1/PersistentVolumeClaim": "the product watches those that a service owns, but no service ever owns one, and no phase reads one",
 	})
 }
@@ -141,7 +142,7 @@ func TestManifests(t *testing.T) {
 // start runs the operator as a process of its own, as whom the config says.
 func start(t *testing.T, binary string, config *rest.Config, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
-	kubeconfig, err := reconciletest.Kubeconfig(config)
+	kubeconfig, err := environment.Kubeconfig(config)
 	if err != nil {
 		t.Fatal(err)
 	}

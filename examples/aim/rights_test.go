@@ -9,7 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/rights"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -45,11 +46,11 @@ func TestRights(t *testing.T) {
 	stop() // and what an earlier version had planned is there when it comes back
 	var old []client.Object
 	for _, child := range w.children(t, one) {
-		twin, err := reconciletest.Outdated(child, "old", scheme)
+		twin, err := rights.Outdated(child, "old", scheme)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := reconciletest.CreateOutdated(t.Context(), w, twin); err != nil {
+		if err := rights.CreateOutdated(t.Context(), w, twin); err != nil {
 			t.Fatal(err)
 		}
 		old = append(old, twin)
@@ -69,9 +70,9 @@ func TestRights(t *testing.T) {
 // rightsWorld is a namespace with an account for the operator that has the generated rights.
 type rightsWorld struct {
 	client.Client
-	*reconciletest.Rights
+	*rights.Rights
 	namespace string
-	requests  reconciletest.Requests
+	requests  requests.Requests
 }
 
 func newRightsWorld(t *testing.T) *rightsWorld {
@@ -83,7 +84,7 @@ func newRightsWorld(t *testing.T) *rightsWorld {
 		t.Fatal(err)
 	}
 	w.Rights = env.Rights(t, page.Rules())
-	w.requests.Inject(reconciletest.RefusedOnce())
+	w.requests.Inject(rights.RefusedOnce())
 	model, err := aimservice.GenerateModelName(rightsImage)
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/check"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -26,7 +27,7 @@ func TestConverges(t *testing.T) {
 		Owners:   []client.Object{cron},
 		Change:   func(o client.Object) { o.(*v1.CronJob).Spec.ConcurrencyPolicy = v1.Forbid },
 		Accepted: []reconciletest.Acceptance{{
-			Check: reconciletest.CheckState, About: "events dropped",
+			Check: check.State, About: "events dropped",
 			Reason: "which starts are forbidden depends on when the change of the policy is seen",
 		}},
 	})

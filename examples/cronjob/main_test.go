@@ -17,7 +17,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/install"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/lint"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -33,7 +34,7 @@ import (
 	v1 "github.com/reconcilekit/reconcilekit/examples/cronjob/api/v1"
 )
 
-var env = &reconciletest.Environment{
+var env = &environment.Environment{
 	CRDPaths: []string{"config/crd"}, Scheme: runtime.NewScheme(),
 	Audit: true, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"},
 }
@@ -56,7 +57,7 @@ func TestGenerated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reconciletest.Generated(t, files)
+	lint.Generated(t, files)
 }
 
 // world is a namespace with one CronJob and an operator whose clock the test sets.

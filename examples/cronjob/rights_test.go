@@ -4,7 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/rights"
 	batchv1 "k8s.io/api/batch/v1"
 )
 
@@ -15,12 +16,12 @@ func TestRights(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWorld(t, limits(0, 0))
-	rights := env.Rights(t, page.Rules())
-	var requests reconciletest.Requests
-	requests.Inject(reconciletest.RefusedOnce())
-	w.start(requests.Observe(rights.Config()), "-leader-elect", "-leader-election-namespace="+w.cron.Namespace)
+	granted := env.Rights(t, page.Rules())
+	var counted requests.Requests
+	counted.Inject(rights.RefusedOnce())
+	w.start(counted.Observe(granted.Config()), "-leader-elect", "-leader-election-namespace="+w.cron.Namespace)
 	w.at(0)
-	rights.Without(t, "update cronjob.example.com/cronjobs/finalizers", func() {
+	granted.Without(t, "update cronjob.example.com/cronjobs/finalizers", func() {
 		w.clock.SetTime(w.hour.Add(time.Hour))
 		w.touch()
 	})
@@ -29,7 +30,7 @@ func TestRights(t *testing.T) {
 	w.eventually("the Job", func() bool { return len(w.jobs()) == 1 })
 	w.end(2, batchv1.JobComplete)
 	w.eventually("the Job goes", func() bool { return len(w.jobs()) == 0 })
-	rights.Check(t, map[string]string{
+	granted.Check(t, map[string]string{
 		"get batch/jobs":             "for a look at a Job that the cache does not show yet, as in the tests of the SDK",
 		"patch batch/jobs":           "for children that change; a Job is created once",
 		"patch events.k8s.io/events": "for an event that repeats itself, as in the tests of the SDK",

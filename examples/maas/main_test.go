@@ -6,7 +6,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 	"github.com/reconcilekit/reconcilekit/reconcile/install"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/lint"
 )
 
 func pageOf(t *testing.T) dataflow.Page {
@@ -25,11 +25,11 @@ func TestGenerated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reconciletest.Generated(t, files)
+	lint.Generated(t, files)
 }
 
 // TestWatches: every kind that the product's controllers watch is in the watches table.
 func TestWatches(t *testing.T) {
 	t.Parallel()
-	reconciletest.Watched(t, pageOf(t), "testdata/watches.txt", nil)
+	lint.Watched(t, pageOf(t), "testdata/watches.txt", nil)
 }

@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/rights"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -29,37 +30,37 @@ func TestRights(t *testing.T) {
 	ctrl.SetLogger(logr.Discard())
 	th := open(t)
 	page := pageOf(t)
-	rights := th.env.Rights(t, page.Rules())
-	var requests reconciletest.Requests
-	requests.Inject(reconciletest.RefusedOnce())
-	stop := th.run(requests.Observe(rights.Config()))
+	granted := th.env.Rights(t, page.Rules())
+	var counted requests.Requests
+	counted.Inject(rights.RefusedOnce())
+	stop := th.run(counted.Observe(granted.Config()))
 
-	th.platform(rights)
-	th.models(rights)
+	th.platform(granted)
+	th.models(granted)
 
 	entry := chatEntry()
 	if !th.found(entry) {
 		t.Fatal("the model's entry is gone")
 	}
 	stop() // and what an earlier version had planned is there when it comes back
-	old, err := reconciletest.Outdated(entry, "old", th.env.Scheme)
+	old, err := rights.Outdated(entry, "old", th.env.Scheme)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := reconciletest.CreateOutdated(th.Context(), th.c, old); err != nil {
+	if err := rights.CreateOutdated(th.Context(), th.c, old); err != nil {
 		t.Fatal(err)
 	}
-	th.run(rights.Config())
+	th.run(granted.Config())
 	th.gone(old)
 
 	th.withdraw()
-	rights.Check(t, map[string]string{
+	granted.Check(t, map[string]string{
 		"patch events.k8s.io/events": "for an event that repeats itself, as in the tests of the SDK",
 	})
 }
 
 // platform installs it, and moves it beside its tenant.
-func (th *theater) platform(rights *reconciletest.Rights) {
+func (th *theater) platform(granted *rights.Rights) {
 	th.Helper()
 	th.apply(gateway, `
 apiVersion: v1
@@ -89,12 +90,12 @@ stringData: {DB_CONNECTION_URL: "postgres://"}
 		{"get gateway.networking.k8s.io/gateways", supplemental},
 		{"get namespaces", supplemental},
 	} {
-		rights.Without(th, part.right, func() { // the role is mended, and would grant what the operator may not
+		granted.Without(th, part.right, func() { // the role is mended, and would grant what the operator may not
 			th.patch(part.granting, fmt.Sprintf(`{"rules":[{"apiGroups":["example.com"],"resources":["%d"],"verbs":["get"]}]}`, i))
 		})
 	}
 	th.apply(strings.ReplaceAll(gateway, "openshift-ingress", home))
-	rights.Without(th, "update maas.opendatahub.io/tenants/finalizers", func() { // of what is beside its tenant
+	granted.Without(th, "update maas.opendatahub.io/tenants/finalizers", func() { // of what is beside its tenant
 		th.patch(tenant(), `{"spec":{"gatewayRef":{"namespace":"`+home+`"}}}`)
 	})
 	for _, granting := range []*rbacv1.ClusterRole{role, reader, supplemental} {
@@ -127,7 +128,7 @@ func chatEntry() client.Object {
 }
 
 // models are served, limited and given away.
-func (th *theater) models(rights *reconciletest.Rights) {
+func (th *theater) models(granted *rights.Rights) {
 	th.Helper()
 	model := `
 apiVersion: maas.opendatahub.io/v1alpha1
@@ -143,7 +144,7 @@ spec: {modelRef: {kind: ExternalModel, name: chat}}
 `)
 	route := &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Namespace: "llm", Name: "chat"}}
 	th.urge(object(th, model), "the model's children", func() bool { return th.found(route) && th.found(chatEntry()) })
-	rights.Without(th, "update maas.opendatahub.io/externalmodels/finalizers", func() {
+	granted.Without(th, "update maas.opendatahub.io/externalmodels/finalizers", func() {
 		th.apply(strings.ReplaceAll(model, "name: chat", "name: code"))
 	})
 	subscription := `
@@ -158,7 +159,7 @@ kind: MaaSAuthPolicy
 metadata: {name: a, namespace: models-as-a-service}
 spec: {subjects: {users: [u]}, modelRefs: [{name: chat, namespace: llm}]}
 `
-	rights.Without(th, "update gateway.networking.k8s.io/httproutes/finalizers", func() { th.apply(subscription) })
+	granted.Without(th, "update gateway.networking.k8s.io/httproutes/finalizers", func() { th.apply(subscription) })
 	th.apply(policy)
 	limits := backend.New(backend.TokenRateLimitPolicy, backend.Key("llm", "maas-trlp-chat"), nil, nil)
 	access := backend.New(backend.AuthPolicy, backend.Key("llm", "maas-auth-chat"), nil, nil)

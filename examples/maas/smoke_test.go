@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -29,12 +29,12 @@ func TestProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	standard := filepath.Join(strings.TrimSpace(string(gateway)), "config/crd/standard")
-	env := &reconciletest.Environment{Scheme: scheme, CRDPaths: []string{
+	env := &environment.Environment{Scheme: scheme, CRDPaths: []string{
 		"config/crd",
 		filepath.Join(standard, "gateway.networking.k8s.io_httproutes.yaml"), filepath.Join(standard, "gateway.networking.k8s.io_gateways.yaml"),
 	}}
 	env.Setup(t)
-	kubeconfig, err := reconciletest.Kubeconfig(env.Config())
+	kubeconfig, err := environment.Kubeconfig(env.Config())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/operator"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -30,7 +30,7 @@ import (
 // theater is the API server of TestRights, on which the kinds of all other projects are installed.
 type theater struct {
 	*testing.T
-	env *reconciletest.Environment
+	env *environment.Environment
 	c   client.Client
 }
 
@@ -46,7 +46,7 @@ func open(t *testing.T) *theater {
 		t.Fatal(err)
 	}
 	standard := filepath.Join(strings.TrimSpace(string(gateway)), "config/crd/standard")
-	env := &reconciletest.Environment{
+	env := &environment.Environment{
 		Scheme: scheme, Audit: true, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"},
 		CRDPaths: []string{
 			"config/crd", "config/foreign",

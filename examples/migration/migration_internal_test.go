@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -28,7 +28,7 @@ import (
 	v1 "github.com/reconcilekit/reconcilekit/examples/quickstart/api/v1"
 )
 
-var env = &reconciletest.Environment{CRDPaths: []string{"../quickstart/config/crd"}, Scheme: runtime.NewScheme()}
+var env = &environment.Environment{CRDPaths: []string{"../quickstart/config/crd"}, Scheme: runtime.NewScheme()}
 
 func TestMain(m *testing.M) {
 	if err := errors.Join(clientscheme.AddToScheme(env.Scheme), v1.AddToScheme(env.Scheme)); err != nil {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/check"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,7 +40,7 @@ func converge(t *testing.T, env settings.Environment, s reconciletest.System) {
 	s.CRDPaths, s.Cases = []string{"config/crd", "config/foreign"}, 10
 	s.Accepted = []reconciletest.Acceptance{
 		{
-			About: "others are slow", Check: reconciletest.CheckDeletes,
+			About: "others are slow", Check: check.Deletes,
 			Reason: "what refers to an owner that is gone is deleted by the collector or the operator, whoever is first",
 		},
 		{About: "get configmaps " + env.Namespace + "/" + settings.ConfigMap, Reason: "an operator does not start with settings that it cannot read"},
@@ -51,7 +52,7 @@ func converge(t *testing.T, env settings.Environment, s reconciletest.System) {
 func TestRuntimesConverge(t *testing.T) {
 	t.Parallel()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: place, Labels: map[string]string{"modelmesh-enabled": "true"}}}
-	env := settings.FromEnvironment(environment(map[string]string{"NAMESPACE": "operators"}))
+	env := settings.FromEnvironment(lookup(map[string]string{"NAMESPACE": "operators"}))
 	model := &v1alpha1.Predictor{ObjectMeta: metav1.ObjectMeta{Namespace: place, Name: "model"}}
 	model.Spec.ModelType.Name = "onnx"
 	converge(t, env, reconciletest.System{
@@ -79,7 +80,7 @@ func servingRuntime(name, format string) client.Object {
 // TestServiceConverges: so does the Service of an operator that works in its own namespace alone.
 func TestServiceConverges(t *testing.T) {
 	t.Parallel()
-	env := settings.FromEnvironment(environment(map[string]string{"NAMESPACE": place, "NAMESPACE_SCOPE": "true"}))
+	env := settings.FromEnvironment(lookup(map[string]string{"NAMESPACE": place, "NAMESPACE_SCOPE": "true"}))
 	labels := map[string]string{"control-plane": "modelmesh-controller"}
 	operator := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: place, Name: env.Deployment}}
 	operator.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}

@@ -78,7 +78,7 @@ func convergeModels( //nolint:revive // what the two sources differ in
 	t *testing.T, source, other string, declare func(predictor.Mesh) setter, list client.ObjectList, change func(client.Object), owners ...client.Object,
 ) {
 	t.Helper()
-	env := settings.FromEnvironment(environment(map[string]string{"NAMESPACE": place}))
+	env := settings.FromEnvironment(lookup(map[string]string{"NAMESPACE": place}))
 	converge(t, env, reconciletest.System{
 		Owners: owners, Change: change,
 		Setup: func(mgr ctrl.Manager) error {

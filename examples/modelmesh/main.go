@@ -39,7 +39,7 @@ import (
 func main() {
 	os.Args = productFlags(os.Args)
 	if len(os.Args) == 3 && strings.TrimLeft(os.Args[1], "-") == "check-config" {
-		if err := check(os.Args[2], os.Stdout); err != nil {
+		if err := checkConfig(os.Args[2], os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -48,8 +48,8 @@ func main() {
 	modelmesh(os.Getenv).Main()
 }
 
-// check prints the configuration that follows from the user's document in a file.
-func check(file string, stdout io.Writer) error { return live.Check(file, settings.Parse, stdout) }
+// checkConfig prints the configuration that follows from the user's document in a file.
+func checkConfig(file string, stdout io.Writer) error { return live.Check(file, settings.Parse, stdout) }
 
 // productFlags are arguments in which the product's flags have the names that every operator has.
 func productFlags(arguments []string) []string {

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
@@ -25,7 +25,7 @@ import (
 // world is an API server with the kinds of all projects, and a double of ModelMesh.
 type world struct {
 	client.Client
-	env    *reconciletest.Environment
+	env    *environment.Environment
 	double *memory.Mesh
 	mesh   string // where the double is
 	mu     sync.Mutex
@@ -39,7 +39,7 @@ func newWorld(t *testing.T) *world {
 			t.Fatal(err)
 		}
 	}
-	w := &world{double: &memory.Mesh{}, env: &reconciletest.Environment{
+	w := &world{double: &memory.Mesh{}, env: &environment.Environment{
 		Scheme: scheme, CRDPaths: []string{"config/crd", "config/foreign"}, Audit: true,
 		AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"},
 	}}
@@ -59,7 +59,7 @@ func newWorld(t *testing.T) *world {
 // account is a user with the rights that the page of the operator asks for and no others.
 func (w *world) account(t *testing.T, variables map[string]string) *rest.Config {
 	t.Helper()
-	page, err := modelmesh(environment(variables)).Page()
+	page, err := modelmesh(lookup(variables)).Page()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func (w *world) account(t *testing.T, variables map[string]string) *rest.Config 
 // operator runs the operator until the test ends, and returns its log.
 func (w *world) operator(t *testing.T, variables map[string]string, arguments ...string) *buffer {
 	t.Helper()
-	kubeconfig, err := reconciletest.Kubeconfig(w.account(t, variables))
+	kubeconfig, err := environment.Kubeconfig(w.account(t, variables))
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	if err == nil {
 		err = os.WriteFile(path, kubeconfig, 0o600)
@@ -79,7 +79,7 @@ func (w *world) operator(t *testing.T, variables map[string]string, arguments ..
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := modelmesh(environment(variables))
+	o := modelmesh(lookup(variables))
 	again := true
 	o.Manager = func(m *manager.Options) { m.Controller.SkipNameValidation = &again }
 	if len(arguments) == 0 {

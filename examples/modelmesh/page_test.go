@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/install"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/lint"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -14,19 +14,19 @@ import (
 // runsAs is what the Deployment runs as.
 var runsAs = types.NamespacedName{Namespace: "model-serving", Name: "modelmesh-controller"}
 
-// environment returns a variable of a table.
-func environment(variables map[string]string) func(string) string {
+// lookup returns a variable of a table.
+func lookup(variables map[string]string) func(string) string {
 	return func(name string) string { return variables[name] }
 }
 
 // TestGenerated holds the page, the installation and the rights, of both scopes, to what the controllers declare.
 func TestGenerated(t *testing.T) {
 	t.Parallel()
-	everywhere, err := modelmesh(environment(nil)).Page()
+	everywhere, err := modelmesh(lookup(nil)).Page()
 	if err != nil {
 		t.Fatal(err)
 	}
-	inOne, err := modelmesh(environment(map[string]string{"NAMESPACE_SCOPE": "true"})).Page()
+	inOne, err := modelmesh(lookup(map[string]string{"NAMESPACE_SCOPE": "true"})).Page()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,5 +46,5 @@ func TestGenerated(t *testing.T) {
 			all["config/rbac/namespaced/"+rest] = content
 		}
 	}
-	reconciletest.Generated(t, all)
+	lint.Generated(t, all)
 }

@@ -22,7 +22,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -52,7 +52,7 @@ var _ = BeforeSuite(func() {
 
 // world is an API server with some optional kinds, and the operator as a process beside it.
 type world struct {
-	env     *reconciletest.Environment
+	env     *environment.Environment
 	c       client.Client
 	folder  string
 	port    int
@@ -67,10 +67,10 @@ func newWorld(capabilities config) *world {
 	scheme := runtime.NewScheme()
 	Expect(clientscheme.AddToScheme(scheme)).To(Succeed())
 	Expect(apiextensionsv1.AddToScheme(scheme)).To(Succeed())
-	w := &world{env: &reconciletest.Environment{Scheme: scheme, CRDPaths: crds(capabilities)}, folder: GinkgoT().TempDir()}
+	w := &world{env: &environment.Environment{Scheme: scheme, CRDPaths: crds(capabilities)}, folder: GinkgoT().TempDir()}
 	w.env.Setup(GinkgoTB())
 	w.c = w.env.Client()
-	kubeconfig, err := reconciletest.Kubeconfig(w.env.Config())
+	kubeconfig, err := environment.Kubeconfig(w.env.Config())
 	Expect(err).NotTo(HaveOccurred())
 	w.write("kubeconfig", kubeconfig)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

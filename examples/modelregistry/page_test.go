@@ -10,7 +10,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 	"github.com/reconcilekit/reconcilekit/reconcile/install"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/lint"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
@@ -33,13 +33,13 @@ func TestGenerated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reconciletest.Generated(t, files)
+	lint.Generated(t, files)
 }
 
 // TestWatches: every kind that the product's controllers watch is in the watches table.
 func TestWatches(t *testing.T) {
 	t.Parallel()
-	reconciletest.Watched(t, describedPage(t), "testdata/watches.txt", nil)
+	lint.Watched(t, describedPage(t), "testdata/watches.txt", nil)
 }
 
 // TestWebhooks: the page tells of both webhooks, as config/webhook has them.

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/rights"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -62,11 +64,11 @@ func TestRights(t *testing.T) {
 	stop() // and what an earlier version had planned is there when it comes back
 	var old []client.Object
 	for _, child := range w.children(t, "one") {
-		twin, err := reconciletest.Outdated(child, child.GetName()+"-old", w.scheme)
+		twin, err := rights.Outdated(child, child.GetName()+"-old", w.scheme)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := reconciletest.CreateOutdated(t.Context(), w, twin); err != nil {
+		if err := rights.CreateOutdated(t.Context(), w, twin); err != nil {
 			t.Fatal(err)
 		}
 		old = append(old, twin)
@@ -85,12 +87,12 @@ func TestRights(t *testing.T) {
 // rightsWorld is an API server with an account for the operator that has the generated rights.
 type rightsWorld struct {
 	client.Client
-	*reconciletest.Rights
-	env       *reconciletest.Environment
+	*rights.Rights
+	env       *environment.Environment
 	scheme    *runtime.Scheme
 	namespace string
 	webhooks  envtest.WebhookInstallOptions
-	requests  reconciletest.Requests
+	requests  requests.Requests
 }
 
 func newRightsWorld(t *testing.T) *rightsWorld {
@@ -100,7 +102,7 @@ func newRightsWorld(t *testing.T) *rightsWorld {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &rightsWorld{scheme: scheme, env: &reconciletest.Environment{
+	w := &rightsWorld{scheme: scheme, env: &environment.Environment{
 		Scheme: scheme, CRDPaths: []string{"config/crd", "config/openshift", "config/platform"},
 		Audit: true, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"},
 	}}
@@ -113,7 +115,7 @@ func newRightsWorld(t *testing.T) *rightsWorld {
 		t.Fatal(err)
 	}
 	w.Rights = w.env.Rights(t, page.Rules())
-	w.requests.Inject(reconciletest.RefusedOnce())
+	w.requests.Inject(rights.RefusedOnce())
 	w.webhooks = envtest.WebhookInstallOptions{Paths: []string{"config/webhook"}}
 	if err := w.webhooks.Install(w.env.Config()); err != nil {
 		t.Fatal(err)

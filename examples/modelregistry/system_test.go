@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/check"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -105,10 +107,10 @@ func TestRegistryConverges(t *testing.T) {
 	s := registrySystem(t, external(), withoutProxy)
 	s.Cases = 60
 	s.Accepted = []reconciletest.Acceptance{{
-		Check: reconciletest.CheckState, About: "r-auth-delegator",
+		Check: check.State, About: "r-auth-delegator",
 		Reason: "the product names the ClusterRoleBinding after the registry alone: registries of one name in two namespaces share it",
 	}, {
-		Check: reconciletest.CheckDeletes, About: "422 several times of apply apps/deployments",
+		Check: check.Deletes, About: "422 several times of apply apps/deployments",
 		Reason: "a Deployment that refuses a change as forbidden is made anew",
 	}}
 	reconciletest.Converge(t, s)
@@ -120,24 +122,24 @@ func TestRequestsOfAChange(t *testing.T) {
 	t.Parallel()
 	t.Run("image", func(t *testing.T) {
 		t.Parallel()
-		reconciletest.Writes(t, registrySystem(t, external(), withoutProxy), func(o client.Object) {
+		requests.Writes(t, registrySystem(t, external(), withoutProxy), func(o client.Object) {
 			o.(*v1beta1.ModelRegistry).Spec.Rest.Image = "quay.io/other:1"
 		}, 3)
 	})
 	t.Run("proxy", func(t *testing.T) { // Service, Deployment, 4 that go, the inventory, and the status twice
 		t.Parallel()
 		s := registrySystem(t, external(), withoutProxy)
-		reconciletest.Writes(t, s, s.Change, 9)
+		requests.Writes(t, s, s.Change, 9)
 	})
 	t.Run("source of the catalog", func(t *testing.T) {
 		t.Parallel()
 		s := catalogSystem(t, nil)
-		reconciletest.Writes(t, s, s.Change, 1)
+		requests.Writes(t, s, s.Change, 1)
 	})
 	t.Run("administrators of the catalog", func(t *testing.T) {
 		t.Parallel()
 		s := catalogSystem(t, nil, administrators())
 		administratorsChange(&s)
-		reconciletest.Writes(t, s, s.Change, 1+1) // and the source
+		requests.Writes(t, s, s.Change, 1+1) // and the source
 	})
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/reconcilekit/reconcilekit/reconcile/install"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/lint"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -28,7 +30,7 @@ import (
 	v1 "github.com/reconcilekit/reconcilekit/examples/quickstart/api/v1"
 )
 
-var env = &reconciletest.Environment{
+var env = &environment.Environment{
 	CRDPaths: []string{"config/crd"}, Scheme: runtime.NewScheme(),
 	Audit: true, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"},
 }
@@ -51,7 +53,7 @@ func TestGenerated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reconciletest.Generated(t, files)
+	lint.Generated(t, files)
 }
 
 // TestDescribe: the page needs no cluster and no environment.

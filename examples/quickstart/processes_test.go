@@ -15,7 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -58,7 +59,7 @@ func TestTwoProcesses(t *testing.T) {
 		chosen.start()
 	}
 	w.converges()
-	entries, err := log.Entries(func(e reconciletest.AuditEntry) bool { return w.users[e.User] })
+	entries, err := log.Entries(func(e environment.AuditEntry) bool { return w.users[e.User] })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,9 +71,9 @@ func TestTwoProcesses(t *testing.T) {
 
 // outsideTheirTerm returns the writes of owners and children in the namespace by a user who was not the last to write the lease before
 // they came.
-func outsideTheirTerm(entries reconciletest.AuditEntries, namespace string) (wrong reconciletest.AuditEntries) {
+func outsideTheirTerm(entries environment.AuditEntries, namespace string) (wrong environment.AuditEntries) {
 	byArrival := slices.Clone(entries)
-	slices.SortStableFunc(byArrival, func(a, b reconciletest.AuditEntry) int { return a.Received.Compare(b.Received) })
+	slices.SortStableFunc(byArrival, func(a, b environment.AuditEntry) int { return a.Received.Compare(b.Received) })
 	holder := ""
 	for _, e := range byArrival {
 		switch {
@@ -89,13 +90,13 @@ func outsideTheirTerm(entries reconciletest.AuditEntries, namespace string) (wro
 // TestOutsideTheirTerm: the check of TestTwoProcesses sees a write of a process that holds the lease no more.
 func TestOutsideTheirTerm(t *testing.T) {
 	at := time.Now()
-	write := func(user, resource string, code int) reconciletest.AuditEntry {
+	write := func(user, resource string, code int) environment.AuditEntry {
 		at = at.Add(time.Millisecond)
-		return reconciletest.AuditEntry{
-			Request: reconciletest.Request{Verb: "update", Resource: resource, Namespace: "n"}, User: user, Code: code, Received: at,
+		return environment.AuditEntry{
+			Request: requests.Request{Verb: "update", Resource: resource, Namespace: "n"}, User: user, Code: code, Received: at,
 		}
 	}
-	entries := reconciletest.AuditEntries{
+	entries := environment.AuditEntries{
 		write("a", "leases", 201), write("a", "services", 200), write("b", "leases", 409), write("a", "services", 200),
 		write("b", "leases", 200), write("b", "services", 200), write("a", "websites", 409),
 	}
@@ -170,7 +171,7 @@ func (w *handOver) instance(name string) *instance {
 	if err := w.Create(w.Context(), binding); err != nil {
 		w.Fatal(err)
 	}
-	text, err := reconciletest.Kubeconfig(config)
+	text, err := environment.Kubeconfig(config)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -310,16 +311,16 @@ func (w *handOver) unfinished() (wrong []string) {
 }
 
 // onceEach holds the log of the API server to one creation of each child, and no deletion.
-func (w *handOver) onceEach(entries reconciletest.AuditEntries) {
+func (w *handOver) onceEach(entries environment.AuditEntries) {
 	w.Helper()
-	created := map[reconciletest.Request]int{}
+	created := map[requests.Request]int{}
 	for _, e := range entries {
 		switch {
 		case e.Namespace != w.namespace || e.Resource == "leases" || e.Resource == "events":
 		case e.Verb == "delete" || e.Verb == "deletecollection":
 			w.Errorf("deleted: %s", e)
 		case e.Code == 201 && e.IsWrite():
-			created[reconciletest.Request{Resource: e.Resource, Name: e.Name}]++
+			created[requests.Request{Resource: e.Resource, Name: e.Name}]++
 		}
 	}
 	if want := 3 * len(w.texts); len(created) != want {

@@ -3,7 +3,8 @@ package main
 import (
 	"testing"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/rights"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -28,11 +29,11 @@ func rules(t *testing.T) []rbacv1.PolicyRule {
 // TestRights: the operator uses each of its rights, and needs no other one.
 func TestRights(t *testing.T) {
 	namespace, ctx, c := env.Namespace(t), t.Context(), env.Client()
-	rights := env.Rights(t, rules(t))
-	var requests reconciletest.Requests
-	requests.Inject(reconciletest.RefusedOnce())
+	granted := env.Rights(t, rules(t))
+	var counted requests.Requests
+	counted.Inject(rights.RefusedOnce())
 	election := []string{"-leader-elect", "-leader-election-namespace=" + namespace}
-	stop := start(t, requests.Observe(rights.Config()), election...)
+	stop := start(t, counted.Observe(granted.Config()), election...)
 
 	site := func(name string) *v1.Website {
 		return &v1.Website{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: v1.WebsiteSpec{Text: "hello"}}
@@ -55,7 +56,7 @@ func TestRights(t *testing.T) {
 	create(site("one"))
 	exist("one")
 	two := site("two")
-	rights.Without(t, "update quickstart.example.com/websites/finalizers", func() { create(two) })
+	granted.Without(t, "update quickstart.example.com/websites/finalizers", func() { create(two) })
 	if err := c.Patch(ctx, two, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"text":"try again"}}`))); err != nil {
 		t.Fatal(err)
 	}
@@ -67,20 +68,20 @@ func TestRights(t *testing.T) {
 		if err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "one"}, child); err != nil {
 			t.Fatal(err)
 		}
-		twin, err := reconciletest.Outdated(child, "old", env.Scheme)
+		twin, err := rights.Outdated(child, "old", env.Scheme)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := reconciletest.CreateOutdated(ctx, c, twin); err != nil {
+		if err := rights.CreateOutdated(ctx, c, twin); err != nil {
 			t.Fatal(err)
 		}
 		old = append(old, twin)
 	}
-	start(t, rights.Config(), election...)
+	start(t, granted.Config(), election...)
 	for _, twin := range old {
 		eventually(t, func() bool { return apierrors.IsNotFound(c.Get(ctx, client.ObjectKeyFromObject(twin), twin)) })
 	}
-	rights.Check(t, map[string]string{
+	granted.Check(t, map[string]string{
 		"patch events.k8s.io/events": "for an event that repeats itself, as in the tests of the SDK",
 	})
 }

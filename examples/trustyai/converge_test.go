@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/check"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -128,7 +129,7 @@ func TestEvalJobConverges(t *testing.T) {
 			TaskList: v1alpha1.TaskList{TaskNames: []v1alpha1.TaskName{"task1"}}, Outputs: &v1alpha1.Outputs{PVCManaged: &v1alpha1.ManagedClaim{Size: "1Gi"}},
 		}})
 	s.Accepted = []reconciletest.Acceptance{
-		{Check: reconciletest.CheckState, About: "422 several times of create pods", Reason: "a job whose pod is refused as invalid has failed"},
+		{Check: check.State, About: "422 several times of create pods", Reason: "a job whose pod is refused as invalid has failed"},
 	}
 	reconciletest.Converge(t, s)
 }
@@ -159,7 +160,7 @@ func TestTenantConverges(t *testing.T) {
 // twoHubs are what two hubs of one tenant have in common.
 func twoHubs() []reconciletest.Acceptance {
 	return []reconciletest.Acceptance{
-		{Check: reconciletest.CheckState, About: "a second owner of another name", Reason: "the tenant finds both hubs in one ConfigMap"},
-		{Check: reconciletest.CheckState, About: "a second owner in another namespace", Reason: "of hubs of one name and one second the namespace decides"},
+		{Check: check.State, About: "a second owner of another name", Reason: "the tenant finds both hubs in one ConfigMap"},
+		{Check: check.State, About: "a second owner in another namespace", Reason: "of hubs of one name and one second the namespace decides"},
 	}
 }

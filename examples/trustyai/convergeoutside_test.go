@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/check"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -146,7 +147,7 @@ func reporting(t *testing.T, fails func(context.Context, client.Client, *batchv1
 	}, reconciletest.Acceptance{
 		About: "annotations: want {\"" + queueMarked + "\":\"true\"}, got none", Reason: "a hub that goes before it was ready is told nothing",
 	}, reconciletest.Acceptance{
-		Check: reconciletest.CheckReady, About: " tenant/", Reason: "a hub is ready when its Deployment is; what a tenant refuses is told there",
+		Check: check.Ready, About: " tenant/", Reason: "a hub is ready when its Deployment is; what a tenant refuses is told there",
 	})
 	return s
 }
@@ -312,8 +313,8 @@ func TestQueuedJobConverges(t *testing.T) {
 		_ = unstructured.SetNestedSlice(o.Object, all, "status", "conditions")
 	}
 	s.Accepted = []reconciletest.Acceptance{
-		{Check: reconciletest.CheckState, About: "422 for good of create pods", Reason: "a job whose pod is refused as invalid has failed"},
-		{Check: reconciletest.CheckState, About: "422 several times of create pods", Reason: "a job whose pod is refused as invalid has failed"},
+		{Check: check.State, About: "422 for good of create pods", Reason: "a job whose pod is refused as invalid has failed"},
+		{Check: check.State, About: "422 several times of create pods", Reason: "a job whose pod is refused as invalid has failed"},
 	}
 	reconciletest.Converge(t, s)
 }

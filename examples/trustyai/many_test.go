@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -175,7 +176,7 @@ func (p *player) rest(long time.Duration) {
 		p.must(log.Reset())
 		before := p.passes("trustyai-evalhub")
 		time.Sleep(long)
-		sent, err := log.Entries(reconciletest.User(p.user), reconciletest.Asked(func(r reconciletest.Request) bool { return r.Verb != "watch" }))
+		sent, err := log.Entries(environment.User(p.user), environment.Asked(func(r requests.Request) bool { return r.Verb != "watch" }))
 		if err == nil && len(sent) > 0 {
 			err = errors.New(sent.String())
 		}

@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
@@ -39,7 +39,7 @@ const operatorNamespace = "trustyai-operator"
 // world is an API server with the kinds of all projects, and the operator beside it.
 type world struct {
 	client.Client
-	env  *reconciletest.Environment
+	env  *environment.Environment
 	user string // the operator, as the API server knows it
 	log  buffer
 }
@@ -66,7 +66,7 @@ func newServer(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	gateways := filepath.Join(strings.TrimSpace(string(gateway)), "config/crd/standard/gateway.networking.k8s.io_gateways.yaml")
-	w := &world{env: &reconciletest.Environment{
+	w := &world{env: &environment.Environment{
 		Scheme: scheme, CRDPaths: []string{"config/crd", "config/foreign", gateways},
 		Audit: true, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"},
 	}}
@@ -89,7 +89,7 @@ func (w *world) start(t *testing.T, services string) {
 	certify(t, folder)
 	rights := w.env.Rights(t, page.Rules())
 	w.user = rights.User()
-	kubeconfig, err := reconciletest.Kubeconfig(rights.Config())
+	kubeconfig, err := environment.Kubeconfig(rights.Config())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func (w *world) refused(t *testing.T) {
 		t.Error(err)
 		return
 	}
-	denied, err := log.Entries(reconciletest.User(w.user), func(e reconciletest.AuditEntry) bool {
+	denied, err := log.Entries(environment.User(w.user), func(e environment.AuditEntry) bool {
 		return e.Code == http.StatusForbidden && !strings.Contains(e.Message, "being terminated")
 	})
 	if err != nil || len(denied) > 0 {

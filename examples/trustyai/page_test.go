@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/reconcilekit/reconcilekit/reconcile/install"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/lint"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -28,7 +28,7 @@ func TestGenerated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reconciletest.Generated(t, files)
+	lint.Generated(t, files)
 }
 
 // TestWatches: every kind that the product's controllers watch is in the watches table, with the line of its declaration.
@@ -46,7 +46,7 @@ func TestWatches(t *testing.T) {
 		}
 	}
 	const ofHub = "the hub of the tenant reports it: its passes read the jobs and the workloads, which wake it"
-	reconciletest.Watched(t, page, "testdata/watches.txt", map[string]string{
+	lint.Watched(t, page, "testdata/watches.txt", map[string]string{
 		"For batch/v1/Job":                    ofHub,
 		"For kueue.x-k8s.io/v1beta1/Workload": ofHub,
 	})

@@ -109,6 +109,11 @@ func kitFloors(whole []string) map[string][]string {
 		room + "drift":       judged,
 		room + "search":      append(slices.Clone(judged), room+"faults", room+"drift"),
 		kit + "/matchers":    nil,
+		kit + "/check":       {room + "finding"},
+		kit + "/environment": {kit + "/requests", room + "environment"},
+		kit + "/lint":        {"reconcile/controller/dataflow"},
+		kit + "/requests":    append(slices.Clone(connected), room+"run"),
+		kit + "/rights":      {kit + "/requests", room + "environment", room + "rights"},
 		kit: slices.Concat(whole, connected,
 			[]string{room + "run", room + "search", "reconcile/record", "reconcile/controller", "reconcile/controller/dataflow"}),
 	}

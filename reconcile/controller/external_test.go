@@ -200,13 +200,13 @@ var _ = Describe("What is outside of the cluster", func() {
 		Eventually(outside.keys).Should(Equal([]string{"a", "b"}))
 		passes := p.settled(ctx, owner.Name)
 
-		ensured, requests := outside.called(external.VerbEnsure), counter.count()
+		ensured, counted := outside.called(external.VerbEnsure), counter.count()
 		Expect(ensured).To(Equal(2))
 		outside.changes <- "a"
 		outside.changes <- "somebody else's"
 		Eventually(p.count).WithArguments(owner.Name).Should(Equal(passes + 1))
 		Expect(outside.called(external.VerbEnsure)).To(Equal(ensured), "the row is right")
-		Expect(counter.count()).To(Equal(requests), "nothing is written")
+		Expect(counter.count()).To(Equal(counted), "nothing is written")
 
 		outside.set("b", "drift")
 		outside.changes <- "b"

@@ -25,7 +25,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
 const (
@@ -132,10 +132,10 @@ var _ = Describe("A group", func() {
 	var (
 		namespace string
 		c         client.Client
-		requests  *reconciletest.Requests
+		counted  *requests.Requests
 	)
 	BeforeEach(func() {
-		namespace, c, requests = env.Namespace(GinkgoTB()), admin(), &reconciletest.Requests{}
+		namespace, c, counted = env.Namespace(GinkgoTB()), admin(), &requests.Requests{}
 	})
 
 	start := func(s sums) (stop func()) {
@@ -148,7 +148,7 @@ var _ = Describe("A group", func() {
 		parts := controller.New("parts", part{}).Joins(groups).Options(settings())
 		options, err := controller.CacheOptions(testScheme(GinkgoTB()), groups, parts)
 		Expect(err).NotTo(HaveOccurred())
-		return startManager(requests, options, namespace, func(mgr manager.Manager) error {
+		return startManager(counted, options, namespace, func(mgr manager.Manager) error {
 			return errors.Join(groups.SetupWithManager(mgr), parts.SetupWithManager(mgr))
 		})
 	}
@@ -190,9 +190,9 @@ var _ = Describe("A group", func() {
 	quiet := func() {
 		GinkgoHelper()
 		Eventually(func() int {
-			requests.Reset()
+			counted.Reset()
 			<-newTimer()
-			return len(requests.Snapshot().WithoutInformers())
+			return len(counted.Snapshot().WithoutInformers())
 		}).WithTimeout(soon).Should(BeZero())
 	}
 
@@ -238,10 +238,10 @@ var _ = Describe("A group", func() {
 		quiet()
 		stop()
 
-		requests.Reset()
+		counted.Reset()
 		stop = start(sums{})
 		<-newTimer()
-		Expect(requests.Snapshot().Writes()).To(BeEmpty())
+		Expect(counted.Snapshot().Writes()).To(BeEmpty())
 		stop()
 
 		Expect(c.Delete(ctx, newWidget(namespace, "a"))).To(Succeed())
@@ -252,7 +252,7 @@ var _ = Describe("A group", func() {
 
 	It("converges with three owners under faults", func(ctx context.Context) {
 		var writes atomic.Int64
-		requests.Inject(func(r reconciletest.Request) *reconciletest.Fault {
+		counted.Inject(func(r requests.Request) *requests.Fault {
 			if !r.IsWrite() {
 				return nil
 			}
@@ -260,7 +260,7 @@ var _ = Describe("A group", func() {
 			if n > 30 || n%3 == 0 {
 				return nil
 			}
-			return &reconciletest.Fault{Committed: n%2 == 0}
+			return &requests.Fault{Committed: n%2 == 0}
 		})
 		start(sums{})
 		for i, name := range []string{"a", "b", "c"} {
@@ -275,7 +275,7 @@ var _ = Describe("A group", func() {
 		}
 		holds(ctx, nil)
 		Expect(writes.Load()).To(BeNumerically(">", 3))
-		requests.Inject(nil)
+		counted.Inject(nil)
 		quiet()
 	})
 
@@ -336,11 +336,11 @@ var _ = Describe("A group", func() {
 
 // startManager is runs.start with a stop that may be called early.
 func startManager(
-	requests *reconciletest.Requests, options cache.Options, namespace string, add func(manager.Manager) error,
+	counted *requests.Requests, options cache.Options, namespace string, add func(manager.Manager) error,
 ) (stop func()) {
 	GinkgoHelper()
 	options.DefaultNamespaces = map[string]cache.Config{namespace: {}}
-	mgr := newManager(requests.Observe(env.Config()), options)
+	mgr := newManager(counted.Observe(env.Config()), options)
 	Expect(add(mgr)).To(Succeed())
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)

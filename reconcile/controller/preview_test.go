@@ -20,7 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
 // done notes the writes of passes by owner, in the form of a preview.
@@ -95,11 +95,11 @@ var _ = Describe("a preview", func() {
 		first.settled(ctx, "a")
 		first.settled(ctx, "b")
 
-		requests := &reconciletest.Requests{}
+		counted := &requests.Requests{}
 		config := env.Rights(GinkgoTB(), []rbacv1.PolicyRule{
 			{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"get", "list", "watch"}},
 		}).Config()
-		config.Wrap(requests.RoundTripper)
+		config.Wrap(counted.RoundTripper)
 		look := func(p *probe) preview.Report {
 			GinkgoHelper()
 			report, err := controller.Preview(ctx, config, testScheme(GinkgoTB()),
@@ -110,8 +110,8 @@ var _ = Describe("a preview", func() {
 		same := look(release("web:1", true))
 		Expect(same.Changes()).To(BeFalse(), same.Diff())
 		report := look(release("web:2", false))
-		Expect(requests.Snapshot().Writes()).To(BeEmpty())
-		Expect(requests.Snapshot()).NotTo(BeEmpty())
+		Expect(counted.Snapshot().Writes()).To(BeEmpty())
+		Expect(counted.Snapshot()).NotTo(BeEmpty())
 
 		Expect(report.Changes()).To(BeTrue())
 		diff := report.Diff()

@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
 // manifest is an object as a file has it.
@@ -50,16 +50,16 @@ var _ = Describe("a preview of a manifest", func() {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		other := newWidget(namespace, "other")
 		Expect(c.Create(ctx, other)).To(Succeed())
-		requests := &reconciletest.Requests{}
+		counted := &requests.Requests{}
 		config := env.Rights(GinkgoTB(), []rbacv1.PolicyRule{
 			{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"get", "list", "watch"}},
 		}).Config()
-		config.Wrap(requests.RoundTripper)
+		config.Wrap(counted.RoundTripper)
 		fresh := newWidget(namespace, "fresh")
 		fresh.Spec.Message = "hello"
 		report, err := look(ctx, config, namespace, false, manifest("Widget", fresh), manifest("Gadget", newWidget(namespace, "x")))
 		Expect(err).NotTo(HaveOccurred())
-		Expect(requests.Snapshot().Writes()).To(BeEmpty())
+		Expect(counted.Snapshot().Writes()).To(BeEmpty())
 		Expect(report.Skipped).To(ConsistOf(ContainSubstring("Gadget.test.reconcilekit.dev x: no controller reconciles it")))
 		Expect(report.Owners).To(HaveLen(1), "only what was asked for")
 		Expect(report.Diff()).To(And(ContainSubstring("create ConfigMap "+namespace+"/fresh (Missing"), ContainSubstring("hello")))

@@ -21,7 +21,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
 // freeAddress returns a loopback address that nobody listens on.
@@ -40,15 +40,15 @@ var _ = Describe("readiness", func() {
 		conflict := apierrors.NewConflict(schema.GroupResource{Group: widget.GroupVersion.Group, Resource: "widgets"}, "w", errors.New("changed"))
 		var failing atomic.Bool
 		failing.Store(true)
-		requests := &reconciletest.Requests{}
-		requests.Inject(func(r reconciletest.Request) *reconciletest.Fault {
+		counted := &requests.Requests{}
+		counted.Inject(func(r requests.Request) *requests.Fault {
 			if failing.Load() && r.Subresource == "status" {
-				return &reconciletest.Fault{Err: conflict}
+				return &requests.Fault{Err: conflict}
 			}
 			return nil
 		})
 		address := freeAddress()
-		runs{wrap: requests.RoundTripper, probes: address}.start(namespace, func(mgr manager.Manager) error {
+		runs{wrap: counted.RoundTripper, probes: address}.start(namespace, func(mgr manager.Manager) error {
 			return controller.New(name, &probe{}).Options(settings()).SetupWithManager(mgr)
 		})
 		w := newWidget(namespace, "w")

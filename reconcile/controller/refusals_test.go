@@ -34,7 +34,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/lint"
 )
 
 // lines is a log that a test can read.
@@ -249,7 +249,7 @@ func showsRefusal(ctx context.Context, r refusal) {
 		WithTimeout(soon).Should(BeNumerically(">", 0))
 	Expect(readyz(address)).To(Equal("ok"))
 	Expect(message()).NotTo(BeEmpty())
-	Expect(reconciletest.CheckKstatus(w)).To(Succeed())
+	Expect(lint.Kstatus(w)).To(Succeed())
 }
 
 var _ = Describe("a refusal", func() {

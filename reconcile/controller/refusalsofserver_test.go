@@ -87,7 +87,7 @@ func throttled(context.Context, client.Client, string) *rest.Config {
 			}
 			answer := httptest.NewRecorder()
 			answer.Header().Set("Retry-After", "1")
-			http.Error(answer, "Too many requests, please try again later.", http.StatusTooManyRequests)
+			http.Error(answer, "Too many counted, please try again later.", http.StatusTooManyRequests)
 			return answer.Result(), nil
 		})
 	})

@@ -14,15 +14,15 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
 // perPass notes what each pass has sent, and the errors of its writes.
 type perPass struct {
-	requests reconciletest.Requests
+	requests requests.Requests
 
 	mu     sync.Mutex
-	sent   []reconciletest.Sent
+	sent   []requests.Sent
 	errors []string
 }
 
@@ -32,7 +32,7 @@ func (*perPass) PhaseDone(context.Context, reconcile.Phase, time.Duration, error
 func (p *perPass) PassDone(_ context.Context, report reconcile.Report) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.sent = append(p.sent, p.requests.Snapshot().WithoutInformers().Where(func(r reconciletest.Request) bool {
+	p.sent = append(p.sent, p.requests.Snapshot().WithoutInformers().Where(func(r requests.Request) bool {
 		return r.Subresource != "status" && r.Resource != "events"
 	}))
 	p.requests.Reset()

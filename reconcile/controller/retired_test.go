@@ -26,13 +26,15 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/rights"
 )
 
 // version is one version of an operator, as it runs until the next one takes over.
 type version struct {
 	builder *controller.Builder[*widget.Widget, world, world]
-	rights  *reconciletest.Rights // nil are the administrator's
+	rights  *rights.Rights // nil are the administrator's
 }
 
 // operate runs the version in the namespace until stop is called.
@@ -138,8 +140,8 @@ var _ = Describe("A kind that a new version owns no more", func() {
 		Eventually(blockedPrune(ctx, c, w)).Should(BeNil())
 		log, err := env.AuditLog()
 		Expect(err).NotTo(HaveOccurred())
-		watched, err := log.Entries(reconciletest.User(v.rights.User()),
-			reconciletest.Asked(reconciletest.Verb("watch"), reconciletest.Resource("networking.k8s.io", "networkpolicies")))
+		watched, err := log.Entries(environment.User(v.rights.User()),
+			environment.Asked(requests.Verb("watch"), requests.Resource("networking.k8s.io", "networkpolicies")))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(watched).To(BeEmpty())
 		Eventually(readyMessage).WithArguments(ctx, c, w).Should(ContainSubstring("Ready: True"))

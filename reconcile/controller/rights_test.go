@@ -26,7 +26,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/rights"
 )
 
 // rightful uses every right that it declares: it reads a Secret, owns a ConfigMap and contributes to a ServiceAccount.
@@ -58,7 +60,7 @@ func rightful() (*controller.Builder[*widget.Widget, world, world], *probe) {
 	return b, p
 }
 
-var _ = Describe("behind the rights that the page prints", Ordered, func() {
+var _ = Describe("behind the granted that the page prints", Ordered, func() {
 	var rules []rbacv1.PolicyRule
 	BeforeAll(func() {
 		b, _ := rightful()
@@ -101,12 +103,12 @@ var _ = Describe("rights that show in the audit log", func() {
 		b, _ := rightful()
 		page, err := controller.NewPage("rightful", testScheme(GinkgoTB()), b)
 		Expect(err).NotTo(HaveOccurred())
-		rights := env.Rights(GinkgoTB(), page.Rules())
-		var requests reconciletest.Requests
-		requests.Inject(reconciletest.RefusedOnce())
+		granted := env.Rights(GinkgoTB(), page.Rules())
+		var counted requests.Requests
+		counted.Inject(rights.RefusedOnce())
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		Expect(c.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "account"}})).To(Succeed())
-		runs{config: requests.Observe(rights.Config())}.start(namespace, b.SetupWithManager)
+		runs{config: counted.Observe(granted.Config())}.start(namespace, b.SetupWithManager)
 		for _, s := range life(c, namespace) {
 			if s.what == "announce the leader" {
 				continue
@@ -118,8 +120,8 @@ var _ = Describe("rights that show in the audit log", func() {
 		}
 		w := newWidget(namespace, "late")
 		w.Spec.Message = "hello"
-		rights.Without(GinkgoTB(), "update test.reconcilekit.dev/widgets/finalizers", func() { Expect(c.Create(ctx, w)).To(Succeed()) })
-		rights.Check(GinkgoTB(), map[string]string{
+		granted.Without(GinkgoTB(), "update test.reconcilekit.dev/widgets/finalizers", func() { Expect(c.Create(ctx, w)).To(Succeed()) })
+		granted.Check(GinkgoTB(), map[string]string{
 			"list example.com/gadgets":   "the kind is optional, and not installed",
 			"watch example.com/gadgets":  "the kind is optional, and not installed",
 			"patch events.k8s.io/events": "for an event that repeats itself; used in the next spec",
@@ -127,10 +129,10 @@ var _ = Describe("rights that show in the audit log", func() {
 	})
 
 	It("of events and leases are all used by candidates that announce the same thing twice", func(ctx context.Context) {
-		rights := env.Rights(GinkgoTB(), dataflow.Page{LeaderElection: true}.Rules())
+		granted := env.Rights(GinkgoTB(), dataflow.Page{LeaderElection: true}.Rules())
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		candidate := func(namespace string) manager.Manager {
-			return runs{config: rights.Config(), leaders: true}.start(namespace, func(manager.Manager) error { return nil })
+			return runs{config: granted.Config(), leaders: true}.start(namespace, func(manager.Manager) error { return nil })
 		}
 		leader := candidate(namespace)
 		Eventually(leader.Elected()).WithTimeout(time.Minute).Should(BeClosed())
@@ -141,8 +143,8 @@ var _ = Describe("rights that show in the audit log", func() {
 		Expect(err).NotTo(HaveOccurred())
 		sent := func(verb, group, resource string) func() int {
 			return func() int {
-				entries, err := log.Entries(reconciletest.User(rights.User()),
-					reconciletest.Asked(reconciletest.Verb(verb), reconciletest.Resource(group, resource)))
+				entries, err := log.Entries(environment.User(granted.User()),
+					environment.Asked(requests.Verb(verb), requests.Resource(group, resource)))
 				Expect(err).NotTo(HaveOccurred())
 				return len(entries)
 			}
@@ -157,7 +159,7 @@ var _ = Describe("rights that show in the audit log", func() {
 		Eventually(sent("update", "coordination.k8s.io", "leases")).WithTimeout(time.Minute).Should(BeNumerically(">", 0))
 		Eventually(sent("create", "", "events")).WithTimeout(time.Minute).Should(BeNumerically(">", 0))
 		Expect(second.Elected()).NotTo(BeClosed(), "one lease has one holder")
-		rights.Check(GinkgoTB(), nil)
+		granted.Check(GinkgoTB(), nil)
 	})
 })
 

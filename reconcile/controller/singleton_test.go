@@ -22,7 +22,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
 const (
@@ -78,10 +78,10 @@ var _ = Describe("A singleton", func() {
 	var (
 		namespace string
 		c         client.Client
-		requests  *reconciletest.Requests
+		counted  *requests.Requests
 	)
 	BeforeEach(func() {
-		namespace, c, requests = env.Namespace(GinkgoTB()), admin(), &reconciletest.Requests{}
+		namespace, c, counted = env.Namespace(GinkgoTB()), admin(), &requests.Requests{}
 	})
 
 	declare := func(name string, s shelf) *controller.Builder[*controller.Group, books, books] {
@@ -99,7 +99,7 @@ var _ = Describe("A singleton", func() {
 		}
 		options, err := controller.CacheOptions(testScheme(GinkgoTB()), declared...)
 		Expect(err).NotTo(HaveOccurred())
-		return startManager(requests, options, in, func(mgr manager.Manager) error {
+		return startManager(counted, options, in, func(mgr manager.Manager) error {
 			var errs []error
 			for _, b := range builders {
 				errs = append(errs, b.SetupWithManager(mgr))
@@ -130,9 +130,9 @@ var _ = Describe("A singleton", func() {
 	quiet := func() {
 		GinkgoHelper()
 		Eventually(func() int {
-			requests.Reset()
+			counted.Reset()
 			<-newTimer()
-			return len(requests.Snapshot().WithoutInformers())
+			return len(counted.Snapshot().WithoutInformers())
 		}).WithTimeout(longer).Should(BeZero())
 	}
 
@@ -180,10 +180,10 @@ var _ = Describe("A singleton", func() {
 		holds(ctx, nil)
 		quiet()
 		stop()
-		requests.Reset()
+		counted.Reset()
 		stop = start(namespace, declare("shelf", s))
 		quiet()
-		Expect(requests.Snapshot().Writes()).To(BeEmpty())
+		Expect(counted.Snapshot().Writes()).To(BeEmpty())
 		stop()
 		closed.Store(true)
 		start(namespace, declare("shelf", s))

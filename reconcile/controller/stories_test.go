@@ -24,7 +24,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/explain"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/lint"
 )
 
 // story is an operator in trouble, and all that shows it from outside.
@@ -85,7 +85,7 @@ func (s *story) shows(ctx context.Context, category, kind, reason string, words 
 			}
 		}
 	}
-	Expect(reconciletest.CheckKstatus(s.owner)).To(Succeed())
+	Expect(lint.Kstatus(s.owner)).To(Succeed())
 	Expect(readyz(s.address)).To(Equal("ok"))
 }
 

@@ -29,11 +29,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 )
 
 // env is the API server of the tests.
-var env = &reconciletest.Environment{
+var env = &environment.Environment{
 	CRDs:             []*apiextensionsv1.CustomResourceDefinition{widget.CRD()},
 	AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"},
 	Audit:            true,

@@ -15,7 +15,7 @@
 //	...
 //	files, err := install.Files(page, install.Config{CRDs: os.DirFS("config/crd")})
 //	...
-//	reconciletest.Generated(t, files)
+//	lint.Generated(t, files)
 //
 // What an installation needs beyond them belongs into a kustomization of its own that has config/ as a resource.
 package install

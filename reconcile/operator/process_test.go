@@ -30,11 +30,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/operator"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 )
 
 // env is the API server of the tests. Its widgets exist in namespaces and, as another kind, in the cluster.
-var env = &reconciletest.Environment{CRDs: []*apiextensionsv1.CustomResourceDefinition{widget.CRD(), clusterWidget()}}
+var env = &environment.Environment{CRDs: []*apiextensionsv1.CustomResourceDefinition{widget.CRD(), clusterWidget()}}
 
 func TestMain(m *testing.M) {
 	log.SetLogger(logr.Discard())

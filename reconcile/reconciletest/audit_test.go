@@ -15,15 +15,16 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
-func auditLog(t *testing.T) *reconciletest.AuditLog {
+func auditLog(t *testing.T) *environment.AuditLog {
 	t.Helper()
 	env.Require(t)
 
 	log, err := env.AuditLog()
-	if errors.Is(err, reconciletest.ErrNoAuditLog) && os.Getenv(reconciletest.EnvKubeconfig) != "" {
+	if errors.Is(err, environment.ErrNoAuditLog) && os.Getenv(environment.EnvKubeconfig) != "" {
 		t.Skip(err)
 	}
 
@@ -49,11 +50,11 @@ func TestAuditLogAgreesWithRequests(t *testing.T) {
 
 	log := auditLog(t)
 	namespace := env.Namespace(t)
-	user := reconciletest.User("auditor-of-" + namespace)
+	user := environment.User("auditor-of-" + namespace)
 
-	var requests reconciletest.Requests
+	var counted requests.Requests
 
-	c, err := client.New(requests.Observe(as("auditor-of-"+namespace)), client.Options{})
+	c, err := client.New(counted.Observe(as("auditor-of-"+namespace)), client.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,14 +92,14 @@ func TestAuditLogAgreesWithRequests(t *testing.T) {
 	}
 
 	// A request to a resource: discovery has a test of its own.
-	resources := reconciletest.Asked(func(r reconciletest.Request) bool { return r.Path == "" })
+	resources := environment.Asked(func(r requests.Request) bool { return r.Path == "" })
 
 	entries, err := log.Entries(user, resources)
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	want := requests.Snapshot().WithoutInformers()
+	want := counted.Snapshot().WithoutInformers()
 	for i := range want {
 		if want[i].Verb == "apply" {
 			want[i].Verb = "patch" // to the API server
@@ -140,7 +141,7 @@ func TestAuditLogHasAWatchOnce(t *testing.T) {
 
 	log := auditLog(t)
 	namespace := env.Namespace(t)
-	user := reconciletest.User("watcher-of-" + namespace)
+	user := environment.User("watcher-of-" + namespace)
 
 	c, err := kubernetes.NewForConfig(as("watcher-of-" + namespace))
 	if err != nil {
@@ -158,14 +159,14 @@ func TestAuditLogHasAWatchOnce(t *testing.T) {
 
 	first := begin()
 	// The API server logs the beginning when it has sent the header.
-	entries := eventually(t, log, func(e reconciletest.AuditEntries) bool { return len(e) == 1 }, user)
+	entries := eventually(t, log, func(e environment.AuditEntries) bool { return len(e) == 1 }, user)
 	if !entries[0].Informer || entries[0].Verb != "watch" || entries[0].Code != http.StatusOK {
 		t.Errorf("the watch is logged as %+v", entries[0])
 	}
 
 	first()
 
-	ended := eventually(t, log, func(e reconciletest.AuditEntries) bool {
+	ended := eventually(t, log, func(e environment.AuditEntries) bool {
 		return len(e) != 1 || e[0].Completed.After(entries[0].Completed)
 	}, user)
 	if len(ended) != 1 {
@@ -173,7 +174,7 @@ func TestAuditLogHasAWatchOnce(t *testing.T) {
 	}
 
 	second := begin()
-	begun := eventually(t, log, func(e reconciletest.AuditEntries) bool { return len(e) == 2 }, user)
+	begun := eventually(t, log, func(e environment.AuditEntries) bool { return len(e) == 2 }, user)
 
 	if err := log.Reset(); err != nil {
 		t.Fatal(err)
@@ -183,7 +184,7 @@ func TestAuditLogHasAWatchOnce(t *testing.T) {
 
 	// A reader of its own tells when the end of the second is logged.
 	other := auditLog(t)
-	eventually(t, other, func(e reconciletest.AuditEntries) bool {
+	eventually(t, other, func(e environment.AuditEntries) bool {
 		return len(e) == 2 && e[1].Completed.After(begun[1].Completed)
 	}, user)
 
@@ -194,9 +195,9 @@ func TestAuditLogHasAWatchOnce(t *testing.T) {
 
 // eventually waits for entries.
 func eventually(
-	t *testing.T, log *reconciletest.AuditLog, enough func(reconciletest.AuditEntries) bool,
-	filters ...func(reconciletest.AuditEntry) bool,
-) reconciletest.AuditEntries {
+	t *testing.T, log *environment.AuditLog, enough func(environment.AuditEntries) bool,
+	filters ...func(environment.AuditEntry) bool,
+) environment.AuditEntries {
 	t.Helper()
 
 	deadline := time.Now().Add(time.Minute)

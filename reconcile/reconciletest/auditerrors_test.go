@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 )
 
 func TestAuditLogErrors(t *testing.T) {
 	env.Require(t)
 
-	kubeconfig, err := reconciletest.Kubeconfig(env.Config())
+	kubeconfig, err := environment.Kubeconfig(env.Config())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,23 +23,23 @@ func TestAuditLogErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	t.Setenv(reconciletest.EnvKubeconfig, file)
+	t.Setenv(environment.EnvKubeconfig, file)
 
-	given := &reconciletest.Environment{Audit: true}
+	given := &environment.Environment{Audit: true}
 	given.Setup(t)
 
 	cases := map[string]struct {
-		environment *reconciletest.Environment
+		environment *environment.Environment
 		want        string
 	}{
-		"not started":   {environment: &reconciletest.Environment{Audit: true}, want: "the environment does not run"},
+		"not started":   {environment: &environment.Environment{Audit: true}, want: "the environment does not run"},
 		"given cluster": {environment: given, want: "that RECONCILETEST_KUBECONFIG names keeps its own"},
 	}
 
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			_, err := tc.environment.AuditLog()
-			if !errors.Is(err, reconciletest.ErrNoAuditLog) || !strings.Contains(err.Error(), tc.want) {
+			if !errors.Is(err, environment.ErrNoAuditLog) || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("want ErrNoAuditLog with %q, got %v", tc.want, err)
 			}
 		})
@@ -52,7 +52,7 @@ func TestAuditLogGoesWithTheEnvironment(t *testing.T) {
 	t.Parallel()
 	auditLog(t) // skips where no API server is started
 
-	var second reconciletest.Environment
+	var second environment.Environment
 
 	second.Setup(t)
 
@@ -73,14 +73,14 @@ func TestAuditLogGoesWithTheEnvironment(t *testing.T) {
 	}
 
 	if entries, err := log.Entries(); err != nil || len(entries) == 0 {
-		t.Errorf("an API server that has started has logged its own requests, got %d entries (%v)", len(entries), err)
+		t.Errorf("an API server that has started has logged its own counted, got %d entries (%v)", len(entries), err)
 	}
 
 	if err := second.Stop(); err != nil {
 		t.Fatal(err)
 	}
 
-	if _, err := log.Entries(); !errors.Is(err, reconciletest.ErrNoAuditLog) {
+	if _, err := log.Entries(); !errors.Is(err, environment.ErrNoAuditLog) {
 		t.Errorf("after Stop want ErrNoAuditLog, got %v", err)
 	}
 }

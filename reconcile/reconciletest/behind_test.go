@@ -13,7 +13,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/rights"
 )
 
 // TestRightsOfAccount plays an operator that is a few requests.
@@ -35,7 +35,7 @@ func TestRightsOfAccount(t *testing.T) {
 	check := func(when string, unused map[string]string, want ...string) {
 		t.Helper()
 
-		inner := &told{TB: t}
+		inner := &witness{TB: t}
 		rights.Check(inner, unused)
 
 		got := strings.Join(inner.failures, "\n")
@@ -102,7 +102,7 @@ func TestRightsThatAreMissing(t *testing.T) {
 		t.Fatalf("want no right to secrets, got %v", err)
 	}
 
-	inner := &told{TB: t}
+	inner := &witness{TB: t}
 	rights.Check(inner, nil)
 
 	want := "a right is missing: get secrets " + namespace + "/x by " + rights.User() + ": 403: "
@@ -122,7 +122,7 @@ func TestOutdated(t *testing.T) {
 		Spec: corev1.ServiceSpec{ClusterIP: "10.0.0.1", ClusterIPs: []string{"10.0.0.1"}, Ports: []corev1.ServicePort{{Port: 80}}},
 	}
 
-	twin, err := reconciletest.Outdated(child, "old", clientgoscheme.Scheme)
+	twin, err := rights.Outdated(child, "old", clientgoscheme.Scheme)
 	if err != nil {
 		t.Fatal(err)
 	}

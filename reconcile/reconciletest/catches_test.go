@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/check"
 )
 
 // faulty are operators with one fault each, and the check that has to name it.
-func faulty() map[string]map[trait]reconciletest.Check {
-	return map[string]map[trait]reconciletest.Check{
+func faulty() map[string]map[trait]check.Check {
+	return map[string]map[trait]check.Check{
 		"drift and watches": {
 			"never looks at what it has made":  "drift",
 			"settings not watched":             "watch",
@@ -140,11 +141,11 @@ func TestUnusual(t *testing.T) {
 				system.Outlives = []string{"ConfigMap default/web-1*"} // which times are missed is up to the faults
 			case "seeds its settings":
 				system.Accepted = []reconciletest.Acceptance{
-					{Check: reconciletest.CheckState, About: "data.message", Reason: "the settings are made once, and then are the user's"},
+					{Check: check.State, About: "data.message", Reason: "the settings are made once, and then are the user's"},
 				}
 			case "replicas are left to others":
 				system.Accepted = []reconciletest.Acceptance{
-					{Check: reconciletest.CheckState, About: "spec.replicas", Reason: "an autoscaler has the replicas"},
+					{Check: check.State, About: "spec.replicas", Reason: "an autoscaler has the replicas"},
 				}
 			}
 			reconciletest.Converge(t, system)

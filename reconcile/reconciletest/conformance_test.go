@@ -17,6 +17,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 )
 
 // conformance is one story that is told to both worlds. What a world answers is written down line by line, and the lines have
@@ -105,7 +106,7 @@ type teller struct {
 	uids      []string
 }
 
-func tell(t *testing.T, c conformance, environment *reconciletest.Environment) []string {
+func tell(t *testing.T, c conformance, environment *environment.Environment) []string {
 	t.Helper()
 	system := reconciletest.System{
 		Scheme: widgetScheme(), CRDs: []*apiextensionsv1.CustomResourceDefinition{widget.CRD()}, Environment: environment,

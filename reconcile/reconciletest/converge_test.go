@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/check"
 )
 
 func TestConvergePasses(t *testing.T) {
@@ -26,17 +27,17 @@ func TestConvergePasses(t *testing.T) {
 // Each reconciler has one fault and is caught by the check that is there for it.
 func TestConvergeCatches(t *testing.T) {
 	t.Parallel()
-	for b, check := range map[bug]reconciletest.Check{
-		gateOnCreated:  reconciletest.CheckState,
-		lateInventory:  reconciletest.CheckOrphan,
-		cachedCount:    reconciletest.CheckOrphan,
-		deleteByName:   reconciletest.CheckForeign,
-		swallowedError: reconciletest.CheckState,
-		statusFirst:    reconciletest.CheckStatus,
-		lateFinalizer:  reconciletest.CheckOrphan,
-		mapOrder:       reconciletest.CheckQuiet,
-		hotRetry:       reconciletest.CheckRest,
-		hastyPrune:     reconciletest.CheckDeletes,
+	for b, check := range map[bug]check.Check{
+		gateOnCreated:  check.State,
+		lateInventory:  check.Orphan,
+		cachedCount:    check.Orphan,
+		deleteByName:   check.Foreign,
+		swallowedError: check.State,
+		statusFirst:    check.Status,
+		lateFinalizer:  check.Orphan,
+		mapOrder:       check.Quiet,
+		hotRetry:       check.Rest,
+		hastyPrune:     check.Deletes,
 	} {
 		t.Run(string(b), func(t *testing.T) {
 			t.Parallel()

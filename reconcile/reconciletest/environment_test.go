@@ -20,11 +20,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 )
 
 // env is the API server of this package's tests.
-var env = &reconciletest.Environment{
+var env = &environment.Environment{
 	CRDs:             []*apiextensionsv1.CustomResourceDefinition{gadgetCRD(), widget.CRD()},
 	AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"},
 	Audit:            true,
@@ -196,20 +196,20 @@ func TestStartErrors(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("KUBEBUILDER_ASSETS", tc.assets)
-			t.Setenv(reconciletest.EnvKubeconfig, tc.kubeconfig)
+			t.Setenv(environment.EnvKubeconfig, tc.kubeconfig)
 
-			var environment reconciletest.Environment
+			var started environment.Environment
 
-			err := environment.Start()
+			err := started.Start()
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("%s: want an error with %q, got %v", tc.reason, tc.want, err)
 			}
 
-			if got := errors.Is(err, reconciletest.ErrNoControlPlane); got != tc.sentinel {
+			if got := errors.Is(err, environment.ErrNoControlPlane); got != tc.sentinel {
 				t.Errorf("%s: errors.Is(err, ErrNoControlPlane) = %t, want %t", tc.reason, got, tc.sentinel)
 			}
 
-			if environment.Config() != nil || environment.Client() != nil {
+			if started.Config() != nil || started.Client() != nil {
 				t.Error("an environment that did not start hands out a client")
 			}
 		})
@@ -258,7 +258,7 @@ func TestWithoutControlPlane(t *testing.T) {
 func TestGivenKubeconfigWins(t *testing.T) {
 	env.Require(t)
 
-	kubeconfig, err := reconciletest.Kubeconfig(env.Config())
+	kubeconfig, err := environment.Kubeconfig(env.Config())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,10 +268,10 @@ func TestGivenKubeconfigWins(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	t.Setenv(reconciletest.EnvKubeconfig, file)
+	t.Setenv(environment.EnvKubeconfig, file)
 	t.Setenv("KUBEBUILDER_ASSETS", t.TempDir())
 
-	var second reconciletest.Environment
+	var second environment.Environment
 
 	second.Setup(t)
 

@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/search"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
@@ -27,6 +28,6 @@ func WorldClient(ctx context.Context, described System, namespace string) (clien
 }
 
 // ExploreUntil is Explore that ends with the first finding of a check.
-func ExploreUntil(ctx context.Context, system System, check Check) (*Exploration, error) {
+func ExploreUntil(ctx context.Context, system System, check finding.Check) (*Exploration, error) {
 	return search.ExploreUntil(ctx, system, func(f Finding) bool { return f.Check == check })
 }

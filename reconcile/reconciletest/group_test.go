@@ -24,6 +24,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/check"
 )
 
 // Three owners have one child in common, as a group of the SDK makes it; it has no owner that garbage collection knows.
@@ -50,7 +51,7 @@ func TestConvergeCatchesTheShareOfAnOwnerThatIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	caught := slices.ContainsFunc(out.Findings, func(f reconciletest.Finding) bool {
-		return f.Check == reconciletest.CheckState && f.Case == "no fault, A-less"
+		return f.Check == check.State && f.Case == "no fault, A-less"
 	})
 	if !caught {
 		t.Errorf("%d cases, and the share that stays is not caught; findings: %v", out.Cases, out.Findings)

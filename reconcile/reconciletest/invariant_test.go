@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/check"
 )
 
 // TestInvariants: a rule of the user's own holds for every version that was stored, and is named when it does not.
@@ -18,7 +19,7 @@ func TestInvariants(t *testing.T) {
 			reconciletest.Always("a Deployment has at least one replica", func(d *appsv1.Deployment) bool { return *d.Spec.Replicas > 0 }),
 		},
 		Accepted: []reconciletest.Acceptance{
-			{Check: reconciletest.CheckState, About: "spec.replicas", Reason: "an autoscaler has the replicas"},
+			{Check: check.State, About: "spec.replicas", Reason: "an autoscaler has the replicas"},
 		},
 	}
 	right := appSystem("replicas are left to others")
@@ -29,12 +30,12 @@ func TestInvariants(t *testing.T) {
 	wrong.Invariants = []reconciletest.Invariant{
 		reconciletest.Never("a Deployment with three replicas", func(d *appsv1.Deployment) bool { return *d.Spec.Replicas == 3 }),
 	}
-	out, err := reconciletest.ExploreUntil(t.Context(), wrong, reconciletest.CheckInvariant)
+	out, err := reconciletest.ExploreUntil(t.Context(), wrong, check.Invariant)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.ContainsFunc(out.Findings, func(f reconciletest.Finding) bool {
-		return f.Check == reconciletest.CheckInvariant && strings.Contains(f.String(), "never: a Deployment with three replicas")
+		return f.Check == check.Invariant && strings.Contains(f.String(), "never: a Deployment with three replicas")
 	}) {
 		t.Errorf("no finding names the rule: %v", out.Findings)
 	}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/lint"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
 // witness is a test that is allowed to fail.
@@ -42,12 +44,12 @@ func fails(t *testing.T, text string, check func(t testing.TB)) {
 
 func TestSteady(t *testing.T) {
 	t.Parallel()
-	reconciletest.Steady(t, shopSystem(), reconciletest.Budget{})
+	requests.Steady(t, shopSystem(), requests.Budget{})
 	fails(t, "list configmaps", func(t testing.TB) { // it lists its sources live in every pass
-		reconciletest.Steady(t, plainSystem(noBug), reconciletest.Budget{})
+		requests.Steady(t, plainSystem(noBug), requests.Budget{})
 	})
 	fails(t, "want at most 1 allocations", func(t testing.TB) {
-		reconciletest.Steady(t, shopSystem(), reconciletest.Budget{Allocations: 1})
+		requests.Steady(t, shopSystem(), requests.Budget{Allocations: 1})
 	})
 }
 
@@ -55,12 +57,12 @@ func TestWrites(t *testing.T) {
 	t.Parallel()
 	change := func(o client.Object) { o.(*widget.Widget).Spec.Count = 4 }
 	const most = 2 // the new ConfigMap and the status
-	writes := reconciletest.Writes(t, shopSystem(), change, most)
-	isNew := func(r reconciletest.Request) bool { return r.String() == "apply configmaps default/web-3" }
+	writes := requests.Writes(t, shopSystem(), change, most)
+	isNew := func(r requests.Request) bool { return r.String() == "apply configmaps default/web-3" }
 	if !slices.ContainsFunc(writes, isNew) {
 		t.Errorf("want the apply of web-3 among the writes, got %v", writes)
 	}
-	fails(t, "want at most 0 writes", func(t testing.TB) { reconciletest.Writes(t, shopSystem(), change, 0) })
+	fails(t, "want at most 0 writes", func(t testing.TB) { requests.Writes(t, shopSystem(), change, 0) })
 }
 
 func TestScenario(t *testing.T) {
@@ -123,9 +125,9 @@ func TestPurity(t *testing.T) {
 		slices.Sort(keys)
 		return keys
 	}
-	reconciletest.Purity(t, given, sortedKeys, reconciletest.Shuffle{"Names"})
+	lint.Purity(t, given, sortedKeys, lint.Shuffle{"Names"})
 	fails(t, "gives another result", func(t testing.TB) {
-		reconciletest.Purity(t, given, func(i input) any {
+		lint.Purity(t, given, func(i input) any {
 			var keys []string
 			for key := range i.Data {
 				keys = append(keys, key)
@@ -134,10 +136,10 @@ func TestPurity(t *testing.T) {
 		})
 	})
 	fails(t, "1 of its lists in another order", func(t testing.TB) {
-		reconciletest.Purity(t, given, func(i input) any { return i.Names }, reconciletest.Shuffle{"Names"})
+		lint.Purity(t, given, func(i input) any { return i.Names }, lint.Shuffle{"Names"})
 	})
 	fails(t, "the function has changed its input", func(t testing.TB) {
-		reconciletest.Purity(t, given, func(i input) any {
+		lint.Purity(t, given, func(i input) any {
 			i.Data["d"] = "4"
 			return nil
 		})

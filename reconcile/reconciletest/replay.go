@@ -71,7 +71,7 @@ func newStage(ctx context.Context, s System) (*stage, error) {
 		return nil, err
 	}
 	out := &stage{replays: map[string]func(context.Context, *record.Recording) (*record.Recording, error){}}
-	out.TestManager = run.NewManager(w, view.New(w, system.Cache), transport.New(w), func(Event) {}, passlog.New(false))
+	out.TestManager = run.NewManager(w, view.New(w, system.Cache), transport.New(w), func(run.Event) {}, passlog.New(false))
 	if err := system.Setup(out); err != nil {
 		return nil, fmt.Errorf("system: Setup: %w", err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 	"github.com/reconcilekit/reconcilekit/reconcile/record"
 )
 
@@ -68,7 +69,7 @@ func setupRecorded(dir string) func(mgr manager.Manager) error {
 }
 
 // recordShop runs the shop in a world until it is at rest and returns the recordings of its passes.
-func recordShop(t *testing.T, environment *reconciletest.Environment) []string {
+func recordShop(t *testing.T, environment *environment.Environment) []string {
 	t.Helper()
 	dir := t.TempDir()
 	system := shopSystem()

@@ -13,7 +13,7 @@ import (
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
 // TestRequestsCountsEveryClientVerb sends one request of each kind with the
@@ -23,9 +23,9 @@ func TestRequestsCountsEveryClientVerb(t *testing.T) {
 
 	namespace := env.Namespace(t)
 
-	var requests reconciletest.Requests
+	var counted requests.Requests
 
-	c, err := client.New(requests.Observe(env.Config()), client.Options{})
+	c, err := client.New(counted.Observe(env.Config()), client.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestRequestsCountsEveryClientVerb(t *testing.T) {
 		}
 	}
 
-	want := map[reconciletest.Request]int{
+	want := map[requests.Request]int{
 		{Verb: "create", Resource: "configmaps"}:               1,
 		{Verb: "get", Resource: "configmaps"}:                  1,
 		{Verb: "list", Resource: "configmaps"}:                 1,
@@ -68,7 +68,7 @@ func TestRequestsCountsEveryClientVerb(t *testing.T) {
 		{Verb: "deletecollection", Resource: "configmaps"}:     1,
 	}
 
-	sent := requests.Snapshot().WithoutInformers()
+	sent := counted.Snapshot().WithoutInformers()
 	if diff := cmp.Diff(want, sent.Counts()); diff != "" {
 		t.Errorf("counts (-want +got):\n%s", diff)
 	}
@@ -77,15 +77,15 @@ func TestRequestsCountsEveryClientVerb(t *testing.T) {
 		t.Errorf("want 6 writes, got %d:\n%s", got, sent.Writes())
 	}
 
-	applied := sent.Where(reconciletest.Verb("apply"))
+	applied := sent.Where(requests.Verb("apply"))
 	if len(applied) != 1 || applied[0].FieldManager != "kit" || applied[0].Name != "settings" {
 		t.Errorf("the apply is not recorded as sent: %+v", applied)
 	}
 
-	requests.Reset()
+	counted.Reset()
 
-	if sent := requests.Snapshot(); len(sent) != 0 {
-		t.Errorf("after Reset want no requests, got:\n%s", sent)
+	if sent := counted.Snapshot(); len(sent) != 0 {
+		t.Errorf("after Reset want no counted, got:\n%s", sent)
 	}
 }
 
@@ -99,34 +99,34 @@ func TestInject(t *testing.T) {
 
 	cases := map[string]struct {
 		reason string
-		fault  reconciletest.Fault
+		fault  requests.Fault
 		check  func(error) bool
 		stored bool
 	}{
 		"conflict before": {
 			reason: "an API error arrives as the server's answer",
-			fault:  reconciletest.Fault{Err: apierrors.NewConflict(deployments, "web", errors.New("changed"))},
+			fault:  requests.Fault{Err: apierrors.NewConflict(deployments, "web", errors.New("changed"))},
 			check:  apierrors.IsConflict,
 		},
 		"throttled": {
 			reason: "what the server says about waiting is kept",
-			fault:  reconciletest.Fault{Err: apierrors.NewServerTimeout(deployments, "create", 0)},
+			fault:  requests.Fault{Err: apierrors.NewServerTimeout(deployments, "create", 0)},
 			check:  apierrors.IsServerTimeout,
 		},
 		"connection before": {
 			reason: "any other error is one of the connection",
-			fault:  reconciletest.Fault{Err: broken},
+			fault:  requests.Fault{Err: broken},
 			check:  func(err error) bool { return errors.Is(err, broken) },
 		},
 		"answer lost": {
 			reason: "the write is stored though the client sees a failure",
-			fault:  reconciletest.Fault{Committed: true},
+			fault:  requests.Fault{Committed: true},
 			check:  func(err error) bool { return err != nil && !apierrors.IsAlreadyExists(err) },
 			stored: true,
 		},
 		"timeout after commit": {
 			reason: "an API error may come after the commit too",
-			fault:  reconciletest.Fault{Err: apierrors.NewTimeoutError("late", 0), Committed: true},
+			fault:  requests.Fault{Err: apierrors.NewTimeoutError("late", 0), Committed: true},
 			check:  apierrors.IsTimeout,
 			stored: true,
 		},
@@ -136,16 +136,16 @@ func TestInject(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			var requests reconciletest.Requests
+			var counted requests.Requests
 
 			namespace := env.Namespace(t)
 
-			c, err := client.New(requests.Observe(env.Config()), client.Options{})
+			c, err := client.New(counted.Observe(env.Config()), client.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 
-			requests.Inject(func(request reconciletest.Request) *reconciletest.Fault {
+			counted.Inject(func(request requests.Request) *requests.Fault {
 				if request.Verb == "create" && request.Resource == "deployments" {
 					return &tc.fault
 				}
@@ -158,14 +158,14 @@ func TestInject(t *testing.T) {
 				t.Errorf("%s, got %v", tc.reason, err)
 			}
 
-			requests.Inject(nil)
+			counted.Inject(nil)
 
 			err = env.Client().Get(t.Context(), client.ObjectKeyFromObject(deployment(namespace)), &appsv1.Deployment{})
 			if stored := err == nil; stored != tc.stored {
 				t.Errorf("%s: stored = %t, want %t (%v)", tc.reason, stored, tc.stored, err)
 			}
 
-			creates := requests.Snapshot().Where(reconciletest.Verb("create"), reconciletest.Resource("apps", "deployments"))
+			creates := counted.Snapshot().Where(requests.Verb("create"), requests.Resource("apps", "deployments"))
 			if len(creates) != 1 {
 				t.Errorf("want the failed request counted once, got:\n%s", creates)
 			}

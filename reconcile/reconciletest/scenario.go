@@ -10,6 +10,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
 )
 
 // Scenario is a test by example: the system runs until it is at rest, and the world is then as expected. The same
@@ -58,7 +59,7 @@ func (s Scenario) findings(t testing.TB) (wrong []string, err error) {
 	if err != nil {
 		t.Fatalf("scenario: ExpectYAML: %v", err)
 	}
-	r := run.Play(t.Context(), system, run.Plot{Steps: []description.Step{description.StepA}}, namespaceOf(t, s.System))
+	r := run.Play(t.Context(), system, run.Plot{Steps: []description.Step{description.StepA}}, system.Namespace(t))
 	if r.Last == nil {
 		t.Fatal(r.Err)
 	}
@@ -89,7 +90,7 @@ func (s Scenario) told(r *run.Run) (wrong []string) {
 	}
 	if s.Writes != nil {
 		var got []string
-		for _, request := range sentBy(r.Calls).Writes() {
+		for _, request := range transport.Sent(r.Calls).Writes() {
 			got = append(got, r.World.Plain(request.String()))
 		}
 		if diff := cmp.Diff(sorted(s.Writes), sorted(got)); diff != "" {

@@ -9,12 +9,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 )
 
 // The same scenario in the fake world and on a real API server: one field is different.
 func TestScenarioInBothWorlds(t *testing.T) {
 	t.Parallel()
-	for name, environment := range map[string]*reconciletest.Environment{"fake": nil, "server": env} {
+	for name, environment := range map[string]*environment.Environment{"fake": nil, "server": env} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if environment != nil {

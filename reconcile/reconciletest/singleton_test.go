@@ -18,6 +18,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/check"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
 const onSale = "test.reconcilekit.dev/on-sale"
@@ -146,15 +148,15 @@ func TestConvergeWithoutAnOwnerOrInputs(t *testing.T) {
 func TestConvergeCatchesFaultsOfASingleton(t *testing.T) {
 	t.Parallel()
 	for bug, want := range map[stallBug]struct {
-		check reconciletest.Check
+		check check.Check
 		in    string // the case, "" for any
 	}{
-		remembersFirst: {reconciletest.CheckState, "no fault, A-B"},
-		addsOnly:       {reconciletest.CheckState, "no fault, A-delete"},
-		keepsService:   {reconciletest.CheckOrphan, "no fault, A-delete"},
-		drawsAtStart:   {reconciletest.CheckQuiet, ""},
-		retriesHot:     {reconciletest.CheckRest, ""},
-		forgets:        {reconciletest.CheckOrphan, "no fault, A-off"},
+		remembersFirst: {check.State, "no fault, A-B"},
+		addsOnly:       {check.State, "no fault, A-delete"},
+		keepsService:   {check.Orphan, "no fault, A-delete"},
+		drawsAtStart:   {check.Quiet, ""},
+		retriesHot:     {check.Rest, ""},
+		forgets:        {check.Orphan, "no fault, A-off"},
 	} {
 		t.Run(string(bug), func(t *testing.T) {
 			t.Parallel()
@@ -197,8 +199,8 @@ func TestSingletonOrOwners(t *testing.T) {
 func TestChecksOfASingleton(t *testing.T) {
 	t.Parallel()
 	s := stallSystem("")
-	reconciletest.Steady(t, s, reconciletest.Budget{})
-	reconciletest.Writes(t, s, s.Change, 1+1) // of each of the two offers
+	requests.Steady(t, s, requests.Budget{})
+	requests.Writes(t, s, s.Change, 1+1) // of each of the two offers
 	reconciletest.Scenario{System: s, Expect: []client.Object{
 		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "stall"}, Data: map[string]string{"offers": "apples=1,pears=1"}},
 	}}.Run(t)

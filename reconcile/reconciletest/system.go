@@ -5,11 +5,10 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
 type (
-	// System is an operator and the world that it lives in: what [Converge], [Steady], [Writes] and [Scenario] run. Setup
+	// System is an operator and the world that it lives in: what [Converge], [Scenario] and the packages beside this one run. Setup
 	// and Owners are required, or a Singleton instead of Owners.
 	System = description.System
 	// Singleton describes what makes the difference for a controller without an owner object: the objects that it looks at,
@@ -20,8 +19,6 @@ type (
 	StandIn = description.StandIn
 	// Invariant is what holds for every version of an object that the operator stores. [Always] and [Never] make one.
 	Invariant = description.Invariant
-	// State is what a world holds, by the names of objects, without what differs between two runs that end alike.
-	State = world.State
 	// Event is what an operator has announced about an object.
 	Event = run.Event
 	// RestlessError reports that the passes do not come to an end.

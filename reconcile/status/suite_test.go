@@ -18,14 +18,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 	"github.com/reconcilekit/reconcilekit/reconcile/status"
 )
 
 // manager is the field manager of the writer that is tested.
 const manager = "status-test"
 
-var env *reconciletest.Environment
+var env *environment.Environment
 
 func TestStatus(t *testing.T) {
 	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
@@ -43,7 +44,7 @@ var _ = BeforeSuite(func() {
 	scheme := runtime.NewScheme()
 	Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
 	Expect(widget.AddToScheme(scheme)).To(Succeed())
-	env = &reconciletest.Environment{
+	env = &environment.Environment{
 		Scheme: scheme, CRDs: []*apiextensionsv1.CustomResourceDefinition{widget.CRD(), keyedCRD(), atomicCRD(), plainCRD(), bareCRD()},
 	}
 	Expect(env.Start()).To(Succeed())
@@ -97,7 +98,7 @@ type world struct {
 	namespace string
 	owner     *widget.Widget
 	admin     client.Client // not counted
-	requests  *reconciletest.Requests
+	requests  *requests.Requests
 	client    client.Client // counted, not cached
 	writer    *status.Writer
 	clock     *testingclock.FakePassiveClock
@@ -105,7 +106,7 @@ type world struct {
 
 func newWorld(options ...func(*status.Options)) *world {
 	GinkgoHelper()
-	w := &world{clock: testingclock.NewFakePassiveClock(time.Now()), ctx: context.Background(), namespace: env.Namespace(GinkgoTB()), admin: env.Client(), requests: &reconciletest.Requests{}}
+	w := &world{clock: testingclock.NewFakePassiveClock(time.Now()), ctx: context.Background(), namespace: env.Namespace(GinkgoTB()), admin: env.Client(), requests: &requests.Requests{}}
 	w.owner = &widget.Widget{ObjectMeta: metav1.ObjectMeta{Name: "owner", Namespace: w.namespace}}
 	Expect(w.admin.Create(w.ctx, w.owner)).To(Succeed())
 	var err error

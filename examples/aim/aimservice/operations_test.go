@@ -6,7 +6,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -49,8 +49,8 @@ func wake(service *aimv1alpha1.AIMService) {
 // about the whole cluster, of which nobody can tell for whom they are. Left out is what no pass causes: what
 // keeps caches, the questions after the start which optional kinds there are, and the patches with which client-go
 // counts events that it has created.
-func causedBy(namespace string) reconciletest.Sent {
-	return requests.Snapshot().WithoutInformers().Where(func(r reconciletest.Request) bool {
+func causedBy(namespace string) requests.Sent {
+	return counted.Snapshot().WithoutInformers().Where(func(r requests.Request) bool {
 		return (r.Namespace == namespace || r.Namespace == "") && (r.Resource != "events" || r.Verb != "patch")
 	})
 }
@@ -63,13 +63,13 @@ var _ = Describe("In operation", func() {
 		makeReady(inferenceServiceOf(service))
 		makeReady(routeOf(service))
 		running(service)
-		Eventually(func() reconciletest.Sent { // until what making the service ready has caused is done
-			requests.Reset()
+		Eventually(func() requests.Sent { // until what making the service ready has caused is done
+			counted.Reset()
 			wake(service)
 			time.Sleep(1500 * time.Millisecond)
 			return causedBy(ns)
 		}).WithTimeout(3 * time.Minute).Should(BeEmpty())
-		requests.Reset()
+		counted.Reset()
 		for range 100 {
 			wake(service)
 		}

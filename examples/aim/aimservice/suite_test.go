@@ -12,7 +12,8 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,8 +34,8 @@ import (
 // The world of the suite: one API server, one operator, a namespace for each test.
 var (
 	scheme   = runtime.NewScheme()
-	env      = &reconciletest.Environment{Scheme: scheme}
-	requests reconciletest.Requests
+	env      = &environment.Environment{Scheme: scheme}
+	counted requests.Requests
 	c        client.Client
 	seen     client.Reader // what the operator knows
 	ctx      = context.Background()
@@ -55,7 +56,7 @@ var _ = BeforeSuite(func() {
 	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
 	SetDefaultConsistentlyDuration(time.Second)
 	var stop func()
-	seen, stop = startOperator(requests.Observe(env.Config()))
+	seen, stop = startOperator(counted.Observe(env.Config()))
 	DeferCleanup(stop)
 })
 

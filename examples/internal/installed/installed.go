@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/operator"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -48,7 +48,7 @@ type installation struct {
 // version, and then asks the check, which may be nil.
 func Run(t *testing.T, o operator.Operator, foreign []string, check func(*testing.T, client.Client)) {
 	t.Helper()
-	env := &reconciletest.Environment{CRDPaths: foreign, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"}}
+	env := &environment.Environment{CRDPaths: foreign, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"}}
 	env.Setup(t)
 	i := &installation{Client: env.Client(), T: t, deployment: &appsv1.Deployment{}}
 	i.apply()

@@ -10,7 +10,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 )
 
 // process is the operator as it is shipped: a program of its own that is given
@@ -27,7 +27,7 @@ func (p *process) build() {
 	p.folder = GinkgoT().TempDir()
 	out, err := exec.Command("go", "build", "-o", filepath.Join(p.folder, "maas"), "..").CombinedOutput()
 	Expect(err).NotTo(HaveOccurred(), string(out))
-	kubeconfig, err := reconciletest.Kubeconfig(env.Config())
+	kubeconfig, err := environment.Kubeconfig(env.Config())
 	Expect(err).NotTo(HaveOccurred())
 	Expect(os.WriteFile(filepath.Join(p.folder, "kubeconfig"), kubeconfig, 0o600)).To(Succeed())
 }

@@ -16,7 +16,7 @@ var _ = Describe("The operator at rest", func() {
 			clean(ctx)
 		})
 		shipped.stop()
-		startOperator(requests.Observe(env.Config()))
+		startOperator(counted.Observe(env.Config()))
 		for _, s := range scenarios() {
 			if slices.Contains([]string{
 				"subscription-two-on-same-model-aggregate", "external-model-creates-four-children", "tenant-telemetry-toggle",
@@ -32,9 +32,9 @@ var _ = Describe("The operator at rest", func() {
 			}
 		}
 		Eventually(func() int {
-			requests.Reset()
+			counted.Reset()
 			time.Sleep(2 * moment) // in which something would be sent
-			return len(requests.Snapshot().WithoutInformers())
+			return len(counted.Snapshot().WithoutInformers())
 		}).WithTimeout(patience).Should(BeZero())
 	})
 })

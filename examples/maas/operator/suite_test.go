@@ -13,7 +13,8 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	sdk "github.com/reconcilekit/reconcilekit/reconcile/operator"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,8 +43,8 @@ const (
 // The world of the suite: one API server, and the operator as a process beside it.
 var (
 	scheme   = runtime.NewScheme()
-	env      = &reconciletest.Environment{Scheme: scheme}
-	requests reconciletest.Requests
+	env      = &environment.Environment{Scheme: scheme}
+	counted requests.Requests
 	shipped  process
 	c        client.Client
 	config   = backend.Config{

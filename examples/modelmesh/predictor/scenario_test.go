@@ -18,7 +18,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
@@ -45,7 +45,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/standin/memory"
 )
 
-var env = &reconciletest.Environment{CRDs: []*apiextensionsv1.CustomResourceDefinition{
+var env = &environment.Environment{CRDs: []*apiextensionsv1.CustomResourceDefinition{
 	crdOf("../config/crd/serving.kserve.io_predictors.yaml"), crdOf("../config/foreign/serving.kserve.io_inferenceservices.yaml"),
 }}
 

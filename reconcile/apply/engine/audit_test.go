@@ -17,7 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
 // audited gives the engine and its cache a user of their own, so that the API
@@ -25,7 +26,7 @@ import (
 func audited(w *world) { w.user = "engine-" + strconv.FormatInt(w.clock.Now().UnixNano(), 36) }
 
 // auditLog reads what the API server records from now on.
-func auditLog() *reconciletest.AuditLog {
+func auditLog() *environment.AuditLog {
 	GinkgoHelper()
 	log, err := env.AuditLog()
 	Expect(err).NotTo(HaveOccurred())
@@ -34,10 +35,10 @@ func auditLog() *reconciletest.AuditLog {
 }
 
 // logged returns the requests of the engine, without its watches.
-func (w *world) logged(log *reconciletest.AuditLog) reconciletest.AuditEntries {
+func (w *world) logged(log *environment.AuditLog) environment.AuditEntries {
 	GinkgoHelper()
-	entries, err := log.Entries(reconciletest.User(w.user),
-		reconciletest.Asked(func(r reconciletest.Request) bool { return r.Verb != "watch" }))
+	entries, err := log.Entries(environment.User(w.user),
+		environment.Asked(func(r requests.Request) bool { return r.Verb != "watch" }))
 	Expect(err).NotTo(HaveOccurred())
 	return entries
 }
@@ -102,10 +103,10 @@ var _ = Describe("In the audit log", func() {
 		w.quiet(2, plan)
 		Expect(passes).To(BeNumerically(">", 10), "passes between the updates")
 		Expect(w.logged(log)).To(BeEmpty())
-		updates, err := log.Entries(reconciletest.Asked(reconciletest.Subresource("status"), reconciletest.Verb("patch"),
-			func(r reconciletest.Request) bool { return r.Namespace == w.namespace }))
+		updates, err := log.Entries(environment.Asked(requests.Subresource("status"), requests.Verb("patch"),
+			func(r requests.Request) bool { return r.Namespace == w.namespace }))
 		Expect(err).NotTo(HaveOccurred())
-		carriedOut := updates.Where(func(e reconciletest.AuditEntry) bool { return e.Code == http.StatusOK })
+		carriedOut := updates.Where(func(e environment.AuditEntry) bool { return e.Code == http.StatusOK })
 		Expect(len(carriedOut)).To(BeNumerically(">=", churnUpdates), "the updates did happen")
 	})
 })

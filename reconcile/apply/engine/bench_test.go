@@ -42,7 +42,7 @@ func BenchmarkSteadyPass(b *testing.B) {
 	}
 	defer func() { _ = env.Stop() }()
 	ctx := b.Context()
-	counted := &requests{}
+	counted := &recorded{}
 	c, live := benchClients(ctx, b, cfg, counted)
 	owner := &widget.Widget{ObjectMeta: metav1.ObjectMeta{Name: "bench", Namespace: "default"}}
 	if err := live.Create(ctx, owner); err != nil {
@@ -95,7 +95,7 @@ func BenchmarkSteadyPass(b *testing.B) {
 	}
 }
 
-func benchClients(ctx context.Context, b *testing.B, cfg *rest.Config, counted *requests) (cached, live client.Client) {
+func benchClients(ctx context.Context, b *testing.B, cfg *rest.Config, counted *recorded) (cached, live client.Client) {
 	b.Helper()
 	store, err := cache.New(cfg, cache.Options{Scheme: scheme})
 	if err != nil {

@@ -118,7 +118,7 @@ func deploymentWith(change func(*corev1.PodSpec)) func() client.Object {
 	}
 }
 
-func environment(value string) func() client.Object {
+func withVariable(value string) func() client.Object {
 	return deploymentWith(func(s *corev1.PodSpec) {
 		s.Containers[0].Env = append(s.Containers[0].Env, corev1.EnvVar{Name: "VERSION", Value: value})
 	})
@@ -187,8 +187,8 @@ var _ = DescribeTable("A changed plan is sent, however small the change",
 	Entry("limits that are no quantities", ruleItem(map[string]any{"limits": map[string]any{"cpu": "500m"}}), ruleItem(map[string]any{"limits": map[string]any{"cpu": "0.5"}})),
 	Entry("another order of a set", rule(map[string]any{"set": []any{"a", "b"}}), rule(map[string]any{"set": []any{"b", "a"}})),
 	Entry("zero seconds of a toleration", toleration(nil), toleration(new(int64(0)))),
-	Entry("a version that looks like a quantity", environment("1"), environment("1.0")),
-	Entry("a size that looks like a quantity", environment("1Gi"), environment("1024Mi")),
+	Entry("a version that looks like a quantity", withVariable("1"), withVariable("1.0")),
+	Entry("a size that looks like a quantity", withVariable("1Gi"), withVariable("1024Mi")),
 )
 
 func listOf(object func() client.Object) func() []client.Object {

@@ -33,7 +33,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 	"github.com/reconcilekit/reconcilekit/reconcile/status"
 )
 
@@ -43,7 +43,7 @@ const manager = "apply-test"
 const patience = time.Minute
 
 var (
-	env       *reconciletest.Environment
+	env       *environment.Environment
 	config    *rest.Config
 	scheme    = runtime.NewScheme()
 	setupOnce sync.Once
@@ -70,7 +70,7 @@ var _ = BeforeSuite(func() {
 })
 
 // startEnvironment starts an API server with the CRDs of the tests.
-func startEnvironment() (*reconciletest.Environment, *rest.Config, error) {
+func startEnvironment() (*environment.Environment, *rest.Config, error) {
 	setupOnce.Do(func() {
 		for _, add := range []func(*runtime.Scheme) error{
 			clientgoscheme.AddToScheme, widget.AddToScheme, gatewayv1.Install, apiextensionsv1.AddToScheme,
@@ -86,7 +86,7 @@ func startEnvironment() (*reconciletest.Environment, *rest.Config, error) {
 		return nil, nil, err
 	}
 	crds := filepath.Join(gateway.Dir, "..", "..", "config", "crd", "standard")
-	started := &reconciletest.Environment{
+	started := &environment.Environment{
 		Scheme:   scheme,
 		CRDPaths: []string{filepath.Join(crds, "gateway.networking.k8s.io_httproutes.yaml")},
 		CRDs:     []*apiextensionsv1.CustomResourceDefinition{widget.CRD(), atomicCRD(), ruleCRD(), tableCRD()},
@@ -114,8 +114,8 @@ func atomicCRD() *apiextensionsv1.CustomResourceDefinition {
 	return crd
 }
 
-// requests records what is sent to the API server.
-type requests struct {
+// recorded records what is sent to the API server.
+type recorded struct {
 	mu   sync.Mutex
 	log  []string
 	fail func(n int, r *http.Request) error
@@ -124,7 +124,7 @@ type requests struct {
 	sent   int
 }
 
-func (r *requests) wrap(next http.RoundTripper) http.RoundTripper {
+func (r *recorded) wrap(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(req *http.Request) (*http.Response, error) {
 		if discovery(req.URL.Path) {
 			return next.RoundTrip(req)
@@ -169,7 +169,7 @@ func discovery(path string) bool {
 	return (parts[0] == "api" && len(parts) <= 2) || (parts[0] == "apis" && len(parts) <= 3)
 }
 
-func (r *requests) take() []string {
+func (r *recorded) take() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	out := r.log
@@ -194,7 +194,7 @@ type world struct {
 	admin     client.Client // not counted, not cached
 	owner     *widget.Widget
 	clock     *testingclock.FakeClock
-	requests  *requests
+	requests  *recorded
 	options   apply.Options
 	user      string // whom the engine and its cache impersonate; empty is nobody
 	transform func(any) (any, error)
@@ -246,7 +246,7 @@ func (w *world) start() {
 	Expect(err).NotTo(HaveOccurred())
 	started := w.cache
 	go func() { _ = started.Start(ctx) }()
-	w.requests = &requests{}
+	w.requests = &recorded{}
 	counted.Wrap(w.requests.wrap)
 	w.cacheless = counted
 	w.client, err = client.New(counted, client.Options{

@@ -3,5 +3,5 @@
 //
 // A [Page] is made from the declarations of controllers by controller.NewPage and needs no cluster. [Page.Files] are the files that
 // an operator keeps in its repository; a test that compares them with what the declarations give now is
-// reconciletest.Generated.
+// lint.Generated.
 package dataflow

@@ -29,10 +29,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 )
 
-var env = &reconciletest.Environment{}
+var env = &environment.Environment{}
 
 func TestMain(m *testing.M) {
 	log.SetLogger(logr.Discard())

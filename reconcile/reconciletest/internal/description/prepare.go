@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -60,6 +61,15 @@ func Prepare(s System) (Prepared, error) {
 		out.Blueprint, err = apiserver.NewBlueprint(s.Scheme, s.CRDs)
 	}
 	return out, err
+}
+
+// Namespace is that of a test: a fresh one on a real API server.
+func (p Prepared) Namespace(t testing.TB) string {
+	t.Helper()
+	if p.Environment == nil {
+		return TestNamespace
+	}
+	return p.Environment.Namespace(t)
 }
 
 // MayOutlive reports whether an object may be there when nobody asks for it any more.

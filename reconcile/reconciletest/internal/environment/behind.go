@@ -25,7 +25,7 @@ import (
 // server. Run the operator with Config, play everything that it does, then Check that each rule was used and no request
 // refused:
 //
-//	var env = &reconciletest.Environment{Audit: true, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"}}
+//	var env = &environment.Environment{Audit: true, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"}}
 //
 //	rights := env.Rights(t, page.Rules())
 //	... // start the operator with rights.Config(), play its scenarios

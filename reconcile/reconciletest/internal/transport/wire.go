@@ -60,6 +60,15 @@ func (c Call) String() string { return fmt.Sprintf("%s#%d", c.Request, c.nth) }
 // Again identifies the next of the same requests.
 func (c Call) Again() string { return fmt.Sprintf("%s#%d", c.Request, c.nth+1) }
 
+// Sent are the requests of calls, in their order.
+func Sent(calls []Call) requests.Sent {
+	sent := make(requests.Sent, len(calls))
+	for n, c := range calls {
+		sent[n] = c.Request
+	}
+	return sent
+}
+
 // ChangedBy are the requests that have changed what is stored.
 func ChangedBy(calls []Call) []string {
 	var out []string

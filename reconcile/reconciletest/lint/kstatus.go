@@ -1,4 +1,4 @@
-package reconciletest
+package lint
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// CheckKstatus reports what is wrong with the status of an owner for tools that wait for any kind, such as helm, flux and Argo CD, by the
+// Kstatus reports what is wrong with the status of an owner for tools that wait for any kind, such as helm, flux and Argo CD, by the
 // rules of kstatus (sigs.k8s.io/cli-utils/pkg/kstatus) and of the API conventions:
 //
 //   - an owner that is not Ready has Reconciling or Stalled, one of them, and an owner that is Ready has neither;
@@ -20,8 +20,8 @@ import (
 // An owner without conditions was not looked at yet, and one whose condition Paused is True is not looked at: of these only the form of the
 // conditions counts. The error joins all that was found; nil is a status that is right. With [Always] it is an invariant of [Converge]:
 //
-//	reconciletest.Always("kstatus reads the status", func(w *Website) bool { return reconciletest.CheckKstatus(w) == nil })
-func CheckKstatus(owner client.Object) error {
+//	lint.Always("kstatus reads the status", func(w *Website) bool { return lint.Kstatus(w) == nil })
+func Kstatus(owner client.Object) error {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(owner)
 	if err != nil {
 		return fmt.Errorf("convert %T: %w", owner, err)

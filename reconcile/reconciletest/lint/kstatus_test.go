@@ -1,4 +1,4 @@
-package reconciletest_test
+package lint_test
 
 import (
 	"strings"
@@ -7,11 +7,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/lint"
 )
 
-// TestCheckKstatus: each way in which a tool that waits for any kind would read a status wrongly is found, and nothing else.
-func TestCheckKstatus(t *testing.T) {
+// TestKstatus: each way in which a tool that waits for any kind would read a status wrongly is found, and nothing else.
+func TestKstatus(t *testing.T) {
 	t.Parallel()
 	now := metav1.Now()
 	condition := func(kind string, status metav1.ConditionStatus) metav1.Condition {
@@ -52,7 +52,7 @@ func TestCheckKstatus(t *testing.T) {
 			t.Parallel()
 			w := &widget.Widget{}
 			w.Generation, w.Status.ObservedGeneration, w.Status.Conditions = 2, c.observed, c.conditions
-			err := reconciletest.CheckKstatus(w)
+			err := lint.Kstatus(w)
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}

@@ -1,4 +1,4 @@
-package reconciletest_test
+package rights_test
 
 import (
 	"testing"
@@ -6,31 +6,32 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/rights"
 )
 
 // TestRefusedOnce: each kind is refused its first write of either sort, and what is no write of an object never.
 func TestRefusedOnce(t *testing.T) {
 	t.Parallel()
 
-	hook := reconciletest.RefusedOnce()
-	deployment := reconciletest.Request{Group: "apps", Resource: "deployments", Name: "x"}
+	hook := rights.RefusedOnce()
+	deployment := requests.Request{Group: "apps", Resource: "deployments", Name: "x"}
 
 	for _, step := range []struct {
 		what   string
 		verb   string
-		change func(r *reconciletest.Request)
+		change func(r *requests.Request)
 		want   string
 	}{
 		{"a create", "create", nil, ""},
 		{"the first apply", "apply", nil, "Invalid"},
-		{"the second apply", "apply", func(r *reconciletest.Request) { r.Name = "y" }, ""},
+		{"the second apply", "apply", func(r *requests.Request) { r.Name = "y" }, ""},
 		{"the first patch", "patch", nil, "Conflict"},
 		{"the second patch", "patch", nil, ""},
-		{"an apply of another kind", "apply", func(r *reconciletest.Request) { r.Resource = "daemonsets" }, "Invalid"},
-		{"a status", "patch", func(r *reconciletest.Request) { r.Group, r.Subresource = "batch", "status" }, ""},
-		{"a dry-run", "apply", func(r *reconciletest.Request) { r.Group, r.DryRun = "batch", true }, ""},
-		{"a repeated event", "patch", func(r *reconciletest.Request) { r.Group, r.Resource = "events.k8s.io", "events" }, ""},
+		{"an apply of another kind", "apply", func(r *requests.Request) { r.Resource = "daemonsets" }, "Invalid"},
+		{"a status", "patch", func(r *requests.Request) { r.Group, r.Subresource = "batch", "status" }, ""},
+		{"a dry-run", "apply", func(r *requests.Request) { r.Group, r.DryRun = "batch", true }, ""},
+		{"a repeated event", "patch", func(r *requests.Request) { r.Group, r.Resource = "events.k8s.io", "events" }, ""},
 	} {
 		request := deployment
 		request.Verb = step.verb

@@ -1,4 +1,4 @@
-package reconciletest_test
+package lint_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/lint"
 )
 
 // Fatalf ends the test, as that of a real one does.
@@ -50,7 +50,7 @@ func TestWatched(t *testing.T) {
 			}
 
 			inner := &told{TB: t}
-			reconciletest.Watched(inner, page, file, tc.exceptions)
+			lint.Watched(inner, page, file, tc.exceptions)
 
 			got := strings.Join(inner.failures, "\n")
 			if (got == "") != (tc.want == "") || !strings.Contains(got, tc.want) {

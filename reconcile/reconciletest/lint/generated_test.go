@@ -1,4 +1,4 @@
-package reconciletest_test
+package lint_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/lint"
 )
 
 // told is a test that notes its failures.
@@ -28,10 +28,10 @@ func TestGenerated(t *testing.T) {
 	const path = "docs/page.md"
 
 	generated := func(update, content string) []string {
-		t.Setenv(reconciletest.EnvUpdate, update)
+		t.Setenv(lint.EnvUpdate, update)
 
 		inner := &told{TB: t}
-		reconciletest.Generated(inner, map[string]string{path: content})
+		lint.Generated(inner, map[string]string{path: content})
 
 		return inner.failures
 	}

@@ -1,4 +1,4 @@
-package reconciletest
+package requests
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ const steadyPasses = 20
 
 // Steady brings the system to rest and then lets every owner have more passes. Any request, be it a write, a dry run or a
 // read past the cache, fails the test, and so do more allocations than the budget has.
-func Steady(t testing.TB, system System, budget Budget) {
+func Steady(t testing.TB, system description.System, budget Budget) {
 	t.Helper()
 	i := rested(t, system)
 	defer i.End()
@@ -43,7 +43,7 @@ func Steady(t testing.TB, system System, budget Budget) {
 		least = min(least, allocations)
 	}
 	if calls := i.Wire.Calls()[sent:]; len(calls) > 0 {
-		t.Errorf("want no request at rest, got %d in %d rounds:\n%s", len(calls), steadyPasses, sentBy(calls))
+		t.Errorf("want no request at rest, got %d in %d rounds:\n%s", len(calls), steadyPasses, transport.Sent(calls))
 	}
 	if budget.Allocations > 0 && least > budget.Allocations {
 		t.Errorf("want at most %d allocations in a pass at rest, got %d", budget.Allocations, least)
@@ -53,7 +53,7 @@ func Steady(t testing.TB, system System, budget Budget) {
 // Writes brings the system to rest, applies the change to each owner and fails the test unless the way to the next rest
 // takes at most that many writes; of the owner's status and metadata, too. It returns them in the order in which they
 // were sent.
-func Writes(t testing.TB, system System, change func(owner client.Object), most int) Sent {
+func Writes(t testing.TB, system description.System, change func(owner client.Object), most int) Sent {
 	t.Helper()
 	system.Change = change
 	i := rested(t, system)
@@ -65,7 +65,7 @@ func Writes(t testing.TB, system System, change func(owner client.Object), most 
 	if err := i.Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	writes := sentBy(i.Wire.Calls()[sent:]).Writes()
+	writes := transport.Sent(i.Wire.Calls()[sent:]).Writes()
 	if len(writes) > most {
 		t.Errorf("want at most %d writes, got %d:\n%s", most, len(writes), listed(writes))
 	}
@@ -73,13 +73,13 @@ func Writes(t testing.TB, system System, change func(owner client.Object), most 
 }
 
 // rested is an instance of the system with nothing left to do.
-func rested(t testing.TB, described System) *run.Instance {
+func rested(t testing.TB, described description.System) *run.Instance {
 	t.Helper()
 	system, err := description.Prepare(described)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := run.Play(t.Context(), system, run.Plot{Steps: []description.Step{description.StepA}}, namespaceOf(t, described))
+	r := run.Play(t.Context(), system, run.Plot{Steps: []description.Step{description.StepA}}, system.Namespace(t))
 	if r.Err != nil {
 		if r.Last != nil {
 			r.Last.End()
@@ -87,23 +87,6 @@ func rested(t testing.TB, described System) *run.Instance {
 		t.Fatal(r.Err)
 	}
 	return r.Last
-}
-
-// namespaceOf is a fresh namespace on a real API server.
-func namespaceOf(t testing.TB, system System) string {
-	t.Helper()
-	if system.Environment == nil {
-		return description.TestNamespace
-	}
-	return system.Environment.Namespace(t)
-}
-
-func sentBy(calls []transport.Call) Sent {
-	sent := make(Sent, len(calls))
-	for n, c := range calls {
-		sent[n] = c.Request
-	}
-	return sent
 }
 
 // listed prints requests one by one, with their names.

@@ -1,4 +1,4 @@
-package reconciletest
+package lint
 
 import (
 	"bufio"

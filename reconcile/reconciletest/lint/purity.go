@@ -1,4 +1,4 @@
-package reconciletest
+package lint
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ const purityRuns = 16 // a map of two keys is ranged over in the same order 16 t
 // prints (such as "Items"), are in another order. The result, often that of PlanResult.Set, is compared by cmp; pass
 // options where it has fields that cmp cannot look into.
 //
-//	reconciletest.Purity(t, observation, func(o Observation) any { plan := r.PlanResources(ctx, rc, o); return plan })
+//	lint.Purity(t, observation, func(o Observation) any { plan := r.PlanResources(ctx, rc, o); return plan })
 //
 // Copies are made by reflection: of what is exported, and of what is not as it is.
 func Purity[I any](t testing.TB, input I, run func(I) any, opts ...PurityOption) {

@@ -1,4 +1,4 @@
-package reconciletest
+package rights
 
 import (
 	"context"
@@ -14,19 +14,20 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/rights"
+	internal "github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/rights"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
-// RefusedOnce returns a hook for [Requests.Inject] that refuses the first write of each kind as an API server does while
+// RefusedOnce returns a hook for [requests.Requests.Inject] that refuses the first write of each kind as an API server does while
 // the operator's cache lags behind: a server-side apply because somebody else has become the controller of the child, any
 // other patch of a whole object because it has changed. An operator has to look at the live object then, for which it
 // needs a right that it never uses otherwise. Events pass: client-go never sends one again that was refused.
-func RefusedOnce() func(Request) *Fault {
+func RefusedOnce() func(requests.Request) *requests.Fault {
 	var mu sync.Mutex
 
-	refused := map[rights.Right]bool{}
+	refused := map[internal.Right]bool{}
 
-	return func(r Request) *Fault {
+	return func(r requests.Request) *requests.Fault {
 		if r.Subresource != "" || r.Resource == "events" || r.DryRun || r.Verb != "apply" && r.Verb != "patch" {
 			return nil
 		}
@@ -34,7 +35,7 @@ func RefusedOnce() func(Request) *Fault {
 		mu.Lock()
 		defer mu.Unlock()
 
-		of := rights.Right{Verb: r.Verb, Group: r.Group, Resource: r.Resource}
+		of := internal.Right{Verb: r.Verb, Group: r.Group, Resource: r.Resource}
 		if refused[of] {
 			return nil
 		}
@@ -42,11 +43,11 @@ func RefusedOnce() func(Request) *Fault {
 		refused[of] = true
 
 		if r.Verb == "patch" {
-			return &Fault{Err: apierrors.NewConflict(schema.GroupResource{Group: r.Group, Resource: r.Resource}, r.Name,
+			return &requests.Fault{Err: apierrors.NewConflict(schema.GroupResource{Group: r.Group, Resource: r.Resource}, r.Name,
 				errors.New("the object has been modified; please apply your changes to the latest version and try again"))}
 		}
 
-		return &Fault{Err: apierrors.NewInvalid(schema.GroupKind{Group: r.Group, Kind: r.Resource}, r.Name, field.ErrorList{
+		return &requests.Fault{Err: apierrors.NewInvalid(schema.GroupKind{Group: r.Group, Kind: r.Resource}, r.Name, field.ErrorList{
 			field.Invalid(field.NewPath("metadata", "ownerReferences"), "", "Only one reference can have Controller set to true"),
 		})}
 	}

@@ -1,4 +1,4 @@
-package reconciletest
+package lint
 
 import (
 	"errors"
@@ -20,7 +20,7 @@ var errNoFiles = errors.New("there is no Go file to look at")
 // Boundary fails the test for each place in the Go files of a folder, and of those below it, that goes around the SDK; see
 // [Offenders] for what counts. It is for the folder of an operator:
 //
-//	func TestOnlyTheSDKWrites(t *testing.T) { reconciletest.Boundary(t, ".", "standin") }
+//	func TestOnlyTheSDKWrites(t *testing.T) { lint.Boundary(t, ".", "standin") }
 func Boundary(t testing.TB, folder string, except ...string) {
 	t.Helper()
 	offenders, err := Offenders(os.DirFS(folder), except...)

@@ -1,0 +1,15 @@
+package check_test
+
+import (
+	"fmt"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/check"
+)
+
+// What a system accepts is said with the check and a reason.
+func Example() {
+	accepted := reconciletest.Acceptance{Check: check.State, About: "spec.replicas", Reason: "an autoscaler has the replicas"}
+	fmt.Printf("%s of %s: %s\n", accepted.Check, accepted.About, accepted.Reason)
+	// Output: state of spec.replicas: an autoscaler has the replicas
+}

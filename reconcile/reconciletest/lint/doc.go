@@ -1,0 +1,4 @@
+// Package lint has what a test can read off an operator without running it: sources that go around the SDK ([Boundary]), generated files
+// that are behind the code ([Generated]), watches that are missing ([Watched]), a status that others read wrongly ([Kstatus]), a plan
+// that depends on more than its input ([Purity]).
+package lint
