@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -68,7 +68,7 @@ func (p *player) leaveAlone(object *unstructured.Unstructured) {
 	p.must(log.Reset())
 	p.must(p.Patch(p.Context(), object, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"touched":"yes"}}}`))))
 	time.Sleep(2 * time.Second)
-	sent, err := log.Entries(reconciletest.User(p.user), func(e reconciletest.AuditEntry) bool {
+	sent, err := log.Entries(environment.User(p.user), func(e environment.AuditEntry) bool {
 		return e.Namespace == p.ns && (e.Code >= 400 || e.Verb != "get" && e.Verb != "list" && e.Verb != "watch")
 	})
 	if err != nil || len(sent) > 0 {

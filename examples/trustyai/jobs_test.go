@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -131,7 +131,7 @@ func (p *player) triedOnce() {
 	p.Helper()
 	log, err := p.env.AuditLog()
 	p.must(err)
-	sent, err := log.Entries(reconciletest.User(p.user), func(e reconciletest.AuditEntry) bool {
+	sent, err := log.Entries(environment.User(p.user), func(e environment.AuditEntry) bool {
 		return e.Namespace == p.ns && e.Resource == "pods" && (e.Verb == "create" || e.Verb == "patch")
 	})
 	if err != nil || len(sent) > 1 {
