@@ -62,6 +62,8 @@ type Options struct {
 	// twice for one owner. Zero takes what the options of the manager say, GroupKindConcurrency for the kind of the owners before
 	// MaxConcurrentReconciles, and 4 where they say nothing. A singleton has one.
 	Concurrency int
+	// Shard is the part of the owners that this process works on. Nil works on all of them.
+	Shard *Shard
 	// Recorder announces condition transitions. Nil takes the manager's recorder under the name of the controller.
 	Recorder reconcile.EventRecorder
 	// Observer is told of phases and passes besides the metrics. Nil tells nobody.

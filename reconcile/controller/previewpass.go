@@ -63,6 +63,7 @@ func (b *Builder[T, F, O]) previewer(mgr manager.Manager, o PreviewOptions) (pre
 	}
 	silent := *b
 	silent.options.Recorder = dryrun.Discarded{}
+	silent.options.Shard = nil // every owner is previewed, none claimed
 	options := silent.withDefaults(mgr)
 	options.Apply.Kinds = kinds.ChildKinds()
 	groups := &joinedGroups{controller: b.name}

@@ -41,7 +41,7 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(checkAcross(mgr, kinds), b.locate(mgr, kinds)); err != nil {
+	if err := errors.Join(checkAcross(mgr, kinds), b.options.Shard.check(b.name, b.store != nil), b.locate(mgr, kinds)); err != nil {
 		return err
 	}
 	if err := b.checkStatus(mgr, kinds.Kinds[0]); err != nil {
@@ -253,6 +253,12 @@ func (b *Builder[T, F, O]) assemble(
 	if b.store != nil {
 		world := &groupWorld{Reader: reader, Applier: applier, store: b.store, reads: reads}
 		reader, applier, statuses = world, world, world
+	}
+	if options.Shard != nil {
+		reader = &shardReader{
+			Reader: reader, Shard: options.Shard, writer: writesOf(mgr, reads), kind: reads.Kinds[0].GroupVersionKind,
+			annotation: ShardAnnotationPrefix + b.name, manager: b.name + "-shard",
+		}
 	}
 	config := b.phases()
 	config.Reader, config.Applier, config.StatusWriter, config.Tracker = reader, applier, statuses, reads

@@ -1,0 +1,184 @@
+package controller_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/internal/widget"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+)
+
+const shardLabel = "example.com/shard"
+
+// atWork notes which instance has a pass of each owner, and when there are two.
+type atWork struct {
+	mu     sync.Mutex
+	passes map[string]string
+	twice  []string
+	total  map[string]int // of each instance
+}
+
+func (w *atWork) begins(owner, instance string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if other, working := w.passes[owner]; working && other != instance {
+		w.twice = append(w.twice, fmt.Sprintf("%s: %s and %s", owner, other, instance))
+	}
+	w.passes[owner] = instance
+	w.total[instance]++
+}
+
+func (w *atWork) ends(owner string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.passes, owner)
+}
+
+// shardObserver tells atWork of the ends of passes.
+type shardObserver struct{ *atWork }
+
+func (shardObserver) PhaseStart(ctx context.Context, _ reconcile.Phase) context.Context { return ctx }
+func (shardObserver) PhaseDone(context.Context, reconcile.Phase, time.Duration, error)  {}
+
+func (o shardObserver) PassDone(_ context.Context, report reconcile.Report) {
+	if !report.Gone {
+		o.ends(report.Request.Name)
+	}
+}
+
+// instance starts a controller that works on one shard; its children say so.
+func (w *atWork) instance(namespace, name string, of func(client.Object) string) {
+	GinkgoHelper()
+	options := settings()
+	options.Shard, options.Observer = &controller.Shard{Name: name, Of: of}, shardObserver{w}
+	p := &probe{
+		fetch: func(_ context.Context, _ reconcile.Reader, owner *widget.Widget) world {
+			w.begins(owner.Name, name)
+			time.Sleep(time.Duration(rand.IntN(30)) * time.Millisecond)
+			return world{}
+		},
+		plan: func(owner *widget.Widget, _ world) (plan reconcile.PlanResult) {
+			child := configMap(owner.Namespace, owner.Name, nil)
+			child.Data = map[string]string{"shard": name}
+			plan.Apply(child)
+			return plan
+		},
+	}
+	runs{}.start(namespace, controller.New("sharded", p).Owns(&corev1.ConfigMap{}).Options(options).SetupWithManager)
+}
+
+// children returns the shard that each child was made by.
+func shardChildren(ctx context.Context, c client.Client, namespace string) map[string]string {
+	GinkgoHelper()
+	var all corev1.ConfigMapList
+	Expect(c.List(ctx, &all, client.InNamespace(namespace))).To(Succeed())
+	out := map[string]string{}
+	for _, child := range all.Items {
+		if metav1.GetControllerOf(&child) != nil {
+			out[child.Name] = child.Data["shard"]
+		}
+	}
+	return out
+}
+
+var _ = Describe("Owners that are shared between instances", func() {
+	It("are never worked on by two, whatever their labels become", func(ctx context.Context) {
+		const owners, edits = 20, 200
+		namespace, c := env.Namespace(GinkgoTB()), admin()
+		w := &atWork{passes: map[string]string{}, total: map[string]int{}}
+		for _, name := range []string{"a", "b"} {
+			w.instance(namespace, name, controller.ShardByLabel(shardLabel))
+		}
+		want := map[string]string{}
+		for i := range owners {
+			o := newWidget(namespace, "w"+strconv.Itoa(i))
+			want[o.Name] = []string{"a", "b"}[i%2]
+			o.Labels = map[string]string{shardLabel: want[o.Name]}
+			Expect(c.Create(ctx, o)).To(Succeed())
+		}
+		nobodys := newWidget(namespace, "nobodys")
+		Expect(c.Create(ctx, nobodys)).To(Succeed())
+		for range edits {
+			name, shard := "w"+strconv.Itoa(rand.IntN(owners)), []string{"a", "b"}[rand.IntN(2)]
+			want[name] = shard
+			Expect(c.Patch(ctx, newWidget(namespace, name), client.RawPatch(types.MergePatchType,
+				fmt.Appendf(nil, `{"metadata":{"labels":{%q:%q}}}`, shardLabel, shard)))).To(Succeed())
+		}
+		Eventually(func() map[string]string { return shardChildren(ctx, c, namespace) }).WithTimeout(soon).Should(Equal(want))
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		Expect(w.twice).To(BeEmpty())
+		Expect(w.total).To(And(HaveKeyWithValue("a", BeNumerically(">", owners/2)), HaveKeyWithValue("b", BeNumerically(">", owners/2))))
+	})
+
+	It("wait for the instance that has claimed them, and are claimed by their hash", func(ctx context.Context) {
+		namespace, c := env.Namespace(GinkgoTB()), admin()
+		w := &atWork{passes: map[string]string{}, total: map[string]int{}}
+		claimed := newWidget(namespace, "claimed")
+		claimed.Annotations = map[string]string{controller.ShardAnnotationPrefix + "sharded": "of-a-process-that-is-away"}
+		Expect(c.Create(ctx, claimed)).To(Succeed())
+		of, want := controller.ShardByHash(2), map[string]string{}
+		for i := range 10 {
+			o := newWidget(namespace, "w"+strconv.Itoa(i))
+			Expect(c.Create(ctx, o)).To(Succeed())
+			want[o.Name] = of(o)
+		}
+		w.instance(namespace, "0", of)
+		w.instance(namespace, "1", of)
+		Eventually(func() map[string]string { return shardChildren(ctx, c, namespace) }).WithTimeout(soon).Should(Equal(want))
+		Expect(change(ctx, c, claimed, func(o *widget.Widget) { o.Annotations = nil })).To(Succeed())
+		want[claimed.Name] = of(claimed)
+		Eventually(func() map[string]string { return shardChildren(ctx, c, namespace) }).WithTimeout(soon).Should(Equal(want))
+	})
+
+	It("need a name, a function and objects", func() {
+		mgr := runs{}.manager(env.Namespace(GinkgoTB()))
+		options := settings()
+		options.Shard = &controller.Shard{}
+		Expect(controller.New("not a name", &probe{}).Options(options).SetupWithManager(mgr)).To(MatchError(And(
+			ContainSubstring("Options.Shard wants a Name and Of"), ContainSubstring("the name is no part of an annotation"))))
+		options.Shard = &controller.Shard{Name: "0", Of: controller.ShardByHash(1)}
+		Expect(controller.NewSingleton("shared", shelf{}).Owns(&corev1.ConfigMap{}).Options(options).SetupWithManager(mgr)).
+			To(MatchError(ContainSubstring("groups have no object to claim")))
+	})
+})
+
+// TestShardByHash: all shards get owners, and one shard more takes owners from the others only.
+func TestShardByHash(t *testing.T) {
+	t.Parallel()
+	const owners, shards = 3000, 3
+	counts, moved := map[string]int{}, 0
+	for i := range owners {
+		o := newWidget("default", "w")
+		o.UID = types.UID(fmt.Sprintf("7f1c4c5e-0000-4000-8000-%012d", i))
+		before, after := controller.ShardByHash(shards)(o), controller.ShardByHash(shards+1)(o)
+		counts[before]++
+		if before != after {
+			moved++
+			if after != strconv.Itoa(shards) {
+				t.Errorf("an owner moves from shard %s to %s, which was there before", before, after)
+			}
+		}
+	}
+	for shard := range shards {
+		if n := counts[strconv.Itoa(shard)]; n < owners/shards/2 {
+			t.Errorf("shard %d has %d owners of %d", shard, n, owners)
+		}
+	}
+	if moved < owners/8 || moved > owners/2 {
+		t.Errorf("%d of %d owners move", moved, owners)
+	}
+}
