@@ -63,7 +63,7 @@ func TestReasonsPage(t *testing.T) {
 	}
 }
 
-// TestOperationsPage: docs/operations.md has every condition, every annotation, every reason that an event alone has, and every category.
+// TestOperationsPage: docs/operations.md has every condition, every name that is written into metadata, every reason that an event alone has, and every category.
 func TestOperationsPage(t *testing.T) {
 	t.Parallel()
 
@@ -89,11 +89,57 @@ func TestOperationsPage(t *testing.T) {
 		}
 	}
 
+	names := persisted(t, base)
+	if len(names) < leastNames {
+		t.Errorf("found %d names of labels, annotations, finalizers and field managers, want at least %d: %q", len(names), leastNames, names)
+	}
+	for _, name := range names {
+		if name != reconcile.ChildIndex && !strings.Contains(string(text), name) { // an index is on no object
+			t.Errorf("docs/operations.md does not have %s", name)
+		}
+	}
+
 	for _, word := range words {
 		if !strings.Contains(string(text), "`"+word) {
 			t.Errorf("docs/operations.md does not have `%s`", word)
 		}
 	}
+}
+
+const leastNames = 14
+
+// persisted are the names that the loop and the engine write into metadata: of labels, annotations and finalizers with their domain or from the slash
+// that follows a domain, and what is added to a field manager from the colon.
+func persisted(t *testing.T, base string) (found []string) {
+	t.Helper()
+
+	name := regexp.MustCompile(`"((?:[a-z.]*(?:reconcilekit\.dev|applyset\.kubernetes\.io))/[a-z-]*)"|omain \+ "(/[a-z-]+)"|prefix \+ "([a-z-]+)"|Manager ?\+ ?"(:[a-z]+)"`)
+
+	err := fs.WalkDir(os.DirFS(base), "reconcile", func(file string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && entry.Name() == "reconciletest":
+			return fs.SkipDir
+		case !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go"):
+			return nil
+		}
+
+		text, err := os.ReadFile(filepath.Join(base, file))
+
+		for _, match := range name.FindAllStringSubmatch(string(text), -1) {
+			found = append(found, strings.Join(match[1:], ""))
+		}
+
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	slices.Sort(found)
+
+	return slices.Compact(found)
 }
 
 var (
