@@ -133,7 +133,7 @@ func (w *world) manyTenants(t *testing.T, hubs, tenants int) {
 		}
 		return nil
 	}
-	p.eventually("settle the tenants", 5*time.Minute, func() (err error) {
+	p.eventually("settle the tenants", 15*time.Minute, func() (err error) {
 		for i := range tenants {
 			err = errors.Join(err, served(i))
 		}
@@ -155,7 +155,7 @@ func (w *world) manyTenants(t *testing.T, hubs, tenants int) {
 	p.label(`""`)
 	p.eventually("serve the tenant again", 20*time.Second, func() error { return served(0) })
 	p.must(p.DeleteAllOf(t.Context(), &v1.EvalHub{}, client.InNamespace(p.ns)))
-	p.eventually("find the cluster as it was before the hubs", 5*time.Minute, func() error { return unlike(before, p.everything(gone)) })
+	p.eventually("find the cluster as it was before the hubs", 15*time.Minute, func() error { return unlike(before, p.everything(gone)) })
 }
 
 const tenantLabel = "evalhub.trustyai.opendatahub.io/tenant"
