@@ -38,6 +38,7 @@ import (
 type settings struct {
 	scenarios, subjects, steady string
 	owners, children, churn     int
+	foreign                     int
 	runs, rounds                int
 	out, kubeconfig, profile    string
 	worker, drive               bool
@@ -52,6 +53,7 @@ func parse() settings {
 	flags.IntVar(&s.owners, "owners", 1000, "owners in all scenarios but steady and prune")
 	flags.IntVar(&s.children, "children", 5, "children of each of these owners")
 	flags.IntVar(&s.churn, "churn", 10000, "status updates of children in the scenario churn")
+	flags.IntVar(&s.foreign, "foreign", 50000, "Secrets and ConfigMaps of others in the scenario foreign")
 	flags.IntVar(&s.runs, "runs", 5, "runs of the scenario steady; the median counts")
 	flags.IntVar(&s.rounds, "rounds", 3, "rounds of the scenario converge for reconcilekit and the bare client; the median counts")
 	flags.StringVar(&s.out, "out", "results.json", "file for the rows")
@@ -119,7 +121,7 @@ func bench(ctx context.Context, s settings) error {
 func plan(s settings) (*harness.Harness, error) {
 	h := &harness.Harness{
 		Prefix: "benchmark-" + strconv.FormatInt(time.Now().Unix(), 36),
-		Owners: s.owners, Children: s.children, Churn: s.churn, Runs: s.runs, Rounds: s.rounds,
+		Owners: s.owners, Children: s.children, Churn: s.churn, Foreign: s.foreign, Runs: s.runs, Rounds: s.rounds,
 		Profile: s.profile, Log: os.Stderr,
 	}
 	var errs []error

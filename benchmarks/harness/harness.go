@@ -32,6 +32,8 @@ type Harness struct {
 	Scenarios, Subjects []string
 	// Owners and Children are the size of the world, Churn the number of status updates.
 	Owners, Children, Churn int
+	// Foreign is the number of Secrets and ConfigMaps of others in the scenario foreign.
+	Foreign int
 	// SteadyChildren are the numbers of children of the scenario steady.
 	SteadyChildren []int
 	// Runs is the number of runs of the scenario steady, Rounds that of converge for reconcilekit and the bare client;
@@ -70,7 +72,12 @@ func (h *Harness) subject(ctx context.Context, s subject.Subject) error {
 		}
 	}
 	if h.takes(s, "prune") {
-		return h.prune(ctx, s.Name)
+		if err := h.prune(ctx, s.Name); err != nil {
+			return err
+		}
+	}
+	if h.takes(s, "foreign") {
+		return h.foreign(ctx, s.Name)
 	}
 	return nil
 }
@@ -120,6 +127,35 @@ func (h *Harness) with(ctx context.Context, subject string, owners int, do func(
 func settled(p *process) error {
 	_, err := p.do(worker.Command{Do: worker.DoSettle})
 	return err
+}
+
+// foreign restarts a subject on a world that it has made, without and with objects of others in it.
+func (h *Harness) foreign(ctx context.Context, name string) error {
+	h.logf("foreign: %s, %d owners x %d children, %d objects of others", name, h.Owners, h.Children, h.Foreign)
+	return h.in(ctx, h.Owners, h.Children, func(w *world.World) error {
+		var alone, beside *worker.Measurement
+		settle := func(into **worker.Measurement) error {
+			return h.with(ctx, name, h.Owners, func(p *process) (err error) {
+				*into, err = p.do(worker.Command{Do: worker.DoSettle})
+				return err
+			})
+		}
+		for _, step := range []func() error{
+			func() error { return settle(&alone) }, // it makes the children
+			func() error { return settle(&alone) },
+			func() error { return w.Foreign(ctx, h.Foreign) },
+			func() error { return settle(&beside) },
+		} {
+			if err := step(); err != nil {
+				return err
+			}
+		}
+		row := report.NewRow("foreign", name, h.Owners, h.Children, beside)
+		row.HeapTimes = float64(beside.HeapBytes) / float64(alone.HeapBytes)
+		h.rows = append(h.rows, row)
+		h.logf("foreign: %s: heap of %d MiB, %.2f times that without them", name, beside.HeapBytes>>20, row.HeapTimes)
+		return nil
+	})
 }
 
 // prune takes most children out of the plans of some owners.

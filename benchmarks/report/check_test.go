@@ -74,6 +74,16 @@ func TestCheck(t *testing.T) {
 				"churn reconcilekit 10x5: 1 dry-runs, promised exactly 0",
 			},
 		},
+		"Foreign": {
+			rows: []report.Row{
+				row("foreign", subject.Kit, func(r *report.Row) { r.HeapTimes = 9 }),
+				row("foreign", subject.KitFiltered, func(r *report.Row) { r.HeapTimes, r.Writes = 1.6, 1 }),
+			},
+			want: []string{
+				"foreign reconcilekit-filtered 10x5: 1 writes, promised exactly 0",
+				"foreign reconcilekit-filtered 10x5: 1.60 times the heap without objects of others, promised at most 1.50",
+			},
+		},
 		"Lost": {
 			rows: []report.Row{
 				row("drift", subject.Kit, func(r *report.Row) { r.Expected, r.ChildWrites, r.Left = 3, 2, 1 }),

@@ -47,6 +47,8 @@ type Row struct {
 	Left     int `json:"left"`
 	// KeptBytesPerChild is the heap beyond that of a process that only reads the same world, in restart.
 	KeptBytesPerChild *float64 `json:"keptBytesPerChild,omitempty"`
+	// HeapTimes is the heap after a restart beside objects of others, in that without them, in foreign.
+	HeapTimes float64 `json:"heapTimes,omitempty"`
 }
 
 // NewRow takes the figures of a measurement.

@@ -13,7 +13,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/status"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -23,26 +25,47 @@ import (
 
 // newKit is the SDK with the least that a controller needs: it fetches nothing, and is Ready when the apply succeeded.
 func newKit(env Environment) (ctrl.Reconciler, error) {
-	return nil, build(env, plain{})
+	return nil, build(env, plain{}).SetupWithManager(env.Manager)
+}
+
+// newKitFiltered is the SDK with [CacheOptions], as an operator has it in a cluster with much of others.
+func newKitFiltered(env Environment) (ctrl.Reconciler, error) {
+	return nil, filtered(env).SetupWithManager(env.Manager)
+}
+
+func filtered(env Environment) controller.Declared {
+	ours, err := labels.Parse(desired.OwnerLabel)
+	if err != nil {
+		panic(err) // a key is a selector
+	}
+	return build(env, plain{}, controller.Filter(ours))
+}
+
+// CacheOptions are those of the manager's cache for a subject.
+func CacheOptions(name string, scheme *runtime.Scheme) (cache.Options, error) {
+	if name != KitFiltered {
+		return cache.Options{}, nil
+	}
+	return controller.CacheOptions(scheme, filtered(Environment{}))
 }
 
 // newKitWithHealth is the SDK with the children's own health in the status.
 func newKitWithHealth(env Environment) (ctrl.Reconciler, error) {
-	return nil, build(env, healthy{})
+	return nil, build(env, healthy{}).SetupWithManager(env.Manager)
 }
 
-// build puts a controller into the manager as a user would.
-func build[F, O any](env Environment, r reconcile.Reconciler[*widget.Widget, F, O]) error {
+// build declares a controller as a user would.
+func build[F, O any](env Environment, r reconcile.Reconciler[*widget.Widget, F, O], options ...controller.KindOption) controller.Declared {
 	b := controller.New("widget", r)
 	for _, kind := range desired.Kinds() {
-		b.Owns(kind)
+		b.Owns(kind, options...)
 	}
 	return b.Options(controller.Options{
 		Apply:       apply.Options{FieldManager: FieldManager},
 		Concurrency: Workers,
 		Recorder:    silence{},
 		Observer:    env.Observer,
-	}).SetupWithManager(env.Manager)
+	})
 }
 
 // silence records no events, like all subjects.

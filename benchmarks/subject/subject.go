@@ -55,6 +55,7 @@ const (
 	Kit            = "reconcilekit"
 	KitWithHealth  = "reconcilekit-health"
 	KitEngine      = "reconcilekit-engine"
+	KitFiltered    = "reconcilekit-filtered"
 	CreateOrUpdate = "CreateOrUpdate"
 	ApplyAlways    = "apply-always"
 	FluxSSA        = "flux-ssa"
@@ -72,7 +73,8 @@ func All() []Subject {
 		{CachedReads, "reads the owner and each child from the cache, writes nothing", []string{"steady"}, newCachedReads},
 		{BareClient, "the requests that reconcilekit sends from empty, in their order, without reading or deciding", []string{"converge"}, newBareClient},
 		{BareUnordered, "the same, up to four children of an owner at a time in any order", []string{"converge"}, newUnorderedClient},
-		{Kit, "a controller of the builder; repairs, prunes, checks ownership, tracks reads", every, newKit},
+		{Kit, "a controller of the builder; repairs, prunes, checks ownership, tracks reads", append(every, "foreign"), newKit},
+		{KitFiltered, "the same; its caches hold the labelled children alone", []string{"foreign"}, newKitFiltered},
 		{KitWithHealth, "the same; each child is fetched and its health is part of the status", every, newKitWithHealth},
 		{KitEngine, "pipeline and apply engine without the builder: no tracked reads, no read-your-writes for children", every, newKitEngine},
 		{CreateOrUpdate, "controllerutil.CreateOrUpdate by hand, merging mutate functions; no prune", every, newCreateOrUpdate},
@@ -131,4 +133,6 @@ func ignoreConflict(err error) error {
 }
 
 // IsKit reports whether the subject is one of the SDK's.
-func IsKit(name string) bool { return name == Kit || name == KitWithHealth || name == KitEngine }
+func IsKit(name string) bool {
+	return name == Kit || name == KitWithHealth || name == KitEngine || name == KitFiltered
+}

@@ -135,7 +135,7 @@ func (w *worker) do(ctx context.Context, command Command) (Measurement, error) {
 	return Measurement{}, fmt.Errorf("command %q is unknown", command.Do)
 }
 
-// setup makes the manager with the options that all subjects share: a typed cache, no limits on the client, no events.
+// setup makes the manager with the options that all subjects share but for filters: a typed cache, no limits on the client, no events.
 func (w *worker) setup(ctx context.Context) error {
 	config, err := clientcmd.BuildConfigFromFlags("", w.Kubeconfig)
 	if err != nil {
@@ -148,7 +148,11 @@ func (w *worker) setup(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m, err := ctrl.NewManager(config, ctrl.Options{Scheme: scheme, Metrics: server.Options{BindAddress: "0"}})
+	caches, err := subject.CacheOptions(w.Subject, scheme)
+	if err != nil {
+		return err
+	}
+	m, err := ctrl.NewManager(config, ctrl.Options{Scheme: scheme, Cache: caches, Metrics: server.Options{BindAddress: "0"}})
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -52,6 +53,18 @@ func New(ctx context.Context, config *rest.Config, namespace string, owners, chi
 		owner := w.owner(i)
 		owner.Spec = widget.Spec{Image: "registry.example/widget:v1", Count: children}
 		return c.Create(ctx, owner)
+	})
+}
+
+// Foreign makes Secrets and ConfigMaps that no owner has anything to do with, of 1 KiB each.
+func (w *World) Foreign(ctx context.Context, count int) error {
+	text := strings.Repeat("x", 1<<10) //nolint:mnd // a KiB
+	return each(count, func(i int) error {
+		meta := metav1.ObjectMeta{Namespace: w.Namespace, Name: fmt.Sprintf("foreign-%06d", i)}
+		if i%2 == 0 {
+			return w.client.Create(ctx, &corev1.Secret{ObjectMeta: meta, StringData: map[string]string{"text": text}})
+		}
+		return w.client.Create(ctx, &corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"text": text}})
 	})
 }
 
