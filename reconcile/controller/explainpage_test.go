@@ -83,6 +83,7 @@ var _ = Describe("the page of explanations", func() {
 		Eventually(func() string { return opened(handler, start).text }).WithTimeout(soon).Should(And(
 			ContainSubstring("Widget "+namespace+"/one"), ContainSubstring("Widget "+namespace+"/other"), ContainSubstring(said),
 		))
+		p.settled(ctx, "one") // the status shows before its pass has ended
 
 		todo, seen := []string{start}, map[string]shownPage{}
 		for len(todo) > 0 {
