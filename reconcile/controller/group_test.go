@@ -132,7 +132,7 @@ var _ = Describe("A group", func() {
 	var (
 		namespace string
 		c         client.Client
-		counted  *requests.Requests
+		counted   *requests.Requests
 	)
 	BeforeEach(func() {
 		namespace, c, counted = env.Namespace(GinkgoTB()), admin(), &requests.Requests{}

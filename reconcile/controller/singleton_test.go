@@ -78,7 +78,7 @@ var _ = Describe("A singleton", func() {
 	var (
 		namespace string
 		c         client.Client
-		counted  *requests.Requests
+		counted   *requests.Requests
 	)
 	BeforeEach(func() {
 		namespace, c, counted = env.Namespace(GinkgoTB()), admin(), &requests.Requests{}
