@@ -49,7 +49,9 @@ func main() {
 }
 
 // checkConfig prints the configuration that follows from the user's document in a file.
-func checkConfig(file string, stdout io.Writer) error { return live.Check(file, settings.Parse, stdout) }
+func checkConfig(file string, stdout io.Writer) error {
+	return live.Check(file, settings.Parse, stdout)
+}
 
 // productFlags are arguments in which the product's flags have the names that every operator has.
 func productFlags(arguments []string) []string {
