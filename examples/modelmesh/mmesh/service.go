@@ -69,8 +69,8 @@ type Server interface {
 }
 
 // NewServer returns a gRPC server that answers with the stand-in.
-func NewServer(standin Server) *grpc.Server {
-	server := grpc.NewServer(grpc.ForceServerCodec(codec{}))
+func NewServer(standin Server, options ...grpc.ServerOption) *grpc.Server {
+	server := grpc.NewServer(append(options, grpc.ForceServerCodec(codec{}))...)
 	method := func(name string, call func(ctx context.Context, s Server, decode func(any) error) (any, error)) grpc.MethodDesc {
 		return grpc.MethodDesc{MethodName: name, Handler: func(
 			srv any, ctx context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor,
