@@ -11,6 +11,7 @@ import (
 // without etcd.
 func (p *player) followEvents() {
 	etcd := store.New(p.T)
+	p.mesh = newDouble(p.T)
 	p.namespace = "events"
 	p.create(namespaceOf("events", nil))
 	p.create(namespaceOf("eventful", map[string]any{"modelmesh-enabled": "true"}))
@@ -24,13 +25,13 @@ func (p *player) followEvents() {
 	p.create(objectOf("serving.kserve.io/v1alpha1", "Predictor", "eventful", "by-predictor", map[string]any{
 		"spec": map[string]any{"modelType": map[string]any{"name": "onnx"}},
 	}))
-	p.double.Script(inState(mmesh.Loaded))
-	defer p.double.Script(nil)
+	p.mesh.Script(inState(mmesh.Loaded))
+	defer p.mesh.Script(nil)
 	p.log = p.operator(p.T, map[string]string{"NAMESPACE": "events"})
 	p.inStates("Loaded", "Loaded")
 
 	time.Sleep(2 * time.Second) // the last poll
-	p.double.Script(inState(mmesh.LoadingFailed))
+	p.mesh.Script(inState(mmesh.LoadingFailed))
 	time.Sleep(2 * time.Second)
 	p.inStates("Loaded", "Loaded") // nobody knows
 	etcd.Put("root/mm_ns/eventful/mm/modelmesh-serving/vmodels/by-predictor", `{"o":"ksp"}`)

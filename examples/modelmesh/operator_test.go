@@ -1,33 +1,35 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"io"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
-
-	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
-	"github.com/reconcilekit/reconcilekit/examples/modelmesh/standin/memory"
 )
 
-// world is an API server with the kinds of all projects, and a double of ModelMesh.
+// world is an API server with the kinds of all projects, and the operator as a program.
 type world struct {
 	client.Client
 	env    *environment.Environment
-	double *memory.Mesh
-	mesh   string // where the double is
+	folder string // with the program, and the certificate of its webhooks
 	mu     sync.Mutex
 }
 
@@ -39,39 +41,54 @@ func newWorld(t *testing.T) *world {
 			t.Fatal(err)
 		}
 	}
-	w := &world{double: &memory.Mesh{}, env: &environment.Environment{
+	w := &world{folder: t.TempDir(), env: &environment.Environment{
 		Scheme: scheme, CRDPaths: []string{"config/crd", "config/foreign"}, Audit: true,
 		AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"},
 	}}
 	w.env.Setup(t)
 	w.Client = w.env.Client()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", w.program(), ".").CombinedOutput(); err != nil {
+		t.Fatalf("build the operator: %v\n%s", err, out)
 	}
-	server := mmesh.NewServer(w.double)
-	go func() { _ = server.Serve(listener) }()
-	t.Cleanup(server.Stop)
-	w.mesh = listener.Addr().String()
+	certify(t, w.folder)
 	return w
 }
 
-// account is a user with the rights that the page of the operator asks for and no others.
-func (w *world) account(t *testing.T, variables map[string]string) *rest.Config {
+func (w *world) program() string { return filepath.Join(w.folder, "modelmesh") }
+
+// process is an operator that runs.
+type process struct {
+	*exec.Cmd
+	log      buffer
+	user     string // as the API server knows it
+	webhooks string // the address of its webhooks
+	ended    chan error
+}
+
+// operator runs the operator until the test ends, and returns its log once its first passes are over: what is expected may be so before.
+func (w *world) operator(t *testing.T, variables map[string]string, arguments ...string) *buffer {
+	t.Helper()
+	p := w.start(t, variables, append([]string{"--leader-elect=false"}, arguments...)...)
+	for until := time.Now().Add(time.Minute); !strings.Contains(p.log.all(), "Starting workers"); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatal("the operator does not start")
+		}
+	}
+	time.Sleep(time.Second)
+	return &p.log
+}
+
+// start runs the operator until it is stopped or the test ends, with the rights that its page asks for and no others.
+func (w *world) start(t *testing.T, variables map[string]string, arguments ...string) *process {
 	t.Helper()
 	page, err := modelmesh(lookup(variables)).Page()
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.env.Rights(t, page.Rules()).Config()
-}
-
-// operator runs the operator until the test ends, and returns its log.
-func (w *world) operator(t *testing.T, variables map[string]string, arguments ...string) *buffer {
-	t.Helper()
-	kubeconfig, err := environment.Kubeconfig(w.account(t, variables))
+	rights := w.env.Rights(t, page.Rules())
+	w.mu.Unlock()
+	kubeconfig, err := environment.Kubeconfig(rights.Config())
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	if err == nil {
 		err = os.WriteFile(path, kubeconfig, 0o600)
@@ -79,51 +96,85 @@ func (w *world) operator(t *testing.T, variables map[string]string, arguments ..
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := modelmesh(lookup(variables))
-	again := true
-	o.Manager = func(m *manager.Options) { m.Controller.SkipNameValidation = &again }
-	if len(arguments) == 0 {
-		o.Webhooks = nil // one test has them
+	address := freeAddress(t)
+	_, port, _ := net.SplitHostPort(address)
+	p := &process{user: rights.User(), webhooks: address, ended: make(chan error, 1)}
+	p.Cmd = exec.Command(w.program(), append([]string{
+		"--kubeconfig", path, "--metrics-bind-address=0", "--health-probe-bind-address=0",
+		"--webhook-port", port, "--webhook-cert-dir", w.folder,
+	}, arguments...)...)
+	p.Env = []string{"HOME=" + w.folder}
+	for name, value := range variables {
+		p.Env = append(p.Env, name+"="+value)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	log := &buffer{}
-	go func() {
-		ended <- o.Run(ctx, append([]string{
-			"--kubeconfig", path, "--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0",
-		}, arguments...), io.Discard, log)
-	}()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
+	p.Stdout, p.Stderr = &p.log, &p.log
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { p.ended <- p.Wait() }()
+	t.Cleanup(func() { p.stop(t) })
+	return p
+}
+
+// stop ends the operator as a node does, unless it has ended.
+func (p *process) stop(t *testing.T) {
+	t.Helper()
+	if p.ended == nil {
+		return
+	}
+	_ = p.Process.Signal(syscall.SIGTERM)
+	select {
+	case err := <-p.ended:
+		if err != nil {
 			t.Errorf("the operator ended with %v", err)
 		}
-		if t.Failed() {
-			t.Log(log.tail())
+	case <-time.After(time.Minute):
+		_ = p.Process.Kill()
+		t.Error("the operator did not end")
+	}
+	p.ended = nil
+	if t.Failed() {
+		t.Log(p.log.tail())
+	}
+}
+
+// freeAddress is one on which nobody listens.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	return listener.Addr().String()
+}
+
+// certify makes the certificate of a server at 127.0.0.1, which signs itself.
+func certify(t *testing.T, folder string, names ...string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "tests"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: names,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	certificate, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, block := range map[string]*pem.Block{
+		"tls.crt": {Type: "CERTIFICATE", Bytes: certificate}, "tls.key": {Type: "PRIVATE KEY", Bytes: private},
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
 		}
-	})
-	return log
-}
-
-// buffer is a log that is written and read at the same time.
-type buffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *buffer) all() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
-}
-
-func (b *buffer) tail() string {
-	text := b.all()
-	return text[max(0, len(text)-8000):]
+	}
 }

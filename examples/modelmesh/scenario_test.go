@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
-	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,13 +21,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
 )
 
-// scenario is a recorded case of the product, for an operator with the configuration, in the scope. Where the operator decides otherwise
-// than the product, what is expected is as the README says.
+// scenario is a recorded case of the product, for an operator with the configuration, in the scope, and a ModelMesh that answers as it says.
+// Where the operator decides otherwise than the product, what is expected is as the README says.
 type scenario struct {
 	Name                string           `json:"name"`
 	Scope               string           `json:"scope"`
 	ControllerNamespace string           `json:"controllerNamespace"`
 	Config              string           `json:"config"`
+	Mesh                *script          `json:"modelmesh"`
 	Given               []map[string]any `json:"given"`
 	Steps               []step           `json:"steps"`
 	Expect              expectation      `json:"expect"`
@@ -36,6 +37,7 @@ type scenario struct {
 type step struct {
 	Sleep  float64        `json:"sleep"`
 	Config *string        `json:"config"`
+	Mesh   *script        `json:"modelmesh"`
 	Create map[string]any `json:"create"`
 	Delete string         `json:"delete"`
 	Merge  *struct {
@@ -49,6 +51,9 @@ type expectation struct {
 	Exist  []map[string]any `json:"exist"`
 	Absent []string         `json:"absent"`
 	Error  string           `json:"error"` // what the operator logs
+	Result struct {
+		Calls []call `json:"modelMeshCalls"`
+	} `json:"result"`
 	Fields []struct {
 		Ref        string `json:"ref"`
 		Path       string `json:"path"`
@@ -57,34 +62,106 @@ type expectation struct {
 	} `json:"fields"`
 }
 
-// TestScenarios plays the recorded cases, each against an operator of its own: those of one namespace side by side, those of the cluster one
-// after the other.
-func TestScenarios(t *testing.T) {
-	w := newWorld(t)
-	var all []scenario
-	content, err := os.ReadFile("testdata/scenarios.json")
+// The scopes of an operator.
+const (
+	oneNamespace = "namespace"
+	allOfCluster = "cluster"
+)
+
+// read reads the cases of a file.
+func read[T any](t *testing.T, file string) (cases []T) {
+	t.Helper()
+	content, err := os.ReadFile(file)
 	if err == nil {
-		err = json.Unmarshal(content, &all)
+		err = json.Unmarshal(content, &cases)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, scope := range []string{"namespace", "cluster"} {
+	return cases
+}
+
+// draw returns a number of cases, drawn by RECONCILETEST_SEED (1 where it is not set), or all where RECONCILETEST_CASES=all asks for them.
+func draw[T any](t *testing.T, cases []T, count int) []T {
+	t.Helper()
+	if os.Getenv("RECONCILETEST_CASES") == "all" || len(cases) <= count {
+		return cases
+	}
+	seed, err := strconv.ParseUint(os.Getenv("RECONCILETEST_SEED"), 10, 64)
+	if err != nil {
+		seed = 1
+	}
+	t.Logf("%d of %d cases, drawn by RECONCILETEST_SEED=%d; RECONCILETEST_CASES=all plays all", count, len(cases), seed)
+	drawn := slices.Clone(cases)
+	rand.New(rand.NewPCG(seed, 0)).Shuffle(len(drawn), func(i, j int) { drawn[i], drawn[j] = drawn[j], drawn[i] })
+	return drawn[:count]
+}
+
+// inScope is the case for an operator of a scope, in namespaces of its own.
+func inScope(t *testing.T, recorded json.RawMessage, scope string) (s scenario) {
+	t.Helper()
+	err := json.Unmarshal(recorded, &s)
+	if err == nil && s.Scope != scope {
+		name := regexp.MustCompile(`\b` + regexp.QuoteMeta(s.ControllerNamespace) + `\b`)
+		renamed := name.ReplaceAll(recorded, []byte(scope+"-"+s.ControllerNamespace))
+		s = scenario{}
+		err = json.Unmarshal(renamed, &s)
+		s.Scope = scope
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// How many cases each scope has in a test that is not asked for all.
+const (
+	drawnScenarios = 14
+	drawnModels    = 6
+)
+
+// TestScenarios plays the recorded cases, each against an operator of its own, a process: those of one namespace side by side, those of the
+// cluster one after the other.
+func TestScenarios(t *testing.T) {
+	w := newWorld(t)
+	for _, scope := range []string{oneNamespace, allOfCluster} {
 		t.Run(scope, func(t *testing.T) {
-			for _, s := range all {
-				if (s.Scope == "namespace") != (scope == "namespace") {
-					continue
-				}
+			played := func(recorded json.RawMessage) {
+				s := inScope(t, recorded, scope)
 				t.Run(s.Name, func(t *testing.T) {
-					if scope == "namespace" {
+					if scope == oneNamespace {
 						t.Parallel()
 					}
 					(&player{world: w, T: t}).play(s)
 				})
 			}
+			for _, recorded := range draw(t, ofScope(t, read[json.RawMessage](t, "testdata/scenarios.json"), scope), drawnScenarios) {
+				played(recorded)
+			}
+			for _, recorded := range draw(t, read[json.RawMessage](t, "testdata/models.json"), drawnModels) {
+				played(recorded)
+			}
 		})
 	}
+	for _, scope := range []string{oneNamespace, allOfCluster} {
+		t.Run("webhooks/"+scope, func(t *testing.T) { w.webhooks(t, scope) })
+	}
 	t.Run("events", func(t *testing.T) { (&player{world: w, T: t}).followEvents() })
+}
+
+// ofScope are the cases of a scope.
+func ofScope(t *testing.T, all []json.RawMessage, scope string) (out []json.RawMessage) {
+	t.Helper()
+	for _, recorded := range all {
+		var s scenario
+		if err := json.Unmarshal(recorded, &s); err != nil {
+			t.Fatal(err)
+		}
+		if s.Scope == scope {
+			out = append(out, recorded)
+		}
+	}
+	return out
 }
 
 // player plays one case.
@@ -92,12 +169,19 @@ type player struct {
 	*world
 	*testing.T
 	namespace string // of the operator
+	mesh      *double
+	given     []map[string]any
 	log       *buffer
 }
 
 func (p *player) play(s scenario) {
 	p.Helper()
 	p.namespace = s.ControllerNamespace
+	p.mesh = newDouble(p.T)
+	p.mesh.follow(s.Mesh)
+	if !slices.ContainsFunc(s.Given, func(o map[string]any) bool { return o["kind"] == "Namespace" }) {
+		p.create(namespaceOf(p.namespace, nil))
+	}
 	for _, object := range s.Given {
 		if object["kind"] == "Namespace" {
 			p.create(object)
@@ -109,10 +193,14 @@ func (p *player) play(s scenario) {
 			p.create(object)
 		}
 	}
+	p.given = s.Given
 	p.log = p.operator(p.T, map[string]string{
-		"NAMESPACE": s.ControllerNamespace, "NAMESPACE_SCOPE": strconv.FormatBool(s.Scope == "namespace"),
+		"NAMESPACE": s.ControllerNamespace, "NAMESPACE_SCOPE": strconv.FormatBool(s.Scope == oneNamespace),
 	})
-	for _, one := range s.Steps {
+	for i, one := range s.Steps {
+		if i > 0 && (one.Mesh != nil || one.Merge != nil) && p.hasModels() {
+			p.passed()
+		}
 		p.step(one)
 	}
 	p.expect(s.Expect)
@@ -129,7 +217,7 @@ func (p *player) must(err error) {
 func (p *player) configure(document string) {
 	p.Helper()
 	u := p.object("v1|ConfigMap|" + p.namespace + "|" + settings.ConfigMap)
-	u.Object["data"] = map[string]any{settings.Key: document + "\nmodelMeshEndpoint: " + p.mesh + "\n"}
+	u.Object["data"] = map[string]any{settings.Key: document + "\nmodelMeshEndpoint: " + p.mesh.address + "\n"}
 	err := p.Create(p.Context(), u)
 	if apierrors.IsAlreadyExists(err) {
 		body, encodeErr := json.Marshal(map[string]any{"data": u.Object["data"]})
@@ -139,14 +227,25 @@ func (p *player) configure(document string) {
 	p.must(err)
 }
 
-// create creates an object; one of the cluster is taken away from the next case.
+// create creates an object, with its status; one of the cluster is taken away from the next case.
 func (p *player) create(content map[string]any) {
 	p.Helper()
 	u := &unstructured.Unstructured{Object: content}
+	status := u.Object["status"]
 	p.must(p.Create(p.Context(), u))
+	if status != nil {
+		body, err := json.Marshal(map[string]any{"status": status})
+		p.must(err)
+		p.must(p.Status().Patch(p.Context(), u, client.RawPatch("application/merge-patch+json", body), client.FieldOwner("kserve")))
+	}
 	switch u.GetKind() {
 	case "ClusterServingRuntime":
 		p.Cleanup(func() { _ = p.Delete(context.Background(), u) })
+	case "Predictor", "InferenceService": // nobody is left who removes its model
+		p.Cleanup(func() {
+			_ = p.Delete(context.Background(), u)
+			_ = p.Patch(context.Background(), u, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`)))
+		})
 	case "Namespace":
 		p.Cleanup(func() {
 			_ = p.Patch(context.Background(), u, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"modelmesh-enabled":"false"}}}`)))
@@ -167,6 +266,7 @@ func (p *player) object(ref string) *unstructured.Unstructured {
 func (p *player) step(s step) {
 	p.Helper()
 	time.Sleep(time.Duration(s.Sleep * float64(time.Second)))
+	p.mesh.follow(s.Mesh)
 	switch {
 	case s.Config != nil:
 		p.configure(*s.Config)
@@ -188,6 +288,8 @@ func (p *player) step(s step) {
 			return p.Patch(p.Context(), p.object(s.Merge.Ref), client.RawPatch("application/merge-patch+json", body))
 		})
 		time.Sleep(300 * time.Millisecond) // what is expected may have been so before
+	case s.Mesh != nil:
+		p.nudge()
 	}
 	p.expect(s.Expect)
 }
@@ -205,161 +307,4 @@ func (p *player) eventually(try func() error) {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-}
-
-func (p *player) expect(e expectation) {
-	p.Helper()
-	p.eventually(func() error {
-		if said := strings.Trim(strconv.Quote(e.Error), `"`); !strings.Contains(p.log.all(), said) {
-			return fmt.Errorf("the log has no %s", said)
-		}
-		for _, want := range e.Exist {
-			given := &unstructured.Unstructured{Object: want}
-			got, err := p.get(given)
-			if err != nil {
-				return err
-			}
-			if err := match(given.GetKind(), want, got); err != nil {
-				return err
-			}
-		}
-		for _, field := range e.Fields {
-			got, err := p.get(p.object(field.Ref))
-			if err != nil {
-				return err
-			}
-			if err := compare(field.Ref+" "+field.Path, field.Equals, field.Base64JSON, at(got, field.Path)); err != nil {
-				return err
-			}
-		}
-		for _, ref := range e.Absent {
-			if _, err := p.get(p.object(ref)); !apierrors.IsNotFound(err) {
-				return fmt.Errorf("%s is there (%w)", ref, err)
-			}
-		}
-		return nil
-	})
-	if len(e.Absent) > 0 {
-		time.Sleep(2 * time.Second) // the pass that would make it
-		for _, ref := range e.Absent {
-			if _, err := p.get(p.object(ref)); !apierrors.IsNotFound(err) {
-				p.Fatalf("%s is there (%v)", ref, err)
-			}
-		}
-	}
-}
-
-// get reads an object, without the labels and annotations of the engine.
-func (p *player) get(named *unstructured.Unstructured) (map[string]any, error) {
-	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(named.GroupVersionKind())
-	if err := p.Get(p.Context(), client.ObjectKeyFromObject(named), u); err != nil {
-		return nil, err
-	}
-	for _, of := range []string{"labels", "annotations"} {
-		all, _, _ := unstructured.NestedMap(u.Object, "metadata", of)
-		for key := range all {
-			if strings.HasPrefix(key, "applyset.kubernetes.io/") || strings.HasPrefix(key, "reconcilekit.dev/") {
-				unstructured.RemoveNestedField(u.Object, "metadata", of, key)
-			}
-		}
-	}
-	return u.Object, nil
-}
-
-// at is what is at a path of names, numbers, @name for the item of a name and * for all items; nil for nothing.
-func at(value any, path string) any {
-	if path == "" {
-		return value
-	}
-	step, rest, _ := strings.Cut(path, "/")
-	if fields, ok := value.(map[string]any); ok {
-		if _, found := fields[path]; found {
-			return fields[path] // a label may have slashes
-		}
-		return at(fields[step], rest)
-	}
-	list, _ := value.([]any)
-	var all []any
-	for i, item := range list {
-		fields, _ := item.(map[string]any)
-		switch {
-		case step == "*":
-			all = append(all, at(item, rest))
-		case step == strconv.Itoa(i), fields != nil && step == fmt.Sprintf("@%v", fields["name"]):
-			return at(item, rest)
-		}
-	}
-	if all == nil {
-		return nil
-	}
-	return all
-}
-
-func compare(path string, equals, decoded, got any) error {
-	if decoded != nil {
-		content, err := base64.StdEncoding.DecodeString(fmt.Sprint(got))
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		var parsed any
-		if err := json.Unmarshal(content, &parsed); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		equals, got = decoded, parsed
-	}
-	if !reflect.DeepEqual(plain(equals), plain(got)) {
-		return fmt.Errorf("%s is %v, want %v", path, got, equals)
-	}
-	return nil
-}
-
-// match compares a subset of what is there: lists of named or typed items by name, other lists item by item.
-func match(path string, want, got any) error {
-	switch w := want.(type) {
-	case map[string]any:
-		if exact, ok := w["$exact"]; ok {
-			return compare(path, exact, nil, got)
-		}
-		if pattern, ok := w["$regex"].(string); ok {
-			if got == nil || !regexp.MustCompile(pattern).MatchString(fmt.Sprint(got)) {
-				return fmt.Errorf("%s is %v, want a match of %s", path, got, pattern)
-			}
-			return nil
-		}
-		if w["$absent"] == true {
-			if got != nil {
-				return fmt.Errorf("%s is %v, want none", path, got)
-			}
-			return nil
-		}
-		fields, _ := got.(map[string]any)
-		for key, value := range w {
-			if err := match(path+"."+key, value, fields[key]); err != nil {
-				return err
-			}
-		}
-		return nil
-	case []any:
-		list, _ := got.([]any)
-		if len(list) != len(w) {
-			return fmt.Errorf("%s is %v, want %v", path, got, want)
-		}
-		for i := range w {
-			if err := match(fmt.Sprintf("%s[%d]", path, i), w[i], list[i]); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	return compare(path, want, nil, got)
-}
-
-// plain is a value as JSON has it, so that numbers compare.
-func plain(value any) (out any) {
-	text, err := json.Marshal(value)
-	if err != nil || json.Unmarshal(text, &out) != nil {
-		return value
-	}
-	return out
 }

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+func (p *player) expect(e expectation) {
+	p.Helper()
+	p.eventually(func() error {
+		if said := strings.Trim(strconv.Quote(e.Error), `"`); !strings.Contains(p.log.all(), said) {
+			return fmt.Errorf("the log has no %s", said)
+		}
+		for _, call := range e.Result.Calls {
+			if err := p.called(call); err != nil {
+				return err
+			}
+		}
+		for _, want := range e.Exist {
+			given := &unstructured.Unstructured{Object: want}
+			got, err := p.get(given)
+			if err != nil {
+				return err
+			}
+			if err := match(given.GetKind(), want, got); err != nil {
+				return err
+			}
+		}
+		for _, field := range e.Fields {
+			got, err := p.get(p.object(field.Ref))
+			if err != nil {
+				return err
+			}
+			if err := compare(field.Ref+" "+field.Path, field.Equals, field.Base64JSON, at(got, field.Path)); err != nil {
+				return err
+			}
+		}
+		for _, ref := range e.Absent {
+			if _, err := p.get(p.object(ref)); !apierrors.IsNotFound(err) {
+				return fmt.Errorf("%s is there (%w)", ref, err)
+			}
+		}
+		return nil
+	})
+	if len(e.Absent) > 0 {
+		time.Sleep(2 * time.Second) // the pass that would make it
+		for _, ref := range e.Absent {
+			if _, err := p.get(p.object(ref)); !apierrors.IsNotFound(err) {
+				p.Fatalf("%s is there (%v)", ref, err)
+			}
+		}
+	}
+}
+
+// get reads an object, without the labels and annotations of the engine.
+func (p *player) get(named *unstructured.Unstructured) (map[string]any, error) {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(named.GroupVersionKind())
+	if err := p.Get(p.Context(), client.ObjectKeyFromObject(named), u); err != nil {
+		return nil, err
+	}
+	for _, of := range []string{"labels", "annotations"} {
+		all, _, _ := unstructured.NestedMap(u.Object, "metadata", of)
+		for key := range all {
+			if strings.HasPrefix(key, "applyset.kubernetes.io/") || strings.HasPrefix(key, "reconcilekit.dev/") {
+				unstructured.RemoveNestedField(u.Object, "metadata", of, key)
+			}
+		}
+	}
+	return u.Object, nil
+}
