@@ -39,7 +39,7 @@ test: ## Run all tests of all modules with the race detector (TESTFLAGS='-run Ap
 CASES ?= 100000
 
 .PHONY: prove
-prove: ## Search for a wrong "unchanged" of the apply engine (CASES=100000, SEED=n, STORY=n to repeat one), an hour or less, for templates that exceed their limits, half an hour (FUZZTIME=10m), and run every case of Converge, some hours
+prove: ## Search for a wrong "unchanged" of the apply engine (CASES=100000, SEED=n, STORY=n to repeat one), an hour or less, for templates that exceed their limits, half an hour (FUZZTIME=10m), and run every case of Converge and every recorded one, some hours
 	@hack/prove.sh "$(CASES)" "$(SEED)" "$(STORY)"
 
 .PHONY: lint

@@ -4,7 +4,8 @@
 # only that one is told. Prints how far it is, and figures at the end. Without a
 # story, hostile templates and streams are searched for afterwards, each for
 # FUZZTIME (10m): one that takes more than its limits fails. Then every case of
-# Converge runs for the examples, and what needs many owners.
+# Converge and every recorded one runs for the examples, and what needs many
+# owners.
 set -euo pipefail
 
 cases=${1:-100000} seed=${2:-} story=${3:-}
@@ -28,5 +29,5 @@ fuzz ./manifests FuzzObjects
 fuzz ./manifests FuzzTexts
 fuzz ./manifests FuzzRender
 
-echo "prove: every case of Converge, of every product"
-(cd examples && RECONCILETEST_CASES=all go test -count=1 -timeout 12h -run 'Converges?$|^TestMany$|^TestTwoProcesses$' ./...)
+echo "prove: every case of Converge, and every recorded one, of every product"
+(cd examples && RECONCILETEST_CASES=all go test -count=1 -timeout 12h -run 'Converges?$|^TestMany$|^TestTwoProcesses$|^TestScenarios$' ./...)
