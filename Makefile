@@ -13,7 +13,7 @@ export GOWORK := off
 # hack/controlplane only name tools.
 MODULES := $(patsubst %/,%,$(dir $(wildcard \
 	go.mod examples/go.mod examples/multicluster/go.mod benchmarks/go.mod cmd/*/go.mod hack/controlplane/go.mod hack/demo/go.mod hack/monitoring/go.mod \
-	hack/chart/go.mod hack/site/go.mod)))
+	hack/chart/go.mod hack/defects/go.mod hack/site/go.mod)))
 
 CONTROLPLANE := go -C hack/controlplane run .
 

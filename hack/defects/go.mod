@@ -1,0 +1,3 @@
+module github.com/reconcilekit/reconcilekit/hack/defects
+
+go 1.26.0

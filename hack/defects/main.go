@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// defect is a change of one place in a file.
+type defect struct {
+	// what says what is wrong with it.
+	what string
+	// file is relative to the folder examples.
+	file string
+	// before is in the file exactly once, and replaced by after.
+	before, after string
+}
+
+// product is an example with its defects.
+type product struct {
+	// folder is the package of the tests, relative to the folder examples.
+	folder string
+	// runs are the arguments of the test binary; later ones only run when the earlier ones pass.
+	runs    [][]string
+	defects []defect
+}
+
+func products() map[string]product {
+	return map[string]product{"modelregistry": modelregistry()}
+}
+
+func main() {
+	root := flag.String("root", "../..", "folder of the repository")
+	name := flag.String("product", "modelregistry", "example to plant defects in")
+	only := flag.String("only", "", "plant only those whose description contains this")
+	flag.Parse()
+	if err := prove(context.Background(), *root, *name, *only); err != nil {
+		fmt.Fprintln(os.Stderr, "defects:", err)
+		os.Exit(1)
+	}
+}
+
+// prove plants the defects of a product, and fails when too many of them pass the tests.
+func prove(ctx context.Context, root, name, only string) error {
+	examples, err := filepath.Abs(filepath.Join(root, "examples"))
+	if err != nil {
+		return err
+	}
+	p, exists := products()[name]
+	if !exists {
+		return fmt.Errorf("no product %q", name)
+	}
+	if err := p.try(ctx, examples, nil); err != nil {
+		return fmt.Errorf("%s as it is: %w", name, err)
+	}
+	planted, caught := 0, 0
+	for _, d := range p.defects {
+		if !strings.Contains(d.what, only) {
+			continue
+		}
+		planted++
+		began := time.Now()
+		err := p.try(ctx, examples, &d)
+		var failed *failedError
+		switch {
+		case errors.As(err, &failed):
+			caught++
+			fmt.Printf("caught  %-70s %s, %s\n", d.what, failed.run, time.Since(began).Round(time.Second))
+		case err != nil:
+			return fmt.Errorf("%s: %w", d.what, err)
+		default:
+			fmt.Printf("MISSED  %s\n", d.what)
+		}
+	}
+	fmt.Printf("%s: %d of %d defects are caught\n", name, caught, planted)
+	if !enough(caught, planted) {
+		return errors.New("too few: at least nine in ten have to be")
+	}
+	return nil
+}
+
+// enough reports whether at least nine in ten defects are caught, and any was planted.
+func enough(caught, planted int) bool { return planted > 0 && caught*10 >= planted*9 }
+
+// failedError tells that the tests have noticed something.
+type failedError struct{ run, output string }
+
+func (e *failedError) Error() string { return e.run + " fails:\n" + e.output }
+
+// try runs the tests of the product, with the defect when there is one. The error is a *failedError when a test fails; a defect
+// that does not compile is another one, so that no compiler is taken for a test.
+func (p product) try(ctx context.Context, examples string, d *defect) error {
+	scratch, err := os.MkdirTemp("", "defect")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(scratch) }()
+	environment := os.Environ()
+	if d != nil {
+		overlay, err := d.overlay(examples, scratch)
+		if err != nil {
+			return err
+		}
+		environment = append(environment, "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -overlay="+overlay)) // also for what the tests build themselves
+	}
+	binary := filepath.Join(scratch, "tests")
+	build := exec.CommandContext(ctx, "go", "test", "-c", "-o", binary, "./"+p.folder)
+	build.Dir, build.Env = examples, environment
+	if output, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build: %w\n%s", err, output)
+	}
+	for _, arguments := range p.runs {
+		run := exec.CommandContext(ctx, binary, arguments...)
+		run.Dir, run.Env = filepath.Join(examples, p.folder), environment
+		output, err := run.CombinedOutput()
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			return &failedError{run: arguments[0], output: string(output)}
+		}
+		if err != nil {
+			return fmt.Errorf("run: %w", err)
+		}
+	}
+	return nil
+}
+
+// overlay writes the changed file and the file that tells go of it, and returns the path of the latter.
+func (d defect) overlay(examples, scratch string) (string, error) {
+	file := filepath.Join(examples, filepath.FromSlash(d.file))
+	changed, err := d.plant(file)
+	if err != nil {
+		return "", err
+	}
+	replacement := filepath.Join(scratch, "changed.go")
+	if err := os.WriteFile(replacement, changed, 0o600); err != nil {
+		return "", err
+	}
+	content, err := json.Marshal(map[string]map[string]string{"Replace": {file: replacement}})
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(scratch, "overlay.json")
+	return path, os.WriteFile(path, content, 0o600)
+}
+
+// plant returns the file with the defect.
+func (d defect) plant(file string) ([]byte, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	if n := strings.Count(string(content), d.before); n != 1 {
+		return nil, fmt.Errorf("%s has %d times %q, not once", d.file, n, d.before)
+	}
+	return []byte(strings.Replace(string(content), d.before, d.after, 1)), nil
+}

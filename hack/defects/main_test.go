@@ -1,0 +1,44 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"testing"
+)
+
+// TestPlaced: each defect has one place in the example as it is now, and leaves a file that parses.
+func TestPlaced(t *testing.T) {
+	for name, p := range products() {
+		for _, d := range p.defects {
+			changed, err := d.plant(filepath.Join("../../examples", d.file))
+			if err != nil {
+				t.Errorf("%s: %s: %v", name, d.what, err)
+				continue
+			}
+			if _, err := parser.ParseFile(token.NewFileSet(), d.file, changed, parser.SkipObjectResolution); err != nil {
+				t.Errorf("%s: %s: %v", name, d.what, err)
+			}
+		}
+	}
+}
+
+// TestUnplaced: a defect whose place is gone, or is several, is refused instead of tried.
+func TestUnplaced(t *testing.T) {
+	for _, before := range []string{"no such text", "package"} {
+		if _, err := (defect{file: "main.go", before: before}).plant("main.go"); err == nil {
+			t.Errorf("%q is planted", before)
+		}
+	}
+}
+
+func TestEnough(t *testing.T) {
+	for _, c := range []struct {
+		caught, planted int
+		enough          bool
+	}{{18, 20, true}, {17, 20, false}, {8, 8, true}, {7, 8, false}, {0, 0, false}} {
+		if enough(c.caught, c.planted) != c.enough {
+			t.Errorf("%d of %d: %t", c.caught, c.planted, !c.enough)
+		}
+	}
+}
