@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestQuirks holds the README to the product's specification: each of its 18 defects and 15 surprises is decided, and the cases that it names are
+// there.
+func TestQuirks(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, file := range []string{"testdata/scenarios.json", "testdata/models.json", "settings/testdata/cases.json", "webhook/testdata/cases.json"} {
+		for _, one := range read[struct{ Name string }](t, file) {
+			known[one.Name] = true
+		}
+	}
+	decided, named := map[string]bool{}, regexp.MustCompile(`[a-z0-9]+(-[a-z0-9]+){2,}`)
+	for _, line := range strings.Split(string(content), "\n") {
+		cells := strings.Split(line, "|")
+		if len(cells) != 7 || !regexp.MustCompile(`^ [DQ]\d`).MatchString(cells[1]) {
+			continue
+		}
+		for _, id := range strings.Split(strings.TrimSpace(cells[1]), ", ") {
+			decided[id] = true
+		}
+		for _, name := range named.FindAllString(cells[5], -1) {
+			if !known[name] {
+				t.Errorf("%s: there is no case %s", cells[1], name)
+			}
+		}
+	}
+	for letter, count := range map[string]int{"D": 18, "Q": 15} {
+		for i := range count {
+			if id := fmt.Sprintf("%s%d", letter, i+1); !decided[id] {
+				t.Errorf("%s is not decided", id)
+			}
+		}
+	}
+}
