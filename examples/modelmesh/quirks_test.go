@@ -23,12 +23,12 @@ func TestQuirks(t *testing.T) {
 		}
 	}
 	decided, named := map[string]bool{}, regexp.MustCompile(`[a-z0-9]+(-[a-z0-9]+){2,}`)
-	for _, line := range strings.Split(string(content), "\n") {
+	for line := range strings.SplitSeq(string(content), "\n") {
 		cells := strings.Split(line, "|")
 		if len(cells) != 7 || !regexp.MustCompile(`^ [DQ]\d`).MatchString(cells[1]) {
 			continue
 		}
-		for _, id := range strings.Split(strings.TrimSpace(cells[1]), ", ") {
+		for id := range strings.SplitSeq(strings.TrimSpace(cells[1]), ", ") {
 			decided[id] = true
 		}
 		for _, name := range named.FindAllString(cells[5], -1) {
