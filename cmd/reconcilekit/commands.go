@@ -84,7 +84,7 @@ func createAPI() *cobra.Command {
 	command := &cobra.Command{
 		Use: "api", Short: "Add a kind with its controller, its test and a sample", Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			return change(command, func(existing scaffold.Files) (scaffold.Files, error) { return api.Files(existing) }, generate)
+			return change(command, api.Files, generate)
 		},
 	}
 	flags := command.Flags()
@@ -100,7 +100,7 @@ func createWebhook() *cobra.Command {
 	command := &cobra.Command{
 		Use: "webhook", Short: "Add the admission webhooks of a kind of the project, with their test and their manifests", Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			return change(command, func(existing scaffold.Files) (scaffold.Files, error) { return webhook.Files(existing) }, generate)
+			return change(command, webhook.Files, generate)
 		},
 	}
 	flags := command.Flags()

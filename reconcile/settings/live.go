@@ -11,11 +11,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
-	"github.com/reconcilekit/reconcilekit/reconcile"
 )
+
+const eventAction = "Reconcile"
 
 // Source is where settings come from.
 type Source[T any] struct {
@@ -25,7 +27,7 @@ type Source[T any] struct {
 	// which it must not change. Required.
 	Resolve func(live *corev1.ConfigMap) (T, error)
 	// Recorder announces settings that are wrong, and mended, as events on the ConfigMap. Nil announces none.
-	Recorder reconcile.EventRecorder
+	Recorder events.EventRecorder
 	// Log gets the same. The zero value logs nothing.
 	Log logr.Logger
 }
@@ -149,6 +151,6 @@ func (l *Live[T]) follow(about, current *corev1.ConfigMap) {
 
 func (l *Live[T]) announce(about *corev1.ConfigMap, eventType, reason, message string) {
 	if l.source.Recorder != nil {
-		l.source.Recorder.Event(about, eventType, reason, conditions.Bound(message))
+		l.source.Recorder.Eventf(about, nil, eventType, reason, eventAction, "%s", conditions.Bound(message))
 	}
 }

@@ -33,12 +33,12 @@ import (
 
 // The world of the suite: one API server, one operator, a namespace for each test.
 var (
-	scheme   = runtime.NewScheme()
-	env      = &environment.Environment{Scheme: scheme}
+	scheme  = runtime.NewScheme()
+	env     = &environment.Environment{Scheme: scheme}
 	counted requests.Requests
-	c        client.Client
-	seen     client.Reader // what the operator knows
-	ctx      = context.Background()
+	c       client.Client
+	seen    client.Reader // what the operator knows
+	ctx     = context.Background()
 )
 
 func TestAIMService(t *testing.T) {

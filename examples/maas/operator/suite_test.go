@@ -42,12 +42,12 @@ const (
 
 // The world of the suite: one API server, and the operator as a process beside it.
 var (
-	scheme   = runtime.NewScheme()
-	env      = &environment.Environment{Scheme: scheme}
+	scheme  = runtime.NewScheme()
+	env     = &environment.Environment{Scheme: scheme}
 	counted requests.Requests
-	shipped  process
-	c        client.Client
-	config   = backend.Config{
+	shipped process
+	c       client.Client
+	config  = backend.Config{
 		Gateway:      types.NamespacedName{Namespace: "openshift-ingress", Name: "maas-default-gateway"},
 		AppNamespace: "opendatahub", SubscriptionNamespace: "models-as-a-service", MetadataTTL: 60, AuthzTTL: 300,
 	}

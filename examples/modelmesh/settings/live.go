@@ -38,7 +38,7 @@ func (l *Live) readers(mgr manager.Manager) (*Readers, error) {
 		defer stop()
 		l.loaded, l.err = settings.Load(ctx, mgr.GetAPIReader(), settings.Source[Config]{
 			ConfigMap: client.ObjectKey{Namespace: l.namespace, Name: ConfigMap}, Resolve: FromConfigMap,
-			Recorder: mgr.GetEventRecorderFor(ConfigMap), Log: mgr.GetLogger(),
+			Recorder: mgr.GetEventRecorder(ConfigMap), Log: mgr.GetLogger(),
 		})
 		if l.err != nil {
 			return

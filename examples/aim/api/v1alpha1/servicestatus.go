@@ -1,9 +1,8 @@
 package v1alpha1
 
 import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/reconcilekit/reconcilekit/health"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // AIMServiceState is the one-word state of a service.
