@@ -33,8 +33,10 @@ assets: ## Build the control plane from source; the last line is its folder (COM
 	@$(CONTROLPLANE) build $(if $(COMPONENTS),-only $(COMPONENTS))
 
 .PHONY: test
-test: ## Run all tests of all modules with the race detector (TESTFLAGS='-run Apply -v', MODULES=examples)
+test: ## Run all tests of all modules with the race detector, then the linters (TESTFLAGS='-run Apply -v', MODULES=examples)
 	@hack/test.sh "$(GIVEN_KUBECONFIG)" "$(TESTFLAGS)" $(MODULES)
+	@echo "test: the linters, which take some minutes"
+	@$(MAKE) --no-print-directory lint
 
 CASES ?= 100000
 
