@@ -18,7 +18,7 @@ func modelregistry() product {
 				"plan.Delete(&corev1.ConfigMap{ObjectMeta: retired}, apply.MatchLabels{createdBy: operator})", "",
 			},
 			{"what is made stays when the catalog is switched off", children, "off = children.Delete", "off = children.Keep"},
-			{"the password is drawn anew each time", children, "[]apply.ChildOption{secrets.Rules(f.Credentials)}", "nil"},
+			{"the password is drawn anew each time", children, "secrets.Rules(f.Credentials)", "secrets.Rules(nil)"},
 			{"the read of the administrators is skipped", reconciler, "client.ObjectKey{Name: \"auth\"}", "client.ObjectKey{Name: \"none\"}"},
 			{"the platform's object owns nothing", children, "o.SetOwnerReferences(f.Platform)", "o.SetOwnerReferences(nil)"},
 		},
