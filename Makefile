@@ -89,6 +89,14 @@ kind-demo: ## The same in a kind cluster, the operator from an image (needs Dock
 docs: ## Render the documentation as HTML into bin/site
 	@go -C hack/site run . -root "$(CURDIR)" -out "$(CURDIR)/bin/site"
 
+.PHONY: audit
+audit: ## Check licences and known vulnerabilities of what is linked (LICENCES_ONLY=1 without vuln.go.dev)
+	@hack/audit.sh
+
+.PHONY: release
+release: ## Make the files of a release in bin/release (VERSION=v0.1.0)
+	@hack/release.sh "$(VERSION)"
+
 .PHONY: loc
 loc: ## Count lines of Go by package: code, tests, and their ratio
 	@hack/loc.sh
