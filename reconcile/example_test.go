@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,19 +15,37 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/reconcilekit/reconcilekit/health"
-	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
+// parts is a reconciler of claims: each gets as many ConfigMaps as an annotation says.
+type parts struct{}
+
+type claim = reconcile.ReconcileContext[*corev1.PersistentVolumeClaim]
+
+// FetchRemoteState reads nothing.
+func (parts) FetchRemoteState(context.Context, reconcile.Reader, claim) struct{} { return struct{}{} }
+
+// PlanResources lists everything that must exist.
+func (parts) PlanResources(_ context.Context, rc claim, _ struct{}) (plan reconcile.PlanResult, _ error) {
+	text := rc.Object.Annotations["example.com/parts"]
+	count, err := strconv.Atoi(text)
+	if err != nil {
+		return plan, health.NewError(health.InvalidSpec, "InvalidParts", fmt.Sprintf("annotation example.com/parts %q: want a number", text), err)
+	}
+	for i := range count {
+		plan.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: rc.Object.Namespace, Name: fmt.Sprintf("%s-%d", rc.Object.Name, i)}})
+	}
+	return plan, nil
+}
+
 // The plan is a value: a test of the domain logic needs neither a cluster nor a fake client.
 func ExamplePlanResult() {
-	reconciler := &widgets{}
-	owner := &widget.Widget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "cart"}, Spec: widget.Spec{Count: 2}}
-	rc := reconcile.ReconcileContext[*widget.Widget]{Object: owner, Now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-
-	observation := reconciler.ComposeState(context.Background(), rc, fetched{})
-	plan, err := reconciler.PlanResources(context.Background(), rc, observation)
+	rc := claim{Object: &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "shop", Name: "cart", Annotations: map[string]string{"example.com/parts": "2"},
+	}}}
+	plan, err := parts{}.PlanResources(context.Background(), rc, struct{}{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -34,9 +53,13 @@ func ExamplePlanResult() {
 	for _, child := range plan.Children {
 		fmt.Println(child.Object.GetNamespace(), child.Object.GetName(), child.Mode == apply.Own)
 	}
+	rc.Object.Annotations["example.com/parts"] = "many"
+	_, err = parts{}.PlanResources(context.Background(), rc, struct{}{})
+	fmt.Println(err)
 	// Output:
 	// shop cart-0 true
 	// shop cart-1 true
+	// InvalidParts: annotation example.com/parts "many": want a number
 }
 
 // A read that failed becomes the health of what was read: missing upstream is for the user to mend.

@@ -59,13 +59,31 @@ func checkPackageComment(t *testing.T, pkg listed) {
 	}
 }
 
+// checkOutside wants that the examples of a file compile in a program of somebody else: an example of what users import does not
+// import what they cannot.
+func checkOutside(t *testing.T, pkg listed, name string, file *ast.File) {
+	t.Helper()
+
+	if strings.Contains(pkg.ImportPath, "/internal/") || len(doc.Examples(file)) == 0 {
+		return
+	}
+
+	for _, spec := range file.Imports {
+		if strings.Contains(spec.Path.Value, "/internal/") {
+			t.Errorf("%s has examples, and imports %s: nobody else can", name, spec.Path.Value)
+		}
+	}
+}
+
 // checkExamples wants at least one example that go test executes.
 func checkExamples(t *testing.T, pkg listed) {
 	t.Helper()
 
 	var files []*ast.File
 	for _, name := range slices.Concat(pkg.TestGoFiles, pkg.XTestGoFiles) {
-		files = append(files, parse(t, filepath.Join(pkg.Dir, name)))
+		file := parse(t, filepath.Join(pkg.Dir, name))
+		files = append(files, file)
+		checkOutside(t, pkg, name, file)
 	}
 
 	executed := 0

@@ -10,53 +10,58 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
-	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
-// teams make one ConfigMap of all widgets of a team. A team is a key: the namespace of the widgets and their spec.ref.
+// teams make one ConfigMap of all Services of a team. A team is a key: the namespace of the Services and their label.
 type teams struct{}
 
 // team is what a pass fetches and observes: the members.
 type team struct {
-	controller.Members[*widget.Widget]
+	controller.Members[*corev1.Service]
 }
 
-// teamOf returns the groups that a widget is a member of.
+// teamOf returns the groups that a Service is a member of.
 func teamOf(object client.Object) []types.NamespacedName {
-	return []types.NamespacedName{{Namespace: object.GetNamespace(), Name: object.(*widget.Widget).Spec.Ref}}
+	team := object.GetLabels()["example.com/team"]
+	if team == "" {
+		return nil
+	}
+	return []types.NamespacedName{{Namespace: object.GetNamespace(), Name: team}}
 }
+
+const weight = "example.com/weight"
 
 // modest refuses the part of a member.
-func modest(w *widget.Widget) error {
-	if w.Spec.Count > 99 {
-		return fmt.Errorf("spec.count %d must be at most 99", w.Spec.Count)
+func modest(s *corev1.Service) error {
+	if n, err := strconv.Atoi(s.Annotations[weight]); err != nil || n > 99 {
+		return fmt.Errorf("annotation %s %q: want a number, at most 99", weight, s.Annotations[weight])
 	}
 	return nil
 }
 
 // FetchRemoteState lists the members, sorted; those that are being deleted are members no more.
 func (teams) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc reconcile.ReconcileContext[*controller.Group]) *team {
-	return &team{Members: controller.FetchMembers(ctx, r, rc.Object, &widget.WidgetList{}, modest)}
+	return &team{Members: controller.FetchMembers(ctx, r, rc.Object, &corev1.ServiceList{}, modest)}
 }
 
 // PlanResources plans the child once for all members, and none without them.
 func (teams) PlanResources(_ context.Context, rc reconcile.ReconcileContext[*controller.Group], t *team) (reconcile.PlanResult, error) {
 	var plan reconcile.PlanResult
 	data := map[string]string{}
-	for _, w := range t.Valid {
-		data[w.Name] = strconv.Itoa(w.Spec.Count)
+	for _, s := range t.Valid {
+		data[s.Name] = s.Annotations[weight]
 	}
 	if len(data) > 0 {
 		plan.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: rc.Object.Namespace, Name: rc.Object.Name}, Data: data})
@@ -64,22 +69,22 @@ func (teams) PlanResources(_ context.Context, rc reconcile.ReconcileContext[*con
 	return plan, nil
 }
 
-// player is the reconciler of a widget: it makes nothing, and says what became of its part in the team.
+// player is the reconciler of a Service: it makes nothing, and says what became of its part in the team.
 type player struct{}
 
 type membership struct {
-	widget *widget.Widget
-	team   reconcile.FetchResult[*controller.Group]
+	service *corev1.Service
+	team    reconcile.FetchResult[*controller.Group]
 }
 
-// FetchRemoteState reads the group as if it were an object; its next change wakes the widget.
-func (player) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc reconcile.ReconcileContext[*widget.Widget]) membership {
-	return membership{widget: rc.Object, team: reconcile.Fetch(ctx, r, teamOf(rc.Object)[0], controller.GroupOf("teams"))}
+// FetchRemoteState reads the group as if it were an object; its next change wakes the Service.
+func (player) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc reconcile.ReconcileContext[*corev1.Service]) membership {
+	return membership{service: rc.Object, team: reconcile.Fetch(ctx, r, teamOf(rc.Object)[0], controller.GroupOf("teams"))}
 }
 
 // DecorateStatus reports the contribution.
-func (player) DecorateStatus(_ *widget.Status, cm *conditions.Manager, m membership) {
-	effect, why := m.team.Value.Effect(m.widget)
+func (player) DecorateStatus(_ *corev1.ServiceStatus, cm *conditions.Manager, m membership) {
+	effect, why := m.team.Value.Effect(m.service)
 	if effect == controller.EffectApplied {
 		cm.MarkTrue("Plays", string(effect), "")
 	} else {
@@ -88,13 +93,13 @@ func (player) DecorateStatus(_ *widget.Status, cm *conditions.Manager, m members
 }
 
 // PlanResources plans nothing: what the controller finds is in the status.
-func (player) PlanResources(context.Context, reconcile.ReconcileContext[*widget.Widget], membership) (reconcile.PlanResult, error) {
+func (player) PlanResources(context.Context, reconcile.ReconcileContext[*corev1.Service], membership) (reconcile.PlanResult, error) {
 	return reconcile.PlanResult{}, nil
 }
 
-// Finalize lets the widget go when the team does not count it any more.
-func (player) Finalize(_ context.Context, _ reconcile.ReconcileContext[*widget.Widget], m membership) (reconcile.PlanResult, error) {
-	return controller.Leave(m.widget, time.Minute, m.team), nil
+// Finalize lets the Service go when the team does not count it any more.
+func (player) Finalize(_ context.Context, _ reconcile.ReconcileContext[*corev1.Service], m membership) (reconcile.PlanResult, error) {
+	return controller.Leave(m.service, time.Minute, m.team), nil
 }
 
 // printer prints what a scenario finds wrong.
@@ -105,30 +110,31 @@ func (printer) Context() context.Context { return context.Background() }
 func (printer) Error(args ...any)        { fmt.Println(args...) }
 func (printer) Fatal(args ...any)        { panic(fmt.Sprint(args...)) }
 
-// Three widgets determine one ConfigMap together. It belongs to none of them: when the first goes the others keep it, and
-// it goes with the last. A part that is refused is left out, and its widget told so.
+// Three Services determine one ConfigMap together. It belongs to none of them: when the first goes the others keep it, and
+// it goes with the last. A part that is refused is left out, and its Service told so.
 func ExampleNewGroup() {
 	setup := func(mgr manager.Manager) error {
 		groups := controller.NewGroup("teams", teams{}).
-			Members(&widget.Widget{}, teamOf).
+			Members(&corev1.Service{}, teamOf).
 			Owns(&corev1.ConfigMap{})
 		players := controller.New("player", player{}).
-			Joins(groups).
-			Options(settings())
+			Joins(groups)
 		return errors.Join(groups.SetupWithManager(mgr), players.SetupWithManager(mgr))
 	}
-	member := func(name string, count int) client.Object {
-		return &widget.Widget{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: widget.Spec{Ref: "red", Count: count}}
+	member := func(name, weighs string) client.Object {
+		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{
+			Name: name, Labels: map[string]string{"example.com/team": "red"}, Annotations: map[string]string{weight: weighs},
+		}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
 	}
 	system := reconciletest.System{
-		Setup: setup, Scheme: exampleScheme(), CRDs: []*apiextensionsv1.CustomResourceDefinition{widget.CRD()},
-		Owners:   []client.Object{member("ann", 7), member("bob", 10), member("max", 100)},
+		Setup: setup, Scheme: clientscheme.Scheme,
+		Owners:   []client.Object{member("ann", "7"), member("bob", "10"), member("max", "100")},
 		StandIns: []reconciletest.StandIn{leaving("ann", "bob")},
 	}
 	reconciletest.Scenario{System: system}.Run(printer{})
 	// Output:
-	// red is map[ann:7 bob:10] and ann: Applied, bob: Applied, max: Refused spec.count 100 must be at most 99
-	// red is map[bob:10] and bob: Applied, max: Refused spec.count 100 must be at most 99
+	// red is map[ann:7 bob:10] and ann: Applied, bob: Applied, max: Refused annotation example.com/weight "100": want a number, at most 99
+	// red is map[bob:10] and bob: Applied, max: Refused annotation example.com/weight "100": want a number, at most 99
 	// red is gone
 }
 
@@ -152,15 +158,15 @@ func leaving(members ...string) reconciletest.StandIn {
 		}
 		fmt.Println(now, "and "+told)
 		printed = now
-		leaver := &widget.Widget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: members[0]}}
+		leaver := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: members[0]}}
 		members = members[1:]
 		return c.Delete(ctx, leaver)
 	}
 }
 
-// effects are what the widgets that stay say of their part, empty until all have said something.
+// effects are what the Services that stay say of their part, empty until all have said something.
 func effects(ctx context.Context, c client.Client) (string, error) {
-	list := &widget.WidgetList{}
+	list := &corev1.ServiceList{}
 	if err := c.List(ctx, list); err != nil {
 		return "", err
 	}

@@ -4,18 +4,18 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/reconcilekit/reconcilekit/conditions"
-	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
@@ -23,26 +23,44 @@ import (
 func exampleScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	_ = clientscheme.AddToScheme(scheme)
-	_ = widget.AddToScheme(scheme)
 	return scheme
 }
 
-// counting is a reconciler that sets the domain's part of a widget's status.
-type counting struct{ idle }
+// backups is a reconciler of claims, each of which gets a ConfigMap that says where its content is saved.
+type backups struct{}
 
-var _ reconcile.StatusDecorator[widget.Status, idleState] = counting{}
+var _ reconcile.Reconciler[*corev1.PersistentVolumeClaim, bucket, bucket] = backups{}
 
-func (counting) DecorateStatus(status *widget.Status, _ *conditions.Manager, _ idleState) {
-	status.Count++
+// bucket is what a pass knows of the cluster.
+type bucket = reconcile.FetchResult[*corev1.Secret]
+
+// FetchRemoteState reads the account with which content is saved.
+func (backups) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc reconcile.ReconcileContext[*corev1.PersistentVolumeClaim]) bucket {
+	return reconcile.Fetch(ctx, r, client.ObjectKey{Namespace: rc.Object.Namespace, Name: "backup-account"}, &corev1.Secret{})
+}
+
+// PlanResources plans the ConfigMap, which stays as it is while the account is not there.
+func (backups) PlanResources(
+	_ context.Context, rc reconcile.ReconcileContext[*corev1.PersistentVolumeClaim], a bucket,
+) (plan reconcile.PlanResult, _ error) {
+	place := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: rc.Object.Namespace, Name: rc.Object.Name + "-backup"}}
+	if !a.OK() {
+		plan.Keep(place)
+		return plan, a.Failure()
+	}
+	place.Data = map[string]string{"bucket": string(a.Value.Data["bucket"])}
+	plan.Apply(place)
+	plan.RequeueAfter = 24 * time.Hour
+	return plan, nil
 }
 
 // The builder infers its types from the reconciler, and finds its phases. A main function goes on with
 // SetupWithManager(mgr).
 func ExampleNew() {
-	widgets := controller.New("widget", counting{}).
+	claims := controller.New("backup", backups{}).
 		Owns(&corev1.ConfigMap{}).
 		Reads(&corev1.Secret{})
-	description, err := widgets.Describe(exampleScheme())
+	description, err := claims.Describe(exampleScheme())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return
@@ -51,7 +69,7 @@ func ExampleNew() {
 		fmt.Println(watch.Type, watch.GVK)
 	}
 	// Output:
-	// For test.reconcilekit.dev/v1/Widget
+	// For /v1/PersistentVolumeClaim
 	// Owns /v1/ConfigMap
 	// Watches /v1/Secret
 }
@@ -59,15 +77,11 @@ func ExampleNew() {
 // library is a reconciler of a singleton that plans nothing.
 type library struct{}
 
-func (library) FetchRemoteState(context.Context, reconcile.Reader, reconcile.ReconcileContext[*controller.Group]) int {
-	return 0
+func (library) FetchRemoteState(context.Context, reconcile.Reader, reconcile.ReconcileContext[*controller.Group]) struct{} {
+	return struct{}{}
 }
 
-func (library) ComposeState(context.Context, reconcile.ReconcileContext[*controller.Group], int) idleState {
-	return idleState{}
-}
-
-func (library) PlanResources(context.Context, reconcile.ReconcileContext[*controller.Group], idleState) (reconcile.PlanResult, error) {
+func (library) PlanResources(context.Context, reconcile.ReconcileContext[*controller.Group], struct{}) (reconcile.PlanResult, error) {
 	return reconcile.PlanResult{}, nil
 }
 
@@ -96,8 +110,8 @@ func ExampleNewSingleton() {
 
 // A main function prints the page of its operator without a cluster when it is asked to describe itself.
 func ExampleNewPage() {
-	widgets := controller.New("widget", idle{}).Owns(&corev1.ConfigMap{})
-	page, err := controller.NewPage("widget-operator", exampleScheme(), widgets)
+	claims := controller.New("backup", backups{}).Owns(&corev1.ConfigMap{}).Reads(&corev1.Secret{})
+	page, err := controller.NewPage("backup-operator", exampleScheme(), claims)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return
@@ -108,28 +122,27 @@ func ExampleNewPage() {
 	}
 	// Output:
 	// sequenceDiagram
-	//     %% Dataflow of widget-operator
+	//     %% Dataflow of backup-operator
 	//
 	//     participant KubernetesAPI as Kubernetes API
-	//     participant widget_operator as widget-operator
+	//     participant backup_operator as backup-operator
 	//
-	//     KubernetesAPI->>+widget_operator: Watch Widget (reconcile)
-	//     widget_operator->>KubernetesAPI: Create/Update ConfigMap
-	//
-	//     Note over KubernetesAPI: Defined CRDs
-	//     Note right of KubernetesAPI: Widget (test.reconcilekit.dev/v1)
+	//     KubernetesAPI->>+backup_operator: Watch PersistentVolumeClaim (reconcile)
+	//     backup_operator->>KubernetesAPI: Create/Update ConfigMap
+	//     KubernetesAPI-->>+backup_operator: Watch Secret (informer)
 	// [configmaps] [get list watch create patch delete]
+	// [persistentvolumeclaims] [get list watch patch]
+	// [persistentvolumeclaims/finalizers] [update]
+	// [persistentvolumeclaims/status] [patch]
+	// [secrets] [list watch]
 	// [events] [create patch]
-	// [widgets] [get list watch patch]
-	// [widgets/finalizers] [update]
-	// [widgets/status] [patch]
 }
 
 // Secrets are cached by a selector, so that no informer holds all of them.
 func ExampleCacheOptions() {
-	widgets := controller.New("widget", idle{}).
-		Reads(&corev1.Secret{}, controller.Filter(labels.SelectorFromSet(labels.Set{"app": "widget"})))
-	options, err := controller.CacheOptions(exampleScheme(), widgets)
+	claims := controller.New("backup", backups{}).
+		Reads(&corev1.Secret{}, controller.Filter(labels.SelectorFromSet(labels.Set{"app": "backup"})))
+	options, err := controller.CacheOptions(exampleScheme(), claims)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return
@@ -138,7 +151,7 @@ func ExampleCacheOptions() {
 		fmt.Printf("%T where %s\n", object, by.Label)
 	}
 	// Output:
-	// *v1.Secret where app=widget
+	// *v1.Secret where app=backup
 }
 
 // A phase can tell a missing object from a missing kind.
@@ -156,11 +169,11 @@ func ExampleAbsentError() {
 // A read of a kind that was forgotten says what to add.
 func ExampleUndeclaredError() {
 	err := &controller.UndeclaredError{
-		Controller: "widget", GVK: corev1.SchemeGroupVersion.WithKind("Secret"), Declaration: "Reads(&v1.Secret{})",
+		Controller: "backup", GVK: corev1.SchemeGroupVersion.WithKind("Secret"), Declaration: "Reads(&v1.Secret{})",
 	}
 	fmt.Println(err)
 	// Output:
-	// /v1/Secret is not declared: add Reads(&v1.Secret{}) to the builder of controller "widget"
+	// /v1/Secret is not declared: add Reads(&v1.Secret{}) to the builder of controller "backup"
 }
 
 // Metadata declares and reads a kind without its content.
@@ -170,8 +183,8 @@ func ExampleMetadata() {
 		result := reconcile.Fetch(ctx, r, client.ObjectKey{Namespace: "default", Name: "token"}, secret)
 		return result.OK(), client.IgnoreNotFound(result.Error)
 	}
-	widgets := controller.New("widget", idle{}).Reads(controller.Metadata(corev1.SchemeGroupVersion.WithKind("Secret")))
-	description, err := widgets.Describe(exampleScheme())
+	claims := controller.New("backup", backups{}).Reads(controller.Metadata(corev1.SchemeGroupVersion.WithKind("Secret")))
+	description, err := claims.Describe(exampleScheme())
 	_ = fetch // what a FetchRemoteState does
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -50,7 +50,7 @@ func TestReplayKnowsAbsentKinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	var absent bool
-	out, err := controller.New("asking", asking{absent: &absent}).Replay(t.Context(), exampleScheme(), r)
+	out, err := controller.New("asking", asking{absent: &absent}).Replay(t.Context(), testScheme(t), r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -149,17 +149,16 @@ func TestPurity(t *testing.T) {
 // exampleT is the test that runs the example.
 var exampleT testing.TB
 
-// The CRD is left out, so the status is one value: conditions have to go, too, where they are no map list.
 func TestExampleConverge(t *testing.T) {
 	exampleT = t
 	ExampleConverge()
 }
 
-// The whole test of a controller.
-func ExampleConverge() {
-	t := exampleT // of the test function
+// The CRD is left out, so the status is one value: conditions have to go, too, where they are no map list.
+func TestConvergeWithoutACRD(t *testing.T) {
+	t.Parallel()
 	reconciletest.Converge(t, reconciletest.System{
-		Setup:  shopSystem().Setup, // what main calls with its manager
+		Setup:  shopSystem().Setup,
 		Scheme: widgetScheme(),
 		Owners: []client.Object{&widget.Widget{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: widget.Spec{Count: 3}}},
 		Change: func(o client.Object) { o.(*widget.Widget).Spec.Count = 1 },

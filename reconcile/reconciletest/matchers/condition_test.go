@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/matchers"
 )
 
@@ -27,10 +27,10 @@ func Example() {
 	// Expected the condition Ready=False of the current generation: it is about generation 1, and the object has 2
 }
 
-func waiting() *widget.Widget {
-	return &widget.Widget{
+func waiting() *corev1.Service {
+	return &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Name: "shop", Generation: 2},
-		Status: widget.Status{Conditions: []metav1.Condition{{
+		Status: corev1.ServiceStatus{Conditions: []metav1.Condition{{
 			Type: "Ready", Status: metav1.ConditionFalse, Reason: "Waiting", Message: "for the Deployment", ObservedGeneration: 1,
 		}}},
 	}
