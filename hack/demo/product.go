@@ -95,7 +95,7 @@ func readProduct(root, name string) (product, error) {
 	return p, err
 }
 
-// productNames lists the examples that have a main package.
+// productNames lists the examples that have a main package and are no module of their own.
 func productNames(root string) []string {
 	mains, err := filepath.Glob(filepath.Join(root, "examples", "*", "main.go"))
 	if err != nil {
@@ -104,6 +104,10 @@ func productNames(root string) []string {
 
 	var names []string
 	for _, path := range mains {
+		if _, err := os.Stat(filepath.Join(filepath.Dir(path), "go.mod")); err == nil {
+			continue // a module of its own, which its tests show
+		}
+
 		names = append(names, filepath.Base(filepath.Dir(path)))
 	}
 

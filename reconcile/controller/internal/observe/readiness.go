@@ -75,16 +75,25 @@ func told(logger logr.Logger, name string, check func(*http.Request) error) func
 	}
 }
 
-// Caches knows which sources of events of a controller have not synced yet.
+// Caches knows which sources of events of a controller have not synced yet. It is asked while sources are still added: metrics may be read
+// before the set-up has ended.
 type Caches struct {
+	mu      sync.Mutex
 	sources []*syncing
 	Failed  *ListFailures // what the API server answered to lists and watches
+}
+
+// noted are the sources so far.
+func (c *Caches) noted() []*syncing {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.sources[:len(c.sources):len(c.sources)]
 }
 
 // byKind has 1 for each kind whose cache is synced and 0 for the others. Kinds of one name in several groups count as one.
 func (c *Caches) byKind() map[string]float64 {
 	kinds := map[string]float64{}
-	for _, s := range c.sources {
+	for _, s := range c.noted() {
 		if s.kind == "" {
 			continue
 		}
@@ -123,6 +132,8 @@ func (c *Caches) WatchAll(name string, s source.SyncingSource) source.SyncingSou
 }
 
 func (c *Caches) note(s *syncing) source.SyncingSource {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.sources = append(c.sources, s)
 	return s
 }
@@ -140,7 +151,7 @@ func (s *syncing) String() string { return fmt.Sprint(s.SyncingSource) }
 // check implements healthz.Checker.
 func (c *Caches) check(*http.Request) error {
 	var waiting, missing []string
-	for _, s := range c.sources {
+	for _, s := range c.noted() {
 		if s.done.Load() {
 			continue
 		}
