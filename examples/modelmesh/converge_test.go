@@ -88,7 +88,7 @@ func TestServiceConverges(t *testing.T) {
 	operator.Spec.Template.Spec.Containers = []corev1.Container{{Name: "manager", Image: "manager:1"}}
 	converge(t, env, reconciletest.System{
 		Setup: func(mgr ctrl.Manager) error {
-			return service.New(env, settings.NewLive(env.Namespace), nil).SetupWithManager(mgr)
+			return service.New(env, settings.NewLive(env.Namespace), nil, nil).SetupWithManager(mgr)
 		},
 		Owners: []client.Object{operator},
 	})

@@ -107,7 +107,7 @@ func modelmesh(getenv func(string) string) operator.Operator {
 func controllers(env settings.Environment, connections *mmesh.Connections, events *etcd.Events) []controller.Declared {
 	config := settings.NewLive(env.Namespace)
 	all := []controller.Declared{
-		service.New(env, config, events),
+		service.New(env, config, events, connections),
 		models(config, connections, events, predictor.New),
 		runtimes.New(env, config),
 	}
@@ -124,7 +124,7 @@ func models[T reconcile.Owner, F, O any](
 ) controller.Declared {
 	call := func(ctx context.Context, namespace string, call func(context.Context, mmesh.Client) error) error {
 		c := config.Get()
-		target := mmesh.Target{Address: c.ModelMeshEndpoint, TLS: c.TLS.SecretName}
+		target := mmesh.Target{Address: c.ModelMeshEndpoint, TLS: c.TLS.SecretName, Authority: c.InferenceServiceName + "." + namespace}
 		if target.Address == "" {
 			target.Address = fmt.Sprintf("dns:///%s.%s:%d", c.InferenceServiceName, namespace, c.InferenceServicePort)
 		}

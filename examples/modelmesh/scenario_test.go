@@ -147,6 +147,7 @@ func TestScenarios(t *testing.T) {
 		t.Run("webhooks/"+scope, func(t *testing.T) { w.webhooks(t, scope) })
 	}
 	t.Run("events", func(t *testing.T) { (&player{world: w, T: t}).followEvents() })
+	t.Run("tls", func(t *testing.T) { (&player{world: w, T: t}).reachSecured() })
 }
 
 // ofScope are the cases of a scope.

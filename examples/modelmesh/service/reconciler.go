@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/etcd"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
 )
 
@@ -25,9 +26,10 @@ import (
 const Name = "service"
 
 // New declares the controller of the Service. Its groups are namespaces; the owner of the Service is the Namespace, or the Deployment of
-// an operator that works in its own namespace alone. The events are followed while there is a Service; nil follows none.
-func New(env settings.Environment, config *settings.Live, events *etcd.Events) controller.Declared {
-	r := &Reconciler{env: env, events: events}
+// an operator that works in its own namespace alone. The events are followed while there is a Service; nil follows none. The connections get
+// the certificate that the configuration names; nil gets none.
+func New(env settings.Environment, config *settings.Live, events *etcd.Events, connections *mmesh.Connections) controller.Declared {
+	r := &Reconciler{env: env, events: events, connections: connections}
 	b := controller.NewGroup(Name, r).
 		Owns(&corev1.Service{}).
 		Owns(monitor(""), controller.Optional).
@@ -62,6 +64,8 @@ type Reconciler struct {
 	env    settings.Environment
 	config *settings.Readers
 	events *etcd.Events
+
+	connections *mmesh.Connections
 }
 
 var _ reconcile.Reconciler[*controller.Group, *observed, *observed] = (*Reconciler)(nil)
@@ -76,6 +80,7 @@ type observed struct {
 	etcd     reconcile.FetchResult[*corev1.Secret]
 	etcdName string
 	noEtcd   error // why no model is served
+	noTLS    error // why ModelMesh is not reached
 	problem  error // of the read of the owner
 }
 
@@ -95,6 +100,12 @@ func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Read
 	o.etcdName = r.env.EtcdSecretName(o.config)
 	o.etcd = reconcile.Fetch(ctx, reader, types.NamespacedName{Namespace: r.env.Namespace, Name: o.etcdName}, &corev1.Secret{})
 	o.follow(r.events, namespace)
+	if name := o.config.TLS.SecretName; name != "" && r.connections != nil {
+		found := reconcile.Fetch(ctx, reader, types.NamespacedName{Namespace: r.env.Namespace, Name: name}, &corev1.Secret{})
+		if o.noTLS = found.Failure(); o.noTLS == nil {
+			o.noTLS = r.connections.Secure(name, found.Value)
+		}
+	}
 	o.service = reconcile.Fetch(ctx, reader, types.NamespacedName{Namespace: namespace, Name: o.config.InferenceServiceName}, &corev1.Service{})
 	o.services = reconcile.FetchList(ctx, reader, &corev1.ServiceList{}, client.InNamespace(namespace), client.HasLabels{label})
 	return o
@@ -192,6 +203,9 @@ func (o *observed) GetComponentHealth(context.Context) []health.Component {
 			reason = "EtcdSecretMissing"
 		}
 		components = append(components, health.Component{Name: "EtcdSecret", State: health.Degraded, Reason: reason, Message: o.noEtcd.Error()})
+	}
+	if o.noTLS != nil {
+		components = append(components, health.Component{Name: "TLSSecret", State: health.Degraded, Reason: "TLSSecretInvalid", Message: o.noTLS.Error()})
 	}
 	return components
 }
