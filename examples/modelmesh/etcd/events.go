@@ -25,6 +25,7 @@ type Events struct {
 	followed map[string]mesh // by namespace
 	current  *mesh           // nil for none
 	stale    chan struct{}   // closed when current is another one
+	told     time.Time       // when the log was told last that etcd is away
 }
 
 // mesh is a ModelMesh whose events are followed.
@@ -129,11 +130,22 @@ func (e *Events) follow(ctx context.Context, stale <-chan struct{}, m *mesh, ope
 		return nil
 	}
 	defer done()
-	err = reading{layout{m.target.root, m.service, e.namespace, e.cluster}, client, opened, changed}.run(ctx)
+	err = reading{layout{m.target.root, m.service, e.namespace, e.cluster}, client, opened, changed, e.tells}.run(ctx)
 	if ctx.Err() != nil {
 		return nil // on purpose
 	}
 	return err
+}
+
+// tells reports whether the log is to be told that etcd is away: once for all who watch, as they have one connection.
+func (e *Events) tells(pause time.Duration) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if time.Since(e.told) < pause/2 {
+		return false
+	}
+	e.told = time.Now() //nolint:forbidigo // for the log alone
+	return true
 }
 
 // reading is one use of the connection.
@@ -143,6 +155,7 @@ type reading struct {
 	client  *clientv3.Client
 	opened  func()
 	changed func(Event)
+	tells   func(pause time.Duration) bool
 }
 
 // run reads what there is, and then what changes from that revision on.
@@ -202,7 +215,9 @@ func (r reading) list(ctx context.Context) (revision int64, err error) {
 		if ctx.Err() != nil {
 			return 0, ctx.Err()
 		}
-		log.FromContext(ctx).Info("etcd cannot be read, it is tried again", "after", pause.String(), "error", err.Error())
+		if r.tells(pause) {
+			log.FromContext(ctx).Info("etcd cannot be read, it is tried again", "after", pause.String(), "error", err.Error())
+		}
 		select {
 		case <-ctx.Done():
 			return 0, ctx.Err()

@@ -37,7 +37,7 @@ func tlsConfig(name string, secret *corev1.Secret) (config *tls.Config, fingerpr
 	}
 	certificate, key := secret.Data[corev1.TLSCertKey], secret.Data[corev1.TLSPrivateKeyKey]
 	if len(certificate) == 0 || len(key) == 0 {
-		return nil, "", fmt.Errorf("TLS secret '%s' missing tls.crt and/or tls.key", name) //nolint:staticcheck // the product's words
+		return nil, "", fmt.Errorf("TLS secret '%s' missing tls.crt and/or tls.key", name)
 	}
 	pair, err := tls.X509KeyPair(certificate, key)
 	if err != nil {
