@@ -8,7 +8,7 @@ import (
 // TestCachesWhileSetUp: metrics and readiness are asked while sources are added. The race detector finds what is not guarded.
 func TestCachesWhileSetUp(t *testing.T) {
 	t.Parallel()
-	c := &Caches{}
+	c := &Caches{Failed: &ListFailures{}}
 	var asked sync.WaitGroup
 	asked.Go(func() {
 		for range 100 {
