@@ -25,7 +25,7 @@ var key = client.ObjectKey{Namespace: "operators", Name: "settings"}
 // announced notes the reasons of events.
 type announced struct{ reasons []string }
 
-func (a *announced) Eventf(_, _ runtime.Object, _, reason, _, _ string, _ ...any) {
+func (a *announced) Eventf(_, _ runtime.Object, _, reason, _, _ string, _ ...any) { //nolint:revive // the interface
 	a.reasons = append(a.reasons, reason)
 }
 
