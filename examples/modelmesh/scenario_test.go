@@ -114,7 +114,7 @@ func inScope(t *testing.T, recorded json.RawMessage, scope string) (s scenario) 
 	return s
 }
 
-// How many cases each scope has in a test that is not asked for all.
+// How many cases a test that is not asked for all draws: of runtimes and services in each scope, and of models in the scope of the cluster.
 const (
 	drawnScenarios = 14
 	drawnModels    = 6
@@ -138,7 +138,11 @@ func TestScenarios(t *testing.T) {
 			for _, recorded := range draw(t, ofScope(t, read[json.RawMessage](t, "testdata/scenarios.json"), scope), drawnScenarios) {
 				played(recorded)
 			}
-			for _, recorded := range draw(t, read[json.RawMessage](t, "testdata/models.json"), drawnModels) {
+			models := read[json.RawMessage](t, "testdata/models.json")
+			if scope == allOfCluster { // one after the other; side by side all are played
+				models = draw(t, models, drawnModels)
+			}
+			for _, recorded := range models {
 				played(recorded)
 			}
 		})
