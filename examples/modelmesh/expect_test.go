@@ -14,7 +14,7 @@ import (
 func (p *player) expect(e expectation) {
 	p.Helper()
 	p.eventually(func() error {
-		if said := strings.Trim(strconv.Quote(e.Error), `"`); !strings.Contains(p.log.all(), said) {
+		if said := strings.Trim(strconv.Quote(e.Error), `"`); !strings.Contains(p.log.String(), said) {
 			return fmt.Errorf("the log has no %s", said)
 		}
 		for _, call := range e.Result.Calls {

@@ -1,13 +1,6 @@
 package main
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"math/big"
 	"net"
 	"os"
 	"os/exec"
@@ -23,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/examples/internal/process"
 )
 
 // world is an API server with the kinds of all projects, and the operator as a program.
@@ -50,26 +45,26 @@ func newWorld(t *testing.T) *world {
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", w.program(), ".").CombinedOutput(); err != nil {
 		t.Fatalf("build the operator: %v\n%s", err, out)
 	}
-	certify(t, w.folder)
+	process.Certify(t, w.folder)
 	return w
 }
 
 func (w *world) program() string { return filepath.Join(w.folder, "modelmesh") }
 
-// process is an operator that runs.
-type process struct {
+// running is an operator that runs.
+type running struct {
 	*exec.Cmd
-	log      buffer
+	log      process.Log
 	user     string // as the API server knows it
 	webhooks string // the address of its webhooks
 	ended    chan error
 }
 
 // operator runs the operator until the test ends, and returns its log once its first passes are over: what is expected may be so before.
-func (w *world) operator(t *testing.T, variables map[string]string, arguments ...string) *buffer {
+func (w *world) operator(t *testing.T, variables map[string]string, arguments ...string) *process.Log {
 	t.Helper()
 	p := w.start(t, variables, append([]string{"--leader-elect=false"}, arguments...)...)
-	for until := time.Now().Add(time.Minute); !strings.Contains(p.log.all(), "Starting workers"); time.Sleep(50 * time.Millisecond) {
+	for until := time.Now().Add(time.Minute); !strings.Contains(p.log.String(), "Starting workers"); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(until) {
 			t.Fatal("the operator does not start")
 		}
@@ -79,7 +74,7 @@ func (w *world) operator(t *testing.T, variables map[string]string, arguments ..
 }
 
 // start runs the operator until it is stopped or the test ends, with the rights that its page asks for and no others.
-func (w *world) start(t *testing.T, variables map[string]string, arguments ...string) *process {
+func (w *world) start(t *testing.T, variables map[string]string, arguments ...string) *running {
 	t.Helper()
 	page, err := modelmesh(lookup(variables)).Page()
 	if err != nil {
@@ -96,9 +91,9 @@ func (w *world) start(t *testing.T, variables map[string]string, arguments ...st
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := freeAddress(t)
+	address := process.FreeAddress(t)
 	_, port, _ := net.SplitHostPort(address)
-	p := &process{user: rights.User(), webhooks: address, ended: make(chan error, 1)}
+	p := &running{user: rights.User(), webhooks: address, ended: make(chan error, 1)}
 	p.Cmd = exec.Command(w.program(), append([]string{
 		"--kubeconfig", path, "--metrics-bind-address=0", "--health-probe-bind-address=0",
 		"--webhook-port", port, "--webhook-cert-dir", w.folder,
@@ -117,7 +112,7 @@ func (w *world) start(t *testing.T, variables map[string]string, arguments ...st
 }
 
 // stop ends the operator as a node does, unless it has ended.
-func (p *process) stop(t *testing.T) {
+func (p *running) stop(t *testing.T) {
 	t.Helper()
 	if p.ended == nil {
 		return
@@ -134,47 +129,6 @@ func (p *process) stop(t *testing.T) {
 	}
 	p.ended = nil
 	if t.Failed() {
-		t.Log(p.log.tail())
-	}
-}
-
-// freeAddress is one on which nobody listens.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
-}
-
-// certify makes the certificate of a server at 127.0.0.1, which signs itself.
-func certify(t *testing.T, folder string, names ...string) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "tests"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: names,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-	certificate, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, block := range map[string]*pem.Block{
-		"tls.crt": {Type: "CERTIFICATE", Bytes: certificate}, "tls.key": {Type: "PRIVATE KEY", Bytes: private},
-	} {
-		if err := os.WriteFile(filepath.Join(folder, name), pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		t.Log(p.log.Tail())
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/reconcilekit/reconcilekit/examples/internal/process"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
 )
 
@@ -176,7 +177,7 @@ type player struct {
 	namespace string // of the operator
 	mesh      *double
 	given     []map[string]any
-	log       *buffer
+	log       *process.Log
 }
 
 func (p *player) play(s scenario) {

@@ -9,13 +9,14 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 
+	"github.com/reconcilekit/reconcilekit/examples/internal/process"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
 )
 
 // reachSecured: a ModelMesh over TLS, which asks for the certificate of its caller, is reached once the Secret is right.
 func (p *player) reachSecured() {
 	folder := p.TempDir()
-	certify(p.T, folder, "modelmesh-serving.secured-models")
+	process.Certify(p.T, folder, "modelmesh-serving.secured-models")
 	var files [2]string
 	for i, name := range []string{"tls.crt", "tls.key"} {
 		text, err := os.ReadFile(filepath.Join(folder, name))

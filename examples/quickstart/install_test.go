@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"crypto/tls"
 	"io"
-	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -20,6 +17,7 @@ import (
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
+	"github.com/reconcilekit/reconcilekit/examples/internal/process"
 	v1 "github.com/reconcilekit/reconcilekit/examples/quickstart/api/v1"
 )
 
@@ -58,7 +56,7 @@ func TestInstalled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	metrics, logs := freeAddress(t), &lockedBuffer{}
+	metrics, logs := process.FreeAddress(t), &process.Log{}
 	o, again := website(), true
 	o.Config = config
 	o.Manager = func(options *ctrl.Options) {
@@ -130,32 +128,4 @@ func running(t *testing.T, run func() error) {
 			t.Errorf("the operator ended with %v", err)
 		}
 	})
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
-}
-
-// lockedBuffer is written by the operator while the test reads it.
-type lockedBuffer struct {
-	mu     sync.Mutex
-	buffer bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.String()
 }

@@ -1,25 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"math/big"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -28,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/reconcilekit/reconcilekit/examples/internal/process"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/kueue"
 	v1 "github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
@@ -41,7 +31,7 @@ type world struct {
 	client.Client
 	env  *environment.Environment
 	user string // the operator, as the API server knows it
-	log  buffer
+	log  process.Log
 }
 
 // newWorld starts both, the operator with some of its services, and with the rights that its page asks for and no others.
@@ -86,7 +76,7 @@ func (w *world) start(t *testing.T, services string) {
 		t.Fatal(err)
 	}
 	folder := t.TempDir()
-	certify(t, folder)
+	process.Certify(t, folder)
 	rights := w.env.Rights(t, page.Rules())
 	w.user = rights.User()
 	kubeconfig, err := environment.Kubeconfig(rights.Config())
@@ -97,12 +87,7 @@ func (w *world) start(t *testing.T, services string) {
 	if err := os.WriteFile(path, kubeconfig, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	_ = listener.Close()
+	_, port, _ := net.SplitHostPort(process.FreeAddress(t))
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	o := trustyai()
@@ -111,7 +96,7 @@ func (w *world) start(t *testing.T, services string) {
 		ended <- o.Run(ctx, []string{
 			"--enable-services", services,
 			"--kubeconfig", path, "--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0",
-			"--webhook-port", strconv.Itoa(port), "--webhook-cert-dir", folder,
+			"--webhook-port", port, "--webhook-cert-dir", folder,
 		}, os.Stdout, &w.log)
 	}()
 	t.Cleanup(func() {
@@ -121,7 +106,7 @@ func (w *world) start(t *testing.T, services string) {
 		}
 		w.refused(t)
 		if t.Failed() {
-			t.Log(w.log.tail())
+			t.Log(w.log.Tail())
 		}
 	})
 }
@@ -140,51 +125,4 @@ func (w *world) refused(t *testing.T) {
 	if err != nil || len(denied) > 0 {
 		t.Errorf("the operator has no right to what it asked for: %s (%v)", denied, err)
 	}
-}
-
-// certify makes a certificate of the webhook server, which signs itself.
-func certify(t *testing.T, folder string) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "webhooks"}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-	}
-	certificate, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, block := range map[string]*pem.Block{
-		"tls.crt": {Type: "CERTIFICATE", Bytes: certificate}, "tls.key": {Type: "PRIVATE KEY", Bytes: private},
-	} {
-		if err := os.WriteFile(filepath.Join(folder, name), pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// buffer is a log that is written and read at the same time.
-type buffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *buffer) tail() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	text := b.text.String()
-	return text[max(0, len(text)-8000):]
 }

@@ -30,6 +30,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/reconcilekit/reconcilekit/examples/internal/process"
 )
 
 // patience is how long the operator may take.
@@ -66,7 +68,7 @@ func Run(t *testing.T, o operator.Operator, foreign []string, check func(*testin
 	o.Manager = func(options *ctrl.Options) {
 		options.Controller.SkipNameValidation = &again
 	}
-	logs := &lockedBuffer{}
+	logs := &process.Log{}
 	stop := i.run(o, append(pod.Containers[0].Args, "-metrics-bind-address="+address(ports[0]), "-health-probe-bind-address="+address(ports[1]),
 		"-leader-election-namespace="+i.deployment.Namespace, fmt.Sprintf("-webhook-port=%d", ports[2])), logs)
 	i.eventually("readiness", logs, func() error { return ready(t.Context(), address(ports[1])) })
@@ -117,7 +119,7 @@ func (i *installation) apply() {
 // established waits until a CRD is served: a Pod that starts earlier is started again.
 func (i *installation) established(crd *unstructured.Unstructured) {
 	i.Helper()
-	i.eventually(crd.GetName(), &lockedBuffer{}, func() error {
+	i.eventually(crd.GetName(), &process.Log{}, func() error {
 		read := crd.DeepCopy()
 		if err := i.Get(i.Context(), client.ObjectKeyFromObject(crd), read); err != nil {
 			return err
@@ -178,7 +180,7 @@ func (i *installation) reach(port int) {
 }
 
 // run runs the operator until stop is called or the test ends.
-func (i *installation) run(o operator.Operator, args []string, logs *lockedBuffer) (stop func()) {
+func (i *installation) run(o operator.Operator, args []string, logs *process.Log) (stop func()) {
 	i.Helper()
 	for _, variable := range i.deployment.Spec.Template.Spec.Containers[0].Env {
 		value := variable.Value
@@ -248,7 +250,7 @@ func (i *installation) versions(object *unstructured.Unstructured) (served []str
 }
 
 // admit creates a sample, reads it in every version, and deletes it.
-func (i *installation) admit(sample *unstructured.Unstructured, logs *lockedBuffer) {
+func (i *installation) admit(sample *unstructured.Unstructured, logs *process.Log) {
 	i.Helper()
 	if namespace := sample.GetNamespace(); namespace != "" {
 		made := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
@@ -271,7 +273,7 @@ func (i *installation) admit(sample *unstructured.Unstructured, logs *lockedBuff
 	}
 }
 
-func (i *installation) eventually(what string, logs *lockedBuffer, try func() error) {
+func (i *installation) eventually(what string, logs *process.Log, try func() error) {
 	i.Helper()
 	err := errors.New("it was not tried")
 	timeout := wait.PollUntilContextTimeout(i.Context(), 100*time.Millisecond, patience, true, func(context.Context) (bool, error) {
@@ -316,24 +318,6 @@ func ready(ctx context.Context, address string) error {
 		return errors.New(text.String())
 	}
 	return nil
-}
-
-// lockedBuffer is written by the operator while the test reads it.
-type lockedBuffer struct {
-	mu     sync.Mutex
-	buffer bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.String()
 }
 
 // Gateway are the files of CRDs of the Gateway API, by their resources, such as httproutes.

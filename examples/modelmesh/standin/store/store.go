@@ -3,7 +3,6 @@ package store
 
 import (
 	"context"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +11,8 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+
+	"github.com/reconcilekit/reconcilekit/examples/internal/process"
 )
 
 // Store is an etcd, which can be stopped and started again with what it has.
@@ -35,7 +36,7 @@ func New(t *testing.T) *Store {
 		}
 		t.Skip("set KUBEBUILDER_ASSETS to a folder with etcd")
 	}
-	s := &Store{t: t, URL: freeURL(t), peer: freeURL(t), folder: t.TempDir()}
+	s := &Store{t: t, URL: "http://" + process.FreeAddress(t), peer: "http://" + process.FreeAddress(t), folder: t.TempDir()}
 	s.Start()
 	t.Cleanup(s.Stop)
 	var err error
@@ -44,16 +45,6 @@ func New(t *testing.T) *Store {
 	}
 	t.Cleanup(func() { _ = s.client.Close() })
 	return s
-}
-
-func freeURL(t *testing.T) string {
-	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	return "http://" + listener.Addr().String()
 }
 
 // Start starts it, with what it had.

@@ -1,0 +1,62 @@
+package process_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/reconcilekit/reconcilekit/examples/internal/process"
+)
+
+// TestCertify: a server with the certificate, at a free address, is trusted by who trusts the certificate, under its address and its names.
+func TestCertify(t *testing.T) {
+	t.Parallel()
+	folder, address := t.TempDir(), process.FreeAddress(t)
+	process.Certify(t, folder, "models.example")
+	certificate, key := filepath.Join(folder, "tls.crt"), filepath.Join(folder, "tls.key")
+	pair, err := tls.LoadX509KeyPair(certificate, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := tls.Listen("tcp", address, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: http.NotFoundHandler()}
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(func() { _ = server.Close() })
+	text, err := os.ReadFile(certificate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trusted := x509.NewCertPool()
+	trusted.AppendCertsFromPEM(text)
+	for name, wants := range map[string]bool{"": true, "models.example": true, "other.example": false} {
+		c := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted, ServerName: name, MinVersion: tls.VersionTLS12}}}
+		answer, err := c.Get("https://" + address)
+		if err == nil {
+			_ = answer.Body.Close()
+		}
+		if (err == nil) != wants {
+			t.Errorf("name %q: error %v, want success: %t", name, err, wants)
+		}
+	}
+}
+
+// TestTail: the tail is the end of a long log, and all of a short one.
+func TestTail(t *testing.T) {
+	t.Parallel()
+	var log process.Log
+	_, _ = log.Write([]byte("short"))
+	if got := log.Tail(); got != "short" {
+		t.Errorf("tail %q, want all", got)
+	}
+	_, _ = log.Write([]byte(strings.Repeat(".", 9000) + "end"))
+	if got := log.Tail(); len(got) != 8000 || !strings.HasSuffix(got, ".end") {
+		t.Errorf("tail of %d bytes, want the last 8000", len(got))
+	}
+}
