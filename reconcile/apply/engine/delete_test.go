@@ -2,9 +2,13 @@ package engine_test
 
 import (
 	"errors"
+	"net/http"
+	"strings"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -110,6 +114,43 @@ var _ = Describe("Deletes and recreates", func() {
 		stored := &corev1.Secret{}
 		Expect(w.admin.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "typed"}, stored)).To(Succeed())
 		Expect(string(stored.Type)).To(Equal("b"))
+	})
+
+	It("knows what it has recreated when the answer to that was lost", func() {
+		w := newWorld()
+		runs := func(argument string, options ...apply.ChildOption) func() apply.Plan {
+			return one(func() client.Object {
+				o := job("run").(*batchv1.Job)
+				o.Spec.Template.Spec.Containers[0].Args = []string{argument}
+				return o
+			}, options...)
+		}
+		w.converge(runs("a"))
+		plan := runs("b", apply.Recreate())
+		result, _ := w.pass(plan())
+		Expect(result.Objects[0].Outcome).To(Equal(apply.Deleted))
+		Eventually(func() error {
+			return w.client.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "run"}, &batchv1.Job{})
+		}).
+			Should(Satisfy(apierrors.IsNotFound))
+
+		w.requests.lose = func(r *http.Request) bool {
+			return r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, "/jobs/run")
+		}
+		result, _ = w.pass(plan())
+		Expect(result.Err()).To(HaveOccurred())
+		w.requests.lose = nil
+		Eventually(func() error {
+			return w.client.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "run"}, &batchv1.Job{})
+		}).
+			Should(Succeed())
+		w.clock.Step(time.Hour)
+		more := plan()
+		more.Apply(configMap("more", "")) // so that it is asked what is no longer planned
+		result, sent := w.pass(more)
+		Expect(result.Err()).NotTo(HaveOccurred())
+		Expect(result.PruneBlocked).To(BeNil())
+		Expect(writes(sent)).NotTo(ContainElement(HavePrefix("DELETE ")))
 	})
 
 	It("creates once and leaves alone", func() {

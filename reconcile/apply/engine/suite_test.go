@@ -121,7 +121,9 @@ type recorded struct {
 	fail func(n int, r *http.Request) error
 	// answer, when it returns one, answers instead of the server.
 	answer func(r *http.Request) *apierrors.StatusError
-	sent   int
+	// lose reports whether the answer to a request that was carried out gets lost.
+	lose func(r *http.Request) bool
+	sent int
 }
 
 func (r *recorded) wrap(next http.RoundTripper) http.RoundTripper {
@@ -131,7 +133,7 @@ func (r *recorded) wrap(next http.RoundTripper) http.RoundTripper {
 		}
 		r.mu.Lock()
 		r.sent++
-		n, fail, answer := r.sent, r.fail, r.answer
+		n, fail, answer, lose := r.sent, r.fail, r.answer, r.lose
 		line := req.Method + " " + req.URL.Path
 		if req.URL.Query().Get("dryRun") != "" {
 			line += " (dry run)"
@@ -148,7 +150,12 @@ func (r *recorded) wrap(next http.RoundTripper) http.RoundTripper {
 				return refusal(req, refused)
 			}
 		}
-		return next.RoundTrip(req)
+		response, err := next.RoundTrip(req)
+		if err == nil && lose != nil && lose(req) {
+			_ = response.Body.Close()
+			return nil, errCrash
+		}
+		return response, err
 	})
 }
 

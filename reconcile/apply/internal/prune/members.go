@@ -127,7 +127,7 @@ func (p *Prune) memberOf(gvk schema.GroupVersionKind, o metav1.Object) memberObj
 	id := applyset.ObjectID{GroupKind: gvk.GroupKind(), Key: types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}}
 	m := memberObject{id: id, gvk: gvk, uid: o.GetUID(), version: o.GetResourceVersion(), deleting: o.GetDeletionTimestamp() != nil}
 	if known := p.Memory.Children[id]; known != nil {
-		m.planned = known.InPass(p.Memory.Pass) && !known.Deleting()
+		m.planned = known.InPass(p.Memory.Pass) && !known.WasDeleted(m.uid)
 	}
 	controller := metav1.GetControllerOfNoCopy(o)
 	m.reached = controller != nil && controller.UID == p.Owner.GetUID()
