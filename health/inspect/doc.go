@@ -11,6 +11,7 @@
 //	a kind whose conditions have other names    ByConditions
 //	pods with their logs and events             Pods
 //	does the workload answer requests           Availability
+//	how did a pod end that runs once            Run
 //
 // [Of] knows Deployment, StatefulSet, DaemonSet, Job, Pod, Service, PersistentVolumeClaim, HorizontalPodAutoscaler and HTTPRoute, and
 // reads every other kind by the conditions of kstatus

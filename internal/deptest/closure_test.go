@@ -30,6 +30,7 @@ func budgets() map[string]int {
 		"reconcile/status":       540,
 		"reconcile/record":       540,
 		"reconcile/since":        540,
+		"reconcile/runonce":      540,
 		"reconcile/settings":     540,
 		"reconcile/external":     540,
 		"reconcile/scaling":      540,

@@ -59,6 +59,7 @@ func floors() map[string][]string {
 		"reconcile/external":                 append(slices.Clone(whole), "internal/text"),
 		"reconcile/admission":                {"defaulting"},
 		"reconcile/since":                    {"reconcile/apply"},
+		"reconcile/runonce":                  whole,
 		"reconcile/settings":                 whole,
 		"reconcile/scaling":                  {"reconcile/apply"},
 		"reconcile/record":                   whole,

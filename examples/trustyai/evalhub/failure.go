@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reconcilekit/reconcilekit/health/inspect"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	batchv1 "k8s.io/api/batch/v1"
@@ -153,46 +154,36 @@ func (r *run) failure(now time.Time) (message string, again time.Duration) {
 	return strings.Join(failures, "; "), again
 }
 
+// judged is how a pod of an evaluation fails that its adapter does not report itself.
+var judged = inspect.Run{
+	Containers: []string{"init", adapter, "sidecar"}, Unschedulable: grace,
+	Stuck: func(reason string) bool { return slices.Contains(stuck, reason) },
+	Failed: func(container string, end *corev1.ContainerStateTerminated) bool {
+		failed := end.Reason == "Error" || end.ExitCode != 0 && end.Reason != "Completed"
+		return end.Reason == "OOMKilled" || failed && container != adapter
+	},
+}
+
+// adapter is the container that evaluates.
+const adapter = "adapter"
+
 // podFailure is the failure of a pod, or for how long it may still be unschedulable.
 func podFailure(pod *corev1.Pod, now time.Time) (string, time.Duration) {
-	for _, c := range pod.Status.Conditions {
-		if pod.Status.Phase == corev1.PodPending && c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
-			if rest := c.LastTransitionTime.Add(grace).Sub(now); rest > 0 {
-				return "", rest
-			}
-			return strings.TrimSuffix("pod unschedulable: "+c.Message, ": "), 0
-		}
+	switch outcome := judged.Of(pod, now); {
+	case outcome.Ended != nil:
+		return fmt.Sprintf("%s: terminated reason=%s exitCode=%d message=%s", outcome.Container, outcome.Reason, outcome.Ended.ExitCode, outcome.Message), 0
+	case outcome.Container != "":
+		return fmt.Sprintf("%s: waiting reason=%s message=%s", outcome.Container, outcome.Reason, outcome.Message), 0
+	case outcome.Reason == corev1.PodReasonUnschedulable:
+		return strings.TrimSuffix("pod unschedulable: "+outcome.Message, ": "), 0
+	default:
+		return "", outcome.Again
 	}
-	all := slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses)
-	for _, name := range []string{"init", "adapter", "sidecar"} {
-		for i := range all {
-			if all[i].Name != name {
-				continue
-			}
-			if text := containerFailure(&all[i], name == "adapter"); text != "" {
-				return name + ": " + text, 0
-			}
-		}
-	}
-	return "", 0
 }
 
 // stuck are the reasons for which a container waits that does not start by itself.
 var stuck = []string{
 	"ImagePullBackOff", "ErrImagePull", "CrashLoopBackOff", "CreateContainerConfigError", "CreateContainerError", "InvalidImageName", "RunContainerError",
-}
-
-func containerFailure(c *corev1.ContainerStatus, reportsItself bool) string {
-	if ended := c.State.Terminated; ended != nil {
-		failed := ended.Reason == "Error" || ended.ExitCode != 0 && ended.Reason != "Completed"
-		if ended.Reason == "OOMKilled" || failed && !reportsItself {
-			return fmt.Sprintf("terminated reason=%s exitCode=%d message=%s", ended.Reason, ended.ExitCode, ended.Message)
-		}
-	}
-	if waits := c.State.Waiting; waits != nil && slices.Contains(stuck, waits.Reason) {
-		return fmt.Sprintf("waiting reason=%s message=%s", waits.Reason, waits.Message)
-	}
-	return ""
 }
 
 // reportOf is the report of a Job; not complete without the labels that say what it evaluates.

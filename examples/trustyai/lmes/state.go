@@ -1,9 +1,12 @@
 package lmes
 
 import (
-	"cmp"
 	"strconv"
+	"time"
 
+	"github.com/reconcilekit/reconcilekit/health/inspect"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/runonce"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -16,6 +19,9 @@ import (
 // generation is the annotation of a job with the generation of the spec that was scheduled last, or found invalid, and of a pod with the
 // one that it was made for.
 const generation = guardrails.Domain + "last-scheduled-generation"
+
+// runs are the pods of jobs, one for each generation.
+var runs = runonce.Run[*corev1.Pod]{Annotation: generation}
 
 // position is where the stored status has a job.
 type position int
@@ -151,56 +157,32 @@ func generationOf(object metav1.Object) int64 {
 
 // look is what is seen of the pod of a job, and why it has ended. The driver is believed as long as the evaluation runs.
 func look(job *v1alpha1.LMEvalJob, pod *corev1.Pod, driver progress) (sight, string) {
-	switch {
-	case pod == nil:
+	switch runs.Stage(job, reconcile.FetchResult[*corev1.Pod]{Value: pod}, strconv.FormatInt(job.Generation, 10)) { //nolint:exhaustive // the pod was read
+	case runonce.Absent, runonce.Lost:
 		return absent, ""
-	case !metav1.IsControlledBy(pod, job):
+	case runonce.Foreign:
 		return foreign, ""
-	case pod.DeletionTimestamp != nil:
+	case runonce.Leaving:
 		return leaving, ""
-	case generationOf(pod) != job.Generation:
+	case runonce.Outdated:
 		return outdated, ""
 	}
-	for _, status := range pod.Status.InitContainerStatuses {
-		if problem := trouble(status.State); problem != "" {
-			return failed, problem
-		}
+	counted := []string{mainContainer}
+	for i := range pod.Status.InitContainerStatuses {
+		counted = append(counted, pod.Status.InitContainerStatuses[i].Name)
 	}
-	for _, status := range pod.Status.ContainerStatuses {
-		if status.Name != mainContainer {
-			continue
-		}
-		problem := trouble(status.State)
-		switch {
-		case problem != "":
-			return failed, problem
-		case status.State.Terminated != nil:
-			return succeeded, ""
-		case pod.Status.Phase != corev1.PodFailed && status.State.Running != nil:
-			if driver.State == v1alpha1.JobComplete {
-				return reported, ""
-			}
-			return running, ""
-		}
+	switch outcome := (inspect.Run{Containers: counted, Stuck: stuck}).Of(pod, time.Time{}); {
+	case outcome.Phase == corev1.PodFailed:
+		return failed, outcome.Why()
+	case outcome.Phase == corev1.PodSucceeded:
+		return succeeded, ""
+	case outcome.Phase != corev1.PodRunning:
+		return waiting, ""
+	case driver.State == v1alpha1.JobComplete:
+		return reported, ""
 	}
-	if pod.Status.Phase == corev1.PodFailed {
-		return failed, cmp.Or(pod.Status.Reason, pod.Status.Message, "the pod has failed")
-	}
-	return waiting, ""
+	return running, ""
 }
 
-// trouble is why a container cannot start, or has ended badly; empty when neither is so. A container that is still being made is none, and
-// neither is an image that could not be pulled once.
-func trouble(state corev1.ContainerState) string {
-	if w := state.Waiting; w != nil {
-		switch w.Reason {
-		case "", "PodInitializing", "ContainerCreating", "ErrImagePull":
-			return ""
-		}
-		return w.Reason
-	}
-	if t := state.Terminated; t != nil && (t.ExitCode != 0 || t.Reason != "" && t.Reason != "Completed") {
-		return cmp.Or(t.Reason, "exit code "+strconv.Itoa(int(t.ExitCode)))
-	}
-	return ""
-}
+// stuck reports whether a container cannot start. An image that could not be pulled once is tried again.
+func stuck(reason string) bool { return reason != "ErrImagePull" && inspect.Stuck(reason) }

@@ -1,0 +1,104 @@
+package runonce_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/runonce"
+)
+
+const annotation = "example.com/migrated-to"
+
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	// What a plan may say of the child.
+	const made, kept, deleted = "made", "kept", "deleted"
+	child := func(key string, changes ...func(*batchv1.Job)) *batchv1.Job {
+		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
+			Name: "migration", UID: "2", Annotations: map[string]string{annotation: key},
+			OwnerReferences: []metav1.OwnerReference{{UID: "1", Controller: new(true)}},
+		}}
+		for _, change := range changes {
+			change(job)
+		}
+		return job
+	}
+	broken := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "broken"}}
+	for name, c := range map[string]struct {
+		mark  string
+		child *batchv1.Job
+		want  runonce.Stage
+		says  string
+		keeps string // what the owner remembers
+	}{
+		"first":                      {"", nil, runonce.Absent, made, ""},
+		"another version":            {"v1", nil, runonce.Absent, made, "v1"},
+		"made, not remembered":       {"", child("v2"), runonce.Present, kept, "v2"},
+		"made":                       {"v2", child("v2"), runonce.Present, kept, "v2"},
+		"cleaned up":                 {"v2", nil, runonce.Lost, kept, "v2"},
+		"of the version before":      {"v1", child("v1"), runonce.Outdated, kept, ""},
+		"the mark is gone":           {"", child("v1"), runonce.Outdated, deleted, ""},
+		"somebody forged its key":    {"v2", child("v9"), runonce.Outdated, kept, ""},
+		"being deleted":              {"v1", child("v1", func(j *batchv1.Job) { j.DeletionTimestamp = new(metav1.Now()) }), runonce.Leaving, kept, "v1"},
+		"of another owner":           {"", child("v2", func(j *batchv1.Job) { j.OwnerReferences[0].UID = "0" }), runonce.Foreign, made, ""},
+		"of nobody":                  {"", child("v2", func(j *batchv1.Job) { j.OwnerReferences = nil }), runonce.Foreign, made, ""},
+		"its mark was taken away":    {"", child("v2"), runonce.Present, kept, "v2"},
+		"cannot be read":             {"v2", broken, runonce.Unknown, kept, "v2"},
+		"cannot be read, no mark":    {"", broken, runonce.Unknown, kept, ""},
+		"to run again: no mark left": {"", nil, runonce.Absent, made, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{UID: "1"}}
+			if c.mark != "" {
+				owner.Annotations = map[string]string{annotation: c.mark}
+			}
+			desired := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "migration", Annotations: map[string]string{"a": "b"}}}
+			run := runonce.Run[*batchv1.Job]{Annotation: annotation}
+			var plan reconcile.PlanResult
+			fetched := reconcile.FetchResult[*batchv1.Job]{Value: c.child}
+			switch c.child {
+			case nil:
+				fetched.Error = apierrors.NewNotFound(schema.GroupResource{}, "migration")
+			case broken:
+				fetched = reconcile.FetchResult[*batchv1.Job]{Error: errors.New("the cache is away")}
+			}
+			if got := run.Plan(&plan, owner, fetched, "v2", desired); got != c.want || run.Stage(owner, fetched, "v2") != c.want {
+				t.Errorf("stage: got %s, want %s", got, c.want)
+			}
+			says := deleted
+			switch {
+			case len(plan.Children) == 1 && plan.Children[0].Existing:
+				says = kept
+			case len(plan.Children) == 1:
+				says = made
+				if diff := cmp.Diff(map[string]string{"a": "b", annotation: "v2"}, plan.Children[0].Object.GetAnnotations()); diff != "" {
+					t.Errorf("annotations of the child (-want +got):\n%s", diff)
+				}
+			case len(plan.Deletes) != 1 || plan.Deletes[0].Object.GetUID() != "2":
+				t.Errorf("deletes %v, want the object with UID 2", plan.Deletes)
+			}
+			if says != c.says {
+				t.Errorf("the child is %s, want %s", says, c.says)
+			}
+			keeps := ""
+			if plan.Owner != nil {
+				keeps = plan.Owner.Object.GetAnnotations()[annotation]
+			}
+			if keeps != c.keeps {
+				t.Errorf("remembers %q, want %q", keeps, c.keeps)
+			}
+			if len(desired.Annotations) != 1 {
+				t.Errorf("the desired object was changed: %v", desired.Annotations)
+			}
+		})
+	}
+}
