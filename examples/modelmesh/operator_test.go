@@ -114,13 +114,22 @@ func (w *world) start(t *testing.T, variables map[string]string, arguments ...st
 // stop ends the operator as a node does, unless it has ended.
 func (p *running) stop(t *testing.T) {
 	t.Helper()
+	p.end(t, syscall.SIGTERM)
+	if t.Failed() {
+		t.Log(p.log.Tail())
+	}
+}
+
+// end ends the operator with a signal, unless it has ended. It must end without an error where it is asked to.
+func (p *running) end(t *testing.T, signal syscall.Signal) {
+	t.Helper()
 	if p.ended == nil {
 		return
 	}
-	_ = p.Process.Signal(syscall.SIGTERM)
+	_ = p.Process.Signal(signal)
 	select {
 	case err := <-p.ended:
-		if err != nil {
+		if err != nil && signal != syscall.SIGKILL {
 			t.Errorf("the operator ended with %v", err)
 		}
 	case <-time.After(time.Minute):
@@ -128,7 +137,4 @@ func (p *running) stop(t *testing.T) {
 		t.Error("the operator did not end")
 	}
 	p.ended = nil
-	if t.Failed() {
-		t.Log(p.log.Tail())
-	}
 }
