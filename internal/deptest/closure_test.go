@@ -31,6 +31,7 @@ func budgets() map[string]int {
 		"reconcile/record":       540,
 		"reconcile/since":        540,
 		"reconcile/runonce":      540,
+		"reconcile/transition":   0,
 		"reconcile/settings":     540,
 		"reconcile/external":     540,
 		"reconcile/scaling":      540,

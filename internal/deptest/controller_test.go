@@ -17,8 +17,8 @@ func controllerFloors(whole []string) map[string][]string {
 	out[rooms+"dryrun"] = append(out[rooms+"dryrun"], "reconcile/preview", "reconcile/apply/engine")
 	out[rooms+"passes"] = append(out[rooms+"passes"], "reconcile/internal/freshness")
 	out[rooms+"rights"], out[rooms+"tracking"] = nil, []string{"reconcile/internal/derived"}
-	out["reconcile/controller/dataflow"] = []string{rooms + "rights"}
+	out["reconcile/controller/dataflow"] = []string{rooms + "rights", "reconcile/transition"}
 	out["reconcile/controller"] = append(append(slices.Clone(whole), "internal/text", "reconcile/record", "reconcile/explain", "reconcile/preview",
-		"reconcile/external", "reconcile/apply/engine", "reconcile/internal/groupkey", "reconcile/internal/derived"), order...)
+		"reconcile/external", "reconcile/transition", "reconcile/apply/engine", "reconcile/internal/groupkey", "reconcile/internal/derived"), order...)
 	return out
 }

@@ -60,6 +60,7 @@ func floors() map[string][]string {
 		"reconcile/admission":                {"defaulting"},
 		"reconcile/since":                    {"reconcile/apply"},
 		"reconcile/runonce":                  whole,
+		"reconcile/transition":               nil,
 		"reconcile/settings":                 whole,
 		"reconcile/scaling":                  {"reconcile/apply"},
 		"reconcile/record":                   whole,

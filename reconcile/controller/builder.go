@@ -20,6 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
 	"github.com/reconcilekit/reconcilekit/reconcile/record"
+	"github.com/reconcilekit/reconcilekit/reconcile/transition"
 )
 
 // Builder declares a controller: what it reconciles, reads and writes. Create it with [New]; its methods return it for
@@ -41,6 +42,7 @@ type declared struct {
 	store        *groupStore   // of the groups that it reconciles
 	joins        []*groupStore // of the groups that it reads
 	externals    []externalKind
+	transitions  []transition.Declared
 }
 
 // declare adds a declaration.
@@ -147,6 +149,13 @@ func (b *Builder[T, F, O]) External(kinds ...external.Declared) *Builder[T, F, O
 	for _, k := range kinds {
 		b.externals = append(b.externals, externalKind{Declared: k, source: at})
 	}
+	return b
+}
+
+// Transitions declares the state machines in the status of the owners. They are checked when the controller is set up, and drawn on the
+// dataflow page.
+func (b *Builder[T, F, O]) Transitions(tables ...transition.Declared) *Builder[T, F, O] {
+	b.transitions = append(b.transitions, tables...)
 	return b
 }
 

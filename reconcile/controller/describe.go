@@ -54,6 +54,9 @@ func (b *Builder[T, F, O]) Describe(scheme *runtime.Scheme) (dataflow.Descriptio
 	for _, k := range b.externals {
 		d.External = append(d.External, dataflow.External{Kind: k.Name(), Source: k.source, Watched: k.Watched()})
 	}
+	for _, table := range b.transitions {
+		d.Transitions = append(d.Transitions, table.Drawing())
+	}
 	return d, nil
 }
 

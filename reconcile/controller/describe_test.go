@@ -15,6 +15,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/transition"
 )
 
 // goldenUpdate names the variable that rewrites the golden files; the run fails all the same.
@@ -135,6 +136,13 @@ func TestDeclarationErrors(t *testing.T) {
 			reason: "a type that the scheme does not know is named with its line",
 			build:  controller.New("w", idle{}).Reads(&unknown{}),
 			want:   []string{`controller "w": Reads(*controller_test.unknown) at reconcile/controller/describe_test.go:`, "no kind"},
+		},
+		"Transitions": {
+			reason: "a table in which something is missing is named with it",
+			build: controller.New("w", idle{}).Transitions(transition.Table[string, string, string]{
+				Name: "Job", States: []string{"New"}, Facts: []string{"absent", "alive"}, Actions: map[string]map[string]string{"New": {"absent": "create"}},
+			}),
+			want: []string{`controller "w": transitions "Job": state "New" has no action for "alive"`},
 		},
 		"TwoRepresentations": {
 			reason: "one kind has one informer",

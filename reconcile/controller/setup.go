@@ -139,6 +139,11 @@ func (b *Builder[T, F, O]) resolved(scheme *runtime.Scheme) (*declaration.Catalo
 	if err := reconcile.CheckPhases(b.reconciler); err != nil {
 		return nil, fmt.Errorf("controller %q: %w", b.name, err)
 	}
+	for _, table := range b.transitions {
+		if err := table.Check(); err != nil {
+			return nil, fmt.Errorf("controller %q: %w", b.name, err)
+		}
+	}
 	return declaration.Resolve(b.name, scheme, b.declarations)
 }
 

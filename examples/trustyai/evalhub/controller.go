@@ -53,6 +53,7 @@ func New(settings types.NamespacedName) *Controller {
 		Reads(&foreign.Workload{}, controller.Optional).
 		Writes(&foreign.Workload{}, controller.Optional, controller.FieldsOnly).
 		External(reports).
+		Transitions(reportings).
 		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}, Observer: &passes{}})}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health/inspect"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/transition"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,11 +36,11 @@ const (
 type run struct {
 	job  batchv1.Job
 	pods reconcile.FetchResult[*corev1.PodList]
-	// arrived reports that this process has told the hub, marked that the Job says that it was told.
-	arrived, marked bool
-	// workload is what the queue knows of the Job, nil for nothing. Told reports that the hub knows that it is not admitted.
-	workload *foreign.Workload
-	told     bool
+	// arrived reports that this process has told the hub.
+	arrived bool
+	// workload is what the queue knows of the Job, nil for nothing. queueTold reports that the hub knows that it is not admitted.
+	workload  *foreign.Workload
+	queueTold bool
 }
 
 // fetchRuns reads the evaluations of the hub in the namespaces of tenants.
@@ -56,20 +57,72 @@ func (r Reconciler) fetchRuns(ctx context.Context, reader reconcile.Reader, hub 
 			continue
 		}
 		one := run{job: job}
-		one.marked = one.reported() || job.Labels[phaseLabel] == "Failed"
 		one.pods = reconcile.FetchList(ctx, reader, &corev1.PodList{}, client.InNamespace(job.Namespace), client.MatchingLabels{batchv1.JobNameLabel: job.Name})
 		one.arrived = r.reports.Observe(ctx, reader, keyOfReport(hub, &job)).OK()
 		in := client.InNamespace(job.Namespace)
 		if one.workload = workloadOf(&job, reconcile.FetchList(ctx, reader, &foreign.WorkloadList{}, in)); one.workload != nil {
-			one.told = r.reports.Observe(ctx, reader, keyOfQueue(hub, &job)).OK()
+			one.queueTold = r.reports.Observe(ctx, reader, keyOfQueue(hub, &job)).OK()
 		}
 		out = append(out, one)
 	}
 	return out
 }
 
-// planReports reports each failure once: when the report has arrived the Job is marked, and when the mark is stored the Job is removed. So a
-// report is sent again only if the operator stops between the answer and the mark. The adapter reports its own failures.
+// told is what is known of the report of a failure.
+type told string
+
+const (
+	untold  told = "Unreported"
+	arrived told = "Arrived" // this process has told the hub, and the Job does not say so yet
+	phased  told = "Phased"  // the Job is marked as failed by its phase, as when its queue does not admit it
+	marked  told = "Marked"  // the Job says that the hub knows
+)
+
+// fate is what has become of an evaluation.
+type fate string
+
+const (
+	well    fate = "well"    // it runs or has ended well, or its adapter reports what has become of it
+	failing fate = "failing" // its pods have failed of what only the operator sees
+	over    fate = "failed"  // the Job is over without success
+)
+
+// reporting is what a pass does about the failure of an evaluation.
+type reporting string
+
+const (
+	watch  reporting = "watch"
+	send   reporting = "report" // tell the hub
+	mark   reporting = "mark"   // store that the hub knows
+	remove reporting = "remove" // delete the Job
+)
+
+// reportings has each failure reported once: when the report has arrived the Job is marked, and when the mark is stored the Job is removed. So
+// a report is sent again only if the operator stops between the answer and the mark.
+var reportings = transition.Table[told, fate, reporting]{
+	Name:    "failures of evaluations",
+	States:  []told{untold, arrived, phased, marked},
+	Facts:   []fate{well, failing, over},
+	Always:  map[told]reporting{untold: watch, arrived: mark, phased: remove, marked: remove},
+	Actions: map[told]map[fate]reporting{untold: {failing: send}, phased: {well: watch}},
+	Leads:   map[reporting][]told{send: {arrived}, mark: {marked}},
+	Entered: []told{phased},
+}
+
+// told is what the Job and this process know of the report.
+func (r *run) told() told {
+	switch {
+	case r.job.Annotations[reportedAnnotation] == "true":
+		return marked
+	case r.arrived:
+		return arrived
+	case r.job.Labels[phaseLabel] == "Failed":
+		return phased
+	}
+	return untold
+}
+
+// planReports plans what is due for each evaluation. The adapter reports its own failures.
 func (r Reconciler) planReports(plan *reconcile.PlanResult, obs Observation, now time.Time) {
 	for i := range obs.fetched.runs {
 		one := &obs.fetched.runs[i]
@@ -77,33 +130,37 @@ func (r Reconciler) planReports(plan *reconcile.PlanResult, obs Observation, now
 		if again > 0 && (plan.RequeueAfter == 0 || again < plan.RequeueAfter) {
 			plan.RequeueAfter = again
 		}
-		switch {
-		case one.reported() || one.marked && (message != "" || failed(&one.job)):
-			plan.Delete(&one.job, apply.PropagationPolicy(metav1.DeletePropagationBackground))
-			plan.KeepKind(batchv1.SchemeGroupVersion.WithKind("Job")) // the mark stays as long as the Job does
-		case one.arrived:
-			plan.Contribute(marked(&one.job, message))
-		default:
-			r.planQueue(plan, obs, one)
+		seen := well
+		if message != "" {
+			seen = failing
+		} else if failed(&one.job) {
+			seen = over
 		}
 		what, complete := reportOf(&one.job, message)
 		what.url = obs.reportsTo()
+		action := reportings.Action(one.told(), seen)
+		switch action {
+		case remove:
+			plan.Delete(&one.job, apply.PropagationPolicy(metav1.DeletePropagationBackground))
+			plan.KeepKind(batchv1.SchemeGroupVersion.WithKind("Job")) // the mark stays as long as the Job does
+		case mark:
+			plan.Contribute(markOf(&one.job, message))
+		case watch, send:
+			r.planQueue(plan, obs, one)
+		}
 		switch {
-		case message == "" || !complete || one.marked:
-		case one.arrived: // it is remembered until the mark is stored
+		case message == "" || !complete:
+		case action == mark: // it is remembered until the mark is stored
 			r.reports.Ensure(plan, keyOfReport(obs.hub, &one.job), what)
-		case what.url != "":
+		case action == send && what.url != "":
 			r.reports.Ensure(plan, keyOfReport(obs.hub, &one.job), what)
 			plan.RequeueAfter = look
 		}
 	}
 }
 
-// reported reports whether the mark is stored.
-func (r *run) reported() bool { return r.job.Annotations[reportedAnnotation] == "true" }
-
-// marked is what the Job gets when its hub knows of the failure.
-func marked(job *batchv1.Job, message string) *batchv1.Job {
+// markOf is what the Job gets when its hub knows of the failure.
+func markOf(job *batchv1.Job, message string) *batchv1.Job {
 	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
 		Namespace: job.Namespace, Name: job.Name, Labels: map[string]string{phaseLabel: "Failed"},
 		Annotations: map[string]string{reportedAnnotation: "true", statusAnnotation: cmp.Or(message, job.Annotations[statusAnnotation])},

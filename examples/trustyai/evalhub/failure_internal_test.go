@@ -155,7 +155,7 @@ func TestPlanReports(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			one := run{job: batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "t", Name: "job", UID: "1", Labels: labels, Annotations: c.annotations}}}
-			one.arrived, one.marked, one.pods.Value = c.arrived, one.reported(), &corev1.PodList{Items: c.pods}
+			one.arrived, one.pods.Value = c.arrived, &corev1.PodList{Items: c.pods}
 			obs := Observation{hub: hub}
 			obs.fetched.runs = []run{one}
 			var plan reconcile.PlanResult
@@ -175,5 +175,23 @@ func TestPlanReports(t *testing.T) {
 				t.Errorf("got %v, want %s", got, c.want)
 			}
 		})
+	}
+}
+
+// TestReportings: no Job goes before the hub knows of its failure, and none is reported twice.
+func TestReportings(t *testing.T) {
+	t.Parallel()
+	if err := reportings.Check(); err != nil {
+		t.Error(err)
+	}
+	for _, known := range reportings.States {
+		for _, seen := range reportings.Facts {
+			switch action := reportings.Action(known, seen); {
+			case action == remove && (known == untold || known == arrived):
+				t.Errorf("%s, %s: the Job goes although it does not say that the hub knows", known, seen)
+			case action == send && (known != untold || seen != failing):
+				t.Errorf("%s, %s: reported", known, seen)
+			}
+		}
 	}
 }

@@ -42,19 +42,19 @@ func (r Reconciler) planQueue(plan *reconcile.PlanResult, obs Observation, one *
 	reserved := meta.FindStatusCondition(one.workload.Status.Conditions, "QuotaReserved")
 	refused := reserved != nil && reserved.Status == metav1.ConditionFalse && reserved.Reason == "Inadmissible"
 	message := one.job.Annotations[statusAnnotation]
-	if refused && !marked && (one.told || !one.marked) {
+	if refused && !marked && (one.queueTold || one.told() == untold) {
 		what, complete := reportOf(&one.job, "")
 		what.url = obs.reportsTo()
 		what.event.Error.Code, what.event.Error.Message = queueCode(&one.job.Spec.Template.Spec, reserved.Message)
 		message = what.event.Error.Message
-		if complete && (one.told || what.url != "") {
+		if complete && (one.queueTold || what.url != "") {
 			r.reports.Ensure(plan, keyOfQueue(obs.hub, &one.job), what)
-			if !one.told {
+			if !one.queueTold {
 				plan.RequeueAfter = look
 			}
 		}
 	}
-	if marked || one.told && refused {
+	if marked || one.queueTold && refused {
 		plan.Contribute(&foreign.Workload{ObjectMeta: metav1.ObjectMeta{
 			Namespace: one.workload.Namespace, Name: one.workload.Name, Annotations: map[string]string{queueAnnotation: "true"},
 		}})

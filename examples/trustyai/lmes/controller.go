@@ -40,6 +40,7 @@ func New(settings types.NamespacedName, managed bool) *Controller {
 		Owns(&corev1.PersistentVolumeClaim{}).
 		Owns(&corev1.ConfigMap{}).
 		External(kind).
+		Transitions(transitions).
 		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}, Observer: counter{}})
 	if managed {
 		b.Owns(&kueue.Workload{})

@@ -59,7 +59,7 @@ func TestDriverReports(t *testing.T) {
 	}{v1alpha1.JobRunning: {running, v1alpha1.JobRunning}, v1alpha1.JobComplete: {reported, v1alpha1.JobComplete}} {
 		obs := Observation{job: &v1alpha1.LMEvalJob{}}
 		obs.fetched.driver.Value = progress{State: state, Reason: v1alpha1.JobSucceeded, Message: "well", Results: "{}", ProgressBars: []v1alpha1.ProgressBar{{Percent: "50%"}}}
-		obs.act(transitions[scheduled][c.at], "")
+		obs.act(transitions.Action(scheduled, c.at), "")
 		if s := obs.status; s.State != c.complete || s.Message != "well" || s.Results != "{}" || len(s.ProgressBars) != 1 || s.Reason != v1alpha1.JobSucceeded {
 			t.Errorf("%s: got %+v", state, s)
 		}

@@ -104,7 +104,7 @@ func (r Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observat
 	obs.settings = settingsOf(f.config, f.platform)
 	seen, problem := look(job, f.pod.Value, f.driver.Value)
 	at := positionOf(job, r.managed)
-	obs.act(transitions[at][seen], problem)
+	obs.act(transitions.Action(at, seen), problem)
 	pod := f.pod.Value
 	obs.refused = (at == unqueued || at == complete && job.Status.Message == noQueue) && (pod == nil || !metav1.IsControlledBy(pod, job))
 	if r.managed && !obs.refused && obs.status.State != v1alpha1.JobComplete {

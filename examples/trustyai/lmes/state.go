@@ -7,6 +7,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health/inspect"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/runonce"
+	"github.com/reconcilekit/reconcilekit/reconcile/transition"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -24,92 +25,80 @@ const generation = guardrails.Domain + "last-scheduled-generation"
 var runs = runonce.Run[*corev1.Pod]{Annotation: generation}
 
 // position is where the stored status has a job.
-type position int
+type position string
 
 const (
-	unrecorded  position = iota // the annotation does not have this generation yet
-	unscheduled                 // no pod was made for this generation
-	scheduled
-	cancelled // somebody asks for it to end
-	suspended
-	unqueued // the job manager runs, and the job names no queue
-	complete
-	changed // the spec has changed since the pod was made
-	positions
+	unrecorded  position = "Unrecorded"  // the annotation does not have this generation yet
+	unscheduled position = "Unscheduled" // no pod was made for this generation
+	scheduled   position = "Scheduled"
+	cancelled   position = "Cancelled" // somebody asks for it to end
+	suspended   position = "Suspended"
+	unqueued    position = "Unqueued" // the job manager runs, and the job names no queue
+	complete    position = "Complete"
+	changed     position = "Changed" // the spec has changed since the pod was made
 )
 
 // sight is what is seen of the pod.
-type sight int
+type sight string
 
 const (
-	absent   sight = iota
-	foreign        // somebody else's
-	leaving        // it is being deleted
-	outdated       // it was made for an earlier generation
-	waiting
-	running
-	reported // it runs, and its driver has ended the evaluation
-	succeeded
-	failed
-	sights
+	absent    sight = "absent"
+	foreign   sight = "of others"
+	leaving   sight = "leaving"  // it is being deleted
+	outdated  sight = "outdated" // it was made for an earlier generation
+	waiting   sight = "waiting"
+	running   sight = "running"
+	reported  sight = "reported" // it runs, and its driver has ended the evaluation
+	succeeded sight = "succeeded"
+	failed    sight = "failed"
 )
 
 // action is what a pass does.
-type action int
+type action string
 
 const (
-	none    action = iota // of transitions that were forgotten
-	record                // store which generation it is, so that no second pod is made of it
-	create                // make the pod, or take up the one of this generation
-	collide               // the job fails, as its pod cannot be made
-	discard               // delete the pod, to make another one
-	restart               // start over with the changed spec
-	await                 // leave the pod as it is
-	follow                // the pod runs
-	finish                // take what the driver has reported, and tell it to stop
-	dismiss               // tell the driver of a job that has ended to stop
-	hold                  // there is no pod while the job is suspended
-	stop                  // delete the pod of a job that is suspended
-	refuse                // the job fails, as it names no queue, and its pod goes
-	succeed
-	fail
-	miss // the job fails, as its pod is gone
-	cancel
-	rest
+	record  action = "record"  // store which generation it is, so that no second pod is made of it
+	create  action = "create"  // make the pod, or take up the one of this generation
+	collide action = "collide" // the job fails, as its pod cannot be made
+	discard action = "discard" // delete the pod, to make another one
+	restart action = "restart" // start over with the changed spec
+	await   action = "await"   // leave the pod as it is
+	follow  action = "follow"  // the pod runs
+	finish  action = "finish"  // take what the driver has reported, and tell it to stop
+	dismiss action = "dismiss" // tell the driver of a job that has ended to stop
+	hold    action = "hold"    // there is no pod while the job is suspended
+	stop    action = "stop"    // delete the pod of a job that is suspended
+	refuse  action = "refuse"  // the job fails, as it names no queue, and its pod goes
+	succeed action = "succeed"
+	fail    action = "fail"
+	miss    action = "miss" // the job fails, as its pod is gone
+	cancel  action = "cancel"
+	rest    action = "rest"
 )
 
 // transitions are the actions by the position of a job and the sight of its pod.
-var transitions = [positions][sights]action{
-	unrecorded: {
-		absent: record, foreign: record, leaving: record, outdated: record, waiting: record, running: record, reported: record,
-		succeeded: record, failed: record,
+var transitions = transition.Table[position, sight, action]{
+	Name:   "LMEvalJob",
+	States: []position{unrecorded, unscheduled, scheduled, cancelled, suspended, unqueued, complete, changed},
+	Facts:  []sight{absent, foreign, leaving, outdated, waiting, running, reported, succeeded, failed},
+	Always: map[position]action{
+		unrecorded: record, unscheduled: create, cancelled: cancel, suspended: stop, unqueued: refuse, complete: rest, changed: restart,
 	},
-	unscheduled: {
-		absent: create, foreign: collide, leaving: await, outdated: discard, waiting: create, running: create, reported: create,
-		succeeded: create, failed: create,
+	Actions: map[position]map[sight]action{
+		unscheduled: {foreign: collide, leaving: await, outdated: discard},
+		scheduled: {
+			absent: miss, foreign: miss, leaving: await, outdated: restart, waiting: await, running: follow, reported: finish,
+			succeeded: succeed, failed: fail,
+		},
+		cancelled: {absent: miss, foreign: miss},
+		suspended: {absent: hold, foreign: hold, leaving: hold},
+		complete:  {running: dismiss, reported: dismiss},
 	},
-	scheduled: {
-		absent: miss, foreign: miss, leaving: await, outdated: restart, waiting: await, running: follow, reported: finish,
-		succeeded: succeed, failed: fail,
+	Leads: map[action][]position{
+		record: {unscheduled}, create: {scheduled, complete}, restart: {unrecorded, unscheduled},
+		collide: {complete}, finish: {complete}, succeed: {complete}, fail: {complete}, miss: {complete}, cancel: {complete}, refuse: {complete},
 	},
-	cancelled: {
-		absent: miss, foreign: miss, leaving: cancel, outdated: cancel, waiting: cancel, running: cancel, reported: cancel,
-		succeeded: cancel, failed: cancel,
-	},
-	suspended: {
-		absent: hold, foreign: hold, leaving: hold, outdated: stop, waiting: stop, running: stop, reported: stop, succeeded: stop, failed: stop,
-	},
-	unqueued: {
-		absent: refuse, foreign: refuse, leaving: refuse, outdated: refuse, waiting: refuse, running: refuse, reported: refuse,
-		succeeded: refuse, failed: refuse,
-	},
-	complete: {
-		absent: rest, foreign: rest, leaving: rest, outdated: rest, waiting: rest, running: dismiss, reported: dismiss, succeeded: rest, failed: rest,
-	},
-	changed: {
-		absent: restart, foreign: restart, leaving: restart, outdated: restart, waiting: restart, running: restart, reported: restart,
-		succeeded: restart, failed: restart,
-	},
+	Entered: []position{cancelled, suspended, unqueued, changed},
 }
 
 // positionOf reads the stored status. Without any time in it nothing was scheduled. With the job manager a job must name a queue, which

@@ -1,6 +1,7 @@
 package lmes
 
 import (
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,20 +11,66 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 )
 
-// TestTransitionsAreTotal: every position has an action for every sight, and a complete job that has not changed does nothing more.
-func TestTransitionsAreTotal(t *testing.T) {
+// TestTransitions: the table is total, and a complete job that has not changed does nothing more.
+func TestTransitions(t *testing.T) {
 	t.Parallel()
-	for p := range positions {
-		for s := range sights {
-			switch a := transitions[p][s]; {
-			case a == none:
-				t.Errorf("position %d has no action for sight %d", p, s)
+	if err := transitions.Check(); err != nil {
+		t.Error(err)
+	}
+	for _, p := range transitions.States {
+		for _, s := range transitions.Facts {
+			switch a := transitions.Action(p, s); {
 			case (a == rest || a == dismiss) != (p == complete):
-				t.Errorf("position %d has action %d for sight %d: only what is complete rests", p, a, s)
+				t.Errorf("%s does %s for %s: only what is complete rests", p, a, s)
 			case a == create && p != unscheduled:
-				t.Errorf("position %d makes a pod for sight %d: one was made before", p, s)
+				t.Errorf("%s makes a pod for %s: one was made before", p, s)
 			case s == foreign && (a == discard || a == cancel):
-				t.Errorf("position %d deletes a pod of others", p)
+				t.Errorf("%s deletes a pod of others", p)
+			}
+		}
+	}
+}
+
+// TestLeads: what a pass stores is where the table says that its action leads, or where the job was.
+func TestLeads(t *testing.T) {
+	t.Parallel()
+	then := metav1.Now()
+	jobs := map[position]func(*v1alpha1.LMEvalJob){
+		unrecorded:  func(*v1alpha1.LMEvalJob) {},
+		unscheduled: func(j *v1alpha1.LMEvalJob) { j.Annotations[generation] = "2" },
+		scheduled: func(j *v1alpha1.LMEvalJob) {
+			j.Annotations[generation], j.Status.State, j.Status.LastScheduleTime = "2", v1alpha1.JobScheduled, &then
+		},
+		cancelled: func(j *v1alpha1.LMEvalJob) {
+			j.Annotations[generation], j.Status.State, j.Status.LastScheduleTime = "2", v1alpha1.JobCancelled, &then
+		},
+		suspended: func(j *v1alpha1.LMEvalJob) { j.Spec.Suspend = new(true) },
+		unqueued:  func(j *v1alpha1.LMEvalJob) { j.Labels = nil },
+		complete: func(j *v1alpha1.LMEvalJob) {
+			j.Annotations[generation], j.Status.State, j.Status.CompleteTime = "2", v1alpha1.JobComplete, &then
+		},
+		changed: func(j *v1alpha1.LMEvalJob) {
+			j.Annotations[generation], j.Status.State, j.Status.CompleteTime = "1", v1alpha1.JobComplete, &then
+		},
+	}
+	for _, p := range transitions.States {
+		for _, s := range transitions.Facts {
+			job := &v1alpha1.LMEvalJob{ObjectMeta: metav1.ObjectMeta{
+				Generation: 2, Annotations: map[string]string{}, Labels: map[string]string{kueue.QueueLabel: "q"},
+			}}
+			job.Spec.Suspend = new(false)
+			if jobs[p](job); positionOf(job, true) != p {
+				t.Fatalf("the job of %s is %s", p, positionOf(job, true))
+			}
+			action := transitions.Action(p, s)
+			obs := Observation{job: job, status: *job.Status.DeepCopy(), now: then}
+			obs.act(action, "problem")
+			if action == record {
+				job.Annotations[generation] = "2" // see PlanResources
+			}
+			job.Status = obs.status
+			if got := positionOf(job, true); got != p && !slices.Contains(transitions.Leads[action], got) {
+				t.Errorf("%s, %s: %s leads to %s, want one of %v", p, s, action, got, transitions.Leads[action])
 			}
 		}
 	}
@@ -82,7 +129,7 @@ func TestPositionOf(t *testing.T) {
 				job.Status.CompleteTime = &now
 			}
 			if got := positionOf(job, c.managed); got != c.want {
-				t.Errorf("got %d, want %d", got, c.want)
+				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})
 	}
@@ -147,11 +194,11 @@ func TestLook(t *testing.T) {
 			c.change(pod)
 			got, why := look(job, pod, progress{State: c.driver})
 			if got != c.want || why != c.why {
-				t.Errorf("got %d, %q; want %d, %q", got, why, c.want, c.why)
+				t.Errorf("got %s, %q; want %s, %q", got, why, c.want, c.why)
 			}
 		})
 	}
 	if got, _ := look(job, nil, progress{}); got != absent {
-		t.Errorf("no pod: got %d", got)
+		t.Errorf("no pod: got %s", got)
 	}
 }

@@ -54,7 +54,7 @@ func (obs *Observation) act(a action, problem string) {
 		if obs.status.CompleteTime == nil {
 			obs.status.CompleteTime = &obs.now
 		}
-	case await, none:
+	case await:
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/transition"
 )
 
 // Description is what a controller watches, reads and writes, and the rights that this needs. It is made from the
@@ -23,6 +25,8 @@ type Description struct {
 	Access []Access `json:"access"`
 	// External are the kinds of things outside of the cluster, in the order of the builder.
 	External []External `json:"external,omitempty"`
+	// Transitions are the state machines in the status, in the order of the builder.
+	Transitions []transition.Drawing `json:"transitions,omitempty"`
 	// Rules are the least rights of the controller: with one of them taken away it does not work. Events and the lease
 	// of the leader election are rights of the whole operator, see [Page].
 	Rules []rbacv1.PolicyRule `json:"rules"`

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/transition"
 )
 
 // Markdown is the page for people: the watches table, the sequence diagram, webhooks, field managers and finalizers, the
@@ -45,6 +47,9 @@ func (p Page) Markdown() string {
 		line("\n## Outside of the Cluster\n")
 		line("What is observed, ensured and removed in other systems.\n")
 		table(&w, []string{"Controller", "Kind", "Events", "Source"}, rows)
+	}
+	for _, d := range p.Controllers {
+		d.writeTransitions(&w)
 	}
 	line("\n## Rights\n")
 	if len(p.Namespaces) > 0 {
@@ -95,6 +100,23 @@ func (p Page) externalRows() [][]string {
 			}
 			rows = append(rows, []string{d.Controller, k.Kind, events, k.Source})
 		}
+	}
+	return rows
+}
+
+func (d Description) writeTransitions(w *strings.Builder) {
+	for _, t := range d.Transitions {
+		fmt.Fprintf(w, "\n## Transitions: %s\n\n", t.Name)
+		fmt.Fprintf(w, "What a pass of %s does, by the state that is stored and what it sees.\n\n", d.Controller)
+		table(w, append([]string{"State"}, t.Facts...), transitionRows(t))
+		fmt.Fprintf(w, "\n```mermaid\n%s```\n", t.Mermaid())
+	}
+}
+
+func transitionRows(t transition.Drawing) [][]string {
+	rows := make([][]string, len(t.Rows))
+	for i, row := range t.Rows {
+		rows[i] = append([]string{row.State}, row.Actions...)
 	}
 	return rows
 }
