@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -60,6 +61,10 @@ func (p *Pipeline[T, F, O]) conclude(ctx context.Context, report *Report) (ctrl.
 		p.failures.Forget(report.Request)
 	}
 	result, err, handled := report.Outcome.Result(backoff)
+	until, unsent := notSent(report.Outcome.Err())
+	if unsent && err != nil {
+		result, err, handled = ctrl.Result{RequeueAfter: max(backoff, until.Sub(p.Clock.Now()))}, nil, err
+	}
 	report.Handled = handled
 	if report.Next = result.RequeueAfter; err != nil {
 		report.Next = backoff
@@ -67,9 +72,34 @@ func (p *Pipeline[T, F, O]) conclude(ctx context.Context, report *Report) (ctrl.
 	if mistakes := report.Outcome.mistakes(); err == nil && handled == nil && mistakes != nil {
 		err = ctrl.TerminalError(mistakes)
 	}
-	p.logErrors(ctx, report, err, backoff, result.RequeueAfter)
+	if !unsent || len(report.Outcome.Terminal) > 0 {
+		p.logErrors(ctx, report, err, backoff, result.RequeueAfter)
+	}
 	p.Observer.PassDone(ctx, *report)
 	return result, err
+}
+
+// notSent reports whether an error is nothing but calls that were not sent, because a system outside of the cluster is away, and until when.
+func notSent(err error) (until time.Time, all bool) {
+	if unsent, ok := err.(interface{ NotSentUntil() time.Time }); ok {
+		return unsent.NotSentUntil(), true
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, part := range joined.Unwrap() {
+			at, ok := notSent(part)
+			if !ok {
+				return time.Time{}, false
+			}
+			if all = true; until.IsZero() || at.Before(until) {
+				until = at
+			}
+		}
+		return until, all
+	}
+	if next := errors.Unwrap(err); next != nil {
+		return notSent(next)
+	}
+	return time.Time{}, false
 }
 
 func (p *Pipeline[T, F, O]) forget(request ctrl.Request) {

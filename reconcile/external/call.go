@@ -26,7 +26,7 @@ func (e *Engine) call(ctx context.Context, k *kind, owner types.NamespacedName, 
 	call.Kind, call.System = k.name, k.options.System(call.Key)
 	limits, now := e.limits[k.name], e.config.Clock.Now()
 	if err := limits.allow(call.System, owner, now); err != nil {
-		return &Error{Call: call, Category: health.Infrastructure, Reason: reasonOpen, Err: err}
+		return &Error{Call: call, Category: health.Infrastructure, Reason: err.last.Reason, Err: err}
 	}
 	if after := limits.wait(call.System, now); after > 0 {
 		limits.unused(call.System)
@@ -53,7 +53,7 @@ func (e *Engine) call(ctx context.Context, k *kind, owner types.NamespacedName, 
 	case ctx.Err() != nil: // the pass is over: nothing was learned of the system
 		limits.unused(call.System)
 	case failed.Category == health.Infrastructure:
-		if after := limits.failed(call.System, owner, err, e.config.Clock.Now()); after > 0 {
+		if after := limits.failed(call.System, owner, failed, e.config.Clock.Now()); after > 0 {
 			e.wake(owner, after) // to ask whether the system is back
 		}
 	default: // it has answered

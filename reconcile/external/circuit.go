@@ -24,7 +24,7 @@ type limits struct {
 // circuit counts the failures of one system.
 type circuit struct {
 	failures int
-	last     error
+	last     *Error
 	open     time.Duration // how long it is open this time; zero is closed
 	until    time.Time
 	probing  bool // one call is on its way through an open circuit
@@ -67,7 +67,7 @@ func (l *limits) wait(system string, now time.Time) time.Duration {
 }
 
 // allow returns why a call must not be sent now, nil when it may.
-func (l *limits) allow(system string, owner types.NamespacedName, now time.Time) error {
+func (l *limits) allow(system string, owner types.NamespacedName, now time.Time) *openError {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.circuits[system]
@@ -76,7 +76,7 @@ func (l *limits) allow(system string, owner types.NamespacedName, now time.Time)
 	}
 	if now.Before(c.until) || c.probing {
 		c.waiting[owner] = true
-		return &openError{system: system, last: c.last, until: c.until}
+		return &openError{last: c.last, until: c.until}
 	}
 	c.probing = true
 	return nil
@@ -99,7 +99,7 @@ func (l *limits) succeeded(system string) []types.NamespacedName {
 }
 
 // failed counts a failure. It returns after which time somebody should ask again, zero as long as the circuit is closed.
-func (l *limits) failed(system string, owner types.NamespacedName, err error, now time.Time) time.Duration {
+func (l *limits) failed(system string, owner types.NamespacedName, err *Error, now time.Time) time.Duration {
 	if l.options.Failures < 0 {
 		return 0
 	}

@@ -21,7 +21,8 @@
 //     declared kinds, that [Options.Permit] allows to the owner, are ever removed.
 //   - A system that is away is asked less and less: each call has a deadline, calls have a rate, and after some failures in a row the
 //     circuit of the system opens for a time. A planned RequeueAfter never stands in for the backoff of a system that is away; when it is
-//     back, the owners that wait for it are reconciled.
+//     back, the owners that wait for it are reconciled. A pass whose calls were not sent waits until they may be, with the reason of the last
+//     answer, and is not logged: there is a line in the log for each call that was sent.
 //
 // An edit of an object in the cluster that is somebody else's and that no ownership of fields can express is such a thing, too: see [Edits].
 //

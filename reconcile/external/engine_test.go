@@ -344,7 +344,9 @@ func TestEffects(t *testing.T) {
 
 func TestTheCircuitOfASystem(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, external.Options{Failures: 2, Open: time.Second})
+	b := newBench(t, external.Options{Failures: 2, Open: time.Second, Classify: func(error) (health.Category, string) {
+		return health.Infrastructure, "ServerAway"
+	}})
 	second := ownerOf("second", "2")
 	b.server.fail = map[string]error{external.VerbObserve: errAway}
 	get := func(owner client.Object) error {
@@ -355,6 +357,12 @@ func TestTheCircuitOfASystem(t *testing.T) {
 	b.want("the circuit is closed", b.server.take(), "observe shop", "observe shop")
 	if err := get(second); !errors.Is(err, errAway) || health.Categorize(err).Category != health.Infrastructure {
 		t.Errorf("got %v, want the last answer of the server, as Infrastructure", err)
+	}
+	var unsent interface{ NotSentUntil() time.Time }
+	if err := get(second); !errors.As(err, &unsent) || !unsent.NotSentUntil().Equal(b.clock.Now().Add(time.Second)) {
+		t.Errorf("got %v, want until when nothing is sent", err)
+	} else if got := health.Categorize(err).Reason; got != "ServerAway" {
+		t.Errorf("the reason is %s, want that of the last answer", got)
 	}
 	b.want("the circuit is open", b.server.take())
 	if b.woken[client.ObjectKeyFromObject(b.owner)] != time.Second || b.engine.Open()["Database"] != 1 {

@@ -21,7 +21,7 @@ const (
 const (
 	reasonFailed    = "ExternalCallFailed"        // a call of a system outside of the cluster failed
 	reasonTimeout   = "ExternalCallTimedOut"      // a call of a system outside of the cluster took too long
-	reasonOpen      = "ExternalSystemUnavailable" // a system outside of the cluster is not called for now, because it has failed too often
+	reasonNetwork   = "ExternalSystemUnavailable" // a system outside of the cluster cannot be reached
 	reasonClaimed   = "ExternalObjectClaimed"     // somebody else has the thing outside of the cluster
 	reasonForbidden = "ExternalObjectForbidden"   // the owner may not have the thing outside of the cluster
 )
@@ -80,7 +80,7 @@ func (k *kind) failed(call Call, err error) *Error {
 		out.Category, out.Reason = known.Category, known.Reason
 	}
 	if network := net.Error(nil); out.Category == health.Unknown && errors.As(err, &network) {
-		out.Category, out.Reason = health.Infrastructure, reasonOpen
+		out.Category, out.Reason = health.Infrastructure, reasonNetwork
 	}
 	if out.Reason == "" {
 		out.Reason = reasonFailed
@@ -90,15 +90,18 @@ func (k *kind) failed(call Call, err error) *Error {
 
 // openError is the answer of an open circuit.
 type openError struct {
-	system string
-	last   error
-	until  time.Time
+	last  *Error
+	until time.Time
 }
 
 // Error has the last answer of the system, and no time: it is stored in a condition.
 func (e *openError) Error() string {
-	return "not sent, the system has failed too often in a row; its last error: " + e.last.Error()
+	return "not sent, the system has failed too often in a row; its last error: " + e.last.Err.Error()
 }
 
 // Unwrap returns the last answer.
-func (e *openError) Unwrap() error { return e.last }
+func (e *openError) Unwrap() error { return e.last.Err }
+
+// NotSentUntil returns until when nothing is sent. A pass with such errors alone waits for that, and is not logged: who was sent the last call
+// has said what is wrong.
+func (e *openError) NotSentUntil() time.Time { return e.until }
