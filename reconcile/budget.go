@@ -81,7 +81,7 @@ func (*deadlineError) Unwrap() error { return context.DeadlineExceeded }
 
 // limit returns the context of a pass.
 func (b Budget) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx = requestlimit.With(ctx, b.MaxRequests)
+	ctx = requestlimit.With(ctx, b.MaxRequests, ReasonRequestsExceeded)
 	if b.Deadline < 0 {
 		return ctx, func() {}
 	}

@@ -113,7 +113,7 @@ const leastNames = 14
 func persisted(t *testing.T, base string) (found []string) {
 	t.Helper()
 
-	name := regexp.MustCompile(`"((?:[a-z.]*(?:reconcilekit\.dev|applyset\.kubernetes\.io))/[a-z-]*)"|omain \+ "(/[a-z-]+)"|prefix \+ "([a-z-]+)"|Manager ?\+ ?"(:[a-z]+)"`)
+	name := regexp.MustCompile(`"((?:[a-z.]*(?:reconcilekit\.dev|applyset\.kubernetes\.io))/[a-z-]*)"|omain \+ "(/[a-z-]+)"|prefix \+ "([a-z-]+)"|(?i:manager)[^"\n]*\+ ?"([:-][a-z]+)"`)
 
 	err := fs.WalkDir(os.DirFS(base), "reconcile", func(file string, entry fs.DirEntry, err error) error {
 		switch {

@@ -28,14 +28,16 @@ func Across(mgr manager.Manager, other cluster.Cluster, owner client.Object) (ma
 	if err != nil {
 		return nil, fmt.Errorf("controller across clusters: %w", err)
 	}
-	split := &splitter{scheme: mgr.GetScheme(), owner: gvk.GroupKind()}
-	mapper := &splitMapper{splitter: split, RESTMapper: other.GetRESTMapper(), ownersIn: mgr.GetRESTMapper()}
+	kinds := &splitter{scheme: mgr.GetScheme(), owner: gvk.GroupKind()}
+	mapper := &splitMapper{splitter: kinds, RESTMapper: other.GetRESTMapper(), ownersIn: mgr.GetRESTMapper()}
 	return &acrossManager{
 		Manager: mgr,
 		mapper:  mapper,
-		cache:   &splitCache{splitter: split, Cache: other.GetCache(), ownersIn: mgr.GetCache()},
-		live:    &splitReader{splitter: split, others: other.GetAPIReader(), ownersIn: mgr.GetAPIReader()},
-		client:  &splitClient{splitter: split, Client: other.GetClient(), ownersIn: mgr.GetClient(), mapper: mapper},
+		cache:   &splitCache{split[cache.Cache]{splitter: kinds, others: other.GetCache(), ownersIn: mgr.GetCache()}},
+		live:    &split[client.Reader]{splitter: kinds, others: other.GetAPIReader(), ownersIn: mgr.GetAPIReader()},
+		client: &splitClient{
+			split: split[client.Client]{splitter: kinds, others: other.GetClient(), ownersIn: mgr.GetClient()}, mapper: mapper,
+		},
 	}, nil
 }
 

@@ -49,9 +49,11 @@ var _ = Describe("A controller across two clusters", func() {
 			}
 			return plan
 		}}
+		var both client.Client
 		runs{}.start(namespace, func(mgr manager.Manager) error {
 			across, err := controller.Across(mgr, other, &widget.Widget{})
 			Expect(err).NotTo(HaveOccurred())
+			both = across.GetClient()
 			Expect(mgr.Add(other)).To(Succeed())
 			return controller.New("across", p).Writes(&corev1.ConfigMap{}).Writes(&corev1.Secret{}).Options(settings()).SetupWithManager(across)
 		})
@@ -83,6 +85,17 @@ var _ = Describe("A controller across two clusters", func() {
 			Expect(owners.Get(ctx, key, owner)).To(Succeed())
 			return len(owner.Status.Conditions) > 0
 		}).WithTimeout(soon).Should(BeTrue())
+
+		By("writing subresources where the object is")
+		there := &corev1.Service{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "there"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}},
+		}
+		Expect(children.Create(ctx, there)).To(Succeed())
+		nothing := client.RawPatch(types.MergePatchType, []byte(`{"status":{}}`))
+		for _, object := range []client.Object{there, owner} {
+			Expect(both.Status().Patch(ctx, object, nothing)).To(Succeed())
+			Expect(both.SubResource("status").Patch(ctx, object, nothing)).To(Succeed())
+		}
 
 		Expect(owners.Delete(ctx, owner)).To(Succeed())
 		Eventually(gone(owners, &widget.Widget{})).WithTimeout(soon).Should(BeTrue())

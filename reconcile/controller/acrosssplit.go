@@ -2,7 +2,7 @@ package controller
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -29,28 +29,28 @@ func (s *splitter) ownersKind(kind schema.GroupKind) bool {
 	return kind.Group == s.owner.Group && strings.TrimSuffix(kind.Kind, "List") == s.owner.Kind
 }
 
-// splitReader reads owners in one cluster and all else in another one.
-type splitReader struct {
+// split reads owners in one cluster and all else in another one.
+type split[R client.Reader] struct {
 	*splitter
 
-	others, ownersIn client.Reader
+	others, ownersIn R
 }
 
-func (r *splitReader) of(object runtime.Object) client.Reader {
-	if r.owners(object) {
-		return r.ownersIn
+func (s *split[R]) of(object runtime.Object) R {
+	if s.owners(object) {
+		return s.ownersIn
 	}
-	return r.others
+	return s.others
 }
 
 // Get reads one object.
-func (r *splitReader) Get(ctx context.Context, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
-	return r.of(into).Get(ctx, key, into, opts...)
+func (s *split[R]) Get(ctx context.Context, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
+	return s.of(into).Get(ctx, key, into, opts...)
 }
 
 // List reads a list.
-func (r *splitReader) List(ctx context.Context, into client.ObjectList, opts ...client.ListOption) error {
-	return r.of(into).List(ctx, into, opts...)
+func (s *split[R]) List(ctx context.Context, into client.ObjectList, opts ...client.ListOption) error {
+	return s.of(into).List(ctx, into, opts...)
 }
 
 // splitMapper looks for the kind of the owners in one cluster and for all others in another one.
@@ -79,29 +79,7 @@ func (m *splitMapper) RESTMappings(kind schema.GroupKind, versions ...string) ([
 }
 
 // splitCache has the informers of both clusters.
-type splitCache struct {
-	cache.Cache // of the others
-	*splitter
-
-	ownersIn cache.Cache
-}
-
-func (c *splitCache) of(object runtime.Object) cache.Cache {
-	if c.owners(object) {
-		return c.ownersIn
-	}
-	return c.Cache
-}
-
-// Get reads one object.
-func (c *splitCache) Get(ctx context.Context, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
-	return c.of(into).Get(ctx, key, into, opts...)
-}
-
-// List reads a list.
-func (c *splitCache) List(ctx context.Context, into client.ObjectList, opts ...client.ListOption) error {
-	return c.of(into).List(ctx, into, opts...)
-}
+type splitCache struct{ split[cache.Cache] }
 
 // GetInformer returns the informer of a kind.
 func (c *splitCache) GetInformer(ctx context.Context, object client.Object, opts ...cache.InformerGetOption) (cache.Informer, error) {
@@ -115,7 +93,7 @@ func (c *splitCache) GetInformerForKind(
 	if c.ownersKind(kind.GroupKind()) {
 		return c.ownersIn.GetInformerForKind(ctx, kind, opts...)
 	}
-	return c.Cache.GetInformerForKind(ctx, kind, opts...)
+	return c.others.GetInformerForKind(ctx, kind, opts...)
 }
 
 // RemoveInformer ends the informer of a kind.
@@ -128,78 +106,12 @@ func (c *splitCache) IndexField(ctx context.Context, object client.Object, field
 	return c.of(object).IndexField(ctx, object, field, extract)
 }
 
+// Start is an error: each cluster starts its own.
+func (c *splitCache) Start(context.Context) error { return errStartsItself }
+
+var errStartsItself = errors.New("start the caches of two clusters: each cluster starts its own")
+
 // WaitForCacheSync waits for both.
 func (c *splitCache) WaitForCacheSync(ctx context.Context) bool {
-	return c.ownersIn.WaitForCacheSync(ctx) && c.Cache.WaitForCacheSync(ctx)
-}
-
-// splitClient writes owners in one cluster and all else in another one.
-type splitClient struct {
-	client.Client // of the others
-	*splitter
-
-	ownersIn client.Client
-	mapper   meta.RESTMapper
-}
-
-func (c *splitClient) of(object runtime.Object) client.Client {
-	if c.owners(object) {
-		return c.ownersIn
-	}
-	return c.Client
-}
-
-// Get reads one object.
-func (c *splitClient) Get(ctx context.Context, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
-	return c.of(into).Get(ctx, key, into, opts...)
-}
-
-// List reads a list.
-func (c *splitClient) List(ctx context.Context, into client.ObjectList, opts ...client.ListOption) error {
-	return c.of(into).List(ctx, into, opts...)
-}
-
-// Create implements client.Client.
-func (c *splitClient) Create(ctx context.Context, object client.Object, opts ...client.CreateOption) error {
-	return c.of(object).Create(ctx, object, opts...)
-}
-
-// Update implements client.Client.
-func (c *splitClient) Update(ctx context.Context, object client.Object, opts ...client.UpdateOption) error {
-	return c.of(object).Update(ctx, object, opts...)
-}
-
-// Patch implements client.Client.
-func (c *splitClient) Patch(ctx context.Context, object client.Object, patch client.Patch, opts ...client.PatchOption) error {
-	return c.of(object).Patch(ctx, object, patch, opts...)
-}
-
-// Delete implements client.Client.
-func (c *splitClient) Delete(ctx context.Context, object client.Object, opts ...client.DeleteOption) error {
-	return c.of(object).Delete(ctx, object, opts...)
-}
-
-// DeleteAllOf implements client.Client.
-func (c *splitClient) DeleteAllOf(ctx context.Context, object client.Object, opts ...client.DeleteAllOfOption) error {
-	return c.of(object).DeleteAllOf(ctx, object, opts...)
-}
-
-// Apply takes an object with its kind: other configurations do not say in which cluster they belong.
-func (c *splitClient) Apply(ctx context.Context, configuration runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
-	object, ok := configuration.(runtime.Object)
-	if !ok {
-		return fmt.Errorf("apply %T across clusters: it does not say its kind", configuration)
-	}
-	return c.of(object).Apply(ctx, configuration, opts...)
-}
-
-// Status writes statuses of owners: the SDK writes no others.
-func (c *splitClient) Status() client.SubResourceWriter { return c.ownersIn.Status() }
-
-// RESTMapper returns the mapper of both clusters.
-func (c *splitClient) RESTMapper() meta.RESTMapper { return c.mapper }
-
-// IsObjectNamespaced reports whether objects of the kind are in namespaces.
-func (c *splitClient) IsObjectNamespaced(object runtime.Object) (bool, error) {
-	return c.of(object).IsObjectNamespaced(object)
+	return c.ownersIn.WaitForCacheSync(ctx) && c.others.WaitForCacheSync(ctx)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -18,6 +19,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/watching"
 )
+
+// ShardOf returns which of count shards owners are in.
+func ShardOf(count int) func(client.Object) string { return (&Shard{Count: count}).of }
 
 // PriorityHandler returns the handler of the events of a kind of which the owner reads one object by its name.
 func PriorityHandler(owner, reads types.NamespacedName) handler.EventHandler {

@@ -262,7 +262,7 @@ func (b *Builder[T, F, O]) assemble(
 	if options.Shard != nil {
 		reader = &shardReader{
 			Reader: reader, Shard: options.Shard, writer: writesOf(mgr, reads), kind: reads.Kinds[0].GroupVersionKind,
-			annotation: ShardAnnotationPrefix + b.name, manager: b.name + "-shard",
+			annotation: ShardAnnotationPrefix + b.name, manager: b.fieldManager() + ":shard",
 		}
 	}
 	config := b.phases()

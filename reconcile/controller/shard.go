@@ -33,8 +33,11 @@ const ShardAnnotationPrefix = "shard.reconcilekit.dev/"
 type Shard struct {
 	// Name is that of the shard of this process. Required.
 	Name string
-	// Of returns the name of the shard that an owner is in, empty for none: [ShardByLabel], [ShardByHash], or a function of the owner's metadata
-	// that gives the same in all processes. Required.
+	// Count is the number of shards, named "0" to the last, into which owners come by a hash of their UID. Another count moves as few owners as
+	// it can. Zero is no hash but Of.
+	Count int
+	// Of returns the name of the shard that an owner is in, empty for none: [ShardByLabel], or a function of the owner's metadata that gives the same
+	// in all processes. Required without a Count.
 	Of func(owner client.Object) string
 }
 
@@ -43,13 +46,14 @@ func ShardByLabel(key string) func(client.Object) string {
 	return func(owner client.Object) string { return owner.GetLabels()[key] }
 }
 
-// ShardByHash returns one of count shards, "0" to the last, by the UID of the owner. Another count moves as few owners as it can.
-func ShardByHash(count int) func(client.Object) string {
-	return func(owner client.Object) string {
-		hash := fnv.New64a()
-		_, _ = hash.Write([]byte(owner.GetUID())) // never fails
-		return strconv.Itoa(bucket(hash.Sum64(), count))
+// of is the shard of an owner.
+func (s *Shard) of(owner client.Object) string {
+	if s.Of != nil {
+		return s.Of(owner)
 	}
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(owner.GetUID())) // never fails
+	return strconv.Itoa(bucket(hash.Sum64(), s.Count))
 }
 
 // bucket is the jump consistent hash of Lamping and Veach: a key changes its bucket only when the added one becomes its own.
@@ -70,8 +74,13 @@ func (s *Shard) check(controller string, group bool) error {
 		return nil
 	}
 	var errs []error
-	if s.Name == "" || s.Of == nil {
-		errs = append(errs, fmt.Errorf("controller %q: Options.Shard wants a Name and Of", controller))
+	if s.Name == "" {
+		errs = append(errs, fmt.Errorf("controller %q: Options.Shard.Name is empty, want the name of the shard of this process", controller))
+	}
+	if s.Count < 0 || (s.Count == 0) == (s.Of == nil) {
+		errs = append(errs, fmt.Errorf("controller %q: Options.Shard wants either Of or a Count of at least 1, got a Count of %d", controller, s.Count))
+	} else if at, err := strconv.Atoi(s.Name); s.Of == nil && s.Name != "" && (err != nil || at < 0 || at >= s.Count || strconv.Itoa(at) != s.Name) {
+		errs = append(errs, fmt.Errorf("controller %q: Options.Shard.Name is %q, want a number from 0 to %d, as the Count is %d", controller, s.Name, s.Count-1, s.Count))
 	}
 	if group {
 		errs = append(errs, fmt.Errorf("controller %q: Options.Shard: groups have no object to claim", controller))
@@ -101,7 +110,7 @@ func (r *shardReader) Get(ctx context.Context, key client.ObjectKey, owner clien
 		r.claimed.Delete(key)
 		return err
 	}
-	mine, holder := r.Of(owner) == r.Name, owner.GetAnnotations()[r.annotation]
+	mine, holder := r.of(owner) == r.Name, owner.GetAnnotations()[r.annotation]
 	confirmed, _ := r.claimed.Load(key)
 	switch {
 	case mine && holder == r.Name && confirmed == owner.GetUID():
@@ -115,7 +124,7 @@ func (r *shardReader) Get(ctx context.Context, key client.ObjectKey, owner clien
 	case holder == r.Name:
 		r.claimed.Delete(key)
 		if err := r.patch(ctx, owner, nil); err != nil {
-			return fmt.Errorf("give it back, for shard %q: %w", r.Of(owner), err)
+			return fmt.Errorf("give it back, for shard %q: %w", r.of(owner), err)
 		}
 	}
 	return apierrors.NewNotFound(schema.GroupResource{Group: r.kind.Group, Resource: r.kind.Kind}, key.Name)

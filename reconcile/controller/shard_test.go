@@ -130,7 +130,7 @@ var _ = Describe("Owners that are shared between instances", func() {
 		claimed := newWidget(namespace, "claimed")
 		claimed.Annotations = map[string]string{controller.ShardAnnotationPrefix + "sharded": "of-a-process-that-is-away"}
 		Expect(c.Create(ctx, claimed)).To(Succeed())
-		of, want := controller.ShardByHash(2), map[string]string{}
+		of, want := controller.ShardOf(2), map[string]string{}
 		for i := range 10 {
 			o := newWidget(namespace, "w"+strconv.Itoa(i))
 			Expect(c.Create(ctx, o)).To(Succeed())
@@ -147,24 +147,34 @@ var _ = Describe("Owners that are shared between instances", func() {
 	It("need a name, a function and objects", func() {
 		mgr := runs{}.manager(env.Namespace(GinkgoTB()))
 		options := settings()
-		options.Shard = &controller.Shard{}
-		Expect(controller.New("not a name", &probe{}).Options(options).SetupWithManager(mgr)).To(MatchError(And(
-			ContainSubstring("Options.Shard wants a Name and Of"), ContainSubstring("the name is no part of an annotation"))))
-		options.Shard = &controller.Shard{Name: "0", Of: controller.ShardByHash(1)}
+		for want, shard := range map[string]controller.Shard{
+			"Options.Shard.Name is empty": {},
+			"Options.Shard wants either Of or a Count of at least 1, got a Count of 0":         {Name: "a"},
+			"Options.Shard wants either Of or a Count of at least 1, got a Count of -1":        {Name: "a", Count: -1},
+			"Options.Shard wants either Of or a Count of at least 1, got a Count of 2":         {Name: "0", Count: 2, Of: controller.ShardByLabel("x")},
+			`Options.Shard.Name is "2", want a number from 0 to 1, as the Count is 2`:          {Name: "2", Count: 2},
+			`Options.Shard.Name is "operator-0", want a number from 0 to 1, as the Count is 2`: {Name: "operator-0", Count: 2},
+			`Options.Shard.Name is "01", want a number from 0 to 1, as the Count is 2`:         {Name: "01", Count: 2},
+			"Options.Shard: the name is no part of an annotation":                              {Name: "a", Of: controller.ShardByLabel("x")},
+		} {
+			options.Shard = &shard
+			Expect(controller.New("not a name", &probe{}).Options(options).SetupWithManager(mgr)).To(MatchError(ContainSubstring(want)))
+		}
+		options.Shard = &controller.Shard{Name: "0", Count: 1}
 		Expect(controller.NewSingleton("shared", shelf{}).Owns(&corev1.ConfigMap{}).Options(options).SetupWithManager(mgr)).
 			To(MatchError(ContainSubstring("groups have no object to claim")))
 	})
 })
 
-// TestShardByHash: all shards get owners, and one shard more takes owners from the others only.
-func TestShardByHash(t *testing.T) {
+// TestShardCount: all shards get owners, and one shard more takes owners from the others only.
+func TestShardCount(t *testing.T) {
 	t.Parallel()
 	const owners, shards = 3000, 3
 	counts, moved := map[string]int{}, 0
 	for i := range owners {
 		o := newWidget("default", "w")
 		o.UID = types.UID(fmt.Sprintf("7f1c4c5e-0000-4000-8000-%012d", i))
-		before, after := controller.ShardByHash(shards)(o), controller.ShardByHash(shards+1)(o)
+		before, after := controller.ShardOf(shards)(o), controller.ShardOf(shards+1)(o)
 		counts[before]++
 		if before != after {
 			moved++

@@ -8,7 +8,7 @@ import (
 )
 
 func Example() {
-	pass := requestlimit.With(context.Background(), 2)
+	pass := requestlimit.With(context.Background(), 2, "RequestsExceeded")
 	fmt.Println(requestlimit.Read(pass))
 	fmt.Println(requestlimit.Write(pass))
 	fmt.Println(requestlimit.Write(pass))

@@ -22,7 +22,7 @@ func TestLimit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ctx := requestlimit.With(t.Context(), test.limit)
+			ctx := requestlimit.With(t.Context(), test.limit, "RequestsExceeded")
 			try := func(send func(context.Context) error) (sent int) {
 				for range tries {
 					err := send(ctx)
