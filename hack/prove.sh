@@ -30,4 +30,4 @@ fuzz ./manifests FuzzTexts
 fuzz ./manifests FuzzRender
 
 echo "prove: every case of Converge, and every recorded one, of every product"
-(cd examples && RECONCILETEST_CASES=all go test -count=1 -timeout 12h -run 'Converges?$|^TestMany$|^TestTwoProcesses$|^TestScenarios$' ./...)
+(cd examples && RECONCILETEST_CASES=all go test -count=1 -timeout 12h -run 'Converges?$|^TestMany$|^TestTwoProcesses$|^TestScenarios$|^TestAway$' ./...)

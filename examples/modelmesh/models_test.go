@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/reconcilekit/reconcilekit/examples/internal/process"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/standin/memory"
 )
@@ -25,21 +26,29 @@ type double struct {
 	memory.Mesh
 
 	address string
+	options []grpc.ServerOption
+	server  *grpc.Server
 	mu      sync.Mutex
 	seen    []mmesh.SetRequest // so far
 }
 
 func newDouble(t *testing.T, options ...grpc.ServerOption) *double {
 	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	d := &double{address: process.FreeAddress(t), options: options}
+	d.serve(t)
+	t.Cleanup(func() { d.server.Stop() })
+	return d
+}
+
+// serve listens, also again after the server was stopped: the double has what it had.
+func (d *double) serve(t *testing.T) {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", d.address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &double{address: listener.Addr().String()}
-	server := mmesh.NewServer(&d.Mesh, options...)
-	go func() { _ = server.Serve(listener) }()
-	t.Cleanup(server.Stop)
-	return d
+	d.server = mmesh.NewServer(&d.Mesh, d.options...)
+	go func(s *grpc.Server) { _ = s.Serve(listener) }(d.server)
 }
 
 // script is what ModelMesh answers.

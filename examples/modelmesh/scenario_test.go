@@ -302,7 +302,12 @@ func (p *player) step(s step) {
 
 func (p *player) eventually(try func() error) {
 	p.Helper()
-	end := time.Now().Add(45 * time.Second)
+	p.within(45*time.Second, try)
+}
+
+func (p *player) within(patience time.Duration, try func() error) {
+	p.Helper()
+	end := time.Now().Add(patience)
 	for {
 		err := try()
 		if err == nil {

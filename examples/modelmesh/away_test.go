@@ -1,0 +1,169 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/standin/store"
+)
+
+// TestAway: while ModelMesh and etcd are away nothing is lost, nothing is said that is not so, and the log has at most a line for each time
+// that one of them is asked. The outage lasts for 20 s, for 70 s where RECONCILETEST_CASES=all.
+func TestAway(t *testing.T) {
+	t.Parallel()
+	outage := 20 * time.Second
+	if os.Getenv("RECONCILETEST_CASES") == "all" {
+		outage = 70 * time.Second
+	}
+	p := &player{world: newWorld(t), T: t, namespace: "away"}
+	etcd := store.New(t)
+	p.mesh = newDouble(t)
+	running := p.served(etcd.URL)
+	before, served := p.facts(), p.mesh.VModels()
+	p.mesh.sets()
+	from, at := len(running.log.String()), time.Now()
+	p.mesh.server.Stop()
+	etcd.Stop()
+
+	p.create(predictorOf(p.namespace, "new", "onnx"))
+	p.must(p.Delete(p.Context(), &unstructured.Unstructured{Object: predictorOf(p.namespace, "gone", "onnx")}))
+	for time.Since(at) < outage {
+		p.nudge()
+		time.Sleep(outage / 10) //nolint:mnd // ten times all are looked at again
+	}
+	if diff := cmp.Diff(before, p.facts()); diff != "" {
+		t.Errorf("what there is has changed while ModelMesh and etcd were away (-before +after):\n%s", diff)
+	}
+	quiet(t, running.log.String()[from:], time.Since(at))
+	select {
+	case err := <-running.ended:
+		t.Fatalf("the operator has ended: %v", err)
+	default:
+	}
+	if diff := cmp.Diff(served, p.mesh.VModels()); diff != "" {
+		t.Errorf("the vmodels have changed while ModelMesh was away (-before +after):\n%s", diff)
+	}
+
+	p.mesh.serve(t)
+	etcd.Start()
+	delete(served, "gone")
+	served["new"] = "ksp"
+	p.within(3*time.Minute, func() error { // the next step may be a minute away
+		if diff := cmp.Diff(served, p.mesh.VModels()); diff != "" {
+			return fmt.Errorf("the vmodels (-want +got):\n%s", diff)
+		}
+		return nil
+	})
+	p.available("new")
+	p.mesh.Script(inState(mmesh.LoadingFailed))
+	etcd.Put("root/mm/modelmesh-serving/vmodels/one", `{"o":"ksp"}`) // somebody listens again
+	p.expect(expectation{Exist: []map[string]any{objectOf("serving.kserve.io/v1alpha1", "Predictor", p.namespace, "one", map[string]any{
+		"status": map[string]any{"activeModelState": "FailedToLoad"},
+	})}})
+}
+
+// served starts an operator that has the models of some Predictors loaded, and follows etcd.
+func (p *player) served(etcd string) *running {
+	p.Helper()
+	p.create(namespaceOf(p.namespace, nil))
+	p.configure("scaleToZero: {enabled: true, gracePeriodSeconds: 1}")
+	p.create(objectOf("v1", "Secret", p.namespace, "model-serving-etcd", map[string]any{
+		"stringData": map[string]any{"etcd_connection": `{"endpoints":"` + etcd + `","root_prefix":"root"}`},
+	}))
+	p.create(runtimeOf(p.namespace, "idle", "onnx"))
+	p.mesh.Script(inState(mmesh.Loaded))
+	for _, name := range []string{"one", "two", "three", "gone"} {
+		p.create(predictorOf(p.namespace, name, "onnx"))
+		if name != "gone" {
+			p.given = append(p.given, predictorOf(p.namespace, name, "onnx"))
+		}
+	}
+	r := p.start(p.T, map[string]string{"NAMESPACE": p.namespace}, "--leader-elect=false")
+	p.log = &r.log
+	for _, name := range []string{"one", "two", "three", "gone"} {
+		p.available(name)
+	}
+	p.replicas(2)
+	time.Sleep(2 * time.Second) // the last poll
+	return r
+}
+
+// available waits until the model of a Predictor is loaded.
+func (p *player) available(name string) {
+	p.Helper()
+	want := predictorOf(p.namespace, name, "onnx")
+	want["status"] = map[string]any{"available": true, "activeModelState": "Loaded"}
+	p.expect(expectation{Exist: []map[string]any{want}})
+}
+
+// facts are the statuses of the Predictors that an outage must not change, and the Deployment of their runtime.
+func (p *player) facts() map[string]any {
+	p.Helper()
+	deployment := p.deployment()
+	out := map[string]any{"Deployment": []any{deployment.UID, deployment.Generation, *deployment.Spec.Replicas}}
+	for _, name := range []string{"one", "two", "three", "gone"} {
+		got, err := p.get(&unstructured.Unstructured{Object: predictorOf(p.namespace, name, "onnx")})
+		p.must(err)
+		out[name] = got["status"]
+	}
+	return out
+}
+
+// quiet reports what an operator logs too often while ModelMesh and etcd are away for a time.
+func quiet(t *testing.T, log string, outage time.Duration) {
+	t.Helper()
+	const failures, workers = 5, 4 // that open the circuit, and calls that may be on their way then
+	most := map[string]int{
+		"ModelMesh": failures + workers + steps(time.Second, outage),
+		"etcd":      1 + steps(3*time.Second, outage),
+	}
+	got, known := map[string]int{}, map[string]bool{}
+	for line := range strings.Lines(log) {
+		var said struct{ Level, Msg, Controller, Name, Condition, Reason, Error string }
+		if err := json.Unmarshal([]byte(line), &said); err != nil {
+			t.Errorf("not a line of the log: %s", line)
+			continue
+		}
+		switch {
+		case said.Condition != "" || strings.HasPrefix(said.Msg, "the stream of events"): // each once
+			if text := fmt.Sprint(said.Controller, said.Name, said.Msg, said.Condition, said.Reason); known[text] {
+				t.Errorf("said before: %s", line)
+			} else {
+				known[text] = true
+			}
+		case strings.HasPrefix(said.Msg, "etcd cannot be read"):
+			got["etcd"]++
+		case said.Level == "error":
+			got["ModelMesh"]++
+			if !strings.Contains(said.Error, "ModelMeshUnavailable") || strings.Contains(said.Error, "not sent") {
+				t.Errorf("no call of ModelMesh has failed so: %s", line)
+			}
+		}
+	}
+	for system, count := range got {
+		if count > most[system] {
+			t.Errorf("%d lines say that %s is away in %s, want at most %d", count, system, outage, most[system])
+		}
+		t.Logf("%d lines say that %s is away in %s", count, system, outage)
+	}
+	if got["ModelMesh"] == 0 { // etcd's client tries again by itself, in silence
+		t.Error("no line says that ModelMesh is away")
+	}
+}
+
+// steps is how often a backoff that starts with a pause and doubles it, up to a minute, has tried within a time.
+func steps(pause, within time.Duration) (count int) {
+	for at := pause; at <= within; at += pause {
+		count++
+		pause = min(2*pause, time.Minute)
+	}
+	return count
+}
