@@ -55,12 +55,15 @@ type expectation struct {
 	Result struct {
 		Calls []call `json:"modelMeshCalls"`
 	} `json:"result"`
-	Fields []struct {
-		Ref        string `json:"ref"`
-		Path       string `json:"path"`
-		Equals     any    `json:"equals"`
-		Base64JSON any    `json:"base64json"`
-	} `json:"fields"`
+	Fields []field `json:"fields"`
+}
+
+// field is what is expected at a path of an object.
+type field struct {
+	Ref        string `json:"ref"`
+	Path       string `json:"path"`
+	Equals     any    `json:"equals"`
+	Base64JSON any    `json:"base64json"`
 }
 
 // The scopes of an operator.

@@ -26,12 +26,16 @@ func New(env settings.Environment, live *settings.Live) controller.Declared {
 		Owns(&appsv1.Deployment{}).
 		Owns(&autoscalingv2.HorizontalPodAutoscaler{}).
 		Owns(&corev1.ConfigMap{}).
-		Owns(&corev1.Secret{}).
 		Reads(&v1alpha1.Predictor{}, controller.WithPredicates(predicate.GenerationChangedPredicate{})). // their status does not matter
 		Reads(&corev1.PersistentVolumeClaim{})
 	if env.Services {
 		b.Reads(&v1beta1.InferenceService{}, controller.Optional,
 			controller.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})))
+	}
+	if env.Cluster {
+		b.Owns(&corev1.Secret{}) // that of etcd in each namespace but the operator's
+	} else {
+		b.Reads(&corev1.Secret{})
 	}
 	switch {
 	case env.ClusterRuntimes && env.Cluster:
