@@ -9,12 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
@@ -216,21 +213,4 @@ func (p *Prune) release(r *plannedRelease) {
 // and has fields of the manager.
 func (r *plannedRelease) has(manager string) bool {
 	return r.found != nil && r.found.UID == r.Result.UID && managedfields.Entry(r.found.ManagedFields, manager) != nil
-}
-
-func (p *Prune) giveBack(r *plannedRelease) (apply.Outcome, error) {
-	if ownership.GoesWithPart(p.Pass, r.found) {
-		return apply.Pruned, p.Env.DeleteExactly(p.Ctx, r.Result.GVK, r.id.Key, r.found.UID, r.found.ResourceVersion, "")
-	}
-	// An apply of nothing removes what this owner owns alone.
-	data, err := content.PinnedBody(nil, r.Result.GVK, r.id.Key, r.found.UID, r.found.ResourceVersion)
-	if err != nil {
-		return apply.Failed, err
-	}
-	o := &metav1.PartialObjectMetadata{}
-	o.SetGroupVersionKind(r.Result.GVK)
-	o.Name, o.Namespace = r.id.Key.Name, r.id.Key.Namespace
-	err = p.Env.Client.Patch(p.Ctx, o, client.RawPatch(types.ApplyPatchType, data),
-		client.FieldOwner(p.Contributor()), client.ForceOwnership)
-	return apply.Released, client.IgnoreNotFound(err)
 }

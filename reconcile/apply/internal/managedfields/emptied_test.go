@@ -1,0 +1,48 @@
+package managedfields_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+)
+
+func TestEmptied(t *testing.T) {
+	t.Parallel()
+	entry := func(manager, version, fields string) metav1.ManagedFieldsEntry {
+		return metav1.ManagedFieldsEntry{
+			Manager: manager, APIVersion: version, Operation: metav1.ManagedFieldsOperationApply, FieldsV1: metav1.NewFieldsV1(fields),
+		}
+	}
+	const ours = `{"f:spec":{"f:m":{"f:a":{}},"f:l":{"k:{\"id\":1}":{".":{},"f:id":{},"f:m":{"f:a":{}}}}}}`
+	const live = `{"spec":{"m":{"a":"1"},"l":[{"id":0},{"id":1,"m":{"a":"1"}}]}}`
+	for name, c := range map[string]struct {
+		version, theirs, live string
+		want                  []managedfields.Empty
+	}{
+		"a map":                  {"v1", `{"f:spec":{"f:m":{}}}`, live, []managedfields.Empty{{Pointer: "/spec/m", Value: map[string]any{}}}},
+		"a map in an item":       {"v1", `{"f:spec":{"f:l":{"k:{\"id\":1}":{"f:m":{}}}}}`, live, []managedfields.Empty{{Pointer: "/spec/l/1/m", Value: map[string]any{}}}},
+		"something else in it":   {"v1", `{"f:spec":{"f:m":{}}}`, `{"spec":{"m":{"a":"1","b":"1"}}}`, nil},
+		"theirs, with a field":   {"v1", `{"f:spec":{"f:m":{".":{},"f:a":{}}}}`, live, nil},
+		"nobody else's":          {"v1", `{"f:spec":{"f:other":{}}}`, live, nil},
+		"names of other version": {"v2", `{"f:spec":{"f:m":{}}}`, live, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			entries := []metav1.ManagedFieldsEntry{entry("ours", "v1", ours), entry("theirs", c.version, c.theirs)}
+			var object map[string]any
+			if err := json.Unmarshal([]byte(c.live), &object); err != nil {
+				t.Fatal(err)
+			}
+			if got := managedfields.Emptied(entries, "ours", object); !reflect.DeepEqual(got, c.want) {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+			if len(c.want) > 0 && !managedfields.Claims(entries, "ours") {
+				t.Error("nothing is claimed")
+			}
+		})
+	}
+}
