@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -25,11 +27,19 @@ type defect struct {
 
 // product is an example with its defects.
 type product struct {
-	// folder is the package of the tests, relative to the folder examples.
-	folder string
-	// runs are the arguments of the test binary; later ones only run when the earlier ones pass.
-	runs    [][]string
+	// runs are the tests, the quickest first; later ones only run when the earlier ones pass.
+	runs    []run
 	defects []defect
+}
+
+// run is a part of the tests of an example.
+type run struct {
+	// tests are those whose names match; empty is all.
+	tests string
+	// packages are relative to the folder examples.
+	packages []string
+	// flags are those of the test binary.
+	flags []string
 }
 
 func products() map[string]product {
@@ -72,7 +82,7 @@ func prove(ctx context.Context, root, name, only string) error {
 		switch {
 		case errors.As(err, &failed):
 			caught++
-			fmt.Printf("caught  %-70s %s, %s\n", d.what, failed.run, time.Since(began).Round(time.Second))
+			fmt.Printf("caught  %-70s %s, %s\n", d.what, failed.test, time.Since(began).Round(time.Second))
 		case err != nil:
 			return fmt.Errorf("%s: %w", d.what, err)
 		default:
@@ -90,43 +100,41 @@ func prove(ctx context.Context, root, name, only string) error {
 func enough(caught, planted int) bool { return planted > 0 && caught*10 >= planted*9 }
 
 // failedError tells that the tests have noticed something.
-type failedError struct{ run, output string }
+type failedError struct{ test, output string }
 
-func (e *failedError) Error() string { return e.run + " fails:\n" + e.output }
+func (e *failedError) Error() string { return e.test + " fails:\n" + e.output }
+
+// failure is the line of a test that has failed, not of a part of one.
+var failure = regexp.MustCompile(`(?m)^--- FAIL: (\S+)`)
 
 // try runs the tests of the product, with the defect when there is one. The error is a *failedError when a test fails; a defect
-// that does not compile is another one, so that no compiler is taken for a test.
+// that does not compile, or a run that ends in another way, is another one, so that neither is taken for a test.
 func (p product) try(ctx context.Context, examples string, d *defect) error {
-	scratch, err := os.MkdirTemp("", "defect")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.RemoveAll(scratch) }()
 	environment := os.Environ()
 	if d != nil {
+		scratch, err := os.MkdirTemp("", "defect")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = os.RemoveAll(scratch) }()
 		overlay, err := d.overlay(examples, scratch)
 		if err != nil {
 			return err
 		}
 		environment = append(environment, "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -overlay="+overlay)) // also for what the tests build themselves
 	}
-	binary := filepath.Join(scratch, "tests")
-	build := exec.CommandContext(ctx, "go", "test", "-c", "-o", binary, "./"+p.folder)
-	build.Dir, build.Env = examples, environment
-	if output, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build: %w\n%s", err, output)
-	}
-	for _, arguments := range p.runs {
-		run := exec.CommandContext(ctx, binary, arguments...)
-		run.Dir, run.Env = filepath.Join(examples, p.folder), environment
-		output, err := run.CombinedOutput()
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
-			return &failedError{run: arguments[0], output: string(output)}
+	for _, r := range p.runs {
+		arguments := append([]string{"test", "-count=1", "-failfast", "-timeout=10m", "-run", r.tests}, slices.Concat(r.packages, r.flags)...)
+		tests := exec.CommandContext(ctx, "go", arguments...)
+		tests.Dir, tests.Env = examples, environment
+		output, err := tests.CombinedOutput()
+		if err == nil {
+			continue
 		}
-		if err != nil {
-			return fmt.Errorf("run: %w", err)
+		if match := failure.FindSubmatch(output); match != nil {
+			return &failedError{test: string(match[1]), output: string(output)}
 		}
+		return fmt.Errorf("run: %w\n%s", err, output)
 	}
 	return nil
 }

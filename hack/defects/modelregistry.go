@@ -1,16 +1,20 @@
 package main
 
-// modelregistry has the defects of the catalog.
+// modelregistry has the defects of the registry and of the catalog.
 func modelregistry() product {
-	const reconciler, children, sources = "modelregistry/catalog/reconciler.go", "modelregistry/catalog/children.go", "modelregistry/catalog/sources.go"
+	const (
+		reconciler, children, sources = "modelregistry/catalog/reconciler.go", "modelregistry/catalog/children.go", "modelregistry/catalog/sources.go"
+		registry, parts               = "modelregistry/registry/reconciler.go", "modelregistry/registry/children.go"
+		status, database              = "modelregistry/registry/status.go", "modelregistry/registry/database.go"
+		webhook                       = "modelregistry/webhook/webhook.go"
+	)
 	return product{
-		folder: "modelregistry",
-		runs:   [][]string{{"-test.run=^TestCatalogConverges$", "-test.timeout=10m"}},
+		runs: []run{
+			{packages: []string{"./modelregistry/api/...", "./modelregistry/catalog", "./modelregistry/registry", "./modelregistry/webhook"}},
+			{tests: "^(TestCatalogConverges|TestRegistryConverges)$", packages: []string{"./modelregistry"}},
+			{tests: "^TestOperator$", packages: []string{"./modelregistry"}, flags: []string{"-ginkgo.fail-fast"}},
+		},
 		defects: []defect{
-			{
-				"the error of a read is taken for an empty document", sources,
-				"if found.HasError() {\n\t\treturn nil, nil ", "if found.HasError() {\n\t\treturn &document{}, nil ",
-			},
 			{"the server's existence is not asked for", children, "on(f) && f.Server != nil", "on(f)"},
 			{"the condition of the administrators' rights is swapped", children, "len(f.Groups) > 0", "len(f.Groups) == 0"},
 			{
@@ -18,9 +22,22 @@ func modelregistry() product {
 				"plan.Delete(&corev1.ConfigMap{ObjectMeta: retired}, apply.MatchLabels{createdBy: operator})", "",
 			},
 			{"what is made stays when the catalog is switched off", children, "off = children.Delete", "off = children.Keep"},
-			{"the password is drawn anew each time", children, "secrets.Rules(f.Credentials)", "secrets.Rules(nil)"},
+			{"a password that exists may be overwritten", children, "secrets.Rules(f.Credentials)", "secrets.Rules(nil)"},
 			{"the read of the administrators is skipped", reconciler, "client.ObjectKey{Name: \"auth\"}", "client.ObjectKey{Name: \"none\"}"},
 			{"the platform's object owns nothing", children, "o.SetOwnerReferences(f.Platform)", "o.SetOwnerReferences(nil)"},
+			{"the document of a user is overwritten", sources, "if text == \"\" {", "if false {"},
+			{"keys beside the managed document stay", sources, "if key != sourcesKey {", "if key == \"\" {"},
+			{"an invalid spec is planned", registry, "if len(obs.problems) > 0 {\n\t\treturn reconcile.PlanResult{}, nil\n\t}", ""},
+			{"the status is not looked at again", registry, "plan.RequeueAfter = obs.look", ""},
+			{"the deletion does not wait for its status", registry, "if !told(rc.Object) {", "if false {"},
+			{"the domain of the cluster is not read", registry, "clusterDomain = cmp.Or(f.ingress.Value.Spec.AppsDomain, f.ingress.Value.Spec.Domain)", ""},
+			{"a Secret of somebody else is taken", registry, "f.secret.Value != nil && metav1.IsControlledBy(f.secret.Value, m)", "f.secret.Value != nil"},
+			{"the route over HTTP is always made", parts, "f.Spec.Rest.ServiceRoute == v1beta1.RouteEnabled", "f.Spec.Rest.ServiceRoute != \"\""},
+			{"the claim goes with the generated database", parts, "When: generated, Off: children.Keep, Options: adopt", "When: generated, Options: adopt"},
+			{"the proxy counts although it is not ready", status, "obs.server.GetState() == health.Ready && obs.proxy.GetState() != health.Ready", "false"},
+			{"the condition of the proxy stays when it is switched off", status, "cm.Delete(conditionProxy)", ""},
+			{"the password is not in the address of the database", database, "if secret == nil {\n\t\t\treturn user", "if secret != nil {\n\t\t\treturn user"},
+			{"a name may be used in two namespaces", webhook, "if other.Namespace != m.Namespace {", "if false {"},
 		},
 	}
 }
