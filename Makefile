@@ -44,9 +44,12 @@ CASES ?= 100000
 prove: ## Search for a wrong "unchanged" of the apply engine (CASES=100000, SEED=n, STORY=n to repeat one), an hour or less, for templates that exceed their limits, half an hour (FUZZTIME=10m), and run every case of Converge and every recorded one, some hours
 	@hack/prove.sh "$(CASES)" "$(SEED)" "$(STORY)"
 
+# The linters' cache is of this folder: findings kept from another clone name
+# files there, which no rule for paths fits, and lose what was known of them.
 .PHONY: lint
 lint: ## Run the linters over all modules
 	@linter="$$(go -C hack/tools tool -n golangci-lint)"; failed=; \
+	export GOLANGCI_LINT_CACHE="$(CURDIR)/.cache/golangci-lint"; \
 	for module in $(MODULES); do \
 		echo "lint: $$module"; \
 		(cd "$$module" && "$$linter" run --config "$(CURDIR)/.golangci.yml" ./...) || failed="$$failed $$module"; \
