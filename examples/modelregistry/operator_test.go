@@ -3,14 +3,7 @@ package main_test
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"fmt"
-	"math/big"
 	"net"
 	"net/http"
 	"os"
@@ -30,6 +23,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/examples/internal/process"
 )
 
 var (
@@ -55,10 +50,10 @@ type world struct {
 	env     *environment.Environment
 	c       client.Client
 	folder  string
-	port    int
+	address string // of the webhook server
 	running config
 	process *exec.Cmd
-	log     *bytes.Buffer
+	log     *process.Log
 }
 
 // newWorld starts an API server with the kinds that the configuration speaks of.
@@ -73,11 +68,8 @@ func newWorld(capabilities config) *world {
 	kubeconfig, err := environment.Kubeconfig(w.env.Config())
 	Expect(err).NotTo(HaveOccurred())
 	w.write("kubeconfig", kubeconfig)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	Expect(err).NotTo(HaveOccurred())
-	w.port = listener.Addr().(*net.TCPAddr).Port
-	Expect(listener.Close()).To(Succeed())
-	w.certify()
+	w.address = process.FreeAddress(GinkgoTB())
+	process.Certify(GinkgoTB(), w.folder)
 	w.convert()
 	return w
 }
@@ -101,26 +93,8 @@ func (w *world) write(name string, data []byte) {
 	Expect(os.WriteFile(filepath.Join(w.folder, name), data, 0o600)).To(Succeed())
 }
 
-// certify makes the certificate of the webhook server, which signs itself.
-func (w *world) certify() {
-	GinkgoHelper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	Expect(err).NotTo(HaveOccurred())
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "webhooks"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	}
-	certificate, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	Expect(err).NotTo(HaveOccurred())
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	Expect(err).NotTo(HaveOccurred())
-	w.write("tls.crt", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate}))
-	w.write("tls.key", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}))
-}
-
 func (w *world) url(path string) *string {
-	url := fmt.Sprintf("https://127.0.0.1:%d%s", w.port, path)
+	url := "https://" + w.address + path
 	return &url
 }
 
@@ -179,11 +153,13 @@ func (w *world) run(settings config) {
 	}
 	w.stop()
 	w.admit(false)
-	w.log = &bytes.Buffer{}
-	probes := w.freePort()
+	w.log = &process.Log{}
+	probes := process.FreeAddress(GinkgoTB())
+	_, port, err := net.SplitHostPort(w.address)
+	Expect(err).NotTo(HaveOccurred())
 	w.process = exec.Command(binary, "--kubeconfig", filepath.Join(w.folder, "kubeconfig"),
-		"--webhook-port", fmt.Sprint(w.port), "--webhook-cert-dir", w.folder,
-		"--health-probe-bind-address", fmt.Sprintf("127.0.0.1:%d", probes))
+		"--webhook-port", port, "--webhook-cert-dir", w.folder,
+		"--health-probe-bind-address", probes)
 	w.process.Env = append(os.Environ(),
 		"REGISTRIES_NAMESPACE="+settings.RegistriesNamespace,
 		"DEFAULT_DOMAIN="+settings.DefaultDomain,
@@ -194,25 +170,17 @@ func (w *world) run(settings config) {
 	Expect(w.process.Start()).To(Succeed())
 	w.running = settings
 	Eventually(func(g Gomega) {
-		answer, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/readyz", probes))
+		answer, err := http.Get("http://" + probes + "/readyz")
 		g.Expect(err).NotTo(HaveOccurred())
 		defer answer.Body.Close()
 		g.Expect(answer.StatusCode).To(Equal(http.StatusOK))
 		if settings.Webhooks {
-			connection, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", w.port))
+			connection, err := net.Dial("tcp", w.address)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(connection.Close()).To(Succeed())
 		}
 	}).WithTimeout(30*time.Second).Should(Succeed(), func() string { return w.log.String() })
 	w.admit(settings.Webhooks)
-}
-
-func (w *world) freePort() int {
-	GinkgoHelper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	Expect(err).NotTo(HaveOccurred())
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
 }
 
 func (w *world) stop() {
