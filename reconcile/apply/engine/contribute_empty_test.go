@@ -62,4 +62,26 @@ var _ = Describe("A contribution to what was there and empty", func() {
 			"config": map[string]any{"deep": map[string]any{"theirs": "1"}, "other": "1"}, "set": []any{"theirs"},
 		}))
 	})
+
+	It("leaves them when it wants something else", func() {
+		w.converge(func() apply.Plan {
+			var p apply.Plan
+			p.Contribute(rule(map[string]any{"whole": map[string]any{"a": "1"}}))
+			return p
+		})
+		want := theirs()
+		want["whole"] = map[string]any{"a": "1"}
+		Expect(stored()).To(Equal(want))
+	})
+
+	It("leaves them when it wants a part", func() {
+		w.converge(func() apply.Plan {
+			var p apply.Plan
+			p.Contribute(rule(map[string]any{"config": map[string]any{"absent": map[string]any{"a": "1"}}}))
+			return p
+		})
+		want := theirs()
+		want["config"].(map[string]any)["absent"] = map[string]any{"a": "1"}
+		Expect(stored()).To(Equal(want))
+	})
 })

@@ -40,14 +40,15 @@ func claimed(own *Set, others []*Set) bool {
 	return false
 }
 
-// Emptied returns the objects and lists outside of the metadata that hold nothing but what the manager has applied, and that another
-// manager owns themselves: with nothing in them, they are what that one wants. It returns none where entries do not say what others own.
-func Emptied(entries []metav1.ManagedFieldsEntry, manager string, live map[string]any) []Empty {
+// Emptied returns the objects and lists outside of the metadata that hold nothing but what the manager has applied and no longer plans, and
+// that another manager owns themselves: with nothing in them, they are what that one wants. It returns none where entries do not say what
+// others own.
+func Emptied(entries []metav1.ManagedFieldsEntry, manager string, live, planned map[string]any) []Empty {
 	own, others := claims(entries, manager)
 	var out []Empty
 	for i := range own.Fields {
 		f := &own.Fields[i]
-		out = emptied(out, pointed(f.Name), f.Set, below(others, f.Name), live[f.Name])
+		out = emptied(out, pointed(f.Name), f.Set, below(others, f.Name), live[f.Name], planned[f.Name])
 	}
 	return out
 }
@@ -78,31 +79,41 @@ func claims(entries []metav1.ManagedFieldsEntry, manager string) (own *Set, othe
 	return own, others
 }
 
-func emptied(out []Empty, at string, own *Set, others []*Set, live any) []Empty {
+func emptied(out []Empty, at string, own *Set, others []*Set, live, planned any) []Empty {
 	if own.Leaf() || len(others) == 0 {
 		return out
 	}
 	switch have := live.(type) {
 	case map[string]any:
-		if onlyClaimed(others) && ownsAll(own, have) {
+		if planned == nil && onlyClaimed(others) && ownsAll(own, have) {
 			return append(out, Empty{at, map[string]any{}})
 		}
+		want, _ := planned.(map[string]any)
 		for i := range own.Fields {
 			f := &own.Fields[i]
-			out = emptied(out, at+pointed(f.Name), f.Set, below(others, f.Name), have[f.Name])
+			out = emptied(out, at+pointed(f.Name), f.Set, below(others, f.Name), have[f.Name], want[f.Name])
 		}
 	case []any:
-		if onlyClaimed(others) && ownsAll(own, have) {
+		if planned == nil && onlyClaimed(others) && ownsAll(own, have) {
 			return append(out, Empty{at, []any{}})
 		}
+		want, _ := planned.([]any)
 		for i := range own.Items {
 			it := &own.Items[i]
 			if found := it.Find(have); found >= 0 {
-				out = emptied(out, at+"/"+strconv.Itoa(found), it.Set, belowItem(others, it), have[found])
+				out = emptied(out, at+"/"+strconv.Itoa(found), it.Set, belowItem(others, it), have[found], plannedItem(it, want))
 			}
 		}
 	}
 	return out
+}
+
+// plannedItem returns the item of the planned list; nil if it has none.
+func plannedItem(it *Item, list []any) any {
+	if found := it.Find(list); found >= 0 {
+		return list[found]
+	}
+	return nil
 }
 
 // onlyClaimed reports whether the sets have the node itself and nothing in it.

@@ -21,14 +21,17 @@ func TestEmptied(t *testing.T) {
 	const live = `{"spec":{"m":{"a":"1"},"l":[{"id":0},{"id":1,"m":{"a":"1"}}]}}`
 	for name, c := range map[string]struct {
 		version, theirs, live string
+		planned               map[string]any
 		want                  []managedfields.Empty
 	}{
-		"a map":                  {"v1", `{"f:spec":{"f:m":{}}}`, live, []managedfields.Empty{{Pointer: "/spec/m", Value: map[string]any{}}}},
-		"a map in an item":       {"v1", `{"f:spec":{"f:l":{"k:{\"id\":1}":{"f:m":{}}}}}`, live, []managedfields.Empty{{Pointer: "/spec/l/1/m", Value: map[string]any{}}}},
-		"something else in it":   {"v1", `{"f:spec":{"f:m":{}}}`, `{"spec":{"m":{"a":"1","b":"1"}}}`, nil},
-		"theirs, with a field":   {"v1", `{"f:spec":{"f:m":{".":{},"f:a":{}}}}`, live, nil},
-		"nobody else's":          {"v1", `{"f:spec":{"f:other":{}}}`, live, nil},
-		"names of other version": {"v2", `{"f:spec":{"f:m":{}}}`, live, nil},
+		"a map":                  {"v1", `{"f:spec":{"f:m":{}}}`, live, nil, []managedfields.Empty{{Pointer: "/spec/m", Value: map[string]any{}}}},
+		"a map in an item":       {"v1", `{"f:spec":{"f:l":{"k:{\"id\":1}":{"f:m":{}}}}}`, live, nil, []managedfields.Empty{{Pointer: "/spec/l/1/m", Value: map[string]any{}}}},
+		"something else in it":   {"v1", `{"f:spec":{"f:m":{}}}`, `{"spec":{"m":{"a":"1","b":"1"}}}`, nil, nil},
+		"still planned":          {"v1", `{"f:spec":{"f:m":{}}}`, live, map[string]any{"spec": map[string]any{"m": map[string]any{"b": "1"}}}, nil},
+		"planned beside it":      {"v1", `{"f:spec":{"f:m":{}}}`, live, map[string]any{"spec": map[string]any{"n": "1"}}, []managedfields.Empty{{Pointer: "/spec/m", Value: map[string]any{}}}},
+		"theirs, with a field":   {"v1", `{"f:spec":{"f:m":{".":{},"f:a":{}}}}`, live, nil, nil},
+		"nobody else's":          {"v1", `{"f:spec":{"f:other":{}}}`, live, nil, nil},
+		"names of other version": {"v2", `{"f:spec":{"f:m":{}}}`, live, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -37,7 +40,7 @@ func TestEmptied(t *testing.T) {
 			if err := json.Unmarshal([]byte(c.live), &object); err != nil {
 				t.Fatal(err)
 			}
-			if got := managedfields.Emptied(entries, "ours", object); !reflect.DeepEqual(got, c.want) {
+			if got := managedfields.Emptied(entries, "ours", object, c.planned); !reflect.DeepEqual(got, c.want) {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
 			if len(c.want) > 0 && !managedfields.Claims(entries, "ours") {

@@ -34,6 +34,9 @@ func patch(p *pass.Pass, c *pass.Child) error {
 	if err := takeFromController(p, c); err != nil {
 		return err
 	}
+	if err := leaveEmpty(p, c); err != nil || c.Action == pass.ActionNone {
+		return err
+	}
 	answer, err := Apply(p, c)
 	if err != nil || answer == nil {
 		return err
