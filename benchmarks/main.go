@@ -175,6 +175,8 @@ func connect(h *harness.Harness, kubeconfig string) (stop func() error, err erro
 			return nil, err
 		}
 	}
+	own := server{environment}
+	own.configure()
 	if h.Config, err = environment.Start(); err != nil {
 		return nil, fmt.Errorf("start the API server of KUBEBUILDER_ASSETS=%q: %w", os.Getenv("KUBEBUILDER_ASSETS"), err)
 	}
@@ -186,7 +188,7 @@ func connect(h *harness.Harness, kubeconfig string) (stop func() error, err erro
 	if err != nil {
 		return nil, errors.Join(err, environment.Stop())
 	}
-	h.Kubeconfig = filepath.Join(folder, "kubeconfig")
+	h.Kubeconfig, h.Server = filepath.Join(folder, "kubeconfig"), own
 	stop = func() error { return errors.Join(environment.Stop(), os.RemoveAll(folder)) }
 	if err := os.WriteFile(h.Kubeconfig, environment.KubeConfig, 0o600); err != nil {
 		return nil, errors.Join(err, stop())

@@ -21,7 +21,7 @@ const (
 	pruneTo     = 3
 )
 
-// Harness is one run of the benchmark. All fields are required, Log and Profile apart.
+// Harness is one run of the benchmark. All fields are required, Log, Profile and Server apart.
 type Harness struct {
 	// Config and Kubeconfig name the API server, Kubeconfig by the path of a file.
 	Config     *rest.Config
@@ -39,6 +39,8 @@ type Harness struct {
 	// Runs is the number of runs of the scenario steady, Rounds that of converge for reconcilekit and the bare client;
 	// the medians count.
 	Runs, Rounds int
+	// Server is the API server where it is the benchmark's own; without it nothing is killed.
+	Server Server
 	// Profile is a folder for CPU profiles of the workers; empty writes none.
 	Profile string
 	// Log reports what is going on.
@@ -77,7 +79,12 @@ func (h *Harness) subject(ctx context.Context, s subject.Subject) error {
 		}
 	}
 	if h.takes(s, "foreign") {
-		return h.foreign(ctx, s.Name)
+		if err := h.foreign(ctx, s.Name); err != nil {
+			return err
+		}
+	}
+	if h.takes(s, "outage") {
+		return h.outage(ctx, s.Name)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"syscall"
 
 	"github.com/reconcilekit/reconcilekit/benchmarks/worker"
 )
@@ -60,6 +61,9 @@ func (p *process) do(command worker.Command) (*worker.Measurement, error) {
 	}
 	return m, nil
 }
+
+// terminate asks the worker to end, as Kubernetes does; [process.stop] waits for it.
+func (p *process) terminate() error { return p.command.Process.Signal(syscall.SIGTERM) }
 
 // stop ends the worker.
 func (p *process) stop() error {

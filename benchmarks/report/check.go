@@ -44,6 +44,8 @@ func Check(rows []Row) []string {
 			if row.Subject == subject.KitFiltered {
 				c.atMost(row, "times the heap without objects of others", row.HeapTimes, maxForeign)
 			}
+		case "outage":
+			c.exactly(row, "children and owners that are not as planned", float64(row.Left), 0)
 		case "prune":
 			c.exactly(row, "orphans", float64(row.Left), 0)
 		}

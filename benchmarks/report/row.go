@@ -42,7 +42,7 @@ type Row struct {
 	// Requests are all requests but watches, by verb, resource and sort.
 	Requests map[string]float64 `json:"requests"`
 	// Expected is the number of writes that the scenario needs: the edited children of drift. Left are the edits that were
-	// not repaired, and the orphans of prune.
+	// not repaired, the orphans of prune, and what is not as planned after the outage.
 	Expected int `json:"expected,omitempty"`
 	Left     int `json:"left"`
 	// KeptBytesPerChild is the heap beyond that of a process that only reads the same world, in restart.

@@ -11,7 +11,7 @@ import (
 
 // Scenarios are all scenarios, in the order of the tables.
 func Scenarios() []string {
-	return []string{"steady", "converge", "restart", "churn", "drift", "spec", "prune", "foreign"}
+	return []string{"steady", "converge", "restart", "churn", "drift", "spec", "prune", "foreign", "outage"}
 }
 
 // Table prints a table for each scenario.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 
 	kit "github.com/reconcilekit/reconcilekit/reconcile"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -73,11 +74,11 @@ func All() []Subject {
 		{CachedReads, "reads the owner and each child from the cache, writes nothing", []string{"steady"}, newCachedReads},
 		{BareClient, "the requests that reconcilekit sends from empty, in their order, without reading or deciding", []string{"converge"}, newBareClient},
 		{BareUnordered, "the same, up to four children of an owner at a time in any order", []string{"converge"}, newUnorderedClient},
-		{Kit, "a controller of the builder; repairs, prunes, checks ownership, tracks reads", append(every, "foreign"), newKit},
+		{Kit, "a controller of the builder; repairs, prunes, checks ownership, tracks reads", append(slices.Clone(every), "foreign", "outage"), newKit},
 		{KitFiltered, "the same; its caches hold the labelled children alone", []string{"foreign"}, newKitFiltered},
 		{KitWithHealth, "the same; each child is fetched and its health is part of the status", every, newKitWithHealth},
 		{KitEngine, "pipeline and apply engine without the builder: no tracked reads, no read-your-writes for children", every, newKitEngine},
-		{CreateOrUpdate, "controllerutil.CreateOrUpdate by hand, merging mutate functions; no prune", every, newCreateOrUpdate},
+		{CreateOrUpdate, "controllerutil.CreateOrUpdate by hand, merging mutate functions; no prune", append(slices.Clone(every), "outage"), newCreateOrUpdate},
 		{ApplyAlways, "server-side apply on every pass, forced; no prune, no ownership check", every, newApplyAlways},
 		{FluxSSA, "ssa.ApplyAll, concurrency 8; prune by an inventory in the status", every, newFlux},
 		{Crossplane, "APIPatchingApplicator; checks the controller; no prune", every, newCrossplanePatching},

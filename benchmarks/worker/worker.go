@@ -100,7 +100,9 @@ func Run(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 			}
 		}
 	}
-	return w.serve(ctx, json.NewDecoder(in), json.NewEncoder(out))
+	err := w.serve(ctx, json.NewDecoder(in), json.NewEncoder(out))
+	cancel()
+	return errors.Join(err, <-failed) // once the passes that run have ended
 }
 
 func (w *worker) serve(ctx context.Context, in *json.Decoder, out *json.Encoder) error {
