@@ -139,6 +139,8 @@ var _ = Describe("Owners that are shared between instances", func() {
 		w.instance(namespace, "0", of)
 		w.instance(namespace, "1", of)
 		Eventually(func() map[string]string { return shardChildren(ctx, c, namespace) }).WithTimeout(soon).Should(Equal(want))
+		Eventually(func() (string, error) { return events(ctx, c, namespace) }).WithTimeout(2 * soon).
+			Should(ContainSubstring(`shard "of-a-process-that-is-away" has claimed it and does not give it back to shard`))
 		Expect(change(ctx, c, claimed, func(o *widget.Widget) { o.Annotations = nil })).To(Succeed())
 		want[claimed.Name] = of(claimed)
 		Eventually(func() map[string]string { return shardChildren(ctx, c, namespace) }).WithTimeout(soon).Should(Equal(want))

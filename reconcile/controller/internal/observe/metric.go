@@ -91,6 +91,10 @@ var (
 		[]string{"kind"},
 	}
 	metricPaused  = metric{"paused_owners", typeGauge, "Owners that are paused by their annotation.", nil}
+	metricWaiting = metric{
+		"shard_waiting_owners", typeGauge,
+		"Owners of this process's shard that another shard has claimed and does not give back: nobody works on them unless a process of that shard runs.", nil,
+	}
 	metricTracked = metric{"tracked_reads", typeGauge, "Reads by name or selector that wake an owner.", nil}
 	metricSynced  = metric{
 		"cache_synced", typeGauge, "Whether the cache of the kind is synced (1) or not (0); no pass runs before all are.",
@@ -108,7 +112,7 @@ func allMetrics() []metric {
 	return []metric{
 		metricErrors, metricOldest, metricOwners, metricAges, metricPaused, metricPasses, metricWrites, metricContests, metricApplies,
 		metricStatuses, metricRequeues, metricPhases, metricPanics, metricLate, metricSynced, metricUnlisted, metricTracked,
-		metricCalls, metricCircuits,
+		metricCalls, metricCircuits, metricWaiting,
 	}
 }
 

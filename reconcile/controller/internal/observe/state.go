@@ -44,12 +44,17 @@ func RegisterState(
 		circuits: metricCircuits.describe(name),
 		reads:    reads, caches: synced, pause: pause, clock: c,
 	}
+	return replace(registry, s)
+}
+
+// replace registers a collector in the place of one that has the same descriptions.
+func replace(registry prometheus.Registerer, c prometheus.Collector) error {
 	stateMu.Lock()
 	defer stateMu.Unlock()
-	err := registry.Register(s)
+	err := registry.Register(c)
 	if errors.As(err, &prometheus.AlreadyRegisteredError{}) {
-		registry.Unregister(s)
-		err = registry.Register(s)
+		registry.Unregister(c)
+		err = registry.Register(c)
 	}
 	return err
 }
