@@ -27,6 +27,7 @@ const onSale = "test.reconcilekit.dev/on-sale"
 // stall lists what is on sale, ConfigMaps with a label, in one ConfigMap, and has a Service while something is.
 type stall struct {
 	closed bool
+	notes  bool // it has some, which it leaves when it is switched off
 	bug    stallBug
 	life   int64           // of the operator, counted
 	first  *[]string       // what the first pass saw
@@ -58,6 +59,13 @@ func (stall) FetchRemoteState(ctx context.Context, r reconcile.Reader, _ reconci
 }
 
 func (s stall) PlanResources(_ context.Context, _ reconcile.ReconcileContext[*controller.Group], o offers) (plan reconcile.PlanResult, _ error) {
+	notes := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "notes"}}
+	switch {
+	case s.notes && s.closed:
+		plan.Keep(notes)
+	case s.notes:
+		plan.Apply(notes)
+	}
 	if s.closed {
 		return plan, nil
 	}
@@ -131,6 +139,28 @@ func TestConvergeWithoutAnOwner(t *testing.T) {
 	s := stallSystem("")
 	s.Cases = 100
 	reconciletest.Converge(t, s)
+}
+
+// What a singleton leaves when it is switched off is not written again when it is switched on: no fault is tried in that write, and none of the
+// cases expects what was before it.
+func TestConvergeWithWhatASingletonLeaves(t *testing.T) {
+	t.Parallel()
+	s := stallOf(func(closed bool) func(mgr manager.Manager) error {
+		return func(mgr manager.Manager) error {
+			one := stall{closed: closed, notes: true, first: new([]string), offers: map[string]bool{}}
+			return controller.NewSingleton("stall", one).Owns(&corev1.ConfigMap{}).Owns(&corev1.Service{}).SetupWithManager(mgr)
+		}
+	})
+	s.Outlives, s.Cases = []string{"ConfigMap default/notes"}, 10000
+	out, err := reconciletest.Explore(t.Context(), s)
+	if err != nil || len(out.Findings) > 0 {
+		t.Errorf("%d cases, error %v, findings %v", out.Cases, err, out.Findings)
+	}
+	for _, note := range out.Notes {
+		if strings.Contains(note, "did not come again") {
+			t.Error(note)
+		}
+	}
 }
 
 // A singleton that only the environment configures has no inputs, and one that cannot be switched off has no Off.

@@ -135,6 +135,7 @@ func (r *Run) finish(ctx context.Context, v *Variation) error {
 // vary begins the step that the variation is about; requests before it are not of interest.
 func (r *Run) vary(v Variation) {
 	i := r.Last
+	r.Calls = nil // also those of instances before this one
 	i.Wire.Forget()
 	i.Wire.Arm(v.Inject...)
 	i.View.Disturb(v.Shake, v.Lag)

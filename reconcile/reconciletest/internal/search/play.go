@@ -45,7 +45,7 @@ func (e *explorer) run(ctx context.Context, c story.Case) {
 		return
 	}
 	if len(v.Inject) > 0 && !r.Struck {
-		c.Final = c.Base.Last() // nobody has changed or deleted the owner
+		c.Final = c.Plot.Steps[len(c.Plot.Steps)-1] // the fault has not changed or deleted the owner
 	}
 	e.miss(v.Inject)
 	e.CheckOnTheWay(c, r)
