@@ -182,12 +182,24 @@ func (j *Judge) CheckSecrets(name string, r *run.Run) {
 		data, _ := c.Before.Object["data"].(map[string]any)
 		now, _ := c.After.Object["data"].(map[string]any)
 		for key, value := range data {
-			if j.Drawn[object]["data."+key] && value != "" && now[key] != value {
+			if (j.Drawn[object]["data."+key] || j.hides(c.Before, key)) && value != "" && now[key] != value {
 				j.Find(name, finding.CheckDamage, "%s: data.%s was drawn at random, and %s draws it again", object, key, c)
 				return
 			}
 		}
 	}
+}
+
+// hides reports whether System.Normalise hides the value of a Secret: it is drawn at random, too.
+func (j *Judge) hides(secret *unstructured.Unstructured, key string) bool {
+	if j.System.Normalise == nil {
+		return false
+	}
+	u := secret.DeepCopy()
+	j.System.Normalise(u)
+	before, _, _ := unstructured.NestedString(secret.Object, "data", key)
+	after, _, _ := unstructured.NestedString(u.Object, "data", key)
+	return before != after
 }
 
 // CheckEarly looks for owners that call themselves ready too early.
