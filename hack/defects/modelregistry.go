@@ -32,7 +32,7 @@ func modelregistry() product {
 			{"the deletion does not wait for its status", registry, "if !told(rc.Object) {", "if false {"},
 			{"the domain of the cluster is not read", registry, "clusterDomain = cmp.Or(f.ingress.Value.Spec.AppsDomain, f.ingress.Value.Spec.Domain)", ""},
 			{"a Secret of somebody else is taken", registry, "f.secret.Value != nil && metav1.IsControlledBy(f.secret.Value, m)", "f.secret.Value != nil"},
-			{"the route over HTTP is always made", parts, "f.Spec.Rest.ServiceRoute == v1beta1.RouteEnabled", "f.Spec.Rest.ServiceRoute != \"\""},
+			{"the route over HTTP is always made", parts, "f.Spec.Rest.ServiceRoute == v1beta1.RouteEnabled", "f.Spec.Rest.ServiceRoute != v1beta1.RouteDisabled"},
 			{"the claim goes with the generated database", parts, "When: generated, Off: children.Keep, Options: adopt", "When: generated, Options: adopt"},
 			{"the proxy counts although it is not ready", status, "obs.server.GetState() == health.Ready && obs.proxy.GetState() != health.Ready", "false"},
 			{"the condition of the proxy stays when it is switched off", status, "cm.Delete(conditionProxy)", ""},

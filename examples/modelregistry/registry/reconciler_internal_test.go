@@ -1,0 +1,120 @@
+package registry
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/openshift"
+	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
+)
+
+var missing = apierrors.NewNotFound(schema.GroupResource{Resource: "objects"}, "object")
+
+// planned returns the children of a registry on OpenShift, "Kind name", and its components.
+func planned(t *testing.T, m *v1beta1.ModelRegistry, f Fetched) (children []string, components []health.Component) {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, v1beta1.AddToScheme, openshift.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set, err := newChildren(scheme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Reconciler{settings: v1beta1.Settings{RestImage: "rest:1", PostgresImage: "postgres:1", Namespace: "registries", Webhooks: true}, children: set}
+	m.Namespace, m.UID = "registries", "1"
+	f.deployment.Error, f.endpoints.Error, f.route.Error, f.group.Error = missing, missing, missing, missing
+	f.pods.Value = &corev1.PodList{}
+	if f.ingress.Value == nil {
+		f.ingress.Error = missing
+	}
+	rc := pass{Object: m, Now: time.Unix(0, 0)}
+	obs := r.ComposeState(t.Context(), rc, f)
+	plan, err := r.PlanResources(t.Context(), rc, obs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range plan.Children {
+		o := plan.Children[i].Object
+		text := fmt.Sprintf("%s %s", o.GetObjectKind().GroupVersionKind().Kind, o.GetName())
+		if route, isRoute := o.(*openshift.Route); isRoute {
+			text += " of " + route.Spec.Host
+		}
+		children = append(children, text)
+	}
+	return children, obs.GetComponentHealth(t.Context())
+}
+
+// TestInvalidSpec: a registry whose spec is invalid has no children, and says what is wrong.
+func TestInvalidSpec(t *testing.T) {
+	t.Parallel()
+	m := &v1beta1.ModelRegistry{ObjectMeta: metav1.ObjectMeta{Name: "r"}} // without a database
+	children, components := planned(t, m, Fetched{})
+	if len(children) > 0 {
+		t.Errorf("children %v of an invalid spec", children)
+	}
+	if len(components) != 1 || health.Categorize(components[0].Errors[0]).Category != health.InvalidSpec {
+		t.Errorf("components %v, want an invalid spec", components)
+	}
+}
+
+// TestClusterDomain: the route of a proxy without a domain is in that of the cluster's applications, or in that of the cluster.
+func TestClusterDomain(t *testing.T) {
+	t.Parallel()
+	for want, spec := range map[string]openshift.IngressSpec{
+		"Route r-https of r-rest.apps.example":    {AppsDomain: "apps.example", Domain: "cluster.example"},
+		"Route r-https of r-rest.cluster.example": {Domain: "cluster.example"},
+	} {
+		m := withDatabase()
+		m.Spec.KubeRBACProxy = &v1beta1.ProxyConfig{ServiceRoute: v1beta1.RouteEnabled}
+		ingress := reconcile.FetchResult[*openshift.Ingress]{Value: &openshift.Ingress{Spec: spec}}
+		if children, _ := planned(t, m, Fetched{ingress: ingress}); !slices.Contains(children, want) {
+			t.Errorf("children %v, want %q", children, want)
+		}
+	}
+}
+
+// TestForeignCredentials: the Secret of a generated database is the registry's when it is missing or its own, and is not planned when it is
+// somebody else's.
+func TestForeignCredentials(t *testing.T) {
+	t.Parallel()
+	name := v1beta1.CredentialsName("r")
+	of := func(uid types.UID) *corev1.Secret {
+		owner := metav1.OwnerReference{APIVersion: "v1", Kind: "Other", Name: "other", UID: uid, Controller: new(true)}
+		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: []metav1.OwnerReference{owner}}}
+	}
+	for what, c := range map[string]struct {
+		secret  reconcile.FetchResult[*corev1.Secret]
+		planned bool
+	}{
+		"missing":         {reconcile.FetchResult[*corev1.Secret]{Error: missing}, true},
+		"its own":         {reconcile.FetchResult[*corev1.Secret]{Value: of("1")}, true},
+		"somebody else's": {reconcile.FetchResult[*corev1.Secret]{Value: of("2")}, false},
+		"nobody's":        {reconcile.FetchResult[*corev1.Secret]{Value: &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}}}, false},
+	} {
+		children, _ := planned(t, withDatabase(), Fetched{secret: c.secret})
+		if got := slices.Contains(children, "Secret "+name); got != c.planned {
+			t.Errorf("%s: planned %t, want %t: %v", what, got, c.planned, children)
+		}
+	}
+}
+
+func withDatabase() *v1beta1.ModelRegistry {
+	m := &v1beta1.ModelRegistry{ObjectMeta: metav1.ObjectMeta{Name: "r"}}
+	m.Spec.Postgres = &v1beta1.PostgresConfig{GenerateDeployment: new(true)}
+	return m
+}
