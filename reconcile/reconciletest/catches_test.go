@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/check"
 )
@@ -124,6 +126,21 @@ func TestCatches(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestCatchesWhatIsNormalised: a password that is drawn again is seen although the system hides it.
+func TestCatchesWhatIsNormalised(t *testing.T) {
+	t.Parallel()
+	system := appSystem("password drawn with every change")
+	system.Normalise = func(o *unstructured.Unstructured) {
+		if o.GetKind() == "Secret" {
+			_ = unstructured.SetNestedField(o.Object, "drawn", "data", "password")
+		}
+	}
+	out, err := reconciletest.ExploreUntil(t.Context(), system, check.Damage)
+	if err != nil || !slices.ContainsFunc(out.Findings, func(f reconciletest.Finding) bool { return f.Check == check.Damage }) {
+		t.Errorf("%d cases, error %v, findings %v", out.Cases, err, out.Findings)
 	}
 }
 
