@@ -3,6 +3,7 @@ package registry
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -84,6 +85,19 @@ func TestClusterDomain(t *testing.T) {
 		ingress := reconcile.FetchResult[*openshift.Ingress]{Value: &openshift.Ingress{Spec: spec}}
 		if children, _ := planned(t, m, Fetched{ingress: ingress}); !slices.Contains(children, want) {
 			t.Errorf("children %v, want %q", children, want)
+		}
+	}
+}
+
+// TestRouteOverHTTP: a registry has a route to its own port when it asks for one.
+func TestRouteOverHTTP(t *testing.T) {
+	t.Parallel()
+	for route, want := range map[string]bool{v1beta1.RouteEnabled: true, v1beta1.RouteDisabled: false, "": false} {
+		m := withDatabase()
+		m.Spec.Rest.ServiceRoute = route
+		children, _ := planned(t, m, Fetched{})
+		if got := slices.ContainsFunc(children, func(c string) bool { return strings.HasPrefix(c, "Route r-http of") }); got != want {
+			t.Errorf("serviceRoute %q: a route %t, want %t: %v", route, got, want, children)
 		}
 	}
 }
