@@ -43,22 +43,23 @@ type run struct {
 }
 
 func products() map[string]product {
-	return map[string]product{"modelregistry": modelregistry()}
+	return map[string]product{"maas": maas(), "modelregistry": modelregistry()}
 }
 
 func main() {
 	root := flag.String("root", "../..", "folder of the repository")
 	name := flag.String("product", "modelregistry", "example to plant defects in")
 	only := flag.String("only", "", "plant only those whose description contains this")
+	from := flag.Int("from", 1, "number of the first defect to plant, counted from 1, to go on with a run")
 	flag.Parse()
-	if err := prove(context.Background(), *root, *name, *only); err != nil {
+	if err := prove(context.Background(), *root, *name, *only, *from); err != nil {
 		fmt.Fprintln(os.Stderr, "defects:", err)
 		os.Exit(1)
 	}
 }
 
-// prove plants the defects of a product, and fails when too many of them pass the tests.
-func prove(ctx context.Context, root, name, only string) error {
+// prove plants the defects of a product from a number on, and fails when too many of them pass the tests.
+func prove(ctx context.Context, root, name, only string, from int) error {
 	examples, err := filepath.Abs(filepath.Join(root, "examples"))
 	if err != nil {
 		return err
@@ -67,11 +68,14 @@ func prove(ctx context.Context, root, name, only string) error {
 	if !exists {
 		return fmt.Errorf("no product %q", name)
 	}
+	if from < 1 || from > len(p.defects) {
+		return fmt.Errorf("%s has the defects 1 to %d, not %d", name, len(p.defects), from)
+	}
 	if err := p.try(ctx, examples, nil); err != nil {
 		return fmt.Errorf("%s as it is: %w", name, err)
 	}
 	planted, caught := 0, 0
-	for _, d := range p.defects {
+	for _, d := range p.defects[from-1:] {
 		if !strings.Contains(d.what, only) {
 			continue
 		}
