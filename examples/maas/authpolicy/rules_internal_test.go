@@ -1,0 +1,87 @@
+package authpolicy
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reconcilekit/reconcilekit/conditions"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+)
+
+// TestSafe: a name that ends a string of the policy could allow everybody.
+func TestSafe(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		subjects maasv1alpha1.SubjectSpec
+		safe     bool
+	}{
+		"well":  {maasv1alpha1.SubjectSpec{Users: []string{"ann"}, Groups: []maasv1alpha1.GroupReference{{Name: "all"}}}, true},
+		"user":  {maasv1alpha1.SubjectSpec{Users: []string{`ann" || "`}}, false},
+		"group": {maasv1alpha1.SubjectSpec{Groups: []maasv1alpha1.GroupReference{{Name: `all\`}}}, false},
+	} {
+		policy := &maasv1alpha1.MaaSAuthPolicy{Spec: &maasv1alpha1.MaaSAuthPolicySpec{Subjects: c.subjects}}
+		if err := safe(policy); (err == nil) != c.safe {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestProvider(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		given *maasv1alpha1.TenantExternalOIDC
+		used  bool
+	}{
+		"none":           {nil, false},
+		"whole":          {&maasv1alpha1.TenantExternalOIDC{IssuerURL: "https://id", ClientID: "maas"}, true},
+		"without issuer": {&maasv1alpha1.TenantExternalOIDC{ClientID: "maas"}, false},
+		"without client": {&maasv1alpha1.TenantExternalOIDC{IssuerURL: "https://id"}, false},
+	} {
+		a := &access{}
+		a.tenant.Value = &maasv1alpha1.Tenant{Spec: &maasv1alpha1.TenantSpec{ExternalOIDC: c.given}}
+		if got := a.oidc(); (got != nil) != c.used {
+			t.Errorf("%s: got %v", name, got)
+		}
+	}
+}
+
+// TestMembership: what the policy compares users with is a list also when nobody is named.
+func TestMembership(t *testing.T) {
+	t.Parallel()
+	content := rules{users: []string{"ann"}}.content()
+	rego, _, err := unstructured.NestedString(content, "authorization", "require-group-membership", "opa", "rego")
+	if err != nil || !strings.Contains(rego, "allowed_groups := []\n") || !strings.Contains(rego, `allowed_users := ["ann"]`+"\n") {
+		t.Errorf("%v, got %s", err, rego)
+	}
+}
+
+// TestRemembered: an answer about rights is not remembered longer than the one about the key that it was made from.
+func TestRemembered(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ metadata, authz, want int64 }{{60, 10, 10}, {10, 60, 10}, {10, -1, 0}} {
+		content := rules{Config: backend.Config{MetadataTTL: c.metadata, AuthzTTL: c.authz}}.content()
+		got, _, err := unstructured.NestedInt64(content, "authorization", "auth-valid", "cache", "ttl")
+		if err != nil || got != c.want {
+			t.Errorf("%d and %d: got %d, %v, want %d", c.metadata, c.authz, got, err, c.want)
+		}
+	}
+}
+
+// TestMissingModel: an auth policy none of whose models exists has failed.
+func TestMissingModel(t *testing.T) {
+	t.Parallel()
+	part := backend.Part{}
+	part.Ref.Error = apierrors.NewNotFound(schema.GroupResource{Resource: "maasmodelrefs"}, "chat")
+	w := &world{policy: &maasv1alpha1.MaaSAuthPolicy{Spec: &maasv1alpha1.MaaSAuthPolicySpec{}}, parts: []backend.Part{part}}
+	status := maasv1alpha1.MaaSAuthPolicyStatus{}
+	Reconciler{}.DecorateStatus(&status, conditions.NewManager(nil, 1, time.Unix(1, 0)), w)
+	if status.Phase != maasv1alpha1.PhaseFailed || len(status.AuthPolicies) > 0 {
+		t.Errorf("got %s and %v, want Failed and no policies", status.Phase, status.AuthPolicies)
+	}
+}

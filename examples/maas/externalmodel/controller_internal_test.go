@@ -1,0 +1,62 @@
+package externalmodel
+
+import (
+	"testing"
+
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+)
+
+func TestAnnotations(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		annotations map[string]string
+		port        int32 // 0 is an error
+		secure      bool
+	}{
+		"none":              {nil, defaultPort, true},
+		"port":              {map[string]string{portAnnotation: "8080"}, 8080, true},
+		"largest port":      {map[string]string{portAnnotation: "65535"}, 65535, true},
+		"port out of range": {map[string]string{portAnnotation: "65536"}, 0, true},
+		"port zero":         {map[string]string{portAnnotation: "0"}, 0, true},
+		"port of letters":   {map[string]string{portAnnotation: "https"}, 0, true},
+		"without TLS":       {map[string]string{tlsAnnotation: "false"}, defaultPort, false},
+		"with TLS":          {map[string]string{tlsAnnotation: "true"}, defaultPort, true},
+		"TLS perhaps":       {map[string]string{tlsAnnotation: "perhaps"}, 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			model := &maasv1alpha1.ExternalModel{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "llm", Name: "chat", Annotations: c.annotations},
+				Spec:       &maasv1alpha1.ExternalModelSpec{Endpoint: "api.example.com"},
+			}
+			r, rc := &Reconciler{}, reconcile.ReconcileContext[*maasv1alpha1.ExternalModel]{Object: model}
+			o := r.ComposeState(t.Context(), rc, fetched{})
+			if (o.err != nil) != (c.port == 0) {
+				t.Fatalf("got the error %v", o.err)
+			}
+			plan, err := r.PlanResources(t.Context(), rc, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.port == 0 {
+				if len(plan.Children) > 0 {
+					t.Errorf("%d children are planned", len(plan.Children))
+				}
+				return
+			}
+			rule := false
+			for _, child := range plan.Children {
+				u, ok := child.Object.(*unstructured.Unstructured)
+				rule = rule || ok && u.GroupVersionKind() == backend.DestinationRule
+			}
+			if o.port != c.port || rule != c.secure {
+				t.Errorf("got port %d, rule %t, want %d, %t", o.port, rule, c.port, c.secure)
+			}
+		})
+	}
+}

@@ -1,0 +1,69 @@
+package modelref
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+)
+
+// TestEndpoint: the route leads to the gateway of another namespace, which has accepted it.
+func TestEndpoint(t *testing.T) {
+	t.Parallel()
+	for override, want := range map[string]string{"": "https://maas.example.com/llm/gpt", "https://mine": "https://mine"} {
+		namespace := gatewayv1.Namespace("ingress")
+		parent := gatewayv1.ParentReference{Name: "gate", Namespace: &namespace}
+		route := &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Namespace: "llm", Name: "gpt"}}
+		route.Spec.ParentRefs, route.Spec.Hostnames = []gatewayv1.ParentReference{parent}, []gatewayv1.Hostname{"maas.example.com"}
+		route.Status.Parents = []gatewayv1.RouteParentStatus{{
+			ParentRef: parent, Conditions: []metav1.Condition{{Type: string(gatewayv1.RouteConditionAccepted), Status: metav1.ConditionTrue}},
+		}}
+		w := &world{Config: backend.Config{Gateway: backend.Key("ingress", "gate")}, model: &maasv1alpha1.MaaSModelRef{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "llm", Name: "chat"},
+			Spec: &maasv1alpha1.MaaSModelRefSpec{
+				ModelRef: maasv1alpha1.ModelReference{Kind: maasv1alpha1.BackendExternalModel, Name: "gpt"}, EndpointOverride: override,
+			},
+		}}
+		w.route.Value = route
+		var status maasv1alpha1.MaaSModelRefStatus
+		if phase, _, message := w.outcome(&status); phase != maasv1alpha1.ModelReady || status.Endpoint != want {
+			t.Errorf("override %q: got %s %q, endpoint %q, want Ready and %q", override, phase, message, status.Endpoint, want)
+		}
+	}
+}
+
+// TestFinalize: of the policies on a model that is being deleted, only those go that nobody else answers for.
+func TestFinalize(t *testing.T) {
+	t.Parallel()
+	policy := func(name string, annotations map[string]string, owners ...metav1.OwnerReference) unstructured.Unstructured {
+		u := backend.New(backend.AuthPolicy, backend.Key("llm", name), nil, map[string]any{})
+		u.SetAnnotations(annotations)
+		u.SetOwnerReferences(owners)
+		return *u
+	}
+	controls := true
+	w := &world{policies: []unstructured.Unstructured{
+		policy("left over", nil),
+		policy("opted out", map[string]string{backend.OptOutAnnotation: "false"}),
+		policy("of a group", map[string]string{apply.GroupAnnotation: "x"}),
+		policy("controlled", nil, metav1.OwnerReference{UID: "1", Controller: &controls}),
+	}}
+	plan, err := (&Reconciler{}).Finalize(t.Context(), reconcile.ReconcileContext[*maasv1alpha1.MaaSModelRef]{}, w)
+	if err != nil || plan.RequeueAfter != look {
+		t.Errorf("%v, looks again after %s, want %s", err, plan.RequeueAfter, look)
+	}
+	var got []string
+	for _, d := range plan.Deletes {
+		got = append(got, d.Object.GetName())
+	}
+	if want := []string{"left over"}; !slices.Equal(got, want) {
+		t.Errorf("deletes %q, want %q", got, want)
+	}
+}
