@@ -22,7 +22,7 @@ func modelmesh() product {
 			},
 			{tests: "^TestPredictor$", packages: []string{"./modelmesh/predictor"}, flags: []string{"-ginkgo.fail-fast"}},
 			{tests: "Converge", packages: []string{"./modelmesh"}},
-			{tests: "^TestScenarios$", packages: []string{"./modelmesh"}, flags: []string{"-ginkgo.fail-fast"}},
+			{tests: "^TestScenarios$", packages: []string{"./modelmesh"}},
 		},
 		defects: []defect{
 			{"one path of the schema counts as two", request, "spec.SchemaPath != nil && s.SchemaPath != nil", "spec.SchemaPath != nil || s.SchemaPath != nil"},
