@@ -1,0 +1,50 @@
+package main
+
+// trustyai has the defects of the service, the jobs, the guardrails of both kinds, the hub and the job manager.
+func trustyai() product {
+	const (
+		models, service, state = "trustyai/tas/models.go", "trustyai/tas/reconciler.go", "trustyai/tas/status.go"
+		env, job               = "trustyai/lmes/env.go", "trustyai/lmes/reconciler.go"
+		settings, jobStatus    = "trustyai/lmes/settings.go", "trustyai/lmes/status.go"
+		server, nemo           = "trustyai/nemo/deployment.go", "trustyai/nemo/reconciler.go"
+		discovery, guardrails  = "trustyai/orchestrator/autoconfig.go", "trustyai/orchestrator/reconciler.go"
+		published, failures    = "trustyai/orchestrator/status.go", "trustyai/evalhub/failure.go"
+		tenants, hub           = "trustyai/evalhub/tenant.go", "trustyai/evalhub/status.go"
+		manager                = "trustyai/jobmgr/jobmgr.go"
+	)
+	return product{
+		runs: []run{
+			{packages: []string{
+				"./trustyai/api/...", "./trustyai/cabundle", "./trustyai/evalhub", "./trustyai/guardrails", "./trustyai/images", "./trustyai/jobmgr",
+				"./trustyai/lmes", "./trustyai/nemo", "./trustyai/orchestrator", "./trustyai/proxy", "./trustyai/tas",
+			}},
+			{tests: "Converge", packages: []string{"./trustyai"}},
+			{tests: "^(TestScenarios|TestManagedScenarios)$", packages: []string{"./trustyai"}},
+		},
+		defects: []defect{
+			{"a model that sends its traffic here already counts as taken", models, "logger != nil && logger.URL != url", "logger != nil"},
+			{"a move into the database has no volume to read", service, "Storage.Format == v1.FormatPVC || s.Spec.Migrates()", "Storage.Format == v1.FormatPVC"},
+			{"credentials with an empty text are taken", service, "len(secret.Value.Data[key]) == 0", "secret.Value.Data[key] == nil"},
+			{"the annotation that asks for a move stays", service, "asked && obs.facts.Provisioned", "!asked && obs.facts.Provisioned"},
+			{"a container that ends with code 1 has not crashed", state, "ended.ExitCode != 0", "ended.ExitCode > 1"},
+			{"the certificate of a bucket is not verified by default", env, "ptr.Deref(s3.VerifySSL, true)", "ptr.Deref(s3.VerifySSL, false)"},
+			{"the tag of an image is not the job by default", env, "cmp.Or(oci.Tag, p.job.Name)", "cmp.Or(oci.Tag, \"latest\")"},
+			{"a failed read of the claim is dropped", job, "f.platform.Failure(), f.claim.Failure()}", "f.platform.Failure()}"},
+			{"an interval of nothing is taken", settings, "err == nil && interval > 0", "err == nil"},
+			{"a job is over although its driver was not told", jobStatus, "obs.status.CompleteTime = nil // until the driver knows", ""},
+			{"only the first configuration can be the default", server, "if config.Default {", "if config.Default && first == \"\" {"},
+			{"the pods do not follow the text of a configuration", nemo, "sum.Write([]byte(key + data[key]))", "sum.Write([]byte(key))"},
+			{"the port of the URL goes before that of the Service", discovery, "cmp.Or(f.servicePort(m.Name), at.Port(), ", "cmp.Or(at.Port(), f.servicePort(m.Name), "},
+			{"a Secret that does not exist is not waited for", guardrails, "if f.secrets[name].Value == nil {", "if f.secrets[name].Failure() != nil {"},
+			{
+				"a route counts before it is admitted", published,
+				"!obs.fetched.routes[route.Name].Value.Admitted()", "obs.fetched.routes[route.Name].Value == nil",
+			},
+			{"the failure of an evaluation that is being deleted is told", failures, " || !job.DeletionTimestamp.IsZero()", ""},
+			{"a hub of a single tenant serves others", tenants, "hub.Spec.Tenancy == v1.SingleTenancy || ", ""},
+			{"the Deployment of an earlier spec counts", hub, "d.Status.ObservedGeneration < d.Generation", "d.Status.ObservedGeneration > d.Generation"},
+			{"a workload that has to make room counts as admitted", manager, " && !obs.workload.Is(kueue.Evicted)", ""},
+			{"a job that was cancelled ends as a success", manager, "job.Status.Reason == v1alpha1.JobSucceeded", "job.Status.Reason != v1alpha1.JobFailed"},
+		},
+	}
+}
