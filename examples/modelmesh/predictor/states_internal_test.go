@@ -1,0 +1,161 @@
+package predictor
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/reconcilekit/reconcilekit/conditions"
+	"google.golang.org/grpc"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/kserve/v1beta1"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/etcd"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/standin/memory"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/standin/store"
+)
+
+// TestNextModelFails: while one model serves, the copies of the next one count with it, and where and when the newest of those failed is told.
+func TestNextModelFails(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	var status v1alpha1.PredictorStatus
+	update(&status, &mmesh.VModel{
+		State: mmesh.VModelTransitionFailed, Active: "one", Target: "two",
+		ActiveModel: &mmesh.Model{State: mmesh.Loaded, Copies: []mmesh.Copy{{State: mmesh.Loaded}, {State: mmesh.LoadingFailed}}},
+		TargetModel: &mmesh.Model{State: mmesh.LoadingFailed, Errors: []string{"out of memory"}, Copies: []mmesh.Copy{
+			{Location: "newest", State: mmesh.LoadingFailed, TimeMS: uint64(at.UnixMilli())}, //nolint:gosec // after 1970
+			{Location: "older", State: mmesh.LoadingFailed, TimeMS: 1},
+		}},
+	}, at.Add(time.Hour))
+	failedAt := metav1.NewTime(at)
+	want := v1alpha1.PredictorStatus{
+		Available: true, TransitionStatus: v1alpha1.BlockedByFailedLoad, ActiveModelState: v1alpha1.Loaded, TargetModelState: v1alpha1.FailedToLoad,
+		TotalCopies: 4, FailedCopies: 3,
+		LastFailureInfo: &v1alpha1.FailureInfo{
+			Reason: v1alpha1.ModelLoadFailed, Message: "out of memory", ModelID: "two", Location: "newest", Time: &failedAt,
+		},
+	}
+	if diff := cmp.Diff(want, status); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+}
+
+// TestPoll: what no event tells of is looked at again, the sooner the sooner it may change.
+func TestPoll(t *testing.T) {
+	t.Parallel()
+	waits := &mmesh.Model{State: mmesh.LoadingFailed, Errors: []string{noPodsPrefix + "mt:onnx"}}
+	for name, tc := range map[string]struct {
+		active, target *mmesh.Model
+		noInstances    bool
+		failed         error
+		want           time.Duration
+	}{
+		"no model":                {},
+		"loaded":                  {active: &mmesh.Model{State: mmesh.Loaded}},
+		"loads":                   {active: &mmesh.Model{State: mmesh.Loading}, want: time.Second},
+		"the next one loads":      {active: &mmesh.Model{State: mmesh.Loaded}, target: &mmesh.Model{State: mmesh.Loading}, want: time.Second},
+		"waits for a pod":         {active: waits, want: 3 * time.Second},
+		"the next one waits":      {active: &mmesh.Model{State: mmesh.Loading}, target: waits, want: 3 * time.Second},
+		"no pod of ModelMesh":     {noInstances: true, want: 3 * time.Second},
+		"ModelMesh is not there":  {failed: errors.New("away"), want: 3 * time.Second},
+		"no runtime, ever":        {active: &mmesh.Model{State: mmesh.LoadingFailed, Errors: []string{noPodsPrefix + "mt:onnx [_no_runtime]"}}},
+		"failed to load for good": {active: &mmesh.Model{State: mmesh.LoadingFailed, Errors: []string{"broken"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var o observed
+			o.model.Error, o.model.Value.NoInstances = tc.failed, tc.noInstances
+			o.model.Value.VModel = mmesh.VModel{ActiveModel: tc.active, TargetModel: tc.target}
+			if got := o.poll(); got != tc.want {
+				t.Errorf("looks again after %s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
+// TestNoLongerAvailable: an InferenceService has no address while its model does not answer, and why.
+func TestNoLongerAvailable(t *testing.T) {
+	t.Parallel()
+	var status v1beta1.InferenceServiceStatus
+	status.Components = map[string]v1beta1.Component{"transformer": {URL: "http://kserve"}}
+	cm := conditions.NewManager(nil, 1, time.Unix(0, 0))
+	p := v1alpha1.PredictorStatus{Available: true, ActiveModelState: v1alpha1.Loaded, GRPCEndpoint: "grpc://m:1", HTTPEndpoint: "http://m:2"}
+	setStatus(&status, cm, &p)
+	want := v1beta1.Component{URL: "grpc://m:1", GRPCURL: "grpc://m:1", RESTURL: "http://m:2"}
+	if status.URL != "grpc://m:1" || status.Components[component] != want {
+		t.Errorf("available: %q, %+v, want %+v", status.URL, status.Components, want)
+	}
+	p.Available, p.LastFailureInfo = false, &v1alpha1.FailureInfo{Reason: v1alpha1.RuntimeUnhealthy, Message: waitingForPod}
+	setStatus(&status, cm, &p)
+	if diff := cmp.Diff(map[string]v1beta1.Component{"transformer": {URL: "http://kserve"}}, status.Components); diff != "" || status.URL != "" {
+		t.Errorf("not available: URL %q, components (-want +got):\n%s", status.URL, diff)
+	}
+	for _, c := range cm.Conditions() {
+		if c.Status != metav1.ConditionFalse || c.Reason != v1alpha1.RuntimeUnhealthy || c.Message != waitingForPod {
+			t.Errorf("condition %+v", c)
+		}
+	}
+}
+
+// answering is a connection on which every call fails with the error.
+type answering struct{ err error }
+
+func (a answering) Invoke(context.Context, string, any, any, ...grpc.CallOption) error { return a.err }
+
+func (a answering) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc.CallOption) (grpc.ClientStream, error) {
+	return nil, a.err
+}
+
+// TestNoPodAnswers: while no pod of ModelMesh runs nobody knows of the model, which is another thing than that it does not exist.
+func TestNoPodAnswers(t *testing.T) {
+	t.Parallel()
+	m := mesh{Mesh{Call: func(ctx context.Context, _ string, call func(context.Context, mmesh.Client) error) error {
+		return call(ctx, mmesh.Client{Conn: answering{memory.NoInstances()}})
+	}}, fromPredictors}
+	if found, err := m.Observe(t.Context(), "n/m"); err != nil || !found.NoInstances {
+		t.Errorf("got %+v, %v; want no instances", found, err)
+	}
+}
+
+// TestEventsOfNobody: an event that does not say whose the vmodel was counts for each source, that of another source for none but it.
+func TestEventsOfNobody(t *testing.T) {
+	t.Parallel()
+	s := store.New(t)
+	target, err := etcd.NewTarget(&corev1.Secret{Data: map[string][]byte{etcd.Key: []byte(`{"endpoints":"` + s.URL + `","root_prefix":"r"}`)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := etcd.NewEvents("n", false)
+	events.Follow("n", "svc", target)
+	heard, opened := make(chan string, 10), make(chan struct{}, 2)
+	for _, source := range []string{fromPredictors, fromServices} {
+		go func() {
+			_ = mesh{Mesh{Events: events}, source}.Watch(t.Context(), func() { opened <- struct{}{} }, func(key string) { heard <- source + " " + key })
+		}()
+	}
+	for range 2 {
+		<-opened
+	}
+	s.Put("r/mm/svc/vmodels/gone", "") // no record, so that nobody knows whose it was
+	s.Delete("r/mm/svc/vmodels/gone")
+	s.Put("r/mm/svc/vmodels/last", `{"o":"isvc"}`)
+	got := map[string]int{}
+	for range 3 {
+		select {
+		case event := <-heard:
+			got[event]++
+		case <-time.After(30 * time.Second):
+			t.Fatalf("heard %v, want three events", got)
+		}
+	}
+	want := map[string]int{"ksp n/gone": 1, "isvc n/gone": 1, "isvc n/last": 1}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
