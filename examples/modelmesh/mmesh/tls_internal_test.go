@@ -2,10 +2,15 @@ package mmesh
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"google.golang.org/grpc"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/reconcilekit/reconcilekit/examples/internal/process"
 )
 
 // TestSecure: what is wrong with a Secret is said with its name, and calls have it until it is right.
@@ -36,4 +41,48 @@ func TestSecure(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestNewCertificate: a connection lasts as long as its certificate, and a call with another one is made over another connection.
+func TestNewCertificate(t *testing.T) {
+	t.Parallel()
+	var connections Connections
+	connection := func(secret *corev1.Secret) (used grpc.ClientConnInterface) {
+		t.Helper()
+		if err := connections.Secure("s", secret); err != nil {
+			t.Fatal(err)
+		}
+		target := Target{Address: "dns:///x:1", TLS: "s", Authority: "x.n"}
+		if err := connections.Call(t.Context(), "n", target, func(_ context.Context, c Client) error {
+			used = c.Conn
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return used
+	}
+	before, after := certified(t), certified(t)
+	first := connection(before)
+	if connection(before) != first {
+		t.Error("the certificate is the same, the connection is not")
+	}
+	if connection(after) == first {
+		t.Error("the connection is that of the certificate before")
+	}
+}
+
+// certified is a Secret with a certificate of its own.
+func certified(t *testing.T) *corev1.Secret {
+	t.Helper()
+	folder := t.TempDir()
+	process.Certify(t, folder)
+	secret := &corev1.Secret{Data: map[string][]byte{}}
+	for _, key := range []string{corev1.TLSCertKey, corev1.TLSPrivateKeyKey} {
+		content, err := os.ReadFile(filepath.Join(folder, key))
+		if err != nil {
+			t.Fatal(err)
+		}
+		secret.Data[key] = content
+	}
+	return secret
 }

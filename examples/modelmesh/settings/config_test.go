@@ -114,3 +114,21 @@ func TestImageReference(t *testing.T) {
 		}
 	}
 }
+
+// TestEtcdSecretName: the Secret that the environment names goes before that of the configuration, and both before the product's.
+func TestEtcdSecretName(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ environment, config, want string }{
+		{"", "", "model-serving-etcd"},
+		{"", "mine", "mine"},
+		{"theirs", "", "theirs"},
+		{"theirs", "mine", "theirs"},
+	} {
+		e := settings.FromEnvironment(func(name string) string {
+			return map[string]string{"ETCD_SECRET_NAME": tc.environment}[name]
+		})
+		if got := e.EtcdSecretName(settings.Config{EtcdSecretName: tc.config}); got != tc.want {
+			t.Errorf("environment %q, configuration %q: got %q, want %q", tc.environment, tc.config, got, tc.want)
+		}
+	}
+}

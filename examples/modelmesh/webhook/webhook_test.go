@@ -94,6 +94,8 @@ func TestFurtherRules(t *testing.T) {
 		"no pods":                {map[string]string{"autoscalerClass": "hpa", "min-scale": "0"}, `"multiModel":true`, 403, "The min replicas should be more than 0"},
 		"a minimum alone":        {map[string]string{"autoscalerClass": "hpa", "min-scale": "2"}, `"multiModel":true`, 403, "The max replicas should be same or bigger than min replicas."},
 		"bounds without a class": {map[string]string{"min-scale": "x"}, `"multiModel":true`, 200, "Passed all validation checks for ServingRuntime"},
+		"all of a target":        {map[string]string{"targetUtilizationPercentage": "100"}, `"multiModel":true`, 200, "Passed all validation checks for ServingRuntime"},
+		"more than a target":     {map[string]string{"targetUtilizationPercentage": "101"}, `"multiModel":true`, 403, "The target utilization percentage should be a [1-100] integer."},
 		"a target in words":      {map[string]string{"targetUtilizationPercentage": "half"}, `"multiModel":true`, 403, "The target utilization percentage should be a [1-100] integer."},
 		"an unknown field":       {nil, `"multiModel":true,"unknown":1`, 200, "Passed all validation checks for ServingRuntime"},
 		"a wrong type":           {nil, `"multiModel":"yes"`, 400, ""},
