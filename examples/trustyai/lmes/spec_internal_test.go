@@ -3,6 +3,7 @@ package lmes
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/reconcilekit/reconcilekit/reconcile"
@@ -197,6 +198,11 @@ func TestSettings(t *testing.T) {
 	none := reconcile.FetchResult[*corev1.ConfigMap]{}
 	if got := settingsOf(bad, none); got != settingsOf(none, none) {
 		t.Errorf("what cannot be read changes %+v", got)
+	}
+	for text, want := range map[string]time.Duration{"": 10 * time.Second, "x": 10 * time.Second, "0s": 10 * time.Second, "-1s": 10 * time.Second, "1m": time.Minute} {
+		if got := settingsOf(file(map[string]string{"lmes-pod-checking-interval": text}), none); got.interval != want {
+			t.Errorf("interval %q: got %s, want %s", text, got.interval, want)
+		}
 	}
 	both := file(map[string]string{"lmes-allow-online": "true", "lmes-allow-code-execution": "true"})
 	if got := settingsOf(both, none); !got.permitOnline || !got.permitExecution {
