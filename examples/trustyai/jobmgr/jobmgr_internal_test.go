@@ -1,0 +1,73 @@
+package jobmgr
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/kueue"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
+)
+
+// TestSuspension: a job runs where the queue has admitted it, and not any more once it has to make room, although the queue says both for
+// a while. One that has ended stays as it is.
+func TestSuspension(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		conditions []string
+		state      v1alpha1.JobState
+		want       []any // of spec.suspend
+		policy     apply.Policy
+	}{
+		"waits":                     {},
+		"admitted":                  {conditions: []string{kueue.Admitted}, want: []any{false}},
+		"has to make room":          {conditions: []string{kueue.Admitted, kueue.Evicted}, want: []any{true}},
+		"has made room":             {conditions: []string{kueue.Evicted}, want: []any{true}},
+		"has ended":                 {conditions: []string{kueue.Admitted}, state: v1alpha1.JobComplete, policy: apply.Suspend},
+		"has ended in the meantime": {conditions: []string{kueue.Evicted}, state: v1alpha1.JobComplete, policy: apply.Suspend},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			obs := Observation{workload: &kueue.Workload{}}
+			for _, kind := range c.conditions {
+				obs.workload.Status.Conditions = append(obs.workload.Status.Conditions, metav1.Condition{Type: kind, Status: metav1.ConditionTrue})
+			}
+			obs.job.Value = &v1alpha1.LMEvalJob{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job"}}
+			obs.job.Value.Status.State = c.state
+			plan, err := Reconciler{}.PlanResources(t.Context(), pass{}, obs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []any
+			for i := range plan.Children {
+				job, ok := plan.Children[i].Object.(*unstructured.Unstructured)
+				if !ok {
+					t.Fatalf("planned %T", plan.Children[i].Object)
+				}
+				suspend, _, _ := unstructured.NestedFieldNoCopy(job.Object, "spec", "suspend")
+				got = append(got, suspend)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" || plan.Policy != c.policy {
+				t.Errorf("policy %v, want %v; spec.suspend (-want +got):\n%s", plan.Policy, c.policy, diff)
+			}
+		})
+	}
+}
+
+// TestOutcome: for the queue a job has ended well or not; one that was cancelled has not.
+func TestOutcome(t *testing.T) {
+	t.Parallel()
+	for reason, want := range map[v1alpha1.JobReason]v1alpha1.JobReason{
+		v1alpha1.JobSucceeded: v1alpha1.JobSucceeded, v1alpha1.JobFailed: v1alpha1.JobFailed,
+		v1alpha1.JobCancelledReason: v1alpha1.JobFailed, v1alpha1.NoReason: v1alpha1.JobFailed,
+	} {
+		job := &v1alpha1.LMEvalJob{}
+		job.Status.Reason = reason
+		if got := outcome(job); got != want {
+			t.Errorf("%s: got %s, want %s", reason, got, want)
+		}
+	}
+}
