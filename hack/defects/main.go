@@ -43,7 +43,7 @@ type run struct {
 }
 
 func products() map[string]product {
-	return map[string]product{"maas": maas(), "modelmesh": modelmesh(), "modelregistry": modelregistry(), "trustyai": trustyai()}
+	return map[string]product{"aim": aim(), "maas": maas(), "modelmesh": modelmesh(), "modelregistry": modelregistry(), "trustyai": trustyai()}
 }
 
 func main() {

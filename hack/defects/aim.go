@@ -1,0 +1,44 @@
+package main
+
+// aim has the defects of the services: what they choose, what they plan, and what they leave to others.
+func aim() product {
+	const (
+		model, selection    = "aim/aimservice/model.go", "aim/aimservice/selection.go"
+		cache, plan         = "aim/aimservice/cache.go", "aim/aimservice/plan.go"
+		route, inference    = "aim/aimservice/route.go", "aim/aimservice/inference.go"
+		resources, template = "aim/aimservice/resources.go", "aim/aimservice/template.go"
+	)
+	service := []string{"./aim/aimservice"}
+	return product{
+		runs: []run{
+			{tests: "^Test(NamesAreValidAndDiffer|NewModelNamesTheService|SelectTemplateNormalisesGPUs|Vectors)$", packages: service},
+			{tests: "^TestConverges$", packages: service},
+			{tests: "^TestAIMService$", packages: service, flags: []string{"-ginkgo.fail-fast"}},
+		},
+		defects: []defect{
+			{"one of two models with the image is taken", model, "case 1:\n\tdefault:", "case 1, 2:\n\tdefault:"},
+			{"the model in use is left for another one", model, "used := service.Status.ResolvedModel; used != nil", "used := service.Status.ResolvedModel; used != nil && used.Name == \"\""},
+			{"the S3 endpoint of a source is not compared", model, " && endpointOf(a) == endpointOf(b)", ""},
+			{"a model that is made does not name its service", model, "\"auto-generated\", serviceNameLabel: serviceLabelValue(service),", "\"auto-generated\","},
+			{"a template that is not ready is chosen", selection, "Keep: func(c *candidate) bool { return c.unavailable() == \"\" }", "Keep: func(*candidate) bool { return true }"},
+			{"the wish for unoptimized templates is swapped", selection, "return allowUnoptimized || ", "return !allowUnoptimized || "},
+			{"the names of GPUs are compared as they are", selection, "available[gpu.Normalize(name)] = true", "available[name] = true"},
+			{"a template of the cluster is as good as one of the namespace", selection, "AIMResolutionScopeNamespace {\n\t\t\t\t\treturn 0", "AIMResolutionScopeNamespace {\n\t\t\t\t\treturn 1"},
+			{"what another service has derived is a candidate", selection, "owner.Kind == \"AIMService\"", "owner.Kind == \"AIMModel\""},
+			{"the profile of the base stays in a derived template", template, "spec.ProfileID = \"\"", "_ = spec.ProfileID"},
+			{"the cache of another service is used", cache, " && (!dedicated || metav1.IsControlledBy(c, service))", ""},
+			{"the scope of a cache's template is not looked at", cache, "(scope == cacheScope(t) || scope == aimv1alpha1.AIMServiceTemplateScopeUnknown)", "scope == c.Spec.TemplateScope"},
+			{"a cache that is ready goes with its service", cache, " || c.Status.Status == aimv1alpha1.AIMStatusReady", ""},
+			{"a cache goes although its users could not be read", cache, "f.caches.HasError() || f.neighbours.HasError()", "f.caches.HasError()"},
+			{"what runs goes with its template", plan, "plan.Keep(obs.isvc.Value)", ""},
+			{"the runtime is made before its cache is ready", plan, "!obs.needsCache() || obs.cacheReady()", "!obs.needsCache() || obs.cache != nil"},
+			{"a path of another service is taken", plan, "obs.plannedRoute != nil && len(obs.lostPaths) == 0", "obs.plannedRoute != nil"},
+			{
+				"the runtime config wins over the service", route, "layers = append(layers, layerOf(\"the runtime config\", config.Routing))",
+				"layers = append([]routing.Layer{layerOf(\"the runtime config\", config.Routing)}, layers...)",
+			},
+			{"the largest number of replicas is ignored", inference, "ptr.Deref(spec.MaxReplicas, minimum)", "minimum"},
+			{"the size of a claim is rounded down", resources, "(bytes+extra+gi-1)/gi*gi", "(bytes+extra)/gi*gi"},
+		},
+	}
+}
