@@ -19,10 +19,11 @@ import (
 // exit code 1 and the reasons.
 const readyWithin = 5 * time.Minute
 
-// The operator is given a moment to finish what readiness did not wait for, and
-// is then watched at rest.
+// The operator is given the time to finish what readiness did not wait for, and
+// is then watched at rest. It asks the discovery API a last time for kinds that
+// the cluster may lack up to 7 s after the CRDs last changed.
 const (
-	settle = 2 * time.Second
+	settle = 8 * time.Second
 	rest   = 5 * time.Second
 )
 
