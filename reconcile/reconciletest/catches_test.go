@@ -24,7 +24,11 @@ func faulty() map[string]map[trait]check.Check {
 			"writes the children's finalizers": "foreign",
 			"annotations written anew":         "foreign",
 		},
+		"stale caches": {
+			"generated name": "orphan",
+		},
 		"slow and failing others": {
+			"replaces what is not ready":                 "rest",
 			"generation of the Deployment not looked at": "ready",
 			"ready when the Deployment is there":         "ready",
 			"ready for ever":                             "ready",
@@ -67,6 +71,7 @@ func faulty() map[string]map[trait]check.Check {
 			"password in an event":      "leak",
 			"password in the status":    "leak",
 			"password in an annotation": "leak",
+			"error with a password":     "leak",
 		},
 		"generations": {
 			"observedGeneration of the first spec":             "status",
@@ -104,6 +109,7 @@ func correct() []trait {
 		"", "annotation changed", "poll every ten seconds", "resync every ten hours", "expiry", "schedule of every hour",
 		"schedule of every minute", "seeds its settings", "replicas are left to others", "external",
 		"finalizer with a cleanup", "Job is remembered", "fails until all is well", "password in another Secret", "time of the change in the status",
+		"child in the foreground, without a finalizer", "generated name, looked for live",
 		"waits while a child goes", "waits an hour after a refusal", "optional child", "invalid is the last word",
 	}
 }

@@ -110,9 +110,15 @@ func extras() map[trait]work {
 			return ctrl.Result{}, nil
 		},
 		"makes children while it goes": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
-			return ctrl.Result{}, a.settings(ctx, w)
+			return a.cleanup(ctx, w, func() error { return a.settings(ctx, w) })
 		},
 		"child in the foreground": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			if result, err := a.cleanup(ctx, w, func() error { return nil }); err != nil {
+				return result, err
+			}
+			return ctrl.Result{}, a.password(ctx, w)
+		},
+		"child in the foreground, without a finalizer": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			return ctrl.Result{}, a.password(ctx, w)
 		},
 		"farewell in its namespace": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
@@ -135,6 +141,28 @@ func extras() map[trait]work {
 				}
 				return client.IgnoreNotFound(a.Delete(ctx, config, client.Preconditions{UID: &config.UID}))
 			})
+		},
+		"error with a password": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			return a.drawn(ctx, w, func(password string) error {
+				if err := a.settings(ctx, w); err != nil {
+					return fmt.Errorf("connect with %s: %w", password, err)
+				}
+				return nil
+			})
+		},
+		"generated name": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			return ctrl.Result{}, a.generated(ctx, w, a.Client)
+		},
+		"generated name, looked for live": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			return ctrl.Result{}, a.generated(ctx, w, a.live)
+		},
+		"replaces what is not ready": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			d := &appsv1.Deployment{}
+			err := a.Get(ctx, client.ObjectKeyFromObject(w), d)
+			if err == nil && d.Status.ObservedGeneration == d.Generation && d.Status.UnavailableReplicas > 0 {
+				return ctrl.Result{}, a.Delete(ctx, d, client.Preconditions{UID: &d.UID})
+			}
+			return ctrl.Result{}, client.IgnoreNotFound(err)
 		},
 		"spins while a child goes": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			return a.going(ctx, w, time.Millisecond)
@@ -313,6 +341,23 @@ func (a *app) cleanup(ctx context.Context, w *widget.Widget, do func() error) (c
 	}
 	controllerutil.RemoveFinalizer(w, finalizer)
 	return ctrl.Result{}, client.IgnoreNotFound(a.Update(ctx, w))
+}
+
+// generated makes a child with a generated name, unless one is found.
+func (a *app) generated(ctx context.Context, w *widget.Widget, reader client.Reader) error {
+	if !w.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	label := client.MatchingLabels{"test/generated": w.Name}
+	var found corev1.ConfigMapList
+	if err := reader.List(ctx, &found, client.InNamespace(w.Namespace), label); err != nil || len(found.Items) > 0 {
+		return err
+	}
+	child := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, GenerateName: w.Name + "-", Labels: label}}
+	if err := controllerutil.SetControllerReference(w, child, a.Scheme()); err != nil {
+		return err
+	}
+	return a.Create(ctx, child)
 }
 
 // going asks again while the settings are being deleted.

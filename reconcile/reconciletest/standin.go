@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// DeploymentsAvailable is a [StandIn] for the controller of Deployments and its pods: every Deployment has all its replicas
-// at once, and is Available.
+// DeploymentsAvailable is a [StandIn] for the controller of Deployments and its pods: a new Deployment is seen and has pods that are
+// not ready, then all are and it is Available. What changes later is rolled out at once.
 func DeploymentsAvailable(ctx context.Context, c client.Client) error {
 	var list appsv1.DeploymentList
 	if err := c.List(ctx, &list); err != nil {
@@ -28,6 +28,10 @@ func DeploymentsAvailable(ctx context.Context, c client.Client) error {
 			Conditions: []appsv1.DeploymentCondition{
 				{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue, Reason: "MinimumReplicasAvailable"},
 			},
+		}
+		if d.Status.ObservedGeneration == 0 && replicas > 0 {
+			status.ReadyReplicas, status.AvailableReplicas, status.UnavailableReplicas = 0, 0, replicas
+			status.Conditions[0].Status, status.Conditions[0].Reason = corev1.ConditionFalse, "MinimumReplicasUnavailable"
 		}
 		if equality.Semantic.DeepEqual(d.Status, status) {
 			continue

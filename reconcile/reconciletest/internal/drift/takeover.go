@@ -59,15 +59,18 @@ func (d *disturbance) held(ctx context.Context, finalizer string) {
 	if _, rested := d.writes(ctx); !rested || !d.keeps(owners, finalizer) {
 		return
 	}
+	handled := false // the operator has a finalizer of its own
 	for _, t := range owners {
-		if err := d.run.World.Client.Delete(ctx, d.object(t)); err != nil {
+		u := d.object(t)
+		handled = handled || len(u.GetFinalizers()) > 1
+		if err := d.run.World.Client.Delete(ctx, u); err != nil {
 			return
 		}
 	}
 	if !d.settle(ctx) || !d.keeps(owners, finalizer) {
 		return
 	}
-	if finalizer == metav1.FinalizerDeleteDependents && !d.childless(ctx, owners) {
+	if finalizer == metav1.FinalizerDeleteDependents && !d.childless(ctx, owners, handled) {
 		return
 	}
 	for _, t := range owners {
@@ -105,8 +108,9 @@ func (d *disturbance) keeps(owners []story.Target, finalizer string) bool {
 }
 
 // childless deletes the children of owners that are being deleted, as the garbage collector does in the foreground: none may be
-// made again.
-func (d *disturbance) childless(ctx context.Context, owners []story.Target) bool {
+// made again. That is a finding where the operator has a finalizer, and so a part in the deletion; elsewhere the garbage collector, which
+// tries again, comes to an end nearly always, and it is a note.
+func (d *disturbance) childless(ctx context.Context, owners []story.Target, handled bool) bool {
 	of := map[types.UID]bool{}
 	for _, t := range owners {
 		of[d.object(t).GetUID()] = true
@@ -123,9 +127,13 @@ func (d *disturbance) childless(ctx context.Context, owners []story.Target) bool
 					u.GetDeletionTimestamp() != nil {
 					continue
 				}
-				if again {
-					d.judge.Find(d.name, finding.CheckOrphan, "%s is made again although its owner is being deleted in the foreground, "+
-						"which waits until all children are gone", objects.Name(gvk, key))
+				const text = "%s is made again although its owner is being deleted in the foreground, which waits until all children are gone"
+				switch {
+				case again && handled:
+					d.judge.Find(d.name, finding.CheckOrphan, text, objects.Name(gvk, key))
+					return false
+				case again:
+					d.judge.Note(text+": look at its deletionTimestamp", objects.Name(gvk, key))
 					return false
 				}
 				if d.run.World.Client.Delete(ctx, u.DeepCopy()) != nil {

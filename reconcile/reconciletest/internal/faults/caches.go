@@ -24,6 +24,11 @@ func delays(s *story.Story) []story.Case {
 			cases = append(cases, s.Varied(fmt.Sprintf("cache of %s %d passes behind", kind, n), run.Variation{Lag: map[string]int{kind: n}}))
 		}
 	}
+	for n := 1; n < maxLag; n++ { // as after an error, or an event of something else
+		cases = append(cases, s.Varied(fmt.Sprintf("caches %d passes behind, and a pass after each that has written", n), run.Variation{
+			Lag: map[string]int{"": n}, Eager: true,
+		}))
+	}
 	return cases
 }
 

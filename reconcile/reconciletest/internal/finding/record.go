@@ -2,6 +2,7 @@ package finding
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -12,7 +13,22 @@ type Record struct {
 
 	mu       sync.Mutex
 	findings []Finding
+	notes    []string
 	enough   bool
+}
+
+// Note notes what is worth a look and no finding.
+func (r *Record) Note(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.notes = append(r.notes, fmt.Sprintf(format, args...))
+}
+
+// Notes are those of now, sorted, each once.
+func (r *Record) Notes() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Compact(slices.Sorted(slices.Values(r.notes)))
 }
 
 // Find notes a finding.

@@ -1,2 +1,2 @@
-// Package passlog keeps what the passes of an operator log: panics and the last error always, every line when it is asked to.
+// Package passlog keeps what the passes of an operator log: panics and errors always, every line when it is asked to.
 package passlog

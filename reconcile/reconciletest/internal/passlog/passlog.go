@@ -8,7 +8,7 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// Log keeps what an instance logs: the panics of its passes and its last error always, every line when it is asked to.
+// Log keeps what an instance logs: panics and errors always, every line when it is asked to.
 type Log struct {
 	keep bool
 
@@ -18,7 +18,7 @@ type Log struct {
 	failed string // the last error
 }
 
-// New keeps every line, or only panics and the last error.
+// New keeps every line, or only panics and errors.
 func New(keep bool) *Log { return &Log{keep: keep} }
 
 const maxLogged = 10_000 // lines of an instance
@@ -79,9 +79,7 @@ func (s logSink) Error(err error, message string, values ...any) {
 		}
 		s.log.mu.Unlock()
 	}
-	if s.log.keep {
-		s.write(text, values)
-	}
+	s.write(text, values)
 }
 
 func (s logSink) write(text string, values []any) {

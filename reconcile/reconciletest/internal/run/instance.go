@@ -33,6 +33,7 @@ type Instance struct {
 	peer      *Instance    // another one that is still there, see overlap
 	Early     string       // why an owner that calls itself ready should not
 	outside   map[int]bool // passes after which somebody else has changed the world
+	eager     bool         // see Variation
 }
 
 // Variation is what a case varies of a run.
@@ -47,6 +48,7 @@ type Variation struct {
 	Reversed bool
 	Overlap  bool // another instance, with a cache of its own, is there beside this one
 	Again    bool // the instance after a crash crashes with its first write, too
+	Eager    bool // a pass that has written something is followed by another one, whether or not the cache shows it
 }
 
 // Start brings up a new instance in a world.
@@ -55,7 +57,7 @@ func Start(ctx context.Context, w *world.World, variant Variation, log *eventLog
 	ctx, stop := context.WithCancel(logr.NewContext(ctx, lines.Logger())) // as the manager's logger is
 	i := &Instance{
 		World: w, View: view.New(w, w.System.Cache), Wire: transport.New(w), Scheduler: schedule.New(w.Clock), stop: stop, Log: lines,
-		failed: make(chan error, 16), outside: map[int]bool{},
+		failed: make(chan error, 16), outside: map[int]bool{}, eager: variant.Eager,
 	}
 	i.Wire.Arm(variant.Inject...)
 	i.View.Past, i.View.Delivered = variant.past, i.Scheduler.Order
@@ -248,6 +250,9 @@ func (i *Instance) pass(ctx context.Context, next schedule.Item) (wrote bool, er
 	}
 	for _, c := range i.Wire.Calls()[sent:] {
 		wrote = wrote || c.Changed
+	}
+	if wrote && i.eager {
+		i.Scheduler.Repeat(next)
 	}
 	if i.Early == "" {
 		i.Early = i.tooEarly(next.Request.NamespacedName, sent)

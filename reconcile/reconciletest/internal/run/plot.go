@@ -139,6 +139,7 @@ func (r *Run) vary(v Variation) {
 	i.Wire.Forget()
 	i.Wire.Arm(v.Inject...)
 	i.View.Disturb(v.Shake, v.Lag)
+	i.eager = v.Eager
 }
 
 // held reports whether a refusal is still there, or may have been taken for the last word: somebody has to wake the operator then. After

@@ -68,6 +68,9 @@ func (s *Scheduler) add(i Item) {
 	}
 }
 
+// Repeat makes a request ready once more.
+func (s *Scheduler) Repeat(i Item) { s.add(i) }
+
 // WakeAll makes every request ready that there ever was.
 func (s *Scheduler) WakeAll() {
 	for _, i := range s.all() {

@@ -28,7 +28,7 @@ func (e *explorer) accept() {
 	})
 }
 
-// notes are what the exploration did not try.
+// notes are what the exploration did not try, and what is worth a look.
 func (e *explorer) notes() {
 	s, add := e.System, func(format string, args ...any) { e.out.Notes = append(e.out.Notes, fmt.Sprintf(format, args...)) }
 	for _, b := range e.Stories {
@@ -45,6 +45,7 @@ func (e *explorer) notes() {
 	if e.draw.Unpaired > 0 {
 		add("not tried: %d of the pairs of two writes that fail in one run; another %s draws others", e.draw.Unpaired, EnvSeed)
 	}
+	e.out.Notes = append(e.out.Notes, e.Notes()...)
 	for _, note := range drift.Unedited(e.Judge) {
 		add("not tried: edits of %s", note)
 	}

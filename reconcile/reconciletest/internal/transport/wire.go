@@ -52,6 +52,7 @@ type Call struct {
 	Changed bool // something is stored that was not before
 	Before  *unstructured.Unstructured
 	After   *unstructured.Unstructured
+	made    client.Object // of a create: it has the name that the server has generated, afterwards
 }
 
 // String identifies the request among those of a run, whatever the order in which workers send theirs.
@@ -221,6 +222,9 @@ func (w *Wire) send(ctx context.Context, c Call, do func() error) error {
 		c.Before = w.peek(ctx, c)
 	}
 	c.Err = w.strike(ctx, &c, do)
+	if c.made != nil {
+		c.Key.Name = c.made.GetName()
+	}
 	if c.Request.IsWrite() {
 		c.After = w.peek(ctx, c)
 		c.Changed = version(c.Before) != version(c.After)

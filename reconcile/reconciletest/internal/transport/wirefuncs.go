@@ -36,9 +36,9 @@ func (w *Wire) funcs() interceptor.Funcs {
 		},
 		Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
 			options := (&client.CreateOptions{}).ApplyOptions(opts)
-			return w.send(ctx, w.About("create", "", obj, options.FieldManager, options.DryRun), func() error {
-				return c.Create(ctx, obj, opts...)
-			})
+			call := w.About("create", "", obj, options.FieldManager, options.DryRun)
+			call.made = obj
+			return w.send(ctx, call, func() error { return c.Create(ctx, obj, opts...) })
 		},
 		Update: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.UpdateOption) error {
 			options := (&client.UpdateOptions{}).ApplyOptions(opts)

@@ -107,6 +107,7 @@ func (j *Judge) contents(r *run.Run) map[string][]storedVersion {
 // CheckOnTheWay looks at all that a run with a fault has stored.
 func (j *Judge) CheckOnTheWay(c story.Case, r *run.Run) {
 	j.CheckInvariants(c.Name, r)
+	j.CheckLeaks(c.Name, r)
 	if c.Act != nil {
 		return
 	}

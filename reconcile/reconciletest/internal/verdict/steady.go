@@ -118,46 +118,89 @@ const shortest = 8 // bytes of a secret value that is looked for
 
 // checkLeaks looks for secret values where others can read them.
 func (j *Judge) checkLeaks(name string, r *run.Run) {
-	all, err := r.World.All()
-	if err != nil {
+	leak, all := j.leak(r)
+	if leak == nil || j.findTold(name, r, leak) {
 		return
-	}
-	values := j.secretValues(all)
-	if len(values) == 0 {
-		return
-	}
-	look := func(where, text string) bool {
-		for _, of := range slices.Sorted(maps.Keys(values)) {
-			if value := values[of]; strings.Contains(text, value) {
-				j.Find(name, finding.CheckLeak, "%s shows the value of %s", where, of)
-				return true
-			}
-		}
-		return false
-	}
-	for _, line := range r.Last.Log.All() {
-		if look("the log", line) {
-			return
-		}
-	}
-	for _, event := range r.Events.All() {
-		if look("an event of "+event.Object, event.Message) {
-			return
-		}
 	}
 	given := j.givenText()
 	for _, gvk := range r.World.Kinds() {
 		items := all[gvk]
-		if gvk.Group == "" && gvk.Kind == "Secret" {
+		if isSecret(gvk) {
 			continue
 		}
 		for _, key := range objects.SortedKeys(items) {
-			if object := objects.Name(gvk, key); !given[object] && look(object, world.Printed(items[key].Object)) {
+			if object := objects.Name(gvk, key); !given[object] && leak(world.Printed(items[key].Object)) != "" {
+				j.findLeak(name, object, leak(world.Printed(items[key].Object)))
 				return
 			}
 		}
 	}
 }
+
+// CheckLeaks looks for secret values in what a run with a fault has told on the way: errors, events and statuses.
+func (j *Judge) CheckLeaks(name string, r *run.Run) {
+	if r.World == nil || r.Last == nil {
+		return
+	}
+	leak, _ := j.leak(r)
+	if leak == nil || j.findTold(name, r, leak) {
+		return
+	}
+	for _, c := range r.Calls {
+		if !c.Changed || c.After == nil || isSecret(c.GVK) || c.After.Object["status"] == nil {
+			continue
+		}
+		status, _ := c.After.Object["status"].(map[string]any)
+		if of := leak(world.Printed(status)); of != "" {
+			j.findLeak(name, "the status of "+objects.Name(c.GVK, c.Key), of)
+			return
+		}
+	}
+}
+
+// findTold looks for secret values in the log and in events.
+func (j *Judge) findTold(name string, r *run.Run, leak func(text string) string) bool {
+	for _, line := range r.Last.Log.All() {
+		if of := leak(line); of != "" {
+			return j.findLeak(name, "the log", of)
+		}
+	}
+	for _, event := range r.Events.All() {
+		if of := leak(event.Message); of != "" {
+			return j.findLeak(name, "an event of "+event.Object, of)
+		}
+	}
+	return false
+}
+
+func (j *Judge) findLeak(name, where, of string) bool {
+	j.Find(name, finding.CheckLeak, "%s shows the value of %s", where, of)
+	return true
+}
+
+// leak returns all objects, and a function that returns where the secret value is that a text shows, "" when it shows none; it is nil when
+// there are no secret values.
+func (j *Judge) leak(r *run.Run) (leak func(text string) string, all map[schema.GroupVersionKind]world.Snapshot) {
+	all, err := r.World.All()
+	if err != nil {
+		return nil, nil
+	}
+	values := j.secretValues(all)
+	if len(values) == 0 {
+		return nil, nil
+	}
+	places := slices.Sorted(maps.Keys(values))
+	return func(text string) string {
+		for _, of := range places {
+			if strings.Contains(text, values[of]) {
+				return of
+			}
+		}
+		return ""
+	}, all
+}
+
+func isSecret(gvk schema.GroupVersionKind) bool { return gvk.Group == "" && gvk.Kind == "Secret" }
 
 // secretValues are the values that nobody may see, by where they are: those drawn at random, and those whose key says so.
 func (j *Judge) secretValues(all map[schema.GroupVersionKind]world.Snapshot) map[string]string {

@@ -289,8 +289,8 @@ func (w *World) Turn(ctx context.Context) error {
 		if err := w.cleanUp(ctx); err != nil {
 			return err
 		}
-		if after, _ := w.Revision(); !countable || after == before {
-			return nil
+		if after, _ := w.Revision(); !countable || after == before || w.Slow {
+			return nil // the slow ones are asked again when the operator has seen this
 		}
 	}
 	return errRestless
