@@ -85,6 +85,19 @@ func applyStories() []conformance {
 			w.say("one applies a status beside: %s", answer(w.Apply(ctx, configuration, client.FieldOwner("one"))))
 			w.shows(ctx, u, "status", "state")
 		}},
+		{name: "apply to what is being deleted", story: func(ctx context.Context, w *teller) {
+			u := w.object(configMap)
+			w.applies(ctx, "one", set(u, []any{"test/one"}, "metadata", "finalizers"))
+			w.applies(ctx, "two", set(w.object(`{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}`), []any{"test/two"}, "metadata", "finalizers"))
+			w.does(ctx, "delete", u, func() error { return w.Delete(ctx, u.DeepCopy()) })
+			w.applies(ctx, "three", w.object(`{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {l: w}}`))
+			w.shows(ctx, u, "metadata", "finalizers")
+			w.applies(ctx, "three", set(u, []any{"test/three"}, "metadata", "finalizers"), client.ForceOwnership)
+			w.applies(ctx, "one", u)
+			w.shows(ctx, u, "metadata", "finalizers")
+			w.ownership(ctx, u)
+			w.applies(ctx, "two", w.object(`{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}`))
+		}},
 		{name: "apply of lists", story: func(ctx context.Context, w *teller) {
 			service := func(port int) *unstructured.Unstructured {
 				u := w.object(`{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {clusterIP: None}}`)

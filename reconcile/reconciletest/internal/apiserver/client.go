@@ -261,12 +261,16 @@ func (w *Server) patch(
 	if u, patch, err = prepare(u, patch.Type(), data); err != nil {
 		return err
 	}
+	going := patch.Type() == types.ApplyPatchType && w.hold(gvk, u)
 	err = w.write(gvk, u, subresource, dry, func() error {
 		if subresource != "" {
 			return w.store.SubResource(subresource).Patch(ctx, u, patch, &client.SubResourcePatchOptions{PatchOptions: *options})
 		}
 		return w.store.Patch(ctx, u, patch, options)
 	})
+	if going && apierrors.IsNotFound(err) {
+		return nil // the apply took the last finalizer away
+	}
 	if answered := apierrors.APIStatus(nil); err != nil && patch.Type() == types.JSONPatchType && !errors.As(err, &answered) {
 		return apierrors.NewInvalid(gvk.GroupKind(), u.GetName(), field.ErrorList{
 			field.Invalid(field.NewPath("patch"), string(data), err.Error()),

@@ -35,6 +35,22 @@ func (w *Server) guard(gvk schema.GroupVersionKind, u *unstructured.Unstructured
 	return nil
 }
 
+// held stands for the finalizers of what is being deleted in a configuration that names none.
+const held = "reconciletest/held"
+
+// hold keeps the fake client from deleting what a configuration without finalizers is applied to: it takes that for the whole object.
+// It reports whether the object is being deleted.
+func (w *Server) hold(gvk schema.GroupVersionKind, configuration *unstructured.Unstructured) bool {
+	current := w.current(gvk, client.ObjectKeyFromObject(configuration))
+	if current == nil || current.GetDeletionTimestamp() == nil {
+		return false
+	}
+	if len(configuration.GetFinalizers()) == 0 {
+		configuration.SetFinalizers([]string{held})
+	}
+	return true
+}
+
 // precondition checks what a delete asks of the object.
 func precondition(resource schema.GroupResource, old *unstructured.Unstructured, p *metav1.Preconditions) error {
 	if p == nil {

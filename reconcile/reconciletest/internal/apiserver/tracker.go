@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -84,10 +85,13 @@ func (t *tracker) Update(
 	if err != nil {
 		return err
 	}
+	deleted := old.GetDeletionTimestamp() == nil && u.GetDeletionTimestamp() != nil // which is no write of fields
 	if err := t.grow(gvr, old, u); err != nil {
 		return err
 	}
-	if err := t.own(old, u, single(opts).FieldManager); err != nil {
+	if deleted {
+		u.SetManagedFields(old.GetManagedFields())
+	} else if err := t.own(old, u, single(opts).FieldManager); err != nil {
 		return err
 	}
 	return t.replace(gvr, ns, old, u)
@@ -128,6 +132,10 @@ func (t *tracker) Apply(
 		return immutableUID(patch)
 	}
 	unstructured.RemoveNestedField(patch.Object, "metadata", "resourceVersion")
+	patch.SetDeletionTimestamp(nil)
+	if slices.Equal(patch.GetFinalizers(), []string{held}) {
+		patch.SetFinalizers(nil)
+	}
 	if status, ok := patch.Object["status"]; ok && status == nil {
 		delete(patch.Object, "status") // the fake client's, who takes kinds for ones with a status that have none
 	}
@@ -155,6 +163,9 @@ func (t *tracker) Apply(
 	}
 	if err := t.grow(gvr, old, u); err != nil {
 		return err
+	}
+	if u.GetDeletionTimestamp() != nil && len(u.GetFinalizers()) == 0 {
+		return t.Delete(gvr, ns, u.GetName())
 	}
 	return t.replace(gvr, ns, old, u)
 }
