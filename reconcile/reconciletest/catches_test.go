@@ -109,7 +109,7 @@ func correct() []trait {
 		"", "annotation changed", "poll every ten seconds", "resync every ten hours", "expiry", "schedule of every hour",
 		"schedule of every minute", "seeds its settings", "replicas are left to others", "external",
 		"finalizer with a cleanup", "Job is remembered", "fails until all is well", "password in another Secret", "time of the change in the status",
-		"child in the foreground, without a finalizer", "generated name, looked for live",
+		"applies in every pass", "child in the foreground, without a finalizer", "generated name, looked for live",
 		"waits while a child goes", "waits an hour after a refusal", "optional child", "invalid is the last word",
 	}
 }

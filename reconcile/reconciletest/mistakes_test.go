@@ -164,6 +164,19 @@ func extras() map[trait]work {
 			}
 			return ctrl.Result{}, client.IgnoreNotFound(err)
 		},
+		"applies in every pass": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			if !w.DeletionTimestamp.IsZero() {
+				return ctrl.Result{}, nil
+			}
+			child := &corev1.ConfigMap{
+				TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+				ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name + "-applied"}, Data: map[string]string{"message": w.Spec.Message},
+			}
+			if err := controllerutil.SetControllerReference(w, child, a.Scheme()); err != nil {
+				return ctrl.Result{}, err
+			}
+			return ctrl.Result{}, a.Patch(ctx, child, client.Apply, client.FieldOwner("app")) //nolint:staticcheck // as many operators do
+		},
 		"spins while a child goes": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			return a.going(ctx, w, time.Millisecond)
 		},

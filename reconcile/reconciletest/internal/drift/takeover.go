@@ -133,7 +133,7 @@ func (d *disturbance) childless(ctx context.Context, owners []story.Target, hand
 					d.judge.Find(d.name, finding.CheckOrphan, text, objects.Name(gvk, key))
 					return false
 				case again:
-					d.judge.Note(text+": look at its deletionTimestamp", objects.Name(gvk, key))
+					d.judge.Note("worth a look: "+text, objects.Name(gvk, key))
 					return false
 				}
 				if d.run.World.Client.Delete(ctx, u.DeepCopy()) != nil {

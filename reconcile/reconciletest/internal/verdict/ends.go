@@ -97,7 +97,8 @@ func (j *Judge) CheckOrphans(ctx context.Context, name string, got world.State) 
 }
 
 // CheckQuiet lets every owner have another pass, and with fresh set in a new instance: nothing may change any more, and
-// the second pass of a life must not even try.
+// the second pass of a life must not even try. Who applies the same in every pass, without a fault, costs requests and does no harm: that is a
+// note.
 func (j *Judge) CheckQuiet(ctx context.Context, name string, r *run.Run, fresh bool) {
 	before, err := r.World.Versions()
 	if err == nil && fresh {
@@ -116,13 +117,12 @@ func (j *Judge) CheckQuiet(ctx context.Context, name string, r *run.Run, fresh b
 		j.Find(name, finding.CheckRest, "after the end: %v", err)
 		return
 	}
-	var writes []string
-	for _, c := range r.Last.Wire.Calls()[sent:] {
-		if c.Request.IsWrite() {
-			writes = append(writes, c.Request.String())
-		}
+	writes, applies := writesOf(r.Last.Wire.Calls()[sent:])
+	if fresh && applies {
+		j.applies.Store(true)
+		j.Note("worth a look: every pass sends an apply that changes nothing: %s", strings.Join(writes, ", "))
 	}
-	if len(writes) > 0 {
+	if len(writes) > 0 && !(applies && j.applies.Load()) {
 		j.Find(name, finding.CheckQuiet, "writes although nothing has changed: %s", strings.Join(writes, ", "))
 		return
 	}
@@ -140,6 +140,18 @@ func (j *Judge) CheckQuiet(ctx context.Context, name string, r *run.Run, fresh b
 	if !maps.Equal(before, after) {
 		j.Find(name, finding.CheckQuiet, "a restart changes what is stored: %s", strings.Join(transport.ChangedBy(r.Last.Wire.Calls()), ", "))
 	}
+}
+
+// writesOf are the writes among the calls, and whether all are applies that have changed nothing.
+func writesOf(calls []transport.Call) (writes []string, applies bool) {
+	applies = true
+	for _, c := range calls {
+		if c.Request.IsWrite() {
+			writes = append(writes, c.Request.String())
+			applies = applies && c.Request.Verb == "apply" && !c.Changed && c.Err == nil
+		}
+	}
+	return writes, applies && len(writes) > 0
 }
 
 // CheckDeletes compares what was deleted with what the run without faults deletes. A case with one step more may delete

@@ -1,6 +1,8 @@
 package verdict
 
 import (
+	"sync/atomic"
+
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/difference"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
@@ -17,6 +19,8 @@ type Judge struct {
 
 	ends   map[description.Step]world.State
 	stored map[string]map[string]bool // what the runs without faults have stored, by object
+
+	applies atomic.Bool // every pass sends applies that change nothing
 }
 
 // New is the judge of a system of which nothing is known yet.
