@@ -122,7 +122,7 @@ func (j *Judge) CheckQuiet(ctx context.Context, name string, r *run.Run, fresh b
 		j.applies.Store(true)
 		j.Note("worth a look: every pass sends an apply that changes nothing: %s", strings.Join(writes, ", "))
 	}
-	if len(writes) > 0 && !(applies && j.applies.Load()) {
+	if len(writes) > 0 && (!applies || !j.applies.Load()) {
 		j.Find(name, finding.CheckQuiet, "writes although nothing has changed: %s", strings.Join(writes, ", "))
 		return
 	}
