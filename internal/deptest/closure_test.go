@@ -108,6 +108,36 @@ func TestManagerStaysOutside(t *testing.T) {
 	}
 }
 
+// TestCELStaysInTheKit keeps the API server's libraries for schemas, and the CEL that they bring, out of every operator.
+func TestCELStaysInTheKit(t *testing.T) {
+	t.Parallel()
+
+	inKit := false
+	for path, pkg := range packages(t) {
+		name, mine := ours(path)
+		kit := name == "reconcile/reconciletest" || strings.HasPrefix(name, "reconcile/reconciletest/")
+
+		if !mine {
+			continue
+		}
+
+		for _, dep := range pkg.Deps {
+			if !strings.HasPrefix(dep, "github.com/google/cel-go/") && !strings.HasPrefix(dep, "k8s.io/apiserver/") {
+				continue
+			}
+
+			inKit = inKit || kit
+			if !kit {
+				t.Errorf("%s depends on %s; only reconcile/reconciletest may", name, dep)
+			}
+		}
+	}
+
+	if !inKit {
+		t.Error("the kit depends on none of them: this test looks for the wrong packages")
+	}
+}
+
 // TestProductionCodeImportsNoTestLibrary: a matcher in a library package costs
 // every user of it the assertion library.
 func TestProductionCodeImportsNoTestLibrary(t *testing.T) {

@@ -41,6 +41,9 @@ func faulty() map[string]map[trait]check.Check {
 		"rules of the API": {
 			"selector follows the spec": "refused",
 			"label from the spec":       "refused",
+			"state beyond the enum":     "refused",
+			"Valve of another size":     "refused",
+			"Valve of two ends":         "refused",
 		},
 		"time and events": {
 			"event in every pass":            "quiet",
@@ -110,7 +113,7 @@ func correct() []trait {
 		"schedule of every minute", "seeds its settings", "replicas are left to others", "external",
 		"finalizer with a cleanup", "Job is remembered", "fails until all is well", "password in another Secret", "time of the change in the status",
 		"applies in every pass", "child in the foreground, without a finalizer", "generated name, looked for live",
-		"waits while a child goes", "waits an hour after a refusal", "optional child", "invalid is the last word",
+		"waits while a child goes", "waits an hour after a refusal", "optional child", "invalid is the last word", "state of the enum", "Valve of one size",
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
 // conformance is one story that is told to both worlds. What a world answers is written down line by line, and the lines have
@@ -37,7 +38,7 @@ type difference struct{ fake, real string }
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	env.Require(t)
-	for _, c := range slices.Concat(writeStories(), applyStories(), deleteStories(), kindStories()) {
+	for _, c := range slices.Concat(writeStories(), applyStories(), deleteStories(), schemaStories(), kindStories()) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			fake, server := tell(t, c, nil), tell(t, c, env)
@@ -100,6 +101,7 @@ func TestConformanceNotices(t *testing.T) {
 // teller tells a story to one world and writes its answers down.
 type teller struct {
 	client.WithWatch
+	world     *world.World
 	t         *testing.T
 	namespace string
 	lines     []string
@@ -109,17 +111,17 @@ type teller struct {
 func tell(t *testing.T, c conformance, environment *environment.Environment) []string {
 	t.Helper()
 	system := reconciletest.System{
-		Scheme: widgetScheme(), CRDs: []*apiextensionsv1.CustomResourceDefinition{widget.CRD()}, Environment: environment,
+		Scheme: widgetScheme(), CRDs: []*apiextensionsv1.CustomResourceDefinition{widget.CRD(), strictCRD(), gateCRD()}, Environment: environment,
 	}
 	namespace := "conformance"
 	if environment != nil {
 		namespace = environment.Namespace(t)
 	}
-	world, err := reconciletest.WorldClient(t.Context(), system, namespace)
+	told, err := reconciletest.NewWorld(t.Context(), system, namespace)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &teller{WithWatch: world, t: t, namespace: namespace}
+	w := &teller{WithWatch: told.Client, world: told, t: t, namespace: namespace}
 	c.story(t.Context(), w)
 	return w.lines
 }

@@ -25,7 +25,7 @@ import (
 
 // env is the API server of this package's tests.
 var env = &environment.Environment{
-	CRDs:             []*apiextensionsv1.CustomResourceDefinition{gadgetCRD(), widget.CRD()},
+	CRDs:             []*apiextensionsv1.CustomResourceDefinition{gadgetCRD(), widget.CRD(), strictCRD(), gateCRD()},
 	AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"},
 	Audit:            true,
 }

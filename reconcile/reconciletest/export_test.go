@@ -12,19 +12,15 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// WorldClient is the client of the test in the world of a system, fake or real.
-func WorldClient(ctx context.Context, described System, namespace string) (client.WithWatch, error) {
+// NewWorld is the world of a system, fake or real.
+func NewWorld(ctx context.Context, described System, namespace string) (*world.World, error) {
 	described.Setup = func(manager.Manager) error { return nil }
 	described.Owners = []client.Object{nil}
 	system, err := description.Prepare(described)
 	if err != nil {
 		return nil, err
 	}
-	w, err := world.New(ctx, system, namespace)
-	if err != nil {
-		return nil, err
-	}
-	return w.Client, nil
+	return world.New(ctx, system, namespace)
 }
 
 // ExploreUntil is Explore that ends with the first finding of a check.

@@ -15,7 +15,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -57,11 +56,13 @@ func appSystem(t trait) reconciletest.System {
 	return reconciletest.System{
 		Setup: func(mgr manager.Manager) error {
 			a := newApp(mgr, t)
-			a.extra = extras()[t]
+			if a.extra = extras()[t]; a.extra == nil {
+				a.extra = strict()[t]
+			}
 			return a.setup(mgr)
 		},
 		Scheme: widgetScheme(),
-		CRDs:   []*apiextensionsv1.CustomResourceDefinition{widget.CRD()},
+		CRDs:   definitions(t),
 		Given: []client.Object{
 			&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "shared"}, Data: map[string]string{"level": "3"}},
 		},
@@ -106,6 +107,9 @@ func (a *app) setup(mgr manager.Manager) error {
 	}
 	if strings.Contains(string(a.trait), "Job") {
 		b = b.Owns(&batchv1.Job{})
+	}
+	if strings.Contains(string(a.trait), "Valve") {
+		b = b.Owns(aNewValve())
 	}
 	if len(optional(a.trait)) > 0 {
 		b = b.Owns(&policyv1.PodDisruptionBudget{})

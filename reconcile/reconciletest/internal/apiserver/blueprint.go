@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +15,8 @@ import (
 	apiversion "k8s.io/apimachinery/pkg/version"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/crdschema"
 )
 
 // Blueprint is what all fake worlds of a system have in common; building it takes longer than a run.
@@ -23,7 +26,7 @@ type Blueprint struct {
 	kinds      []schema.GroupVersionKind
 	cluster    map[schema.GroupVersionKind]bool
 	withStatus map[schema.GroupVersionKind]bool
-	structures map[schema.GroupVersionKind]*apiextensionsv1.JSONSchemaProps
+	schemas    map[schema.GroupVersionKind]*crdschema.Schema
 	managers   sync.Map // managerKey to *managedfields.FieldManager
 }
 
@@ -38,13 +41,18 @@ func NewBlueprint(scheme *runtime.Scheme, definitions []*apiextensionsv1.CustomR
 	b := &Blueprint{
 		mapper: meta.NewDefaultRESTMapper(preferred(scheme, defined)), converter: converter, cluster: map[schema.GroupVersionKind]bool{},
 		withStatus: map[schema.GroupVersionKind]bool{},
-		structures: map[schema.GroupVersionKind]*apiextensionsv1.JSONSchemaProps{},
+		schemas:    map[schema.GroupVersionKind]*crdschema.Schema{},
 	}
 	known := map[schema.GroupVersionKind]bool{}
 	for _, k := range defined {
 		known[k.gvk] = true
 		b.kinds = append(b.kinds, k.gvk)
-		b.structures[k.gvk], b.cluster[k.gvk] = k.structure, k.cluster
+		b.cluster[k.gvk] = k.cluster
+		if k.structure != nil {
+			if b.schemas[k.gvk], err = crdschema.New(k.structure); err != nil {
+				return nil, fmt.Errorf("fake world: %s: %w", k.gvk, err)
+			}
+		}
 		if k.status {
 			b.withStatus[k.gvk] = true
 		}

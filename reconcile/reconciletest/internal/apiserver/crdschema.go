@@ -3,7 +3,6 @@ package apiserver
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -13,8 +12,6 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
-
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
 // crdKind is what a definition says about one served version.
@@ -143,71 +140,5 @@ func metadataSchema() map[string]any {
 				}, "x-kubernetes-map-type": "atomic"},
 			},
 		},
-	}
-}
-
-// fillDefaults sets the defaults of a structural schema, as the API server does for custom resources.
-func fillDefaults(value any, structure *apiextensionsv1.JSONSchemaProps) {
-	if structure == nil {
-		return
-	}
-	switch v := value.(type) {
-	case map[string]any:
-		names := make([]string, 0, len(structure.Properties))
-		for name := range structure.Properties {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		for _, name := range names {
-			property := structure.Properties[name]
-			if _, set := v[name]; !set && property.Default != nil {
-				var content any
-				if json.Unmarshal(property.Default.Raw, &content) == nil {
-					v[name] = objects.Integers(content)
-				}
-			}
-			if child, set := v[name]; set {
-				fillDefaults(child, &property)
-			}
-		}
-		if structure.AdditionalProperties != nil {
-			for _, child := range v {
-				fillDefaults(child, structure.AdditionalProperties.Schema)
-			}
-		}
-	case []any:
-		if structure.Items != nil {
-			for _, child := range v {
-				fillDefaults(child, structure.Items.Schema)
-			}
-		}
-	}
-}
-
-// pruneUnknown drops the fields that a structural schema does not know, as the API server does with custom resources.
-func pruneUnknown(value any, structure *apiextensionsv1.JSONSchemaProps, root bool) {
-	if structure == nil || structure.XPreserveUnknownFields != nil && *structure.XPreserveUnknownFields {
-		return
-	}
-	switch v := value.(type) {
-	case map[string]any:
-		for name, child := range v {
-			property, known := structure.Properties[name]
-			switch {
-			case root && slices.Contains([]string{"apiVersion", "kind", "metadata"}, name):
-			case known:
-				pruneUnknown(child, &property, property.XEmbeddedResource)
-			case structure.AdditionalProperties == nil:
-				delete(v, name)
-			default:
-				pruneUnknown(child, structure.AdditionalProperties.Schema, false)
-			}
-		}
-	case []any:
-		if structure.Items != nil {
-			for _, child := range v {
-				pruneUnknown(child, structure.Items.Schema, structure.Items.Schema != nil && structure.Items.Schema.XEmbeddedResource)
-			}
-		}
 	}
 }

@@ -15,9 +15,8 @@ import (
 // result with that of a real server.
 func (t *tracker) setDefaults(u *unstructured.Unstructured) {
 	gvk := u.GroupVersionKind()
-	if structure := t.structures[gvk]; structure != nil {
-		pruneUnknown(u.Object, structure, true)
-		fillDefaults(u.Object, structure)
+	if schema := t.schemas[gvk]; schema != nil {
+		schema.Complete(u.Object)
 		return
 	}
 	spec, _ := u.Object["spec"].(map[string]any)

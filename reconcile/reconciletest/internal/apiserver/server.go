@@ -59,6 +59,13 @@ func New(scheme *runtime.Scheme, b *Blueprint, clk clock.PassiveClock, uids map[
 	return w
 }
 
+// Redefine goes on with other definitions of the same kinds, as after an upgrade of them. What is stored stays as it is.
+func (w *Server) Redefine(b *Blueprint) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tracker.Blueprint = b
+}
+
 // foreignScheme lets the store, which knows no Go types, pass for a client of the scheme of the test.
 type foreignScheme struct {
 	client.WithWatch

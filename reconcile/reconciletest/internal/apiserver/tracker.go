@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,7 +63,7 @@ func (t *tracker) Create(
 		return apierrors.NewAlreadyExists(gvr.GroupResource(), u.GetName())
 	}
 	t.birth(u)
-	if err := valid(nil, u); err != nil {
+	if err := t.valid(nil, u); err != nil {
 		return err
 	}
 	if err := t.own(t.empty(u), u, single(opts).FieldManager); err != nil {
@@ -155,7 +156,7 @@ func (t *tracker) Apply(
 	u.SetResourceVersion(version)
 	if !exists {
 		t.birth(u)
-		if err := valid(nil, u); err != nil {
+		if err := t.valid(nil, u); err != nil {
 			return err
 		}
 		t.revision.Add(1)
@@ -240,15 +241,33 @@ func (t *tracker) grow(gvr schema.GroupVersionResource, old, u *unstructured.Uns
 	if hasGeneration(u) && !sameSpec(old, u) {
 		u.SetGeneration(old.GetGeneration() + 1)
 	}
-	return valid(old, u)
+	return t.valid(old, u)
 }
 
 // valid refuses what an API server does not accept.
-func valid(old, u *unstructured.Unstructured) error {
-	if errs := apirules.Validate(old, u); len(errs) > 0 {
+func (t *tracker) valid(old, u *unstructured.Unstructured) error {
+	errs := apirules.Validate(old, u)
+	errs = append(errs, t.bySchema(old, u)...)
+	if len(errs) > 0 {
 		return apierrors.NewInvalid(u.GroupVersionKind().GroupKind(), u.GetName(), errs)
 	}
 	return nil
+}
+
+// bySchema is what the schema of a custom resource's definition finds wrong. A delete is not held up by it.
+func (t *tracker) bySchema(old, u *unstructured.Unstructured) field.ErrorList {
+	schema, ctx := t.schemas[u.GroupVersionKind()], context.Background()
+	switch {
+	case schema == nil:
+		return nil
+	case old == nil:
+		return schema.Validate(ctx, u.Object)
+	case old.GetDeletionTimestamp() == nil && u.GetDeletionTimestamp() != nil:
+		return nil
+	case t.subresource == "status" && t.withStatus[u.GroupVersionKind()]:
+		return schema.ValidateStatus(ctx, old.Object, u.Object)
+	}
+	return schema.ValidateUpdate(ctx, old.Object, u.Object)
 }
 
 // own keeps the managed fields of a write that is no apply.

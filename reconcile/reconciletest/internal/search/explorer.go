@@ -18,6 +18,7 @@ type explorer struct {
 	seed   uint64
 	played []string // the runs without faults
 	draw   faults.Draw
+	alone  error // why there is no second owner, nil when there may be one
 
 	mu     sync.Mutex
 	out    *Exploration

@@ -55,7 +55,10 @@ func (e *explorer) notes() {
 	case !slices.ContainsFunc(e.Stories, func(b *story.Story) bool { return len(b.Deleted) > 0 && b.Last() != description.StepDelete }):
 		add("not tried: a prune, as System.Change takes nothing away that the operator deletes")
 	}
-	if s.Singleton == nil && len(s.Owners) == 1 && e.Pair == nil {
+	switch single := s.Singleton == nil && len(s.Owners) == 1 && e.Pair == nil; {
+	case single && e.alone != nil:
+		add("not tried: what owners have in common, as the API server refuses a second one: %v", e.alone)
+	case single:
 		add("not tried: what owners have in common, as there is one only; add another one to System.Owners")
 	}
 	for _, kind := range e.unmade() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
@@ -31,11 +32,27 @@ func (e *explorer) another(ctx context.Context) error {
 		} else {
 			second.SetNamespace("another")
 		}
+		if refusal := e.refuses(ctx, second); refusal != nil {
+			e.alone = refusal
+			continue
+		}
 		pair := e.System
 		pair.Owners, pair.Leaves = []client.Object{e.System.Owners[0], second}, 1
 		if e.beside(ctx, place, pair) && place == "of another name" {
 			e.Pair = &pair
 		}
+	}
+	return nil
+}
+
+// refuses is why the API server accepts no such owner: a rule may say that there is only one, and what its name is.
+func (e *explorer) refuses(ctx context.Context, owner client.Object) error {
+	owner = owner.DeepCopyObject().(client.Object) //nolint:forcetypeassert // as above
+	if _, err := e.Probe.Place(owner); err != nil {
+		return nil //nolint:nilerr // the run with both says it
+	}
+	if err := e.Probe.Client.Create(ctx, owner, client.DryRunAll); apierrors.IsInvalid(err) {
+		return err
 	}
 	return nil
 }

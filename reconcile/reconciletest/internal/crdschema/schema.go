@@ -1,0 +1,77 @@
+package crdschema
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+)
+
+// Schema is that of one version of a definition. It may be used by several goroutines at once.
+type Schema struct {
+	structure *structuralschema.Structural
+	values    validation.SchemaValidator
+	status    validation.SchemaValidator // nil when the schema says nothing about a status
+	rules     func() *cel.Validator      // compiled when they are needed first; nil when there are none
+}
+
+// New reads the schema of a version. It fails where an API server refuses the definition: when the schema is not structural.
+func New(props *apiextensionsv1.JSONSchemaProps) (*Schema, error) {
+	internal, err := received(props)
+	if err != nil {
+		return nil, err
+	}
+	structure, err := structuralschema.NewStructural(internal)
+	if err != nil {
+		return nil, fmt.Errorf("the schema is not structural: %w", err)
+	}
+	if errs := structuralschema.ValidateStructural(nil, structure); len(errs) > 0 {
+		return nil, fmt.Errorf("the schema is not structural: %w", errs.ToAggregate())
+	}
+	if err := defaulting.PruneDefaults(structure); err != nil {
+		return nil, fmt.Errorf("the defaults of the schema: %w", err)
+	}
+	s := &Schema{structure: structure}
+	if s.values, _, err = validation.NewSchemaValidator(internal); err != nil {
+		return nil, fmt.Errorf("read the schema: %w", err)
+	}
+	if status, ok := internal.Properties["status"]; ok {
+		if s.status, _, err = validation.NewSchemaValidator(&status); err != nil {
+			return nil, fmt.Errorf("read the schema of the status: %w", err)
+		}
+	}
+	s.rules = sync.OnceValue(func() *cel.Validator { return cel.NewValidator(structure, true, celconfig.PerCallLimit) })
+	return s, nil
+}
+
+// received is a schema as a server has it: a definition that was written in Go gets there as JSON, which says less and more.
+func received(props *apiextensionsv1.JSONSchemaProps) (*apiextensions.JSONSchemaProps, error) {
+	data, err := json.Marshal(props)
+	if err != nil {
+		return nil, fmt.Errorf("encode the schema: %w", err)
+	}
+	var sent apiextensionsv1.JSONSchemaProps
+	if err := json.Unmarshal(data, &sent); err != nil {
+		return nil, fmt.Errorf("decode the schema: %w", err)
+	}
+	var internal apiextensions.JSONSchemaProps
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&sent, &internal, nil); err != nil {
+		return nil, fmt.Errorf("convert the schema: %w", err)
+	}
+	return &internal, nil
+}
+
+// Complete fills in the defaults of an object and drops the fields that the schema does not know.
+func (s *Schema) Complete(object map[string]any) {
+	defaulting.Default(object, s.structure)
+	defaulting.PruneNonNullableNullsWithoutDefaults(object, s.structure)
+	pruning.Prune(object, s.structure, true)
+}
