@@ -41,7 +41,7 @@ test: ## Run all tests of all modules with the race detector, then the linters (
 CASES ?= 100000
 
 .PHONY: prove
-prove: ## Search for a wrong "unchanged" of the apply engine (CASES=100000, SEED=n, STORY=n to repeat one), an hour or less, for templates that exceed their limits, half an hour (FUZZTIME=10m), and run every case of Converge and every recorded one, some hours
+prove: ## Search for a wrong "unchanged" of the apply engine (CASES=100000, SEED=n, STORY=n to repeat one), an hour or less, for templates that exceed their limits, half an hour (FUZZTIME=10m), plant defects in the examples, and run every case of Converge and every recorded one, some hours
 	@hack/prove.sh "$(CASES)" "$(SEED)" "$(STORY)"
 
 # The linters' cache is of this folder: findings kept from another clone name

@@ -3,9 +3,10 @@
 # apply engine calls unchanged although an apply would change it. With a story
 # only that one is told. Prints how far it is, and figures at the end. Without a
 # story, hostile templates and streams are searched for afterwards, each for
-# FUZZTIME (10m): one that takes more than its limits fails. Then every case of
-# Converge and every recorded one runs for the examples, and what needs many
-# owners.
+# FUZZTIME (10m): one that takes more than its limits fails. Then defects are
+# planted in the examples, of which at least nine in ten must be caught, and
+# every case of Converge and every recorded one runs for the examples, and what
+# needs many owners.
 set -euo pipefail
 
 cases=${1:-100000} seed=${2:-} story=${3:-}
@@ -28,6 +29,15 @@ fuzz ./routing/pathtemplate FuzzBudget
 fuzz ./manifests FuzzObjects
 fuzz ./manifests FuzzTexts
 fuzz ./manifests FuzzRender
+
+for product in maas modelmesh trustyai; do
+	echo "prove: planted defects in $product, some minutes"
+	go -C hack/defects run . -root ../.. -quick -product "$product"
+done
+for product in aim modelregistry; do
+	echo "prove: planted defects in $product, an hour or more"
+	go -C hack/defects run . -root ../.. -product "$product"
+done
 
 echo "prove: every case of Converge, and every recorded one, of every product"
 (cd examples && RECONCILETEST_CASES=all go test -count=1 -timeout 12h -run 'Converges?$|^TestMany$|^TestTwoProcesses$|^TestScenarios$|^TestAway$' ./...)

@@ -51,15 +51,16 @@ func main() {
 	name := flag.String("product", "modelregistry", "example to plant defects in")
 	only := flag.String("only", "", "plant only those whose description contains this")
 	from := flag.Int("from", 1, "number of the first defect to plant, counted from 1, to go on with a run")
+	quick := flag.Bool("quick", false, "run only the first tests of the product, those of single packages")
 	flag.Parse()
-	if err := prove(context.Background(), *root, *name, *only, *from); err != nil {
+	if err := prove(context.Background(), *root, *name, *only, *from, *quick); err != nil {
 		fmt.Fprintln(os.Stderr, "defects:", err)
 		os.Exit(1)
 	}
 }
 
 // prove plants the defects of a product from a number on, and fails when too many of them pass the tests.
-func prove(ctx context.Context, root, name, only string, from int) error {
+func prove(ctx context.Context, root, name, only string, from int, quick bool) error {
 	examples, err := filepath.Abs(filepath.Join(root, "examples"))
 	if err != nil {
 		return err
@@ -70,6 +71,9 @@ func prove(ctx context.Context, root, name, only string, from int) error {
 	}
 	if from < 1 || from > len(p.defects) {
 		return fmt.Errorf("%s has the defects 1 to %d, not %d", name, len(p.defects), from)
+	}
+	if quick {
+		p.runs = p.runs[:1]
 	}
 	if err := p.try(ctx, examples, nil); err != nil {
 		return fmt.Errorf("%s as it is: %w", name, err)
