@@ -7,10 +7,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// DeploymentsAvailable is a [StandIn] for the controller of Deployments and its pods: a new Deployment is seen and has pods that are
-// not ready, then all are and it is Available. What changes later is rolled out at once.
+// DeploymentsAvailable is a [StandIn] for the controller of Deployments and its pods: every Deployment has all its replicas
+// at once, and is Available. Where others are slow, the pods of a new one are not ready at first.
 func DeploymentsAvailable(ctx context.Context, c client.Client) error {
 	var list appsv1.DeploymentList
 	if err := c.List(ctx, &list); err != nil {
@@ -29,7 +31,7 @@ func DeploymentsAvailable(ctx context.Context, c client.Client) error {
 				{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue, Reason: "MinimumReplicasAvailable"},
 			},
 		}
-		if d.Status.ObservedGeneration == 0 && replicas > 0 {
+		if world.SlowFrom(ctx) && d.Status.ObservedGeneration == 0 && replicas > 0 {
 			status.ReadyReplicas, status.AvailableReplicas, status.UnavailableReplicas = 0, 0, replicas
 			status.Conditions[0].Status, status.Conditions[0].Reason = corev1.ConditionFalse, "MinimumReplicasUnavailable"
 		}

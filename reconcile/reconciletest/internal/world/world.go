@@ -265,6 +265,13 @@ type outsideKey struct{}
 // OutsideFrom returns what is outside of the cluster of the world that a stand-in is called on, nil for any other context.
 func OutsideFrom(ctx context.Context) any { return ctx.Value(outsideKey{}) }
 
+// slowKey is the key in the context of a stand-in that is slow.
+type slowKey struct{}
+
+// SlowFrom reports whether the others of the world that a stand-in is called on are slow: what they do in several steps is then seen
+// after each of them.
+func SlowFrom(ctx context.Context) bool { return ctx.Value(slowKey{}) != nil }
+
 const worldRounds = 50
 
 var errRestless = errors.New("the stand-ins never come to rest: does one of them write when nothing is left to do?")
@@ -273,6 +280,9 @@ var errRestless = errors.New("the stand-ins never come to rest: does one of them
 func (w *World) Turn(ctx context.Context) error {
 	others := w.others()
 	ctx = context.WithValue(ctx, outsideKey{}, w.Outside)
+	if w.Slow {
+		ctx = context.WithValue(ctx, slowKey{}, true)
+	}
 	for range worldRounds {
 		before, countable := w.Revision()
 		for _, act := range w.System.StandIns {
