@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	corev1 "k8s.io/api/core/v1"
@@ -26,6 +27,25 @@ var missing = apierrors.NewNotFound(schema.GroupResource{Resource: "objects"}, "
 // planned returns the children of a registry on OpenShift, "Kind name", and its components.
 func planned(t *testing.T, m *v1beta1.ModelRegistry, f Fetched) (children []string, components []health.Component) {
 	t.Helper()
+	r, rc, obs := observed(t, m, f)
+	plan, err := r.PlanResources(t.Context(), rc, obs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range plan.Children {
+		o := plan.Children[i].Object
+		text := fmt.Sprintf("%s %s", o.GetObjectKind().GroupVersionKind().Kind, o.GetName())
+		if route, isRoute := o.(*openshift.Route); isRoute {
+			text += " of " + route.Spec.Host
+		}
+		children = append(children, text)
+	}
+	return children, obs.GetComponentHealth(t.Context())
+}
+
+// observed is a pass for a registry on OpenShift up to its plan.
+func observed(t *testing.T, m *v1beta1.ModelRegistry, f Fetched) (*Reconciler, pass, Observation) {
+	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, v1beta1.AddToScheme, openshift.AddToScheme} {
 		if err := add(scheme); err != nil {
@@ -44,20 +64,40 @@ func planned(t *testing.T, m *v1beta1.ModelRegistry, f Fetched) (children []stri
 		f.ingress.Error = missing
 	}
 	rc := pass{Object: m, Now: time.Unix(0, 0)}
-	obs := r.ComposeState(t.Context(), rc, f)
-	plan, err := r.PlanResources(t.Context(), rc, obs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range plan.Children {
-		o := plan.Children[i].Object
-		text := fmt.Sprintf("%s %s", o.GetObjectKind().GroupVersionKind().Kind, o.GetName())
-		if route, isRoute := o.(*openshift.Route); isRoute {
-			text += " of " + route.Spec.Host
+	return r, rc, r.ComposeState(t.Context(), rc, f)
+}
+
+// TestProxySwitchedOff: a registry without a proxy does not say how the proxy is that it once had.
+func TestProxySwitchedOff(t *testing.T) {
+	t.Parallel()
+	before := []metav1.Condition{{Type: conditionProxy, Status: metav1.ConditionTrue, Reason: "ResourcesAvailable"}}
+	for name, proxy := range map[string]*v1beta1.ProxyConfig{"on": {}, "off": nil} {
+		m := withDatabase()
+		m.Spec.KubeRBACProxy = proxy
+		r, _, obs := observed(t, m, Fetched{})
+		cm := conditions.NewManager(before, 1, time.Unix(0, 0))
+		r.DecorateStatus(&v1beta1.ModelRegistryStatus{}, cm, obs)
+		told := slices.ContainsFunc(cm.Conditions(), func(c metav1.Condition) bool { return c.Type == conditionProxy })
+		if told != (proxy != nil) {
+			t.Errorf("%s: the condition is told %t", name, told)
 		}
-		children = append(children, text)
 	}
-	return children, obs.GetComponentHealth(t.Context())
+}
+
+// TestDSN: the address of the database has a user, and a password when there is a Secret for it.
+func TestDSN(t *testing.T) {
+	t.Parallel()
+	port, secret := int32(5432), &v1beta1.SecretKeyValue{Name: "s", Key: "k"}
+	for want, password := range map[string]*v1beta1.SecretKeyValue{
+		"postgresql://user:$(POSTGRES_PASSWORD)@db:5432/models": secret, "postgresql://user@db:5432/models": nil,
+	} {
+		got := facts{Spec: &v1beta1.ModelRegistrySpec{Postgres: &v1beta1.PostgresConfig{
+			Host: "db", Port: &port, Username: "user", PasswordSecret: password, Database: "models",
+		}}}.DSN()
+		if got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
 }
 
 // TestInvalidSpec: a registry whose spec is invalid has no children, and says what is wrong.
