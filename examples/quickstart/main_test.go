@@ -17,6 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/lint"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/values"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -119,6 +120,20 @@ func TestConverges(t *testing.T) {
 		Change:   func(o client.Object) { o.(*v1.Website).Spec = v1.WebsiteSpec{Text: "good bye", Replicas: &replicas} },
 		StandIns: []reconciletest.StandIn{reconciletest.DeploymentsAvailable},
 	})
+}
+
+// TestAnySpec: whatever the CRD lets a user write is carried out, and no request for it is refused.
+func TestAnySpec(t *testing.T) {
+	for _, site := range values.Of[*v1.Website](t, env.Scheme, []string{"config/crd"}, 6) {
+		reconciletest.Converge(t, reconciletest.System{
+			Setup:    func(mgr ctrl.Manager) error { return website().Controllers[0].SetupWithManager(mgr) },
+			Scheme:   env.Scheme,
+			CRDPaths: []string{"config/crd"},
+			Owners:   []client.Object{site},
+			StandIns: []reconciletest.StandIn{reconciletest.DeploymentsAvailable},
+			Cases:    1,
+		})
+	}
 }
 
 // start runs the operator until the test ends or stop is called.

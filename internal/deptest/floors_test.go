@@ -112,6 +112,7 @@ func kitFloors(whole []string) map[string][]string {
 		room + "drift":       judged,
 		room + "search":      append(slices.Clone(judged), room+"faults", room+"drift"),
 		kit + "/matchers":    nil,
+		kit + "/values":      {room + "crdschema", room + "description", room + "objects", room + "search"},
 		kit + "/check":       {room + "finding"},
 		kit + "/environment": {kit + "/requests", room + "environment"},
 		kit + "/lint":        {"reconcile/controller/dataflow"},

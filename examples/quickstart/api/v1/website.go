@@ -29,7 +29,8 @@ type Website struct {
 
 // WebsiteSpec is what a user wants.
 type WebsiteSpec struct {
-	Text     string `json:"text"`               // of the page
+	Text string `json:"text"` // of the page
+	// +kubebuilder:validation:Minimum=0
 	Replicas *int32 `json:"replicas,omitempty"` // 1 when unset
 }
 

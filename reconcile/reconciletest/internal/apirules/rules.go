@@ -98,7 +98,7 @@ func required() map[schema.GroupKind]func(*unstructured.Unstructured) field.Erro
 	}
 }
 
-// workload checks that a workload has a selector that its template satisfies, and valid labels in it.
+// workload checks that a workload has a selector that its template satisfies, valid labels in it, and no fewer replicas than none.
 func workload(u *unstructured.Unstructured) field.ErrorList {
 	spec := field.NewPath("spec")
 	selector, found, _ := unstructured.NestedMap(u.Object, "spec", "selector")
@@ -108,6 +108,9 @@ func workload(u *unstructured.Unstructured) field.ErrorList {
 	labels, _, _ := unstructured.NestedStringMap(u.Object, "spec", "template", "metadata", "labels")
 	path := spec.Child("template", "metadata", "labels")
 	errs := metav1validation.ValidateLabels(labels, path)
+	if replicas, _, _ := unstructured.NestedInt64(u.Object, "spec", "replicas"); replicas < 0 {
+		errs = append(errs, validation.ValidateNonnegativeField(replicas, spec.Child("replicas"))...)
+	}
 	wanted, _, _ := unstructured.NestedStringMap(selector, "matchLabels")
 	for key, value := range wanted {
 		if labels[key] != value {

@@ -20,8 +20,9 @@ func TestValidate(t *testing.T) {
 		old, new string
 		want     []string // the fields that are refused
 	}{
-		"a good Deployment":   {new: deployment},
-		"a Deployment scaled": {old: deployment, new: strings.Replace(deployment, "spec: {", "spec: {replicas: 3, ", 1)},
+		"a good Deployment":        {new: deployment},
+		"a Deployment scaled":      {old: deployment, new: strings.Replace(deployment, "spec: {", "spec: {replicas: 3, ", 1)},
+		"fewer replicas than none": {new: strings.Replace(deployment, "spec: {", "spec: {replicas: -1, ", 1), want: []string{"spec.replicas"}},
 		"another selector": {
 			old: deployment, new: strings.ReplaceAll(deployment, "app: web", "app: other"), want: []string{"spec.selector"},
 		},
@@ -97,7 +98,11 @@ func TestValidate(t *testing.T) {
 func object(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	u := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(text), &u.Object); err != nil {
+	data, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := u.UnmarshalJSON(data); err != nil { // with whole numbers, as they are stored
 		t.Fatal(err)
 	}
 	return u

@@ -44,7 +44,7 @@ func Prepare(s System) (Prepared, error) {
 	if s.MaxPasses == 0 {
 		s.MaxPasses = defaultMaxPasses
 	}
-	read, err := readCRDs(s.CRDPaths)
+	read, err := ReadCRDs(s.CRDPaths)
 	if err != nil {
 		return Prepared{System: s}, err
 	}
@@ -122,8 +122,8 @@ func ParseYAML(text string) ([]client.Object, error) {
 	}
 }
 
-// readCRDs reads the definitions in files and in folders of files; what is no definition is skipped.
-func readCRDs(paths []string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+// ReadCRDs reads the definitions in files and in folders of files; what is no definition is skipped.
+func ReadCRDs(paths []string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	var out []*apiextensionsv1.CustomResourceDefinition
 	for _, path := range paths {
 		files := []string{path}

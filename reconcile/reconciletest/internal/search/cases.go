@@ -49,9 +49,22 @@ func order(always bool) int {
 	return 1
 }
 
+// Seed is that of all that is drawn: the number in [EnvSeed], 1 when it is unset.
+func Seed() (uint64, error) {
+	text := os.Getenv(EnvSeed)
+	if text == "" {
+		return 1, nil
+	}
+	seed, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%s: got %q, want a number from 0", EnvSeed, text)
+	}
+	return seed, nil
+}
+
 // drawing reports how many cases are drawn, 0 for all, and by which seed.
 func drawing(system description.Prepared) (limit int, seed uint64, err error) {
-	limit, seed = system.Cases, 1
+	limit = system.Cases
 	if text := os.Getenv(EnvCases); text == "all" {
 		limit = 0
 	} else if text != "" {
@@ -59,10 +72,8 @@ func drawing(system description.Prepared) (limit int, seed uint64, err error) {
 			return 0, 0, fmt.Errorf("%s: got %q, want all or a number from 1", EnvCases, text)
 		}
 	}
-	if text := os.Getenv(EnvSeed); text != "" {
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			return 0, 0, fmt.Errorf("%s: got %q, want a number from 0", EnvSeed, text)
-		}
+	if seed, err = Seed(); err != nil {
+		return 0, 0, err
 	}
 	return limit, seed, nil
 }
