@@ -90,7 +90,7 @@ var _ = Describe("a panic outside of a pass", func() {
 		Eventually(log.String).WithTimeout(soon).Should(And(
 			ContainSubstring("a function of a declaration panicked"), ContainSubstring(`"function"="Index"`), ContainSubstring("panics_test.go"),
 		))
-		Expect(metric("reconcilekit_phase_panics_total", map[string]string{"controller": name, "phase": "Index"})).To(Equal(1))
+		Eventually(metric).WithArguments("reconcilekit_phase_panics_total", map[string]string{"controller": name, "phase": "Index"}).Should(Equal(1))
 
 		for _, secret := range []string{"trap", "snare"} {
 			before := p.count("plain")

@@ -69,9 +69,11 @@ func (s *story) shows(ctx context.Context, category, kind, reason string, words 
 	Expect(err).NotTo(HaveOccurred())
 	Expect(strings.Count(told, words[0])).To(Equal(1), "one cause is one event:\n%s", told)
 	labels := map[string]string{"controller": s.name, "category": category, "kind": kind}
-	Expect(metric("reconcilekit_errors_total", labels)).To(BeNumerically(">", 0))
+	// A pass is counted once it has ended, which is after its writes.
+	Eventually(metric).WithArguments("reconcilekit_errors_total", labels).Should(BeNumerically(">", 0))
+	Eventually(metric).WithArguments("reconcilekit_owners", map[string]string{"controller": s.name, "condition": "Ready", "status": "False"}).
+		Should(Equal(1))
 	Expect(metric("reconcilekit_oldest_not_ready_seconds", map[string]string{"controller": s.name})).To(BeNumerically(">=", 0))
-	Expect(metric("reconcilekit_owners", map[string]string{"controller": s.name, "condition": "Ready", "status": "False"})).To(Equal(1))
 	tree, err := s.explain(ctx, client.ObjectKeyFromObject(s.owner))
 	Expect(err).NotTo(HaveOccurred())
 	because, _, _ := strings.Cut(tree.String(), "conditions")
@@ -147,8 +149,8 @@ var _ = Describe("within a minute, an operator shows from outside", func() {
 			_ = s.Patch(ctx, theirs, client.Apply, client.ForceOwnership, client.FieldOwner("painter")) //nolint:staticcheck // a typed object
 		})
 		s.shows(ctx, "Conflict", "ConfigMap", "FieldsContested", ".data.colour", `"painter"`)
-		Expect(metric("reconcilekit_contested_objects_total", map[string]string{"controller": s.name, "kind": "ConfigMap"})).
-			To(BeNumerically(">", 0))
+		Eventually(metric).WithArguments("reconcilekit_contested_objects_total", map[string]string{"controller": s.name, "kind": "ConfigMap"}).
+			Should(BeNumerically(">", 0))
 	})
 
 	It("that another manager updates a field that cannot be merged, again and again", func(ctx context.Context) {

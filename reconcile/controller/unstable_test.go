@@ -92,7 +92,7 @@ var _ = Describe("A plan", func() {
 				g.Expect(admin().List(ctx, events, client.InNamespace(namespace))).To(Succeed())
 				g.Expect(events.Items).To(ContainElement(And(HaveField("Type", "Warning"), HaveField("Note", ContainSubstring("must not depend on")))))
 			}).WithTimeout(soon).Should(Succeed())
-			Expect(metric("reconcilekit_errors_total", map[string]string{"controller": name, "category": "ProgramError"})).NotTo(BeZero())
+			Eventually(metric).WithArguments("reconcilekit_errors_total", map[string]string{"controller": name, "category": "ProgramError"}).ShouldNot(BeZero())
 
 			calm.Store(true)
 			Expect(change(ctx, admin(), newWidget(namespace, "w"), func(w *widget.Widget) { w.Spec.Count++ })).To(Succeed())

@@ -129,8 +129,12 @@ func (j *Judge) checkLeaks(name string, r *run.Run) {
 			continue
 		}
 		for _, key := range objects.SortedKeys(items) {
-			if object := objects.Name(gvk, key); !given[object] && leak(world.Printed(items[key].Object)) != "" {
-				j.findLeak(name, object, leak(world.Printed(items[key].Object)))
+			object := objects.Name(gvk, key)
+			if given[object] {
+				continue
+			}
+			if of := leak(world.Printed(items[key].Object)); of != "" {
+				j.findLeak(name, object, of)
 				return
 			}
 		}
