@@ -33,3 +33,16 @@ func TestNotes(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// A workload of another controller makes no owner ready; that an owner still says so from before may be meant, and is noted.
+func TestNoteOfReliance(t *testing.T) {
+	t.Setenv(reconciletest.EnvCase, "A: at rest: somebody else's Deployment.apps default/web")
+	got := explore(t, appSystem(""))
+	want := []string{
+		"worth a look: Widget.test.reconcilekit.dev default/web calls itself ready although Deployment.apps default/web belongs to another controller",
+		"not tried: a prune, as System.Change takes nothing away that the operator deletes",
+	}
+	if diff := cmp.Diff(want, got.Notes); diff != "" || len(got.Findings) > 0 {
+		t.Errorf("findings %v, notes (-want +got):\n%s", got.Findings, diff)
+	}
+}

@@ -73,6 +73,14 @@ func NewBlueprint(scheme *runtime.Scheme, definitions []*apiextensionsv1.CustomR
 	return b, nil
 }
 
+// Enum are the values that the definition of a kind allows for the field at a path; none when it names none.
+func (b *Blueprint) Enum(gvk schema.GroupVersionKind, path []string) []any {
+	if b == nil || b.schemas[gvk] == nil {
+		return nil
+	}
+	return b.schemas[gvk].Enum(path)
+}
+
 // preferred lists the versions of all groups, the one first that a server prefers: a mapping of a kind without a version takes
 // it, as the prune of kinds that are no longer planned does.
 func preferred(scheme *runtime.Scheme, defined []crdKind) []schema.GroupVersion {

@@ -75,3 +75,29 @@ func (s *Schema) Complete(object map[string]any) {
 	defaulting.PruneNonNullableNullsWithoutDefaults(object, s.structure)
 	pruning.Prune(object, s.structure, true)
 }
+
+// Enum are the values that the schema allows for the field at a path; none when it names none. An element of a list has its index in the path.
+func (s *Schema) Enum(path []string) []any {
+	at := s.structure
+	for _, key := range path {
+		property, known := at.Properties[key]
+		switch {
+		case known:
+			at = &property
+		case at.Items != nil:
+			at = at.Items
+		case at.AdditionalProperties != nil && at.AdditionalProperties.Structural != nil:
+			at = at.AdditionalProperties.Structural
+		default:
+			return nil
+		}
+	}
+	if at.ValueValidation == nil {
+		return nil
+	}
+	var out []any
+	for _, value := range at.ValueValidation.Enum {
+		out = append(out, value.Object)
+	}
+	return out
+}

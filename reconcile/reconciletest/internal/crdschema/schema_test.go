@@ -177,6 +177,22 @@ func TestComplete(t *testing.T) {
 	}
 }
 
+func TestEnum(t *testing.T) {
+	t.Parallel()
+	schema := schemaOf(t, `{type: object, properties: {
+		size: {type: string, enum: [small, large]}, label: {type: string},
+		list: {type: array, items: {type: object, properties: {mode: {type: integer, enum: [1, 2]}}}},
+		map: {type: object, additionalProperties: {type: string, enum: [a, b]}}, free: {type: object, x-kubernetes-preserve-unknown-fields: true}}}`)
+	for path, want := range map[string][]any{
+		"size": {"small", "large"}, "label": nil, "unknown": nil, "label.deeper": nil, "free.any": nil,
+		"list.0.mode": {int64(1), int64(2)}, "map.any": {"a", "b"},
+	} {
+		if diff := cmp.Diff(want, schema.Enum(strings.Split(path, "."))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", path, diff)
+		}
+	}
+}
+
 // A definition that was written in Go says less than one that was read: that a map has values does not make it one with keys.
 func TestDefinitionInGo(t *testing.T) {
 	t.Parallel()

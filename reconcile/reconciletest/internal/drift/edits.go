@@ -85,8 +85,7 @@ func (d *disturbance) edit(ctx context.Context, t story.Target, path []string) (
 		return unedited, false
 	}
 	old, found := objects.At(u.Object, path)
-	wrong, ok := objects.Edit(old, t.GVK.Kind == "Secret" && path[0] == "data")
-	if !found || !ok || !objects.Put(u.Object, path, wrong) || d.run.World.Client.Update(ctx, u) != nil {
+	if !found || !d.overwrite(ctx, t, path) {
 		return unedited, true
 	}
 	restored := func() bool {
@@ -168,8 +167,7 @@ func (d *disturbance) changed(ctx context.Context, t story.Target) {
 	for _, path := range paths {
 		u := d.object(t)
 		value, _ := objects.At(u.Object, path)
-		wrong, ok := objects.Edit(value, t.GVK.Kind == "Secret" && path[0] == "data")
-		if !ok || !objects.Put(u.Object, path, wrong) || d.run.World.Client.Update(ctx, u) != nil {
+		if !d.overwrite(ctx, t, path) {
 			continue
 		}
 		if !d.settle(ctx) || d.unwoken(ctx, "an edit of "+t.String()) {

@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
 const hold = "example.com/hold" // a finalizer of somebody else
@@ -222,12 +224,9 @@ func (d *disturbance) taken(ctx context.Context, t story.Target) {
 	}
 	paths, _ := objects.Leaves(t.Sent)
 	for _, path := range paths {
-		d.update(ctx, t, func(u *unstructured.Unstructured) {
-			value, _ := objects.At(u.Object, path)
-			if wrong, ok := objects.Edit(value, t.GVK.Kind == "Secret" && path[0] == "data"); ok && !identifies(path) {
-				objects.Put(u.Object, path, wrong)
-			}
-		})
+		if !identifies(path) {
+			d.overwrite(ctx, t, path)
+		}
 	}
 	theirs = d.object(t)
 	if theirs == nil || !d.settle(ctx) {
@@ -236,8 +235,18 @@ func (d *disturbance) taken(ctx context.Context, t story.Target) {
 	if _, rested := d.writes(ctx); !rested || !d.untouched(t, theirs) {
 		return
 	}
+	d.relied(t, metav1.GetControllerOf(old))
 	if d.run.World.Perform(ctx, description.StepDelete, false) == nil && d.settle(ctx) {
 		d.untouched(t, theirs)
+	}
+}
+
+// relied notes an owner that calls itself ready while its workload is that of another controller.
+func (d *disturbance) relied(t story.Target, owner *metav1.OwnerReference) {
+	ready, err := d.run.World.Claims()
+	name := objects.Name(schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind), types.NamespacedName{Namespace: t.Key.Namespace, Name: owner.Name})
+	if err == nil && slices.Contains(world.Workloads(), t.GVK) && slices.Contains(ready, name) {
+		d.judge.Note("worth a look: %s calls itself ready although %s belongs to another controller", name, t)
 	}
 }
 

@@ -11,8 +11,7 @@ func Example() {
 	paths, _ := objects.Leaves(content)
 	for _, path := range paths {
 		old, _ := objects.At(content, path)
-		wrong, _ := objects.Edit(old, false)
-		fmt.Println(path, old, "becomes", wrong)
+		fmt.Println(path, old, "becomes", objects.Edits(old, false)[0])
 	}
 	// Output: [data color] red becomes red-edited
 }

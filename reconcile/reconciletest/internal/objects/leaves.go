@@ -85,29 +85,29 @@ func Put(value any, path []string, to any) bool {
 	return false
 }
 
-// Edit returns another value of the same form.
-func Edit(value any, encoded bool) (any, bool) {
+// Edits are other values of the same form, the least unusual one first.
+func Edits(value any, encoded bool) []any {
 	switch v := value.(type) {
 	case int64:
-		return v + 1, true
+		return []any{v + 1, v - 1}
 	case bool:
-		return !v, true
+		return []any{!v}
 	case string:
 		if encoded {
-			return base64.StdEncoding.EncodeToString([]byte("edited")), true
+			return []any{base64.StdEncoding.EncodeToString([]byte("edited"))}
 		}
 		if _, err := time.Parse(time.RFC3339, v); err == nil || v == "" {
-			return nil, false
+			return nil
 		}
 		if n, err := strconv.Atoi(v); err == nil {
-			return strconv.Itoa(n + 1), true
+			return []any{strconv.Itoa(n + 1)}
 		}
 		if _, err := resource.ParseQuantity(v); err == nil {
-			return "7", true
+			return []any{"7"}
 		}
-		return v + "-edited", true
+		return []any{v + "-edited", v + "x", "x"} // the others for patterns without a dash, and for limits of the length
 	}
-	return nil, false
+	return nil
 }
 
 // MaxEdits is how many values of one object are edited.

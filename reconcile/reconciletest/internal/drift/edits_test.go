@@ -1,0 +1,77 @@
+package drift_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// What others do to a child has to be put right, at once.
+func TestChild(t *testing.T) {
+	t.Parallel()
+	const child = "Secret default/of-shop"
+	for name, c := range map[string]struct {
+		operator operator
+		act      string
+		want     []string
+	}{
+		"edited, right":  {operator{owns: true}, "edits of " + child, nil},
+		"deleted, right": {operator{owns: true}, "delete of " + child, nil},
+		"edited, not watched": {operator{}, "edits of " + child, []string{
+			"[watch] nobody is woken by an edit of Secret default/of-shop: data.color only comes back with a pass that comes for another reason",
+		}},
+		"deleted, not watched": {operator{}, "delete of " + child, []string{
+			"[watch] nobody is woken by a delete of Secret default/of-shop: only a pass that comes for another reason sends create secrets default/of-shop",
+		}},
+		"edited, made once and left to others": {operator{owns: true, recreate: true}, "edits of " + child, nil},
+		"annotated":                            {operator{owns: true}, "annotation of somebody else on " + child, nil},
+		"of another controller":                {operator{owns: true}, "somebody else's " + child, nil},
+		"of another controller, taken": {operator{owns: true, force: true}, "somebody else's " + child, []string{
+			"[foreign] Secret default/of-shop belongs to another controller, and is changed or deleted all the same",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(c.want, found(disturb(t, c.operator, nil, c.act))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What an operator reads is edited with values that the schema of its kind allows.
+func TestInput(t *testing.T) {
+	t.Parallel()
+	const act = "change of Valve.example.com default/main"
+	asleep := []string{"[watch] nobody is woken by an edit of Valve.example.com default/main: " +
+		"only a pass that comes for another reason sends update secrets default/of-shop"}
+	for name, c := range map[string]struct {
+		field, value string
+		watched      bool
+		want         []string
+	}{
+		"one of the values of an enum":                   {"size", "large", false, asleep},
+		"the other one":                                  {"size", "small", false, asleep},
+		"an enum, watched":                               {"size", "large", true, nil},
+		"by a pattern without a dash":                    {"label", "main", false, asleep},
+		"by a pattern, watched":                          {"label", "main", true, nil},
+		"a field that nobody can change, without a word": {"serial", "a1", true, nil},
+		"a field without another value, with a note": {"unit", "bar", true, []string{
+			`not tried: an edit of spec.unit of Valve.example.com default/main, as the API server refuses the values that were tried: ` +
+				`Valve.example.com "main" is invalid: spec.unit: Invalid value: "bar-edited": spec.unit in body should match '^bar$'`,
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := operator{owns: true, content: sizeOf(c.field)}
+			if c.watched {
+				o.mapped = valve(c.field, "")
+			}
+			got := found(disturb(t, o, []client.Object{valve(c.field, c.value)}, act))
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
