@@ -4,9 +4,9 @@
 # only that one is told. Prints how far it is, and figures at the end. Without a
 # story, hostile templates and streams are searched for afterwards, each for
 # FUZZTIME (10m): one that takes more than its limits fails. Then defects are
-# planted in the examples, of which at least nine in ten must be caught, and
-# every case of Converge and every recorded one runs for the examples, and what
-# needs many owners.
+# planted in the examples, of which at least nine in ten must be caught, cases
+# with faults run in both worlds of the test kit, and every case of Converge and
+# every recorded one runs for the examples, and what needs many owners.
 set -euo pipefail
 
 cases=${1:-100000} seed=${2:-} story=${3:-}
@@ -36,6 +36,9 @@ for product in aim maas modelmesh trustyai; do
 done
 echo "prove: planted defects in modelregistry, an hour or more"
 go -C hack/defects run . -root ../.. -product modelregistry
+
+echo "prove: every case with faults in the fake world and on a real API server, some minutes"
+RECONCILETEST_CASES=all go test -count=1 -timeout 1h -run '^TestFaultsInBothWorlds$' ./reconcile/reconciletest
 
 echo "prove: every case of Converge, and every recorded one, of every product"
 (cd examples && RECONCILETEST_CASES=all go test -count=1 -timeout 12h -run 'Converges?$|^TestMany$|^TestTwoProcesses$|^TestScenarios$|^TestAway$' ./...)

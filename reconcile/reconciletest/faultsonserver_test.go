@@ -1,0 +1,140 @@
+package reconciletest_test
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/faults"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
+)
+
+const drawnOnServer = 12 // cases of each story that are played on the real API server
+
+// The same faults in the fake world and on a real API server: the operator sends the same writes, and the world ends as it does without
+// a fault. A difference is a mistake of the fake world. The day draws the cases; RECONCILETEST_CASES=all plays all of them.
+func TestFaultsInBothWorlds(t *testing.T) {
+	t.Parallel()
+	env.Require(t)
+	seed, err := strconv.ParseUint(os.Getenv(reconciletest.EnvSeed), 10, 64)
+	if err != nil {
+		seed = uint64(time.Now().YearDay()) //nolint:gosec // from 1
+	}
+	t.Logf("%s=%d", reconciletest.EnvSeed, seed)
+	draw := rand.New(rand.NewPCG(seed, 0))
+	for _, steps := range [][]description.Step{
+		{description.StepA}, {description.StepA, description.StepB}, {description.StepA, description.StepDelete},
+	} {
+		fake, server := playedOn(t, false), playedOn(t, true)
+		base, plan := fake(t, run.Plot{Steps: steps, At: len(steps) - 1}), server(t, run.Plot{Steps: steps, At: len(steps) - 1})
+		if diff := cmp.Diff(base.writes, plan.writes); diff != "" {
+			t.Fatalf("%s without a fault: writes (-fake +server):\n%s", story.NameOf(steps), diff)
+		}
+		cases := (&faults.Draw{System: base.system, Seed: seed}).Cases(base.story)
+		draw.Shuffle(len(cases), func(i, j int) { cases[i], cases[j] = cases[j], cases[i] })
+		// Stand-ins that wait for the operator to rest know that by the revision of the fake world alone.
+		cases = slices.DeleteFunc(cases, func(c story.Case) bool { return c.Final != c.Base.Last() || c.Plot.Variant.Slow })
+		if os.Getenv(reconciletest.EnvCases) != "all" {
+			cases = cases[:min(drawnOnServer, len(cases))]
+		}
+		for _, c := range cases {
+			t.Run(c.Name, func(t *testing.T) {
+				t.Parallel()
+				want, got := fake(t, c.Plot), server(t, c.Plot)
+				if want.struck != got.struck {
+					t.Errorf("the fault happens: in the fake world %t, on the server %t", want.struck, got.struck)
+				}
+				if diff := cmp.Diff(want.writes, got.writes); diff != "" {
+					t.Errorf("writes (-fake +server):\n%s", diff)
+				}
+				if replaces(c) {
+					return // what somebody has put in the place of a child stays
+				}
+				if diff := cmp.Diff(plan.end, got.end); diff != "" {
+					t.Errorf("end on the server (-without the fault +with it):\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+var applySetID = regexp.MustCompile(`applyset-[\w-]+-v1`) // made of the owner's namespace
+
+// performance is what became of a run in one of the two worlds, in the words of the namespace default.
+type performance struct {
+	system *description.Prepared
+	story  *story.Story
+	writes []string
+	struck bool // the fault has happened
+	end    string
+}
+
+// playedOn plays the shop in the fake world or on the real API server.
+func playedOn(t *testing.T, server bool) func(t *testing.T, p run.Plot) performance {
+	t.Helper()
+	s := shopSystem()
+	if server {
+		s.Environment = env
+	}
+	system, err := description.Prepare(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(t *testing.T, p run.Plot) performance {
+		t.Helper()
+		namespace := system.Namespace(t)
+		p.Variant.Inject = injectedIn(namespace, p.Variant.Inject)
+		r := run.Play(t.Context(), system, p, namespace)
+		if r.Last != nil {
+			defer r.Last.End()
+		}
+		if r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		out := performance{system: &system, story: story.Of(p.Steps, r), struck: r.Struck}
+		for _, request := range transport.Sent(r.Calls).Writes() {
+			out.writes = append(out.writes, r.World.Plain(request.String()))
+		}
+		slices.Sort(out.writes)
+		state, err := r.World.State()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.MarshalIndent(state, "", " ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.end = applySetID.ReplaceAllString(strings.ReplaceAll(string(text), namespace, description.TestNamespace), "applyset-of-the-owner")
+		return out
+	}
+}
+
+// replaces reports whether somebody puts another object in the place of one that the operator deletes.
+func replaces(c story.Case) bool {
+	return slices.ContainsFunc(c.Plot.Variant.Inject, func(n *transport.Injection) bool { return n.Fault == transport.FaultReplaced })
+}
+
+var inTest = regexp.MustCompile(" " + description.TestNamespace + "(/|#|$)") // in a request
+
+// injectedIn are faults of their own for a run in a namespace.
+func injectedIn(namespace string, all []*transport.Injection) []*transport.Injection {
+	out := make([]*transport.Injection, len(all))
+	for n, fault := range all {
+		own := *fault
+		own.Call = inTest.ReplaceAllString(own.Call, " "+namespace+"$1")
+		out[n] = &own
+	}
+	return out
+}
