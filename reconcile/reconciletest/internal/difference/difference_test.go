@@ -1,0 +1,106 @@
+package difference_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/difference"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
+)
+
+func stateOf(t *testing.T, text string) world.State {
+	t.Helper()
+	var out world.State
+	if err := yaml.Unmarshal([]byte(text), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestBetween(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		want, got string
+		diff      []string
+	}{
+		"the same":                     {`{A: {x: 1}}`, `{A: {x: 1}}`, nil},
+		"an object too few":            {`{A: {x: 1}, B: {}}`, `{A: {x: 1}}`, []string{"B: want one, got none"}},
+		"an object too many":           {`{}`, `{A: {x: 1}}`, []string{"A: want none, got one"}},
+		"a value":                      {`{A: {spec: {x: 1}}}`, `{A: {spec: {x: 2}}}`, []string{"A: spec.x: want 1, got 2"}},
+		"a value too few":              {`{A: {x: 1, u: a}}`, `{A: {x: 1}}`, []string{`A: u: want "a", got none`}},
+		"a value too many":             {`{A: {x: 1}}`, `{A: {x: 1, u: {z: 1}}}`, []string{`A: u: want none, got {"z":1}`}},
+		"in a list":                    {`{A: {x: [{u: 1}, {u: 2}]}}`, `{A: {x: [{u: 1}, {u: 3}]}}`, []string{"A: x[1].u: want 2, got 3"}},
+		"lists of different lengths":   {`{A: {x: [1, 2]}}`, `{A: {x: [1]}}`, []string{"A: x: want [1,2], got [1]"}},
+		"a map and a text":             {`{A: {x: {u: 1}}}`, `{A: {x: a}}`, []string{`A: x: want {"u":1}, got "a"`}},
+		"sorted, by object, then path": {`{B: {x: 1}, A: {z: 1, u: 1}}`, `{B: {x: 2}, A: {z: 2, u: 2}}`, []string{"A: u: want 1, got 2", "A: z: want 1, got 2", "B: x: want 1, got 2"}},
+		"what is empty is nothing":     {`{A: {x: {}}}`, `{A: {x: {}}}`, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for _, d := range difference.Between(stateOf(t, c.want), stateOf(t, c.got)) {
+				got = append(got, d.String())
+			}
+			if diff := cmp.Diff(c.diff, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPrint(t *testing.T) {
+	t.Parallel()
+	want, got := world.State{"A": {}}, world.State{"A": {}}
+	for n := range 10 {
+		want["A"][fmt.Sprintf("f%d", n)] = "a"
+		got["A"][fmt.Sprintf("f%d", n)] = "b"
+	}
+	lines := strings.Split(difference.Print(difference.Between(want, got)), "\n")
+	if len(lines) != 9 || lines[7] != `A: f7: want "a", got "b"` || lines[8] != "and 2 more" {
+		t.Errorf("printed:\n%s", strings.Join(lines, "\n"))
+	}
+	if text := difference.Print(nil); text != "" {
+		t.Errorf("no difference is printed as %q", text)
+	}
+}
+
+// A value is cut, and one that is no JSON is printed as Go prints it.
+func TestPrintedValue(t *testing.T) {
+	t.Parallel()
+	long := difference.Between(world.State{"A": {"x": strings.Repeat("y", 300)}}, world.State{"A": {"x": "z"}})
+	if want := `A: x: want "` + strings.Repeat("y", 199) + `..., got "z"`; difference.Print(long) != want {
+		t.Errorf("got  %s\nwant %s", difference.Print(long), want)
+	}
+	odd := difference.Between(world.State{"A": {"x": math.Inf(1)}}, world.State{"A": {"x": 1.5}})
+	if want := "A: x: want +Inf, got 1.5"; difference.Print(odd) != want {
+		t.Errorf("got  %s\nwant %s", difference.Print(odd), want)
+	}
+}
+
+// What two runs of one story draw is hidden from then on: texts alone, and none of the status.
+func TestDrawn(t *testing.T) {
+	t.Parallel()
+	drawn := difference.Drawn{}
+	drawn.Add(
+		stateOf(t, `{Secret: {data: {key: one, user: me}}, Widget: {spec: {replicas: 1, list: [a, b], text: x, more: {}}, status: {key: one}}, Gone: {}}`),
+		stateOf(t, `{Secret: {data: {key: two, user: me}}, Widget: {spec: {replicas: 2, list: [a, c], text: 1, more: y}, status: {key: two}}}`),
+	)
+	drawn.Add(stateOf(t, `{Secret: {data: {other: one}}}`), stateOf(t, `{Secret: {data: {other: two}}}`))
+	want := difference.Drawn{"Secret": {"data.key": true, "data.other": true}, "Widget": {"spec.list[1]": true}}
+	if diff := cmp.Diff(want, drawn); diff != "" {
+		t.Errorf("drawn (-want +got):\n%s", diff)
+	}
+
+	got := stateOf(t, `{Secret: {data: {key: three, other: "", user: you}}, Widget: {spec: {list: [d, e, f]}}, More: {data: {key: x}}}`)
+	drawn.Mask(got)
+	masked := stateOf(t, `{Secret: {data: {key: drawn at random, other: "", user: you}}, Widget: {spec: {list: [d, drawn at random, f]}}, More: {data: {key: x}}}`)
+	if diff := cmp.Diff(masked, got); diff != "" {
+		t.Errorf("masked (-want +got):\n%s", diff)
+	}
+	drawn.Mask(world.State{}) // nothing there to hide
+}

@@ -1,0 +1,298 @@
+package schedule_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/schedule"
+)
+
+var midnight = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+func request(name string) reconcile.Request {
+	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: name}}
+}
+
+// taken are the names of all requests that are ready, in their order.
+func taken(s *schedule.Scheduler) (out []string) {
+	for {
+		next, ready := s.Take()
+		if !ready {
+			return out
+		}
+		out = append(out, next.Request.Name)
+	}
+}
+
+func want(t *testing.T, got, want []string) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestReadyOnce(t *testing.T) {
+	t.Parallel()
+	s := schedule.New(schedule.NewClock(midnight))
+	websites, shops := s.NewQueue("websites"), s.NewQueue("shops")
+	websites.Add(request("a"))
+	websites.Add(request("b"))
+	websites.Add(request("a"))
+	shops.Add(request("a"))
+	if websites.Len() != 2 || shops.Len() != 1 {
+		t.Errorf("%d and %d are ready, want 2 and 1", websites.Len(), shops.Len())
+	}
+	want(t, taken(s), []string{"a", "b", "a"})
+}
+
+// Order sorts what came since it was called last, and leaves what was before that at the front.
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	s := schedule.New(schedule.NewClock(midnight))
+	websites, shops := s.NewQueue("websites"), s.NewQueue("shops")
+	websites.Add(request("z"))
+	websites.Add(request("y"))
+	s.Order()
+	websites.Add(request("a"))
+	shops.Add(request("b"))
+	s.Order()
+	want(t, taken(s), []string{"y", "z", "b", "a"})
+
+	websites.Add(request("d"))
+	websites.Add(request("c"))
+	s.Order()
+	want(t, taken(s), []string{"c", "d"})
+}
+
+func TestOrderAfterTake(t *testing.T) {
+	t.Parallel()
+	s := schedule.New(schedule.NewClock(midnight))
+	q := s.NewQueue("websites")
+	q.Add(request("a"))
+	q.Add(request("m"))
+	s.Order()
+	s.Take()
+	q.Add(request("c"))
+	q.Add(request("b"))
+	s.Order()
+	want(t, taken(s), []string{"m", "b", "c"})
+}
+
+// A request is delayed until its earliest time, and no longer once it is ready.
+func TestDelay(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		after []time.Duration
+		added bool
+		due   time.Duration // 0 is never
+	}{
+		"one":                    {after: []time.Duration{time.Hour}, due: time.Hour},
+		"the earlier one first":  {after: []time.Duration{time.Minute, time.Hour}, due: time.Minute},
+		"the earlier one second": {after: []time.Duration{time.Hour, time.Minute}, due: time.Minute},
+		"added meanwhile":        {after: []time.Duration{time.Hour}, added: true},
+		"at once":                {after: []time.Duration{0}},
+		"in the past":            {after: []time.Duration{-time.Hour}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := schedule.New(schedule.NewClock(midnight))
+			q := s.NewQueue("websites")
+			for _, after := range c.after {
+				q.AddAfter(request("a"), after)
+			}
+			if c.added {
+				q.Add(request("a"))
+			}
+			due, planned := s.Due()
+			if planned != (c.due > 0) || planned && !due.Equal(midnight.Add(c.due)) {
+				t.Errorf("due at %s, %t", due, planned)
+			}
+			if ready := q.Len() == 1; ready == planned {
+				t.Errorf("ready: %t, planned: %t", ready, planned)
+			}
+		})
+	}
+}
+
+func TestWake(t *testing.T) {
+	t.Parallel()
+	clock := schedule.NewClock(midnight)
+	s := schedule.New(clock)
+	q := s.NewQueue("websites")
+	q.AddAfter(request("c"), time.Minute)
+	q.AddAfter(request("a"), time.Minute)
+	q.AddAfter(request("b"), time.Hour)
+	s.Wake()
+	want(t, taken(s), nil)
+	if due, _ := s.Due(); !due.Equal(midnight.Add(time.Minute)) {
+		t.Errorf("due at %s: want the first ones after a minute", due)
+	}
+
+	clock.Set(midnight.Add(time.Minute))
+	s.Wake()
+	want(t, taken(s), []string{"a", "c"})
+	if due, planned := s.Due(); !planned || !due.Equal(midnight.Add(time.Hour)) {
+		t.Errorf("due at %s, %t: want the last one after an hour", due, planned)
+	}
+	clock.Set(midnight) // a clock does not go back
+	if now := clock.Now(); !now.Equal(midnight.Add(time.Minute)) {
+		t.Errorf("the clock shows %s", now)
+	}
+	if since := clock.Since(midnight); since != time.Minute {
+		t.Errorf("%s have passed, want a minute", since)
+	}
+}
+
+// The backoff is that of controller-runtime's default: 5 ms, doubled with each failure, 1000 s at most.
+func TestBackoff(t *testing.T) {
+	t.Parallel()
+	clock := schedule.NewClock(midnight)
+	s := schedule.New(clock)
+	q := s.NewQueue("websites")
+	work(t, s, q)
+	waits := map[int]time.Duration{
+		0: 5 * time.Millisecond, 1: 10 * time.Millisecond, 7: 640 * time.Millisecond, 17: 655360 * time.Millisecond, 18: 1000 * time.Second, 70: 1000 * time.Second,
+	}
+	for failures := range 71 {
+		now := clock.Now()
+		q.AddRateLimited(request("a"))
+		due, _ := s.Due()
+		if wait, asked := waits[failures]; asked && due.Sub(now) != wait {
+			t.Errorf("after %d failures it waits %s, want %s", failures, due.Sub(now), wait)
+		}
+		clock.Set(due)
+		s.Wake()
+		want(t, ran(t, s), []string{"a"})
+	}
+	if q.NumRequeues(request("a")) != 71 || q.NumRequeues(request("b")) != 0 {
+		t.Errorf("%d and %d failures, want 71 and none", q.NumRequeues(request("a")), q.NumRequeues(request("b")))
+	}
+	want(t, s.Failing(72), nil)
+	want(t, s.Failing(71), []string{"default/a"})
+	q.Forget(request("a"))
+	want(t, s.Failing(1), nil)
+}
+
+// queue is what a worker uses of one.
+type queue interface {
+	Get() (reconcile.Request, bool)
+	Done(request reconcile.Request)
+}
+
+// work ends each pass of a queue at once.
+func work(t *testing.T, s *schedule.Scheduler, q queue) {
+	t.Helper()
+	t.Cleanup(s.ShutDown)
+	go func() {
+		for {
+			r, shutdown := q.Get()
+			if shutdown {
+				return
+			}
+			q.Done(r)
+		}
+	}()
+}
+
+// ran runs all requests that are ready, and returns their names in their order.
+func ran(t *testing.T, s *schedule.Scheduler) (out []string) {
+	t.Helper()
+	for {
+		next, ready := s.Take()
+		if !ready {
+			return out
+		}
+		if err := s.Run(next); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, next.Request.Name)
+	}
+}
+
+// What is added while its pass runs gets another one after it.
+func TestAddedWhileItRuns(t *testing.T) {
+	t.Parallel()
+	s := schedule.New(schedule.NewClock(midnight))
+	q := s.NewQueue("websites")
+	q.Add(request("a"))
+	next, _ := s.Take()
+	var passes int
+	go func() {
+		for {
+			r, shutdown := q.Get()
+			if shutdown {
+				return
+			}
+			if passes++; passes == 1 {
+				q.Add(r)
+				s.Repeat(next)
+				if q.Len() != 0 {
+					t.Error("a request is ready while it runs")
+				}
+			}
+			q.Done(r)
+		}
+	}()
+	if err := s.Run(next); err != nil {
+		t.Fatal(err)
+	}
+	if q.Len() != 1 {
+		t.Fatalf("%d requests are ready, want the one that was added", q.Len())
+	}
+	next, _ = s.Take()
+	if err := s.Run(next); err != nil {
+		t.Fatal(err)
+	}
+	if passes != 2 || q.Len() != 0 {
+		t.Errorf("%d passes, and %d are ready, want 2 and none", passes, q.Len())
+	}
+	s.WakeAll()
+	want(t, taken(s), []string{"a"})
+	s.ShutDown()
+}
+
+func TestShutDown(t *testing.T) {
+	t.Parallel()
+	s := schedule.New(schedule.NewClock(midnight))
+	q, other := s.NewQueue("websites"), s.NewQueue("shops")
+	ended := make(chan bool)
+	go func() {
+		_, shutdown := q.Get()
+		ended <- shutdown
+	}()
+	for s.Waiting() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if s.Waiting() != 1 {
+		t.Errorf("%d queues have a worker, want one", s.Waiting())
+	}
+	if q.ShuttingDown() {
+		t.Error("shuts down before anybody asked for it")
+	}
+	s.ShutDown()
+	q.ShutDownWithDrain() // twice does no harm
+	if !<-ended || !q.ShuttingDown() || !other.ShuttingDown() {
+		t.Error("a worker or a queue goes on")
+	}
+}
+
+// The wake of all is of what has ever run, in the order of controllers and names.
+func TestWakeAll(t *testing.T) {
+	t.Parallel()
+	s := schedule.New(schedule.NewClock(midnight))
+	websites, shops := s.NewQueue("websites"), s.NewQueue("shops")
+	work(t, s, websites)
+	work(t, s, shops)
+	for _, name := range []string{"b", "a"} {
+		websites.Add(request(name))
+		shops.Add(request(name))
+	}
+	ran(t, s)
+	websites.AddAfter(request("never-ran"), time.Hour)
+	s.WakeAll()
+	want(t, ran(t, s), []string{"a", "b", "a", "b"})
+}
