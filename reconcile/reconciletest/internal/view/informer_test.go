@@ -1,0 +1,257 @@
+package view_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/view"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
+)
+
+// events are what a handler was told, a line each.
+type events []string
+
+func (e *events) note(format string, args ...any) { *e = append(*e, fmt.Sprintf(format, args...)) }
+
+// handler notes what it is told, with the colors of ConfigMaps.
+func (e *events) handler() toolscache.ResourceEventHandler {
+	text := func(obj any) string {
+		if cm, ok := obj.(*corev1.ConfigMap); ok {
+			return cm.Name + " " + cm.Data["color"]
+		}
+		return obj.(client.Object).GetName()
+	}
+	return toolscache.ResourceEventHandlerDetailedFuncs{
+		AddFunc: func(obj any, initial bool) {
+			e.note("add %s%s", text(obj), map[bool]string{true: ", initially"}[initial])
+		},
+		UpdateFunc: func(before, after any) { e.note("update %s, %s", text(before), text(after)) },
+		DeleteFunc: func(obj any) { e.note("delete %s", text(obj)) },
+	}
+}
+
+// take returns what was told since the last call.
+func (e *events) take() []string {
+	out := slices.Clone(*e)
+	*e = nil
+	return out
+}
+
+// watching is a view with a handler of ConfigMaps.
+func watching(t *testing.T, w *world.World) (*view.View, *events) {
+	t.Helper()
+	v, told := view.New(w, cache.Options{}), &events{}
+	handle(t, v, &corev1.ConfigMap{}, told)
+	return v, told
+}
+
+func handle(t *testing.T, v *view.View, obj client.Object, told *events) (cache.Informer, toolscache.ResourceEventHandlerRegistration) {
+	t.Helper()
+	informer, err := v.GetInformer(t.Context(), obj)
+	if err != nil {
+		t.Fatal(err)
+	}
+	registration, err := informer.AddEventHandler(told.handler())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return informer, registration
+}
+
+func (e *events) want(t *testing.T, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, e.take()); diff != "" {
+		t.Errorf("told (-want +got):\n%s", diff)
+	}
+}
+
+func sync(t *testing.T, v *view.View) {
+	t.Helper()
+	if err := v.Sync(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func remove(t *testing.T, w *world.World, name string) {
+	t.Helper()
+	if err := w.Client.Delete(t.Context(), configMap(name)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, "a/x", "a/y")
+	v, told := watching(t, w)
+	told.want(t, "add x red, initially", "add y red, initially")
+
+	create(t, w, "a/b")
+	paint(t, w, "a/x", "green")
+	remove(t, w, "a/y")
+	told.want(t) // nothing before the cache has seen it
+	sync(t, v)
+	told.want(t, "update x red, x green", "delete y red", "add b red")
+	sync(t, v)
+	told.want(t)
+
+	paint(t, w, "a/x", "blue")
+	paint(t, w, "a/x", "white")
+	sync(t, v)
+	told.want(t, "update x green, x white") // seen as one
+
+	remove(t, w, "a/x")
+	create(t, w, "a/x")
+	sync(t, v)
+	told.want(t, "delete x white", "add x red") // another object
+
+	create(t, w, "a/c")
+	remove(t, w, "a/c")
+	sync(t, v)
+	told.want(t)
+}
+
+// A cache that lags shows each state in turn, so many passes late.
+func TestLag(t *testing.T) {
+	t.Parallel()
+	for lag, want := range map[int][][]string{
+		0: {{"update x red, x green"}, {"update x green, x blue"}, nil, nil},
+		1: {nil, {"update x red, x green"}, {"update x green, x blue"}, nil},
+		2: {nil, nil, {"update x red, x green"}, {"update x green, x blue"}},
+	} {
+		w := newWorld(t, nil, "a/x")
+		v, told := watching(t, w)
+		v.Disturb(nil, map[string]int{"ConfigMap": lag, "": 3})
+		told.take()
+		var got [][]string
+		for _, color := range []string{"green", "blue"} {
+			paint(t, w, "a/x", color)
+			sync(t, v)
+			got = append(got, told.take())
+		}
+		for range 2 {
+			v.Advance()
+			got = append(got, told.take())
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("lag %d (-want +got):\n%s", lag, diff)
+		}
+		if v.Advance() {
+			t.Errorf("lag %d: it is behind at the end", lag)
+		}
+	}
+}
+
+// Others lag by what is said of all.
+func TestLagOfOthers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, "a/x")
+	v, told := watching(t, w)
+	v.Disturb(nil, map[string]int{"Secret": 0, "": 1})
+	told.take()
+	paint(t, w, "a/x", "green")
+	sync(t, v)
+	told.want(t)
+	stored := &unstructured.Unstructured{}
+	stored.SetGroupVersionKind(configMaps)
+	if err := w.Client.Get(t.Context(), client.ObjectKey{Namespace: "a", Name: "x"}, stored); err != nil {
+		t.Fatal(err)
+	}
+	if v.Shows(configMaps, stored) {
+		t.Error("it shows what is newer")
+	}
+	if !v.Advance() || !v.Shows(configMaps, stored) {
+		t.Error("it does not catch up")
+	}
+	told.want(t, "update x red, x green")
+	if v.Shows(corev1.SchemeGroupVersion.WithKind("Secret"), stored) {
+		t.Error("it shows a kind that nobody has asked for")
+	}
+}
+
+// A case drops, doubles and reorders what is told; the cache itself shows the new state.
+func TestShake(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, "a/x", "a/y")
+	v, told := watching(t, w)
+	delivered := 0
+	v.Delivered = func() { delivered++ }
+	v.Disturb(func(all []view.Event) []view.Event {
+		slices.Reverse(all)
+		return append(all, all[0])
+	}, nil)
+	told.take()
+	paint(t, w, "a/x", "green")
+	paint(t, w, "a/y", "green")
+	sync(t, v)
+	told.want(t, "update y red, y green", "update x red, x green", "update y red, y green")
+	if delivered != 3 {
+		t.Errorf("%d events are delivered, want 3", delivered)
+	}
+	v.Disturb(func([]view.Event) []view.Event { return nil }, nil)
+	remove(t, w, "a/x")
+	sync(t, v)
+	told.want(t)
+	if diff := cmp.Diff([]string{"a/y"}, listed(t, v)); diff != "" {
+		t.Errorf("it shows (-want +got):\n%s", diff)
+	}
+}
+
+// A new instance may find a cache that is behind, and catches up with it.
+func TestPast(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, "a/x", "a/y")
+	before, err := w.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	paint(t, w, "a/x", "green")
+	create(t, w, "a/z")
+	v := view.New(w, cache.Options{})
+	v.Past = before
+	told := &events{}
+	handle(t, v, &corev1.ConfigMap{}, told)
+	told.want(t, "add x red, initially", "add y red, initially")
+	sync(t, v)
+	told.want(t, "update x red, x green", "add z red")
+}
+
+func TestResync(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, "a/x", "a/y")
+	v, told := watching(t, w)
+	told.take()
+	paint(t, w, "a/x", "green") // not seen yet
+	v.Resync()
+	told.want(t, "update x red, x red", "update y red, y red")
+}
+
+// The events of one step come in the order of kinds, whoever was asked for first.
+func TestOrderOfKinds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, "a/x")
+	v, told := view.New(w, cache.Options{}), &events{}
+	handle(t, v, &corev1.Service{}, told)
+	handle(t, v, &corev1.Secret{}, told)
+	handle(t, v, &corev1.ConfigMap{}, told)
+	told.take()
+	meta := metav1.ObjectMeta{Namespace: "a", Name: "x"}
+	service := &corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
+	service.Name = "service"
+	for _, obj := range []client.Object{service, &corev1.Secret{ObjectMeta: meta}} {
+		if err := w.Client.Create(t.Context(), obj); err != nil {
+			t.Fatal(err)
+		}
+	}
+	paint(t, w, "a/x", "green")
+	sync(t, v)
+	told.want(t, "update x red, x green", "add x", "add service")
+}
