@@ -90,15 +90,15 @@ func TestCheckQuiet(t *testing.T) {
 		fresh    bool
 		want     string
 	}{
-		"nothing":                      {func(p pass) error { return nil }, true, ""},
+		"nothing":                      {func(pass) error { return nil }, true, ""},
 		"made once":                    {func(p pass) error { return once(p, configMap("a", "red")) }, true, ""},
 		"an update each":               {func(p pass) error { return p.Update(p, p.owner) }, true, "[quiet] writes although nothing has changed: update test.reconcilekit.dev/widgets default/web"},
 		"a refused create":             {func(p pass) error { return p.create(configMap("a", "red")) }, false, "[quiet] writes although nothing has changed: create configmaps default/a"},
 		"an event each":                {func(p pass) error { p.events.Event(p.owner, "Normal", "Made", "all is made"); return nil }, false, "[quiet] announces again although nothing has changed: Widget.test.reconcilekit.dev default/web Made: all is made"},
 		"the same apply":               {func(p pass) error { return applied(p, "red") }, true, "worth a look: every pass sends an apply that changes nothing: apply configmaps default/a"},
 		"the same apply, with a fault": {func(p pass) error { return applied(p, "red") }, false, "[quiet] writes although nothing has changed: apply configmaps default/a"},
-		"made by each life":            {func(p pass) error { return perLife(p) }, true, "[quiet] "},
-		"made in its first life":       {func(p pass) error { return perLife(p) }, false, ""},
+		"made by each life":            {perLife, true, "[quiet] "},
+		"made in its first life":       {perLife, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
