@@ -24,14 +24,18 @@ func in(namespace, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(namespace + "/" + name)}
 }
 
-// reader has the objects, and finds models by their image.
+// reader has copies of the objects, as the fake client writes into what it is given, and finds models by their image.
 func reader(t *testing.T, objects ...client.Object) client.Reader {
 	t.Helper()
+	copies := make([]client.Object, len(objects))
+	for i, object := range objects {
+		copies[i] = object.DeepCopyObject().(client.Object) //nolint:errcheck,forcetypeassert // a copy has its type
+	}
 	scheme := runtime.NewScheme()
 	if err := aimv1alpha1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(copies...).
 		WithIndex(&aimv1alpha1.AIMModel{}, imageIndex, controller.Values(func(m *aimv1alpha1.AIMModel) []string { return imageOf(m.Spec) })).
 		WithIndex(&aimv1alpha1.AIMClusterModel{}, imageIndex, controller.Values(func(m *aimv1alpha1.AIMClusterModel) []string { return imageOf(m.Spec) })).
 		WithIndex(&aimv1alpha1.AIMServiceTemplate{}, modelNameIndex, controller.Values(func(t *aimv1alpha1.AIMServiceTemplate) []string { return []string{t.Spec.ModelName} })).
