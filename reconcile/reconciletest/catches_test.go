@@ -46,13 +46,14 @@ func faulty() map[string]map[trait]check.Check {
 			"Valve of two ends":         "refused",
 		},
 		"time and events": {
-			"event in every pass":            "quiet",
-			"event with a number":            "quiet",
-			"time of the pass in the status": "quiet",
-			"time of the pass in a child":    "quiet",
-			"Job is run again":               "time",
-			"Job of the day":                 "time",
-			"expiry without a planned pass":  "time",
+			"event in every pass":              "quiet",
+			"event with a number":              "quiet",
+			"time of the pass in the status":   "quiet",
+			"time of the pass in a child":      "quiet",
+			"Job is run again":                 "time",
+			"Job of the day":                   "time",
+			"Job from the future is run again": "time",
+			"expiry without a planned pass":    "time",
 		},
 		"deletion": {
 			"makes children while it goes":   "orphan",
@@ -92,6 +93,10 @@ func faulty() map[string]map[trait]check.Check {
 		"scaling": {
 			"scales down before a change": "damage",
 		},
+		"passes side by side": {
+			"owner of the pass in a field":  "state",
+			"skips while another pass runs": "state",
+		},
 		"refusals": {
 			"refusal retried at once":    "rest",
 			"gives up":                   "state",
@@ -111,7 +116,7 @@ func correct() []trait {
 	return []trait{
 		"", "annotation changed", "poll every ten seconds", "resync every ten hours", "expiry", "schedule of every hour",
 		"schedule of every minute", "seeds its settings", "replicas are left to others", "external",
-		"finalizer with a cleanup", "Job is remembered", "fails until all is well", "password in another Secret", "time of the change in the status",
+		"finalizer with a cleanup", "Job is remembered", "several workers", "fails until all is well", "password in another Secret", "time of the change in the status",
 		"applies in every pass", "child in the foreground, without a finalizer", "generated name, looked for live",
 		"waits while a child goes", "waits an hour after a refusal", "optional child", "invalid is the last word", "state of the enum", "Valve of one size",
 	}

@@ -27,6 +27,26 @@ type work func(ctx context.Context, a *app, owner *widget.Widget) (ctrl.Result, 
 // extras are the work of the traits that have some.
 func extras() map[trait]work {
 	return map[trait]work{
+		"owner of the pass in a field": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			a.current = w.Name
+			shared := &corev1.ConfigMap{}
+			if err := a.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: w.Spec.Ref}, shared); err != nil {
+				return ctrl.Result{}, client.IgnoreNotFound(err)
+			}
+			title := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name + "-title"}}
+			return ctrl.Result{}, a.store(ctx, w, title, func() { title.Data = map[string]string{"of": a.current} })
+		},
+		"Job from the future is run again": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			job := &batchv1.Job{}
+			err := a.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: w.Name + "-job"}, job)
+			if err == nil && job.CreationTimestamp.After(a.clock.Now()) {
+				return ctrl.Result{}, client.IgnoreNotFound(a.Delete(ctx, job, client.PropagationPolicy(metav1.DeletePropagationBackground)))
+			}
+			if apierrors.IsNotFound(err) {
+				err = a.job(ctx, w, w.Name+"-job")
+			}
+			return ctrl.Result{}, alive(w, err)
+		},
 		"takes over what others control": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name + "-0"}}
 			_, err := controllerutil.CreateOrUpdate(ctx, a.Client, config, func() error {

@@ -23,6 +23,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -50,6 +51,8 @@ type app struct {
 	known    map[string]bool
 	failures map[string]int
 	outside  map[string]string // of the trait "external"
+	current  string            // of the trait "owner of the pass in a field"
+	busy     sync.Mutex        // of the trait "skips while another pass runs"
 }
 
 func appSystem(t trait) reconciletest.System {
@@ -132,10 +135,19 @@ func (a *app) setup(mgr manager.Manager) error {
 			return out
 		}))
 	}
+	if slices.Contains([]trait{"several workers", "owner of the pass in a field", "skips while another pass runs"}, a.trait) {
+		b = b.WithOptions(controller.Options{MaxConcurrentReconciles: 2})
+	}
 	return b.Complete(a)
 }
 
 func (a *app) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	if a.trait == "skips while another pass runs" {
+		if !a.busy.TryLock() {
+			return ctrl.Result{}, nil
+		}
+		defer a.busy.Unlock()
+	}
 	owner := &widget.Widget{}
 	if err := a.Get(ctx, request.NamespacedName, owner); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)

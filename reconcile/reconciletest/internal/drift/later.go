@@ -25,16 +25,32 @@ func (d *disturbance) later(ctx context.Context, by time.Duration) {
 	}
 }
 
+// earlier sets the clock back, which may undo what time has brought: but all comes to rest again, and no Job that was done runs again.
+func (d *disturbance) earlier(ctx context.Context, by time.Duration) {
+	d.run.World.Clock.SetBack(by)
+	d.run.Last.Scheduler.Shift(-by)
+	sent := len(d.run.Last.Wire.Calls())
+	d.run.Last.Scheduler.WakeAll()
+	if !d.settle(ctx) {
+		return
+	}
+	d.doneAgain(sent, "the clock is set back by "+by.String()+" and %s, which was done, is made again: it runs twice")
+}
+
 // repeated looks for Jobs that were done, were cleaned up after their time, and are made again.
 func (d *disturbance) repeated(sent int, by time.Duration) bool {
+	return d.doneAgain(sent, by.String()+" later %s was done and is cleaned up (ttlSecondsAfterFinished), and is made again: it runs twice")
+}
+
+// doneAgain looks for Jobs that were made before so many requests, and are made again.
+func (d *disturbance) doneAgain(sent int, message string) bool {
 	done := map[string]bool{}
 	for _, c := range d.run.Calls {
 		done[objects.Name(c.GVK, c.Key)] = c.GVK.GroupKind() == schema.GroupKind{Group: "batch", Kind: "Job"}
 	}
 	for _, c := range d.run.Last.Wire.Calls()[sent:] {
 		if c.Changed && c.Before == nil && done[objects.Name(c.GVK, c.Key)] {
-			d.judge.Find(d.name, finding.CheckTime, "%s later %s was done and is cleaned up (ttlSecondsAfterFinished), and is made again: it runs twice",
-				by, objects.Name(c.GVK, c.Key))
+			d.judge.Find(d.name, finding.CheckTime, message, objects.Name(c.GVK, c.Key))
 			return true
 		}
 	}

@@ -4,9 +4,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 )
 
-// ManyCalls is how many calls of a story are made to fail at most.
-const ManyCalls = 200
-
 // Draw lists the cases of a system, and counts what it was about.
 type Draw struct {
 	System *description.Prepared

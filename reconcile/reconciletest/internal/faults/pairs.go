@@ -17,7 +17,7 @@ func (d *Draw) pairs(s *story.Story) []story.Case {
 	if len(s.Steps) > 2 { //nolint:mnd // creation, change and deletion
 		return nil
 	}
-	all := pairsOf(s.Calls[:min(len(s.Calls), ManyCalls)])
+	all := pairsOf(s.Calls[:min(len(s.Calls), story.ManyCalls)])
 	if d.Only != "" {
 		for n := range all.len() {
 			if one := all.fail(s, n); one.Name == d.Only {

@@ -24,7 +24,7 @@ func (d *Draw) refused(s *story.Story) []story.Case {
 		cases = append(cases, s.Varied(fmt.Sprintf(name, kind, request),
 			run.Variation{Inject: []*transport.Injection{{Call: request, Fault: kind, Lasting: lasting}}}))
 	}
-	for n, c := range s.Calls[:min(len(s.Calls), ManyCalls)] {
+	for n, c := range s.Calls[:min(len(s.Calls), story.ManyCalls)] {
 		if request := c.Request.String(); c.Request.IsWrite() && !known[request] {
 			known[request] = true
 			add("%s for good of %s", request, kinds[n%len(kinds)], transport.Forever)

@@ -13,7 +13,7 @@ import (
 // requests makes each request of the last step fail in every way that it can.
 func (d *Draw) requests(s *story.Story) []story.Case {
 	var cases []story.Case
-	for _, c := range s.Calls[:min(len(s.Calls), ManyCalls)] {
+	for _, c := range s.Calls[:min(len(s.Calls), story.ManyCalls)] {
 		d.Calls++
 		kinds := faultsOf(c)
 		if c.Request.IsWrite() && len(s.Steps) == 1 && s.Last() == description.StepA && d.System.Singleton == nil {
@@ -46,6 +46,21 @@ func (d *Draw) requests(s *story.Story) []story.Case {
 				unseen.Plot.Unseen, unseen.Final = true, next
 				cases = append(cases, unseen)
 			}
+		}
+	}
+	return cases
+}
+
+// beside lets other passes run in the middle of the one that sends a request, before each write of the last step.
+func (d *Draw) beside(s *story.Story) []story.Case {
+	if !s.Overlaps || len(s.Steps) > 2 { //nolint:mnd // creation, change and deletion
+		return nil
+	}
+	var cases []story.Case
+	for _, c := range s.Calls[:min(len(s.Calls), story.ManyCalls)] {
+		if c.Request.IsWrite() {
+			cases = append(cases, s.Varied(fmt.Sprintf("%s with %s", transport.FaultBeside, c),
+				run.Variation{Inject: []*transport.Injection{{Call: c.String(), Fault: transport.FaultBeside}}}))
 		}
 	}
 	return cases

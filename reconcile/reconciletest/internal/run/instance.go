@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,7 @@ type Instance struct {
 	Log       *passlog.Log
 	peer      *Instance    // another one that is still there, see overlap
 	Early     string       // why an owner that calls itself ready should not
+	hung      error        // a pass in the middle of another one that did not return
 	outside   map[int]bool // passes after which somebody else has changed the world
 	eager     bool         // see Variation
 }
@@ -60,6 +62,7 @@ func Start(ctx context.Context, w *world.World, variant Variation, log *eventLog
 		failed: make(chan error, 16), outside: map[int]bool{}, eager: variant.Eager,
 	}
 	i.Wire.Arm(variant.Inject...)
+	i.Wire.Between = func(context.Context) { i.Beside() }
 	i.View.Past, i.View.Delivered = variant.past, i.Scheduler.Order
 	i.View.Disturb(variant.Shake, variant.Lag)
 	m := NewManager(w, i.View, i.Wire, log.add, lines)
@@ -120,12 +123,16 @@ var (
 // useQueue makes a controller take its work from the scheduler. What controller-runtime's builder makes has an exported
 // field for the constructor of its queue, on a type that is internal.
 func (i *Instance) useQueue(runnable any) error {
-	construct := func(name string, _ workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
-		return i.Scheduler.NewQueue(name)
-	}
 	value := reflect.ValueOf(runnable)
 	if value.Kind() != reflect.Pointer || value.Elem().Kind() != reflect.Struct {
 		return fmt.Errorf("%w: %T", errOtherQueue, runnable)
+	}
+	workers := 1
+	if field := value.Elem().FieldByName("MaxConcurrentReconciles"); field.IsValid() && field.CanInt() {
+		workers = int(field.Int())
+	}
+	construct := func(name string, _ workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+		return i.Scheduler.NewQueue(name, workers)
 	}
 	field := value.Elem().FieldByName("NewQueue")
 	if !field.IsValid() || !field.CanSet() || field.Type() != reflect.TypeOf(construct) {
@@ -245,7 +252,7 @@ func (i *Instance) pass(ctx context.Context, next schedule.Item) (wrote bool, er
 	i.View.Reads.Pass(true)
 	err = i.Scheduler.Run(next)
 	i.View.Reads.Pass(false)
-	if err != nil {
+	if err = cmp.Or(err, i.hung); err != nil {
 		return false, err
 	}
 	for _, c := range i.Wire.Calls()[sent:] {

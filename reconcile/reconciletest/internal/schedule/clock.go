@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Clock shows the time that the test has set. It never goes backwards.
+// Clock shows the time that the test has set.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -24,7 +24,14 @@ func (c *Clock) Now() time.Time {
 // Since implements clock.PassiveClock.
 func (c *Clock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
-// Set moves the clock forward.
+// SetBack moves the clock backward, as somebody who corrects it does.
+func (c *Clock) SetBack(by time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(-by)
+}
+
+// Set moves the clock forward, and never backward.
 func (c *Clock) Set(t time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

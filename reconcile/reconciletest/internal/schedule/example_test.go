@@ -13,7 +13,7 @@ import (
 func Example() {
 	clock := schedule.NewClock(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))
 	scheduler := schedule.New(clock)
-	queue := scheduler.NewQueue("websites")
+	queue := scheduler.NewQueue("websites", 1)
 	queue.AddAfter(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: "shop"}}, time.Hour)
 
 	_, ready := scheduler.Take()

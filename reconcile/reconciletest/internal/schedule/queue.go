@@ -12,6 +12,7 @@ import (
 type queue struct {
 	scheduler *Scheduler
 	name      string
+	workers   int
 	next      chan reconcile.Request
 	stop      chan struct{}
 	stopOnce  sync.Once
@@ -91,13 +92,13 @@ func (q *queue) Done(request reconcile.Request) {
 	s := q.scheduler
 	i := Item{q, request}
 	s.mu.Lock()
-	delete(s.running, i)
+	defer s.mu.Unlock()
 	if s.again[i] {
 		delete(s.again, i)
 		s.ready = append(s.ready, i)
 	}
-	s.mu.Unlock()
-	s.done <- i
+	close(s.running[i])
+	delete(s.running, i)
 }
 
 // Len is the number of ready requests.
@@ -116,7 +117,7 @@ func (q *queue) Len() int {
 // ShutDown lets the workers go.
 func (q *queue) ShutDown() { q.stopOnce.Do(func() { close(q.stop) }) }
 
-// ShutDownWithDrain is ShutDown: passes run one at a time, so none is under way.
+// ShutDownWithDrain is ShutDown: what it waits for has ended.
 func (q *queue) ShutDownWithDrain() { q.ShutDown() }
 
 // ShuttingDown reports whether ShutDown was called.

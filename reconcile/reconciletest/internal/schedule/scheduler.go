@@ -24,10 +24,9 @@ type Scheduler struct {
 	ready   []Item
 	ordered int // of ready, those before the items that Order has not seen
 	delayed map[Item]time.Time
-	running map[Item]bool
-	known   map[Item]bool // has run
-	again   map[Item]bool // was added while it ran
-	done    chan Item
+	running map[Item]chan struct{} // closed at the end of the pass
+	known   map[Item]bool          // has run
+	again   map[Item]bool          // was added while it ran
 }
 
 // Item is a request in the queue of a controller.
@@ -39,16 +38,16 @@ type Item struct {
 // New has no queues yet.
 func New(clk *Clock) *Scheduler {
 	return &Scheduler{
-		clock: clk, delayed: map[Item]time.Time{}, running: map[Item]bool{}, known: map[Item]bool{}, again: map[Item]bool{}, done: make(chan Item, 16),
+		clock: clk, delayed: map[Item]time.Time{}, running: map[Item]chan struct{}{}, known: map[Item]bool{}, again: map[Item]bool{},
 	}
 }
 
-// NewQueue adds the queue of a controller.
-func (s *Scheduler) NewQueue(name string) *queue {
+// NewQueue adds the queue of a controller with so many workers.
+func (s *Scheduler) NewQueue(name string, workers int) *queue {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	q := &queue{
-		scheduler: s, name: name, next: make(chan reconcile.Request), stop: make(chan struct{}),
+		scheduler: s, name: name, workers: max(1, workers), next: make(chan reconcile.Request), stop: make(chan struct{}),
 		idle: make(chan struct{}, 1024), failures: map[reconcile.Request]int{},
 	}
 	s.queues = append(s.queues, q)
@@ -59,7 +58,7 @@ func (s *Scheduler) add(i Item) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.delayed, i)
-	if s.running[i] {
+	if s.running[i] != nil {
 		s.again[i] = true
 		return
 	}
@@ -100,8 +99,60 @@ func (s *Scheduler) Take() (Item, bool) {
 	}
 	i := s.ready[0]
 	s.ready, s.ordered = s.ready[1:], max(0, s.ordered-1)
-	s.running[i], s.known[i] = true, true
+	s.begin(i)
 	return i, true
+}
+
+func (s *Scheduler) begin(i Item) {
+	s.running[i], s.known[i] = make(chan struct{}), true
+}
+
+// Beside begins passes of requests that are ready, or have run before and do not now, one for each controller that has a worker left: what may happen in the
+// middle of a pass, whatever the events are. The caller runs them.
+func (s *Scheduler) Beside() []Item {
+	busy := map[*queue]int{}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.running {
+		busy[i.queue]++
+	}
+	var out []Item
+	candidates := slices.AppendSeq(slices.Clone(s.ready), maps.Keys(s.known))
+	slices.SortFunc(candidates, compareItems)
+	for _, i := range slices.Compact(candidates) {
+		if s.running[i] != nil || busy[i.queue] >= min(i.queue.workers, sideBySide) {
+			continue
+		}
+		busy[i.queue]++
+		if n := slices.Index(s.ready, i); n >= 0 {
+			s.ready = slices.Delete(s.ready, n, n+1)
+			if n < s.ordered {
+				s.ordered--
+			}
+		}
+		s.begin(i)
+		out = append(out, i)
+	}
+	return out
+}
+
+// sideBySide is how many passes of one controller overlap at the most.
+const sideBySide = 2
+
+// Overlaps reports whether passes of what has run may be side by side.
+func (s *Scheduler) Overlaps() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	requests := map[*queue]int{}
+	for i := range s.known {
+		requests[i.queue]++
+	}
+	for q, n := range requests {
+		if len(requests) > 1 || n > 1 && q.workers > 1 {
+			return true
+		}
+	}
+	return false
 }
 
 // Due is the time of the earliest delayed request.
@@ -115,6 +166,15 @@ func (s *Scheduler) Due() (time.Time, bool) {
 		}
 	}
 	return first, !first.IsZero()
+}
+
+// Shift moves the time of what is planned: waits go on as they were when the clock is set back.
+func (s *Scheduler) Shift(by time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, at := range s.delayed {
+		s.delayed[i] = at.Add(by)
+	}
 }
 
 // Wake makes ready what is due at the clock's time.
@@ -137,24 +197,23 @@ func (s *Scheduler) Wake() {
 	}
 }
 
-// Run hands out a request and waits for the end of its pass.
+// Run hands out a request of [Scheduler.Take] or [Scheduler.Beside], and waits for the end of its pass.
 func (s *Scheduler) Run(i Item) error {
 	timeout := time.NewTimer(passTimeout)
 	defer timeout.Stop()
+	s.mu.Lock()
+	done := s.running[i]
+	s.mu.Unlock()
 	select {
 	case i.queue.next <- i.Request:
 	case <-timeout.C:
 		return fmt.Errorf("controller %s, %s: no worker takes the request: %w", i.queue.name, i.Request, errHangs)
 	}
-	for {
-		select {
-		case finished := <-s.done:
-			if finished == i {
-				return nil
-			}
-		case <-timeout.C:
-			return fmt.Errorf("controller %s, %s: %w within %s", i.queue.name, i.Request, errHangs, passTimeout)
-		}
+	select {
+	case <-done:
+		return nil
+	case <-timeout.C:
+		return fmt.Errorf("controller %s, %s: %w within %s", i.queue.name, i.Request, errHangs, passTimeout)
 	}
 }
 

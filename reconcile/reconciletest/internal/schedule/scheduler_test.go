@@ -1,6 +1,7 @@
 package schedule_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -38,7 +39,7 @@ func want(t *testing.T, got, want []string) {
 func TestReadyOnce(t *testing.T) {
 	t.Parallel()
 	s := schedule.New(schedule.NewClock(midnight))
-	websites, shops := s.NewQueue("websites"), s.NewQueue("shops")
+	websites, shops := s.NewQueue("websites", 1), s.NewQueue("shops", 1)
 	websites.Add(request("a"))
 	websites.Add(request("b"))
 	websites.Add(request("a"))
@@ -53,7 +54,7 @@ func TestReadyOnce(t *testing.T) {
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	s := schedule.New(schedule.NewClock(midnight))
-	websites, shops := s.NewQueue("websites"), s.NewQueue("shops")
+	websites, shops := s.NewQueue("websites", 1), s.NewQueue("shops", 1)
 	websites.Add(request("z"))
 	websites.Add(request("y"))
 	s.Order()
@@ -71,7 +72,7 @@ func TestOrder(t *testing.T) {
 func TestOrderAfterTake(t *testing.T) {
 	t.Parallel()
 	s := schedule.New(schedule.NewClock(midnight))
-	q := s.NewQueue("websites")
+	q := s.NewQueue("websites", 1)
 	q.Add(request("a"))
 	q.Add(request("m"))
 	s.Order()
@@ -100,7 +101,7 @@ func TestDelay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := schedule.New(schedule.NewClock(midnight))
-			q := s.NewQueue("websites")
+			q := s.NewQueue("websites", 1)
 			for _, after := range c.after {
 				q.AddAfter(request("a"), after)
 			}
@@ -122,7 +123,7 @@ func TestWake(t *testing.T) {
 	t.Parallel()
 	clock := schedule.NewClock(midnight)
 	s := schedule.New(clock)
-	q := s.NewQueue("websites")
+	q := s.NewQueue("websites", 1)
 	q.AddAfter(request("c"), time.Minute)
 	q.AddAfter(request("a"), time.Minute)
 	q.AddAfter(request("b"), time.Hour)
@@ -152,7 +153,7 @@ func TestBackoff(t *testing.T) {
 	t.Parallel()
 	clock := schedule.NewClock(midnight)
 	s := schedule.New(clock)
-	q := s.NewQueue("websites")
+	q := s.NewQueue("websites", 1)
 	work(t, s, q)
 	waits := map[int]time.Duration{
 		0: 5 * time.Millisecond, 1: 10 * time.Millisecond, 7: 640 * time.Millisecond, 17: 655360 * time.Millisecond, 18: 1000 * time.Second, 70: 1000 * time.Second,
@@ -217,7 +218,7 @@ func ran(t *testing.T, s *schedule.Scheduler) (out []string) {
 func TestAddedWhileItRuns(t *testing.T) {
 	t.Parallel()
 	s := schedule.New(schedule.NewClock(midnight))
-	q := s.NewQueue("websites")
+	q := s.NewQueue("websites", 1)
 	q.Add(request("a"))
 	next, _ := s.Take()
 	var passes int
@@ -258,7 +259,7 @@ func TestAddedWhileItRuns(t *testing.T) {
 func TestShutDown(t *testing.T) {
 	t.Parallel()
 	s := schedule.New(schedule.NewClock(midnight))
-	q, other := s.NewQueue("websites"), s.NewQueue("shops")
+	q, other := s.NewQueue("websites", 1), s.NewQueue("shops", 1)
 	ended := make(chan bool)
 	go func() {
 		_, shutdown := q.Get()
@@ -284,7 +285,7 @@ func TestShutDown(t *testing.T) {
 func TestWakeAll(t *testing.T) {
 	t.Parallel()
 	s := schedule.New(schedule.NewClock(midnight))
-	websites, shops := s.NewQueue("websites"), s.NewQueue("shops")
+	websites, shops := s.NewQueue("websites", 1), s.NewQueue("shops", 1)
 	work(t, s, websites)
 	work(t, s, shops)
 	for _, name := range []string{"b", "a"} {
@@ -295,4 +296,63 @@ func TestWakeAll(t *testing.T) {
 	websites.AddAfter(request("never-ran"), time.Hour)
 	s.WakeAll()
 	want(t, ran(t, s), []string{"a", "b", "a", "b"})
+}
+
+// Passes may be side by side where a controller has workers left, and where there are several controllers.
+func TestBeside(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		workers int
+		other   bool // another controller
+		want    []string
+	}{
+		"one worker":              {workers: 1},
+		"two workers":             {workers: 2, want: []string{"b"}},
+		"many workers":            {workers: 8, want: []string{"b"}},
+		"another controller":      {workers: 1, other: true, want: []string{"d"}},
+		"workers of another, too": {workers: 2, other: true, want: []string{"d", "b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := schedule.New(schedule.NewClock(midnight))
+			q := s.NewQueue("websites", c.workers)
+			for _, name := range []string{"a", "b", "c"} {
+				q.Add(request(name))
+			}
+			if c.other {
+				s.NewQueue("shops", 1).Add(request("d"))
+			}
+			if _, ok := s.Take(); !ok {
+				t.Fatal("nothing is ready")
+			}
+			var got []string
+			for _, i := range s.Beside() {
+				got = append(got, i.Request.Name)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			for _, name := range taken(s) {
+				if slices.Contains(got, name) {
+					t.Errorf("%s is under way, and handed out once more", name)
+				}
+			}
+			if overlaps := c.workers > 1 || c.other; s.Overlaps() != overlaps {
+				t.Errorf("passes may be side by side: got %t, want %t", s.Overlaps(), overlaps)
+			}
+		})
+	}
+}
+
+// A clock that is set back leaves what is planned as far away as it was, when the plan is shifted.
+func TestSetBack(t *testing.T) {
+	t.Parallel()
+	clock := schedule.NewClock(midnight)
+	s := schedule.New(clock)
+	s.NewQueue("websites", 1).AddAfter(request("a"), time.Minute)
+	clock.SetBack(time.Hour)
+	s.Shift(-time.Hour)
+	if due, planned := s.Due(); !planned || due.Sub(clock.Now()) != time.Minute || !clock.Now().Before(midnight) {
+		t.Errorf("due at %s, %t, at %s: want in a minute", due, planned, clock.Now())
+	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/drift"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/faults"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/rights"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
@@ -32,8 +31,8 @@ func (e *explorer) accept() {
 func (e *explorer) notes() {
 	s, add := e.System, func(format string, args ...any) { e.out.Notes = append(e.out.Notes, fmt.Sprintf(format, args...)) }
 	for _, b := range e.Stories {
-		if more := len(b.Calls) - faults.ManyCalls; more > 0 {
-			add("not tried: %d of the calls of %s, those after the first %d", more, b.Name, faults.ManyCalls)
+		if more := len(b.Calls) - story.ManyCalls; more > 0 {
+			add("not tried: %d of the calls of %s, those after the first %d", more, b.Name, story.ManyCalls)
 		}
 	}
 	if e.missed > 0 {

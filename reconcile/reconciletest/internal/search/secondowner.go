@@ -21,9 +21,9 @@ func (e *explorer) another(ctx context.Context) error {
 	if len(e.System.Owners) != 1 || e.System.Singleton != nil || e.End(description.StepA) == nil || e.System.Horizon > 0 {
 		return nil
 	}
-	for _, place := range []string{"of another name", "in another namespace"} {
+	for _, place := range []string{pairPlace, "in another namespace"} {
 		second := e.System.Owners[0].DeepCopyObject().(client.Object) //nolint:forcetypeassert // as above
-		if place == "of another name" {
+		if place == pairPlace {
 			second.SetName(second.GetName() + "-second")
 		} else if gvk, err := apiutil.GVKForObject(second, e.System.Scheme); err != nil {
 			return err
@@ -38,12 +38,17 @@ func (e *explorer) another(ctx context.Context) error {
 		}
 		pair := e.System
 		pair.Owners, pair.Leaves = []client.Object{e.System.Owners[0], second}, 1
-		if e.beside(ctx, place, pair) && place == "of another name" {
+		if e.beside(ctx, place, pair) && place == pairPlace {
 			e.Pair = &pair
 		}
 	}
+	if e.Pair == nil {
+		e.PairEnd = nil // the two are no base for anything
+	}
 	return nil
 }
+
+const pairPlace = "of another name"
 
 // refuses is why the API server accepts no such owner: a rule may say that there is only one, and what its name is.
 func (e *explorer) refuses(ctx context.Context, owner client.Object) error {
@@ -80,6 +85,9 @@ func (e *explorer) beside(ctx context.Context, place string, pair description.Pr
 			return false
 		}
 		e.Drawn.Mask(got)
+		if len(steps) == 1 && place == pairPlace && r.Last.Scheduler.Overlaps() {
+			e.PairEnd = got.Clone()
+		}
 		want := world.State{}
 		for object, content := range e.End(description.StepA) {
 			want[object] = part(content, len(steps) == 1)

@@ -10,6 +10,7 @@ type Known struct {
 	System  description.Prepared
 	Probe   *world.World          // step A at rest
 	Pair    *description.Prepared // the system with a second owner, when that makes no difference to the first
+	PairEnd world.State           // how that system ends, nil when its passes are never side by side
 	Stories []*Story
 }
 

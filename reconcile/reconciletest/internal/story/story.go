@@ -11,6 +11,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
+// ManyCalls is how many calls of a story are made to fail at most.
+const ManyCalls = 200
+
 // Story is a run without faults whose calls are made to fail.
 type Story struct {
 	Name    string
@@ -22,12 +25,15 @@ type Story struct {
 	State   world.State
 	Reads   []string         // of the cache, by passes
 	Live    []transport.Call // reads past the cache
+	// Overlaps reports that passes may be side by side: there are several controllers, or several owners and workers.
+	Overlaps bool
 }
 
 // Of is what a run of some steps without faults was like, save its end.
 func Of(steps []description.Step, r *run.Run) *Story {
 	s := &Story{
 		Name: NameOf(steps), Steps: steps, Calls: r.Calls, Deleted: r.Deleted(), Kinds: r.Last.View.Names(), Reads: r.Last.View.Reads.Names(),
+		Overlaps: r.Last.Scheduler.Overlaps(),
 	}
 	for _, gvk := range r.World.Kinds() {
 		s.Present = append(s.Present, gvk.Kind)

@@ -1,6 +1,8 @@
 package transport_test
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -232,5 +234,36 @@ func TestSent(t *testing.T) {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n", Namespace: "nonsense"}}
 	if got := wire.About("create", "", namespace, "", nil); got.Key.Namespace != "" {
 		t.Errorf("a kind without a namespace is asked for in %q", got.Key.Namespace)
+	}
+}
+
+// The requests of other passes come before the one in the middle of which they run, once.
+func TestPassesSideBySide(t *testing.T) {
+	t.Parallel()
+	wire, _ := newWire(t)
+	create := func(name string) {
+		if err := wire.Client.Create(t.Context(), configMap(name, "")); err != nil {
+			t.Error(err)
+		}
+	}
+	wire.Enter(1)
+	wire.Between = func(context.Context) {
+		wire.Enter(2)
+		create("other")
+		wire.Enter(1)
+	}
+	wire.Arm(&transport.Injection{Call: "create configmaps default/b#1", Fault: transport.FaultBeside})
+	for _, name := range []string{"a", "b", "c"} {
+		create(name)
+	}
+	var got []string
+	for _, c := range wire.Calls() {
+		got = append(got, fmt.Sprintf("%d: %s", c.Pass, c.Key.Name))
+	}
+	if diff := cmp.Diff([]string{"1: a", "2: other", "1: b", "1: c"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if !wire.HasStruck() {
+		t.Error("nothing tells that it has happened")
 	}
 }

@@ -30,6 +30,9 @@ type Wire struct {
 	world  *world.World
 	Client client.WithWatch
 
+	// Between is called in the middle of a pass, before the request of a FaultBeside is sent. Nil does nothing.
+	Between func(ctx context.Context)
+
 	mu     sync.Mutex
 	sent   []Call
 	counts map[string]int
@@ -125,6 +128,7 @@ const (
 	FaultReplaced Fault = "replaced" // the object was deleted and made anew by somebody else just before
 	FaultChanged  Fault = "owner changed just before"
 	FaultDeleted  Fault = "owner deleted just before"
+	FaultBeside   Fault = "passes side by side" // other passes run from their beginning to their end just before
 )
 
 // errDead is what every request of an instance gets that has crashed.
@@ -212,6 +216,7 @@ func (w *Wire) Refused() (by Fault, refused bool) {
 func (w *Wire) send(ctx context.Context, c Call, do func() error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock() // one at a time: a run has an order
+	w.interrupt(ctx, c)
 	if w.dead {
 		return errDead
 	}
@@ -231,6 +236,20 @@ func (w *Wire) send(ctx context.Context, c Call, do func() error) error {
 	}
 	w.sent = append(w.sent, c)
 	return c.Err
+}
+
+// interrupt lets other passes run before a request.
+func (w *Wire) interrupt(ctx context.Context, c Call) {
+	c.nth = w.counts[c.Request.String()] + 1
+	n := slices.IndexFunc(w.inject, func(n *Injection) bool { return n.Fault == FaultBeside && n.hit(&c) })
+	if n < 0 || w.dead || w.Between == nil {
+		return
+	}
+	w.inject[n].hits++
+	w.struck = true
+	w.mu.Unlock() // their requests come through here
+	defer w.mu.Lock()
+	w.Between(ctx)
 }
 
 func version(u *unstructured.Unstructured) string {

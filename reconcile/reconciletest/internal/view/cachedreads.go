@@ -17,16 +17,19 @@ type cachedReads struct {
 	done   map[string]bool
 	fail   string
 	left   int // failures to come
+	before string
+	then   func()
 }
 
 // read notes a read, and returns the error that a case has put in its way.
 func (r *cachedReads) read(name string) error {
+	name = strings.TrimSpace(name)
+	r.interrupt(name)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.inPass {
 		return nil
 	}
-	name = strings.TrimSpace(name)
 	if r.done == nil {
 		r.done = map[string]bool{}
 	}
@@ -43,6 +46,26 @@ func (r *cachedReads) Pass(begins bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.inPass = begins
+}
+
+// Before has something happen once, before the next read of that name.
+func (r *cachedReads) Before(name string, then func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.before, r.then = name, then
+}
+
+func (r *cachedReads) interrupt(name string) {
+	r.mu.Lock()
+	then := r.then
+	wanted := r.inPass && then != nil && name == r.before
+	if wanted {
+		r.then = nil
+	}
+	r.mu.Unlock()
+	if wanted {
+		then()
+	}
 }
 
 // Failing makes the next reads of that name fail.

@@ -58,6 +58,33 @@ func create(t *testing.T, w *world.World, name string) {
 	}
 }
 
+// What is to happen before a read of a pass happens once, and never before one of an event handler.
+func TestBeforeARead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, "a/x")
+	v := view.New(w, cache.Options{})
+	happened := 0
+	read := func() {
+		if err := v.Get(t.Context(), client.ObjectKey{Namespace: "a", Name: "x"}, &corev1.ConfigMap{}); err != nil {
+			t.Error(err)
+		}
+	}
+	v.Reads.Before("get ConfigMap a/x", func() {
+		happened++
+		read() // as a pass beside this one may
+	})
+	read()
+	if happened != 0 {
+		t.Error("it has happened before a read of a handler")
+	}
+	v.Reads.Pass(true)
+	read()
+	read()
+	if happened != 1 {
+		t.Errorf("it has happened %d times", happened)
+	}
+}
+
 func paint(t *testing.T, w *world.World, name, color string) {
 	t.Helper()
 	obj := configMap(name)

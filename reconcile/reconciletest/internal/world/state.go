@@ -25,6 +25,33 @@ func (s State) Diff(got State) string {
 	return cmp.Diff(s, got)
 }
 
+// Clone returns a copy that shares nothing.
+func (s State) Clone() State {
+	out := State{}
+	for name, content := range s {
+		out[name], _ = clone(content).(map[string]any)
+	}
+	return out
+}
+
+func clone(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(value))
+		for key, v := range value {
+			out[key] = clone(v)
+		}
+		return out
+	case []any:
+		out := make([]any, len(value))
+		for n, v := range value {
+			out[n] = clone(v)
+		}
+		return out
+	}
+	return value
+}
+
 // State is the world as it is now.
 func (w *World) State() (State, error) {
 	all, err := w.All()

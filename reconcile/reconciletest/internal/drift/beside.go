@@ -1,0 +1,60 @@
+package drift
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/verdict"
+)
+
+// overlaps are the cases in which passes are side by side: others run in the middle of one, at rest before each of its cached reads. Where there is
+// one owner there is a second one, and others run also before each write that makes their children.
+func overlaps(j *verdict.Judge, first *story.Story) []story.Case {
+	if !first.Overlaps && j.PairEnd == nil {
+		return nil
+	}
+	var cases []story.Case
+	add := func(name string, v run.Variation, act func(ctx context.Context, d *disturbance)) {
+		one := first.Varied(name, v)
+		if !first.Overlaps {
+			one.System = j.Pair
+		}
+		one.Act = func(ctx context.Context, r *run.Run) { act(ctx, &disturbance{judge: j, name: one.Name, run: r}) }
+		cases = append(cases, one)
+	}
+	for _, read := range first.Reads {
+		add(fmt.Sprintf("at rest: %s with the cached read: %s", transport.FaultBeside, read), run.Variation{},
+			func(ctx context.Context, d *disturbance) { d.beside(ctx, read) })
+	}
+	if first.Overlaps {
+		return cases
+	}
+	for _, c := range first.Calls[:min(len(first.Calls), story.ManyCalls)] {
+		if c.Request.IsWrite() {
+			add(fmt.Sprintf("two owners: %s with %s", transport.FaultBeside, c),
+				run.Variation{Inject: []*transport.Injection{{Call: c.String(), Fault: transport.FaultBeside}}},
+				func(_ context.Context, d *disturbance) { d.same(j.PairEnd.Clone()) })
+		}
+	}
+	return cases
+}
+
+// beside lets every owner have a pass, and others in the middle of the first one that does the read: nobody has anything to do.
+func (d *disturbance) beside(ctx context.Context, read string) {
+	before := d.state()
+	d.run.Last.View.Reads.Before(read, d.run.Last.Beside)
+	writes, rested := d.writes(ctx)
+	switch {
+	case !rested:
+	case len(writes) > 0:
+		d.judge.Find(d.name, finding.CheckState, "passes that have nothing to do one after the other send %s when they are side by side: "+
+			"one uses what another one has kept", strings.Join(writes, ", "))
+	default:
+		d.same(before)
+	}
+}
