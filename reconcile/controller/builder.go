@@ -18,6 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/explained"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
 	"github.com/reconcilekit/reconcilekit/reconcile/record"
 	"github.com/reconcilekit/reconcilekit/reconcile/transition"
@@ -32,6 +33,8 @@ type Builder[T reconcile.Owner, F, O any] struct {
 	options    Options
 	failed     *observe.ListFailures
 	explainer  *explained.Explainer // once it is set up
+	sharded    *shardReader         // once it is set up; nil without a Shard
+	informers  *shards.Informers    // of the owners, where they ask for those of the Shard alone
 	declared
 }
 

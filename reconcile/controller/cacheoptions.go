@@ -15,6 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/explained"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 )
 
 // Declared is a [Builder] whatever its types.
@@ -26,6 +27,7 @@ type Declared interface {
 
 	resolved(scheme *runtime.Scheme) (*declaration.Catalogue, error)
 	managers() []string
+	shares(informers *shards.Informers)
 	inspected
 }
 
@@ -38,7 +40,7 @@ type inspected interface {
 
 // CacheOptions returns the options for the cache of the manager that fit the controllers: the selectors of
 // [Filter], a transform that keeps of each object's managed fields only what the engine needs, and a handler that gives the readiness
-// checks the reason why a kind cannot be listed. Two controllers of one manager that want different selectors for a kind are an error, as they share its informer.
+// checks the reason why a kind cannot be listed. The informer of owners that are shared by a [Shard] asks for those of its own. Two controllers of one manager that want different selectors for a kind are an error, as they share its informer.
 func CacheOptions(scheme *runtime.Scheme, controllers ...Declared) (cache.Options, error) {
 	options := cache.Options{Scheme: scheme, ByObject: map[client.Object]cache.ByObject{}}
 	var managers []string
@@ -67,7 +69,7 @@ func CacheOptions(scheme *runtime.Scheme, controllers ...Declared) (cache.Option
 	}
 	options.DefaultWatchErrorHandler = watchErrors(controllers)
 	options.DefaultTransform = apply.ShortenManagedFields(managers...)
-	return options, nil
+	return options, shareInformers(scheme, &options, controllers)
 }
 
 // watchErrors tells all controllers of a manager why a kind cannot be listed or watched, and logs it as client-go does.

@@ -21,7 +21,7 @@ import (
 )
 
 // ShardOf returns which of count shards owners are in.
-func ShardOf(count int) func(client.Object) string { return (&Shard{Count: count}).of }
+func ShardOf(count int) func(client.Object) string { return (&Shard{Count: count}).part().of }
 
 // PriorityHandler returns the handler of the events of a kind of which the owner reads one object by its name.
 func PriorityHandler(owner, reads types.NamespacedName) handler.EventHandler {

@@ -112,6 +112,7 @@ func previewManager(
 	if err != nil {
 		return nil, err
 	}
+	cached.NewInformer = nil // the owners of all shards
 	for _, namespace := range options.Namespaces {
 		if cached.DefaultNamespaces == nil {
 			cached.DefaultNamespaces = map[string]cache.Config{}

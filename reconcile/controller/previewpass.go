@@ -20,6 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/dryrun"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/conditionlist"
@@ -64,6 +65,7 @@ func (b *Builder[T, F, O]) previewer(mgr manager.Manager, o PreviewOptions) (pre
 	silent := *b
 	silent.options.Recorder = dryrun.Discarded{}
 	silent.options.Shard = nil // every owner is previewed, none claimed
+	kinds.ShareOwners(shards.Selection{})
 	options := silent.withDefaults(mgr)
 	options.Apply.Kinds = kinds.ChildKinds()
 	groups := &joinedGroups{controller: b.name}

@@ -24,6 +24,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/explained"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/passes"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/watching"
@@ -92,7 +93,9 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	if err := errors.Join(controller.Watch(again), reads.Outside.Watch(controller, mgr.Elected(), woken)); err != nil {
 		return fmt.Errorf("controller %q: %w", b.name, err)
 	}
-	if err := errors.Join(b.observed(mgr, reads, observer, joined, options), b.waitForShard(mgr, reads, options)); err != nil {
+	if err := errors.Join(
+		b.observed(mgr, reads, observer, joined, options), b.waitForShard(mgr, reads, options), b.returnToShards(mgr, controller),
+	); err != nil {
 		return err
 	}
 	return b.watch(mgr, controller, reads, joined, woken, synced)
@@ -144,8 +147,15 @@ func (b *Builder[T, F, O]) resolved(scheme *runtime.Scheme) (*declaration.Catalo
 			return nil, fmt.Errorf("controller %q: %w", b.name, err)
 		}
 	}
-	return declaration.Resolve(b.name, scheme, b.declarations)
+	kinds, err := declaration.Resolve(b.name, scheme, b.declarations)
+	if err == nil {
+		kinds.ShareOwners(b.options.Shard.selection())
+	}
+	return kinds, err
 }
+
+// shares takes the informers of the owners that ask for those of the shard alone, nil for those that ask for all.
+func (b *Builder[T, F, O]) shares(informers *shards.Informers) { b.informers = informers }
 
 func skip(yes bool) *bool {
 	if !yes {
@@ -260,10 +270,11 @@ func (b *Builder[T, F, O]) assemble(
 		reader, applier, statuses = world, world, world
 	}
 	if options.Shard != nil {
-		reader = &shardReader{
-			Reader: reader, Shard: options.Shard, writer: writesOf(mgr, reads), kind: reads.Kinds[0].GroupVersionKind,
-			annotation: ShardAnnotationPrefix + b.name, manager: b.fieldManager() + ":shard",
+		b.sharded = &shardReader{
+			Reader: reader, shardPart: options.Shard.part(), live: mgr.GetAPIReader(), writer: writesOf(mgr, reads),
+			kind: reads.Kinds[0].GroupVersionKind, annotation: ShardAnnotationPrefix + b.name, manager: b.fieldManager() + ":shard",
 		}
+		reader = b.sharded
 	}
 	config := b.phases()
 	config.Reader, config.Applier, config.StatusWriter, config.Tracker = reader, applier, statuses, reads

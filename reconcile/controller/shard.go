@@ -1,21 +1,15 @@
 package controller
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"strconv"
 	"strings"
-	"sync"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 )
 
 // ShardAnnotationPrefix and the name of the controller are the annotation of an owner that names the shard which works on it.
@@ -28,44 +22,56 @@ const ShardAnnotationPrefix = "shard.reconcilekit.dev/"
 // to another shard and no pass of it runs any more; that one waits until then. So no two work on one owner, also while labels or the number of shards
 // change. What a shard has claimed stays claimed while no process runs for it: start one, or remove the annotation when there will be none.
 //
-// Each process watches all owners. Children are planned by one owner: those that several plan, contributions, and groups are
+// With a Count or a Label, and a cache that [CacheOptions] describes, a process watches the owners of its shard alone. A Count needs an API server with
+// sharded lists and watches for that (KEP-5866, alpha in 1.36 behind the feature gate ShardedListAndWatch); of one without, each process watches
+// all owners and does the same. FetchRemoteState reads no other owners then, unless Reads declares their kind, which makes each process watch all of them.
+// Claims of owners that a process does not watch, it looks for at the API server: as it starts, soon after, and every ten minutes.
+//
+// Each process watches all children. They are planned by one owner: those that several plan, contributions, and groups are
 // for one process.
 type Shard struct {
 	// Name is that of the shard of this process. Required.
 	Name string
-	// Count is the number of shards, named "0" to the last, into which owners come by a hash of their UID. Another count moves as few owners as
-	// it can. Zero is no hash but Of.
+	// Count is the number of shards, 64 at most, named "0" to the last, into which owners come by a hash of their UID. It is that of the
+	// API server, and a shard is ranges of it. One shard more takes an equal part of each of the others; no owner moves between those that were there.
 	Count int
-	// Of returns the name of the shard that an owner is in, empty for none: [ShardByLabel], or a function of the owner's metadata that gives the same
-	// in all processes. Required without a Count.
+	// Label is the key of the label that names the shard of an owner. Owners without it are in no shard.
+	Label string
+	// Of returns the name of the shard that an owner is in, empty for none: a function of the owner's metadata that gives the same
+	// in all processes. Each process watches all owners. One of Count, Label and Of is required.
 	Of func(owner client.Object) string
 }
 
-// ShardByLabel returns the shard that a label of the owner names. Owners without it are in no shard.
-func ShardByLabel(key string) func(client.Object) string {
-	return func(owner client.Object) string { return owner.GetLabels()[key] }
+// shardPart is a Shard that has been checked.
+type shardPart struct {
+	name string
+	of   func(owner client.Object) string
+	// moves says that an owner may come to another shard while the process runs, and not only by another Count.
+	moves bool
 }
 
-// of is the shard of an owner.
-func (s *Shard) of(owner client.Object) string {
-	if s.Of != nil {
-		return s.Of(owner)
+// part returns what the shard means.
+func (s *Shard) part() shardPart {
+	switch {
+	case s.Of != nil:
+		return shardPart{s.Name, s.Of, true}
+	case s.Label != "":
+		return shardPart{s.Name, func(owner client.Object) string { return owner.GetLabels()[s.Label] }, true}
 	}
-	hash := fnv.New64a()
-	_, _ = hash.Write([]byte(owner.GetUID())) // never fails
-	return strconv.Itoa(bucket(hash.Sum64(), s.Count))
+	division := shards.Divide(s.Count)
+	return shardPart{s.Name, func(owner client.Object) string { return strconv.Itoa(division.Of(owner.GetUID())) }, false}
 }
 
-// bucket is the jump consistent hash of Lamping and Veach: a key changes its bucket only when the added one becomes its own.
-func bucket(key uint64, count int) int {
-	const multiplier, shift, scale = 2862933555777941757, 33, float64(1 << 31)
-	last, next := int64(0), int64(0)
-	for next < int64(count) {
-		last = next
-		key = key*multiplier + 1
-		next = int64(float64(last+1) * (scale / float64((key>>shift)+1)))
+// selection is what the informer of the owners asks for: all for a function, and for a shard that does not pass check.
+func (s *Shard) selection() shards.Selection {
+	switch {
+	case s == nil || s.check("", false) != nil || s.Of != nil:
+		return shards.Selection{}
+	case s.Label != "":
+		return shards.ByLabel(s.Label, s.Name)
 	}
-	return int(last)
+	number, _ := strconv.Atoi(s.Name) // check has seen it
+	return shards.Divide(s.Count).Select(number)
 }
 
 // check reports what is wrong with the shard of a controller.
@@ -73,72 +79,43 @@ func (s *Shard) check(controller string, group bool) error {
 	if s == nil {
 		return nil
 	}
-	var errs []error
+	var wrong []string
 	if s.Name == "" {
-		errs = append(errs, fmt.Errorf("controller %q: Options.Shard.Name is empty, want the name of the shard of this process", controller))
+		wrong = append(wrong, ".Name is empty, want the name of the shard of this process")
 	}
-	if s.Count < 0 || (s.Count == 0) == (s.Of == nil) {
-		errs = append(errs, fmt.Errorf("controller %q: Options.Shard wants either Of or a Count of at least 1, got a Count of %d", controller, s.Count))
-	} else if at, err := strconv.Atoi(s.Name); s.Of == nil && s.Name != "" && (err != nil || at < 0 || at >= s.Count || strconv.Itoa(at) != s.Name) {
-		errs = append(errs, fmt.Errorf("controller %q: Options.Shard.Name is %q, want a number from 0 to %d, as the Count is %d", controller, s.Name, s.Count-1, s.Count))
+	if err := s.checkOf(); err != "" {
+		wrong = append(wrong, err)
 	}
 	if group {
-		errs = append(errs, fmt.Errorf("controller %q: Options.Shard: groups have no object to claim", controller))
+		wrong = append(wrong, ": groups have no object to claim")
 	}
-	if wrong := validation.IsQualifiedName(ShardAnnotationPrefix + controller); len(wrong) > 0 {
-		errs = append(errs, fmt.Errorf("controller %q: Options.Shard: the name is no part of an annotation: %s", controller, strings.Join(wrong, ", ")))
+	if invalid := validation.IsQualifiedName(ShardAnnotationPrefix + controller); controller != "" && len(invalid) > 0 {
+		wrong = append(wrong, ": the name is no part of an annotation: "+strings.Join(invalid, ", "))
+	}
+	errs := make([]error, len(wrong))
+	for i, text := range wrong {
+		errs[i] = fmt.Errorf("controller %q: Options.Shard%s", controller, text)
 	}
 	return errors.Join(errs...)
 }
 
-// shardReader reads owners. One that this process must not work on is not found, so that the pipeline forgets what it knows of it. It is
-// asked at the beginning of each pass, and there is one pass of an owner at a time, so an owner that is given back has none.
-type shardReader struct {
-	client.Reader
-	*Shard
-
-	writer     client.Writer
-	kind       schema.GroupVersionKind
-	annotation string
-	manager    string
-	claimed    sync.Map // names of owners to their UID, once the API server has confirmed the claim to this process
-}
-
-// Get reads an owner of the shard, and claims it.
-func (r *shardReader) Get(ctx context.Context, key client.ObjectKey, owner client.Object, opts ...client.GetOption) error {
-	if err := r.Reader.Get(ctx, key, owner, opts...); err != nil {
-		r.claimed.Delete(key)
-		return err
-	}
-	mine, holder := r.of(owner) == r.Name, owner.GetAnnotations()[r.annotation]
-	confirmed, _ := r.claimed.Load(key)
-	switch {
-	case mine && holder == r.Name && confirmed == owner.GetUID():
-		return nil
-	case mine && (holder == r.Name || holder == ""):
-		if err := r.patch(ctx, owner, r.Name); err != nil {
-			return fmt.Errorf("claim it for shard %q: %w", r.Name, err)
-		}
-		r.claimed.Store(key, owner.GetUID())
-		return nil
-	case holder == r.Name:
-		r.claimed.Delete(key)
-		if err := r.patch(ctx, owner, nil); err != nil {
-			return fmt.Errorf("give it back, for shard %q: %w", r.of(owner), err)
+// checkOf is what is wrong with how owners come into shards, empty when nothing is.
+func (s *Shard) checkOf() string {
+	ways := 0
+	for _, given := range []bool{s.Count != 0, s.Label != "", s.Of != nil} {
+		if given {
+			ways++
 		}
 	}
-	return apierrors.NewNotFound(schema.GroupResource{Group: r.kind.Group, Resource: r.kind.Kind}, key.Name)
-}
-
-// patch writes the annotation, if the owner is as the cache shows it. Nil removes it.
-func (r *shardReader) patch(ctx context.Context, owner client.Object, holder any) error {
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid": owner.GetUID(), "resourceVersion": owner.GetResourceVersion(), "annotations": map[string]any{r.annotation: holder},
-	}})
-	if err != nil {
-		return err
+	switch number, err := strconv.Atoi(s.Name); {
+	case ways != 1 || s.Count < 0 || s.Count > shards.MaxCount:
+		return fmt.Sprintf(" wants one of Of, a Label, and a Count of 1 to %d, got a Label of %q and a Count of %d", shards.MaxCount, s.Label, s.Count)
+	case s.Label != "":
+		if invalid := append(validation.IsQualifiedName(s.Label), validation.IsValidLabelValue(s.Name)...); len(invalid) > 0 {
+			return fmt.Sprintf(" wants a Label with the value of Name, got %q with %q: %s", s.Label, s.Name, strings.Join(invalid, ", "))
+		}
+	case s.Count > 0 && s.Name != "" && (err != nil || number < 0 || number >= s.Count || strconv.Itoa(number) != s.Name):
+		return fmt.Sprintf(".Name is %q, want a number from 0 to %d, as the Count is %d", s.Name, s.Count-1, s.Count)
 	}
-	into := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: owner.GetNamespace(), Name: owner.GetName()}}
-	into.SetGroupVersionKind(r.kind) // what is read from the cache is shared
-	return r.writer.Patch(ctx, into, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(r.manager))
+	return ""
 }

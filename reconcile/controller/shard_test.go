@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"sync"
-	"testing"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -14,7 +13,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
@@ -59,25 +60,60 @@ func (o shardObserver) PassDone(_ context.Context, report reconcile.Report) {
 	}
 }
 
-// instance starts a controller that works on one shard; its children say so.
-func (w *atWork) instance(namespace, name string, of func(client.Object) string) {
+// instance starts a process that works on one shard; its children say so.
+func (w *atWork) instance(config *rest.Config, namespace string, shard controller.Shard) *process {
 	GinkgoHelper()
 	options := settings()
-	options.Shard, options.Observer = &controller.Shard{Name: name, Of: of}, shardObserver{w}
+	options.Shard, options.Observer = &shard, shardObserver{w}
 	p := &probe{
 		fetch: func(_ context.Context, _ reconcile.Reader, owner *widget.Widget) world {
-			w.begins(owner.Name, name)
+			w.begins(owner.Name, shard.Name)
 			time.Sleep(time.Duration(rand.IntN(30)) * time.Millisecond)
 			return world{}
 		},
 		plan: func(owner *widget.Widget, _ world) (plan reconcile.PlanResult) {
 			child := configMap(owner.Namespace, owner.Name, nil)
-			child.Data = map[string]string{"shard": name}
+			child.Data = map[string]string{"shard": shard.Name}
 			plan.Apply(child)
 			return plan
 		},
 	}
-	runs{}.start(namespace, controller.New("sharded", p).Owns(&corev1.ConfigMap{}).Options(options).SetupWithManager)
+	b := controller.New("sharded", p).Owns(&corev1.ConfigMap{}).Options(options)
+	caches, err := controller.CacheOptions(testScheme(GinkgoTB()), b)
+	Expect(err).NotTo(HaveOccurred())
+	started := &process{Manager: runs{config: config, cache: caches}.manager(namespace), done: make(chan error, 1)}
+	Expect(b.SetupWithManager(started)).To(Succeed())
+	ctx, cancel := context.WithCancel(context.Background())
+	started.cancel = cancel
+	go func() { started.done <- started.Start(ctx) }()
+	DeferCleanup(started.end)
+	return started
+}
+
+// process is a manager that ends once.
+type process struct {
+	manager.Manager
+
+	cancel context.CancelFunc
+	done   chan error
+}
+
+// end stops the process after its passes.
+func (p *process) end() {
+	GinkgoHelper()
+	if p.cancel == nil {
+		return
+	}
+	p.cancel()
+	p.cancel = nil
+	Eventually(p.done).WithTimeout(soon).Should(Receive(BeNil()))
+}
+
+// owners is how many owners the cache of the process has.
+func (p *process) owners(ctx context.Context) (int, error) {
+	var all widget.WidgetList
+	err := p.GetCache().List(ctx, &all)
+	return len(all.Items), err
 }
 
 // children returns the shard that each child was made by.
@@ -99,9 +135,8 @@ var _ = Describe("Owners that are shared between instances", func() {
 		const owners, edits = 20, 200
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		w := &atWork{passes: map[string]string{}, total: map[string]int{}}
-		for _, name := range []string{"a", "b"} {
-			w.instance(namespace, name, controller.ShardByLabel(shardLabel))
-		}
+		a := w.instance(env.Config(), namespace, controller.Shard{Name: "a", Label: shardLabel})
+		b := w.instance(env.Config(), namespace, controller.Shard{Name: "b", Label: shardLabel})
 		want := map[string]string{}
 		for i := range owners {
 			o := newWidget(namespace, "w"+strconv.Itoa(i))
@@ -118,6 +153,11 @@ var _ = Describe("Owners that are shared between instances", func() {
 				fmt.Appendf(nil, `{"metadata":{"labels":{%q:%q}}}`, shardLabel, shard)))).To(Succeed())
 		}
 		Eventually(func() map[string]string { return shardChildren(ctx, c, namespace) }).WithTimeout(soon).Should(Equal(want))
+		inA, err := a.owners(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		inB, err := b.owners(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(inA+inB).To(Equal(owners), "each process watches the owners of its label alone, and nobody that without one")
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		Expect(w.twice).To(BeEmpty())
@@ -136,8 +176,8 @@ var _ = Describe("Owners that are shared between instances", func() {
 			Expect(c.Create(ctx, o)).To(Succeed())
 			want[o.Name] = of(o)
 		}
-		w.instance(namespace, "0", of)
-		w.instance(namespace, "1", of)
+		w.instance(env.Config(), namespace, controller.Shard{Name: "0", Of: of})
+		w.instance(env.Config(), namespace, controller.Shard{Name: "1", Count: 2})
 		Eventually(func() map[string]string { return shardChildren(ctx, c, namespace) }).WithTimeout(soon).Should(Equal(want))
 		Eventually(func() (string, error) { return events(ctx, c, namespace) }).WithTimeout(2 * soon).
 			Should(ContainSubstring(`shard "of-a-process-that-is-away" has claimed it and does not give it back to shard`))
@@ -151,13 +191,15 @@ var _ = Describe("Owners that are shared between instances", func() {
 		options := settings()
 		for want, shard := range map[string]controller.Shard{
 			"Options.Shard.Name is empty": {},
-			"Options.Shard wants either Of or a Count of at least 1, got a Count of 0":         {Name: "a"},
-			"Options.Shard wants either Of or a Count of at least 1, got a Count of -1":        {Name: "a", Count: -1},
-			"Options.Shard wants either Of or a Count of at least 1, got a Count of 2":         {Name: "0", Count: 2, Of: controller.ShardByLabel("x")},
-			`Options.Shard.Name is "2", want a number from 0 to 1, as the Count is 2`:          {Name: "2", Count: 2},
-			`Options.Shard.Name is "operator-0", want a number from 0 to 1, as the Count is 2`: {Name: "operator-0", Count: 2},
-			`Options.Shard.Name is "01", want a number from 0 to 1, as the Count is 2`:         {Name: "01", Count: 2},
-			"Options.Shard: the name is no part of an annotation":                              {Name: "a", Of: controller.ShardByLabel("x")},
+			"Options.Shard wants one of Of, a Label, and a Count of 1 to 64, got a Label of \"\" and a Count of 0":  {Name: "a"},
+			"Options.Shard wants one of Of, a Label, and a Count of 1 to 64, got a Label of \"\" and a Count of -1": {Name: "a", Count: -1},
+			"Options.Shard wants one of Of, a Label, and a Count of 1 to 64, got a Label of \"\" and a Count of 65": {Name: "1", Count: 65},
+			"Options.Shard wants one of Of, a Label, and a Count of 1 to 64, got a Label of \"x\" and a Count of 2": {Name: "0", Count: 2, Label: "x"},
+			`Options.Shard wants a Label with the value of Name, got "x" with "no value"`:                           {Name: "no value", Label: "x"},
+			`Options.Shard.Name is "2", want a number from 0 to 1, as the Count is 2`:                               {Name: "2", Count: 2},
+			`Options.Shard.Name is "operator-0", want a number from 0 to 1, as the Count is 2`:                      {Name: "operator-0", Count: 2},
+			`Options.Shard.Name is "01", want a number from 0 to 1, as the Count is 2`:                              {Name: "01", Count: 2},
+			"Options.Shard: the name is no part of an annotation":                                                   {Name: "a", Label: "x"},
 		} {
 			options.Shard = &shard
 			Expect(controller.New("not a name", &probe{}).Options(options).SetupWithManager(mgr)).To(MatchError(ContainSubstring(want)))
@@ -167,30 +209,3 @@ var _ = Describe("Owners that are shared between instances", func() {
 			To(MatchError(ContainSubstring("groups have no object to claim")))
 	})
 })
-
-// TestShardCount: all shards get owners, and one shard more takes owners from the others only.
-func TestShardCount(t *testing.T) {
-	t.Parallel()
-	const owners, shards = 3000, 3
-	counts, moved := map[string]int{}, 0
-	for i := range owners {
-		o := newWidget("default", "w")
-		o.UID = types.UID(fmt.Sprintf("7f1c4c5e-0000-4000-8000-%012d", i))
-		before, after := controller.ShardOf(shards)(o), controller.ShardOf(shards+1)(o)
-		counts[before]++
-		if before != after {
-			moved++
-			if after != strconv.Itoa(shards) {
-				t.Errorf("an owner moves from shard %s to %s, which was there before", before, after)
-			}
-		}
-	}
-	for shard := range shards {
-		if n := counts[strconv.Itoa(shard)]; n < owners/shards/2 {
-			t.Errorf("shard %d has %d owners of %d", shard, n, owners)
-		}
-	}
-	if moved < owners/8 || moved > owners/2 {
-		t.Errorf("%d of %d owners move", moved, owners)
-	}
-}

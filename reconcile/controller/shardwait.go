@@ -36,7 +36,7 @@ const (
 // shardWaits tells of owners of this process's shard that another shard has claimed and does not give back, as none of its processes runs:
 // nobody works on them, and no status could say so.
 type shardWaits struct {
-	*Shard
+	shardPart
 
 	annotation string
 	list       func(ctx context.Context) (client.ObjectList, error)
@@ -62,7 +62,7 @@ func (b *Builder[T, F, O]) waitForShard(mgr manager.Manager, reads *tracked.Read
 		return nil
 	}
 	w := &shardWaits{
-		Shard: options.Shard, annotation: ShardAnnotationPrefix + b.name, recorder: options.Recorder, clock: options.Clock,
+		shardPart: options.Shard.part(), annotation: ShardAnnotationPrefix + b.name, recorder: options.Recorder, clock: options.Clock,
 		since: map[types.UID]*shardWait{},
 		list: func(ctx context.Context) (client.ObjectList, error) {
 			list, err := reads.EmptyList(reads.Kinds[0])
@@ -106,7 +106,7 @@ func (w *shardWaits) look(ctx context.Context) error {
 			return nil
 		}
 		holder := owner.GetAnnotations()[w.annotation]
-		if holder == "" || holder == w.Name || w.of(owner) != w.Name {
+		if holder == "" || holder == w.name || w.of(owner) != w.name {
 			return nil
 		}
 		waits := before[owner.GetUID()]
@@ -119,7 +119,7 @@ func (w *shardWaits) look(ctx context.Context) error {
 			told[holder]++
 			w.recorder.Event(owner, corev1.EventTypeWarning, ReasonShardWaits, fmt.Sprintf(
 				"shard %q has claimed it and does not give it back to shard %q: run a process of shard %[1]q, or remove the annotation %[3]s",
-				holder, w.Name, w.annotation))
+				holder, w.name, w.annotation))
 		}
 		return nil
 	})
@@ -131,7 +131,7 @@ func (w *shardWaits) look(ctx context.Context) error {
 	}
 	w.count.Store(int64(waiting))
 	if len(told) > 0 {
-		log.FromContext(ctx).Info("nobody works on owners that a shard has claimed of which no process seems to run", "shard", w.Name,
+		log.FromContext(ctx).Info("nobody works on owners that a shard has claimed of which no process seems to run", "shard", w.name,
 			"claimed by", strings.Join(slices.Sorted(maps.Keys(told)), ", "), "owners that wait", waiting)
 	}
 	return err

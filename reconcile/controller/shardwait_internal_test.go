@@ -41,7 +41,7 @@ func TestShardWaits(t *testing.T) {
 	now := clocktesting.NewFakePassiveClock(time.Unix(0, 0))
 	events := told{}
 	w := &shardWaits{
-		Shard: &Shard{Name: "a", Of: ShardByLabel("shard")}, annotation: annotation, recorder: events, clock: now, since: map[types.UID]*shardWait{},
+		shardPart: (&Shard{Name: "a", Label: "shard"}).part(), annotation: annotation, recorder: events, clock: now, since: map[types.UID]*shardWait{},
 		list: func(context.Context) (client.ObjectList, error) {
 			return &corev1.ConfigMapList{Items: slices.Clone(owners)}, failed
 		},

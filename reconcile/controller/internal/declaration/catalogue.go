@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
@@ -44,6 +45,13 @@ func Resolve(controller string, scheme *runtime.Scheme, declarations []Declarati
 	}
 	c.optionals = slices.DeleteFunc(slices.Clone(c.Kinds), func(k *Kind) bool { return !k.Optional })
 	return c, nil
+}
+
+// ShareOwners lets the cache of a process have the selected owners alone, unless their kind is used in another way as well.
+func (c *Catalogue) ShareOwners(selection shards.Selection) {
+	if owner := c.Kinds[0]; owner.only(PurposeFor) {
+		owner.Shared = selection
+	}
 }
 
 func (c *Catalogue) declare(d Declaration) error {

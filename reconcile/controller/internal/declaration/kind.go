@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 )
 
@@ -59,6 +60,7 @@ type Kind struct {
 	Optional       bool   // its CRD may be missing
 	Resource       string // its plural, where that is not regular
 	Fields         map[string]client.IndexerFunc
+	Shared         shards.Selection // what the cache of this process has of it; zero is all
 
 	Index   *tracking.Index
 	Cluster atomic.Bool // the kind has no namespaces

@@ -20,6 +20,9 @@ func (r *Reader) Derived(ctx context.Context, d reconcile.Derived) (any, error) 
 	if err != nil {
 		return nil, err
 	}
+	if err := r.whole(k, client.ObjectKey{}); err != nil {
+		return nil, err
+	}
 	return r.session.Derived(k.Index, d, func() *derived.Value { return r.newValue(k, d) }).Get(ctx)
 }
 

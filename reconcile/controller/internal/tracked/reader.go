@@ -2,12 +2,15 @@ package tracked
 
 import (
 	"context"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
 )
@@ -53,6 +56,9 @@ func (r *Reader) Get(
 		return err
 	}
 	key = k.Name(key)
+	if err := r.whole(k, key); err != nil {
+		return err
+	}
 	r.session.Name(k.Index, key)
 	return r.get(ctx, k, key, into, opts...)
 }
@@ -62,6 +68,9 @@ func (r *Reader) Get(
 func (r *Reader) List(ctx context.Context, into client.ObjectList, opts ...client.ListOption) error {
 	k, err := r.declared(into)
 	if err != nil {
+		return err
+	}
+	if err := r.whole(k, client.ObjectKey{}); err != nil {
 		return err
 	}
 	var options client.ListOptions
@@ -75,4 +84,14 @@ func (r *Reader) List(ctx context.Context, into client.ObjectList, opts ...clien
 		return r.unindexed(k, options.FieldSelector, err)
 	}
 	return nil
+}
+
+// whole refuses reads of owners of which the cache has a part, save for the owner of the pass.
+func (r *Reader) whole(k *declaration.Kind, key client.ObjectKey) error {
+	if k.Shared == (shards.Selection{}) || key == r.session.Owner() {
+		return nil
+	}
+	return declaration.NewMistake(declaration.ReasonPartCached, fmt.Errorf("read %s: this process watches those of its shard alone: add %s to the builder of "+
+		"controller %q, so that it watches all", declaration.Print(k.GroupVersionKind),
+		declaration.PurposeReads.Call(r.Example(k.GroupVersionKind)), r.Controller))
 }

@@ -1,0 +1,91 @@
+package shards
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// pageSize is how many objects a list of the others asks for at a time.
+const pageSize = 500
+
+// Informers are those of one kind in a cache, one for each namespace that it watches. They ask for a selection. It is safe for concurrent
+// use.
+type Informers struct {
+	selection Selection
+
+	mu      sync.Mutex
+	sources []toolscache.ListerWatcherWithContext
+}
+
+// NewInformers returns informers that ask for a selection, none yet.
+func NewInformers(selection Selection) *Informers { return &Informers{selection: selection} }
+
+// Add returns what an informer lists and watches for the selection alone.
+func (i *Informers) Add(all toolscache.ListerWatcher) toolscache.ListerWatcher {
+	source := toolscache.ToListerWatcherWithContext(all)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.sources = append(i.sources, source)
+	return &toolscache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			i.selection.mine(&options)
+			return source.ListWithContext(ctx, options)
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			i.selection.mine(&options)
+			return source.WatchWithContext(ctx, options)
+		},
+	}
+}
+
+// errAll ends a list of the others.
+var errAll = errors.New("the API server does not select")
+
+// Others calls do with each object that the informers do not have, read from the API server. It ends early, without an error, when do returns
+// false: for an object that the informers have, as an API server that passes over the selection gives them all.
+func (i *Informers) Others(ctx context.Context, do func(client.Object) bool) error {
+	i.mu.Lock()
+	sources := i.sources
+	i.mu.Unlock()
+	for _, source := range sources {
+		if err := i.list(ctx, source, do); err != nil && !errors.Is(err, errAll) {
+			return err
+		}
+	}
+	return nil
+}
+
+// list lists page by page.
+func (i *Informers) list(ctx context.Context, source toolscache.ListerWithContext, do func(client.Object) bool) error {
+	options := metav1.ListOptions{Limit: pageSize}
+	i.selection.others(&options)
+	for {
+		page, err := source.ListWithContext(ctx, options)
+		if err != nil {
+			return fmt.Errorf("list objects of other shards: %w", err)
+		}
+		err = meta.EachListItem(page, func(item runtime.Object) error {
+			if object, ok := item.(client.Object); ok && !do(object) {
+				return errAll
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		list, err := meta.ListAccessor(page)
+		if err != nil || list.GetContinue() == "" {
+			return err
+		}
+		options.Continue = list.GetContinue()
+	}
+}

@@ -1,0 +1,91 @@
+package shards_test
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
+)
+
+// pages is an API server that answers with one object a page.
+type pages struct {
+	count   int
+	asked   []metav1.ListOptions
+	watched []metav1.ListOptions
+	failed  error
+}
+
+func (p *pages) source() toolscache.ListerWatcher {
+	return &toolscache.ListWatch{
+		ListWithContextFunc: func(_ context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			p.asked = append(p.asked, options)
+			at, _ := strconv.Atoi(options.Continue)
+			list := &corev1.ConfigMapList{Items: []corev1.ConfigMap{{ObjectMeta: metav1.ObjectMeta{Name: strconv.Itoa(at)}}}}
+			if at+1 < p.count {
+				list.Continue = strconv.Itoa(at + 1)
+			}
+			return list, p.failed
+		},
+		WatchFuncWithContext: func(_ context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			p.watched = append(p.watched, options)
+			return watch.NewFake(), nil
+		},
+	}
+}
+
+// TestInformers: informers list and watch what is selected, and the others are listed in each namespace, page by page, up to an object that
+// shows that the API server does not select.
+func TestInformers(t *testing.T) {
+	t.Parallel()
+	one, two := &pages{count: 3}, &pages{count: 2}
+	informers := shards.NewInformers(shards.ByLabel("shard", "a"))
+	lists := toolscache.ToListerWatcherWithContext(informers.Add(one.source()))
+	informers.Add(two.source())
+	if _, err := lists.ListWithContext(t.Context(), metav1.ListOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lists.WatchWithContext(t.Context(), metav1.ListOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	mine := []metav1.ListOptions{{LabelSelector: "shard=a"}}
+	if diff := cmp.Diff([][]metav1.ListOptions{mine, mine}, [][]metav1.ListOptions{one.asked, one.watched}); diff != "" {
+		t.Errorf("the informer asks for (-want +got):\n%s", diff)
+	}
+	one.asked = nil
+	var seen []string
+	visit := func(last string) {
+		t.Helper()
+		seen = nil
+		if err := informers.Others(t.Context(), func(o client.Object) bool {
+			seen = append(seen, o.GetName())
+			return o.GetName() != last
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	visit("")
+	if diff := cmp.Diff([]string{"0", "1", "2", "0", "1"}, seen); diff != "" {
+		t.Errorf("others (-want +got):\n%s", diff)
+	}
+	if want := (metav1.ListOptions{LabelSelector: "shard notin (a)", Limit: 500, Continue: "2"}); !cmp.Equal(want, one.asked[2]) {
+		t.Errorf("the third page is asked for with %+v, want %+v", one.asked[2], want)
+	}
+	visit("1")
+	if diff := cmp.Diff([]string{"0", "1", "0", "1"}, seen); diff != "" {
+		t.Errorf("others of a server that does not select (-want +got):\n%s", diff)
+	}
+	two.failed = errors.New("no connection")
+	if err := informers.Others(t.Context(), func(client.Object) bool { return true }); !errors.Is(err, two.failed) {
+		t.Errorf("got %v, want %v", err, two.failed)
+	}
+}

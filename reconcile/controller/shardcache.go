@@ -1,0 +1,71 @@
+package controller
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
+)
+
+// informed is what has an informer of its own.
+type informed struct {
+	schema.GroupVersionKind
+	unstructured bool
+}
+
+// shareInformers lets the informers of owners ask for those of the process's shard alone, where all controllers that use the kind share it in
+// the same way.
+func shareInformers(scheme *runtime.Scheme, options *cache.Options, controllers []Declared) error {
+	selections, owners := map[informed]shards.Selection{}, make([]informed, len(controllers))
+	for i, c := range controllers {
+		kinds, err := c.resolved(scheme)
+		if err != nil {
+			return err
+		}
+		for _, k := range kinds.Installable() {
+			as := informed{k.GroupVersionKind, k.Representation == declaration.Unstructured}
+			if k == kinds.Kinds[0] {
+				owners[i] = as
+			}
+			if other, known := selections[as]; known && other != k.Shared {
+				selections[as] = shards.Selection{}
+				continue
+			}
+			selections[as] = k.Shared
+		}
+	}
+	informers := map[informed]*shards.Informers{}
+	for as, selection := range selections {
+		if selection != (shards.Selection{}) {
+			informers[as] = shards.NewInformers(selection)
+		}
+	}
+	for i, c := range controllers {
+		c.shares(informers[owners[i]])
+	}
+	if len(informers) > 0 {
+		options.NewInformer = newInformer(scheme, informers)
+	}
+	return nil
+}
+
+// newInformer makes the informers of a cache.
+func newInformer(
+	scheme *runtime.Scheme, sharing map[informed]*shards.Informers,
+) func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer {
+	return func(all toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
+		representation := declaration.RepresentationOf(object)
+		if kind, err := apiutil.GVKForObject(object, scheme); err == nil && representation != declaration.Metadata {
+			if informers := sharing[informed{kind, representation == declaration.Unstructured}]; informers != nil {
+				all = informers.Add(all)
+			}
+		}
+		return toolscache.NewSharedIndexInformer(all, object, resync, indexers)
+	}
+}
