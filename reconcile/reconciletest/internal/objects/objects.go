@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
@@ -118,7 +119,8 @@ func MatchesFields(selector fields.Selector, values func(name string) ([]string,
 	}
 	for _, requirement := range selector.Requirements() {
 		found, err := values(requirement.Field)
-		if err != nil || !slices.Contains(found, requirement.Value) {
+		unwanted := requirement.Operator == selection.NotEquals
+		if err != nil || slices.Contains(found, requirement.Value) == unwanted {
 			return false, err
 		}
 	}

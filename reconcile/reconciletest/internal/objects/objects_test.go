@@ -144,6 +144,7 @@ func TestMatchesFields(t *testing.T) {
 	}
 	for text, want := range map[string]bool{
 		"spec.color=red": true, "spec.color=green": true, "spec.color=blue": false, "spec.size=1": false, "spec.color=red,spec.size=1": false,
+		"spec.color!=blue": true, "spec.color!=red": false, "spec.size!=1": true, "spec.color=red,spec.size!=1": true,
 	} {
 		if got, err := objects.MatchesFields(fields.ParseSelectorOrDie(text), values); got != want || err != nil {
 			t.Errorf("%s: %t, %v, want %t", text, got, err, want)

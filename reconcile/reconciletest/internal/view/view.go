@@ -256,6 +256,9 @@ func (v *View) List(_ context.Context, into client.ObjectList, opts ...client.Li
 	if err != nil {
 		return err
 	}
+	if err := v.indexesFor(gvk, options.FieldSelector); err != nil {
+		return err
+	}
 	deep := options.UnsafeDisableDeepCopy == nil || !*options.UnsafeDisableDeepCopy
 	var items []runtime.Object
 	for _, key := range objects.SortedKeys(k.shown) {
@@ -286,43 +289,6 @@ func (v *View) List(_ context.Context, into client.ObjectList, opts ...client.Li
 		slices.Reverse(items)
 	}
 	return meta.SetList(into, items)
-}
-
-// indexed returns the values of an index for an object.
-func (v *View) indexed(
-	k *viewKind, gvk schema.GroupVersionKind, name string, u *unstructured.Unstructured,
-) ([]string, error) {
-	extract := v.indexes[gvk][name]
-	if extract == nil {
-		return nil, fmt.Errorf("list %s: index with name field:%s does not exist", gvk, name)
-	}
-	as := representation("unstructured")
-	if v.world.Scheme.Recognizes(gvk) {
-		as = "typed"
-	}
-	obj, err := v.object(k, gvk, as, u)
-	if err != nil {
-		return nil, err
-	}
-	return extract(obj), nil
-}
-
-// IndexField adds an index.
-func (v *View) IndexField(_ context.Context, obj client.Object, field string, extract client.IndexerFunc) error {
-	gvk, err := apiutil.GVKForObject(obj, v.world.Scheme)
-	if err != nil {
-		return err
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.indexes[gvk] == nil {
-		v.indexes[gvk] = map[string]client.IndexerFunc{}
-	}
-	if v.indexes[gvk][field] != nil {
-		return fmt.Errorf("index %s of %s: indexer conflict", field, gvk)
-	}
-	v.indexes[gvk][field] = extract
-	return nil
 }
 
 // Start blocks until the context ends.

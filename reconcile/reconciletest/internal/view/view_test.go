@@ -185,6 +185,15 @@ func TestReadErrors(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "index with name field:color does not exist") {
 		t.Errorf("without the index: %v", err)
 	}
+	err = v.List(t.Context(), &corev1.ServiceAccountList{}, client.MatchingFields{"color": "red"})
+	if err == nil || !strings.Contains(err.Error(), "index with name field:color does not exist") {
+		t.Errorf("of nothing without the index: %v", err)
+	}
+	for _, selector := range []fields.Selector{fields.Everything(), fields.ParseSelectorOrDie("color!=red")} {
+		if err := v.List(t.Context(), &corev1.ConfigMapList{}, client.MatchingFieldsSelector{Selector: selector}); err == nil || !strings.Contains(err.Error(), "non-exact field matches") {
+			t.Errorf("by %q: %v", selector, err)
+		}
+	}
 	extract := func(client.Object) []string { return nil }
 	first, second := v.IndexField(t.Context(), &corev1.ConfigMap{}, "color", extract), v.IndexField(t.Context(), &corev1.ConfigMap{}, "color", extract)
 	if first != nil || second == nil {

@@ -1,0 +1,69 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/selection"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+)
+
+// IndexField adds an index.
+func (v *View) IndexField(_ context.Context, obj client.Object, field string, extract client.IndexerFunc) error {
+	gvk, err := apiutil.GVKForObject(obj, v.world.Scheme)
+	if err != nil {
+		return err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.indexes[gvk] == nil {
+		v.indexes[gvk] = map[string]client.IndexerFunc{}
+	}
+	if v.indexes[gvk][field] != nil {
+		return fmt.Errorf("index %s of %s: indexer conflict", field, gvk)
+	}
+	v.indexes[gvk][field] = extract
+	return nil
+}
+
+// indexesFor is why a cache cannot answer to a selector of fields: it knows the objects of a value, and of fields that are indexed.
+func (v *View) indexesFor(gvk schema.GroupVersionKind, selector fields.Selector) error {
+	if selector == nil {
+		return nil
+	}
+	requirements := selector.Requirements()
+	if len(requirements) == 0 {
+		return errNotExact
+	}
+	for _, one := range requirements {
+		if one.Operator == selection.NotEquals {
+			return errNotExact
+		}
+		if v.indexes[gvk][one.Field] == nil {
+			return fmt.Errorf("list %s: index with name field:%s does not exist", gvk, one.Field)
+		}
+	}
+	return nil
+}
+
+var errNotExact = errors.New("non-exact field matches are not supported by the cache")
+
+// indexed returns the values of an index for an object.
+func (v *View) indexed(
+	k *viewKind, gvk schema.GroupVersionKind, name string, u *unstructured.Unstructured,
+) ([]string, error) {
+	as := representation("unstructured")
+	if v.world.Scheme.Recognizes(gvk) {
+		as = "typed"
+	}
+	obj, err := v.object(k, gvk, as, u)
+	if err != nil {
+		return nil, err
+	}
+	return v.indexes[gvk][name](obj), nil
+}
