@@ -1,7 +1,9 @@
 package apirules
 
 import (
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/validation"
@@ -51,11 +53,11 @@ func references(all []metav1.OwnerReference, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	controllers := 0
 	for i, ref := range all {
-		for name, value := range map[string]string{
-			"apiVersion": ref.APIVersion, "kind": ref.Kind, "name": ref.Name, "uid": string(ref.UID),
+		for _, part := range [][2]string{
+			{"apiVersion", ref.APIVersion}, {"kind", ref.Kind}, {"name", ref.Name}, {"uid", string(ref.UID)},
 		} {
-			if value == "" {
-				errs = append(errs, field.Invalid(path.Index(i).Child(name), value, "must not be empty"))
+			if part[1] == "" {
+				errs = append(errs, field.Invalid(path.Index(i).Child(part[0]), part[1], "must not be empty"))
 			}
 		}
 		if ref.Controller != nil && *ref.Controller {
@@ -125,7 +127,7 @@ func keys(u *unstructured.Unstructured) field.ErrorList {
 	var errs field.ErrorList
 	for _, name := range []string{"data", "binaryData"} {
 		data, _, _ := unstructured.NestedMap(u.Object, name)
-		for key := range data {
+		for _, key := range slices.Sorted(maps.Keys(data)) {
 			for _, problem := range utilvalidation.IsConfigMapKey(key) {
 				errs = append(errs, field.Invalid(field.NewPath(name).Key(key), key, problem))
 			}

@@ -59,6 +59,14 @@ func TestValidate(t *testing.T) {
 			  {apiVersion: v1, kind: Pod, name: a}]}}`,
 			want: []string{"metadata.ownerReferences[0].uid"},
 		},
+		"an owner without anything": {
+			new:  `{apiVersion: v1, kind: ConfigMap, metadata: {name: web, ownerReferences: [{controller: false}]}}`,
+			want: []string{"metadata.ownerReferences[0].apiVersion", "metadata.ownerReferences[0].kind", "metadata.ownerReferences[0].name", "metadata.ownerReferences[0].uid"},
+		},
+		"keys with blanks": {
+			new:  `{apiVersion: v1, kind: Secret, metadata: {name: web}, data: {"c d": e, "a b": c, "e f": g, good: h}}`,
+			want: []string{"data[a b]", "data[c d]", "data[e f]"},
+		},
 		"a key with a blank": {
 			new: `{apiVersion: v1, kind: ConfigMap, metadata: {name: web}, data: {"a b": c}}`, want: []string{"data[a b]"},
 		},
