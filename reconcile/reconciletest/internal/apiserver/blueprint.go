@@ -3,6 +3,7 @@ package apiserver
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -25,6 +26,7 @@ type Blueprint struct {
 	converter  managedfields.TypeConverter
 	kinds      []schema.GroupVersionKind
 	cluster    map[schema.GroupVersionKind]bool
+	namespaced map[schema.GroupVersionKind]bool // for certain, as they are built in or defined
 	withStatus map[schema.GroupVersionKind]bool
 	schemas    map[schema.GroupVersionKind]*crdschema.Schema
 	managers   sync.Map // managerKey to *managedfields.FieldManager
@@ -40,6 +42,7 @@ func NewBlueprint(scheme *runtime.Scheme, definitions []*apiextensionsv1.CustomR
 	}
 	b := &Blueprint{
 		mapper: meta.NewDefaultRESTMapper(preferred(scheme, defined)), converter: converter, cluster: map[schema.GroupVersionKind]bool{},
+		namespaced: map[schema.GroupVersionKind]bool{},
 		withStatus: map[schema.GroupVersionKind]bool{},
 		schemas:    map[schema.GroupVersionKind]*crdschema.Schema{},
 	}
@@ -47,7 +50,7 @@ func NewBlueprint(scheme *runtime.Scheme, definitions []*apiextensionsv1.CustomR
 	for _, k := range defined {
 		known[k.gvk] = true
 		b.kinds = append(b.kinds, k.gvk)
-		b.cluster[k.gvk] = k.cluster
+		b.cluster[k.gvk], b.namespaced[k.gvk] = k.cluster, !k.cluster
 		if k.structure != nil {
 			if b.schemas[k.gvk], err = crdschema.New(k.structure); err != nil {
 				return nil, fmt.Errorf("fake world: %s: %w", k.gvk, err)
@@ -65,6 +68,7 @@ func NewBlueprint(scheme *runtime.Scheme, definitions []*apiextensionsv1.CustomR
 		}
 		b.kinds = append(b.kinds, gvk)
 		b.cluster[gvk] = isClusterScoped(gvk)
+		b.namespaced[gvk] = !b.cluster[gvk] && clientgoscheme.Scheme.Recognizes(gvk)
 		b.mapper.Add(gvk, scope(b.cluster[gvk]))
 		if !clientgoscheme.Scheme.Recognizes(gvk) || hasStatus(gvk) {
 			b.withStatus[gvk] = true
@@ -126,27 +130,26 @@ func isClusterScoped(gvk schema.GroupVersionKind) bool {
 		return slices.Contains([]string{"IngressClass", "IPAddress", "ServiceCIDR"}, gvk.Kind)
 	case "gateway.networking.k8s.io":
 		return gvk.Kind == "GatewayClass"
-	case "apiextensions.k8s.io", "admissionregistration.k8s.io", "scheduling.k8s.io", "node.k8s.io", "certificates.k8s.io",
+	case "authorization.k8s.io":
+		return gvk.Kind != "LocalSubjectAccessReview"
+	case "scheduling.k8s.io":
+		return gvk.Kind == "PriorityClass"
+	case "certificates.k8s.io":
+		return gvk.Kind != "PodCertificateRequest"
+	case "resource.k8s.io":
+		return !strings.HasPrefix(gvk.Kind, "ResourceClaim")
+	case "apiextensions.k8s.io", "admissionregistration.k8s.io", "authentication.k8s.io", "node.k8s.io",
 		"flowcontrol.apiserver.k8s.io", "apiregistration.k8s.io", "internal.apiserver.k8s.io", "storagemigration.k8s.io":
 		return true
 	}
 	return false
 }
 
-// hasStatus knows the built-in kinds with a status subresource.
+// hasStatus reports whether a built-in kind has a status subresource: those with a status, save reviews, which are answers to a create.
 func hasStatus(gvk schema.GroupVersionKind) bool {
-	switch gvk.Group {
-	case "":
-		return slices.Contains([]string{
-			"Namespace", "Node", "PersistentVolume", "PersistentVolumeClaim", "Pod",
-			"ReplicationController", "ResourceQuota", "Service",
-		}, gvk.Kind)
-	case "apps":
-		return gvk.Kind != "ControllerRevision"
-	case "batch", "policy", "autoscaling", "apiextensions.k8s.io":
-		return true
-	case "networking.k8s.io":
-		return gvk.Kind == "Ingress" || gvk.Kind == "ServiceCIDR"
+	if gvk.Group == "authentication.k8s.io" || gvk.Group == "authorization.k8s.io" {
+		return false
 	}
-	return false
+	obj, err := clientgoscheme.Scheme.New(gvk)
+	return err == nil && reflect.Indirect(reflect.ValueOf(obj)).FieldByName("Status").IsValid()
 }
