@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/yaml"
 
@@ -101,6 +102,9 @@ func (w *Server) get(key client.ObjectKey, obj client.Object) error {
 	if err != nil {
 		return err
 	}
+	if err := w.placed(gvk, "get", key); err != nil {
+		return err
+	}
 	current := w.current(gvk, key)
 	if current == nil {
 		return apierrors.NewNotFound(w.resource(gvk), key.Name)
@@ -120,47 +124,20 @@ func (w *Server) listInto(list client.ObjectList, opts []client.ListOption) erro
 	if err != nil {
 		return err
 	}
+	selects, err := selection(opts)
+	if err != nil {
+		return err
+	}
 	items, err := w.List(gvk)
 	if err != nil {
 		return err
 	}
-	return fillList(list, gvk, w.scheme, items, opts, func(u *unstructured.Unstructured, field string) ([]string, error) {
-		switch field {
-		case "metadata.name":
-			return []string{u.GetName()}, nil
-		case "metadata.namespace":
-			return []string{u.GetNamespace()}, nil
-		}
-		return nil, apierrors.NewBadRequest("field label not supported: " + field)
-	})
-}
-
-// fillList puts those of the items into the list that the options select, sorted by key.
-func fillList(
-	list client.ObjectList, gvk schema.GroupVersionKind, scheme *runtime.Scheme,
-	items map[types.NamespacedName]*unstructured.Unstructured, opts []client.ListOption,
-	field func(u *unstructured.Unstructured, name string) ([]string, error),
-) error {
-	options := client.ListOptions{}
-	options.ApplyOptions(opts)
 	var chosen []runtime.Object
 	for _, key := range objects.SortedKeys(items) {
-		u := items[key]
-		if options.Namespace != "" && key.Namespace != options.Namespace ||
-			options.LabelSelector != nil && !options.LabelSelector.Matches(objects.Labels(u)) {
+		if !selects(key, items[key]) {
 			continue
 		}
-		matches, err := objects.MatchesFields(options.FieldSelector, func(name string) ([]string, error) { return field(u, name) })
-		if err != nil {
-			return err
-		}
-		if !matches {
-			continue
-		}
-		item, err := newItem(list, gvk, scheme)
-		if err == nil {
-			err = objects.FromUnstructured(u, item)
-		}
+		item, err := w.represent(list, items[key])
 		if err != nil {
 			return err
 		}
@@ -195,6 +172,9 @@ func (w *Server) create(ctx context.Context, obj client.Object, options *client.
 	if err != nil {
 		return err
 	}
+	if err := w.placed(gvk, "create", client.ObjectKeyFromObject(u)); err != nil {
+		return err
+	}
 	dry := options.DryRun
 	options.DryRun = nil
 	if err := w.write(gvk, u, "", dry, func() error { return w.store.Create(ctx, u, options) }); err != nil {
@@ -208,6 +188,9 @@ func (w *Server) update(ctx context.Context, obj client.Object, subresource stri
 	defer w.mu.Unlock()
 	u, gvk, err := w.unstructuredOf(obj)
 	if err != nil {
+		return err
+	}
+	if err := w.placed(gvk, "update", client.ObjectKeyFromObject(u)); err != nil {
 		return err
 	}
 	if err := w.guard(gvk, u, subresource); err != nil {
@@ -244,6 +227,9 @@ func (w *Server) patch(
 	}
 	u, gvk, err := w.unstructuredOf(obj)
 	if err != nil {
+		return err
+	}
+	if err := w.placed(gvk, "patch", client.ObjectKeyFromObject(u)); err != nil {
 		return err
 	}
 	dry := options.DryRun
@@ -356,6 +342,9 @@ func (w *Server) delete(ctx context.Context, obj client.Object, options *client.
 	if err != nil {
 		return err
 	}
+	if err := w.placed(gvk, "delete", client.ObjectKeyFromObject(u)); err != nil {
+		return err
+	}
 	current := w.current(gvk, client.ObjectKeyFromObject(u))
 	if current == nil {
 		return apierrors.NewNotFound(w.resource(gvk), u.GetName())
@@ -370,7 +359,11 @@ func (w *Server) delete(ctx context.Context, obj client.Object, options *client.
 }
 
 func (w *Server) deleteAll(ctx context.Context, obj client.Object, options *client.DeleteAllOfOptions) error {
-	_, gvk, err := w.unstructuredOf(obj)
+	gvk, err := apiutil.GVKForObject(obj, w.scheme)
+	if err != nil {
+		return err
+	}
+	selects, err := selection([]client.ListOption{&options.ListOptions})
 	if err != nil {
 		return err
 	}
@@ -379,12 +372,10 @@ func (w *Server) deleteAll(ctx context.Context, obj client.Object, options *clie
 		return err
 	}
 	for _, key := range objects.SortedKeys(items) {
-		u := items[key]
-		if options.Namespace != "" && key.Namespace != options.Namespace ||
-			options.LabelSelector != nil && !options.LabelSelector.Matches(objects.Labels(u)) {
+		if !selects(key, items[key]) {
 			continue
 		}
-		if err := w.delete(ctx, u, &options.DeleteOptions); client.IgnoreNotFound(err) != nil {
+		if err := w.delete(ctx, items[key], &options.DeleteOptions); client.IgnoreNotFound(err) != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package apiserver
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -33,6 +34,21 @@ func (w *Server) guard(gvk schema.GroupVersionKind, u *unstructured.Unstructured
 			"the object has been modified; please apply your changes to the latest version and try again"))
 	}
 	return nil
+}
+
+// placed is why a request about an object of a namespaced kind that names no namespace is not even sent by a client: by its verb. A patch
+// is sent, to a path that no server has. Kinds that nothing describes may be cluster-scoped.
+func (w *Server) placed(gvk schema.GroupVersionKind, verb string, key client.ObjectKey) error {
+	if key.Namespace != "" || !w.tracker.namespaced[gvk] {
+		return nil
+	}
+	switch verb {
+	case "create":
+		return errors.New("an empty namespace may not be set during creation")
+	case "patch":
+		return apierrors.NewGenericServerResponse(http.StatusNotFound, verb, w.resource(gvk), key.Name, "404 page not found", 0, true)
+	}
+	return errors.New("an empty namespace may not be set when a resource name is provided")
 }
 
 // held stands for the finalizers of what is being deleted in a configuration that names none.

@@ -54,9 +54,21 @@ func New(scheme *runtime.Scheme, b *Blueprint, clk clock.PassiveClock, uids map[
 		u.SetGroupVersionKind(gvk)
 		builder.WithStatusSubresource(u)
 	}
-	w.store = builder.Build()
+	w.store = w.second(builder)
 	w.Client = interceptor.NewClient(&foreignScheme{w.store, scheme}, w.funcs())
 	return w
+}
+
+// second builds the store whose first write has version 2, as the first write to an empty etcd is its second revision: no object
+// has version 1, which is what a create by apply asks for.
+func (w *Server) second(builder *fake.ClientBuilder) client.WithWatch {
+	first := &unstructured.Unstructured{}
+	first.SetGroupVersionKind(schema.GroupVersionKind{Group: "reconciletest", Version: "v1", Kind: "First"})
+	first.SetName("first")
+	w.tracker.scheme.AddKnownTypeWithName(first.GroupVersionKind(), first)
+	store := builder.WithObjects(first).Build()
+	_ = w.tracker.ObjectTracker.Delete(Plural(first.GroupVersionKind()), "", first.GetName()) // it was made one line above
+	return store
 }
 
 // Redefine goes on with other definitions of the same kinds, as after an upgrade of them. What is stored stays as it is.
@@ -106,6 +118,10 @@ func (w *Server) Revision() uint64 { return w.tracker.revision.Load() }
 func (w *Server) List(gvk schema.GroupVersionKind) (map[types.NamespacedName]*unstructured.Unstructured, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	return w.list(gvk)
+}
+
+func (w *Server) list(gvk schema.GroupVersionKind) (map[types.NamespacedName]*unstructured.Unstructured, error) {
 	gvr := Plural(gvk)
 	if _, known := w.tracker.kinds[gvr]; !known {
 		return nil, nil

@@ -62,6 +62,7 @@ func (t *tracker) Create(
 	if _, err := t.Get(gvr, ns, u.GetName()); err == nil {
 		return apierrors.NewAlreadyExists(gvr.GroupResource(), u.GetName())
 	}
+	objects.Integers(u.Object) // as a trip over the wire makes them
 	t.birth(u)
 	if err := t.valid(nil, u); err != nil {
 		return err
@@ -81,6 +82,7 @@ func (t *tracker) Update(
 	if err != nil {
 		return err
 	}
+	objects.Integers(u.Object)
 	objects.DropNulls(u.Object) // the fake client leaves a null for a status that there is not
 	old, err := t.stored(gvr, ns, u.GetName())
 	if err != nil {
