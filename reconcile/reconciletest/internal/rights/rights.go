@@ -14,10 +14,20 @@ var ErrNotDeclared = errors.New("the rights of the system do not cover it")
 
 // Allowed reports whether one of the rules covers the request, by the logic of Kubernetes' RBAC authoriser.
 func Allowed(rules []rbacv1.PolicyRule, request requests.Request) bool {
-	verb, resource := VerbOf(request), ResourceOf(request)
 	if request.Verb == "create" && request.Subresource == "" {
 		request.Name = "" // the authoriser does not see it
 	}
+	return covered(rules, VerbOf(request), request)
+}
+
+// AllowedToMake reports whether the rules also cover the create that an apply to an object that is not there is: an API server asks for
+// both rights, for this one with the name of the object. Requests other than applies make nothing.
+func AllowedToMake(rules []rbacv1.PolicyRule, request requests.Request) bool {
+	return request.Verb != "apply" || request.Subresource != "" || covered(rules, "create", request)
+}
+
+func covered(rules []rbacv1.PolicyRule, verb string, request requests.Request) bool {
+	resource := ResourceOf(request)
 	return slices.ContainsFunc(rules, func(rule rbacv1.PolicyRule) bool {
 		return covers(rule.Verbs, verb) && covers(rule.APIGroups, request.Group) &&
 			(covers(rule.Resources, resource) ||

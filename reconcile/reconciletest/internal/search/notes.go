@@ -97,6 +97,9 @@ func (e *explorer) unused() []string {
 	for _, b := range e.Stories {
 		for _, c := range b.Calls {
 			sent[rights.VerbOf(c.Request)+" "+rights.ResourceOf(c.Request)+"."+c.Request.Group] = true
+			if c.Request.Verb == "apply" && c.Before == nil && c.After != nil { // an API server asks for both rights
+				sent["create "+rights.ResourceOf(c.Request)+"."+c.Request.Group] = true
+			}
 		}
 	}
 	var out []string

@@ -272,15 +272,29 @@ func (w *Wire) peek(ctx context.Context, c Call) *unstructured.Unstructured {
 	return u
 }
 
+// lacking is the verb that the rights of the operator lack for a request, empty for none.
+func (w *Wire) lacking(c *Call) string {
+	rules := w.world.System.Rules
+	switch {
+	case rules == nil:
+		return ""
+	case !rights.Allowed(rules, c.Request):
+		return rights.VerbOf(c.Request)
+	case c.Before == nil && !rights.AllowedToMake(rules, c.Request):
+		return "create"
+	}
+	return ""
+}
+
 // strike lets the request through, or the fault happen.
 func (w *Wire) strike(ctx context.Context, c *Call, do func() error) error {
 	if err := w.world.Served(c.GVK.GroupKind(), c.GVK.Version); err != nil {
 		return err
 	}
 	resource := schema.GroupResource{Group: c.Request.Group, Resource: c.Request.Resource}
-	if rules := w.world.System.Rules; rules != nil && !rights.Allowed(rules, c.Request) {
+	if verb := w.lacking(c); verb != "" {
 		return apierrors.NewForbidden(resource, c.Request.Name,
-			fmt.Errorf("%w: add the verb %q on %q", rights.ErrNotDeclared, rights.VerbOf(c.Request), rights.ResourceOf(c.Request)))
+			fmt.Errorf("%w: add the verb %q on %q", rights.ErrNotDeclared, verb, rights.ResourceOf(c.Request)))
 	}
 	n := slices.IndexFunc(w.inject, func(n *Injection) bool { return n.hit(c) })
 	if n < 0 {

@@ -2,10 +2,12 @@ package transport_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	corev1apply "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -106,5 +108,42 @@ func TestCalls(t *testing.T) {
 	}
 	if n := slices.IndexFunc(wire.Calls(), func(c transport.Call) bool { return c.Key.Name == made.Name && c.After != nil }); n < 0 {
 		t.Errorf("no create has the name %s, which the server has generated", made.Name)
+	}
+}
+
+// What the rights of an operator do not cover is refused, by the verb that they lack; an apply that makes its object needs two.
+func TestRightsOfRequests(t *testing.T) {
+	t.Parallel()
+	patch := rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "patch"}}
+	create := rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"create"}}
+	for name, c := range map[string]struct {
+		rules   []rbacv1.PolicyRule
+		there   bool
+		missing string
+	}{
+		"both rights, new":      {[]rbacv1.PolicyRule{patch, create}, false, ""},
+		"both rights, there":    {[]rbacv1.PolicyRule{patch, create}, true, ""},
+		"without create, new":   {[]rbacv1.PolicyRule{patch}, false, "create"},
+		"without create, there": {[]rbacv1.PolicyRule{patch}, true, ""},
+		"without patch, new":    {[]rbacv1.PolicyRule{create}, false, "patch"},
+		"without patch, there":  {[]rbacv1.PolicyRule{create}, true, "patch"},
+		"all rights":            {nil, false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			wire, w := newWire(t, c.rules...)
+			if c.there {
+				given(t, w, configMap("a", "red"))
+			}
+			wanted := corev1apply.ConfigMap("a", "default").WithData(map[string]string{"color": "blue"})
+			err := wire.Client.Apply(t.Context(), wanted, client.FieldOwner("test"), client.ForceOwnership)
+			if c.missing == "" && err != nil || c.missing != "" && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), `add the verb "`+c.missing+`" on "configmaps"`)) {
+				t.Errorf("got %v, want a refusal for want of %q", err, c.missing)
+			}
+			var stored corev1.ConfigMap
+			if err := w.Client.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "a"}, &stored); (err == nil && stored.Data["color"] == "blue") != (c.missing == "") {
+				t.Errorf("stored is %v, %v", stored.Data, err)
+			}
+		})
 	}
 }
