@@ -175,8 +175,10 @@ func (e *RestlessError) Error() string {
 // Settle runs passes until nothing is left to do, or until the instance crashes.
 func (i *Instance) Settle(ctx context.Context) error {
 	p := pace{changed: i.World.Clock.Now()}
-	if err := i.After(ctx); err != nil {
-		return err
+	if i.View.Past == nil || i.Passes > 0 { // the first pass after a restart into the past sees the past
+		if err := i.After(ctx); err != nil {
+			return err
+		}
 	}
 	for !i.dead() {
 		next, ready := i.Scheduler.Take()
