@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	yamlnode "go.yaml.in/yaml/v3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "sigs.k8s.io/json"
@@ -50,8 +52,19 @@ func (s *Set) decode(r rendering) (Object, error) {
 	if err != nil {
 		return nil, at.fail(find(root, "kind").Line, err)
 	}
+	return filled(made, content, root, at)
+}
+
+// filled is what the scheme has made for the kind, with the content. Of a kind without a Go type the metadata is checked, as what
+// is no string in it would be taken for missing.
+func filled(made runtime.Object, content []byte, root *yamlnode.Node, at lines) (Object, error) {
 	if err := fill(made, content, root, at); err != nil {
 		return nil, err
+	}
+	if untyped, ok := made.(*unstructured.Unstructured); ok {
+		if err := fill(&metav1.PartialObjectMetadata{}, metadataOf(untyped), root, at); err != nil {
+			return nil, err
+		}
 	}
 	object, ok := made.(Object)
 	if !ok {

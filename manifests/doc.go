@@ -33,6 +33,9 @@
 // booleans (yes, no, on, off, y, n) are errors, keys are strings. Every [Error] names the template and its line, also where
 // conditions and loops have moved the lines of the text that came out.
 //
+// A kind of another project needs no Go type: a scheme names it with
+// AddKnownTypeWithName(kind, &unstructured.Unstructured{}), and of its fields those of the metadata are checked.
+//
 // A template that renders to nothing but comments is an error too: whether a child exists is for the caller to declare, not
 // for the template to hide.
 //

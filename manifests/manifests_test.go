@@ -9,7 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/reconcilekit/reconcilekit/internal/casecost"
 	"github.com/reconcilekit/reconcilekit/manifests"
@@ -139,6 +141,35 @@ func TestErrorsNameTheLine(t *testing.T) {
 				t.Errorf("%T is no manifests.Error", err)
 			}
 		})
+	}
+}
+
+// TestKindWithoutType: the scheme may name a kind that has no Go type; of its fields those of the metadata are checked.
+func TestKindWithoutType(t *testing.T) {
+	t.Parallel()
+	known := scheme(t)
+	known.AddKnownTypeWithName(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Rule"}, &unstructured.Unstructured{})
+	head := "apiVersion: example.com/v1\nkind: Rule\nmetadata:\n  name: {{.}}\n"
+	set, err := manifests.Parse(fstest.MapFS{
+		"rule.yaml":   {Data: []byte(head + "spec: {hosts: [{{quote .}}], port: 443, weight: 0.5}\n")},
+		"broken.yaml": {Data: []byte(head + "  labels: {a: 1}\n")},
+	}, known, "*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := set.Render("rule.yaml", "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "example.com/v1", "kind": "Rule", "metadata": map[string]any{"name": "a"},
+		"spec": map[string]any{"hosts": []any{"a"}, "port": int64(443), "weight": 0.5},
+	}}
+	if diff := cmp.Diff(manifests.Object(want), got); diff != "" {
+		t.Errorf("object (-want +got):\n%s", diff)
+	}
+	if got, err := set.Render("broken.yaml", "a"); err == nil || got != nil || !strings.HasPrefix(err.Error(), "broken.yaml:5: ") {
+		t.Errorf("a label that is a number: %v, %v", got, err)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	yamlnode "go.yaml.in/yaml/v3"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -73,24 +72,13 @@ func decodeNode(root *yamlnode.Node, scheme *runtime.Scheme, at lines) (Object, 
 		return nil, at.fail(root.Line, errNoIdentity)
 	}
 	if scheme == nil || !scheme.Recognizes(gvk) {
-		// The metadata of any kind is known; what is no string in it would be taken for missing.
-		if err := fill(&metav1.PartialObjectMetadata{}, metadataOf(untyped), root, at); err != nil {
-			return nil, err
-		}
-		return untyped, nil
+		return filled(untyped, content, root, at)
 	}
 	made, err := scheme.New(gvk)
 	if err != nil {
 		return nil, at.fail(root.Line, err)
 	}
-	if err := fill(made, content, root, at); err != nil {
-		return nil, err
-	}
-	object, ok := made.(Object)
-	if !ok {
-		return nil, at.fail(root.Line, errNoObject)
-	}
-	return object, nil
+	return filled(made, content, root, at)
 }
 
 // metadataOf is the JSON of what every object has.
