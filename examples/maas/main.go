@@ -39,7 +39,6 @@ func maas() operator.Operator {
 			if config.MetadataTTL < 0 || config.AuthzTTL < 0 {
 				return fmt.Errorf("metadata-cache-ttl %d and authz-cache-ttl %d must not be negative", config.MetadataTTL, config.AuthzTTL)
 			}
-			config.Manifests, config.Images = product.Environment()
 			return product.Configure(o, config, maintain)
 		},
 	}

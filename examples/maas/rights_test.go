@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
+	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
 )
 
@@ -119,12 +120,19 @@ spec: {telemetry: {enabled: true}}
 )
 
 func tenant() client.Object {
-	return backend.New(schema.GroupVersionKind{Group: "maas.opendatahub.io", Version: "v1alpha1", Kind: "Tenant"},
-		backend.Key(home, "default-tenant"), nil, nil)
+	return named(maasv1alpha1.GroupVersion.WithKind("Tenant"), home, "default-tenant")
+}
+
+// named is an object of the kind that is looked for or removed.
+func named(gvk schema.GroupVersionKind, namespace, name string) client.Object {
+	u := backend.Kind(gvk)
+	u.SetNamespace(namespace)
+	u.SetName(name)
+	return u
 }
 
 func chatEntry() client.Object {
-	return backend.New(backend.ServiceEntry, backend.Key("llm", "chat"), nil, nil)
+	return named(backend.ServiceEntry, "llm", "chat")
 }
 
 // models are served, limited and given away.
@@ -161,8 +169,8 @@ spec: {subjects: {users: [u]}, modelRefs: [{name: chat, namespace: llm}]}
 `
 	granted.Without(th, "update gateway.networking.k8s.io/httproutes/finalizers", func() { th.apply(subscription) })
 	th.apply(policy)
-	limits := backend.New(backend.TokenRateLimitPolicy, backend.Key("llm", "maas-trlp-chat"), nil, nil)
-	access := backend.New(backend.AuthPolicy, backend.Key("llm", "maas-auth-chat"), nil, nil)
+	limits := named(backend.TokenRateLimitPolicy, "llm", "maas-trlp-chat")
+	access := named(backend.AuthPolicy, "llm", "maas-auth-chat")
 	th.urge(object(th, subscription), "limits", func() bool { return th.found(limits) })
 	th.urge(object(th, policy), "access", func() bool { return th.found(access) })
 	th.remove(subscription, policy)

@@ -5,11 +5,11 @@ func maas() product {
 	const (
 		limits, subscription = "maas/subscription/limits.go", "maas/subscription/controller.go"
 		access, authpolicy   = "maas/authpolicy/access.go", "maas/authpolicy/controller.go"
-		rules, external      = "maas/authpolicy/rules.go", "maas/externalmodel/controller.go"
+		policies, external   = "maas/subscription/templates/policy.yaml", "maas/externalmodel/controller.go"
 		modelref, outcome    = "maas/modelref/controller.go", "maas/modelref/outcome.go"
 		tenant, settings     = "maas/tenant/controller.go", "maas/tenant/settings.go"
 		status, policy       = "maas/tenant/status.go", "maas/backend/policy.go"
-		model                = "maas/backend/model.go"
+		model, verdict       = "maas/backend/model.go", "maas/backend/verdict.go"
 	)
 	return product{
 		runs: []run{
@@ -22,19 +22,19 @@ func maas() product {
 		defects: []defect{
 			{"the largest limit is refused", limits, "rate.Limit > maxLimit", "rate.Limit >= maxLimit"},
 			{"a window that is no time is taken", limits, "err != nil || window <= 0 || window > maxWindow", "err != nil && window != 0 || window < 0 || window > maxWindow"},
-			{"the label of the model's namespace is forgotten on the limits", limits, "backend.ModelNamespaceLabel: l.Key.Namespace", ""},
+			{"the label of the model's namespace is forgotten on the limits", policies, "    maas.opendatahub.io/model-namespace: {{quote .Key.Namespace}}\n", ""},
 			{"a subscription shares its priority with itself", subscription, "peer.UID != w.subscription.UID && ", ""},
-			{"refused limits only degrade a subscription", subscription, "PhaseFailed, Message: refused", "PhaseDegraded, Message: refused"},
-			{"names of users are not checked", access, "append(groupsOf(p), p.Spec.Subjects.Users...)...", "groupsOf(p)..."},
+			{"refused limits only degrade a subscription", verdict, "phase, message = maasv1alpha1.PhaseFailed, t.Failed", "message = t.Failed"},
+			{"names of users are not checked", access, "append(s.Groups, s.Users...)...", "s.Groups..."},
 			{"an identity provider without a client counts", access, " || oidc.ClientID == \"\"", ""},
-			{"the groups of an auth policy are read as null", rules, "return \"[]\"", "return \"null\""},
-			{"the answers about rights outlive those about keys", rules, "min(r.AuthzTTL, r.MetadataTTL)", "r.AuthzTTL"},
-			{"a missing model counts as one that is not ready", authpolicy, "missing++\n\t\t\tcontinue", "unready++\n\t\t\tcontinue"},
-			{"a port that is no number is taken", external, "err != nil || len(validation.IsValidPortNum(int(port))) > 0", "err != nil && port != 0"},
-			{"a model without TLS gets the rule for TLS", external, "o.tls = tls", "o.tls = o.tls || tls"},
+			{"the groups of an auth policy are read as null", access, "subjects{[]string{}, []string{}}", "subjects{}"},
+			{"the answers about rights outlive those about keys", access, "min(a.AuthzTTL, a.MetadataTTL)", "a.AuthzTTL"},
+			{"a missing model counts as one that is not ready", authpolicy, "tally.Missing++\n\t\t\tcontinue", "tally.Unready++\n\t\t\tcontinue"},
+			{"a port that is no number is taken", external, "wrong != nil || len(validation.IsValidPortNum(int(port))) > 0", "wrong != nil && port != 0"},
+			{"a model without TLS gets the rule for TLS", external, "f.TLS = tls", "f.TLS = f.TLS || tls"},
 			{"a policy that has opted out is deleted with its model", modelref, "policy.GetAnnotations()[backend.OptOutAnnotation] == \"false\"", "false"},
-			{"the override of the endpoint is ignored", outcome, "override != \"\"", "override == \"-\""},
-			{"the parent of a route is looked for in the route's namespace", outcome, "namespace = string(*ref.Namespace)", "_ = ref.Namespace"},
+			{"the override of the endpoint is ignored", outcome, "cmp.Or(w.model.Spec.EndpointOverride, endpoint)", "endpoint"},
+			{"the parent of a route is looked for in the route's namespace", outcome, "ptr.Deref(ref.Namespace, gatewayv1.Namespace(namespace))", "gatewayv1.Namespace(namespace)"},
 			{"a model that is being deleted still counts", model, "!m.Ref.Value.DeletionTimestamp.IsZero()", "false"},
 			{"a policy without a condition is ready", policy, "c == nil {\n\t\t\treturn unready(not, name+\" condition not found\")", "c == nil {\n\t\t\tcontinue"},
 			{"a tenant that is removed keeps its platform", tenant, "plan.Policy = apply.Withdraw", "plan.Policy = apply.Suspend"},

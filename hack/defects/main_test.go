@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"path/filepath"
 	"testing"
+	"text/template"
 )
 
 // TestPlaced: each defect has one place in the example as it is now, and leaves a file that parses.
@@ -16,11 +17,23 @@ func TestPlaced(t *testing.T) {
 				t.Errorf("%s: %s: %v", name, d.what, err)
 				continue
 			}
-			if _, err := parser.ParseFile(token.NewFileSet(), d.file, changed, parser.SkipObjectResolution); err != nil {
+			if err := parses(d.file, changed); err != nil {
 				t.Errorf("%s: %s: %v", name, d.what, err)
 			}
 		}
 	}
+}
+
+// parses reports what is wrong with the text of a Go file, or of a template of package manifests.
+func parses(file string, text []byte) error {
+	var err error
+	if filepath.Ext(file) == ".yaml" {
+		echo := func(value any) any { return value }
+		_, err = template.New(file).Funcs(template.FuncMap{"json": echo, "quote": echo}).Parse(string(text))
+	} else {
+		_, err = parser.ParseFile(token.NewFileSet(), file, text, parser.SkipObjectResolution)
+	}
+	return err
 }
 
 // TestUnplaced: a defect whose place is gone, or is several, is refused instead of tried.

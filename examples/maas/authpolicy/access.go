@@ -3,9 +3,11 @@ package authpolicy
 import (
 	"cmp"
 	"context"
+	"embed"
 	"slices"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/children"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -21,23 +23,27 @@ const AccessName = "maas-model-access"
 
 const defaultAudience = "https://kubernetes.default.svc"
 
+//go:embed templates/*.yaml
+var files embed.FS
+
 // Access reconciles the access to one model: all auth policies on it make one
 // AuthPolicy.
 type Access struct {
 	backend.Config
+	children *children.Set[*access]
 }
 
-// NewAccess declares the controller of the access. Its groups are models.
-func NewAccess(config backend.Config) *controller.Builder[*controller.Group, *access, *access] {
-	policy, authentication := backend.Kind(backend.AuthPolicy), backend.Kind(backend.Authentication)
-	return controller.NewGroup(AccessName, Access{Config: config}).
+// NewAccess declares the controller of the access. Its groups are models. The error is one of the templates.
+func NewAccess(config backend.Config) (*controller.Builder[*controller.Group, *access, *access], error) {
+	set, err := backend.Children(files, children.Child[*access]{Template: "policy.yaml", When: (*access).Wanted})
+	return controller.NewGroup(AccessName, Access{config, set}).
 		Members(&maasv1alpha1.MaaSAuthPolicy{}, modelsOf).
-		Owns(policy, controller.Optional).
+		Owns(backend.Kind(backend.AuthPolicy), controller.Optional).
 		Reads(&maasv1alpha1.MaaSModelRef{}).
 		Reads(&gatewayv1.HTTPRoute{}).
 		Reads(&maasv1alpha1.Tenant{}).
-		Reads(authentication, controller.Optional).
-		Options(backend.Options(""))
+		Reads(backend.Kind(backend.Authentication), controller.Optional).
+		Options(backend.Options("")), err
 }
 
 // modelsOf lists the models of an auth policy, each once.
@@ -48,9 +54,10 @@ func modelsOf(object client.Object) []types.NamespacedName {
 	return nil
 }
 
-// access is what is known of the access to a model.
+// access is what is known of the access to a model, and what its template says.
 type access struct {
 	backend.Shared[*maasv1alpha1.MaaSAuthPolicy]
+	backend.Config
 	tenant         reconcile.FetchResult[*maasv1alpha1.Tenant]
 	authentication reconcile.FetchResult[*unstructured.Unstructured]
 }
@@ -59,6 +66,7 @@ type access struct {
 // are authenticated.
 func (r Access) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc reconcile.ReconcileContext[*controller.Group]) *access {
 	return &access{
+		Config:         r.Config,
 		Shared:         backend.FetchShared(ctx, reader, rc.Object, &maasv1alpha1.MaaSAuthPolicyList{}, safe),
 		tenant:         reconcile.Fetch(ctx, reader, backend.Key(r.SubscriptionNamespace, maasv1alpha1.TenantName), &maasv1alpha1.Tenant{}),
 		authentication: reconcile.Fetch(ctx, reader, backend.Key("", "cluster"), backend.Kind(backend.Authentication)),
@@ -67,41 +75,44 @@ func (r Access) FetchRemoteState(ctx context.Context, reader reconcile.Reader, r
 
 // safe refuses names that would end a string of the policy.
 func safe(p *maasv1alpha1.MaaSAuthPolicy) error {
-	return backend.ErrUnsafe(append(groupsOf(p), p.Spec.Subjects.Users...)...)
+	s := subjectsOf(p)
+	return backend.ErrUnsafe(append(s.Groups, s.Users...)...)
 }
 
-func groupsOf(p *maasv1alpha1.MaaSAuthPolicy) []string {
-	groups := make([]string, 0, len(p.Spec.Subjects.Groups))
-	for _, group := range p.Spec.Subjects.Groups {
-		groups = append(groups, group.Name)
+// subjects are who has access, sorted; an empty list instead of none.
+type subjects struct{ Groups, Users []string }
+
+func subjectsOf(policies ...*maasv1alpha1.MaaSAuthPolicy) subjects {
+	s := subjects{[]string{}, []string{}}
+	for _, p := range policies {
+		for _, group := range p.Spec.Subjects.Groups {
+			s.Groups = append(s.Groups, group.Name)
+		}
+		s.Users = append(s.Users, p.Spec.Subjects.Users...)
 	}
-	return groups
+	slices.Sort(s.Groups)
+	slices.Sort(s.Users)
+	return subjects{slices.Compact(s.Groups), slices.Compact(s.Users)}
 }
 
 // PlanResources plans the policy; none when no auth policy is valid.
 func (r Access) PlanResources(_ context.Context, _ reconcile.ReconcileContext[*controller.Group], a *access) (reconcile.PlanResult, error) {
-	var plan reconcile.PlanResult
-	if !a.Served() || len(a.Valid) == 0 {
-		return plan, nil
-	}
-	rules := rules{Config: r.Config, model: a.Key, audience: cmp.Or(backend.Audience(a.authentication), defaultAudience), oidc: a.oidc()}
-	var names []string
-	for _, p := range a.Valid {
-		rules.groups, rules.users = append(rules.groups, groupsOf(p)...), append(rules.users, p.Spec.Subjects.Users...)
-		names = append(names, p.Name)
-	}
-	rules.groups, rules.users = sorted(rules.groups), sorted(rules.users)
-	plan.Apply(backend.Access.For(a.Model, names, map[string]any{"rules": rules.content()}))
-	return plan, nil
+	return r.children.Plan(a)
 }
 
-func sorted(values []string) []string {
-	slices.Sort(values)
-	return slices.Compact(values)
+// Subjects are all that have access.
+func (a *access) Subjects() subjects { return subjectsOf(a.Valid...) }
+
+// Audience is who the cluster makes tokens for.
+func (a *access) Audience() string {
+	return cmp.Or(backend.Audience(a.authentication), defaultAudience)
 }
 
-// oidc is the identity provider of the tenant, nil when there is none.
-func (a *access) oidc() *maasv1alpha1.TenantExternalOIDC {
+// DecisionTTL is how long gateways remember answers about rights, in seconds: not longer than those that they are made from.
+func (a *access) DecisionTTL() int64 { return max(0, min(a.AuthzTTL, a.MetadataTTL)) }
+
+// OIDC is the identity provider of the tenant, nil when there is none.
+func (a *access) OIDC() *maasv1alpha1.TenantExternalOIDC {
 	if a.tenant.HasError() || a.tenant.Value.Spec == nil {
 		return nil
 	}

@@ -7,8 +7,10 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/conditions"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
@@ -45,17 +47,36 @@ func TestProvider(t *testing.T) {
 	} {
 		a := &access{}
 		a.tenant.Value = &maasv1alpha1.Tenant{Spec: &maasv1alpha1.TenantSpec{ExternalOIDC: c.given}}
-		if got := a.oidc(); (got != nil) != c.used {
+		if got := a.OIDC(); (got != nil) != c.used {
 			t.Errorf("%s: got %v", name, got)
 		}
 	}
 }
 
+// policyOf renders the policy of a model.
+func policyOf(t *testing.T, config backend.Config, valid *maasv1alpha1.MaaSAuthPolicy) map[string]any {
+	t.Helper()
+	set, err := backend.Children[*access](files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &access{Config: config}
+	a.Key, a.Route.Value = backend.Key("llm", "chat"), &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Name: "chat"}}
+	a.Valid = []*maasv1alpha1.MaaSAuthPolicy{valid}
+	a.tenant.Error = apierrors.NewNotFound(schema.GroupResource{Resource: "tenants"}, maasv1alpha1.TenantName)
+	a.authentication.Error = apierrors.NewNotFound(schema.GroupResource{Resource: "authentications"}, "cluster")
+	policy, err := set.Manifests.Render("policy.yaml", a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return policy.(*unstructured.Unstructured).Object
+}
+
 // TestMembership: what the policy compares users with is a list also when nobody is named.
 func TestMembership(t *testing.T) {
 	t.Parallel()
-	content := rules{users: []string{"ann"}}.content()
-	rego, _, err := unstructured.NestedString(content, "authorization", "require-group-membership", "opa", "rego")
+	valid := &maasv1alpha1.MaaSAuthPolicy{Spec: &maasv1alpha1.MaaSAuthPolicySpec{Subjects: maasv1alpha1.SubjectSpec{Users: []string{"ann"}}}}
+	rego, _, err := unstructured.NestedString(policyOf(t, backend.Config{}, valid), "spec", "rules", "authorization", "require-group-membership", "opa", "rego")
 	if err != nil || !strings.Contains(rego, "allowed_groups := []\n") || !strings.Contains(rego, `allowed_users := ["ann"]`+"\n") {
 		t.Errorf("%v, got %s", err, rego)
 	}
@@ -65,8 +86,9 @@ func TestMembership(t *testing.T) {
 func TestRemembered(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ metadata, authz, want int64 }{{60, 10, 10}, {10, 60, 10}, {10, -1, 0}} {
-		content := rules{Config: backend.Config{MetadataTTL: c.metadata, AuthzTTL: c.authz}}.content()
-		got, _, err := unstructured.NestedInt64(content, "authorization", "auth-valid", "cache", "ttl")
+		valid := &maasv1alpha1.MaaSAuthPolicy{Spec: &maasv1alpha1.MaaSAuthPolicySpec{}}
+		policy := policyOf(t, backend.Config{MetadataTTL: c.metadata, AuthzTTL: c.authz}, valid)
+		got, _, err := unstructured.NestedInt64(policy, "spec", "rules", "authorization", "auth-valid", "cache", "ttl")
 		if err != nil || got != c.want {
 			t.Errorf("%d and %d: got %d, %v, want %d", c.metadata, c.authz, got, err, c.want)
 		}
@@ -78,7 +100,7 @@ func TestMissingModel(t *testing.T) {
 	t.Parallel()
 	part := backend.Part{}
 	part.Ref.Error = apierrors.NewNotFound(schema.GroupResource{Resource: "maasmodelrefs"}, "chat")
-	w := &world{policy: &maasv1alpha1.MaaSAuthPolicy{Spec: &maasv1alpha1.MaaSAuthPolicySpec{}}, parts: []backend.Part{part}}
+	w := backend.Parts{Member: &maasv1alpha1.MaaSAuthPolicy{Spec: &maasv1alpha1.MaaSAuthPolicySpec{}}, List: []backend.Part{part}}
 	status := maasv1alpha1.MaaSAuthPolicyStatus{}
 	Reconciler{}.DecorateStatus(&status, conditions.NewManager(nil, 1, time.Unix(1, 0)), w)
 	if status.Phase != maasv1alpha1.PhaseFailed || len(status.AuthPolicies) > 0 {

@@ -1,9 +1,12 @@
 package backend
 
 import (
-	"cmp"
+	"errors"
+	"io/fs"
 
+	"github.com/reconcilekit/reconcilekit/manifests"
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/children"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -19,6 +22,8 @@ var (
 	ServiceEntry         = schema.GroupVersionKind{Group: "networking.istio.io", Version: "v1", Kind: "ServiceEntry"}
 	DestinationRule      = schema.GroupVersionKind{Group: "networking.istio.io", Version: "v1", Kind: "DestinationRule"}
 	LLMInferenceService  = schema.GroupVersionKind{Group: "serving.kserve.io", Version: "v1alpha1", Kind: "LLMInferenceService"}
+	Telemetry            = schema.GroupVersionKind{Group: "telemetry.istio.io", Version: "v1", Kind: "Telemetry"}
+	TelemetryPolicy      = schema.GroupVersionKind{Group: "extensions.kuadrant.io", Version: "v1alpha1", Kind: "TelemetryPolicy"}
 	Authentication       = schema.GroupVersionKind{Group: "config.openshift.io", Version: "v1", Kind: "Authentication"}
 )
 
@@ -36,14 +41,16 @@ func List(gvk schema.GroupVersionKind) *unstructured.UnstructuredList {
 	return u
 }
 
-// New returns an object with labels and a spec.
-func New(gvk schema.GroupVersionKind, key types.NamespacedName, labels map[string]string, spec map[string]any) *unstructured.Unstructured {
-	u := Kind(gvk)
-	u.SetNamespace(key.Namespace)
-	u.SetName(key.Name)
-	u.SetLabels(labels)
-	u.Object["spec"] = spec
-	return u
+// Children are those of the list, with the templates in the folder of that name. Their kinds are those of the scheme, and kinds
+// of other projects.
+func Children[F any](files fs.FS, list ...children.Child[F]) (*children.Set[F], error) {
+	scheme := runtime.NewScheme()
+	err := AddToScheme(scheme)
+	for _, gvk := range []schema.GroupVersionKind{AuthPolicy, TokenRateLimitPolicy, ServiceEntry, DestinationRule, Telemetry, TelemetryPolicy} {
+		scheme.AddKnownTypeWithName(gvk, &unstructured.Unstructured{})
+	}
+	templates, parseErr := manifests.Parse(files, scheme, "templates/*.yaml")
+	return &children.Set[F]{Manifests: templates, Children: list}, errors.Join(err, parseErr)
 }
 
 // Audience is who the cluster makes tokens of service accounts for; empty when
@@ -56,22 +63,22 @@ func Audience(authentication reconcile.FetchResult[*unstructured.Unstructured]) 
 	return issuer
 }
 
-// Conditions returns the conditions of an object; nil when it has none.
-func Conditions(u *unstructured.Unstructured) []metav1.Condition {
-	var status struct {
-		Status struct {
-			Conditions []metav1.Condition `json:"conditions"`
-		} `json:"status"`
+// Status returns the status of an object; the zero value when it has none, or another one.
+func Status[S any](u *unstructured.Unstructured) S {
+	var object, none struct {
+		Status S `json:"status"`
 	}
-	if u == nil || runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &status) != nil {
-		return nil
+	if u == nil || runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &object) != nil {
+		return none.Status
 	}
-	return status.Status.Conditions
+	return object.Status
 }
 
-// CompareKeys orders names by namespace and name.
-func CompareKeys(a, b types.NamespacedName) int {
-	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+// Conditions returns the conditions of an object; nil when it has none.
+func Conditions(u *unstructured.Unstructured) []metav1.Condition {
+	return Status[struct {
+		Conditions []metav1.Condition `json:"conditions"`
+	}](u).Conditions
 }
 
 // Key is the name of the model.

@@ -3,6 +3,7 @@ package backend
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/reconcilekit/reconcilekit/health"
@@ -47,6 +48,19 @@ func (s *Shared[M]) GetComponentHealth(context.Context) []health.Component {
 	return []health.Component{s.Route.Upstream("", nil)}
 }
 
+// Wanted reports whether the model is to have the policy.
+func (s *Shared[M]) Wanted() bool { return s.Served() && len(s.Valid) > 0 }
+
+// Names are those of the members that the policy is made of.
+func (s *Shared[M]) Names() string {
+	var names []string
+	for _, member := range s.Valid {
+		names = append(names, member.GetName())
+	}
+	slices.Sort(names)
+	return strings.Join(names, ",")
+}
+
 // Part is the part that a member has in the policy of one of its models.
 type Part struct {
 	Model
@@ -54,32 +68,51 @@ type Part struct {
 	Policy reconcile.FetchResult[*unstructured.Unstructured]
 }
 
+// Parts are those of a member.
+type Parts struct {
+	Member client.Object
+	List   []Part
+}
+
 // FetchParts reads the groups of a member, and their models and policies unless
 // the member is being deleted.
 func FetchParts(
 	ctx context.Context, r reconcile.Reader, member client.Object, models []types.NamespacedName, group string, policy Policy,
-) []Part {
-	parts := make([]Part, 0, len(models))
+) Parts {
+	parts := Parts{Member: member}
 	for _, key := range models {
 		part := Part{Group: reconcile.Fetch(ctx, r, key, controller.GroupOf(group))}
 		if member.GetDeletionTimestamp().IsZero() {
 			part.Model = FetchModel(ctx, r, key)
 			part.Policy = reconcile.Fetch(ctx, r, policy.Key(key), Kind(policy.GVK))
 		}
-		parts = append(parts, part)
+		parts.List = append(parts.List, part)
 	}
 	return parts
 }
 
-// look is how soon a member that is being deleted looks again whether its part
-// is withdrawn, although the groups wake it.
-const look = 5 * time.Second
+// Look is how soon an object that is being deleted looks again whether it may go, although events wake it.
+const Look = 5 * time.Second
 
 // Leave lets a member go that has no part in anything any more.
-func Leave(member client.Object, parts []Part) reconcile.PlanResult {
-	groups := make([]reconcile.FetchResult[*controller.Group], 0, len(parts))
-	for _, part := range parts {
+func (p Parts) Leave() reconcile.PlanResult {
+	groups := make([]reconcile.FetchResult[*controller.Group], 0, len(p.List))
+	for _, part := range p.List {
 		groups = append(groups, part.Group)
 	}
-	return controller.Leave(member, look, groups...)
+	return controller.Leave(p.Member, Look, groups...)
+}
+
+// Childless are the phases of a reconciler that plans nothing, as what it finds is in the status. W says what a deletion waits
+// for.
+type Childless[T reconcile.Owner, W interface{ Leave() reconcile.PlanResult }] struct{}
+
+// PlanResources plans nothing.
+func (Childless[T, W]) PlanResources(context.Context, reconcile.ReconcileContext[T], W) (reconcile.PlanResult, error) {
+	return reconcile.PlanResult{}, nil
+}
+
+// Finalize lets the owner go when nothing waits for it.
+func (Childless[T, W]) Finalize(_ context.Context, _ reconcile.ReconcileContext[T], w W) (reconcile.PlanResult, error) {
+	return w.Leave(), nil
 }

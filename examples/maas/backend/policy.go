@@ -1,9 +1,6 @@
 package backend
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,28 +11,10 @@ import (
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 )
 
-// Expressions on a request, for rules of policies.
-const (
-	IsKey = `request.headers.authorization.startsWith("Bearer sk-oai-")`
-	IsJWT = `request.headers.authorization.matches("^Bearer [^.]+\\.[^.]+\\.[^.]+$")`
-)
-
-// When are the conditions of a rule, which must all hold.
-func When(predicates ...string) []any {
-	out := make([]any, 0, len(predicates))
-	for _, predicate := range predicates {
-		out = append(out, map[string]any{"predicate": predicate})
-	}
-	return out
-}
-
 // Policy is a kind of policy that is generated for models, one for each.
 type Policy struct {
-	GVK       schema.GroupVersionKind
-	prefix    string
-	partOf    string
-	component string
-	members   string // the annotation that names them
+	GVK    schema.GroupVersionKind
+	prefix string
 
 	silent     maasv1alpha1.Reason // while it has no conditions
 	silence    string              // the message then
@@ -46,12 +25,12 @@ type Policy struct {
 // The generated policies: who has access, and who may spend how much.
 var (
 	Access = Policy{
-		AuthPolicy, "maas-auth-", "maas-auth-policy", "auth-policy", "maas.opendatahub.io/auth-policies",
+		AuthPolicy, "maas-auth-",
 		maasv1alpha1.ReasonConditionsNotFound, "status conditions not available", maasv1alpha1.ReasonAcceptedEnforced,
 		[]string{"Accepted", "Enforced"},
 	}
 	Limits = Policy{
-		TokenRateLimitPolicy, "maas-trlp-", "maas-subscription", "token-rate-limit-policy", "maas.opendatahub.io/subscriptions",
+		TokenRateLimitPolicy, "maas-trlp-",
 		maasv1alpha1.ReasonNotAccepted, "status not available", maasv1alpha1.ReasonAccepted,
 		[]string{"Accepted"},
 	}
@@ -62,23 +41,11 @@ func (p Policy) Key(model types.NamespacedName) types.NamespacedName {
 	return Key(model.Namespace, p.prefix+model.Name)
 }
 
-// For makes the policy of a model on its route, with the names of the members
-// that it is made of.
-func (p Policy) For(model Model, members []string, spec map[string]any) *unstructured.Unstructured {
-	spec["targetRef"] = map[string]any{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": model.Route.Value.Name}
-	policy := New(p.GVK, p.Key(model.Key), map[string]string{
-		ModelLabel: model.Key.Name, ManagedBy: Manager, PartOf: p.partOf, Component: p.component,
-	}, spec)
-	slices.Sort(members)
-	policy.SetAnnotations(map[string]string{p.members: strings.Join(members, ",")})
-	return policy
-}
-
 // State reports how the policy of a model is, from its conditions.
 func (p Policy) State(model types.NamespacedName, policy reconcile.FetchResult[*unstructured.Unstructured]) maasv1alpha1.ResourceRefStatus {
 	key, list := p.Key(model), Conditions(policy.Value)
 	unready := func(reason maasv1alpha1.Reason, message string) maasv1alpha1.ResourceRefStatus {
-		return Unready(key.Name, key.Namespace, reason, message)
+		return Unready(key, reason, message)
 	}
 	switch {
 	case policy.IsNotFound():
@@ -96,7 +63,5 @@ func (p Policy) State(model types.NamespacedName, policy reconcile.FetchResult[*
 			return unready(not, c.Message)
 		}
 	}
-	state := unready(p.ready, "")
-	state.Ready = true
-	return state
+	return maasv1alpha1.ResourceRefStatus{Name: key.Name, Namespace: key.Namespace, Ready: true, Reason: p.ready}
 }

@@ -4,45 +4,48 @@ import (
 	"fmt"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
+	"k8s.io/apimachinery/pkg/types"
 
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 )
 
-// Verdict is the phase of a subscription or an auth policy, and why.
-type Verdict struct {
-	Phase   maasv1alpha1.Phase
-	Message string
+// Tally counts what is wrong with the parts of a member.
+type Tally struct {
+	// All parts, those whose model does not count, and those of the others whose policy is not ready. None at all is a member
+	// without a spec, which the API server admits.
+	All, Missing, Unready int
+	// Failed is why the part of the member is not in a policy; empty when it is in all of them.
+	Failed string
+	// What to say of the counts: of all models, of some of them, and of policies.
+	AllMissing, SomeMissing, SomeUnready string
 }
 
-// Settled is the verdict when nothing is wrong.
-func Settled() Verdict { return Verdict{maasv1alpha1.PhaseActive, "successfully reconciled"} }
-
-// NoSpec is the verdict of an object without a spec, which the API server admits.
-func NoSpec() Verdict { return Verdict{maasv1alpha1.PhaseFailed, "spec is required"} }
-
-// Of counts: the verdict when some of the things are wrong.
-func Of(phase maasv1alpha1.Phase, wrong, all int, what string) Verdict {
+// Announce sets the condition Ready by the first thing that is wrong, and returns the phase.
+func (t Tally) Announce(cm *conditions.Manager) maasv1alpha1.Phase {
+	phase, reason, message := maasv1alpha1.PhaseDegraded, maasv1alpha1.ReasonPartialFailure, ""
+	switch {
+	case t.All == 0:
+		phase, message = maasv1alpha1.PhaseFailed, "spec is required"
+	case t.Missing == t.All:
+		phase, message = maasv1alpha1.PhaseFailed, fmt.Sprintf("all %d model references are %s", t.All, t.AllMissing)
+	case t.Failed != "":
+		phase, message = maasv1alpha1.PhaseFailed, t.Failed
+	case t.Missing > 0:
+		message = fmt.Sprintf("%d of %d model references are %s", t.Missing, t.All, t.SomeMissing)
+	case t.Unready > 0:
+		message = fmt.Sprintf("%d of %d %s", t.Unready, t.All, t.SomeUnready)
+	default:
+		cm.MarkTrue(conditions.Ready, string(maasv1alpha1.ReasonReconciled), "successfully reconciled")
+		return maasv1alpha1.PhaseActive
+	}
 	if phase == maasv1alpha1.PhaseFailed {
-		return Verdict{phase, fmt.Sprintf("all %d %s", all, what)}
+		reason = maasv1alpha1.ReasonReconcileFailed
 	}
-	return Verdict{phase, fmt.Sprintf("%d of %d %s", wrong, all, what)}
-}
-
-// Announce sets the condition Ready.
-func (v Verdict) Announce(cm *conditions.Manager) {
-	switch v.Phase {
-	case maasv1alpha1.PhaseActive:
-		cm.MarkTrue(conditions.Ready, string(maasv1alpha1.ReasonReconciled), v.Message)
-	case maasv1alpha1.PhaseDegraded:
-		cm.MarkFalse(conditions.Ready, string(maasv1alpha1.ReasonPartialFailure), v.Message, conditions.AsWarning)
-	case maasv1alpha1.PhaseFailed:
-		cm.MarkFalse(conditions.Ready, string(maasv1alpha1.ReasonReconcileFailed), v.Message, conditions.AsWarning)
-	case maasv1alpha1.PhasePending:
-		cm.MarkUnknown(conditions.Ready, string(maasv1alpha1.ReasonUnknown), v.Message)
-	}
+	cm.MarkFalse(conditions.Ready, string(reason), message, conditions.AsWarning)
+	return phase
 }
 
 // Unready is a state with its reason and a message that fits into the status.
-func Unready(name, namespace string, reason maasv1alpha1.Reason, message string) maasv1alpha1.ResourceRefStatus {
-	return maasv1alpha1.ResourceRefStatus{Name: name, Namespace: namespace, Reason: reason, Message: conditions.Bound(message)}
+func Unready(key types.NamespacedName, reason maasv1alpha1.Reason, message string) maasv1alpha1.ResourceRefStatus {
+	return maasv1alpha1.ResourceRefStatus{Name: key.Name, Namespace: key.Namespace, Reason: reason, Message: conditions.Bound(message)}
 }

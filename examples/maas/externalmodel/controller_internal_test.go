@@ -34,28 +34,32 @@ func TestAnnotations(t *testing.T) {
 				ObjectMeta: metav1.ObjectMeta{Namespace: "llm", Name: "chat", Annotations: c.annotations},
 				Spec:       &maasv1alpha1.ExternalModelSpec{Endpoint: "api.example.com"},
 			}
-			r, rc := &Reconciler{}, reconcile.ReconcileContext[*maasv1alpha1.ExternalModel]{Object: model}
-			o := r.ComposeState(t.Context(), rc, fetched{})
-			if (o.err != nil) != (c.port == 0) {
-				t.Fatalf("got the error %v", o.err)
+			f, err := read(model)
+			if (err != nil) != (c.port == 0) {
+				t.Fatalf("got the error %v", err)
 			}
-			plan, err := r.PlanResources(t.Context(), rc, o)
+			set, err := backend.Children(files, declared...)
 			if err != nil {
 				t.Fatal(err)
 			}
+			rc := reconcile.ReconcileContext[*maasv1alpha1.ExternalModel]{Object: model}
+			plan, err := (&Reconciler{backend.Key("ingress", "gate"), set}).PlanResources(t.Context(), rc, struct{}{})
 			if c.port == 0 {
-				if len(plan.Children) > 0 {
-					t.Errorf("%d children are planned", len(plan.Children))
+				if err == nil || len(plan.Children) > 0 {
+					t.Errorf("%d children are planned, and the error is %v", len(plan.Children), err)
 				}
 				return
+			}
+			if err != nil {
+				t.Fatal(err)
 			}
 			rule := false
 			for _, child := range plan.Children {
 				u, ok := child.Object.(*unstructured.Unstructured)
 				rule = rule || ok && u.GroupVersionKind() == backend.DestinationRule
 			}
-			if o.port != c.port || rule != c.secure {
-				t.Errorf("got port %d, rule %t, want %d, %t", o.port, rule, c.port, c.secure)
+			if f.Port != c.port || rule != c.secure {
+				t.Errorf("got port %d, rule %t, want %d, %t", f.Port, rule, c.port, c.secure)
 			}
 		})
 	}

@@ -3,7 +3,6 @@ package modelref
 
 import (
 	"context"
-	"time"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/reconcile"
@@ -18,19 +17,15 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
 )
 
-// look is how soon a model that is being deleted looks again for its policies,
-// although events wake it.
-const look = 5 * time.Second
-
 // Reconciler of MaaSModelRef.
 type Reconciler struct {
+	backend.Childless[*maasv1alpha1.MaaSModelRef, *world]
 	backend.Config
 }
 
 // New declares the controller of MaaSModelRef.
 func New(config backend.Config) *controller.Builder[*maasv1alpha1.MaaSModelRef, *world, *world] {
-	r := &Reconciler{Config: config}
-	return controller.New("maas-model-ref", r).
+	return controller.New("maas-model-ref", &Reconciler{Config: config}).
 		Reads(&gatewayv1.HTTPRoute{}).
 		Reads(&gatewayv1.Gateway{}).
 		Reads(&maasv1alpha1.ExternalModel{}).
@@ -83,39 +78,31 @@ func (w *world) fetchPolicies(ctx context.Context, reader reconcile.Reader) {
 	}
 }
 
-// PlanResources plans nothing: what the controller finds is in the status.
-func (*Reconciler) PlanResources(context.Context, reconcile.ReconcileContext[*maasv1alpha1.MaaSModelRef], *world) (reconcile.PlanResult, error) {
-	return reconcile.PlanResult{}, nil
-}
-
-// Finalize lets the model go when the policies on it are gone. Those of the
+// Leave lets the model go when the policies on it are gone. Those of the
 // operator's groups go by themselves, as a model that is being deleted has none;
 // others with the product's labels are deleted, save those that have opted out
 // or that somebody controls.
-func (*Reconciler) Finalize(_ context.Context, _ reconcile.ReconcileContext[*maasv1alpha1.MaaSModelRef], w *world) (reconcile.PlanResult, error) {
-	var plan reconcile.PlanResult
+func (w *world) Leave() (plan reconcile.PlanResult) {
 	for i := range w.policies {
 		policy := &w.policies[i]
 		switch {
 		case policy.GetAnnotations()[backend.OptOutAnnotation] == "false":
 		case policy.GetAnnotations()[apply.GroupAnnotation] != "":
-			plan.RequeueAfter = look
+			plan.RequeueAfter = backend.Look
 		case metav1.GetControllerOf(policy) == nil:
 			plan.Delete(policy)
 		}
 	}
-	return plan, nil
+	return plan
 }
 
 // DecorateStatus sets the outcome.
 func (*Reconciler) DecorateStatus(status *maasv1alpha1.MaaSModelRefStatus, cm *conditions.Manager, w *world) {
-	kept := status.Conditions
 	phase, reason, message := w.outcome(status)
-	status.Phase, status.Conditions = phase, kept
+	status.Phase = phase
+	ready := metav1.ConditionFalse
 	if phase == maasv1alpha1.ModelReady {
-		cm.MarkTrue(conditions.Ready, string(reason), message)
-		return
+		ready = metav1.ConditionTrue
 	}
-	status.Endpoint = ""
-	cm.MarkFalse(conditions.Ready, string(reason), message)
+	cm.Set(conditions.Ready, ready, string(reason), message)
 }

@@ -1,13 +1,15 @@
 package modelref
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
@@ -36,33 +38,25 @@ func (w *world) outcome(status *maasv1alpha1.MaaSModelRefStatus) (maasv1alpha1.M
 		return pending(waitingForRoute)
 	case w.route.HasError():
 		return failed("reconcile HTTPRoute", "%v", w.route.Error)
-	}
-	if !w.describeRoute(status) {
+	case !w.describeRoute(status):
 		return failed("reconcile HTTPRoute", "HTTPRoute %s/%s does not reference gateway %s/%s",
 			w.route.Value.Namespace, w.route.Value.Name, w.Gateway.Namespace, w.Gateway.Name)
-	}
-	if external && !w.accepted() {
+	case external && !w.accepted():
 		*status = maasv1alpha1.MaaSModelRefStatus{HTTPRouteName: status.HTTPRouteName, HTTPRouteNamespace: status.HTTPRouteNamespace}
 		return pending(waitingForBackend)
-	}
-	if !external {
-		switch {
-		case w.llm.IsNotFound():
-			return failed("update model status", "LLMInferenceService %s/%s not found", w.model.Namespace, w.model.Spec.ModelRef.Name)
-		case w.llm.HasError():
-			return failed("update model status", "%v", w.llm.Error)
-		case !meta.IsStatusConditionTrue(backend.Conditions(w.llm.Value), "Ready"):
-			return pending(waitingForBackend)
-		}
+	case external:
+	case w.llm.IsNotFound():
+		return failed("update model status", "LLMInferenceService %s/%s not found", w.model.Namespace, w.model.Spec.ModelRef.Name)
+	case w.llm.HasError():
+		return failed("update model status", "%v", w.llm.Error)
+	case !meta.IsStatusConditionTrue(w.llmStatus().Conditions, "Ready"):
+		return pending(waitingForBackend)
 	}
 	endpoint, err := w.endpoint(external)
 	if err != nil {
 		return failed("update model status", "%v", err)
 	}
-	status.Endpoint = endpoint
-	if override := w.model.Spec.EndpointOverride; override != "" {
-		status.Endpoint = override
-	}
+	status.Endpoint = cmp.Or(w.model.Spec.EndpointOverride, endpoint)
 	return maasv1alpha1.ModelReady, maasv1alpha1.ReasonReconciled, "Successfully reconciled"
 }
 
@@ -86,21 +80,15 @@ func (w *world) describeRoute(status *maasv1alpha1.MaaSModelRefStatus) bool {
 	for _, ref := range route.Spec.ParentRefs {
 		parents = append(parents, parent(ref, route.Namespace))
 	}
-	found := slices.Contains(parents, w.Gateway)
-	if found {
-		parents = []types.NamespacedName{w.Gateway}
-	}
 	if len(parents) > 0 {
-		status.HTTPRouteGatewayName, status.HTTPRouteGatewayNamespace = parents[0].Name, parents[0].Namespace
+		gateway := parents[max(0, slices.Index(parents, w.Gateway))]
+		status.HTTPRouteGatewayName, status.HTTPRouteGatewayNamespace = gateway.Name, gateway.Namespace
 	}
-	return found
+	return slices.Contains(parents, w.Gateway)
 }
 
 func parent(ref gatewayv1.ParentReference, namespace string) types.NamespacedName {
-	if ref.Namespace != nil {
-		namespace = string(*ref.Namespace)
-	}
-	return backend.Key(namespace, string(ref.Name))
+	return backend.Key(string(ptr.Deref(ref.Namespace, gatewayv1.Namespace(namespace))), string(ref.Name))
 }
 
 // accepted reports whether the gateway has taken the route.
@@ -114,54 +102,42 @@ func (w *world) accepted() bool {
 
 // endpoint is the URL of the model.
 func (w *world) endpoint(external bool) (string, error) {
+	path := w.model.Name
 	if external {
-		host, err := w.host()
-		return "https://" + host + "/" + w.model.Namespace + "/" + w.model.Spec.ModelRef.Name, err
-	}
-	if url := llmURL(w.llm.Value.Object); url != "" {
+		path = w.model.Namespace + "/" + w.model.Spec.ModelRef.Name
+	} else if url := w.llmStatus().address(); url != "" {
 		return url, nil
 	}
 	host, err := w.host()
-	return "https://" + host + "/" + w.model.Name, err
+	return "https://" + host + "/" + path, err
 }
 
-// llmURL is the address for clients outside: with TLS, else any, else the first
+func (w *world) llmStatus() llmStatus { return backend.Status[llmStatus](w.llm.Value) }
+
+// llmStatus is what the operator reads of an LLMInferenceService.
+type llmStatus struct {
+	Conditions []metav1.Condition `json:"conditions"`
+	URL        string             `json:"url"`
+	Addresses  []struct {
+		Name string `json:"name"`
+		URL  string `json:"url"`
+	} `json:"addresses"`
+}
+
+// address is that for clients outside: with TLS, else any, else the first
 // address at all, else the URL of the service.
-func llmURL(object map[string]any) string {
-	var llm struct {
-		Status struct {
-			URL       string `json:"url"`
-			Addresses []struct {
-				Name string `json:"name"`
-				URL  string `json:"url"`
-			} `json:"addresses"`
-		} `json:"status"`
-	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object, &llm); err != nil {
-		return ""
-	}
+func (s llmStatus) address() string {
 	var secure, outside, first string
-	for _, address := range llm.Status.Addresses {
-		keep(&first, address.URL)
+	for _, address := range s.Addresses {
+		first = cmp.Or(first, address.URL)
 		if address.Name == "gateway-external" {
-			keep(&outside, address.URL)
+			outside = cmp.Or(outside, address.URL)
 			if strings.HasPrefix(address.URL, "https://") {
-				keep(&secure, address.URL)
+				secure = cmp.Or(secure, address.URL)
 			}
 		}
 	}
-	for _, url := range []string{secure, outside, first, llm.Status.URL} {
-		if url != "" {
-			return url
-		}
-	}
-	return ""
-}
-
-func keep(into *string, value string) {
-	if *into == "" {
-		*into = value
-	}
+	return cmp.Or(secure, outside, first, s.URL)
 }
 
 // host is where the gateway serves the route.
@@ -173,13 +149,13 @@ func (w *world) host() (string, error) {
 		return "", fmt.Errorf("gateway %s: %w", w.Gateway, w.gateway.Error)
 	}
 	for _, listener := range w.gateway.Value.Spec.Listeners {
-		if listener.Hostname != nil && *listener.Hostname != "" {
-			return string(*listener.Hostname), nil
+		if name := ptr.Deref(listener.Hostname, ""); name != "" {
+			return string(name), nil
 		}
 	}
 	addresses := w.gateway.Value.Status.Addresses
 	for _, address := range addresses {
-		if address.Type != nil && *address.Type == gatewayv1.HostnameAddressType {
+		if ptr.Deref(address.Type, "") == gatewayv1.HostnameAddressType {
 			return address.Value, nil
 		}
 	}

@@ -43,7 +43,8 @@ func TestEndpoint(t *testing.T) {
 func TestFinalize(t *testing.T) {
 	t.Parallel()
 	policy := func(name string, annotations map[string]string, owners ...metav1.OwnerReference) unstructured.Unstructured {
-		u := backend.New(backend.AuthPolicy, backend.Key("llm", name), nil, map[string]any{})
+		u := backend.Kind(backend.AuthPolicy)
+		u.SetName(name)
 		u.SetAnnotations(annotations)
 		u.SetOwnerReferences(owners)
 		return *u
@@ -56,8 +57,8 @@ func TestFinalize(t *testing.T) {
 		policy("controlled", nil, metav1.OwnerReference{UID: "1", Controller: &controls}),
 	}}
 	plan, err := (&Reconciler{}).Finalize(t.Context(), reconcile.ReconcileContext[*maasv1alpha1.MaaSModelRef]{}, w)
-	if err != nil || plan.RequeueAfter != look {
-		t.Errorf("%v, looks again after %s, want %s", err, plan.RequeueAfter, look)
+	if err != nil || plan.RequeueAfter != backend.Look {
+		t.Errorf("%v, looks again after %s, want %s", err, plan.RequeueAfter, backend.Look)
 	}
 	var got []string
 	for _, d := range plan.Deletes {

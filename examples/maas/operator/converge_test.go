@@ -95,8 +95,8 @@ func TestSubscriptionsConverge(t *testing.T) {
 func subscriptions(t *testing.T) reconciletest.System {
 	t.Helper()
 	s := system(t, func(mgr manager.Manager) error {
-		limits := subscription.NewLimits()
-		return errors.Join(limits.SetupWithManager(mgr), subscription.New(limits).SetupWithManager(mgr))
+		limits, err := subscription.NewLimits()
+		return errors.Join(err, limits.SetupWithManager(mgr), subscription.New(limits).SetupWithManager(mgr))
 	})
 	s.GivenYAML, s.StandIns = models, []reconciletest.StandIn{approve(backend.TokenRateLimitPolicy)}
 	for _, name := range []string{"a", "b", "c"} {
@@ -131,8 +131,8 @@ func TestAuthPoliciesConverge(t *testing.T) {
 func authPolicies(t *testing.T) reconciletest.System {
 	t.Helper()
 	s := system(t, func(mgr manager.Manager) error {
-		access := authpolicy.NewAccess(config)
-		return errors.Join(access.SetupWithManager(mgr), authpolicy.New(access).SetupWithManager(mgr))
+		access, err := authpolicy.NewAccess(config)
+		return errors.Join(err, access.SetupWithManager(mgr), authpolicy.New(access).SetupWithManager(mgr))
 	})
 	s.GivenYAML, s.StandIns = models, []reconciletest.StandIn{approve(backend.AuthPolicy)}
 	for _, name := range []string{"a", "b", "c"} {
@@ -158,7 +158,10 @@ func TestExternalModelConverges(t *testing.T) {
 
 func externalModel(t *testing.T) reconciletest.System {
 	t.Helper()
-	s := system(t, func(mgr manager.Manager) error { return externalmodel.New(config).SetupWithManager(mgr) })
+	s := system(t, func(mgr manager.Manager) error {
+		external, err := externalmodel.New(config)
+		return errors.Join(err, external.SetupWithManager(mgr))
+	})
 	s.Owners = []client.Object{&maasv1alpha1.ExternalModel{
 		ObjectMeta: metav1.ObjectMeta{Name: "chat"},
 		Spec: &maasv1alpha1.ExternalModelSpec{

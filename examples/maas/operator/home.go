@@ -12,6 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -54,18 +55,12 @@ func (h *Home) ensure(ctx context.Context) error {
 
 // Start implements manager.Runnable.
 func (h *Home) Start(ctx context.Context) error {
-	ticker := time.NewTicker(h.interval)
-	defer ticker.Stop()
-	for {
+	wait.UntilWithContext(ctx, func(ctx context.Context) {
 		if err := h.ensure(ctx); err != nil && ctx.Err() == nil {
 			log.FromContext(ctx).Error(err, "look after the namespace of subscriptions", "namespace", h.config.SubscriptionNamespace)
 		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticker.C:
-		}
-	}
+	}, h.interval)
+	return nil
 }
 
 // Ready is a readiness check: subscriptions need their namespace.

@@ -25,13 +25,16 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/maas/tenant"
 )
 
-// Configure fills in what the product consists of; the namespace of subscriptions is looked after at every interval. The error is one
-// of the platform's manifests.
+// Configure fills in what the product consists of; the namespace of subscriptions is looked after at every interval. The manifests
+// and images of the platform are those that the environment names. The error is one of the manifests, or of the templates.
 func Configure(o *sdk.Operator, config backend.Config, interval time.Duration) error {
-	access, limits := authpolicy.NewAccess(config), subscription.NewLimits()
-	platform, err := tenant.New(config)
+	config.Manifests, config.Images = environment()
+	external, externalErr := externalmodel.New(config)
+	access, accessErr := authpolicy.NewAccess(config)
+	limits, limitsErr := subscription.NewLimits()
+	platform, platformErr := tenant.New(config)
 	o.Controllers = []controller.Declared{
-		externalmodel.New(config), modelref.New(config), access, authpolicy.New(access), limits, subscription.New(limits), platform,
+		external, modelref.New(config), access, authpolicy.New(access), limits, subscription.New(limits), platform,
 	}
 	o.Manager = func(options *manager.Options) { Narrow(&options.Cache, config) }
 	o.Setup = func(mgr manager.Manager) error {
@@ -43,11 +46,11 @@ func Configure(o *sdk.Operator, config backend.Config, interval time.Duration) e
 		page.ExtraRules = rules
 		return err
 	}
-	return err
+	return errors.Join(externalErr, accessErr, limitsErr, platformErr)
 }
 
-// Environment is where the platform's manifests are, and the images by the parameter of the manifests.
-func Environment() (manifests string, images map[string]string) {
+// environment is where the platform's manifests are, and the images by the parameter of the manifests.
+func environment() (manifests string, images map[string]string) {
 	images = map[string]string{}
 	for param, variable := range map[string]string{
 		"maas-api-image":             "RELATED_IMAGE_ODH_MAAS_API_IMAGE",

@@ -45,7 +45,10 @@ func given(of func(t *testing.T) reconciletest.System, world string) func(t *tes
 }
 
 func generated(gvk schema.GroupVersionKind, namespace, name string) []client.Object {
-	return []client.Object{backend.New(gvk, backend.Key(namespace, name), nil, nil)}
+	u := backend.Kind(gvk)
+	u.SetNamespace(namespace)
+	u.SetName(name)
+	return []client.Object{u}
 }
 
 func sdkCases() map[string]sdkCase {

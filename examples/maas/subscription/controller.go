@@ -24,17 +24,18 @@ const (
 )
 
 // Reconciler of MaaSSubscription.
-type Reconciler struct{}
+type Reconciler struct {
+	backend.Childless[*maasv1alpha1.MaaSSubscription, *world]
+}
 
 // New declares the controller of MaaSSubscription. The limits themselves are
 // made by the groups of NewLimits.
 func New(groups controller.Grouped) *controller.Builder[*maasv1alpha1.MaaSSubscription, *world, *world] {
-	policy := backend.Kind(backend.TokenRateLimitPolicy)
 	return controller.New("maas-subscription", Reconciler{}).
 		Joins(groups).
 		Reads(&maasv1alpha1.MaaSModelRef{}).
 		Reads(&gatewayv1.HTTPRoute{}).
-		Reads(policy, controller.Optional).
+		Reads(backend.Kind(backend.TokenRateLimitPolicy), controller.Optional).
 		Reads(&maasv1alpha1.MaaSSubscription{}, controller.Index(priorityIndex, priorityOf)).
 		Options(backend.Options("maas.opendatahub.io/subscription-cleanup"))
 }
@@ -49,8 +50,8 @@ func priorityOf(object client.Object) []string {
 
 // world is what is known of a subscription.
 type world struct {
+	backend.Parts
 	subscription *maasv1alpha1.MaaSSubscription
-	parts        []backend.Part
 	peers        reconcile.FetchResult[*maasv1alpha1.MaaSSubscriptionList] // of the same priority, itself among them
 }
 
@@ -59,90 +60,60 @@ func (Reconciler) FetchRemoteState(
 	ctx context.Context, r reconcile.Reader, rc reconcile.ReconcileContext[*maasv1alpha1.MaaSSubscription],
 ) *world {
 	s := rc.Object
-	w := &world{subscription: s, parts: backend.FetchParts(ctx, r, s, modelsOf(s), LimitsName, backend.Limits)}
-	if s.Spec != nil && s.DeletionTimestamp.IsZero() {
-		same := client.MatchingFields{priorityIndex: strconv.Itoa(int(s.Spec.Priority))}
+	w := &world{subscription: s, Parts: backend.FetchParts(ctx, r, s, modelsOf(s), LimitsName, backend.Limits)}
+	if priority := priorityOf(s); priority != nil {
+		same := client.MatchingFields{priorityIndex: priority[0]}
 		w.peers = reconcile.FetchList(ctx, r, &maasv1alpha1.MaaSSubscriptionList{}, same)
 	}
 	return w
 }
 
-// PlanResources plans nothing: what the controller finds is in the status.
-func (Reconciler) PlanResources(context.Context, reconcile.ReconcileContext[*maasv1alpha1.MaaSSubscription], *world) (reconcile.PlanResult, error) {
-	return reconcile.PlanResult{}, nil
-}
-
-// Finalize lets the subscription go when no group counts it any more.
-func (Reconciler) Finalize(_ context.Context, _ reconcile.ReconcileContext[*maasv1alpha1.MaaSSubscription], w *world) (reconcile.PlanResult, error) {
-	return backend.Leave(w.subscription, w.parts), nil
-}
-
-// DecorateStatus reports how each model and its limits are.
+// DecorateStatus reports how each model and its limits are. Limits that are refused fail the whole subscription: it would be
+// chosen, and nothing would limit it.
 func (Reconciler) DecorateStatus(status *maasv1alpha1.MaaSSubscriptionStatus, cm *conditions.Manager, w *world) {
+	const missing = "invalid or unavailable"
 	status.ModelRefStatuses, status.TokenRateLimitStatuses = nil, nil
-	unavailable, refused, unaccepted := 0, "", 0
-	for _, part := range w.parts {
+	tally := backend.Tally{
+		All: len(w.List), AllMissing: missing, SomeMissing: missing, SomeUnready: "TokenRateLimitPolicies not accepted",
+	}
+	for _, part := range w.List {
 		ref, limit := states(part)
 		effect, why := part.Group.Value.Effect(w.subscription)
 		if ref.Ready && (effect == controller.EffectFailed || effect == controller.EffectRefused && part.Policy.OK()) {
-			limit.ResourceRefStatus = backend.Unready(limit.Name, limit.Namespace, maasv1alpha1.ReasonReconcileFailed, why)
-			refused = why
+			limit = backend.Unready(backend.Limits.Key(part.Key), maasv1alpha1.ReasonReconcileFailed, why)
+			tally.Failed = why
 		}
 		status.ModelRefStatuses = append(status.ModelRefStatuses, ref)
-		status.TokenRateLimitStatuses = append(status.TokenRateLimitStatuses, limit)
+		status.TokenRateLimitStatuses = append(status.TokenRateLimitStatuses,
+			maasv1alpha1.TokenRateLimitStatus{Model: part.Key.Name, ResourceRefStatus: limit})
 		switch {
 		case !ref.Ready:
-			unavailable++
+			tally.Missing++
 		case !limit.Ready:
-			unaccepted++
+			tally.Unready++
 		}
 	}
-	verdict := judge(len(w.parts), unavailable, unaccepted, refused)
-	if w.subscription.Spec == nil {
-		verdict = backend.NoSpec()
-	} else {
+	status.Phase = tally.Announce(cm)
+	if w.subscription.Spec != nil {
 		w.announcePeers(cm)
 	}
-	status.Phase = verdict.Phase
-	verdict.Announce(cm)
-}
-
-// judge is the first thing that is wrong. Limits that are refused fail the whole
-// subscription: it would be chosen, and nothing would limit it.
-func judge(all, unavailable, unaccepted int, refused string) backend.Verdict {
-	switch {
-	case unavailable == all:
-		return backend.Of(maasv1alpha1.PhaseFailed, all, all, "model references are invalid or unavailable")
-	case refused != "":
-		return backend.Verdict{Phase: maasv1alpha1.PhaseFailed, Message: refused}
-	case unavailable > 0:
-		return backend.Of(maasv1alpha1.PhaseDegraded, unavailable, all, "model references are invalid or unavailable")
-	case unaccepted > 0:
-		return backend.Of(maasv1alpha1.PhaseDegraded, unaccepted, all, "TokenRateLimitPolicies not accepted")
-	}
-	return backend.Settled()
 }
 
 // states are those of the model and of its policy.
-func states(part backend.Part) (maasv1alpha1.ResourceRefStatus, maasv1alpha1.TokenRateLimitStatus) {
-	key := part.Key
-	ref := maasv1alpha1.ResourceRefStatus{Name: key.Name, Namespace: key.Namespace, Ready: true, Reason: maasv1alpha1.ReasonValid}
-	limit := maasv1alpha1.TokenRateLimitStatus{Model: key.Name}
-	unavailable := func(reason maasv1alpha1.Reason, message string) {
-		ref = backend.Unready(key.Name, key.Namespace, reason, message)
-		limit.ResourceRefStatus = backend.Unready(backend.Limits.Key(key).Name, key.Namespace, maasv1alpha1.ReasonBackendNotReady, message)
-	}
+func states(part backend.Part) (ref, limit maasv1alpha1.ResourceRefStatus) {
+	reason, message := maasv1alpha1.ReasonNotFound, part.Gone()
 	switch {
-	case part.Gone() != "":
-		unavailable(maasv1alpha1.ReasonNotFound, part.Gone())
+	case message != "":
 	case part.Ref.HasError():
-		unavailable(maasv1alpha1.ReasonGetFailed, part.Ref.Error.Error())
+		reason, message = maasv1alpha1.ReasonGetFailed, part.Ref.Error.Error()
 	case !part.Served():
-		unavailable(maasv1alpha1.ReasonNotFound, fmt.Sprintf("MaaSModelRef %s has no HTTPRoute yet", key))
+		message = fmt.Sprintf("MaaSModelRef %s has no HTTPRoute yet", part.Key)
 	default:
-		limit.ResourceRefStatus = backend.Limits.State(key, part.Policy)
+		ref = maasv1alpha1.ResourceRefStatus{Name: part.Key.Name, Namespace: part.Key.Namespace, Ready: true, Reason: maasv1alpha1.ReasonValid}
+		return ref, backend.Limits.State(part.Key, part.Policy)
 	}
-	return ref, limit
+	return backend.Unready(part.Key, reason, message),
+		backend.Unready(backend.Limits.Key(part.Key), maasv1alpha1.ReasonBackendNotReady, message)
 }
 
 // announcePeers reports who has the same priority.

@@ -2,13 +2,13 @@ package subscription
 
 import (
 	"context"
+	"embed"
 	"fmt"
 	"time"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/children"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
@@ -25,19 +25,24 @@ const (
 	maxWindow = 366 * 24 * time.Hour
 )
 
+//go:embed templates/*.yaml
+var files embed.FS
+
 // Limits reconciles the limits of one model: all subscriptions to it make one
 // TokenRateLimitPolicy.
-type Limits struct{}
+type Limits struct {
+	children *children.Set[*limits]
+}
 
-// NewLimits declares the controller of the limits. Its groups are models.
-func NewLimits() *controller.Builder[*controller.Group, *limits, *limits] {
-	policy := backend.Kind(backend.TokenRateLimitPolicy)
-	return controller.NewGroup(LimitsName, Limits{}).
+// NewLimits declares the controller of the limits. Its groups are models. The error is one of the templates.
+func NewLimits() (*controller.Builder[*controller.Group, *limits, *limits], error) {
+	set, err := backend.Children(files, children.Child[*limits]{Template: "policy.yaml", When: (*limits).Wanted})
+	return controller.NewGroup(LimitsName, Limits{set}).
 		Members(&maasv1alpha1.MaaSSubscription{}, modelsOf).
-		Owns(policy, controller.Optional).
+		Owns(backend.Kind(backend.TokenRateLimitPolicy), controller.Optional).
 		Reads(&maasv1alpha1.MaaSModelRef{}).
 		Reads(&gatewayv1.HTTPRoute{}).
-		Options(backend.Options(""))
+		Options(backend.Options("")), err
 }
 
 // modelsOf lists the models of a subscription, each once.
@@ -48,53 +53,27 @@ func modelsOf(object client.Object) []types.NamespacedName {
 	return nil
 }
 
-type limits = backend.Shared[*maasv1alpha1.MaaSSubscription]
+// limits is what is known of the limits of a model, and what their template says.
+type limits struct {
+	backend.Shared[*maasv1alpha1.MaaSSubscription]
+}
 
 // FetchRemoteState reads the model, its route and its subscriptions.
 func (Limits) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc reconcile.ReconcileContext[*controller.Group]) *limits {
 	model := client.ObjectKeyFromObject(rc.Object)
-	l := backend.FetchShared(ctx, r, rc.Object, &maasv1alpha1.MaaSSubscriptionList{},
-		func(s *maasv1alpha1.MaaSSubscription) error { return valid(s, model) })
-	return &l
+	return &limits{backend.FetchShared(ctx, r, rc.Object, &maasv1alpha1.MaaSSubscriptionList{},
+		func(s *maasv1alpha1.MaaSSubscription) error { return valid(s, model) })}
 }
 
 // PlanResources plans the policy, controlled by the route that it limits; none
 // when no subscription has valid limits.
-func (Limits) PlanResources(_ context.Context, _ reconcile.ReconcileContext[*controller.Group], l *limits) (reconcile.PlanResult, error) {
-	var plan reconcile.PlanResult
-	if !l.Served() || len(l.Valid) == 0 {
-		return plan, nil
-	}
-	entries := map[string]any{}
-	var names []string
-	for _, s := range l.Valid {
-		entries[limitName(s, l.Key)] = entry(s, l.Key)
-		names = append(names, s.Name)
-	}
-	policy := backend.Limits.For(l.Model, names, map[string]any{"limits": entries})
-	policy.SetLabels(labels.Merge(policy.GetLabels(), labels.Set{backend.ModelNamespaceLabel: l.Key.Namespace}))
-	policy.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(l.Route.Value, gatewayv1.SchemeGroupVersion.WithKind("HTTPRoute"))})
-	plan.Apply(policy)
-	return plan, nil
+func (l Limits) PlanResources(_ context.Context, _ reconcile.ReconcileContext[*controller.Group], of *limits) (reconcile.PlanResult, error) {
+	return l.children.Plan(of)
 }
 
-func limitName(s *maasv1alpha1.MaaSSubscription, model types.NamespacedName) string {
-	return s.Namespace + "-" + s.Name + "-" + model.Name + "-tokens"
-}
-
-// entry limits the tokens of one subscription for each user.
-func entry(s *maasv1alpha1.MaaSSubscription, model types.NamespacedName) map[string]any {
-	var rates []any
-	for _, rate := range refOf(s, model).TokenRateLimits {
-		rates = append(rates, map[string]any{"limit": rate.Limit, "window": rate.Window})
-	}
-	predicate := fmt.Sprintf(`auth.identity.selected_subscription_key == "%s/%s@%s/%s" && !request.path.endsWith("/v1/models")`,
-		s.Namespace, s.Name, model.Namespace, model.Name)
-	return map[string]any{
-		"rates":    rates,
-		"when":     []any{map[string]any{"predicate": predicate}},
-		"counters": []any{map[string]any{"expression": "auth.identity.userid"}},
-	}
+// Rates are those of the subscription for the model.
+func (l *limits) Rates(s *maasv1alpha1.MaaSSubscription) []maasv1alpha1.TokenRateLimit {
+	return refOf(s, l.Key).TokenRateLimits
 }
 
 // refOf is the first entry of the subscription for the model.

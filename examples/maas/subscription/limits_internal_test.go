@@ -6,6 +6,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/children"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -54,10 +55,14 @@ func TestValid(t *testing.T) {
 // TestPolicyLabels: clients find the policy of a model by these labels.
 func TestPolicyLabels(t *testing.T) {
 	t.Parallel()
-	l := &limits{Model: backend.Model{Key: chat}}
-	l.Ref.Value, l.Route.Value = &maasv1alpha1.MaaSModelRef{}, &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Name: "chat", UID: "2"}}
+	set, err := backend.Children(files, children.Child[*limits]{Template: "policy.yaml"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &limits{}
+	l.Key, l.Ref.Value, l.Route.Value = chat, &maasv1alpha1.MaaSModelRef{}, &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Name: "chat", UID: "2"}}
 	l.Valid = []*maasv1alpha1.MaaSSubscription{limited(1, "1h")}
-	plan, err := Limits{}.PlanResources(t.Context(), reconcile.ReconcileContext[*controller.Group]{}, l)
+	plan, err := Limits{set}.PlanResources(t.Context(), reconcile.ReconcileContext[*controller.Group]{}, l)
 	if err != nil || len(plan.Children) != 1 {
 		t.Fatalf("got %d children, %v, want the policy", len(plan.Children), err)
 	}
@@ -88,26 +93,6 @@ func TestPeers(t *testing.T) {
 		w.announcePeers(cm)
 		if got, _ := cm.Get(priorityDuplicate); got.Status != c.want {
 			t.Errorf("%s: got %s, want %s", name, got.Status, c.want)
-		}
-	}
-}
-
-// TestJudge: limits that are refused fail a subscription, whatever else is only worse than it should be.
-func TestJudge(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		unavailable, unaccepted int
-		refused                 string
-		want                    maasv1alpha1.Phase
-	}{
-		"well":                 {want: maasv1alpha1.PhaseActive},
-		"one without a model":  {unavailable: 1, want: maasv1alpha1.PhaseDegraded},
-		"none with a model":    {unavailable: 2, want: maasv1alpha1.PhaseFailed},
-		"one without a policy": {unaccepted: 1, want: maasv1alpha1.PhaseDegraded},
-		"refused":              {unavailable: 1, refused: "too many", want: maasv1alpha1.PhaseFailed},
-	} {
-		if got := judge(2, c.unavailable, c.unaccepted, c.refused); got.Phase != c.want {
-			t.Errorf("%s: got %s, want %s", name, got.Phase, c.want)
 		}
 	}
 }

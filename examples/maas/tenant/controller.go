@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
@@ -28,13 +29,11 @@ import (
 
 // The kinds of other projects that only the platform has.
 var (
-	envoyFilter     = schema.GroupVersionKind{Group: "networking.istio.io", Version: "v1alpha3", Kind: "EnvoyFilter"}
-	telemetry       = schema.GroupVersionKind{Group: "telemetry.istio.io", Version: "v1", Kind: "Telemetry"}
-	telemetryPolicy = schema.GroupVersionKind{Group: "extensions.kuadrant.io", Version: "v1alpha1", Kind: "TelemetryPolicy"}
-	dashboard       = schema.GroupVersionKind{Group: "perses.dev", Version: "v1alpha1", Kind: "PersesDashboard"}
-	datasource      = schema.GroupVersionKind{Group: "perses.dev", Version: "v1alpha1", Kind: "PersesDatasource"}
-	authorino       = schema.GroupVersionKind{Group: "operator.authorino.kuadrant.io", Version: "v1beta1", Kind: "Authorino"}
-	authConfig      = schema.GroupVersionKind{Group: "authorino.kuadrant.io", Version: "v1beta3", Kind: "AuthConfig"}
+	envoyFilter = schema.GroupVersionKind{Group: "networking.istio.io", Version: "v1alpha3", Kind: "EnvoyFilter"}
+	dashboard   = schema.GroupVersionKind{Group: "perses.dev", Version: "v1alpha1", Kind: "PersesDashboard"}
+	datasource  = schema.GroupVersionKind{Group: "perses.dev", Version: "v1alpha1", Kind: "PersesDatasource"}
+	authorino   = schema.GroupVersionKind{Group: "operator.authorino.kuadrant.io", Version: "v1beta1", Kind: "Authorino"}
+	authConfig  = schema.GroupVersionKind{Group: "authorino.kuadrant.io", Version: "v1beta3", Kind: "AuthConfig"}
 )
 
 // The objects that the platform needs.
@@ -54,11 +53,7 @@ type Reconciler struct {
 // New declares the controller of Tenant. The error is one of the manifests.
 func New(config backend.Config) (*controller.Builder[*maasv1alpha1.Tenant, *world, *world], error) {
 	renderer, err := newRenderer(config.Manifests)
-	if err != nil {
-		return nil, err
-	}
-	r := &Reconciler{config, renderer}
-	b := controller.New("maas-tenant", r).
+	b := controller.New("maas-tenant", &Reconciler{config, renderer}).
 		Owns(&corev1.ConfigMap{}).
 		Owns(&corev1.Service{}).
 		Owns(&gatewayv1.HTTPRoute{}).
@@ -76,11 +71,11 @@ func New(config backend.Config) (*controller.Builder[*maasv1alpha1.Tenant, *worl
 	}
 	for _, kind := range []schema.GroupVersionKind{
 		backend.AuthPolicy, backend.TokenRateLimitPolicy, backend.DestinationRule,
-		envoyFilter, telemetry, telemetryPolicy, dashboard, datasource,
+		envoyFilter, backend.Telemetry, backend.TelemetryPolicy, dashboard, datasource,
 	} {
 		b.Owns(backend.Kind(kind), controller.Optional)
 	}
-	return b, nil
+	return b, err
 }
 
 // Platform selects the objects of the platform.
@@ -89,7 +84,6 @@ func Platform() labels.Selector { return labels.SelectorFromSet(labels.Set{platf
 // world is what is known of the tenant.
 type world struct {
 	backend.Config
-	tenant         *maasv1alpha1.Tenant
 	gatewayKey     types.NamespacedName
 	gateway        reconcile.FetchResult[*gatewayv1.Gateway]
 	authConfigs    reconcile.FetchResult[*metav1.PartialObjectMetadata]
@@ -107,15 +101,12 @@ type world struct {
 func (r *Reconciler) FetchRemoteState(
 	ctx context.Context, reader reconcile.Reader, rc reconcile.ReconcileContext[*maasv1alpha1.Tenant],
 ) *world {
-	w := &world{Config: r.Config, tenant: rc.Object, managementWish: rc.Object.Annotations["component.opendatahub.io/management-state"]}
-	if !w.tenant.DeletionTimestamp.IsZero() || w.idle() {
+	tenant := rc.Object
+	w := &world{Config: r.Config, gatewayKey: r.Gateway, managementWish: tenant.Annotations["component.opendatahub.io/management-state"]}
+	if !tenant.DeletionTimestamp.IsZero() || w.idle() {
 		return w
 	}
-	spec := w.tenant.Spec
-	if spec == nil {
-		spec = &maasv1alpha1.TenantSpec{}
-	}
-	w.gatewayKey = r.Gateway
+	spec := ptr.Deref(tenant.Spec, maasv1alpha1.TenantSpec{})
 	if ref := spec.GatewayRef; ref != nil && (ref.Name != "" || ref.Namespace != "") {
 		w.gatewayKey = backend.Key(ref.Namespace, ref.Name)
 	}
@@ -129,7 +120,7 @@ func (r *Reconciler) FetchRemoteState(
 	w.authorinos = reconcile.FetchList(ctx, reader, backend.List(authorino))
 	w.api = reconcile.Fetch(ctx, reader, backend.Key(r.AppNamespace, apiName), &appsv1.Deployment{})
 	s := settings{
-		Tenant: client.ObjectKeyFromObject(w.tenant), App: r.AppNamespace, Gateway: w.gatewayKey, Images: r.Images,
+		Tenant: client.ObjectKeyFromObject(tenant), App: r.AppNamespace, Gateway: w.gatewayKey, Images: r.Images,
 		Audience: backend.Audience(reconcile.Fetch(ctx, reader, backend.Key("", "cluster"), backend.Kind(backend.Authentication))),
 		OIDC:     spec.ExternalOIDC, Telemetry: spec.Telemetry,
 	}

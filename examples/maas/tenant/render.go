@@ -2,10 +2,11 @@ package tenant
 
 import (
 	"embed"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -23,60 +24,57 @@ import (
 //go:embed platform
 var builtIn embed.FS
 
+//go:embed templates/*.yaml
+var files embed.FS
+
 const paramsFile = "params.env"
 
 // renderer makes the objects of the platform from an overlay of kustomize. The
 // files are read when they are needed and never written: parameters reach
 // kustomize in memory.
 type renderer struct {
-	scheme *runtime.Scheme
-	files  filesys.FileSystem
-	folder string
+	scheme    *runtime.Scheme
+	templates *manifests.Set // of what the overlay does not have
+	files     filesys.FileSystem
+	folder    string
 
-	mu   sync.Mutex
-	key  string // of the settings that last was rendered with
-	last []manifests.Object
+	mu    sync.Mutex
+	given settings // that last was rendered with
+	last  []manifests.Object
 }
 
 // newRenderer takes the overlay in the folder, or the one that is built in.
 func newRenderer(folder string) (*renderer, error) {
-	r := &renderer{scheme: runtime.NewScheme(), files: filesys.MakeFsOnDisk(), folder: folder}
-	if err := backend.AddToScheme(r.scheme); err != nil || folder != "" {
+	set, err := backend.Children[settings](files)
+	r := &renderer{scheme: runtime.NewScheme(), templates: set.Manifests, files: filesys.MakeFsOnDisk(), folder: folder}
+	if err := errors.Join(err, backend.AddToScheme(r.scheme)); err != nil || folder != "" {
 		return r, err
 	}
 	r.files, r.folder = filesys.MakeFsInMemory(), "/platform"
-	return r, fs.WalkDir(builtIn, "platform", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		content, err := builtIn.ReadFile(path)
-		if err == nil {
-			err = r.files.WriteFile("/"+path, content)
-		}
-		return err
-	})
+	paths, err := fs.Glob(builtIn, "platform/*")
+	for _, path := range paths {
+		content, readErr := builtIn.ReadFile(path)
+		err = errors.Join(err, readErr, r.files.WriteFile("/"+path, content))
+	}
+	return r, err
 }
 
 // render returns the objects for the settings; the callers must not change
 // them. The same settings are rendered once.
 func (r *renderer) render(s settings) ([]manifests.Object, error) {
-	key, err := json.Marshal(s)
-	if err != nil {
-		return nil, fmt.Errorf("settings of the platform: %w", err)
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.key == string(key) {
+	if r.last != nil && reflect.DeepEqual(r.given, s) {
 		return r.last, nil
 	}
 	objects, err := r.build(s.params())
 	if err == nil {
-		objects, err = s.finish(objects)
+		objects, err = r.finish(s, objects)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("platform in %s: %w", r.folder, err)
 	}
-	r.key, r.last = string(key), objects
+	r.given, r.last = s, objects
 	return objects, nil
 }
 
@@ -123,34 +121,33 @@ func (f withFile) ReadFile(path string) ([]byte, error) {
 // override replaces values in lines of the form key=value and appends the keys
 // that have none.
 func override(given string, params map[string]string) []byte {
-	var out strings.Builder
-	missing := maps.Clone(params)
+	var others strings.Builder
 	for line := range strings.Lines(given) {
 		key, _, _ := strings.Cut(strings.TrimSpace(line), "=")
-		if value, set := params[key]; set {
-			line = key + "=" + value + "\n"
-			delete(missing, key)
+		if _, set := params[key]; !set {
+			others.WriteString(strings.TrimSuffix(line, "\n") + "\n")
 		}
-		out.WriteString(strings.TrimSuffix(line, "\n") + "\n")
 	}
-	for _, key := range slices.Sorted(maps.Keys(missing)) {
-		out.WriteString(key + "=" + missing[key] + "\n")
+	return []byte(others.String() + linesOf(params))
+}
+
+// linesOf are sorted, so that the same parameters are the same text.
+func linesOf(params map[string]string) string {
+	var text strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(params)) {
+		text.WriteString(key + "=" + params[key] + "\n")
 	}
-	return []byte(out.String())
+	return text.String()
 }
 
 // Granted are the rights that the roles of the built-in platform grant.
-func Granted() ([]rbacv1.PolicyRule, error) {
+func Granted() (rules []rbacv1.PolicyRule, err error) {
 	r, err := newRenderer("")
-	if err != nil {
-		return nil, err
-	}
-	objects, err := r.build(nil)
-	var rules []rbacv1.PolicyRule
+	objects, buildErr := r.build(nil)
 	for _, object := range objects {
 		if role, ok := object.(*rbacv1.ClusterRole); ok {
 			rules = append(rules, role.Rules...)
 		}
 	}
-	return rules, err
+	return rules, errors.Join(err, buildErr)
 }

@@ -4,10 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"maps"
 	"slices"
 	"strconv"
 
+	"github.com/reconcilekit/reconcilekit/layers"
 	"github.com/reconcilekit/reconcilekit/manifests"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -45,11 +45,9 @@ type settings struct {
 
 // params are those of the overlay that the settings decide.
 func (s settings) params() map[string]string {
-	params := maps.Clone(s.Images)
-	if params == nil {
-		params = map[string]string{}
-	}
-	params["app-namespace"], params["gateway-namespace"], params["gateway-name"] = s.App, s.Gateway.Namespace, s.Gateway.Name
+	params := layers.Maps(map[string]string{
+		"app-namespace": s.App, "gateway-namespace": s.Gateway.Namespace, "gateway-name": s.Gateway.Name,
+	}, s.Images)
 	if s.Audience != "" {
 		params["cluster-audience"] = s.Audience
 	}
@@ -60,17 +58,18 @@ func (s settings) params() map[string]string {
 }
 
 // finish does what the overlay cannot say.
-func (s settings) finish(objects []manifests.Object) ([]manifests.Object, error) {
+func (r *renderer) finish(s settings, objects []manifests.Object) ([]manifests.Object, error) {
 	objects = slices.DeleteFunc(objects, func(o manifests.Object) bool { return o.GetAnnotations()[backend.OptOutAnnotation] == "false" })
 	hash, guarded := "", s.OIDC == nil
 	for _, object := range objects {
 		s.place(object)
 		if config, ok := object.(*corev1.ConfigMap); ok && config.Name == paramsName {
-			hash = hashOf(config.Data)
+			sum := sha256.Sum256([]byte(linesOf(config.Data))) // the API starts anew with other parameters
+			hash = hex.EncodeToString(sum[:])
 		}
-		if policy, ok := object.(*unstructured.Unstructured); ok && policy.GetName() == apiPolicy {
+		if policy, ok := object.(*unstructured.Unstructured); ok && policy.GetName() == apiPolicy && s.OIDC != nil {
 			guarded = true
-			if err := s.addProvider(policy); err != nil {
+			if err := r.addProvider(s, policy); err != nil {
 				return nil, err
 			}
 		}
@@ -78,14 +77,15 @@ func (s settings) finish(objects []manifests.Object) ([]manifests.Object, error)
 	if !guarded {
 		return nil, errors.New("spec.externalOIDC is set, but the manifests have no AuthPolicy " + apiPolicy + " that could use it")
 	}
-	objects = append(objects, s.telemetry()...)
+	telemetry, err := r.telemetry(s)
+	objects = append(objects, telemetry...)
 	for _, object := range objects {
 		s.mark(object)
 		if deployment, ok := object.(*appsv1.Deployment); ok && deployment.Name == apiName {
-			deployment.Spec.Template.Annotations = with(deployment.Spec.Template.Annotations, map[string]string{configHash: hash})
+			deployment.Spec.Template.Annotations = layers.Maps(map[string]string{configHash: hash}, deployment.Spec.Template.Annotations)
 		}
 	}
-	return objects, nil
+	return objects, err
 }
 
 // place moves an object to where it belongs: what the manifests have in the
@@ -107,7 +107,7 @@ func (s settings) place(object manifests.Object) {
 		case "maas-api-backend-tls":
 			o.SetNamespace(s.Gateway.Namespace)
 		case apiPolicy:
-			o.SetAnnotations(with(o.GetAnnotations(), map[string]string{backend.OptOutAnnotation: "false"})) // for another operator
+			o.SetAnnotations(layers.Maps(map[string]string{backend.OptOutAnnotation: "false"}, o.GetAnnotations())) // for another operator
 		}
 	}
 }
@@ -127,23 +127,5 @@ func (s settings) mark(object manifests.Object) {
 	if object.GetNamespace() != s.Tenant.Namespace {
 		labels[tenantLabel], labels[tenantNamespace] = s.Tenant.Name, s.Tenant.Namespace
 	}
-	object.SetLabels(with(object.GetLabels(), labels))
-}
-
-func with(given, more map[string]string) map[string]string {
-	out := maps.Clone(given)
-	if out == nil {
-		return more
-	}
-	maps.Copy(out, more)
-	return out
-}
-
-// hashOf changes with the parameters, so that the API starts anew with them.
-func hashOf(data map[string]string) string {
-	h := sha256.New()
-	for _, key := range slices.Sorted(maps.Keys(data)) {
-		h.Write([]byte(key + "=" + data[key] + "\n"))
-	}
-	return hex.EncodeToString(h.Sum(nil))
+	object.SetLabels(layers.Maps(labels, object.GetLabels()))
 }

@@ -36,6 +36,11 @@ type outcome struct {
 	details         []metav1.Condition
 }
 
+func (o outcome) because(phase maasv1alpha1.Phase, reason, message string) outcome {
+	o.phase, o.reason, o.message = phase, reason, message
+	return o
+}
+
 func (o outcome) detail(conditionType string, status metav1.ConditionStatus, reason, message string) outcome {
 	o.details = append(o.details, metav1.Condition{Type: conditionType, Status: status, Reason: reason, Message: message})
 	return o
@@ -49,61 +54,58 @@ func (w *world) halfNamed() bool { return (w.gatewayKey.Name == "") != (w.gatewa
 
 // judge finds the first thing that is in the way.
 func (w *world) judge() outcome {
-	pending, failed := maasv1alpha1.PhasePending, maasv1alpha1.PhaseFailed
+	const pending, failed = maasv1alpha1.PhasePending, maasv1alpha1.PhaseFailed
+	var o outcome
 	switch {
 	case w.idle():
-		return outcome{reason: "ManagementStateIdle", message: "management state is " + w.managementWish}
+		return o.because("", "ManagementStateIdle", "management state is "+w.managementWish)
 	case w.managementWish != "" && w.managementWish != managed:
-		return outcome{
-			phase: failed, reason: "UnexpectedManagementState",
-			message: fmt.Sprintf("management state %q must be %s, %s or %s", w.managementWish, managed, unmanaged, removed),
-		}
+		return o.because(failed, "UnexpectedManagementState",
+			fmt.Sprintf("management state %q must be %s, %s or %s", w.managementWish, managed, unmanaged, removed))
 	case w.halfNamed():
-		return outcome{phase: failed, reason: "InvalidGateway", message: fmt.Sprintf(
-			"spec.gatewayRef needs both name (%q) and namespace (%q), or none", w.gatewayKey.Name, w.gatewayKey.Namespace)}
+		return o.because(failed, "InvalidGateway", fmt.Sprintf(
+			"spec.gatewayRef needs both name (%q) and namespace (%q), or none", w.gatewayKey.Name, w.gatewayKey.Namespace))
 	case w.gateway.IsNotFound():
-		return outcome{phase: pending, reason: "GatewayNotReady", message: fmt.Sprintf("gateway %s not found", w.gatewayKey)}
+		return o.because(pending, "GatewayNotReady", fmt.Sprintf("gateway %s not found", w.gatewayKey))
 	case controller.IsAbsent(w.authConfigs.Error):
-		message := "authorino.kuadrant.io/v1beta3 AuthConfig is not served"
-		return outcome{phase: pending, reason: "DependenciesNotAvailable", message: message}.
+		const message = "authorino.kuadrant.io/v1beta3 AuthConfig is not served"
+		return o.because(pending, "DependenciesNotAvailable", message).
 			detail(dependencies, metav1.ConditionFalse, "DependencyMissing", message).
 			detail(prerequisites, metav1.ConditionUnknown, "DependenciesNotMet", "not looked at").
 			detail(deployments, metav1.ConditionFalse, "DependenciesNotMet", message)
 	}
-	met := outcome{}.detail(dependencies, metav1.ConditionTrue, "DependenciesMet", "")
+	o = o.detail(dependencies, metav1.ConditionTrue, "DependenciesMet", "")
 	if message := w.databaseMissing(); message != "" {
 		const missing = "PrerequisitesMissing"
-		met.phase, met.reason, met.message = failed, "PrerequisitesNotMet", message
-		return met.detail(prerequisites, metav1.ConditionFalse, missing, message).
+		return o.because(failed, "PrerequisitesNotMet", message).
+			detail(prerequisites, metav1.ConditionFalse, missing, message).
 			detail(degraded, metav1.ConditionTrue, missing, message).
 			detail(deployments, metav1.ConditionFalse, missing, message)
 	}
-	met = met.detail(prerequisites, metav1.ConditionTrue, "PrerequisitesMet", "")
+	o = o.detail(prerequisites, metav1.ConditionTrue, "PrerequisitesMet", "")
 	if w.renderErr != nil {
-		met.phase, met.reason, met.message = failed, "PlatformReconcileFailed", w.renderErr.Error()
-		return met.detail(deployments, metav1.ConditionFalse, "PlatformReconcileFailed", met.message)
+		return o.because(failed, "PlatformReconcileFailed", w.renderErr.Error()).
+			detail(deployments, metav1.ConditionFalse, "PlatformReconcileFailed", w.renderErr.Error())
 	}
-	met.install = true
-	return w.judgePlatform(met)
+	o.install = true
+	return w.judgePlatform(o)
 }
 
 // judgePlatform reports how the platform is that was installed.
 func (w *world) judgePlatform(o outcome) outcome {
-	warnings := strings.Join(w.warnings(), "; ")
+	phase, warnings := maasv1alpha1.PhaseActive, strings.Join(w.warnings(), "; ")
 	if warnings == "" {
 		o = o.detail(degraded, metav1.ConditionFalse, "PrerequisitesMet", "")
 	} else {
 		o = o.detail(degraded, metav1.ConditionTrue, "PrerequisitesWarning", warnings)
+		phase = maasv1alpha1.PhaseDegraded
 	}
 	if message := w.unavailable(); message != "" {
-		o.phase, o.reason, o.message = maasv1alpha1.PhasePending, "DeploymentsNotReady", message
-		return o.detail(deployments, metav1.ConditionFalse, "DeploymentsNotReady", message)
+		return o.because(maasv1alpha1.PhasePending, "DeploymentsNotReady", message).
+			detail(deployments, metav1.ConditionFalse, "DeploymentsNotReady", message)
 	}
-	o.phase, o.reason, o.message = maasv1alpha1.PhaseActive, string(maasv1alpha1.ReasonReconciled), "successfully reconciled"
-	if warnings != "" {
-		o.phase = maasv1alpha1.PhaseDegraded
-	}
-	return o.detail(deployments, metav1.ConditionTrue, "DeploymentsReady", "")
+	return o.because(phase, string(maasv1alpha1.ReasonReconciled), "successfully reconciled").
+		detail(deployments, metav1.ConditionTrue, "DeploymentsReady", "")
 }
 
 // databaseMissing reports why the API could not store keys.
