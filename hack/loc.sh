@@ -32,7 +32,7 @@ maas/MaaSModelRef:maas/modelref:727:33
 maas/MaaSAuthPolicy:maas/authpolicy:997:33
 maas/MaaSSubscription:maas/subscription:853:33
 maas/Tenant:maas/tenant:1723:33
-maas/whole:maas,maas/operator,maas/externalmodel,maas/modelref,maas/authpolicy,maas/subscription,maas/tenant,maas/backend:4767:33
+maas/whole:maas,maas/operator,maas/externalmodel,maas/modelref,maas/authpolicy,maas/subscription,maas/tenant,maas/backend:5217:33
 modelregistry/ModelRegistry:modelregistry/registry:1181:30
 modelregistry/ModelCatalog:modelregistry/catalog:1029:30
 modelregistry/whole:modelregistry,modelregistry/registry,modelregistry/catalog:2549:30

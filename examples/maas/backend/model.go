@@ -3,6 +3,7 @@ package backend
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -66,10 +67,8 @@ func (m Model) Served() bool { return m.Ref.OK() && m.Gone() == "" && m.Route.Va
 // ErrUnsafe reports that a name could end a string in an expression.
 func ErrUnsafe(names ...string) error {
 	for _, name := range names {
-		for _, r := range name {
-			if r == '"' || r == '\\' {
-				return fmt.Errorf("%q is unsafe for CEL: it must not contain quotes or backslashes", name)
-			}
+		if strings.ContainsAny(name, `"\`) {
+			return fmt.Errorf("%q is unsafe for CEL: it must not contain quotes or backslashes", name)
 		}
 	}
 	return nil

@@ -41,9 +41,8 @@ func Configure(o *sdk.Operator, config backend.Config, interval time.Duration) e
 		home, err := NewHome(mgr, config, interval)
 		return errors.Join(err, mgr.Add(home), mgr.AddReadyzCheck("home", home.Ready))
 	}
-	o.Describe = func(page *dataflow.Page) error {
-		rules, err := extraRules()
-		page.ExtraRules = rules
+	o.Describe = func(page *dataflow.Page) (err error) {
+		page.ExtraRules, err = extraRules()
 		return err
 	}
 	return errors.Join(externalErr, accessErr, limitsErr, platformErr)
