@@ -39,8 +39,8 @@ type inspected interface {
 }
 
 // CacheOptions returns the options for the cache of the manager that fit the controllers: the selectors of
-// [Filter], a transform that keeps of each object's managed fields only what the engine needs, and a handler that gives the readiness
-// checks the reason why a kind cannot be listed. The informer of owners that are shared by a [Shard] asks for those of its own. Two controllers of one manager that want different selectors for a kind are an error, as they share its informer.
+// [Filter], a transform that keeps of each object's managed fields only what the engine needs, informers that keep of Secrets and ConfigMaps
+// of others the metadata only (see [Whole]), and a handler that gives the readiness checks the reason why a kind cannot be listed. The informer of owners that are shared by a [Shard] asks for those of its own. Two controllers of one manager that want different selectors for a kind are an error, as they share its informer.
 func CacheOptions(scheme *runtime.Scheme, controllers ...Declared) (cache.Options, error) {
 	options := cache.Options{Scheme: scheme, ByObject: map[client.Object]cache.ByObject{}}
 	var managers []string
@@ -69,6 +69,9 @@ func CacheOptions(scheme *runtime.Scheme, controllers ...Declared) (cache.Option
 	}
 	options.DefaultWatchErrorHandler = watchErrors(controllers)
 	options.DefaultTransform = apply.ShortenManagedFields(managers...)
+	if err := keepSparsely(scheme, &options, managers, controllers); err != nil {
+		return options, err
+	}
 	return options, shareInformers(scheme, &options, controllers)
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // KindOption is what a kind is, said beside it in a call of the [Builder]: [Optional], [Retired], [Listed], [NeverDeletes], [FieldsOnly],
-// [Index], [Filter], [WithPredicates] and [Resource]. What is said of a kind in one call holds for all calls that name the
+// [Index], [Filter], [Whole], [OthersAsMetadata], [WithPredicates] and [Resource]. What is said of a kind in one call holds for all calls that name the
 // kind, save for the predicates of [Builder.Watches].
 type KindOption interface {
 	applyToKind(d *declaration.Declaration)
@@ -41,6 +41,14 @@ const (
 	// FieldsOnly declares, beside a kind of [Builder.Writes], that the plan owns a few fields of somebody else's objects:
 	// Contribute. It needs no right to create or delete them.
 	FieldsOnly kindFlag = "FieldsOnly"
+	// Whole declares that the cache keeps all objects of the kind whole. Of Secrets and ConfigMaps it otherwise keeps whole the children and
+	// what FetchRemoteState reads, and of all others only names, UIDs, labels and owners; what else of the process
+	// reads or watches them in the cache of the manager needs this option. Kinds with [Filter], [Index], [WithPredicates] or a mapping
+	// of [Builder.Watches] are kept whole without it.
+	Whole kindFlag = "Whole"
+	// OthersAsMetadata declares that the cache keeps of the kind what it keeps of Secrets and ConfigMaps by default, see [Whole]: for a kind with
+	// large objects, most of which are of others.
+	OthersAsMetadata kindFlag = "OthersAsMetadata"
 )
 
 func (f kindFlag) applyToKind(d *declaration.Declaration) {
@@ -52,7 +60,11 @@ func (f kindFlag) applyToKind(d *declaration.Declaration) {
 	case f == NeverDeletes && d.Purpose == declaration.PurposeWrites:
 		d.Purpose = declaration.PurposeShares
 	case f == Listed && d.Purpose == declaration.PurposeOwns:
-		d.Indexes = append(d.Indexes, declaration.Field{Name: reconcile.ChildIndex, Extract: controllerUID})
+		d.Indexes = append(d.Indexes, declaration.Field{Name: reconcile.ChildIndex, Extract: controllerUID, OnMetadata: true})
+	case f == Whole:
+		d.Sparse = declaration.SparseNever
+	case f == OthersAsMetadata:
+		d.Sparse = declaration.SparseAlways
 	case f == FieldsOnly && d.Purpose == declaration.PurposeWrites:
 		d.Purpose = declaration.PurposeContributes
 	default:

@@ -112,7 +112,7 @@ func previewManager(
 	if err != nil {
 		return nil, err
 	}
-	cached.NewInformer = nil // the owners of all shards
+	cached.NewInformer = nil // the owners of all shards, and whole what is looked at once
 	for _, namespace := range options.Namespaces {
 		if cached.DefaultNamespaces == nil {
 			cached.DefaultNamespaces = map[string]cache.Config{}

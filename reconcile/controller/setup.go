@@ -16,7 +16,6 @@ import (
 	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
@@ -55,6 +54,7 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	options.Apply.Kinds = kinds.ChildKinds()
 	joined := &joinedGroups{controller: b.name}
 	reads := tracked.New(kinds, mgr.GetCache(), options.Apply.LagDeadline, tracked.Answers{Group: joined.read, Absent: absent})
+	reads.Live = tracked.Limited(mgr.GetAPIReader())
 	reads.Conditions = conditionlist.Of[T](b.reconciler)
 	synced := &observe.Caches{Failed: b.failed}
 	observer, err := b.observer(reads, synced, options)
@@ -315,7 +315,7 @@ func (b *Builder[T, F, O]) watch(
 		if err := k.IndexFields(context.Background(), mgr.GetFieldIndexer()); err != nil { //nolint:forbidigo // a set-up has none
 			return fmt.Errorf("controller %q: %w", b.name, err)
 		}
-		sources = append(sources, synced.Watch(mgr.GetCache(), k, source.Kind(mgr.GetCache(), k.Object, w.Handler())))
+		sources = append(sources, synced.Watch(mgr.GetCache(), k, w.Source(mgr.GetCache())))
 	}
 	if len(optional) > 0 {
 		installed, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())

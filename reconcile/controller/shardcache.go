@@ -50,15 +50,20 @@ func shareInformers(scheme *runtime.Scheme, options *cache.Options, controllers 
 		c.shares(informers[owners[i]])
 	}
 	if len(informers) > 0 {
-		options.NewInformer = newInformer(scheme, informers)
+		next := options.NewInformer
+		if next == nil {
+			next = toolscache.NewSharedIndexInformer
+		}
+		options.NewInformer = sharedInformers(scheme, informers, next)
 	}
 	return nil
 }
 
-// newInformer makes the informers of a cache.
-func newInformer(
-	scheme *runtime.Scheme, sharing map[informed]*shards.Informers,
-) func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer {
+// newInformer makes an informer of a cache.
+type newInformer = func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer
+
+// sharedInformers makes the informers of a cache by next, those of shared kinds with what they ask for.
+func sharedInformers(scheme *runtime.Scheme, sharing map[informed]*shards.Informers, next newInformer) newInformer {
 	return func(all toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
 		representation := declaration.RepresentationOf(object)
 		if kind, err := apiutil.GVKForObject(object, scheme); err == nil && representation != declaration.Metadata {
@@ -66,6 +71,6 @@ func newInformer(
 				all = informers.Add(all)
 			}
 		}
-		return toolscache.NewSharedIndexInformer(all, object, resync, indexers)
+		return next(all, object, resync, indexers)
 	}
 }

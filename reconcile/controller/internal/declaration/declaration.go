@@ -52,15 +52,26 @@ type Declaration struct {
 	Filter     labels.Selector
 	Indexes    []Field
 	Optional   bool
+	Sparse     Sparseness
 	Resource   string
 	Misused    []string // options that do not fit the purpose
 }
 
 // Field is an index over a kind, see [Index].
 type Field struct {
-	Name    string
-	Extract client.IndexerFunc
+	Name       string
+	Extract    client.IndexerFunc
+	OnMetadata bool // the function looks at metadata alone
 }
+
+// Sparseness is what was said beside a kind about what the cache keeps of objects of others.
+type Sparseness int
+
+const (
+	SparseByDefault Sparseness = iota // as is usual for the kind
+	SparseNever                       // they are kept whole
+	SparseAlways                      // only their metadata is kept, unless they are read
+)
 
 // Caller returns file:line of the code that called a builder method, the file relative to the root of the main module
 // where it lies in it: the page must not depend on the machine that printed it.

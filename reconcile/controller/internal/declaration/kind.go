@@ -22,6 +22,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/sparse"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 )
 
@@ -62,6 +63,7 @@ type Kind struct {
 	Fields         map[string]client.IndexerFunc
 	Shared         shards.Selection // what the cache of this process has of it; zero is all
 
+	Link    *sparse.Link // to its informers, nil where the kind is cached whole
 	Index   *tracking.Index
 	Cluster atomic.Bool // the kind has no namespaces
 	Absent  atomic.Bool // the kind is optional and its CRD is missing

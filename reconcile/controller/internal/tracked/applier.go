@@ -48,6 +48,7 @@ func (a *Applier) Apply(ctx context.Context, owner client.Object, plan apply.Pla
 		k, _, err := a.reads.Find(d.Object)
 		return err == nil && k != nil && k.Absent.Load()
 	})
+	a.noteDeletes(owner, tracked, plan.Deletes)
 	result := a.Applier.Apply(ctx, owner, plan)
 	for _, object := range result.Objects {
 		// What stands in the way may belong to somebody else and carry no reference to us.
@@ -60,6 +61,23 @@ func (a *Applier) Apply(ctx context.Context, owner client.Object, plan apply.Pla
 	return result
 }
 
+// noteDeletes remembers the planned deletions of objects of which the cache has the metadata only, so that it keeps them whole for the next pass.
+func (a *Applier) noteDeletes(owner client.Object, tracked *tracking.Session, deletes []apply.Deletion) {
+	for _, d := range deletes {
+		k, _, err := a.reads.Find(d.Object)
+		if err != nil || k == nil {
+			continue
+		}
+		key := client.ObjectKeyFromObject(d.Object)
+		if key.Namespace == "" {
+			key.Namespace = owner.GetNamespace()
+		}
+		if key = k.Name(key); k.Link.MetadataOnly(key) {
+			tracked.Name(k.Index, key)
+		}
+	}
+}
+
 // installed are the planned children whose kinds are there. Those that no reference leads to are remembered.
 func (a *Applier) installed(
 	ctx context.Context, owner client.Object, tracked *tracking.Session, planned []apply.Child, children []child,
@@ -67,8 +85,9 @@ func (a *Applier) installed(
 	var kept []apply.Child // nil as long as nothing is left out
 	for i, c := range children {
 		absent := c.kind.Absent.Load()
-		if absent || !a.referenced(owner, c) {
-			tracked.Name(c.kind.Index, c.key) // the appearance of an absent one wakes the owner, too
+		if absent || !a.referenced(owner, c) || c.kind.Link.MetadataOnly(c.key) {
+			// The appearance of an absent one wakes the owner, too; one of others is kept whole from now on.
+			tracked.Name(c.kind.Index, c.key)
 		}
 		switch {
 		case absent:

@@ -2,10 +2,12 @@ package tracked
 
 import (
 	"context"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/sparse"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/requestlimit"
 )
@@ -44,6 +46,9 @@ func (c *Client) List(ctx context.Context, into client.ObjectList, opts ...clien
 	k, err := c.reads.declared(into)
 	if err != nil {
 		return c.live.List(ctx, into, opts...) // undeclared is uncached
+	}
+	if k.Link.Sparse() { // what the engine looks for is ours
+		opts = append(slices.Clip(opts), client.MatchingFields{sparse.OursField: ""})
 	}
 	return c.reads.list(ctx, k, into, opts...)
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/outside"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/sparse"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/conditionlist"
@@ -35,6 +36,7 @@ var errMetadataOnly = errors.New("only the metadata of the kind is cached")
 type Reads struct {
 	*declaration.Catalogue
 	Cache    client.Reader
+	Live     client.Reader // of what the cache keeps the metadata only
 	Tracker  *tracking.Tracker
 	Pending  *PendingWrites
 	Unstable trigger.Unstable
@@ -64,6 +66,12 @@ func New(kinds *declaration.Catalogue, cache client.Reader, deadline time.Durati
 		Catalogue: kinds, Cache: cache, Tracker: tracking.NewTracker(), Pending: NewPendingWrites(deadline), answers: answers,
 	}
 	c.Pending.cached = c.object
+	for _, k := range kinds.Installable() {
+		if k.Sparse() {
+			k.Link = sparse.NewLink(func(object client.Object) bool { return c.Tracker.Wanted(k.Index, object) })
+			k.Index.Unread = k.Link.Unread
+		}
+	}
 	return c
 }
 
@@ -95,6 +103,17 @@ func (c *Reads) get(
 	if k.Absent.Load() {
 		return c.answers.Absent(k.GroupVersionKind, key.Name)
 	}
+	err := c.getCached(ctx, k, key, into, opts...)
+	if err == nil || !k.Link.Sparse() {
+		return err
+	}
+	return c.getWhole(ctx, k, key, into, err, opts...)
+}
+
+// getCached reads one object as the cache has it.
+func (c *Reads) getCached(
+	ctx context.Context, k *declaration.Kind, key client.ObjectKey, into client.Object, opts ...client.GetOption,
+) error {
 	if declaration.RepresentationOf(into) == k.Representation {
 		return c.Cache.Get(ctx, key, into, opts...)
 	}
@@ -112,6 +131,15 @@ func (c *Reads) list(ctx context.Context, k *declaration.Kind, into client.Objec
 	if k.Absent.Load() {
 		return meta.SetList(into, nil)
 	}
+	err := c.listCached(ctx, k, into, opts...)
+	if err == nil || !k.Link.Sparse() {
+		return err
+	}
+	return c.listWhole(ctx, k, into, err, opts...)
+}
+
+// listCached lists as the cache has it.
+func (c *Reads) listCached(ctx context.Context, k *declaration.Kind, into client.ObjectList, opts ...client.ListOption) error {
 	if declaration.RepresentationOf(into) == k.Representation {
 		if err := c.Cache.List(ctx, into, opts...); err != nil {
 			return err
@@ -313,7 +341,11 @@ func (c *Reads) object(w write) (client.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := IgnoreMissing(c.get(context.Background(), w.kind, w.key, object)) //nolint:forbidigo // a look into memory
+	err = c.getCached(context.Background(), w.kind, w.key, object) //nolint:forbidigo // a look into memory
+	if only := (*sparse.MetadataOnlyError)(nil); errors.As(err, &only) {
+		return only.Metadata(), nil
+	}
+	found, err := IgnoreMissing(err)
 	if !found {
 		return nil, err
 	}

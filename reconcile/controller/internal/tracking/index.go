@@ -28,6 +28,8 @@ type Index struct {
 	values  map[fmt.Stringer]*node
 	spaces  map[string]*space // by the namespace of the query
 	extract fieldExtractor
+	// Unread is told that nobody reads something of the kind any more. Nil tells nobody; it is set before the first read.
+	Unread func()
 }
 
 // fieldExtractor returns the values of a field, and whether it knows the field.
@@ -108,6 +110,11 @@ func (x *Index) find(found []types.NamespacedName, object client.Object) []types
 		found = x.spaces[namespace].find(found, &s)
 	}
 	return found
+}
+
+// reads reports whether an owner reads the object: by name, in a list, or in a derived value, which is of all objects.
+func (x *Index) reads(object client.Object) bool {
+	return x.names[client.ObjectKeyFromObject(object)] != nil || len(x.values) > 0 || len(x.queries) > 0 && len(x.find(nil, object)) > 0
 }
 
 // all appends every owner that reads anything of the kind.

@@ -17,7 +17,8 @@ import (
 type Tracker struct {
 	mu     sync.RWMutex
 	owners map[types.NamespacedName]*ownerReads
-	edges  int // remembered reads of all owners
+	edges  int      // remembered reads of all owners
+	unread []*Index // of which a node was dropped since the lock was taken
 }
 
 // scope separates what a pass reads from what it writes: the two are replaced at different moments.
@@ -116,7 +117,7 @@ func (s *Session) note(n *node) {
 // End drops what the pass did not read again. Called twice it does nothing more.
 func (s *Session) End() {
 	s.tracker.mu.Lock()
-	defer s.tracker.mu.Unlock()
+	defer s.tracker.unlock()
 	if s.reads == nil || s.tracker.owners[s.owner] != s.reads {
 		return // nothing was remembered, or it was forgotten meanwhile
 	}
@@ -149,13 +150,26 @@ func (t *Tracker) release(reads *ownerReads, n *node) {
 	}
 	if n.owners.remove(reads) {
 		n.index.drop(n)
+		if n.index.Unread != nil && !slices.Contains(t.unread, n.index) {
+			t.unread = append(t.unread, n.index)
+		}
+	}
+}
+
+// unlock unlocks the tracker and tells of what nobody reads any more, which asks the tracker in turn.
+func (t *Tracker) unlock() {
+	unread := t.unread
+	t.unread = nil
+	t.mu.Unlock()
+	for _, x := range unread {
+		x.Unread()
 	}
 }
 
 // Forget drops all that is remembered for an owner that is gone.
 func (t *Tracker) Forget(owner types.NamespacedName) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
+	defer t.unlock()
 	reads := t.owners[owner]
 	if reads == nil {
 		return
@@ -177,6 +191,13 @@ func (t *Tracker) Concerned(x *Index, objects ...client.Object) []types.Namespac
 		found = x.find(found, object)
 	}
 	return Unique(found)
+}
+
+// Wanted reports whether an owner reads the object by name, in a list or in a derived value.
+func (t *Tracker) Wanted(x *Index, object client.Object) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return x.reads(object)
 }
 
 // Readers returns the owners that read anything of the kind, sorted, each once.

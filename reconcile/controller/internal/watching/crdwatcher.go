@@ -193,7 +193,7 @@ func (g *crdWatcher) appear(ctx context.Context, w *Watcher, q Queue) error {
 		return errors.Join(err, g.cache.RemoveInformer(ctx, w.Kind.Object))
 	}
 	watching, stop := context.WithCancel(ctx)
-	kind := source.Kind(g.cache, w.Kind.Object, w.Handler())
+	kind := w.Source(g.cache)
 	if err := kind.Start(watching, q); err != nil {
 		stop()
 		return fmt.Errorf("watch %s: %w", declaration.Print(w.Kind.GroupVersionKind), err)

@@ -9,14 +9,17 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/sparse"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 )
@@ -68,6 +71,14 @@ func (w *Watcher) Handler() handler.EventHandler {
 	return handler.Funcs{
 		CreateFunc: w.create, UpdateFunc: w.update, DeleteFunc: w.delete, GenericFunc: w.generic,
 	}
+}
+
+// Source is the source of the events of the kind. A kind that is cached sparsely is linked to its informers.
+func (w *Watcher) Source(c cache.Cache) source.SyncingSource {
+	if w.Kind.Link != nil {
+		c = sparse.Cache{Cache: c, Link: w.Kind.Link}
+	}
+	return source.Kind(c, w.Kind.Object, w.Handler())
 }
 
 func (w *Watcher) create(ctx context.Context, e event.CreateEvent, q Queue) {

@@ -1,0 +1,178 @@
+package sparse
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile"
+)
+
+// Informer is the informer of a kind that is kept sparsely. It takes handlers and indexes of controllers that know of that ([Link]); with those of
+// anybody else, who would take an object without content for one that has none, it keeps all objects whole.
+type Informer struct {
+	toolscache.SharedIndexInformer
+
+	kind schema.GroupVersionKind
+	ours func(metav1.Object) bool
+	view toolscache.Indexer
+
+	transform atomic.Pointer[toolscache.TransformFunc] // that of the cache
+	all       atomic.Bool                              // objects are kept whole
+	started   atomic.Bool
+
+	mu         sync.Mutex
+	links      []*Link
+	namespaces map[string]string // each once
+	kept       map[string]kept   // what the links need, by the key of the store
+	turns      sync.Map          // key to the channel that is closed when its live read is over
+}
+
+// kept is an object that is needed.
+type kept struct {
+	metav1.Object
+
+	gone bool // the API server has no object of that UID any more
+}
+
+// NewInformer returns an informer that keeps whole what ours reports of, and what is needed.
+func NewInformer(
+	watched toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers,
+	kind schema.GroupVersionKind, ours func(metav1.Object) bool,
+) *Informer {
+	i := &Informer{kind: kind, ours: ours, kept: map[string]kept{}, namespaces: map[string]string{}}
+	i.SharedIndexInformer = toolscache.NewSharedIndexInformer(watched, example, resync, i.guarded(indexers))
+	i.view = &view{i.SharedIndexInformer.GetIndexer(), i}
+	// The informer has not started, which is the only error of the two.
+	_ = i.SharedIndexInformer.SetTransform(i.reduce)
+	_, _ = i.SharedIndexInformer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{DeleteFunc: i.deleted})
+	return i
+}
+
+// SetTransform sets what the cache does with each object before it is decided what is kept of it.
+func (i *Informer) SetTransform(transform toolscache.TransformFunc) error {
+	if transform == nil {
+		i.transform.Store(nil)
+		return nil
+	}
+	i.transform.Store(&transform)
+	return nil
+}
+
+// Run runs the informer.
+func (i *Informer) Run(stop <-chan struct{}) {
+	i.started.Store(true)
+	i.SharedIndexInformer.Run(stop)
+}
+
+// RunWithContext runs the informer.
+func (i *Informer) RunWithContext(ctx context.Context) {
+	i.started.Store(true)
+	i.SharedIndexInformer.RunWithContext(ctx)
+}
+
+// GetIndexer returns the store with what is kept whole beside it.
+func (i *Informer) GetIndexer() toolscache.Indexer { return i.view }
+
+// GetStore returns the same as GetIndexer.
+func (i *Informer) GetStore() toolscache.Store { return i.view }
+
+// AddIndexers adds indexes. The function of [reconcile.ChildIndex] looks at metadata alone.
+func (i *Informer) AddIndexers(indexers toolscache.Indexers) error {
+	for name := range indexers {
+		if name == toolscache.NamespaceIndex || name == "field:"+reconcile.ChildIndex {
+			continue
+		}
+		if err := i.keepAll("an index by " + strings.TrimPrefix(name, "field:")); err != nil {
+			return err
+		}
+	}
+	return i.SharedIndexInformer.AddIndexers(i.guarded(indexers))
+}
+
+// guarded are indexes of metadata.
+func (i *Informer) guarded(indexers toolscache.Indexers) toolscache.Indexers {
+	out := make(toolscache.Indexers, len(indexers))
+	for name, index := range indexers {
+		out[name] = func(object any) ([]string, error) {
+			if m, ok := object.(*metadataOnly); ok {
+				object = m.partial(i.kind)
+			}
+			return index(object)
+		}
+	}
+	return out
+}
+
+// keepAll keeps all objects whole from the start, for one that needs them.
+func (i *Informer) keepAll(one string) error {
+	if !i.started.Load() {
+		i.all.Store(true)
+	}
+	if i.all.Load() {
+		return nil
+	}
+	return fmt.Errorf("add %s to the cache of %s: it is running and keeps only the metadata of objects of others, "+
+		"because all controllers that declare the kind can do with that: declare it with controller.Whole in one of them", one, i.kind)
+}
+
+// reduce is the transform of the informer: what goes into the store.
+func (i *Informer) reduce(in any) (any, error) {
+	if _, done := in.(*metadataOnly); done { // a list that is streamed is transformed twice
+		return in, nil
+	}
+	object, ok := in.(client.Object)
+	keep := !ok || i.all.Load() || i.ours(object) // before the transform, which may take away by what it is known
+	if transform := i.transform.Load(); transform != nil {
+		out, err := (*transform)(in)
+		if err != nil {
+			return out, err
+		}
+		if object, ok = out.(client.Object); !ok || keep {
+			return i.whole(out), nil
+		}
+	} else if keep {
+		return i.whole(in), nil
+	}
+	if i.wanted(object) {
+		i.keep(object)
+	} else {
+		i.drop(keyOf(object))
+	}
+	return reduce(object, i.namespace(object.GetNamespace())), nil
+}
+
+// whole is an object that goes into the store as it is.
+func (i *Informer) whole(object any) any {
+	if o, ok := object.(metav1.Object); ok {
+		i.drop(keyOf(o))
+	}
+	return object
+}
+
+func (i *Informer) namespace(name string) string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	known, ok := i.namespaces[name]
+	if !ok {
+		known = strings.Clone(name)
+		i.namespaces[known] = known
+	}
+	return known
+}
+
+func keyOf(o metav1.Object) string {
+	if o.GetNamespace() == "" {
+		return o.GetName()
+	}
+	return o.GetNamespace() + "/" + o.GetName()
+}

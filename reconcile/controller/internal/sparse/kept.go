@@ -1,0 +1,179 @@
+package sparse
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
+)
+
+// wanted reports whether a controller needs the object. It must not be called with the lock held: the answer takes another one.
+func (i *Informer) wanted(object client.Object) bool {
+	i.mu.Lock()
+	links := i.links
+	i.mu.Unlock()
+	for _, l := range links {
+		if l.wanted(object) {
+			return true
+		}
+	}
+	return false
+}
+
+// keep keeps the object, unless there is a newer one.
+func (i *Informer) keep(object metav1.Object) {
+	key := keyOf(object)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if last, known := i.kept[key]; known && last.GetUID() == object.GetUID() &&
+		(last.gone || freshness.Older(object.GetResourceVersion(), last.GetResourceVersion())) {
+		return
+	}
+	i.kept[key] = kept{Object: object}
+}
+
+// drop gives back the memory of an object.
+func (i *Informer) drop(key string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	delete(i.kept, key)
+}
+
+// found returns the object that is kept of what the store has, nil when there is none as new as that. It may be newer. Gone is an object that
+// is known to be deleted.
+func (i *Informer) found(m *metadataOnly) (object any, gone bool) {
+	key := m.name
+	if m.namespace != "" {
+		key = m.namespace + "/" + m.name
+	}
+	i.mu.Lock()
+	last, known := i.kept[key]
+	i.mu.Unlock()
+	if !known {
+		return nil, false
+	}
+	uid, version := m.identity()
+	switch {
+	case last.GetUID() != uid:
+		return nil, false
+	case last.gone:
+		return nil, true
+	case last.GetResourceVersion() == version || freshness.Older(version, last.GetResourceVersion()):
+		return last.Object, false
+	}
+	return nil, false
+}
+
+// deleted gives back what was kept of an object that is deleted.
+func (i *Informer) deleted(object any) {
+	if tombstone, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
+		object = tombstone.Obj
+	}
+	m, ok := object.(*metadataOnly)
+	if !ok {
+		return
+	}
+	o := m.GetObjectMeta()
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if last, known := i.kept[keyOf(o)]; known && last.GetUID() == o.GetUID() {
+		delete(i.kept, keyOf(o))
+	}
+}
+
+// sweep gives back what no controller needs any more.
+func (i *Informer) sweep() {
+	i.mu.Lock()
+	all := make(map[string]kept, len(i.kept))
+	for key, k := range i.kept {
+		all[key] = k
+	}
+	i.mu.Unlock()
+	for key, k := range all {
+		if object, ok := k.Object.(client.Object); !ok || !i.wanted(object) {
+			i.drop(key)
+		}
+	}
+}
+
+// turn waits until nobody else reads the object live, and reports whether somebody did. Done ends the turn.
+func (i *Informer) turn(ctx context.Context, key string) (waited bool, done func(), err error) {
+	own := make(chan struct{})
+	for {
+		other, taken := i.turns.LoadOrStore(key, own)
+		if !taken {
+			return waited, func() {
+				i.turns.Delete(key)
+				close(own)
+			}, nil
+		}
+		waited = true
+		select {
+		case <-other.(chan struct{}): //nolint:forcetypeassert // only this method stores
+		case <-ctx.Done():
+			return waited, nil, ctx.Err()
+		}
+	}
+}
+
+// MetadataOnlyError is the answer of the cache to the read of an object of which it keeps the metadata only.
+type MetadataOnlyError struct {
+	informer *Informer
+	of       *metadataOnly
+}
+
+// Error says how to read the object.
+func (e *MetadataOnlyError) Error() string {
+	return fmt.Sprintf("the cache keeps only the metadata of %s %s, which is not of the controllers that declare the kind: "+
+		"read it with the reader of FetchRemoteState or from the API server, or declare the kind with controller.Whole",
+		e.informer.kind.Kind, keyOf(e.of.GetObjectMeta()))
+}
+
+// Metadata is what the cache keeps: names, UID, resourceVersion, labels, owners and the time of the deletion.
+func (e *MetadataOnlyError) Metadata() *metav1.PartialObjectMetadata {
+	return e.of.partial(e.informer.kind)
+}
+
+// Turn waits until nobody else reads the object live, and reports whether somebody did: then the cache may have it.
+func (e *MetadataOnlyError) Turn(ctx context.Context) (waited bool, done func(), err error) {
+	return e.informer.turn(ctx, keyOf(e.of.GetObjectMeta()))
+}
+
+// Keep gives the cache the object as it was read live, which it owns from then on, if a controller needs it. The error is that of an object that is
+// older than the cache.
+func (e *MetadataOnlyError) Keep(object client.Object) error {
+	if uid, version := e.of.identity(); object.GetUID() == uid && freshness.Older(object.GetResourceVersion(), version) {
+		return fmt.Errorf("read %s %s: the API server answered with version %s, which is older than %s in the cache",
+			e.informer.kind.Kind, client.ObjectKeyFromObject(object), object.GetResourceVersion(), version)
+	}
+	if e.informer.wanted(object) {
+		e.informer.take(object)
+	}
+	return nil
+}
+
+// take keeps an object that was read live.
+func (i *Informer) take(object client.Object) {
+	if transform := i.transform.Load(); transform != nil {
+		out, err := (*transform)(object)
+		shortened, ok := out.(client.Object)
+		if err != nil || !ok {
+			return // the next read is live again
+		}
+		object = shortened
+	}
+	i.keep(object)
+}
+
+// goneFor notes that an object does not exist any more.
+func (i *Informer) goneFor(key types.NamespacedName, uid types.UID) {
+	o := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: uid}}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.kept[keyOf(o)] = kept{Object: o, gone: true}
+}

@@ -1,0 +1,181 @@
+package tracked
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/sparse"
+)
+
+const (
+	// listInstead is of how many missing objects a list asks for in one request.
+	listInstead = 8
+	// mostLists bounds how often a list is tried again: objects may come into it meanwhile.
+	mostLists = 4
+)
+
+// getWhole reads an object live of which the cache has the metadata only, as failed says, and gives the cache what it needs of it.
+func (c *Reads) getWhole(
+	ctx context.Context, k *declaration.Kind, key client.ObjectKey, into client.Object, failed error, opts ...client.GetOption,
+) error {
+	for {
+		only := (*sparse.MetadataOnlyError)(nil)
+		if !errors.As(failed, &only) {
+			return failed
+		}
+		waited, done, err := only.Turn(ctx)
+		if err != nil {
+			return fmt.Errorf("read %s %s: %w", declaration.Print(k.GroupVersionKind), key, err)
+		}
+		if !waited {
+			defer done()
+			return c.getLive(ctx, k, key, into, only)
+		}
+		done()
+		failed = c.getCached(ctx, k, key, into, opts...)
+		if failed == nil {
+			return nil
+		}
+	}
+}
+
+// getLive reads an object from the API server.
+func (c *Reads) getLive(ctx context.Context, k *declaration.Kind, key client.ObjectKey, into client.Object, only *sparse.MetadataOnlyError) error {
+	object, err := c.live(ctx, k, key)
+	if err != nil {
+		return err
+	}
+	object.GetObjectKind().SetGroupVersionKind(k.GroupVersionKind) // as the cache has it
+	kept, ok := object.DeepCopyObject().(client.Object)
+	if !ok {
+		return fmt.Errorf("read %s %s: the copy of %T is no object", declaration.Print(k.GroupVersionKind), key, object)
+	}
+	if err := only.Keep(kept); err != nil {
+		return err
+	}
+	if declaration.RepresentationOf(into) != k.Representation {
+		return convert(object, into, k.GroupVersionKind)
+	}
+	to, from := reflect.ValueOf(into), reflect.ValueOf(object)
+	if from.Type() != to.Type() {
+		return fmt.Errorf("read %s %s into %T: want %T", declaration.Print(k.GroupVersionKind), key, into, object)
+	}
+	to.Elem().Set(from.Elem())
+	return nil
+}
+
+// live reads an object from the API server, as a list by its name: what the cache of a kind needs are the rights to list and watch, and no more is
+// asked for.
+func (c *Reads) live(ctx context.Context, k *declaration.Kind, key client.ObjectKey) (client.Object, error) {
+	list, err := c.EmptyList(k)
+	if err != nil {
+		return nil, err
+	}
+	named := client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", key.Name)}
+	found, err := c.listLive(ctx, list, client.InNamespace(key.Namespace), named)
+	if err != nil {
+		return nil, fmt.Errorf("read %s %s: %w", declaration.Print(k.GroupVersionKind), key, err)
+	}
+	if object := found[k.Name(key)]; object != nil {
+		return object, nil
+	}
+	return nil, apierrors.NewNotFound(schema.GroupResource{Group: k.Group, Resource: k.Kind}, key.Name)
+}
+
+// listLive reads a list from the API server.
+func (c *Reads) listLive(ctx context.Context, list client.ObjectList, opts ...client.ListOption) (map[types.NamespacedName]client.Object, error) {
+	if err := c.Live.List(ctx, list, opts...); err != nil {
+		return nil, err
+	}
+	found := map[types.NamespacedName]client.Object{}
+	err := meta.EachListItem(list, func(item runtime.Object) error {
+		if object, ok := item.(client.Object); ok {
+			found[client.ObjectKeyFromObject(object)] = object
+		}
+		return nil
+	})
+	return found, err
+}
+
+// listWhole reads live what a list lacks in the cache, as failed says.
+func (c *Reads) listWhole(
+	ctx context.Context, k *declaration.Kind, into client.ObjectList, failed error, opts ...client.ListOption,
+) error {
+	var options client.ListOptions
+	options.ApplyOptions(opts)
+	namespace := k.Name(types.NamespacedName{Namespace: options.Namespace}).Namespace
+	for range mostLists {
+		missing := k.Link.Missing(namespace, func(o client.Object) bool { return selects(k, &options, o) })
+		if err := c.fill(ctx, k, missing, namespace, &options); err != nil {
+			return err
+		}
+		if failed = c.listCached(ctx, k, into, opts...); failed == nil {
+			return nil
+		}
+	}
+	return failed
+}
+
+// fill gives the cache what a list lacks.
+func (c *Reads) fill(ctx context.Context, k *declaration.Kind, missing []sparse.Absent, namespace string, options *client.ListOptions) error {
+	if len(missing) > listInstead {
+		list, err := c.EmptyList(k)
+		if err != nil {
+			return err
+		}
+		selected := []client.ListOption{client.InNamespace(namespace)}
+		if options.LabelSelector != nil {
+			selected = append(selected, client.MatchingLabelsSelector{Selector: options.LabelSelector})
+		}
+		found, err := c.listLive(ctx, list, selected...)
+		if err != nil {
+			return fmt.Errorf("list %s: %w", declaration.Print(k.GroupVersionKind), err)
+		}
+		missing = slices.DeleteFunc(missing, func(one sparse.Absent) bool {
+			object := found[one.Key]
+			if object != nil {
+				one.Take(object)
+			}
+			return object != nil
+		})
+	}
+	for _, one := range missing {
+		object, err := c.live(ctx, k, one.Key)
+		switch {
+		case apierrors.IsNotFound(err):
+			one.Gone()
+		case err != nil:
+			return err
+		default:
+			one.Take(object)
+		}
+	}
+	return nil
+}
+
+// selects reports whether a list with the options has the object, as far as what the cache keeps of it tells.
+func selects(k *declaration.Kind, options *client.ListOptions, object client.Object) bool {
+	if options.LabelSelector != nil && !options.LabelSelector.Matches(labels.Set(object.GetLabels())) {
+		return false
+	}
+	if options.FieldSelector == nil {
+		return true
+	}
+	return !slices.ContainsFunc(options.FieldSelector.Requirements(), func(r fields.Requirement) bool {
+		values, known := k.Field(object, r.Field)
+		return known && !slices.Contains(values, r.Value) // the cache takes no other operator
+	})
+}
