@@ -14,7 +14,7 @@ const (
 	maxStatusWrites = 2    // for each owner, in converge
 	maxKeptBytes    = 1024 // for each child, beyond the informers' cache,
 	maxReadBytes    = 256  // and for each read of it
-	maxForeign      = 1.5  // heap beside objects of others to that without them, where the caches are filtered
+	maxForeign      = 1.5  // heap beside objects of others to that without them, with the cache of an operator
 )
 
 // Check compares the rows of reconcilekit with what the SDK promises and with the other subjects, and returns a sentence
@@ -41,7 +41,7 @@ func Check(rows []Row) []string {
 			c.exactly(row, "edits that were not repaired", float64(row.Left), 0)
 		case "foreign":
 			c.silent(row)
-			if row.Subject == subject.KitFiltered {
+			if row.Subject == subject.KitOperator || row.Subject == subject.KitFiltered {
 				c.atMost(row, "times the heap without objects of others", row.HeapTimes, maxForeign)
 			}
 		case "outage":

@@ -77,9 +77,11 @@ func TestCheck(t *testing.T) {
 		"Foreign": {
 			rows: []report.Row{
 				row("foreign", subject.Kit, func(r *report.Row) { r.HeapTimes = 9 }),
+				row("foreign", subject.KitOperator, func(r *report.Row) { r.HeapTimes = 1.51 }),
 				row("foreign", subject.KitFiltered, func(r *report.Row) { r.HeapTimes, r.Writes = 1.6, 1 }),
 			},
 			want: []string{
+				"foreign reconcilekit-operator 10x5: 1.51 times the heap without objects of others, promised at most 1.50",
 				"foreign reconcilekit-filtered 10x5: 1 writes, promised exactly 0",
 				"foreign reconcilekit-filtered 10x5: 1.60 times the heap without objects of others, promised at most 1.50",
 			},

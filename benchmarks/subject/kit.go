@@ -28,7 +28,7 @@ func newKit(env Environment) (ctrl.Reconciler, error) {
 	return nil, build(env, plain{}).SetupWithManager(env.Manager)
 }
 
-// newKitFiltered is the SDK with [CacheOptions], as an operator has it in a cluster with much of others.
+// newKitFiltered is the SDK with caches of what carries a label alone, by [CacheOptions].
 func newKitFiltered(env Environment) (ctrl.Reconciler, error) {
 	return nil, filtered(env).SetupWithManager(env.Manager)
 }
@@ -43,10 +43,13 @@ func filtered(env Environment) controller.Declared {
 
 // CacheOptions are those of the manager's cache for a subject.
 func CacheOptions(name string, scheme *runtime.Scheme) (cache.Options, error) {
-	if name != KitFiltered {
-		return cache.Options{}, nil
+	switch name {
+	case KitOperator:
+		return controller.CacheOptions(scheme, build(Environment{}, plain{}))
+	case KitFiltered:
+		return controller.CacheOptions(scheme, filtered(Environment{}))
 	}
-	return controller.CacheOptions(scheme, filtered(Environment{}))
+	return cache.Options{}, nil
 }
 
 // newKitWithHealth is the SDK with the children's own health in the status.

@@ -56,6 +56,7 @@ const (
 	Kit            = "reconcilekit"
 	KitWithHealth  = "reconcilekit-health"
 	KitEngine      = "reconcilekit-engine"
+	KitOperator    = "reconcilekit-operator"
 	KitFiltered    = "reconcilekit-filtered"
 	CreateOrUpdate = "CreateOrUpdate"
 	ApplyAlways    = "apply-always"
@@ -75,6 +76,7 @@ func All() []Subject {
 		{BareClient, "the requests that reconcilekit sends from empty, in their order, without reading or deciding", []string{"converge"}, newBareClient},
 		{BareUnordered, "the same, up to four children of an owner at a time in any order", []string{"converge"}, newUnorderedClient},
 		{Kit, "a controller of the builder; repairs, prunes, checks ownership, tracks reads", append(slices.Clone(every), "foreign", "outage"), newKit},
+		{KitOperator, "the same; with the cache that an operator has by default", []string{"foreign"}, newKit},
 		{KitFiltered, "the same; its caches hold the labelled children alone", []string{"foreign"}, newKitFiltered},
 		{KitWithHealth, "the same; each child is fetched and its health is part of the status", every, newKitWithHealth},
 		{KitEngine, "pipeline and apply engine without the builder: no tracked reads, no read-your-writes for children", every, newKitEngine},
@@ -135,5 +137,5 @@ func ignoreConflict(err error) error {
 
 // IsKit reports whether the subject is one of the SDK's.
 func IsKit(name string) bool {
-	return name == Kit || name == KitWithHealth || name == KitEngine || name == KitFiltered
+	return name == Kit || name == KitWithHealth || name == KitEngine || name == KitOperator || name == KitFiltered
 }

@@ -19,6 +19,9 @@ import (
 // cacheNone is how the cache keeps a retired kind.
 const cacheNone = "none"
 
+// sparseCache follows how the cache keeps a kind of which it has the metadata only of what is neither a child nor read.
+const sparseCache = ", metadata of others"
+
 // The verbs of the read and write matrix.
 const (
 	accessRead          = "read"
@@ -93,6 +96,9 @@ func accessOf(k *declaration.Kind, finalizes bool) dataflow.Access {
 	row := dataflow.Access{
 		GVK: declaration.Print(k.GroupVersionKind), Cache: string(k.Representation), Filter: k.Selector(),
 		Optional: k.Optional, FetchRemoteState: []string{accessRead},
+	}
+	if k.Sparse() {
+		row.Cache += sparseCache
 	}
 	switch {
 	case k.Has(declaration.PurposeOwns, declaration.PurposeWrites):

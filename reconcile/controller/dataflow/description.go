@@ -46,7 +46,8 @@ type Watch struct {
 type Access struct {
 	// GVK is the kind, as in apps/v1/Deployment.
 	GVK string `json:"gvk"`
-	// Cache is how the cache keeps the kind: typed, unstructured or metadata, or none for a kind that is retired.
+	// Cache is how the cache keeps the kind: typed, unstructured or metadata, or none for a kind that is retired. "typed, metadata of others"
+	// keeps whole the children and what is read, and of all other objects only names, UIDs, labels and owners.
 	Cache string `json:"cache"`
 	// Filter is the label selector of the cache; empty keeps all objects.
 	Filter string `json:"filter,omitempty"`

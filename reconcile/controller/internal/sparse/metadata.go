@@ -22,8 +22,8 @@ type metadataOnly struct {
 
 // more is what few objects have.
 type more struct {
-	uid      types.UID // where it is no UUID
-	version  string    // where it is no number
+	uid      *types.UID // where it is no UUID
+	version  *string    // where it is no number
 	labels   map[string]string
 	owners   []metav1.OwnerReference
 	deletion *metav1.Time
@@ -40,13 +40,13 @@ func reduce(o metav1.Object, namespace string) *metadataOnly {
 	var rest more
 	var packed bool
 	if m.uid, packed = packUID(o.GetUID()); !packed {
-		rest.uid = o.GetUID()
+		rest.uid = new(o.GetUID())
 	}
 	version := o.GetResourceVersion()
 	if number, err := strconv.ParseUint(version, 10, 64); err == nil && strconv.FormatUint(number, 10) == version {
 		m.version = number
 	} else {
-		rest.version = version
+		rest.version = &version
 	}
 	if labels := o.GetLabels(); len(labels) > 0 {
 		rest.labels = labels
@@ -55,7 +55,7 @@ func reduce(o metav1.Object, namespace string) *metadataOnly {
 		rest.owners = owners
 	}
 	rest.deletion = o.GetDeletionTimestamp()
-	if rest.uid != "" || rest.version != "" || rest.labels != nil || rest.owners != nil || rest.deletion != nil {
+	if rest.uid != nil || rest.version != nil || rest.labels != nil || rest.owners != nil || rest.deletion != nil {
 		m.more = &rest
 	}
 	return m
@@ -80,11 +80,11 @@ func unpackUID(packed [16]byte) types.UID {
 
 func (m *metadataOnly) identity() (uid types.UID, version string) {
 	uid, version = unpackUID(m.uid), strconv.FormatUint(m.version, 10)
-	if m.more != nil && m.more.uid != "" {
-		uid = m.more.uid
+	if m.more != nil && m.more.uid != nil {
+		uid = *m.more.uid
 	}
-	if m.more != nil && m.more.version != "" {
-		version = m.more.version
+	if m.more != nil && m.more.version != nil {
+		version = *m.more.version
 	}
 	return uid, version
 }
