@@ -266,7 +266,9 @@ var _ = Describe("A Secret of others", func() {
 var _ = Describe("A child in a sparse cache", func() {
 	It("is whole after a restart, so that a pass at rest sends nothing", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
-		p := plans(func(o *widget.Widget, p *reconcile.PlanResult) { p.Apply(secretOf(namespace, o.Name+"-s", "ours", nil)) })
+		p := plans(func(o *widget.Widget, p *reconcile.PlanResult) {
+			p.Apply(secretOf(namespace, o.Name+"-s", "ours", nil))
+		})
 		stop := func(sent *requests.Requests) func() {
 			b := controller.New("sparse-child", p).Owns(&corev1.Secret{}).Options(settings())
 			options, err := controller.CacheOptions(testScheme(GinkgoTB()), b)

@@ -19,11 +19,13 @@ import (
 // keepSparsely lets the informers of the kinds that no controller needs whole keep of others the metadata only.
 func keepSparsely(scheme *runtime.Scheme, options *cache.Options, managers []string, controllers []Declared) error {
 	sparsely := map[informed]bool{}
+	ours := sparse.Ours{Has: func(object metav1.Object) bool { return mayBeOurs(object, managers) }}
 	for _, c := range controllers {
 		kinds, err := c.resolved(scheme)
 		if err != nil {
 			return err
 		}
+		ours.Controllers = append(ours.Controllers, kinds.Controller)
 		for _, k := range kinds.Installable() {
 			as := informed{k.GroupVersionKind, k.Representation == declaration.Unstructured}
 			if all, known := sparsely[as]; known && !all {
@@ -34,7 +36,6 @@ func keepSparsely(scheme *runtime.Scheme, options *cache.Options, managers []str
 			}
 		}
 	}
-	ours := func(object metav1.Object) bool { return mayBeOurs(object, managers) }
 	options.NewInformer = func(
 		watched toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 	) toolscache.SharedIndexInformer {

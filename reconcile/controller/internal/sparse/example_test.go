@@ -14,7 +14,7 @@ import (
 func Example() {
 	cluster := source.NewFakeControllerSource() // in the place of an API server
 	cluster.Add(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "theirs"}, StringData: map[string]string{"password": "long"}})
-	ours := func(o metav1.Object) bool { return o.GetName() != "theirs" }
+	ours := sparse.Ours{Has: func(o metav1.Object) bool { return o.GetName() != "theirs" }}
 	informer := sparse.NewInformer(cluster, &corev1.Secret{}, 0, toolscache.Indexers{}, corev1.SchemeGroupVersion.WithKind("Secret"), ours)
 	stop := make(chan struct{})
 	defer close(stop)

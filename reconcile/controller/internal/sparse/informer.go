@@ -22,9 +22,10 @@ import (
 type Informer struct {
 	toolscache.SharedIndexInformer
 
-	kind schema.GroupVersionKind
-	ours func(metav1.Object) bool
-	view toolscache.Indexer
+	kind        schema.GroupVersionKind
+	controllers []string // whose objects ours reports
+	ours        func(metav1.Object) bool
+	view        toolscache.Indexer
 
 	transform atomic.Pointer[toolscache.TransformFunc] // that of the cache
 	all       atomic.Bool                              // objects are kept whole
@@ -44,17 +45,23 @@ type kept struct {
 	gone bool // the API server has no object of that UID any more
 }
 
-// NewInformer returns an informer that keeps whole what ours reports of, and what is needed.
+// Ours tells which objects are of controllers.
+type Ours struct {
+	// Controllers are their names.
+	Controllers []string
+	// Has reports whether an object may be of one of them.
+	Has func(metav1.Object) bool
+}
+
+// NewInformer returns an informer that keeps whole what is ours, and what is needed.
 func NewInformer(
 	watched toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers,
-	kind schema.GroupVersionKind, ours func(metav1.Object) bool,
+	kind schema.GroupVersionKind, ours Ours,
 ) *Informer {
-	i := &Informer{kind: kind, ours: ours, kept: map[string]kept{}, namespaces: map[string]string{}}
+	i := &Informer{kind: kind, controllers: ours.Controllers, ours: ours.Has, kept: map[string]kept{}, namespaces: map[string]string{}}
 	i.SharedIndexInformer = toolscache.NewSharedIndexInformer(watched, example, resync, i.guarded(indexers))
 	i.view = &view{i.SharedIndexInformer.GetIndexer(), i}
-	// The informer has not started, which is the only error of the two.
-	_ = i.SharedIndexInformer.SetTransform(i.reduce)
-	_, _ = i.SharedIndexInformer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{DeleteFunc: i.deleted})
+	_ = i.SharedIndexInformer.SetTransform(i.reduce) // which fails for one that was started
 	return i
 }
 

@@ -35,8 +35,10 @@ func newStore(t *testing.T) *store {
 	t.Helper()
 	s := &store{t: t, source: source.NewFakeControllerSource()}
 	s.Informer = sparse.NewInformer(s.source, &corev1.Secret{}, 0, toolscache.Indexers{toolscache.NamespaceIndex: toolscache.MetaNamespaceIndexFunc},
-		corev1.SchemeGroupVersion.WithKind("Secret"), func(o metav1.Object) bool { return o.GetLabels()["ours"] != "" })
-	s.link = sparse.NewLink(func(client.Object) bool { return s.wanted.Load() })
+		corev1.SchemeGroupVersion.WithKind("Secret"), sparse.Ours{
+			Controllers: []string{"shop"}, Has: func(o metav1.Object) bool { return o.GetLabels()["ours"] != "" },
+		})
+	s.link = sparse.NewLink("shop", func(client.Object) bool { return s.wanted.Load() })
 	return s
 }
 
@@ -198,6 +200,21 @@ func TestWhatIsReadLiveIsNeverOlderThanTheCache(t *testing.T) {
 	s.keep(only, secret("theirs", "2", "equal"))
 	if got, _ := s.read("theirs"); got != "newer" {
 		t.Errorf("after an older one: got %q", got)
+	}
+}
+
+func TestAControllerIsKnownOnlyToInformersThatWereMadeForIt(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	if s.link.Known() || s.link.Sparse() {
+		t.Error("it is known before it is linked")
+	}
+	other := newStore(t)
+	other.link = sparse.NewLink("other", func(client.Object) bool { return false })
+	s.run(nobody)
+	other.run(nobody)
+	if !s.link.Known() || other.link.Known() || !other.link.Sparse() {
+		t.Errorf("got %v and %v, want that of the shop alone", s.link.Known(), other.link.Known())
 	}
 }
 

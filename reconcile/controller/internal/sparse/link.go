@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -16,14 +15,17 @@ import (
 // Link ties a kind of a controller to the informers that it listens to: they ask it what the controller needs, and it gives them what was read
 // live. A nil Link has no informers.
 type Link struct {
-	wanted func(object client.Object) bool
+	controller string
+	wanted     func(object client.Object) bool
 
 	mu        sync.Mutex
 	informers []*Informer
 }
 
-// NewLink returns a link of a controller that needs what wanted reports of, which is called for each object that the informers get.
-func NewLink(wanted func(object client.Object) bool) *Link { return &Link{wanted: wanted} }
+// NewLink returns a link of a controller that needs what wanted reports of, which is called for each object of others that the informers get.
+func NewLink(controller string, wanted func(object client.Object) bool) *Link {
+	return &Link{controller: controller, wanted: wanted}
+}
 
 // join links an informer.
 func (l *Link) join(i *Informer) {
@@ -49,6 +51,13 @@ func (l *Link) joined() []*Informer {
 
 // Sparse reports whether the caches of the kind keep of some objects the metadata only.
 func (l *Link) Sparse() bool { return len(l.joined()) > 0 }
+
+// Known reports whether the informers keep whole what is of the controller, because it is one of those that they were made for: [OursField] then
+// lists all of that.
+func (l *Link) Known() bool {
+	informers := l.joined()
+	return len(informers) > 0 && !slices.ContainsFunc(informers, func(i *Informer) bool { return !slices.Contains(i.controllers, l.controller) })
+}
 
 // MetadataOnly reports whether the store has of an object the metadata only, whatever is kept beside it.
 func (l *Link) MetadataOnly(key types.NamespacedName) bool {
@@ -146,14 +155,15 @@ type handler struct {
 
 // partial hands metadata on as objects.
 type partial struct {
-	next toolscache.ResourceEventHandler
-	kind schema.GroupVersionKind
+	toolscache.ResourceEventHandler
+
+	informer *Informer
 }
 
 func (p *partial) object(in any) any {
 	switch in := in.(type) {
 	case *metadataOnly:
-		return in.partial(p.kind)
+		return in.partial(p.informer.kind)
 	case toolscache.DeletedFinalStateUnknown:
 		in.Obj = p.object(in.Obj)
 		return in
@@ -161,9 +171,21 @@ func (p *partial) object(in any) any {
 	return in
 }
 
-func (p *partial) OnAdd(object any, initial bool) { p.next.OnAdd(p.object(object), initial) }
-func (p *partial) OnUpdate(before, after any)     { p.next.OnUpdate(p.object(before), p.object(after)) }
-func (p *partial) OnDelete(object any)            { p.next.OnDelete(p.object(object)) }
+// OnAdd implements toolscache.ResourceEventHandler.
+func (p *partial) OnAdd(object any, initial bool) {
+	p.ResourceEventHandler.OnAdd(p.object(object), initial)
+}
+
+// OnUpdate implements toolscache.ResourceEventHandler.
+func (p *partial) OnUpdate(before, after any) {
+	p.ResourceEventHandler.OnUpdate(p.object(before), p.object(after))
+}
+
+// OnDelete gives back what was kept of the object.
+func (p *partial) OnDelete(object any) {
+	p.informer.deleted(object)
+	p.ResourceEventHandler.OnDelete(p.object(object))
+}
 
 // accept links the controller of a handler, and keeps all objects whole for a handler of anybody else.
 func (i *Informer) accept(h toolscache.ResourceEventHandler) (toolscache.ResourceEventHandler, error) {
@@ -175,7 +197,7 @@ func (i *Informer) accept(h toolscache.ResourceEventHandler) (toolscache.Resourc
 		return ours.ResourceEventHandler, nil
 	}
 	ours.link.join(i)
-	return &partial{ours.ResourceEventHandler, i.kind}, nil
+	return &partial{ours.ResourceEventHandler, i}, nil
 }
 
 // AddEventHandler adds a handler.

@@ -47,7 +47,7 @@ func (c *Client) List(ctx context.Context, into client.ObjectList, opts ...clien
 	if err != nil {
 		return c.live.List(ctx, into, opts...) // undeclared is uncached
 	}
-	if k.Link.Sparse() { // what the engine looks for is ours
+	if k.Link.Known() { // what the engine looks for is ours
 		opts = append(slices.Clip(opts), client.MatchingFields{sparse.OursField: ""})
 	}
 	return c.reads.list(ctx, k, into, opts...)

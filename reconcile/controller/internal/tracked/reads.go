@@ -68,7 +68,7 @@ func New(kinds *declaration.Catalogue, cache client.Reader, deadline time.Durati
 	c.Pending.cached = c.object
 	for _, k := range kinds.Installable() {
 		if k.Sparse() {
-			k.Link = sparse.NewLink(func(object client.Object) bool { return c.Tracker.Wanted(k.Index, object) })
+			k.Link = sparse.NewLink(kinds.Controller, func(object client.Object) bool { return c.Tracker.Wanted(k.Index, object) })
 			k.Index.Unread = k.Link.Unread
 		}
 	}
