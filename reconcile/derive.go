@@ -1,17 +1,15 @@
 package reconcile
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	sharedvalue "github.com/reconcilekit/reconcilekit/reconcile/internal/derived"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/derived"
 )
 
 // Derivation declares a value that is computed from all objects of a kind, such as the GPU models of all nodes. It is read by
@@ -38,11 +36,11 @@ const defaultDerivedBytes = 16 << 20
 
 // FetchDerived reads the value of a derivation. A reader that remembers no values lists the objects and computes it.
 func FetchDerived[O client.Object, V any](ctx context.Context, r Reader, d *Derivation[O, V]) FetchResult[V] {
-	of := derived[O, V]{d}
+	of := declared[O, V]{d}
 	if err := of.check(); err != nil {
 		return FetchResult[V]{Error: fmt.Errorf("derive %q: %w", d.Name, err)}
 	}
-	value, err := derivingReader(r).Derived(ctx, of)
+	value, err := derived.Through(r).Derived(ctx, of)
 	if err != nil {
 		return FetchResult[V]{Error: fmt.Errorf("derive %q: %w", d.Name, err)}
 	}
@@ -50,37 +48,16 @@ func FetchDerived[O client.Object, V any](ctx context.Context, r Reader, d *Deri
 	return FetchResult[V]{Value: typed}
 }
 
-// DerivingReader is implemented by readers that remember derived values. The package reconcile/controller has one.
-type DerivingReader interface {
-	Reader
-	// Derived returns the value of a derivation, which must not be changed.
-	Derived(ctx context.Context, d Derived) (any, error)
-}
+// declared is a derivation without its types. Two are equal when they are of one derivation.
+type declared[O client.Object, V any] struct{ of *Derivation[O, V] }
 
-// Derived is a [Derivation] without its types, for those who implement [DerivingReader]. Equal ones are the same derivation.
-type Derived interface { //nolint:interfacebloat // what a Derivation has
-	// String is the name of the value.
-	String() string
-	// NewList returns an empty list of the kind, and NewObject an empty object.
-	NewList() client.ObjectList
-	NewObject() client.Object
-	// Each and Merge are the functions of the derivation.
-	Each(object client.Object) any
-	Merge(parts []any) any
-	// Limit is how many bytes may be remembered of what the objects give.
-	Limit() int
-}
+func (d declared[O, V]) String() string { return d.of.Name }
 
-// derived is a derivation without its types. Two are equal when they are of one derivation.
-type derived[O client.Object, V any] struct{ of *Derivation[O, V] }
-
-func (d derived[O, V]) String() string { return d.of.Name }
-
-func (d derived[O, V]) NewList() client.ObjectList {
+func (d declared[O, V]) NewList() client.ObjectList {
 	return d.of.List.DeepCopyObject().(client.ObjectList) //nolint:forcetypeassert // a deep copy has the type of its original
 }
 
-func (d derived[O, V]) NewObject() client.Object {
+func (d declared[O, V]) NewObject() client.Object {
 	object := reflect.New(reflect.TypeFor[O]().Elem()).Interface().(client.Object) //nolint:forcetypeassert // O is a pointer to a struct
 	gvk := d.of.List.GetObjectKind().GroupVersionKind()
 	gvk.Kind = strings.TrimSuffix(gvk.Kind, "List")
@@ -88,11 +65,11 @@ func (d derived[O, V]) NewObject() client.Object {
 	return object
 }
 
-func (d derived[O, V]) Each(object client.Object) any {
+func (d declared[O, V]) Each(object client.Object) any {
 	return d.of.Each(object.(O)) //nolint:forcetypeassert // check has looked at both
 }
 
-func (d derived[O, V]) Merge(parts []any) any {
+func (d declared[O, V]) Merge(parts []any) any {
 	typed := make([]V, len(parts))
 	for i := range parts {
 		typed[i], _ = parts[i].(V)
@@ -100,7 +77,7 @@ func (d derived[O, V]) Merge(parts []any) any {
 	return d.of.Merge(typed)
 }
 
-func (d derived[O, V]) Limit() int {
+func (d declared[O, V]) Limit() int {
 	if d.of.MaxBytes > 0 {
 		return d.of.MaxBytes
 	}
@@ -108,7 +85,7 @@ func (d derived[O, V]) Limit() int {
 }
 
 // check reports what is missing in a declaration.
-func (d derived[O, V]) check() error {
+func (d declared[O, V]) check() error {
 	of := d.of
 	if of.List == nil || of.Each == nil || of.Merge == nil {
 		return errors.New("a Derivation needs List, Each and Merge")
@@ -121,40 +98,4 @@ func (d derived[O, V]) check() error {
 		return fmt.Errorf("a Derivation of %s: %T is no list of them", reflect.TypeFor[O](), of.List)
 	}
 	return nil
-}
-
-// derivingReader is the reader, or one that computes values anew where it remembers none.
-func derivingReader(r Reader) DerivingReader {
-	if deriving, ok := r.(DerivingReader); ok {
-		return deriving
-	}
-	return listing{r}
-}
-
-// listing computes values anew.
-type listing struct{ Reader }
-
-func (r listing) Derived(ctx context.Context, d Derived) (any, error) {
-	list := d.NewList()
-	if err := r.List(ctx, list); err != nil {
-		return nil, err
-	}
-	objects, err := sharedvalue.Items(list)
-	if err != nil {
-		return nil, err
-	}
-	slices.SortFunc(objects, func(a, b client.Object) int {
-		return cmp.Or(strings.Compare(a.GetNamespace(), b.GetNamespace()), strings.Compare(a.GetName(), b.GetName()))
-	})
-	parts := make([]any, len(objects))
-	for i := range objects {
-		parts[i] = d.Each(objects[i])
-	}
-	return d.Merge(parts), nil
-}
-
-// Derived notes a value that could not be had like any other read.
-func (r *notingReader) Derived(ctx context.Context, d Derived) (any, error) {
-	value, err := derivingReader(r.Reader).Derived(ctx, d)
-	return value, r.note(err)
 }

@@ -1,9 +1,10 @@
-// Package reconcile runs the passes of a controller: it fetches, composes, plans, applies, and keeps the status.
+// Package reconcile has what the author of a controller writes, and what that takes and returns: phases that fetch, compose and plan.
+// A pass runs them, applies the plan and keeps the status.
 //
 // An author implements [Reconciler], which has two phases: FetchRemoteState and PlanResources, over the own types T (the owner),
 // F (what was fetched) and O (what the plan is made from; where nothing is composed it is F). Each further phase is a method
-// that an author writes where there is something to say, and is found by its interface ([CheckPhases]). The [Pipeline] does the
-// rest, in this order:
+// that an author writes where there is something to say, and is found by its interface. The builder of
+// reconcile/controller wires it up; a pass is, in this order:
 //
 //  1. pause: an owner with the annotation is left alone;
 //  2. FetchRemoteState reads, with a reader that remembers what was read; errors travel inside [FetchResult];
@@ -25,7 +26,7 @@
 //   - Infrastructure, Conflict and Unknown errors go to the backoff; with a Retry-After of the API server, or a requeue that
 //     is planned earlier, the pass returns that instead and logs the error itself.
 //   - InvalidSpec, Auth and missing dependencies are shown in the conditions and wait for a change. A write that the API
-//     server refused for good is tried again after [DefaultTerminalRetry], because its cause may not be watched.
+//     server refused for good is tried again after a minute, because its cause may not be watched.
 //   - An error of planning blocks the apply and the prune, and goes on by its category as any other.
 //   - A panic in a phase is a [PanicError]: nothing is applied, the status says which phase, the log has the stack.
 //

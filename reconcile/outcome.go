@@ -6,18 +6,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
-
-	"github.com/reconcilekit/reconcilekit/health"
-)
-
-// Reasons of the errors of the apply engine, as conditions show them.
-const (
-	// ReasonOwnedByAnother: an object of the plan exists and is somebody else's.
-	ReasonOwnedByAnother = "OwnedByAnother"
-	// ReasonFieldsContested: other field managers own planned fields.
-	ReasonFieldsContested = "FieldsContested"
-	// ReasonDeletedByOthers: an object of the plan is deleted as often as it is made.
-	ReasonDeletedByOthers = "DeletedByOthers"
 )
 
 // Outcome is all that a pass has to say about what comes next. Parts of a pass join theirs into one; joining is
@@ -73,7 +61,7 @@ func (o *Outcome) Result(backoff time.Duration) (result ctrl.Result, err, handle
 	if err == nil {
 		return ctrl.Result{RequeueAfter: o.RequeueAfter}, nil, nil
 	}
-	if asked, ok := RetryAfter(err); ok {
+	if asked, ok := retryAfter(err); ok {
 		return ctrl.Result{RequeueAfter: asked}, nil, err
 	}
 	planned := max(o.RequeueAfter, min(backoff, minPlanned))
@@ -83,23 +71,12 @@ func (o *Outcome) Result(backoff time.Duration) (result ctrl.Result, err, handle
 	return ctrl.Result{}, err, nil
 }
 
-// mistakes joins the terminal errors that are mistakes of the program; nil when there are none.
-func (o *Outcome) mistakes() error {
-	var list []error
-	for _, err := range o.Terminal {
-		if health.Categorize(err).Category == health.ProgramError {
-			list = append(list, err)
-		}
-	}
-	return errors.Join(list...)
-}
-
-// RetryAfter returns the longest delay that the API server asked for in an error of the tree (Retry-After of a 429 or
+// retryAfter returns the longest delay that the API server asked for in an error of the tree (Retry-After of a 429 or
 // 503, RFC 9110 section 10.2.3), and whether it asked at all.
-func RetryAfter(err error) (delay time.Duration, asked bool) {
+func retryAfter(err error) (delay time.Duration, asked bool) {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, part := range joined.Unwrap() {
-			if d, ok := RetryAfter(part); ok {
+			if d, ok := retryAfter(part); ok {
 				delay, asked = max(delay, d), true
 			}
 		}
@@ -109,7 +86,7 @@ func RetryAfter(err error) (delay time.Duration, asked bool) {
 		return time.Duration(seconds) * time.Second, true
 	}
 	if next := errors.Unwrap(err); next != nil {
-		return RetryAfter(next)
+		return retryAfter(next)
 	}
 	return 0, false
 }

@@ -69,19 +69,13 @@ type Observer interface {
 	PassDone(ctx context.Context, report Report)
 }
 
-type noObserver struct{}
-
-func (noObserver) PhaseStart(ctx context.Context, _ Phase) context.Context { return ctx }
-func (noObserver) PhaseDone(context.Context, Phase, time.Duration, error)  {}
-func (noObserver) PassDone(context.Context, Report)                        {}
-
 // Report is what one pass did, for metrics, traces and explanations.
 type Report struct {
 	// Request names the owner.
 	Request ctrl.Request
 	// Gone reports whether the owner does not exist any more: all else here is empty.
 	Gone bool
-	// Paused reports whether the owner is paused: nothing was read or written for it but [ConditionPaused], and there is neither a plan
+	// Paused reports whether the owner is paused: nothing was read or written for it but the condition Paused, and there is neither a plan
 	// nor an assessment.
 	Paused bool
 	// Plan is what PlanResources, or Finalize, returned.

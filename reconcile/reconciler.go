@@ -52,7 +52,7 @@ type StateSetter interface {
 // These two phases are what every controller has. Where F and O are one type nothing is composed; where they differ the
 // reconciler is a [Composer] as well. The other phases are found by their interfaces when the controller is set up:
 // [Observation], [StatusDecorator], [DeletionDecorator], [Finalizer], [ApplyObserver], [Migrator] and [ConditionAdapter]. A method that has the
-// name of a phase, or nearly, and is none is an error then, see [CheckPhases].
+// name of a phase, or nearly, and is none is an error then.
 //
 // Only FetchRemoteState reads; the others are pure functions of their arguments, which makes them testable without a cluster.
 // The phases run for several owners at a time: what a reconciler keeps in itself, such as a client or a memory, must be safe for that.

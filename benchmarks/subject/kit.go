@@ -4,13 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/reconcilekit/reconcilekit/health"
-	"github.com/reconcilekit/reconcilekit/health/inspect"
-	"github.com/reconcilekit/reconcilekit/reconcile"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
-	"github.com/reconcilekit/reconcilekit/reconcile/status"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -21,6 +14,11 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/benchmarks/desired"
 	"github.com/reconcilekit/reconcilekit/benchmarks/widget"
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/health/inspect"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
 // newKit is the SDK with the least that a controller needs: it fetches nothing, and is Ready when the apply succeeded.
@@ -76,28 +74,6 @@ type silence struct{}
 
 // Event does nothing.
 func (silence) Event(runtime.Object, string, string, string) {}
-
-// newKitEngine is the pipeline with the apply engine, without the builder around them.
-func newKitEngine(env Environment) (ctrl.Reconciler, error) {
-	engine, err := engine.New(env.Client, env.Live, apply.Options{FieldManager: FieldManager})
-	if err != nil {
-		return nil, err
-	}
-	writer, err := status.New(env.Client, env.Live, status.Options{FieldManager: FieldManager})
-	if err != nil {
-		return nil, err
-	}
-	return reconcile.New(reconcile.Config[*widget.Widget, nothing, nothing]{
-		Name:         "widget",
-		Reconciler:   plain{},
-		New:          func() *widget.Widget { return &widget.Widget{} },
-		Reader:       env.Client,
-		Applier:      engine,
-		StatusWriter: writer,
-		FieldManager: FieldManager,
-		Finalizer:    apply.DefaultDomain + "/" + FieldManager,
-	})
-}
 
 type widgetContext = reconcile.ReconcileContext[*widget.Widget]
 

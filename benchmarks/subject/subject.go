@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"slices"
 
-	kit "github.com/reconcilekit/reconcilekit/reconcile"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/benchmarks/desired"
 	"github.com/reconcilekit/reconcilekit/benchmarks/widget"
+	kit "github.com/reconcilekit/reconcilekit/reconcile"
 )
 
 // FieldManager is the name under which the subjects write.
@@ -55,7 +55,6 @@ type Subject struct {
 const (
 	Kit            = "reconcilekit"
 	KitWithHealth  = "reconcilekit-health"
-	KitEngine      = "reconcilekit-engine"
 	KitOperator    = "reconcilekit-operator"
 	KitFiltered    = "reconcilekit-filtered"
 	CreateOrUpdate = "CreateOrUpdate"
@@ -79,7 +78,6 @@ func All() []Subject {
 		{KitOperator, "the same; with the cache that an operator has by default", []string{"foreign"}, newKit},
 		{KitFiltered, "the same; its caches hold the labelled children alone", []string{"foreign"}, newKitFiltered},
 		{KitWithHealth, "the same; each child is fetched and its health is part of the status", every, newKitWithHealth},
-		{KitEngine, "pipeline and apply engine without the builder: no tracked reads, no read-your-writes for children", every, newKitEngine},
 		{CreateOrUpdate, "controllerutil.CreateOrUpdate by hand, merging mutate functions; no prune", append(slices.Clone(every), "outage"), newCreateOrUpdate},
 		{ApplyAlways, "server-side apply on every pass, forced; no prune, no ownership check", every, newApplyAlways},
 		{FluxSSA, "ssa.ApplyAll, concurrency 8; prune by an inventory in the status", every, newFlux},
@@ -137,5 +135,5 @@ func ignoreConflict(err error) error {
 
 // IsKit reports whether the subject is one of the SDK's.
 func IsKit(name string) bool {
-	return name == Kit || name == KitWithHealth || name == KitEngine || name == KitOperator || name == KitFiltered
+	return name == Kit || name == KitWithHealth || name == KitOperator || name == KitFiltered
 }

@@ -12,14 +12,15 @@ import (
 // floors reports which packages of ours each package may import. A package that
 // is missing here may import none, so a new one has to be given its floor.
 func floors() map[string][]string {
+	const loop, problem = "reconcile/internal/pipeline", "routing/internal/problem"
 	const fresh = "reconcile/internal/freshness"
 	core := []string{"conditions", "health", fresh, "reconcile/internal/conditionlist", "reconcile/internal/enum", "reconcile/internal/ownedconditions"}
 	engine := append(slices.Clone(core), "reconcile/apply", "reconcile/status", "reconcile/internal/derived",
 		"reconcile/internal/announcement", "reconcile/internal/applied", "reconcile/internal/kstatus", "reconcile/internal/ownerstate",
 		"reconcile/internal/plansize", "reconcile/internal/requestlimit", "reconcile/internal/signature")
-	whole := append(slices.Clone(engine), "reconcile")
+	author := []string{"conditions", "health", "reconcile/apply", "reconcile"}
+	whole := append(slices.Clone(engine), "reconcile", loop)
 	rooms := "reconcile/apply/internal/"
-	const problem = "routing/internal/problem"
 
 	out := map[string][]string{
 		".":                                  nil,
@@ -53,15 +54,16 @@ func floors() map[string][]string {
 		"reconcile/internal/requestlimit":    {"health"},
 		"reconcile/internal/signature":       nil,
 		"reconcile/status":                   {"internal/fingerprint", "internal/mergepatch"},
-		"reconcile":                          engine,
-		"reconcile/children":                 append(slices.Clone(whole), "internal/fingerprint", "manifests"),
-		"reconcile/secrets":                  whole,
+		"reconcile":                          {"conditions", "health", "reconcile/apply", "reconcile/internal/derived"},
+		loop:                                 append(slices.Clone(engine), "reconcile"),
+		"reconcile/children":                 append(slices.Clone(author), "internal/fingerprint", "manifests"),
+		"reconcile/secrets":                  author,
 		"reconcile/external":                 append(slices.Clone(whole), "internal/text"),
 		"reconcile/admission":                {"defaulting"},
 		"reconcile/since":                    {"reconcile/apply"},
-		"reconcile/runonce":                  whole,
+		"reconcile/runonce":                  author,
 		"reconcile/transition":               nil,
-		"reconcile/settings":                 whole,
+		"reconcile/settings":                 author,
 		"reconcile/scaling":                  {"reconcile/apply"},
 		"reconcile/record":                   whole,
 		"reconcile/explain":                  nil,

@@ -75,9 +75,9 @@ func TestOperationsPage(t *testing.T) {
 	}
 
 	words := []string{
-		conditions.Ready, health.DependenciesReachable, health.AuthValid, health.ConfigValid, reconcile.PruneBlocked, reconcile.ConditionPaused,
-		"Stalled", "Reconciling", "applyset.kubernetes.io/", reconcile.DefaultPauseAnnotation,
-		reconcile.ReasonPaused, reconcile.ReasonResumed, reconcile.ReasonPruned, reconcile.ReasonDeleted,
+		conditions.Ready, health.DependenciesReachable, health.AuthValid, health.ConfigValid, "PruneBlocked",
+		"Stalled", "Reconciling", "applyset.kubernetes.io/", "reconcilekit.dev/paused",
+		"Paused", "Resumed", "Pruned", "Deleted",
 		health.InvalidSpec.String(), health.MissingUpstreamDependency.String(), health.MissingDownstreamDependency.String(), health.Auth.String(),
 		health.ResourceExhaustion.String(), health.Infrastructure.String(), health.Conflict.String(), health.ProgramError.String(), health.Unknown.String(),
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	"github.com/reconcilekit/reconcilekit/reconcile/record"
 	"github.com/reconcilekit/reconcilekit/reconcile/transition"
 )
@@ -70,7 +71,7 @@ type Options struct {
 	// Shard is the part of the owners that this process works on. Nil works on all of them.
 	Shard *Shard
 	// Recorder announces condition transitions. Nil takes the manager's recorder under the name of the controller.
-	Recorder reconcile.EventRecorder
+	Recorder pipeline.EventRecorder
 	// Observer is told of phases and passes besides the metrics. Nil tells nobody.
 	Observer reconcile.Observer
 	// TracerProvider makes a span of each pass, with what woke it, and one below it of each phase; the phases get it in
@@ -83,10 +84,10 @@ type Options struct {
 	// Budget limits what a pass may take: its time, and the objects and bytes of its plan. Its zero fields mean their
 	// defaults.
 	Budget reconcile.Budget
-	// PauseAnnotation pauses an owner when its value is "true". Empty is [reconcile.DefaultPauseAnnotation].
+	// PauseAnnotation pauses an owner when its value is "true". Empty is reconcilekit.dev/paused.
 	PauseAnnotation string
 	// PauseUnwritten leaves the status of a paused owner as it is, for an API whose contract says so. By default it gets the condition
-	// [reconcile.ConditionPaused].
+	// the condition Paused.
 	PauseUnwritten bool
 	// SyncTimeout bounds the wait for the caches at the start. Zero takes the manager's default, 2 minutes.
 	SyncTimeout time.Duration
@@ -103,7 +104,8 @@ type Options struct {
 // change between versions.
 //
 // The type parameters follow from the reconciler. A phase that is optional and does not fit is an error of
-// [Builder.SetupWithManager] and [Builder.Describe], see [reconcile.CheckPhases].
+// [Builder.SetupWithManager] and [Builder.Describe]: a method with the name of a phase, or nearly, and another signature, or with a
+// pointer receiver where a value is given; a ComposeState that is missing although the plan is not made from what is fetched.
 func New[R reconcile.Reconciler[T, F, O], T reconcile.Owner, F, O any](name string, reconciler R) *Builder[T, F, O] {
 	b := &Builder[T, F, O]{name: name, reconciler: reconciler, failed: &observe.ListFailures{}}
 	b.declare(declaration.PurposeFor, declaration.Caller(), newObject[T](), nil)

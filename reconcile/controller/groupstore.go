@@ -14,7 +14,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
@@ -22,6 +21,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/watching"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
 // groupStore holds the groups of one controller as their last pass left them, and wakes who reads them.
@@ -76,7 +76,7 @@ func (b *groupStore) get(key types.NamespacedName, into *Group) error {
 		if b.own != nil {
 			b.own.Add(ctrl.Request{NamespacedName: key})
 		}
-		return &reconcile.NotYetError{What: "group " + b.name + " " + key.String()}
+		return &pipeline.NotYetError{What: "group " + b.name + " " + key.String()}
 	}
 	*into = *found.DeepCopyObject().(*Group) //nolint:forcetypeassert // a deep copy has the type of its original
 	return nil
@@ -165,7 +165,7 @@ func (b *groupStore) watched(g *Group) bool {
 // groupWorld is what the pipeline of a group reads and writes instead of the API server.
 type groupWorld struct {
 	client.Reader
-	reconcile.Applier
+	pipeline.Applier
 	store *groupStore
 	reads *tracked.Reads
 }

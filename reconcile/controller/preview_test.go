@@ -19,6 +19,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
@@ -90,7 +91,7 @@ var _ = Describe("a preview", func() {
 			Expect(c.Create(ctx, newWidget(namespace, owner))).To(Succeed())
 		}
 		paused := newWidget(namespace, "paused")
-		paused.Annotations = map[string]string{reconcile.DefaultPauseAnnotation: "true"}
+		paused.Annotations = map[string]string{pipeline.DefaultPauseAnnotation: "true"}
 		Expect(c.Create(ctx, paused)).To(Succeed())
 		first.settled(ctx, "a")
 		first.settled(ctx, "b")

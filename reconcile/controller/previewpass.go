@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/dryrun"
@@ -24,6 +23,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/conditionlist"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
 )
 
@@ -81,14 +81,14 @@ func (b *Builder[T, F, O]) previewer(mgr manager.Manager, o PreviewOptions) (pre
 	if err := b.dryOutside(reads, options); err != nil {
 		return nil, err
 	}
-	pipeline, err := silent.assemble(mgr, reads, options, dry, dry)
+	loop, err := silent.assemble(mgr, reads, options, dry, dry)
 	if err != nil {
 		return nil, err
 	}
 	offered := &dryrun.Offered{Clock: options.Clock}
-	pipeline = pipeline.With(func(c *reconcile.Config[T, F, O]) { c.Reader, offered.Reader = offered, c.Reader })
+	loop = loop.With(func(c *pipeline.Config[T, F, O]) { c.Reader, offered.Reader = offered, c.Reader })
 	return &dryController{
-		mgr: mgr, reads: reads, failed: b.failed, store: b.store, timeout: cmp.Or(o.SyncTimeout, defaultSyncTimeout), pipeline: pipeline, dry: dry,
+		mgr: mgr, reads: reads, failed: b.failed, store: b.store, timeout: cmp.Or(o.SyncTimeout, defaultSyncTimeout), pipeline: loop, dry: dry,
 		offered: offered, options: o,
 	}, nil
 }

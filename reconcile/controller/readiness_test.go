@@ -21,6 +21,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
@@ -143,7 +144,7 @@ var _ = Describe("readiness", func() {
 		Eventually(readyMessage).WithArguments(ctx, c, w).WithTimeout(soon).Should(ContainSubstring("not a key"))
 		pause := func(value string) {
 			Expect(change(ctx, c, w, func(w *widget.Widget) {
-				w.Annotations = map[string]string{reconcile.DefaultPauseAnnotation: value}
+				w.Annotations = map[string]string{pipeline.DefaultPauseAnnotation: value}
 			})).To(Succeed())
 		}
 		pause("true")

@@ -23,6 +23,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
 // mutatingPolicy is a policy whose expression fails.
@@ -142,7 +143,7 @@ var _ = Describe("a refusal by admission or storage", func() {
 		o, err := b.Explain(ctx, client.ObjectKeyFromObject(w))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(o.Next).NotTo(BeNil(), o.String())
-		Expect(time.Until(o.Next.At)).To(BeNumerically("<=", reconcile.DefaultTerminalRetry))
+		Expect(time.Until(o.Next.At)).To(BeNumerically("<=", pipeline.DefaultTerminalRetry))
 	})
 
 	It("stands whole in the log and bounded elsewhere", func(ctx context.Context) {

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	"github.com/reconcilekit/reconcilekit/reconcile/record"
 )
 
@@ -29,8 +29,8 @@ func (b *Builder[T, F, O]) Replay(
 }
 
 // phases is the part of a pipeline's configuration that decides.
-func (b *Builder[T, F, O]) phases() reconcile.Config[T, F, O] {
-	return reconcile.Config[T, F, O]{
+func (b *Builder[T, F, O]) phases() pipeline.Config[T, F, O] {
+	return pipeline.Config[T, F, O]{
 		Name:            b.name,
 		Reconciler:      b.reconciler,
 		New:             newObject[T],
@@ -46,14 +46,14 @@ func (b *Builder[T, F, O]) phases() reconcile.Config[T, F, O] {
 }
 
 // recorded returns the pipeline, with its passes recorded when the options say so, and offers it for replay.
-func (b *Builder[T, F, O]) recorded(mgr manager.Manager, pipeline *reconcile.Pipeline[T, F, O]) ctrl.Reconciler {
+func (b *Builder[T, F, O]) recorded(mgr manager.Manager, runner *pipeline.Pipeline[T, F, O]) ctrl.Reconciler {
 	options := recordOptions(mgr.GetScheme())
 	if r, ok := mgr.(replaying); ok {
 		r.Replays(b.name, func(ctx context.Context, r *record.Recording) (*record.Recording, error) {
-			return record.Replay(ctx, pipeline.Config, r, options)
+			return record.Replay(ctx, runner.Config, r, options)
 		})
 	}
-	return record.Reconciler(pipeline, b.options.Record, options)
+	return record.Reconciler(runner, b.options.Record, options)
 }
 
 func recordOptions(scheme *runtime.Scheme) record.ReplayOptions {

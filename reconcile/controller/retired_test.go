@@ -26,6 +26,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/rights"
@@ -75,7 +76,7 @@ func blockedPrune(ctx context.Context, c client.Client, w *widget.Widget) func()
 		if err := c.Get(ctx, client.ObjectKeyFromObject(w), w); err != nil {
 			return nil
 		}
-		return meta.FindStatusCondition(w.Status.Conditions, reconcile.PruneBlocked)
+		return meta.FindStatusCondition(w.Status.Conditions, pipeline.PruneBlocked)
 	}
 }
 

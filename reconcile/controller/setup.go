@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/explained"
@@ -28,6 +27,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/watching"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/conditionlist"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	"github.com/reconcilekit/reconcilekit/reconcile/status"
 )
 
@@ -72,14 +72,14 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	if err := b.outside(mgr, reads, options, observer); err != nil {
 		return err
 	}
-	pipeline, err := b.pipeline(mgr, reads, options)
+	loop, err := b.pipeline(mgr, reads, options)
 	if err != nil {
 		return err
 	}
 	woken, again := &trigger.Triggers{}, &passes.Later{}
 	controller, err := ctrlcontroller.New(b.name, mgr, ctrlcontroller.Options{
 		Reconciler: &passes.Reconciler{
-			Next: b.recorded(mgr, pipeline), Pending: reads.Pending, Unstable: &reads.Unstable, Triggers: woken, Clock: options.Clock,
+			Next: b.recorded(mgr, loop), Pending: reads.Pending, Unstable: &reads.Unstable, Triggers: woken, Clock: options.Clock,
 			Observer: observer, Spans: spans, Later: again,
 		},
 		MaxConcurrentReconciles: b.concurrency(mgr, kinds.Kinds[0].GroupKind().String()),
@@ -139,7 +139,7 @@ func (b *Builder[T, F, O]) listFailures() *observe.ListFailures { return b.faile
 
 // resolved are the declared kinds, when the phases of the reconciler and the declarations are in order.
 func (b *Builder[T, F, O]) resolved(scheme *runtime.Scheme) (*declaration.Catalogue, error) {
-	if err := reconcile.CheckPhases(b.reconciler); err != nil {
+	if err := pipeline.CheckPhases(b.reconciler); err != nil {
 		return nil, fmt.Errorf("controller %q: %w", b.name, err)
 	}
 	for _, table := range b.transitions {
@@ -201,7 +201,7 @@ func (b *Builder[T, F, O]) withDefaults(mgr manager.Manager) Options {
 	o.Apply.FieldManager, o.Apply.Finalizer = b.fieldManager(), b.finalizer()
 	o.Apply.Announced = true
 	if o.PauseAnnotation == "" {
-		o.PauseAnnotation = reconcile.DefaultPauseAnnotation
+		o.PauseAnnotation = pipeline.DefaultPauseAnnotation
 	}
 	return o
 }
@@ -230,7 +230,7 @@ func (b *Builder[T, F, O]) locate(mgr manager.Manager, kinds *declaration.Catalo
 // pipeline puts the reconciler, the tracked reads and the engine together.
 func (b *Builder[T, F, O]) pipeline(
 	mgr manager.Manager, reads *tracked.Reads, options Options,
-) (*reconcile.Pipeline[T, F, O], error) {
+) (*pipeline.Pipeline[T, F, O], error) {
 	engine, err := b.engine(mgr, reads, options)
 	if err != nil {
 		return nil, err
@@ -261,8 +261,8 @@ func (b *Builder[T, F, O]) engine(mgr manager.Manager, reads *tracked.Reads, opt
 
 // assemble makes the pipeline of what carries a plan out and what stores a status.
 func (b *Builder[T, F, O]) assemble(
-	mgr manager.Manager, reads *tracked.Reads, options Options, carries reconcile.Applier, statuses reconcile.StatusWriter,
-) (*reconcile.Pipeline[T, F, O], error) {
+	mgr manager.Manager, reads *tracked.Reads, options Options, carries pipeline.Applier, statuses pipeline.StatusWriter,
+) (*pipeline.Pipeline[T, F, O], error) {
 	var reader client.Reader = mgr.GetCache()
 	applier := reads.Outside.Wrap(tracked.NewApplier(carries, reads, options.Clock))
 	if b.store != nil {
@@ -279,7 +279,7 @@ func (b *Builder[T, F, O]) assemble(
 	config := b.phases()
 	config.Reader, config.Applier, config.StatusWriter, config.Tracker = reader, applier, statuses, reads
 	config.Recorder, config.Observer, config.Clock = options.Recorder, options.Observer, options.Clock
-	return reconcile.New(config)
+	return pipeline.New(config)
 }
 
 // watch gives the controller its sources: one for each kind, one for all optional kinds, and those of the caller.

@@ -20,9 +20,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
 const (
@@ -40,7 +40,7 @@ type shardWaits struct {
 
 	annotation string
 	list       func(ctx context.Context) (client.ObjectList, error)
-	recorder   reconcile.EventRecorder
+	recorder   pipeline.EventRecorder
 	clock      clock.PassiveClock
 
 	since map[types.UID]*shardWait

@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/health"
-	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
 // Wrap returns an applier that carries out what a plan has outside of the cluster, and gives the rest to next:
@@ -24,22 +24,22 @@ import (
 //  3. what is recorded and no longer planned is removed, and is taken off the record by the pass after.
 //
 // Of an owner that is being deleted things are removed first, unless its plan still names them, and the finalizer stays until all are.
-func (e *Engine) Wrap(next reconcile.Applier) reconcile.Applier {
+func (e *Engine) Wrap(next pipeline.Applier) pipeline.Applier {
 	return &applier{Engine: e, next: next}
 }
 
 type applier struct {
 	*Engine
-	next reconcile.Applier
+	next pipeline.Applier
 }
 
-// Forget implements [reconcile.Applier].
+// Forget implements [pipeline.Applier].
 func (a *applier) Forget(uid types.UID) {
 	a.Engine.Forget(uid)
 	a.next.Forget(uid)
 }
 
-// Apply implements [reconcile.Applier].
+// Apply implements [pipeline.Applier].
 func (a *applier) Apply(ctx context.Context, object client.Object, plan apply.Plan) apply.Result {
 	p := &pass{Engine: a.Engine, ctx: ctx, object: object, key: client.ObjectKeyFromObject(object)}
 	if err := p.split(&plan); err != nil {
@@ -187,7 +187,7 @@ func (p *pass) refused(k *kind, i id) error {
 var errClaimed = errors.New("another owner has it already; a key belongs to one owner")
 
 // carryOut is the pass of an owner that stays.
-func (p *pass) carryOut(plan *apply.Plan, next reconcile.Applier) apply.Result {
+func (p *pass) carryOut(plan *apply.Plan, next pipeline.Applier) apply.Result {
 	want := p.wanted()
 	value, err := want.encode()
 	if err != nil {
@@ -217,7 +217,7 @@ func (p *pass) carryOut(plan *apply.Plan, next reconcile.Applier) apply.Result {
 	return p.joined(result)
 }
 
-func (p *pass) next(next reconcile.Applier, plan apply.Plan) apply.Result {
+func (p *pass) next(next pipeline.Applier, plan apply.Plan) apply.Result {
 	return next.Apply(p.ctx, p.object, plan)
 }
 
@@ -241,7 +241,7 @@ func (p *pass) blockAll() {
 }
 
 // finalize is the pass of an owner that is being deleted.
-func (p *pass) finalize(plan *apply.Plan, next reconcile.Applier) apply.Result {
+func (p *pass) finalize(plan *apply.Plan, next pipeline.Applier) apply.Result {
 	if !p.orphaned() {
 		p.removeAll(plan, p.record)
 		for i := range p.record.things {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
-	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
 // Config is what an [Engine] works with. The builder of reconcile/controller fills it in.
@@ -110,7 +110,7 @@ func (e *Engine) Get(ctx context.Context, key types.NamespacedName, into *Object
 	switch {
 	case errors.As(err, &limited):
 		e.wake(key, limited.after)
-		return &reconcile.NotYetError{What: fmt.Sprintf("%s %q", into.Kind, into.Name)}
+		return &pipeline.NotYetError{What: fmt.Sprintf("%s %q", into.Kind, into.Name)}
 	case err != nil:
 		return err
 	case found.missing:

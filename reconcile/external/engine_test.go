@@ -20,6 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
 var errAway = &net.OpError{Op: "dial", Err: errors.New("connection refused")}
@@ -33,7 +34,7 @@ type bench struct {
 	clock     *clocktesting.FakePassiveClock
 	woken     map[types.NamespacedName]time.Duration
 	owner     *corev1.ConfigMap
-	next      reconcile.Applier
+	next      pipeline.Applier
 }
 
 func newBench(t *testing.T, options external.Options) *bench {
@@ -129,7 +130,7 @@ func (u unnoted) Apply(ctx context.Context, owner client.Object, plan apply.Plan
 
 func TestNothingBeforeTheRecord(t *testing.T) {
 	t.Parallel()
-	for name, next := range map[string]reconcile.Applier{
+	for name, next := range map[string]pipeline.Applier{
 		"Unwritten": unwritten{}, "WithoutFinalizer": half{cluster{"shop"}}, "WithoutAnnotation": unnoted{cluster{"shop"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -386,7 +387,7 @@ func TestARateDefersAPass(t *testing.T) {
 	if got := b.databases.Observe(t.Context(), r, "a"); !got.IsNotFound() {
 		t.Fatalf("got %v, want that there is none", got.Error)
 	}
-	var later *reconcile.NotYetError
+	var later *pipeline.NotYetError
 	if got := b.databases.Observe(t.Context(), r, "b"); !errors.As(got.Error, &later) {
 		t.Errorf("got %v, want that the answer comes later", got.Error)
 	}

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/reconcilekit/reconcilekit/health"
-	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
 // again writes an error down and makes one of what was written.
@@ -46,7 +46,7 @@ func TestErrorsComeBack(t *testing.T) {
 		"category":           health.NewError(health.Auth, "TokenExpired", "renew it", nil),
 		"category and cause": health.NewError(health.Auth, "TokenExpired", "renew it", errors.New("401")),
 		"category of answer": health.NewError(health.MissingUpstreamDependency, "NoSecret", "create it", notFound),
-		"not yet":            &reconcile.NotYetError{What: "the list"},
+		"not yet":            &pipeline.NotYetError{What: "the list"},
 		"joined":             errors.Join(errors.New("one"), notFound),
 		"joined with words":  fmt.Errorf("both: %w, %w", errors.New("one"), context.Canceled),
 	} {
@@ -57,7 +57,7 @@ func TestErrorsComeBack(t *testing.T) {
 				t.Errorf("text %q, want %q", got, err)
 			}
 			ask := func(err error) map[string]any {
-				var waiting *reconcile.NotYetError
+				var waiting *pipeline.NotYetError
 				var found []string // as the pipeline takes errors: a plain join is several
 				for _, e := range (health.Component{Errors: []error{err}}).Categorized() {
 					found = append(found, fmt.Sprintf("%s %s: %s", e.Category, e.Reason, e.Message))

@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/reconcilekit/reconcilekit/health"
-	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
 // failure is an error in a form from which one can be made that phases and engine take for the same: with its text, its answer
@@ -66,7 +66,7 @@ func errorOf(err error) *failure {
 		}
 		out.Joined = nil // it has words of its own, and counts as one
 	}
-	var waiting *reconcile.NotYetError
+	var waiting *pipeline.NotYetError
 	if errors.As(err, &waiting) {
 		out.NotYet = waiting.What
 		return out
@@ -117,7 +117,7 @@ func (e *failure) err() error {
 	case e == nil:
 		return nil
 	case e.NotYet != "":
-		return &reconcile.NotYetError{What: e.NotYet}
+		return &pipeline.NotYetError{What: e.NotYet}
 	case e.Owned != nil:
 		return e.Owned
 	case e.Contested != nil:

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	"github.com/reconcilekit/reconcilekit/reconcile/record"
 )
 
@@ -29,14 +29,14 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	pipeline, err := reconcile.New(config(shop{message: "hello"}, &engine{}, owner(""), source("one")))
+	loop, err := pipeline.New(config(shop{message: "hello"}, &engine{}, owner(""), source("one")))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	request := ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "shop", Name: "cart"}}
 	options := record.ReplayOptions{Scheme: scheme()}
-	if _, err := record.Reconciler(pipeline, recorder, options).Reconcile(context.Background(), request); err != nil {
+	if _, err := record.Reconciler(loop, recorder, options).Reconcile(context.Background(), request); err != nil {
 		fmt.Println(err)
 		return
 	}

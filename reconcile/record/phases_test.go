@@ -12,6 +12,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	"github.com/reconcilekit/reconcilekit/reconcile/record"
 )
 
@@ -50,7 +51,7 @@ func (broken) PlanResources(
 type later struct{ client.Reader }
 
 func (r later) List(context.Context, client.ObjectList, ...client.ListOption) error {
-	return &reconcile.NotYetError{What: "the list"}
+	return &pipeline.NotYetError{What: "the list"}
 }
 
 // Passes that take another way replay, too.
@@ -60,16 +61,16 @@ func TestReplayOfOtherPasses(t *testing.T) {
 	deleted.Finalizers = []string{"test/finalizer"}
 	deleted.DeletionTimestamp = &metav1.Time{Time: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	for name, c := range map[string]struct {
-		change func(c *reconcile.Config[*widget.Widget, seen, seen])
+		change func(c *pipeline.Config[*widget.Widget, seen, seen])
 		owner  *widget.Widget
 		want   string
 	}{
-		"deletion": {func(c *reconcile.Config[*widget.Widget, seen, seen]) { c.Reconciler = tidy{} }, deleted, `"name": "elsewhere"`},
-		"migration": {func(c *reconcile.Config[*widget.Widget, seen, seen]) {
+		"deletion": {func(c *pipeline.Config[*widget.Widget, seen, seen]) { c.Reconciler = tidy{} }, deleted, `"name": "elsewhere"`},
+		"migration": {func(c *pipeline.Config[*widget.Widget, seen, seen]) {
 			c.Reconciler, c.StatusWriter = renamed{}, rewriting{&engine{}}
 		}, owner("old"), `"migrated": {`},
-		"panic":   {func(c *reconcile.Config[*widget.Widget, seen, seen]) { c.Reconciler = broken{} }, owner(""), "phase PlanResources panicked: no plan"},
-		"not yet": {func(c *reconcile.Config[*widget.Widget, seen, seen]) { c.Reader = later{c.Reader} }, owner(""), `"notYet": "the list"`},
+		"panic":   {func(c *pipeline.Config[*widget.Widget, seen, seen]) { c.Reconciler = broken{} }, owner(""), "phase PlanResources panicked: no plan"},
+		"not yet": {func(c *pipeline.Config[*widget.Widget, seen, seen]) { c.Reader = later{c.Reader} }, owner(""), `"notYet": "the list"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -32,6 +32,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	"github.com/reconcilekit/reconcilekit/reconcile/record"
 )
 
@@ -148,12 +149,12 @@ func zone() *time.Location { return time.FixedZone("", 5*3600+1800) }
 
 // writers writes children and the status.
 type writers interface {
-	reconcile.Applier
-	reconcile.StatusWriter
+	pipeline.Applier
+	pipeline.StatusWriter
 }
 
-func config(s shop, w writers, objects ...client.Object) reconcile.Config[*widget.Widget, seen, seen] {
-	return reconcile.Config[*widget.Widget, seen, seen]{
+func config(s shop, w writers, objects ...client.Object) pipeline.Config[*widget.Widget, seen, seen] {
+	return pipeline.Config[*widget.Widget, seen, seen]{
 		Name: "shop", Reconciler: s, New: func() *widget.Widget { return &widget.Widget{} },
 		Reader:  fake.NewClientBuilder().WithScheme(scheme()).WithObjects(objects...).Build(),
 		Applier: w, StatusWriter: w, Recorder: announcer{},
@@ -162,7 +163,7 @@ func config(s shop, w writers, objects ...client.Object) reconcile.Config[*widge
 }
 
 // recorded runs one pass and returns the text of its recording.
-func recorded(t *testing.T, c reconcile.Config[*widget.Widget, seen, seen]) string {
+func recorded(t *testing.T, c pipeline.Config[*widget.Widget, seen, seen]) string {
 	t.Helper()
 	dir := t.TempDir()
 	pass(t, c, record.Options{Dir: dir})
@@ -177,18 +178,18 @@ func recorded(t *testing.T, c reconcile.Config[*widget.Widget, seen, seen]) stri
 	return string(data)
 }
 
-func pass(t *testing.T, c reconcile.Config[*widget.Widget, seen, seen], options record.Options) {
+func pass(t *testing.T, c pipeline.Config[*widget.Widget, seen, seen], options record.Options) {
 	t.Helper()
 	recorder, err := record.New(options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pipeline, err := reconcile.New(c)
+	loop, err := pipeline.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	request := ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "shop", Name: "cart"}}
-	if _, err := record.Reconciler(pipeline, recorder, replaying()).Reconcile(t.Context(), request); err != nil {
+	if _, err := record.Reconciler(loop, recorder, replaying()).Reconcile(t.Context(), request); err != nil {
 		t.Logf("the pass returns %v", err)
 	}
 }

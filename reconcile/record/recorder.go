@@ -18,6 +18,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
 const (
@@ -100,17 +101,17 @@ func New(options Options) (*Recorder, error) {
 // kinds in the recordings. That a pass cannot be recorded is logged and changes nothing for the pass, but it takes the time of
 // writing a file.
 func Reconciler[T reconcile.Owner, F, O any](
-	pipeline *reconcile.Pipeline[T, F, O], recorder *Recorder, options ReplayOptions,
+	loop *pipeline.Pipeline[T, F, O], recorder *Recorder, options ReplayOptions,
 ) ctrl.Reconciler {
 	if recorder == nil {
-		return pipeline
+		return loop
 	}
-	return &recording[T, F, O]{pipeline: pipeline, recorder: recorder, options: options}
+	return &recording[T, F, O]{pipeline: loop, recorder: recorder, options: options}
 }
 
 // recording is a pipeline whose passes are recorded.
 type recording[T reconcile.Owner, F, O any] struct {
-	pipeline *reconcile.Pipeline[T, F, O]
+	pipeline *pipeline.Pipeline[T, F, O]
 	recorder *Recorder
 	options  ReplayOptions
 }
@@ -119,8 +120,8 @@ type recording[T reconcile.Owner, F, O any] struct {
 func (r *recording[T, F, O]) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	t := newTape(r.pipeline.Name, request, r.options.Scheme)
 	t.when = r.recorder.options.When
-	pipeline := r.pipeline.With(func(c *reconcile.Config[T, F, O]) { attach(t, c) })
-	result, err := pipeline.Reconcile(ctx, request)
+	loop := r.pipeline.With(func(c *pipeline.Config[T, F, O]) { attach(t, c) })
+	result, err := loop.Reconcile(ctx, request)
 	if broken := r.save(ctx, t); broken != nil {
 		log.FromContext(ctx).Error(broken, "the pass could not be recorded")
 	}

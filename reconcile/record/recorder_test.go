@@ -14,20 +14,20 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
-	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	"github.com/reconcilekit/reconcilekit/reconcile/record"
 )
 
 // Without a recorder the pipeline runs as it is: recording costs nothing when it is off.
 func TestOffIsThePipelineItself(t *testing.T) {
 	t.Parallel()
-	pipeline, err := reconcile.New(config(shop{}, &engine{}, owner("")))
+	loop, err := pipeline.New(config(shop{}, &engine{}, owner("")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := record.Reconciler(pipeline, nil, record.ReplayOptions{}); got != ctrl.Reconciler(pipeline) {
-		t.Errorf("want the pipeline, got %T", got)
+	if got := record.Reconciler(loop, nil, record.ReplayOptions{}); got != ctrl.Reconciler(loop) {
+		t.Errorf("want the loop, got %T", got)
 	}
 }
 
@@ -98,7 +98,7 @@ func TestWhen(t *testing.T) {
 	unchanged := &engine{}
 	changed := &engine{result: apply.Result{Objects: []apply.ObjectResult{{Outcome: apply.Created}}}}
 	for name, c := range map[string]struct {
-		config reconcile.Config[*widget.Widget, seen, seen]
+		config pipeline.Config[*widget.Widget, seen, seen]
 		want   int
 	}{
 		"a child was created": {config(shop{}, &quiet{changed}, owner("")), 1},
@@ -121,7 +121,7 @@ func TestWhen(t *testing.T) {
 func TestOwners(t *testing.T) {
 	t.Parallel()
 	paused := owner("")
-	paused.Annotations = map[string]string{reconcile.DefaultPauseAnnotation: "true"}
+	paused.Annotations = map[string]string{pipeline.DefaultPauseAnnotation: "true"}
 	dir := t.TempDir()
 	pass(t, config(shop{}, &engine{}, paused), record.Options{Dir: dir})
 	if files := list(t, dir); len(files) != 0 {
@@ -136,12 +136,12 @@ func TestOwners(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pipeline, err := reconcile.New(c)
+	loop, err := pipeline.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	request := ctrl.Request{NamespacedName: types.NamespacedName{Namespace: long.Namespace, Name: long.Name}}
-	if _, err := record.Reconciler(pipeline, recorder, replaying()).Reconcile(t.Context(), request); err != nil {
+	if _, err := record.Reconciler(loop, recorder, replaying()).Reconcile(t.Context(), request); err != nil {
 		t.Fatal(err)
 	}
 	if files := list(t, dir); len(files) != 1 {

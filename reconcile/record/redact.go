@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
 const (
@@ -233,7 +234,7 @@ func eachText(value any, replace func(string) string) any {
 // value, because it may be a hash or a part of something else. So the pass is replayed with placeholders in the place of
 // the secrets, and what comes of it is the recording.
 func redacted[T reconcile.Owner, F, O any](
-	ctx context.Context, config reconcile.Config[T, F, O], original *Recording, options ReplayOptions,
+	ctx context.Context, config pipeline.Config[T, F, O], original *Recording, options ReplayOptions,
 ) (*Recording, error) {
 	seen, err := original.clone()
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
 // ReplayOptions are the settings of [Replay] besides the configuration.
@@ -45,7 +46,7 @@ func (e *unrecordedReadError) Error() string {
 // Applier, StatusWriter, Recorder, Observer and Clock of the configuration are not used. It returns the recording of what the phases do now.
 // The error names each read that has no recorded answer; the recording is there nevertheless.
 func Replay[T reconcile.Owner, F, O any](
-	ctx context.Context, config reconcile.Config[T, F, O], r *Recording, options ReplayOptions,
+	ctx context.Context, config pipeline.Config[T, F, O], r *Recording, options ReplayOptions,
 ) (*Recording, error) {
 	p := &player{namer: namer{options.Scheme}, rec: r, restore: options.Restore, played: map[query]int{}}
 	request := ctrl.Request{NamespacedName: types.NamespacedName{Namespace: r.Request.Namespace, Name: r.Request.Name}}
@@ -55,11 +56,11 @@ func Replay[T reconcile.Owner, F, O any](
 	config.Applier, config.StatusWriter = p, p
 	config.Observer, config.Recorder, config.Announced = silent{}, silent{}, r.Announced
 	attach(t, &config)
-	pipeline, err := reconcile.New(config)
+	loop, err := pipeline.New(config)
 	if err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
-	if _, err := pipeline.Reconcile(ctx, request); p.broken != nil {
+	if _, err := loop.Reconcile(ctx, request); p.broken != nil {
 		return nil, fmt.Errorf("replay: %w", errors.Join(p.broken, err))
 	}
 	out, err := t.recording()

@@ -17,6 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/conditionlist"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
 // tape stands between one pass and the world and notes what goes through.
@@ -38,7 +39,7 @@ func newTape(controller string, request ctrl.Request, scheme *runtime.Scheme) *t
 }
 
 // attach puts the tape into every way between the pass and the world.
-func attach[T reconcile.Owner, F, O any](t *tape, c *reconcile.Config[T, F, O]) {
+func attach[T reconcile.Owner, F, O any](t *tape, c *pipeline.Config[T, F, O]) {
 	c.Reader = &ownerTape{Reader: c.Reader, tape: t}
 	c.Tracker = &readsTape{Tracker: c.Tracker, tape: t}
 	c.Applier = &writesTape{Applier: c.Applier, tape: t}
@@ -109,7 +110,7 @@ func (c *clockTape) Now() time.Time {
 
 // readsTape notes the reads of the phase.
 type readsTape struct {
-	reconcile.Tracker
+	pipeline.Tracker
 	tape *tape
 }
 
@@ -184,7 +185,7 @@ func form(obj runtime.Object) string {
 
 // writesTape notes what is written, and the answers.
 type writesTape struct {
-	reconcile.Applier
+	pipeline.Applier
 	tape *tape
 }
 
@@ -204,7 +205,7 @@ func (w *writesTape) Apply(ctx context.Context, owner client.Object, plan apply.
 
 // statusTape notes what is written to the owner itself.
 type statusTape struct {
-	reconcile.StatusWriter
+	pipeline.StatusWriter
 	tape       *tape
 	conditions conditionlist.Access
 }
@@ -264,7 +265,7 @@ func metadataOf(owner client.Object) *metav1.ObjectMeta {
 
 // eventsTape notes what is announced.
 type eventsTape struct {
-	reconcile.EventRecorder
+	pipeline.EventRecorder
 	tape *tape
 }
 

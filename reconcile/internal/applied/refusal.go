@@ -10,11 +10,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// Reasons of errors, as package reconcile exports them: ReasonOwnedByAnother and the like.
+// Reasons of the errors of the apply engine, as conditions show them.
 const (
-	ownedByAnother  = "OwnedByAnother"
-	fieldsContested = "FieldsContested"
-	deletedByOthers = "DeletedByOthers"
+	// reasonOwnedByAnother: an object of the plan exists and is somebody else's.
+	reasonOwnedByAnother = "OwnedByAnother"
+	// reasonFieldsContested: other field managers own planned fields.
+	reasonFieldsContested = "FieldsContested"
+	// reasonDeletedByOthers: an object of the plan is deleted as often as it is made.
+	reasonDeletedByOthers = "DeletedByOthers"
 )
 
 // Categorize gives an error of the apply engine the category and reason that conditions show, and lets the message name
@@ -22,15 +25,15 @@ const (
 func Categorize(err error) error {
 	var owned *apply.OwnedByAnotherError
 	if errors.As(err, &owned) {
-		return health.NewError(health.Conflict, ownedByAnother, owned.Error(), err)
+		return health.NewError(health.Conflict, reasonOwnedByAnother, owned.Error(), err)
 	}
 	var contested *apply.ContestedError
 	if errors.As(err, &contested) {
-		return health.NewError(health.Conflict, fieldsContested, contested.Error(), err)
+		return health.NewError(health.Conflict, reasonFieldsContested, contested.Error(), err)
 	}
 	var deleted *apply.DeletedByOthersError
 	if errors.As(err, &deleted) {
-		return health.NewError(health.Conflict, deletedByOthers, deleted.Error(), err)
+		return health.NewError(health.Conflict, reasonDeletedByOthers, deleted.Error(), err)
 	}
 	var object *apply.ObjectError
 	if errors.As(err, &object) {

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/reconcilekit/reconcilekit/health"
-	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/applied"
 )
@@ -14,9 +13,9 @@ import (
 func TestConflicts(t *testing.T) {
 	t.Parallel()
 	for reason, cause := range map[string]error{
-		reconcile.ReasonOwnedByAnother:  &apply.OwnedByAnotherError{Kind: "ConfigMap", Name: "a"},
-		reconcile.ReasonFieldsContested: &apply.ContestedError{Kind: "ConfigMap", Name: "a"},
-		reconcile.ReasonDeletedByOthers: &apply.DeletedByOthersError{Kind: "ConfigMap", Name: "a", Times: 6},
+		"OwnedByAnother":  &apply.OwnedByAnotherError{Kind: "ConfigMap", Name: "a"},
+		"FieldsContested": &apply.ContestedError{Kind: "ConfigMap", Name: "a"},
+		"DeletedByOthers": &apply.DeletedByOthersError{Kind: "ConfigMap", Name: "a", Times: 6},
 	} {
 		err := applied.Categorize(&apply.ObjectError{ObjectResult: apply.ObjectResult{Decision: apply.Decision{Err: cause}}})
 		var found *health.Error

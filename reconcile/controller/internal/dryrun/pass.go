@@ -17,6 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/conditionlist"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
 )
 
@@ -29,9 +30,9 @@ type Pass struct {
 }
 
 var (
-	_ reconcile.Applier      = (*Pass)(nil)
-	_ reconcile.StatusWriter = (*Pass)(nil)
-	_ reconcile.Observer     = (*Pass)(nil)
+	_ pipeline.Applier      = (*Pass)(nil)
+	_ pipeline.StatusWriter = (*Pass)(nil)
+	_ reconcile.Observer    = (*Pass)(nil)
 )
 
 // Apply implements reconcile.Applier.

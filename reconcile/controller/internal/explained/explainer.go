@@ -11,13 +11,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
-	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/explain"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
 // Groups are owners without objects.
@@ -47,7 +47,7 @@ func (e *Explainer) Explain(ctx context.Context, key types.NamespacedName) (expl
 		return out, fmt.Errorf("explain %s: %w", observe.ObjectName(kind.Kind, key), err)
 	}
 	if owner != nil {
-		out.Found, out.Paused = true, reconcile.IsPaused(owner, e.Pause)
+		out.Found, out.Paused = true, pipeline.IsPaused(owner, e.Pause)
 		out.Deleting = !owner.GetDeletionTimestamp().IsZero()
 		for _, c := range e.Reads.Conditions.Get(owner) {
 			out.Ready = out.Ready || c.Type == conditions.Ready && c.Status == metav1.ConditionTrue

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
-	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
 // state collects, when it is scraped, what is counted rather than added up: owners by condition and by age, paused ones, caches and tracked
@@ -116,7 +116,7 @@ type ownerCount struct {
 }
 
 func (c *ownerCount) add(owner client.Object, list []metav1.Condition, pause string) {
-	if reconcile.IsPaused(owner, pause) {
+	if pipeline.IsPaused(owner, pause) {
 		c.paused++
 	}
 	since := owner.GetCreationTimestamp().Time // when it is not ready and nothing tells since when

@@ -13,11 +13,11 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
 // Reads are the observations of things outside of the cluster, and what wakes their owners. Nil is a controller without any.
@@ -54,7 +54,7 @@ func (r *Reads) Begin(owner types.NamespacedName) {
 }
 
 // Wrap lets the engine for what is outside carry its part of each plan out.
-func (r *Reads) Wrap(next reconcile.Applier) reconcile.Applier {
+func (r *Reads) Wrap(next pipeline.Applier) pipeline.Applier {
 	if r == nil {
 		return next
 	}

@@ -13,22 +13,22 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
 // Applier lets the engine write declared kinds only, leaves out children of optional kinds that are missing, and
 // remembers the objects whose events find the owner in no other way.
 type Applier struct {
-	reconcile.Applier
+	pipeline.Applier
 	reads *Reads
 	clock clock.PassiveClock
 }
 
 // NewApplier returns an applier that checks plans before the next one gets them.
-func NewApplier(next reconcile.Applier, reads *Reads, c clock.PassiveClock) *Applier {
+func NewApplier(next pipeline.Applier, reads *Reads, c clock.PassiveClock) *Applier {
 	return &Applier{Applier: next, reads: reads, clock: c}
 }
 

@@ -6,16 +6,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/derived"
 )
 
-var _ reconcile.DerivingReader = (*Reader)(nil)
+var _ derived.Reader = (*Reader)(nil)
 
 // Derived returns the value that all owners share, see [reconcile.FetchDerived]. The read is remembered before it happens, as
 // every read is: a change of the value after that wakes the owner.
-func (r *Reader) Derived(ctx context.Context, d reconcile.Derived) (any, error) {
+func (r *Reader) Derived(ctx context.Context, d derived.Derivation) (any, error) {
 	k, err := r.declared(d.NewList())
 	if err != nil {
 		return nil, err
@@ -27,7 +26,7 @@ func (r *Reader) Derived(ctx context.Context, d reconcile.Derived) (any, error) 
 }
 
 // newValue is the value of a derivation of a kind of the cache.
-func (c *Reads) newValue(k *declaration.Kind, d reconcile.Derived) *derived.Value {
+func (c *Reads) newValue(k *declaration.Kind, d derived.Derivation) *derived.Value {
 	return derived.New(derived.Source{
 		Each: d.Each, Merge: d.Merge, MaxBytes: d.Limit(),
 		List: func(ctx context.Context) ([]client.Object, error) {

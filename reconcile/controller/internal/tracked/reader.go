@@ -13,9 +13,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
-// Begin starts a pass of the owner, see [reconcile.Tracker].
+// Begin starts a pass of the owner, see [pipeline.Tracker].
 func (c *Reads) Begin(owner client.ObjectKey) (r reconcile.Reader, end func()) {
 	s := c.Tracker.Begin(owner, tracking.ScopeRead)
 	c.noteOptional(owner)
@@ -31,7 +32,7 @@ func (c *Reads) Forget(owner client.ObjectKey) {
 	c.begun.Delete(owner)
 }
 
-var _ reconcile.Tracker = (*Reads)(nil)
+var _ pipeline.Tracker = (*Reads)(nil)
 
 // Reader reads declared kinds from the cache and remembers every read for the owner before it happens.
 type Reader struct {

@@ -1,4 +1,4 @@
-package reconcile_test
+package pipeline_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	ownerstatus "github.com/reconcilekit/reconcilekit/reconcile/status"
 )
 
@@ -35,13 +36,13 @@ func (s *sharing) Get(_ context.Context, key client.ObjectKey, _ client.Object, 
 func ownerIsShared[T reconcile.Owner](t *testing.T, newOwner func() T, reconciler reconcile.Reconciler[T, fetched, observation]) bool {
 	t.Helper()
 	reader := &sharing{}
-	pipeline, err := reconcile.New(reconcile.Config[T, fetched, observation]{
+	loop, err := pipeline.New(pipeline.Config[T, fetched, observation]{
 		Name: "owners", Reconciler: reconciler, New: newOwner, Reader: reader, Applier: &engine.Engine{}, StatusWriter: &ownerstatus.Writer{},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := pipeline.Reconcile(t.Context(), ctrl.Request{}); err != nil {
+	if _, err := loop.Reconcile(t.Context(), ctrl.Request{}); err != nil {
 		t.Fatal(err)
 	}
 	return reader.shares

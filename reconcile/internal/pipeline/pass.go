@@ -1,4 +1,4 @@
-package reconcile
+package pipeline
 
 import (
 	"context"
@@ -7,23 +7,24 @@ import (
 	"slices"
 
 	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/applied"
 )
 
 // reconcile is the order of one pass: fetch, compose, plan, health, apply when nothing blocks it, status, and then the
 // events of what was stored.
-func (p *pass[T, F, O]) reconcile(ctx context.Context, report *Report) {
+func (p *pass[T, F, O]) reconcile(ctx context.Context, report *reconcile.Report) {
 	p.begin(ctx)
 	fetched := p.fetch(ctx)
 	if p.waits(report) {
 		return
 	}
 	p.compose(ctx, fetched)
-	p.step(ctx, PhasePlan, func(ctx context.Context) {
+	p.step(ctx, reconcile.PhasePlan, func(ctx context.Context) {
 		p.planned(p.Reconciler.PlanResources(ctx, p.rc, p.observation))
 	})
 	if p.phases.health != nil {
-		p.step(ctx, PhaseHealth, func(ctx context.Context) { p.components = p.phases.health(ctx, &p.observation) })
+		p.step(ctx, reconcile.PhaseHealth, func(ctx context.Context) { p.components = p.phases.health(ctx, &p.observation) })
 	}
 
 	report.Blocked = p.blocked(ctx)
@@ -42,20 +43,20 @@ func (p *pass[T, F, O]) compose(ctx context.Context, fetched F) {
 	case p.phases.composer == nil:
 		p.observation, p.composed = p.phases.asFetched(fetched), true
 	default:
-		p.step(ctx, PhaseCompose, func(ctx context.Context) {
+		p.step(ctx, reconcile.PhaseCompose, func(ctx context.Context) {
 			p.observation, p.composed = p.phases.composer.ComposeState(ctx, p.rc, fetched), true
 		})
 	}
 }
 
 // observeApply lets the observation take in what became of the plan.
-func (p *pass[T, F, O]) observeApply(ctx context.Context, report *Report) {
+func (p *pass[T, F, O]) observeApply(ctx context.Context, report *reconcile.Report) {
 	observer := p.phases.applyObserver
 	if observer == nil {
 		return
 	}
-	outcome := ApplyOutcome{Result: report.Applied, Blocked: report.Blocked}
-	p.step(ctx, PhaseObserveApply, func(ctx context.Context) {
+	outcome := reconcile.ApplyOutcome{Result: report.Applied, Blocked: report.Blocked}
+	p.step(ctx, reconcile.PhaseObserveApply, func(ctx context.Context) {
 		p.observation = observer.ObserveApply(ctx, p.rc, p.observation, outcome)
 	})
 }
@@ -64,7 +65,7 @@ func (p *pass[T, F, O]) observeApply(ctx context.Context, report *Report) {
 // budget, a read that failed (reported by the phase or not), or a component that blocks.
 func (p *pass[T, F, O]) blocked(ctx context.Context) error {
 	if p.over = late(ctx); p.over == nil {
-		p.over = p.Budget.check(&p.plan)
+		p.over = budget(p.Budget).check(&p.plan)
 	}
 	reasons := make([]error, 0, 4)
 	for _, reason := range []error{p.broken, p.unplanned, p.over} {
@@ -80,7 +81,7 @@ func (p *pass[T, F, O]) blocked(ctx context.Context) error {
 }
 
 // held is the plan with the finalizer on, for a reconciler that has a deletion to carry out.
-func (p *pass[T, F, O]) held() PlanResult {
+func (p *pass[T, F, O]) held() reconcile.PlanResult {
 	plan := p.plan
 	if p.phases.finalizer != nil {
 		plan.Hold = true
@@ -89,9 +90,9 @@ func (p *pass[T, F, O]) held() PlanResult {
 }
 
 // apply carries out the plan and notes a write of the owner's metadata.
-func (p *pass[T, F, O]) apply(ctx context.Context, report *Report, plan PlanResult) {
+func (p *pass[T, F, O]) apply(ctx context.Context, report *reconcile.Report, plan reconcile.PlanResult) {
 	before := p.owner.GetResourceVersion()
-	p.step(ctx, PhaseApply, func(ctx context.Context) { report.Applied = p.Applier.Apply(ctx, p.owner, plan) })
+	p.step(ctx, reconcile.PhaseApply, func(ctx context.Context) { report.Applied = p.Applier.Apply(ctx, p.owner, plan) })
 	if p.owner.GetResourceVersion() != before {
 		p.owners.Wrote(p.owner, p.rc.Now)
 	}
@@ -102,12 +103,12 @@ func (p *pass[T, F, O]) apply(ctx context.Context, report *Report, plan PlanResu
 
 // requeue asks for the pass that the plan wants, also when its apply is blocked. A poll (RequeueAfter) is left out when a system outside of
 // the cluster has failed: it would stand in for the backoff of the very system that is away.
-func (p *pass[T, F, O]) requeue(report *Report) {
+func (p *pass[T, F, O]) requeue(report *reconcile.Report) {
 	if applied.Unobserved(&report.Applied) {
 		report.Outcome.Requeue(applied.ObservedWithin)
 	}
 	if p.plan.RequeueAfter != 0 && failedOutside(append(slices.Clone(p.reads.failed), report.Applied.Err())) {
-		at := PlanResult{RequeueAt: p.plan.RequeueAt}
+		at := reconcile.PlanResult{RequeueAt: p.plan.RequeueAt}
 		if after, asked := at.RequeueIn(p.rc.Now); asked {
 			report.Outcome.Requeue(after)
 		}
@@ -126,7 +127,7 @@ func failedOutside(errs []error) bool {
 
 // errs are the errors of the pass that no component reports: unreported reads, an error of planning, a panic, an exceeded
 // budget, refused writes.
-func (p *pass[T, F, O]) errs(report *Report) []error {
+func (p *pass[T, F, O]) errs(report *reconcile.Report) []error {
 	var errs []error
 	for _, failed := range p.reads.failed {
 		if !reported(p.components, failed) {
@@ -155,7 +156,7 @@ func reported(components []health.Component, failed error) bool {
 
 // finalize is the pass of an owner that is being deleted: fetch, plan the deletion, carry it out. While something keeps
 // the owner, its status says what; once the finalizer is gone nothing more is done for it.
-func (p *pass[T, F, O]) finalize(ctx context.Context, report *Report) {
+func (p *pass[T, F, O]) finalize(ctx context.Context, report *reconcile.Report) {
 	if p.Finalizer == "" || !slices.Contains(p.owner.GetFinalizers(), p.Finalizer) {
 		return
 	}
@@ -165,7 +166,7 @@ func (p *pass[T, F, O]) finalize(ctx context.Context, report *Report) {
 		return
 	}
 	if p.phases.finalizer != nil {
-		p.step(ctx, PhaseFinalize, func(ctx context.Context) { p.planned(p.phases.finalizer.Finalize(ctx, p.rc, fetched)) })
+		p.step(ctx, reconcile.PhaseFinalize, func(ctx context.Context) { p.planned(p.phases.finalizer.Finalize(ctx, p.rc, fetched)) })
 	}
 	report.Blocked = p.blocked(ctx)
 	if report.Blocked == nil {
@@ -179,14 +180,14 @@ func (p *pass[T, F, O]) finalize(ctx context.Context, report *Report) {
 }
 
 // migrate rewrites an owner that is in an older form, and reports whether the pass ends with that.
-func (p *pass[T, F, O]) migrate(ctx context.Context, report *Report) (ends bool) {
+func (p *pass[T, F, O]) migrate(ctx context.Context, report *reconcile.Report) (ends bool) {
 	if p.phases.migrator == nil {
 		return false
 	}
 	after := p.owner.DeepCopyObject().(T) //nolint:forcetypeassert // a deep copy has the type of its original
 	var written bool
 	var err error
-	broken := p.run(ctx, PhaseMigrate, func(ctx context.Context) {
+	broken := p.run(ctx, reconcile.PhaseMigrate, func(ctx context.Context) {
 		p.phases.migrator.Migrate(after)
 		written, err = p.StatusWriter.Rewrite(ctx, p.owner, after)
 	})

@@ -1,4 +1,4 @@
-package reconcile
+package pipeline
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
@@ -16,17 +18,17 @@ import (
 // controller-runtime, which counts and logs it and does not try again; the result has the time after which a pass may find
 // another world all the same, which the controllers of reconcile/controller see to.
 func (p *Pipeline[T, F, O]) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	ctx, end := p.Budget.limit(ctx)
+	ctx, end := budget(p.Budget).limit(ctx)
 	defer end()
 	owner := p.New()
 	if err := p.Reader.Get(ctx, request.NamespacedName, owner, p.read...); err != nil {
 		if apierrors.IsNotFound(err) {
 			p.forget(request)
-			p.Observer.PassDone(ctx, Report{Request: request, Gone: true})
+			p.Observer.PassDone(ctx, reconcile.Report{Request: request, Gone: true})
 			return ctrl.Result{}, nil
 		}
 		err = fmt.Errorf("get the owner %s: %w", request, err)
-		p.Observer.PassDone(ctx, Report{Request: request, Outcome: Outcome{Retry: []error{err}}})
+		p.Observer.PassDone(ctx, reconcile.Report{Request: request, Outcome: reconcile.Outcome{Retry: []error{err}}})
 		return ctrl.Result{}, err
 	}
 	now := p.Clock.Now()
@@ -34,7 +36,7 @@ func (p *Pipeline[T, F, O]) Reconcile(ctx context.Context, request ctrl.Request)
 		p.Applier.Forget(previous)
 	}
 	pass := newPass(p, request, owner, now)
-	report := Report{Request: request}
+	report := reconcile.Report{Request: request}
 	if p.pause(ctx, owner) {
 		pass.rest(ctx, &report)
 		return p.conclude(ctx, &report)
@@ -53,7 +55,7 @@ func (p *Pipeline[T, F, O]) Reconcile(ctx context.Context, request ctrl.Request)
 }
 
 // conclude turns the outcome of the pass into what controller-runtime is told.
-func (p *Pipeline[T, F, O]) conclude(ctx context.Context, report *Report) (ctrl.Result, error) {
+func (p *Pipeline[T, F, O]) conclude(ctx context.Context, report *reconcile.Report) (ctrl.Result, error) {
 	var backoff time.Duration
 	if len(report.Outcome.Retry) > 0 {
 		backoff = p.failures.When(report.Request)
@@ -69,7 +71,7 @@ func (p *Pipeline[T, F, O]) conclude(ctx context.Context, report *Report) (ctrl.
 	if report.Next = result.RequeueAfter; err != nil {
 		report.Next = backoff
 	}
-	if mistakes := report.Outcome.mistakes(); err == nil && handled == nil && mistakes != nil {
+	if mistakes := mistakesOf(&report.Outcome); err == nil && handled == nil && mistakes != nil {
 		err = ctrl.TerminalError(mistakes)
 	}
 	if !unsent || len(report.Outcome.Terminal) > 0 {
@@ -108,4 +110,15 @@ func (p *Pipeline[T, F, O]) forget(request ctrl.Request) {
 	}
 	p.Tracker.Forget(request.NamespacedName)
 	p.failures.Forget(request)
+}
+
+// mistakesOf joins the terminal errors that are mistakes of the program; nil when there are none.
+func mistakesOf(o *reconcile.Outcome) error {
+	var list []error
+	for _, err := range o.Terminal {
+		if health.Categorize(err).Category == health.ProgramError {
+			list = append(list, err)
+		}
+	}
+	return errors.Join(list...)
 }

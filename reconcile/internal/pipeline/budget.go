@@ -1,4 +1,4 @@
-package reconcile
+package pipeline
 
 import (
 	"context"
@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/plansize"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/requestlimit"
 )
 
-// Defaults of a [Budget].
+// Defaults of a [reconcile.Budget].
 const (
 	DefaultDeadline    = 2 * time.Minute
 	DefaultMaxChildren = 5000
@@ -23,7 +24,7 @@ const (
 // statusTime is how long the status may take to be written after the deadline of a pass: the owner has to learn of it.
 const statusTime = 10 * time.Second
 
-// Reasons of the errors of passes that exceed their [Budget].
+// Reasons of the errors of passes that exceed their [reconcile.Budget].
 const (
 	// ReasonDeadlineExceeded: the pass took longer than its deadline.
 	ReasonDeadlineExceeded = "DeadlineExceeded"
@@ -33,27 +34,10 @@ const (
 	ReasonRequestsExceeded = "RequestsExceeded"
 )
 
-// Budget limits what one pass of one owner may take, so that an owner costs the others at most one worker for one deadline.
-// The zero value of a field means its default, a negative value no limit.
-type Budget struct {
-	// Deadline is how long a pass may take. Its context ends then, with an error that names the limit as its cause; a
-	// phase that does not look at its context is not interrupted. Nothing is applied by a pass that is late; its status is
-	// still written, and it is tried again with backoff. Default [DefaultDeadline].
-	Deadline time.Duration
-	// MaxChildren is how many objects a plan may have, children and deletions together. Of a larger plan nothing is
-	// applied and nothing pruned; the error is InvalidSpec with reason [ReasonPlanTooLarge]. Default [DefaultMaxChildren].
-	MaxChildren int
-	// MaxBytes is how many bytes the texts, names and numbers of a plan may have together, about its size as JSON or
-	// less. A larger plan is refused like one with too many objects. Default [DefaultMaxBytes].
-	MaxBytes int
-	// MaxRequests is how many requests a pass may send to the API server, half of them reads; what goes to the cache and the
-	// write of the status are none. Further ones fail with reason [ReasonRequestsExceeded] and are not sent; what was done
-	// before is done, and the next pass, with backoff, goes on from there. It holds where the Applier counts, as those of
-	// reconcile/controller do. Default [DefaultMaxRequests].
-	MaxRequests int
-}
+// budget keeps a pass within its limits.
+type budget reconcile.Budget
 
-func (b Budget) orDefaults() Budget {
+func (b budget) orDefaults() budget {
 	if b.Deadline == 0 {
 		b.Deadline = DefaultDeadline
 	}
@@ -80,7 +64,7 @@ func (e *deadlineError) Error() string {
 func (*deadlineError) Unwrap() error { return context.DeadlineExceeded }
 
 // limit returns the context of a pass.
-func (b Budget) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+func (b budget) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx = requestlimit.With(ctx, b.MaxRequests, ReasonRequestsExceeded)
 	if b.Deadline < 0 {
 		return ctx, func() {}
@@ -107,7 +91,7 @@ func toWriteStatus(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // check reports a plan that is larger than allowed, with the limit and the kind that most of it is of.
-func (b Budget) check(plan *PlanResult) error {
+func (b budget) check(plan *reconcile.PlanResult) error {
 	if count := len(plan.Children) + len(plan.Deletes); b.MaxChildren > 0 && count > b.MaxChildren {
 		return tooLarge("the plan has %d objects, at most %d are allowed (Budget.MaxChildren): %s", count, b.MaxChildren,
 			plansize.Largest(plan, func(*apply.Child) int { return 1 }, ""))

@@ -1,4 +1,4 @@
-package reconcile_test
+package pipeline_test
 
 import (
 	"context"
@@ -20,6 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
 // mute is an owner whose type keeps no conditions.
@@ -57,8 +58,8 @@ func (*counter) PlanResources(context.Context, reconcile.ReconcileContext[*mute]
 // muteWorld keeps one mute owner, whose status each pass changes when it is asked to.
 type muteWorld struct {
 	client.Reader
-	reconcile.Applier
-	reconcile.StatusWriter
+	pipeline.Applier
+	pipeline.StatusWriter
 	owner   *mute
 	changed bool
 }
@@ -82,10 +83,10 @@ func TestOwnerWithoutConditions(t *testing.T) {
 	w := &muteWorld{owner: &mute{widget.Widget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "m", UID: types.UID("1"), ResourceVersion: "1"}}}}
 	r := &counter{}
 	events := record.NewFakeRecorder(100)
-	var pipeline ctrl.Reconciler
+	var loop ctrl.Reconciler
 	restart := func() {
 		var err error
-		pipeline, err = reconcile.New(reconcile.Config[*mute, struct{}, counted]{
+		loop, err = pipeline.New(pipeline.Config[*mute, struct{}, counted]{
 			Name: "mutes", FieldManager: "mutes", Reconciler: r, New: func() *mute { return &mute{} }, Reader: w, Applier: w, StatusWriter: w,
 			Recorder: events,
 		})
@@ -97,7 +98,7 @@ func TestOwnerWithoutConditions(t *testing.T) {
 		t.Helper()
 		w.changed = statusChanges
 		for range 4 {
-			_, _ = pipeline.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(w.owner)})
+			_, _ = loop.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(w.owner)})
 		}
 		var got []string
 		for len(events.Events) > 0 {

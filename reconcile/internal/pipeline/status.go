@@ -1,4 +1,4 @@
-package reconcile
+package pipeline
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/applied"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/kstatus"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/ownedconditions"
@@ -23,7 +24,7 @@ import (
 const PruneBlocked = "PruneBlocked"
 
 // status derives the conditions, stores the status when it changed and announces what was stored.
-func (p *pass[T, F, O]) status(ctx context.Context, report *Report, errs []error) {
+func (p *pass[T, F, O]) status(ctx context.Context, report *reconcile.Report, errs []error) {
 	after := p.copied()
 	report.Announced = p.announced()
 	before := p.conditions.Get(p.owner)
@@ -37,7 +38,7 @@ func (p *pass[T, F, O]) status(ctx context.Context, report *Report, errs []error
 	waiting := applied.Waiting(&report.Applied)
 	assessor.Observe(waiting)
 	if decorate := p.decorator(); decorate != nil && p.broken == nil {
-		if err := p.run(ctx, PhaseDecorate, func(context.Context) { decorate(after, manager) }); err != nil {
+		if err := p.run(ctx, reconcile.PhaseDecorate, func(context.Context) { decorate(after, manager) }); err != nil {
 			p.broken = err
 			after = p.copied() // half a decoration is none
 			assessor.Observe(health.Component{Errors: []error{err}, Immediate: true})
@@ -86,7 +87,7 @@ func (p *pass[T, F, O]) verdict(manager *conditions.Manager, errs []error, waiti
 }
 
 // follow derives what comes next from the assessment.
-func (p *pass[T, F, O]) follow(report *Report) {
+func (p *pass[T, F, O]) follow(report *reconcile.Report) {
 	for _, err := range applied.Split(report.Assessment.Retry) {
 		if applied.Settled(err) {
 			report.Outcome.Terminal = append(report.Outcome.Terminal, err)
@@ -109,26 +110,26 @@ func (p *pass[T, F, O]) follow(report *Report) {
 			report.Outcome.Requeue(p.TerminalRetry)
 		}
 	}
-	var panicked *PanicError
+	var panicked *reconcile.PanicError
 	if errors.As(p.broken, &panicked) {
 		p.rc.Log.Error(panicked, "a phase panicked", "phase", panicked.Phase, "stack", string(panicked.Stack))
 	}
 }
 
 // store writes the status. Only what was stored is announced; a write that failed loses nothing of the outcome.
-func (p *pass[T, F, O]) store(ctx context.Context, report *Report, after T, manager *conditions.Manager) {
+func (p *pass[T, F, O]) store(ctx context.Context, report *reconcile.Report, after T, manager *conditions.Manager) {
 	p.conditions.Set(after, manager.Conditions())
-	if owner, ok := any(after).(ObservedGenerationSetter); ok {
+	if owner, ok := any(after).(reconcile.ObservedGenerationSetter); ok {
 		owner.SetObservedGeneration(p.owner.GetGeneration())
 	}
-	if owner, ok := any(after).(StateSetter); ok {
+	if owner, ok := any(after).(reconcile.StateSetter); ok {
 		owner.SetState(report.Assessment.State)
 	}
 	managed := manager.Managed()
 	ctx, end := toWriteStatus(ctx)
 	defer end()
 	var err error
-	if broken := p.run(ctx, PhaseStatus, func(ctx context.Context) {
+	if broken := p.run(ctx, reconcile.PhaseStatus, func(ctx context.Context) {
 		report.StatusWritten, err = p.StatusWriter.WriteStatus(ctx, p.owner, after, managed)
 	}); broken != nil {
 		err = broken
@@ -147,7 +148,7 @@ func (p *pass[T, F, O]) store(ctx context.Context, report *Report, after T, mana
 
 // unstored notes why the status could not be stored. That the owner is gone is no error. Without the status subresource no
 // retry helps: only its definition does, which is not watched.
-func (p *pass[T, F, O]) unstored(report *Report, err error) {
+func (p *pass[T, F, O]) unstored(report *reconcile.Report, err error) {
 	var missing *status.NoSubresourceError
 	switch {
 	case errors.As(err, &missing):
@@ -189,7 +190,7 @@ func (p *pass[T, F, O]) announced() []metav1.Condition {
 // transitions are what is to be announced: conditions that were stored, and those that the owner's type does not keep. Of
 // these nothing is known after a restart; then a pass that stores nothing announces nothing.
 func (p *pass[T, F, O]) transitions(
-	report *Report, manager *conditions.Manager, kept []metav1.Condition,
+	report *reconcile.Report, manager *conditions.Manager, kept []metav1.Condition,
 ) []conditions.Transition {
 	unkept := p.unkept(manager, kept)
 	if len(unkept)+len(report.Announced) == 0 {

@@ -1,4 +1,4 @@
-package reconcile
+package pipeline
 
 import (
 	"context"
@@ -8,17 +8,18 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/signature"
 )
 
 // phases are the phases of a reconciler beyond the two that all have; what a reconciler does not have is nil.
-type phases[T Owner, F, O any] struct {
-	composer         Composer[T, F, O]
+type phases[T reconcile.Owner, F, O any] struct {
+	composer         reconcile.Composer[T, F, O]
 	asFetched        func(F) O // where there is no composer
 	health           func(ctx context.Context, observation *O) []health.Component
-	finalizer        Finalizer[T, F]
-	applyObserver    ApplyObserver[T, O]
-	migrator         Migrator[T]
+	finalizer        reconcile.Finalizer[T, F]
+	applyObserver    reconcile.ApplyObserver[T, O]
+	migrator         reconcile.Migrator[T]
 	decorate         func(after T, cm *conditions.Manager, observation *O)
 	decorateDeletion func(after T, cm *conditions.Manager, owner T)
 }
@@ -27,24 +28,24 @@ type phases[T Owner, F, O any] struct {
 // with a pointer receiver where a value is given; a method whose name is nearly that of a phase that is not there; a
 // ComposeState that is missing although the plan is not made from what is fetched. The error names the method, its signature and
 // the expected one. [New] and the builder of reconcile/controller call it.
-func CheckPhases[T Owner, F, O any](reconciler Reconciler[T, F, O]) error {
+func CheckPhases[T reconcile.Owner, F, O any](reconciler reconcile.Reconciler[T, F, O]) error {
 	_, err := phasesOf(reconciler)
 	return err
 }
 
-func phasesOf[T Owner, F, O any](reconciler Reconciler[T, F, O]) (*phases[T, F, O], error) {
+func phasesOf[T reconcile.Owner, F, O any](reconciler reconcile.Reconciler[T, F, O]) (*phases[T, F, O], error) {
 	if err := check(reconciler); err != nil {
 		return nil, err
 	}
 	p := &phases[T, F, O]{}
-	p.composer, _ = reconciler.(Composer[T, F, O])
-	p.finalizer, _ = reconciler.(Finalizer[T, F])
-	p.applyObserver, _ = reconciler.(ApplyObserver[T, O])
-	p.migrator, _ = reconciler.(Migrator[T])
+	p.composer, _ = reconciler.(reconcile.Composer[T, F, O])
+	p.finalizer, _ = reconciler.(reconcile.Finalizer[T, F])
+	p.applyObserver, _ = reconciler.(reconcile.ApplyObserver[T, O])
+	p.migrator, _ = reconciler.(reconcile.Migrator[T])
 	if p.composer == nil {
 		p.asFetched, _ = any(func(fetched F) F { return fetched }).(func(F) O)
 	}
-	if reflect.TypeFor[O]().Implements(reflect.TypeFor[Observation]()) {
+	if reflect.TypeFor[O]().Implements(reflect.TypeFor[reconcile.Observation]()) {
 		p.health = componentHealth[O]
 	}
 	p.decorate, p.decorateDeletion = decorators[T, O](reconciler)
@@ -52,11 +53,11 @@ func phasesOf[T Owner, F, O any](reconciler Reconciler[T, F, O]) (*phases[T, F, 
 }
 
 func componentHealth[O any](ctx context.Context, observation *O) []health.Component {
-	return any(*observation).(Observation).GetComponentHealth(ctx) //nolint:forcetypeassert // phasesOf has asked
+	return any(*observation).(reconcile.Observation).GetComponentHealth(ctx) //nolint:forcetypeassert // phasesOf has asked
 }
 
 // decorators binds DecorateStatus and DecorateDeletion to the field Status of the owner, whose type no interface can name here.
-func decorators[T Owner, O any](reconciler any) (
+func decorators[T reconcile.Owner, O any](reconciler any) (
 	decorate func(T, *conditions.Manager, *O), deletion func(T, *conditions.Manager, T),
 ) {
 	field, _ := statusField(reflect.TypeFor[T]())
@@ -64,7 +65,7 @@ func decorators[T Owner, O any](reconciler any) (
 		status := reflect.ValueOf(after).Elem().FieldByIndex(field.Index)
 		method.Call([]reflect.Value{status.Addr(), reflect.ValueOf(cm), last})
 	}
-	if method := reflect.ValueOf(reconciler).MethodByName(string(PhaseDecorate)); method.IsValid() {
+	if method := reflect.ValueOf(reconciler).MethodByName(string(reconcile.PhaseDecorate)); method.IsValid() {
 		decorate = func(after T, cm *conditions.Manager, observation *O) {
 			call(method, after, cm, reflect.ValueOf(observation).Elem())
 		}
@@ -80,7 +81,7 @@ const (
 	decorateDeletion = "DecorateDeletion"
 	getConditions    = "GetConditions"
 	setConditions    = "SetConditions"
-	migrate          = string(PhaseMigrate)
+	migrate          = string(reconcile.PhaseMigrate)
 )
 
 // statusField is the field Status of an owner.
@@ -92,22 +93,22 @@ func statusField(owner reflect.Type) (reflect.StructField, bool) {
 }
 
 // check is [CheckPhases] on the types.
-func check[T Owner, F, O any](reconciler Reconciler[T, F, O]) error {
+func check[T reconcile.Owner, F, O any](reconciler reconcile.Reconciler[T, F, O]) error {
 	if reconciler == nil {
 		return errors.New("the reconciler is nil")
 	}
 	methods := map[string]reflect.Type{
-		string(PhaseFetch):        nil, // the compiler has seen to it
-		string(PhasePlan):         nil,
-		string(PhaseCompose):      signature.Of[Composer[T, F, O]](),
-		string(PhaseFinalize):     signature.Of[Finalizer[T, F]](),
-		string(PhaseObserveApply): signature.Of[ApplyObserver[T, O]](),
-		migrate:                   signature.Of[Migrator[T]](),
+		string(reconcile.PhaseFetch):        nil, // the compiler has seen to it
+		string(reconcile.PhasePlan):         nil,
+		string(reconcile.PhaseCompose):      signature.Of[reconcile.Composer[T, F, O]](),
+		string(reconcile.PhaseFinalize):     signature.Of[reconcile.Finalizer[T, F]](),
+		string(reconcile.PhaseObserveApply): signature.Of[reconcile.ApplyObserver[T, O]](),
+		migrate:                             signature.Of[reconcile.Migrator[T]](),
 	}
 	status, hasStatus := statusField(reflect.TypeFor[T]())
 	if hasStatus {
 		manager, pointer := reflect.TypeFor[*conditions.Manager](), reflect.PointerTo(status.Type)
-		methods[string(PhaseDecorate)] = signature.Function(pointer, manager, reflect.TypeFor[O]())
+		methods[string(reconcile.PhaseDecorate)] = signature.Function(pointer, manager, reflect.TypeFor[O]())
 		methods[decorateDeletion] = signature.Function(pointer, manager, reflect.TypeFor[T]())
 	}
 	of := reflect.TypeOf(reconciler)
@@ -116,22 +117,22 @@ func check[T Owner, F, O any](reconciler Reconciler[T, F, O]) error {
 		errs = append(errs, withoutStatus[T](of)...)
 	}
 	if fetched, observed := reflect.TypeFor[F](), reflect.TypeFor[O](); fetched != observed {
-		if _, found := of.MethodByName(string(PhaseCompose)); !found {
+		if _, found := of.MethodByName(string(reconcile.PhaseCompose)); !found {
 			errs = append(errs, fmt.Errorf("%s has no method ComposeState, although FetchRemoteState returns %s and PlanResources "+
 				"takes %s: add %s, or let both have one type", signature.Name(of), signature.Name(fetched), signature.Name(observed),
-				signature.Printed(string(PhaseCompose), methods[string(PhaseCompose)])))
+				signature.Printed(string(reconcile.PhaseCompose), methods[string(reconcile.PhaseCompose)])))
 		}
 	}
 	errs = append(errs, signature.Check(reflect.TypeFor[O](), map[string]reflect.Type{
-		string(PhaseHealth): signature.Of[Observation](),
+		string(reconcile.PhaseHealth): signature.Of[reconcile.Observation](),
 	})...)
 	return errors.Join(errs...)
 }
 
-// checkAdapter returns what is wrong with the methods of a [ConditionAdapter]: it has both or none.
-func checkAdapter[T Owner](reconciler reflect.Type) []error {
+// checkAdapter returns what is wrong with the methods of a [reconcile.ConditionAdapter]: it has both or none.
+func checkAdapter[T reconcile.Owner](reconciler reflect.Type) []error {
 	expected := map[string]reflect.Type{}
-	for method := range reflect.TypeFor[ConditionAdapter[T]]().Methods() {
+	for method := range reflect.TypeFor[reconcile.ConditionAdapter[T]]().Methods() {
 		expected[method.Name] = method.Type
 	}
 	errs := signature.Check(reconciler, expected)
@@ -149,8 +150,8 @@ func checkAdapter[T Owner](reconciler reflect.Type) []error {
 }
 
 // withoutStatus are the errors of decorators of an owner that has no field to decorate.
-func withoutStatus[T Owner](reconciler reflect.Type) (errs []error) {
-	for _, method := range []string{string(PhaseDecorate), decorateDeletion} {
+func withoutStatus[T reconcile.Owner](reconciler reflect.Type) (errs []error) {
+	for _, method := range []string{string(reconcile.PhaseDecorate), decorateDeletion} {
 		if _, found := reconciler.MethodByName(method); found {
 			errs = append(errs, fmt.Errorf("%s has the method %s, but %s has no field Status to decorate",
 				signature.Name(reconciler), method, signature.Name(reflect.TypeFor[T]())))

@@ -1,4 +1,4 @@
-package reconcile_test
+package pipeline_test
 
 import (
 	"context"
@@ -13,16 +13,16 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/internal/widget"
-	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
 // stored is the one widget of the tests below and what was done to it; it is the reader and the applier of a pipeline.
 type stored struct {
 	client.Reader
-	reconcile.Applier
-	reconcile.StatusWriter
+	pipeline.Applier
+	pipeline.StatusWriter
 
 	widget  *widget.Widget
 	blocked *apply.PruneBlockedError
@@ -78,7 +78,7 @@ func newStaleRun(t *testing.T, fields ...metav1.ManagedFieldsEntry) *staleRun {
 func (r *staleRun) restart() {
 	r.t.Helper()
 	var err error
-	r.pipeline, err = reconcile.New(reconcile.Config[*widget.Widget, fetched, observation]{
+	r.pipeline, err = pipeline.New(pipeline.Config[*widget.Widget, fetched, observation]{
 		Name: "widgets", FieldManager: "widgets", Reconciler: r.reconciler, Reader: r.stored, Applier: r.stored, StatusWriter: r.stored,
 		New: func() *widget.Widget { return &widget.Widget{} },
 	})
@@ -136,7 +136,7 @@ func TestStaleConditions(t *testing.T) {
 			r.blocked = &apply.PruneBlockedError{Reason: apply.PruneBlockedReason(enum.PruneFailed)}
 			r.extra(true)
 			r.expect("with a component and a prune that failed",
-				"Ready", "Backup", "ExtraReady", reconcile.PruneBlocked)
+				"Ready", "Backup", "ExtraReady", pipeline.PruneBlocked)
 			r.blocked = nil
 			r.extra(false)
 			r.refuse = errNotNow
@@ -165,7 +165,7 @@ func TestStalePruneBlockedAfterRestart(t *testing.T) {
 			t.Parallel()
 			r := newStaleRun(t, tc.fields)
 			r.blocked = &apply.PruneBlockedError{Reason: apply.PruneBlockedReason(enum.PruneFailed)}
-			want := []string{"Ready", "Backup", reconcile.PruneBlocked}
+			want := []string{"Ready", "Backup", pipeline.PruneBlocked}
 			r.expect("blocked", want...)
 			r.restart()
 			r.blocked = nil

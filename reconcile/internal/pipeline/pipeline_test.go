@@ -1,4 +1,4 @@
-package reconcile_test
+package pipeline_test
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
@@ -171,7 +172,7 @@ var _ = Describe("A pass", func() {
 			result, err := w.pass()
 			var panicked *reconcile.PanicError
 			Expect(errors.Is(err, ctrl.TerminalError(nil))).To(BeTrue(), "it is not retried hot")
-			Expect(result.RequeueAfter).To(BeNumerically("<=", reconcile.DefaultTerminalRetry), "but it is tried again")
+			Expect(result.RequeueAfter).To(BeNumerically("<=", pipeline.DefaultTerminalRetry), "but it is tried again")
 			Expect(errors.As(err, &panicked)).To(BeTrue(), "got %v", err)
 			Expect(errors.Is(err, boom)).To(BeTrue())
 			Expect(string(panicked.Stack)).To(ContainSubstring("pipeline_test.go"))
@@ -197,7 +198,7 @@ var _ = Describe("A pass", func() {
 		w := newWorld(widget.Spec{Count: 1, Message: "bad"}, bad)
 		result, err := w.pass()
 		Expect(err).NotTo(HaveOccurred(), "a refusal is not retried hot")
-		Expect(result.RequeueAfter).To(And(BeNumerically(">", 0), BeNumerically("<=", reconcile.DefaultTerminalRetry)))
+		Expect(result.RequeueAfter).To(And(BeNumerically(">", 0), BeNumerically("<=", pipeline.DefaultTerminalRetry)))
 		Expect(w.parts()).To(ConsistOf("demo-0"))
 		Expect(w.condition("ConfigValid").Reason).To(Equal("InvalidSpec"))
 		Expect(w.condition("ConfigValid").Message).To(And(ContainSubstring("demo-refused"), ContainSubstring("not a key")))
@@ -226,7 +227,7 @@ var _ = Describe("A pass", func() {
 		Expect(env.Client().Get(ctx, client.ObjectKeyFromObject(foreign), foreign)).To(Succeed())
 		Expect(foreign.ResourceVersion).To(Equal(before))
 		Expect(w.condition("Ready").Status).To(Equal(metav1.ConditionFalse))
-		Expect(w.condition("Ready").Reason).To(Equal(reconcile.ReasonOwnedByAnother))
+		Expect(w.condition("Ready").Reason).To(Equal("OwnedByAnother"))
 		Expect(w.condition("Ready").Message).To(ContainSubstring("controlled by Widget other"))
 		Expect(env.Client().Delete(ctx, foreign)).To(Succeed())
 		w.settle()
@@ -254,19 +255,19 @@ var _ = Describe("A pass", func() {
 
 	It("leaves a paused owner alone", func() {
 		w := newWorld(widget.Spec{Count: 1}, &widgets{})
-		w.update(func(o *widget.Widget) { o.Annotations = map[string]string{reconcile.DefaultPauseAnnotation: "true"} })
+		w.update(func(o *widget.Widget) { o.Annotations = map[string]string{pipeline.DefaultPauseAnnotation: "true"} })
 		_, err := w.pass()
 		Expect(err).NotTo(HaveOccurred())
 		Expect(w.parts()).To(BeEmpty())
-		Expect(w.condition("Paused").Message).To(ContainSubstring(reconcile.DefaultPauseAnnotation))
-		w.update(func(o *widget.Widget) { o.Annotations[reconcile.DefaultPauseAnnotation] = "false" })
+		Expect(w.condition("Paused").Message).To(ContainSubstring(pipeline.DefaultPauseAnnotation))
+		w.update(func(o *widget.Widget) { o.Annotations[pipeline.DefaultPauseAnnotation] = "false" })
 		w.settle()
 		Expect(w.parts()).To(HaveLen(1))
 		Expect(w.condition("Paused").Type).To(BeEmpty())
 
 		ready := w.condition("Ready")
 		w.update(func(o *widget.Widget) {
-			o.Annotations[reconcile.DefaultPauseAnnotation] = "true"
+			o.Annotations[pipeline.DefaultPauseAnnotation] = "true"
 			o.Spec.Count = 2
 		})
 		_, err = w.pass()

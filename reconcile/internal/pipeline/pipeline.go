@@ -1,4 +1,4 @@
-package reconcile
+package pipeline
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/conditionlist"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
@@ -34,7 +35,7 @@ const (
 type Applier interface {
 	// Apply brings the cluster to the set: deletes, applies, prunes. It keeps the metadata of owner (its finalizers and
 	// inventory, and resourceVersion with it) at what it has written.
-	Apply(ctx context.Context, owner client.Object, plan PlanResult) apply.Result
+	Apply(ctx context.Context, owner client.Object, plan reconcile.PlanResult) apply.Result
 	// Forget releases what is remembered of an owner that is gone.
 	Forget(owner types.UID)
 }
@@ -44,7 +45,7 @@ type StatusWriter interface {
 	// WriteStatus stores the status of after, when it differs from that of before, in one request that leaves the
 	// conditions of other writers alone; managed lists the condition types that are ours.
 	WriteStatus(ctx context.Context, before, after client.Object, managed []string) (written bool, err error)
-	// Rewrite stores what after, a form of the owner, has different from before, status left out. See [Migrator].
+	// Rewrite stores what after, a form of the owner, has different from before, status left out. See [reconcile.Migrator].
 	Rewrite(ctx context.Context, before, after client.Object) (written bool, err error)
 }
 
@@ -54,11 +55,11 @@ type EventRecorder interface {
 }
 
 // Config is what a [Pipeline] is made of. Name, Reconciler, New, Reader, Applier and StatusWriter are required.
-type Config[T Owner, F, O any] struct {
+type Config[T reconcile.Owner, F, O any] struct {
 	// Name is the controller's name, for logs.
 	Name string
 	// Reconciler is the domain logic.
-	Reconciler Reconciler[T, F, O]
+	Reconciler reconcile.Reconciler[T, F, O]
 	// New returns an empty owner to read into.
 	New func() T
 	// Reader is the manager's cached client; it reads the owner, and all else when there is no Tracker.
@@ -69,7 +70,7 @@ type Config[T Owner, F, O any] struct {
 	StatusWriter StatusWriter
 	// Tracker gives out the reader of each pass; nil reads with Reader and tracks nothing.
 	Tracker Tracker
-	// Decorate sets status fields before the reconciler does as a [StatusDecorator]; nil sets none. It is for what sets up
+	// Decorate sets status fields before the reconciler does as a [reconcile.StatusDecorator]; nil sets none. It is for what sets up
 	// pipelines, such as for the members of a group.
 	Decorate func(owner T, cm *conditions.Manager, observation O)
 	// Finalizer is the name of the finalizer that the Applier keeps on owners that need one; empty means that no owner
@@ -87,7 +88,7 @@ type Config[T Owner, F, O any] struct {
 	// Recorder announces condition transitions; nil announces none.
 	Recorder EventRecorder
 	// Observer is told of phases and passes; nil tells nobody.
-	Observer Observer
+	Observer reconcile.Observer
 	// Clock tells the time; nil is the real clock.
 	Clock clock.PassiveClock
 	// Grace is how long infrastructure trouble leaves a component's condition as it was; zero is health's default, 10 s.
@@ -96,17 +97,17 @@ type Config[T Owner, F, O any] struct {
 	// negative waits for nothing. It is that of the apply engine.
 	LagDeadline time.Duration
 	// Budget limits what a pass may take; its zero fields mean their defaults.
-	Budget Budget
-	// TerminalRetry overrides DefaultTerminalRetry; zero leaves it.
+	Budget reconcile.Budget
+	// TerminalRetry overrides [DefaultTerminalRetry]; zero leaves it.
 	TerminalRetry time.Duration
-	// PauseAnnotation overrides DefaultPauseAnnotation; empty leaves it.
+	// PauseAnnotation overrides [DefaultPauseAnnotation]; empty leaves it.
 	PauseAnnotation string
 	// PauseUnwritten leaves the status of a paused owner as it is; the default writes [ConditionPaused].
 	PauseUnwritten bool
 }
 
 // Pipeline runs the passes of one controller. It is a controller-runtime reconcile.Reconciler, safe for several workers.
-type Pipeline[T Owner, F, O any] struct {
+type Pipeline[T reconcile.Owner, F, O any] struct {
 	Config[T, F, O]
 
 	phases     *phases[T, F, O]
@@ -117,11 +118,11 @@ type Pipeline[T Owner, F, O any] struct {
 	managers   []string           // whose conditions are ours
 }
 
-var _ ctrl.Reconciler = (*Pipeline[Owner, any, any])(nil)
+var _ ctrl.Reconciler = (*Pipeline[reconcile.Owner, any, any])(nil)
 
 // New checks the configuration and returns its pipeline. The error names the field that is missing, or the phase that does
 // not fit, see [CheckPhases].
-func New[T Owner, F, O any](config Config[T, F, O]) (*Pipeline[T, F, O], error) {
+func New[T reconcile.Owner, F, O any](config Config[T, F, O]) (*Pipeline[T, F, O], error) {
 	for _, required := range []struct {
 		field   string
 		missing bool
@@ -159,7 +160,7 @@ func New[T Owner, F, O any](config Config[T, F, O]) (*Pipeline[T, F, O], error) 
 	if config.PauseAnnotation == "" {
 		config.PauseAnnotation = DefaultPauseAnnotation
 	}
-	config.Budget = config.Budget.orDefaults()
+	config.Budget = reconcile.Budget(budget(config.Budget).orDefaults())
 	return &Pipeline[T, F, O]{
 		Config:     config,
 		phases:     phases,

@@ -1,4 +1,4 @@
-package reconcile_test
+package pipeline_test
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	ownerstatus "github.com/reconcilekit/reconcilekit/reconcile/status"
 )
 
@@ -137,8 +138,8 @@ func TestMissingStatusSubresource(t *testing.T) {
 	r.refuse = &ownerstatus.NoSubresourceError{GVK: widget.GroupVersion.WithKind("Widget")}
 	for range 3 {
 		result, err := r.pipeline.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(r.widget)})
-		if err != nil || result.RequeueAfter != reconcile.DefaultTerminalRetry {
-			t.Errorf("want a retry after %v, got %+v and %v", reconcile.DefaultTerminalRetry, result, err)
+		if err != nil || result.RequeueAfter != pipeline.DefaultTerminalRetry {
+			t.Errorf("want a retry after %v, got %+v and %v", pipeline.DefaultTerminalRetry, result, err)
 		}
 	}
 }

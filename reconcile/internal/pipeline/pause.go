@@ -1,4 +1,4 @@
-package reconcile
+package pipeline
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
@@ -27,7 +28,7 @@ func IsPaused(object client.Object, annotation string) bool {
 
 // rest is the pass of a paused owner: it writes the condition that says so, once, and leaves the others as they are, with the
 // generation that they are about.
-func (p *pass[T, F, O]) rest(ctx context.Context, report *Report) {
+func (p *pass[T, F, O]) rest(ctx context.Context, report *reconcile.Report) {
 	report.Paused = true
 	if p.PauseUnwritten {
 		return
@@ -52,7 +53,7 @@ func (p *pass[T, F, O]) rest(ctx context.Context, report *Report) {
 		}
 	}
 	var err error
-	broken := p.run(ctx, PhaseStatus, func(ctx context.Context) {
+	broken := p.run(ctx, reconcile.PhaseStatus, func(ctx context.Context) {
 		report.StatusWritten, err = p.StatusWriter.WriteStatus(ctx, p.owner, after, managed)
 	})
 	switch err = errors.Join(err, broken); {

@@ -1,4 +1,4 @@
-package reconcile_test
+package pipeline_test
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package reconcile
+package pipeline
 
 import (
 	"context"
@@ -7,6 +7,9 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/derived"
 )
 
 // notingReader remembers the reads of a pass that failed, whether or not the phase reports them: what could not be read
@@ -47,16 +50,18 @@ func (r *notingReader) note(err error) error {
 type Tracker interface {
 	// Begin starts a pass of the owner. The reads of the returned reader are tracked for it at once; end, called once,
 	// replaces what earlier passes had tracked.
-	Begin(owner client.ObjectKey) (r Reader, end func())
+	Begin(owner client.ObjectKey) (r reconcile.Reader, end func())
 	// Forget drops all that is tracked for an owner that is gone.
 	Forget(owner client.ObjectKey)
 }
 
 // untracked is the Tracker of a Pipeline without one: nothing is remembered.
-type untracked struct{ reader Reader }
+type untracked struct{ reader reconcile.Reader }
 
-func (u untracked) Begin(client.ObjectKey) (r Reader, end func()) { return u.reader, func() {} }
-func (untracked) Forget(client.ObjectKey)                         {}
+func (u untracked) Begin(client.ObjectKey) (r reconcile.Reader, end func()) {
+	return u.reader, func() {}
+}
+func (untracked) Forget(client.ObjectKey) {}
 
 // NotYetError is the answer of a reader that will know later. The pass ends without planning, writing or reporting
 // anything; the reader wakes the owner when it knows.
@@ -67,3 +72,9 @@ type NotYetError struct {
 
 // Error names what is not known yet.
 func (e *NotYetError) Error() string { return e.What + " is not known yet" }
+
+// Derived notes a value that could not be had like any other read.
+func (r *notingReader) Derived(ctx context.Context, d derived.Derivation) (any, error) {
+	value, err := derived.Through(r.Reader).Derived(ctx, d)
+	return value, r.note(err)
+}

@@ -1,4 +1,4 @@
-package reconcile
+package pipeline
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/internal/widget"
+	"github.com/reconcilekit/reconcilekit/reconcile"
 )
 
 func TestBudgetCheck(t *testing.T) {
@@ -19,17 +20,17 @@ func TestBudgetCheck(t *testing.T) {
 	text := strings.Repeat("x", 1000)
 	untyped := &unstructured.Unstructured{Object: map[string]any{"kind": "Route", "spec": map[string]any{"text": text, "list": []any{text, int64(1)}}}}
 	for name, test := range map[string]struct {
-		budget Budget
-		plan   func(*PlanResult)
+		budget budget
+		plan   func(*reconcile.PlanResult)
 		want   string
 	}{
-		"Empty":    {plan: func(*PlanResult) {}},
-		"AtLimit":  {budget: Budget{MaxChildren: 2}, plan: func(p *PlanResult) { p.Apply(&corev1.Secret{}); p.Delete(&corev1.Pod{}) }},
-		"NoLimit":  {budget: Budget{MaxChildren: -1, MaxBytes: -1}, plan: func(p *PlanResult) { fill(p, 6000) }},
-		"Defaults": {plan: func(p *PlanResult) { fill(p, 5001) }, want: "the plan has 5001 objects, at most 5000 are allowed (Budget.MaxChildren): 5001 ConfigMap"},
+		"Empty":    {plan: func(*reconcile.PlanResult) {}},
+		"AtLimit":  {budget: budget{MaxChildren: 2}, plan: func(p *reconcile.PlanResult) { p.Apply(&corev1.Secret{}); p.Delete(&corev1.Pod{}) }},
+		"NoLimit":  {budget: budget{MaxChildren: -1, MaxBytes: -1}, plan: func(p *reconcile.PlanResult) { fill(p, 6000) }},
+		"Defaults": {plan: func(p *reconcile.PlanResult) { fill(p, 5001) }, want: "the plan has 5001 objects, at most 5000 are allowed (Budget.MaxChildren): 5001 ConfigMap"},
 		"Children": {
-			budget: Budget{MaxChildren: 2},
-			plan: func(p *PlanResult) {
+			budget: budget{MaxChildren: 2},
+			plan: func(p *reconcile.PlanResult) {
 				p.Apply(&appsv1.Deployment{})
 				fill(p, 2)
 				p.Delete(&corev1.Pod{})
@@ -37,8 +38,8 @@ func TestBudgetCheck(t *testing.T) {
 			want: "the plan has 4 objects, at most 2 are allowed (Budget.MaxChildren): 2 ConfigMap, 1 Deployment, 1 to delete",
 		},
 		"Bytes": {
-			budget: Budget{MaxBytes: 2500},
-			plan: func(p *PlanResult) {
+			budget: budget{MaxBytes: 2500},
+			plan: func(p *reconcile.PlanResult) {
 				p.Apply(&corev1.ConfigMap{Data: map[string]string{"a": text}})
 				p.Apply(untyped)
 				p.Apply(&widget.Widget{})
@@ -48,7 +49,7 @@ func TestBudgetCheck(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var plan PlanResult
+			var plan reconcile.PlanResult
 			test.plan(&plan)
 			err := test.budget.orDefaults().check(&plan)
 			if test.want == "" {
@@ -67,7 +68,7 @@ func TestBudgetCheck(t *testing.T) {
 	}
 }
 
-func fill(plan *PlanResult, count int) {
+func fill(plan *reconcile.PlanResult, count int) {
 	for range count {
 		plan.Apply(&corev1.ConfigMap{})
 	}
@@ -75,7 +76,7 @@ func fill(plan *PlanResult, count int) {
 
 func TestBudgetDeadline(t *testing.T) {
 	t.Parallel()
-	ctx, end := Budget{Deadline: time.Nanosecond}.limit(t.Context())
+	ctx, end := budget{Deadline: time.Nanosecond}.limit(t.Context())
 	defer end()
 	<-ctx.Done()
 	err := late(ctx)
@@ -95,7 +96,7 @@ func TestBudgetDeadline(t *testing.T) {
 	if err := late(stopped); err != nil {
 		t.Errorf("a manager that stops is no deadline: %v", err)
 	}
-	none, end := Budget{Deadline: -1}.limit(t.Context())
+	none, end := budget{Deadline: -1}.limit(t.Context())
 	defer end()
 	if _, limited := none.Deadline(); limited {
 		t.Error("a negative deadline limits")

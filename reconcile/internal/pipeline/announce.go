@@ -1,4 +1,4 @@
-package reconcile
+package pipeline
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/announcement"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/applied"
@@ -69,7 +70,7 @@ func (p *Pipeline[T, F, O]) announce(owner T, logger logr.Logger, transitions []
 // logErrors logs what controller-runtime does not: errors whose retry a requeue has taken over, and those that are not retried, unless
 // they are part of what was returned. An error that stays the same is logged when it appears and then as often as a backoff would
 // try it again, not with every pass.
-func (p *Pipeline[T, F, O]) logErrors(ctx context.Context, report *Report, returned error, backoff, next time.Duration) {
+func (p *Pipeline[T, F, O]) logErrors(ctx context.Context, report *reconcile.Report, returned error, backoff, next time.Duration) {
 	terminal := slices.DeleteFunc(slices.Clone(report.Outcome.Terminal), func(err error) bool { return errors.Is(returned, err) })
 	if report.Handled == nil && len(terminal) == 0 {
 		p.owners.Succeeded(report.Request.NamespacedName)

@@ -1,4 +1,4 @@
-package reconcile_test
+package pipeline_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
 type widgetContext = reconcile.ReconcileContext[*widget.Widget]
@@ -81,46 +82,46 @@ func (decoratesLoose) DecorateStatus(*widget.Status, *conditions.Manager, observ
 // What a method that is nearly a phase is told of; each line has the name, the signature found and the expected one.
 func TestCheckPhases(t *testing.T) {
 	t.Parallel()
-	check := reconcile.CheckPhases[*widget.Widget, int, int]
+	check := pipeline.CheckPhases[*widget.Widget, int, int]
 	for name, test := range map[string]struct {
 		err  error
 		want string // parts, in their order
 	}{
 		"Only two":                 {check(simple{}), ""},
-		"All":                      {reconcile.CheckPhases[*widget.Widget, int, healthy](everything{}), ""},
-		"All, by pointer":          {reconcile.CheckPhases[*widget.Widget, int, healthy](&everything{}), ""},
-		"Composed":                 {reconcile.CheckPhases[*widget.Widget, int, string](composed{}), ""},
+		"All":                      {pipeline.CheckPhases[*widget.Widget, int, healthy](everything{}), ""},
+		"All, by pointer":          {pipeline.CheckPhases[*widget.Widget, int, healthy](&everything{}), ""},
+		"Composed":                 {pipeline.CheckPhases[*widget.Widget, int, string](composed{}), ""},
 		"Other methods":            {check(ownMethods{}), ""},
 		"Pointer receiver, by ref": {check(&byPointer{}), ""},
 		"Nil":                      {check(nil), "the reconciler is nil"},
 		"Nothing composes": {
-			reconcile.CheckPhases[*widget.Widget, int, string](uncomposed{}),
-			"reconcile_test.uncomposed has no method ComposeState|FetchRemoteState returns int|PlanResources takes string|" +
+			pipeline.CheckPhases[*widget.Widget, int, string](uncomposed{}),
+			"pipeline_test.uncomposed has no method ComposeState|FetchRemoteState returns int|PlanResources takes string|" +
 				"ComposeState(context.Context, reconcile.ReconcileContext[*widget.Widget], int) string",
 		},
 		"Composes something else": {
-			reconcile.CheckPhases[*widget.Widget, int, string](composesOther{}),
+			pipeline.CheckPhases[*widget.Widget, int, string](composesOther{}),
 			"have ComposeState(context.Context, reconcile.ReconcileContext[*widget.Widget], string) string|" +
 				"want ComposeState(context.Context, reconcile.ReconcileContext[*widget.Widget], int) string",
 		},
 		"Finalize without error": {
 			check(noErrorFinalize{}), "noErrorFinalize|have Finalize(|int) reconcile.PlanResult,|want Finalize(|int) (reconcile.PlanResult, error)",
 		},
-		"Value for a pointer receiver": {check(byPointer{}), "method DecorateStatus of reconcile_test.byPointer has a pointer receiver"},
+		"Value for a pointer receiver": {check(byPointer{}), "method DecorateStatus of pipeline_test.byPointer has a pointer receiver"},
 		"Status of another type": {
 			check(otherStatus{}),
 			"have DecorateStatus(*widget.Spec, *conditions.Manager, int)|want DecorateStatus(*widget.Status, *conditions.Manager, int)",
 		},
 		"Misspelt DecorateStatus": {
-			check(misspeltStatus{}), "method DecorateStatuses of reconcile_test.misspeltStatus|DecorateStatus|have DecorateStatuses(|want DecorateStatus(",
+			check(misspeltStatus{}), "method DecorateStatuses of pipeline_test.misspeltStatus|DecorateStatus|have DecorateStatuses(|want DecorateStatus(",
 		},
 		"Misspelt Finalize":      {check(misspeltFinal{}), "method Finalise|the phase Finalize|have Finalise(|want Finalize("},
 		"Migrate of nothing":     {check(migratesNothing{}), "have Migrate() bool, want Migrate(*widget.Widget)"},
 		"Deletion of another":    {check(deletionOfOther{}), "want DecorateDeletion(*widget.Status, *conditions.Manager, *widget.Widget)"},
-		"Health by pointer":      {reconcile.CheckPhases[*widget.Widget, pointsHealth, pointsHealth](two[pointsHealth, pointsHealth]{}), "GetComponentHealth|pointer receiver"},
-		"Health without a ctx":   {reconcile.CheckPhases[*widget.Widget, wrongHealth, wrongHealth](two[wrongHealth, wrongHealth]{}), "have GetComponentHealth() []health.Component|want GetComponentHealth(context.Context) []health.Component"},
-		"Misspelt health":        {reconcile.CheckPhases[*widget.Widget, nearHealth, nearHealth](two[nearHealth, nearHealth]{}), "GetComponentsHealth|GetComponentHealth"},
-		"Owner without a status": {reconcile.CheckPhases(decoratesLoose{}), "the method DecorateStatus, but *reconcile_test.loose has no field Status"},
+		"Health by pointer":      {pipeline.CheckPhases[*widget.Widget, pointsHealth, pointsHealth](two[pointsHealth, pointsHealth]{}), "GetComponentHealth|pointer receiver"},
+		"Health without a ctx":   {pipeline.CheckPhases[*widget.Widget, wrongHealth, wrongHealth](two[wrongHealth, wrongHealth]{}), "have GetComponentHealth() []health.Component|want GetComponentHealth(context.Context) []health.Component"},
+		"Misspelt health":        {pipeline.CheckPhases[*widget.Widget, nearHealth, nearHealth](two[nearHealth, nearHealth]{}), "GetComponentsHealth|GetComponentHealth"},
+		"Owner without a status": {pipeline.CheckPhases(decoratesLoose{}), "the method DecorateStatus, but *pipeline_test.loose has no field Status"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,4 +1,4 @@
-package reconcile_test
+package pipeline_test
 
 import (
 	"context"
@@ -25,6 +25,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 	ownerstatus "github.com/reconcilekit/reconcilekit/reconcile/status"
@@ -163,7 +164,7 @@ func (w *world) restart(reconciler reconcile.Reconciler[*widget.Widget, fetched,
 	Expect(err).NotTo(HaveOccurred())
 	writer, err := ownerstatus.New(w.Client, w.Client, ownerstatus.Options{FieldManager: "widgets", FormerManagers: former})
 	Expect(err).NotTo(HaveOccurred())
-	config := reconcile.Config[*widget.Widget, fetched, observation]{
+	config := pipeline.Config[*widget.Widget, fetched, observation]{
 		Name:         "widgets",
 		Reconciler:   reconciler,
 		New:          func() *widget.Widget { return &widget.Widget{} },
@@ -176,7 +177,7 @@ func (w *world) restart(reconciler reconcile.Reconciler[*widget.Widget, fetched,
 		Clock:    w.clock,
 		Budget:   w.budget,
 	}
-	w.pipeline, err = reconcile.New(config)
+	w.pipeline, err = pipeline.New(config)
 	Expect(err).NotTo(HaveOccurred())
 }
 

@@ -1,4 +1,4 @@
-package reconcile
+package pipeline
 
 import (
 	"context"
@@ -10,29 +10,30 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile"
 )
 
 // pass is one run of the pipeline for one owner.
-type pass[T Owner, F, O any] struct {
+type pass[T reconcile.Owner, F, O any] struct {
 	*Pipeline[T, F, O]
 
 	owner T // as the cache has it; the Applier keeps its metadata current
-	rc    ReconcileContext[T]
+	rc    reconcile.ReconcileContext[T]
 	reads *notingReader
 
 	observation O
 	components  []health.Component
-	plan        PlanResult
+	plan        reconcile.PlanResult
 	composed    bool  // the observation is that of this pass
 	broken      error // a phase panicked: what follows from it is unknown
 	unplanned   error // why there is no plan
 	over        error // the pass or its plan exceeds the budget
 }
 
-func newPass[T Owner, F, O any](
+func newPass[T reconcile.Owner, F, O any](
 	p *Pipeline[T, F, O], request ctrl.Request, owner T, now time.Time,
 ) *pass[T, F, O] {
-	return &pass[T, F, O]{Pipeline: p, owner: owner, rc: ReconcileContext[T]{Request: request, Now: now}}
+	return &pass[T, F, O]{Pipeline: p, owner: owner, rc: reconcile.ReconcileContext[T]{Request: request, Now: now}}
 }
 
 // begin gives the phases their own copy of the owner: what they do to it changes nothing.
@@ -57,33 +58,33 @@ func (p *pass[T, F, O]) fetch(ctx context.Context) (fetched F) {
 	reader, end := p.Tracker.Begin(p.rc.Request.NamespacedName)
 	defer end()
 	p.reads = &notingReader{Reader: reader}
-	p.step(ctx, PhaseFetch, func(ctx context.Context) { fetched = p.Reconciler.FetchRemoteState(ctx, p.reads, p.rc) })
+	p.step(ctx, reconcile.PhaseFetch, func(ctx context.Context) { fetched = p.Reconciler.FetchRemoteState(ctx, p.reads, p.rc) })
 	return fetched
 }
 
 // planned takes what a phase has planned. Of a plan that came with an error only the next pass counts.
-func (p *pass[T, F, O]) planned(plan PlanResult, err error) {
+func (p *pass[T, F, O]) planned(plan reconcile.PlanResult, err error) {
 	if err != nil {
-		plan = PlanResult{RequeueAfter: plan.RequeueAfter, RequeueAt: plan.RequeueAt}
+		plan = reconcile.PlanResult{RequeueAfter: plan.RequeueAfter, RequeueAt: plan.RequeueAt}
 	}
 	p.plan, p.unplanned = plan, err
 }
 
 // step runs a phase unless an earlier one has panicked.
-func (p *pass[T, F, O]) step(ctx context.Context, phase Phase, do func(context.Context)) {
+func (p *pass[T, F, O]) step(ctx context.Context, phase reconcile.Phase, do func(context.Context)) {
 	if p.broken == nil {
 		p.broken = p.run(ctx, phase, do)
 	}
 }
 
-// run carries out one phase with the context of the observer, turns a panic into a [PanicError] and tells the observer how
+// run carries out one phase with the context of the observer, turns a panic into a [reconcile.PanicError] and tells the observer how
 // long it took.
-func (p *pass[T, F, O]) run(ctx context.Context, phase Phase, step func(context.Context)) (err error) {
+func (p *pass[T, F, O]) run(ctx context.Context, phase reconcile.Phase, step func(context.Context)) (err error) {
 	start := p.Clock.Now()
 	ctx = p.Observer.PhaseStart(ctx, phase)
 	defer func() {
 		if value := recover(); value != nil {
-			err = &PanicError{Phase: phase, Value: value, Stack: debug.Stack()}
+			err = &reconcile.PanicError{Phase: phase, Value: value, Stack: debug.Stack()}
 		}
 		p.Observer.PhaseDone(ctx, phase, p.Clock.Since(start), err)
 	}()
@@ -95,7 +96,7 @@ func (p *pass[T, F, O]) run(ctx context.Context, phase Phase, step func(context.
 const notYetRetry = time.Second
 
 // waits ends a pass whose reads are not all answered yet.
-func (p *pass[T, F, O]) waits(report *Report) bool {
+func (p *pass[T, F, O]) waits(report *reconcile.Report) bool {
 	if p.reads.waiting == nil {
 		return false
 	}
@@ -103,3 +104,10 @@ func (p *pass[T, F, O]) waits(report *Report) bool {
 	report.Outcome.Requeue(notYetRetry)
 	return true
 }
+
+// noObserver is told nothing.
+type noObserver struct{}
+
+func (noObserver) PhaseStart(ctx context.Context, _ reconcile.Phase) context.Context { return ctx }
+func (noObserver) PhaseDone(context.Context, reconcile.Phase, time.Duration, error)  {}
+func (noObserver) PassDone(context.Context, reconcile.Report)                        {}

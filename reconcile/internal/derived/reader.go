@@ -1,0 +1,61 @@
+package derived
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Reader is implemented by readers that remember derived values.
+type Reader interface {
+	client.Reader
+	// Derived returns the value of a derivation, which must not be changed.
+	Derived(ctx context.Context, d Derivation) (any, error)
+}
+
+// Derivation is the declaration of a value without its types. Equal ones are the same derivation.
+type Derivation interface { //nolint:interfacebloat // what a reconcile.Derivation has
+	// String is the name of the value.
+	String() string
+	// NewList returns an empty list of the kind, and NewObject an empty object.
+	NewList() client.ObjectList
+	NewObject() client.Object
+	// Each and Merge are the functions of the derivation.
+	Each(object client.Object) any
+	Merge(parts []any) any
+	// Limit is how many bytes may be remembered of what the objects give.
+	Limit() int
+}
+
+// Through returns the reader, or one that computes values anew where it remembers none.
+func Through(r client.Reader) Reader {
+	if remembering, ok := r.(Reader); ok {
+		return remembering
+	}
+	return listing{r}
+}
+
+// listing computes values anew.
+type listing struct{ client.Reader }
+
+func (r listing) Derived(ctx context.Context, d Derivation) (any, error) {
+	list := d.NewList()
+	if err := r.List(ctx, list); err != nil {
+		return nil, err //nolint:wrapcheck // reads belong to the caller
+	}
+	objects, err := Items(list)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(objects, func(a, b client.Object) int {
+		return cmp.Or(strings.Compare(a.GetNamespace(), b.GetNamespace()), strings.Compare(a.GetName(), b.GetName()))
+	})
+	parts := make([]any, len(objects))
+	for i := range objects {
+		parts[i] = d.Each(objects[i])
+	}
+	return d.Merge(parts), nil
+}
