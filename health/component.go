@@ -1,11 +1,9 @@
 package health
 
-// Dependency reports who provides a component.
+// Dependency reports who provides a component. Zero is a part of the owner itself: its configuration, a computation.
 type Dependency string
 
 const (
-	// Own is part of the owner itself: its configuration, a computation.
-	Own Dependency = ""
 	// Upstream is provided by others and needed by the owner.
 	Upstream Dependency = "Upstream"
 	// Downstream is made by the owner.

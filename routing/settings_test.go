@@ -52,11 +52,11 @@ func TestSettingsNameTheLayer(t *testing.T) {
 		Name: "the cluster's configuration", PathTemplate: new("/{"), Timeout: &metav1.Duration{Duration: -time.Second},
 	})
 	_, err := settings.Path(&metav1.ObjectMeta{Namespace: "team-a", Name: "demo", UID: "u-1"}, pathtemplate.Options{})
-	checkOutcome(t, err, pathtemplate.ReasonInvalid, `path template in the cluster's configuration "/{": `)
+	checkOutcome(t, err, "PathTemplateInvalid", `path template in the cluster's configuration "/{": `)
 	_, err = settings.RequestTimeout()
 	checkOutcome(t, err, "TimeoutInvalid", `timeout in the cluster's configuration "-1s": `)
 	_, err = routing.Resolve().Path(&metav1.ObjectMeta{Name: "a"}, pathtemplate.Options{})
-	checkOutcome(t, err, pathtemplate.ReasonInvalid, `collapses to "/"`)
+	checkOutcome(t, err, "PathTemplateInvalid", `collapses to "/"`)
 	if path, err := routing.Resolve().Path(&metav1.ObjectMeta{Name: "a"}, pathtemplate.Options{AllowRoot: true}); path != "/" || err != nil {
 		t.Errorf("path = %q, %v, want /", path, err)
 	}

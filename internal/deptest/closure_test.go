@@ -27,7 +27,7 @@ func budgets() map[string]int {
 		"reconcile/apply":        540,
 		"reconcile":              540,
 		"reconcile/apply/engine": 540,
-		"reconcile/status":       540,
+		"reconcile/internal/status":       540,
 		"reconcile/record":       540,
 		"reconcile/since":        540,
 		"reconcile/runonce":      540,

@@ -10,6 +10,7 @@ func controllerFloors(whole []string) map[string][]string {
 	for i, room := range order {
 		out[room] = append(slices.Clone(whole), order[:i]...)
 	}
+	out[rooms+"declaration"] = append(out[rooms+"declaration"], "reconcile/internal/groupkey")
 	out[rooms+"outside"] = append(out[rooms+"outside"], "reconcile/external")
 	out[rooms+"tracked"] = append(out[rooms+"tracked"], "reconcile/external", "reconcile/internal/groupkey", "reconcile/internal/derived")
 	out[rooms+"observe"] = append(out[rooms+"observe"], "internal/text", "reconcile/explain", "reconcile/external")

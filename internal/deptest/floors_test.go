@@ -15,7 +15,7 @@ func floors() map[string][]string {
 	const loop, problem = "reconcile/internal/pipeline", "routing/internal/problem"
 	const fresh = "reconcile/internal/freshness"
 	core := []string{"conditions", "health", fresh, "reconcile/internal/conditionlist", "reconcile/internal/enum", "reconcile/internal/ownedconditions"}
-	engine := append(slices.Clone(core), "reconcile/apply", "reconcile/status", "reconcile/internal/derived",
+	engine := append(slices.Clone(core), "reconcile/apply", "reconcile/internal/status", "reconcile/internal/derived",
 		"reconcile/internal/announcement", "reconcile/internal/applied", "reconcile/internal/kstatus", "reconcile/internal/ownerstate",
 		"reconcile/internal/plansize", "reconcile/internal/requestlimit", "reconcile/internal/signature")
 	author := []string{"conditions", "health", "reconcile/apply", "reconcile"}
@@ -53,7 +53,7 @@ func floors() map[string][]string {
 		"reconcile/internal/plansize":        {"reconcile/apply"},
 		"reconcile/internal/requestlimit":    {"health"},
 		"reconcile/internal/signature":       nil,
-		"reconcile/status":                   {"internal/fingerprint", "internal/mergepatch"},
+		"reconcile/internal/status":                   {"internal/fingerprint", "internal/mergepatch"},
 		"reconcile":                          {"conditions", "health", "reconcile/apply", "reconcile/internal/derived"},
 		loop:                                 append(slices.Clone(engine), "reconcile"),
 		"reconcile/children":                 append(slices.Clone(author), "internal/fingerprint", "manifests"),

@@ -13,6 +13,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
+// What the engine says happened to a child, see apply.Outcome.
+const (
+	outcomeUnchanged apply.Outcome = "Unchanged"
+	outcomeCreated   apply.Outcome = "Created"
+	outcomeUpdated   apply.Outcome = "Updated"
+	outcomeFailed    apply.Outcome = "Failed"
+)
+
 // plan is what the story plans at this moment, made anew as an author does.
 func (s *story) plan() apply.Plan {
 	children := make([]apply.Child, 0, len(s.children))
@@ -52,11 +60,11 @@ func (s *story) pass() (apply.Result, []string, error) {
 		}
 		s.leavesAlone(c, before[i], sent)
 		switch result.Objects[i].Outcome {
-		case apply.Unchanged:
+		case outcomeUnchanged:
 			s.countWrite(c, before[i], sent)
 			s.compare(c)
 			s.notLeftBehind(c, len(sent) == 0)
-		case apply.Created, apply.Updated:
+		case outcomeCreated, outcomeUpdated:
 			s.countWrite(c, before[i], sent)
 		default:
 			s.say("     %v", result.Objects[i].Err)

@@ -166,7 +166,7 @@ func (s *story) settleLagging(c *child) error {
 			if len(sent) > 0 {
 				child.checked = false
 			}
-			if result.Objects[i].Outcome == apply.Unchanged {
+			if result.Objects[i].Outcome == outcomeUnchanged {
 				s.compare(child)
 			}
 		}
@@ -188,7 +188,7 @@ func (s *story) settleLagging(c *child) error {
 func (s *story) rested(c *child, result apply.Result) error {
 	outcome := result.Objects[s.index(c)].Outcome
 	s.tally.outcome(string(outcome))
-	if outcome == apply.Unchanged {
+	if outcome == outcomeUnchanged {
 		c.accepted = c.now
 		return nil
 	}
@@ -211,7 +211,7 @@ func (s *story) rested(c *child, result apply.Result) error {
 }
 
 func fails(result apply.Result) bool {
-	return slices.ContainsFunc(result.Objects, func(o apply.ObjectResult) bool { return o.Outcome == apply.Failed })
+	return slices.ContainsFunc(result.Objects, func(o apply.ObjectResult) bool { return o.Outcome == outcomeFailed })
 }
 
 func (s *story) index(c *child) int {

@@ -58,12 +58,12 @@ func (c *composition) adopt() {
 	never := func() bool { return false }
 	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 		for i := range list {
-			c.taken(containerName(list[i].Name), Template, never)
-			c.noteMounts(&list[i], Template)
+			c.taken(containerName(list[i].Name), base, never)
+			c.noteMounts(&list[i], base)
 		}
 	}
 	for i := range spec.Volumes {
-		c.taken(volumeName(spec.Volumes[i].Name), Template, never)
+		c.taken(volumeName(spec.Volumes[i].Name), base, never)
 	}
 }
 

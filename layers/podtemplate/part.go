@@ -4,8 +4,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Template is the name of the base in errors.
-const Template = "the template"
+// base is the name of the template in errors.
+const base = "the template"
 
 // Part is what one place adds to the template of a pod. Nil and empty fields add nothing.
 type Part struct {

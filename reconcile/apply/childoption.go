@@ -92,16 +92,14 @@ func rules(p FieldPolicy, paths []string) FieldRules {
 	return out
 }
 
-// Adoption reports which existing objects may be taken over. It is a
-// [ChildOption].
+// Adoption reports which existing objects may be taken over. Zero is none that
+// this owner did not make. It is a [ChildOption].
 type Adoption int
 
 const (
-	// AdoptNever refuses objects that this owner did not make.
-	AdoptNever Adoption = iota
 	// AdoptUncontrolled takes over objects that have no controller, unless
 	// their part-of label names another owner.
-	AdoptUncontrolled
+	AdoptUncontrolled Adoption = iota + 1
 	// AdoptControlled takes over any object, also one that another owner
 	// controls: its controller reference is removed first.
 	AdoptControlled

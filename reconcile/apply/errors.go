@@ -79,7 +79,7 @@ func (e *ContestedError) Error() string {
 // PruneBlockedError reports why children that are no longer planned were kept.
 type PruneBlockedError struct {
 	// Reason is one of the PruneBlocked constants.
-	Reason PruneBlockedReason
+	Reason Reason
 	// Objects name what was kept, sorted, as far as it is known.
 	Objects []string
 	// Annotation and Token, set for PruneTooMany and PruneHoldsData, are
@@ -94,11 +94,6 @@ type PruneBlockedError struct {
 	// Further is what was kept for other reasons; Reason is the gravest.
 	Further []*PruneBlockedError
 }
-
-// PruneBlockedReason is why a prune did not happen, the gravest first:
-// PlanIncomplete, Failed (a list or a delete), TooMany, HoldsData, ReplacementFailed
-// or Unknown (it is not known what is wanted, or what there is).
-type PruneBlockedReason string
 
 const maxNamedObjects = 5 // in a message; conditions are bounded
 

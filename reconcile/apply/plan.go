@@ -93,7 +93,7 @@ type Child struct {
 	// Fields are rules for single fields. A field without a rule is owned.
 	Fields []FieldRule
 	// Adoption reports whether an object that exists already and was not made
-	// by this owner may be taken over. Default [AdoptNever].
+	// by this owner may be taken over. Default none.
 	Adoption Adoption
 	// Existing restricts [Once] to a child that exists: it is not created.
 	// Somebody else's object of the name is none of ours and no error.
@@ -121,7 +121,7 @@ const (
 	// share, under a field manager of this owner alone: no owner reference,
 	// no part-of label. The part is taken back when it is no longer planned
 	// and when the owner is deleted, and the object goes with the last part.
-	// The owner gets the finalizer. The annotation [SharedAnnotation]
+	// The owner gets the finalizer. The annotation reconcilekit.dev/shared
 	// is on the object as long as an owner has a part of it.
 	Shared
 	// Once creates the child if it does not exist and leaves it alone from
@@ -135,7 +135,7 @@ const (
 	// Retained applies an object that outlives its owners: no owner
 	// reference, no part-of label, never pruned nor deleted. All owners of
 	// the controller write it under one field manager, so that they must
-	// plan it alike. It has [SharedAnnotation]. See [Retain].
+	// plan it alike. It has the annotation reconcilekit.dev/shared. See [Retain].
 	Retained
 )
 

@@ -7,36 +7,24 @@ import (
 	"time"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
-// Outcome is what happened to one object.
+// Outcome is what happened to one object, one word as in log lines and metrics:
+//
+//   - Unchanged: the object is as planned; nothing was sent.
+//   - Created, Updated: the object did not exist, or it did and was changed.
+//   - Deleted: the plan asked for its deletion, or for a recreation.
+//   - Pruned: it was no longer planned and its deletion was accepted.
+//   - Released: a contribution to it was given back.
+//   - OptedOut: it has the annotation [Options.OptOutAnnotation]; nothing was sent.
+//   - Contested: other managers own planned fields.
+//   - Blocked: not tried, because what it needs failed.
+//   - Waiting: the plan holds it back, see [WaitUntil]; nothing was sent.
+//   - Failed: the request failed.
+//
+// [ObjectResult.Created] and [ObjectResult.Wrote] ask for it.
 type Outcome string
-
-const (
-	// Unchanged: the object is as planned; nothing was sent.
-	Unchanged Outcome = "Unchanged"
-	// Created: the object did not exist and was created.
-	Created Outcome = "Created"
-	// Updated: the object existed and was changed.
-	Updated Outcome = "Updated"
-	// Deleted: the plan asked for its deletion, or for a recreation.
-	Deleted Outcome = "Deleted"
-	// Pruned: it was no longer planned and its deletion was accepted.
-	Pruned Outcome = "Pruned"
-	// Released: a contribution to it was given back.
-	Released Outcome = "Released"
-	// OptedOut: the object has the annotation [Options.OptOutAnnotation];
-	// nothing was sent.
-	OptedOut Outcome = "OptedOut"
-	// Contested: other managers own planned fields.
-	Contested Outcome = "Contested"
-	// Blocked: not tried, because what it needs failed.
-	Blocked Outcome = "Blocked"
-	// Waiting: the plan holds the object back, see [WaitUntil]; nothing was sent.
-	Waiting Outcome = "Waiting"
-	// Failed: the request failed.
-	Failed Outcome = "Failed"
-)
 
 // ObjectResult is the outcome for one object.
 type ObjectResult struct {
@@ -65,13 +53,14 @@ type ObjectResult struct {
 // Wrote reports whether the pass changed the object.
 func (r ObjectResult) Wrote() bool {
 	switch r.Outcome {
-	case Created, Updated, Deleted, Pruned, Released:
+	case enum.OutcomeCreated, enum.OutcomeUpdated, enum.OutcomeDeleted, enum.OutcomePruned, enum.OutcomeReleased:
 		return true
-	case Unchanged, OptedOut, Contested, Blocked, Waiting, Failed:
-		return false
 	}
 	return false
 }
+
+// Created reports whether the object did not exist and the pass created it.
+func (r ObjectResult) Created() bool { return r.Outcome == enum.OutcomeCreated }
 
 // Result is the outcome of one [engine.Engine.Apply].
 type Result struct {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/reconcile"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
@@ -101,7 +100,7 @@ func (g *Group) Effect(member client.Object) (effect Effect, message string) {
 	return EffectApplied, ""
 }
 
-// ChildKinds implements [apply.Group].
+// ChildKinds implements [groupkey.Group].
 func (g *Group) ChildKinds() []schema.GroupVersionKind { return g.childKinds }
 
 // DeepCopyObject implements [runtime.Object].
@@ -115,7 +114,7 @@ func (g *Group) DeepCopyObject() runtime.Object {
 
 var (
 	_ reconcile.Owner = (*Group)(nil)
-	_ apply.Group     = (*Group)(nil)
+	_ groupkey.Group  = (*Group)(nil)
 )
 
 // GroupOf returns an empty group of the controller of that name, to read into.

@@ -28,7 +28,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/watching"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/conditionlist"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
-	"github.com/reconcilekit/reconcilekit/reconcile/status"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/status"
 )
 
 const defaultSyncTimeout = 2 * time.Minute

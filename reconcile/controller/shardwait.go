@@ -26,8 +26,8 @@ import (
 )
 
 const (
-	// ReasonShardWaits is the reason of the event for an owner that another shard does not give back.
-	ReasonShardWaits = "ShardWaits"
+	// reasonShardWaits is the reason of the event for an owner that another shard does not give back.
+	reasonShardWaits = "ShardWaits"
 
 	shardLooks    = 15 * time.Second // how often the claims are looked at
 	shardPatience = 30 * time.Second // how long a hand-over may take: a process gives an owner back at once, or after its pass
@@ -117,7 +117,7 @@ func (w *shardWaits) look(ctx context.Context) error {
 		if !waits.told && now.Sub(waits.since) >= shardPatience {
 			waits.told = true
 			told[holder]++
-			w.recorder.Event(owner, corev1.EventTypeWarning, ReasonShardWaits, fmt.Sprintf(
+			w.recorder.Event(owner, corev1.EventTypeWarning, reasonShardWaits, fmt.Sprintf(
 				"shard %q has claimed it and does not give it back to shard %q: run a process of shard %[1]q, or remove the annotation %[3]s",
 				holder, w.name, w.annotation))
 		}

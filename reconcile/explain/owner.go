@@ -34,43 +34,32 @@ type Owner struct {
 	Next *Next `json:"next,omitempty"`
 }
 
-// State is how an owner is, in one word.
-type State string
-
 // The states of an owner.
 const (
-	// NotFound: it is not in the cache.
-	NotFound State = "NotFound"
-	// Paused: it is paused by its annotation, so that no pass is made.
-	Paused State = "Paused"
-	// Deleting: it is being deleted.
-	Deleting State = "Deleting"
-	// NotSeen: the process has made no pass for it yet.
-	NotSeen State = "NotSeen"
-	// NotReady: its condition Ready is not True.
-	NotReady State = "NotReady"
-	// Ready: its condition Ready is True.
-	Ready State = "Ready"
+	stateNotFound = "NotFound"
+	statePaused   = "Paused"
+	stateDeleting = "Deleting"
+	stateNotSeen  = "NotSeen"
+	stateNotReady = "NotReady"
+	stateReady    = "Ready"
 )
 
-// States returns all states, the ones that need attention first.
-func States() []State { return []State{NotReady, Deleting, Paused, NotSeen, NotFound, Ready} }
-
-// State returns the first state that fits, in the order of the constants.
-func (o Owner) State() State {
+// State is how the owner is, in one word, the first that fits: NotFound (it is not in the cache), Paused (by its annotation, so that no
+// pass is made), Deleting, NotSeen (the process has made no pass for it yet), Ready (its condition Ready is True) or NotReady.
+func (o Owner) State() string {
 	switch {
 	case !o.Found:
-		return NotFound
+		return stateNotFound
 	case o.Paused:
-		return Paused
+		return statePaused
 	case o.Deleting:
-		return Deleting
+		return stateDeleting
 	case o.Last == nil:
-		return NotSeen
+		return stateNotSeen
 	case o.Ready:
-		return Ready
+		return stateReady
 	}
-	return NotReady
+	return stateNotReady
 }
 
 // Condition is a stored condition.

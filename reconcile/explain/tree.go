@@ -49,7 +49,7 @@ func (o Owner) String() string { return o.Tree().String() }
 
 // Tree is the owner as a tree: the state, the causes, the last pass, the reads and the next pass.
 func (o Owner) Tree() Tree {
-	root := Tree{Text: fmt.Sprintf("%s %s (controller %s): %s", kindOnly(o.Kind), o.Name, o.Controller, o.State().words())}
+	root := Tree{Text: fmt.Sprintf("%s %s (controller %s): %s", kindOnly(o.Kind), o.Name, o.Controller, words(o.State()))}
 	for _, c := range o.Causes {
 		c.tree(root.add("because: %s", c.text()))
 	}
@@ -78,20 +78,19 @@ func (o Owner) Tree() Tree {
 	return root
 }
 
-// words are the state for a person.
-func (s State) words() string {
-	switch s {
-	case NotFound:
+// words are a state for a person.
+func words(state string) string {
+	switch state {
+	case stateNotFound:
 		return "not found"
-	case Paused:
+	case statePaused:
 		return "paused by its annotation, so that no pass is made"
-	case Deleting:
+	case stateDeleting:
 		return "being deleted"
-	case NotSeen:
+	case stateNotSeen:
 		return "no pass since the process started"
-	case NotReady:
+	case stateNotReady:
 		return "not ready"
-	case Ready:
 	}
 	return "ready"
 }

@@ -26,9 +26,9 @@ func (p *pass) ensureAll() {
 		one := &p.planned[i]
 		switch {
 		case one.err != nil:
-			p.tell(one.id, apply.Decision{Verb: verbNone, Reason: enum.ReasonNotOwned, Err: one.err}, apply.Failed)
+			p.tell(one.id, apply.Decision{Verb: verbNone, Reason: enum.ReasonNotOwned, Err: one.err}, enum.OutcomeFailed)
 		case one.wait != "":
-			p.tell(one.id, apply.Decision{Verb: verbNone, Reason: enum.ReasonWaiting, WaitsUntil: one.wait}, apply.Waiting)
+			p.tell(one.id, apply.Decision{Verb: verbNone, Reason: enum.ReasonWaiting, WaitsUntil: one.wait}, enum.OutcomeWaiting)
 		case one.once:
 			p.effect(one)
 		default:
@@ -45,12 +45,12 @@ func (p *pass) ensure(one *planned) {
 		return
 	}
 	if !found.missing && one.kind.upToDate(one.spec, found.value) {
-		p.tell(one.id, apply.Decision{Verb: verbNone, Reason: enum.ReasonUpToDate}, apply.Unchanged)
+		p.tell(one.id, apply.Decision{Verb: verbNone, Reason: enum.ReasonUpToDate}, enum.OutcomeUnchanged)
 		return
 	}
-	decision, outcome := apply.Decision{Verb: enum.VerbUpdate, Reason: enum.ReasonDiffers}, apply.Updated
+	decision, outcome := apply.Decision{Verb: enum.VerbUpdate, Reason: enum.ReasonDiffers}, apply.Outcome(enum.OutcomeUpdated)
 	if found.missing {
-		decision, outcome = apply.Decision{Verb: enum.VerbCreate, Reason: enum.ReasonMissing}, apply.Created
+		decision, outcome = apply.Decision{Verb: enum.VerbCreate, Reason: enum.ReasonMissing}, enum.OutcomeCreated
 	}
 	p.send(one, decision, outcome)
 }
@@ -58,10 +58,10 @@ func (p *pass) ensure(one *planned) {
 // effect has a one-shot effect happen, unless its marker is there.
 func (p *pass) effect(one *planned) {
 	if p.record.markers[one.id] || p.owner.sent[one.id] {
-		p.tell(one.id, apply.Decision{Verb: verbNone, Reason: enum.ReasonUpToDate}, apply.Unchanged)
+		p.tell(one.id, apply.Decision{Verb: verbNone, Reason: enum.ReasonUpToDate}, enum.OutcomeUnchanged)
 		return
 	}
-	if p.send(one, apply.Decision{Verb: enum.VerbCreate, Reason: enum.ReasonMissing}, apply.Created) {
+	if p.send(one, apply.Decision{Verb: enum.VerbCreate, Reason: enum.ReasonMissing}, enum.OutcomeCreated) {
 		p.owner.sent[one.id] = true
 		p.requeue(time.Nanosecond) // to store the marker
 	}
@@ -87,7 +87,7 @@ func (p *pass) send(one *planned, decision apply.Decision, outcome apply.Outcome
 	}
 	result := p.tell(one.id, decision, outcome)
 	if result.Answer, err = raw(answer); err != nil {
-		result.Err, result.Outcome = err, apply.Failed
+		result.Err, result.Outcome = err, enum.OutcomeFailed
 	}
 	return true
 }
@@ -103,7 +103,7 @@ func (p *pass) removeAll(plan *apply.Plan, record set) {
 		} else if k == nil {
 			p.tell(i, apply.Decision{
 				Verb: verbNone, Reason: enum.ReasonNotPlanned, Err: &NotDeclaredError{Kind: i.kind},
-			}, apply.Blocked)
+			}, enum.OutcomeBlocked)
 		}
 	}
 }
@@ -127,7 +127,7 @@ func (p *pass) mayRemove(plan *apply.Plan, k *kind, i id) bool {
 func (p *pass) removeOne(k *kind, i id) {
 	decision := apply.Decision{Verb: enum.VerbPrune, Reason: enum.ReasonNotPlanned}
 	if p.config.DryRun {
-		p.tell(i, decision, apply.Pruned)
+		p.tell(i, decision, enum.OutcomePruned)
 		return
 	}
 	err := p.call(p.ctx, k, p.key, Call{Verb: VerbRemove, Key: i.key}, func(ctx context.Context) error {
@@ -139,19 +139,19 @@ func (p *pass) removeOne(k *kind, i id) {
 	}
 	p.owner.gone[i] = true
 	p.requeue(time.Nanosecond) // to take it off the record
-	p.tell(i, decision, apply.Pruned)
+	p.tell(i, decision, enum.OutcomePruned)
 }
 
 // failed tells of an error; a call that only has to wait for its turn is none.
 func (p *pass) failed(i id, decision apply.Decision, err error) {
 	var limited *limitedError
 	if errors.As(err, &limited) {
-		p.tell(i, decision, apply.Blocked)
+		p.tell(i, decision, enum.OutcomeBlocked)
 		p.requeue(limited.after)
 		return
 	}
 	decision.Err = err
-	p.tell(i, decision, apply.Failed)
+	p.tell(i, decision, enum.OutcomeFailed)
 }
 
 // orphaned reports whether the deletion of the owner leaves what it has made: its finalizers say so, or said so when they were seen last, or

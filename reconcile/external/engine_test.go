@@ -20,6 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
@@ -139,7 +140,7 @@ func TestNothingBeforeTheRecord(t *testing.T) {
 			b.next = next
 			calls, result := b.pass(b.owner, b.plan("a"))
 			b.want("nobody would remember it", calls)
-			if result.Objects[0].Outcome != apply.Blocked || result.RequeueAfter == 0 {
+			if result.Objects[0].Outcome != enum.OutcomeBlocked || result.RequeueAfter == 0 {
 				t.Errorf("got %s and a requeue after %s, want Blocked and another pass", result.Objects[0].Outcome, result.RequeueAfter)
 			}
 		})
@@ -308,7 +309,7 @@ func TestWhatWaits(t *testing.T) {
 	}
 	calls, result := b.pass(b.owner, plan(false))
 	b.want("it is held back", calls)
-	if got := result.Objects[0]; got.Outcome != apply.Waiting || got.WaitsUntil != "the server is ready" {
+	if got := result.Objects[0]; got.Outcome != enum.OutcomeWaiting || got.WaitsUntil != "the server is ready" {
 		t.Errorf("got %s until %q, want that it waits until the server is ready", got.Outcome, got.WaitsUntil)
 	}
 	_, _ = b.pass(b.owner, plan(true))

@@ -101,7 +101,7 @@ type appliedObject struct {
 
 // blockedPrune is why children that are no longer planned were kept.
 type blockedPrune struct {
-	Reason     apply.PruneBlockedReason `json:"reason"`
+	Reason     apply.Reason `json:"reason"`
 	Objects    []string                 `json:"objects,omitempty"`
 	Annotation string                   `json:"annotation,omitempty"`
 	Token      string                   `json:"token,omitempty"`

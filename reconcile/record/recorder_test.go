@@ -15,6 +15,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	"github.com/reconcilekit/reconcilekit/reconcile/record"
 )
@@ -96,7 +97,7 @@ func TestMaxBytes(t *testing.T) {
 func TestWhen(t *testing.T) {
 	t.Parallel()
 	unchanged := &engine{}
-	changed := &engine{result: apply.Result{Objects: []apply.ObjectResult{{Outcome: apply.Created}}}}
+	changed := &engine{result: apply.Result{Objects: []apply.ObjectResult{{Outcome: enum.OutcomeCreated}}}}
 	for name, c := range map[string]struct {
 		config pipeline.Config[*widget.Widget, seen, seen]
 		want   int

@@ -69,7 +69,7 @@ func TestBudget(t *testing.T) {
 						t.Errorf("%+v: rendered", budget)
 						continue
 					}
-					checkOutcome(t, err, pathtemplate.ReasonInvalid, "path template")
+					checkOutcome(t, err, reasonInvalid, "path template")
 				}
 				steps, limit := pathtemplate.Spent(template, newLargeWidget(), budget)
 				allowed := budget.Steps
@@ -108,7 +108,7 @@ func TestBudgetErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := render(test.template, newLargeWidget(), test.budget)
-			checkOutcome(t, err, pathtemplate.ReasonInvalid, test.want)
+			checkOutcome(t, err, reasonInvalid, test.want)
 		})
 	}
 }
@@ -130,7 +130,7 @@ func TestBudgetDepth(t *testing.T) {
 	}
 	for _, levels := range []int{70, 100_000} {
 		_, err := render("/{..last}", nested(levels), pathtemplate.Options{})
-		checkOutcome(t, err, pathtemplate.ReasonInvalid, "deeper than 64 levels, the limit of an expression")
+		checkOutcome(t, err, reasonInvalid, "deeper than 64 levels, the limit of an expression")
 	}
 }
 

@@ -32,7 +32,7 @@ func FuzzRender(f *testing.F) {
 			t.Errorf("the cache changes %q, %v to %q, %v", path, err, again, err2)
 		}
 		if err != nil {
-			checkOutcome(t, err, pathtemplate.ReasonInvalid, "path template")
+			checkOutcome(t, err, reasonInvalid, "path template")
 			return
 		}
 		checkPath(t, path, pathtemplate.DefaultMaxBytes)

@@ -81,7 +81,7 @@ func TestExpressions(t *testing.T) {
 		t.Run(expression, func(t *testing.T) {
 			t.Parallel()
 			got, err := render("/{"+expression+"}", object, pathtemplate.Options{})
-			checkOutcome(t, err, pathtemplate.ReasonInvalid, test.wantErr)
+			checkOutcome(t, err, reasonInvalid, test.wantErr)
 			if got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}

@@ -69,7 +69,7 @@ func TestValues(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got, err := render("/{.value}", map[string]any{"value": test.value}, pathtemplate.Options{Encoded: true})
-			checkOutcome(t, err, pathtemplate.ReasonInvalid, test.wantErr)
+			checkOutcome(t, err, reasonInvalid, test.wantErr)
 			if got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
@@ -139,7 +139,7 @@ func TestEncodedLiterals(t *testing.T) {
 		"/%25":      {"/%25", ""},
 	} {
 		got, err := render(template, nil, pathtemplate.Options{Encoded: true})
-		checkOutcome(t, err, pathtemplate.ReasonInvalid, test.wantErr)
+		checkOutcome(t, err, reasonInvalid, test.wantErr)
 		if got != test.want {
 			t.Errorf("%s: got %q, want %q", template, got, test.want)
 		}

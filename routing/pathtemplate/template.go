@@ -27,7 +27,7 @@ var errEmptyPath = errors.New("route template produced an empty path")
 //
 // A template that can never render is refused here: unbalanced or nested braces, empty or malformed expressions, loops,
 // and for a template without expressions everything that [Template.Render] refuses. Errors are of category
-// InvalidSpec with reason [ReasonInvalid].
+// InvalidSpec with reason PathTemplateInvalid.
 func Parse(template string, o Options) (*Template, error) {
 	t := &Template{source: template, options: o.orDefaults()}
 	if t.options.MaxBytes < 1 || t.options.MaxBytes > maxPathLength {
@@ -59,7 +59,7 @@ func Parse(template string, o Options) (*Template, error) {
 // What a rendering may do is bounded by [Options].Steps and Results, whatever the template and the object.
 //
 // The result starts with "/", has no empty or dot segments and no "/" at its end, satisfies the rules of an HTTPRoute
-// path match, and is at most as long as allowed. Errors are of category InvalidSpec, reason [ReasonInvalid].
+// path match, and is at most as long as allowed. Errors are of category InvalidSpec, reason PathTemplateInvalid.
 func (t *Template) Render(object any) (string, error) {
 	if t.static != "" {
 		return t.static, nil
@@ -137,11 +137,11 @@ func inExpression(text string, err error) error {
 
 // fail wraps what is wrong with the template, with the field, its value and what would be right.
 func (t *Template) fail(cause error, advice string) error {
-	return problem.Invalid(ReasonInvalid, cause, "%s %s: %s: %s", t.options.Field, problem.Quote(t.source), problem.Shorten(cause.Error()), advice)
+	return problem.Invalid(reasonInvalid, cause, "%s %s: %s: %s", t.options.Field, problem.Quote(t.source), problem.Shorten(cause.Error()), advice)
 }
 
-// ReasonInvalid is the reason of all errors of this package: a template cannot be parsed, or gives no usable path for this object.
-const ReasonInvalid = "PathTemplateInvalid"
+// reasonInvalid is the reason of all errors of this package: a template cannot be parsed, or gives no usable path for this object.
+const reasonInvalid = "PathTemplateInvalid"
 
 // Default returns the path of an owner that has no template: /<namespace>/<uid> in DNS-safe segments, leaving out what is
 // empty. With neither, which no stored object has, it collapses to "/", an error unless the options allow that.

@@ -17,6 +17,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/routing/pathtemplate"
 )
 
+const reasonInvalid = "PathTemplateInvalid"
+
 // widget has a field of every kind that a template may name.
 type widget struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -156,7 +158,7 @@ func TestRender(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got, err := render(test.template, newWidget(), test.opts)
-			checkOutcome(t, err, pathtemplate.ReasonInvalid, test.wantErr)
+			checkOutcome(t, err, reasonInvalid, test.wantErr)
 			if got != test.want {
 				t.Errorf("Render(%q) = %q, want %q", test.template, got, test.want)
 			}
@@ -202,7 +204,7 @@ func TestRenderOtherObjects(t *testing.T) {
 		}
 	}
 	_, err := render("/{.metadata.name}", nil, pathtemplate.Options{})
-	checkOutcome(t, err, pathtemplate.ReasonInvalid, "failed to evaluate")
+	checkOutcome(t, err, reasonInvalid, "failed to evaluate")
 }
 
 // contentHolder has the method by which unstructured objects are known.
@@ -287,7 +289,7 @@ func TestDefault(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got, err := pathtemplate.Default(&test.object, test.opts)
-			checkOutcome(t, err, pathtemplate.ReasonInvalid, test.wantErr)
+			checkOutcome(t, err, reasonInvalid, test.wantErr)
 			if got != test.want {
 				t.Errorf("Default() = %q, want %q", got, test.want)
 			}

@@ -42,7 +42,7 @@ func (counter) PassDone(_ context.Context, report reconcile.Report) {
 // made reports whether the pod was made in this pass.
 func made(objects []apply.ObjectResult, pod *corev1.Pod) bool {
 	return slices.ContainsFunc(objects, func(o apply.ObjectResult) bool {
-		return o.GVK.Kind == "Pod" && o.Key.Name == pod.Name && o.Outcome == apply.Created
+		return o.GVK.Kind == "Pod" && o.Key.Name == pod.Name && o.Created()
 	})
 }
 

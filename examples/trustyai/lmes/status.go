@@ -115,7 +115,7 @@ func (r Reconciler) ObserveApply(_ context.Context, _ pass, obs Observation, out
 			obs.end(v1alpha1.JobFailed, object.Err.Error())
 		case object.Err != nil:
 			obs.begin(object.Err.Error())
-		case object.Outcome == apply.Created || seen:
+		case object.Created() || seen:
 			obs.status.State, obs.status.PodName, obs.status.LastScheduleTime = v1alpha1.JobScheduled, obs.job.Name, &obs.now
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
@@ -129,7 +130,7 @@ var _ = Describe("A field that is planned absent", func() {
 				w.requests.take()
 				result, sent := w.pass(plan())
 				Expect(result.Err()).NotTo(HaveOccurred())
-				Expect(result.Objects[0].Outcome).To(Equal(apply.Updated))
+				Expect(result.Objects[0].Outcome).To(BeEquivalentTo(enum.OutcomeUpdated))
 				Expect(result.Objects[0].Fields).NotTo(BeEmpty())
 				Expect(writes(sent)).To(HaveLen(1), "%v", sent)
 				Expect(field.has(stored(w))).To(BeFalse())
@@ -314,7 +315,7 @@ var _ = Describe("A field that is planned absent", func() {
 
 	for _, path := range []string{
 		"metadata", "metadata.name", "metadata.labels", "metadata.finalizers", "metadata.ownerReferences", "status.replicas", "kind",
-		`metadata.labels["` + apply.PartOfLabel + `"]`, `metadata.annotations["` + apply.SharedAnnotation + `"]`,
+		`metadata.labels["` + applyset.PartOfLabel + `"]`, `metadata.annotations["` + applyset.SharedAnnotation + `"]`,
 		`metadata.annotations["` + apply.GroupAnnotation + `"]`,
 	} {
 		It(fmt.Sprintf("cannot be %s", path), func() {

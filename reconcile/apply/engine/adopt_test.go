@@ -11,6 +11,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
 var _ = Describe("Objects of others", func() {
@@ -102,7 +103,7 @@ var _ = Describe("Objects of others", func() {
 		stored := configMap("shared", "")
 		stored.Namespace = w.namespace
 		Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(stored), stored)).To(Succeed())
-		Expect(stored.Labels).NotTo(HaveKey(apply.PartOfLabel))
+		Expect(stored.Labels).NotTo(HaveKey(applyset.PartOfLabel))
 		w.restart()
 		w.quiet(2, shared)
 	})

@@ -3,7 +3,7 @@ package engine
 import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
 
@@ -12,11 +12,11 @@ func announce(e *pass.Env, before, after client.Object) {
 	if !e.Leftovers.Open.Load() || after == nil {
 		return
 	}
-	id := after.GetLabels()[apply.PartOfLabel]
+	id := after.GetLabels()[applyset.PartOfLabel]
 	if id == "" {
 		return
 	}
-	if before != nil && before.GetUID() == after.GetUID() && before.GetLabels()[apply.PartOfLabel] == id {
+	if before != nil && before.GetUID() == after.GetUID() && before.GetLabels()[applyset.PartOfLabel] == id {
 		return
 	}
 	e.Leftovers.Mark(e.Hasher.Text(id))

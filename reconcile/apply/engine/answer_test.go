@@ -11,6 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // podAntiAffinity is a Deployment as unstructured content, in which an empty
@@ -60,8 +62,8 @@ func expectTaken(w *world, o client.Object) {
 	intent, ok := o.(*unstructured.Unstructured)
 	Expect(ok).To(BeTrue(), "want unstructured content")
 	intent.SetNamespace(w.namespace)
-	if part, ok := stored.GetLabels()[apply.PartOfLabel]; ok {
-		intent.SetLabels(map[string]string{apply.PartOfLabel: part})
+	if part, ok := stored.GetLabels()[applyset.PartOfLabel]; ok {
+		intent.SetLabels(map[string]string{applyset.PartOfLabel: part})
 	}
 	intent.SetOwnerReferences(stored.GetOwnerReferences())
 	Expect(w.admin.Apply(w.ctx, client.ApplyConfigurationFromUnstructured(intent), client.FieldOwner(manager), client.ForceOwnership, client.DryRunAll)).To(Succeed())
@@ -129,7 +131,7 @@ var _ = Describe("An entry of managedFields that went as others took all that wa
 		w.converge(plan)
 		w.edit(configMap("target", ""), types.MergePatchType, `{"data":{"a":"theirs"}}`, "other")
 		result, sent := w.pass(plan())
-		Expect(result.Objects).To(ConsistOf(HaveField("Outcome", apply.Contested)))
+		Expect(result.Objects).To(ConsistOf(HaveField("Outcome", BeEquivalentTo(enum.OutcomeContested))))
 		Expect(sent).To(HaveLen(1))
 		Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(target), target)).To(Succeed())
 		Expect(target.ManagedFields).To(ConsistOf(HaveField("Manager", "other")))

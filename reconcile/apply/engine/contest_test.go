@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // contestCase is a field that another manager applies with another value.
@@ -94,7 +95,7 @@ var _ = Describe("A contested field", func() {
 				var contested *apply.ContestedError
 				Expect(errors.As(result.Err(), &contested)).To(BeTrue(), "%v", result.Err())
 				Expect(contested.Fields).To(ConsistOf(apply.ContestedField{Path: c.reported, Manager: "rival"}))
-				Expect(result.Objects[0].Outcome).To(Equal(apply.Contested))
+				Expect(result.Objects[0].Outcome).To(BeEquivalentTo(enum.OutcomeContested))
 				Expect(stored(w).GetAnnotations()).To(HaveKeyWithValue("version", version))
 				Expect(c.value(stored(w))).NotTo(Equal(c.ours))
 				w.syncedObject(c.object(""))

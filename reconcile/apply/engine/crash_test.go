@@ -130,7 +130,7 @@ func (w *world) members(selector ...client.ListOption) []string {
 func (w *world) checkTracked() {
 	GinkgoHelper()
 	recorded := w.stored().Annotations[applyset.GroupKindsAnnotation]
-	for _, name := range w.members(client.HasLabels{apply.PartOfLabel}) {
+	for _, name := range w.members(client.HasLabels{applyset.PartOfLabel}) {
 		var kind string
 		_, err := fmt.Sscanf(name, "%s", &kind)
 		Expect(err).NotTo(HaveOccurred())
@@ -145,7 +145,7 @@ var _ = Describe("A crash", func() {
 				Expect(n).To(BeNumerically("<", 100))
 				w := newWorld()
 				crashed := w.crashRun(n, commit)
-				Expect(w.members(client.HasLabels{apply.PartOfLabel})).To(ConsistOf("ConfigMap a", "Service e"))
+				Expect(w.members(client.HasLabels{applyset.PartOfLabel})).To(ConsistOf("ConfigMap a", "Service e"))
 				Expect(w.stored().Annotations).To(HaveKeyWithValue(applyset.GroupKindsAnnotation, "ConfigMap,Service"))
 				w.stop()
 				if !crashed {

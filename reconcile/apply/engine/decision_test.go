@@ -122,7 +122,7 @@ var _ = Describe("The decisions of a diff are those of an apply", func() {
 		"foreign": func(w *world) { w.foreign(object(w)) },
 		"labelled, but foreign": func(w *world) {
 			o := object(w)
-			o.Labels = map[string]string{apply.PartOfLabel: applyset.ID(widget.GroupVersion.WithKind("Widget").GroupKind(), client.ObjectKeyFromObject(w.owner))}
+			o.Labels = map[string]string{applyset.PartOfLabel: applyset.ID(widget.GroupVersion.WithKind("Widget").GroupKind(), client.ObjectKeyFromObject(w.owner))}
 			w.foreign(o)
 		},
 		"controlled by another": func(w *world) {

@@ -88,7 +88,7 @@ func (e *Engine) Forget(owner types.UID) {
 
 // Announce tells the engine that an object has come into its cache (before is
 // nil) or has changed there. It must be called for every object with
-// [apply.PartOfLabel] before the events that lead to a pass for its owner, and only
+// the part-of label before the events that lead to a pass for its owner, and only
 // matters with [apply.Options.Announced]. It is cheap.
 func (e *Engine) Announce(before, after client.Object) { announce(e.env, before, after) }
 

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
 var ruleKind = schema.GroupVersionKind{Group: "equality.reconcilekit.dev", Version: "v1", Kind: "Rule"}
@@ -149,7 +149,7 @@ func expectApplied(w *world, o client.Object) {
 	if labels == nil {
 		labels = map[string]string{}
 	}
-	labels[apply.PartOfLabel] = stored.GetLabels()[apply.PartOfLabel]
+	labels[applyset.PartOfLabel] = stored.GetLabels()[applyset.PartOfLabel]
 	intent.SetLabels(labels)
 	intent.SetOwnerReferences(stored.GetOwnerReferences())
 	Expect(w.admin.Apply(w.ctx, client.ApplyConfigurationFromUnstructured(intent), client.FieldOwner(manager), client.ForceOwnership, client.DryRunAll)).To(Succeed())

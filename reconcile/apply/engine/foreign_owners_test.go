@@ -105,7 +105,7 @@ var _ = Describe("Two controllers of one kind of owner", func() {
 		second.restart()
 		first.converge(one(cm("1")))
 		second.converge(other)
-		Expect(first.members(client.HasLabels{apply.PartOfLabel})).To(ConsistOf("ConfigMap cm", "Secret other"))
+		Expect(first.members(client.HasLabels{applyset.PartOfLabel})).To(ConsistOf("ConfigMap cm", "Secret other"))
 		Expect(first.stored().Annotations).To(HaveKeyWithValue(applyset.GroupKindsAnnotation, "ConfigMap"))
 	})
 

@@ -35,7 +35,7 @@ func newNeighbours() *neighbours {
 	n.parent = n.newOwner("parent")
 	n.replica, n.other = n.another(manager), n.another("another")
 	gk := widget.GroupVersion.WithKind("Widget").GroupKind()
-	label := map[string]string{apply.PartOfLabel: applyset.ID(gk, client.ObjectKeyFromObject(n.owner))}
+	label := map[string]string{applyset.PartOfLabel: applyset.ID(gk, client.ObjectKeyFromObject(n.owner))}
 	reference := []metav1.OwnerReference{*metav1.NewControllerRef(n.stored(), widget.GroupVersion.WithKind("Widget"))}
 	named := func(name string, change func(o *corev1.ConfigMap)) {
 		o := configMap(name, "theirs")
@@ -156,7 +156,7 @@ func (n *neighbours) check() {
 	target := &corev1.ConfigMap{}
 	Expect(n.admin.Get(n.ctx, client.ObjectKeyFromObject(n.target), target)).To(Succeed())
 	Expect(target.Data).To(Equal(map[string]string{"value": "theirs"}))
-	Expect(n.members(client.HasLabels{apply.PartOfLabel})).To(ConsistOf(
+	Expect(n.members(client.HasLabels{applyset.PartOfLabel})).To(ConsistOf(
 		"ConfigMap a", "ConfigMap copied", "ConfigMap labelled", "ConfigMap others", "ConfigMap others-once", "Service e"))
 	Expect(n.stored().Annotations).To(HaveKeyWithValue(applyset.GroupKindsAnnotation, "ConfigMap"))
 }

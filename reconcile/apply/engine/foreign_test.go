@@ -272,7 +272,7 @@ var _ = Describe("A part-of label", func() {
 	keep := func() apply.Plan { return configMaps(1)() }
 	ids := func() map[string]string {
 		gk := widget.GroupVersion.WithKind("Widget").GroupKind()
-		return map[string]string{apply.PartOfLabel: applyset.ID(gk, client.ObjectKeyFromObject(w.owner))}
+		return map[string]string{applyset.PartOfLabel: applyset.ID(gk, client.ObjectKeyFromObject(w.owner))}
 	}
 	BeforeEach(func() {
 		w = newWorld()

@@ -44,7 +44,7 @@ func withContested(plan func() apply.Plan) func() apply.Plan {
 	}
 }
 
-func (w *world) held(plan apply.Plan, reason apply.PruneBlockedReason) *apply.PruneBlockedError {
+func (w *world) held(plan apply.Plan, reason apply.Reason) *apply.PruneBlockedError {
 	GinkgoHelper()
 	result, sent := w.pass(plan)
 	Expect(writes(sent)).NotTo(ContainElement(HavePrefix("DELETE ")))
@@ -111,10 +111,10 @@ var _ = Describe("The guard against pruning most children", func() {
 			Expect(result.Err()).To(HaveOccurred())
 			Expect(result.PruneBlocked).ToNot(HaveOccurred())
 		}
-		Expect(w.held(withContested(configMaps(0))(), apply.PruneBlockedReason(enum.PruneTooMany)).Objects).To(HaveLen(6))
+		Expect(w.held(withContested(configMaps(0))(), apply.Reason(enum.PruneTooMany)).Objects).To(HaveLen(6))
 		By("also after a restart")
 		w.restart()
-		w.held(withContested(configMaps(0))(), apply.PruneBlockedReason(enum.PruneTooMany))
+		w.held(withContested(configMaps(0))(), apply.Reason(enum.PruneTooMany))
 		Expect(w.names()).To(HaveLen(7))
 	})
 
@@ -129,8 +129,8 @@ var _ = Describe("The guard against pruning most children", func() {
 		w.converge(configMaps(5))
 		result, _ := w.pass(plan(5, "1"))
 		Expect(result.Err()).To(HaveOccurred())
-		w.held(plan(0, "1"), apply.PruneBlockedReason(enum.PruneTooMany))
-		w.held(plan(0, "2"), apply.PruneBlockedReason(enum.PruneTooMany))
+		w.held(plan(0, "1"), apply.Reason(enum.PruneTooMany))
+		w.held(plan(0, "2"), apply.Reason(enum.PruneTooMany))
 	})
 
 	It("opens for the first plan of a generation and finishes what that one has begun", func() {
@@ -149,10 +149,10 @@ var _ = Describe("The guard against pruning most children", func() {
 		}
 		result, _ := w.pass(configMaps(2)())
 		Expect(result.PruneBlocked).To(HaveOccurred())
-		Expect(result.PruneBlocked.Reason).To(Equal(apply.PruneBlockedReason(enum.PruneFailed)))
+		Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(enum.PruneFailed)))
 		w.requests.fail = nil
 		By("another plan of the same generation")
-		w.held(configMaps(0)(), apply.PruneBlockedReason(enum.PruneTooMany))
+		w.held(configMaps(0)(), apply.Reason(enum.PruneTooMany))
 		By("the one that follows the change")
 		w.clock.Step(time.Minute) // a refused delete is tried again after a while
 		w.converge(configMaps(2))
@@ -176,7 +176,7 @@ var _ = Describe("The guard against pruning most children", func() {
 		w.touchSpec()
 		w.converge(configMaps(5))
 		w.restart()
-		w.held(configMaps(0)(), apply.PruneBlockedReason(enum.PruneTooMany))
+		w.held(configMaps(0)(), apply.Reason(enum.PruneTooMany))
 		By("a change of the spec explains it")
 		w.touchSpec()
 		w.converge(configMaps(1))
@@ -203,9 +203,9 @@ var _ = Describe("The guard against pruning most children", func() {
 		w.touchSpec()
 		w.converge(configMaps(5))
 		w.replaceOwner()
-		w.held(configMaps(1)(), apply.PruneBlockedReason(enum.PruneTooMany))
+		w.held(configMaps(1)(), apply.Reason(enum.PruneTooMany))
 		w.restart()
-		w.held(configMaps(1)(), apply.PruneBlockedReason(enum.PruneTooMany))
+		w.held(configMaps(1)(), apply.Reason(enum.PruneTooMany))
 		Expect(w.names()).To(HaveLen(5))
 	})
 
@@ -221,7 +221,7 @@ var _ = Describe("The guard against pruning most children", func() {
 			w.restart()
 			result := pass(0)
 			Expect(result.PruneBlocked).To(HaveOccurred())
-			Expect(result.PruneBlocked.Reason).To(Equal(apply.PruneBlockedReason(enum.PruneTooMany)))
+			Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(enum.PruneTooMany)))
 			Expect(result.PruneBlocked.Objects).To(HaveLen(6))
 			Expect(result.PruneBlocked.Error()).To(ContainSubstring("annotate one of them"))
 			Expect(w.names()).To(HaveLen(6))
@@ -263,7 +263,7 @@ var _ = Describe("A child that holds data or work", func() {
 		w := newWorld()
 		w.converge(plan(one))
 		for range 2 {
-			blocked := w.held(plan()(), apply.PruneBlockedReason(enum.PruneHoldsData))
+			blocked := w.held(plan()(), apply.Reason(enum.PruneHoldsData))
 			Expect(blocked.Objects).To(ConsistOf(ContainSubstring(one.GetName())))
 			Expect(blocked.Error()).To(ContainSubstring(one.GetName()))
 			w.restart()
@@ -302,7 +302,7 @@ var _ = Describe("A child that holds data or work", func() {
 		Expect(result.PruneBlocked).ToNot(HaveOccurred())
 		Expect(w.jobs()).To(BeEmpty())
 		Expect(result.Objects).To(ContainElement(And(
-			HaveField("Outcome", apply.Pruned), HaveField("GVK.Kind", "Job"), HaveField("HoldsData", true))))
+			HaveField("Outcome", BeEquivalentTo(enum.OutcomePruned)), HaveField("GVK.Kind", "Job"), HaveField("HoldsData", true))))
 	})
 
 	It("is what the options say", func() {
@@ -310,7 +310,7 @@ var _ = Describe("A child that holds data or work", func() {
 		w.converge(plan(job("one")))
 		result, _ := w.pass(planOf(func() []client.Object { return []client.Object{configMap("a", "1"), configMap("b", "1")} })())
 		Expect(result.PruneBlocked).To(HaveOccurred())
-		Expect(result.PruneBlocked.Reason).To(Equal(apply.PruneBlockedReason(enum.PruneHoldsData)))
+		Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(enum.PruneHoldsData)))
 		Expect(w.names()).To(ConsistOf("a", "b", "c"))
 		Expect(w.jobs()).To(BeEmpty(), "a job is none of them now")
 	})
@@ -352,7 +352,7 @@ var _ = Describe("One failing child", func() {
 			return p
 		}
 		for range 2 {
-			blocked := w.held(next("not a key"), apply.PruneBlockedReason(enum.PruneReplacing))
+			blocked := w.held(next("not a key"), apply.Reason(enum.PruneReplacing))
 			Expect(blocked.Objects).To(ConsistOf(ContainSubstring("cm-3")))
 			Expect(blocked.Error()).To(ContainSubstring("cm-new"))
 			Expect(w.names()).To(ConsistOf("cm-0", "cm-1", "cm-2", "cm-3"))

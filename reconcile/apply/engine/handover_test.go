@@ -16,6 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
 // behind is a cached client that shows the configmaps of a namespace as they
@@ -69,7 +70,7 @@ func (w *world) throughBehind() *behind {
 func (b *behind) falls(w *world) {
 	GinkgoHelper()
 	var list corev1.ConfigMapList
-	Expect(w.admin.List(w.ctx, &list, client.InNamespace(w.namespace), client.HasLabels{apply.PartOfLabel})).To(Succeed())
+	Expect(w.admin.List(w.ctx, &list, client.InNamespace(w.namespace), client.HasLabels{applyset.PartOfLabel})).To(Succeed())
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.items = list.Items
@@ -174,7 +175,7 @@ var _ = Describe("A child that has changed hands while the cache lags behind", f
 	It("is not deleted for labels that it has no more", func() {
 		w := newWorld()
 		b := w.throughBehind()
-		w.theirs(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"old": "yes", apply.PartOfLabel: "x"}}})
+		w.theirs(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"old": "yes", applyset.PartOfLabel: "x"}}})
 		b.falls(w)
 		w.edit(configMap("a", ""), types.MergePatchType, `{"metadata":{"labels":null}}`, "user")
 		var p apply.Plan

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
 var _ = Describe("A kept child", func() {
@@ -67,7 +68,7 @@ var _ = Describe("Adoption of what has no controller", func() {
 		w := newWorld()
 		foreign := configMap("cm", "theirs")
 		foreign.SetNamespace(w.namespace)
-		foreign.SetLabels(map[string]string{apply.PartOfLabel: "applyset-of-another-v1"})
+		foreign.SetLabels(map[string]string{applyset.PartOfLabel: "applyset-of-another-v1"})
 		Expect(w.admin.Create(w.ctx, foreign)).To(Succeed())
 		w.syncedObject(foreign)
 		result, _ := w.pass(one(cm("ours"), apply.AdoptUncontrolled)())

@@ -61,7 +61,7 @@ func (f *fleet) childOf(owner *widget.Widget, o client.Object) client.Object {
 	o.SetUID(types.UID("of " + string(owner.UID) + " " + o.GetName()))
 	o.SetResourceVersion("1")
 	gk := widget.GroupVersion.WithKind("Widget").GroupKind()
-	o.SetLabels(map[string]string{apply.PartOfLabel: applyset.ID(gk, client.ObjectKeyFromObject(owner))})
+	o.SetLabels(map[string]string{applyset.PartOfLabel: applyset.ID(gk, client.ObjectKeyFromObject(owner))})
 	labels := `{"f:metadata":{"f:labels":{"f:applyset.kubernetes.io/part-of":{}}}}`
 	o.SetManagedFields([]metav1.ManagedFieldsEntry{{
 		Manager: manager, Operation: metav1.ManagedFieldsOperationApply, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(labels),

@@ -39,14 +39,14 @@ var _ = Describe("A list of the engine that fails", func() {
 	blocked := func(result apply.Result, times int) {
 		GinkgoHelper()
 		Expect(result.PruneBlocked).To(HaveOccurred())
-		Expect(result.PruneBlocked.Reason).To(Equal(apply.PruneBlockedReason(enum.PruneFailed)))
+		Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(enum.PruneFailed)))
 		Expect(result.PruneBlocked).To(MatchError(broken))
 		Expect(result.RequeueAfter).To(Equal(time.Second<<times), "nothing else wakes the owner")
 	}
 	accounts := func(w *world) []corev1.ServiceAccount {
 		GinkgoHelper()
 		var list corev1.ServiceAccountList
-		Expect(w.admin.List(w.ctx, &list, client.InNamespace(w.namespace), client.HasLabels{apply.PartOfLabel})).To(Succeed())
+		Expect(w.admin.List(w.ctx, &list, client.InNamespace(w.namespace), client.HasLabels{applyset.PartOfLabel})).To(Succeed())
 		return list.Items
 	}
 

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
 var _ = Describe("A rule for the metadata of a child", func() {
@@ -20,14 +21,14 @@ var _ = Describe("A rule for the metadata of a child", func() {
 				plan := one(func() client.Object { return &corev1.ConfigMap{ObjectMeta: meta("cm")} }, rule(path))
 				w.converge(plan)
 				for _, change := range []string{
-					`{"metadata":{"labels":{"` + apply.PartOfLabel + `":"other"}}}`, `{"metadata":{"ownerReferences":null}}`,
+					`{"metadata":{"labels":{"` + applyset.PartOfLabel + `":"other"}}}`, `{"metadata":{"ownerReferences":null}}`,
 				} {
 					w.edit(configMap("cm", ""), types.MergePatchType, change, "user")
 					w.converge(plan)
 					stored := &corev1.ConfigMap{}
 					Expect(w.admin.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "cm"}, stored)).To(Succeed())
 					Expect(metav1.GetControllerOf(stored)).NotTo(BeNil())
-					Expect(stored.Labels).To(HaveKeyWithValue(apply.PartOfLabel, HavePrefix("applyset-")))
+					Expect(stored.Labels).To(HaveKeyWithValue(applyset.PartOfLabel, HavePrefix("applyset-")))
 				}
 				w.restart()
 				w.converge(plan)

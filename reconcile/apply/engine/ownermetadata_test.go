@@ -48,7 +48,7 @@ var _ = Describe("The metadata of the owner", func() {
 		GinkgoHelper()
 		result, sent := w.pass(plan())
 		Expect(result.Err()).NotTo(HaveOccurred())
-		Expect(result.Objects[0].Outcome).To(Equal(apply.Updated))
+		Expect(result.Objects[0].Outcome).To(BeEquivalentTo(enum.OutcomeUpdated))
 		Expect(result.Objects[0].GVK.Kind).To(Equal("Widget"))
 		Expect(sent).To(ConsistOf(HavePrefix("PATCH ")))
 		Expect(sent[0]).To(HaveSuffix("/widgets/site"))

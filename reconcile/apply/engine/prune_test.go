@@ -33,7 +33,7 @@ func configMaps(n int) func() apply.Plan {
 func (w *world) names() []string {
 	GinkgoHelper()
 	var list corev1.ConfigMapList
-	Expect(w.admin.List(w.ctx, &list, client.InNamespace(w.namespace), client.HasLabels{apply.PartOfLabel})).To(Succeed())
+	Expect(w.admin.List(w.ctx, &list, client.InNamespace(w.namespace), client.HasLabels{applyset.PartOfLabel})).To(Succeed())
 	var out []string
 	for _, o := range list.Items {
 		out = append(out, o.Name)
@@ -168,7 +168,7 @@ var _ = Describe("Inventory and prune", func() {
 			result, sent := w.pass(configMaps(1)())
 			Expect(writes(sent)).To(BeEmpty())
 			Expect(result.PruneBlocked).To(HaveOccurred())
-			Expect(result.PruneBlocked.Reason).To(Equal(apply.PruneBlockedReason(enum.PruneTooMany)))
+			Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(enum.PruneTooMany)))
 			Expect(result.PruneBlocked.Objects).To(HaveLen(4))
 			Expect(w.names()).To(HaveLen(5))
 			w.restart()
@@ -190,7 +190,7 @@ var _ = Describe("Inventory and prune", func() {
 			result, sent := w.pass(configMaps(0)())
 			Expect(writes(sent)).To(BeEmpty())
 			Expect(result.PruneBlocked).To(HaveOccurred())
-			Expect(result.PruneBlocked.Reason).To(Equal(apply.PruneBlockedReason(enum.PruneTooMany)))
+			Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(enum.PruneTooMany)))
 			Expect(w.names()).To(HaveLen(4))
 			Expect(w.stored().Annotations).To(HaveKeyWithValue(applyset.GroupKindsAnnotation, "ConfigMap"))
 			w.restart()
@@ -222,7 +222,7 @@ var _ = Describe("Inventory and prune", func() {
 		rest := planOf(func() []client.Object { return []client.Object{configMap("a", "1")} })
 		result, sent := w.pass(rest())
 		Expect(result.PruneBlocked).To(HaveOccurred())
-		Expect(result.PruneBlocked.Reason).To(Equal(apply.PruneBlockedReason(enum.PruneFailed)))
+		Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(enum.PruneFailed)))
 		Expect(result.PruneBlocked.Error()).To(ContainSubstring("keep-" + w.namespace))
 		Expect(result.Err()).To(HaveOccurred())
 		Expect(writes(sent)).To(HaveLen(1))

@@ -15,6 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
 var _ = Describe("A shared object", func() {
@@ -218,9 +219,9 @@ var _ = Describe("A child whose mode changes", func() {
 				if owned, known := controlled[to]; known {
 					Expect(o.Data).To(Equal(map[string]string{"value": "2"}))
 					Expect(o.OwnerReferences).To(HaveLen(map[bool]int{true: 1}[owned]))
-					_, labelled := o.Labels[apply.PartOfLabel]
+					_, labelled := o.Labels[applyset.PartOfLabel]
 					Expect(labelled).To(Equal(owned))
-					_, shared := o.Annotations[apply.SharedAnnotation]
+					_, shared := o.Annotations[applyset.SharedAnnotation]
 					Expect(shared).To(Equal(to != "Own"))
 				}
 				w.restart()

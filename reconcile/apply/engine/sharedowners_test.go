@@ -18,6 +18,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
@@ -156,12 +157,12 @@ var _ = Describe("A shared object of several sorts of owners", func() {
 			if i == 2 {
 				w.restart()
 			}
-			Expect(w.held(apply.Plan{}, apply.PruneBlockedReason(enum.PruneHoldsData)).Objects).To(HaveLen(1))
+			Expect(w.held(apply.Plan{}, apply.Reason(enum.PruneHoldsData)).Objects).To(HaveLen(1))
 		}
 		By("the plan is complete again, and then the owner withdraws it")
 		w.converge(volume)
 		result, _ := w.pass(none())
-		Expect(result.Objects).To(ConsistOf(And(HaveField("Outcome", apply.Pruned), HaveField("HoldsData", true))))
+		Expect(result.Objects).To(ConsistOf(And(HaveField("Outcome", BeEquivalentTo(enum.OutcomePruned)), HaveField("HoldsData", true))))
 	})
 
 	It("keeps a part of which the plan knows nothing", func() {
@@ -206,13 +207,13 @@ var _ = Describe("An object of others under the name of a shared one", func() {
 	theirs := map[string]func(w *world) client.Object{
 		"with a copy of the annotation": func(w *world) client.Object {
 			o := configMap("shared", "theirs")
-			o.Annotations = map[string]string{apply.SharedAnnotation: "true"}
+			o.Annotations = map[string]string{applyset.SharedAnnotation: "true"}
 			return w.theirs(o)
 		},
 		"applied with a copy of the annotation": func(w *world) client.Object {
 			o := configMap("shared", "theirs")
 			o.Namespace = w.namespace
-			o.Annotations = map[string]string{apply.SharedAnnotation: "true"}
+			o.Annotations = map[string]string{applyset.SharedAnnotation: "true"}
 			o.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 			//nolint:staticcheck // as a person applies
 			Expect(w.admin.Patch(w.ctx, o, client.Apply, client.FieldOwner("kubectl"))).To(Succeed())

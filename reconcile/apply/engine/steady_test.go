@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 func configMap(name, value string) *corev1.ConfigMap {
@@ -146,7 +147,7 @@ var _ = Describe("Steady state", func() {
 		}).ShouldNot(Succeed())
 		result, sent := w.pass(plan())
 		Expect(sent).To(HaveLen(1))
-		Expect(result.Objects[0].Outcome).To(Equal(apply.Created))
+		Expect(result.Objects[0].Outcome).To(BeEquivalentTo(enum.OutcomeCreated))
 		w.quiet(2, plan)
 	})
 
@@ -163,7 +164,7 @@ var _ = Describe("Steady state", func() {
 		w.converge(plan)
 		delete(value, "b")
 		result, sent := w.pass(plan())
-		Expect(result.Objects[0].Outcome).To(Equal(apply.Updated))
+		Expect(result.Objects[0].Outcome).To(BeEquivalentTo(enum.OutcomeUpdated))
 		Expect(sent).To(HaveLen(1))
 		w.quiet(2, plan)
 		stored := &corev1.ConfigMap{}

@@ -33,8 +33,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/status"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
-	"github.com/reconcilekit/reconcilekit/reconcile/status"
 )
 
 const manager = "apply-test"

@@ -30,7 +30,7 @@ func Waiting(result *apply.Result) health.Component {
 			switch {
 			case !o.Unobserved:
 				return ""
-			case o.Outcome == apply.Deleted:
+			case o.Outcome == enum.OutcomeDeleted:
 				return " was deleted, to be created anew"
 			}
 			return " was changed, and its status is not about the change yet"

@@ -70,7 +70,34 @@ const (
 	ReasonInventory = "Inventory"
 )
 
-// Why a prune did not happen, see apply.PruneBlockedReason; the gravest first.
+// What happened to one object, see apply.Outcome.
+const (
+	// OutcomeUnchanged: the object is as planned; nothing was sent.
+	OutcomeUnchanged = "Unchanged"
+	// OutcomeCreated: the object did not exist and was created.
+	OutcomeCreated = "Created"
+	// OutcomeUpdated: the object existed and was changed.
+	OutcomeUpdated = "Updated"
+	// OutcomeDeleted: the plan asked for its deletion, or for a recreation.
+	OutcomeDeleted = "Deleted"
+	// OutcomePruned: it was no longer planned and its deletion was accepted.
+	OutcomePruned = "Pruned"
+	// OutcomeReleased: a contribution to it was given back.
+	OutcomeReleased = "Released"
+	// OutcomeOptedOut: the object has the annotation apply.Options.OptOutAnnotation;
+	// nothing was sent.
+	OutcomeOptedOut = "OptedOut"
+	// OutcomeContested: other managers own planned fields.
+	OutcomeContested = "Contested"
+	// OutcomeBlocked: not tried, because what it needs failed.
+	OutcomeBlocked = "Blocked"
+	// OutcomeWaiting: the plan holds the object back, see apply.WaitUntil; nothing was sent.
+	OutcomeWaiting = "Waiting"
+	// OutcomeFailed: the request failed.
+	OutcomeFailed = "Failed"
+)
+
+// Why a prune did not happen, see apply.PruneBlockedError; the gravest first.
 const (
 	// PruneIncomplete: the plan may be incomplete, apply.Plan.PruneBlocked.
 	PruneIncomplete = "PlanIncomplete"

@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
-	ownerstatus "github.com/reconcilekit/reconcilekit/reconcile/status"
+	ownerstatus "github.com/reconcilekit/reconcilekit/reconcile/internal/status"
 )
 
 // loose is an owner without a Go type of its own: its metadata is part of a map, which a shallow copy shares.

@@ -40,7 +40,7 @@ type Applier interface {
 	Forget(owner types.UID)
 }
 
-// StatusWriter stores what a pass has found out about its owner; a Writer of package reconcile/status is one.
+// StatusWriter stores what a pass has found out about its owner; a Writer of package reconcile/internal/status is one.
 type StatusWriter interface {
 	// WriteStatus stores the status of after, when it differs from that of before, in one request that leaves the
 	// conditions of other writers alone; managed lists the condition types that are ours.

@@ -133,7 +133,7 @@ func TestStaleConditions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newStaleRun(t, fields...)
-			r.blocked = &apply.PruneBlockedError{Reason: apply.PruneBlockedReason(enum.PruneFailed)}
+			r.blocked = &apply.PruneBlockedError{Reason: apply.Reason(enum.PruneFailed)}
 			r.extra(true)
 			r.expect("with a component and a prune that failed",
 				"Ready", "Backup", "ExtraReady", pipeline.PruneBlocked)
@@ -164,7 +164,7 @@ func TestStalePruneBlockedAfterRestart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newStaleRun(t, tc.fields)
-			r.blocked = &apply.PruneBlockedError{Reason: apply.PruneBlockedReason(enum.PruneFailed)}
+			r.blocked = &apply.PruneBlockedError{Reason: apply.Reason(enum.PruneFailed)}
 			want := []string{"Ready", "Backup", pipeline.PruneBlocked}
 			r.expect("blocked", want...)
 			r.restart()

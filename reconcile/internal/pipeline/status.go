@@ -16,7 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/applied"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/kstatus"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/ownedconditions"
-	"github.com/reconcilekit/reconcilekit/reconcile/status"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/status"
 )
 
 // PruneBlocked is the type of the condition that is True while children that are no longer planned are kept. Its message

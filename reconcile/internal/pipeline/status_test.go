@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
-	ownerstatus "github.com/reconcilekit/reconcilekit/reconcile/status"
+	ownerstatus "github.com/reconcilekit/reconcilekit/reconcile/internal/status"
 )
 
 // decorated decides the status itself.

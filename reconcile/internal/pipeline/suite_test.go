@@ -28,7 +28,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
-	ownerstatus "github.com/reconcilekit/reconcilekit/reconcile/status"
+	ownerstatus "github.com/reconcilekit/reconcilekit/reconcile/internal/status"
 )
 
 var env = &environment.Environment{

@@ -11,6 +11,7 @@ import (
 )
 
 // Labels and annotations of KEP-3659.
+// https://github.com/kubernetes/enhancements/tree/master/keps/sig-cli/3659-kubectl-apply-prune
 const (
 	IDLabel              = "applyset.kubernetes.io/id"
 	PartOfLabel          = "applyset.kubernetes.io/part-of"
@@ -18,6 +19,14 @@ const (
 	NamespacesAnnotation = "applyset.kubernetes.io/additional-namespaces"
 	ToolingAnnotation    = "applyset.kubernetes.io/tooling"
 )
+
+// SharedAnnotation is on an object that several owners share, see apply.Shared
+// and apply.Retained. Each owner that has a part of the object owns the
+// annotation under its own field manager, so that it is there as long as there
+// is a part, and the API server counts them. Owners of retained objects own it
+// under the field manager of the controller, which never gives it back. An
+// annotation that was copied with a manifest is nobody's part.
+const SharedAnnotation = "reconcilekit.dev/shared"
 
 // Keys are the names of the labels and annotations of one inventory. The names
 // of KEP-3659 exist once on an owner: the first controller that records

@@ -10,6 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // Answered is the last stage of an apply: it notes what the answer has changed,
@@ -18,11 +19,11 @@ func Answered(p *pass.Pass, c *pass.Child, answer client.Object) {
 	made := c.Live == nil && c.UID == ""
 	switch {
 	case made:
-		c.Result.Outcome = apply.Created
+		c.Result.Outcome = enum.OutcomeCreated
 	case c.Live == nil:
-		c.Result.Outcome = apply.Updated
+		c.Result.Outcome = enum.OutcomeUpdated
 	case c.Live.GetResourceVersion() != answer.GetResourceVersion():
-		c.Result.Outcome, c.Result.Fields = apply.Updated, Changes(p, c)
+		c.Result.Outcome, c.Result.Fields = enum.OutcomeUpdated, Changes(p, c)
 	}
 	learn(p, c, answer, made)
 	if len(c.Contested) > 0 {

@@ -18,11 +18,11 @@ import (
 func prove(p *pass.Pass, c *pass.Child) {
 	var err error
 	if c.Content, err = compile(p, c); err != nil {
-		c.Fail(apply.Failed, enum.ReasonInvalid, err)
+		c.Fail(enum.OutcomeFailed, enum.ReasonInvalid, err)
 		return
 	}
 	if c.Observed, err = compare.Observe(p.Env.Encoder, c.Live, c.Manager); err != nil {
-		c.Fail(apply.Failed, enum.ReasonReadFailed, err)
+		c.Fail(enum.OutcomeFailed, enum.ReasonReadFailed, err)
 		return
 	}
 	if FormerManagers(p, c) {
@@ -147,7 +147,7 @@ func mustApply(p *pass.Pass, c *pass.Child, left *managedfields.Set) {
 // Live decides anew with what the API server has.
 func Live(p *pass.Pass, c *pass.Child) {
 	if err := readLive(p, c); err != nil {
-		c.Fail(apply.Failed, enum.ReasonReadFailed, err)
+		c.Fail(enum.OutcomeFailed, enum.ReasonReadFailed, err)
 		return
 	}
 	if c.Live == nil {

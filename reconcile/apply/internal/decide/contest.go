@@ -58,7 +58,7 @@ func ReportContest(p *pass.Pass, c *pass.Child) bool {
 	if len(c.Contested) == 0 {
 		return false
 	}
-	c.Fail(apply.Contested, enum.ReasonContested, &apply.ContestedError{
+	c.Fail(enum.OutcomeContested, enum.ReasonContested, &apply.ContestedError{
 		Kind: c.ID.GroupKind.Kind, Namespace: c.ID.Key.Namespace, Name: c.ID.Key.Name, Fields: c.Contested,
 	})
 	c.Requeue = c.Memory.Contest().Until.Sub(p.Now)

@@ -27,9 +27,9 @@ func Child(p *pass.Pass, c *pass.Child) {
 	if c.Result.Outcome != "" {
 		return
 	}
-	c.Result.Outcome, c.Result.Reason = apply.Unchanged, enum.ReasonUpToDate
+	c.Result.Outcome, c.Result.Reason = enum.OutcomeUnchanged, enum.ReasonUpToDate
 	if err := readCached(p, c); err != nil {
-		c.Fail(apply.Failed, enum.ReasonReadFailed, err)
+		c.Fail(enum.OutcomeFailed, enum.ReasonReadFailed, err)
 		return
 	}
 	recall(p, c)
@@ -38,7 +38,7 @@ func Child(p *pass.Pass, c *pass.Child) {
 			return
 		}
 		if err := readLive(p, c); err != nil {
-			c.Fail(apply.Failed, enum.ReasonReadFailed, err)
+			c.Fail(enum.OutcomeFailed, enum.ReasonReadFailed, err)
 			return
 		}
 	}
@@ -128,7 +128,7 @@ func decideStripped(p *pass.Pass, c *pass.Child) {
 	}
 	seen, err := shape(p, c)
 	if err != nil {
-		c.Fail(apply.Failed, enum.ReasonInvalid, err)
+		c.Fail(enum.OutcomeFailed, enum.ReasonInvalid, err)
 		return
 	}
 	version := c.Live.GetResourceVersion()
@@ -191,7 +191,7 @@ func decideMissing(p *pass.Pass, c *pass.Child) {
 	c.Result.Reason = enum.ReasonMissing
 	switch c.Planned.Mode {
 	case apply.Contribute:
-		c.Fail(apply.Blocked, enum.ReasonMissing, apierrors.NewNotFound(resourceOf(c.Kind.GVK), c.ID.Key.Name))
+		c.Fail(enum.OutcomeBlocked, enum.ReasonMissing, apierrors.NewNotFound(resourceOf(c.Kind.GVK), c.ID.Key.Name))
 		return
 	case apply.Once:
 		if !c.Planned.Existing {
@@ -251,7 +251,7 @@ func terminating(p *pass.Pass, c *pass.Child) bool {
 	if !c.Recall.Deleted && (c.Live.GetDeletionTimestamp() == nil || part) {
 		return false
 	}
-	c.Result.Outcome, c.Result.Reason, c.Requeue = apply.Blocked, enum.ReasonTerminating, pass.ConfirmAfter
+	c.Result.Outcome, c.Result.Reason, c.Requeue = enum.OutcomeBlocked, enum.ReasonTerminating, pass.ConfirmAfter
 	return true
 }
 
@@ -260,7 +260,7 @@ func prepare(c *pass.Child, p *pass.Pass, a pass.Action, why apply.Reason) {
 	if c.Content == nil {
 		content, err := compile(p, c)
 		if err != nil {
-			c.Fail(apply.Failed, enum.ReasonInvalid, err)
+			c.Fail(enum.OutcomeFailed, enum.ReasonInvalid, err)
 			return
 		}
 		c.Content = content

@@ -20,7 +20,7 @@ func deletedByOthers(p *pass.Pass, c *pass.Child) bool {
 	if times == 0 {
 		return false
 	}
-	c.Fail(apply.Contested, enum.ReasonContested, &apply.DeletedByOthersError{
+	c.Fail(enum.OutcomeContested, enum.ReasonContested, &apply.DeletedByOthersError{
 		Kind: c.ID.GroupKind.Kind, Namespace: c.ID.Key.Namespace, Name: c.ID.Key.Name, Times: times,
 	})
 	c.Requeue = rest

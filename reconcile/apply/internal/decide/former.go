@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
@@ -109,7 +110,7 @@ func formerMode(p *pass.Pass, c *pass.Child, e *metav1.ManagedFieldsEntry) bool 
 	if c.Planned.Mode != apply.Shared {
 		return applies && e.Manager == p.Contributor()
 	}
-	if e.Manager != p.Env.Options.FieldManager || (!applies && !managedfields.OwnsMetadata(e, "labels", apply.PartOfLabel)) {
+	if e.Manager != p.Env.Options.FieldManager || (!applies && !managedfields.OwnsMetadata(e, "labels", applyset.PartOfLabel)) {
 		return false
 	}
 	if controller := metav1.GetControllerOfNoCopy(c.Live); controller != nil {

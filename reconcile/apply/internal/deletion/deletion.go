@@ -33,9 +33,9 @@ func Decide(p *pass.Pass) {
 	}
 	for i := range p.Plan.Deletes {
 		d := &pass.Deletion{Deletion: &p.Plan.Deletes[i]}
-		d.Result.Verb, d.Result.Outcome = enum.VerbNone, apply.Unchanged
+		d.Result.Verb, d.Result.Outcome = enum.VerbNone, enum.OutcomeUnchanged
 		if err := decideDeletion(p, d); err != nil {
-			d.Result.Verb, d.Result.Outcome, d.Result.Err = enum.VerbNone, apply.Failed, err
+			d.Result.Verb, d.Result.Outcome, d.Result.Err = enum.VerbNone, enum.OutcomeFailed, err
 		}
 		p.Deletions = append(p.Deletions, d)
 	}
@@ -91,7 +91,7 @@ func decideExistingDeletion(p *pass.Pass, d *pass.Deletion, o client.Object) err
 		return err
 	}
 	if ownership.OptedOut(p, o) {
-		d.Result.Outcome, d.Result.Reason, d.Result.UID = apply.OptedOut, enum.ReasonOptedOut, ""
+		d.Result.Outcome, d.Result.Reason, d.Result.UID = enum.OutcomeOptedOut, enum.ReasonOptedOut, ""
 		return nil
 	}
 	if o.GetDeletionTimestamp() != nil || p.DeletedAlready(d.ID, uid) {
@@ -186,7 +186,7 @@ func deleteOne(p *pass.Pass, d *pass.Deletion) {
 		case readErr != nil || found == nil:
 			err = readErr
 		case found.UID != uid:
-			d.Result.Outcome, d.Result.Err = apply.Failed, ownership.ErrReplaced
+			d.Result.Outcome, d.Result.Err = enum.OutcomeFailed, ownership.ErrReplaced
 			return
 		case !decideAgain(p, d, found):
 			return
@@ -196,11 +196,11 @@ func deleteOne(p *pass.Pass, d *pass.Deletion) {
 	}
 	switch {
 	case apierrors.IsConflict(err):
-		d.Result.Outcome, d.Result.Err = apply.Failed, fmt.Errorf("it has changed since it was read: %w", err)
+		d.Result.Outcome, d.Result.Err = enum.OutcomeFailed, fmt.Errorf("it has changed since it was read: %w", err)
 	case err != nil:
-		d.Result.Outcome, d.Result.Err = apply.Failed, err
+		d.Result.Outcome, d.Result.Err = enum.OutcomeFailed, err
 	default:
-		d.Result.Outcome = apply.Deleted
+		d.Result.Outcome = enum.OutcomeDeleted
 		p.NoteDeleted(d.ID, d.Result.UID)
 	}
 }
@@ -208,9 +208,9 @@ func deleteOne(p *pass.Pass, d *pass.Deletion) {
 // decideAgain decides anew about an object that is not as the cache has shown
 // it, and reports whether it is still to be deleted.
 func decideAgain(p *pass.Pass, d *pass.Deletion, found client.Object) bool {
-	d.Result.Verb, d.Result.Outcome = enum.VerbNone, apply.Unchanged
+	d.Result.Verb, d.Result.Outcome = enum.VerbNone, enum.OutcomeUnchanged
 	if err := decideExistingDeletion(p, d, found); err != nil {
-		d.Result.Outcome, d.Result.Err = apply.Failed, err
+		d.Result.Outcome, d.Result.Err = enum.OutcomeFailed, err
 	}
 	return d.Result.Verb == enum.VerbDelete
 }

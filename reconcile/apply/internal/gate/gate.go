@@ -42,15 +42,15 @@ func Holds(p *pass.Pass, c *pass.Child) bool {
 	}
 	if c != p.OwnerChild {
 		if err := read(p, c); err != nil {
-			c.Fail(apply.Failed, enum.ReasonReadFailed, err)
+			c.Fail(enum.OutcomeFailed, enum.ReasonReadFailed, err)
 			return true
 		}
 		if c.Planned.Existing && c.Live == nil {
-			c.Result.Outcome, c.Result.Reason = apply.Unchanged, enum.ReasonMissing // nothing is left to wait for
+			c.Result.Outcome, c.Result.Reason = enum.OutcomeUnchanged, enum.ReasonMissing // nothing is left to wait for
 			return true
 		}
 	}
-	c.Result.Outcome, c.Result.Reason, c.Result.WaitsUntil = apply.Waiting, enum.ReasonWaiting, c.Planned.WaitsUntil
+	c.Result.Outcome, c.Result.Reason, c.Result.WaitsUntil = enum.OutcomeWaiting, enum.ReasonWaiting, c.Planned.WaitsUntil
 	return true
 }
 

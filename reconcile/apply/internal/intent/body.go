@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
@@ -90,13 +91,13 @@ func dropEmptyMetadata(body map[string]any) {
 // Add adds the marks to the body.
 func (m Marks) Add(body map[string]any) {
 	if m.PartOf != "" {
-		below(below(body, "metadata"), "labels")[apply.PartOfLabel] = m.PartOf
+		below(below(body, "metadata"), "labels")[applyset.PartOfLabel] = m.PartOf
 	}
 	if m.Group != "" {
 		below(below(body, "metadata"), "annotations")[apply.GroupAnnotation] = m.Group
 	}
 	if m.Shared {
-		below(below(body, "metadata"), "annotations")[apply.SharedAnnotation] = sharedValue
+		below(below(body, "metadata"), "annotations")[applyset.SharedAnnotation] = sharedValue
 	}
 	if m.Sharing != "" {
 		below(below(body, "metadata"), "annotations")[groupkey.SharingAnnotation(m.Sharing)] = m.Sharing

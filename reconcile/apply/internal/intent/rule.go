@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
 )
 
@@ -22,7 +23,7 @@ func Removable(path apply.Path) bool {
 			return false
 		}
 		key := steps[name]
-		return key != "" && key != apply.PartOfLabel && key != apply.SharedAnnotation && !strings.HasPrefix(key, apply.GroupAnnotation)
+		return key != "" && key != applyset.PartOfLabel && key != applyset.SharedAnnotation && !strings.HasPrefix(key, apply.GroupAnnotation)
 	}
 	return true
 }

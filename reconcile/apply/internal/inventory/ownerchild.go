@@ -34,9 +34,9 @@ func ResolveOwner(p *pass.Pass) {
 	c.Memory.PlannedOwner(p.Memory.Pass, c.Kind.GVK, p.Owner.GetUID())
 	switch {
 	case p.Group != nil:
-		c.Fail(apply.Failed, enum.ReasonInvalid, pass.ErrGroupMetadata)
+		c.Fail(enum.OutcomeFailed, enum.ReasonInvalid, pass.ErrGroupMetadata)
 	case !onlyKeys(child.Object):
-		c.Fail(apply.Failed, enum.ReasonInvalid, pass.ErrMoreMetadata)
+		c.Fail(enum.OutcomeFailed, enum.ReasonInvalid, pass.ErrMoreMetadata)
 	default:
 		c.Hash = p.Env.Hasher.Child(child)
 		if len(child.Object.GetFinalizers()) > 0 {

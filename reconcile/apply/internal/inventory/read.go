@@ -12,10 +12,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
 // groupInventory is all there may be.
-func groupInventory(g apply.Group) *applyset.Inventory {
+func groupInventory(g groupkey.Group) *applyset.Inventory {
 	inv := &applyset.Inventory{}
 	for _, gvk := range g.ChildKinds() {
 		inv.Kinds = append(inv.Kinds, gvk.GroupKind())

@@ -55,7 +55,7 @@ func Recorded(p *pass.Pass) *applyset.Inventory {
 // of the owner's set.
 func hasChildren(p *pass.Pass) bool {
 	return slices.ContainsFunc(p.Children, func(c *pass.Child) bool {
-		return c.Kind != nil && c.Member && c.Live != nil && c.Live.GetLabels()[apply.PartOfLabel] == p.SetID
+		return c.Kind != nil && c.Member && c.Live != nil && c.Live.GetLabels()[applyset.PartOfLabel] == p.SetID
 	})
 }
 

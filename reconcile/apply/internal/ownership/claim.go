@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
@@ -19,7 +20,7 @@ var ErrReplaced = errors.New("the object was replaced and the cache is stale; wi
 // child from then on. Otherwise the result has the reason.
 func Claim(p *pass.Pass, c *pass.Child) bool {
 	if c.Planned.Mode != apply.Contribute && OptedOut(p, c.Live) {
-		c.Result.Outcome, c.Result.Reason = apply.OptedOut, enum.ReasonOptedOut
+		c.Result.Outcome, c.Result.Reason = enum.OutcomeOptedOut, enum.ReasonOptedOut
 		c.Memory.ForgetProof()
 		return false
 	}
@@ -63,7 +64,7 @@ func needsProof(p *pass.Pass, c *pass.Child) bool {
 	case apply.Shared, apply.Retained:
 		return !c.Recall.Known
 	case apply.Own:
-		return !c.Recall.Ours && (!c.Reach || c.Live.GetLabels()[apply.PartOfLabel] != p.SetID)
+		return !c.Recall.Ours && (!c.Reach || c.Live.GetLabels()[applyset.PartOfLabel] != p.SetID)
 	case apply.Once, apply.Contribute:
 	}
 	return false
@@ -73,7 +74,7 @@ func needsProof(p *pass.Pass, c *pass.Child) bool {
 // that exists: the cache may be out of date about whose it is.
 func VerifyFirstWrite(p *pass.Pass, c *pass.Child) {
 	if verifyLive(p, c) && c.UID != c.Live.GetUID() {
-		c.Fail(apply.Failed, enum.ReasonNoMatch, ErrReplaced)
+		c.Fail(enum.OutcomeFailed, enum.ReasonNoMatch, ErrReplaced)
 	}
 }
 
@@ -83,7 +84,7 @@ func VerifyFirstWrite(p *pass.Pass, c *pass.Child) {
 func verifyLive(p *pass.Pass, c *pass.Child) bool {
 	found, err := p.LiveMetadata(c.Kind.GVK, c.ID.Key)
 	if err != nil {
-		c.Fail(apply.Failed, enum.ReasonReadFailed, err)
+		c.Fail(enum.OutcomeFailed, enum.ReasonReadFailed, err)
 		return false
 	}
 	if found == nil {
@@ -111,7 +112,7 @@ func CheckOwner(p *pass.Pass, c *pass.Child, o metav1.Object) bool {
 		copied := *controller
 		controller = &copied
 	}
-	c.Fail(apply.Failed, enum.ReasonNotOwned, &apply.OwnedByAnotherError{
+	c.Fail(enum.OutcomeFailed, enum.ReasonNotOwned, &apply.OwnedByAnotherError{
 		Kind: c.ID.GroupKind.Kind, Namespace: c.ID.Key.Namespace, Name: c.ID.Key.Name, Controller: controller,
 	})
 	c.Memory.ForgetProof()

@@ -6,7 +6,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
@@ -14,7 +13,7 @@ import (
 
 // Labelled reports whether the object has a part-of label, whoever put it
 // there and whatever it says.
-func Labelled(o metav1.Object) bool { return o.GetLabels()[apply.PartOfLabel] != "" }
+func Labelled(o metav1.Object) bool { return o.GetLabels()[applyset.PartOfLabel] != "" }
 
 // GrantedControllerTo reports whether the object has the owner reference from us: the plan of a
 // group may make somebody the controller of its child.
@@ -44,21 +43,21 @@ func LabelledByUs(p *pass.Pass, o metav1.Object) bool {
 	}
 	entries := o.GetManagedFields()
 	return slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool {
-		return p.Env.Ours(e.Manager) && managedfields.OwnsMetadata(&e, "labels", apply.PartOfLabel)
+		return p.Env.Ours(e.Manager) && managedfields.OwnsMetadata(&e, "labels", applyset.PartOfLabel)
 	})
 }
 
 // InSet reports whether the part-of label, whoever put it there, names this
 // set.
 func InSet(p *pass.Pass, o metav1.Object) bool {
-	label := o.GetLabels()[apply.PartOfLabel]
+	label := o.GetLabels()[applyset.PartOfLabel]
 	return label != "" && (label == p.SetID || label == p.Memory.Sets.Standard || label == p.Memory.Sets.Own)
 }
 
 // LabelledByAnother reports whether the object is in the set of another
 // controller: two controllers of one kind of owner refer to the same owner.
 func LabelledByAnother(p *pass.Pass, o metav1.Object) bool {
-	label := o.GetLabels()[apply.PartOfLabel]
+	label := o.GetLabels()[applyset.PartOfLabel]
 	return label != p.SetID && applyset.IsID(label) && !LabelledByUs(p, o)
 }
 

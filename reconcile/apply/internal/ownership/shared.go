@@ -6,7 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
@@ -25,7 +25,7 @@ func sharers(o metav1.Object) []string {
 	entries := o.GetManagedFields()
 	for i := range entries {
 		e := &entries[i]
-		if e.Operation == metav1.ManagedFieldsOperationApply && managedfields.OwnsMetadata(e, "annotations", apply.SharedAnnotation) {
+		if e.Operation == metav1.ManagedFieldsOperationApply && managedfields.OwnsMetadata(e, "annotations", applyset.SharedAnnotation) {
 			out = append(out, e.Manager)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 )
 
 // gravity orders the reasons.
-func gravity(r apply.PruneBlockedReason) int {
-	return slices.Index([]apply.PruneBlockedReason{
+func gravity(r apply.Reason) int {
+	return slices.Index([]apply.Reason{
 		enum.PruneUnknown, enum.PruneReplacing, enum.PruneHoldsData, enum.PruneTooMany, enum.PruneFailed, enum.PruneIncomplete,
 	}, r)
 }

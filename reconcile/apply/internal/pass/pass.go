@@ -14,6 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
 // LiveMetadata returns nil for an object that does not exist.
@@ -31,7 +32,7 @@ func (p *Pass) LiveMetadata(gvk schema.GroupVersionKind, key types.NamespacedNam
 const ConfirmAfter = 5 * time.Second
 
 // groupKind is the kind of a group, which no API server knows.
-func groupKind(g apply.Group) *kinds.Kind {
+func groupKind(g groupkey.Group) *kinds.Kind {
 	return &kinds.Kind{GVK: g.GetObjectKind().GroupVersionKind(), Namespaced: true}
 }
 
@@ -86,8 +87,8 @@ func (e *Env) Begin(ctx context.Context, owner client.Object, plan *apply.Plan, 
 	return p, nil
 }
 
-func (e *Env) ownerKind(owner client.Object) (apply.Group, *kinds.Kind, error) {
-	if group, ok := owner.(apply.Group); ok {
+func (e *Env) ownerKind(owner client.Object) (groupkey.Group, *kinds.Kind, error) {
+	if group, ok := owner.(groupkey.Group); ok {
 		return group, groupKind(group), nil
 	}
 	k, err := e.Kinds.OfObject(owner)

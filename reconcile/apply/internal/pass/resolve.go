@@ -70,7 +70,7 @@ func (p *Pass) ResolveAll() {
 		c.Planned = &p.Plan.Children[i]
 		c.Member = c.Planned.Mode == apply.Own || c.Planned.Mode == apply.Once
 		if err := p.resolve(c); err != nil {
-			c.Fail(apply.Failed, enum.ReasonInvalid, err)
+			c.Fail(enum.OutcomeFailed, enum.ReasonInvalid, err)
 			p.unresolved(c, fmt.Errorf("%s: %w", c.describe(), err))
 		}
 	}

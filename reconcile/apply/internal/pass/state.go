@@ -18,6 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/leftover"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
 // Pass is one [engine.Engine.Apply].
@@ -26,8 +27,8 @@ type Pass struct {
 	Env       *Env
 	Owner     client.Object
 	OwnerKind *kinds.Kind
-	Group     apply.Group // the owner, if it is a group
-	SetID     string      // the value of the part-of label
+	Group     groupkey.Group // the owner, if it is a group
+	SetID     string         // the value of the part-of label
 	Keys      *applyset.Keys
 	Plan      *apply.Plan
 	Finalize  bool

@@ -37,7 +37,7 @@ func (p *Prune) notPlanned(members []memberObject) []memberObject {
 // decideMember decides whether a member is deleted now: not while that is
 // under way, or was refused a moment ago.
 func (p *Prune) decideMember(m memberObject) *surplusMember {
-	s := &surplusMember{memberObject: m, Result: apply.ObjectResult{Outcome: apply.Unchanged, Decision: apply.Decision{
+	s := &surplusMember{memberObject: m, Result: apply.ObjectResult{Outcome: enum.OutcomeUnchanged, Decision: apply.Decision{
 		GVK: m.gvk, Key: m.id.Key, UID: m.uid, Verb: enum.VerbNone, Reason: enum.ReasonTerminating,
 	}, HoldsData: p.Env.HoldsData(m.id.GroupKind)}}
 	if m.deleting || p.DeletedAlready(m.id, m.uid) {
@@ -46,7 +46,7 @@ func (p *Prune) decideMember(m memberObject) *surplusMember {
 	known := p.Memory.Child(m.id)
 	known.Surplus(m.gvk)
 	if f := known.FailedIn(memory.Situation{UID: m.uid}, p.Now); f != nil {
-		s.Result.Reason, s.Result.Outcome, s.Result.Err = enum.ReasonBackoff, apply.Failed, fmt.Errorf("prune: %w", f.Err)
+		s.Result.Reason, s.Result.Outcome, s.Result.Err = enum.ReasonBackoff, enum.OutcomeFailed, fmt.Errorf("prune: %w", f.Err)
 		s.Result.RequeueAfter = f.Until.Sub(p.Now)
 		return s
 	}
@@ -101,11 +101,11 @@ func (p *Prune) pruneOne(m *surplusMember) bool {
 	case err == nil:
 		known.ForgetFailure()
 		p.NoteDeleted(m.id, m.uid)
-		m.Result.Outcome, m.Result.RequeueAfter = apply.Pruned, pass.ConfirmAfter
+		m.Result.Outcome, m.Result.RequeueAfter = enum.OutcomePruned, pass.ConfirmAfter
 		return true
 	}
 	wait := known.NotDeleted(m.uid, err, p.Now, p.Env.Options.ContestInterval)
-	m.Result.Outcome, m.Result.Err, m.Result.RequeueAfter = apply.Failed, fmt.Errorf("prune: %w", err), wait
+	m.Result.Outcome, m.Result.Err, m.Result.RequeueAfter = enum.OutcomeFailed, fmt.Errorf("prune: %w", err), wait
 	return true
 }
 

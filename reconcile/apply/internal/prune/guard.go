@@ -61,7 +61,7 @@ func (p *Prune) guard(surplus []memberObject, members int) []memberObject {
 		return surplus
 	}
 	held := func(memberObject) bool { return true }
-	reason := apply.PruneBlockedReason(enum.PruneTooMany)
+	reason := apply.Reason(enum.PruneTooMany)
 	if !p.exceedsLimits(surplus, members) {
 		held = func(m memberObject) bool { return p.Env.HoldsData(m.id.GroupKind) }
 		reason = enum.PruneHoldsData

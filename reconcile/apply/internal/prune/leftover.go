@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
@@ -59,7 +58,7 @@ func (p *Prune) hasUnknown(recorded *applyset.Inventory) bool {
 func (p *Prune) memberHashes() map[*kinds.Kind]leftover.Hash {
 	out := map[*kinds.Kind]leftover.Hash{}
 	for _, c := range p.Children {
-		if c.Live == nil || !c.Member || c.Live.GetLabels()[apply.PartOfLabel] != p.SetID {
+		if c.Live == nil || !c.Member || c.Live.GetLabels()[applyset.PartOfLabel] != p.SetID {
 			continue
 		}
 		out[c.Kind] ^= member(p.Env.Hasher, c.Live)
@@ -70,7 +69,7 @@ func (p *Prune) memberHashes() map[*kinds.Kind]leftover.Hash {
 // scanAll walks over all members of all sets, in all namespaces.
 func (p *Prune) scanAll(k *kinds.Kind) (map[uint64]leftover.Hash, error) {
 	list := p.Env.NewList(k)
-	opts := append([]client.ListOption{client.HasLabels{apply.PartOfLabel}}, p.Env.CachedList...)
+	opts := append([]client.ListOption{client.HasLabels{applyset.PartOfLabel}}, p.Env.CachedList...)
 	if err := p.Env.Client.List(p.Ctx, list, opts...); err != nil {
 		return nil, fmt.Errorf("list all %s: %w", k.GVK.GroupKind(), err)
 	}
@@ -80,7 +79,7 @@ func (p *Prune) scanAll(k *kinds.Kind) (map[uint64]leftover.Hash, error) {
 		if err != nil {
 			return err
 		}
-		out[p.Env.Hasher.Text(m.GetLabels()[apply.PartOfLabel])] ^= member(p.Env.Hasher, m)
+		out[p.Env.Hasher.Text(m.GetLabels()[applyset.PartOfLabel])] ^= member(p.Env.Hasher, m)
 		return nil
 	})
 	return out, err

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
@@ -26,7 +25,7 @@ import (
 // a child is to be proven.
 func setSelector(p *pass.Pass) (client.MatchingLabelsSelector, error) {
 	m := &p.Memory.Sets
-	either, err := labels.NewRequirement(apply.PartOfLabel, selection.In, []string{m.Standard, m.Own})
+	either, err := labels.NewRequirement(applyset.PartOfLabel, selection.In, []string{m.Standard, m.Own})
 	if err != nil {
 		return client.MatchingLabelsSelector{}, fmt.Errorf("select the members: %w", err)
 	}

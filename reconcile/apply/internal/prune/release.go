@@ -39,7 +39,7 @@ func (p *Prune) decideReleases(l *listing) {
 		}
 		r := &plannedRelease{id: id, kept: planned && p.hasPart(id)}
 		r.Result.GVK, r.Result.Key = schema.GroupVersionKind{Group: id.GroupKind.Group, Kind: id.GroupKind.Kind}, id.Key
-		r.Result.Verb, r.Result.Outcome = enum.VerbNone, apply.Unchanged
+		r.Result.Verb, r.Result.Outcome = enum.VerbNone, enum.OutcomeUnchanged
 		if planned || p.KeepsKind(id.GroupKind) {
 			r.kept = r.kept || !planned
 			p.Releases = append(p.Releases, r)
@@ -52,7 +52,7 @@ func (p *Prune) decideReleases(l *listing) {
 		} else if err := p.decideRelease(r); errors.Is(err, errBudget) {
 			r.kept, l.more = true, true
 		} else if err != nil {
-			r.Result.Reason, r.Result.Outcome, r.Result.Err = enum.ReasonReadFailed, apply.Failed, fmt.Errorf("give back the contribution: %w", err)
+			r.Result.Reason, r.Result.Outcome, r.Result.Err = enum.ReasonReadFailed, enum.OutcomeFailed, fmt.Errorf("give back the contribution: %w", err)
 		}
 		p.Releases = append(p.Releases, r)
 	}
@@ -191,7 +191,7 @@ func (p *Prune) release(r *plannedRelease) {
 			break
 		}
 		if r.found = found; !r.has(p.Contributor()) {
-			outcome = apply.Unchanged // gone or replaced, and our fields with it
+			outcome = enum.OutcomeUnchanged // gone or replaced, and our fields with it
 			break
 		}
 		if r.Result.Verb == enum.VerbRelease && ownership.GoesWithPart(p.Pass, found) {
@@ -202,7 +202,7 @@ func (p *Prune) release(r *plannedRelease) {
 		outcome, err = p.giveBack(r)
 	}
 	if err != nil {
-		r.Result.Outcome, r.Result.Err = apply.Failed, fmt.Errorf("give back the contribution: %w", err)
+		r.Result.Outcome, r.Result.Err = enum.OutcomeFailed, fmt.Errorf("give back the contribution: %w", err)
 		return
 	}
 	r.Result.Outcome = outcome

@@ -195,6 +195,6 @@ func (p *Prune) deleting() bool {
 		return true
 	}
 	return slices.ContainsFunc(p.Result.Objects, func(r apply.ObjectResult) bool {
-		return r.Err != nil || r.Outcome == apply.Deleted
+		return r.Err != nil || r.Outcome == enum.OutcomeDeleted
 	})
 }

@@ -56,7 +56,7 @@ func removeConflicting(p *pass.Pass, c *pass.Child, refusal error) error {
 	f := firstRemoved(found)
 	if f == nil {
 		c.Memory.ForgetProof()
-		failWithBackoff(p, c, apply.Contested, &apply.ContestedError{
+		failWithBackoff(p, c, enum.OutcomeContested, &apply.ContestedError{
 			Kind: c.ID.GroupKind.Kind, Namespace: c.ID.Key.Namespace, Name: c.ID.Key.Name, Fields: contestedFields(found),
 		})
 		c.Result.Reason = enum.ReasonContested

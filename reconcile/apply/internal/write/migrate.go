@@ -16,6 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // restored reports whether the object, whose entry of ours was given back, is as
@@ -37,7 +38,7 @@ func restored(p *pass.Pass, c *pass.Child, after *metav1.PartialObjectMetadata) 
 	m.Wrote(after, p.Now)
 	m.Accept(c.Hash, after.ResourceVersion)
 	m.Owns(memory.Remembered(entry, p.Owner.GetUID()))
-	c.Result.Outcome = apply.Updated
+	c.Result.Outcome = enum.OutcomeUpdated
 	return true
 }
 

@@ -95,7 +95,7 @@ func decideAgain(p *pass.Pass, c *pass.Child) {
 	verb := c.Result.Verb
 	c.Action, c.Force, c.Content, c.UID, c.Contested = pass.ActionNone, false, nil, "", nil
 	c.LeftSeeds, c.Unwanted, c.LostAbsent = nil, nil, nil
-	c.Result.Outcome, c.Result.Reason, c.Result.Err = apply.Unchanged, enum.ReasonUpToDate, nil
+	c.Result.Outcome, c.Result.Reason, c.Result.Err = enum.OutcomeUnchanged, enum.ReasonUpToDate, nil
 	c.Memory.ForgetProof()
 	decide.Live(p, c)
 	if c.Decided(); c.Action == pass.ActionNone && c.Result.Err == nil {
@@ -109,7 +109,7 @@ func decideAgain(p *pass.Pass, c *pass.Child) {
 func resolveConflicts(p *pass.Pass, c *pass.Child, fields []conflict) {
 	live, err := p.Env.Encoder.Live(c.Live)
 	if err != nil {
-		c.Failed(apply.Failed, err)
+		c.Failed(enum.OutcomeFailed, err)
 		return
 	}
 	set := c.Observed.Own.Set

@@ -64,12 +64,12 @@ func refused(p *pass.Pass, c *pass.Child, err error) {
 	case apierrors.IsInvalid(err) && c.Planned.Recreate && c.UID != "" && creatable(p, c):
 		recreate(p, c)
 	case apierrors.IsInvalid(err):
-		failWithBackoff(p, c, apply.Failed, err)
+		failWithBackoff(p, c, enum.OutcomeFailed, err)
 	default:
 		if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 			c.Memory.Replaced() // or gone: look again
 		}
-		c.Failed(apply.Failed, err)
+		c.Failed(enum.OutcomeFailed, err)
 	}
 }
 
@@ -158,14 +158,14 @@ func hasCause(err error, is func(metav1.StatusCause) bool) bool {
 func ownedByAnother(p *pass.Pass, c *pass.Child, cause error) {
 	found, err := p.LiveMetadata(c.Kind.GVK, c.ID.Key)
 	if err != nil || found == nil {
-		c.Failed(apply.Failed, cause)
+		c.Failed(enum.OutcomeFailed, cause)
 		return
 	}
 	if ownership.CheckOwner(p, c, found) {
-		c.Failed(apply.Failed, fmt.Errorf("look again: %w", cause)) // changed hands meanwhile
+		c.Failed(enum.OutcomeFailed, fmt.Errorf("look again: %w", cause)) // changed hands meanwhile
 		return
 	}
-	failWithBackoff(p, c, apply.Failed, c.Result.Err)
+	failWithBackoff(p, c, enum.OutcomeFailed, c.Result.Err)
 }
 
 // recreate deletes an object that cannot be changed as planned, in the version
@@ -178,7 +178,7 @@ func recreate(p *pass.Pass, c *pass.Child) {
 	case found.UID != c.UID:
 		err = ownership.ErrReplaced
 	case ownership.OptedOut(p, found):
-		c.Result.Outcome, c.Result.Reason = apply.OptedOut, enum.ReasonOptedOut
+		c.Result.Outcome, c.Result.Reason = enum.OutcomeOptedOut, enum.ReasonOptedOut
 		return
 	case !ownership.CheckOwner(p, c, found):
 		return
@@ -186,10 +186,10 @@ func recreate(p *pass.Pass, c *pass.Child) {
 		err = p.Env.DeleteExactly(p.Ctx, c.Kind.GVK, c.ID.Key, c.UID, found.ResourceVersion, "")
 	}
 	if err != nil {
-		c.Failed(apply.Failed, fmt.Errorf("delete to recreate: %w", err))
+		c.Failed(enum.OutcomeFailed, fmt.Errorf("delete to recreate: %w", err))
 		return
 	}
-	c.Result.Verb, c.Result.Outcome, c.Result.Err = enum.VerbDelete, apply.Deleted, nil
+	c.Result.Verb, c.Result.Outcome, c.Result.Err = enum.VerbDelete, enum.OutcomeDeleted, nil
 	c.Result.Unobserved = true
 	c.Memory.NoteDeleted(c.UID, p.Now)
 	c.Requeue = pass.ConfirmAfter

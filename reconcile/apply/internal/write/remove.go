@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/decide"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
@@ -77,8 +76,8 @@ func SendRemoval(p *pass.Pass, c *pass.Child, opts ...client.PatchOption) (clien
 // removed notes the answer to a removal. A field that the answer has again is
 // for the next pass.
 func removed(p *pass.Pass, c *pass.Child, answer client.Object) {
-	if c.Result.Outcome != apply.Created {
-		c.Result.Outcome = apply.Updated
+	if c.Result.Outcome != enum.OutcomeCreated {
+		c.Result.Outcome = enum.OutcomeUpdated
 	}
 	c.Result.Fields = append(c.Result.Fields, decide.Removals(c, c.Result.Fields)...)
 	decide.Removed(p, c, answer)

@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
@@ -52,7 +51,7 @@ func Children(p *pass.Pass) {
 		ready := ranks[rank][:0]
 		for _, c := range ranks[rank] {
 			if err := needs(p, c); err != nil {
-				c.Failed(apply.Blocked, err)
+				c.Failed(enum.OutcomeBlocked, err)
 				continue
 			}
 			ready = append(ready, c)
@@ -127,7 +126,7 @@ func needs(p *pass.Pass, c *pass.Child) error {
 // contestedOnly reports whether a child exists, and is as planned save for fields
 // that are left to others.
 func contestedOnly(c *pass.Child) bool {
-	return len(c.Contested) > 0 && c.Result.Outcome == apply.Contested
+	return len(c.Contested) > 0 && c.Result.Outcome == enum.OutcomeContested
 }
 
 // defines reports whether a definition that is planned is that of the kind. One
@@ -147,7 +146,7 @@ func defines(p *pass.Pass, definition *pass.Child, gk schema.GroupKind) bool {
 // send carries out the action of one child.
 func send(p *pass.Pass, c *pass.Child) {
 	if err := p.Ctx.Err(); err != nil {
-		c.Failed(apply.Failed, err)
+		c.Failed(enum.OutcomeFailed, err)
 		return
 	}
 	var err error
@@ -168,7 +167,7 @@ func send(p *pass.Pass, c *pass.Child) {
 	}
 	if c.Action == pass.ActionRemove && apierrors.IsInvalid(err) {
 		c.Memory.ForgetProof()
-		failWithBackoff(p, c, apply.Failed, err) // another object would not help
+		failWithBackoff(p, c, enum.OutcomeFailed, err) // another object would not help
 		return
 	}
 	for range MaxTries {
@@ -202,7 +201,7 @@ func create(p *pass.Pass, c *pass.Child) error {
 	if err != nil {
 		return err
 	}
-	c.Result.Outcome = apply.Created
+	c.Result.Outcome = enum.OutcomeCreated
 	c.Memory.Made(p.Now)
 	c.Memory.Wrote(u, p.Now)
 	c.Memory.ProvenOurs(u.GetUID())

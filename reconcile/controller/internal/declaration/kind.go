@@ -20,10 +20,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/sparse"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
 // representation is how the cache keeps a kind. Each has an informer of its own, so a kind is declared in one only.
@@ -41,7 +41,7 @@ func RepresentationOf(object runtime.Object) representation {
 	switch object.(type) {
 	case runtime.Unstructured:
 		return Unstructured
-	case apply.Group:
+	case groupkey.Group:
 		return Virtual
 	case *metav1.PartialObjectMetadata, *metav1.PartialObjectMetadataList:
 		return Metadata

@@ -59,25 +59,25 @@ func (d *Pass) Forget(owner types.UID) { d.Engine.Forget(owner) }
 // wouldBe is the outcome of a decision that is carried out.
 func wouldBe(d *apply.Decision) apply.Outcome {
 	if d.Err != nil {
-		return apply.Failed
+		return enum.OutcomeFailed
 	}
 	if d.WaitsUntil != "" {
-		return apply.Waiting
+		return enum.OutcomeWaiting
 	}
 	switch d.Verb {
 	case enum.VerbCreate:
-		return apply.Created
+		return enum.OutcomeCreated
 	case enum.VerbUpdate:
-		return apply.Updated
+		return enum.OutcomeUpdated
 	case enum.VerbDelete:
-		return apply.Deleted
+		return enum.OutcomeDeleted
 	case enum.VerbPrune:
-		return apply.Pruned
+		return enum.OutcomePruned
 	case enum.VerbRelease:
-		return apply.Released
+		return enum.OutcomeReleased
 	case enum.VerbNone, enum.VerbRecord:
 	}
-	return apply.Unchanged
+	return enum.OutcomeUnchanged
 }
 
 func (d *Pass) note(one *apply.Decision) {

@@ -41,7 +41,7 @@ func list(ctx context.Context, kind, state string, explainers []*Explainer) (lis
 			if err != nil {
 				return out, err
 			}
-			if state != "" && !strings.EqualFold(state, string(o.State())) {
+			if state != "" && !strings.EqualFold(state, o.State()) {
 				continue
 			}
 			total++
@@ -57,7 +57,7 @@ func list(ctx context.Context, kind, state string, explainers []*Explainer) (lis
 
 // place is the list for an owner: those that are ready are named after all others.
 func place(others, ready *[]explain.Owner, o explain.Owner) *[]explain.Owner {
-	if o.State() == explain.Ready {
+	if o.Found && o.Ready {
 		return ready
 	}
 	return others
@@ -135,10 +135,15 @@ var policy = func() string { //nolint:gochecknoglobals // computed once, never c
 	return "default-src 'none'; style-src 'unsafe-inline'; connect-src 'self'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }()
 
+// states are those of owners, the ones that need attention first.
+func states() []string {
+	return []string{"NotReady", "Deleting", "Paused", "NotSeen", "NotFound", "Ready"}
+}
+
 // pages are the answers for people. They need nothing from elsewhere, and show what is new without being loaded again.
 var pages = template.Must(template.New("").Funcs(template.FuncMap{ //nolint:gochecknoglobals // compiled once, never changed
 	"link": link, "owner": ownerLink, "script": func() template.JS { return script },
-	"states": explain.States, "dataflow": func() template.URL { return link("show", showDataflow) },
+	"states": states, "dataflow": func() template.URL { return link("show", showDataflow) },
 }).Parse(`{{define "head"}}<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Owners</title><style>
 body{font:14px/1.5 sans-serif;margin:2em;max-width:90em}table{border-collapse:collapse}td,th{text-align:left;padding:.2em 1em .2em 0;vertical-align:top}
 ul{padding-left:1.5em}svg{max-width:100%}text{font:12px sans-serif}</style></head><body><main>{{end}}

@@ -25,7 +25,7 @@ import (
 func reported(owner string, children int, change func(*apply.ObjectResult)) *reconcile.Report {
 	report := &reconcile.Report{Request: ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "shop", Name: owner}}}
 	for i := range children {
-		o := apply.ObjectResult{Outcome: apply.Unchanged, Decision: apply.Decision{
+		o := apply.ObjectResult{Outcome: enum.OutcomeUnchanged, Decision: apply.Decision{
 			GVK: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, Verb: enum.VerbNone, Reason: enum.ReasonUpToDate,
 			Key: types.NamespacedName{Namespace: "shop", Name: fmt.Sprintf("%s-%d", owner, i)},
 		}}
@@ -62,7 +62,7 @@ func TestRecallIsBounded(t *testing.T) {
 	}
 	report := reported("corner", 10_000, func(o *apply.ObjectResult) {
 		if n++; n > 9_995 {
-			o.Outcome, o.Err = apply.Failed, errors.New(strings.Repeat("x", 1<<16))
+			o.Outcome, o.Err = enum.OutcomeFailed, errors.New(strings.Repeat("x", 1<<16))
 		}
 		o.Fields = fields
 	})

@@ -175,7 +175,7 @@ func (o *Observer) countWrite(object *apply.ObjectResult) {
 	if object.Wrote() {
 		o.writes.WithLabelValues(o.name, string(object.Verb), object.GVK.Kind).Inc()
 	}
-	if object.Outcome == apply.Contested {
+	if object.Outcome == enum.OutcomeContested {
 		o.contests.WithLabelValues(o.name, object.GVK.Kind).Inc()
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
@@ -227,7 +228,7 @@ func value(s *string) string {
 
 // referenced reports whether the child carries a controller reference to the owner, through which its events find it.
 func (a *Applier) referenced(owner client.Object, c child) bool {
-	if _, group := owner.(apply.Group); group {
+	if _, group := owner.(groupkey.Group); group {
 		return false
 	}
 	switch c.Mode {

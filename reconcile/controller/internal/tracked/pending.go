@@ -11,6 +11,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
@@ -117,7 +118,7 @@ func (c *Reads) written(result apply.Result, children []child) []write {
 			continue
 		}
 		w := write{kind: k, key: k.Name(object.Key), uid: object.UID}
-		if object.Outcome != apply.Deleted && object.Outcome != apply.Pruned {
+		if object.Outcome != enum.OutcomeDeleted && object.Outcome != enum.OutcomePruned {
 			w.version = object.ResourceVersion
 			if w.version == "" || !cachesChild(k, w.key, children) {
 				continue

@@ -131,7 +131,7 @@ func (r *restless) changed(result *apply.Result) []int {
 		switch {
 		case !o.Wrote():
 		case o.Verb == enum.VerbUpdate && o.Reason == enum.ReasonPlanChanged,
-			o.Outcome == apply.Pruned && slices.ContainsFunc(r.appeared, id.same):
+			o.Outcome == enum.OutcomePruned && slices.ContainsFunc(r.appeared, id.same):
 			out = append(out, i)
 		}
 	}
@@ -150,11 +150,11 @@ func (r *restless) note(result *apply.Result) {
 		}
 		w := objectVersion{kind: o.GVK.GroupKind(), key: o.Key, uid: o.UID, version: o.ResourceVersion}
 		switch o.Outcome {
-		case apply.Deleted, apply.Pruned:
+		case enum.OutcomeDeleted, enum.OutcomePruned:
 			w.version = ""
-		case apply.Created:
+		case enum.OutcomeCreated:
 			r.appeared = append(r.appeared, w)
-		case apply.Updated, apply.Released, apply.Unchanged, apply.OptedOut, apply.Contested, apply.Blocked, apply.Waiting, apply.Failed:
+		case enum.OutcomeUpdated, enum.OutcomeReleased, enum.OutcomeUnchanged, enum.OutcomeOptedOut, enum.OutcomeContested, enum.OutcomeBlocked, enum.OutcomeWaiting, enum.OutcomeFailed:
 		}
 		r.writes = append(r.writes, w)
 	}
@@ -185,7 +185,7 @@ func unstablePlan(o apply.ObjectResult) error {
 		fields = append(fields, f.Path)
 	}
 	what := "is planned and not planned in turn"
-	if o.Outcome != apply.Pruned {
+	if o.Outcome != enum.OutcomePruned {
 		what = "is planned differently in every pass"
 	}
 	if len(fields) > 0 {

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
-	"github.com/reconcilekit/reconcilekit/reconcile/status"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/status"
 )
 
 func condition(kind, message string) metav1.Condition {

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/status"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/status"
 )
 
 // The status is written where it changed, and nothing is sent where it did not.

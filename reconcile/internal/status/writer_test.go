@@ -5,7 +5,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/status"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/status"
 )
 
 func TestNewNamesWhatIsMissing(t *testing.T) {
