@@ -53,8 +53,7 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	options := b.withDefaults(mgr)
 	options.Apply.Kinds = kinds.ChildKinds()
 	joined := &joinedGroups{controller: b.name}
-	reads := tracked.New(kinds, mgr.GetCache(), options.Apply.LagDeadline, tracked.Answers{Group: joined.read, Absent: absent})
-	reads.Live = tracked.Limited(mgr.GetAPIReader())
+	reads := tracked.New(kinds, mgr.GetCache(), options.Apply.LagDeadline, tracked.Answers{Group: joined.read, Absent: absent, Live: tracked.Limited(mgr.GetAPIReader())})
 	reads.Conditions = conditionlist.Of[T](b.reconciler)
 	synced := &observe.Caches{Failed: b.failed}
 	observer, err := b.observer(reads, synced, options)

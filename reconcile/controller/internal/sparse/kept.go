@@ -3,6 +3,7 @@ package sparse
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -89,10 +90,7 @@ func (i *Informer) deleted(object any) {
 // sweep gives back what no controller needs any more.
 func (i *Informer) sweep() {
 	i.mu.Lock()
-	all := make(map[string]kept, len(i.kept))
-	for key, k := range i.kept {
-		all[key] = k
-	}
+	all := maps.Clone(i.kept)
 	i.mu.Unlock()
 	for key, k := range all {
 		if object, ok := k.Object.(client.Object); !ok || !i.wanted(object) {

@@ -36,7 +36,6 @@ var errMetadataOnly = errors.New("only the metadata of the kind is cached")
 type Reads struct {
 	*declaration.Catalogue
 	Cache    client.Reader
-	Live     client.Reader // of what the cache keeps the metadata only
 	Tracker  *tracking.Tracker
 	Pending  *PendingWrites
 	Unstable trigger.Unstable
@@ -58,6 +57,8 @@ type Answers struct {
 	Group func(s *tracking.Session, key types.NamespacedName, into client.Object) error
 	// Absent is the error of the read of an object of a kind that is not installed.
 	Absent func(kind schema.GroupVersionKind, name string) error
+	// Live reads from the API server what a cache has the metadata only of. It must not be nil where a cache is made so.
+	Live client.Reader
 }
 
 // New returns the reads of a controller. The deadline is that of [PendingWrites].

@@ -97,7 +97,7 @@ func (c *Reads) live(ctx context.Context, k *declaration.Kind, key client.Object
 
 // listLive reads a list from the API server.
 func (c *Reads) listLive(ctx context.Context, list client.ObjectList, opts ...client.ListOption) (map[types.NamespacedName]client.Object, error) {
-	if err := c.Live.List(ctx, list, opts...); err != nil {
+	if err := c.answers.Live.List(ctx, list, opts...); err != nil {
 		return nil, err
 	}
 	found := map[types.NamespacedName]client.Object{}
