@@ -45,6 +45,11 @@ func (v *view) GetByKey(key string) (item any, exists bool, err error) {
 	return object, true, nil
 }
 
+// AddIndexers implements toolscache.Indexer.
+func (v *view) AddIndexers(indexers toolscache.Indexers) error {
+	return v.informer.AddIndexers(indexers)
+}
+
 // List implements toolscache.Store.
 func (v *view) List() []any { return v.resolve(v.Indexer.List()) }
 

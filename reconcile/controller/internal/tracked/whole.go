@@ -116,6 +116,11 @@ func (c *Reads) listWhole(
 ) error {
 	var options client.ListOptions
 	options.ApplyOptions(opts)
+	if options.FieldSelector != nil && slices.ContainsFunc(options.FieldSelector.Requirements(), func(r fields.Requirement) bool {
+		return k.Fields[r.Field] == nil // the list fails for want of an index
+	}) {
+		return failed
+	}
 	namespace := k.Name(types.NamespacedName{Namespace: options.Namespace}).Namespace
 	for range mostLists {
 		missing := k.Link.Missing(namespace, func(o client.Object) bool { return selects(k, &options, o) })
