@@ -26,9 +26,14 @@ type Declared interface {
 	SetupWithManager(mgr manager.Manager) error
 
 	resolved(scheme *runtime.Scheme) (*declaration.Catalogue, error)
+	caching
+	inspected
+}
+
+// caching is what the cache needs of a controller.
+type caching interface {
 	managers() []string
 	shares(informers *shards.Informers)
-	inspected
 }
 
 // inspected is what readiness, explanations and previews need of a controller.
