@@ -6,8 +6,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -37,6 +39,36 @@ func TestDerivedOfAnyReader(t *testing.T) {
 	got := reconcile.FetchDerived(t.Context(), reader, zones)
 	if diff := cmp.Diff([]string{"east", "west"}, got.Value); diff != "" || !got.OK() {
 		t.Errorf("%v, value (-want +got):\n%s", got.Error, diff)
+	}
+}
+
+// TestDerivedOfASelection: the value is that of the objects that are selected, by namespace and labels alone.
+func TestDerivedOfASelection(t *testing.T) {
+	t.Parallel()
+	reader := fake.NewClientBuilder().WithObjects(node("a", "east"), node("b", "west")).Build()
+	for name, test := range map[string]struct {
+		options []client.ListOption
+		want    []string
+		err     string
+	}{
+		"Labels":        {options: []client.ListOption{client.MatchingLabels{"zone": "west"}}, want: []string{"west"}},
+		"LabelsOfAll":   {options: []client.ListOption{client.MatchingLabelsSelector{Selector: labels.Everything()}}, want: []string{"east", "west"}},
+		"LabelsOfNone":  {options: []client.ListOption{client.MatchingLabelsSelector{Selector: labels.Nothing()}}, want: nil},
+		"OtherLabels":   {options: []client.ListOption{client.HasLabels{"zone", "rack"}}, want: nil},
+		"Fields":        {options: []client.ListOption{client.MatchingFields{"metadata.name": "a"}}, err: "want client.InNamespace"},
+		"Limit":         {options: []client.ListOption{client.Limit(1)}, err: "want client.InNamespace"},
+		"OtherNotation": {options: []client.ListOption{&client.ListOptions{LabelSelector: labels.Set{"zone": "east"}.AsSelector()}}, want: []string{"east"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := reconcile.FetchDerived(t.Context(), reader, zones, test.options...)
+			if diff := cmp.Diff(test.want, got.Value, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("value (-want +got):\n%s", diff)
+			}
+			if got.OK() != (test.err == "") || !got.OK() && !strings.Contains(got.Error.Error(), test.err) {
+				t.Errorf("got error %v, want %q", got.Error, test.err)
+			}
+		})
 	}
 }
 

@@ -3,10 +3,13 @@ package controller_test
 import (
 	"context"
 	"slices"
+	"strings"
+	"testing"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
@@ -42,7 +45,7 @@ var _ = Describe("A derived read", func() {
 			return world{err: read.Error}
 		}}
 		runs{}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New("derived", p).Reads(&corev1.ConfigMap{}).Options(settings()).SetupWithManager(mgr)
+			return controller.New("derived", p).Reads(&corev1.ConfigMap{}, controller.Derives(derivation)).Options(settings()).SetupWithManager(mgr)
 		})
 		Expect(c.Create(ctx, newWidget(namespace, "one"))).To(Succeed())
 		Expect(c.Create(ctx, newWidget(namespace, "two"))).To(Succeed())
@@ -76,6 +79,62 @@ var _ = Describe("A derived read", func() {
 		}
 	})
 
+	It("of a selection is that of its objects, one for each selection", func(ctx context.Context) {
+		namespace, c := env.Namespace(GinkgoTB()), admin()
+		derivation, found := colours(), &last{}
+		p := &probe{fetch: func(ctx context.Context, r reconcile.Reader, o *widget.Widget) world {
+			read := reconcile.FetchDerived(ctx, r, derivation, client.InNamespace(o.Namespace), client.MatchingLabels{"shelf": o.Name})
+			found.set(o.Name, read.Value, read.Error)
+			return world{err: read.Error}
+		}}
+		b := controller.New("derived-selection", p).Reads(&corev1.ConfigMap{}, controller.Derives(derivation)).Options(settings())
+		runs{}.start(namespace, b.SetupWithManager)
+		Expect(c.Create(ctx, newWidget(namespace, "one"))).To(Succeed())
+		Expect(c.Create(ctx, newWidget(namespace, "two"))).To(Succeed())
+		for _, step := range []struct {
+			what     string
+			do       func() error
+			one, two []string
+		}{
+			{"an object of the first", func() error {
+				return c.Create(ctx, configMap(namespace, "x", map[string]string{"shelf": "one", "colour": "red"}))
+			}, []string{"red"}, nil},
+			{"which comes to the second", func() error {
+				return change(ctx, c, configMap(namespace, "x", nil), func(cm *corev1.ConfigMap) { cm.Labels["shelf"] = "two" })
+			}, nil, []string{"red"}},
+			{"another of the second", func() error {
+				return c.Create(ctx, configMap(namespace, "y", map[string]string{"shelf": "two", "colour": "blue"}))
+			}, nil, []string{"blue", "red"}},
+			{"one that goes", func() error { return c.Delete(ctx, configMap(namespace, "x", nil)) }, nil, []string{"blue"}},
+		} {
+			By(step.what)
+			one, two, before := p.settled(ctx, "one"), p.settled(ctx, "two"), found.names("one")
+			Expect(step.do()).To(Succeed())
+			Eventually(found.names).WithArguments("two").WithTimeout(soon).Should(HaveExactElements(step.two))
+			Eventually(found.names).WithArguments("one").WithTimeout(soon).Should(HaveExactElements(step.one))
+			Expect(found.err("two")).NotTo(HaveOccurred())
+			Expect(p.settled(ctx, "two")).To(Equal(two+1), "passes of the owner whose value changes")
+			if slices.Equal(before, step.one) {
+				Expect(p.settled(ctx, "one")).To(Equal(one), "passes of the owner whose value stays")
+			}
+		}
+	})
+
+	It("that is not declared fails with the line to add", func(ctx context.Context) {
+		namespace, c := env.Namespace(GinkgoTB()), admin()
+		declared, derivation := colours(), colours()
+		p := &probe{fetch: func(ctx context.Context, r reconcile.Reader, _ *widget.Widget) world {
+			return world{err: reconcile.FetchDerived(ctx, r, derivation).Error}
+		}}
+		runs{}.start(namespace, func(mgr manager.Manager) error {
+			return controller.New("derived-other", p).Reads(&corev1.ConfigMap{}, controller.Derives(declared)).Options(settings()).SetupWithManager(mgr)
+		})
+		w := newWidget(namespace, "w")
+		Expect(c.Create(ctx, w)).To(Succeed())
+		Eventually(readyMessage).WithArguments(ctx, c, w).WithTimeout(soon).Should(ContainSubstring(
+			`add Reads(&v1.ConfigMap{}, controller.Derives(...)) to the builder of controller "derived-other"`))
+	})
+
 	It("of an undeclared kind fails with the line to add", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		derivation := colours()
@@ -91,3 +150,34 @@ var _ = Describe("A derived read", func() {
 			`/v1/ConfigMap is not declared: add Reads(&v1.ConfigMap{}) to the builder of controller "derived-undeclared"`))
 	})
 })
+
+// TestDescribeDerived: the page names the values, and a declaration that says nothing is an error.
+func TestDescribeDerived(t *testing.T) {
+	t.Parallel()
+	first, second, nameless, other := colours(), colours(), colours(), colours()
+	second.Name, nameless.Name, other.Name, other.List = "second", "", "other", &corev1.SecretList{}
+	page, err := controller.New("page", idle{}).Reads(&corev1.ConfigMap{}, controller.Derives(first), controller.Derives(second)).Describe(testScheme(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range page.Access {
+		if row.GVK == "/v1/ConfigMap" && !slices.Equal(row.Derived, []string{"colours", "second"}) {
+			t.Errorf("values derived from ConfigMaps: %q", row.Derived)
+		}
+	}
+	if text := page.Markdown(); !strings.Contains(text, "| read, derive colours, derive second |") {
+		t.Errorf("the page does not name the values:\n%s", text)
+	}
+	for want, options := range map[string][]controller.KindOption{
+		`the name of a Derivation is "": want one`:                               {controller.Derives(nameless)},
+		`the name of a Derivation is "colours": want one`:                        {controller.Derives(first), controller.Derives(colours())},
+		`"other" is derived from *v1.SecretList, want a list of the kind`:        {controller.Derives(other)},
+		`a kind that is retired is not read: take the Derivation "colours" away`: {controller.Derives(first), controller.Retired},
+		`"nothing" is derived from <nil>, want a list of the kind`:               {controller.Derives(&reconcile.Derivation[*corev1.ConfigMap, int]{Name: "nothing"})},
+	} {
+		_, err := controller.New("page", idle{}).Owns(&corev1.ConfigMap{}, options...).Describe(testScheme(t))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q, got %v", want, err)
+		}
+	}
+}

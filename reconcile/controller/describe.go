@@ -100,6 +100,9 @@ func accessOf(k *declaration.Kind, finalizes bool) dataflow.Access {
 	if k.Sparse() {
 		row.Cache += sparseCache
 	}
+	for _, of := range k.Derives {
+		row.Derived = append(row.Derived, of.Name)
+	}
 	switch {
 	case k.Has(declaration.PurposeOwns, declaration.PurposeWrites):
 		row.Apply = []string{accessCreate, accessPatch, accessDelete}

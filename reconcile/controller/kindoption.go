@@ -11,7 +11,7 @@ import (
 )
 
 // KindOption is what a kind is, said beside it in a call of the [Builder]: [Optional], [Retired], [Listed], [NeverDeletes], [FieldsOnly],
-// [Index], [Filter], [Whole], [OthersAsMetadata], [WithPredicates] and [Resource]. What is said of a kind in one call holds for all calls that name the
+// [Index], [Derives], [Filter], [Whole], [OthersAsMetadata], [WithPredicates] and [Resource]. What is said of a kind in one call holds for all calls that name the
 // kind, save for the predicates of [Builder.Watches].
 type KindOption interface {
 	applyToKind(d *declaration.Declaration)
@@ -91,6 +91,14 @@ func (o kindOption) applyToKind(d *declaration.Declaration) { o(d) }
 func Index(name string, extract client.IndexerFunc) KindOption {
 	return kindOption(func(d *declaration.Declaration) {
 		d.Indexes = append(d.Indexes, declaration.Field{Name: name, Extract: extract})
+	})
+}
+
+// Derives declares that FetchRemoteState reads a value which is computed from objects of the kind, with [reconcile.FetchDerived]. The dataflow
+// page shows it by its name, which no other value of the kind has.
+func Derives[O client.Object, V any](derivation *reconcile.Derivation[O, V]) KindOption {
+	return kindOption(func(d *declaration.Declaration) {
+		d.Derives = append(d.Derives, declaration.Derivation{Name: derivation.Name, List: derivation.List, Of: derivation})
 	})
 }
 

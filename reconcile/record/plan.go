@@ -102,10 +102,10 @@ type appliedObject struct {
 // blockedPrune is why children that are no longer planned were kept.
 type blockedPrune struct {
 	Reason     apply.Reason `json:"reason"`
-	Objects    []string                 `json:"objects,omitempty"`
-	Annotation string                   `json:"annotation,omitempty"`
-	Token      string                   `json:"token,omitempty"`
-	Cause      *failure                 `json:"cause,omitempty"`
+	Objects    []string     `json:"objects,omitempty"`
+	Annotation string       `json:"annotation,omitempty"`
+	Token      string       `json:"token,omitempty"`
+	Cause      *failure     `json:"cause,omitempty"`
 }
 
 // namer names kinds for people.

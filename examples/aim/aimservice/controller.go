@@ -53,7 +53,7 @@ func declare(
 		Reads(&corev1.Pod{}).
 		Reads(&corev1.Event{}, controller.Index(eventSubjectIndex, bySubject)).
 		Reads(&autoscalingv2.HorizontalPodAutoscaler{}).
-		Reads(controller.Metadata(nodeKind)).
+		Reads(controller.Metadata(nodeKind), controller.Derives(clusterGPUs)).
 		Options(controller.Options{Apply: apply.Options{Finalizer: CleanupFinalizer}, PauseAnnotation: PauseAnnotation, PauseUnwritten: true})
 }
 

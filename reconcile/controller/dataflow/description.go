@@ -53,6 +53,9 @@ type Access struct {
 	Filter string `json:"filter,omitempty"`
 	// Optional reports that the CRD of the kind may be missing.
 	Optional bool `json:"optional,omitempty"`
+	// Derived are the names of the values that are computed from objects of the kind, in the order of the builder. Owners that read one are woken
+	// when the value changes.
+	Derived []string `json:"derived,omitempty"`
 	// FetchRemoteState, Apply, WriteStatus and Finalize list the verbs of the phases. Reads come from the cache.
 	FetchRemoteState []string `json:"fetchRemoteState,omitempty"`
 	Apply            []string `json:"apply,omitempty"`

@@ -131,8 +131,12 @@ func (d Description) accessRows() [][]string {
 		if a.Optional {
 			cache += ", optional"
 		}
+		reads := slices.Clone(a.FetchRemoteState)
+		for _, name := range a.Derived {
+			reads = append(reads, "derive "+name)
+		}
 		rows[i] = []string{
-			a.GVK, cache, strings.Join(a.FetchRemoteState, ", "), strings.Join(a.Apply, ", "),
+			a.GVK, cache, strings.Join(reads, ", "), strings.Join(a.Apply, ", "),
 			strings.Join(a.WriteStatus, ", "), strings.Join(a.Finalize, ", "),
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -16,10 +17,14 @@ type Reader interface {
 	Derived(ctx context.Context, d Derivation) (any, error)
 }
 
-// Derivation is the declaration of a value without its types. Equal ones are the same derivation.
+// Derivation is the declaration of a value of a selection, without its types. Equal ones are the same value.
 type Derivation interface { //nolint:interfacebloat // what a reconcile.Derivation has
 	// String is the name of the value.
 	String() string
+	// Of is the reconcile.Derivation.
+	Of() any
+	// Selection returns the namespace and the labels of the objects, empty and nil for all.
+	Selection() (namespace string, matching labels.Selector)
 	// NewList returns an empty list of the kind, and NewObject an empty object.
 	NewList() client.ObjectList
 	NewObject() client.Object
@@ -43,7 +48,8 @@ type listing struct{ client.Reader }
 
 func (r listing) Derived(ctx context.Context, d Derivation) (any, error) {
 	list := d.NewList()
-	if err := r.List(ctx, list); err != nil {
+	namespace, matching := d.Selection()
+	if err := r.List(ctx, list, &client.ListOptions{Namespace: namespace, LabelSelector: matching}); err != nil {
 		return nil, err //nolint:wrapcheck // reads belong to the caller
 	}
 	objects, err := Items(list)

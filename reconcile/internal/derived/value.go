@@ -15,7 +15,7 @@ import (
 
 // Source is where the objects come from and what is made of them. The functions are pure, save for the two that read.
 type Source struct {
-	// List reads all objects, Get one of them; nil means that it does not exist.
+	// List reads all objects, Get one of them; nil means that it does not exist or is none of them.
 	List func(ctx context.Context) ([]client.Object, error)
 	Get  func(ctx context.Context, name types.NamespacedName) (client.Object, error)
 	// Each is what one object gives, and Merge what all give together, in the order of namespace and name.

@@ -26,9 +26,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
+	ownerstatus "github.com/reconcilekit/reconcilekit/reconcile/internal/status"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
-	ownerstatus "github.com/reconcilekit/reconcilekit/reconcile/internal/status"
 )
 
 var env = &environment.Environment{

@@ -1,6 +1,8 @@
 package declaration
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -54,6 +56,8 @@ func (c *Catalogue) ShareOwners(selection shards.Selection) {
 	}
 }
 
+var errNoList = errors.New("a Derivation has no list")
+
 func (c *Catalogue) declare(d Declaration) error {
 	gvk, err := c.gvk(d.Object)
 	if err != nil {
@@ -84,8 +88,28 @@ func (c *Catalogue) declare(d Declaration) error {
 		return fmt.Errorf("controller %q: %s at %s and %s at %s: a kind that is retired is not used in any other way",
 			c.Controller, call, d.Source, k.Declarations[0].Purpose.Call(gvk.Kind), k.Declarations[0].Source)
 	}
-	if err := k.describe(d); err != nil {
+	if err := cmp.Or(k.describe(d), c.derive(k, d.Derives)); err != nil {
 		return fmt.Errorf("controller %q: %s at %s: %w", c.Controller, call, d.Source, err)
+	}
+	return nil
+}
+
+// derive takes over the values that are computed from objects of the kind.
+func (c *Catalogue) derive(k *Kind, values []Derivation) error {
+	for _, of := range values {
+		list, err := schema.GroupVersionKind{}, errNoList
+		if of.List != nil {
+			list, err = apiutil.GVKForObject(of.List, c.Scheme)
+		}
+		switch {
+		case k.Has(PurposeRetired):
+			return fmt.Errorf("option Derives: a kind that is retired is not read: take the Derivation %q away", of.Name)
+		case err != nil || list != k.GroupVersion().WithKind(k.Kind+"List"):
+			return fmt.Errorf("option Derives: %q is derived from %T, want a list of the kind", of.Name, of.List)
+		case of.Name == "" || slices.ContainsFunc(k.Derives, func(other Derivation) bool { return other.Name == of.Name && other.Of != of.Of }):
+			return fmt.Errorf("option Derives: the name of a Derivation is %q: want one that no other of the kind has", of.Name)
+		}
+		k.Derives = append(k.Derives, of)
 	}
 	return nil
 }

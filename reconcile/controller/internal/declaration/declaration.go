@@ -51,6 +51,7 @@ type Declaration struct {
 	Predicates []predicate.Predicate
 	Filter     labels.Selector
 	Indexes    []Field
+	Derives    []Derivation
 	Optional   bool
 	Sparse     Sparseness
 	Resource   string
@@ -72,6 +73,13 @@ const (
 	SparseNever                       // they are kept whole
 	SparseAlways                      // only their metadata is kept, unless they are read
 )
+
+// Derivation is a value that is computed from objects of a kind.
+type Derivation struct {
+	Name string
+	List client.ObjectList // an empty one of the kind
+	Of   any               // the Derivation of the author, by which its reads are known
+}
 
 // Caller returns file:line of the code that called a builder method, the file relative to the root of the main module
 // where it lies in it: the page must not depend on the machine that printed it.

@@ -61,6 +61,7 @@ type Kind struct {
 	Optional       bool   // its CRD may be missing
 	Resource       string // its plural, where that is not regular
 	Fields         map[string]client.IndexerFunc
+	Derives        []Derivation
 	Shared         shards.Selection // what the cache of this process has of it; zero is all
 
 	Link    *sparse.Link // to its informers, nil where the kind is cached whole

@@ -2,7 +2,9 @@ package tracked
 
 import (
 	"context"
+	"slices"
 
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -22,16 +24,25 @@ func (r *Reader) Derived(ctx context.Context, d derived.Derivation) (any, error)
 	if err := r.whole(k, client.ObjectKey{}); err != nil {
 		return nil, err
 	}
-	return r.session.Derived(k.Index, d, func() *derived.Value { return r.newValue(k, d) }).Get(ctx)
+	if !slices.ContainsFunc(k.Derives, func(declared declaration.Derivation) bool { return declared.Of == d.Of() }) {
+		return nil, &declaration.UndeclaredError{
+			Controller: r.Controller, GVK: k.GroupVersionKind,
+			Declaration: declaration.PurposeReads.Call(r.example(k.Object, k.GroupVersionKind) + ", controller.Derives(...)"),
+		}
+	}
+	namespace, matching := d.Selection()
+	namespace = k.Name(types.NamespacedName{Namespace: namespace}).Namespace
+	value := r.session.Derived(k.Index, d, namespace, matching, func() *derived.Value { return r.newValue(k, d, namespace, matching) })
+	return value.Get(ctx)
 }
 
 // newValue is the value of a derivation of a kind of the cache.
-func (c *Reads) newValue(k *declaration.Kind, d derived.Derivation) *derived.Value {
+func (c *Reads) newValue(k *declaration.Kind, d derived.Derivation, namespace string, matching labels.Selector) *derived.Value {
 	return derived.New(derived.Source{
 		Each: d.Each, Merge: d.Merge, MaxBytes: d.Limit(),
 		List: func(ctx context.Context) ([]client.Object, error) {
 			list := d.NewList()
-			if err := c.list(ctx, k, list); err != nil {
+			if err := c.list(ctx, k, list, &client.ListOptions{Namespace: namespace, LabelSelector: matching}); err != nil {
 				return nil, err
 			}
 			objects, err := derived.Items(list)
@@ -44,6 +55,9 @@ func (c *Reads) newValue(k *declaration.Kind, d derived.Derivation) *derived.Val
 			object := d.NewObject()
 			if found, err := IgnoreMissing(c.get(ctx, k, name, object)); !found {
 				return nil, err
+			}
+			if matching != nil && !matching.Matches(labels.Set(object.GetLabels())) {
+				return nil, nil // it is no object of the selection
 			}
 			object.GetObjectKind().SetGroupVersionKind(k.GroupVersionKind)
 			return object, nil

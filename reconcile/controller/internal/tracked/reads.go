@@ -83,12 +83,8 @@ func (c *Reads) declared(into runtime.Object) (*declaration.Kind, error) {
 		return nil, err
 	}
 	if k == nil || k.Has(declaration.PurposeRetired) {
-		example := c.Example(gvk)
-		if declaration.RepresentationOf(into) == declaration.Metadata {
-			example = fmt.Sprintf("controller.Metadata(%#v)", gvk)
-		}
 		return nil, &declaration.UndeclaredError{
-			Controller: c.Controller, GVK: gvk, Declaration: declaration.PurposeReads.Call(example),
+			Controller: c.Controller, GVK: gvk, Declaration: declaration.PurposeReads.Call(c.example(into, gvk)),
 		}
 	}
 	if k.Representation == declaration.Metadata && declaration.RepresentationOf(into) != declaration.Metadata {
@@ -96,6 +92,14 @@ func (c *Reads) declared(into runtime.Object) (*declaration.Kind, error) {
 			k.Declarations[0].Purpose, k.Declarations[0].Source, c.Example(gvk)))
 	}
 	return k, nil
+}
+
+// example is how the builder would be given the kind, in the representation of what is read into.
+func (c *Reads) example(into runtime.Object, gvk schema.GroupVersionKind) string {
+	if declaration.RepresentationOf(into) == declaration.Metadata {
+		return fmt.Sprintf("controller.Metadata(%#v)", gvk)
+	}
+	return c.Example(gvk)
 }
 
 func (c *Reads) get(

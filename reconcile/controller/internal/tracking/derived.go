@@ -3,8 +3,11 @@ package tracking
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/derived"
 )
@@ -12,16 +15,19 @@ import (
 // derivedValue is the value of a derivation while owners read it.
 type derivedValue struct {
 	*derived.Value
-	of fmt.Stringer // what computes it
+	of   fmt.Stringer // what computes it
+	from query        // the objects that it is computed from
 }
 
 // Derived remembers the read of a derived value and returns it, new when nobody reads it yet.
-func (s *Session) Derived(x *Index, of fmt.Stringer, value func() *derived.Value) *derived.Value {
+func (s *Session) Derived(
+	x *Index, of fmt.Stringer, namespace string, matching labels.Selector, value func() *derived.Value,
+) *derived.Value {
 	s.tracker.mu.Lock()
 	defer s.tracker.mu.Unlock()
 	n := x.values[of]
 	if n == nil {
-		n = &node{index: x, value: &derivedValue{Value: value(), of: of}}
+		n = &node{index: x, value: &derivedValue{Value: value(), of: of, from: query{namespace: namespace, labels: matching}}}
 		x.values[of] = n
 	}
 	s.note(n)
@@ -42,12 +48,17 @@ func (t *Tracker) values(x *Index) []*node {
 	return found
 }
 
-// Changed appends the owners that read a derived value which an object of the kind has changed.
-func (t *Tracker) Changed(
-	ctx context.Context, found []types.NamespacedName, x *Index, object types.NamespacedName,
-) []types.NamespacedName {
+// selects reports whether the value is computed from the object.
+func (v *derivedValue) selects(object client.Object) bool {
+	return v.from.matches(&subject{object: object, labels: object.GetLabels()})
+}
+
+// Changed appends the owners that read a derived value which an event has changed. The objects are the one of the event before and after it;
+// a value that has neither is not looked at.
+func (t *Tracker) Changed(ctx context.Context, found []types.NamespacedName, x *Index, objects ...client.Object) []types.NamespacedName {
 	for _, n := range t.values(x) {
-		if n.value.Update(ctx, object) {
+		at := slices.IndexFunc(objects, n.value.selects)
+		if at >= 0 && n.value.Update(ctx, client.ObjectKeyFromObject(objects[at])) {
 			found = t.readersOf(found, n)
 		}
 	}

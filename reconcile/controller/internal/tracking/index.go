@@ -112,9 +112,17 @@ func (x *Index) find(found []types.NamespacedName, object client.Object) []types
 	return found
 }
 
-// reads reports whether an owner reads the object: by name, in a list, or in a derived value, which is of all objects.
+// reads reports whether an owner reads the object: by name, in a list, or in a derived value.
 func (x *Index) reads(object client.Object) bool {
-	return x.names[client.ObjectKeyFromObject(object)] != nil || len(x.values) > 0 || len(x.queries) > 0 && len(x.find(nil, object)) > 0
+	if x.names[client.ObjectKeyFromObject(object)] != nil || len(x.queries) > 0 && len(x.find(nil, object)) > 0 {
+		return true
+	}
+	for _, n := range x.values {
+		if n.value.selects(object) {
+			return true
+		}
+	}
+	return false
 }
 
 // all appends every owner that reads anything of the kind.

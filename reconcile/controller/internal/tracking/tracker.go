@@ -231,7 +231,7 @@ func (t *Tracker) Reads(owner types.NamespacedName, most int) (reads []read, mor
 			what = e.node.query.String()
 		}
 		if e.node.value != nil {
-			what = e.node.value.of.String() + ", derived from all"
+			what = e.node.value.of.String() + ", derived from " + e.node.value.from.String()
 		}
 		reads = append(reads, read{Index: e.node.index, What: what})
 	}

@@ -226,5 +226,5 @@ func (w *Watcher) derived(ctx context.Context, found []types.NamespacedName, c t
 	if c.Event == trigger.EventGeneric || c.Resync() {
 		return found
 	}
-	return w.Tracker.Changed(ctx, found, w.Kind.Index, client.ObjectKeyFromObject(c.Last()))
+	return w.Tracker.Changed(ctx, found, w.Kind.Index, c.Objects()...)
 }

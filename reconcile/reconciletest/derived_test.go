@@ -1,0 +1,98 @@
+package reconciletest_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/internal/widget"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/check"
+)
+
+// prices is the prices of ConfigMaps, sorted.
+var prices = &reconcile.Derivation[*corev1.ConfigMap, []string]{
+	Name: "prices", List: &corev1.ConfigMapList{},
+	Each: func(o *corev1.ConfigMap) []string { return []string{o.Data["price"]} },
+	Merge: func(parts [][]string) []string {
+		all := slices.Concat(parts...)
+		slices.Sort(all)
+		return all
+	},
+}
+
+// tag writes the prices of what is on sale into one ConfigMap for each owner.
+type tag struct {
+	past client.Reader // where it reads the value past the reader of the pass, which has no watch; nil for the reader of the pass
+}
+
+type priced struct {
+	reconcile.FetchResult[[]string]
+}
+
+func (priced) GetComponentHealth(context.Context) []health.Component {
+	return []health.Component{{Name: "Prices", State: health.Ready, Reason: "Read"}}
+}
+
+func (t tag) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc reconcile.ReconcileContext[*widget.Widget]) priced {
+	if t.past != nil {
+		r = t.past
+	}
+	return priced{reconcile.FetchDerived(ctx, r, prices, client.InNamespace(rc.Object.Namespace), client.MatchingLabels{onSale: "true"})}
+}
+
+func (tag) PlanResources(_ context.Context, rc reconcile.ReconcileContext[*widget.Widget], p priced) (plan reconcile.PlanResult, _ error) {
+	plan.Apply(&corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: rc.Object.Name + "-tag"},
+		Data:       map[string]string{"prices": strings.Join(p.Value, ","), "message": rc.Object.Spec.Message},
+	})
+	return plan, nil
+}
+
+func tagSystem(unwatched bool) reconciletest.System {
+	return reconciletest.System{
+		Setup: func(mgr manager.Manager) error {
+			t := tag{}
+			if unwatched {
+				t.past = mgr.GetClient()
+			}
+			return controller.New("tag", t).Owns(&corev1.ConfigMap{}).Reads(&corev1.ConfigMap{}, controller.Derives(prices)).SetupWithManager(mgr)
+		},
+		Scheme: widgetScheme(),
+		CRDs:   []*apiextensionsv1.CustomResourceDefinition{widget.CRD()},
+		Given:  []client.Object{offer("apples"), offer("pears")},
+		Owners: []client.Object{&widget.Widget{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: widget.Spec{Message: "hello"}}},
+		Change: func(owner client.Object) { owner.(*widget.Widget).Spec.Message = "good bye" },
+	}
+}
+
+// An operator that reads a derived value of a selection converges whatever goes wrong.
+func TestConvergeWithADerivedRead(t *testing.T) {
+	t.Parallel()
+	s := tagSystem(false)
+	s.Cases = 100
+	reconciletest.Converge(t, s)
+}
+
+// A derived value that is read past its watch is caught, as any other read is that has none.
+func TestCatchesADerivedReadWithoutAWatch(t *testing.T) {
+	t.Parallel()
+	const watch check.Check = "watch"
+	out, err := reconciletest.ExploreUntil(t.Context(), tagSystem(true), watch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(out.Findings, func(f reconciletest.Finding) bool { return f.Check == watch }) {
+		t.Errorf("%d cases, and none caught by the check %q; findings: %v", out.Cases, watch, out.Findings)
+	}
+}
