@@ -1,10 +1,14 @@
 package tracking
 
 import (
+	"fmt"
+
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/derived"
 )
 
 // Passes gives the tests of the package a tracker with one index.
@@ -85,6 +89,11 @@ func (s *Reads) Get(namespace, name string) {
 // List notes a read by selector.
 func (s *Reads) List(namespace string, l labels.Selector, f fields.Selector) {
 	s.session.List(s.index, namespace, l, f)
+}
+
+// Derived notes the read of a derived value.
+func (s *Reads) Derived(of fmt.Stringer, namespace string, matching labels.Selector, value func() *derived.Value) {
+	s.session.Derived(s.index, of, namespace, matching, value)
 }
 
 // End ends the scope.
