@@ -88,7 +88,7 @@ var _ = Describe("A derived read", func() {
 			return world{err: read.Error}
 		}}
 		b := controller.New("derived-selection", p).Reads(&corev1.ConfigMap{}, controller.Derives(derivation)).Options(settings())
-		runs{}.start(namespace, b.SetupWithManager)
+		sparsely(namespace, b)
 		Expect(c.Create(ctx, newWidget(namespace, "one"))).To(Succeed())
 		Expect(c.Create(ctx, newWidget(namespace, "two"))).To(Succeed())
 		for _, step := range []struct {

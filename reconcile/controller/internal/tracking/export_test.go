@@ -1,6 +1,7 @@
 package tracking
 
 import (
+	"context"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/fields"
@@ -64,6 +65,14 @@ func (p *Passes) Concerned(objects ...client.Object) []types.NamespacedName {
 	return p.tracker.Concerned(p.index, objects...)
 }
 
+// Changed returns the owners whose derived values an event has changed.
+func (p *Passes) Changed(ctx context.Context, objects ...client.Object) []types.NamespacedName {
+	return p.tracker.Changed(ctx, nil, p.index, objects...)
+}
+
+// Wanted reports whether an owner reads the object.
+func (p *Passes) Wanted(object client.Object) bool { return p.tracker.Wanted(p.index, object) }
+
 // Found returns what the index finds for one object, as often as it finds it.
 func (p *Passes) Found(object client.Object) []types.NamespacedName {
 	return p.index.find(nil, object)
@@ -92,8 +101,8 @@ func (s *Reads) List(namespace string, l labels.Selector, f fields.Selector) {
 }
 
 // Derived notes the read of a derived value.
-func (s *Reads) Derived(of fmt.Stringer, namespace string, matching labels.Selector, value func() *derived.Value) {
-	s.session.Derived(s.index, of, namespace, matching, value)
+func (s *Reads) Derived(of fmt.Stringer, namespace string, matching labels.Selector, value func() *derived.Value) *derived.Value {
+	return s.session.Derived(s.index, of, namespace, matching, value)
 }
 
 // End ends the scope.
