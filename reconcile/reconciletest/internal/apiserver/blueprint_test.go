@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -27,10 +26,9 @@ func typedKinds(t *testing.T) map[schema.GroupVersionKind]typedKind {
 	t.Helper()
 	found := map[schema.GroupVersionKind]typedKind{}
 	all := reflect.TypeFor[kubernetes.Interface]()
-	for i := range all.NumMethod() {
-		group := all.Method(i).Type.Out(0)
-		for n := range group.NumMethod() {
-			getter := group.Method(n).Type
+	for of := range all.Methods() {
+		for method := range of.Type.Out(0).Methods() {
+			getter := method.Type
 			if getter.NumOut() != 1 || getter.Out(0).Kind() != reflect.Interface {
 				continue
 			}

@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -180,7 +179,7 @@ func TestDryRun(t *testing.T) {
 // owners are who owns which top-level fields of data, as "manager operation subresource: fields".
 func owners(u *unstructured.Unstructured) (out []string) {
 	for _, entry := range u.GetManagedFields() {
-		fields := string(entry.FieldsV1.Raw)
+		fields := entry.FieldsV1.GetRawString()
 		for _, mark := range []string{`"`, "f:", "{", "}"} {
 			fields = strings.ReplaceAll(fields, mark, "")
 		}
@@ -341,7 +340,7 @@ func TestUIDs(t *testing.T) {
 	if known.GetUID() != "reserved" || one.GetUID() == "" || known.GetGeneration() != 0 {
 		t.Errorf("UIDs %q and %q, want one that is reserved; generation %d", known.GetUID(), one.GetUID(), known.GetGeneration())
 	}
-	if err := server.Client.Delete(t.Context(), one, client.Preconditions{UID: ptr.To(one.GetUID()), ResourceVersion: ptr.To(one.GetResourceVersion())}); err != nil {
+	if err := server.Client.Delete(t.Context(), one, client.Preconditions{UID: new(one.GetUID()), ResourceVersion: new(one.GetResourceVersion())}); err != nil {
 		t.Fatal(err)
 	}
 	if err := server.Client.Create(t.Context(), parse(t, settings)); err != nil {

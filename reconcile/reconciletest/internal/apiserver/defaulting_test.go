@@ -46,10 +46,12 @@ func TestDefaults(t *testing.T) {
 		},
 		"volumes": {
 			`{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: default}, spec: {volumes: [{name: a, configMap: {name: x}}, {name: b, secret: {secretName: x, defaultMode: 256}}, {name: c, emptyDir: {}}]}}`,
-			[]string{"spec", "volumes"}, `{at: [{name: a, configMap: {name: x, defaultMode: 420}}, {name: b, secret: {secretName: x, defaultMode: 256}}, {name: c, emptyDir: {}}]}`,
+			[]string{"spec", "volumes"},
+			`{at: [{name: a, configMap: {name: x, defaultMode: 420}}, {name: b, secret: {secretName: x, defaultMode: 256}}, {name: c, emptyDir: {}}]}`,
 		},
 		"a service account": {
-			`{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: default}, spec: {serviceAccountName: robot, restartPolicy: Never}}`, []string{"spec"},
+			`{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: default}, spec: {serviceAccountName: robot, restartPolicy: Never}}`,
+			[]string{"spec"},
 			`{at: {serviceAccountName: robot, serviceAccount: robot, restartPolicy: Never, dnsPolicy: ClusterFirst, schedulerName: default-scheduler, terminationGracePeriodSeconds: 30, securityContext: {}}}`,
 		},
 		"a rolling update": {workload("apps/v1", "Deployment", ""), []string{"spec", "strategy"}, `{at: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 25%, maxSurge: 25%}}}`},
@@ -68,18 +70,21 @@ func TestDefaults(t *testing.T) {
 			`{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: default}, data: {x: eQ==, y1: eQ==}, stringData: {x: new}}`, []string{"data"}, `{at: {x: bmV3, y1: eQ==}}`,
 		},
 		"policies of a NetworkPolicy": {
-			`{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: a, namespace: default}, spec: {podSelector: {}, egress: [{ports: [{port: 53}]}]}}`, []string{"spec"},
+			`{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: a, namespace: default}, spec: {podSelector: {}, egress: [{ports: [{port: 53}]}]}}`,
+			[]string{"spec"},
 			`{at: {podSelector: {}, egress: [{ports: [{port: 53, protocol: TCP}]}], policyTypes: [Ingress, Egress]}}`,
 		},
 		"an autoscaler": {
-			`{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: a, namespace: default}, spec: {maxReplicas: 3}}`, []string{"spec"},
+			`{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: a, namespace: default}, spec: {maxReplicas: 3}}`,
+			[]string{"spec"},
 			`{at: {maxReplicas: 3, minReplicas: 1, metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}]}}`,
 		},
 		"an old autoscaler": {
 			`{apiVersion: autoscaling/v1, kind: HorizontalPodAutoscaler, metadata: {name: a, namespace: default}, spec: {maxReplicas: 3}}`, []string{"spec"}, `{at: {maxReplicas: 3, minReplicas: 1}}`,
 		},
 		"subjects": {
-			`{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: a, namespace: default}, subjects: [{kind: User, name: u}, {kind: ServiceAccount, name: s}]}`, []string{"subjects"},
+			`{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: a, namespace: default}, subjects: [{kind: User, name: u}, {kind: ServiceAccount, name: s}]}`,
+			[]string{"subjects"},
 			`{at: [{kind: User, name: u, apiGroup: rbac.authorization.k8s.io}, {kind: ServiceAccount, name: s}]}`,
 		},
 		"a phase": {`{apiVersion: v1, kind: Namespace, metadata: {name: a}}`, []string{"status"}, `{at: {phase: Active}}`},

@@ -96,7 +96,7 @@ func TestWatch(t *testing.T) {
 		"a dry deletion": {settings, nil, func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
 			return c.Delete(ctx, u, client.DryRunAll)
 		}, nil},
-		"a dry create": {settings, nil, func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
+		"a dry create": {settings, nil, func(ctx context.Context, c client.Client, _ *unstructured.Unstructured) error {
 			return c.Create(ctx, parse(t, leaving), client.DryRunAll)
 		}, nil},
 		"a deletion that is held":   {leaving, nil, both(remove, patch(letGo)), []string{"modified going", "deleted going"}},

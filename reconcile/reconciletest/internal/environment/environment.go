@@ -92,13 +92,6 @@ func (e *Environment) Start() error {
 	return nil
 }
 
-// startWithin is how long each process of the control plane may take on a machine that does much else. The variable of envtest
-// wins.
-const (
-	startWithin     = 2 * time.Minute
-	envStartTimeout = "KUBEBUILDER_CONTROLPLANE_START_TIMEOUT"
-)
-
 // prepare decides where the API server comes from.
 func (e *Environment) prepare() (*envtest.Environment, error) {
 	server := &envtest.Environment{
@@ -106,9 +99,6 @@ func (e *Environment) prepare() (*envtest.Environment, error) {
 		CRDDirectoryPaths:     e.CRDPaths,
 		CRDs:                  e.CRDs,
 		ErrorIfCRDPathMissing: true,
-	}
-	if os.Getenv(envStartTimeout) == "" {
-		server.ControlPlaneStartTimeout = startWithin
 	}
 
 	// envtest's own 20 seconds are not enough where several suites start at once on few cores.

@@ -8,3 +8,9 @@ func ParseAuditEvent(line []byte) (AuditEntry, error) {
 	}
 	return event.entry(), nil
 }
+
+// NewAuditLog reads an audit log from a file.
+func NewAuditLog(path string) *AuditLog { return &AuditLog{path: path} }
+
+// NamespacePrefix is the beginning of the name of the namespace of a test.
+func NamespacePrefix(test string) string { return namespacePrefix(test) }

@@ -82,7 +82,7 @@ func play(t *testing.T, o *operator, p run.Plot, change ...func(s *description.S
 }
 
 func steps(text string) (out []description.Step) {
-	for _, one := range strings.Fields(text) {
+	for one := range strings.FieldsSeq(text) {
 		out = append(out, description.Step(one))
 	}
 	return out

@@ -157,8 +157,7 @@ func TestNotes(t *testing.T) {
 // What is accepted is no finding, and is noted once with its reason.
 func TestAccepted(t *testing.T) {
 	t.Parallel()
-	careless := func(mgr manager.Manager) error { return copies(mgr) } // whose Secrets outlive their owners
-	system := ofOne(careless)
+	system := ofOne(copies) // whose Secrets outlive their owners
 	system.Change = nil
 	orphans := func(out *search.Exploration) (n int) {
 		for _, f := range out.Findings {

@@ -164,7 +164,7 @@ func TestAgain(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{"A": false, "A B": false, "A delete": false, "A delete A": true, "A B delete A": true} {
 		s := &story.Story{}
-		for _, step := range strings.Fields(text) {
+		for step := range strings.FieldsSeq(text) {
 			s.Steps = append(s.Steps, description.Step(step))
 		}
 		if got := s.Again(); got != want {
