@@ -103,7 +103,7 @@ func TestFinalStep(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	var many []transport.Call
-	for n := range faults.ManyCalls + 5 {
+	for n := range story.ManyCalls + 5 {
 		many = append(many, calls(fmt.Sprintf("update %d", n%10))...)
 	}
 	draw := faults.Draw{System: &description.Prepared{}}
@@ -116,7 +116,7 @@ func TestRefusals(t *testing.T) {
 			kinds[c.Plot.Variant.Inject[0].Fault] = true
 		}
 	}
-	if draw.Calls != faults.ManyCalls || len(lasting) != 10 || lasting["update configmaps default/3"] != 2 || len(kinds) != len(transport.Lasting()) {
+	if draw.Calls != story.ManyCalls || len(lasting) != 10 || lasting["update configmaps default/3"] != 2 || len(kinds) != len(transport.Lasting()) {
 		t.Errorf("%d calls, refused %v, by %d answers", draw.Calls, lasting, len(kinds))
 	}
 }
@@ -220,6 +220,34 @@ func TestDelays(t *testing.T) {
 		}
 		if got := fmt.Sprintf("%d cases, %d always", lagging, always); got != want {
 			t.Errorf("%d steps: %s, want %s", steps, got, want)
+		}
+	}
+}
+
+// Other passes run before each write of a pass, in short stories in which passes overlap at all.
+func TestBeside(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		overlaps bool
+		steps    int
+		want     []string
+	}{
+		{true, 1, []string{"create configmaps default/a#0", "update configmaps default/b#0"}},
+		{true, 2, []string{"create configmaps default/a#0", "update configmaps default/b#0"}},
+		{true, 3, nil},
+		{false, 1, nil},
+	} {
+		s := told([]description.Step{"A", "B", "A"}[:c.steps], calls("create a", "get c", "update b")...)
+		s.Overlaps = c.overlaps
+		draw := faults.Draw{System: &description.Prepared{}}
+		var got []string
+		for _, one := range draw.Cases(s) {
+			if inject := one.Plot.Variant.Inject; len(inject) == 1 && inject[0].Fault == transport.FaultBeside {
+				got = append(got, inject[0].Call)
+			}
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%d steps, overlaps: %t (-want +got):\n%s", c.steps, c.overlaps, diff)
 		}
 	}
 }
