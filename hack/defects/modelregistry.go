@@ -3,9 +3,9 @@ package main
 // modelregistry has the defects of the registry and of the catalog.
 func modelregistry() product {
 	const (
-		reconciler, children, sources = "modelregistry/catalog/reconciler.go", "modelregistry/catalog/children.go", "modelregistry/catalog/sources.go"
-		registry, parts               = "modelregistry/registry/reconciler.go", "modelregistry/registry/children.go"
-		status, database              = "modelregistry/registry/status.go", "modelregistry/registry/database.go"
+		reconciler, children, sources = "modelregistry/catalog/reconciler.go", "modelregistry/catalog/controller.go", "modelregistry/catalog/sources.go"
+		registry, parts               = "modelregistry/registry/reconciler.go", "modelregistry/registry/controller.go"
+		status, database              = "modelregistry/registry/status.go", "modelregistry/registry/facts.go"
 		webhook                       = "modelregistry/webhook/webhook.go"
 	)
 	return product{
@@ -25,12 +25,12 @@ func modelregistry() product {
 			{"a password that exists may be overwritten", children, "secrets.Rules(f.Credentials)", "secrets.Rules(nil)"},
 			{"the read of the administrators is skipped", reconciler, "client.ObjectKey{Name: \"auth\"}", "client.ObjectKey{Name: \"none\"}"},
 			{"the platform's object owns nothing", children, "o.SetOwnerReferences(f.Platform)", "o.SetOwnerReferences(nil)"},
-			{"the document of a user is overwritten", sources, "if text == \"\" {", "if false {"},
+			{"the document of a user is overwritten", sources, "return text, text != \"\", err", "return text, true, err"},
 			{"keys beside the managed document stay", sources, "if key != sourcesKey {", "if key == \"\" {"},
-			{"an invalid spec is planned", registry, "if len(obs.problems) > 0 {\n\t\treturn reconcile.PlanResult{}, nil\n\t}", ""},
+			{"an invalid spec is planned", registry, "if obs.invalid != nil {\n\t\treturn reconcile.PlanResult{}, nil\n\t}", ""},
 			{"the status is not looked at again", registry, "plan.RequeueAfter = obs.look", ""},
-			{"the deletion does not wait for its status", registry, "if !told(rc.Object) {", "if false {"},
-			{"the domain of the cluster is not read", registry, "clusterDomain = cmp.Or(f.ingress.Value.Spec.AppsDomain, f.ingress.Value.Spec.Domain)", ""},
+			{"the deletion does not wait for its status", registry, "if !meta.IsStatusConditionTrue(rc.Object.Status.Conditions, conditionDegraded) {", "if false {"},
+			{"the domain of the cluster is not read", registry, "f.ingress.Value.RouteDomain()", "\"\""},
 			{"a Secret of somebody else is taken", registry, "f.secret.Value != nil && metav1.IsControlledBy(f.secret.Value, m)", "f.secret.Value != nil"},
 			{"the route over HTTP is always made", parts, "f.Spec.Rest.ServiceRoute == v1beta1.RouteEnabled", "f.Spec.Rest.ServiceRoute != v1beta1.RouteDisabled"},
 			{"the claim goes with the generated database", parts, "When: generated, Off: children.Keep, Options: adopt", "When: generated, Options: adopt"},

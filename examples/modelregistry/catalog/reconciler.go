@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
@@ -26,18 +27,52 @@ type Reconciler struct {
 	children *children.Set[facts]
 }
 
+// Settings are those of the operator, from its environment, that decide what the catalog is.
+type Settings struct {
+	// Namespace of the catalog.
+	Namespace string
+	// Disabled removes the catalog; SkipDatabase leaves its database to somebody else.
+	Disabled, SkipDatabase bool
+	// DefaultDomain of the route; empty is that of the cluster.
+	DefaultDomain string
+	// The images.
+	Image, ProxyImage, PostgresImage, DataImage, BenchmarkImage string
+	// DatabaseUser and DatabaseName are those of a new database.
+	DatabaseUser, DatabaseName string
+}
+
+// facts are what the templates are rendered with.
+type facts struct {
+	Settings
+	// Domain is that of the route, empty when none is known.
+	Domain string
+	// Platform, Server and Database are references to what owns children, nil when it does not exist.
+	Platform, Server, Database []metav1.OwnerReference
+	// Groups administer the catalog; Sources are the ConfigMaps that offer themselves.
+	Groups, Sources []string
+	Credentials     map[string][]byte
+	OpenShift       bool
+
+	// defaults is the managed document of sources as it is, nil when it does not exist.
+	defaults map[string]string
+	// documents are those of users that have to be written, by the name of their ConfigMap: a text for one that exists, else empty for that
+	// of the template.
+	documents map[string]string
+}
+
 type pass = reconcile.ReconcileContext[*controller.Group]
 
 // Fetched is what was read for the catalog.
 type Fetched struct {
-	namespace, platform             reconcile.FetchResult[*metav1.PartialObjectMetadata]
-	auth                            reconcile.FetchResult[*unstructured.Unstructured]
-	sources                         reconcile.FetchResult[reconcile.Discovery[*corev1.ConfigMap]]
-	defaults, modelsDoc, serversDoc reconcile.FetchResult[*corev1.ConfigMap]
-	server, database                reconcile.FetchResult[*appsv1.Deployment]
-	route                           reconcile.FetchResult[*openshift.Route]
-	ingress                         reconcile.FetchResult[*openshift.Ingress]
-	credentials                     reconcile.FetchResult[map[string][]byte]
+	namespace, platform reconcile.FetchResult[*metav1.PartialObjectMetadata]
+	auth                reconcile.FetchResult[*unstructured.Unstructured]
+	sources             reconcile.FetchResult[reconcile.Discovery[*corev1.ConfigMap]]
+	defaults            reconcile.FetchResult[*corev1.ConfigMap]
+	documents           map[string]reconcile.FetchResult[*corev1.ConfigMap] // by name
+	server, database    reconcile.FetchResult[*appsv1.Deployment]
+	route               reconcile.FetchResult[*openshift.Route]
+	ingress             reconcile.FetchResult[*openshift.Ingress]
+	credentials         reconcile.FetchResult[map[string][]byte]
 }
 
 // FetchRemoteState reads what the plan depends on.
@@ -46,21 +81,23 @@ func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Read
 		return client.ObjectKey{Namespace: r.settings.Namespace, Name: name}
 	}
 	f := Fetched{
-		namespace:  reconcile.Fetch(ctx, reader, client.ObjectKey{Name: r.settings.Namespace}, controller.Metadata(namespaceKind)),
-		platform:   reconcile.Fetch(ctx, reader, client.ObjectKey{Name: "default-modelregistry"}, controller.Metadata(platformKind)),
-		auth:       reconcile.Fetch(ctx, reader, client.ObjectKey{Name: "auth"}, newAuth()),
-		defaults:   reconcile.Fetch(ctx, reader, key(defaultsName), &corev1.ConfigMap{}),
-		modelsDoc:  reconcile.Fetch(ctx, reader, key(modelsName), &corev1.ConfigMap{}),
-		serversDoc: reconcile.Fetch(ctx, reader, key(serversName), &corev1.ConfigMap{}),
-		server:     reconcile.Fetch(ctx, reader, key(name), &appsv1.Deployment{}),
-		database:   reconcile.Fetch(ctx, reader, key(database), &appsv1.Deployment{}),
-		route:      reconcile.Fetch(ctx, reader, key(name+"-https"), &openshift.Route{}),
+		namespace: reconcile.Fetch(ctx, reader, client.ObjectKey{Name: r.settings.Namespace}, controller.Metadata(namespaceKind)),
+		platform:  reconcile.Fetch(ctx, reader, client.ObjectKey{Name: "default-modelregistry"}, controller.Metadata(platformKind)),
+		auth:      reconcile.Fetch(ctx, reader, client.ObjectKey{Name: "auth"}, newAuth()),
+		defaults:  reconcile.Fetch(ctx, reader, key(defaultsName), &corev1.ConfigMap{}),
+		documents: map[string]reconcile.FetchResult[*corev1.ConfigMap]{},
+		server:    reconcile.Fetch(ctx, reader, key(name), &appsv1.Deployment{}),
+		database:  reconcile.Fetch(ctx, reader, key(database), &appsv1.Deployment{}),
+		route:     reconcile.Fetch(ctx, reader, key(name+"-https"), &openshift.Route{}),
 		sources: reconcile.Discover(ctx, reader, &corev1.ConfigMapList{}, usable,
 			client.InNamespace(r.settings.Namespace), client.MatchingLabels{sourceLabel: "true"}),
 		credentials: secrets.Fetch(ctx, reader, key(database), secrets.Keys{
 			"database-name": secrets.Literal(r.settings.DatabaseName), "database-user": secrets.Literal(r.settings.DatabaseUser),
 			"database-password": secrets.Random(16),
 		}),
+	}
+	for _, name := range userDocuments {
+		f.documents[name] = reconcile.Fetch(ctx, reader, key(name), &corev1.ConfigMap{})
 	}
 	if r.settings.DefaultDomain == "" {
 		f.ingress = reconcile.Fetch(ctx, reader, client.ObjectKey{Name: "cluster"}, &openshift.Ingress{})
@@ -72,35 +109,37 @@ func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Read
 type Observation struct {
 	namespace health.Component
 	facts     facts
-	secret    error   // of the credentials
-	skipped   string  // sources that cannot be used
-	unread    []error // documents of users that cannot be read
+	secret    error  // of the credentials
+	skipped   string // sources that cannot be used
+	unread    error  // of documents of users
 }
 
 // ComposeState derives the facts.
 func (r *Reconciler) ComposeState(_ context.Context, _ pass, f Fetched) Observation {
-	facts := facts{
-		Settings: r.settings, Domain: r.settings.DefaultDomain, OpenShift: !controller.IsAbsent(f.route.Error),
+	obs := Observation{namespace: f.namespace.Upstream("Namespace", nil), secret: f.credentials.Error, skipped: f.sources.Value.SkippedText()}
+	obs.facts = facts{
+		Settings: r.settings, Domain: cmp.Or(f.ingress.Value.RouteDomain(), r.settings.DefaultDomain), OpenShift: !controller.IsAbsent(f.route.Error),
 		Platform: references(f.platform, platformKind.GroupVersion().String(), platformKind.Kind),
 		Server:   references(f.server, "apps/v1", "Deployment"), Database: references(f.database, "apps/v1", "Deployment"),
-		Credentials: f.credentials.Value, defaults: f.defaults.Value, documents: map[string]*document{},
-	}
-	if f.ingress.OK() && f.ingress.Value != nil {
-		facts.Domain = cmp.Or(f.ingress.Value.Spec.AppsDomain, f.ingress.Value.Spec.Domain)
+		Credentials: f.credentials.Value, documents: map[string]string{},
 	}
 	if f.auth.OK() {
-		facts.Groups, _, _ = unstructured.NestedStringSlice(f.auth.Value.Object, "spec", "adminGroups") // of another type is none
+		obs.facts.Groups, _, _ = unstructured.NestedStringSlice(f.auth.Value.Object, "spec", "adminGroups") // of another type is none
 	}
 	for _, source := range f.sources.Value.Found {
-		facts.Sources = append(facts.Sources, source.Name)
+		obs.facts.Sources = append(obs.facts.Sources, source.Name)
 	}
-	obs := Observation{namespace: f.namespace.Upstream("Namespace", nil), skipped: f.sources.Value.SkippedText()}
-	var err error
-	facts.documents[modelsName], err = userDocument(modelsName, f.modelsDoc)
-	obs.unread = append(obs.unread, err)
-	facts.documents[serversName], err = userDocument(serversName, f.serversDoc)
-	obs.unread = append(obs.unread, err)
-	obs.facts, obs.secret = facts, f.credentials.Error
+	if f.defaults.OK() {
+		obs.facts.defaults = f.defaults.Value.Data
+	}
+	for _, name := range userDocuments {
+		text, write, err := userDocument(f.documents[name])
+		if write {
+			obs.facts.documents[name] = text
+		} else if err != nil {
+			obs.unread = errors.Join(obs.unread, fmt.Errorf("ConfigMap %s: %w", name, err))
+		}
+	}
 	return obs
 }
 
@@ -133,8 +172,8 @@ func (obs Observation) GetComponentHealth(context.Context) []health.Component {
 		sources.State, sources.Reason, sources.Message = health.Degraded, "Skipped", obs.skipped
 	}
 	documents := health.Component{Name: "Documents", State: health.Ready, Reason: "Read", Child: true}
-	if err := errors.Join(obs.unread...); err != nil {
-		documents.State, documents.Reason, documents.Message = health.Degraded, "NotRead", err.Error()
+	if obs.unread != nil {
+		documents.State, documents.Reason, documents.Message = health.Degraded, "NotRead", obs.unread.Error()
 	}
 	return []health.Component{obs.namespace, plan, sources, documents}
 }

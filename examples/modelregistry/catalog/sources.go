@@ -27,9 +27,12 @@ const (
 	maxSourceName = 55
 )
 
+// userDocuments are the ConfigMaps that the operator creates and then leaves to users.
+var userDocuments = []string{modelsName, serversName}
+
 // usable reports why a ConfigMap that offers itself as a source is none.
 func usable(source *corev1.ConfigMap) error {
-	if slices.Contains([]string{defaultsName, modelsName, serversName}, source.Name) {
+	if source.Name == defaultsName || slices.Contains(userDocuments, source.Name) {
 		return errors.New("it is mounted anyway")
 	}
 	if len(source.Name) > maxSourceName {
@@ -79,43 +82,32 @@ func withoutRetired(text string) (string, error) {
 	return string(out), err
 }
 
-// document is what is to be written to a document of users: the template's, or another text into one that exists.
-type document struct {
-	exists bool
-	text   string
-}
-
-// userDocument reports what has to be written to a document of users, nil for nothing. One that cannot be read is left alone.
-func userDocument(name string, found reconcile.FetchResult[*corev1.ConfigMap]) (*document, error) {
-	if found.IsNotFound() {
-		return &document{}, nil
+// userDocument reports whether a document of users has to be written: with the text of the template when it is missing, else with the text
+// that it returns. One that cannot be read is left alone.
+func userDocument(found reconcile.FetchResult[*corev1.ConfigMap]) (text string, write bool, err error) {
+	if !found.OK() {
+		return "", found.IsNotFound(), nil // of another error the read has told
 	}
-	if found.HasError() {
-		return nil, nil //nolint:nilnil // the read has told of it
-	}
-	text, err := withoutRetired(found.Value.Data[sourcesKey])
-	if err != nil {
-		return nil, fmt.Errorf("ConfigMap %s: %w", name, err)
-	}
-	if text == "" {
-		return nil, nil //nolint:nilnil // nothing to write and nothing wrong
-	}
-	return &document{exists: true, text: text}, nil
+	text, err = withoutRetired(found.Value.Data[sourcesKey])
+	return text, text != "", err
 }
 
 // userChild declares a document of users: made when it is missing, and then theirs.
 func userChild(template, name string) children.Child[facts] {
 	return children.Child[facts]{
 		Template: template, Retained: true,
-		When: func(f facts) bool { return !f.Disabled && f.documents[name] != nil },
+		When: func(f facts) bool {
+			_, write := f.documents[name]
+			return write && !f.Disabled
+		},
 		Mutate: func(f facts, o manifests.Object) {
-			if d := f.documents[name]; d.exists {
+			if text := f.documents[name]; text != "" {
 				o.SetLabels(nil)
-				data(o)[sourcesKey] = d.text
+				data(o)[sourcesKey] = text
 			}
 		},
 		Dynamic: func(f facts) []apply.ChildOption {
-			if d := f.documents[name]; d == nil || !d.exists {
+			if f.documents[name] == "" {
 				return nil
 			}
 			return []apply.ChildOption{apply.AdoptUncontrolled, apply.Force(path(sourcesKey))}
@@ -133,10 +125,10 @@ func data(o manifests.Object) map[string]string {
 // takes the keys over, empty, and gives them up in the next pass.
 func restoreDefaults(f facts, o manifests.Object) {
 	ofPlatform(f, o)
-	if f.defaults == nil || f.defaults.Data[sourcesKey] == data(o)[sourcesKey] {
+	if f.defaults[sourcesKey] == data(o)[sourcesKey] {
 		return
 	}
-	for key := range f.defaults.Data {
+	for key := range f.defaults {
 		if key != sourcesKey {
 			data(o)[key] = ""
 		}
@@ -145,10 +137,8 @@ func restoreDefaults(f facts, o manifests.Object) {
 
 // takeDefaults lets restoreDefaults take the keys from whoever has set them.
 func takeDefaults(f facts) (options []apply.ChildOption) {
-	if f.defaults != nil {
-		for _, key := range slices.Sorted(maps.Keys(f.defaults.Data)) {
-			options = append(options, apply.Force(path(key)))
-		}
+	for _, key := range slices.Sorted(maps.Keys(f.defaults)) {
+		options = append(options, apply.Force(path(key)))
 	}
 	return options
 }

@@ -1,12 +1,16 @@
 package catalog
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/reconcilekit/reconcilekit/reconcile"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 func TestWithoutRetired(t *testing.T) {
@@ -41,6 +45,32 @@ func TestWithoutRetired(t *testing.T) {
 				t.Errorf("not at rest: %q, %v", again, err)
 			}
 		})
+	}
+}
+
+// TestUserDocument: the document of a user is made when it is missing, and written again for the retired entry alone.
+func TestUserDocument(t *testing.T) {
+	t.Parallel()
+	found := func(text string) reconcile.FetchResult[*corev1.ConfigMap] {
+		return reconcile.FetchResult[*corev1.ConfigMap]{Value: &corev1.ConfigMap{Data: map[string]string{sourcesKey: text}}}
+	}
+	missing := apierrors.NewNotFound(schema.GroupResource{Resource: "configmaps"}, modelsName)
+	for name, test := range map[string]struct {
+		found reconcile.FetchResult[*corev1.ConfigMap]
+		text  string
+		write bool
+		fails bool
+	}{
+		"missing":           {found: reconcile.FetchResult[*corev1.ConfigMap]{Error: missing}, write: true},
+		"not read":          {found: reconcile.FetchResult[*corev1.ConfigMap]{Error: errors.New("no connection")}},
+		"the user's":        {found: found("catalogs: [{id: a}]")},
+		"no document":       {found: found("a: b: c"), fails: true},
+		"the retired entry": {found: found("catalogs: [{id: default_catalog}]"), text: "{}\n", write: true},
+	} {
+		text, write, err := userDocument(test.found)
+		if text != test.text || write != test.write || (err != nil) != test.fails {
+			t.Errorf("%s: got %q, %t, %v; want %q, %t, an error %t", name, text, write, err, test.text, test.write, test.fails)
+		}
 	}
 }
 

@@ -1,8 +1,8 @@
 package registry
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -32,46 +32,59 @@ type facts struct {
 	OpenShift, Users bool
 }
 
-const (
-	component = "model-registry"
-	operator  = "model-registry-operator"
-)
-
-// Selector are the labels of the pods of a program.
-func (f facts) Selector(program string) map[string]string {
-	return map[string]string{"app": f.Name, "component": component, "app.kubernetes.io/name": program}
-}
-
-// Labels are those of an object of the registry.
-func (f facts) Labels(instance string) map[string]string {
-	labels := f.Selector(f.Name)
-	maps.Copy(labels, map[string]string{
-		"app.kubernetes.io/instance": instance, "app.kubernetes.io/component": component, "app.kubernetes.io/part-of": component,
-		"app.kubernetes.io/created-by": operator, "app.kubernetes.io/managed-by": operator,
-	})
-	return labels
-}
-
-// DatabaseLabels are those of an object of the generated database.
-func (f facts) DatabaseLabels(instance string) map[string]string {
-	labels := f.Labels(instance)
-	database := f.Name + "-postgres"
-	labels["app"], labels["component"] = database, "model-registry-postgres"
-	labels["app.kubernetes.io/name"], labels["app.kubernetes.io/component"] = database, "database"
-	return labels
-}
-
-// ClusterLabels are those of an object outside the namespace.
-func (f facts) ClusterLabels(instance string) map[string]string {
-	labels := f.Labels(instance)
-	labels["modelregistry.opendatahub.io/namespace"] = f.Namespace
-	return labels
-}
-
-// ExternalAddress is host and port of the proxy's route.
-func (f facts) ExternalAddress() string { return fmt.Sprintf("%s:%d", f.Host, *f.Proxy.RoutePort) }
-
 // published reports whether the proxy has a route.
 func (f facts) published() bool {
 	return f.Proxy != nil && f.Proxy.ServiceRoute != v1beta1.RouteDisabled
+}
+
+// DSN is the address of the database; of two databases PostgreSQL is used. The password is the variable that the template sets.
+func (f facts) DSN() string {
+	login := func(user, password string, secret *v1beta1.SecretKeyValue) string {
+		if secret == nil {
+			return user
+		}
+		return user + ":" + password
+	}
+	p, m := f.Spec.Postgres, f.Spec.MySQL
+	if p == nil {
+		user := login(m.Username, "$(MYSQL_PASSWORD)", m.PasswordSecret)
+		return fmt.Sprintf("%s@tcp(%s:%d)/%s?charset=utf8mb4", user, m.Host, *m.Port, m.Database)
+	}
+	user := login(p.Username, "$(POSTGRES_PASSWORD)", p.PasswordSecret)
+	dsn := fmt.Sprintf("postgresql://%s@%s:%d/%s", user, cmp.Or(p.Host, p.HostAddress), *p.Port, p.Database) //nolint:nosprintfhostport // the product's
+	if p.SSLMode != "" {
+		dsn += "?sslmode=" + p.SSLMode
+	}
+	return dsn
+}
+
+// file is a key of a Secret or ConfigMap for TLS with the database, given with the flag --embedmd-database-ssl-<Flag>.
+type file struct {
+	Database, Part, Flag, Key string
+	Secret, ConfigMap         string
+}
+
+// Files are the certificates and keys that the connection needs; a ConfigMap goes before a Secret.
+func (f facts) Files() (files []file) {
+	add := func(database, part, flag string, secret *v1beta1.SecretKeyValue, configMap *v1beta1.ConfigMapKeyValue) {
+		switch {
+		case configMap != nil && configMap.Name != "":
+			files = append(files, file{Database: database, Part: part, Flag: flag, Key: configMap.Key, ConfigMap: configMap.Name})
+		case secret != nil && secret.Name != "":
+			files = append(files, file{Database: database, Part: part, Flag: flag, Key: secret.Key, Secret: secret.Name})
+		}
+	}
+	if p := f.Spec.Postgres; p != nil {
+		add("postgres", "cert", "cert", p.SSLCertificateSecret, nil)
+		add("postgres", "key", "key", p.SSLKeySecret, nil)
+		add("postgres", "rootcert", "root-cert", p.SSLRootCertificateSecret, p.SSLRootCertificateConfigMap)
+		return files
+	}
+	m := f.Spec.MySQL
+	add("mysql", "cert", "cert", m.SSLCertificateSecret, nil)
+	add("mysql", "key", "key", m.SSLKeySecret, nil)
+	add("mysql", "rootcert", "root-cert", m.SSLRootCertificateSecret, m.SSLRootCertificateConfigMap)
+	add("mysql", "rootcerts", "ca", &v1beta1.SecretKeyValue{Name: m.SSLRootCertificatesSecretName},
+		&v1beta1.ConfigMapKeyValue{Name: m.SSLRootCertificatesConfigMapName})
+	return files
 }

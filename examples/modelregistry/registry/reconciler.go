@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/naming"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/children"
@@ -16,7 +17,6 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/openshift"
@@ -57,7 +57,7 @@ func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Read
 	f.deployment = reconcile.Fetch(ctx, reader, key, &appsv1.Deployment{})
 	f.endpoints = reconcile.Fetch(ctx, reader, key, &corev1.Endpoints{}) //nolint:staticcheck // as above
 	f.pods = reconcile.FetchList(ctx, reader, &corev1.PodList{}, client.InNamespace(key.Namespace),
-		client.MatchingLabels(facts{Name: m.Name}.Selector(m.Name)))
+		client.MatchingLabels{"app": m.Name, "component": component, "app.kubernetes.io/name": m.Name})
 	f.route = reconcile.Fetch(ctx, reader, named("-https"), &openshift.Route{})
 	f.group = reconcile.Fetch(ctx, reader, client.ObjectKey{Name: m.Name + "-users"}, &openshift.Group{})
 	if proxy := m.Spec.KubeRBACProxy; proxy != nil && proxy.Domain == "" && r.settings.DefaultDomain == "" {
@@ -77,9 +77,9 @@ func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Read
 type Observation struct {
 	registry *v1beta1.ModelRegistry
 	facts    facts
-	problems field.ErrorList
-	look     time.Duration // when to look again, zero is when something changes
+	invalid  error         // of the spec
 	unread   error         // of the credentials
+	look     time.Duration // when to look again, zero is when something changes
 
 	server, proxy health.Component
 	deployed      bool // there is a Deployment
@@ -88,69 +88,41 @@ type Observation struct {
 
 // ComposeState derives the facts and the availability.
 func (r *Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observation {
-	obs := Observation{registry: rc.Object, deployed: f.deployment.OK(), updating: updates(rc.Object), facts: r.facts(rc.Object, f)}
-	obs.problems = obs.facts.Spec.Validate()
+	obs := Observation{
+		registry: rc.Object, deployed: f.deployment.OK(), updating: updates(rc.Object), facts: r.facts(rc.Object, f), unread: f.credentials.Error,
+	}
+	obs.invalid = obs.facts.Spec.Validate().ToAggregate()
 	if !r.settings.Webhooks {
-		obs.problems = rc.Object.Validate(r.settings.Namespace)
+		obs.invalid = rc.Object.Validate(r.settings.Namespace).ToAggregate()
 	}
-	if len(obs.problems) > 0 {
-		return obs
+	if obs.invalid == nil {
+		obs.availability(f, rc.Now)
 	}
-	obs.unread = f.credentials.Error
-	obs.availability(f, rc.Now)
 	return obs
 }
 
 func (r *Reconciler) facts(m *v1beta1.ModelRegistry, f Fetched) facts {
-	clusterDomain := ""
-	if f.ingress.OK() && f.ingress.Value != nil {
-		clusterDomain = cmp.Or(f.ingress.Value.Spec.AppsDomain, f.ingress.Value.Spec.Domain)
-	}
-	spec := r.settings.Effective(m, clusterDomain)
+	spec, proxy, generated := r.settings.Effective(m, f.ingress.Value.RouteDomain()), m.Spec.KubeRBACProxy, m.Spec.Postgres.Generated()
 	out := facts{
 		Name: m.Name, Namespace: m.Namespace, Owner: metav1.NewControllerRef(m, v1beta1.GroupVersion.WithKind("ModelRegistry")),
-		Spec: spec, Proxy: spec.KubeRBACProxy,
-		Generated: m.Spec.Postgres.Generated(), Credentials: f.credentials.Value,
-		OwnCredentials:     f.secret.IsNotFound() || f.secret.OK() && f.secret.Value != nil && metav1.IsControlledBy(f.secret.Value, m),
-		ServingCertificate: m.Spec.KubeRBACProxy != nil && m.Spec.KubeRBACProxy.TLSCertificateSecret == nil,
-		Annotations:        map[string]string{},
-		OpenShift:          !controller.IsAbsent(f.route.Error), Users: !controller.IsAbsent(f.group.Error),
+		Spec: spec, Proxy: spec.KubeRBACProxy, ServingCertificate: proxy != nil && proxy.TLSCertificateSecret == nil,
+		Generated: generated, Credentials: f.credentials.Value,
+		OwnCredentials: f.secret.IsNotFound() || f.secret.Value != nil && metav1.IsControlledBy(f.secret.Value, m),
+		Annotations:    naming.MatchingLabels(m.Annotations, "openshift.io/display-name", "openshift.io/description"),
+		OpenShift:      !controller.IsAbsent(f.route.Error), Users: !controller.IsAbsent(f.group.Error),
 	}
-	if out.Generated {
+	if generated {
 		out.DatabaseImage = cmp.Or(m.Spec.Postgres.Image, r.settings.PostgresImage)
 	}
 	if out.published() && out.Proxy.Domain != "" {
 		out.Host = m.Name + "-rest." + out.Proxy.Domain
 	}
-	for _, name := range []string{"openshift.io/display-name", "openshift.io/description"} {
-		if text, set := m.Annotations[name]; set {
-			out.Annotations[name] = text
-		}
-	}
 	return out
-}
-
-// deleteLegacy removes what an early version made for each registry. Those of a registry called model would be the objects
-// of the model catalog, which is another controller's.
-func (obs *Observation) deleteLegacy(plan *reconcile.PlanResult) {
-	name := obs.facts.Name + "-catalog"
-	if name == "model-catalog" {
-		return
-	}
-	named := func(suffix string) metav1.ObjectMeta {
-		return metav1.ObjectMeta{Namespace: obs.facts.Namespace, Name: name + suffix}
-	}
-	plan.Delete(&appsv1.Deployment{ObjectMeta: named("")}, apply.Uncontrolled())
-	plan.Delete(&corev1.Service{ObjectMeta: named("")}, apply.Uncontrolled())
-	if obs.facts.OpenShift {
-		plan.Delete(&openshift.Route{ObjectMeta: named("-https")}, apply.Uncontrolled())
-		plan.Delete(&networkingv1.NetworkPolicy{ObjectMeta: named("-https-route")}, apply.Uncontrolled())
-	}
 }
 
 // PlanResources returns the children.
 func (r *Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (reconcile.PlanResult, error) {
-	if len(obs.problems) > 0 {
+	if obs.invalid != nil {
 		return reconcile.PlanResult{}, nil
 	}
 	plan, err := r.children.Plan(obs.facts)
@@ -159,33 +131,41 @@ func (r *Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (
 	return plan, err
 }
 
-// GetComponentHealth reports how the registry is.
+// deleteLegacy removes what an early version made for each registry. Those of a registry called model would be the objects
+// of the model catalog, which is another controller's.
+func (obs *Observation) deleteLegacy(plan *reconcile.PlanResult) {
+	legacy := metav1.ObjectMeta{Namespace: obs.facts.Namespace, Name: obs.facts.Name + "-catalog"}
+	if legacy.Name == "model-catalog" {
+		return
+	}
+	plan.Delete(&appsv1.Deployment{ObjectMeta: legacy}, apply.Uncontrolled())
+	plan.Delete(&corev1.Service{ObjectMeta: legacy}, apply.Uncontrolled())
+	if obs.facts.OpenShift {
+		legacy.Name += "-https"
+		plan.Delete(&openshift.Route{ObjectMeta: legacy}, apply.Uncontrolled())
+		legacy.Name += "-route"
+		plan.Delete(&networkingv1.NetworkPolicy{ObjectMeta: legacy}, apply.Uncontrolled())
+	}
+}
+
+// GetComponentHealth reports how the registry is; of a server there is nothing to tell while the spec is invalid.
 func (obs Observation) GetComponentHealth(context.Context) []health.Component {
 	spec := health.Component{Name: "Spec", State: health.Ready, Reason: "Valid", Message: "The spec is valid"}
-	if obs.unread != nil {
+	if obs.invalid != nil {
+		spec = health.Component{Name: "Spec", Errors: []error{health.NewError(health.InvalidSpec, "InvalidSpec", obs.invalid.Error(), nil)}}
+	} else if obs.unread != nil {
 		spec = health.Component{Name: "Spec", Errors: []error{obs.unread}}
-	}
-	if len(obs.problems) > 0 {
-		invalid := health.NewError(health.InvalidSpec, "InvalidSpec", obs.problems.ToAggregate().Error(), nil)
-		return []health.Component{{Name: "Spec", Errors: []error{invalid}}}
 	}
 	return []health.Component{spec, obs.server}
 }
 
 // Migrate moves a deprecated proxy of a registry that was admitted without the webhook.
-func (*Reconciler) Migrate(m *v1beta1.ModelRegistry) {
-	m.Spec.MigrateProxy()
-}
+func (*Reconciler) Migrate(m *v1beta1.ModelRegistry) { m.Spec.MigrateProxy() }
 
 // Finalize waits until the status tells of the deletion. What the registry has outside its namespace is in the inventory.
 func (*Reconciler) Finalize(_ context.Context, rc pass, _ Fetched) (plan reconcile.PlanResult, _ error) {
-	if !told(rc.Object) {
+	if !meta.IsStatusConditionTrue(rc.Object.Status.Conditions, conditionDegraded) {
 		plan.Hold, plan.RequeueAfter = true, time.Millisecond
 	}
 	return plan, nil
-}
-
-func told(m *v1beta1.ModelRegistry) bool {
-	c := meta.FindStatusCondition(m.Status.Conditions, conditionDegraded)
-	return c != nil && c.Status == metav1.ConditionTrue && c.Reason == reasonFinalizing
 }

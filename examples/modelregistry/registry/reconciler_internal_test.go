@@ -100,7 +100,7 @@ func TestDSN(t *testing.T) {
 	}
 }
 
-// TestInvalidSpec: a registry whose spec is invalid has no children, and says what is wrong.
+// TestInvalidSpec: a registry whose spec is invalid has no children, and says what is wrong with it and nothing else.
 func TestInvalidSpec(t *testing.T) {
 	t.Parallel()
 	m := &v1beta1.ModelRegistry{ObjectMeta: metav1.ObjectMeta{Name: "r"}} // without a database
@@ -108,7 +108,7 @@ func TestInvalidSpec(t *testing.T) {
 	if len(children) > 0 {
 		t.Errorf("children %v of an invalid spec", children)
 	}
-	if len(components) != 1 || health.Categorize(components[0].Errors[0]).Category != health.InvalidSpec {
+	if len(components[0].Errors) != 1 || health.Categorize(components[0].Errors[0]).Category != health.InvalidSpec || components[1].Name != "" {
 		t.Errorf("components %v, want an invalid spec", components)
 	}
 }

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,8 +92,8 @@ func (*Reconciler) DecorateDeletion(_ *v1beta1.ModelRegistryStatus, cm *conditio
 
 // DecorateStatus sets the status fields and conditions of the product.
 func (*Reconciler) DecorateStatus(status *v1beta1.ModelRegistryStatus, cm *conditions.Manager, obs Observation) {
-	if len(obs.problems) > 0 {
-		cm.MarkFalse(conditionAvailable, "InvalidSpec", obs.problems.ToAggregate().Error(), conditions.Silent)
+	if obs.invalid != nil {
+		cm.MarkFalse(conditionAvailable, "InvalidSpec", obs.invalid.Error(), conditions.Silent)
 		return
 	}
 	status.Hosts = obs.hosts()
@@ -137,10 +138,7 @@ func (obs Observation) progress(cm *conditions.Manager) {
 
 // hosts are the names under which the registry is reached, from outside first.
 func (obs Observation) hosts() []string {
-	n, ns := obs.facts.Name, obs.facts.Namespace
-	hosts := []string{n + "." + ns + ".svc.cluster.local", n + "." + ns, n}
-	if obs.facts.Host != "" {
-		hosts = append([]string{obs.facts.Host}, hosts...)
-	}
-	return hosts
+	inside := obs.facts.Name + "." + obs.facts.Namespace
+	hosts := []string{obs.facts.Host, inside + ".svc.cluster.local", inside, obs.facts.Name}
+	return slices.DeleteFunc(hosts, func(host string) bool { return host == "" })
 }

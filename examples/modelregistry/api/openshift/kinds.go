@@ -1,6 +1,7 @@
 package openshift
 
 import (
+	"cmp"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -130,6 +131,14 @@ type IngressSpec struct {
 	Domain string `json:"domain,omitempty"`
 	// AppsDomain goes before Domain.
 	AppsDomain string `json:"appsDomain,omitempty"`
+}
+
+// RouteDomain is the domain of the routes, empty when the configuration is nil.
+func (i *Ingress) RouteDomain() string {
+	if i == nil {
+		return ""
+	}
+	return cmp.Or(i.Spec.AppsDomain, i.Spec.Domain)
 }
 
 // IngressList is a list of configurations.
