@@ -35,7 +35,7 @@ maas/Tenant:maas/tenant:1723:33
 maas/whole:maas,maas/operator,maas/externalmodel,maas/modelref,maas/authpolicy,maas/subscription,maas/tenant,maas/backend:5217:33
 modelregistry/ModelRegistry:modelregistry/registry:1181:30
 modelregistry/ModelCatalog:modelregistry/catalog:1029:30
-modelregistry/whole:modelregistry,modelregistry/registry,modelregistry/catalog:2549:30
+modelregistry/whole:modelregistry,modelregistry/registry,modelregistry/catalog:2769:30
 modelmesh/whole:modelmesh,modelmesh/runtimes,modelmesh/service,modelmesh/predictor,modelmesh/settings,modelmesh/webhook,modelmesh/mmesh:4923:36
 trustyai/TAS:trustyai/tas:1591:25
 trustyai/GuardrailsOrchestrator:trustyai/orchestrator:1477:25
