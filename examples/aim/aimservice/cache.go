@@ -56,18 +56,15 @@ func (obs ServiceObservation) cacheReady() bool {
 	return obs.cache != nil && obs.cache.Status.Status == aimv1alpha1.AIMStatusReady
 }
 
-// newCache builds the cache of the service's template.
-func (obs ServiceObservation) newCache() (*aimv1alpha1.AIMTemplateCache, error) {
+// newCache builds the cache of the service's template. Of the name of a stored template a name can always be made.
+func (obs ServiceObservation) newCache() *aimv1alpha1.AIMTemplateCache {
 	service, t := obs.service, obs.template
 	mode := service.Spec.GetCachingMode()
 	namespace := service.Namespace
 	if t.Namespace == "" {
 		namespace = "" // a template of the cluster and one of the namespace may have one name
 	}
-	name, err := GenerateTemplateCacheName(t.Name, namespace, service.Name, string(service.UID), mode)
-	if err != nil {
-		return nil, err
-	}
+	name, _ := GenerateTemplateCacheName(t.Name, namespace, service.Name, string(service.UID), mode)
 	owner := serviceLabelValue(service)
 	labels := map[string]string{managedByLabel: managedBy, serviceLabel: owner, serviceNameLabel: owner}
 	if mode == aimv1alpha1.CachingModeDedicated {
@@ -82,7 +79,7 @@ func (obs ServiceObservation) newCache() (*aimv1alpha1.AIMTemplateCache, error) 
 			StorageClassName:  ptr.Deref(ptr.Deref(settings.Storage, aimv1alpha1.AIMStorageConfig{}).DefaultStorageClassName, ""),
 			RuntimeConfigName: service.Spec.RuntimeConfigName, ImagePullSecrets: service.Spec.ImagePullSecrets,
 		},
-	}, nil
+	}
 }
 
 // cacheHealth reports how the cache is.

@@ -146,14 +146,15 @@ func FindMatchingCustomModel(
 	sameSource := func(a, b aimv1alpha1.AIMModelSource) bool {
 		return a.ModelID == b.ModelID && a.SourceURI == b.SourceURI && endpointOf(a) == endpointOf(b)
 	}
-	fits := slices.DeleteFunc(models.Value.Items, func(m aimv1alpha1.AIMModel) bool {
-		return m.Spec.Image != custom.BaseImage || !slices.EqualFunc(m.Spec.ModelSources, custom.ModelSources, sameSource)
-	})
-	if len(fits) == 0 {
-		return nil, nil
+	var first *aimv1alpha1.AIMModel
+	for i := range models.Value.Items {
+		m := &models.Value.Items[i]
+		fits := m.Spec.Image == custom.BaseImage && slices.EqualFunc(m.Spec.ModelSources, custom.ModelSources, sameSource)
+		if fits && (first == nil || m.Name < first.Name) {
+			first = m
+		}
 	}
-	first := slices.MinFunc(fits, func(a, b aimv1alpha1.AIMModel) int { return cmp.Compare(a.Name, b.Name) })
-	return &first, nil
+	return first, nil
 }
 
 // newModel builds the model that a service needs and nobody has, nil for none.

@@ -85,10 +85,7 @@ func GenerateCustomModelName(custom *aimv1alpha1.AIMServiceModelCustom) string {
 		}
 		inputs = append(inputs, source.ModelID, source.SourceURI, endpointOf(source))
 	}
-	name, err := naming.Derive([]string{part}, hashLength, naming.HashInputs(inputs...))
-	if err != nil {
-		return ""
-	}
+	name, _ := naming.Derive([]string{part}, hashLength, naming.HashInputs(inputs...))
 	return name
 }
 

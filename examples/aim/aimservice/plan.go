@@ -52,12 +52,10 @@ func (obs ServiceObservation) planCache(plan *reconcile.PlanResult) {
 		}
 		return
 	}
-	switch cache, err := obs.newCache(); {
-	case err != nil: // no stored template has a name of which no name can be made
-	case dedicated:
-		plan.Apply(cache)
-	case obs.cache == nil:
-		plan.ApplyWithoutOwnerRef(cache, apply.Retain(), apply.CreateOnly("spec", "metadata.labels"))
+	if dedicated {
+		plan.Apply(obs.newCache())
+	} else if obs.cache == nil {
+		plan.ApplyWithoutOwnerRef(obs.newCache(), apply.Retain(), apply.CreateOnly("spec", "metadata.labels"))
 	}
 }
 

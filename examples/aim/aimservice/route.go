@@ -35,12 +35,8 @@ func ResolveServiceRoutePath(service *aimv1alpha1.AIMService, runtimeConfig *aim
 // nil. A timeout that the Gateway API cannot express is nil too; planning the route
 // reports it.
 func ResolveServiceRouteTimeout(service *aimv1alpha1.AIMService, runtimeConfig *aimv1alpha1.AIMRuntimeConfigCommon) *string {
-	timeout, err := routingOf(service, runtimeConfig).RequestTimeout()
-	if err != nil || timeout == nil {
-		return nil
-	}
-	text := string(*timeout)
-	return &text
+	timeout, _ := routingOf(service, runtimeConfig).RequestTimeout()
+	return (*string)(timeout)
 }
 
 // routingOf reads the routing of a service over that of the runtime config.

@@ -51,15 +51,11 @@ func (obs ServiceObservation) routingStatus() *aimv1alpha1.AIMServiceRoutingStat
 
 // runtimeStatus counts the replicas: by the autoscaler, else by the spec.
 func runtimeStatus(spec *aimv1alpha1.AIMServiceSpec, hpa *autoscalingv2.HorizontalPodAutoscaler) *aimv1alpha1.AIMServiceRuntimeStatus {
-	if hpa == nil {
-		n := ptr.Deref(cmp.Or(spec.MinReplicas, spec.Replicas), 1)
-		return &aimv1alpha1.AIMServiceRuntimeStatus{
-			MinReplicas: n, MaxReplicas: n, CurrentReplicas: n, DesiredReplicas: n, Replicas: strconv.Itoa(int(n)),
-		}
-	}
-	s := &aimv1alpha1.AIMServiceRuntimeStatus{
-		MinReplicas: cmp.Or(ptr.Deref(hpa.Spec.MinReplicas, 0), 1), MaxReplicas: hpa.Spec.MaxReplicas,
-		CurrentReplicas: hpa.Status.CurrentReplicas, DesiredReplicas: hpa.Status.DesiredReplicas,
+	n := ptr.Deref(cmp.Or(spec.MinReplicas, spec.Replicas), 1)
+	s := &aimv1alpha1.AIMServiceRuntimeStatus{MinReplicas: n, MaxReplicas: n, CurrentReplicas: n, DesiredReplicas: n}
+	if hpa != nil {
+		s.MinReplicas, s.MaxReplicas = cmp.Or(ptr.Deref(hpa.Spec.MinReplicas, 0), 1), hpa.Spec.MaxReplicas
+		s.CurrentReplicas, s.DesiredReplicas = hpa.Status.CurrentReplicas, hpa.Status.DesiredReplicas
 	}
 	s.Replicas = strconv.Itoa(int(s.CurrentReplicas))
 	if s.MinReplicas != s.MaxReplicas {
