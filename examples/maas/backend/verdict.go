@@ -22,7 +22,8 @@ type Tally struct {
 
 // Announce sets the condition Ready by the first thing that is wrong, and returns the phase.
 func (t Tally) Announce(cm *conditions.Manager) maasv1alpha1.Phase {
-	phase, reason, message := maasv1alpha1.PhaseDegraded, maasv1alpha1.ReasonPartialFailure, ""
+	phase, reason := maasv1alpha1.PhaseDegraded, maasv1alpha1.ReasonPartialFailure
+	var message string
 	switch {
 	case t.All == 0:
 		phase, message = maasv1alpha1.PhaseFailed, "spec is required"
