@@ -13,22 +13,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// Phase names a step of the pass, in logs, metrics and traces.
+// Phase names a step of the pass, in logs, metrics and traces: the method of the reconciler that it calls (Migrate, FetchRemoteState,
+// ComposeState, PlanResources, Finalize, GetComponentHealth, ObserveApply or DecorateStatus), Apply or WriteStatus.
 type Phase string
 
-// The phases of a pass, in their order.
+// The phases that read and derive.
 const (
-	PhaseMigrate  Phase = "Migrate"
-	PhaseFetch    Phase = "FetchRemoteState"
-	PhaseCompose  Phase = "ComposeState"
-	PhasePlan     Phase = "PlanResources"
-	PhaseFinalize Phase = "Finalize"
-	PhaseHealth   Phase = "GetComponentHealth"
-	PhaseApply    Phase = "Apply"
-	// PhaseObserveApply is there where the reconciler is an [ApplyObserver].
-	PhaseObserveApply Phase = "ObserveApply"
-	PhaseDecorate     Phase = "DecorateStatus"
-	PhaseStatus       Phase = "WriteStatus"
+	PhaseFetch   Phase = "FetchRemoteState"
+	PhaseCompose Phase = "ComposeState"
 )
 
 // PanicError is a panic in a phase, caught at the phase's edge. Its text is the same for the same panic, so that a

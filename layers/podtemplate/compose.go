@@ -131,7 +131,7 @@ func (c *composition) find(name, from string) *corev1.Container {
 			known = append(known, list[i].Name)
 		}
 	}
-	c.errs = append(c.errs, &UnknownContainerError{From: from, Container: name, Known: known})
+	c.errs = append(c.errs, &unknownContainerError{from: from, container: name, known: known})
 	return nil
 }
 

@@ -21,17 +21,14 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("%s: %s is that of %s already; choose another name", e.Second, e.What, e.First)
 }
 
-// UnknownContainerError reports that a part adds to a container that no place has.
-type UnknownContainerError struct {
-	// From is the place.
-	From string
-	// Container is the name that it uses.
-	Container string
-	// Known are the names that would be right.
-	Known []string
+// unknownContainerError reports that a part adds to a container that no place has.
+type unknownContainerError struct {
+	from      string
+	container string
+	known     []string // the names that would be right
 }
 
 // Error names the containers that there are.
-func (e *UnknownContainerError) Error() string {
-	return fmt.Sprintf("%s: container %q does not exist; want one of %s", e.From, e.Container, strings.Join(e.Known, ", "))
+func (e *unknownContainerError) Error() string {
+	return fmt.Sprintf("%s: container %q does not exist; want one of %s", e.from, e.container, strings.Join(e.known, ", "))
 }

@@ -8,9 +8,6 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// DefaultDomain is the default of [Options.Domain].
-const DefaultDomain = "reconcilekit.dev"
-
 // Options configure an [engine.Engine].
 type Options struct {
 	// FieldManager is the name under which fields are owned. Required, at
@@ -24,7 +21,7 @@ type Options struct {
 	// what they wrote into the status of an owner is taken over.
 	FormerManagers []string
 	// Domain is the prefix of the annotations that the engine keeps on
-	// owners besides those of KEP-3659. Default [DefaultDomain].
+	// owners besides those of KEP-3659. Default reconcilekit.dev.
 	Domain string
 	// Finalizer is the finalizer put on owners that need one. Default
 	// Domain + "/" + FieldManager.

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // claim is what one controller of a kind of owner must have for itself in a manager: two controllers with one field
@@ -94,7 +94,7 @@ func (b *Builder[T, F, O]) finalizer() string {
 	}
 	domain := b.options.Apply.Domain
 	if domain == "" {
-		domain = apply.DefaultDomain
+		domain = enum.DefaultDomain
 	}
 	return domain + "/" + b.fieldManager()
 }

@@ -55,7 +55,7 @@
 //		Owns(&RateLimitPolicy{})
 //	subscriptions := controller.New("subscriptions", &Subscriptions{}).Joins(limits)
 //
-// A pass of a group lists its members with [MembersOf], sorted, and plans the children once. It runs when a member
+// A pass of a group lists its members with [FetchMembers], sorted, and plans the children once. It runs when a member
 // appears, changes, leaves or goes, when anything else that it read does, and when a child changes. The children carry
 // the label of their set and an annotation with the key, so that after a restart a child leads to its group although all
 // members are gone. When the last member leaves, the plan is empty, which prunes the children, in whatever order events

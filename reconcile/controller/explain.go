@@ -23,14 +23,6 @@ func (b *Builder[T, F, O]) Explain(ctx context.Context, owner types.NamespacedNa
 	return b.explainer.Explain(ctx, owner)
 }
 
-// Explain reports what the controllers know of an owner, one entry for each controller of its kind. The kind is a name such as Website, in
-// any case, with the group after a dot where several have it. The error names the kinds that there are.
-func Explain(
-	ctx context.Context, kind string, owner types.NamespacedName, controllers ...Declared,
-) ([]explain.Owner, error) {
-	return explained.Of(ctx, kind, owner, explainers(controllers))
-}
-
 // ExplainHandler serves explanations of the controllers' owners. GET with the parameters kind, namespace and name answers with the tree of
 // one owner. Without a name it lists the owners, at most 500, those that are not ready first; kind and state, such as NotReady, choose
 // among them. With show=dataflow it shows what the controllers watch, read and write. The answer is text; format=json asks for the data,

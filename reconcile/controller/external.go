@@ -7,11 +7,11 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/outside"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // externalKind is a declared kind of things outside of the cluster.
@@ -51,7 +51,7 @@ func (b *Builder[T, F, O]) engineOutside(reads *tracked.Reads, options Options, 
 	}
 	config.FieldManager, config.Finalizer, config.Clock = b.fieldManager(), b.finalizer(), options.Clock
 	if config.Domain = options.Apply.Domain; config.Domain == "" {
-		config.Domain = apply.DefaultDomain
+		config.Domain = enum.DefaultDomain
 	}
 	for _, k := range b.externals {
 		config.Kinds = append(config.Kinds, k.Declared)

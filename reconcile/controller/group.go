@@ -150,7 +150,7 @@ func NewGroup[R reconcile.Reconciler[*Group, F, O], F any, O GroupObservation](n
 }
 
 // Members declares a kind of members of a [NewGroup]: keys returns the groups that an object belongs to. In a pass the
-// members are listed with [MembersOf].
+// members are listed with [FetchMembers].
 func (b *Builder[T, F, O]) Members(
 	object client.Object, keys func(client.Object) []types.NamespacedName, options ...KindOption,
 ) *Builder[T, F, O] {
@@ -173,9 +173,9 @@ func (b *Builder[T, F, O]) Members(
 	return b
 }
 
-// MembersOf selects the members of the group in a list of a kind that was declared with [Builder.Members]. The list
+// membersOf selects the members of the group in a list of a kind that was declared with [Builder.Members]. The list
 // comes sorted by namespace and name, with members that are being deleted.
-func MembersOf(g *Group) client.ListOption {
+func membersOf(g *Group) client.ListOption {
 	return client.MatchingFields{memberField(g.Kind): client.ObjectKeyFromObject(g).String()}
 }
 

@@ -71,7 +71,7 @@ func (s sum) GetMembers() []controller.Member {
 }
 
 func (s sums) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc reconcile.ReconcileContext[*controller.Group]) sum {
-	out := sum{widgets: reconcile.FetchList(ctx, r, &widget.WidgetList{}, controller.MembersOf(rc.Object))}
+	out := sum{widgets: reconcile.FetchList(ctx, r, &widget.WidgetList{}, client.MatchingFields{"group." + rc.Object.Kind: client.ObjectKeyFromObject(rc.Object).String()})}
 	if s.anchored {
 		out.anchor = reconcile.Fetch(ctx, r, client.ObjectKeyFromObject(rc.Object), &corev1.ConfigMap{})
 	}

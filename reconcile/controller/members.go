@@ -42,7 +42,7 @@ func FetchMembers[M client.Object](
 		m.Error = fmt.Errorf("members of %s: FetchMembers wants an empty list to read into, got nil", g.Kind)
 		return m
 	}
-	if m.Error = r.List(ctx, into, MembersOf(g)); m.Error != nil {
+	if m.Error = r.List(ctx, into, membersOf(g)); m.Error != nil {
 		return m
 	}
 	m.Error = meta.EachListItem(into, func(item runtime.Object) error {

@@ -271,7 +271,7 @@ func (b *Builder[T, F, O]) assemble(
 	if options.Shard != nil {
 		b.sharded = &shardReader{
 			Reader: reader, shardPart: options.Shard.part(), live: mgr.GetAPIReader(), writer: writesOf(mgr, reads),
-			kind: reads.Kinds[0].GroupVersionKind, annotation: ShardAnnotationPrefix + b.name, manager: b.fieldManager() + ":shard",
+			kind: reads.Kinds[0].GroupVersionKind, annotation: shardAnnotationPrefix + b.name, manager: b.fieldManager() + ":shard",
 		}
 		reader = b.sharded
 	}

@@ -12,13 +12,13 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 )
 
-// ShardAnnotationPrefix and the name of the controller are the annotation of an owner that names the shard which works on it.
-const ShardAnnotationPrefix = "shard.reconcilekit.dev/"
+// shardAnnotationPrefix and the name of the controller are the annotation of an owner that names the shard which works on it.
+const shardAnnotationPrefix = "shard.reconcilekit.dev/"
 
 // Shard is the part of the owners that a process works on, so that several processes share them. Every process runs with the name of its
 // shard; where several run for one shard, they elect a leader with a lease of that shard.
 //
-// A process claims an owner with the annotation [ShardAnnotationPrefix] before its first pass, and gives it back when the owner has come
+// A process claims an owner with the annotation shard.reconcilekit.dev/<controller> before its first pass, and gives it back when the owner has come
 // to another shard and no pass of it runs any more; that one waits until then. So no two work on one owner, also while labels or the number of shards
 // change. What a shard has claimed stays claimed while no process runs for it: start one, or remove the annotation when there will be none.
 //
@@ -89,7 +89,7 @@ func (s *Shard) check(controller string, group bool) error {
 	if group {
 		wrong = append(wrong, ": groups have no object to claim")
 	}
-	if invalid := validation.IsQualifiedName(ShardAnnotationPrefix + controller); controller != "" && len(invalid) > 0 {
+	if invalid := validation.IsQualifiedName(shardAnnotationPrefix + controller); controller != "" && len(invalid) > 0 {
 		wrong = append(wrong, ": the name is no part of an annotation: "+strings.Join(invalid, ", "))
 	}
 	errs := make([]error, len(wrong))

@@ -168,7 +168,7 @@ var _ = Describe("Owners that are shared between instances", func() {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		w := &atWork{passes: map[string]string{}, total: map[string]int{}}
 		claimed := newWidget(namespace, "claimed")
-		claimed.Annotations = map[string]string{controller.ShardAnnotationPrefix + "sharded": "of-a-process-that-is-away"}
+		claimed.Annotations = map[string]string{"shard.reconcilekit.dev/sharded": "of-a-process-that-is-away"}
 		Expect(c.Create(ctx, claimed)).To(Succeed())
 		of, want := controller.ShardOf(2), map[string]string{}
 		for i := range 10 {

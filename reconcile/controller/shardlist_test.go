@@ -133,7 +133,7 @@ var _ = Describe("Owners that are shared by their hash", func() {
 		w := &atWork{passes: map[string]string{}, total: map[string]int{}}
 		moved := newWidget(namespace, "moved")
 		moved.Labels = map[string]string{shardLabel: "b"}
-		moved.Annotations = map[string]string{controller.ShardAnnotationPrefix + "sharded": "a"}
+		moved.Annotations = map[string]string{"shard.reconcilekit.dev/sharded": "a"}
 		Expect(c.Create(ctx, moved)).To(Succeed())
 		w.instance(env.Config(), namespace, controller.Shard{Name: "b", Label: shardLabel})
 		Consistently(func() map[string]string { return shardChildren(ctx, c, namespace) }).WithTimeout(pause).Should(BeEmpty())

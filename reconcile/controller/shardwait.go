@@ -62,7 +62,7 @@ func (b *Builder[T, F, O]) waitForShard(mgr manager.Manager, reads *tracked.Read
 		return nil
 	}
 	w := &shardWaits{
-		shardPart: options.Shard.part(), annotation: ShardAnnotationPrefix + b.name, recorder: options.Recorder, clock: options.Clock,
+		shardPart: options.Shard.part(), annotation: shardAnnotationPrefix + b.name, recorder: options.Recorder, clock: options.Clock,
 		since: map[types.UID]*shardWait{},
 		list: func(ctx context.Context) (client.ObjectList, error) {
 			list, err := reads.EmptyList(reads.Kinds[0])

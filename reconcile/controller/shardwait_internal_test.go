@@ -26,7 +26,7 @@ func (t told) Event(object runtime.Object, _, reason, message string) {
 // TestShardWaits: an owner of this shard that another one keeps is told of once, after half a minute, and counts until it is given back.
 func TestShardWaits(t *testing.T) {
 	t.Parallel()
-	const annotation = ShardAnnotationPrefix + "c"
+	const annotation = shardAnnotationPrefix + "c"
 	owner := func(name, shard, holder string) corev1.ConfigMap {
 		o := corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Labels: map[string]string{"shard": shard}}}
 		if holder != "" {

@@ -105,7 +105,7 @@ func (s sum) GetMembers() []controller.Member {
 }
 
 func (sums) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc reconcile.ReconcileContext[*controller.Group]) sum {
-	return sum{reconcile.FetchList(ctx, r, &widget.WidgetList{}, controller.MembersOf(rc.Object))}
+	return sum{reconcile.FetchList(ctx, r, &widget.WidgetList{}, client.MatchingFields{"group." + rc.Object.Kind: client.ObjectKeyFromObject(rc.Object).String()})}
 }
 
 func (sums) PlanResources(

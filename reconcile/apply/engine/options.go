@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
@@ -28,7 +29,7 @@ func withDefaults(o apply.Options) (apply.Options, error) {
 		return o, fmt.Errorf("options: field manager %q must have 1 to %d bytes and no colon", o.FieldManager, maxFieldManager)
 	}
 	if o.Domain == "" {
-		o.Domain = apply.DefaultDomain
+		o.Domain = enum.DefaultDomain
 	}
 	if o.Finalizer == "" {
 		o.Finalizer = o.Domain + "/" + o.FieldManager

@@ -222,7 +222,7 @@ var _ = Describe("The metadata of the owner", func() {
 	It("holds finalizers of the product until the deletion is done", func() {
 		w := known()
 		w.converge(withFinalizer)
-		Expect(w.stored().Finalizers).To(ConsistOf("example.com/product", HavePrefix(apply.DefaultDomain)))
+		Expect(w.stored().Finalizers).To(ConsistOf("example.com/product", HavePrefix(enum.DefaultDomain)))
 		w.restart()
 		w.quiet(2, withFinalizer)
 		held := func() apply.Plan { return apply.Plan{Hold: true} }

@@ -152,3 +152,12 @@ const (
 	// AbsentField removes the field from the object, whoever has set it.
 	AbsentField
 )
+
+// Names that are the same for every controller.
+const (
+	// DefaultDomain is the default of apply.Options.Domain.
+	DefaultDomain = "reconcilekit.dev"
+	// ChildIndex is the index by which reconcile.FetchChildren lists: the UID of an object's controller. controller.Listed beside
+	// a kind makes it.
+	ChildIndex = "reconcilekit.dev/controller-uid"
+)

@@ -14,7 +14,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // Informer is the informer of a kind that is kept sparsely. It takes handlers and indexes of controllers that know of that ([Link]); with those of
@@ -93,10 +93,10 @@ func (i *Informer) GetIndexer() toolscache.Indexer { return i.view }
 // GetStore returns the same as GetIndexer.
 func (i *Informer) GetStore() toolscache.Store { return i.view }
 
-// AddIndexers adds indexes. The function of [reconcile.ChildIndex] looks at metadata alone.
+// AddIndexers adds indexes. The function of ChildIndex looks at metadata alone.
 func (i *Informer) AddIndexers(indexers toolscache.Indexers) error {
 	for name := range indexers {
-		if name == toolscache.NamespaceIndex || name == "field:"+reconcile.ChildIndex {
+		if name == toolscache.NamespaceIndex || name == "field:"+enum.ChildIndex {
 			continue
 		}
 		if err := i.keepAll("an index by " + strings.TrimPrefix(name, "field:")); err != nil {

@@ -20,13 +20,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/outside"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/sparse"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/conditionlist"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 var errMetadataOnly = errors.New("only the metadata of the kind is cached")
@@ -331,7 +331,7 @@ func (c *Reads) unindexed(k *declaration.Kind, selector fields.Selector, err err
 			continue
 		}
 		option := fmt.Sprintf("controller.Index(%q, ...)", requirement.Field)
-		if requirement.Field == reconcile.ChildIndex {
+		if requirement.Field == enum.ChildIndex {
 			option = "controller.Listed"
 		}
 		return declaration.NewMistake(declaration.ReasonUndeclaredIndex, fmt.Errorf("list %s by field %q: add %s beside %s in the builder of controller %q: %w",
