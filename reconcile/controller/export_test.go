@@ -23,6 +23,9 @@ import (
 // ShardOf returns which of count shards owners are in.
 func ShardOf(count int) func(client.Object) string { return (&Shard{Count: count}).part().of }
 
+// WatchesPart reports whether the informer of the owners asks for those of the shard alone.
+func (b *Builder[T, F, O]) WatchesPart() bool { return b.informers != nil }
+
 // PriorityHandler returns the handler of the events of a kind of which the owner reads one object by its name.
 func PriorityHandler(owner, reads types.NamespacedName) handler.EventHandler {
 	tracker, k := tracking.NewTracker(), &declaration.Kind{}

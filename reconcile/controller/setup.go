@@ -92,9 +92,7 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	if err := errors.Join(controller.Watch(again), reads.Outside.Watch(controller, mgr.Elected(), woken)); err != nil {
 		return fmt.Errorf("controller %q: %w", b.name, err)
 	}
-	if err := errors.Join(
-		b.observed(mgr, reads, observer, joined, options), b.waitForShard(mgr, reads, options), b.returnToShards(mgr, controller),
-	); err != nil {
+	if err := errors.Join(b.observed(mgr, reads, observer, joined, options), b.shard(mgr, controller, reads, options)); err != nil {
 		return err
 	}
 	return b.watch(mgr, controller, reads, joined, woken, synced)

@@ -29,12 +29,14 @@ func TestCacheOptionsOfShards(t *testing.T) {
 		"ReadByOther":  {controllers: []controller.Declared{shared(first), controller.NewSingleton("all", shelf{}).Reads(&widget.Widget{})}},
 		"OwnedByOther": {controllers: []controller.Declared{controller.NewSingleton("all", shelf{}).Owns(&widget.Widget{}), shared(first)}},
 	} {
-		options, err := controller.CacheOptions(testScheme(t), tc.controllers...)
-		if err != nil {
+		if _, err := controller.CacheOptions(testScheme(t), tc.controllers...); err != nil {
 			t.Fatal(err)
 		}
-		if parts := options.NewInformer != nil; parts != tc.parts {
-			t.Errorf("%s: an informer asks for a part: %t, want %t", name, parts, tc.parts)
+		for _, c := range tc.controllers {
+			sharing, ok := c.(*controller.Builder[*widget.Widget, world, world])
+			if ok && sharing.WatchesPart() != tc.parts {
+				t.Errorf("%s: an informer asks for a part: %t, want %t", name, !tc.parts, tc.parts)
+			}
 		}
 	}
 }

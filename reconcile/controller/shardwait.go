@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -55,6 +57,11 @@ type shardWait struct {
 }
 
 var _ manager.LeaderElectionRunnable = (*shardWaits)(nil)
+
+// shard adds what looks after the claims of the shard.
+func (b *Builder[T, F, O]) shard(mgr manager.Manager, controller ctrlcontroller.Controller, reads *tracked.Reads, options Options) error {
+	return errors.Join(b.waitForShard(mgr, reads, options), b.returnToShards(mgr, controller))
+}
 
 // waitForShard adds what tells of the owners that wait for another shard.
 func (b *Builder[T, F, O]) waitForShard(mgr manager.Manager, reads *tracked.Reads, options Options) error {

@@ -70,7 +70,7 @@ func TestChangedOfASelection(t *testing.T) {
 		if looked := gets > before; looked != event.looked || looked != (len(owners) == 1) {
 			t.Errorf("event %d: the object is read %t, want %t, and wakes %v", i, looked, event.looked, owners)
 		}
-		if wanted := tracker.Wanted(event.objects[0]); wanted != (event.objects[0] == client.Object(in)) {
+		if wanted := tracker.Wanted(event.objects[0]); wanted != (event.objects[0] == in) {
 			t.Errorf("event %d: the object is wanted: %t", i, wanted)
 		}
 	}
