@@ -27,7 +27,7 @@ func modelregistry() product {
 			{"the platform's object owns nothing", children, "o.SetOwnerReferences(f.Platform)", "o.SetOwnerReferences(nil)"},
 			{"the document of a user is overwritten", sources, "return text, text != \"\", err", "return text, true, err"},
 			{"keys beside the managed document stay", sources, "if key != sourcesKey {", "if key == \"\" {"},
-			{"an invalid spec is planned", registry, "if obs.invalid != nil {\n\t\treturn reconcile.PlanResult{}, nil\n\t}", ""},
+			{"an invalid spec is planned", registry, "if obs.invalid != nil {\n\t\treturn reconcile.PlanResult{}, nil //nolint:nilerr // its component tells of it\n\t}", ""},
 			{"the status is not looked at again", registry, "plan.RequeueAfter = obs.look", ""},
 			{"the deletion does not wait for its status", registry, "if !meta.IsStatusConditionTrue(rc.Object.Status.Conditions, conditionDegraded) {", "if false {"},
 			{"the domain of the cluster is not read", registry, "f.ingress.Value.RouteDomain()", "\"\""},

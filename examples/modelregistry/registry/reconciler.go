@@ -123,7 +123,7 @@ func (r *Reconciler) facts(m *v1beta1.ModelRegistry, f Fetched) facts {
 // PlanResources returns the children.
 func (r *Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (reconcile.PlanResult, error) {
 	if obs.invalid != nil {
-		return reconcile.PlanResult{}, nil
+		return reconcile.PlanResult{}, nil //nolint:nilerr // its component tells of it
 	}
 	plan, err := r.children.Plan(obs.facts)
 	plan.RequeueAfter = obs.look
