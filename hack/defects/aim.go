@@ -6,7 +6,7 @@ func aim() product {
 		model, selection    = "aim/aimservice/model.go", "aim/aimservice/selection.go"
 		cache, plan         = "aim/aimservice/cache.go", "aim/aimservice/plan.go"
 		route, inference    = "aim/aimservice/route.go", "aim/aimservice/inference.go"
-		resources, template = "aim/aimservice/inference.go", "aim/aimservice/template.go"
+		resources, template = "aim/aimservice/resources.go", "aim/aimservice/template.go"
 	)
 	service := []string{"./aim/aimservice"}
 	return product{
@@ -20,7 +20,7 @@ func aim() product {
 			{"the model in use is left for another one", model, "used := service.Status.ResolvedModel; used != nil", "used := service.Status.ResolvedModel; used != nil && used.Name == \"\""},
 			{"the S3 endpoint of a source is not compared", model, " && endpointOf(a) == endpointOf(b)", ""},
 			{"a model that is made does not name its service", model, "\"auto-generated\", serviceNameLabel: serviceLabelValue(service),", "\"auto-generated\","},
-			{"a template that is not ready is chosen", selection, "Keep: (*candidate).ready", "Keep: func(*candidate) bool { return true }"},
+			{"a template that is not ready is chosen", selection, "Keep: func(c *candidate) bool { return c.unavailable() == \"\" }", "Keep: func(*candidate) bool { return true }"},
 			{"the wish for unoptimized templates is swapped", selection, "return allowUnoptimized || ", "return !allowUnoptimized || "},
 			{"the names of GPUs are compared as they are", selection, "available[gpu.Normalize(name)] = true", "available[name] = true"},
 			{"a template of the cluster is as good as one of the namespace", selection, "AIMResolutionScopeNamespace {\n\t\t\t\t\treturn 0", "AIMResolutionScopeNamespace {\n\t\t\t\t\treturn 1"},

@@ -15,13 +15,13 @@ import (
 )
 
 // cacheScope is the scope of a template as caches call it.
-func cacheScope(t *TemplateCandidate) aimv1alpha1.AIMServiceTemplateScope {
+func cacheScope(t *template) aimv1alpha1.AIMServiceTemplateScope {
 	return aimv1alpha1.AIMServiceTemplateScope(t.Scope)
 }
 
 // findCache finds the cache of a template: in a dedicated mode the one that the
 // service controls; else the best shared one, the first by name among equals.
-func findCache(service *aimv1alpha1.AIMService, t *TemplateCandidate, caches []aimv1alpha1.AIMTemplateCache) *aimv1alpha1.AIMTemplateCache {
+func findCache(service *aimv1alpha1.AIMService, t *template, caches []aimv1alpha1.AIMTemplateCache) *aimv1alpha1.AIMTemplateCache {
 	type cache = aimv1alpha1.AIMTemplateCache
 	dedicated := service.Spec.GetCachingMode() == aimv1alpha1.CachingModeDedicated
 	found := templates.Selector[cache]{

@@ -4,15 +4,13 @@ import (
 	"cmp"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/aim/gpu"
 )
 
-// TemplateCandidate is a template of either scope, as the selection and the service see it.
+// TemplateCandidate is a template as the selection sees it.
 type TemplateCandidate struct {
 	// Name of the template.
 	Name string
@@ -24,33 +22,15 @@ type TemplateCandidate struct {
 	Spec aimv1alpha1.AIMServiceTemplateSpecCommon
 	// Status of the template.
 	Status aimv1alpha1.AIMServiceTemplateStatus
-
-	object client.Object
-	// cachingEnv is the env of its cache.
-	cachingEnv []corev1.EnvVar
 }
 
-// templateOf is a template of the namespace as a candidate.
-func templateOf(t *aimv1alpha1.AIMServiceTemplate) *TemplateCandidate {
-	c := candidateOf(t, &t.Spec.AIMServiceTemplateSpecCommon, &t.Status)
-	c.cachingEnv = ptr.Deref(t.Spec.Caching, aimv1alpha1.AIMTemplateCachingConfig{}).Env
-	return c
-}
-
-// clusterTemplateOf is a template of the cluster as a candidate.
-func clusterTemplateOf(t *aimv1alpha1.AIMClusterServiceTemplate) *TemplateCandidate {
-	return candidateOf(t, &t.Spec.AIMServiceTemplateSpecCommon, &t.Status)
-}
-
+// candidateOf is a template as a candidate.
 func candidateOf(
-	object client.Object, spec *aimv1alpha1.AIMServiceTemplateSpecCommon, status *aimv1alpha1.AIMServiceTemplateStatus,
-) *TemplateCandidate {
+	object metav1.Object, spec *aimv1alpha1.AIMServiceTemplateSpecCommon, status *aimv1alpha1.AIMServiceTemplateStatus,
+) TemplateCandidate {
 	ref := aimv1alpha1.ReferenceTo(object)
-	return &TemplateCandidate{Name: ref.Name, Namespace: ref.Namespace, Scope: ref.Scope, Spec: *spec, Status: *status, object: object}
+	return TemplateCandidate{Name: ref.Name, Namespace: ref.Namespace, Scope: ref.Scope, Spec: *spec, Status: *status}
 }
-
-// ready reports whether there is a template and it can be used.
-func (c *TemplateCandidate) ready() bool { return c != nil && c.unavailable() == "" }
 
 // gpuOrder is the order of preference among GPUs, the newest first.
 var gpuOrder = []string{"MI355X", "MI350X", "MI325X", "MI300X", "MI308X", "MI300A", "MI250X", "MI210", "MI100"}

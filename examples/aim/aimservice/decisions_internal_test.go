@@ -149,10 +149,10 @@ func TestChosenTemplate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			result := selector(nil, nil, tc.allow).Select(tc.candidates)
-			got, equals := "", len(result.Equals)
-			if equals > 0 {
-				got = result.Equals[0].Name
+			best, equals, _, _ := SelectTemplate(tc.candidates, nil, nil, tc.allow)
+			got := ""
+			if best != nil {
+				got = best.Name
 			}
 			if got != tc.want || equals != tc.equals {
 				t.Errorf("got %q, %d equally good; want %q, %d", got, equals, tc.want, tc.equals)
@@ -169,7 +169,7 @@ func TestTemplatesOfOthers(t *testing.T) {
 		made.Spec.ModelName, made.OwnerReferences = "m", controlledBy("other")
 		made.OwnerReferences[0].Kind = kind
 		f := selectTemplateForModel(t.Context(), reader(t, made), &aimv1alpha1.AIMService{ObjectMeta: in("ns", "chat")}, "m")
-		if got := f.base != nil; got != want {
+		if got := f.base() != nil; got != want {
 			t.Errorf("of an %s: chosen %t, want %t (%v)", kind, got, want, f.selection)
 		}
 	}

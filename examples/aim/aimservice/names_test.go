@@ -87,7 +87,7 @@ func BenchmarkSelectTemplate(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if result := aimservice.Selector(nil, []string{"MI300X", "MI325X"}, false).Select(candidates); len(result.Equals) == 0 {
+		if best, _, _, _ := aimservice.SelectTemplate(candidates, nil, []string{"MI300X", "MI325X"}, false); best == nil {
 			b.Fatal("none selected")
 		}
 	}

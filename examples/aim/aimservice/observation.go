@@ -21,7 +21,7 @@ type ServiceObservation struct {
 	service   *aimv1alpha1.AIMService
 	model     *model // in use, nil when it does not exist
 	newModel  *aimv1alpha1.AIMModel
-	template  *TemplateCandidate // in use, nil when it does not exist
+	template  *template // in use, nil when it does not exist
 	cache     *aimv1alpha1.AIMTemplateCache
 	lostPaths claims.Decisions
 }

@@ -18,7 +18,7 @@ func (*ServiceReconciler) PlanResources(
 		plan.ApplyWithoutOwnerRef(obs.newModel, apply.Retain())
 	}
 	obs.planRoute(&plan)
-	if base := obs.templates.base; base.ready() && obs.templates.derivedName != "" {
+	if base := obs.templates.base(); base.ready() && obs.templates.derivedName != "" {
 		plan.Apply(obs.derivedTemplate(base))
 	}
 	obs.planCache(&plan)

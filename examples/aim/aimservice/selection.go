@@ -23,8 +23,40 @@ const (
 	reasonAmbiguous = "TemplateSelectionAmbiguous"
 )
 
+// CandidateEvaluation reports what became of a candidate.
+type CandidateEvaluation struct {
+	// Candidate that was evaluated.
+	Candidate TemplateCandidate
+	// Status is chosen or rejected.
+	Status string
+	// Reason in one word.
+	Reason string
+	// Rank by preference, 1 is best; 0 for one that a filter rejected.
+	Rank int
+}
+
+// SelectionDiagnostics counts the candidates that are left after each stage.
+type SelectionDiagnostics struct {
+	// TotalCandidates at the start.
+	TotalCandidates int
+	// AfterAvailabilityFilter are Ready.
+	AfterAvailabilityFilter int
+	// AfterUnoptimizedFilter are optimized, or may be unoptimized.
+	AfterUnoptimizedFilter int
+	// AfterOverridesFilter match the overrides.
+	AfterOverridesFilter int
+	// AfterGPUAvailabilityFilter find their GPU in the cluster.
+	AfterGPUAvailabilityFilter int
+	// UnoptimizedTemplatesWereFiltered reports that some were left out for not being optimized.
+	UnoptimizedTemplatesWereFiltered bool
+}
+
 // TemplateSelectionResult is the outcome of selecting a template for a model.
 type TemplateSelectionResult struct {
+	// SelectedTemplate of the namespace, nil when none was selected.
+	SelectedTemplate *aimv1alpha1.AIMServiceTemplate
+	// SelectedClusterTemplate of the cluster, nil when none was selected.
+	SelectedClusterTemplate *aimv1alpha1.AIMClusterServiceTemplate
 	// CandidateCount is the number of equally good candidates.
 	CandidateCount int
 	// TemplatesExistButNotReady reports that there are templates, and none of them is ready.
@@ -33,16 +65,20 @@ type TemplateSelectionResult struct {
 	SelectionReason string
 	// SelectionMessage says to a person why none was selected.
 	SelectionMessage string
+	// MatchingResults reports what became of each candidate.
+	MatchingResults []CandidateEvaluation
 	// Error of reading the candidates.
 	Error error
 	// summary names the candidates, and why each was rejected; diagnostics are the stages and all candidates in tables.
 	summary, diagnostics string
 }
 
-// The names of the stages of the selection that are told about.
+// The names of the stages of the selection.
 const (
 	stageAvailability = "availability"
 	stageUnoptimized  = "unoptimized"
+	stageOverrides    = "overrides"
+	stageGPU          = "gpu"
 )
 
 // selector is the selection of a template: what is rejected, in this order, and
@@ -53,19 +89,19 @@ func selector(overrides *aimv1alpha1.AIMServiceOverrides, availableGPUs []string
 	for _, name := range availableGPUs {
 		available[gpu.Normalize(name)] = true
 	}
-	wished := templates.Filter[candidate]{Name: "overrides", Reason: "ServiceOverridesNotMatched"}
+	wished := templates.Filter[candidate]{Name: stageOverrides, Reason: "ServiceOverridesNotMatched"}
 	if overrides != nil {
 		wished.Keep = func(c *candidate) bool { return c.matches(overrides) }
 	}
 	return templates.Selector[candidate]{
 		Name: func(c *candidate) string { return strings.TrimPrefix(c.Namespace+"/"+c.Name, "/") },
 		Filters: []templates.Filter[candidate]{
-			{Name: stageAvailability, ReasonFor: (*candidate).unavailable, Keep: (*candidate).ready},
+			{Name: stageAvailability, ReasonFor: (*candidate).unavailable, Keep: func(c *candidate) bool { return c.unavailable() == "" }},
 			templates.Keep(stageUnoptimized, "UnoptimizedTemplateFiltered", func(c *candidate) bool {
 				return allowUnoptimized || c.profile().Type == aimv1alpha1.AIMProfileTypeOptimized
 			}),
 			wished,
-			templates.Keep("gpu", "RequiredGPUNotInCluster", func(c *candidate) bool {
+			templates.Keep(stageGPU, "RequiredGPUNotInCluster", func(c *candidate) bool {
 				model := c.gpuModel()
 				return model == "" || available[model]
 			}),
@@ -85,6 +121,44 @@ func selector(overrides *aimv1alpha1.AIMServiceOverrides, availableGPUs []string
 	}
 }
 
+// SelectTemplate chooses one of the templates of a model. Overrides may be nil;
+// availableGPUs are what nodes or users call their GPUs. It returns the best candidate, nil when none
+// is left; how many are equally good, where more than one means that the choice is
+// ambiguous; the counts of the stages; and what became of every candidate.
+func SelectTemplate(
+	candidates []TemplateCandidate, overrides *aimv1alpha1.AIMServiceOverrides, availableGPUs []string, allowUnoptimized bool,
+) (*TemplateCandidate, int, SelectionDiagnostics, []CandidateEvaluation) {
+	result := selector(overrides, availableGPUs, allowUnoptimized).Select(candidates)
+	var best *TemplateCandidate
+	if len(result.Equals) > 0 {
+		best = result.Equals[0]
+	}
+	return best, len(result.Equals), diagnose(result), evaluations(result)
+}
+
+func evaluations(result templates.Result[TemplateCandidate]) []CandidateEvaluation {
+	out := make([]CandidateEvaluation, len(result.Evaluations))
+	for i := range out { // candidates are large: each is copied once
+		e := &result.Evaluations[i]
+		out[i].Candidate, out[i].Status, out[i].Reason, out[i].Rank = *e.Candidate, "rejected", e.Reason, e.Rank
+		if e.Outcome == templates.Chosen {
+			out[i].Status = "chosen"
+		}
+	}
+	return out
+}
+
+func diagnose(result templates.Result[TemplateCandidate]) SelectionDiagnostics {
+	return SelectionDiagnostics{
+		TotalCandidates:                  len(result.Evaluations),
+		AfterAvailabilityFilter:          result.Stage(stageAvailability).After,
+		AfterUnoptimizedFilter:           result.Stage(stageUnoptimized).After,
+		AfterOverridesFilter:             result.Stage(stageOverrides).After,
+		AfterGPUAvailabilityFilter:       result.Stage(stageGPU).After,
+		UnoptimizedTemplatesWereFiltered: result.Stage(stageUnoptimized).Rejected() > 0,
+	}
+}
+
 // selectTemplateForModel reads the templates of a model and chooses one: the one
 // that the service uses already while that is Ready, else the best.
 func selectTemplateForModel(ctx context.Context, r reconcile.Reader, service *aimv1alpha1.AIMService, modelName string) TemplateFetchResult {
@@ -94,20 +168,22 @@ func selectTemplateForModel(ctx context.Context, r reconcile.Reader, service *ai
 	if err := errors.Join(ours.Error, clusters.Error); err != nil {
 		return TemplateFetchResult{selection: &TemplateSelectionResult{Error: err}}
 	}
-	var candidates []TemplateCandidate
+	found := make([]TemplateFetchResult, len(ours.Value.Items)+len(clusters.Value.Items))
 	for i := range ours.Value.Items {
-		candidates = append(candidates, *templateOf(&ours.Value.Items[i]))
+		found[i].Template.Value = &ours.Value.Items[i]
 	}
 	for i := range clusters.Value.Items {
-		candidates = append(candidates, *clusterTemplateOf(&clusters.Value.Items[i]))
+		found[len(ours.Value.Items)+i].ClusterTemplate.Value = &clusters.Value.Items[i]
 	}
-	candidates = slices.DeleteFunc(candidates, func(c TemplateCandidate) bool { // one derived for a service is that service's
-		owner := metav1.GetControllerOf(c.object)
+	found = slices.DeleteFunc(found, func(f TemplateFetchResult) bool { // one derived for a service is that service's
+		owner := metav1.GetControllerOf(f.base().object)
 		return owner != nil && owner.Kind == "AIMService"
 	})
-	for i := range candidates {
-		if candidates[i].ready() && inUse(service, &candidates[i]) {
-			return TemplateFetchResult{base: &candidates[i]}
+	candidates := make([]TemplateCandidate, len(found))
+	for i := range found {
+		candidates[i] = found[i].base().TemplateCandidate
+		if candidates[i].unavailable() == "" && inUse(service, &candidates[i]) {
+			return found[i]
 		}
 	}
 	gpus, err := availableGPUs(ctx, r, candidates)
@@ -115,7 +191,13 @@ func selectTemplateForModel(ctx context.Context, r reconcile.Reader, service *ai
 		return TemplateFetchResult{selection: &TemplateSelectionResult{Error: err}}
 	}
 	result := selector(service.Spec.Overrides, gpus, service.Spec.Template.AllowUnoptimized).Select(candidates)
-	return TemplateFetchResult{base: result.Chosen, selection: explain(modelName, result)}
+	f := TemplateFetchResult{selection: explain(modelName, result)}
+	if result.Chosen != nil {
+		chosen := found[result.Evaluations[0].Index]
+		f.Template, f.ClusterTemplate = chosen.Template, chosen.ClusterTemplate
+		f.selection.SelectedTemplate, f.selection.SelectedClusterTemplate = chosen.Template.Value, chosen.ClusterTemplate.Value
+	}
+	return f
 }
 
 // availableGPUs reads which GPUs the cluster has, if any candidate needs one.
@@ -155,24 +237,26 @@ func inUse(service *aimv1alpha1.AIMService, c *TemplateCandidate) bool {
 
 // explain reports what a selection has found, and why it has selected none.
 func explain(modelName string, result templates.Result[TemplateCandidate]) *TemplateSelectionResult {
-	available, unoptimized := result.Stage(stageAvailability).After, result.Stage(stageUnoptimized)
-	out := &TemplateSelectionResult{CandidateCount: len(result.Equals), SelectionReason: reasonNotFound, summary: result.Summary()}
+	counts := diagnose(result)
+	out := &TemplateSelectionResult{
+		CandidateCount: len(result.Equals), SelectionReason: reasonNotFound, summary: result.Summary(), MatchingResults: evaluations(result),
+	}
 	if result.Chosen == nil {
 		out.diagnostics = result.Explain()
 	}
 	none := fmt.Sprintf("No available templates match requirements for model %q", modelName)
 	switch {
-	case len(result.Evaluations) == 0:
+	case counts.TotalCandidates == 0:
 		out.SelectionMessage = fmt.Sprintf("No templates found for model %q", modelName)
 	case result.Chosen != nil:
 		out.SelectionReason = ""
 	case result.Ambiguous():
 		out.SelectionReason, out.SelectionMessage = reasonAmbiguous, fmt.Sprintf("Multiple templates (%d) satisfy model %q", len(result.Equals), modelName)
-	case available == 0:
+	case counts.AfterAvailabilityFilter == 0:
 		out.TemplatesExistButNotReady, out.SelectionReason = true, ""
-	case unoptimized.After == 0 && unoptimized.Rejected() > 0:
+	case counts.AfterUnoptimizedFilter == 0 && counts.UnoptimizedTemplatesWereFiltered:
 		out.SelectionMessage = fmt.Sprintf("%s: %d unoptimized template(s) filtered out. Set allowUnoptimized to use them.",
-			none, available)
+			none, counts.AfterAvailabilityFilter)
 	default:
 		out.SelectionMessage = none
 	}

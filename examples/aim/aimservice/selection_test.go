@@ -20,9 +20,9 @@ func TestSelectTemplateNormalisesGPUs(t *testing.T) {
 		"MI300X": true, "Mi300X": true, "AMD Instinct MI300X (rev 2)": true, "mi300x ": true,
 		"MI325X": false, "MI300": false, "": false,
 	} {
-		result := aimservice.Selector(nil, []string{available}, true).Select(candidates)
-		if got, left := result.Chosen != nil, result.Stage("gpu").After; got != want || (left == 1) != want {
-			t.Errorf("with %q available: got a template %t and %d after the filter, want %t", available, got, left, want)
+		best, _, counts, _ := aimservice.SelectTemplate(candidates, nil, []string{available}, true)
+		if got := best != nil; got != want || (counts.AfterGPUAvailabilityFilter == 1) != want {
+			t.Errorf("with %q available: got a template %t and %d after the filter, want %t", available, got, counts.AfterGPUAvailabilityFilter, want)
 		}
 	}
 }

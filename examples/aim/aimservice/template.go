@@ -8,21 +8,23 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/aim/runtimeconfig"
 )
 
-// TemplateFetchResult is the outcome of looking for the template of a service.
+// TemplateFetchResult is the outcome of looking for the template of a service. At
+// most one of Template and ClusterTemplate has a value; with overrides it is the
+// one that the service's own template derives from.
 type TemplateFetchResult struct {
-	// Template is the template of the namespace that the service names, or why there is none.
+	// Template is the template of the namespace, or why there is none.
 	Template reconcile.FetchResult[*aimv1alpha1.AIMServiceTemplate]
-	// ClusterTemplate is the template of the cluster that the service names, or why there is none.
+	// ClusterTemplate is the template of the cluster, or why there is none.
 	ClusterTemplate reconcile.FetchResult[*aimv1alpha1.AIMClusterServiceTemplate]
-	// base is the template that was named or selected, nil when there is none; with overrides the one that the service's own derives from.
-	base *TemplateCandidate
 	// derived is the template made of it with overrides; looked for under derivedName.
 	derived     reconcile.FetchResult[*aimv1alpha1.AIMServiceTemplate]
 	derivedName string
@@ -32,17 +34,45 @@ type TemplateFetchResult struct {
 	err error
 }
 
+// template is a template of either scope.
+type template struct {
+	TemplateCandidate
+	object     client.Object
+	cachingEnv []corev1.EnvVar
+}
+
+func templateOf(t *aimv1alpha1.AIMServiceTemplate) *template {
+	return &template{
+		TemplateCandidate: candidateOf(t, &t.Spec.AIMServiceTemplateSpecCommon, &t.Status), object: t,
+		cachingEnv: ptr.Deref(t.Spec.Caching, aimv1alpha1.AIMTemplateCachingConfig{}).Env,
+	}
+}
+
+// base returns the template that was named or selected, nil when there is none.
+func (f TemplateFetchResult) base() *template {
+	if t := f.Template.Value; t != nil {
+		return templateOf(t)
+	}
+	if t := f.ClusterTemplate.Value; t != nil {
+		return &template{TemplateCandidate: candidateOf(t, &t.Spec.AIMServiceTemplateSpecCommon, &t.Status), object: t}
+	}
+	return nil
+}
+
 // resolved returns the template that the service uses: the base, or with overrides
 // the one derived from it; nil when it does not exist.
-func (f TemplateFetchResult) resolved() *TemplateCandidate {
+func (f TemplateFetchResult) resolved() *template {
 	switch {
 	case f.derivedName == "":
-		return f.base
+		return f.base()
 	case f.derived.Value == nil:
 		return nil
 	}
 	return templateOf(f.derived.Value)
 }
+
+// ready reports whether there is a template and it can be used.
+func (t *template) ready() bool { return t != nil && t.Status.Status == aimv1alpha1.AIMStatusReady }
 
 // fetchTemplate finds the template of a service for a model: the one that it names
 // (namespace, then cluster), else the one that it uses already while that is Ready,
@@ -53,17 +83,12 @@ func fetchTemplate(ctx context.Context, r reconcile.Reader, service *aimv1alpha1
 		f = selectTemplateForModel(ctx, r, service, modelName)
 	} else {
 		f.Template, f.ClusterTemplate = reconcile.FetchNearest(ctx, r, key, &aimv1alpha1.AIMServiceTemplate{}, &aimv1alpha1.AIMClusterServiceTemplate{})
-		switch {
-		case f.Template.Value != nil:
-			f.base = templateOf(f.Template.Value)
-		case f.ClusterTemplate.Value != nil:
-			f.base = clusterTemplateOf(f.ClusterTemplate.Value)
-		case f.ClusterTemplate.IsNotFound():
+		if f.ClusterTemplate.IsNotFound() {
 			f.err = notFound(reasonNotFound, "template", key.Name, key.Namespace)
 		}
 	}
-	if f.base != nil && len(overrideParts(service.Spec.Overrides)) > 0 {
-		key.Name, f.err = derivedTemplateName(f.base.Name, service.Spec.Overrides, string(service.UID))
+	if base := f.base(); base != nil && len(overrideParts(service.Spec.Overrides)) > 0 {
+		key.Name, f.err = derivedTemplateName(base.Name, service.Spec.Overrides, string(service.UID))
 		f.derived, f.derivedName = reconcile.Fetch(ctx, r, key, &aimv1alpha1.AIMServiceTemplate{}), key.Name
 	}
 	return f
@@ -71,7 +96,7 @@ func fetchTemplate(ctx context.Context, r reconcile.Reader, service *aimv1alpha1
 
 // derivedTemplate builds the template of a service with overrides from the one that
 // it named or selected.
-func (obs ServiceObservation) derivedTemplate(base *TemplateCandidate) *aimv1alpha1.AIMServiceTemplate {
+func (obs ServiceObservation) derivedTemplate(base *template) *aimv1alpha1.AIMServiceTemplate {
 	service, spec := obs.service, base.Spec.DeepCopy()
 	overrides := service.Spec.Overrides
 	spec.Metric = cmp.Or(overrides.Metric, spec.Metric)

@@ -2,9 +2,9 @@ package aimservice_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
-	"github.com/reconcilekit/reconcilekit/templates"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -224,31 +224,33 @@ func selectTemplate(t *testing.T, in json.RawMessage) any {
 	for _, p := range v.Candidates {
 		candidates = append(candidates, p.candidate())
 	}
-	result := aimservice.Selector(v.Overrides.object(), v.AvailableGPUs, v.AllowUnoptimized).Select(candidates)
-	unoptimized := result.Stage("unoptimized")
-	out := object{"best": nil, "bestCount": len(result.Equals), "outcome": "none", "diagnostics": object{
-		"total": len(result.Evaluations), "afterAvailability": result.Stage("availability").After, "afterUnoptimized": unoptimized.After,
-		"afterOverrides": result.Stage("overrides").After, "afterGPU": result.Stage("gpu").After, "unoptimizedFiltered": unoptimized.Rejected() > 0,
+	best, count, counts, evaluations := aimservice.SelectTemplate(candidates, v.Overrides.object(), v.AvailableGPUs, v.AllowUnoptimized)
+	out := object{"best": nil, "bestCount": count, "outcome": "none", "diagnostics": object{
+		"total": counts.TotalCandidates, "afterAvailability": counts.AfterAvailabilityFilter, "afterUnoptimized": counts.AfterUnoptimizedFilter,
+		"afterOverrides": counts.AfterOverridesFilter, "afterGPU": counts.AfterGPUAvailabilityFilter, "unoptimizedFiltered": counts.UnoptimizedTemplatesWereFiltered,
 	}}
-	if len(result.Equals) > 0 {
-		out["best"], out["outcome"] = result.Equals[0].Name, "selected"
+	if best != nil {
+		out["best"], out["outcome"] = best.Name, "selected"
 	}
-	if len(result.Equals) > 1 {
+	if count > 1 {
 		out["outcome"] = "ambiguous"
 	}
-	if len(result.Evaluations) != len(candidates) {
-		t.Errorf("%d evaluations of %d candidates", len(result.Evaluations), len(candidates))
+	if len(evaluations) != len(candidates) {
+		t.Errorf("%d evaluations of %d candidates", len(evaluations), len(candidates))
 	}
-	list := make([]any, len(candidates)) // in the order of the input
-	for _, e := range result.Evaluations {
-		judged := object{"name": e.Candidate.Name, "status": "rejected", "reason": e.Reason}
-		if e.Outcome == templates.Chosen {
-			judged["status"] = "chosen"
+	list := []any{}
+	slices.SortStableFunc(evaluations, func(a, b aimservice.CandidateEvaluation) int { // in the order of the input
+		at := func(e aimservice.CandidateEvaluation) int {
+			return slices.IndexFunc(candidates, func(c aimservice.TemplateCandidate) bool { return c.Name == e.Candidate.Name })
 		}
+		return at(a) - at(b)
+	})
+	for _, e := range evaluations {
+		judged := object{"name": e.Candidate.Name, "status": e.Status, "reason": e.Reason}
 		if e.Rank > 0 {
 			judged["rank"] = e.Rank
 		}
-		list[e.Index] = judged
+		list = append(list, judged)
 	}
 	out["evaluations"] = list
 	return out
