@@ -38,7 +38,7 @@ func floors() map[string][]string {
 		problem:                              {"health", "internal/text"},
 		"routing/pathtemplate":               {problem},
 		"routing/claims":                     {"health", problem},
-		rooms + "applyset":                   nil,
+		rooms + "applyset":                   {"reconcile/internal/enum"},
 		rooms + "content":                    nil,
 		rooms + "managedfields":              {rooms + "content"},
 		rooms + "compare":                    {rooms + "content", rooms + "managedfields"},

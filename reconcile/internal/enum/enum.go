@@ -160,4 +160,7 @@ const (
 	// ChildIndex is the index by which reconcile.FetchChildren lists: the UID of an object's controller. controller.Listed beside
 	// a kind makes it.
 	ChildIndex = "reconcilekit.dev/controller-uid"
+	// PartOfLabel is on every child that its owner alone owns; its value is the id of the set of the owner (KEP-3659, ApplySet).
+	// https://github.com/kubernetes/enhancements/tree/master/keps/sig-cli/3659-kubectl-apply-prune
+	PartOfLabel = "applyset.kubernetes.io/part-of"
 )

@@ -8,13 +8,15 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // Labels and annotations of KEP-3659.
 // https://github.com/kubernetes/enhancements/tree/master/keps/sig-cli/3659-kubectl-apply-prune
 const (
 	IDLabel              = "applyset.kubernetes.io/id"
-	PartOfLabel          = "applyset.kubernetes.io/part-of"
+	PartOfLabel          = enum.PartOfLabel
 	GroupKindsAnnotation = "applyset.kubernetes.io/contains-group-kinds"
 	NamespacesAnnotation = "applyset.kubernetes.io/additional-namespaces"
 	ToolingAnnotation    = "applyset.kubernetes.io/tooling"
