@@ -53,7 +53,7 @@ func floors() map[string][]string {
 		"reconcile/internal/plansize":        {"reconcile/apply"},
 		"reconcile/internal/requestlimit":    {"health"},
 		"reconcile/internal/signature":       nil,
-		"reconcile/internal/status":                   {"internal/fingerprint", "internal/mergepatch"},
+		"reconcile/internal/status":          {"internal/fingerprint", "internal/mergepatch"},
 		"reconcile":                          {"conditions", "health", "reconcile/apply", "reconcile/internal/derived", "reconcile/internal/enum"},
 		loop:                                 append(slices.Clone(engine), "reconcile"),
 		"reconcile/children":                 append(slices.Clone(author), "internal/fingerprint", "manifests"),

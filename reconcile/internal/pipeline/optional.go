@@ -98,12 +98,12 @@ func check[T reconcile.Owner, F, O any](reconciler reconcile.Reconciler[T, F, O]
 		return errors.New("the reconciler is nil")
 	}
 	methods := map[string]reflect.Type{
-		string(reconcile.PhaseFetch):        nil, // the compiler has seen to it
-		string(phasePlan):         nil,
-		string(reconcile.PhaseCompose):      signature.Of[reconcile.Composer[T, F, O]](),
-		string(phaseFinalize):     signature.Of[reconcile.Finalizer[T, F]](),
-		string(phaseObserveApply): signature.Of[reconcile.ApplyObserver[T, O]](),
-		migrate:                             signature.Of[reconcile.Migrator[T]](),
+		string(reconcile.PhaseFetch):   nil, // the compiler has seen to it
+		string(phasePlan):              nil,
+		string(reconcile.PhaseCompose): signature.Of[reconcile.Composer[T, F, O]](),
+		string(phaseFinalize):          signature.Of[reconcile.Finalizer[T, F]](),
+		string(phaseObserveApply):      signature.Of[reconcile.ApplyObserver[T, O]](),
+		migrate:                        signature.Of[reconcile.Migrator[T]](),
 	}
 	status, hasStatus := statusField(reflect.TypeFor[T]())
 	if hasStatus {
