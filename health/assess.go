@@ -23,7 +23,7 @@ func (a *Assessor) setComponent(p *part) {
 		}
 	}
 	announce := conditions.AsInfo
-	if p.state.Trouble() {
+	if p.state.Failing() {
 		announce = conditions.AsError
 	}
 	status := metav1.ConditionFalse
@@ -33,7 +33,7 @@ func (a *Assessor) setComponent(p *part) {
 	a.manager.Set(p.name+conditions.Ready, status, p.reason, p.message, announce)
 }
 
-// graceful reports whether the stored condition of the part stands in for its trouble: all of it is Infrastructure, it began less than
+// graceful reports whether the stored condition of the part stands in for its failure: all of it is Infrastructure, it began less than
 // the grace period ago, and what is stored speaks of the same generation.
 func (a *Assessor) graceful(p *part) bool {
 	if p.immediate || len(p.errors) == 0 || a.graceLeft() <= 0 {
@@ -51,7 +51,7 @@ func (a *Assessor) graceful(p *part) bool {
 // graceLeft is the rest of the grace period that began, or begins now, with the dependencies being out of reach.
 func (a *Assessor) graceLeft() time.Duration { return a.since.Add(a.options.Grace).Sub(a.options.Now) }
 
-// setCategories sets the conditions of the categories. They appear with the first trouble of their kind and stay from then on.
+// setCategories sets the conditions of the categories. They appear with the first failure of their kind and stay from then on.
 func (a *Assessor) setCategories() {
 	a.settled = true
 	m := a.manager
@@ -97,7 +97,7 @@ func (a *Assessor) known(conditionType string) bool {
 // judgement is what the components add up to.
 type judgement struct {
 	worst   State
-	named   *part // the first component in trouble, one without a name before others
+	named   *part // the first failing component, one without a name before others
 	reason  string
 	message string
 	waiting string // what a part without a name that is on its way has to say: the summary is its only place
@@ -150,8 +150,8 @@ func (a *Assessor) judge() judgement {
 		p := &a.parts[i]
 		state, reason, message := a.contribution(p)
 		v.worst = worst(v.worst, state)
-		// Trouble without a name has no condition of its own: the summary is its only place.
-		if state.Trouble() && (v.named == nil || p.name == "" && v.named.name != "") {
+		// A failure without a name has no condition of its own: the summary is its only place.
+		if state.Failing() && (v.named == nil || p.name == "" && v.named.name != "") {
 			v.named, v.reason, v.message = p, reason, sentence(p.name, message)
 		}
 		if p.name == "" && state == Progressing {
@@ -175,15 +175,15 @@ func (a *Assessor) contribution(p *part) (state State, reason, message string) {
 	switch {
 	case c.Status == metav1.ConditionTrue && (p.kept || len(p.errors) == 0):
 		return Ready, c.Reason, c.Message
-	case p.kept && a.wasTrouble():
+	case p.kept && a.wasFailing():
 		return Degraded, c.Reason, c.Message
-	case !p.kept && (p.state.Trouble() || p.state == Pending):
+	case !p.kept && (p.state.Failing() || p.state == Pending):
 		return p.state, c.Reason, c.Message
 	}
 	return p.waiting(), c.Reason, c.Message
 }
 
-// waiting is the state of a part that is neither ready nor in trouble: others have to do something, or we are at it.
+// waiting is the state of a part that is neither ready nor failing: others have to do something, or we are at it.
 func (p *part) waiting() State {
 	if p.dependency == Upstream {
 		return Pending
@@ -191,8 +191,8 @@ func (p *part) waiting() State {
 	return Progressing
 }
 
-// wasTrouble reports whether the stored summary was about trouble. That a stored condition is not True is not enough to know.
-func (a *Assessor) wasTrouble() bool {
+// wasFailing reports whether the stored summary was about a failure. That a stored condition is not True is not enough to know.
+func (a *Assessor) wasFailing() bool {
 	s, stored := a.manager.Stored(conditions.Ready)
 	return stored && s.Reason != reasonProgressing
 }

@@ -41,7 +41,7 @@ type Assessor struct {
 
 // part is a component as it was observed.
 type part struct {
-	name       string // a valid beginning of a condition type; empty for trouble without a name
+	name       string // a valid beginning of a condition type; empty for a failure without a name
 	state      State
 	reason     string
 	message    string
@@ -171,7 +171,7 @@ func (p *part) complete() {
 	if p.name == "" && len(p.errors) > 1 { // no condition of its own has the others
 		p.message += fmt.Sprintf(" (and %d more)", len(p.errors)-1)
 	}
-	if len(p.errors) > 0 || p.state.Trouble() {
+	if len(p.errors) > 0 || p.state.Failing() {
 		p.message = text.Scrub(p.message)
 	}
 	p.message = conditions.Bound(p.message)

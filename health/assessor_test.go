@@ -213,7 +213,7 @@ func TestGrace(t *testing.T) {
 			before: busy, now: down, condition: "Busy: 2 of 3", summary: "Progressing: Waiting for components to become ready",
 			state: health.Progressing, requeue: 10 * time.Second,
 		},
-		"trouble stays trouble": {
+		"a failure stays a failure": {
 			before: broken, now: down, condition: "Broken: no", summary: "Broken: Component Server is not ready: no",
 			state: health.Degraded, requeue: 10 * time.Second,
 		},

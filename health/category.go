@@ -15,7 +15,7 @@ const (
 	Auth Category = "Auth"
 	// ResourceExhaustion is a full disk, an exceeded quota, memory that ran out.
 	ResourceExhaustion Category = "ResourceExhaustion"
-	// Infrastructure is trouble with the network, the API server or a node; it passes or is repaired by others.
+	// Infrastructure is a failure of the network, the API server or a node; it passes or is repaired by others.
 	Infrastructure Category = "Infrastructure"
 	// Conflict is another writer of the same object: an outdated resourceVersion, a field or an owner taken.
 	Conflict Category = "Conflict"

@@ -13,7 +13,7 @@ const (
 // Component is the health of one part of an owner.
 type Component struct {
 	// Name gives the condition type `<Name>Ready`, e.g. "Server"; characters that a condition type cannot have are left out. A
-	// component with neither a name nor trouble means "does not apply" and is ignored; trouble without a name counts, but
+	// component with neither a name nor a failure means "does not apply" and is ignored; a failure without a name counts, but
 	// gets no condition of its own.
 	Name string
 	// State is how it is; unset it follows from the errors.
@@ -32,7 +32,7 @@ type Component struct {
 	// Child reports that this is the health of a child that the owner applies: it never blocks applying, and what an
 	// inspector found wrong is not tried again, as a watch brings its changes.
 	Child bool
-	// Immediate takes the component out of the grace period: its trouble shows at once. It is for the outcome of the pass's own
+	// Immediate takes the component out of the grace period: its failure shows at once. It is for the outcome of the pass's own
 	// writes, where keeping an older condition would claim what was not done.
 	Immediate bool
 }

@@ -19,13 +19,13 @@ var decided = map[string]vectors.Decision{
 
 	// Components and their errors.
 	"engine: plain error is unknown, requeued as infrastructure": {
-		"quirk: an unknown error is trouble of its component, too; the summary names it",
+		"quirk: an unknown error is a failure of its component, too; the summary names it",
 		`{"steps": [{"conditions": [{}, {"reason": "UnknownError", "message": "Component X is not ready: boom"}, {}], "events": [
 			"Warning InfrastructureError Cannot reach dependencies",
 			"Warning UnknownError Component X is not ready: boom", "Warning UnknownError boom"]}]}`,
 	},
 	"derive state: plain": {
-		"an unknown error is trouble of its component, too", `{"state": "Degraded"}`,
+		"an unknown error is a failure of its component, too", `{"state": "Degraded"}`,
 	},
 	"derive state: explicit values win": {
 		"nothing is ready that failed: errors beat an explicit Ready", `{"state": "Failed"}`,
@@ -116,7 +116,7 @@ var decided = map[string]vectors.Decision{
 // kept are the cases marked as quirk whose recorded result is nevertheless right, by the rules that hold for every case.
 var kept = map[string]string{
 	"engine: Running counts as not ready": "a word that is no state is never ready",
-	"engine: empty component name writes the Ready condition itself": "a component without name and trouble is ignored, which " +
+	"engine: empty component name writes the Ready condition itself": "a component without a name and a failure is ignored, which " +
 		"has the same result here",
 	"quirk: empty component name bumps Ready's time on every pass": "lastTransitionTime moves with the status alone, which the " +
 		"rules make of the recorded result, too",

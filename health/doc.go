@@ -48,7 +48,7 @@
 //
 //	condition              True                    False
 //	Ready                  AllComponentsReady      ProgramError, AuthError, InvalidSpec, ReferenceNotFound, InfrastructureError,
-//	                                               Progressing, or that of the component in trouble
+//	                                               Progressing, or that of the failing component
 //	DependenciesReachable  Reachable               InfrastructureError
 //	AuthValid              AuthenticationValid     AuthError
 //	ConfigValid            ConfigurationValid      InvalidSpec, ReferenceNotFound

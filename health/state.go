@@ -42,8 +42,8 @@ func (s State) rank() int {
 	return 0
 }
 
-// Trouble reports whether the state is an error, Degraded, NotAvailable or Failed, and not a stage on the way to Ready.
-func (s State) Trouble() bool { return s == Failed || s == NotAvailable || s == Degraded }
+// Failing reports whether the state is an error, Degraded, NotAvailable or Failed, and not a stage on the way to Ready.
+func (s State) Failing() bool { return s == Failed || s == NotAvailable || s == Degraded }
 
 // Worse reports whether a is strictly worse than b. A word that is no state is as bad as Failed.
 func Worse(a, b State) bool { return a.rank() < b.rank() }

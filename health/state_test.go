@@ -21,10 +21,10 @@ func TestStates(t *testing.T) {
 			}
 		}
 	}
-	trouble := map[health.State]bool{health.Failed: true, health.NotAvailable: true, health.Degraded: true}
+	failure := map[health.State]bool{health.Failed: true, health.NotAvailable: true, health.Degraded: true}
 	for _, s := range append(order, "", "Odd") {
-		if s.Trouble() != trouble[s] {
-			t.Errorf("trouble of %q is %v", s, s.Trouble())
+		if s.Failing() != failure[s] {
+			t.Errorf("failure of %q is %v", s, s.Failing())
 		}
 	}
 	if !health.Worse("Odd", health.NotAvailable) || health.Worse("Odd", health.Failed) {

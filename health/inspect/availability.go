@@ -52,7 +52,7 @@ func (a Availability) Component() (c health.Component, delay time.Duration) {
 	switch {
 	case available == nil:
 		if n := a.Deployment.Status.UnavailableReplicas; n > 0 {
-			if message = podsTrouble(a.Pods); message == "" {
+			if message = podsFailure(a.Pods); message == "" {
 				message = fmt.Sprintf("%d containers unavailable", n)
 			}
 		}
@@ -90,19 +90,19 @@ func (a Availability) conditions() (available *appsv1.DeploymentCondition, messa
 	return c, ""
 }
 
-// podsTrouble returns in one line what keeps the first pod that is in trouble, by name, from being ready: its unready containers
+// podsFailure returns in one line what keeps the first pod that fails, by name, from being ready: its unready containers
 // that wait or have ended, by name, else its condition Ready. It is empty when no pod says anything.
-func podsTrouble(pods []corev1.Pod) string {
+func podsFailure(pods []corev1.Pod) string {
 	sorted := slices.SortedFunc(slices.Values(pods), func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	for i := range sorted {
-		if trouble := podTrouble(&sorted[i]); trouble != "" {
-			return "pod " + sorted[i].Name + " " + trouble
+		if failure := podFailure(&sorted[i]); failure != "" {
+			return "pod " + sorted[i].Name + " " + failure
 		}
 	}
 	return ""
 }
 
-func podTrouble(pod *corev1.Pod) string {
+func podFailure(pod *corev1.Pod) string {
 	var unready []string
 	for _, status := range pod.Status.ContainerStatuses {
 		word, reason, message := "", "", ""

@@ -42,7 +42,7 @@ func scaling(h *autoscalingv2.HorizontalPodAutoscaler) (active, able *autoscalin
 			active = c
 		case autoscalingv2.AbleToScale:
 			able = c
-		default: // such as ScalingLimited: at its bounds, which is no trouble
+		default: // such as ScalingLimited: at its bounds, which is no failure
 		}
 	}
 	return active, able

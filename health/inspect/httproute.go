@@ -134,7 +134,7 @@ func worstParent(all []health.Component) health.Component {
 			worst = c
 		}
 	}
-	if some && worst.GetState().Trouble() {
+	if some && worst.GetState().Failing() {
 		return health.Component{State: health.Degraded, Reason: worst.GetReason(), Message: worst.GetMessage()}
 	}
 	return worst

@@ -14,7 +14,7 @@ import (
 
 // Of inspects any object with the inspector of its kind, typed or unstructured: Pod (and PodList), Deployment, StatefulSet, DaemonSet,
 // Job, Service, PersistentVolumeClaim, HorizontalPodAutoscaler (v2), HTTPRoute. Every other kind is read by the conditions that
-// kinds share: Stalled, Failed, Degraded and Reconciling, which are trouble while they are True, then Ready, else Available; a status or
+// kinds share: Stalled, Failed, Degraded and Reconciling, which are failures while they are True, then Ready, else Available; a status or
 // a condition about an older generation counts as progressing. An object without any of these has nothing to wait for and
 // is ready. Nil, also a nil pointer, is missing downstream.
 //

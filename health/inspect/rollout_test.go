@@ -47,7 +47,7 @@ func TestRolloutsAreReadyWhenComplete(t *testing.T) {
 		}
 		s := d.Status
 		ready := observed >= generation && s.UpdatedReplicas >= want && s.Replicas <= want && s.Replicas <= s.UpdatedReplicas && s.AvailableReplicas >= want
-		if got := everyWay(t, d, "apps/v1", "Deployment"); (got.GetState() == health.Ready) != ready || got.GetState().Trouble() {
+		if got := everyWay(t, d, "apps/v1", "Deployment"); (got.GetState() == health.Ready) != ready || got.GetState().Failing() {
 			t.Fatalf("%+v of %d: %s, ready %v", s, want, summary(got), ready)
 		}
 		seen[ready]++
@@ -59,7 +59,7 @@ func TestRolloutsAreReadyWhenComplete(t *testing.T) {
 		}
 		m := n.Status
 		ready = observed >= generation && m.CurrentNumberScheduled >= want && m.UpdatedNumberScheduled >= want && m.NumberAvailable >= want
-		if got := everyWay(t, n, "apps/v1", "DaemonSet"); (got.GetState() == health.Ready) != ready || got.GetState().Trouble() {
+		if got := everyWay(t, n, "apps/v1", "DaemonSet"); (got.GetState() == health.Ready) != ready || got.GetState().Failing() {
 			t.Fatalf("%+v: %s, ready %v", m, summary(got), ready)
 		}
 		seen[ready]++
@@ -69,7 +69,7 @@ func TestRolloutsAreReadyWhenComplete(t *testing.T) {
 	}
 }
 
-// TestClaims holds the phases of a claim, and that only a provisioning that failed is trouble.
+// TestClaims holds the phases of a claim, and that only a provisioning that failed is a failure.
 func TestClaims(t *testing.T) {
 	t.Parallel()
 	resizing := func(status corev1.ConditionStatus, reason string) []corev1.PersistentVolumeClaimCondition {

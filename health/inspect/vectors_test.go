@@ -28,7 +28,7 @@ var decided = map[string]vectors.Decision{
 		Want:   `{"state": "Failed", "reason": "InvalidImageName", "message": "Container c: x", "errorCategories": ["InvalidSpec"]}`,
 	},
 	"pods: failed wins over ready": {
-		Reason: "a failed pod left over beside a healthy one is no trouble",
+		Reason: "a failed pod left over beside a healthy one is no failure",
 		Want:   `{"state": "Ready", "reason": "PodsReady", "message": "Pods are ready", "errorCategories": null}`,
 	},
 	"route: accepted unknown counts as rejected": {

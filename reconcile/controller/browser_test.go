@@ -34,7 +34,7 @@ type browser struct {
 	mu      sync.Mutex
 	last    int
 	answers map[int]chan devtools
-	trouble []string // what the browser complained about
+	failure []string // what the browser complained about
 	loaded  []string // what it has asked for
 }
 
@@ -106,7 +106,7 @@ func (b *browser) listen(messages *os.File) {
 		b.mu.Lock()
 		switch m.Method {
 		case "Log.entryAdded", "Runtime.exceptionThrown":
-			b.trouble = append(b.trouble, string(m.Params))
+			b.failure = append(b.failure, string(m.Params))
 		case "Network.requestWillBeSent":
 			var sent struct{ Request struct{ URL string } }
 			_ = json.Unmarshal(m.Params, &sent)
@@ -229,7 +229,7 @@ var _ = Describe("the page of explanations in a browser", func() {
 
 		tab.mu.Lock()
 		defer tab.mu.Unlock()
-		Expect(tab.trouble).To(BeEmpty())
+		Expect(tab.failure).To(BeEmpty())
 		for _, url := range tab.loaded {
 			Expect(strings.HasPrefix(url, origin+controller.ExplainPath) || url == "about:blank").To(BeTrue(), url)
 		}

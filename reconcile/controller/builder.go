@@ -79,7 +79,7 @@ type Options struct {
 	TracerProvider trace.TracerProvider
 	// Clock tells the time. Nil is the real clock.
 	Clock clock.PassiveClock
-	// Grace is how long infrastructure trouble leaves a condition as it was. Zero is 10 seconds.
+	// Grace is how long an infrastructure failure leaves a condition as it was. Zero is 10 seconds.
 	Grace time.Duration
 	// Budget limits what a pass may take: its time, and the objects and bytes of its plan. Its zero fields mean their
 	// defaults.

@@ -31,7 +31,7 @@ type Group struct {
 	Status GroupStatus
 
 	childKinds []schema.GroupVersionKind
-	idle       bool // the pass found no member, child or trouble
+	idle       bool // the pass found no member, child or failure
 }
 
 // GroupStatus is what a pass of a group found.

@@ -27,7 +27,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/lint"
 )
 
-// story is an operator in trouble, and all that shows it from outside.
+// story is an operator that fails, and all that shows it from outside.
 type story struct {
 	client.Client
 	name, namespace, address string

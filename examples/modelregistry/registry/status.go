@@ -36,7 +36,7 @@ func updates(m *v1beta1.ModelRegistry) bool {
 	return last != nil && last.ObservedGeneration < m.Generation
 }
 
-// availability looks at the server and, behind it, at the proxy. The proxy's trouble is the registry's, too.
+// availability looks at the server and, behind it, at the proxy. The proxy's failure is the registry's, too.
 func (obs *Observation) availability(f Fetched, now time.Time) {
 	gates := inspect.Availability{
 		Deployment: f.deployment.Value, Pods: f.pods.Value.Items, EndpointsErr: f.endpoints.Error, MinAge: cooldown, Now: now,
@@ -63,20 +63,20 @@ func (obs *Observation) availability(f Fetched, now time.Time) {
 }
 
 func (obs *Observation) proxyHealth(f Fetched) health.Component {
-	trouble := func(format string, args ...any) health.Component {
+	failure := func(format string, args ...any) health.Component {
 		return health.Component{State: health.NotAvailable, Reason: reasonResources, Message: fmt.Sprintf(format, args...)}
 	}
 	if len(f.pods.Value.Items) == 0 {
-		return trouble("No Pods found for Deployment %s", obs.facts.Name)
+		return failure("No Pods found for Deployment %s", obs.facts.Name)
 	}
 	for i := range f.pods.Value.Items {
 		if pod := &f.pods.Value.Items[i]; len(pod.Spec.Containers) != 2 {
-			return trouble("kube-rbac-proxy proxy unavailable in Pod %s", pod.Name)
+			return failure("kube-rbac-proxy proxy unavailable in Pod %s", pod.Name)
 		}
 	}
 	if obs.facts.OpenShift && obs.facts.published() {
 		if admitted, why := f.route.Value.Admitted(); !admitted {
-			return trouble("KubeRBACProxy Route %s-https is unavailable: %s", obs.facts.Name, why)
+			return failure("KubeRBACProxy Route %s-https is unavailable: %s", obs.facts.Name, why)
 		}
 	}
 	return health.Component{State: health.Ready, Reason: "ResourcesAvailable", Message: "kube-rbac-proxy was successfully created"}

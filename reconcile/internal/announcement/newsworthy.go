@@ -14,7 +14,7 @@ import (
 // Newsworthy returns the transitions of one pass that become events, so that a person who reads the events of an owner finds each thing
 // once:
 //
-//   - trouble, whenever its reason changes, and an event that the author has worded, always;
+//   - a failure, whenever its reason changes, and an event that the author has worded, always;
 //   - everything else when the status of a condition changes, but not that a part of a new owner is well;
 //   - of several conditions that change for one cause, the summary. Others follow it only where they name a cause that the summary
 //     does not name, and the conditions of the categories only where nothing else tells.

@@ -83,7 +83,7 @@ func TestNewsworthy(t *testing.T) {
 			stored: []metav1.Condition{condition("ServerReady", "False", "Pulling", "")},
 			now:    []set{{condition("ServerReady", "False", "Starting", "soon"), nil}},
 		},
-		"another reason of trouble": {
+		"another reason of a failure": {
 			stored: []metav1.Condition{condition("ServerReady", "False", "Pulling", "")},
 			now:    []set{{condition("ServerReady", "False", "CrashLoopBackOff", "exit 1"), failed}},
 			want:   []string{"Warning CrashLoopBackOff exit 1"},

@@ -32,7 +32,7 @@ func (m *mute) DeepCopyObject() runtime.Object {
 }
 
 // counter is a reconciler of mute owners.
-type counter struct{ trouble error }
+type counter struct{ failure error }
 
 func (*counter) GetConditions(*mute) []metav1.Condition  { return nil }
 func (*counter) SetConditions(*mute, []metav1.Condition) {}
@@ -46,8 +46,8 @@ func (*counter) FetchRemoteState(context.Context, reconcile.Reader, reconcile.Re
 }
 
 func (c *counter) ComposeState(context.Context, reconcile.ReconcileContext[*mute], struct{}) (out counted) {
-	if c.trouble != nil {
-		out.components = []health.Component{{Name: "Queue", Errors: []error{c.trouble}}}
+	if c.failure != nil {
+		out.components = []health.Component{{Name: "Queue", Errors: []error{c.failure}}}
 	}
 	return out
 }
@@ -111,11 +111,11 @@ func TestOwnerWithoutConditions(t *testing.T) {
 	}
 	restart()
 	passes("a new owner is announced once", true, "Normal AllComponentsReady")
-	r.trouble = health.NewError(health.InvalidSpec, "Unknown", "no such queue", nil)
-	passes("trouble is announced without a change of the status", false,
+	r.failure = health.NewError(health.InvalidSpec, "Unknown", "no such queue", nil)
+	passes("failure is announced without a change of the status", false,
 		"Warning InvalidSpec", "Warning Unknown")
 	passes("and not again", true)
-	r.trouble = nil
+	r.failure = nil
 	passes("recovery is announced", true, "Normal AllComponentsReady")
 	restart()
 	passes("nothing is known after a restart, and nothing stored", false)

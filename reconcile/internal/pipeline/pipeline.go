@@ -91,7 +91,7 @@ type Config[T reconcile.Owner, F, O any] struct {
 	Observer reconcile.Observer
 	// Clock tells the time; nil is the real clock.
 	Clock clock.PassiveClock
-	// Grace is how long infrastructure trouble leaves a component's condition as it was; zero is health's default, 10 s.
+	// Grace is how long an infrastructure failure leaves a component's condition as it was; zero is health's default, 10 s.
 	Grace time.Duration
 	// LagDeadline is how long a pass waits for a cache that does not show the engine's last write to the owner; zero is 10 s,
 	// negative waits for nothing. It is that of the apply engine.

@@ -30,7 +30,7 @@ func failing(category health.Category) health.Component {
 
 var _ = Describe("The conditions of kstatus", func() {
 	const none = ""
-	DescribeTable("are there only while they are True, and go with the trouble",
+	DescribeTable("are there only while they are True, and go with the failure",
 		func(_ SpecContext, c health.Component, want string) {
 			w := newWorld(widget.Spec{Count: 1}, is(c))
 			for range 3 { // the first try may end in an error, and the second must not flip

@@ -67,7 +67,7 @@ func (c *counter) send() error {
 	return nil
 }
 
-// exceeded is trouble that a further pass ends: what this one has done is done.
+// exceeded is a failure that a further pass ends: what this one has done is done.
 func (c *counter) exceeded() error {
 	return health.NewError(health.Infrastructure, c.reason, fmt.Sprintf(
 		"a pass may send at most %d requests, half of them reads (Budget.MaxRequests), and has sent them; the next one goes on", c.limit), nil)

@@ -48,7 +48,7 @@ func (o *ExternalModel) SetState(state health.State) {
 	switch {
 	case state == health.Ready:
 		o.Status.Phase = ModelReady
-	case state.Trouble():
+	case state.Failing():
 		o.Status.Phase = ModelFailed
 	default:
 		o.Status.Phase = ModelPending

@@ -131,7 +131,7 @@ type Tenant struct {
 
 // SetState lets what went wrong outside of the status show in the phase.
 func (o *Tenant) SetState(state health.State) {
-	if state.Trouble() {
+	if state.Failing() {
 		o.Status.Phase = PhaseFailed
 	}
 }

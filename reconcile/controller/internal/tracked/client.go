@@ -15,7 +15,7 @@ import (
 // Client is the client of the engine: it reads declared kinds from the cache and others, such as a kind that only
 // an earlier version of the operator wrote, from the API server. Its writes opt out of the client's read-your-writes
 // option, which would start an informer for each representation that is written and may wait for ever. What it sends counts against what
-// a pass may send, but for statuses: an owner learns of its trouble in any case.
+// a pass may send, but for statuses: an owner learns of its failure in any case.
 type Client struct {
 	client.Client
 	reads    *Reads

@@ -237,8 +237,8 @@ func isTime(key string, value any) bool {
 	return err == nil && time.Since(at).Abs() < time.Hour // the real time, which is not that of the test
 }
 
-// conditionsOf sorts a list of conditions by type and leaves out those that only tell that trouble is over: the SDK adds
-// them with the first trouble of their kind (see the package health), so they tell how the end was reached.
+// conditionsOf sorts a list of conditions by type and leaves out those that only tell that a failure is over: the SDK adds
+// them with the first failure of their kind (see the package health), so they tell how the end was reached.
 func conditionsOf(list []any) []any {
 	out := make([]any, 0, len(list))
 	for _, element := range list {

@@ -37,7 +37,7 @@ func TestNormalise(t *testing.T) {
 			`{metadata: {name: a}, status: {conditions: [{type: Z, status: "True"}, {type: A, status: "False"}]}}`,
 			`{metadata: {name: a}, status: {conditions: [{type: A, status: "False"}, {type: Z, status: "True"}]}}`,
 		},
-		"conditions that trouble is over": {
+		"conditions of a failure that is over": {
 			`{metadata: {name: a}, status: {conditions: [{type: AuthValid, status: "True"}, {type: ConfigValid, status: "False"}]}}`,
 			`{metadata: {name: a}, status: {conditions: [{type: ConfigValid, status: "False"}]}}`,
 		},
