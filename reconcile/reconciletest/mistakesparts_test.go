@@ -159,3 +159,16 @@ func (a *app) careful(ctx context.Context, w *widget.Widget) (ctrl.Result, error
 		return ctrl.Result{}, a.Update(ctx, w)
 	}
 }
+
+// expire removes the settings a minute after the owner was made.
+func (a *app) expire(ctx context.Context, owner *widget.Widget) (time.Duration, error) {
+	left := time.Minute - a.clock.Now().Sub(owner.CreationTimestamp.Time)
+	if left > 0 {
+		if a.trait == "expiry" {
+			return left, nil
+		}
+		return 0, nil
+	}
+	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: owner.Namespace, Name: owner.Name + "-expired"}}
+	return 0, a.store(ctx, owner, config, func() {})
+}

@@ -358,19 +358,6 @@ func (a *app) deployment(ctx context.Context, owner *widget.Widget, checksum str
 	})
 }
 
-// expire removes the settings a minute after the owner was made.
-func (a *app) expire(ctx context.Context, owner *widget.Widget) (time.Duration, error) {
-	left := time.Minute - a.clock.Now().Sub(owner.CreationTimestamp.Time)
-	if left > 0 {
-		if a.trait == "expiry" {
-			return left, nil
-		}
-		return 0, nil
-	}
-	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: owner.Namespace, Name: owner.Name + "-expired"}}
-	return 0, a.store(ctx, owner, config, func() {})
-}
-
 // schedule makes a record of each period and keeps the newest three.
 func (a *app) schedule(ctx context.Context, owner *widget.Widget, every time.Duration) (time.Duration, error) {
 	now := a.clock.Now()
