@@ -85,8 +85,8 @@ func (e *explorer) beside(ctx context.Context, place string, pair description.Pr
 			return false
 		}
 		e.Drawn.Mask(got)
-		if len(steps) == 1 && place == pairPlace && r.Last.Scheduler.Overlaps() {
-			e.PairEnd = got.Clone()
+		if len(steps) == 1 && place == pairPlace && r.Last.Scheduler.Overlaps() && e.pairEnd(ctx, pair, r) != nil {
+			return false
 		}
 		want := world.State{}
 		for object, content := range e.End(description.StepA) {
@@ -108,6 +108,32 @@ func (e *explorer) beside(ctx context.Context, place string, pair description.Pr
 		}
 	}
 	return true
+}
+
+// pairEnd notes how both owners end, save what is drawn at random. Where another run ends in another way nothing can be said of it.
+func (e *explorer) pairEnd(ctx context.Context, pair description.Prepared, r *run.Run) error {
+	end, err := r.World.State()
+	if err != nil {
+		return err
+	}
+	twin := run.Play(ctx, pair, run.Plot{Steps: []description.Step{description.StepA}}, "")
+	if twin.Last != nil {
+		defer twin.Last.End()
+	}
+	if twin.Err != nil {
+		return twin.Err
+	}
+	other, err := twin.World.State()
+	if err != nil {
+		return err
+	}
+	e.Drawn.Add(end, other)
+	e.Drawn.Mask(end)
+	e.Drawn.Mask(other)
+	if len(difference.Between(end, other)) == 0 {
+		e.PairEnd = end
+	}
+	return nil
 }
 
 // part is what the first owner must find of an object beside a second one: no metadata and status with the second one present, and
