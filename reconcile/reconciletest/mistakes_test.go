@@ -195,7 +195,7 @@ func extras() map[trait]work {
 			if err := controllerutil.SetControllerReference(w, child, a.Scheme()); err != nil {
 				return ctrl.Result{}, err
 			}
-			return ctrl.Result{}, a.Patch(ctx, child, client.Apply, client.FieldOwner("app")) //nolint:staticcheck // as many operators do
+			return ctrl.Result{}, a.Patch(ctx, child, client.Apply, client.FieldOwner("app"), client.ForceOwnership) //nolint:staticcheck // as many operators do
 		},
 		"spins while a child goes": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			return a.going(ctx, w, time.Millisecond)

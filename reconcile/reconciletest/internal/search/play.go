@@ -48,6 +48,7 @@ func (e *explorer) run(ctx context.Context, c story.Case) {
 		c.Final = c.Plot.Steps[len(c.Plot.Steps)-1] // the fault has not changed or deleted the owner
 	}
 	e.miss(v.Inject)
+	r.Last.Wire.Arm() // what has not happened by now must not happen to the checks
 	e.CheckOnTheWay(c, r)
 	if c.Act != nil {
 		c.Act(ctx, r)
