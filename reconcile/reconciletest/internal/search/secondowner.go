@@ -110,13 +110,14 @@ func (e *explorer) beside(ctx context.Context, place string, pair description.Pr
 	return true
 }
 
-// pairEnd notes how both owners end, save what is drawn at random. Where another run ends in another way nothing can be said of it.
+// pairEnd notes how both owners end, save what is drawn at random. Where it depends on who was first, as both want the same, nothing can be
+// said of it.
 func (e *explorer) pairEnd(ctx context.Context, pair description.Prepared, r *run.Run) error {
 	end, err := r.World.State()
 	if err != nil {
 		return err
 	}
-	twin := run.Play(ctx, pair, run.Plot{Steps: []description.Step{description.StepA}}, "")
+	twin := run.Play(ctx, pair, run.Plot{Steps: []description.Step{description.StepA}, Variant: run.Variation{Backward: true}}, "")
 	if twin.Last != nil {
 		defer twin.Last.End()
 	}
