@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/check"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -81,6 +82,10 @@ func convergeModels( //nolint:revive // what the two sources differ in
 	env := settings.FromEnvironment(lookup(map[string]string{"NAMESPACE": place}))
 	converge(t, env, reconciletest.System{
 		Owners: owners, Change: change,
+		Accepted: []reconciletest.Acceptance{{
+			Check: check.State, About: "restart into the cache of before",
+			Reason: "the model of before is asked for again, and the events of the one that is loaded afterwards are not played",
+		}},
 		Setup: func(mgr ctrl.Manager) error {
 			f := reconciletest.OutsideOf(mgr).(*faulty)
 			return declare(predictor.Mesh{Call: f.call}).SetupWithManager(mgr)

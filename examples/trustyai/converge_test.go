@@ -86,15 +86,10 @@ func TestServiceConverges(t *testing.T) {
 	model := &foreign.InferenceService{ObjectMeta: inDefault("model")}
 	model.Annotations = map[string]string{"serving.kserve.io/deploymentMode": "Standard"}
 	model.Spec.Predictor.Model = &foreign.Model{Runtime: "runtime"} // an empty predictor would go with the last field in it
-	s := system(t, "TAS", func(o client.Object) { o.(*v1.TrustyAIService).Spec.Metrics.Schedule = "10s" },
+	converge(t, "TAS", func(o client.Object) { o.(*v1.TrustyAIService).Spec.Metrics.Schedule = "10s" },
 		&v1.TrustyAIService{ObjectMeta: metav1.ObjectMeta{Name: "svc"}, Spec: v1.TrustyAIServiceSpec{
 			Storage: v1.Storage{Format: v1.FormatPVC, Folder: "/data", Size: "1Gi"}, Metrics: v1.Metrics{Schedule: "5s"},
 		}}, model)
-	s.Accepted = []reconciletest.Acceptance{{
-		Check: check.Orphan, About: "A-delete: restart into the cache of before",
-		Reason: "what has no owner reference and is made by a restart whose cache still shows an owner that is gone stays (README of the SDK)",
-	}}
-	reconciletest.Converge(t, s)
 }
 
 // TestOrchestratorConverges: so does an orchestrator whose configuration is made of the models that are found.
