@@ -38,13 +38,13 @@ func converge(t *testing.T, env settings.Environment, s reconciletest.System) {
 		Data:       map[string][]byte{"etcd_connection": []byte(`{"endpoints":"http://etcd:2379","root_prefix":"root"}`)},
 	})
 	s.CRDPaths, s.Cases = []string{"config/crd", "config/foreign"}, 10
-	s.Accepted = []reconciletest.Acceptance{
+	s.Accepted = append(s.Accepted, []reconciletest.Acceptance{
 		{
 			About: "others are slow", Check: check.Deletes,
 			Reason: "what refers to an owner that is gone is deleted by the collector or the operator, whoever is first",
 		},
 		{About: "get configmaps " + env.Namespace + "/" + settings.ConfigMap, Reason: "an operator does not start with settings that it cannot read"},
-	}
+	}...)
 	reconciletest.Converge(t, s)
 }
 
