@@ -53,7 +53,6 @@ type Variation struct {
 	Reversed bool
 	Overlap  bool // another instance, with a cache of its own, is there beside this one
 	Again    bool // the instance after a crash crashes with its first write, too
-	Backward bool // what becomes ready at the same time runs in the opposite order
 	Eager    bool // a pass that has written something is followed by another one, whether or not the cache shows it
 }
 
@@ -65,7 +64,6 @@ func Start(ctx context.Context, w *world.World, variant Variation, log *eventLog
 		World: w, View: view.New(w, w.System.Cache), Wire: transport.New(w), Scheduler: schedule.New(w.Clock), stop: stop, Log: lines,
 		failed: make(chan error, 16), outside: map[int]bool{}, eager: variant.Eager, caughtUp: variant.CaughtUp,
 	}
-	i.Scheduler.Backward = variant.Backward
 	i.Wire.Arm(variant.Inject...)
 	i.Wire.Between = func(context.Context) { i.Beside() }
 	i.View.Past, i.View.Delivered = variant.past, i.Scheduler.Order

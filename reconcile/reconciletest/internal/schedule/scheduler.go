@@ -18,8 +18,6 @@ import (
 // that the test moves. Its queues take the place of controller-runtime's.
 type Scheduler struct {
 	clock *Clock
-	// Backward lets what becomes ready at the same time run in the opposite order.
-	Backward bool
 
 	mu      sync.Mutex
 	queues  []*queue
@@ -85,9 +83,6 @@ func (s *Scheduler) Order() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	slices.SortFunc(s.ready[s.ordered:], compareItems)
-	if s.Backward {
-		slices.Reverse(s.ready[s.ordered:])
-	}
 	s.ordered = len(s.ready)
 }
 

@@ -356,18 +356,3 @@ func TestSetBack(t *testing.T) {
 		t.Errorf("due at %s, %t, at %s: want in a minute", due, planned, clock.Now())
 	}
 }
-
-// What becomes ready at the same time runs in the order of names, or in the opposite one.
-func TestBackward(t *testing.T) {
-	t.Parallel()
-	for backward, order := range map[bool][]string{false: {"a", "b", "c"}, true: {"c", "b", "a"}} {
-		s := schedule.New(schedule.NewClock(midnight))
-		s.Backward = backward
-		q := s.NewQueue("websites", 1)
-		for _, name := range []string{"b", "c", "a"} {
-			q.Add(request(name))
-		}
-		s.Order()
-		want(t, taken(s), order)
-	}
-}

@@ -13,6 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/view"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
@@ -117,7 +118,11 @@ func (e *explorer) pairEnd(ctx context.Context, pair description.Prepared, r *ru
 	if err != nil {
 		return err
 	}
-	twin := run.Play(ctx, pair, run.Plot{Steps: []description.Step{description.StepA}, Variant: run.Variation{Backward: true}}, "")
+	backward := run.Variation{Shake: func(events []view.Event) []view.Event {
+		slices.Reverse(events)
+		return events
+	}}
+	twin := run.Play(ctx, pair, run.Plot{Steps: []description.Step{description.StepA}, Variant: backward}, "")
 	if twin.Last != nil {
 		defer twin.Last.End()
 	}
