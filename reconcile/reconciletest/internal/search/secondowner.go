@@ -118,28 +118,38 @@ func (e *explorer) pairEnd(ctx context.Context, pair description.Prepared, r *ru
 	if err != nil {
 		return err
 	}
-	backward := run.Variation{Shake: func(events []view.Event) []view.Event {
-		slices.Reverse(events)
-		return events
-	}}
-	twin := run.Play(ctx, pair, run.Plot{Steps: []description.Step{description.StepA}, Variant: backward}, "")
-	if twin.Last != nil {
-		defer twin.Last.End()
-	}
-	if twin.Err != nil {
-		return twin.Err
-	}
-	other, err := twin.World.State()
+	plot := run.Plot{Steps: []description.Step{description.StepA}}
+	again, err := endOf(ctx, pair, plot)
 	if err != nil {
 		return err
 	}
-	e.Drawn.Add(end, other)
+	e.Drawn.Add(end, again)
+	plot.Variant.Shake = func(events []view.Event) []view.Event {
+		slices.Reverse(events)
+		return events
+	}
+	backward, err := endOf(ctx, pair, plot)
+	if err != nil {
+		return err
+	}
 	e.Drawn.Mask(end)
-	e.Drawn.Mask(other)
-	if len(difference.Between(end, other)) == 0 {
+	e.Drawn.Mask(backward)
+	if len(difference.Between(end, backward)) == 0 {
 		e.PairEnd = end
 	}
 	return nil
+}
+
+// endOf plays the plot and returns the state that it ends in.
+func endOf(ctx context.Context, system description.Prepared, plot run.Plot) (world.State, error) {
+	r := run.Play(ctx, system, plot, "")
+	if r.Last != nil {
+		defer r.Last.End()
+	}
+	if r.Err != nil {
+		return nil, r.Err
+	}
+	return r.World.State()
 }
 
 // part is what the first owner must find of an object beside a second one: no metadata and status with the second one present, and
