@@ -119,6 +119,7 @@ func correct() []trait {
 		"finalizer with a cleanup", "Job is remembered", "several workers", "fails until all is well", "password in another Secret", "time of the change in the status",
 		"applies in every pass", "child in the foreground, without a finalizer", "generated name, looked for live",
 		"waits while a child goes", "waits an hour after a refusal", "optional child", "invalid is the last word", "state of the enum", "Valve of one size",
+		"first of all",
 	}
 }
 
@@ -170,6 +171,8 @@ func TestUnusual(t *testing.T) {
 			case "schedule of every hour", "schedule of every minute":
 				system.Cases = 20
 				system.Outlives = []string{"ConfigMap default/web-1*"} // which times are missed is up to the faults
+			case "first of all":
+				system.Outlives = []string{"ConfigMap default/first"}
 			case "seeds its settings":
 				system.Accepted = []reconciletest.Acceptance{
 					{Check: check.State, About: "data.message", Reason: "the settings are made once, and then are the user's"},

@@ -27,6 +27,17 @@ type work func(ctx context.Context, a *app, owner *widget.Widget) (ctrl.Result, 
 // extras are the work of the traits that have some.
 func extras() map[trait]work {
 	return map[trait]work{
+		"first of all": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+			first := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "first"}}
+			_, err := controllerutil.CreateOrUpdate(ctx, a.Client, first, func() error {
+				err := a.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: first.Data["is"]}, &widget.Widget{})
+				if first.Data["is"] == "" || apierrors.IsNotFound(err) {
+					first.Data, err = map[string]string{"is": w.Name}, nil
+				}
+				return err
+			})
+			return ctrl.Result{}, alive(w, err)
+		},
 		"owner of the pass in a field": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			a.current = w.Name
 			shared := &corev1.ConfigMap{}

@@ -125,7 +125,7 @@ func (a *app) setup(mgr manager.Manager) error {
 			}
 			var out []ctrl.Request
 			for _, w := range list.Items {
-				if w.Spec.Ref == o.GetName() {
+				if w.Spec.Ref == o.GetName() || o.GetName() == "first" {
 					out = append(out, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(&w)})
 				}
 				if a.trait == "reference wakes the first only" && len(out) > 0 {
@@ -135,7 +135,7 @@ func (a *app) setup(mgr manager.Manager) error {
 			return out
 		}))
 	}
-	if slices.Contains([]trait{"several workers", "owner of the pass in a field", "skips while another pass runs"}, a.trait) {
+	if slices.Contains([]trait{"several workers", "owner of the pass in a field", "skips while another pass runs", "first of all"}, a.trait) {
 		b = b.WithOptions(controller.Options{MaxConcurrentReconciles: 2})
 	}
 	return b.Complete(a)
