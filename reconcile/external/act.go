@@ -73,6 +73,10 @@ func (p *pass) send(one *planned, decision apply.Decision, outcome apply.Outcome
 		p.tell(one.id, decision, outcome)
 		return false
 	}
+	if err := p.confirm(p.ctx, p.object); err != nil {
+		p.failed(one.id, decision, err)
+		return false
+	}
 	var answer any
 	err := p.call(p.ctx, one.kind, p.key, Call{Verb: VerbEnsure, Key: one.key}, func(ctx context.Context) (err error) {
 		answer, err = one.kind.ensure(ctx, one.key, one.spec)
@@ -128,6 +132,10 @@ func (p *pass) removeOne(k *kind, i id) {
 	decision := apply.Decision{Verb: enum.VerbPrune, Reason: enum.ReasonNotPlanned}
 	if p.config.DryRun {
 		p.tell(i, decision, enum.OutcomePruned)
+		return
+	}
+	if err := p.confirm(p.ctx, p.object); err != nil {
+		p.failed(i, decision, err)
 		return
 	}
 	err := p.call(p.ctx, k, p.key, Call{Verb: VerbRemove, Key: i.key}, func(ctx context.Context) error {

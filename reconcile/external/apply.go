@@ -21,7 +21,7 @@ import (
 // Wrap returns an applier that carries out what a plan has outside of the cluster, and gives the rest to next:
 //
 //  1. what the plan adds is recorded on the owner by next, with the finalizer, before it applies the children;
-//  2. what is missing or not up to date is ensured;
+//  2. what is missing or not up to date is ensured, once next has confirmed that the owner is there;
 //  3. what is recorded and no longer planned is removed, and is taken off the record by the pass after.
 //
 // Of an owner that is being deleted things are removed first, unless its plan still names them, and the finalizer stays until all are.
@@ -34,6 +34,11 @@ type applier struct {
 	next pipeline.Applier
 }
 
+// Confirm implements [pipeline.Applier].
+func (a *applier) Confirm(ctx context.Context, object client.Object) error {
+	return a.next.Confirm(ctx, object)
+}
+
 // Forget implements [pipeline.Applier].
 func (a *applier) Forget(uid types.UID) {
 	a.Engine.Forget(uid)
@@ -42,7 +47,7 @@ func (a *applier) Forget(uid types.UID) {
 
 // Apply implements [pipeline.Applier].
 func (a *applier) Apply(ctx context.Context, object client.Object, plan apply.Plan) apply.Result {
-	p := &pass{Engine: a.Engine, ctx: ctx, object: object, key: client.ObjectKeyFromObject(object)}
+	p := &pass{Engine: a.Engine, ctx: ctx, object: object, key: client.ObjectKeyFromObject(object), confirm: a.next.Confirm}
 	if err := p.split(&plan); err != nil {
 		return apply.Result{OwnerErr: err}
 	}
@@ -69,6 +74,10 @@ type pass struct {
 	planned []planned
 	objects []apply.ObjectResult
 	again   time.Duration
+
+	// confirm reports whether the owner is there: a thing that is made for one that is gone stays for ever, and one that is removed for it may be
+	// that of the next owner of the name.
+	confirm func(context.Context, client.Object) error
 }
 
 // planned is one thing of a plan.

@@ -85,6 +85,28 @@ func (b *bench) want(reason string, got []string, want ...string) {
 	}
 }
 
+// gone is a cluster without the owner, which the cache of the process still has.
+type gone struct{ cluster }
+
+func (gone) Confirm(context.Context, client.Object) error { return errAway }
+
+func TestNothingIsChangedForAnOwnerThatIsGone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, external.Options{})
+	_, _ = b.pass(b.owner, b.plan("a", "b"))
+	b.next = gone{cluster{"shop"}}
+	b.restart()
+	b.server.databases = nil
+	calls, result := b.pass(b.owner, b.plan("a"))
+	b.want("with an owner that is gone", calls, "observe a")
+	if err := result.Err(); !errors.Is(err, errAway) {
+		t.Errorf("got %v, want the error of the cluster", err)
+	}
+	b.owner.DeletionTimestamp = &metav1.Time{Time: b.clock.Now()}
+	calls, _ = b.pass(b.owner, b.plan())
+	b.want("with a deletion that another process has carried out", calls)
+}
+
 func TestRemovedAfterARestart(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, external.Options{})

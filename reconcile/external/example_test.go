@@ -114,6 +114,8 @@ func (c cluster) Apply(_ context.Context, owner client.Object, plan apply.Plan) 
 	return apply.Result{Finalized: !owner.GetDeletionTimestamp().IsZero() && !plan.Hold}
 }
 
+func (cluster) Confirm(context.Context, client.Object) error { return nil }
+
 func (cluster) Forget(types.UID) {}
 
 // A database is planned by name. The engine remembers it on the owner, makes it, is silent while it is right, and removes it when the plan

@@ -108,7 +108,8 @@ func (e *engine) WriteStatus(context.Context, client.Object, client.Object, []st
 func (*engine) Rewrite(context.Context, client.Object, client.Object) (bool, error) {
 	return false, nil
 }
-func (*engine) Forget(types.UID) {}
+func (*engine) Confirm(context.Context, client.Object) error { return nil }
+func (*engine) Forget(types.UID)                             {}
 
 type announcer struct{}
 

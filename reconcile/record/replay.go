@@ -202,6 +202,9 @@ func (p *player) Rewrite(context.Context, client.Object, client.Object) (written
 	return p.rec.Migrated.answer()
 }
 
+// Confirm confirms every owner: nothing is written.
+func (p *player) Confirm(context.Context, client.Object) error { return nil }
+
 // Forget forgets nothing.
 func (p *player) Forget(types.UID) {}
 

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/prune"
@@ -41,7 +42,8 @@ func New(c client.Client, live client.Reader, o apply.Options) (*Engine, error) 
 //
 //  1. what must not exist is deleted, in the reverse order of kinds;
 //  2. the inventory in the owner's metadata grows by new kinds and namespaces,
-//     with the finalizer if one is needed;
+//     with the finalizer if one is needed, and the owner is confirmed to be there
+//     if something is written that outlives it;
 //  3. children that are not right already are applied, kind by kind;
 //  4. what was applied before and is no longer planned is pruned, and
 //     contributions are given back;
@@ -78,6 +80,19 @@ func (e *Engine) Diff(ctx context.Context, owner client.Object, plan apply.Plan,
 		return apply.Decisions{}, fmt.Errorf("diff: %w", p.Result.OwnerErr)
 	}
 	return decisions(p, pr, o), nil
+}
+
+// Confirm returns nil when the API server has the owner, as far as this process
+// has written or read it there. Otherwise it reads it: what outlives an owner must
+// not be made for one that a cache still shows and that is gone. The error is a
+// NotFound, or a Conflict for an owner that is being deleted.
+func (e *Engine) Confirm(ctx context.Context, owner client.Object) error {
+	p, err := e.env.Begin(ctx, owner, &apply.Plan{}, e.memory.Owner(owner))
+	if err != nil {
+		return err
+	}
+	defer p.End()
+	return inventory.Confirm(p)
 }
 
 // Forget releases what is remembered for an owner that is gone.

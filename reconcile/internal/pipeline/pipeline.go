@@ -36,6 +36,8 @@ type Applier interface {
 	// Apply brings the cluster to the set: deletes, applies, prunes. It keeps the metadata of owner (its finalizers and
 	// inventory, and resourceVersion with it) at what it has written.
 	Apply(ctx context.Context, owner client.Object, plan reconcile.PlanResult) apply.Result
+	// Confirm returns nil when the API server has the owner, as far as this process has written or read it there; it reads it if need be.
+	Confirm(ctx context.Context, owner client.Object) error
 	// Forget releases what is remembered of an owner that is gone.
 	Forget(owner types.UID)
 }

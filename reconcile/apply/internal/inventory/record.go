@@ -20,7 +20,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
-var errSetTaken = errors.New("another controller has recorded its children on the owner meanwhile")
+var (
+	errSetTaken = errors.New("another controller has recorded its children on the owner meanwhile")
+	errDeleted  = errors.New("the owner is being deleted, which the cache does not show yet")
+)
 
 // Recorded returns where children of the owner may be: what its metadata says,
 // with our own last write counting more than an owner from a cache that lags
@@ -107,6 +110,11 @@ func Grow(p *pass.Pass) error {
 			return fmt.Errorf("record the inventory: %w", err)
 		}
 	}
+	if !p.Memory.Metadata.Confirmed && outlives(p) {
+		if err := Confirm(p); err != nil {
+			return err
+		}
+	}
 	m := &p.Memory.Metadata
 	m.Covered, m.Identity = true, p.Identity
 	return nil
@@ -135,7 +143,7 @@ func Record(p *pass.Pass, inv *applyset.Inventory) error {
 		return err
 	}
 	m := &p.Memory.Metadata
-	m.Replaced, m.Written = version, answer.ResourceVersion
+	m.Replaced, m.Written, m.Confirmed = version, answer.ResourceVersion, true
 	m.Stored, m.Known, m.Version = inv, inv, answer.ResourceVersion
 	p.Owner.SetLabels(answer.Labels)
 	p.Owner.SetAnnotations(answer.Annotations)

@@ -9,6 +9,8 @@ type Metadata struct {
 	// Written is the resourceVersion after our last write of the metadata,
 	// Replaced the one before it.
 	Written, Replaced string
+	// Confirmed reports that the API server had the owner after this process has started.
+	Confirmed bool
 	// Stored is the inventory as last read or written, Version the
 	// resourceVersion of the owner it was read from. Known is what this process
 	// knows besides: somebody may have taken it off the owner.

@@ -53,6 +53,9 @@ func (d *Pass) Apply(ctx context.Context, owner client.Object, plan apply.Plan) 
 	return result
 }
 
+// Confirm implements reconcile.Applier: nothing is written.
+func (d *Pass) Confirm(context.Context, client.Object) error { return nil }
+
 // Forget implements reconcile.Applier.
 func (d *Pass) Forget(owner types.UID) { d.Engine.Forget(owner) }
 

@@ -15,9 +15,7 @@ func (d *Draw) Cases(s *story.Story) []story.Case {
 	slow.Always = len(s.Steps) <= 2 && s.Last() != description.StepDelete //nolint:mnd // creation and change
 	cases = append(cases, slow, s.Varied("two instances overlap", run.Variation{Overlap: true}))
 	if len(s.Steps) > 1 {
-		// An owner that is gone cannot take away again what is made for it once more.
-		gone := s.Last() == description.StepDelete || s.Last() == description.StepLess
-		cases = append(cases, s.Varied("restart into the cache of before", run.Variation{Behind: true, CaughtUp: gone}))
+		cases = append(cases, s.Varied("restart into the cache of before", run.Variation{Behind: true}))
 	}
 	return cases
 }

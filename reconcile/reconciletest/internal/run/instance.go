@@ -36,19 +36,16 @@ type Instance struct {
 	hung      error        // a pass in the middle of another one that did not return
 	outside   map[int]bool // passes after which somebody else has changed the world
 	eager     bool         // see Variation
-	caughtUp  bool         // see Variation
 }
 
 // Variation is what a case varies of a run.
 type Variation struct {
-	Inject []*transport.Injection // what goes wrong with requests
-	Lag    map[string]int         // passes by kind; "" is all kinds
-	Shake  func([]view.Event) []view.Event
-	Resync bool // once everything is at rest, all is delivered once more
-	Slow   bool // the others act only when the operator has nothing left to do
-	Behind bool // at rest the operator restarts into a cache that shows what was there before the step
-	// CaughtUp lets the kinds that a controller watches catch up before the first pass of such a restart.
-	CaughtUp bool
+	Inject   []*transport.Injection // what goes wrong with requests
+	Lag      map[string]int         // passes by kind; "" is all kinds
+	Shake    func([]view.Event) []view.Event
+	Resync   bool // once everything is at rest, all is delivered once more
+	Slow     bool // the others act only when the operator has nothing left to do
+	Behind   bool // at rest the operator restarts into a cache that shows what was there before the step
 	past     map[schema.GroupVersionKind]world.Snapshot
 	Reversed bool
 	Overlap  bool // another instance, with a cache of its own, is there beside this one
@@ -62,7 +59,7 @@ func Start(ctx context.Context, w *world.World, variant Variation, log *eventLog
 	ctx, stop := context.WithCancel(logr.NewContext(ctx, lines.Logger())) // as the manager's logger is
 	i := &Instance{
 		World: w, View: view.New(w, w.System.Cache), Wire: transport.New(w), Scheduler: schedule.New(w.Clock), stop: stop, Log: lines,
-		failed: make(chan error, 16), outside: map[int]bool{}, eager: variant.Eager, caughtUp: variant.CaughtUp,
+		failed: make(chan error, 16), outside: map[int]bool{}, eager: variant.Eager,
 	}
 	i.Wire.Arm(variant.Inject...)
 	i.Wire.Between = func(context.Context) { i.Beside() }
@@ -178,7 +175,7 @@ func (e *RestlessError) Error() string {
 // Settle runs passes until nothing is left to do, or until the instance crashes.
 func (i *Instance) Settle(ctx context.Context) error {
 	p := pace{changed: i.World.Clock.Now()}
-	if i.View.Past == nil || i.Passes > 0 || i.caughtUp { // the first pass after a restart into the past sees the past
+	if i.View.Past == nil || i.Passes > 0 { // the first pass after a restart into the past sees the past
 		if err := i.After(ctx); err != nil {
 			return err
 		}

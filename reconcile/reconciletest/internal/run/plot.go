@@ -112,7 +112,7 @@ func (r *Run) crashed(ctx context.Context, p *Plot, n int) (last int, err error)
 // finish lets happen what a variation has after the last step.
 func (r *Run) finish(ctx context.Context, v *Variation) error {
 	if v.Behind {
-		if err := r.restart(ctx, Variation{past: v.past, CaughtUp: v.CaughtUp}); err != nil {
+		if err := r.restart(ctx, Variation{past: v.past}); err != nil {
 			return err
 		}
 		if err := r.Last.Settle(ctx); err != nil {
