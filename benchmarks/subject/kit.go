@@ -36,7 +36,7 @@ func filtered(env Environment) controller.Declared {
 	if err != nil {
 		panic(err) // a key is a selector
 	}
-	return build(env, plain{}, controller.Filter(ours))
+	return build(env, plain{}, controller.Filter(client.MatchingLabelsSelector{Selector: ours}))
 }
 
 // CacheOptions are those of the manager's cache for a subject.

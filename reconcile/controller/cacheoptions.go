@@ -68,7 +68,7 @@ func CacheOptions(scheme *runtime.Scheme, controllers ...Declared) (cache.Option
 			}
 			chosen[name], by[name] = k, kinds.Controller
 			if k.Filter != nil {
-				options.ByObject[k.Object] = cache.ByObject{Label: k.Filter}
+				options.ByObject[k.Object] = k.Filter.ByObject()
 			}
 		}
 	}

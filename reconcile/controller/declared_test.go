@@ -9,7 +9,6 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
@@ -66,7 +65,7 @@ func declared() controller.Declared {
 		Watches(&corev1.Pod{}, func(context.Context, client.Object) []ctrl.Request { return nil }).
 		Owns(&corev1.ConfigMap{}).
 		Owns(&appsv1.Deployment{}).
-		Reads(&corev1.Secret{}, controller.Filter(labels.SelectorFromSet(labels.Set{"app": "widget"}))).
+		Reads(&corev1.Secret{}, controller.Filter(client.MatchingLabels{"app": "widget"})).
 		Reads(controller.Metadata(corev1.SchemeGroupVersion.WithKind("Namespace"))).
 		Writes(&corev1.ServiceAccount{}, controller.FieldsOnly).
 		Reads(gadget(), controller.Optional)

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
@@ -183,14 +183,30 @@ func TestDeclarationErrors(t *testing.T) {
 		},
 		"FilterOwner": {
 			reason: "owners cannot be filtered: one outside the selector would look deleted",
-			build:  controller.New("w", idle{}).Reads(&widget.Widget{}, controller.Filter(labels.Everything())),
+			build:  controller.New("w", idle{}).Reads(&widget.Widget{}, controller.Filter(client.MatchingLabels{"a": "b"})),
 			want:   []string{"Reads(Widget) at reconcile/controller/describe_test.go:", "owners cannot be filtered"},
 		},
 		"FilterOptional": {
 			reason: "a manager whose cache is filtered by a kind that is missing does not start",
 			build: controller.New("w", idle{}).
-				Reads(&corev1.Secret{}, controller.Optional, controller.Filter(labels.Everything())),
+				Reads(&corev1.Secret{}, controller.Optional, controller.Filter(client.MatchingLabels{"a": "b"})),
 			want: []string{"Reads(Secret) at", "an optional kind cannot be filtered"},
+		},
+		"FilterNothing": {
+			reason: "a filter says what it selects",
+			build:  controller.New("w", idle{}).Reads(&corev1.Secret{}, controller.Filter()),
+			want:   []string{"Reads(Secret) at", "option Filter", "client.InNamespace"},
+		},
+		"FilterLimit": {
+			reason: "a cache has no first ten objects",
+			build:  controller.New("w", idle{}).Reads(&corev1.Secret{}, controller.Filter(client.InNamespace("a"), client.Limit(10))),
+			want:   []string{"Reads(Secret) at", "want labels, fields and a namespace", "a limit"},
+		},
+		"FilterChildByContent": {
+			reason: "whether the cache shows a child has to be known before it is written",
+			build: controller.New("w", idle{}).
+				Reads(&corev1.Secret{}, controller.Filter(client.MatchingFields{"type": "Opaque"})).Owns(&corev1.Secret{}),
+			want: []string{"Owns(Secret) at", "the field type"},
 		},
 	}
 	for label, tc := range cases {

@@ -37,7 +37,7 @@
 // unstructured, or metadata only ([Metadata]). Reads may ask for another one and are served by conversion, except for
 // content from a cache of metadata. Metadata only is the cheap way to learn that something exists: the informer of all
 // Secrets of a cluster costs their size, of their metadata some hundred bytes each. [Filter] with [CacheOptions]
-// keeps only the objects that a selector matches; others are not found. Of Secrets and ConfigMaps it keeps whole the children and
+// keeps only the objects that options of a list select; others are not found. Of Secrets and ConfigMaps it keeps whole the children and
 // what is read, and of all others what identifies them and wakes owners: [Whole] and [OthersAsMetadata] say otherwise. The package reconcile/operator, which is the process
 // around the controllers, installs these options by itself.
 //

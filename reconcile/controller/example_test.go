@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
@@ -141,7 +140,7 @@ func ExampleNewPage() {
 // Secrets are cached by a selector, so that no informer holds all of them.
 func ExampleCacheOptions() {
 	claims := controller.New("backup", backups{}).
-		Reads(&corev1.Secret{}, controller.Filter(labels.SelectorFromSet(labels.Set{"app": "backup"})))
+		Reads(&corev1.Secret{}, controller.Filter(client.MatchingLabels{"app": "backup"}))
 	options, err := controller.CacheOptions(exampleScheme(), claims)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

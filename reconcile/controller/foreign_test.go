@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -51,7 +50,7 @@ var _ = Describe("An object of others", func() {
 			p.Apply(secret("other"))
 		})
 		b := controller.New("foreign-filter", p).
-			Owns(&corev1.Secret{}, controller.Filter(labels.SelectorFromSet(labels.Set{"app": "ours"}))).
+			Owns(&corev1.Secret{}, controller.Filter(client.MatchingLabels{"app": "ours"})).
 			Options(settings())
 		options, err := controller.CacheOptions(testScheme(GinkgoTB()), b)
 		Expect(err).NotTo(HaveOccurred())

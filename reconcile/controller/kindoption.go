@@ -2,7 +2,6 @@ package controller
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
@@ -103,11 +102,14 @@ func Derives[O client.Object, V any](derivation *reconcile.Derivation[O, V]) Kin
 	})
 }
 
-// Filter restricts the cache of the kind to the objects that the selector matches, so that no informer holds all Secrets
-// of a cluster; others are not found by reads. It takes effect through [CacheOptions]. Owners and optional kinds cannot be
-// filtered.
-func Filter(selector labels.Selector) KindOption {
-	return kindOption(func(d *declaration.Declaration) { d.Filter = selector })
+// Filter restricts the cache of the kind to the objects that the options of a list select, so that no informer holds all Secrets
+// of a cluster: client.MatchingLabels, client.MatchingFields by what the API server can select the kind by, client.InNamespace, and their kin. Other
+// objects are not found by reads, and a read by name in another namespace than that of the filter is an error. It takes effect through
+// [CacheOptions]. Owners and optional kinds cannot be filtered, and children not by a field that they have no value of before they are written.
+//
+// https://kubernetes.io/docs/concepts/overview/working-with-objects/field-selectors/
+func Filter(options ...client.ListOption) KindOption {
+	return kindOption(func(d *declaration.Declaration) { d.Filter, d.Broken = declaration.FilterOf(options) })
 }
 
 // WithPredicates drops the events of the kind that do not pass all predicates, for kinds that change often in ways that no

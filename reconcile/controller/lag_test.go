@@ -139,7 +139,7 @@ var _ = Describe("under a lagging cache", func() {
 		}
 		var filter []controller.KindOption
 		if s.filter != nil {
-			filter = append(filter, controller.Filter(s.filter))
+			filter = append(filter, controller.Filter(client.MatchingLabelsSelector{Selector: s.filter}))
 		}
 		b := controller.New(s.name, s.probe).
 			Writes(&corev1.ConfigMap{}, filter...).

@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -91,10 +91,9 @@ var _ = Describe("the set-up", func() {
 	It("complains about a filter that the cache does not have", func(ctx context.Context) {
 		namespace, c, log := env.Namespace(GinkgoTB()), admin(), &lines{}
 		Expect(c.Create(ctx, configMap(namespace, "unlabelled", nil))).To(Succeed())
-		wanted := labels.SelectorFromSet(labels.Set{"app": "shop"})
 		runs{logger: log.logger()}.start(namespace, func(mgr manager.Manager) error {
 			return controller.New("unfiltered", &probe{}).
-				Reads(&corev1.ConfigMap{}, controller.Filter(wanted)).
+				Reads(&corev1.ConfigMap{}, controller.Filter(client.MatchingLabels{"app": "shop"})).
 				Options(settings()).
 				SetupWithManager(mgr)
 		})

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
@@ -76,7 +77,7 @@ func TestMistakes(t *testing.T) {
 		o := libraryOperator()
 		o.Config = &rest.Config{Host: "127.0.0.1:1"}
 		o.Controllers = []controller.Declared{controller.NewSingleton("library", library{}).
-			Reads(&corev1.Secret{}, controller.Filter(labels.SelectorFromSet(labels.Set{"a": "b"})))}
+			Reads(&corev1.Secret{}, controller.Filter(client.MatchingLabels{"a": "b"}))}
 		return o
 	}
 	for name, c := range map[string]struct {
@@ -130,7 +131,8 @@ func TestManagerOptions(t *testing.T) {
 	selector := labels.SelectorFromSet(labels.Set{"a": "b"})
 	o := libraryOperator()
 	o.Config = &rest.Config{Host: "127.0.0.1:1"}
-	o.Controllers = []controller.Declared{controller.NewSingleton("library", library{}).Reads(&corev1.Secret{}, controller.Filter(selector))}
+	o.Controllers = []controller.Declared{controller.NewSingleton("library", library{}).Reads(&corev1.Secret{}, controller.Filter(client.MatchingLabelsSelector{Selector: selector}, client.InNamespace("a"))).
+		Reads(&corev1.ConfigMap{}, controller.Filter(client.InNamespace("a")))}
 	var got manager.Options
 	o.Manager = func(m *manager.Options) { got = *m; m.HealthProbeBindAddress = "none" } // ends the run
 	err := o.Run(t.Context(), []string{
@@ -156,6 +158,10 @@ func TestManagerOptions(t *testing.T) {
 	}
 	if found.Label == nil || found.Label.String() != "a=b" {
 		t.Errorf("the filter of Secrets is %v", found.Label)
+	}
+	err = o.Run(t.Context(), []string{"-namespaces=b"}, io.Discard, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), `flag -namespaces "b": want namespace "a" in it`) {
+		t.Errorf("a filter by a namespace that the operator does not work in: got %v", err)
 	}
 }
 

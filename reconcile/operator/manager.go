@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -106,6 +107,14 @@ func (p *process) managerOptions() (manager.Options, error) {
 		}
 		declared.DefaultNamespaces[namespace] = cache.Config{}
 	}
+	for object, by := range declared.ByObject {
+		for namespace := range by.Namespaces {
+			if len(p.namespaces) > 0 && !slices.Contains(p.namespaces, namespace) {
+				return manager.Options{}, fmt.Errorf("flag -%s %q: want namespace %q in it, of which the cache of %T is declared with controller.Filter",
+					flagNamespaces, p.namespaces.String(), namespace, object)
+			}
+		}
+	}
 	timeout := stopTimeout
 	options := manager.Options{
 		Scheme:                        p.scheme,
@@ -144,11 +153,19 @@ func (p *process) adjust(options *manager.Options) error {
 	return nil
 }
 
+// selector is what the cache of a kind has, as text.
 func selector(by cache.ByObject) string {
-	if by.Label == nil {
-		return ""
+	var parts []string
+	if by.Label != nil {
+		parts = append(parts, by.Label.String())
 	}
-	return by.Label.String()
+	if by.Field != nil {
+		parts = append(parts, by.Field.String())
+	}
+	for _, namespace := range slices.Sorted(maps.Keys(by.Namespaces)) {
+		parts = append(parts, "namespace "+namespace)
+	}
+	return strings.Join(parts, " and ")
 }
 
 func (p *process) leaseName() string {

@@ -19,7 +19,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -101,7 +100,7 @@ func widgets(instance string) operator.Operator {
 		Manager:     func(m *manager.Options) { m.Controller.SkipNameValidation = &again },
 		Controllers: []controller.Declared{
 			controller.New("widget", noted[*widget.Widget]{instance}).Owns(&corev1.ConfigMap{}).
-				Reads(&corev1.Secret{}, controller.Filter(labels.SelectorFromSet(labels.Set{"shown": "true"}))).
+				Reads(&corev1.Secret{}, controller.Filter(client.MatchingLabels{"shown": "true"})).
 				Options(controller.Options{SkipNameValidation: true}),
 		},
 	}

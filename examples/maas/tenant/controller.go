@@ -67,7 +67,7 @@ func New(config backend.Config) (*controller.Builder[*maasv1alpha1.Tenant, *worl
 		&corev1.ServiceAccount{}, &appsv1.Deployment{}, &batchv1.CronJob{}, &networkingv1.NetworkPolicy{},
 		&rbacv1.ClusterRole{}, &rbacv1.ClusterRoleBinding{},
 	} {
-		b.Owns(kind, controller.Filter(Platform()))
+		b.Owns(kind, controller.Filter(client.MatchingLabelsSelector{Selector: Platform()}))
 	}
 	for _, kind := range []schema.GroupVersionKind{
 		backend.AuthPolicy, backend.TokenRateLimitPolicy, backend.DestinationRule,

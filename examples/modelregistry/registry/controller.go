@@ -12,8 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/openshift"
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
@@ -45,7 +45,7 @@ func New(scheme *runtime.Scheme, settings v1beta1.Settings) (*controller.Builder
 		Owns(&openshift.Group{}, controller.Optional).
 		Writes(&corev1.Secret{}).
 		Reads(&corev1.Secret{}).
-		Reads(&corev1.Pod{}, controller.Filter(labels.SelectorFromSet(labels.Set{"component": component}))).
+		Reads(&corev1.Pod{}, controller.Filter(client.MatchingLabels{"component": component})).
 		Reads(&corev1.Endpoints{}). //nolint:staticcheck // the product's interface is Endpoints
 		Reads(&openshift.Ingress{}, controller.Optional).
 		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}}), err

@@ -49,7 +49,7 @@ type Access struct {
 	// Cache is how the cache keeps the kind: typed, unstructured or metadata, or none for a kind that is retired. "typed, metadata of others"
 	// keeps whole the children and what is read, and of all other objects only names, UIDs, labels and owners.
 	Cache string `json:"cache"`
-	// Filter is the label selector of the cache; empty keeps all objects.
+	// Filter is what the cache selects, by labels, fields and namespace; empty keeps all objects.
 	Filter string `json:"filter,omitempty"`
 	// Optional reports that the CRD of the kind may be missing.
 	Optional bool `json:"optional,omitempty"`

@@ -226,9 +226,4 @@ func (k *Kind) OptionalAt() string {
 }
 
 // Selector is the filter as text, empty when there is none.
-func (k *Kind) Selector() string {
-	if k.Filter == nil {
-		return ""
-	}
-	return k.Filter.String()
-}
+func (k *Kind) Selector() string { return k.Filter.String() }

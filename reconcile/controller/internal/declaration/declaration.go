@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -49,13 +48,14 @@ type Declaration struct {
 	Source     string // file:line of the call
 	Mapping    handler.MapFunc
 	Predicates []predicate.Predicate
-	Filter     labels.Selector
+	Filter     *Filter
 	Indexes    []Field
 	Derives    []Derivation
 	Optional   bool
 	Sparse     Sparseness
 	Resource   string
 	Misused    []string // options that do not fit the purpose
+	Broken     error    // an option whose value is wrong
 }
 
 // Field is an index over a kind, see [Index].

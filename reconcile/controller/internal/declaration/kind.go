@@ -56,7 +56,7 @@ type Kind struct {
 	Representation representation
 	Object         client.Object // an example of it, never changed
 	Declarations   []Declaration // in the order of the builder
-	Filter         labels.Selector
+	Filter         *Filter
 	When           []predicate.Predicate
 	Optional       bool   // its CRD may be missing
 	Resource       string // its plural, where that is not regular
@@ -93,7 +93,7 @@ func (k *Kind) HasStatus() bool {
 
 // CheckFilter logs, once, that the cache holds what the filter of the kind keeps out: the manager was made without [CacheOptions].
 func (k *Kind) CheckFilter(logger logr.Logger, object client.Object) {
-	if k.Filter == nil || k.Filter.Matches(labels.Set(object.GetLabels())) {
+	if k.Filter == nil || k.Filter.Matches(client.ObjectKeyFromObject(object), labels.Set(object.GetLabels())) {
 		return
 	}
 	k.unfiltered.Do(func() {
@@ -141,6 +141,9 @@ func (k *Kind) describe(d Declaration) error {
 		return fmt.Errorf("%s does not go with this method: Retired goes with Owns, NeverDeletes and FieldsOnly with Writes, one of them at most",
 			strings.Join(d.Misused, " and "))
 	}
+	if d.Broken != nil {
+		return d.Broken
+	}
 	k.Optional = k.Optional || d.Optional
 	if d.Filter != nil {
 		k.Filter = d.Filter
@@ -157,6 +160,9 @@ func (k *Kind) describe(d Declaration) error {
 	switch owner := k.Has(PurposeFor); {
 	case owner && k.Filter != nil:
 		return errors.New("option Filter: owners cannot be filtered")
+	case k.Filter != nil && k.Filter.byContent() != "" && k.Has(PurposeOwns, PurposeWrites, PurposeShares, PurposeContributes):
+		return fmt.Errorf("option Filter: children are filtered by labels, name or namespace; whether the field %s lets one in is not known "+
+			"before it is written", k.Filter.byContent())
 	case owner && k.Optional:
 		return errors.New("option Optional: the kind of the owners must be installed")
 	case owner && len(k.When) > 0:

@@ -129,12 +129,12 @@ func (c *Reads) written(result apply.Result, children []child) []write {
 	return writes
 }
 
-// cachesChild reports whether the selector of the kind's cache lets the child in, as far as its planned labels tell.
+// cachesChild reports whether the filter of the kind's cache lets the child in, as far as its planned labels tell.
 func cachesChild(k *declaration.Kind, key types.NamespacedName, children []child) bool {
 	if k.Filter == nil {
 		return true
 	}
 	return slices.ContainsFunc(children, func(c child) bool {
-		return c.kind == k && c.key == key && k.Filter.Matches(labels.Set(c.labels))
+		return c.kind == k && c.key == key && k.Filter.Matches(key, labels.Set(c.labels))
 	})
 }

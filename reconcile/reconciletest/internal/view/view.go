@@ -41,6 +41,7 @@ type View struct {
 	tick    int
 	seen    uint64 // the revision of the world at the last sync
 	kinds   map[schema.GroupVersionKind]*viewKind
+	kept    map[schema.GroupVersionKind]*kept
 	indexes map[schema.GroupVersionKind]map[string]client.IndexerFunc
 }
 
@@ -82,6 +83,7 @@ func New(w *world.World, opts cache.Options) *View {
 	return &View{
 		world: w, opts: opts, lag: func(schema.GroupVersionKind) int { return 0 },
 		kinds:   map[schema.GroupVersionKind]*viewKind{},
+		kept:    map[schema.GroupVersionKind]*kept{},
 		indexes: map[schema.GroupVersionKind]map[string]client.IndexerFunc{},
 	}
 }
@@ -139,40 +141,6 @@ func (v *View) kind(gvk schema.GroupVersionKind) (*viewKind, error) {
 	return k, nil
 }
 
-// filter leaves out what the options of the cache leave out, and transforms the rest.
-func (v *View) filter(gvk schema.GroupVersionKind, state world.Snapshot) world.Snapshot {
-	transform := v.opts.DefaultTransform
-	selector := v.opts.DefaultLabelSelector
-	for obj, by := range v.opts.ByObject {
-		if of, err := apiutil.GVKForObject(obj, v.world.Scheme); err == nil && of == gvk {
-			if by.Label != nil {
-				selector = by.Label
-			}
-			if by.Transform != nil {
-				transform = by.Transform
-			}
-		}
-	}
-	if transform == nil && selector == nil {
-		return state
-	}
-	out := make(world.Snapshot, len(state))
-	for key, u := range state {
-		if selector != nil && !selector.Matches(objects.Labels(u)) {
-			continue
-		}
-		if transform != nil {
-			if changed, err := transform(u.DeepCopy()); err == nil {
-				if c, ok := changed.(*unstructured.Unstructured); ok {
-					u = c
-				}
-			}
-		}
-		out[key] = u
-	}
-	return out
-}
-
 // object returns an object in the representation; it is shared and must not be changed.
 func (v *View) object(
 	k *viewKind, gvk schema.GroupVersionKind, as representation, u *unstructured.Unstructured,
@@ -223,6 +191,9 @@ func (v *View) Get(_ context.Context, key client.ObjectKey, into client.Object, 
 	if err != nil {
 		return err
 	}
+	if err := v.keeps(gvk).in("get", key.Namespace); err != nil {
+		return err
+	}
 	u := k.shown[key]
 	if u == nil {
 		return apierrors.NewNotFound(v.world.Resource(gvk), key.Name)
@@ -254,6 +225,9 @@ func (v *View) List(_ context.Context, into client.ObjectList, opts ...client.Li
 	defer v.mu.Unlock()
 	k, err := v.kind(gvk)
 	if err != nil {
+		return err
+	}
+	if err := v.keeps(gvk).in("list", options.Namespace); err != nil {
 		return err
 	}
 	if err := v.indexesFor(gvk, options.FieldSelector); err != nil {

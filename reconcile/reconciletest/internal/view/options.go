@@ -1,0 +1,113 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
+)
+
+// kept is what the options of the cache keep of a kind.
+type kept struct {
+	labels     labels.Selector // nil keeps all
+	fields     fields.Selector // nil keeps all
+	namespaces []string        // none keeps all
+	transform  toolscache.TransformFunc
+}
+
+// keeps is what the options of the cache say of a kind.
+func (v *View) keeps(gvk schema.GroupVersionKind) *kept {
+	if k := v.kept[gvk]; k != nil {
+		return k
+	}
+	k := &kept{
+		labels: v.opts.DefaultLabelSelector, fields: v.opts.DefaultFieldSelector, transform: v.opts.DefaultTransform,
+		namespaces: namespacesOf(v.opts.DefaultNamespaces),
+	}
+	for obj, by := range v.opts.ByObject {
+		if of, err := apiutil.GVKForObject(obj, v.world.Scheme); err != nil || of != gvk {
+			continue
+		}
+		if by.Label != nil {
+			k.labels = by.Label
+		}
+		if by.Field != nil {
+			k.fields = by.Field
+		}
+		if by.Transform != nil {
+			k.transform = by.Transform
+		}
+		if by.Namespaces != nil {
+			k.namespaces = namespacesOf(by.Namespaces)
+		}
+	}
+	v.kept[gvk] = k
+	return k
+}
+
+func namespacesOf(configs map[string]cache.Config) []string {
+	var out []string
+	for namespace := range configs {
+		if namespace == cache.AllNamespaces {
+			return nil
+		}
+		out = append(out, namespace)
+	}
+	return out
+}
+
+// in returns the error of a read in a namespace that the cache does not have; of kinds without namespaces it has all.
+func (k *kept) in(verb, namespace string) error {
+	if namespace == "" || len(k.namespaces) == 0 || slices.Contains(k.namespaces, namespace) {
+		return nil
+	}
+	return fmt.Errorf("unable to %s: %s because of unknown namespace for the cache", verb, namespace)
+}
+
+// has reports whether the cache keeps an object.
+func (k *kept) has(u *unstructured.Unstructured) bool {
+	if k.labels != nil && !k.labels.Matches(objects.Labels(u)) || k.in("", u.GetNamespace()) != nil {
+		return false
+	}
+	matches, err := objects.MatchesFields(k.fields, func(name string) ([]string, error) {
+		value, found, err := unstructured.NestedString(u.Object, strings.Split(name, ".")...)
+		if !found {
+			return []string{""}, err
+		}
+		return []string{value}, err
+	})
+	return matches && err == nil
+}
+
+// filter leaves out what the options of the cache leave out, and transforms the rest.
+func (v *View) filter(gvk schema.GroupVersionKind, state world.Snapshot) world.Snapshot {
+	k := v.keeps(gvk)
+	if k.transform == nil && k.labels == nil && k.fields == nil && k.namespaces == nil {
+		return state
+	}
+	out := make(world.Snapshot, len(state))
+	for key, u := range state {
+		if !k.has(u) {
+			continue
+		}
+		if k.transform != nil {
+			if changed, err := k.transform(u.DeepCopy()); err == nil {
+				if c, ok := changed.(*unstructured.Unstructured); ok {
+					u = c
+				}
+			}
+		}
+		out[key] = u
+	}
+	return out
+}
