@@ -99,6 +99,9 @@ func (l *Live[T]) Err() error {
 	return l.broken
 }
 
+// Concerns names the ConfigMap, so that a cache which keeps of ConfigMaps of others the metadata only keeps this one whole.
+func (l *Live[T]) Concerns() client.ObjectKey { return l.source.ConfigMap }
+
 // OnAdd takes in a ConfigMap that has appeared.
 func (l *Live[T]) OnAdd(object any, _ bool) { l.take(object, false) }
 

@@ -35,6 +35,7 @@ type Informer struct {
 	links      []*Link
 	namespaces map[string]string // each once
 	kept       map[string]kept   // what the links need, by the key of the store
+	singles    map[string]bool   // objects that have a handler of their own, by the key of the store
 	turns      sync.Map          // key to the channel that is closed when its live read is over
 }
 
@@ -58,7 +59,7 @@ func NewInformer(
 	watched toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 	kind schema.GroupVersionKind, ours Ours,
 ) *Informer {
-	i := &Informer{kind: kind, controllers: ours.Controllers, ours: ours.Has, kept: map[string]kept{}, namespaces: map[string]string{}}
+	i := &Informer{kind: kind, controllers: ours.Controllers, ours: ours.Has, kept: map[string]kept{}, singles: map[string]bool{}, namespaces: map[string]string{}}
 	i.SharedIndexInformer = toolscache.NewSharedIndexInformer(watched, example, resync, i.guarded(indexers))
 	i.view = &view{i.SharedIndexInformer.GetIndexer(), i}
 	_ = i.SharedIndexInformer.SetTransform(i.reduce) // which fails for one that was started
@@ -138,7 +139,7 @@ func (i *Informer) reduce(in any) (any, error) {
 		return in, nil
 	}
 	object, ok := in.(client.Object)
-	keep := !ok || i.all.Load() || i.ours(object) // before the transform, which may take away by what it is known
+	keep := !ok || i.all.Load() || i.ours(object) || i.isSingle(keyOf(object)) // before the transform, which may take away by what it is known
 	if transform := i.transform.Load(); transform != nil {
 		out, err := (*transform)(in)
 		if err != nil {

@@ -190,6 +190,9 @@ func (p *partial) OnDelete(object any) {
 // accept links the controller of a handler, and keeps all objects whole for a handler of anybody else.
 func (i *Informer) accept(h toolscache.ResourceEventHandler) (toolscache.ResourceEventHandler, error) {
 	ours, ok := h.(*handler)
+	if one, about := h.(single); about && i.keepSingle(one.Concerns()) {
+		return toolscache.FilteringResourceEventHandler{FilterFunc: isWhole, Handler: h}, nil
+	}
 	if !ok || ours.link == nil {
 		return h, i.keepAll("an event handler")
 	}
