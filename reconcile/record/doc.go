@@ -14,7 +14,7 @@
 //
 //	record the passes of a controller        New, in Options.Record of the builder; Changes for the passes that matter
 //	replay a file in a test                  Replay of package reconcile/reconciletest
-//	without the builder                      Reconciler, Decode and Replay
+//	replay a file elsewhere                  Decode, and Replay of the builder
 //
 // # Secrets
 //

@@ -99,7 +99,7 @@ func New(options Options) (*Recorder, error) {
 
 // Reconciler returns the pipeline with its passes recorded; with a nil recorder the pipeline itself. The scheme names the
 // kinds in the recordings. That a pass cannot be recorded is logged and changes nothing for the pass, but it takes the time of
-// writing a file.
+// writing a file. The builder of reconcile/controller calls it, for its option Record.
 func Reconciler[T reconcile.Owner, F, O any](
 	loop *pipeline.Pipeline[T, F, O], recorder *Recorder, options ReplayOptions,
 ) ctrl.Reconciler {

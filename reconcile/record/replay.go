@@ -44,7 +44,8 @@ func (e *unrecordedReadError) Error() string {
 
 // Replay runs the recorded pass again, with the phases of the configuration and the recorded answers; the Reader, Tracker,
 // Applier, StatusWriter, Recorder, Observer and Clock of the configuration are not used. It returns the recording of what the phases do now.
-// The error names each read that has no recorded answer; the recording is there nevertheless.
+// The error names each read that has no recorded answer; the recording is there nevertheless. The builder of reconcile/controller calls it: the
+// method Replay of a builder knows the configuration.
 func Replay[T reconcile.Owner, F, O any](
 	ctx context.Context, config pipeline.Config[T, F, O], r *Recording, options ReplayOptions,
 ) (*Recording, error) {
