@@ -20,6 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/explained"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/multicluster"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/passes"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
@@ -41,7 +42,7 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(checkAcross(mgr, kinds), b.options.Shard.check(b.name, b.store != nil), b.locate(mgr, kinds)); err != nil {
+	if err := errors.Join(multicluster.Check(mgr, kinds), b.options.Shard.check(b.name, b.store != nil), b.locate(mgr, kinds)); err != nil {
 		return err
 	}
 	if err := b.checkStatus(mgr, kinds.Kinds[0]); err != nil {

@@ -1,0 +1,79 @@
+package multicluster
+
+import (
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/cluster"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+)
+
+// New returns a manager that has the kind of the owners in the cluster of mgr and all others in the other one. The error is that of an
+// owner whose kind the scheme does not know.
+func New(mgr manager.Manager, other cluster.Cluster, owner client.Object) (*Manager, error) {
+	gvk, err := apiutil.GVKForObject(owner, mgr.GetScheme())
+	if err != nil {
+		return nil, fmt.Errorf("controller across clusters: %w", err)
+	}
+	kinds := &splitter{scheme: mgr.GetScheme(), owner: gvk.GroupKind()}
+	mapper := &splitMapper{splitter: kinds, RESTMapper: other.GetRESTMapper(), ownersIn: mgr.GetRESTMapper()}
+	return &Manager{
+		Manager: mgr,
+		mapper:  mapper,
+		cache:   &splitCache{split[cache.Cache]{splitter: kinds, others: other.GetCache(), ownersIn: mgr.GetCache()}},
+		live:    &split[client.Reader]{splitter: kinds, others: other.GetAPIReader(), ownersIn: mgr.GetAPIReader()},
+		client: &splitClient{
+			split: split[client.Client]{splitter: kinds, others: other.GetClient(), ownersIn: mgr.GetClient()}, mapper: mapper,
+		},
+	}, nil
+}
+
+// Manager is the manager of the owners' cluster that reaches the cluster that a kind is in.
+type Manager struct {
+	manager.Manager
+
+	mapper meta.RESTMapper
+	cache  cache.Cache
+	live   client.Reader
+	client client.Client
+}
+
+// GetClient returns a client of both clusters.
+func (m *Manager) GetClient() client.Client { return m.client }
+
+// GetCache returns the caches of both clusters.
+func (m *Manager) GetCache() cache.Cache { return m.cache }
+
+// GetFieldIndexer returns the caches of both clusters.
+func (m *Manager) GetFieldIndexer() client.FieldIndexer { return m.cache }
+
+// GetAPIReader returns a reader of both clusters.
+func (m *Manager) GetAPIReader() client.Reader { return m.live }
+
+// GetRESTMapper returns a mapper of both clusters.
+func (m *Manager) GetRESTMapper() meta.RESTMapper { return m.mapper }
+
+// Check refuses declarations that do not work where the owners are in another cluster.
+func Check(mgr manager.Manager, kinds *declaration.Catalogue) error {
+	if _, across := mgr.(*Manager); !across {
+		return nil
+	}
+	var errs []error
+	for _, k := range kinds.Kinds {
+		if k.Has(declaration.PurposeOwns) {
+			errs = append(errs, fmt.Errorf("controller %q: Owns of %s: the owners are in another cluster, which no owner reference reaches: "+
+				"declare it with Writes and plan it with ApplyWithoutOwnerRef", kinds.Controller, declaration.Print(k.GroupVersionKind)))
+		}
+		if k.Optional {
+			errs = append(errs, fmt.Errorf("controller %q: %s is Optional, which is not looked for in another cluster",
+				kinds.Controller, declaration.Print(k.GroupVersionKind)))
+		}
+	}
+	return errors.Join(errs...)
+}
