@@ -5,7 +5,7 @@ import "slices"
 // controllerFloors are those of the parts of the controller, each above those before it.
 func controllerFloors(whole []string) map[string][]string {
 	const rooms = "reconcile/controller/internal/"
-	order := []string{rooms + "rights", "reconcile/controller/dataflow", rooms + "tracking", rooms + "shards", rooms + "sparse", rooms + "declaration", rooms + "trigger", rooms + "outside", rooms + "tracked", rooms + "observe", rooms + "passes", rooms + "explained", rooms + "dryrun", rooms + "watching", rooms + "multicluster"}
+	order := []string{rooms + "rights", "reconcile/controller/dataflow", rooms + "tracking", rooms + "shards", rooms + "sparse", rooms + "declaration", rooms + "trigger", rooms + "outside", rooms + "tracked", rooms + "observe", rooms + "passes", rooms + "explained", rooms + "watching", rooms + "groups", rooms + "dryrun", rooms + "multicluster"}
 	out := map[string][]string{}
 	for i, room := range order {
 		out[room] = append(slices.Clone(whole), order[:i]...)
@@ -15,6 +15,7 @@ func controllerFloors(whole []string) map[string][]string {
 	out[rooms+"tracked"] = append(out[rooms+"tracked"], "reconcile/external", "reconcile/internal/groupkey", "reconcile/internal/derived")
 	out[rooms+"observe"] = append(out[rooms+"observe"], "internal/text", "reconcile/explain", "reconcile/external")
 	out[rooms+"explained"] = append(out[rooms+"explained"], "reconcile/explain")
+	out[rooms+"groups"] = append(out[rooms+"groups"], "reconcile/internal/groupkey")
 	out[rooms+"dryrun"] = append(out[rooms+"dryrun"], "reconcile/preview", "reconcile/apply/engine")
 	out[rooms+"passes"] = append(out[rooms+"passes"], "reconcile/internal/freshness")
 	out[rooms+"rights"], out[rooms+"shards"], out[rooms+"tracking"] = nil, nil, []string{"reconcile/internal/derived"}

@@ -17,6 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/explained"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/groups"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
@@ -43,8 +44,8 @@ type Builder[T reconcile.Owner, F, O any] struct {
 type declared struct {
 	declarations []declaration.Declaration
 	sources      []source.Source
-	store        *groupStore   // of the groups that it reconciles
-	joins        []*groupStore // of the groups that it reads
+	store        *groups.Store   // of the groups that it reconciles
+	joins        []*groups.Store // of the groups that it reads
 	externals    []externalKind
 	transitions  []transition.Declared
 }

@@ -13,7 +13,7 @@ const defaultConcurrency = 4
 func (b *Builder[T, F, O]) concurrency(mgr manager.Manager, kind string) int {
 	told := mgr.GetControllerOptions()
 	switch {
-	case b.store != nil && b.store.single:
+	case b.store != nil && b.store.Single:
 		return 1
 	case b.options.Concurrency > 0:
 		return b.options.Concurrency

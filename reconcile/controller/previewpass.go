@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -18,10 +17,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/dryrun"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/groups"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/conditionlist"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
@@ -32,7 +31,7 @@ type dryController struct {
 	mgr      manager.Manager
 	reads    *tracked.Reads
 	failed   *observe.ListFailures
-	store    *groupStore
+	store    *groups.Store
 	timeout  time.Duration
 	pipeline ctrl.Reconciler
 	dry      *dryrun.Pass
@@ -68,10 +67,10 @@ func (b *Builder[T, F, O]) previewer(mgr manager.Manager, o PreviewOptions) (pre
 	kinds.ShareOwners(shards.Selection{})
 	options := silent.withDefaults(mgr)
 	options.Apply.Kinds = kinds.ChildKinds()
-	groups := &joinedGroups{controller: b.name}
-	reads := tracked.New(kinds, mgr.GetCache(), options.Apply.LagDeadline, tracked.Answers{Group: groups.read, Absent: absent})
+	joins := &groups.Joined{Controller: b.name}
+	reads := tracked.New(kinds, mgr.GetCache(), options.Apply.LagDeadline, tracked.Answers{Group: joins.Read, Absent: absent})
 	for _, joined := range b.joins {
-		groups.join(joined, reads.Tracker, nil) // nothing is woken
+		joins.Join(joined, reads.Tracker, nil) // nothing is woken
 	}
 	dry := &dryrun.Pass{Options: engine.DiffOptions{ServerDryRun: o.ServerDryRun}, Conditions: conditionlist.Of[T](b.reconciler)}
 	if dry.Engine, err = b.engine(mgr, reads, options); err != nil {
@@ -99,7 +98,7 @@ func (c *dryController) rank() int {
 	switch {
 	case c.store == nil:
 		return 2
-	case c.store.single:
+	case c.store.Single:
 		return 0
 	}
 	return 1
@@ -135,35 +134,10 @@ func (c *dryController) keys(ctx context.Context) ([]types.NamespacedName, error
 		return c.offer(ctx)
 	case c.store == nil:
 		return c.reads.OwnerKeys(ctx)
-	case c.store.single:
+	case c.store.Single:
 		return []types.NamespacedName{SingletonKey(c.name())}, nil
 	}
-	return groupKeys(ctx, c.reads, c.store)
-}
-
-// groupKeys are the groups that have a member or something that is theirs in the cache, by namespace and name.
-func groupKeys(ctx context.Context, reads *tracked.Reads, groups *groupStore) ([]types.NamespacedName, error) {
-	var keys []types.NamespacedName
-	for _, k := range reads.Present() {
-		err := reads.Each(ctx, k, func(o client.Object) {
-			if k.Has(declaration.PurposeOwns, declaration.PurposeWrites) {
-				keys = append(keys, groups.OfChild(o)...)
-			}
-			for _, d := range k.Declarations {
-				if d.Mapping == nil {
-					continue
-				}
-				for _, request := range d.Mapping(ctx, o) {
-					keys = append(keys, request.NamespacedName)
-				}
-			}
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	slices.SortFunc(keys, tracking.CompareNames)
-	return slices.Compact(keys), nil
+	return c.store.InCache(ctx, c.reads)
 }
 
 // preview runs a pass for each owner.

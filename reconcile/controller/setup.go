@@ -20,6 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/explained"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/groups"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/multicluster"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/passes"
@@ -53,8 +54,8 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	}
 	options := b.withDefaults(mgr)
 	options.Apply.Kinds = kinds.ChildKinds()
-	joined := &joinedGroups{controller: b.name}
-	reads := tracked.New(kinds, mgr.GetCache(), options.Apply.LagDeadline, tracked.Answers{Group: joined.read, Absent: absent, Live: tracked.Limited(mgr.GetAPIReader())})
+	joined := &groups.Joined{Controller: b.name}
+	reads := tracked.New(kinds, mgr.GetCache(), options.Apply.LagDeadline, tracked.Answers{Group: joined.Read, Absent: absent, Live: tracked.Limited(mgr.GetAPIReader())})
 	reads.Conditions = conditionlist.Of[T](b.reconciler)
 	synced := &observe.Caches{Failed: b.failed}
 	observer, err := b.observer(reads, synced, options)
@@ -101,14 +102,14 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 
 // observed prepares the explanations of the controller, and lets its observer know of panics outside of passes.
 func (b *Builder[T, F, O]) observed(
-	mgr manager.Manager, reads *tracked.Reads, observer *observe.Observer, joined *joinedGroups, options Options,
+	mgr manager.Manager, reads *tracked.Reads, observer *observe.Observer, joined *groups.Joined, options Options,
 ) error {
 	description, err := b.Describe(mgr.GetScheme())
 	if err != nil {
 		return err
 	}
 	b.explainer = &explained.Explainer{
-		Reads: reads, LastPasses: observer.LastPasses, Joined: joined.names, Pause: options.PauseAnnotation, Flow: description,
+		Reads: reads, LastPasses: observer.LastPasses, Joined: joined.Names, Pause: options.PauseAnnotation, Flow: description,
 	}
 	if b.store != nil {
 		b.explainer.Groups = b.store
@@ -264,7 +265,7 @@ func (b *Builder[T, F, O]) assemble(
 	var reader client.Reader = mgr.GetCache()
 	applier := reads.Outside.Wrap(tracked.NewApplier(carries, reads, options.Clock))
 	if b.store != nil {
-		world := &groupWorld{Reader: reader, Applier: applier, store: b.store, reads: reads}
+		world := &groups.World{Reader: reader, Applier: applier, Store: b.store, Reads: reads}
 		reader, applier, statuses = world, world, world
 	}
 	if options.Shard != nil {
@@ -282,15 +283,15 @@ func (b *Builder[T, F, O]) assemble(
 
 // watch gives the controller its sources: one for each kind, one for all optional kinds, and those of the caller.
 func (b *Builder[T, F, O]) watch(
-	mgr manager.Manager, controller ctrlcontroller.Controller, reads *tracked.Reads, groups *joinedGroups, woken *trigger.Triggers, synced *observe.Caches,
+	mgr manager.Manager, controller ctrlcontroller.Controller, reads *tracked.Reads, joins *groups.Joined, woken *trigger.Triggers, synced *observe.Caches,
 ) error {
 	var optional []*watching.Watcher
 	sources := slices.Clone(b.sources)
 	if b.store != nil {
-		sources = append(sources, b.store.source())
+		sources = append(sources, b.store.Source())
 	}
 	for _, joined := range b.joins {
-		sources = append(sources, groups.join(joined, reads.Tracker, woken).source())
+		sources = append(sources, joins.Join(joined, reads.Tracker, woken))
 	}
 	for _, k := range reads.Installable() {
 		w := &watching.Watcher{

@@ -1,16 +1,12 @@
 package controller
 
 import (
-	"context"
-
 	"k8s.io/apimachinery/pkg/types"
-	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/groups"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/watching"
 )
 
 // NewSingleton starts the declaration of a controller for something that there is once in a cluster and that no object
@@ -30,29 +26,11 @@ import (
 // announce them for.
 func NewSingleton[R reconcile.Reconciler[*Group, F, O], F, O any](name string, reconciler R) *Builder[*Group, F, O] {
 	b := &Builder[*Group, F, O]{name: name, reconciler: reconciler, failed: &observe.ListFailures{}}
-	b.store = newGroupStore(name)
-	b.store.single = true
+	b.store = groups.NewStore(name)
+	b.store.Single = true
 	b.declare(declaration.PurposeFor, declaration.Caller(), GroupOf(name), nil)
 	return b
 }
 
 // SingletonKey is the key of the singleton of the controller of that name.
-func SingletonKey(name string) types.NamespacedName { return types.NamespacedName{Name: name} }
-
-// startSingleton asks for the pass that no event does.
-func (b *groupStore) startSingleton(q watching.Queue) {
-	if b.single {
-		q.Add(ctrl.Request{NamespacedName: SingletonKey(b.name)})
-	}
-}
-
-// source gives the group store the queue of its own controller.
-func (b *groupStore) source() source.Source {
-	return source.Func(func(_ context.Context, q watching.Queue) error {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.own = q
-		b.startSingleton(q)
-		return nil
-	})
-}
+func SingletonKey(name string) types.NamespacedName { return groups.SingletonKey(name) }

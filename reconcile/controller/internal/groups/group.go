@@ -1,0 +1,62 @@
+package groups
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
+)
+
+// Group is the owner of children that several objects, its members, determine together: a key, which is its namespace
+// and name, and nothing in the cluster. A controller of groups reconciles them; the controllers of the members read them
+// to learn whether their part took effect.
+type Group struct {
+	metav1.TypeMeta
+	metav1.ObjectMeta
+
+	// Status is what the last pass of the group found. It is kept in memory.
+	Status GroupStatus
+
+	childKinds []schema.GroupVersionKind
+	idle       bool // the pass found no member, child or failure
+}
+
+// GroupStatus is what a pass of a group found.
+type GroupStatus struct {
+	// Conditions are those of the group's components and their summary Ready.
+	Conditions []metav1.Condition
+	// Members took part in the pass, sorted by namespace and name.
+	Members []Member
+}
+
+// ChildKinds implements [groupkey.Group].
+func (g *Group) ChildKinds() []schema.GroupVersionKind { return g.childKinds }
+
+// DeepCopyObject implements [runtime.Object].
+func (g *Group) DeepCopyObject() runtime.Object {
+	out := *g
+	g.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
+	out.Status.Conditions = slices.Clone(g.Status.Conditions)
+	out.Status.Members = slices.Clone(g.Status.Members)
+	return &out
+}
+
+var (
+	_ reconcile.Owner = (*Group)(nil)
+	_ groupkey.Group  = (*Group)(nil)
+)
+
+// Of returns an empty group of the controller of that name, to read into.
+func Of(name string) *Group {
+	g := &Group{}
+	g.SetGroupVersionKind(gvkOf(name))
+	return g
+}
+
+func gvkOf(name string) schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: "group", Version: "memory", Kind: name}
+}

@@ -1,0 +1,212 @@
+package groups
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/watching"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
+)
+
+// Store holds the groups of one controller as their last pass left them, and wakes who reads them.
+type Store struct {
+	Name   string // of the controller
+	Single bool   // there is one group, which is never forgotten: what it has read must wake it
+
+	mu      sync.Mutex
+	groups  map[types.NamespacedName]*Group
+	readers []*reader
+	own     watching.Queue // of the controller of the groups
+}
+
+// reader is one controller that reads the groups of a group store.
+type reader struct {
+	store   *Store
+	index   *tracking.Index
+	tracker *tracking.Tracker
+	wakes   *trigger.Triggers
+	q       watching.Queue
+}
+
+// NewStore returns the store of a controller of groups, empty.
+func NewStore(name string) *Store {
+	return &Store{Name: name, groups: map[types.NamespacedName]*Group{}}
+}
+
+// SingletonKey is the key of the singleton of the controller of that name.
+func SingletonKey(name string) types.NamespacedName { return types.NamespacedName{Name: name} }
+
+// startSingleton asks for the pass that no event does.
+func (s *Store) startSingleton(q watching.Queue) {
+	if s.Single {
+		q.Add(ctrl.Request{NamespacedName: SingletonKey(s.Name)})
+	}
+}
+
+// Source gives the group store the queue of its own controller.
+func (s *Store) Source() source.Source {
+	return source.Func(func(_ context.Context, q watching.Queue) error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.own = q
+		s.startSingleton(q)
+		return nil
+	})
+}
+
+// source lets the group store wake the owners that read its groups.
+func (r *reader) source() source.Source {
+	return source.Func(func(_ context.Context, q watching.Queue) error {
+		r.store.mu.Lock()
+		defer r.store.mu.Unlock()
+		r.q = q
+		r.store.readers = append(r.store.readers, r)
+		return nil
+	})
+}
+
+// get fills in the group; a group without a pass is asked to have one.
+func (s *Store) get(key types.NamespacedName, into *Group) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := s.groups[key]
+	if found == nil {
+		if s.own != nil {
+			s.own.Add(ctrl.Request{NamespacedName: key})
+		}
+		return &pipeline.NotYetError{What: "group " + s.Name + " " + key.String()}
+	}
+	*into = *found.DeepCopyObject().(*Group) //nolint:forcetypeassert // a deep copy has the type of its original
+	return nil
+}
+
+// put stores what a pass found and wakes who reads it when that is news.
+func (s *Store) put(g *Group) (changed bool) {
+	key := client.ObjectKeyFromObject(g)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := s.groups[key]
+	s.groups[key] = g
+	if g.idle && s.own != nil {
+		s.own.Add(ctrl.Request{NamespacedName: key}) // to be forgotten
+	}
+	if before != nil && apiequality.Semantic.DeepEqual(before.Status, g.Status) {
+		return false
+	}
+	for _, r := range s.readers {
+		for _, owner := range r.tracker.Concerned(r.index, g) {
+			r.wakes.Note(owner, gvkOf(s.Name), trigger.Change{Event: trigger.EventUpdate, After: g})
+			r.q.Add(ctrl.Request{NamespacedName: owner})
+		}
+	}
+	return true
+}
+
+// Revive notes that something has happened to the group since its last pass.
+func (s *Store) Revive(key types.NamespacedName) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if g := s.groups[key]; g != nil && g.idle {
+		revived := *g
+		revived.idle = false
+		s.groups[key] = &revived
+	}
+}
+
+// owner returns the group for a pass, nil when the last pass left nothing to look after.
+func (s *Store) owner(key types.NamespacedName) *Group {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := Of(s.Name)
+	if found := s.groups[key]; found != nil {
+		if found.idle {
+			if !s.watched(found) {
+				delete(s.groups, key)
+			}
+			return nil
+		}
+		g.Status = found.DeepCopyObject().(*Group).Status //nolint:forcetypeassert // as above
+	}
+	g.Namespace, g.Name, g.Generation = key.Namespace, key.Name, 1
+	g.UID = types.UID("group:" + groupkey.Value(s.Name, key))
+	return g
+}
+
+// Keys are the groups that have had a pass, in order.
+func (s *Store) Keys() []types.NamespacedName {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	keys := make([]types.NamespacedName, 0, len(s.groups))
+	for key := range s.groups {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, tracking.CompareNames)
+	return keys
+}
+
+// Peek returns the group as its last pass left it, nil when there was none.
+func (s *Store) Peek(key types.NamespacedName) client.Object {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := s.groups[key]
+	if found == nil {
+		return nil
+	}
+	return found.DeepCopyObject().(*Group) //nolint:forcetypeassert // a deep copy has the type of its original
+}
+
+// watched reports whether an owner reads the group.
+func (s *Store) watched(g *Group) bool {
+	return slices.ContainsFunc(s.readers, func(r *reader) bool { return len(r.tracker.Concerned(r.index, g)) > 0 })
+}
+
+// OfChild returns the keys of the groups that the object is a child of, or that share it.
+func (s *Store) OfChild(object client.Object) (keys []types.NamespacedName) {
+	for _, value := range groupkey.Values(object) {
+		rest, _ := strings.CutPrefix(value, s.Name+"/")
+		var key types.NamespacedName
+		var ok bool
+		if key.Namespace, key.Name, ok = strings.Cut(rest, "/"); ok && rest != value {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// InCache are the groups that have a member or something that is theirs in the cache, by namespace and name.
+func (s *Store) InCache(ctx context.Context, reads *tracked.Reads) ([]types.NamespacedName, error) {
+	var keys []types.NamespacedName
+	for _, k := range reads.Present() {
+		err := reads.Each(ctx, k, func(o client.Object) {
+			if k.Has(declaration.PurposeOwns, declaration.PurposeWrites) {
+				keys = append(keys, s.OfChild(o)...)
+			}
+			for _, d := range k.Declarations {
+				if d.Mapping == nil {
+					continue
+				}
+				for _, request := range d.Mapping(ctx, o) {
+					keys = append(keys, request.NamespacedName)
+				}
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(keys, tracking.CompareNames)
+	return slices.Compact(keys), nil
+}
