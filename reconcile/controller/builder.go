@@ -19,6 +19,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/explained"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/groups"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shardclaims"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
@@ -35,7 +36,7 @@ type Builder[T reconcile.Owner, F, O any] struct {
 	options    Options
 	failed     *observe.ListFailures
 	explainer  *explained.Explainer // once it is set up
-	sharded    *shardReader         // once it is set up; nil without a Shard
+	sharded    *shardclaims.Reader  // once it is set up; nil without a Shard
 	informers  *shards.Informers    // of the owners, where they ask for those of the Shard alone
 	declared
 }

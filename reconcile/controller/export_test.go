@@ -14,6 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/passes"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
@@ -21,7 +22,7 @@ import (
 )
 
 // ShardOf returns which of count shards owners are in.
-func ShardOf(count int) func(client.Object) string { return (&Shard{Count: count}).part().of }
+func ShardOf(count int) func(client.Object) string { return shards.PartOf(&Shard{Count: count}).Of }
 
 // WatchesPart reports whether the informer of the owners asks for those of the shard alone.
 func (b *Builder[T, F, O]) WatchesPart() bool { return b.informers != nil }

@@ -24,6 +24,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/multicluster"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/passes"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shardclaims"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
@@ -43,7 +44,7 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(multicluster.Check(mgr, kinds), b.options.Shard.check(b.name, b.store != nil), b.locate(mgr, kinds)); err != nil {
+	if err := errors.Join(multicluster.Check(mgr, kinds), shards.Check(b.options.Shard, b.name, b.store != nil), b.locate(mgr, kinds)); err != nil {
 		return err
 	}
 	if err := b.checkStatus(mgr, kinds.Kinds[0]); err != nil {
@@ -148,7 +149,7 @@ func (b *Builder[T, F, O]) resolved(scheme *runtime.Scheme) (*declaration.Catalo
 	}
 	kinds, err := declaration.Resolve(b.name, scheme, b.declarations)
 	if err == nil {
-		kinds.ShareOwners(b.options.Shard.selection())
+		kinds.ShareOwners(shards.SelectionOf(b.options.Shard))
 	}
 	return kinds, err
 }
@@ -269,9 +270,9 @@ func (b *Builder[T, F, O]) assemble(
 		reader, applier, statuses = world, world, world
 	}
 	if options.Shard != nil {
-		b.sharded = &shardReader{
-			Reader: reader, shardPart: options.Shard.part(), live: mgr.GetAPIReader(), writer: writesOf(mgr, reads),
-			kind: reads.Kinds[0].GroupVersionKind, annotation: shardAnnotationPrefix + b.name, manager: b.fieldManager() + ":shard",
+		b.sharded = &shardclaims.Reader{
+			Reader: reader, Part: shards.PartOf(options.Shard), Live: mgr.GetAPIReader(), Writer: writesOf(mgr, reads),
+			Kind: reads.Kinds[0].GroupVersionKind, Annotation: shards.AnnotationPrefix + b.name, Manager: b.fieldManager() + ":shard",
 		}
 		reader = b.sharded
 	}

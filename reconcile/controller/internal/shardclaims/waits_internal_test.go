@@ -1,4 +1,4 @@
-package controller
+package shardclaims
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 )
 
 // told notes the names of the objects of events, with what the events say.
@@ -23,10 +25,10 @@ func (t told) Event(object runtime.Object, _, reason, message string) {
 	t[object.(client.Object).GetName()+" "+reason] += message
 }
 
-// TestShardWaits: an owner of this shard that another one keeps is told of once, after half a minute, and counts until it is given back.
-func TestShardWaits(t *testing.T) {
+// TestWaits: an owner of this shard that another one keeps is told of once, after half a minute, and counts until it is given back.
+func TestWaits(t *testing.T) {
 	t.Parallel()
-	const annotation = shardAnnotationPrefix + "c"
+	const annotation = shards.AnnotationPrefix + "c"
 	owner := func(name, shard, holder string) corev1.ConfigMap {
 		o := corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Labels: map[string]string{"shard": shard}}}
 		if holder != "" {
@@ -40,8 +42,8 @@ func TestShardWaits(t *testing.T) {
 	var failed error
 	now := clocktesting.NewFakePassiveClock(time.Unix(0, 0))
 	events := told{}
-	w := &shardWaits{
-		shardPart: (&Shard{Name: "a", Label: "shard"}).part(), annotation: annotation, recorder: events, clock: now, since: map[types.UID]*shardWait{},
+	w := &waits{
+		Part: shards.PartOf(&shards.Shard{Name: "a", Label: "shard"}), annotation: annotation, recorder: events, clock: now, since: map[types.UID]*ownerWait{},
 		list: func(context.Context) (client.ObjectList, error) {
 			return &corev1.ConfigMapList{Items: slices.Clone(owners)}, failed
 		},
@@ -58,7 +60,7 @@ func TestShardWaits(t *testing.T) {
 	}
 	step(0, 0)
 	owners[4].Annotations = nil // it is given back in time
-	step(shardPatience-time.Second, 0)
+	step(patience-time.Second, 0)
 	if len(events) > 0 {
 		t.Errorf("told too early: %v", events)
 	}

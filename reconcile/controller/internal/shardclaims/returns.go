@@ -1,4 +1,4 @@
-package controller
+package shardclaims
 
 import (
 	"context"
@@ -22,34 +22,34 @@ const (
 	returnsLate = 10 * time.Minute
 )
 
-// shardReturns looks for owners of other shards that this one has claimed and does not watch, such as those of its range before the number of
+// returns looks for owners of other shards that this one has claimed and does not watch, such as those of its range before the number of
 // shards has changed. Each gets a pass, which gives it back: so no pass of it runs meanwhile.
-type shardReturns struct {
-	*shardReader
+type returns struct {
+	*Reader
 
 	informers *shards.Informers
 	found     chan event.GenericEvent
 }
 
-var _ manager.LeaderElectionRunnable = (*shardReturns)(nil)
+var _ manager.LeaderElectionRunnable = (*returns)(nil)
 
-// returnToShards adds what gives back owners that the process does not watch.
-func (b *Builder[T, F, O]) returnToShards(mgr manager.Manager, controller ctrlcontroller.Controller) error {
-	if b.sharded == nil || b.informers == nil {
+// GiveBack adds what gives back owners that the process does not watch. Without informers of a part of the owners there are none.
+func (r *Reader) GiveBack(mgr manager.Manager, controller ctrlcontroller.Controller, informers *shards.Informers) error {
+	if informers == nil {
 		return nil
 	}
-	r := &shardReturns{shardReader: b.sharded, informers: b.informers, found: make(chan event.GenericEvent)}
-	if err := controller.Watch(source.Channel(r.found, &handler.EnqueueRequestForObject{})); err != nil {
+	back := &returns{Reader: r, informers: informers, found: make(chan event.GenericEvent)}
+	if err := controller.Watch(source.Channel(back.found, &handler.EnqueueRequestForObject{})); err != nil {
 		return err
 	}
-	return mgr.Add(r)
+	return mgr.Add(back)
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable: the process that leads before this one gives back what it works on.
-func (*shardReturns) NeedLeaderElection() bool { return true }
+func (*returns) NeedLeaderElection() bool { return true }
 
 // Start looks for claims until the end.
-func (r *shardReturns) Start(ctx context.Context) error {
+func (r *returns) Start(ctx context.Context) error {
 	pause := returnsSoon
 	for {
 		found, err := r.look(ctx)
@@ -57,7 +57,7 @@ func (r *shardReturns) Start(ctx context.Context) error {
 			log.FromContext(ctx).Error(err, "look for owners of other shards that this one has claimed")
 		}
 		if found > 0 {
-			log.FromContext(ctx).Info("owners are given back that have come to other shards", "shard", r.name, "owners", found)
+			log.FromContext(ctx).Info("owners are given back that have come to other shards", "shard", r.Name, "owners", found)
 		}
 		if pause = min(2*pause, returnsLate); found > 0 || err != nil { //nolint:mnd // twice as long each time
 			pause = returnsSoon
@@ -71,12 +71,12 @@ func (r *shardReturns) Start(ctx context.Context) error {
 }
 
 // look enqueues each owner of another shard that this one has claimed.
-func (r *shardReturns) look(ctx context.Context) (found int, err error) {
+func (r *returns) look(ctx context.Context) (found int, err error) {
 	err = r.informers.Others(ctx, func(owner client.Object) bool {
-		if r.of(owner) == r.name {
+		if r.Of(owner) == r.Name {
 			return false // the API server does not select, and the informer has them all
 		}
-		if owner.GetAnnotations()[r.annotation] != r.name {
+		if owner.GetAnnotations()[r.Annotation] != r.Name {
 			return true
 		}
 		found++

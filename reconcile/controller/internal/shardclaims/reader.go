@@ -1,0 +1,103 @@
+package shardclaims
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
+)
+
+// unconfirmed is the UID of an owner of which this process may hold a claim.
+const unconfirmed types.UID = ""
+
+// Reader reads owners. One that this process must not work on is not found, so that the pipeline forgets what it knows of it. It is
+// asked at the beginning of each pass, and there is one pass of an owner at a time, so an owner that is given back has none.
+type Reader struct {
+	client.Reader
+	shards.Part
+
+	Live       client.Reader // of the API server: the cache may have this shard's owners alone
+	Writer     client.Writer
+	Kind       schema.GroupVersionKind // of the owners
+	Annotation string                  // that holds the claim
+	Manager    string                  // the field manager of claims
+
+	claimed sync.Map // names of owners to their UID, once the API server has confirmed the claim to this process; or to unconfirmed
+}
+
+// Get reads an owner of the shard, and claims it.
+func (r *Reader) Get(ctx context.Context, key client.ObjectKey, owner client.Object, opts ...client.GetOption) error {
+	if err := r.Reader.Get(ctx, key, owner, opts...); err != nil {
+		if back := r.left(ctx, key, err); back != nil {
+			return back
+		}
+		return err
+	}
+	mine, holder := r.Of(owner) == r.Name, owner.GetAnnotations()[r.Annotation]
+	confirmed, _ := r.claimed.Load(key)
+	switch {
+	case mine && holder == r.Name && confirmed == owner.GetUID():
+		return nil
+	case mine && (holder == r.Name || holder == ""):
+		if err := r.patch(ctx, owner, r.Name); err != nil {
+			return fmt.Errorf("claim it for shard %q: %w", r.Name, err)
+		}
+		r.claimed.Store(key, owner.GetUID())
+		return nil
+	case holder == r.Name:
+		if err := r.giveBack(ctx, key, owner); err != nil {
+			return err
+		}
+	}
+	return apierrors.NewNotFound(schema.GroupResource{Group: r.Kind.Group, Resource: r.Kind.Kind}, key.Name)
+}
+
+// left gives an owner back that the cache does not have, if it has come to another shard, and nothing else has kept it from being read.
+func (r *Reader) left(ctx context.Context, key client.ObjectKey, unread error) error {
+	confirmed, claimed := r.claimed.Load(key)
+	if !apierrors.IsNotFound(unread) || !claimed || confirmed != unconfirmed && !r.Moves {
+		r.claimed.Delete(key)
+		return nil
+	}
+	owner := declaration.MetadataOf(r.Kind)
+	if err := r.Live.Get(ctx, key, owner); err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("look whether it has come to another shard: %w", err)
+	}
+	if owner.Annotations[r.Annotation] == r.Name && r.Of(owner) != r.Name {
+		return r.giveBack(ctx, key, owner)
+	}
+	r.claimed.Delete(key)
+	return nil
+}
+
+// giveBack ends the claim of this process. As long as nobody knows whether that has succeeded, the claim is not taken for granted.
+func (r *Reader) giveBack(ctx context.Context, key client.ObjectKey, owner client.Object) error {
+	r.claimed.Store(key, unconfirmed)
+	if err := r.patch(ctx, owner, nil); err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("give it back, for shard %q: %w", r.Of(owner), err)
+	}
+	r.claimed.Delete(key)
+	return nil
+}
+
+// patch writes the annotation, if the owner is as the cache shows it. Nil removes it.
+func (r *Reader) patch(ctx context.Context, owner client.Object, holder any) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": owner.GetUID(), "resourceVersion": owner.GetResourceVersion(), "annotations": map[string]any{r.Annotation: holder},
+	}})
+	if err != nil {
+		return err
+	}
+	into := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: owner.GetNamespace(), Name: owner.GetName()}}
+	into.SetGroupVersionKind(r.Kind) // what is read from the cache is shared
+	return r.Writer.Patch(ctx, into, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(r.Manager))
+}

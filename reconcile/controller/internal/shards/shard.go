@@ -1,0 +1,109 @@
+package shards
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// AnnotationPrefix and the name of the controller are the annotation of an owner that names the shard which works on it.
+const AnnotationPrefix = "shard.reconcilekit.dev/"
+
+// Shard is the part of the owners that a process works on, so that several processes share them. Every process runs with the name of its
+// shard; where several run for one shard, they elect a leader with a lease of that shard.
+type Shard struct {
+	// Name is that of the shard of this process. Required.
+	Name string
+	// Count is the number of shards, 64 at most, named "0" to the last, into which owners come by a hash of their UID. It is that of the
+	// API server, and a shard is ranges of it. One shard more takes an equal part of each of the others; no owner moves between those that were there.
+	Count int
+	// Label is the key of the label that names the shard of an owner. Owners without it are in no shard.
+	Label string
+	// Of returns the name of the shard that an owner is in, empty for none: a function of the owner's metadata that gives the same
+	// in all processes. Each process watches all owners. One of Count, Label and Of is required.
+	Of func(owner client.Object) string
+}
+
+// Part is a Shard that has been checked.
+type Part struct {
+	// Name is that of the shard of this process.
+	Name string
+	// Of returns the name of the shard that an owner is in.
+	Of func(owner client.Object) string
+	// Moves says that an owner may come to another shard while the process runs, and not only by another Count.
+	Moves bool
+}
+
+// PartOf returns what the shard means.
+func PartOf(s *Shard) Part {
+	switch {
+	case s.Of != nil:
+		return Part{s.Name, s.Of, true}
+	case s.Label != "":
+		return Part{s.Name, func(owner client.Object) string { return owner.GetLabels()[s.Label] }, true}
+	}
+	division := Divide(s.Count)
+	return Part{s.Name, func(owner client.Object) string { return strconv.Itoa(division.Of(owner.GetUID())) }, false}
+}
+
+// SelectionOf is what the informer of the owners asks for: all for a function, and for a shard that does not pass Check.
+func SelectionOf(s *Shard) Selection {
+	switch {
+	case s == nil || Check(s, "", false) != nil || s.Of != nil:
+		return Selection{}
+	case s.Label != "":
+		return ByLabel(s.Label, s.Name)
+	}
+	number, _ := strconv.Atoi(s.Name) // Check has seen it
+	return Divide(s.Count).Select(number)
+}
+
+// Check reports what is wrong with the shard of a controller.
+func Check(s *Shard, controller string, group bool) error {
+	if s == nil {
+		return nil
+	}
+	var wrong []string
+	if s.Name == "" {
+		wrong = append(wrong, ".Name is empty, want the name of the shard of this process")
+	}
+	if err := s.checkOf(); err != "" {
+		wrong = append(wrong, err)
+	}
+	if group {
+		wrong = append(wrong, ": groups have no object to claim")
+	}
+	if invalid := validation.IsQualifiedName(AnnotationPrefix + controller); controller != "" && len(invalid) > 0 {
+		wrong = append(wrong, ": the name is no part of an annotation: "+strings.Join(invalid, ", "))
+	}
+	errs := make([]error, len(wrong))
+	for i, text := range wrong {
+		errs[i] = fmt.Errorf("controller %q: Options.Shard%s", controller, text)
+	}
+	return errors.Join(errs...)
+}
+
+// checkOf is what is wrong with how owners come into shards, empty when nothing is.
+func (s *Shard) checkOf() string {
+	ways := 0
+	for _, given := range []bool{s.Count != 0, s.Label != "", s.Of != nil} {
+		if given {
+			ways++
+		}
+	}
+	switch number, err := strconv.Atoi(s.Name); {
+	case ways != 1 || s.Count < 0 || s.Count > MaxCount:
+		return fmt.Sprintf(" wants one of Of, a Label, and a Count of 1 to %d, got a Label of %q and a Count of %d", MaxCount, s.Label, s.Count)
+	case s.Label != "":
+		if invalid := append(validation.IsQualifiedName(s.Label), validation.IsValidLabelValue(s.Name)...); len(invalid) > 0 {
+			return fmt.Sprintf(" wants a Label with the value of Name, got %q with %q: %s", s.Label, s.Name, strings.Join(invalid, ", "))
+		}
+	case s.Count > 0 && s.Name != "" && (err != nil || number < 0 || number >= s.Count || strconv.Itoa(number) != s.Name):
+		return fmt.Sprintf(".Name is %q, want a number from 0 to %d, as the Count is %d", s.Name, s.Count-1, s.Count)
+	}
+	return ""
+}

@@ -1,0 +1,43 @@
+package shards_test
+
+import (
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
+)
+
+// TestCheck: what is no part of the owners is refused, and selects none.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		shard *shards.Shard
+		group bool
+		want  string // of the error, empty for none
+		part  bool   // the informer asks for a part
+	}{
+		{shard: nil},
+		{shard: &shards.Shard{Name: "1", Count: 2}, part: true},
+		{shard: &shards.Shard{Name: "blue", Label: "shard"}, part: true},
+		{shard: &shards.Shard{Name: "shop", Of: client.Object.GetNamespace}},
+		{shard: &shards.Shard{Name: "1", Count: 2}, group: true, want: "groups have no object to claim", part: true},
+		{shard: &shards.Shard{Name: "2", Count: 2}, want: `.Name is "2", want a number from 0 to 1`},
+		{shard: &shards.Shard{Name: "1", Count: shards.MaxCount + 1}, want: "a Count of 1 to 64"},
+		{shard: &shards.Shard{Name: "1", Count: 2, Label: "shard"}, want: "wants one of Of, a Label, and a Count"},
+		{shard: &shards.Shard{Label: "shard"}, want: ".Name is empty"},
+		{shard: &shards.Shard{Name: "not a value", Label: "shard"}, want: "wants a Label with the value of Name"},
+	} {
+		err := shards.Check(tc.shard, "shop", tc.group)
+		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%+v: got %v, want %q", tc.shard, err, tc.want)
+		}
+		if got := shards.SelectionOf(tc.shard) != (shards.Selection{}); got != tc.part {
+			t.Errorf("%+v: asks for a part: %t, want %t", tc.shard, got, tc.part)
+		}
+	}
+	if err := shards.Check(&shards.Shard{Name: "1", Count: 2}, "no name", false); err == nil {
+		t.Error("a name of a controller that is no part of an annotation is no error")
+	}
+}
