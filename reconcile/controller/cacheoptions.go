@@ -1,20 +1,14 @@
 package controller
 
 import (
-	"context"
-	"fmt"
-
 	"k8s.io/apimachinery/pkg/runtime"
-	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/caches"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/explained"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 )
 
@@ -32,13 +26,11 @@ type Declared interface {
 
 // caching is what the cache needs of a controller.
 type caching interface {
-	managers() []string
-	shares(informers *shards.Informers)
+	cached(scheme *runtime.Scheme) (caches.Controller, error)
 }
 
-// inspected is what readiness, explanations and previews need of a controller.
+// inspected is what explanations and previews need of a controller.
 type inspected interface {
-	listFailures() *observe.ListFailures
 	explains() *explained.Explainer // nil before the set-up
 	previewer(mgr manager.Manager, options PreviewOptions) (previewer, error)
 }
@@ -47,45 +39,22 @@ type inspected interface {
 // [Filter], a transform that keeps of each object's managed fields only what the engine needs, informers that keep of Secrets and ConfigMaps
 // of others the metadata only (see [Whole]), and a handler that gives the readiness checks the reason why a kind cannot be listed. The informer of owners that are shared by a [Shard] asks for those of its own. Two controllers of one manager that want different selectors for a kind are an error, as they share its informer.
 func CacheOptions(scheme *runtime.Scheme, controllers ...Declared) (cache.Options, error) {
-	options := cache.Options{Scheme: scheme, ByObject: map[client.Object]cache.ByObject{}}
-	var managers []string
-	chosen := map[string]*declaration.Kind{}
-	by := map[string]string{}
-	for _, controller := range controllers {
-		managers = append(managers, controller.managers()...)
-		kinds, err := controller.resolved(scheme)
+	cached := make([]caches.Controller, 0, len(controllers))
+	for _, c := range controllers {
+		of, err := c.cached(scheme)
 		if err != nil {
 			return cache.Options{}, err
 		}
-		for _, k := range kinds.Installable() {
-			name := declaration.Print(k.GroupVersionKind) + " " + string(k.Representation)
-			if other, known := chosen[name]; known {
-				if other.Selector() != k.Selector() {
-					return cache.Options{}, fmt.Errorf("controllers %q and %q share the cache of %s but filter it by %q and %q",
-						by[name], kinds.Controller, declaration.Print(k.GroupVersionKind), other.Selector(), k.Selector())
-				}
-				continue
-			}
-			chosen[name], by[name] = k, kinds.Controller
-			if k.Filter != nil {
-				options.ByObject[k.Object] = k.Filter.ByObject()
-			}
-		}
+		cached = append(cached, of)
 	}
-	options.DefaultWatchErrorHandler = watchErrors(controllers)
-	options.DefaultTransform = apply.ShortenManagedFields(managers...)
-	if err := keepSparsely(scheme, &options, managers, controllers); err != nil {
-		return options, err
-	}
-	return options, shareInformers(scheme, &options, controllers)
+	return caches.Options(scheme, cached)
 }
 
-// watchErrors tells all controllers of a manager why a kind cannot be listed or watched, and logs it as client-go does.
-func watchErrors(controllers []Declared) toolscache.WatchErrorHandlerWithContext {
-	return func(ctx context.Context, r *toolscache.Reflector, err error) {
-		for _, c := range controllers {
-			c.listFailures().Note(r.TypeDescription(), err)
-		}
-		toolscache.DefaultWatchErrorHandler(ctx, r, err)
-	}
+// cached is what the cache needs of the controller.
+func (b *Builder[T, F, O]) cached(scheme *runtime.Scheme) (caches.Controller, error) {
+	kinds, err := b.resolved(scheme)
+	return caches.Controller{
+		Kinds: kinds, Managers: append([]string{b.fieldManager()}, b.options.Apply.FormerManagers...), Failed: b.failed,
+		Share: func(informers *shards.Informers) { b.informers = informers },
+	}, err
 }

@@ -126,16 +126,8 @@ func (b *Builder[T, F, O]) observed(
 	return nil
 }
 
-// managers are the field managers whose entries the cache has to keep whole.
-func (b *Builder[T, F, O]) managers() []string {
-	return append([]string{b.fieldManager()}, b.options.Apply.FormerManagers...)
-}
-
 // explains answers for the controller, nil before it is set up.
 func (b *Builder[T, F, O]) explains() *explained.Explainer { return b.explainer }
-
-// listFailures are why kinds could not be listed.
-func (b *Builder[T, F, O]) listFailures() *observe.ListFailures { return b.failed }
 
 // resolved are the declared kinds, when the phases of the reconciler and the declarations are in order.
 func (b *Builder[T, F, O]) resolved(scheme *runtime.Scheme) (*declaration.Catalogue, error) {
@@ -153,9 +145,6 @@ func (b *Builder[T, F, O]) resolved(scheme *runtime.Scheme) (*declaration.Catalo
 	}
 	return kinds, err
 }
-
-// shares takes the informers of the owners that ask for those of the shard alone, nil for those that ask for all.
-func (b *Builder[T, F, O]) shares(informers *shards.Informers) { b.informers = informers }
 
 func skip(yes bool) *bool {
 	if !yes {

@@ -1,10 +1,9 @@
-package controller
+package caches
 
 import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
@@ -13,24 +12,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 )
 
-// informed is what has an informer of its own.
-type informed struct {
-	schema.GroupVersionKind
-	unstructured bool
-}
-
 // shareInformers lets the informers of owners ask for those of the process's shard alone, where all controllers that use the kind share it in
 // the same way.
-func shareInformers(scheme *runtime.Scheme, options *cache.Options, controllers []Declared) error {
+func shareInformers(scheme *runtime.Scheme, options *cache.Options, controllers []Controller) {
 	selections, owners := map[informed]shards.Selection{}, make([]informed, len(controllers))
 	for i, c := range controllers {
-		kinds, err := c.resolved(scheme)
-		if err != nil {
-			return err
-		}
-		for _, k := range kinds.Installable() {
+		for _, k := range c.Kinds.Installable() {
 			as := informed{k.GroupVersionKind, k.Representation == declaration.Unstructured}
-			if k == kinds.Kinds[0] {
+			if k == c.Kinds.Kinds[0] {
 				owners[i] = as
 			}
 			if other, known := selections[as]; known && other != k.Shared {
@@ -47,7 +36,7 @@ func shareInformers(scheme *runtime.Scheme, options *cache.Options, controllers 
 		}
 	}
 	for i, c := range controllers {
-		c.shares(informers[owners[i]])
+		c.Share(informers[owners[i]])
 	}
 	if len(informers) > 0 {
 		next := options.NewInformer
@@ -56,7 +45,6 @@ func shareInformers(scheme *runtime.Scheme, options *cache.Options, controllers 
 		}
 		options.NewInformer = sharedInformers(scheme, informers, next)
 	}
-	return nil
 }
 
 // newInformer makes an informer of a cache.

@@ -1,4 +1,4 @@
-package controller
+package caches
 
 import (
 	"slices"
@@ -17,16 +17,12 @@ import (
 )
 
 // keepSparsely lets the informers of the kinds that no controller needs whole keep of others the metadata only.
-func keepSparsely(scheme *runtime.Scheme, options *cache.Options, managers []string, controllers []Declared) error {
+func keepSparsely(scheme *runtime.Scheme, options *cache.Options, managers []string, controllers []Controller) {
 	sparsely := map[informed]bool{}
 	ours := sparse.Ours{Has: func(object metav1.Object) bool { return mayBeOurs(object, managers) }}
 	for _, c := range controllers {
-		kinds, err := c.resolved(scheme)
-		if err != nil {
-			return err
-		}
-		ours.Controllers = append(ours.Controllers, kinds.Controller)
-		for _, k := range kinds.Installable() {
+		ours.Controllers = append(ours.Controllers, c.Kinds.Controller)
+		for _, k := range c.Kinds.Installable() {
 			as := informed{k.GroupVersionKind, k.Representation == declaration.Unstructured}
 			if all, known := sparsely[as]; known && !all {
 				continue
@@ -46,7 +42,6 @@ func keepSparsely(scheme *runtime.Scheme, options *cache.Options, managers []str
 		}
 		return sparse.NewInformer(watched, example, resync, indexers, kind, ours)
 	}
-	return nil
 }
 
 // mayBeOurs reports whether the engine may have to look at the object without knowing its name: it is labelled as a child, one of the
