@@ -5,7 +5,7 @@ import "slices"
 // controllerFloors are those of the parts of the controller, each above those before it.
 func controllerFloors(whole []string) map[string][]string {
 	const rooms = "reconcile/controller/internal/"
-	order := []string{rooms + "rights", "reconcile/controller/dataflow", rooms + "tracking", rooms + "shards", rooms + "sparse", rooms + "declaration", rooms + "trigger", rooms + "outside", rooms + "tracked", rooms + "observe", rooms + "shardclaims", rooms + "caches", rooms + "passes", rooms + "explained", rooms + "watching", rooms + "groups", rooms + "dryrun", rooms + "multicluster"}
+	order := []string{rooms + "rights", "reconcile/controller/dataflow", rooms + "tracking", rooms + "shards", rooms + "sparse", rooms + "declaration", rooms + "description", rooms + "served", rooms + "trigger", rooms + "outside", rooms + "tracked", rooms + "observe", rooms + "shardclaims", rooms + "caches", rooms + "passes", rooms + "explained", rooms + "watching", rooms + "groups", rooms + "dryrun", rooms + "multicluster"}
 	out := map[string][]string{}
 	for i, room := range order {
 		out[room] = append(slices.Clone(whole), order[:i]...)

@@ -19,6 +19,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/dryrun"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/groups"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/served"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/conditionlist"
@@ -45,7 +46,7 @@ func (b *Builder[T, F, O]) previewer(mgr manager.Manager, o PreviewOptions) (pre
 	if err != nil {
 		return nil, err
 	}
-	if err := b.locate(mgr, kinds); err != nil {
+	if err := served.Locate(mgr, kinds); err != nil {
 		return nil, err
 	}
 	if err := kinds.PresentKinds(mgr.GetRESTMapper()); err != nil {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
@@ -24,6 +23,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/multicluster"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/passes"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/served"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shardclaims"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
@@ -44,10 +44,10 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(multicluster.Check(mgr, kinds), shards.Check(b.options.Shard, b.name, b.store != nil), b.locate(mgr, kinds)); err != nil {
+	if err := errors.Join(multicluster.Check(mgr, kinds), shards.Check(b.options.Shard, b.name, b.store != nil), served.Locate(mgr, kinds)); err != nil {
 		return err
 	}
-	if err := b.checkStatus(mgr, kinds.Kinds[0]); err != nil {
+	if err := served.CheckStatus(mgr, kinds); err != nil {
 		return err
 	}
 	if err := b.claim(mgr, kinds.Kinds[0].GroupKind()); err != nil {
@@ -193,27 +193,6 @@ func (b *Builder[T, F, O]) withDefaults(mgr manager.Manager) Options {
 		o.PauseAnnotation = pipeline.DefaultPauseAnnotation
 	}
 	return o
-}
-
-// locate asks which kinds have namespaces. An optional kind is asked for by its gate.
-func (b *Builder[T, F, O]) locate(mgr manager.Manager, kinds *declaration.Catalogue) error {
-	for _, k := range kinds.Installable() {
-		if k.Optional {
-			k.Absent.Store(true) // until the gate has found it
-			continue
-		}
-		mapping, err := mgr.GetRESTMapper().RESTMapping(k.GroupKind(), k.Version)
-		if meta.IsNoMatchError(err) {
-			return fmt.Errorf("controller %q: %s is not installed: install its CRD, or declare it with controller.Optional: %w",
-				b.name, declaration.Print(k.GroupVersionKind), err)
-		}
-		if err != nil {
-			return fmt.Errorf("controller %q: look up %s: %w", b.name, declaration.Print(k.GroupVersionKind), err)
-		}
-		k.Cluster.Store(mapping.Scope.Name() == meta.RESTScopeNameRoot)
-		b.checkPlural(mgr.GetLogger(), k, mapping.Resource.Resource)
-	}
-	return nil
 }
 
 // pipeline puts the reconciler, the tracked reads and the engine together.

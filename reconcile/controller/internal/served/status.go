@@ -1,4 +1,4 @@
-package controller
+package served
 
 import (
 	"context"
@@ -16,22 +16,23 @@ import (
 // discoverTimeout bounds the question at the set-up.
 const discoverTimeout = 10 * time.Second
 
-// checkStatus refuses an owner kind without the status subresource: the API server would drop or refuse every status, so that nobody would
+// CheckStatus refuses an owner kind without the status subresource: the API server would drop or refuse every status, so that nobody would
 // see a condition. An owner whose type has no status has none to store. When the API server does not say what it serves, the log has that and the set-up goes on.
-func (b *Builder[T, F, O]) checkStatus(mgr manager.Manager, owner *declaration.Kind) error {
+func CheckStatus(mgr manager.Manager, kinds *declaration.Catalogue) error {
+	owner := kinds.Kinds[0]
 	if owner.Representation == declaration.Virtual || !owner.HasStatus() || mgr.GetConfig() == nil {
 		return nil
 	}
 	missing, err := withoutStatus(mgr, owner)
 	if err != nil {
-		mgr.GetLogger().Info("cannot check whether the kind has a status subresource", "controller", b.name,
+		mgr.GetLogger().Info("cannot check whether the kind has a status subresource", "controller", kinds.Controller,
 			"kind", declaration.Print(owner.GroupVersionKind), "error", err.Error())
 		return nil
 	}
 	if missing {
 		return fmt.Errorf("controller %q: %s is served without the status subresource, so that no status could be stored: add it to the CRD "+
 			"(subresources: {status: {}}, with controller-gen +kubebuilder:subresource:status on the Go type)",
-			b.name, declaration.Print(owner.GroupVersionKind))
+			kinds.Controller, declaration.Print(owner.GroupVersionKind))
 	}
 	return nil
 }
