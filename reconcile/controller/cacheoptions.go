@@ -8,6 +8,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/caches"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/dryrun"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/explained"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 )
@@ -32,7 +33,7 @@ type caching interface {
 // inspected is what explanations and previews need of a controller.
 type inspected interface {
 	explains() *explained.Explainer // nil before the set-up
-	previewer(mgr manager.Manager, options PreviewOptions) (previewer, error)
+	previewer(mgr manager.Manager, options PreviewOptions) (*dryrun.Controller, error)
 }
 
 // CacheOptions returns the options for the cache of the manager that fit the controllers: the selectors of

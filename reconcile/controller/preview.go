@@ -1,25 +1,27 @@
 package controller
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/dryrun"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/groups"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/served"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/conditionlist"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
 )
 
@@ -47,83 +49,85 @@ type PreviewOptions struct {
 func Preview(
 	ctx context.Context, config *rest.Config, scheme *runtime.Scheme, options PreviewOptions, controllers ...Declared,
 ) (preview.Report, error) {
-	var report preview.Report
-	mgr, err := previewManager(config, scheme, options, controllers)
+	ctx = log.IntoContext(ctx, logr.Discard())
+	report, err := previewed(ctx, config, scheme, options, controllers)
 	if err != nil {
 		return report, fmt.Errorf("preview: %w", err)
-	}
-	ctx, cancel := context.WithCancel(log.IntoContext(ctx, logr.Discard()))
-	defer cancel()
-	var previewers []previewer
-	for _, c := range controllers {
-		p, err := c.previewer(mgr, options)
-		if err != nil {
-			return report, fmt.Errorf("preview: %w", err)
-		}
-		previewers = append(previewers, p)
-	}
-	report.Skipped, err = options.unknown(previewers)
-	if err != nil {
-		return report, fmt.Errorf("preview: %w", err)
-	}
-	// Singletons and groups first: others may read what they found.
-	slices.SortStableFunc(previewers, func(a, b previewer) int { return a.rank() - b.rank() })
-	stopped := make(chan error, 1)
-	go func() { stopped <- mgr.GetCache().Start(ctx) }()
-	for _, p := range previewers {
-		if err := p.preview(ctx, &report); err != nil {
-			return report, fmt.Errorf("preview: controller %q: %w", p.name(), err)
-		}
-	}
-	cancel()
-	if err := <-stopped; err != nil {
-		return report, fmt.Errorf("preview: stop the cache: %w", err)
 	}
 	return report, nil
 }
 
-// previewer is a controller whose passes are not carried out.
-type previewer interface {
-	name() string
-	rank() int // the lower ones go first
-	reconciles(kind schema.GroupKind) bool
-	preview(ctx context.Context, report *preview.Report) error
-}
-
-// unknown names the manifests that no controller reconciles. The error is that of no manifest that one does.
-func (o PreviewOptions) unknown(previewers []previewer) (skipped []string, err error) {
-	for _, m := range o.Manifests {
-		kind := m.GroupVersionKind().GroupKind()
-		if !slices.ContainsFunc(previewers, func(p previewer) bool { return p.reconciles(kind) }) {
-			skipped = append(skipped, fmt.Sprintf("%s %s: no controller reconciles it", kind, m.GetName()))
-		}
-	}
-	if len(skipped) > 0 && len(skipped) == len(o.Manifests) {
-		return nil, errors.New(strings.Join(skipped, "; "))
-	}
-	return skipped, nil
-}
-
-// previewManager makes the manager whose cache and clients a preview uses. It is not started, and sends reads only.
-func previewManager(
-	config *rest.Config, scheme *runtime.Scheme, options PreviewOptions, controllers []Declared,
-) (manager.Manager, error) {
+func previewed(
+	ctx context.Context, config *rest.Config, scheme *runtime.Scheme, options PreviewOptions, controllers []Declared,
+) (report preview.Report, err error) {
 	cached, err := CacheOptions(scheme, controllers...)
+	if err != nil {
+		return report, err
+	}
+	mgr, err := dryrun.NewManager(config, scheme, cached, options.Namespaces, options.ServerDryRun)
+	if err != nil {
+		return report, err
+	}
+	var dry []*dryrun.Controller
+	for _, c := range controllers {
+		one, err := c.previewer(mgr, options)
+		if err != nil {
+			return report, err
+		}
+		dry = append(dry, one)
+	}
+	return dryrun.Report(ctx, mgr.GetCache(), options.Manifests, dry)
+}
+
+// previewer prepares the passes of a preview. It must be called before the cache of the manager is started.
+func (b *Builder[T, F, O]) previewer(mgr manager.Manager, o PreviewOptions) (*dryrun.Controller, error) {
+	kinds, err := b.resolved(mgr.GetScheme())
 	if err != nil {
 		return nil, err
 	}
-	cached.NewInformer = nil // the owners of all shards, and whole what is looked at once
-	for _, namespace := range options.Namespaces {
-		if cached.DefaultNamespaces == nil {
-			cached.DefaultNamespaces = map[string]cache.Config{}
-		}
-		cached.DefaultNamespaces[namespace] = cache.Config{}
+	if err := served.Locate(mgr, kinds); err != nil {
+		return nil, err
 	}
-	config = rest.CopyConfig(config)
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return dryrun.ReadOnly{RoundTripper: next, DryRun: options.ServerDryRun}
-	})
-	return manager.New(config, manager.Options{
-		Scheme: scheme, Cache: cached, Logger: logr.Discard(), Metrics: server.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
-	})
+	if err := kinds.PresentKinds(mgr.GetRESTMapper()); err != nil {
+		return nil, fmt.Errorf("controller %q: %w", b.name, err)
+	}
+	for _, k := range kinds.Present() {
+		ctx := context.Background() //nolint:forbidigo // a set-up has none
+		err := k.IndexFields(ctx, mgr.GetFieldIndexer())
+		if err == nil {
+			_, err = mgr.GetCache().GetInformer(ctx, k.Object, cache.BlockUntilSynced(false))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("controller %q: %w", b.name, err)
+		}
+	}
+	silent := *b
+	silent.options.Recorder = dryrun.Discarded{}
+	silent.options.Shard = nil // every owner is previewed, none claimed
+	kinds.ShareOwners(shards.Selection{})
+	options := silent.withDefaults(mgr)
+	options.Apply.Kinds = kinds.ChildKinds()
+	joins := &groups.Joined{Controller: b.name}
+	reads := tracked.New(kinds, mgr.GetCache(), options.Apply.LagDeadline, tracked.Answers{Group: joins.Read, Absent: absent})
+	for _, joined := range b.joins {
+		joins.Join(joined, reads.Tracker, nil) // nothing is woken
+	}
+	dry := &dryrun.Pass{Options: engine.DiffOptions{ServerDryRun: o.ServerDryRun}, Conditions: conditionlist.Of[T](b.reconciler)}
+	if dry.Engine, err = b.engine(mgr, reads, options); err != nil {
+		return nil, err
+	}
+	options.Observer = dry
+	if err := b.dryOutside(reads, options); err != nil {
+		return nil, err
+	}
+	loop, err := silent.assemble(mgr, reads, options, dry, dry)
+	if err != nil {
+		return nil, err
+	}
+	offered := &dryrun.Offered{Clock: options.Clock}
+	loop = loop.With(func(c *pipeline.Config[T, F, O]) { c.Reader, offered.Reader = offered, c.Reader })
+	return &dryrun.Controller{
+		Manager: mgr, Reads: reads, Failed: b.failed, Groups: b.store, Timeout: cmp.Or(o.SyncTimeout, defaultSyncTimeout), Passes: loop, Pass: dry,
+		Offered: offered, Manifests: o.Manifests, ServerDryRun: o.ServerDryRun,
+	}, nil
 }

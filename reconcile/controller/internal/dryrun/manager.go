@@ -1,0 +1,33 @@
+package dryrun
+
+import (
+	"net/http"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+)
+
+// NewManager makes the manager whose cache and clients a preview uses, of the given namespaces, or of all. It is not started, and sends reads
+// only, and dry runs where they are allowed.
+func NewManager(
+	config *rest.Config, scheme *runtime.Scheme, cached cache.Options, namespaces []string, allowDryRun bool,
+) (manager.Manager, error) {
+	cached.NewInformer = nil // the owners of all shards, and whole what is looked at once
+	for _, namespace := range namespaces {
+		if cached.DefaultNamespaces == nil {
+			cached.DefaultNamespaces = map[string]cache.Config{}
+		}
+		cached.DefaultNamespaces[namespace] = cache.Config{}
+	}
+	config = rest.CopyConfig(config)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return ReadOnly{RoundTripper: next, DryRun: allowDryRun}
+	})
+	return manager.New(config, manager.Options{
+		Scheme: scheme, Cache: cached, Logger: logr.Discard(), Metrics: server.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
+	})
+}
