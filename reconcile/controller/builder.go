@@ -18,6 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/explained"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/groups"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/identity"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shardclaims"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
@@ -193,3 +194,6 @@ func Values[T client.Object](values func(T) []string) client.IndexerFunc {
 func newObject[T reconcile.Owner]() T {
 	return reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T) //nolint:forcetypeassert // a pointer to T's element is a T
 }
+
+// names are those of the controller, and of what it leaves on objects.
+func (b *Builder[T, F, O]) names() identity.Names { return identity.Of(b.name, b.options.Apply) }

@@ -55,7 +55,7 @@ func CacheOptions(scheme *runtime.Scheme, controllers ...Declared) (cache.Option
 func (b *Builder[T, F, O]) cached(scheme *runtime.Scheme) (caches.Controller, error) {
 	kinds, err := b.resolved(scheme)
 	return caches.Controller{
-		Kinds: kinds, Managers: append([]string{b.fieldManager()}, b.options.Apply.FormerManagers...), Failed: b.failed,
+		Kinds: kinds, Managers: append([]string{b.names().FieldManager}, b.options.Apply.FormerManagers...), Failed: b.failed,
 		Share: func(informers *shards.Informers) { b.informers = informers },
 	}, err
 }

@@ -18,7 +18,7 @@ func (b *Builder[T, F, O]) Describe(scheme *runtime.Scheme) (dataflow.Descriptio
 		return dataflow.Description{}, err
 	}
 	d := dataflow.Description{
-		Controller: b.name, FieldManager: b.fieldManager(), Finalizer: b.finalizer(),
+		Controller: b.name, FieldManager: b.names().FieldManager, Finalizer: b.names().Finalizer,
 		Watches: description.Watches(kinds),
 	}
 	if kinds.Kinds[0].Representation == declaration.Virtual { // groups are in no cluster

@@ -49,7 +49,7 @@ func (b *Builder[T, F, O]) engineOutside(reads *tracked.Reads, options Options, 
 	if b.store != nil {
 		return fmt.Errorf("controller %q: External at %s: %w", b.name, b.externals[0].source, errExternalGroup)
 	}
-	config.FieldManager, config.Finalizer, config.Clock = b.fieldManager(), b.finalizer(), options.Clock
+	config.FieldManager, config.Finalizer, config.Clock = b.names().FieldManager, b.names().Finalizer, options.Clock
 	if config.Domain = options.Apply.Domain; config.Domain == "" {
 		config.Domain = enum.DefaultDomain
 	}

@@ -50,7 +50,7 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	if err := served.CheckStatus(mgr, kinds); err != nil {
 		return err
 	}
-	if err := b.claim(mgr, kinds.Kinds[0].GroupKind()); err != nil {
+	if err := b.names().Claim(mgr, kinds.Kinds[0].GroupKind()); err != nil {
 		return err
 	}
 	options := b.withDefaults(mgr)
@@ -187,7 +187,7 @@ func (b *Builder[T, F, O]) withDefaults(mgr manager.Manager) Options {
 	if o.Recorder == nil && b.store == nil { // there is no object to announce for
 		o.Recorder = recorder{mgr.GetEventRecorder(b.name)}
 	}
-	o.Apply.FieldManager, o.Apply.Finalizer = b.fieldManager(), b.finalizer()
+	o.Apply.FieldManager, o.Apply.Finalizer = b.names().FieldManager, b.names().Finalizer
 	o.Apply.Announced = true
 	if o.PauseAnnotation == "" {
 		o.PauseAnnotation = pipeline.DefaultPauseAnnotation
@@ -240,7 +240,7 @@ func (b *Builder[T, F, O]) assemble(
 	if options.Shard != nil {
 		b.sharded = &shardclaims.Reader{
 			Reader: reader, Part: shards.PartOf(options.Shard), Live: mgr.GetAPIReader(), Writer: writesOf(mgr, reads),
-			Kind: reads.Kinds[0].GroupVersionKind, Annotation: shards.AnnotationPrefix + b.name, Manager: b.fieldManager() + ":shard",
+			Kind: reads.Kinds[0].GroupVersionKind, Annotation: shards.AnnotationPrefix + b.name, Manager: b.names().FieldManager + ":shard",
 		}
 		reader = b.sharded
 	}

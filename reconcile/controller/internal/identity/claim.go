@@ -1,4 +1,4 @@
-package controller
+package identity
 
 import (
 	"context"
@@ -8,8 +8,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // claim is what one controller of a kind of owner must have for itself in a manager: two controllers with one field
@@ -30,17 +28,16 @@ type claims struct {
 //nolint:gochecknoglobals // a manager does not say which controllers it has
 var claimed = &claims{names: map[claim]string{}}
 
-// claim refuses a controller whose claim another one of the same manager has. What is claimed is released when the manager
-// ends.
-func (b *Builder[T, F, O]) claim(mgr manager.Manager, owner schema.GroupKind) error {
+// Claim refuses a controller of owners of a kind whose names another one of the same manager has. They are released when the manager ends.
+func (n Names) Claim(mgr manager.Manager, owner schema.GroupKind) error {
 	if reflect.TypeOf(mgr).Kind() != reflect.Pointer {
 		return nil // it cannot be told from others
 	}
 	wanted := []claim{
-		{manager: mgr, owner: owner, what: "Apply.FieldManager", value: b.fieldManager()},
-		{manager: mgr, owner: owner, what: "Apply.Finalizer", value: b.finalizer()},
+		{manager: mgr, owner: owner, what: "Apply.FieldManager", value: n.FieldManager},
+		{manager: mgr, owner: owner, what: "Apply.Finalizer", value: n.Finalizer},
 	}
-	if err := claimed.take(b.name, wanted); err != nil {
+	if err := claimed.take(n.Controller, wanted); err != nil {
 		return err
 	}
 	return mgr.Add(release(wanted))
@@ -80,21 +77,3 @@ func (r release) Start(ctx context.Context) error {
 
 // NeedLeaderElection reports that a manager that does not lead has claims, too.
 func (release) NeedLeaderElection() bool { return false }
-
-func (b *Builder[T, F, O]) fieldManager() string {
-	if b.options.Apply.FieldManager != "" {
-		return b.options.Apply.FieldManager
-	}
-	return b.name
-}
-
-func (b *Builder[T, F, O]) finalizer() string {
-	if b.options.Apply.Finalizer != "" {
-		return b.options.Apply.Finalizer
-	}
-	domain := b.options.Apply.Domain
-	if domain == "" {
-		domain = enum.DefaultDomain
-	}
-	return domain + "/" + b.fieldManager()
-}
