@@ -4,6 +4,8 @@
 //
 //	go run ./internal/rooms ./reconcile/apply/...
 //
+// With -v it prints the references that point back as well.
+//
 // A reference is a pair of files of one package of which the first uses a name
 // that the second declares: a function, a type, a method, a field, a constant.
 // The files are put in an order with few references from a lower to a higher

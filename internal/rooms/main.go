@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"go/ast"
 	"go/importer"
@@ -11,6 +13,7 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,37 +29,72 @@ type listed struct {
 }
 
 func main() {
-	if err := run(os.Stdout, os.Args[1:]); err != nil {
+	verbose := flag.Bool("v", false, "print the references that point back, with the names that are used")
+	flag.Parse()
+	if err := run(os.Stdout, flag.Args(), *verbose); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-// run writes one line for each package.
-func run(out io.Writer, patterns []string) error {
+// room is what was counted of a package.
+type room struct {
+	path                string
+	files, lines, tests int
+	refs                int
+	back                []string // the references that point back, with the names
+}
+
+// measure counts the packages.
+func measure(patterns []string) ([]room, error) {
 	packages, err := list(patterns)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	exports := map[string]string{}
 	for _, p := range packages {
 		exports[p.ImportPath] = p.Export
 	}
-	if _, err := fmt.Fprintf(out, "%-70s %5s %6s %6s %5s %5s\n", "package", "files", "lines", "tests", "refs", "back"); err != nil {
-		return err
-	}
+	var rooms []room
 	for _, p := range packages {
 		if p.DepOnly {
 			continue
 		}
 		refs, err := references(p, exports)
 		if err != nil {
-			return fmt.Errorf("%s: %w", p.ImportPath, err)
+			return nil, fmt.Errorf("%s: %w", p.ImportPath, err)
 		}
-		tests := slices.Concat(p.TestGoFiles, p.XTestGoFiles)
-		if _, err := fmt.Fprintf(out, "%-70s %5d %6d %6d %5d %5d\n", p.ImportPath, len(p.GoFiles),
-			lines(p.Dir, p.GoFiles), lines(p.Dir, tests), len(refs), back(p.GoFiles, refs)); err != nil {
+		r := room{path: p.ImportPath, files: len(p.GoFiles), lines: lines(p.Dir, p.GoFiles), refs: len(refs)}
+		r.tests = lines(p.Dir, slices.Concat(p.TestGoFiles, p.XTestGoFiles))
+		for _, ref := range back(p.GoFiles, refs) {
+			r.back = append(r.back, ref.from+" -> "+ref.to+": "+strings.Join(slices.Sorted(maps.Keys(refs[ref])), ", "))
+		}
+		rooms = append(rooms, r)
+	}
+	return rooms, nil
+}
+
+// run writes one line for each package.
+func run(out io.Writer, patterns []string, verbose bool) error {
+	rooms, err := measure(patterns)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(out, "%-70s %5s %6s %6s %5s %5s\n", "package", "files", "lines", "tests", "refs", "back"); err != nil {
+		return err
+	}
+	for i := range rooms {
+		r := &rooms[i]
+		if _, err := fmt.Fprintf(out, "%-70s %5d %6d %6d %5d %5d\n", r.path, r.files, r.lines, r.tests, r.refs, len(r.back)); err != nil {
 			return err
+		}
+		for _, ref := range r.back {
+			if !verbose {
+				break
+			}
+			if _, err := fmt.Fprintf(out, "    %s\n", ref); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -93,8 +131,11 @@ func lines(dir string, files []string) int {
 // reference leads from the file that uses a name to the one that declares it.
 type reference struct{ from, to string }
 
+// names are those that a file uses of another one.
+type names = map[string]struct{}
+
 // references returns those between the files of a package.
-func references(p listed, exports map[string]string) (map[reference]struct{}, error) {
+func references(p listed, exports map[string]string) (map[reference]names, error) {
 	fset := token.NewFileSet()
 	var files []*ast.File
 	for _, name := range p.GoFiles {
@@ -112,21 +153,25 @@ func references(p listed, exports map[string]string) (map[reference]struct{}, er
 	if err != nil {
 		return nil, err
 	}
-	out := map[reference]struct{}{}
-	for name, object := range info.Uses {
+	out := map[reference]names{}
+	for use, object := range info.Uses {
 		if object.Pkg() != pkg || (object.Parent() != pkg.Scope() && object.Parent() != nil) {
 			continue // of another package, or local to a function
 		}
-		from, to := filepath.Base(fset.Position(name.Pos()).Filename), filepath.Base(fset.Position(object.Pos()).Filename)
+		from, to := filepath.Base(fset.Position(use.Pos()).Filename), filepath.Base(fset.Position(object.Pos()).Filename)
 		if from != to && strings.HasSuffix(to, ".go") {
-			out[reference{from, to}] = struct{}{}
+			ref := reference{from, to}
+			if out[ref] == nil {
+				out[ref] = names{}
+			}
+			out[ref][object.Name()] = struct{}{}
 		}
 	}
 	return out, nil
 }
 
-// back counts the references that point back in an order with few of them.
-func back(files []string, refs map[reference]struct{}) int {
+// back returns the references that point back in an order with few of them, sorted.
+func back(files []string, refs map[reference]names) []reference {
 	var head, tail []string
 	left := map[string]bool{}
 	for _, f := range files {
@@ -175,11 +220,12 @@ func back(files []string, refs map[reference]struct{}) int {
 	for i, f := range tail {
 		place[f] = len(files) - i
 	}
-	n := 0
+	var out []reference
 	for r := range refs {
 		if place[r.from] > place[r.to] {
-			n++
+			out = append(out, r)
 		}
 	}
-	return n
+	slices.SortFunc(out, func(a, b reference) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
+	return out
 }

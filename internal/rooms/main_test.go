@@ -22,11 +22,11 @@ func TestBack(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 
-			refs := map[reference]struct{}{}
+			refs := map[reference]names{}
 			for _, r := range test.refs {
-				refs[r] = struct{}{}
+				refs[r] = names{"f": {}}
 			}
-			if got := back([]string{"a", "b", "c"}, refs); got != test.want {
+			if got := len(back([]string{"a", "b", "c"}, refs)); got != test.want {
 				t.Errorf("got %d references that point back, want %d", got, test.want)
 			}
 		})
