@@ -12,13 +12,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/derived"
 )
 
-// derivedValue is the value of a derivation while owners read it.
-type derivedValue struct {
-	*derived.Value
-	of   fmt.Stringer // what computes it
-	from query        // the objects that it is computed from
-}
-
 // Derived remembers the read of a derived value and returns it, new when nobody reads it yet.
 func (s *Session) Derived(
 	x *Index, of fmt.Stringer, namespace string, matching labels.Selector, value func() *derived.Value,
@@ -46,11 +39,6 @@ func (t *Tracker) values(x *Index) []*node {
 		found = append(found, n)
 	}
 	return found
-}
-
-// selects reports whether the value is computed from the object.
-func (v *derivedValue) selects(object client.Object) bool {
-	return v.from.matches(&subject{object: object, labels: object.GetLabels()})
 }
 
 // Changed appends the owners that read a derived value which an event has changed. The objects are the one of the event before and after it;

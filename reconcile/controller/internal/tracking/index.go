@@ -9,16 +9,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// node is one thing of one kind that owners read: an object by name, or all objects that a query matches. Owners that
-// read the same thing share its node.
-type node struct {
-	index  *Index
-	name   types.NamespacedName // of a read by name; unused with a query
-	query  *query               // of a list; nil for a read by name
-	value  *derivedValue        // of a derived read; nil for others
-	owners owners
-}
-
 // Index finds the nodes of one kind that an object concerns. A query that asks for a label or for a value of a field is
 // found through that, so that an event costs as many steps as the object has labels and as there are fields that reads
 // ask for, not as there are queries.
@@ -31,9 +21,6 @@ type Index struct {
 	// Unread is told that nobody reads something of the kind any more. Nil tells nobody; it is set before the first read.
 	Unread func()
 }
-
-// fieldExtractor returns the values of a field, and whether it knows the field.
-type fieldExtractor func(object client.Object, field string) (values []string, known bool)
 
 // NewIndex returns the index of one kind; extract returns the values of its fields.
 func NewIndex(extract fieldExtractor) *Index {
@@ -135,46 +122,6 @@ func (x *Index) all(found []types.NamespacedName) []types.NamespacedName {
 	}
 	for _, n := range x.values {
 		found = n.owners.appendTo(found)
-	}
-	return found
-}
-
-// owners is a set that costs no map while it has one element, as most have.
-type owners struct {
-	one  *ownerReads
-	many map[*ownerReads]struct{}
-}
-
-func (o *owners) add(owner *ownerReads) {
-	switch {
-	case o.many != nil:
-		o.many[owner] = struct{}{}
-	case o.one == nil || o.one == owner:
-		o.one = owner
-	default:
-		o.many = map[*ownerReads]struct{}{o.one: {}, owner: {}}
-		o.one = nil
-	}
-}
-
-// remove takes the owner out and reports whether nobody is left.
-func (o *owners) remove(owner *ownerReads) (empty bool) {
-	if o.many != nil {
-		delete(o.many, owner)
-		return len(o.many) == 0
-	}
-	if o.one == owner {
-		o.one = nil
-	}
-	return o.one == nil
-}
-
-func (o *owners) appendTo(found []types.NamespacedName) []types.NamespacedName {
-	if o.one != nil {
-		return append(found, o.one.owner)
-	}
-	for owner := range o.many {
-		found = append(found, owner.owner)
 	}
 	return found
 }

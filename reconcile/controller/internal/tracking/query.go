@@ -49,6 +49,9 @@ func (q *query) filings(found []filing) []filing {
 	return found
 }
 
+// fieldExtractor returns the values of a field, and whether it knows the field.
+type fieldExtractor func(object client.Object, field string) (values []string, known bool)
+
 // subject is the object of an event while the queries that it concerns are looked for.
 type subject struct {
 	object  client.Object

@@ -21,26 +21,6 @@ type Tracker struct {
 	unread []*Index // of which a node was dropped since the lock was taken
 }
 
-// scope separates what a pass reads from what it writes: the two are replaced at different moments.
-type scope int
-
-const (
-	ScopeRead scope = iota
-	ScopeWrite
-	scopes
-)
-
-// ownerReads is what is remembered for one owner.
-type ownerReads struct {
-	owner types.NamespacedName
-	edges [scopes][]edge
-}
-
-type edge struct {
-	node *node
-	seen bool // in the running pass
-}
-
 // Session is one scope of one pass of an owner.
 type Session struct {
 	tracker *Tracker
