@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // OursField is a field by which all objects of a sparse informer can be listed that it keeps whole because they are ours, with the value "". No list
@@ -126,3 +127,26 @@ func (v *view) missing(found []Absent, namespace string, matches func(*metadataO
 	}
 	return found
 }
+
+// Missing finds the objects that match of which the caches have the metadata only; an empty namespace is all. Matches gets what the cache keeps.
+func (l *Link) Missing(namespace string, matches func(client.Object) bool) (found []Absent) {
+	for _, i := range l.joined() {
+		v := &view{i.SharedIndexInformer.GetIndexer(), i}
+		found = v.missing(found, namespace, func(m *metadataOnly) bool { return matches(m.partial(i.kind)) })
+	}
+	return found
+}
+
+// Absent is an object of which an informer has the metadata only.
+type Absent struct {
+	// Key is its name.
+	Key      types.NamespacedName
+	informer *Informer
+	uid      types.UID
+}
+
+// Take gives the cache the object as it was read live, which it owns from then on.
+func (a Absent) Take(object client.Object) { a.informer.take(object) }
+
+// Gone notes that the object does not exist any more.
+func (a Absent) Gone() { a.informer.goneFor(a.Key, a.uid) }
