@@ -1,0 +1,30 @@
+package install
+
+import (
+	"io/fs"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Config is what an installation needs to know besides the page of the operator.
+type Config struct {
+	// Namespace is where the operator runs. Default the name of the page followed by "-system".
+	Namespace string
+	// Image is that of the operator. Default the name of the page with the tag "latest", which should be replaced by what a build
+	// has pushed.
+	Image string
+	// Args are arguments of the operator besides those for metrics, leader election, namespaces and certificates.
+	Args []string
+	// Env are variables of the environment of the operator. What depends on its namespace refers to the field metadata.namespace, as the
+	// chart is installed into any.
+	Env []corev1.EnvVar
+	// CRDs is the folder with the manifests of the CRDs, one in each file whose name ends in .yaml, as os.DirFS("config/crd").
+	// Nil installs none.
+	CRDs fs.FS
+	// Extra has further manifests that the installation needs, as os.DirFS("config/extra"), whose files *.yaml the kustomization lists and
+	// the chart has as they are: what they name must not depend on the namespace. Nil has none.
+	Extra fs.FS
+	// CertManager leaves the certificate of the webhooks to cert-manager. Default the operator makes and renews it itself, see package
+	// operator.
+	CertManager bool
+}
