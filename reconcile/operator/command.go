@@ -6,23 +6,48 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime"
-	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/manager/signals"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/operator/internal/certificate"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 )
 
-// command is something that the program can do. The first argument names it.
-type command struct {
-	name string
-	help string
-	// arguments names what stands beside the flags, in its order; none is the usual.
-	arguments []string
-	// flags adds those of the command alone; nil adds none.
-	flags func(*process, *flag.FlagSet)
-	run   func(context.Context, *process) error
+// Main is a main function: it runs the operator with the arguments of the process until SIGINT or SIGTERM, and exits with status 1
+// on an error. A second signal ends the process at once. It can be called once in a process.
+func (o Operator) Main() {
+	err := o.Run(signals.SetupSignalHandler(), os.Args[1:], os.Stdout, os.Stderr)
+	if errors.Is(err, ErrWouldChange) {
+		os.Exit(statusWouldChange)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", o.Name, err)
+		os.Exit(1)
+	}
+}
+
+// Run does what the arguments ask for (without the name of the program), and returns when that is done: without a command when ctx
+// has ended and the controllers have stopped. Logs go to stderr, everything else to stdout. As the lease is given back when Run
+// returns, the process must not go on working on the cluster after it.
+func (o Operator) Run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	p, err := o.parse(args, stdout, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return p.usage()
+	}
+	if err != nil {
+		return err
+	}
+	return p.command.run(ctx, p)
+}
+
+// Page is the page that the command "describe" prints for these flags. It needs no cluster.
+func (o Operator) Page(args ...string) (dataflow.Page, error) {
+	p, err := o.parse(args, io.Discard, io.Discard)
+	if err != nil {
+		return dataflow.Page{}, err
+	}
+	return p.page()
 }
 
 // commands lists all of them; the first one is taken when none is named.
@@ -39,25 +64,6 @@ func commands() []command {
 			flags: explainFlags, run: explainOwner,
 		},
 	}
-}
-
-// process is an operator whose arguments are parsed: what a command works with.
-type process struct {
-	Operator
-	settings
-
-	command  command
-	scheme   *runtime.Scheme
-	flags    *flag.FlagSet
-	describe describeSettings
-	preview  previewSettings
-	stdout   io.Writer
-	stderr   io.Writer
-
-	keeper *certificate.Keeper // of the webhook server; nil where somebody else provides its certificate
-
-	explanation explainSettings
-	arguments   []string // those that the command names
 }
 
 // parse reads the arguments and completes the operator. With [flag.ErrHelp] the process is good for its usage alone.
@@ -98,25 +104,6 @@ func (p *process) choose(name string) error {
 		names = append(names, c.name)
 	}
 	return fmt.Errorf("unknown command %q: want one of %s, or flags alone to run", name, strings.Join(names, ", "))
-}
-
-// complete makes the scheme and fills in what depends on the flags.
-func (p *process) complete() error {
-	p.scheme = runtime.NewScheme()
-	for _, add := range append([]func(*runtime.Scheme) error{clientscheme.AddToScheme}, p.AddToScheme...) {
-		if err := add(p.scheme); err != nil {
-			return fmt.Errorf("add kinds to the scheme: %w", err)
-		}
-	}
-	if p.Configure != nil {
-		if err := p.Configure(&p.Operator, p.scheme); err != nil {
-			return err
-		}
-	}
-	if len(p.Controllers) == 0 {
-		return errors.New("the operator has no controllers: set operator.Operator.Controllers, or let Configure fill them in")
-	}
-	return nil
 }
 
 // usage prints what the program can be asked for.

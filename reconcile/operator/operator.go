@@ -1,18 +1,12 @@
 package operator
 
 import (
-	"context"
-	"errors"
 	"flag"
-	"fmt"
-	"io"
 	"net/http"
-	"os"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/manager/signals"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
@@ -53,40 +47,4 @@ type Operator struct {
 	Manager func(*manager.Options)
 	// Config is the cluster. Default the one that the flag -kubeconfig and the environment name.
 	Config *rest.Config
-}
-
-// Main is a main function: it runs the operator with the arguments of the process until SIGINT or SIGTERM, and exits with status 1
-// on an error. A second signal ends the process at once. It can be called once in a process.
-func (o Operator) Main() {
-	err := o.Run(signals.SetupSignalHandler(), os.Args[1:], os.Stdout, os.Stderr)
-	if errors.Is(err, ErrWouldChange) {
-		os.Exit(statusWouldChange)
-	}
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %v\n", o.Name, err)
-		os.Exit(1)
-	}
-}
-
-// Run does what the arguments ask for (without the name of the program), and returns when that is done: without a command when ctx
-// has ended and the controllers have stopped. Logs go to stderr, everything else to stdout. As the lease is given back when Run
-// returns, the process must not go on working on the cluster after it.
-func (o Operator) Run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	p, err := o.parse(args, stdout, stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return p.usage()
-	}
-	if err != nil {
-		return err
-	}
-	return p.command.run(ctx, p)
-}
-
-// Page is the page that the command "describe" prints for these flags. It needs no cluster.
-func (o Operator) Page(args ...string) (dataflow.Page, error) {
-	p, err := o.parse(args, io.Discard, io.Discard)
-	if err != nil {
-		return dataflow.Page{}, err
-	}
-	return p.page()
 }

@@ -1,0 +1,63 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/operator/internal/certificate"
+)
+
+// command is something that the program can do. The first argument names it.
+type command struct {
+	name string
+	help string
+	// arguments names what stands beside the flags, in its order; none is the usual.
+	arguments []string
+	// flags adds those of the command alone; nil adds none.
+	flags func(*process, *flag.FlagSet)
+	run   func(context.Context, *process) error
+}
+
+// process is an operator whose arguments are parsed: what a command works with.
+type process struct {
+	Operator
+	settings
+
+	command  command
+	scheme   *runtime.Scheme
+	flags    *flag.FlagSet
+	describe describeSettings
+	preview  previewSettings
+	stdout   io.Writer
+	stderr   io.Writer
+
+	keeper *certificate.Keeper // of the webhook server; nil where somebody else provides its certificate
+
+	explanation explainSettings
+	arguments   []string // those that the command names
+}
+
+// complete makes the scheme and fills in what depends on the flags.
+func (p *process) complete() error {
+	p.scheme = runtime.NewScheme()
+	for _, add := range append([]func(*runtime.Scheme) error{clientscheme.AddToScheme}, p.AddToScheme...) {
+		if err := add(p.scheme); err != nil {
+			return fmt.Errorf("add kinds to the scheme: %w", err)
+		}
+	}
+	if p.Configure != nil {
+		if err := p.Configure(&p.Operator, p.scheme); err != nil {
+			return err
+		}
+	}
+	if len(p.Controllers) == 0 {
+		return errors.New("the operator has no controllers: set operator.Operator.Controllers, or let Configure fill them in")
+	}
+	return nil
+}
