@@ -12,7 +12,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 )
 
@@ -72,21 +71,6 @@ func rights(page dataflow.Page, account account) (string, error) {
 		}
 	}
 	return text.String(), nil
-}
-
-// page describes the controllers, and what no controller knows.
-func (p *process) page() (dataflow.Page, error) {
-	page, err := controller.NewPage(p.Name, p.scheme, p.Controllers...)
-	if err != nil {
-		return page, err
-	}
-	page.LeaderElection, page.Namespaces = true, p.namespaces
-	if p.Describe != nil {
-		if err := p.Describe(&page); err != nil {
-			return page, fmt.Errorf("describe the operator: %w", err)
-		}
-	}
-	return page, nil
 }
 
 // output is a form of the description.

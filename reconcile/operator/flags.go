@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
-	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
@@ -34,23 +33,6 @@ const (
 
 // off is the address at which nothing is served.
 const off = "0"
-
-// settings are the values of the flags that every operator has.
-type settings struct {
-	kubeconfig     string
-	metrics        address
-	probes         address
-	leaderElect    boolean
-	leaseNamespace string
-	namespaces     namespaces
-	webhookPort    port
-	webhookCertDir string
-	webhookService account
-	describe       boolean
-	explanations   boolean
-	metricsSecure  boolean
-	log            zap.Options
-}
 
 // addFlags makes the flag set: the flags of every operator, those of the command, and those of the product, with the defaults of the
 // product.

@@ -9,7 +9,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 	"github.com/reconcilekit/reconcilekit/reconcile/operator/internal/certificate"
 )
 
@@ -43,6 +46,23 @@ type process struct {
 	arguments   []string // those that the command names
 }
 
+// settings are the values of the flags that every operator has.
+type settings struct {
+	kubeconfig     string
+	metrics        address
+	probes         address
+	leaderElect    boolean
+	leaseNamespace string
+	namespaces     namespaces
+	webhookPort    port
+	webhookCertDir string
+	webhookService account
+	describe       boolean
+	explanations   boolean
+	metricsSecure  boolean
+	log            zap.Options
+}
+
 // complete makes the scheme and fills in what depends on the flags.
 func (p *process) complete() error {
 	p.scheme = runtime.NewScheme()
@@ -60,4 +80,19 @@ func (p *process) complete() error {
 		return errors.New("the operator has no controllers: set operator.Operator.Controllers, or let Configure fill them in")
 	}
 	return nil
+}
+
+// page describes the controllers, and what no controller knows.
+func (p *process) page() (dataflow.Page, error) {
+	page, err := controller.NewPage(p.Name, p.scheme, p.Controllers...)
+	if err != nil {
+		return page, err
+	}
+	page.LeaderElection, page.Namespaces = true, p.namespaces
+	if p.Describe != nil {
+		if err := p.Describe(&page); err != nil {
+			return page, fmt.Errorf("describe the operator: %w", err)
+		}
+	}
+	return page, nil
 }
