@@ -1,11 +1,13 @@
 package controller
 
 import (
+	"fmt"
 	"reflect"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -60,6 +62,12 @@ func (d *declared) declare(p declaration.Purpose, source string, object client.O
 	}
 	d.declarations = append(d.declarations, added)
 	return &d.declarations[len(d.declarations)-1]
+}
+
+// externalKind is a declared kind of things outside of the cluster.
+type externalKind struct {
+	external.Declared
+	source string
 }
 
 // Options are the settings of a controller that have a default.
@@ -197,3 +205,20 @@ func newObject[T reconcile.Owner]() T {
 
 // names are those of the controller, and of what it leaves on objects.
 func (b *Builder[T, F, O]) names() identity.Names { return identity.Of(b.name, b.options.Apply) }
+
+// resolved are the declared kinds, when the phases of the reconciler and the declarations are in order.
+func (b *Builder[T, F, O]) resolved(scheme *runtime.Scheme) (*declaration.Catalogue, error) {
+	if err := pipeline.CheckPhases(b.reconciler); err != nil {
+		return nil, fmt.Errorf("controller %q: %w", b.name, err)
+	}
+	for _, table := range b.transitions {
+		if err := table.Check(); err != nil {
+			return nil, fmt.Errorf("controller %q: %w", b.name, err)
+		}
+	}
+	kinds, err := declaration.Resolve(b.name, scheme, b.declarations)
+	if err == nil {
+		kinds.ShareOwners(shards.SelectionOf(b.options.Shard))
+	}
+	return kinds, err
+}

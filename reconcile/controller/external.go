@@ -14,12 +14,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
-// externalKind is a declared kind of things outside of the cluster.
-type externalKind struct {
-	external.Declared
-	source string
-}
-
 // intercepting is implemented by managers of tests that stand around every call outside of the cluster, to search with faults.
 type intercepting interface {
 	// InterceptExternal is called around every call, see [external.Interceptor].

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/utils/clock"
@@ -128,23 +127,6 @@ func (b *Builder[T, F, O]) observed(
 
 // explains answers for the controller, nil before it is set up.
 func (b *Builder[T, F, O]) explains() *explained.Explainer { return b.explainer }
-
-// resolved are the declared kinds, when the phases of the reconciler and the declarations are in order.
-func (b *Builder[T, F, O]) resolved(scheme *runtime.Scheme) (*declaration.Catalogue, error) {
-	if err := pipeline.CheckPhases(b.reconciler); err != nil {
-		return nil, fmt.Errorf("controller %q: %w", b.name, err)
-	}
-	for _, table := range b.transitions {
-		if err := table.Check(); err != nil {
-			return nil, fmt.Errorf("controller %q: %w", b.name, err)
-		}
-	}
-	kinds, err := declaration.Resolve(b.name, scheme, b.declarations)
-	if err == nil {
-		kinds.ShareOwners(shards.SelectionOf(b.options.Shard))
-	}
-	return kinds, err
-}
 
 func skip(yes bool) *bool {
 	if !yes {
@@ -302,4 +284,12 @@ func (b *Builder[T, F, O]) watch(
 		}
 	}
 	return nil
+}
+
+// shard adds what looks after the claims of the shard.
+func (b *Builder[T, F, O]) shard(mgr manager.Manager, controller ctrlcontroller.Controller, reads *tracked.Reads, options Options) error {
+	if b.sharded == nil {
+		return nil
+	}
+	return errors.Join(b.sharded.TellOfWaits(mgr, reads, options.Recorder, options.Clock), b.sharded.GiveBack(mgr, controller, b.informers))
 }

@@ -1,13 +1,7 @@
 package controller
 
 import (
-	"errors"
-
-	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
-
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 )
 
 // Shard is the part of the owners that a process works on, so that several processes share them. Every process runs with the name of its
@@ -31,11 +25,3 @@ import (
 // key of the label that names the shard of an owner; owners without it are in no shard. Of returns the name of the shard that an owner is
 // in, empty for none: a function of the owner's metadata that gives the same in all processes, each of which watches all owners.
 type Shard = shards.Shard
-
-// shard adds what looks after the claims of the shard.
-func (b *Builder[T, F, O]) shard(mgr manager.Manager, controller ctrlcontroller.Controller, reads *tracked.Reads, options Options) error {
-	if b.sharded == nil {
-		return nil
-	}
-	return errors.Join(b.sharded.TellOfWaits(mgr, reads, options.Recorder, options.Clock), b.sharded.GiveBack(mgr, controller, b.informers))
-}

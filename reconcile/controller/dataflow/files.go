@@ -62,10 +62,6 @@ func (p Page) leaderElection(name string, account types.NamespacedName) []any {
 	}
 }
 
-func subjects(account types.NamespacedName) []rbacv1.Subject {
-	return []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: account.Namespace, Name: account.Name}}
-}
-
 // documents prints objects as the content of one file.
 func documents(objects ...any) (string, error) {
 	var w bytes.Buffer

@@ -3,6 +3,7 @@ package dataflow
 import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/rights"
 )
@@ -48,4 +49,8 @@ func (p Page) ClusterRole(name string) *rbacv1.ClusterRole {
 func (p Page) RoleYAML(name string) ([]byte, error) {
 	role, err := documents(p.ClusterRole(name))
 	return []byte(role), err
+}
+
+func subjects(account types.NamespacedName) []rbacv1.Subject {
+	return []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: account.Namespace, Name: account.Name}}
 }

@@ -2,9 +2,6 @@ package explained
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -16,15 +13,6 @@ import (
 
 // explainTimeout bounds an answer over HTTP, which only looks into memory.
 const explainTimeout = 10 * time.Second
-
-// showDataflow asks for what the controllers watch, read and write instead of owners.
-const showDataflow = "dataflow"
-
-// The forms of an answer, besides text.
-const (
-	formHTML = "html"
-	formJSON = "json"
-)
 
 // Handler serves explanations of what the function returns, which is asked for each answer.
 func Handler(explainers func() []*Explainer) http.Handler {
@@ -55,14 +43,6 @@ func Handler(explainers func() []*Explainer) http.Handler {
 	})
 }
 
-// answer is what is answered, in all forms.
-type answer struct {
-	status int
-	text   string
-	page   string // the template of the page
-	data   any
-}
-
 func answered(ctx context.Context, query url.Values, explainers []*Explainer) (*answer, error) {
 	kind, name := query.Get("kind"), query.Get("name")
 	if query.Get("show") == showDataflow {
@@ -86,31 +66,6 @@ func answered(ctx context.Context, query url.Values, explainers []*Explainer) (*
 		text.WriteString(o.String())
 	}
 	return &answer{status, text.String(), "owners", owners}, nil
-}
-
-// rendered is an answer in one form.
-type rendered struct {
-	status        int
-	content, body string
-	tag           string // names the body
-}
-
-func (a *answer) render(form string) (*rendered, error) {
-	out := &rendered{status: a.status, body: a.text, content: "text/plain; charset=utf-8"}
-	var err error
-	switch form {
-	case formJSON:
-		var raw []byte
-		raw, err = json.MarshalIndent(a.data, "", "  ")
-		out.body, out.content = string(raw), "application/json"
-	case formHTML:
-		var page strings.Builder
-		err = pages.ExecuteTemplate(&page, a.page, a.data)
-		out.body, out.content = page.String(), "text/html; charset=utf-8"
-	}
-	sum := sha256.Sum256([]byte(out.body))
-	out.tag = `"` + hex.EncodeToString(sum[:16]) + `"`
-	return out, err
 }
 
 // write answers with the body, or that the asker has it already.

@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
@@ -49,6 +50,27 @@ var (
 	_ reconcile.Owner = (*Group)(nil)
 	_ groupkey.Group  = (*Group)(nil)
 )
+
+// Effect reports what became of the part of the member; the message is empty unless something is wrong.
+func (g *Group) Effect(member client.Object) (effect Effect, message string) {
+	at := slices.IndexFunc(g.Status.Members, func(m Member) bool { return m.UID == member.GetUID() })
+	if at < 0 {
+		return EffectNone, ""
+	}
+	m := g.Status.Members[at]
+	if m.Generation < member.GetGeneration() {
+		return EffectPending, ""
+	}
+	if m.Refused != "" {
+		return EffectRefused, m.Refused
+	}
+	for i := range g.Status.Conditions {
+		if c := &g.Status.Conditions[i]; c.Type == "Ready" && c.Status == metav1.ConditionFalse {
+			return EffectFailed, c.Message
+		}
+	}
+	return EffectApplied, ""
+}
 
 // Of returns an empty group of the controller of that name, to read into.
 func Of(name string) *Group {

@@ -1,9 +1,6 @@
 package groups
 
 import (
-	"slices"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -44,27 +41,6 @@ const (
 	// EffectApplied: the children are as the group wants them, with the part of the member.
 	EffectApplied Effect = "Applied"
 )
-
-// Effect reports what became of the part of the member; the message is empty unless something is wrong.
-func (g *Group) Effect(member client.Object) (effect Effect, message string) {
-	at := slices.IndexFunc(g.Status.Members, func(m Member) bool { return m.UID == member.GetUID() })
-	if at < 0 {
-		return EffectNone, ""
-	}
-	m := g.Status.Members[at]
-	if m.Generation < member.GetGeneration() {
-		return EffectPending, ""
-	}
-	if m.Refused != "" {
-		return EffectRefused, m.Refused
-	}
-	for i := range g.Status.Conditions {
-		if c := &g.Status.Conditions[i]; c.Type == "Ready" && c.Status == metav1.ConditionFalse {
-			return EffectFailed, c.Message
-		}
-	}
-	return EffectApplied, ""
-}
 
 // MemberField is the index by which the members of the groups of a controller are listed.
 func MemberField(controller string) string { return "group." + controller }

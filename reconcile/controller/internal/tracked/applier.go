@@ -16,6 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
@@ -249,4 +250,24 @@ func isNil(object client.Object) bool {
 func nilPlanned(what string, at int, object client.Object) error {
 	return declaration.NewMistake(declaration.ReasonInvalidPlan, fmt.Errorf("%s %d of the plan is a nil %T: leave out of the plan what is not wanted",
 		what, at+1, object))
+}
+
+// written picks the writes of a result that the cache will show: those of declared kinds that its selector lets in.
+func (c *Reads) written(result apply.Result, children []child) []write {
+	var writes []write
+	for _, object := range result.Objects {
+		k := c.ByKind[object.GVK]
+		if k == nil || !object.Wrote() || object.UID == "" {
+			continue
+		}
+		w := write{kind: k, key: k.Name(object.Key), uid: object.UID}
+		if object.Outcome != enum.OutcomeDeleted && object.Outcome != enum.OutcomePruned {
+			w.version = object.ResourceVersion
+			if w.version == "" || !cachesChild(k, w.key, children) {
+				continue
+			}
+		}
+		writes = append(writes, w)
+	}
+	return writes
 }

@@ -9,9 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
@@ -107,26 +105,6 @@ func (l *PendingWrites) forget(owner types.NamespacedName) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.pending, owner)
-}
-
-// written picks the writes of a result that the cache will show: those of declared kinds that its selector lets in.
-func (c *Reads) written(result apply.Result, children []child) []write {
-	var writes []write
-	for _, object := range result.Objects {
-		k := c.ByKind[object.GVK]
-		if k == nil || !object.Wrote() || object.UID == "" {
-			continue
-		}
-		w := write{kind: k, key: k.Name(object.Key), uid: object.UID}
-		if object.Outcome != enum.OutcomeDeleted && object.Outcome != enum.OutcomePruned {
-			w.version = object.ResourceVersion
-			if w.version == "" || !cachesChild(k, w.key, children) {
-				continue
-			}
-		}
-		writes = append(writes, w)
-	}
-	return writes
 }
 
 // cachesChild reports whether the filter of the kind's cache lets the child in, as far as its planned labels tell.
