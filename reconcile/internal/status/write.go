@@ -173,3 +173,45 @@ func (r *write) explain(ctx context.Context, err error) error {
 	}
 	return &NoSubresourceError{GVK: r.gvk, Err: err}
 }
+
+// WriteStatus stores the status of after where it differs from that of before, in one request to the status subresource, and
+// reports whether the stored object has changed. managed are the types of the conditions that this writer sets; those of
+// others are in after as they were in before.
+//
+// What after sets is stored, whoever has written it before. What after leaves out goes if this writer or a former manager
+// owns it, or nobody does; what is another manager's stays, and costs no request. A change that the API server answers without
+// storing it, such as a field that the CRD does not have, is not sent again for five minutes, nor is one that somebody else has
+// undone five times in as many minutes.
+//
+// Where the conditions are a list with the key type, the request is a server-side apply of what this writer owns and changes.
+// Elsewhere, as long as that is not known, and where something goes that no apply can remove, it is a merge patch of what has
+// changed, with the resourceVersion of after: a conflict, see [apierrors.IsConflict], means that somebody else has written
+// since and nothing is stored. After a write, after has the metadata of the stored object. The error is a
+// [NoSubresourceError] where the kind has no status subresource.
+//
+// [apierrors.IsConflict]: https://pkg.go.dev/k8s.io/apimachinery/pkg/api/errors#IsConflict
+func (w *Writer) WriteStatus(ctx context.Context, before, after client.Object, managed []string) (written bool, err error) {
+	if equalStatus(before, after) {
+		return false, nil
+	}
+	if after.GetUID() == "" || before.GetUID() != after.GetUID() {
+		return false, errStatusOwner
+	}
+	r := &write{writer: w, before: before, after: after, managed: managed}
+	if r.gvk, err = w.client.GroupVersionKindFor(after); err != nil {
+		return false, fmt.Errorf("write status: kind of %T: %w", after, err)
+	}
+	if r.from, err = contentOf(before); err != nil {
+		return false, fmt.Errorf("write status: %w", err)
+	}
+	if r.to, err = contentOf(after); err != nil {
+		return false, fmt.Errorf("write status: %w", err)
+	}
+	if reflect.DeepEqual(r.from, r.to) {
+		return false, nil
+	}
+	if written, err = r.run(ctx); err != nil {
+		return false, fmt.Errorf("write status of %s: %w", r.name(), err)
+	}
+	return written, nil
+}

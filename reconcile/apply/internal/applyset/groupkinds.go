@@ -26,6 +26,14 @@ func FormatGroupKinds(gks []schema.GroupKind) string {
 	return strings.Join(slices.Compact(out), ",")
 }
 
+// CompareKinds orders kinds by their text, such as Deployment.apps, which it does not make: a kind has no character before the dot.
+func CompareKinds(a, b schema.GroupKind) int {
+	if order := strings.Compare(a.Kind, b.Kind); order != 0 {
+		return order
+	}
+	return strings.Compare(a.Group, b.Group)
+}
+
 // ParseGroupKinds reads what FormatGroupKinds writes. It returns beside it the
 // items that are of another form.
 func ParseGroupKinds(value string) (out []schema.GroupKind, unreadable []string) {

@@ -60,14 +60,6 @@ func (i *Inventory) Normalise() {
 // CompareIDs orders objects by their text.
 func CompareIDs(a, b ObjectID) int { return strings.Compare(a.Text(), b.Text()) }
 
-// CompareKinds orders kinds by their text, such as Deployment.apps, which it does not make: a kind has no character before the dot.
-func CompareKinds(a, b schema.GroupKind) int {
-	if order := strings.Compare(a.Kind, b.Kind); order != 0 {
-		return order
-	}
-	return strings.Compare(a.Group, b.Group)
-}
-
 // Merge returns what either has.
 func (i *Inventory) Merge(o *Inventory) *Inventory {
 	out := &Inventory{

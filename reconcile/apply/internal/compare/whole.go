@@ -54,14 +54,3 @@ func wholeInCore(name string) bool {
 	}
 	return false
 }
-
-// wholeMap reports whether a map in a field of a struct is owned as a whole.
-func wholeMap(in reflect.Type, name string) bool {
-	switch in.PkgPath() + "." + in.Name() {
-	case "k8s.io/api/core/v1.PodSpec", "k8s.io/api/node/v1.Scheduling":
-		return name == "nodeSelector"
-	case "k8s.io/api/core/v1.ServiceSpec", "k8s.io/api/core/v1.ReplicationControllerSpec":
-		return name == "selector"
-	}
-	return false
-}

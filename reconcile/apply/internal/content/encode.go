@@ -22,9 +22,6 @@ type Encoder struct {
 // NewEncoder returns an encoder.
 func NewEncoder() *Encoder { return &Encoder{types: newTypeInfos()} }
 
-// toUnstructured is implemented by Time and Quantity.
-type toUnstructured interface{ ToUnstructured() any }
-
 // maxDepth bounds the recursion; no object of an API is nearly as deep.
 const maxDepth = 1000
 

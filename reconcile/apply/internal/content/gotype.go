@@ -168,3 +168,6 @@ func indirect(t reflect.Type) reflect.Type {
 	}
 	return t
 }
+
+// toUnstructured is implemented by Time and Quantity.
+type toUnstructured interface{ ToUnstructured() any }

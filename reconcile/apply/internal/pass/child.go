@@ -10,12 +10,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
-// SentOnce is a field that is sent once and that the object has.
-type SentOnce struct {
-	Path apply.Path
-	Want any
-}
-
 const (
 	ActionNone Action = iota
 	ActionApply
@@ -84,3 +78,11 @@ func (p *Pass) Collect() {
 // Partial reports whether the owner has a part of an object under a field
 // manager of its own, which is given back in the end.
 func Partial(m apply.Mode) bool { return m == apply.Contribute || m == apply.Shared }
+
+// WithOwner are the children, what is planned of the owner first.
+func (p *Pass) WithOwner() []*Child {
+	if p.OwnerChild == nil {
+		return p.Children
+	}
+	return append([]*Child{p.OwnerChild}, p.Children...)
+}

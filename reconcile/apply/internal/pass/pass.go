@@ -58,14 +58,6 @@ func (p *Pass) IsOwner(id applyset.ObjectID) bool {
 	return p.Group == nil && id.GroupKind == p.OwnerKind.GVK.GroupKind() && id.Key == client.ObjectKeyFromObject(p.Owner)
 }
 
-// WithOwner are the children, what is planned of the owner first.
-func (p *Pass) WithOwner() []*Child {
-	if p.OwnerChild == nil {
-		return p.Children
-	}
-	return append([]*Child{p.OwnerChild}, p.Children...)
-}
-
 // Begin locks the memory of the owner; end releases it.
 func (e *Env) Begin(ctx context.Context, owner client.Object, plan *apply.Plan, memory *memory.Owner) (*Pass, error) {
 	if owner.GetUID() == "" {

@@ -139,3 +139,9 @@ type Deletion struct {
 // declaredKinds are the kinds of the options, nil if there are none: an engine
 // without them knows only what plans name.
 type declaredKinds map[schema.GroupKind]apply.ChildKind
+
+// SentOnce is a field that is sent once and that the object has.
+type SentOnce struct {
+	Path apply.Path
+	Want any
+}

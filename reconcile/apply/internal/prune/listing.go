@@ -19,6 +19,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
+// listingPeriod is when a listing is repeated later.
+const listingPeriod = 10 * time.Minute
+
 func newListing() *listing {
 	return &listing{unknown: map[schema.GroupKind]error{}, open: map[schema.GroupKind]struct{}{}}
 }

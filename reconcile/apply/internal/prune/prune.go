@@ -3,7 +3,6 @@ package prune
 import (
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
@@ -12,9 +11,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
-
-// listingPeriod is when a listing is repeated later.
-const listingPeriod = 10 * time.Minute
 
 // upToDate reports that a listing would find nothing: the plan names the same
 // objects as when one found nothing, or nothing was ever made that this
