@@ -112,13 +112,6 @@ func (w *Server) get(key client.ObjectKey, obj client.Object) error {
 	return objects.FromUnstructured(current, obj)
 }
 
-func (w *Server) resource(gvk schema.GroupVersionKind) schema.GroupResource {
-	if mapping, err := w.Mapper.RESTMapping(gvk.GroupKind(), gvk.Version); err == nil {
-		return mapping.Resource.GroupResource()
-	}
-	return Plural(gvk).GroupResource()
-}
-
 func (w *Server) listInto(list client.ObjectList, opts []client.ListOption) error {
 	gvk, err := objects.ListedKind(list, w.scheme)
 	if err != nil {

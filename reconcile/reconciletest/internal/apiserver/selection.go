@@ -1,6 +1,8 @@
 package apiserver
 
 import (
+	"strings"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -37,3 +39,5 @@ func selection(opts []client.ListOption) (selects, error) {
 		return matches && err == nil
 	}, nil
 }
+
+func isList(kind string) bool { return strings.HasSuffix(kind, "List") }

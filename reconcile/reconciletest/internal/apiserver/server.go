@@ -206,3 +206,10 @@ func (w *Server) unstructuredOf(obj runtime.Object) (*unstructured.Unstructured,
 	}
 	return u, gvk, err
 }
+
+func (w *Server) resource(gvk schema.GroupVersionKind) schema.GroupResource {
+	if mapping, err := w.Mapper.RESTMapping(gvk.GroupKind(), gvk.Version); err == nil {
+		return mapping.Resource.GroupResource()
+	}
+	return Plural(gvk).GroupResource()
+}

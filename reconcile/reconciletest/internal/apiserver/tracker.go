@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -435,5 +434,3 @@ func Plural(gvk schema.GroupVersionKind) schema.GroupVersionResource {
 	gvr, _ := meta.UnsafeGuessKindToResource(gvk)
 	return gvr
 }
-
-func isList(kind string) bool { return strings.HasSuffix(kind, "List") }

@@ -7,6 +7,11 @@ import (
 	"path/filepath"
 )
 
+// EnvKubeconfig names the environment variable with a kubeconfig whose cluster
+// the tests run on. It is not KUBECONFIG, which points many people at a
+// cluster that they do not want tests on.
+const EnvKubeconfig = "RECONCILETEST_KUBECONFIG"
+
 // ErrNoControlPlane reports that neither a kubeconfig nor the binaries of a
 // control plane are there. Its text names what would help.
 var ErrNoControlPlane = errors.New("no control plane: set KUBEBUILDER_ASSETS to a folder with etcd and kube-apiserver, " +

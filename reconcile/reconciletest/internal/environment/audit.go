@@ -10,11 +10,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// ErrNoAuditLog reports that there is no audit log to read. The error that wraps
-// it reports why: the environment does not run, it runs on a given cluster, or
-// nobody set [Environment.Audit].
-var ErrNoAuditLog = errors.New("no audit log")
-
 const (
 	auditLogName    = "audit.log"
 	auditPolicyName = "policy.yaml"

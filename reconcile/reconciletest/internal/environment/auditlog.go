@@ -290,3 +290,8 @@ func (e *auditEvent) entry() AuditEntry {
 		Received: e.RequestReceivedTimestamp, Completed: e.StageTimestamp,
 	}
 }
+
+// ErrNoAuditLog reports that there is no audit log to read. The error that wraps
+// it reports why: the environment does not run, it runs on a given cluster, or
+// nobody set [Environment.Audit].
+var ErrNoAuditLog = errors.New("no audit log")

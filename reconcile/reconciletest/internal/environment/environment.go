@@ -9,7 +9,10 @@ import (
 	"testing"
 	"time"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -17,11 +20,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
-
-// EnvKubeconfig names the environment variable with a kubeconfig whose cluster
-// the tests run on. It is not KUBECONFIG, which points many people at a
-// cluster that they do not want tests on.
-const EnvKubeconfig = "RECONCILETEST_KUBECONFIG"
 
 // serverTimeout is how long etcd and kube-apiserver may take to start and to
 // stop, each, unless the variables of envtest say otherwise.
@@ -307,4 +305,16 @@ func Kubeconfig(config *rest.Config) ([]byte, error) {
 	}
 
 	return data, nil
+}
+
+// requestToken asks the API server for a token of a service account.
+func requestToken(ctx context.Context, c client.Client, namespace, name string) (string, error) {
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	request := &authenticationv1.TokenRequest{}
+
+	if err := c.SubResource("token").Create(ctx, account, request); err != nil {
+		return "", fmt.Errorf("issue a token for service account %s/%s: %w", namespace, name, err)
+	}
+
+	return request.Status.Token, nil
 }

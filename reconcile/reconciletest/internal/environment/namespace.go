@@ -2,11 +2,9 @@ package environment
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"testing"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -62,16 +60,4 @@ func namespacePrefix(test string) string {
 	}
 
 	return strings.TrimSuffix(clean, "-") + "-"
-}
-
-// requestToken asks the API server for a token of a service account.
-func requestToken(ctx context.Context, c client.Client, namespace, name string) (string, error) {
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-	request := &authenticationv1.TokenRequest{}
-
-	if err := c.SubResource("token").Create(ctx, account, request); err != nil {
-		return "", fmt.Errorf("issue a token for service account %s/%s: %w", namespace, name, err)
-	}
-
-	return request.Status.Token, nil
 }

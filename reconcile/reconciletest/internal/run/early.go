@@ -9,22 +9,23 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/view"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
 // tooEarly returns why an owner that calls itself ready after a pass should not: a workload of its own is not, and the cache
 // has shown that to the pass. A pass in which a request fails may have wanted to say so.
-func (i *Instance) tooEarly(owner types.NamespacedName, sent int) string {
-	if i.World.Fake == nil || slices.ContainsFunc(i.Wire.Calls()[sent:], func(c transport.Call) bool { return c.Err != nil }) {
+func tooEarly(w *world.World, shown *view.View, calls []transport.Call, owner types.NamespacedName) string {
+	if w.Fake == nil || slices.ContainsFunc(calls, func(c transport.Call) bool { return c.Err != nil }) {
 		return ""
 	}
-	for _, gvk := range i.World.Kinds() {
-		if !i.World.OwnerKinds()[gvk.GroupKind()] {
+	for _, gvk := range w.Kinds() {
+		if !w.OwnerKinds()[gvk.GroupKind()] {
 			continue
 		}
-		items, err := i.World.List(gvk)
+		items, err := w.List(gvk)
 		if u := items[owner]; err == nil && u != nil && u.GetDeletionTimestamp() == nil && world.SaysReady(u) {
-			if why := i.unreadyChild(u.GetUID()); why != "" {
+			if why := unreadyChild(w, shown, u.GetUID()); why != "" {
 				return objects.Name(gvk, owner) + " calls itself ready while " + why
 			}
 		}
@@ -33,16 +34,16 @@ func (i *Instance) tooEarly(owner types.NamespacedName, sent int) string {
 }
 
 // unreadyChild is a workload of an owner that is not ready, as the cache shows it and as it is.
-func (i *Instance) unreadyChild(owner types.UID) string {
+func unreadyChild(w *world.World, shown *view.View, owner types.UID) string {
 	for _, gvk := range world.Workloads() {
-		items, err := i.World.List(gvk)
+		items, err := w.List(gvk)
 		if err != nil {
 			continue
 		}
 		for _, key := range objects.SortedKeys(items) {
 			u := items[key]
 			ref := metav1.GetControllerOf(u)
-			if ref == nil || ref.UID != owner || u.GetDeletionTimestamp() != nil || !i.View.Shows(gvk, u) {
+			if ref == nil || ref.UID != owner || u.GetDeletionTimestamp() != nil || !shown.Shows(gvk, u) {
 				continue
 			}
 			if why := world.Unready(u); why != "" {

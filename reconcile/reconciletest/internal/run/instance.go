@@ -264,7 +264,7 @@ func (i *Instance) pass(ctx context.Context, next schedule.Item) (wrote bool, er
 		i.Scheduler.Repeat(next)
 	}
 	if i.Early == "" {
-		i.Early = i.tooEarly(next.Request.NamespacedName, sent)
+		i.Early = tooEarly(i.World, i.View, i.Wire.Calls()[sent:], next.Request.NamespacedName)
 	}
 	return wrote, i.After(ctx)
 }

@@ -35,26 +35,6 @@ func (r *Run) handOver(ctx context.Context) error {
 	return r.Last.Settle(ctx)
 }
 
-// beside lets the other instance have a pass, and reports whether it had one.
-func (i *Instance) beside(ctx context.Context) (bool, error) {
-	peer := i.peer
-	if peer == nil || peer.Passes >= overlapPasses {
-		return false, nil
-	}
-	if err := peer.View.Sync(); err != nil {
-		return false, err
-	}
-	peer.Scheduler.Wake()
-	next, ready := peer.Scheduler.Take()
-	if !ready {
-		return peer.View.Advance(), nil
-	}
-	if _, err := peer.pass(ctx, next); err != nil {
-		return false, err
-	}
-	return true, i.View.Sync()
-}
-
 // revive starts another instance after a crash, which has the faults that did not happen before. With again set that one crashes
 // with its first write, too.
 func (r *Run) revive(ctx context.Context, again bool) error {
