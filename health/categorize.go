@@ -23,8 +23,6 @@ import (
 // unknownNamespace is how controller-runtime's cache refuses a read in a namespace that it was not made for; it has no type for that.
 const unknownNamespace = "because of unknown namespace for the cache"
 
-const notServed = "The API server does not serve this kind: "
-
 // Categorize finds the category of an error, and a reason and message for it; nil for nil. An error that has a category, anywhere in
 // its chain, keeps it, whatever its cause is. Then, first match wins: an answer of the API server, a context that ended, a kind
 // that is not served or not in the scheme, the network; all else is [Unknown].

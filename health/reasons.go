@@ -73,3 +73,5 @@ const (
 	// reasonKindNotInScheme stands for a Go type that was not added to the scheme: a mistake of the program.
 	reasonKindNotInScheme = "KindNotInScheme"
 )
+
+const notServed = "The API server does not serve this kind: "

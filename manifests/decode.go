@@ -20,7 +20,6 @@ import (
 
 var (
 	errNothing  = errors.New("it renders to nothing; leave the child out instead")
-	errTwoDocs  = errors.New("it renders to several documents; want one object for each template")
 	errNoKind   = errors.New("apiVersion and kind are required")
 	errNoObject = errors.New("it has no metadata, so it is no object")
 
@@ -180,4 +179,17 @@ func guess(root *yamlnode.Node, err error) int {
 		return find(root, found[1]).Line
 	}
 	return root.Line
+}
+
+// metadataOf is the JSON of what every object has.
+func metadataOf(object *unstructured.Unstructured) []byte {
+	head := map[string]any{}
+	for _, key := range []string{"apiVersion", "kind", "metadata"} {
+		head[key] = object.Object[key]
+	}
+	text, err := json.Marshal(head)
+	if err != nil {
+		return nil // of values that were JSON, which cannot be
+	}
+	return text
 }

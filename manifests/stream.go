@@ -1,7 +1,6 @@
 package manifests
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -79,17 +78,4 @@ func decodeNode(root *yamlnode.Node, scheme *runtime.Scheme, at lines) (Object, 
 		return nil, at.fail(root.Line, err)
 	}
 	return filled(made, content, root, at)
-}
-
-// metadataOf is the JSON of what every object has.
-func metadataOf(object *unstructured.Unstructured) []byte {
-	head := map[string]any{}
-	for _, key := range []string{"apiVersion", "kind", "metadata"} {
-		head[key] = object.Object[key]
-	}
-	text, err := json.Marshal(head)
-	if err != nil {
-		return nil // of values that were JSON, which cannot be
-	}
-	return text
 }

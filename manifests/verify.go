@@ -163,6 +163,8 @@ func (w *words) compare(actual, word *yamlnode.Node) (*yamlnode.Node, error) {
 	return actual, nil
 }
 
+var errTwoDocs = errors.New("it renders to several documents; want one object for each template")
+
 var errStructure = errors.New("a value would change the structure of the document; use json or quote for it")
 
 // whole returns the piece that a scalar is the word of.

@@ -9,16 +9,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// report is what an object of any kind says about itself in the manner that kstatus expects.
-type report struct {
-	kind       string
-	generation int64
-	deleted    bool
-	observed   int64 // status.observedGeneration
-	tells      bool  // status.observedGeneration is there
-	conditions []metav1.Condition
-}
-
 // ByConditions inspects an object by the conditions that it must have: all of the types must exist, be True and speak of the
 // current generation. It is for kinds whose conditions have names of their own; without types it is like [Of] for a
 // kind that has no inspector.

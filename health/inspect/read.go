@@ -9,6 +9,16 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
+// report is what an object of any kind says about itself in the manner that kstatus expects.
+type report struct {
+	kind       string
+	generation int64
+	deleted    bool
+	observed   int64 // status.observedGeneration
+	tells      bool  // status.observedGeneration is there
+	conditions []metav1.Condition
+}
+
 // read takes the report out of an object: unstructured, or of a Go type by conversion. An
 // object that is not there, or cannot be read, gives a component instead.
 func read(obj runtime.Object) (report, health.Component) {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/reconcilekit/reconcilekit/routing/internal/problem"
 )
 
 // compiledPath is the part of a template that does not depend on options other than the segment mode.
@@ -107,4 +109,9 @@ func scanExpression(s string, column int) (string, int, error) {
 		return "", 0, fmt.Errorf("a %c in the expression that starts at byte %d is not closed", quoted, column)
 	}
 	return "", 0, fmt.Errorf("the brace at byte %d is not closed", column)
+}
+
+// inExpression adds which expression of the template an error is about.
+func inExpression(text string, err error) error {
+	return fmt.Errorf("failed to evaluate route template %s: %w", problem.QuoteAtMost(text, problem.MaxQuoted/2), err)
 }

@@ -130,11 +130,6 @@ func (t *Template) normalise(text []byte) (string, error) {
 	return "/", nil
 }
 
-// inExpression adds which expression of the template an error is about.
-func inExpression(text string, err error) error {
-	return fmt.Errorf("failed to evaluate route template %s: %w", problem.QuoteAtMost(text, problem.MaxQuoted/2), err)
-}
-
 // fail wraps what is wrong with the template, with the field, its value and what would be right.
 func (t *Template) fail(cause error, advice string) error {
 	return problem.Invalid(reasonInvalid, cause, "%s %s: %s: %s", t.options.Field, problem.Quote(t.source), problem.Shorten(cause.Error()), advice)

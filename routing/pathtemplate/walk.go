@@ -96,3 +96,15 @@ func taggedField(value reflect.Value, name string) reflect.Value {
 	}
 	return reflect.Value{}
 }
+
+// bracketKey returns the key of "['key']" or "["key"]" at the start of s and the length of the whole, 0 if there is none.
+func bracketKey(s string) (string, int) {
+	if len(s) < 2 || s[0] != '[' || s[1] != '\'' && s[1] != '"' {
+		return "", 0
+	}
+	end := strings.IndexByte(s[2:], s[1])
+	if end <= 0 || !strings.HasPrefix(s[2+end+1:], "]") || strings.Contains(s[2:2+end], `\`) {
+		return "", 0
+	}
+	return s[2 : 2+end], 2 + end + 2
+}
