@@ -10,5 +10,5 @@
 // that the second declares: a function, a type, a method, a field, a constant.
 // The files are put in an order with few references from a lower to a higher
 // file (Eades, Lin and Smyth, https://doi.org/10.1016/0020-0190(93)90079-O); those
-// that are left point back.
+// that are left point back. A test of this package holds how much of each may be.
 package main
