@@ -14,7 +14,7 @@
 //
 // # When to use which
 //
-//	a condition of this pass             MarkTrue, MarkFalse, MarkUnknown; Set where the status is computed
+//	a condition of this pass             MarkTrue, MarkFalse, MarkUnknown; Set where the status is computed, such as by Status
 //	the stored condition still holds     Keep
 //	a condition whose subject is gone    Delete; RemoveStale for all that this writer owned and did not set
 //	read what was set or stored          Get; Stored for what is stored alone

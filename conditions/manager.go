@@ -52,6 +52,14 @@ func NewManager(existing []metav1.Condition, generation int64, now time.Time) *M
 	return m
 }
 
+// Status is True when what the condition says holds, and False when it does not, for [Manager.Set].
+func Status(holds bool) metav1.ConditionStatus {
+	if holds {
+		return metav1.ConditionTrue
+	}
+	return metav1.ConditionFalse
+}
+
 // Set gives the condition a status, a reason and a message for this pass; the last Set of a type wins. A transition is announced
 // [AsInfo] unless an option says otherwise. A reason that the API would refuse is repaired (characters that are not allowed are left out,
 // "Unspecified" stands where nothing remains), a message above the API's limit of 32768 bytes is cut.

@@ -162,6 +162,15 @@ func TestManager(t *testing.T) {
 	}
 }
 
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	for holds, want := range map[bool]metav1.ConditionStatus{true: metav1.ConditionTrue, false: metav1.ConditionFalse} {
+		if got := conditions.Status(holds); got != want {
+			t.Errorf("%t: %s, want %s", holds, got, want)
+		}
+	}
+}
+
 func TestAnnouncements(t *testing.T) {
 	t.Parallel()
 	type announced struct {

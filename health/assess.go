@@ -26,11 +26,7 @@ func (a *Assessor) setComponent(p *part) {
 	if p.state.Failing() {
 		announce = conditions.AsError
 	}
-	status := metav1.ConditionFalse
-	if p.state == Ready {
-		status = metav1.ConditionTrue
-	}
-	a.manager.Set(p.name+conditions.Ready, status, p.reason, p.message, announce)
+	a.manager.Set(p.name+conditions.Ready, conditions.Status(p.state == Ready), p.reason, p.message, announce)
 }
 
 // graceful reports whether the stored condition of the part stands in for its failure: all of it is Infrastructure, it began less than

@@ -13,12 +13,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// ReasonUnavailable is the reason of an [Availability] whose Deployment, or what stands before it, does not serve.
-const ReasonUnavailable = "DeploymentUnavailable"
-
 const (
-	reasonAvailable = "DeploymentAvailable" // all gates are passed
-	reasonCooldown  = "DeploymentCooldown"  // it serves, but not for long enough yet
+	reasonAvailable   = "DeploymentAvailable"   // all gates are passed
+	reasonUnavailable = "DeploymentUnavailable" // the Deployment, or what stands before it, does not exist or does not serve
+	reasonCooldown    = "DeploymentCooldown"    // it serves, but not for long enough yet
 )
 
 // Availability are the gates that a Deployment behind a Service has to pass before it counts as serving. Unlike [Of] it
@@ -38,16 +36,16 @@ type Availability struct {
 	Now time.Time
 }
 
-// Component returns the first gate that is closed, in the order Deployment, endpoints, age: [ReasonUnavailable], or "DeploymentCooldown"
-// for the age; Ready with the reason "DeploymentAvailable" when none is. The delay is when the
+// Component returns the first gate that is closed, in the order Deployment, endpoints, age, with the reason "DeploymentUnavailable", or
+// "DeploymentCooldown" for the age; Ready with the reason "DeploymentAvailable" when none is. The delay is when the
 // gate of the age opens by itself; zero when there is nothing to wait for.
 func (a Availability) Component() (c health.Component, delay time.Duration) {
 	if a.Deployment == nil {
-		return missing("DeploymentNotFound", "Deployment"), 0
+		return missing(reasonUnavailable, "Deployment"), 0
 	}
 	available, message := a.conditions()
 	unavailable := func(message string) health.Component {
-		return health.Component{State: health.NotAvailable, Reason: ReasonUnavailable, Message: message}
+		return health.Component{State: health.NotAvailable, Reason: reasonUnavailable, Message: message}
 	}
 	switch {
 	case available == nil:

@@ -43,7 +43,7 @@ func TestAvailability(t *testing.T) {
 		message string
 		delay   time.Duration
 	}{
-		"NoDeployment": {inspect.Availability{}, health.Progressing, "DeploymentNotFound", "Deployment not found", 0},
+		"NoDeployment": {inspect.Availability{}, health.Progressing, "DeploymentUnavailable", "Deployment not found", 0},
 		"Says": {
 			inspect.Availability{Deployment: deployment(0, "Available", "False"), Endpoints: 1},
 			health.NotAvailable, "DeploymentUnavailable", "Deployment is unavailable: Available says", 0,

@@ -81,11 +81,11 @@ func Fill(stored map[string][]byte, keys Keys, random io.Reader) (map[string][]b
 
 var errNoSource = errors.New("it has no source: want Literal or Random")
 
-// Rules are the field rules for a Secret with this data: each value is set where there is none, and stays as it is from then
-// on, whatever a later pass has drawn; see [apply.CreateOnly].
-func Rules(data map[string][]byte) apply.FieldRules {
-	paths := make([]string, 0, len(data))
-	for _, name := range slices.Sorted(maps.Keys(data)) {
+// Rules are the field rules for a Secret with these keys, given as the [Keys] or as the data that [Fetch] returned: each value is
+// set where there is none, and stays as it is from then on, whatever a later pass has drawn; see [apply.CreateOnly].
+func Rules[V any](keys map[string]V) apply.FieldRules {
+	paths := make([]string, 0, len(keys))
+	for _, name := range slices.Sorted(maps.Keys(keys)) {
 		paths = append(paths, fmt.Sprintf("data[%q]", name))
 	}
 	return apply.CreateOnly(paths...)

@@ -100,9 +100,5 @@ func (w *world) Leave() (plan reconcile.PlanResult) {
 func (*Reconciler) DecorateStatus(status *maasv1alpha1.MaaSModelRefStatus, cm *conditions.Manager, w *world) {
 	phase, reason, message := w.outcome(status)
 	status.Phase = phase
-	ready := metav1.ConditionFalse
-	if phase == maasv1alpha1.ModelReady {
-		ready = metav1.ConditionTrue
-	}
-	cm.Set(conditions.Ready, ready, string(reason), message)
+	cm.Set(conditions.Ready, conditions.Status(phase == maasv1alpha1.ModelReady), string(reason), message)
 }

@@ -155,9 +155,6 @@ func (*Reconciler) DecorateStatus(status *maasv1alpha1.TenantStatus, cm *conditi
 	for _, c := range outcome.details {
 		cm.Set(c.Type, c.Status, c.Reason, conditions.Bound(c.Message), conditions.AsInfo)
 	}
-	ready := metav1.ConditionFalse
-	if outcome.reason == string(maasv1alpha1.ReasonReconciled) {
-		ready = metav1.ConditionTrue
-	}
-	cm.Set(conditions.Ready, ready, outcome.reason, conditions.Bound(outcome.message))
+	ready := outcome.reason == string(maasv1alpha1.ReasonReconciled)
+	cm.Set(conditions.Ready, conditions.Status(ready), outcome.reason, conditions.Bound(outcome.message))
 }
