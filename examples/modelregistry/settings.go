@@ -25,15 +25,10 @@ func settings() v1beta1.Settings {
 func catalogSettings() catalog.Settings {
 	or := func(name, value string) string { return cmp.Or(os.Getenv(name), value) }
 	const data = "quay.io/opendatahub/odh-model-metadata-collection:latest"
-	registries := settings()
 	return catalog.Settings{
-		Namespace:      registries.Namespace,
+		Settings:       settings(),
 		Disabled:       os.Getenv("ENABLE_MODEL_CATALOG") == "false",
 		SkipDatabase:   os.Getenv("SKIP_MODEL_CATALOG_DB_CREATION") == "true",
-		DefaultDomain:  registries.DefaultDomain,
-		Image:          registries.RestImage,
-		ProxyImage:     registries.ProxyImage,
-		PostgresImage:  registries.PostgresImage,
 		DataImage:      or("CATALOG_DATA_IMAGE", data),
 		BenchmarkImage: or("BENCHMARK_DATA_IMAGE", data),
 		DatabaseUser:   or("CATALOG_POSTGRES_USER", "catalog_user"),

@@ -3,10 +3,10 @@ package main
 // modelregistry has the defects of the registry and of the catalog.
 func modelregistry() product {
 	const (
-		reconciler, children, sources = "modelregistry/catalog/reconciler.go", "modelregistry/catalog/controller.go", "modelregistry/catalog/sources.go"
-		registry, parts               = "modelregistry/registry/reconciler.go", "modelregistry/registry/controller.go"
-		status, database              = "modelregistry/registry/status.go", "modelregistry/registry/facts.go"
-		webhook                       = "modelregistry/webhook/webhook.go"
+		reconciler, children = "modelregistry/catalog/controller.go", "modelregistry/catalog/children.go"
+		registry, parts      = "modelregistry/registry/controller.go", "modelregistry/registry/children.go"
+		status               = "modelregistry/registry/status.go"
+		webhook              = "modelregistry/webhook/webhook.go"
 	)
 	return product{
 		runs: []run{
@@ -22,21 +22,21 @@ func modelregistry() product {
 				"plan.Delete(&corev1.ConfigMap{ObjectMeta: retired}, apply.MatchLabels{createdBy: operator})", "",
 			},
 			{"what is made stays when the catalog is switched off", children, "off = children.Delete", "off = children.Keep"},
-			{"a password that exists may be overwritten", children, "secrets.Rules(f.Credentials)", "secrets.Rules(nil)"},
+			{"a password that exists may be overwritten", children, "secrets.Rules(settings.credentials())", "secrets.Rules(secrets.Keys{})"},
 			{"the read of the administrators is skipped", reconciler, "client.ObjectKey{Name: \"auth\"}", "client.ObjectKey{Name: \"none\"}"},
 			{"the platform's object owns nothing", children, "o.SetOwnerReferences(f.Platform)", "o.SetOwnerReferences(nil)"},
-			{"the document of a user is overwritten", sources, "return text, text != \"\", err", "return text, true, err"},
-			{"keys beside the managed document stay", sources, "if key != sourcesKey {", "if key == \"\" {"},
-			{"an invalid spec is planned", registry, "if obs.invalid != nil {\n\t\treturn reconcile.PlanResult{}, nil //nolint:nilerr // its component tells of it\n\t}", ""},
+			{"the document of a user is overwritten", reconciler, "case text != \"\" && !r.settings.Disabled:", "case !r.settings.Disabled:"},
+			{"keys beside the managed document stay", children, "if key != sourcesKey &&", "if key == \"\" &&"},
+			{"an invalid spec is planned", registry, "if obs.invalid != nil {\n\t\treturn reconcile.PlanResult{}, obs.invalid\n\t}", ""},
 			{"the status is not looked at again", registry, "plan.RequeueAfter = obs.look", ""},
 			{"the deletion does not wait for its status", registry, "if !meta.IsStatusConditionTrue(rc.Object.Status.Conditions, conditionDegraded) {", "if false {"},
-			{"the domain of the cluster is not read", registry, "f.ingress.Value.RouteDomain()", "\"\""},
-			{"a Secret of somebody else is taken", registry, "f.secret.Value != nil && metav1.IsControlledBy(f.secret.Value, m)", "f.secret.Value != nil"},
+			{"the domain of the cluster is not read", registry, "fetched.ingress.Value.RouteDomain()", "\"\""},
+			{"a Secret of somebody else is taken", registry, "fetched.secret.Value != nil && metav1.IsControlledBy(fetched.secret.Value, m)", "fetched.secret.Value != nil"},
 			{"the route over HTTP is always made", parts, "f.Spec.Rest.ServiceRoute == v1beta1.RouteEnabled", "f.Spec.Rest.ServiceRoute != v1beta1.RouteDisabled"},
 			{"the claim goes with the generated database", parts, "When: generated, Off: children.Keep, Options: adopt", "When: generated, Options: adopt"},
 			{"the proxy counts although it is not ready", status, "obs.server.GetState() == health.Ready && obs.proxy.GetState() != health.Ready", "false"},
 			{"the condition of the proxy stays when it is switched off", status, "cm.Delete(conditionProxy)", ""},
-			{"the password is not in the address of the database", database, "if secret == nil {\n\t\t\treturn user", "if secret != nil {\n\t\t\treturn user"},
+			{"the password is not in the address of the database", parts, "if secret == nil {\n\t\t\treturn user", "if secret != nil {\n\t\t\treturn user"},
 			{"a name may be used in two namespaces", webhook, "if other.Namespace != m.Namespace {", "if false {"},
 		},
 	}

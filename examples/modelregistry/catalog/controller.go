@@ -1,9 +1,12 @@
 package catalog
 
 import (
-	"embed"
+	"cmp"
+	"context"
+	"slices"
 
-	"github.com/reconcilekit/reconcilekit/manifests"
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/children"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
@@ -12,11 +15,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/openshift"
+	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
 )
 
 // Name of the controller, and the field manager of its children.
@@ -29,28 +36,18 @@ const (
 	createdBy = "app.kubernetes.io/created-by"
 )
 
-// The objects of others that the catalog looks at.
-var (
-	namespaceKind = corev1.SchemeGroupVersion.WithKind("Namespace")
-	platformKind  = schema.GroupVersionKind{Group: "components.platform.opendatahub.io", Version: "v1alpha1", Kind: "ModelRegistry"}
-)
+// namespaceKind and platformKind are looked at for their metadata only.
+var namespaceKind = corev1.SchemeGroupVersion.WithKind("Namespace")
+
+var platformKind = schema.GroupVersionKind{Group: "components.platform.opendatahub.io", Version: "v1alpha1", Kind: "ModelRegistry"}
 
 // New declares the controller of the catalog.
 func New(scheme *runtime.Scheme, settings Settings) (*controller.Builder[*controller.Group, Fetched, Observation], error) {
 	set, err := newChildren(scheme, settings)
 	return controller.NewSingleton(Name, &Reconciler{settings: settings, children: set}).
-		Owns(&corev1.Service{}).
-		Owns(&corev1.ServiceAccount{}).
-		Owns(&corev1.ConfigMap{}).
-		Owns(&corev1.PersistentVolumeClaim{}).
-		Owns(&appsv1.Deployment{}).
-		Owns(&networkingv1.NetworkPolicy{}).
-		Owns(&rbacv1.Role{}).
-		Owns(&rbacv1.RoleBinding{}).
-		Owns(&rbacv1.ClusterRoleBinding{}).
+		OwnsEach(&corev1.Service{}, &corev1.ServiceAccount{}, &corev1.ConfigMap{}, &corev1.Secret{}, &corev1.PersistentVolumeClaim{}).
+		OwnsEach(&appsv1.Deployment{}, &networkingv1.NetworkPolicy{}, &rbacv1.Role{}, &rbacv1.RoleBinding{}, &rbacv1.ClusterRoleBinding{}).
 		Owns(&openshift.Route{}, controller.Optional).
-		Writes(&corev1.Secret{}).
-		Reads(&corev1.Secret{}).
 		Reads(&openshift.Ingress{}, controller.Optional).
 		Reads(controller.Metadata(platformKind), controller.Optional).
 		Reads(newAuth(), controller.Optional).
@@ -68,62 +65,135 @@ func GrantedRules() []rbacv1.PolicyRule {
 	}
 }
 
-//go:embed templates/*.yaml
-var templates embed.FS
-
-// newChildren is every child of the catalog. Those that belong to a Deployment wait for it and go with it by garbage collection,
-// so that they are kept when they are not planned. What holds data is shared, not owned: it is deleted when the catalog is
-// switched off, and never for another reason.
-func newChildren(scheme *runtime.Scheme, settings Settings) (*children.Set[facts], error) {
-	parsed, err := manifests.Parse(templates, scheme, "templates/*.yaml")
-	adopt := []apply.ChildOption{apply.AdoptUncontrolled}
-	workload := []apply.ChildOption{apply.AdoptUncontrolled, apply.Recreate()}
-	volume := []apply.ChildOption{apply.AdoptUncontrolled, apply.Seed("spec.resources.requests.storage")} // it never shrinks
-	off, database, storage := children.Keep, children.Keep, children.Prune                                // which no shared child ever is
-	if settings.Disabled {
-		off = children.Delete
-	}
-	if settings.Disabled && !settings.SkipDatabase {
-		database, storage = children.Delete, children.Delete
-	}
-	on := func(facts) bool { return !settings.Disabled }
-	stored := func(facts) bool { return !settings.Disabled && !settings.SkipDatabase }
-	served := func(f facts) bool { return on(f) && f.Server != nil }
-	routed := func(f facts) bool { return served(f) && f.OpenShift }
-	backed := func(f facts) bool { return stored(f) && f.Database != nil }
-	administered := func(f facts) bool { return on(f) && len(f.Groups) > 0 }
-	list := []children.Child[facts]{
-		{Template: "serviceaccount.yaml", When: on, Off: off, Mutate: ofPlatform, Options: adopt},
-		{Template: "default-sources.yaml", When: on, Off: children.Keep, Mutate: restoreDefaults, Dynamic: takeDefaults, Options: adopt},
-		userChild("model-sources.yaml", modelsName),
-		userChild("mcp-sources.yaml", serversName),
-		{Template: "deployment.yaml", When: on, Off: off, Mutate: ofPlatform, Options: workload},
-		{Template: "service.yaml", When: served, Off: children.Keep, Mutate: ofServer, Options: adopt},
-		{Template: "role.yaml", When: served, Off: children.Keep, Mutate: ofServer, Options: adopt},
-		{Template: "rolebinding.yaml", When: served, Off: children.Keep, Mutate: ofServer, Options: workload},
-		{Template: "admin-role.yaml", When: served, Off: children.Keep, Mutate: ofServer, Options: adopt},
-		{Template: "admin-rolebinding.yaml", When: administered, Off: children.Delete, Mutate: ofServer, Options: workload},
-		{Template: "postgres-secret.yaml", When: stored, Retained: true, Off: storage, Mutate: ofPlatform, Dynamic: seedCredentials, Options: adopt},
-		{Template: "postgres-storage.yaml", When: stored, Retained: true, Off: storage, Mutate: ofPlatform, Options: volume},
-		{Template: "postgres-deployment.yaml", When: stored, Off: database, Mutate: ofPlatform, Options: workload},
-		{Template: "postgres-service.yaml", When: backed, Off: database, Mutate: ofDatabase, Options: adopt},
-		{Template: "postgres-networkpolicy.yaml", When: backed, Off: children.Keep, Mutate: ofDatabase, Options: adopt},
-		{Template: "route.yaml", When: routed, Off: off, Mutate: ofServer, Options: adopt},
-		{Template: "networkpolicy-https.yaml", When: routed, Off: off, Mutate: ofServer, Options: adopt},
-		{Template: "proxy-config.yaml", When: on, Off: off, Mutate: ofPlatform, Options: adopt},
-		{Template: "clusterrolebinding.yaml", When: on, Off: off, Options: workload},
-	}
-	for i := range list {
-		list[i].Deletion = []apply.DeletionOption{apply.MatchLabels{createdBy: operator}} // also if an earlier version made it
-	}
-	return &children.Set[facts]{Manifests: parsed, Children: list}, err
+// Reconciler is the domain logic of the catalog. Create its controller with [New].
+type Reconciler struct {
+	settings Settings
+	children *children.Set[facts]
 }
 
-func ofPlatform(f facts, o manifests.Object) { o.SetOwnerReferences(f.Platform) }
-func ofServer(f facts, o manifests.Object)   { o.SetOwnerReferences(f.Server) }
-func ofDatabase(f facts, o manifests.Object) { o.SetOwnerReferences(f.Database) }
+// Settings are those of the operator, from its environment, that decide what the catalog is.
+type Settings struct {
+	v1beta1.Settings
+	// Disabled removes the catalog; SkipDatabase leaves its database to somebody else.
+	Disabled, SkipDatabase bool
+	// DataImage and BenchmarkImage are those of what the catalog lists.
+	DataImage, BenchmarkImage string
+	// DatabaseUser and DatabaseName are those of a new database.
+	DatabaseUser, DatabaseName string
+}
 
-// seedCredentials never overwrites a value that exists.
-func seedCredentials(f facts) []apply.ChildOption {
-	return []apply.ChildOption{secrets.Rules(f.Credentials)}
+// credentials are the keys of the Secret of the database.
+func (s Settings) credentials() secrets.Keys {
+	return secrets.Keys{
+		"database-name": secrets.Literal(s.DatabaseName), "database-user": secrets.Literal(s.DatabaseUser), "database-password": secrets.Random(16),
+	}
+}
+
+type pass = reconcile.ReconcileContext[*controller.Group]
+
+// Fetched is what was read for the catalog.
+type Fetched struct {
+	namespace, platform reconcile.FetchResult[*metav1.PartialObjectMetadata]
+	auth                reconcile.FetchResult[*unstructured.Unstructured]
+	sources             reconcile.FetchResult[reconcile.Discovery[*corev1.ConfigMap]]
+	defaults            reconcile.FetchResult[*corev1.ConfigMap]
+	documents           map[string]reconcile.FetchResult[*corev1.ConfigMap] // by name
+	server, database    reconcile.FetchResult[*appsv1.Deployment]
+	route               reconcile.FetchResult[*openshift.Route]
+	ingress             reconcile.FetchResult[*openshift.Ingress]
+	credentials         reconcile.FetchResult[map[string][]byte]
+}
+
+// FetchRemoteState reads what the plan depends on.
+func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, _ pass) Fetched {
+	key := func(name string) client.ObjectKey {
+		return client.ObjectKey{Namespace: r.settings.Namespace, Name: name}
+	}
+	f := Fetched{
+		namespace: reconcile.Fetch(ctx, reader, client.ObjectKey{Name: r.settings.Namespace}, controller.Metadata(namespaceKind)),
+		platform:  reconcile.Fetch(ctx, reader, client.ObjectKey{Name: "default-modelregistry"}, controller.Metadata(platformKind)),
+		auth:      reconcile.Fetch(ctx, reader, client.ObjectKey{Name: "auth"}, newAuth()),
+		defaults:  reconcile.Fetch(ctx, reader, key(defaultsName), &corev1.ConfigMap{}),
+		documents: map[string]reconcile.FetchResult[*corev1.ConfigMap]{},
+		server:    reconcile.Fetch(ctx, reader, key(name), &appsv1.Deployment{}),
+		database:  reconcile.Fetch(ctx, reader, key(database), &appsv1.Deployment{}),
+		route:     reconcile.Fetch(ctx, reader, key(name+"-https"), &openshift.Route{}),
+		ingress:   reconcile.Fetch(ctx, reader, client.ObjectKey{Name: "cluster"}, &openshift.Ingress{}),
+		sources: reconcile.Discover(ctx, reader, &corev1.ConfigMapList{}, usable,
+			client.InNamespace(r.settings.Namespace), client.MatchingLabels{sourceLabel: "true"}),
+		credentials: secrets.Fetch(ctx, reader, key(database), r.settings.credentials()),
+	}
+	for _, name := range userDocuments {
+		f.documents[name] = reconcile.Fetch(ctx, reader, key(name), &corev1.ConfigMap{})
+	}
+	return f
+}
+
+// Observation is what follows from what was read.
+type Observation struct {
+	namespace health.Component
+	facts     facts
+	documents []*corev1.ConfigMap // of users, to be written
+	skipped   string              // sources, and documents of users that cannot be read
+}
+
+// ComposeState derives the facts.
+func (r *Reconciler) ComposeState(_ context.Context, _ pass, f Fetched) Observation {
+	obs := Observation{namespace: f.namespace.Upstream("Namespace", nil)}
+	obs.facts = facts{
+		Settings: r.settings, Domain: cmp.Or(r.settings.DefaultDomain, f.ingress.Value.RouteDomain()), OpenShift: !controller.IsAbsent(f.route.Error),
+		Platform: references(f.platform, platformKind.GroupVersion().String(), platformKind.Kind),
+		Server:   references(f.server, "apps/v1", "Deployment"), Database: references(f.database, "apps/v1", "Deployment"),
+		Credentials: f.credentials.Value, defaults: ptr.Deref(f.defaults.Value, corev1.ConfigMap{}).Data,
+	}
+	auth := ptr.Deref(f.auth.Value, unstructured.Unstructured{}).Object
+	obs.facts.Groups, _, _ = unstructured.NestedStringSlice(auth, "spec", "adminGroups") // of another type is none
+	for _, source := range f.sources.Value.Found {
+		obs.facts.Sources = append(obs.facts.Sources, source.Name)
+	}
+	for _, name := range userDocuments {
+		meta := metav1.ObjectMeta{Namespace: r.settings.Namespace, Name: name}
+		text, err := withoutRetired(ptr.Deref(f.documents[name].Value, corev1.ConfigMap{}).Data[sourcesKey])
+		switch {
+		case f.documents[name].IsNotFound():
+			obs.facts.missing = append(obs.facts.missing, name)
+		case err != nil: // left alone
+			skipped := reconcile.Skipped{Key: client.ObjectKey{Namespace: meta.Namespace, Name: name}, Reason: err}
+			f.sources.Value.Skipped = append(slices.Clip(f.sources.Value.Skipped), skipped)
+		case text != "" && !r.settings.Disabled:
+			obs.documents = append(obs.documents, &corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{sourcesKey: text}})
+		}
+	}
+	obs.skipped = f.sources.Value.SkippedText()
+	return obs
+}
+
+// references are those to an owner that exists. They name no controller, so that it does not matter who else has one.
+func references[T client.Object](owner reconcile.FetchResult[T], apiVersion, kind string) []metav1.OwnerReference {
+	if !owner.OK() {
+		return nil
+	}
+	return []metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: owner.Value.GetName(), UID: owner.Value.GetUID()}}
+}
+
+// PlanResources returns the children.
+func (r *Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (reconcile.PlanResult, error) {
+	plan, err := r.children.Plan(obs.facts)
+	for _, document := range obs.documents {
+		plan.ApplyWithoutOwnerRef(document, apply.Retain(), apply.AdoptUncontrolled, apply.Force("data"))
+	}
+	retired := metav1.ObjectMeta{Namespace: r.settings.Namespace, Name: retiredName}
+	plan.Delete(&corev1.ConfigMap{ObjectMeta: retired}, apply.MatchLabels{createdBy: operator})
+	retired.Name = name + "-oauth-cookie-secret"
+	plan.Delete(&corev1.Secret{ObjectMeta: retired}, apply.Uncontrolled())
+	return plan, err
+}
+
+// GetComponentHealth reports how the catalog is. Sources that are wrong are for their authors to mend; they stop nothing.
+func (obs Observation) GetComponentHealth(context.Context) []health.Component {
+	sources := health.Component{Name: "Sources", State: health.Ready, Reason: "Listed", Child: true}
+	if obs.skipped != "" {
+		sources.State, sources.Reason, sources.Message = health.Degraded, "Skipped", obs.skipped
+	}
+	return []health.Component{obs.namespace, sources}
 }

@@ -2,5 +2,5 @@
 // object asks for it; the operator's environment does. It is a singleton, and its children are labelled instead of owned.
 //
 // What the children look like is in templates; which there are, and what becomes of each when the catalog is switched off, is
-// the list in controller.go. The documents of users, which the operator creates and then leaves to them, are in sources.go.
+// the list in children.go. The documents of users, which the operator creates and then leaves to them, are in sources.go.
 package catalog

@@ -3,13 +3,8 @@ package catalog
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
-	"github.com/reconcilekit/reconcilekit/manifests"
-	"github.com/reconcilekit/reconcilekit/reconcile"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/children"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/yaml"
@@ -80,65 +75,4 @@ func withoutRetired(text string) (string, error) {
 	parsed.ModelCatalogs = slices.DeleteFunc(parsed.ModelCatalogs, retired)
 	out, err := yaml.Marshal(parsed)
 	return string(out), err
-}
-
-// userDocument reports whether a document of users has to be written: with the text of the template when it is missing, else with the text
-// that it returns. One that cannot be read is left alone.
-func userDocument(found reconcile.FetchResult[*corev1.ConfigMap]) (text string, write bool, err error) {
-	if !found.OK() {
-		return "", found.IsNotFound(), nil // of another error the read has told
-	}
-	text, err = withoutRetired(found.Value.Data[sourcesKey])
-	return text, text != "", err
-}
-
-// userChild declares a document of users: made when it is missing, and then theirs.
-func userChild(template, name string) children.Child[facts] {
-	return children.Child[facts]{
-		Template: template, Retained: true,
-		When: func(f facts) bool {
-			_, write := f.documents[name]
-			return write && !f.Disabled
-		},
-		Mutate: func(f facts, o manifests.Object) {
-			if text := f.documents[name]; text != "" {
-				o.SetLabels(nil)
-				data(o)[sourcesKey] = text
-			}
-		},
-		Dynamic: func(f facts) []apply.ChildOption {
-			if f.documents[name] == "" {
-				return nil
-			}
-			return []apply.ChildOption{apply.AdoptUncontrolled, apply.Force(path(sourcesKey))}
-		},
-	}
-}
-
-func path(key string) string { return fmt.Sprintf("data[%q]", key) }
-
-func data(o manifests.Object) map[string]string {
-	return o.(*corev1.ConfigMap).Data //nolint:forcetypeassert // its template is a ConfigMap
-}
-
-// restoreDefaults removes what somebody else has put beside the managed document when the document itself has to be restored: it
-// takes the keys over, empty, and gives them up in the next pass.
-func restoreDefaults(f facts, o manifests.Object) {
-	ofPlatform(f, o)
-	if f.defaults[sourcesKey] == data(o)[sourcesKey] {
-		return
-	}
-	for key := range f.defaults {
-		if key != sourcesKey {
-			data(o)[key] = ""
-		}
-	}
-}
-
-// takeDefaults lets restoreDefaults take the keys from whoever has set them.
-func takeDefaults(f facts) (options []apply.ChildOption) {
-	for _, key := range slices.Sorted(maps.Keys(f.defaults)) {
-		options = append(options, apply.Force(path(key)))
-	}
-	return options
 }

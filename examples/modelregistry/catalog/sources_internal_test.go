@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,20 +57,30 @@ func TestUserDocument(t *testing.T) {
 	}
 	missing := apierrors.NewNotFound(schema.GroupResource{Resource: "configmaps"}, modelsName)
 	for name, test := range map[string]struct {
-		found reconcile.FetchResult[*corev1.ConfigMap]
-		text  string
-		write bool
-		fails bool
+		found                   reconcile.FetchResult[*corev1.ConfigMap]
+		missing, written, fails bool
 	}{
-		"missing":           {found: reconcile.FetchResult[*corev1.ConfigMap]{Error: missing}, write: true},
+		"missing":           {found: reconcile.FetchResult[*corev1.ConfigMap]{Error: missing}, missing: true},
 		"not read":          {found: reconcile.FetchResult[*corev1.ConfigMap]{Error: errors.New("no connection")}},
 		"the user's":        {found: found("catalogs: [{id: a}]")},
 		"no document":       {found: found("a: b: c"), fails: true},
-		"the retired entry": {found: found("catalogs: [{id: default_catalog}]"), text: "{}\n", write: true},
+		"the retired entry": {found: found("catalogs: [{id: default_catalog}]"), written: true},
 	} {
-		text, write, err := userDocument(test.found)
-		if text != test.text || write != test.write || (err != nil) != test.fails {
-			t.Errorf("%s: got %q, %t, %v; want %q, %t, an error %t", name, text, write, err, test.text, test.write, test.fails)
+		fetched := Fetched{documents: map[string]reconcile.FetchResult[*corev1.ConfigMap]{modelsName: test.found, serversName: found("")}}
+		fetched.platform.Error, fetched.server.Error, fetched.database.Error = missing, missing, missing
+		obs := (&Reconciler{}).ComposeState(t.Context(), pass{}, fetched)
+		if made := slices.Contains(obs.facts.missing, modelsName); made != test.missing {
+			t.Errorf("%s: made %t, want %t", name, made, test.missing)
+		}
+		if written := len(obs.documents) == 1 && obs.documents[0].Data[sourcesKey] == "{}\n"; written != test.written {
+			t.Errorf("%s: written %t, want %t: %v", name, written, test.written, obs.documents)
+		}
+		if fails := strings.Contains(obs.skipped, modelsName); fails != test.fails {
+			t.Errorf("%s: skipped %q, want it there: %t", name, obs.skipped, test.fails)
+		}
+		off := &Reconciler{settings: Settings{Disabled: true}}
+		if obs := off.ComposeState(t.Context(), pass{}, fetched); len(obs.documents) > 0 {
+			t.Errorf("%s: a catalog that is switched off writes %v", name, obs.documents)
 		}
 	}
 }

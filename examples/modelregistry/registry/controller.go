@@ -1,9 +1,13 @@
 package registry
 
 import (
-	"embed"
+	"cmp"
+	"context"
+	"time"
 
-	"github.com/reconcilekit/reconcilekit/manifests"
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/naming"
+	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/children"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
@@ -12,6 +16,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -28,23 +34,17 @@ const Finalizer = "modelregistry.opendatahub.io/finalizer"
 // component is the label of the pods.
 const component = "model-registry"
 
+// credentials are the keys of the Secret of a generated database.
+var credentials = secrets.Keys{"username": secrets.Literal(v1beta1.DatabaseUser), v1beta1.DatabasePasswordKey: secrets.Random(16)}
+
 // New declares the controller of ModelRegistry.
 func New(scheme *runtime.Scheme, settings v1beta1.Settings) (*controller.Builder[*v1beta1.ModelRegistry, Fetched, Observation], error) {
 	set, err := newChildren(scheme)
 	return controller.New(Name, &Reconciler{settings: settings, children: set}).
-		Owns(&corev1.Service{}).
-		Owns(&corev1.ServiceAccount{}).
-		Owns(&corev1.ConfigMap{}).
-		Owns(&corev1.PersistentVolumeClaim{}).
-		Owns(&appsv1.Deployment{}).
-		Owns(&networkingv1.NetworkPolicy{}).
-		Owns(&rbacv1.Role{}).
-		Owns(&rbacv1.RoleBinding{}).
-		Owns(&rbacv1.ClusterRoleBinding{}).
+		OwnsEach(&corev1.Service{}, &corev1.ServiceAccount{}, &corev1.ConfigMap{}, &corev1.Secret{}, &corev1.PersistentVolumeClaim{}).
+		OwnsEach(&appsv1.Deployment{}, &networkingv1.NetworkPolicy{}, &rbacv1.Role{}, &rbacv1.RoleBinding{}, &rbacv1.ClusterRoleBinding{}).
 		Owns(&openshift.Route{}, controller.Optional).
 		Owns(&openshift.Group{}, controller.Optional).
-		Writes(&corev1.Secret{}).
-		Reads(&corev1.Secret{}).
 		Reads(&corev1.Pod{}, controller.Filter(client.MatchingLabels{"component": component})).
 		Reads(&corev1.Endpoints{}). //nolint:staticcheck // the product's interface is Endpoints
 		Reads(&openshift.Ingress{}, controller.Optional).
@@ -61,40 +61,126 @@ func GrantedRules() []rbacv1.PolicyRule {
 	}
 }
 
-//go:embed templates/*.yaml
-var templates embed.FS
-
-// newChildren is every child of a registry. One that the operator made before the SDK did carries no mark of it, so objects
-// without a controller are adopted.
-func newChildren(scheme *runtime.Scheme) (*children.Set[facts], error) {
-	parsed, err := manifests.Parse(templates, scheme, "templates/*.yaml")
-	adopt := []apply.ChildOption{apply.AdoptUncontrolled}
-	workload := []apply.ChildOption{apply.AdoptUncontrolled, apply.Recreate()}
-	return &children.Set[facts]{Manifests: parsed, Children: []children.Child[facts]{
-		{Template: "serviceaccount.yaml", Options: adopt},
-		{Template: "service.yaml", Options: adopt},
-		{Template: "deployment.yaml", Options: workload},
-		{Template: "role.yaml", Options: adopt},
-		{Template: "rolebinding.yaml", When: onOpenShift, Options: workload},
-		{Template: "group.yaml", When: func(f facts) bool { return f.OpenShift && f.Users }, Options: adopt},
-		{Template: "route-http.yaml", When: func(f facts) bool { return f.Spec.Rest.ServiceRoute == v1beta1.RouteEnabled }, Options: adopt},
-		{Template: "proxy-config.yaml", When: proxied, Options: adopt},
-		{Template: "clusterrolebinding.yaml", When: proxied, Options: workload},
-		{Template: "route-https.yaml", When: facts.published, Options: adopt},
-		{Template: "networkpolicy-https.yaml", When: func(f facts) bool { return f.OpenShift && f.published() }, Options: adopt},
-		{Template: "postgres-secret.yaml", When: func(f facts) bool { return f.Generated && f.OwnCredentials }, Retained: true, Dynamic: seedCredentials},
-		{Template: "postgres-storage.yaml", When: generated, Off: children.Keep, Options: adopt},
-		{Template: "postgres-deployment.yaml", When: generated, Options: workload},
-		{Template: "postgres-service.yaml", When: generated, Options: adopt},
-		{Template: "postgres-networkpolicy.yaml", When: generated, Options: adopt},
-	}}, err
+// Reconciler is the domain logic of ModelRegistry. Create its controller with [New].
+type Reconciler struct {
+	settings v1beta1.Settings
+	children *children.Set[facts]
 }
 
-func onOpenShift(f facts) bool { return f.OpenShift }
-func proxied(f facts) bool     { return f.Proxy != nil }
-func generated(f facts) bool   { return f.Generated }
+type pass = reconcile.ReconcileContext[*v1beta1.ModelRegistry]
 
-// seedCredentials never overwrites a value that exists.
-func seedCredentials(f facts) []apply.ChildOption {
-	return []apply.ChildOption{secrets.Rules(f.Credentials)}
+// Fetched is what was read for a registry.
+type Fetched struct {
+	deployment  reconcile.FetchResult[*appsv1.Deployment]
+	endpoints   reconcile.FetchResult[*corev1.Endpoints] //nolint:staticcheck // the product's interface is this kind
+	pods        reconcile.FetchResult[*corev1.PodList]
+	route       reconcile.FetchResult[*openshift.Route]
+	group       reconcile.FetchResult[*openshift.Group]
+	ingress     reconcile.FetchResult[*openshift.Ingress]
+	secret      reconcile.FetchResult[*corev1.Secret]
+	credentials reconcile.FetchResult[map[string][]byte]
+}
+
+// FetchRemoteState reads what the plan and the status depend on.
+func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc pass) (f Fetched) {
+	m := rc.Object
+	if !m.DeletionTimestamp.IsZero() {
+		return f
+	}
+	key := func(name string) client.ObjectKey { return client.ObjectKey{Namespace: m.Namespace, Name: name} }
+	f.deployment = reconcile.Fetch(ctx, reader, key(m.Name), &appsv1.Deployment{})
+	f.endpoints = reconcile.Fetch(ctx, reader, key(m.Name), &corev1.Endpoints{}) //nolint:staticcheck // as above
+	f.pods = reconcile.FetchList(ctx, reader, &corev1.PodList{}, client.InNamespace(m.Namespace),
+		client.MatchingLabels{"app": m.Name, "component": component, "app.kubernetes.io/name": m.Name})
+	f.route = reconcile.Fetch(ctx, reader, key(m.Name+"-https"), &openshift.Route{})
+	f.group = reconcile.Fetch(ctx, reader, client.ObjectKey{Name: m.Name + "-users"}, &openshift.Group{})
+	if proxy := m.Spec.KubeRBACProxy; proxy != nil && proxy.Domain == "" && r.settings.DefaultDomain == "" {
+		f.ingress = reconcile.Fetch(ctx, reader, client.ObjectKey{Name: "cluster"}, &openshift.Ingress{})
+	}
+	if m.Spec.Postgres.Generated() {
+		f.secret = reconcile.Fetch(ctx, reader, key(v1beta1.CredentialsName(m.Name)), &corev1.Secret{})
+		f.credentials = secrets.Fetch(ctx, reader, key(v1beta1.CredentialsName(m.Name)), credentials)
+	}
+	return f
+}
+
+// Observation is what follows from what was read.
+type Observation struct {
+	Fetched
+	registry *v1beta1.ModelRegistry
+	facts    facts
+	invalid  *health.Error // what is wrong with the spec
+
+	server, proxy health.Component
+	updating      bool          // the status speaks of an earlier spec
+	look          time.Duration // when to look again, zero is when something changes
+}
+
+// ComposeState derives the facts and the availability.
+func (r *Reconciler) ComposeState(_ context.Context, rc pass, fetched Fetched) Observation {
+	m, proxy := rc.Object, rc.Object.Spec.KubeRBACProxy
+	spec := r.settings.Effective(m, fetched.ingress.Value.RouteDomain())
+	f := facts{
+		Name: m.Name, Namespace: m.Namespace, Owner: metav1.NewControllerRef(m, v1beta1.GroupVersion.WithKind("ModelRegistry")),
+		Spec: spec, Proxy: spec.KubeRBACProxy, ServingCertificate: proxy != nil && proxy.TLSCertificateSecret == nil,
+		Generated: m.Spec.Postgres.Generated(), Credentials: fetched.credentials.Value,
+		OwnCredentials: fetched.secret.IsNotFound() || fetched.secret.Value != nil && metav1.IsControlledBy(fetched.secret.Value, m),
+		Annotations:    naming.MatchingLabels(m.Annotations, "openshift.io/display-name", "openshift.io/description"),
+		OpenShift:      !controller.IsAbsent(fetched.route.Error), Users: !controller.IsAbsent(fetched.group.Error),
+	}
+	if f.Generated {
+		f.DatabaseImage = cmp.Or(m.Spec.Postgres.Image, r.settings.PostgresImage)
+	}
+	if f.published() && f.Proxy.Domain != "" {
+		f.Host = m.Name + "-rest." + f.Proxy.Domain
+	}
+	obs := Observation{Fetched: fetched, registry: m, facts: f}
+	problems := spec.Validate()
+	if !r.settings.Webhooks {
+		problems = m.Validate(r.settings.Namespace)
+	}
+	if len(problems) > 0 {
+		obs.invalid = health.NewError(health.InvalidSpec, "InvalidSpec", problems.ToAggregate().Error(), nil)
+	} else {
+		obs.availability(rc.Now)
+	}
+	return obs
+}
+
+// PlanResources returns the children, and what an early version made for each registry to be deleted. The latter of a registry called model
+// would be the objects of the model catalog, which is another controller's.
+func (r *Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (reconcile.PlanResult, error) {
+	if obs.invalid != nil {
+		return reconcile.PlanResult{}, obs.invalid
+	}
+	plan, err := r.children.Plan(obs.facts)
+	plan.RequeueAfter = obs.look
+	legacy := func(suffix string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Namespace: obs.facts.Namespace, Name: obs.facts.Name + "-catalog" + suffix}
+	}
+	if obs.facts.Name != "model" {
+		plan.Delete(&appsv1.Deployment{ObjectMeta: legacy("")}, apply.Uncontrolled())
+		plan.Delete(&corev1.Service{ObjectMeta: legacy("")}, apply.Uncontrolled())
+	}
+	if obs.facts.Name != "model" && obs.facts.OpenShift {
+		plan.Delete(&openshift.Route{ObjectMeta: legacy("-https")}, apply.Uncontrolled())
+		plan.Delete(&networkingv1.NetworkPolicy{ObjectMeta: legacy("-https-route")}, apply.Uncontrolled())
+	}
+	return plan, err
+}
+
+// GetComponentHealth reports how the registry is; of a server there is nothing to tell while the spec is invalid.
+func (obs Observation) GetComponentHealth(context.Context) []health.Component {
+	return []health.Component{obs.server}
+}
+
+// Migrate moves a deprecated proxy of a registry that was admitted without the webhook.
+func (*Reconciler) Migrate(m *v1beta1.ModelRegistry) { m.Spec.MigrateProxy() }
+
+// Finalize waits until the status tells of the deletion. What the registry has outside its namespace is in the inventory.
+func (*Reconciler) Finalize(_ context.Context, rc pass, _ Fetched) (plan reconcile.PlanResult, _ error) {
+	if !meta.IsStatusConditionTrue(rc.Object.Status.Conditions, conditionDegraded) {
+		plan.Hold, plan.RequeueAfter = true, time.Millisecond
+	}
+	return plan, nil
 }

@@ -2,12 +2,50 @@ package registry
 
 import (
 	"cmp"
+	"embed"
 	"fmt"
 
+	"github.com/reconcilekit/reconcilekit/manifests"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/children"
+	"github.com/reconcilekit/reconcilekit/reconcile/secrets"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
 )
+
+//go:embed templates/*.yaml
+var templates embed.FS
+
+// newChildren is every child of a registry. One that the operator made before the SDK did carries no mark of it, so objects
+// without a controller are adopted.
+func newChildren(scheme *runtime.Scheme) (*children.Set[facts], error) {
+	parsed, err := manifests.Parse(templates, scheme, "templates/*.yaml")
+	adopt := []apply.ChildOption{apply.AdoptUncontrolled}
+	workload := []apply.ChildOption{apply.AdoptUncontrolled, apply.Recreate()}
+	seed := []apply.ChildOption{secrets.Rules(credentials)} // a value that exists is never overwritten
+	generated := func(f facts) bool { return f.Generated }
+	proxied := func(f facts) bool { return f.Proxy != nil }
+	return &children.Set[facts]{Manifests: parsed, Children: []children.Child[facts]{
+		{Template: "serviceaccount.yaml", Options: adopt},
+		{Template: "service.yaml", Options: adopt},
+		{Template: "deployment.yaml", Options: workload},
+		{Template: "role.yaml", Options: adopt},
+		{Template: "rolebinding.yaml", When: func(f facts) bool { return f.OpenShift }, Options: workload},
+		{Template: "group.yaml", When: func(f facts) bool { return f.OpenShift && f.Users }, Options: adopt},
+		{Template: "route-http.yaml", When: func(f facts) bool { return f.Spec.Rest.ServiceRoute == v1beta1.RouteEnabled }, Options: adopt},
+		{Template: "proxy-config.yaml", When: proxied, Options: adopt},
+		{Template: "clusterrolebinding.yaml", When: proxied, Options: workload},
+		{Template: "route-https.yaml", When: facts.published, Options: adopt},
+		{Template: "networkpolicy-https.yaml", When: func(f facts) bool { return f.OpenShift && f.published() }, Options: adopt},
+		{Template: "postgres-secret.yaml", When: func(f facts) bool { return f.Generated && f.OwnCredentials }, Retained: true, Options: seed},
+		{Template: "postgres-storage.yaml", When: generated, Off: children.Keep, Options: adopt},
+		{Template: "postgres-deployment.yaml", When: generated, Options: workload},
+		{Template: "postgres-service.yaml", When: generated, Options: adopt},
+		{Template: "postgres-networkpolicy.yaml", When: generated, Options: adopt},
+	}}, err
+}
 
 // facts are what the templates are rendered with.
 type facts struct {
@@ -47,8 +85,7 @@ func (f facts) DSN() string {
 	}
 	p, m := f.Spec.Postgres, f.Spec.MySQL
 	if p == nil {
-		user := login(m.Username, "$(MYSQL_PASSWORD)", m.PasswordSecret)
-		return fmt.Sprintf("%s@tcp(%s:%d)/%s?charset=utf8mb4", user, m.Host, *m.Port, m.Database)
+		return login(m.Username, "$(MYSQL_PASSWORD)", m.PasswordSecret) + fmt.Sprintf("@tcp(%s:%d)/%s?charset=utf8mb4", m.Host, *m.Port, m.Database)
 	}
 	user := login(p.Username, "$(POSTGRES_PASSWORD)", p.PasswordSecret)
 	dsn := fmt.Sprintf("postgresql://%s@%s:%d/%s", user, cmp.Or(p.Host, p.HostAddress), *p.Port, p.Database) //nolint:nosprintfhostport // the product's

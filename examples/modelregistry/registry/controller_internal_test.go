@@ -24,8 +24,8 @@ import (
 
 var missing = apierrors.NewNotFound(schema.GroupResource{Resource: "objects"}, "object")
 
-// planned returns the children of a registry on OpenShift, "Kind name", and its components.
-func planned(t *testing.T, m *v1beta1.ModelRegistry, f Fetched) (children []string, components []health.Component) {
+// planned returns the children of a registry on OpenShift, "Kind name".
+func planned(t *testing.T, m *v1beta1.ModelRegistry, f Fetched) (children []string) {
 	t.Helper()
 	r, rc, obs := observed(t, m, f)
 	plan, err := r.PlanResources(t.Context(), rc, obs)
@@ -40,7 +40,7 @@ func planned(t *testing.T, m *v1beta1.ModelRegistry, f Fetched) (children []stri
 		}
 		children = append(children, text)
 	}
-	return children, obs.GetComponentHealth(t.Context())
+	return children
 }
 
 // observed is a pass for a registry on OpenShift up to its plan.
@@ -103,13 +103,16 @@ func TestDSN(t *testing.T) {
 // TestInvalidSpec: a registry whose spec is invalid has no children, and says what is wrong with it and nothing else.
 func TestInvalidSpec(t *testing.T) {
 	t.Parallel()
-	m := &v1beta1.ModelRegistry{ObjectMeta: metav1.ObjectMeta{Name: "r"}} // without a database
-	children, components := planned(t, m, Fetched{})
-	if len(children) > 0 {
-		t.Errorf("children %v of an invalid spec", children)
+	r, rc, obs := observed(t, &v1beta1.ModelRegistry{ObjectMeta: metav1.ObjectMeta{Name: "r"}}, Fetched{}) // without a database
+	plan, err := r.PlanResources(t.Context(), rc, obs)
+	if len(plan.Children) > 0 {
+		t.Errorf("children %v of an invalid spec", plan.Children)
 	}
-	if len(components[0].Errors) != 1 || health.Categorize(components[0].Errors[0]).Category != health.InvalidSpec || components[1].Name != "" {
-		t.Errorf("components %v, want an invalid spec", components)
+	if err == nil || health.Categorize(err).Category != health.InvalidSpec {
+		t.Errorf("error %v, want an invalid spec", err)
+	}
+	if components := obs.GetComponentHealth(t.Context()); len(components) != 1 || components[0].Name != "" {
+		t.Errorf("components %v, want none", components)
 	}
 }
 
@@ -123,7 +126,7 @@ func TestClusterDomain(t *testing.T) {
 		m := withDatabase()
 		m.Spec.KubeRBACProxy = &v1beta1.ProxyConfig{ServiceRoute: v1beta1.RouteEnabled}
 		ingress := reconcile.FetchResult[*openshift.Ingress]{Value: &openshift.Ingress{Spec: spec}}
-		if children, _ := planned(t, m, Fetched{ingress: ingress}); !slices.Contains(children, want) {
+		if children := planned(t, m, Fetched{ingress: ingress}); !slices.Contains(children, want) {
 			t.Errorf("children %v, want %q", children, want)
 		}
 	}
@@ -135,7 +138,7 @@ func TestRouteOverHTTP(t *testing.T) {
 	for route, want := range map[string]bool{v1beta1.RouteEnabled: true, v1beta1.RouteDisabled: false, "": false} {
 		m := withDatabase()
 		m.Spec.Rest.ServiceRoute = route
-		children, _ := planned(t, m, Fetched{})
+		children := planned(t, m, Fetched{})
 		if got := slices.ContainsFunc(children, func(c string) bool { return strings.HasPrefix(c, "Route r-http of") }); got != want {
 			t.Errorf("serviceRoute %q: a route %t, want %t: %v", route, got, want, children)
 		}
@@ -160,7 +163,7 @@ func TestForeignCredentials(t *testing.T) {
 		"somebody else's": {reconcile.FetchResult[*corev1.Secret]{Value: of("2")}, false},
 		"nobody's":        {reconcile.FetchResult[*corev1.Secret]{Value: &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}}}, false},
 	} {
-		children, _ := planned(t, withDatabase(), Fetched{secret: c.secret})
+		children := planned(t, withDatabase(), Fetched{secret: c.secret})
 		if got := slices.Contains(children, "Secret "+name); got != c.planned {
 			t.Errorf("%s: planned %t, want %t: %v", what, got, c.planned, children)
 		}
