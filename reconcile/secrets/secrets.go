@@ -55,12 +55,12 @@ func Fetch(ctx context.Context, r reconcile.Reader, key client.ObjectKey, keys K
 	if found.OK() {
 		stored = found.Value.Data
 	}
-	data, err := Fill(stored, keys, rand.Reader)
+	data, err := fill(stored, keys, rand.Reader)
 	return reconcile.FetchResult[map[string][]byte]{Value: data, Error: err}
 }
 
-// Fill returns the values of the keys: the stored one where there is one, even an empty one, else a new one made with random.
-func Fill(stored map[string][]byte, keys Keys, random io.Reader) (map[string][]byte, error) {
+// fill returns the values of the keys: the stored one where there is one, even an empty one, else a new one made with random.
+func fill(stored map[string][]byte, keys Keys, random io.Reader) (map[string][]byte, error) {
 	data := make(map[string][]byte, len(keys))
 	for _, name := range slices.Sorted(maps.Keys(keys)) {
 		if value, exists := stored[name]; exists {
