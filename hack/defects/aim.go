@@ -3,10 +3,10 @@ package main
 // aim has the defects of the services: what they choose, what they plan, and what they leave to others.
 func aim() product {
 	const (
-		model, selection    = "aim/aimservice/model.go", "aim/aimservice/selection.go"
-		cache, plan         = "aim/aimservice/cache.go", "aim/aimservice/plan.go"
-		route, inference    = "aim/aimservice/route.go", "aim/aimservice/inference.go"
-		resources, template = "aim/aimservice/resources.go", "aim/aimservice/template.go"
+		model, selection = "aim/aimservice/model.go", "aim/aimservice/selection.go"
+		cache, plan      = "aim/aimservice/cache.go", "aim/aimservice/controller.go"
+		route, inference = "aim/aimservice/route.go", "aim/aimservice/inference.go"
+		template         = "aim/aimservice/template.go"
 	)
 	service := []string{"./aim/aimservice"}
 	return product{
@@ -16,7 +16,7 @@ func aim() product {
 			{tests: "^TestAIMService$", packages: service, flags: []string{"-ginkgo.fail-fast"}},
 		},
 		defects: []defect{
-			{"one of two models with the image is taken", model, "case 1:\n\tdefault:", "case 1, 2:\n\tdefault:"},
+			{"one of two models with the image is taken", model, "if len(found) > 1 {", "if len(found) > 2 {"},
 			{"the model in use is left for another one", model, "used := service.Status.ResolvedModel; used != nil", "used := service.Status.ResolvedModel; used != nil && used.Name == \"\""},
 			{"the S3 endpoint of a source is not compared", model, " && endpointOf(a) == endpointOf(b)", ""},
 			{"a model that is made does not name its service", model, "\"auto-generated\", serviceNameLabel: serviceLabelValue(service),", "\"auto-generated\","},
@@ -34,11 +34,12 @@ func aim() product {
 			{"the runtime is made before its cache is ready", plan, "!obs.needsCache() || obs.cacheReady()", "!obs.needsCache() || obs.cache != nil"},
 			{"a path of another service is taken", plan, "obs.plannedRoute != nil && len(obs.lostPaths) == 0", "obs.plannedRoute != nil"},
 			{
-				"the runtime config wins over the service", route, "layers = append(layers, layerOf(\"the runtime config\", config.Routing))",
-				"layers = append([]routing.Layer{layerOf(\"the runtime config\", config.Routing)}, layers...)",
+				"the runtime config wins over the service", route,
+				"routing.Resolve(layerOf(\"spec.routing\", service.Spec.Routing), layerOf(\"the runtime config\", below.Routing))",
+				"routing.Resolve(layerOf(\"the runtime config\", below.Routing), layerOf(\"spec.routing\", service.Spec.Routing))",
 			},
 			{"the largest number of replicas is ignored", inference, "ptr.Deref(spec.MaxReplicas, minimum)", "minimum"},
-			{"the size of a claim is rounded down", resources, "(bytes+extra+gi-1)/gi*gi", "(bytes+extra)/gi*gi"},
+			{"the size of a claim is rounded down", inference, "(bytes+extra+gi-1)/gi*gi", "(bytes+extra)/gi*gi"},
 		},
 	}
 }

@@ -59,7 +59,7 @@ func (m *model) ready() bool { return m != nil && m.status == aimv1alpha1.AIMSta
 
 // fetchModel finds the model of a service: the one that it uses already while that
 // is Ready, else the one that its spec asks for.
-func fetchModel(ctx context.Context, r reconcile.Reader, service *aimv1alpha1.AIMService) ModelFetchResult {
+func fetchModel(ctx context.Context, r reconcile.Reader, service *aimv1alpha1.AIMService) (f ModelFetchResult) {
 	if used := service.Status.ResolvedModel; used != nil {
 		if found := modelByName(ctx, r, used.Namespace, used.Name); found.resolved().ready() {
 			return found
@@ -69,22 +69,21 @@ func fetchModel(ctx context.Context, r reconcile.Reader, service *aimv1alpha1.AI
 	name, image := strings.TrimSpace(ptr.Deref(spec.Name, "")), strings.TrimSpace(ptr.Deref(spec.Image, ""))
 	switch {
 	case name != "":
-		found := modelByName(ctx, r, service.Namespace, name)
-		if found.ClusterModel.IsNotFound() {
-			found.err = notFound("ModelNotFound", "model", name, service.Namespace)
+		f = modelByName(ctx, r, service.Namespace, name)
+		if f.ClusterModel.IsNotFound() {
+			f.err = notFound("ModelNotFound", "model", name, service.Namespace)
 		}
-		return found
 	case image != "":
-		return modelByImage(ctx, r, service.Namespace, image)
+		f = modelByImage(ctx, r, service.Namespace, image)
 	case spec.Custom != nil:
-		found, err := FindMatchingCustomModel(ctx, r, service.Namespace, spec.Custom)
-		result := ModelFetchResult{Model: reconcile.FetchResult[*aimv1alpha1.AIMModel]{Value: found, Error: err}}
-		if err == nil && found == nil {
-			result.CustomSpec = spec.Custom
+		f.Model.Value, f.Model.Error = FindMatchingCustomModel(ctx, r, service.Namespace, spec.Custom)
+		if f.Model.Value == nil && f.Model.OK() {
+			f.CustomSpec = spec.Custom
 		}
-		return result
+	default:
+		f.err = health.NewError(health.InvalidSpec, "ModelNotFound", "spec.model must have a name, an image or custom", nil)
 	}
-	return ModelFetchResult{err: health.NewError(health.InvalidSpec, "ModelNotFound", "spec.model must have a name, an image or custom", nil)}
+	return f
 }
 
 // notFound is what a service is told whose model or template neither its namespace
@@ -118,14 +117,13 @@ func modelByImage(ctx context.Context, r reconcile.Reader, namespace, image stri
 		f.ClusterModel.Value = &clusterModels.Value.Items[i]
 		found = append(found, "AIMClusterModel "+f.ClusterModel.Value.Name)
 	}
-	switch len(found) {
-	case 0:
+	if len(found) == 0 {
 		f.ImageURI = image
 		if _, err := GenerateModelName(image); err != nil {
 			f.err = health.NewError(health.InvalidSpec, "InvalidImageReference", err.Error(), err)
 		}
-	case 1:
-	default:
+	}
+	if len(found) > 1 {
 		slices.Sort(found)
 		return ModelFetchResult{err: health.NewError(health.InvalidSpec, "MultipleModelsFound",
 			fmt.Sprintf("%v %q: %s; ask for one of them by name", ErrMultipleModelsFound, image, strings.Join(found, ", ")), ErrMultipleModelsFound)}
@@ -140,9 +138,6 @@ func FindMatchingCustomModel(
 	ctx context.Context, r client.Reader, namespace string, custom *aimv1alpha1.AIMServiceModelCustom,
 ) (*aimv1alpha1.AIMModel, error) {
 	models := reconcile.FetchList(ctx, r, &aimv1alpha1.AIMModelList{}, client.InNamespace(namespace))
-	if models.Error != nil {
-		return nil, models.Error
-	}
 	sameSource := func(a, b aimv1alpha1.AIMModelSource) bool {
 		return a.ModelID == b.ModelID && a.SourceURI == b.SourceURI && endpointOf(a) == endpointOf(b)
 	}
@@ -154,7 +149,7 @@ func FindMatchingCustomModel(
 			first = m
 		}
 	}
-	return first, nil
+	return first, models.Error
 }
 
 // newModel builds the model that a service needs and nobody has, nil for none.

@@ -1,15 +1,20 @@
 package aimservice
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"strconv"
 	"strings"
 
+	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/health/inspect"
-	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/routing"
 	"github.com/reconcilekit/reconcilekit/routing/claims"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 )
@@ -27,17 +32,15 @@ type ServiceObservation struct {
 }
 
 // ComposeState decides which of the fetched objects the service uses.
-func (*ServiceReconciler) ComposeState(
-	_ context.Context, rc reconcile.ReconcileContext[*aimv1alpha1.AIMService], fetched ServiceFetchResult,
-) ServiceObservation {
+func (*ServiceReconciler) ComposeState(_ context.Context, rc pass, fetched ServiceFetchResult) ServiceObservation {
 	obs := ServiceObservation{
 		ServiceFetchResult: fetched, service: rc.Object, template: fetched.templates.resolved(),
 		model: fetched.models.resolved(), newModel: fetched.models.newModel(rc.Object),
+		lostPaths: lostPaths(rc.Object, fetched.plannedRoute, fetched.rivals),
 	}
 	if obs.template != nil && fetched.caches.OK() {
 		obs.cache = findCache(rc.Object, obs.template, fetched.caches.Value.Items)
 	}
-	obs.lostPaths = lostPaths(rc.Object, fetched.plannedRoute, fetched.rivals)
 	return obs
 }
 
@@ -46,9 +49,6 @@ func (f ServiceFetchResult) running() bool { return f.isvc.Value != nil }
 
 // GetComponentHealth reports how each part of the service is.
 func (obs ServiceObservation) GetComponentHealth(context.Context) []health.Component {
-	if obs.service == nil { // while the service is being deleted nothing is observed
-		return nil
-	}
 	return []health.Component{
 		obs.runtimeConfig.Health(), obs.modelHealth(), obs.templateHealth(), obs.cacheHealth(),
 		obs.inferenceServiceHealth(), obs.podsHealth(), obs.hpaHealth(), obs.routeHealth(),
@@ -81,14 +81,10 @@ func (obs ServiceObservation) inferenceServiceHealth() health.Component {
 
 // podsHealth: the pods of the InferenceService.
 func (obs ServiceObservation) podsHealth() health.Component {
-	if !obs.running() {
-		return health.Component{}
-	}
-	c := obs.pods.Downstream("InferenceServicePods", inspect.Of)
-	if obs.pods.OK() && len(obs.pods.Value.Items) == 0 && obs.isvc.Value.IsReady() {
+	if !obs.running() || obs.pods.OK() && len(obs.pods.Value.Items) == 0 && obs.isvc.Value.IsReady() {
 		return health.Component{} // KServe knows better: it may have scaled to zero
 	}
-	return c
+	return obs.pods.Downstream("InferenceServicePods", inspect.Of)
 }
 
 // hpaHealth: the autoscaler that KEDA makes, when one is wanted. It has metrics to
@@ -134,4 +130,49 @@ func (obs ServiceObservation) routeHealth() health.Component {
 		c.Child = true
 	}
 	return c
+}
+
+// DecorateStatus sets what the service uses. A reference is set once its object is
+// ready, and stays until another one takes its place.
+func (*ServiceReconciler) DecorateStatus(status *aimv1alpha1.AIMServiceStatus, _ *conditions.Manager, obs ServiceObservation) {
+	if obs.model.ready() {
+		status.ResolvedModel = aimv1alpha1.ReferenceTo(obs.model)
+	}
+	if obs.template.ready() {
+		status.ResolvedTemplate = aimv1alpha1.ReferenceTo(obs.template.object)
+	}
+	if obs.cacheReady() {
+		status.Cache = cmp.Or(status.Cache, &aimv1alpha1.AIMServiceCacheStatus{})
+		status.Cache.TemplateCacheRef = aimv1alpha1.ReferenceTo(obs.cache)
+	}
+	status.ResolvedRuntimeConfig = obs.runtimeConfig.Reference()
+	status.Routing = obs.routingStatus()
+	status.Runtime = runtimeStatus(&obs.service.Spec, obs.hpa.Value)
+}
+
+// routingStatus is the path of the route, nil when the service is not published.
+func (obs ServiceObservation) routingStatus() *aimv1alpha1.AIMServiceRoutingStatus {
+	route := obs.plannedRoute
+	if obs.routeErr != nil {
+		route = obs.route.Value
+	}
+	if claimed := claims.Of(obs.service, route); len(claimed) > 0 && len(obs.lostPaths) == 0 {
+		return &aimv1alpha1.AIMServiceRoutingStatus{Path: claimed[0].Path}
+	}
+	return nil
+}
+
+// runtimeStatus counts the replicas: by the autoscaler, else by the spec.
+func runtimeStatus(spec *aimv1alpha1.AIMServiceSpec, hpa *autoscalingv2.HorizontalPodAutoscaler) *aimv1alpha1.AIMServiceRuntimeStatus {
+	n := ptr.Deref(cmp.Or(spec.MinReplicas, spec.Replicas), 1)
+	s := &aimv1alpha1.AIMServiceRuntimeStatus{MinReplicas: n, MaxReplicas: n, CurrentReplicas: n, DesiredReplicas: n}
+	if hpa != nil {
+		s.MinReplicas, s.MaxReplicas = cmp.Or(ptr.Deref(hpa.Spec.MinReplicas, 0), 1), hpa.Spec.MaxReplicas
+		s.CurrentReplicas, s.DesiredReplicas = hpa.Status.CurrentReplicas, hpa.Status.DesiredReplicas
+	}
+	s.Replicas = strconv.Itoa(int(s.CurrentReplicas))
+	if s.MinReplicas != s.MaxReplicas {
+		s.Replicas = fmt.Sprintf("%d/%d (%d-%d)", s.CurrentReplicas, s.DesiredReplicas, s.MinReplicas, s.MaxReplicas)
+	}
+	return s
 }

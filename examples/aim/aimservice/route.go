@@ -4,6 +4,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/routing"
 	"github.com/reconcilekit/reconcilekit/routing/claims"
 	"github.com/reconcilekit/reconcilekit/routing/pathtemplate"
+	"k8s.io/utils/ptr"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
@@ -41,17 +42,12 @@ func ResolveServiceRouteTimeout(service *aimv1alpha1.AIMService, runtimeConfig *
 
 // routingOf reads the routing of a service over that of the runtime config.
 func routingOf(service *aimv1alpha1.AIMService, config *aimv1alpha1.AIMRuntimeConfigCommon) routing.Settings {
-	layers := []routing.Layer{layerOf("spec.routing", service.Spec.Routing)}
-	if config != nil {
-		layers = append(layers, layerOf("the runtime config", config.Routing))
-	}
-	return routing.Resolve(layers...)
+	below := ptr.Deref(config, aimv1alpha1.AIMRuntimeConfigCommon{})
+	return routing.Resolve(layerOf("spec.routing", service.Spec.Routing), layerOf("the runtime config", below.Routing))
 }
 
-func layerOf(name string, config *aimv1alpha1.AIMRuntimeRoutingConfig) routing.Layer {
-	if config == nil {
-		return routing.Layer{Name: name}
-	}
+func layerOf(name string, optional *aimv1alpha1.AIMRuntimeRoutingConfig) routing.Layer {
+	config := ptr.Deref(optional, aimv1alpha1.AIMRuntimeRoutingConfig{})
 	return routing.Layer{
 		Name: name, Enabled: config.Enabled, PathTemplate: config.PathTemplate, Timeout: config.RequestTimeout,
 		Gateway: config.GatewayRef, Annotations: config.Annotations,

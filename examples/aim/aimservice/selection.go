@@ -89,10 +89,6 @@ func selector(overrides *aimv1alpha1.AIMServiceOverrides, availableGPUs []string
 	for _, name := range availableGPUs {
 		available[gpu.Normalize(name)] = true
 	}
-	wished := templates.Filter[candidate]{Name: stageOverrides, Reason: "ServiceOverridesNotMatched"}
-	if overrides != nil {
-		wished.Keep = func(c *candidate) bool { return c.matches(overrides) }
-	}
 	return templates.Selector[candidate]{
 		Name: func(c *candidate) string { return strings.TrimPrefix(c.Namespace+"/"+c.Name, "/") },
 		Filters: []templates.Filter[candidate]{
@@ -100,7 +96,7 @@ func selector(overrides *aimv1alpha1.AIMServiceOverrides, availableGPUs []string
 			templates.Keep(stageUnoptimized, "UnoptimizedTemplateFiltered", func(c *candidate) bool {
 				return allowUnoptimized || c.profile().Type == aimv1alpha1.AIMProfileTypeOptimized
 			}),
-			wished,
+			templates.Keep(stageOverrides, "ServiceOverridesNotMatched", func(c *candidate) bool { return overrides == nil || c.matches(overrides) }),
 			templates.Keep(stageGPU, "RequiredGPUNotInCluster", func(c *candidate) bool {
 				model := c.gpuModel()
 				return model == "" || available[model]
@@ -161,7 +157,7 @@ func diagnose(result templates.Result[TemplateCandidate]) SelectionDiagnostics {
 
 // selectTemplateForModel reads the templates of a model and chooses one: the one
 // that the service uses already while that is Ready, else the best.
-func selectTemplateForModel(ctx context.Context, r reconcile.Reader, service *aimv1alpha1.AIMService, modelName string) TemplateFetchResult {
+func selectTemplateForModel(ctx context.Context, r reconcile.Reader, service *aimv1alpha1.AIMService, modelName string) (f TemplateFetchResult) {
 	ofModel := client.MatchingFields{modelNameIndex: modelName}
 	ours := reconcile.FetchList(ctx, r, &aimv1alpha1.AIMServiceTemplateList{}, client.InNamespace(service.Namespace), ofModel)
 	clusters := reconcile.FetchList(ctx, r, &aimv1alpha1.AIMClusterServiceTemplateList{}, ofModel)
@@ -179,34 +175,26 @@ func selectTemplateForModel(ctx context.Context, r reconcile.Reader, service *ai
 		owner := metav1.GetControllerOf(f.base().object)
 		return owner != nil && owner.Kind == "AIMService"
 	})
-	candidates := make([]TemplateCandidate, len(found))
+	candidates, gpus := make([]TemplateCandidate, len(found)), reconcile.FetchResult[[]string]{}
 	for i := range found {
 		candidates[i] = found[i].base().TemplateCandidate
 		if candidates[i].unavailable() == "" && inUse(service, &candidates[i]) {
 			return found[i]
 		}
 	}
-	gpus, err := availableGPUs(ctx, r, candidates)
-	if err != nil {
-		return TemplateFetchResult{selection: &TemplateSelectionResult{Error: err}}
+	if slices.ContainsFunc(candidates, func(c TemplateCandidate) bool { return c.gpuModel() != "" }) {
+		gpus = reconcile.FetchDerived(ctx, r, clusterGPUs)
 	}
-	result := selector(service.Spec.Overrides, gpus, service.Spec.Template.AllowUnoptimized).Select(candidates)
-	f := TemplateFetchResult{selection: explain(modelName, result)}
+	if gpus.Error != nil {
+		return TemplateFetchResult{selection: &TemplateSelectionResult{Error: gpus.Error}}
+	}
+	result := selector(service.Spec.Overrides, gpus.Value, service.Spec.Template.AllowUnoptimized).Select(candidates)
 	if result.Chosen != nil {
-		chosen := found[result.Evaluations[0].Index]
-		f.Template, f.ClusterTemplate = chosen.Template, chosen.ClusterTemplate
-		f.selection.SelectedTemplate, f.selection.SelectedClusterTemplate = chosen.Template.Value, chosen.ClusterTemplate.Value
+		f = found[result.Evaluations[0].Index]
 	}
+	f.selection = explain(modelName, result)
+	f.selection.SelectedTemplate, f.selection.SelectedClusterTemplate = f.Template.Value, f.ClusterTemplate.Value
 	return f
-}
-
-// availableGPUs reads which GPUs the cluster has, if any candidate needs one.
-func availableGPUs(ctx context.Context, r reconcile.Reader, candidates []TemplateCandidate) ([]string, error) {
-	if !slices.ContainsFunc(candidates, func(c TemplateCandidate) bool { return c.gpuModel() != "" }) {
-		return nil, nil
-	}
-	read := reconcile.FetchDerived(ctx, r, clusterGPUs)
-	return read.Value, read.Error
 }
 
 // clusterGPUs is the GPU models of all nodes, which all services share: the label of a node is news to them only when a model

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/aim/gpu"
 	"github.com/reconcilekit/reconcilekit/examples/aim/runtimeconfig"
 )
 
@@ -41,11 +42,11 @@ type template struct {
 	cachingEnv []corev1.EnvVar
 }
 
+// templateOf is a template of the namespace.
 func templateOf(t *aimv1alpha1.AIMServiceTemplate) *template {
-	return &template{
-		TemplateCandidate: candidateOf(t, &t.Spec.AIMServiceTemplateSpecCommon, &t.Status), object: t,
-		cachingEnv: ptr.Deref(t.Spec.Caching, aimv1alpha1.AIMTemplateCachingConfig{}).Env,
-	}
+	out := candidateOf(t, &t.Spec.AIMServiceTemplateSpecCommon, &t.Status)
+	out.cachingEnv = ptr.Deref(t.Spec.Caching, aimv1alpha1.AIMTemplateCachingConfig{}).Env
+	return out
 }
 
 // base returns the template that was named or selected, nil when there is none.
@@ -54,7 +55,7 @@ func (f TemplateFetchResult) base() *template {
 		return templateOf(t)
 	}
 	if t := f.ClusterTemplate.Value; t != nil {
-		return &template{TemplateCandidate: candidateOf(t, &t.Spec.AIMServiceTemplateSpecCommon, &t.Status), object: t}
+		return candidateOf(t, &t.Spec.AIMServiceTemplateSpecCommon, &t.Status)
 	}
 	return nil
 }
@@ -148,4 +149,85 @@ func (obs ServiceObservation) templateHealth() health.Component {
 		c.State, c.Reason, c.Message = health.Pending, reasonNotFound, "The template follows from the model, which is not resolved"
 	}
 	return c
+}
+
+// TemplateCandidate is a template as the selection sees it.
+type TemplateCandidate struct {
+	// Name of the template.
+	Name string
+	// Namespace of the template, empty for one of the cluster.
+	Namespace string
+	// Scope of the template.
+	Scope aimv1alpha1.AIMResolutionScope
+	// Spec of the template.
+	Spec aimv1alpha1.AIMServiceTemplateSpecCommon
+	// Status of the template.
+	Status aimv1alpha1.AIMServiceTemplateStatus
+}
+
+// candidateOf is a template of either scope with what the selection sees of it.
+func candidateOf(t client.Object, spec *aimv1alpha1.AIMServiceTemplateSpecCommon, status *aimv1alpha1.AIMServiceTemplateStatus) *template {
+	ref := aimv1alpha1.ReferenceTo(t)
+	return &template{object: t, TemplateCandidate: TemplateCandidate{
+		Name: ref.Name, Namespace: ref.Namespace, Scope: ref.Scope, Spec: *spec, Status: *status,
+	}}
+}
+
+// gpuOrder is the order of preference among GPUs, the newest first.
+var gpuOrder = []string{"MI355X", "MI350X", "MI325X", "MI300X", "MI308X", "MI300A", "MI250X", "MI210", "MI100"}
+
+// profile is what the image says about the candidate; empty when nothing is known.
+func (c *TemplateCandidate) profile() aimv1alpha1.AIMProfileMetadata {
+	return ptr.Deref(c.Status.Profile, aimv1alpha1.AIMProfile{}).Metadata
+}
+
+// metric is what the candidate is tuned for: the profile knows better than the spec.
+func (c *TemplateCandidate) metric() string {
+	return string(cmp.Or(c.profile().Metric, ptr.Deref(c.Spec.Metric, "")))
+}
+
+// precision is the number format of the candidate.
+func (c *TemplateCandidate) precision() string {
+	return string(cmp.Or(c.profile().Precision, ptr.Deref(c.Spec.Precision, "")))
+}
+
+// gpuModel is the normalised GPU model that the candidate needs, empty for any or
+// none: the spec is a requirement, the profile a finding.
+func (c *TemplateCandidate) gpuModel() string {
+	model, _ := gpuOf(c.Spec.Hardware)
+	return gpu.Normalize(cmp.Or(model, c.profile().GPU))
+}
+
+// gpuCount is the number of GPUs that the candidate needs, 0 when it is not known.
+func (c *TemplateCandidate) gpuCount() int32 {
+	_, count := gpuOf(c.Spec.Hardware)
+	return cmp.Or(count, c.profile().GPUCount)
+}
+
+// unavailable reports why the candidate cannot be used now, empty when it can.
+func (c *TemplateCandidate) unavailable() string {
+	switch status := c.Status.Status; status {
+	case aimv1alpha1.AIMStatusReady:
+		return ""
+	case aimv1alpha1.AIMStatusPending, aimv1alpha1.AIMStatusProgressing, aimv1alpha1.AIMStatusNotAvailable,
+		aimv1alpha1.AIMStatusDegraded, aimv1alpha1.AIMStatusFailed:
+		return "Template" + string(status)
+	default:
+		return reasonNotReady
+	}
+}
+
+// matches reports whether the candidate is what the overrides ask for. What a
+// candidate does not say about its GPUs matches no wish; the precision auto asks
+// for nothing.
+func (c *TemplateCandidate) matches(overrides *aimv1alpha1.AIMServiceOverrides) bool {
+	model, count := gpuOf(overrides.Hardware)
+	switch {
+	case overrides.Metric != nil && !strings.EqualFold(string(*overrides.Metric), c.metric()),
+		overrides.Precision != nil && *overrides.Precision != "auto" && string(*overrides.Precision) != c.precision(),
+		model != "" && gpu.Normalize(model) != c.gpuModel(),
+		count > 0 && count != c.gpuCount():
+		return false
+	}
+	return true
 }
