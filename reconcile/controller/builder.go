@@ -131,15 +131,6 @@ func (b *Builder[T, F, O]) Owns(object client.Object, options ...KindOption) *Bu
 	return b
 }
 
-// OwnsEach declares several kinds of children, each like [Builder.Owns] without options.
-func (b *Builder[T, F, O]) OwnsEach(objects ...client.Object) *Builder[T, F, O] {
-	source := declaration.Caller()
-	for _, object := range objects {
-		b.declare(declaration.PurposeOwns, source, object, nil)
-	}
-	return b
-}
-
 // Reads declares a kind that FetchRemoteState reads. Every read wakes the owner when its object appears, changes or goes.
 func (b *Builder[T, F, O]) Reads(object client.Object, options ...KindOption) *Builder[T, F, O] {
 	b.declare(declaration.PurposeReads, declaration.Caller(), object, options)

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -55,25 +54,6 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "role.yaml", string(role))
-}
-
-// TestOwnsEach: kinds that are declared together are described as kinds that are declared one by one, from the line of the call.
-func TestOwnsEach(t *testing.T) {
-	t.Parallel()
-	single, err := controller.New("widget", idle{}).Owns(&corev1.ConfigMap{}).Owns(&appsv1.Deployment{}).Describe(testScheme(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	each, err := controller.New("widget", idle{}).OwnsEach(&corev1.ConfigMap{}, &appsv1.Deployment{}).Describe(testScheme(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	line := cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Source" }, cmp.Comparer(func(a, b string) bool {
-		return strings.Contains(a, "describe_test.go:") && strings.Contains(b, "describe_test.go:")
-	}))
-	if diff := cmp.Diff(single, each, line); diff != "" {
-		t.Errorf("one by one and together differ (-single +each):\n%s", diff)
-	}
 }
 
 // TestFiles: the rights of the leader election are where its lease is, once the account of the operator is known.

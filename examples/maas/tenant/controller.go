@@ -54,7 +54,7 @@ type Reconciler struct {
 func New(config backend.Config) (*controller.Builder[*maasv1alpha1.Tenant, *world, *world], error) {
 	renderer, err := newRenderer(config.Manifests)
 	b := controller.New("maas-tenant", &Reconciler{config, renderer}).
-		OwnsEach(&corev1.ConfigMap{}, &corev1.Service{}, &gatewayv1.HTTPRoute{}).
+		Owns(&corev1.ConfigMap{}).Owns(&corev1.Service{}).Owns(&gatewayv1.HTTPRoute{}).
 		Reads(&gatewayv1.Gateway{}).
 		Reads(&corev1.Secret{}).
 		Reads(backend.Kind(backend.Authentication), controller.Optional).

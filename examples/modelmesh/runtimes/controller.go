@@ -23,7 +23,7 @@ func New(env settings.Environment, live *settings.Live) controller.Declared {
 	r := &Reconciler{env: env}
 	b := controller.NewGroup(Name, r).
 		Members(&kserve.ServingRuntime{}, func(o client.Object) []types.NamespacedName { return groupOf(o.GetNamespace()) }).
-		OwnsEach(&appsv1.Deployment{}, &autoscalingv2.HorizontalPodAutoscaler{}, &corev1.ConfigMap{}).
+		Owns(&appsv1.Deployment{}).Owns(&autoscalingv2.HorizontalPodAutoscaler{}).Owns(&corev1.ConfigMap{}).
 		Reads(&v1alpha1.Predictor{}, controller.WithPredicates(predicate.GenerationChangedPredicate{})). // their status does not matter
 		Reads(&corev1.PersistentVolumeClaim{})
 	if env.Services {

@@ -45,8 +45,8 @@ var platformKind = schema.GroupVersionKind{Group: "components.platform.opendatah
 func New(scheme *runtime.Scheme, settings Settings) (*controller.Builder[*controller.Group, Fetched, Observation], error) {
 	set, err := newChildren(scheme, settings)
 	return controller.NewSingleton(Name, &Reconciler{settings: settings, children: set}).
-		OwnsEach(&corev1.Service{}, &corev1.ServiceAccount{}, &corev1.ConfigMap{}, &corev1.Secret{}, &corev1.PersistentVolumeClaim{}).
-		OwnsEach(&appsv1.Deployment{}, &networkingv1.NetworkPolicy{}, &rbacv1.Role{}, &rbacv1.RoleBinding{}, &rbacv1.ClusterRoleBinding{}).
+		Owns(&corev1.Service{}).Owns(&corev1.ServiceAccount{}).Owns(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).Owns(&corev1.PersistentVolumeClaim{}).
+		Owns(&appsv1.Deployment{}).Owns(&networkingv1.NetworkPolicy{}).Owns(&rbacv1.Role{}).Owns(&rbacv1.RoleBinding{}).Owns(&rbacv1.ClusterRoleBinding{}).
 		Owns(&openshift.Route{}, controller.Optional).
 		Reads(&openshift.Ingress{}, controller.Optional).
 		Reads(controller.Metadata(platformKind), controller.Optional).

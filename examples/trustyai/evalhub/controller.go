@@ -37,8 +37,8 @@ func New(settings types.NamespacedName) *Controller {
 	reports := reportKind(reporter)
 	return &Controller{reporter: reporter, Builder: controller.New(Name, Reconciler{settings, reports}).
 		Reads(&v1.EvalHub{}, controller.Index(pairIndex, indexPair)).
-		OwnsEach(&corev1.ServiceAccount{}, &corev1.Service{}, &corev1.ConfigMap{}, &appsv1.Deployment{}, &rbacv1.Role{}).
-		OwnsEach(&rbacv1.RoleBinding{}, &rbacv1.ClusterRoleBinding{}).
+		Owns(&corev1.ServiceAccount{}).Owns(&corev1.Service{}).Owns(&corev1.ConfigMap{}).Owns(&appsv1.Deployment{}).Owns(&rbacv1.Role{}).
+		Owns(&rbacv1.RoleBinding{}).Owns(&rbacv1.ClusterRoleBinding{}).
 		Owns(&foreign.Route{}, controller.Optional).
 		Owns(&foreign.ServiceMonitor{}, controller.Optional).
 		Reads(&corev1.Namespace{}).

@@ -32,7 +32,7 @@ func NewTenants() *controller.Builder[*controller.Group, *tenant, *tenant] {
 	return controller.NewGroup(TenantName, Tenants{}).
 		Members(&corev1.Namespace{}, tenantKeys).
 		Reads(&v1.EvalHub{}, controller.WithPredicates(predicate.GenerationChangedPredicate{})).
-		OwnsEach(&corev1.ServiceAccount{}, &corev1.ConfigMap{}, &rbacv1.Role{}).
+		Owns(&corev1.ServiceAccount{}).Owns(&corev1.ConfigMap{}).Owns(&rbacv1.Role{}).
 		Owns(&rbacv1.RoleBinding{})
 }
 

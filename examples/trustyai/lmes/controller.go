@@ -36,7 +36,7 @@ func New(settings types.NamespacedName, managed bool) *Controller {
 	drivers := &drivers{}
 	kind := driverKind(drivers)
 	b := controller.New(Name, Reconciler{settings, managed, kind}).
-		OwnsEach(&corev1.Pod{}, &corev1.PersistentVolumeClaim{}, &corev1.ConfigMap{}).
+		Owns(&corev1.Pod{}).Owns(&corev1.PersistentVolumeClaim{}).Owns(&corev1.ConfigMap{}).
 		External(kind).
 		Transitions(transitions).
 		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}, Observer: counter{}})

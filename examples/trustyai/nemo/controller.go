@@ -22,7 +22,7 @@ const Finalizer = "trustyai.opendatahub.io/nemo-guardrails-finalizer"
 func New(operatorNamespace string) *controller.Builder[*v1alpha1.NemoGuardrails, Fetched, Observation] {
 	return controller.New(Name, Reconciler{operatorNamespace}).
 		Reads(&v1alpha1.NemoGuardrails{}, controller.Resource("nemoguardrails")). // no regular plural
-		OwnsEach(&corev1.ServiceAccount{}, &corev1.Service{}, &corev1.ConfigMap{}, &appsv1.Deployment{}, &rbacv1.ClusterRoleBinding{}).
+		Owns(&corev1.ServiceAccount{}).Owns(&corev1.Service{}).Owns(&corev1.ConfigMap{}).Owns(&appsv1.Deployment{}).Owns(&rbacv1.ClusterRoleBinding{}).
 		Owns(&foreign.Route{}, controller.Optional).
 		Writes(&foreign.EnvoyFilter{}, controller.Optional).
 		Reads(&foreign.EnvoyFilter{}, controller.Optional).

@@ -27,7 +27,7 @@ type Controller struct {
 func New(operatorNamespace string) *Controller {
 	count := &counter{}
 	return &Controller{counter: count, Builder: controller.New(Name, Reconciler{operatorNamespace}).
-		OwnsEach(&corev1.ServiceAccount{}, &corev1.Service{}, &corev1.ConfigMap{}, &appsv1.Deployment{}, &rbacv1.ClusterRoleBinding{}).
+		Owns(&corev1.ServiceAccount{}).Owns(&corev1.Service{}).Owns(&corev1.ConfigMap{}).Owns(&appsv1.Deployment{}).Owns(&rbacv1.ClusterRoleBinding{}).
 		Owns(&foreign.Route{}, controller.Optional).
 		Owns(&foreign.ServiceMonitor{}, controller.Optional).
 		Reads(&foreign.InferenceService{}, controller.Optional).

@@ -42,7 +42,7 @@ func New(scheme *runtime.Scheme, operatorNamespace string) (*Controller, error) 
 	payloads := external.New("PayloadProcessor", edits, external.Options{})
 	return &Controller{payloads: edits, Builder: controller.New(Name, &Reconciler{operatorNamespace, childrenOf(parsed), payloads}).
 		External(payloads).
-		OwnsEach(&corev1.ServiceAccount{}, &corev1.Service{}, &corev1.ConfigMap{}, &corev1.PersistentVolumeClaim{}, &appsv1.Deployment{}).
+		Owns(&corev1.ServiceAccount{}).Owns(&corev1.Service{}).Owns(&corev1.ConfigMap{}).Owns(&corev1.PersistentVolumeClaim{}).Owns(&appsv1.Deployment{}).
 		Owns(&rbacv1.ClusterRoleBinding{}).
 		Owns(&foreign.Route{}, controller.Optional).
 		Owns(&foreign.ServiceMonitor{}, controller.Optional).
