@@ -1,6 +1,7 @@
 package applyset
 
 import (
+	"bytes"
 	"net/url"
 	"slices"
 	"strings"
@@ -58,7 +59,11 @@ func (i *Inventory) Normalise() {
 }
 
 // CompareIDs orders objects by their text.
-func CompareIDs(a, b ObjectID) int { return strings.Compare(a.Text(), b.Text()) }
+func CompareIDs(a, b ObjectID) int {
+	const room = 192 // of nearly all texts, so that sorting allocates nothing
+	var one, other [room]byte
+	return bytes.Compare(a.appendText(one[:0]), b.appendText(other[:0]))
+}
 
 // Merge returns what either has.
 func (i *Inventory) Merge(o *Inventory) *Inventory {
@@ -80,8 +85,15 @@ func (i *Inventory) Merge(o *Inventory) *Inventory {
 
 // Text is the form in the contributions annotation: Kind.group/namespace/name,
 // each escaped.
-func (id ObjectID) Text() string {
-	return id.GroupKind.String() + "/" + id.Key.Namespace + "/" + url.QueryEscape(id.Key.Name)
+func (id ObjectID) Text() string { return string(id.appendText(nil)) }
+
+func (id ObjectID) appendText(to []byte) []byte {
+	to = append(to, id.GroupKind.Kind...)
+	if id.GroupKind.Group != "" {
+		to = append(append(to, '.'), id.GroupKind.Group...)
+	}
+	to = append(append(append(to, '/'), id.Key.Namespace...), '/')
+	return append(to, url.QueryEscape(id.Key.Name)...)
 }
 
 // FormatContributions renders contributions for the annotation of the owner.

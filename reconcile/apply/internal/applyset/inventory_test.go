@@ -76,3 +76,34 @@ func TestCompareKinds(t *testing.T) {
 		}
 	}
 }
+
+// TestCompareIDs holds the order against that of the texts, in which contributions are stored.
+func TestCompareIDs(t *testing.T) {
+	t.Parallel()
+	var ids []applyset.ObjectID
+	for _, gk := range []schema.GroupKind{{Kind: "A"}, {Kind: "A", Group: "b"}, {Kind: "Ab"}} {
+		for _, namespace := range []string{"", "a", "a-b", "a.b", strings.Repeat("n", 200)} {
+			for _, name := range []string{"a", "a-b", "a:b", "b", strings.Repeat("m", 250)} {
+				ids = append(ids, applyset.ObjectID{GroupKind: gk, Key: types.NamespacedName{Namespace: namespace, Name: name}})
+			}
+		}
+	}
+	for _, a := range ids {
+		for _, b := range ids {
+			if got, want := applyset.CompareIDs(a, b), strings.Compare(a.Text(), b.Text()); got != want {
+				t.Errorf("%s and %s: got %d, want %d", a, b, got, want)
+			}
+		}
+	}
+}
+
+func BenchmarkCompareIDs(b *testing.B) {
+	id := func(name string) applyset.ObjectID {
+		return applyset.ObjectID{GroupKind: schema.GroupKind{Group: "apps", Kind: "Deployment"}, Key: types.NamespacedName{Namespace: "shop", Name: name}}
+	}
+	one, other := id("web"), id("worker")
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = applyset.CompareIDs(one, other)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
@@ -17,8 +18,9 @@ import (
 
 // groupInventory is all there may be.
 func groupInventory(g groupkey.Group) *applyset.Inventory {
-	inv := &applyset.Inventory{}
-	for _, gvk := range g.ChildKinds() {
+	kinds := g.ChildKinds()
+	inv := &applyset.Inventory{Kinds: make([]schema.GroupKind, 0, len(kinds))}
+	for _, gvk := range kinds {
 		inv.Kinds = append(inv.Kinds, gvk.GroupKind())
 	}
 	inv.Normalise()

@@ -55,11 +55,14 @@ func (p *Prune) addKeptKinds(planned map[schema.GroupKind]*kinds.Kind) {
 }
 
 func (p *Prune) listIn(gvk schema.GroupVersionKind, k *kinds.Kind, namespace string) ([]memberObject, error) {
-	ofSet, err := setSelector(p.Pass)
-	if err != nil {
-		return nil, err
+	if p.ofSet.Selector == nil {
+		var err error
+		if p.ofSet, err = setSelector(p.Pass); err != nil {
+			return nil, err
+		}
 	}
-	selector := []client.ListOption{client.InNamespace(namespace), ofSet}
+	var err error
+	selector := []client.ListOption{client.InNamespace(namespace), p.ofSet}
 	var list client.ObjectList
 	if list = p.Env.NewList(k); list != nil {
 		err = p.Env.Client.List(p.Ctx, list, append(selector, p.Env.CachedList...)...)

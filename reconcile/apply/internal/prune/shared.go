@@ -1,6 +1,7 @@
 package prune
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -35,8 +36,9 @@ func (p *Prune) foundParts(l *listing, kinds []schema.GroupVersionKind) []applys
 			out = append(out, id)
 		}
 	}
+	own := groupkey.SharingAnnotation(p.GroupValue())
 	for _, gvk := range kinds {
-		found, err := p.partsOf(gvk)
+		found, err := p.partsOf(gvk, own)
 		if err != nil && !meta.IsNoMatchError(err) {
 			p.listFailed(l, gvk.GroupKind(), err)
 		}
@@ -52,14 +54,18 @@ func (p *Prune) groupKinds() []schema.GroupVersionKind {
 	for _, k := range p.Env.Declared.Of(enum.KindWritten) {
 		out = append(out, k.GVK)
 	}
-	slices.SortFunc(out, func(a, b schema.GroupVersionKind) int { return strings.Compare(a.String(), b.String()) })
+	slices.SortFunc(out, compareVersions)
 	return slices.Compact(out)
 }
 
+func compareVersions(a, b schema.GroupVersionKind) int {
+	return cmp.Or(strings.Compare(a.Group, b.Group), strings.Compare(a.Version, b.Version), strings.Compare(a.Kind, b.Kind))
+}
+
 // partsOf lists the objects of a kind in the cache in which the owner has
-// fields of its own. Where the cache strips managedFields, the annotation says
-// in which it may have some.
-func (p *Prune) partsOf(gvk schema.GroupVersionKind) ([]applyset.ObjectID, error) {
+// fields of its own. Where the cache strips managedFields, the annotation of
+// that name says in which it may have some.
+func (p *Prune) partsOf(gvk schema.GroupVersionKind, own string) ([]applyset.ObjectID, error) {
 	k, err := p.Env.Kinds.OfGVK(gvk)
 	if err != nil {
 		return nil, err
@@ -71,7 +77,6 @@ func (p *Prune) partsOf(gvk schema.GroupVersionKind) ([]applyset.ObjectID, error
 	if err := p.Env.Client.List(p.Ctx, list, p.Env.CachedList...); err != nil {
 		return nil, err
 	}
-	own := groupkey.SharingAnnotation(p.GroupValue())
 	var out []applyset.ObjectID
 	err = meta.EachListItem(list, func(item runtime.Object) error {
 		o, err := meta.Accessor(item)

@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
@@ -33,6 +34,8 @@ type Prune struct {
 	// held reports that the guard has left some of it alone.
 	held    bool
 	listing *listing
+	// ofSet selects the members, once a list has asked for them.
+	ofSet client.MatchingLabelsSelector
 }
 
 // surplusMember is a member that is no longer planned.
