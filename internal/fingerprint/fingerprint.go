@@ -25,23 +25,44 @@ func Of(value any) (sum Sum, ok bool) {
 }
 
 // OfSized is [Of] that also returns how many bytes were looked at, about what the value takes in memory.
-func OfSized(value any) (sum Sum, size int, ok bool) { return sumOf(reflect.ValueOf(&value).Elem(), 0) }
+func OfSized(value any) (sum Sum, size int, ok bool) {
+	d := newDigest()
+	defer d.end()
+	d.root = value
+	return d.of(reflect.ValueOf(&d.root).Elem(), 0)
+}
 
 func sumOf(v reflect.Value, depth int) (sum Sum, size int, ok bool) {
+	d := newDigest()
+	defer d.end()
+	return d.of(v, depth)
+}
+
+func newDigest() *digest {
 	d, _ := digests.Get().(*digest)
 	d.hash.Reset()
 	d.pending, d.flushed = d.pending[:0], 0
-	defer digests.Put(d)
+	return d
+}
+
+func (d *digest) end() {
+	d.root = nil
+	digests.Put(d)
+}
+
+func (d *digest) of(v reflect.Value, depth int) (sum Sum, size int, ok bool) {
 	if !d.value(v, depth) {
 		return Sum{}, 0, false
 	}
 	d.flush()
-	d.hash.Sum(sum[:0])
-	return sum, d.flushed, true
+	d.hash.Sum(d.sum[:0])
+	return d.sum, d.flushed, true
 }
 
 //nolint:gochecknoglobals // a pool
-var digests = sync.Pool{New: func() any { return &digest{hash: sha256.New(), pending: make([]byte, 0, blockSize)} }}
+var digests = sync.Pool{New: func() any {
+	return &digest{hash: sha256.New(), pending: make([]byte, 0, blockSize), rooms: map[reflect.Type][]*room{}}
+}}
 
 const blockSize = 4096
 
@@ -52,6 +73,10 @@ type digest struct {
 	pending []byte
 	flushed int      // bytes, so far
 	keys    []string // sorted keys of the maps that are open
+	rooms   map[reflect.Type][]*room
+	// root is the value, and sum its fingerprint in the end: here they need no allocation of their own.
+	root any
+	sum  Sum
 }
 
 func (d *digest) flush() {

@@ -30,6 +30,8 @@ func TestNeighbours(t *testing.T) {
 	type (
 		hidden struct{ text, more string }
 		keyed  struct{ a, b string }
+
+		unexported struct{ many map[string]string }
 	)
 	values := []any{
 		nil, 0, 1, int64(1), uint8(1), false, true, "", "a", "0", 0.0, 1.0, complex(1, 0), complex(0, 1),
@@ -64,6 +66,18 @@ func TestNeighbours(t *testing.T) {
 		map[string]any{"a": nil},
 		map[string]any{"a": 1},
 		map[string]any{"a": int64(1)},
+		map[string]any{"a": map[string]any{"b": map[string]any{}}},
+		map[string]any{"a": map[string]any{}, "b": map[string]any{}},
+		map[string]any{"a": nil, "b": map[string]any{}},
+		map[corev1.ResourceName]resource.Quantity{"a": resource.MustParse("1")},
+		map[corev1.ResourceName]resource.Quantity{"b": resource.MustParse("1")},
+		map[corev1.ResourceName]resource.Quantity{"a": resource.MustParse("1"), "b": resource.MustParse("2")},
+		map[corev1.ResourceName]resource.Quantity{"a": resource.MustParse("2"), "b": resource.MustParse("1")},
+		corev1.ResourceList{},
+		unexported{}, unexported{many: map[string]string{}},
+		unexported{many: map[string]string{"a": "b", "c": "d"}},
+		unexported{many: map[string]string{"a": "d", "c": "b"}},
+		unexported{many: map[string]string{"ab": "", "c": "d"}},
 		map[keyed]int{{"a", "b"}: 1},
 		map[keyed]int{{"b", "a"}: 1},
 		map[any]any{1: 2},
@@ -199,11 +213,35 @@ func change(random *rand.Rand, v reflect.Value, path string) string {
 	return path
 }
 
+// TestForgotten checks that nothing of a value is in the fingerprint of the next one, which is made in the same places.
+func TestForgotten(t *testing.T) {
+	list := func(names ...corev1.ResourceName) corev1.ResourceList {
+		out := corev1.ResourceList{}
+		for i, name := range names {
+			out[name] = *resource.NewQuantity(int64(i), resource.DecimalSI)
+		}
+		return out
+	}
+	small := of(t, list("a", "b"))
+	for range 10 {
+		_ = of(t, list("x", "y", "z", "a", "b"))
+		_, _ = fingerprint.Of(map[string]any{"a": func() {}, "b": map[string]any{"c": func() {}}})
+		if of(t, list("a", "b")) != small || of(t, list("b", "a")) == small {
+			t.Fatal("the fingerprint depends on the one before")
+		}
+	}
+}
+
 // TestAllocations keeps the cost of what is asked for in every pass.
 func TestAllocations(t *testing.T) {
 	pod := &corev1.Pod{}
 	pod.Labels = map[string]string{"a": "b", "c": "d"}
 	pod.Spec.Containers = []corev1.Container{{Name: "a", Env: []corev1.EnvVar{{Name: "a", Value: "b"}}}}
+	pod.Spec.Containers[0].Resources.Limits = corev1.ResourceList{"cpu": resource.MustParse("1"), "memory": resource.MustParse("1Gi")}
+	content := map[string]any{"a": map[string]any{"b": []any{map[string]any{"c": "d"}}}}
+	if got := testing.AllocsPerRun(100, func() { _, _ = fingerprint.Of(content) }); got > 8 {
+		t.Errorf("%v allocations for decoded JSON", got)
+	}
 	if got := testing.AllocsPerRun(100, func() { _, _ = fingerprint.Of(pod) }); got > 4 {
 		t.Errorf("%v allocations", got)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"reflect"
 	"slices"
+	"strings"
 )
 
 var (
@@ -26,7 +27,16 @@ func (d *digest) mapping(v reflect.Value, depth int) bool {
 			return entries(d, v.Interface().(map[string][]byte), d.bytesOf) //nolint:forcetypeassert // it was looked at
 		}
 	}
-	return d.anyEntries(v, depth)
+	switch {
+	case v.Len() == 0:
+		return true
+	case v.Type().Key().Kind() != reflect.String:
+		return d.anyEntries(v, depth)
+	case v.CanInterface():
+		return d.named(v, depth)
+	default:
+		return d.hidden(v, depth)
+	}
 }
 
 // entries writes a map whose keys are texts. The keys of maps that are open lie on one stack.
@@ -56,6 +66,87 @@ func (d *digest) bytesOf(raw []byte) {
 	}
 	d.number(1)
 	d.bytes(raw)
+}
+
+// name is a key that is a text, and where its value is.
+type name struct {
+	text string
+	at   int
+}
+
+func byText(a, b name) int { return strings.Compare(a.text, b.text) }
+
+// room is where the entries of a map are put to be sorted. It is used again, as reflection allocates for each entry that it hands out.
+type room struct {
+	key, values reflect.Value
+	names       []name
+}
+
+// maxRoom is how many entries are kept room for.
+const maxRoom = 64
+
+// named writes a map whose keys are texts of any type.
+func (d *digest) named(v reflect.Value, depth int) bool {
+	kind, n := v.Type(), v.Len()
+	r := d.takeRoom(kind, n)
+	for at := v.MapRange(); at.Next(); {
+		i := len(r.names)
+		r.key.SetIterKey(at)
+		r.values.Index(i).SetIterValue(at)
+		r.names = append(r.names, name{r.key.String(), i})
+	}
+	slices.SortFunc(r.names, byText)
+	ok := true
+	for _, entry := range r.names {
+		d.text(entry.text)
+		ok = ok && d.value(r.values.Index(entry.at), depth+1)
+	}
+	d.giveBack(kind, r)
+	return ok
+}
+
+// takeRoom returns room for n entries that nobody uses: a map of the kind may be in another one.
+func (d *digest) takeRoom(kind reflect.Type, n int) *room {
+	var r *room
+	if spare := d.rooms[kind]; len(spare) > 0 {
+		r = spare[len(spare)-1]
+		d.rooms[kind] = spare[:len(spare)-1]
+	}
+	if r == nil || r.values.Len() < n {
+		r = &room{key: reflect.New(kind.Key()).Elem(), values: reflect.MakeSlice(reflect.SliceOf(kind.Elem()), n, n)}
+	}
+	return r
+}
+
+// giveBack lets go of the entries.
+func (d *digest) giveBack(kind reflect.Type, r *room) {
+	if r.values.Len() > maxRoom {
+		return
+	}
+	r.key.SetZero()
+	for i := range r.names {
+		r.values.Index(i).SetZero()
+	}
+	clear(r.names)
+	r.names = r.names[:0]
+	d.rooms[kind] = append(d.rooms[kind], r)
+}
+
+// hidden writes a map whose keys are texts and which is in a field that is not exported.
+func (d *digest) hidden(v reflect.Value, depth int) bool {
+	names, values := make([]name, 0, v.Len()), make([]reflect.Value, 0, v.Len())
+	for at := v.MapRange(); at.Next(); {
+		names = append(names, name{at.Key().String(), len(values)})
+		values = append(values, at.Value())
+	}
+	slices.SortFunc(names, byText)
+	for _, entry := range names {
+		d.text(entry.text)
+		if !d.value(values[entry.at], depth+1) {
+			return false
+		}
+	}
+	return true
 }
 
 // anyEntries writes a map of any kind, in the order of the fingerprints of its keys.
