@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/reconcilekit/reconcilekit/internal/fingerprint"
 	"github.com/reconcilekit/reconcilekit/internal/mergepatch"
+	"github.com/reconcilekit/reconcilekit/internal/recent"
 )
 
 // Step fills in what is missing. It is a pure function of its argument, and running it twice changes nothing more.
@@ -19,8 +21,31 @@ func Effective[S any](spec *S, steps ...Step[S]) *S {
 }
 
 // Difference is the JSON merge patch (RFC 7396) that turns the JSON form of before into that of after, as text with sorted keys;
-// "{}" when they are the same. Lists are replaced as a whole. Both must marshal to JSON objects.
+// "{}" when they are the same. Lists are replaced as a whole. Both must marshal to JSON objects, and what they marshal to must depend
+// on nothing but their fields: the differences that were asked for last are remembered, within 1 MiB.
 func Difference(before, after any) (string, error) {
+	key, known := fingerprint.Of([2]any{before, after})
+	if known {
+		if text, found := differences.Get(key); found {
+			return text, nil
+		}
+	}
+	text, err := difference(before, after)
+	if err == nil && known {
+		differences.Put(key, text, len(text)+entrySize, maxRemembered)
+	}
+	return text, err
+}
+
+const (
+	maxRemembered = 1 << 20
+	entrySize     = 200 // about, besides the text
+)
+
+// A status shows the difference in every pass.
+var differences recent.Values[string] //nolint:gochecknoglobals // results of a function of its arguments alone
+
+func difference(before, after any) (string, error) {
 	from, err := object(before)
 	if err != nil {
 		return "", err

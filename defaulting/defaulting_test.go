@@ -90,3 +90,56 @@ func BenchmarkDifference(b *testing.B) {
 		}
 	}
 }
+
+type server struct {
+	Replicas *int32            `json:"replicas,omitempty"`
+	Labels   map[string]string `json:"labels,omitempty"`
+	Ports    []port            `json:"ports,omitempty"`
+}
+
+type port struct {
+	Number int `json:"number"`
+}
+
+// TestDifferenceNotRemembered changes what a difference was made from, in place and anywhere: it must be that of the values as they are.
+func TestDifferenceNotRemembered(t *testing.T) {
+	t.Parallel()
+	one := int32(1)
+	before := &server{Replicas: &one, Labels: map[string]string{"a": "b"}, Ports: []port{{1}}}
+	after := &server{Replicas: new(int32(2)), Labels: map[string]string{"a": "b"}, Ports: []port{{1}}}
+	expect := func(want string) {
+		t.Helper()
+		for range 2 {
+			if got, err := defaulting.Difference(before, after); err != nil || got != want {
+				t.Errorf("want %s, got %s, %v", want, got, err)
+			}
+		}
+	}
+	expect(`{"replicas":2}`)
+	after.Ports[0].Number = 3
+	expect(`{"ports":[{"number":3}],"replicas":2}`)
+	before.Ports[0].Number = 3
+	expect(`{"replicas":2}`)
+	one = 2
+	expect(`{}`)
+	after.Labels["c"] = "d"
+	expect(`{"labels":{"c":"d"}}`)
+	before, after = after, before
+	expect(`{"labels":{"c":null}}`)
+	after.Labels = nil
+	expect(`{"labels":null}`)
+}
+
+// TestDifferenceAllocations keeps what is asked for in every pass from being made again.
+func TestDifferenceAllocations(t *testing.T) {
+	before := &server{Labels: map[string]string{"a": "b"}}
+	after := &server{Replicas: new(int32(2)), Labels: map[string]string{"a": "b"}}
+	got := testing.AllocsPerRun(100, func() {
+		if text, err := defaulting.Difference(before, after); err != nil || text != `{"replicas":2}` {
+			t.Fatal(text, err)
+		}
+	})
+	if got > 4 {
+		t.Errorf("%v allocations", got)
+	}
+}

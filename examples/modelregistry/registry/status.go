@@ -82,7 +82,7 @@ func (*Reconciler) DecorateStatus(status *v1beta1.ModelRegistryStatus, cm *condi
 	}
 	status.Hosts = obs.facts.hosts()
 	status.HostsStr = strings.Join(status.Hosts, ",")
-	status.SpecDefaults, _ = defaulting.Difference(obs.registry.Spec, obs.facts.Spec) // a spec that was read can be written
+	status.SpecDefaults, _ = defaulting.Difference(&obs.registry.Spec, obs.facts.Spec) // a spec that was read can be written
 	obs.progress(cm)
 	mark := func(conditionType string, c health.Component) {
 		cm.Set(conditionType, conditions.Status(c.GetState() == health.Ready), c.GetReason(), c.GetMessage(), conditions.Silent)

@@ -184,7 +184,7 @@ func (p *pass[T, F, O]) migrate(ctx context.Context, report *reconcile.Report) (
 	if p.phases.migrator == nil {
 		return false
 	}
-	after := p.owner.DeepCopyObject().(T) //nolint:forcetypeassert // a deep copy has the type of its original
+	after := p.copied()
 	var written bool
 	var err error
 	broken := p.run(ctx, phaseMigrate, func(ctx context.Context) {

@@ -1,0 +1,81 @@
+package recent_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/reconcilekit/reconcilekit/internal/fingerprint"
+	"github.com/reconcilekit/reconcilekit/internal/recent"
+)
+
+func keyOf(value any) fingerprint.Sum {
+	key, _ := fingerprint.Of(value)
+	return key
+}
+
+func Example() {
+	var lengths recent.Values[int]
+	length := func(words []string) int {
+		key, _ := fingerprint.Of(words)
+		if n, known := lengths.Get(key); known {
+			fmt.Println("remembered")
+			return n
+		}
+		const size, budget = 40, 4096
+		lengths.Put(key, len(words), size, budget)
+		return len(words)
+	}
+	fmt.Println(length([]string{"a"}), length([]string{"a", "b"}))
+	fmt.Println(length([]string{"a"}))
+	// Output:
+	// 1 2
+	// remembered
+	// 1
+}
+
+// TestBudget checks that what was asked for longest ago goes first, and that a value that is put again counts once.
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	const size, budget = 10, 30
+	var r recent.Values[string]
+	for range 2 {
+		for _, name := range []string{"a", "b", "c"} {
+			r.Put(keyOf(name), name, size, budget)
+		}
+	}
+	for _, name := range []string{"b", "c", "a"} {
+		if got, known := r.Get(keyOf(name)); !known || got != name {
+			t.Errorf("want %s remembered, got %q, %t", name, got, known)
+		}
+	}
+	r.Put(keyOf("d"), "d", size, budget)
+	if _, known := r.Get(keyOf("b")); known {
+		t.Error("want the one asked for longest ago forgotten")
+	}
+	r.Put(keyOf("a"), "A", budget+1, budget)
+	if _, known := r.Get(keyOf("a")); known {
+		t.Error("want nothing remembered that exceeds the budget alone")
+	}
+	if got, known := r.Get(keyOf("d")); !known || got != "d" {
+		t.Errorf("want d to stay, got %q, %t", got, known)
+	}
+}
+
+// TestForget checks that only the value that is meant goes.
+func TestForget(t *testing.T) {
+	t.Parallel()
+	var r recent.Values[string]
+	r.Put(keyOf(1), "new", 1, 1)
+	r.Forget(keyOf(1), func(v string) bool { return v == "old" })
+	if _, known := r.Get(keyOf(1)); !known {
+		t.Error("want the newer value to stay")
+	}
+	r.Forget(keyOf(1), func(v string) bool { return v == "new" })
+	if _, known := r.Get(keyOf(1)); known {
+		t.Error("want the value that is meant to go")
+	}
+	r.Put(keyOf(2), "next", 1, 1)
+	if _, known := r.Get(keyOf(2)); !known {
+		t.Error("want its bytes to be given back")
+	}
+}
