@@ -23,7 +23,32 @@ import (
 func Equal(a, b any) bool { return equality.Semantic.DeepEqual(a, b) }
 
 // Labels are the labels of an object, for selectors.
-func Labels(u *unstructured.Unstructured) labels.Set { return labels.Set(u.GetLabels()) }
+func Labels(u *unstructured.Unstructured) labels.Labels {
+	metadata, _ := u.Object["metadata"].(map[string]any)
+	content, _ := metadata["labels"].(map[string]any)
+	return contentLabels(content)
+}
+
+// contentLabels are labels as they were decoded, which are looked at without a copy.
+type contentLabels map[string]any
+
+// Lookup implements [labels.Labels].
+func (l contentLabels) Lookup(label string) (value string, exists bool) {
+	value, exists = l[label].(string)
+	return value, exists
+}
+
+// Has implements [labels.Labels].
+func (l contentLabels) Has(label string) bool {
+	_, exists := l.Lookup(label)
+	return exists
+}
+
+// Get implements [labels.Labels].
+func (l contentLabels) Get(label string) string {
+	value, _ := l.Lookup(label)
+	return value
+}
 
 // SortedKeys are the keys of objects by namespace and name.
 func SortedKeys[V any](items map[types.NamespacedName]V) []types.NamespacedName {

@@ -6,7 +6,10 @@ import (
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
 )
 
@@ -14,27 +17,42 @@ import (
 type cachedReads struct {
 	mu     sync.Mutex
 	inPass bool
-	done   map[string]bool
+	done   map[cachedRead]bool
 	fail   string
 	left   int // failures to come
 	before string
 	then   func()
 }
 
-// read notes a read, and returns the error that a case has put in its way.
-func (r *cachedReads) read(name string) error {
-	name = strings.TrimSpace(name)
-	r.interrupt(name)
+// cachedRead is a read of one object or, without a name, of a list.
+type cachedRead struct {
+	kind schema.GroupKind
+	key  types.NamespacedName
+	list bool
+}
+
+// String is the name of the read.
+func (c cachedRead) String() string {
+	if c.list {
+		return strings.TrimSpace("list " + c.kind.String() + " " + c.key.Namespace)
+	}
+	return "get " + objects.Name(c.kind.WithVersion(""), c.key)
+}
+
+// read notes a read, and returns the error that a case has put in its way. Its name is made only where a case asks for one, so that
+// what is measured is not this.
+func (r *cachedReads) read(one cachedRead) error {
+	r.interrupt(one)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.inPass {
 		return nil
 	}
 	if r.done == nil {
-		r.done = map[string]bool{}
+		r.done = map[cachedRead]bool{}
 	}
-	r.done[name] = true
-	if name == r.fail && r.left > 0 {
+	r.done[one] = true
+	if r.left > 0 && one.String() == r.fail {
 		r.left--
 		return apierrors.NewInternalError(transport.ErrRefused)
 	}
@@ -55,10 +73,10 @@ func (r *cachedReads) Before(name string, then func()) {
 	r.before, r.then = name, then
 }
 
-func (r *cachedReads) interrupt(name string) {
+func (r *cachedReads) interrupt(one cachedRead) {
 	r.mu.Lock()
 	then := r.then
-	wanted := r.inPass && then != nil && name == r.before
+	wanted := r.inPass && then != nil && one.String() == r.before
 	if wanted {
 		r.then = nil
 	}
@@ -80,8 +98,8 @@ func (r *cachedReads) Names() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	names := make([]string, 0, len(r.done))
-	for name := range r.done {
-		names = append(names, name)
+	for one := range r.done {
+		names = append(names, one.String())
 	}
 	slices.Sort(names)
 	return names

@@ -48,6 +48,7 @@ type View struct {
 var _ cache.Cache = (*View)(nil)
 
 type viewKind struct {
+	resource  schema.GroupResource
 	shown     world.Snapshot
 	newest    world.Snapshot
 	pipe      []pending
@@ -130,7 +131,7 @@ func (v *View) kind(gvk schema.GroupVersionKind) (*viewKind, error) {
 	}
 	state = v.filter(gvk, state)
 	k := &viewKind{
-		shown: state, newest: state, informers: map[representation]*informer{},
+		resource: v.world.Resource(gvk), shown: state, newest: state, informers: map[representation]*informer{},
 		converted: map[representation]map[types.NamespacedName]converted{},
 	}
 	if v.Past != nil { // a restart into a cache that is behind
@@ -182,7 +183,7 @@ func (v *View) Get(_ context.Context, key client.ObjectKey, into client.Object, 
 	if err != nil {
 		return err
 	}
-	if err := v.Reads.read("get " + objects.Name(gvk, key)); err != nil {
+	if err := v.Reads.read(cachedRead{kind: gvk.GroupKind(), key: key}); err != nil {
 		return err
 	}
 	v.mu.Lock()
@@ -196,7 +197,7 @@ func (v *View) Get(_ context.Context, key client.ObjectKey, into client.Object, 
 	}
 	u := k.shown[key]
 	if u == nil {
-		return apierrors.NewNotFound(v.world.Resource(gvk), key.Name)
+		return apierrors.NewNotFound(k.resource, key.Name)
 	}
 	obj, err := v.object(k, gvk, representationOf(into), u)
 	if err != nil {
@@ -218,7 +219,8 @@ func (v *View) List(_ context.Context, into client.ObjectList, opts ...client.Li
 	if err != nil {
 		return err
 	}
-	if err := v.Reads.read("list " + gvk.GroupKind().String() + " " + options.Namespace); err != nil {
+	listed := cachedRead{kind: gvk.GroupKind(), key: types.NamespacedName{Namespace: options.Namespace}, list: true}
+	if err := v.Reads.read(listed); err != nil {
 		return err
 	}
 	v.mu.Lock()
