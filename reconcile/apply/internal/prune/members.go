@@ -23,11 +23,11 @@ import (
 
 // setSelector selects what is labelled with an id of the owner. Whether it is
 // a child is to be proven.
-func setSelector(p *pass.Pass) (client.MatchingLabelsSelector, error) {
+func setSelector(p *pass.Pass) (client.ListOption, error) {
 	m := &p.Memory.Sets
 	either, err := labels.NewRequirement(applyset.PartOfLabel, selection.In, []string{m.Standard, m.Own})
 	if err != nil {
-		return client.MatchingLabelsSelector{}, fmt.Errorf("select the members: %w", err)
+		return nil, fmt.Errorf("select the members: %w", err)
 	}
 	return client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*either)}, nil
 }
@@ -55,14 +55,15 @@ func (p *Prune) addKeptKinds(planned map[schema.GroupKind]*kinds.Kind) {
 }
 
 func (p *Prune) listIn(gvk schema.GroupVersionKind, k *kinds.Kind, namespace string) ([]memberObject, error) {
-	if p.ofSet.Selector == nil {
+	if p.ofSet == nil {
 		var err error
 		if p.ofSet, err = setSelector(p.Pass); err != nil {
 			return nil, err
 		}
 	}
 	var err error
-	selector := []client.ListOption{client.InNamespace(namespace), p.ofSet}
+	const most = 8 // with those of the cache
+	selector := append(make([]client.ListOption, 0, most), client.InNamespace(namespace), p.ofSet)
 	var list client.ObjectList
 	if list = p.Env.NewList(k); list != nil {
 		err = p.Env.Client.List(p.Ctx, list, append(selector, p.Env.CachedList...)...)

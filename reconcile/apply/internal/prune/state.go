@@ -35,7 +35,7 @@ type Prune struct {
 	held    bool
 	listing *listing
 	// ofSet selects the members, once a list has asked for them.
-	ofSet client.MatchingLabelsSelector
+	ofSet client.ListOption
 }
 
 // surplusMember is a member that is no longer planned.

@@ -34,6 +34,14 @@ type GroupStatus struct {
 	Members []Member
 }
 
+func (s *GroupStatus) equal(other *GroupStatus) bool {
+	return slices.Equal(s.Members, other.Members) && slices.EqualFunc(s.Conditions, other.Conditions, func(a, b metav1.Condition) bool {
+		sameTime := a.LastTransitionTime.Equal(&b.LastTransitionTime)
+		a.LastTransitionTime, b.LastTransitionTime = metav1.Time{}, metav1.Time{}
+		return sameTime && a == b
+	})
+}
+
 // ChildKinds implements [groupkey.Group].
 func (g *Group) ChildKinds() []schema.GroupVersionKind { return g.childKinds }
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -103,7 +102,7 @@ func (s *Store) put(g *Group) (changed bool) {
 	if g.idle && s.own != nil {
 		s.own.Add(ctrl.Request{NamespacedName: key}) // to be forgotten
 	}
-	if before != nil && apiequality.Semantic.DeepEqual(before.Status, g.Status) {
+	if before != nil && before.Status.equal(&g.Status) {
 		return false
 	}
 	for _, r := range s.readers {

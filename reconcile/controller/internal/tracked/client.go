@@ -41,7 +41,7 @@ func (c *Client) Get(
 	return c.reads.get(ctx, k, k.Name(key), into, opts...)
 }
 
-// List reads a list like Get one object.
+// List reads a list like Get one object. It is in no order: the engine sorts what it finds.
 func (c *Client) List(ctx context.Context, into client.ObjectList, opts ...client.ListOption) error {
 	k, err := c.reads.declared(into)
 	if err != nil {

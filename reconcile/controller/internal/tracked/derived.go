@@ -42,7 +42,7 @@ func (c *Reads) newValue(k *declaration.Kind, d derived.Derivation, namespace st
 		Each: d.Each, Merge: d.Merge, MaxBytes: d.Limit(),
 		List: func(ctx context.Context) ([]client.Object, error) {
 			list := d.NewList()
-			if err := c.list(ctx, k, list, &client.ListOptions{Namespace: namespace, LabelSelector: matching}); err != nil {
+			if err := c.sorted(ctx, k, list, &client.ListOptions{Namespace: namespace, LabelSelector: matching}); err != nil {
 				return nil, err
 			}
 			objects, err := derived.Items(list)

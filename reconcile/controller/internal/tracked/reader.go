@@ -81,7 +81,7 @@ func (r *Reader) List(ctx context.Context, into client.ObjectList, opts ...clien
 	if err := k.Unindexed(options.FieldSelector, namespace); err != nil {
 		return err
 	}
-	if err := r.list(ctx, k, into, opts...); err != nil {
+	if err := r.sorted(ctx, k, into, opts...); err != nil {
 		return r.unindexed(k, options.FieldSelector, err)
 	}
 	return nil

@@ -132,6 +132,15 @@ func (c *Reads) getCached(
 	return convert(cached, into, k.GroupVersionKind)
 }
 
+// sorted lists in the order of namespace and name, for those who plan from it.
+func (c *Reads) sorted(ctx context.Context, k *declaration.Kind, into client.ObjectList, opts ...client.ListOption) error {
+	if err := c.list(ctx, k, into, opts...); err != nil {
+		return err
+	}
+	return sortList(into)
+}
+
+// list lists in no order.
 func (c *Reads) list(ctx context.Context, k *declaration.Kind, into client.ObjectList, opts ...client.ListOption) error {
 	if k.Absent.Load() {
 		return meta.SetList(into, nil)
@@ -146,19 +155,13 @@ func (c *Reads) list(ctx context.Context, k *declaration.Kind, into client.Objec
 // listCached lists as the cache has it.
 func (c *Reads) listCached(ctx context.Context, k *declaration.Kind, into client.ObjectList, opts ...client.ListOption) error {
 	if declaration.RepresentationOf(into) == k.Representation {
-		if err := c.Cache.List(ctx, into, opts...); err != nil {
-			return err
-		}
-		return sortList(into)
+		return c.Cache.List(ctx, into, opts...)
 	}
 	cached, err := c.EmptyList(k)
 	if err != nil {
 		return err
 	}
 	if err := c.Cache.List(ctx, cached, opts...); err != nil {
-		return err
-	}
-	if err := sortList(cached); err != nil {
 		return err
 	}
 	return convertList(cached, into, k.GroupVersionKind)

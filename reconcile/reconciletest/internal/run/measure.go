@@ -3,7 +3,14 @@ package run
 import (
 	"context"
 	"runtime"
+	"time"
 )
+
+// Later moves the clock. What is planned until then is ready.
+func (i *Instance) Later(after time.Duration) {
+	i.World.Clock.Set(i.World.Clock.Now().Add(after))
+	i.Scheduler.Wake()
+}
 
 // Measured runs what is ready and returns the least allocations of a pass.
 func (i *Instance) Measured(ctx context.Context) (uint64, error) {
