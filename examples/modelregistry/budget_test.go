@@ -66,7 +66,7 @@ func TestWritesFromEmpty(t *testing.T) {
 // It is not parallel: the allocations of other tests would count.
 func TestAllocationsAtRest(t *testing.T) {
 	generated := v1beta1.ModelRegistrySpec{Postgres: &v1beta1.PostgresConfig{GenerateDeployment: new(true)}}
-	requests.Steady(t, registrySystem(t, external(), withoutProxy), requests.Budget{Allocations: 1_000})
-	requests.Steady(t, registrySystem(t, generated, withoutProxy), requests.Budget{Allocations: 1_000})
-	requests.Steady(t, catalogSystem(t, nil), requests.Budget{Allocations: 2_200})
+	requests.Steady(t, registrySystem(t, external(), withoutProxy), requests.Budget{Allocations: 500})
+	requests.Steady(t, registrySystem(t, generated, withoutProxy), requests.Budget{Allocations: 500})
+	requests.Steady(t, catalogSystem(t, nil), requests.Budget{Allocations: 600})
 }
