@@ -56,6 +56,10 @@ func (a Access) Set(owner client.Object, list []metav1.Condition) {
 		return
 	}
 	if field := field(owner); field.IsValid() {
+		if plain, ok := field.Addr().Interface().(*[]metav1.Condition); ok {
+			*plain = list
+			return
+		}
 		field.Set(reflect.ValueOf(list).Convert(field.Type()))
 	} else if u, ok := owner.(runtime.Unstructured); ok {
 		setUnstructured(u, list)
@@ -69,6 +73,9 @@ func Get(object client.Object) []metav1.Condition {
 		return getUnstructured(u)
 	}
 	if field := field(object); field.IsValid() {
+		if plain, ok := field.Addr().Interface().(*[]metav1.Condition); ok { // without an allocation
+			return *plain
+		}
 		list, _ := field.Convert(reflect.TypeFor[[]metav1.Condition]()).Interface().([]metav1.Condition)
 		return list
 	}

@@ -74,8 +74,12 @@ func (b budget) limit(ctx context.Context) (context.Context, context.CancelFunc)
 
 // late returns the error of a pass whose deadline is over, nil as long as it is not.
 func late(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	if cause == nil {
+		return nil // without what errors.As allocates
+	}
 	var over *deadlineError
-	if !errors.As(context.Cause(ctx), &over) {
+	if !errors.As(cause, &over) {
 		return nil
 	}
 	return health.NewError(health.Infrastructure, ReasonDeadlineExceeded,

@@ -167,10 +167,15 @@ func (p *pass[T, F, O]) ownCondition() func(conditionType string) bool {
 	if p.FieldManager == "" {
 		return nil
 	}
-	fields := p.owner.GetManagedFields()
-	owned := ownedconditions.Types(fields, p.managers...)
-	former := ownedconditions.WholeList(fields, p.FormerManagers...)
+	var fields []metav1.ManagedFieldsEntry
+	var owned func(conditionType string) bool
+	var former bool
 	return func(conditionType string) bool {
+		if owned == nil { // most passes do not ask
+			fields = p.owner.GetManagedFields()
+			owned = ownedconditions.Types(fields, p.managers...)
+			former = ownedconditions.WholeList(fields, p.FormerManagers...)
+		}
 		switch {
 		case former, owned(conditionType), p.owners.HasSet(p.owner, conditionType):
 			return true

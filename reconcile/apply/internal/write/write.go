@@ -47,6 +47,9 @@ func Children(p *pass.Pass) {
 			ranks[c.Kind.Rank] = append(ranks[c.Kind.Rank], c)
 		}
 	}
+	if ranks == nil {
+		return
+	}
 	for _, rank := range slices.Sorted(maps.Keys(ranks)) {
 		ready := ranks[rank][:0]
 		for _, c := range ranks[rank] {
