@@ -9,6 +9,7 @@ import (
 // The numbers that the SDK promises.
 const (
 	maxOverReads    = 2.0  // CPU of a steady pass to that of the cached reads,
+	maxAllocations  = 1.0  // and its allocations to theirs,
 	minChildren     = 5    // with so many children or more
 	maxOverBare     = 1.2  // wall time of converge to that of the bare client
 	maxStatusWrites = 2    // for each owner, in converge
@@ -65,6 +66,7 @@ func (c *checker) steady(row *Row) {
 	}
 	if reads := c.find(row, subject.CachedReads); reads != nil {
 		c.atMost(row, "times the CPU of the cached reads", row.CPUMicroseconds/reads.CPUMicroseconds, maxOverReads)
+		c.atMost(row, "times the allocations of the cached reads", float64(row.Allocs)/float64(reads.Allocs), maxAllocations)
 	}
 	if hand := c.find(row, subject.CreateOrUpdate); hand != nil {
 		c.atMost(row, "times the CPU of CreateOrUpdate", row.CPUMicroseconds/hand.CPUMicroseconds, 1)

@@ -13,7 +13,7 @@ import (
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	row := func(scenario, name string, change func(*report.Row)) report.Row {
-		r := report.Row{Scenario: scenario, Subject: name, Owners: 10, Children: 5, CPUMicroseconds: 10, Microseconds: 10}
+		r := report.Row{Scenario: scenario, Subject: name, Owners: 10, Children: 5, CPUMicroseconds: 10, Microseconds: 10, Allocs: 100}
 		if scenario == "converge" {
 			r.ChildWrites, r.OwnerWrites, r.StatusWrites, r.WritesPerChild = 50, 10, 20, 1
 		}
@@ -51,6 +51,13 @@ func TestCheck(t *testing.T) {
 				"steady reconcilekit 10x5: 2.50 times the CPU of the cached reads, promised at most 2",
 				"steady reconcilekit 10x5: 2.50 times the CPU of CreateOrUpdate, promised at most 1",
 			},
+		},
+		"SteadyAllocations": {
+			rows: []report.Row{
+				row("steady", subject.CachedReads, nil), row("steady", subject.Kit, func(r *report.Row) { r.Allocs = 101 }),
+				row("steady", subject.KitWithHealth, func(r *report.Row) { r.Allocs = 200 }),
+			},
+			want: []string{"steady reconcilekit 10x5: 1.01 times the allocations of the cached reads, promised at most 1"},
 		},
 		"Converge": {
 			rows: []report.Row{row("converge", subject.BareClient, nil), row("converge", subject.Kit, func(r *report.Row) {
