@@ -68,5 +68,5 @@ func TestAllocationsAtRest(t *testing.T) {
 	generated := v1beta1.ModelRegistrySpec{Postgres: &v1beta1.PostgresConfig{GenerateDeployment: new(true)}}
 	requests.Steady(t, registrySystem(t, external(), withoutProxy), requests.Budget{Allocations: 500})
 	requests.Steady(t, registrySystem(t, generated, withoutProxy), requests.Budget{Allocations: 500})
-	requests.Steady(t, catalogSystem(t, nil), requests.Budget{Allocations: 600})
+	requests.Steady(t, catalogSystem(t, nil), requests.Budget{Allocations: 700})
 }
