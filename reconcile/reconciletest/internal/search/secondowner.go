@@ -39,9 +39,13 @@ func (e *explorer) another(ctx context.Context) error {
 		}
 		pair := e.System
 		pair.Owners, pair.Leaves = []client.Object{e.System.Owners[0], second}, 1
-		if e.beside(ctx, place, pair) && place == pairPlace {
+		if !e.beside(ctx, place, pair) {
+			continue
+		}
+		if place == pairPlace {
 			e.Pair = &pair
 		}
+		e.left(ctx, place, pair)
 	}
 	if e.Pair == nil {
 		e.PairEnd = nil // the two are no base for anything
@@ -92,8 +96,12 @@ func (e *explorer) beside(ctx context.Context, place string, pair description.Pr
 		want := world.State{}
 		for object, content := range e.End(description.StepA) {
 			want[object] = part(content, len(steps) == 1)
-			if got[object] != nil {
-				got[object] = part(got[object], len(steps) == 1)
+			if got[object] == nil {
+				continue
+			}
+			shared := !controlled(content) && !controlled(got[object])
+			if got[object] = part(got[object], len(steps) == 1); len(steps) == 1 && shared && difference.Within(want[object], got[object]) {
+				got[object] = want[object] // the second one has added its own to what they share
 			}
 		}
 		for object := range got {
@@ -155,10 +163,14 @@ func endOf(ctx context.Context, system description.Prepared, plot run.Plot) (wor
 // part is what the first owner must find of an object beside a second one: no metadata and status with the second one present, and
 // of what nobody controls, which owners may share, none at all.
 func part(content map[string]any, present bool) map[string]any {
-	metadata, _ := content["metadata"].(map[string]any)
-	controlled := slices.ContainsFunc(objects.Maps(metadata, "ownerReferences"), func(ref map[string]any) bool { return ref["controller"] == true })
-	if !controlled || present {
+	if !controlled(content) || present {
 		return world.SpecOf(content)
 	}
 	return content
+}
+
+// controlled reports whether an object has a controller.
+func controlled(content map[string]any) bool {
+	metadata, _ := content["metadata"].(map[string]any)
+	return slices.ContainsFunc(objects.Maps(metadata, "ownerReferences"), func(ref map[string]any) bool { return ref["controller"] == true })
 }
