@@ -82,7 +82,11 @@ func (d *disturbance) lingers(ctx context.Context, deleted []story.Target, steps
 
 // unmark takes away what somebody else has put on an object.
 func unmark(u *unstructured.Unstructured) {
-	u.SetFinalizers(slices.DeleteFunc(u.GetFinalizers(), func(f string) bool { return f == hold }))
+	finalizers := slices.DeleteFunc(u.GetFinalizers(), func(f string) bool { return f == hold })
+	if len(finalizers) == 0 {
+		finalizers = nil // no field, in place of an empty one
+	}
+	u.SetFinalizers(finalizers)
 	annotations := u.GetAnnotations()
 	delete(annotations, note)
 	if len(annotations) == 0 {
