@@ -117,18 +117,18 @@ func jobOfTheSpec(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, e
 	if client.IgnoreNotFound(err) != nil {
 		return ctrl.Result{}, err
 	}
-	if err != nil || job.Annotations[done] != w.Spec.Message {
-		if err == nil && job.DeletionTimestamp.IsZero() {
-			background := client.PropagationPolicy(metav1.DeletePropagationBackground)
-			if err := a.Delete(ctx, job, background, client.Preconditions{UID: &job.UID}); client.IgnoreNotFound(err) != nil {
-				return ctrl.Result{}, err
-			}
-		}
-		next := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: job.Name, Annotations: map[string]string{done: w.Spec.Message}}}
-		next.Spec.Template.Spec = corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "example.com/job"}}}
-		if err := controllerutil.SetControllerReference(w, next, a.Scheme()); err != nil {
+	if err == nil && job.Annotations[done] != w.Spec.Message && job.DeletionTimestamp.IsZero() {
+		background := client.PropagationPolicy(metav1.DeletePropagationBackground)
+		if err := a.Delete(ctx, job, background, client.Preconditions{UID: &job.UID}); client.IgnoreNotFound(err) != nil {
 			return ctrl.Result{}, err
 		}
+	}
+	next := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name + "-once", Annotations: map[string]string{done: w.Spec.Message}}}
+	next.Spec.Template.Spec = corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "example.com/job"}}}
+	if err := controllerutil.SetControllerReference(w, next, a.Scheme()); err != nil {
+		return ctrl.Result{}, err
+	}
+	if job.Annotations[done] != w.Spec.Message {
 		if err := a.Create(ctx, next); err != nil && !apierrors.IsAlreadyExists(err) {
 			return ctrl.Result{}, err
 		}

@@ -96,12 +96,8 @@ func (e *explorer) beside(ctx context.Context, place string, pair description.Pr
 		want := world.State{}
 		for object, content := range e.End(description.StepA) {
 			want[object] = part(content, len(steps) == 1)
-			if got[object] == nil {
-				continue
-			}
-			shared := !controlled(content) && !controlled(got[object])
-			if got[object] = part(got[object], len(steps) == 1); len(steps) == 1 && shared && difference.Within(want[object], got[object]) {
-				got[object] = want[object] // the second one has added its own to what they share
+			if got[object] != nil {
+				got[object] = beyond(want[object], content, got[object], len(steps) == 1)
 			}
 		}
 		for object := range got {
@@ -167,6 +163,15 @@ func part(content map[string]any, present bool) map[string]any {
 		return world.SpecOf(content)
 	}
 	return content
+}
+
+// beyond is the part of what was found of an object, without what the second owner has added of its own to one that nobody controls.
+func beyond(want, alone, got map[string]any, present bool) map[string]any {
+	shared := !controlled(alone) && !controlled(got)
+	if got = part(got, present); present && shared && difference.Within(want, got) {
+		return want
+	}
+	return got
 }
 
 // controlled reports whether an object has a controller.
