@@ -112,7 +112,6 @@ func faulty() map[string]map[trait]check.Check {
 			"prunes what is not its own":     "rest",
 			"reference wakes the first only": "watch",
 			"remembers what is made":         "state",
-			"account of the first owner":     "state",
 		},
 	}
 }

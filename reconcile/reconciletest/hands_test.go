@@ -34,16 +34,6 @@ func hands() map[trait]work {
 				return a.Update(ctx, w)
 			}))
 		},
-		"account of the first owner": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
-			account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "runner"}}
-			err := a.Get(ctx, client.ObjectKeyFromObject(account), account)
-			if apierrors.IsNotFound(err) {
-				if err = controllerutil.SetControllerReference(w, account, a.Scheme()); err == nil {
-					err = a.Create(ctx, account)
-				}
-			}
-			return ctrl.Result{}, alive(w, err)
-		},
 		"Job made again while the old one goes": jobOfTheSpec,
 		"entries of all owners": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			var all widget.WidgetList

@@ -39,13 +39,9 @@ func (e *explorer) another(ctx context.Context) error {
 		}
 		pair := e.System
 		pair.Owners, pair.Leaves = []client.Object{e.System.Owners[0], second}, 1
-		if !e.beside(ctx, place, pair) {
-			continue
-		}
-		if place == pairPlace {
+		if e.beside(ctx, place, pair) && place == pairPlace {
 			e.Pair = &pair
 		}
-		e.left(ctx, place, pair)
 	}
 	if e.Pair == nil {
 		e.PairEnd = nil // the two are no base for anything
