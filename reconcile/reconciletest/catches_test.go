@@ -24,6 +24,11 @@ func faulty() map[string]map[trait]check.Check {
 			"writes the children's finalizers": "foreign",
 			"annotations written anew":         "foreign",
 		},
+		"hands of others in the middle of a pass": {
+			"finalizer patched":                     "foreign",
+			"owner written whole after a conflict":  "foreign",
+			"Job made again while the old one goes": "state",
+		},
 		"stale caches": {
 			"generated name": "orphan",
 		},
@@ -119,7 +124,7 @@ func correct() []trait {
 		"finalizer with a cleanup", "Job is remembered", "several workers", "fails until all is well", "password in another Secret", "time of the change in the status",
 		"applies in every pass", "child in the foreground, without a finalizer", "generated name, looked for live",
 		"waits while a child goes", "waits an hour after a refusal", "optional child", "invalid is the last word", "state of the enum", "Valve of one size",
-		"first of all",
+		"first of all", "entries of all owners", "finalizer patched with its version",
 	}
 }
 

@@ -59,8 +59,10 @@ func appSystem(t trait) reconciletest.System {
 	return reconciletest.System{
 		Setup: func(mgr manager.Manager) error {
 			a := newApp(mgr, t)
-			if a.extra = extras()[t]; a.extra == nil {
-				a.extra = strict()[t]
+			for _, traits := range []map[trait]work{extras(), strict(), hands()} {
+				if traits[t] != nil {
+					a.extra = traits[t]
+				}
 			}
 			return a.setup(mgr)
 		},
@@ -116,6 +118,9 @@ func (a *app) setup(mgr manager.Manager) error {
 	}
 	if len(optional(a.trait)) > 0 {
 		b = b.Owns(&policyv1.PodDisruptionBudget{})
+	}
+	if a.trait == "entries of all owners" {
+		b = b.Watches(&widget.Widget{}, handler.EnqueueRequestsFromMapFunc(a.neighbours))
 	}
 	if a.trait != "reference not watched" {
 		b = b.Watches(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []ctrl.Request {

@@ -102,6 +102,28 @@ func leaves(want, got any, path string, found func(path string, want, got any)) 
 	}
 }
 
+// Within reports whether all that is wanted is there: values of maps, and elements of lists, may have come to it.
+func Within(want, got any) bool {
+	w, isMap := want.(map[string]any)
+	g, both := got.(map[string]any)
+	if isMap && both {
+		for key, value := range w {
+			if inner, there := g[key]; !there || !Within(value, inner) {
+				return false
+			}
+		}
+		return true
+	}
+	wl, isList := want.([]any)
+	gl, both := got.([]any)
+	if isList && both {
+		return !slices.ContainsFunc(wl, func(one any) bool {
+			return !slices.ContainsFunc(gl, func(other any) bool { return objects.Equal(one, other) })
+		})
+	}
+	return objects.Equal(want, got)
+}
+
 const maxDifferences = 8
 
 // Print prints differences, a line each.

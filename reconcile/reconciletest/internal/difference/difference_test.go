@@ -104,3 +104,24 @@ func TestDrawn(t *testing.T) {
 	}
 	drawn.Mask(world.State{}) // nothing there to hide
 }
+
+func TestWithin(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		want, got string
+		within    bool
+	}{
+		"the same":                 {`{A: {x: {u: 1}}}`, `{A: {x: {u: 1}}}`, true},
+		"a value more":             {`{A: {x: {u: 1}}}`, `{A: {x: {u: 1, v: 2}}}`, true},
+		"a value less":             {`{A: {x: {u: 1, v: 2}}}`, `{A: {x: {u: 1}}}`, false},
+		"another value":            {`{A: {x: {u: 1}}}`, `{A: {x: {u: 2, v: 1}}}`, false},
+		"an element more":          {`{A: {x: [1, 3]}}`, `{A: {x: [1, 2, 3]}}`, true},
+		"an element less":          {`{A: {x: [1, 3]}}`, `{A: {x: [1, 2]}}`, false},
+		"an element of another":    {`{A: {x: [{u: 1}]}}`, `{A: {x: [{u: 1, v: 2}]}}`, false},
+		"a list in place of a map": {`{A: {x: {u: 1}}}`, `{A: {x: [1]}}`, false},
+	} {
+		if got := difference.Within(stateOf(t, c.want)["A"], stateOf(t, c.got)["A"]); got != c.within {
+			t.Errorf("%s: got %t, want %t", name, got, c.within)
+		}
+	}
+}

@@ -63,6 +63,8 @@ func Cases(j *verdict.Judge) []story.Case {
 		}
 	}
 	cases = append(cases, overlaps(j, first)...)
+	cases = append(cases, marks(j)...)
+	cases = append(cases, lingering(j, first)...)
 	add(fmt.Sprintf("the clock is set back by %s", time.Hour), func(ctx context.Context, d *disturbance) { d.earlier(ctx, time.Hour) })
 	for _, later := range []time.Duration{time.Hour, 40 * 24 * time.Hour} {
 		add(fmt.Sprintf("%s pass", later), func(ctx context.Context, d *disturbance) { d.later(ctx, later) })

@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-const note = "example.com/note" // an annotation of somebody else
+const note = transport.Note
 
 // disturbance is a world at rest that others disturb.
 type disturbance struct {

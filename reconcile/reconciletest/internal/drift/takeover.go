@@ -19,7 +19,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-const hold = "example.com/hold" // a finalizer of somebody else
+const hold = transport.Hold
 
 // owners are the owners as they are stored.
 func (d *disturbance) owners() []story.Target {

@@ -33,7 +33,7 @@ type Instance struct {
 	Log       *passlog.Log
 	peer      *Instance    // another one that is still there, see overlap
 	Early     string       // why an owner that calls itself ready should not
-	hung      error        // a pass in the middle of another one that did not return
+	hung      error        // what went wrong in the middle of a pass
 	outside   map[int]bool // passes after which somebody else has changed the world
 	eager     bool         // see Variation
 }
@@ -63,6 +63,11 @@ func Start(ctx context.Context, w *world.World, variant Variation, log *eventLog
 	}
 	i.Wire.Arm(variant.Inject...)
 	i.Wire.Between = func(context.Context) { i.Beside() }
+	i.Wire.Shown = func() {
+		if err := i.View.Sync(); err != nil {
+			i.hung = err
+		}
+	}
 	i.View.Past, i.View.Delivered = variant.past, i.Scheduler.Order
 	i.View.Disturb(variant.Shake, variant.Lag)
 	m := NewManager(w, i.View, i.Wire, log.add, lines)

@@ -93,7 +93,7 @@ func (e *explorer) beside(ctx context.Context, place string, pair description.Pr
 		for object, content := range e.End(description.StepA) {
 			want[object] = part(content, len(steps) == 1)
 			if got[object] != nil {
-				got[object] = part(got[object], len(steps) == 1)
+				got[object] = beyond(want[object], content, got[object], len(steps) == 1)
 			}
 		}
 		for object := range got {
@@ -155,10 +155,23 @@ func endOf(ctx context.Context, system description.Prepared, plot run.Plot) (wor
 // part is what the first owner must find of an object beside a second one: no metadata and status with the second one present, and
 // of what nobody controls, which owners may share, none at all.
 func part(content map[string]any, present bool) map[string]any {
-	metadata, _ := content["metadata"].(map[string]any)
-	controlled := slices.ContainsFunc(objects.Maps(metadata, "ownerReferences"), func(ref map[string]any) bool { return ref["controller"] == true })
-	if !controlled || present {
+	if !controlled(content) || present {
 		return world.SpecOf(content)
 	}
 	return content
+}
+
+// beyond is the part of what was found of an object, without what the second owner has added of its own to one that nobody controls.
+func beyond(want, alone, got map[string]any, present bool) map[string]any {
+	shared := !controlled(alone) && !controlled(got)
+	if got = part(got, present); present && shared && difference.Within(want, got) {
+		return want
+	}
+	return got
+}
+
+// controlled reports whether an object has a controller.
+func controlled(content map[string]any) bool {
+	metadata, _ := content["metadata"].(map[string]any)
+	return slices.ContainsFunc(objects.Maps(metadata, "ownerReferences"), func(ref map[string]any) bool { return ref["controller"] == true })
 }

@@ -32,6 +32,8 @@ type Wire struct {
 
 	// Between is called in the middle of a pass, before the request of a FaultBeside is sent. Nil does nothing.
 	Between func(ctx context.Context)
+	// Shown is called after the request of a FaultMarked: the cache sees what has happened. Nil does nothing.
+	Shown func()
 
 	mu     sync.Mutex
 	sent   []Call
@@ -56,6 +58,7 @@ type Call struct {
 	Before  *unstructured.Unstructured
 	After   *unstructured.Unstructured
 	made    client.Object // of a create: it has the name that the server has generated, afterwards
+	marked  bool          // a FaultMarked has happened
 }
 
 // String identifies the request among those of a run, whatever the order in which workers send theirs.
@@ -235,6 +238,7 @@ func (w *Wire) send(ctx context.Context, c Call, do func() error) error {
 		c.Changed = version(c.Before) != version(c.After)
 	}
 	w.sent = append(w.sent, c)
+	w.show(c.marked)
 	return c.Err
 }
 
@@ -323,6 +327,11 @@ func (w *Wire) strike(ctx context.Context, c *Call, do func() error) error {
 		return errDead
 	case FaultReplaced:
 		if err := w.replace(ctx, c); err != nil {
+			return err
+		}
+	case FaultMarked:
+		c.marked = true
+		if err := w.mark(ctx, c); err != nil {
 			return err
 		}
 	default: // it was refused above

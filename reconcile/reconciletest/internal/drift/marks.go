@@ -1,0 +1,48 @@
+package drift
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/verdict"
+)
+
+// marks are the cases in which somebody else puts a finalizer and an annotation on an owner just before the operator writes it: a write that
+// is made from an older version must not take them away.
+func marks(j *verdict.Judge) []story.Case {
+	var cases []story.Case
+	kinds := j.Probe.OwnerKinds()
+	for _, s := range j.Stories {
+		if len(s.Steps) > 2 || s.Steps[0] != description.StepA || !slices.Contains([]description.Step{description.StepA, description.StepB}, s.Last()) { //nolint:mnd // creation and change
+			continue
+		}
+		for _, c := range s.Calls[:min(len(s.Calls), story.ManyCalls)] {
+			if !kinds[c.GVK.GroupKind()] || c.Request.Subresource != "" || c.Before == nil || !slices.Contains([]string{"update", "patch", "apply"}, c.Request.Verb) {
+				continue
+			}
+			one := s.Varied(fmt.Sprintf("%s of %s", transport.FaultMarked, c),
+				run.Variation{Inject: []*transport.Injection{{Call: c.String(), Fault: transport.FaultMarked}}})
+			target := story.Target{GVK: c.GVK, Key: c.Key}
+			one.Act = func(ctx context.Context, r *run.Run) {
+				(&disturbance{judge: j, name: one.Name, run: r}).marked(ctx, target, s)
+			}
+			cases = append(cases, one)
+		}
+	}
+	return cases
+}
+
+// marked looks whether an owner still has what somebody else has put on it in the middle of a pass. Without it all is as it is without a fault.
+func (d *disturbance) marked(ctx context.Context, t story.Target, s *story.Story) {
+	if !d.run.Struck || d.object(t) == nil || !d.keeps([]story.Target{t}, hold) {
+		return
+	}
+	if d.update(ctx, t, unmark) && d.settle(ctx) {
+		d.same(s.State.Clone())
+	}
+}

@@ -1,0 +1,51 @@
+package transport
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// What somebody else puts on an object that is not theirs.
+const (
+	Hold = "example.com/hold" // a finalizer
+	Note = "example.com/note" // an annotation
+)
+
+// FaultMarked lets somebody else put a finalizer and an annotation on the object of a request just before. The cache shows it right after
+// the request, so that a retry within the pass sees it.
+const FaultMarked Fault = "marked by somebody else just before"
+
+// mark puts the finalizer and the annotation of somebody else on the object of a request, unless it is being deleted.
+func (w *Wire) mark(ctx context.Context, c *Call) error {
+	u := w.peek(ctx, *c)
+	if u == nil || u.GetDeletionTimestamp() != nil {
+		return nil
+	}
+	if !slices.Contains(u.GetFinalizers(), Hold) {
+		u.SetFinalizers(append(u.GetFinalizers(), Hold))
+	}
+	annotations := u.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[Note] = "of somebody else"
+	u.SetAnnotations(annotations)
+	if err := w.world.Client.Update(ctx, u); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("mark %s: %w", c.Key, err)
+	}
+	c.Before = w.peek(ctx, *c)
+	return nil
+}
+
+// show lets the cache see what somebody else has done just before a request. The wire is not held meanwhile: handlers of events may read.
+func (w *Wire) show(marked bool) {
+	if !marked || w.Shown == nil {
+		return
+	}
+	w.mu.Unlock()
+	defer w.mu.Lock()
+	w.Shown()
+}
