@@ -18,6 +18,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
@@ -176,6 +177,29 @@ var _ = Describe("What is outside of the cluster", func() {
 	plan := func(ctx context.Context, owner *widget.Widget, keys string) {
 		Expect(change(ctx, c, owner, func(o *widget.Widget) { o.Annotations["rows"] = keys })).To(Succeed())
 	}
+
+	It("is counted by a scrape while the controller is set up", func() {
+		done, scraped := make(chan struct{}), make(chan error, 1)
+		go func() {
+			for {
+				if _, err := metrics.Registry.Gather(); err != nil {
+					scraped <- err
+					return
+				}
+				select {
+				case <-done:
+					scraped <- nil
+					return
+				default:
+				}
+			}
+		}()
+		for range 5 {
+			start(withRows(rows, 0), nil)
+		}
+		close(done)
+		Expect(<-scraped).NotTo(HaveOccurred())
+	})
 
 	It("is remembered before it is made, silent when it is right, repaired, removed when it is not planned, and with its owner", func(ctx context.Context) {
 		outside.meets(func(verb, key string) error {

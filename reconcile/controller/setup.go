@@ -58,7 +58,7 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	reads := tracked.New(kinds, mgr.GetCache(), options.Apply.LagDeadline, tracked.Answers{Group: joined.Read, Absent: absent, Live: tracked.Limited(mgr.GetAPIReader())})
 	reads.Conditions = conditionlist.Of[T](b.reconciler)
 	synced := &observe.Caches{Failed: b.failed}
-	observer, err := b.observer(reads, synced, options)
+	observer, err := b.observer(mgr, reads, synced, options)
 	if err != nil {
 		return err
 	}
@@ -69,9 +69,6 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	spans := observe.NewTracing(b.name, options.TracerProvider, observer)
 	if spans != nil {
 		options.Observer = spans
-	}
-	if err := b.outside(mgr, reads, options, observer); err != nil {
-		return err
 	}
 	loop, err := b.pipeline(mgr, reads, options)
 	if err != nil {
@@ -142,13 +139,18 @@ type clocked interface {
 	GetClock() clock.PassiveClock
 }
 
-// observer registers the metrics of the controller.
-func (b *Builder[T, F, O]) observer(reads *tracked.Reads, synced *observe.Caches, options Options) (*observe.Observer, error) {
+// observer registers the metrics of the controller. What is outside of the cluster is set up before a scrape may count it.
+func (b *Builder[T, F, O]) observer(
+	mgr manager.Manager, reads *tracked.Reads, synced *observe.Caches, options Options,
+) (*observe.Observer, error) {
 	observer, err := observe.NewObserver(metrics.Registry, b.name, observe.NewLastPasses(options.Clock), options.Observer)
-	if err == nil {
-		err = observe.RegisterState(metrics.Registry, b.name, reads, synced, options.PauseAnnotation, options.Clock)
-	}
 	if err != nil {
+		return nil, fmt.Errorf("controller %q: register metrics: %w", b.name, err)
+	}
+	if err := b.outside(mgr, reads, options, observer); err != nil {
+		return nil, err
+	}
+	if err := observe.RegisterState(metrics.Registry, b.name, reads, synced, options.PauseAnnotation, options.Clock); err != nil {
 		return nil, fmt.Errorf("controller %q: register metrics: %w", b.name, err)
 	}
 	return observer, nil
