@@ -29,7 +29,8 @@ func TestFilter(t *testing.T) {
 		"field of it":    {[]client.ListOption{client.MatchingFields{"metadata.namespace": "b"}}, false, "metadata.namespace=b"},
 		"content":        {[]client.ListOption{client.MatchingFields{"type": "Opaque"}}, true, "type=Opaque"},
 		"all": {
-			[]client.ListOption{client.MatchingLabels{"app": "shop"}, client.MatchingFields{"type": "Opaque"}, client.InNamespace("a")}, true,
+			[]client.ListOption{client.MatchingLabels{"app": "shop"}, client.MatchingFields{"type": "Opaque"}, client.InNamespace("a")},
+			true,
 			"app=shop and type=Opaque and namespace a",
 		},
 	} {
