@@ -4,6 +4,11 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/health/inspect"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -14,11 +19,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/benchmarks/desired"
 	"github.com/reconcilekit/reconcilekit/benchmarks/widget"
-	"github.com/reconcilekit/reconcilekit/health"
-	"github.com/reconcilekit/reconcilekit/health/inspect"
-	"github.com/reconcilekit/reconcilekit/reconcile"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
 // newKit is the SDK with the least that a controller needs: it fetches nothing, and is Ready when the apply succeeded.

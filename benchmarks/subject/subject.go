@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 
+	kit "github.com/reconcilekit/reconcilekit/reconcile"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,7 +17,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/benchmarks/desired"
 	"github.com/reconcilekit/reconcilekit/benchmarks/widget"
-	kit "github.com/reconcilekit/reconcilekit/reconcile"
 )
 
 // FieldManager is the name under which the subjects write.
