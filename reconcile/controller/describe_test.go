@@ -202,6 +202,12 @@ func TestDeclarationErrors(t *testing.T) {
 			build:  controller.New("w", idle{}).Reads(&corev1.Secret{}, controller.Filter(client.InNamespace("a"), client.Limit(10))),
 			want:   []string{"Reads(Secret) at", "want labels, fields and a namespace", "a limit"},
 		},
+		"FilterTwice": {
+			reason: "one of two filters would be forgotten",
+			build: controller.New("w", idle{}).
+				Reads(&corev1.Secret{}, controller.Filter(client.InNamespace("a"))).Owns(&corev1.Secret{}, controller.Filter(client.InNamespace("b"))),
+			want: []string{"Owns(Secret) at", `"namespace b" here and "namespace a" in another call`},
+		},
 		"FilterChildByContent": {
 			reason: "whether the cache shows a child has to be known before it is written",
 			build: controller.New("w", idle{}).

@@ -145,8 +145,8 @@ func (k *Kind) describe(d Declaration) error {
 		return d.Broken
 	}
 	k.Optional = k.Optional || d.Optional
-	if d.Filter != nil {
-		k.Filter = d.Filter
+	if err := k.filterBy(d.Filter); err != nil {
+		return err
 	}
 	if d.Purpose != PurposeWatches {
 		k.When = append(k.When, d.Predicates...)
@@ -170,6 +170,18 @@ func (k *Kind) describe(d Declaration) error {
 	case k.Optional && k.Filter != nil:
 		return errors.New("option Filter: an optional kind cannot be filtered: the manager's cache asks the API server for it at the start")
 	}
+	return nil
+}
+
+// filterBy takes over the filter of a declaration, nil for none.
+func (k *Kind) filterBy(f *Filter) error {
+	if f == nil {
+		return nil
+	}
+	if k.Filter != nil && k.Filter.String() != f.String() {
+		return fmt.Errorf("option Filter: want one filter of the kind, got %q here and %q in another call: they share its cache", f, k.Filter)
+	}
+	k.Filter = f
 	return nil
 }
 
