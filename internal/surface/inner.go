@@ -21,7 +21,7 @@ func (l *lister) parse(folder string) ([]*ast.File, error) {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(l.fset, name, nil, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(l.fset, name, nil, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return nil, fmt.Errorf("parse: %w", err)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/surface"
 )
 
-//go:generate go test -count=1 -run TestLists -update .
+//go:generate go test -count=1 -run "TestLists|TestAliases" -update .
 
 var update = flag.Bool("update", false, "write the lists anew")
 
@@ -50,6 +50,27 @@ func TestLists(t *testing.T) {
 			names, most)
 	}
 	gone(t, known)
+}
+
+// TestAliases fails when the comment of an alias does not show the type of an internal package that it stands for.
+func TestAliases(t *testing.T) {
+	packages, err := surface.Packages(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range packages {
+		files, err := filepath.Glob(filepath.Join(root, folder, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			shown, err := surface.Shown(root, "github.com/reconcilekit/reconcilekit", file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compare(t, file, string(shown))
+		}
+	}
 }
 
 func compare(t *testing.T, file, got string) {

@@ -37,7 +37,15 @@ type FieldPolicy int
 
 // FieldRule is the policy for one field and everything below it.
 type FieldRule struct {
-	// Path names the field, see [ParsePath] for the form.
+	// Path names the field: names separated by dots, of which a leading one is allowed; a name with other characters than letters,
+	// digits, dash and underscore in brackets and quotes; an item of a list with keys by its keys in brackets:
+	//
+	//	spec.replicas
+	//	metadata.annotations["example.com/class"]
+	//	spec.template.spec.containers[name=main].image
+	//	spec.ports[port=80,protocol=TCP].nodePort
+	//
+	// A path that cannot be read makes the plan invalid, with an error that names the path and the place in it.
 	Path string
 	// Policy is what to do about it.
 	Policy FieldPolicy

@@ -37,17 +37,6 @@ func ExampleWaitUntil() {
 	// server "the database is ready"
 }
 
-func ExampleParsePath() {
-	for _, text := range []string{".spec.replicas", `spec.template.spec.containers[name=main].image`, "spec.ports[0]"} {
-		path, err := apply.ParsePath(text)
-		fmt.Println(path, err)
-	}
-	// Output:
-	// spec.replicas <nil>
-	// spec.template.spec.containers[name=main].image <nil>
-	//  path "spec.ports[0]" at byte 10: want ["name"] or [key=value,...]
-}
-
 func ExampleContestedError() {
 	err := &apply.ContestedError{Kind: "Deployment", Namespace: "shop", Name: "web", Fields: []apply.ContestedField{
 		{Path: ".spec.replicas", Manager: "autoscaler"},

@@ -13,8 +13,25 @@ import (
 )
 
 // UndeclaredError is the refusal to read or write a kind that is not declared at the builder of the controller: such a read would have
-// no watch, and the rights would not allow it. Its text names the line to add. Its fields are Controller, the name of the
-// controller; GVK, the kind; and Declaration, the call of the [Builder] that declares the kind for this use, as Go code.
+// no watch, and the rights would not allow it. Its text names the line to add.
+//
+//	type UndeclaredError struct {
+//		// Controller is the name of the controller.
+//		Controller string
+//		// GVK is the kind.
+//		GVK schema.GroupVersionKind
+//		// Declaration is the call of the [Builder] that declares the kind for this use, as Go code.
+//		Declaration string
+//	}
+//
+//	// Error names the line to add.
+//	func (e *UndeclaredError) Error() string
+//
+//	// HealthCategory names the refusal a mistake of the program.
+//	func (e *UndeclaredError) HealthCategory() string
+//
+//	// HealthReason is the reason of the condition.
+//	func (e *UndeclaredError) HealthReason() string
 type UndeclaredError = declaration.UndeclaredError
 
 // AbsentError is the answer to the read of an object of an optional kind whose CRD is not installed. It is a NotFound

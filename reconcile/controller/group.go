@@ -18,23 +18,57 @@ import (
 
 // Group is the owner of children that several objects, its members, determine together: a key, which is its namespace
 // and name, and nothing in the cluster. A controller made with [NewGroup] reconciles groups; the controllers of the
-// members read them (see [Builder.Joins]) to learn whether their part took effect, which its method Effect reports of a member.
-// Its field Status is what the last pass of the group found. It is kept in memory.
+// members read them (see [Builder.Joins]) to learn whether their part took effect. It is kept in memory.
+//
+//	type Group struct {
+//		metav1.TypeMeta
+//		metav1.ObjectMeta
+//
+//		// Status is what the last pass of the group found. It is kept in memory.
+//		Status GroupStatus
+//		// contains filtered or unexported fields
+//	}
+//
+//	// ChildKinds implements [groupkey.Group].
+//	func (g *Group) ChildKinds() []schema.GroupVersionKind
+//
+//	// DeepCopyObject implements [runtime.Object].
+//	func (g *Group) DeepCopyObject() runtime.Object
+//
+//	// Effect reports what became of the part of the member; the message is empty unless something is wrong.
+//	func (g *Group) Effect(member client.Object) (effect Effect, message string)
 type Group = groups.Group
 
-// GroupStatus is what a pass of a group found: the fields Conditions, of the group's components with their summary Ready, and Members,
-// which took part in the pass, sorted by namespace and name.
+// GroupStatus is what a pass of a group found.
+//
+//	type GroupStatus struct {
+//		// Conditions are those of the group's components and their summary Ready.
+//		Conditions []metav1.Condition
+//		// Members took part in the pass, sorted by namespace and name.
+//		Members []Member
+//	}
 type GroupStatus = groups.GroupStatus
 
-// Member is one object that took part in a pass of its group: the fields Key, its namespace and name; UID, which tells it from another
-// object of that name; Generation, that of the spec that the group has seen; and Refused, why its part is left out of the children,
-// empty when it is in.
+// Member is one object that took part in a pass of its group.
+//
+//	type Member struct {
+//		// Key is its namespace and name.
+//		Key types.NamespacedName
+//		// UID tells it from another object of that name.
+//		UID types.UID
+//		// Generation is that of the spec that the group has seen.
+//		Generation int64
+//		// Refused reports why its part is left out of the children. Empty when it is in.
+//		Refused string
+//	}
 type Member = groups.Member
 
 // MemberOf makes a member of an object; refused, when not nil, is the reason why its part is left out.
 func MemberOf(object client.Object, refused error) Member { return groups.MemberOf(object, refused) }
 
 // Effect is what became of a member's part.
+//
+//	type Effect string
 type Effect = groups.Effect
 
 const (

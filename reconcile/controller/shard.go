@@ -19,9 +19,16 @@ import (
 // Each process watches all children. They are planned by one owner: those that several plan, contributions, and groups are
 // for one process.
 //
-// Its field Name is that of the shard of this process, required. One of three more says how owners come into shards. Count is the number
-// of shards, 64 at most, named "0" to the last, into which owners come by a hash of their UID; it is that of the API server, and a shard is
-// ranges of it; one shard more takes an equal part of each of the others, and no owner moves between those that were there. Label is the
-// key of the label that names the shard of an owner; owners without it are in no shard. Of returns the name of the shard that an owner is
-// in, empty for none: a function of the owner's metadata that gives the same in all processes, each of which watches all owners.
+//	type Shard struct {
+//		// Name is that of the shard of this process. Required.
+//		Name string
+//		// Count is the number of shards, 64 at most, named "0" to the last, into which owners come by a hash of their UID. It is that of the
+//		// API server, and a shard is ranges of it. One shard more takes an equal part of each of the others; no owner moves between those that were there.
+//		Count int
+//		// Label is the key of the label that names the shard of an owner. Owners without it are in no shard.
+//		Label string
+//		// Of returns the name of the shard that an owner is in, empty for none: a function of the owner's metadata that gives the same
+//		// in all processes. Each process watches all owners. One of Count, Label and Of is required.
+//		Of func(owner client.Object) string
+//	}
 type Shard = shards.Shard

@@ -3,6 +3,8 @@ package check
 import "github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
 
 // Check names what a finding is about.
+//
+//	type Check string
 type Check = finding.Check
 
 // The checks of Converge. Each has the class of bugs that it is there for.

@@ -16,7 +16,7 @@ import (
 // those that are left to others.
 func NoteUnwanted(c *pass.Child, live map[string]any) {
 	c.Unwanted = nil
-	var paths []apply.Path
+	var paths []managedfields.Path
 	for i := range c.Rules {
 		if rule := &c.Rules[i]; rule.Policy == enum.AbsentField {
 			paths = append(paths, rule.Path)
@@ -70,7 +70,7 @@ func Removes(p *pass.Pass, c *pass.Child) bool {
 
 // setterOf is the other manager that owns a field, or the last one that wrote
 // if that is not known.
-func setterOf(c *pass.Child, path apply.Path) string {
+func setterOf(c *pass.Child, path managedfields.Path) string {
 	var setter *metav1.ManagedFieldsEntry
 	entries := c.Live.GetManagedFields()
 	for i := range entries {

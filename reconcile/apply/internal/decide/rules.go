@@ -5,7 +5,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
@@ -36,7 +35,7 @@ func applyRules(p *pass.Pass, c *pass.Child, set *managedfields.Set, live map[st
 
 // yield leaves out of the content what the object has at the path and what is
 // not ours, or not any more.
-func yield(c *pass.Child, path apply.Path, set *managedfields.Set, live map[string]any) {
+func yield(c *pass.Child, path managedfields.Path, set *managedfields.Set, live map[string]any) {
 	want, planned := path.Lookup(c.Content)
 	have, exists := path.Lookup(live)
 	if !planned || !exists {
@@ -46,7 +45,7 @@ func yield(c *pass.Child, path apply.Path, set *managedfields.Set, live map[stri
 }
 
 // yielded is what of a wanted value remains; nil is nothing.
-func yielded(c *pass.Child, path apply.Path, set *managedfields.Set, want, have any) any {
+func yielded(c *pass.Child, path managedfields.Path, set *managedfields.Set, want, have any) any {
 	wantMap, isMap := want.(map[string]any)
 	haveMap, liveMap := have.(map[string]any)
 	if set != nil && (set.Leaf() || !isMap || !liveMap) {
@@ -82,7 +81,7 @@ func yielded(c *pass.Child, path apply.Path, set *managedfields.Set, want, have 
 // took it from us has given it up, and the value is what the server made of
 // that. It cannot be known of an object on which we own nothing, as its
 // managedFields may have been wiped.
-func abandoned(c *pass.Child, path apply.Path) bool {
+func abandoned(c *pass.Child, path managedfields.Path) bool {
 	entries := c.Live.GetManagedFields()
 	if managedfields.Entry(entries, c.Manager) == nil {
 		return false
@@ -107,7 +106,7 @@ func abandoned(c *pass.Child, path apply.Path) bool {
 // whether it is not compared: if the object has it. An apply without it can
 // remove it, so that [restoreSentOnce] has to put it back before one is sent. A
 // part of a value that is ours as a whole is compared with it.
-func leaveOutSentOnce(c *pass.Child, path apply.Path, set *managedfields.Set, live map[string]any) bool {
+func leaveOutSentOnce(c *pass.Child, path managedfields.Path, set *managedfields.Set, live map[string]any) bool {
 	have, exists := path.Lookup(live)
 	if path.PartOf(set) {
 		if exists {
@@ -164,7 +163,7 @@ func hidesOwners(c *pass.Child) bool {
 
 // partOfWhole reports whether another manager owns a value that the path is a part
 // of. Whoever applies any of that value replaces all of it.
-func partOfWhole(c *pass.Child, path apply.Path) bool {
+func partOfWhole(c *pass.Child, path managedfields.Path) bool {
 	entries := c.Live.GetManagedFields()
 	for i := range entries {
 		if e := &entries[i]; e.FieldsV1 != nil && e.Subresource == "" {

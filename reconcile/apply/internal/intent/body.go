@@ -8,6 +8,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
@@ -135,7 +136,7 @@ func Rules(fields []apply.FieldRule, mode apply.Mode) ([]Rule, error) {
 	}
 	rules := make([]Rule, 0, len(fields))
 	for _, field := range fields {
-		path, err := apply.ParsePath(field.Path)
+		path, err := managedfields.ParsePath(field.Path)
 		if err != nil {
 			return nil, fmt.Errorf("field rule: %w", err)
 		}

@@ -142,6 +142,6 @@ type declaredKinds map[schema.GroupKind]apply.ChildKind
 
 // SentOnce is a field that is sent once and that the object has.
 type SentOnce struct {
-	Path apply.Path
+	Path managedfields.Path
 	Want any
 }

@@ -6,7 +6,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
@@ -45,8 +44,8 @@ func removeEmptied(p *pass.Pass, c *pass.Child, refusal error) error {
 
 // emptied are the fields of ours that the live object has in objects that are
 // planned with nothing in them, and of which the refusal is about.
-func emptied(c *pass.Child, live map[string]any, refusal error) []apply.Path {
-	var out []apply.Path
+func emptied(c *pass.Child, live map[string]any, refusal error) []managedfields.Path {
+	var out []managedfields.Path
 	for _, cause := range causesOf(refusal) {
 		want, planned := valueAt(c.Content, cause.Field)
 		have, exists := valueAt(live, cause.Field)
@@ -55,7 +54,7 @@ func emptied(c *pass.Child, live map[string]any, refusal error) []apply.Path {
 		if !planned || !exists || !isMap || len(plannedMap) > 0 || strings.Contains(cause.Field, "[") {
 			continue
 		}
-		path, err := apply.ParsePath(cause.Field)
+		path, err := managedfields.ParsePath(cause.Field)
 		if err != nil {
 			continue
 		}
