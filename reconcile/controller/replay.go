@@ -10,22 +10,24 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/recording"
 	"github.com/reconcilekit/reconcilekit/reconcile/record"
 )
 
 // replaying is implemented by managers that replay recordings, as those of tests do: each controller that is set up with one
 // hands over what replays its passes, under its name.
 type replaying interface {
-	// Replays takes the function that replays a pass of the controller, see [record.Replay].
+	// Replays takes the function that replays a pass of the controller, see [recording.Replay].
 	Replays(controller string, replay func(ctx context.Context, r *record.Recording) (*record.Recording, error))
 }
 
-// Replay runs a recorded pass again with the reconciler of the builder, without a cluster; see [record.Replay]. The scheme
-// is that of the operator.
+// Replay runs a recorded pass again with the reconciler of the builder and the recorded answers, without a cluster. It returns the
+// recording of what the phases do now. The error names each read that has no recorded answer; the recording is there nevertheless. The
+// scheme is that of the operator.
 func (b *Builder[T, F, O]) Replay(
 	ctx context.Context, scheme *runtime.Scheme, r *record.Recording,
 ) (*record.Recording, error) {
-	return record.Replay(ctx, b.phases(), r, recordOptions(scheme))
+	return recording.Replay(ctx, b.phases(), r, recordOptions(scheme))
 }
 
 // phases is the part of a pipeline's configuration that decides.
@@ -50,14 +52,14 @@ func (b *Builder[T, F, O]) recorded(mgr manager.Manager, runner *pipeline.Pipeli
 	options := recordOptions(mgr.GetScheme())
 	if r, ok := mgr.(replaying); ok {
 		r.Replays(b.name, func(ctx context.Context, r *record.Recording) (*record.Recording, error) {
-			return record.Replay(ctx, runner.Config, r, options)
+			return recording.Replay(ctx, runner.Config, r, options)
 		})
 	}
-	return record.Reconciler(runner, b.options.Record, options)
+	return recording.Reconciler(runner, b.options.Record, options)
 }
 
-func recordOptions(scheme *runtime.Scheme) record.ReplayOptions {
-	return record.ReplayOptions{Scheme: scheme, Restore: restore}
+func recordOptions(scheme *runtime.Scheme) recording.ReplayOptions {
+	return recording.ReplayOptions{Scheme: scheme, Restore: restore}
 }
 
 // restore makes the errors of this package out of their written form.

@@ -5,7 +5,7 @@
 // conditions, the answers of the API server to what was written, the events and the outcome. Without one nothing is recorded,
 // and nothing is spent on it.
 //
-// [Replay] runs the phases again with the recorded answers: FetchRemoteState, ComposeState, PlanResources,
+// The method Replay of a builder runs the phases again with the recorded answers: FetchRemoteState, ComposeState, PlanResources,
 // GetComponentHealth, DecorateStatus, Finalize and Migrate. It returns another recording. For the same code [Recording.Encode]
 // gives the same bytes; what differs is what the code decides differently. So a bug of a running operator becomes a test case
 // of its repair. Tests use Replay of the package reconcile/reconciletest, which prints the difference.
@@ -22,7 +22,7 @@
 // placeholders: "redacted-1" for the first value, the same one wherever the value is the same, nothing for an empty value.
 // There is no digest of it that could be guessed. The file then has what the phases make of the placeholders, because the
 // pass is replayed before it is written: what was derived from a secret, be it a hash or a connection string, cannot be in it.
-// [redaction] says in which places the real pass came to something else. The content of Secrets in the plan is replaced in
+// Its field "redacted" says in which places the real pass came to something else. The content of Secrets in the plan is replaced in
 // the same way, and secret values are cut out of the messages of errors.
 //
 // A phase that looks at something else than its arguments (a clock, an environment variable, the network) does so once more

@@ -1,4 +1,4 @@
-package record
+package recording
 
 // What the tests look at besides the exported names.
 type (

@@ -1,4 +1,4 @@
-package record_test
+package recording_test
 
 import (
 	"context"

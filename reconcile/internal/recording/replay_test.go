@@ -1,4 +1,4 @@
-package record_test
+package recording_test
 
 import (
 	"context"
@@ -33,7 +33,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
-	"github.com/reconcilekit/reconcilekit/reconcile/record"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/recording"
 )
 
 // shop reads the Secret that the widget refers to and the ConfigMaps of its namespace, and plans from all of it.
@@ -167,7 +167,7 @@ func config(s shop, w writers, objects ...client.Object) pipeline.Config[*widget
 func recorded(t *testing.T, c pipeline.Config[*widget.Widget, seen, seen]) string {
 	t.Helper()
 	dir := t.TempDir()
-	pass(t, c, record.Options{Dir: dir})
+	pass(t, c, recording.Options{Dir: dir})
 	files := list(t, dir)
 	if len(files) != 1 {
 		t.Fatalf("want one recording, got %v", files)
@@ -179,9 +179,9 @@ func recorded(t *testing.T, c pipeline.Config[*widget.Widget, seen, seen]) strin
 	return string(data)
 }
 
-func pass(t *testing.T, c pipeline.Config[*widget.Widget, seen, seen], options record.Options) {
+func pass(t *testing.T, c pipeline.Config[*widget.Widget, seen, seen], options recording.Options) {
 	t.Helper()
-	recorder, err := record.New(options)
+	recorder, err := recording.New(options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,12 +190,12 @@ func pass(t *testing.T, c pipeline.Config[*widget.Widget, seen, seen], options r
 		t.Fatal(err)
 	}
 	request := ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "shop", Name: "cart"}}
-	if _, err := record.Reconciler(loop, recorder, replaying()).Reconcile(t.Context(), request); err != nil {
+	if _, err := recording.Reconciler(loop, recorder, replaying()).Reconcile(t.Context(), request); err != nil {
 		t.Logf("the pass returns %v", err)
 	}
 }
 
-func replaying() record.ReplayOptions { return record.ReplayOptions{Scheme: scheme()} }
+func replaying() recording.ReplayOptions { return recording.ReplayOptions{Scheme: scheme()} }
 
 func list(t *testing.T, dir string) []string {
 	t.Helper()
@@ -209,11 +209,11 @@ func list(t *testing.T, dir string) []string {
 // replayed is the text of the replay by a version of the code.
 func replayed(t *testing.T, s shop, text string) (string, error) {
 	t.Helper()
-	r, err := record.Decode(strings.NewReader(text))
+	r, err := recording.Decode(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, missing := record.Replay(t.Context(), config(s, nil), r, replaying())
+	out, missing := recording.Replay(t.Context(), config(s, nil), r, replaying())
 	if out == nil {
 		t.Fatal(missing)
 	}
@@ -289,7 +289,7 @@ func TestReplayNamesUnrecordedReads(t *testing.T) {
 	t.Parallel()
 	text := recorded(t, config(shop{}, &engine{}, owner("")))
 	again, err := replayed(t, shop{more: true}, text)
-	var unrecorded *record.UnrecordedReadError
+	var unrecorded *recording.UnrecordedReadError
 	if !errors.As(err, &unrecorded) || err.Error() != "the recorded pass did not get v1/ConfigMap shop/more" {
 		t.Errorf("want an error that names the read, got %v", err)
 	}
@@ -315,7 +315,7 @@ func TestSecretsAreRedacted(t *testing.T) {
 			t.Errorf("%q is in the recording:\n%s", leak, text)
 		}
 	}
-	r, err := record.Decode(strings.NewReader(text))
+	r, err := recording.Decode(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -348,7 +348,7 @@ func TestSecretsAreRedacted(t *testing.T) {
 	}
 }
 
-func dataOf(t *testing.T, c record.Content) map[string][]byte {
+func dataOf(t *testing.T, c recording.Content) map[string][]byte {
 	t.Helper()
 	s := &corev1.Secret{}
 	if err := json.Unmarshal(c, s); err != nil {

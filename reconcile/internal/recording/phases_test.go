@@ -1,4 +1,4 @@
-package record_test
+package recording_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
-	"github.com/reconcilekit/reconcilekit/reconcile/record"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/recording"
 )
 
 // tidy has work of its own at deletion.
@@ -81,11 +81,11 @@ func TestReplayOfOtherPasses(t *testing.T) {
 			if !strings.Contains(text, c.want) {
 				t.Errorf("want %s in the recording:\n%s", c.want, text)
 			}
-			r, err := record.Decode(strings.NewReader(text))
+			r, err := recording.Decode(strings.NewReader(text))
 			if err != nil {
 				t.Fatal(err)
 			}
-			out, err := record.Replay(t.Context(), made, r, replaying())
+			out, err := recording.Replay(t.Context(), made, r, replaying())
 			if err != nil {
 				t.Fatal(err)
 			}

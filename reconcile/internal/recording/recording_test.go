@@ -1,11 +1,11 @@
-package record_test
+package recording_test
 
 import (
 	"bytes"
 	"strings"
 	"testing"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/record"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/recording"
 )
 
 const smallest = `{"version":1,"controller":"shop","request":{"name":"cart"},"now":"2026-01-02T03:04:05Z",` +
@@ -23,11 +23,11 @@ func TestDecodeRefuses(t *testing.T) {
 		strings.Replace(smallest, "2026-01-02T03:04:05Z", "yesterday", 1): `want a time such as`,
 		strings.Replace(smallest, `{}}`, `{"requeueAfter":"soon"}}`, 1):   `invalid duration "soon"`,
 	} {
-		if _, err := record.Decode(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := recording.Decode(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: want an error with %q, got %v", text, want, err)
 		}
 	}
-	if _, err := record.Decode(strings.NewReader(smallest)); err != nil {
+	if _, err := recording.Decode(strings.NewReader(smallest)); err != nil {
 		t.Error(err)
 	}
 }
@@ -40,7 +40,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(strings.Replace(smallest, `"plan":{}`, `"plan":{"children":[{"kind":"v1/Secret","object":{"data":{"a":"%"}}}]},`+
 		`"applied":{"objects":[{"version":"v1","kind":"Pod","name":"p","outcome":"Failed","error":{"message":"e"}}]}`, 1)))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := record.Decode(bytes.NewReader(data))
+		r, err := recording.Decode(bytes.NewReader(data))
 		if err != nil {
 			return
 		}
@@ -48,7 +48,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			t.Fatalf("what was read cannot be written: %v", err)
 		}
-		again, err := record.Decode(bytes.NewReader(once))
+		again, err := recording.Decode(bytes.NewReader(once))
 		if err != nil {
 			t.Fatalf("what was written cannot be read: %v\n%s", err, once)
 		}
@@ -56,7 +56,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil || !bytes.Equal(once, twice) {
 			t.Fatalf("written twice differs (%v):\n%s\n%s", err, once, twice)
 		}
-		out, err := record.Replay(t.Context(), config(shop{}, nil), again, replaying())
+		out, err := recording.Replay(t.Context(), config(shop{}, nil), again, replaying())
 		if out == nil && err == nil {
 			t.Fatal("a replay has neither a recording nor an error")
 		}

@@ -1,4 +1,4 @@
-package record_test
+package recording_test
 
 import (
 	"os"
@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
-	"github.com/reconcilekit/reconcilekit/reconcile/record"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/recording"
 )
 
 // Without a recorder the pipeline runs as it is: recording costs nothing when it is off.
@@ -27,7 +27,7 @@ func TestOffIsThePipelineItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := record.Reconciler(loop, nil, record.ReplayOptions{}); got != ctrl.Reconciler(loop) {
+	if got := recording.Reconciler(loop, nil, recording.ReplayOptions{}); got != ctrl.Reconciler(loop) {
 		t.Errorf("want the loop, got %T", got)
 	}
 }
@@ -38,13 +38,13 @@ func TestNewRefuses(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for want, options := range map[string]record.Options{
+	for want, options := range map[string]recording.Options{
 		"Dir is required":      {},
 		"must not be negative": {Dir: t.TempDir(), Keep: -1},
 		"MaxBytes -5 must not": {Dir: t.TempDir(), MaxBytes: -5},
 		"make the folder":      {Dir: filepath.Join(file, "below")},
 	} {
-		if _, err := record.New(options); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := recording.New(options); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: want an error with %q, got %v", options, want, err)
 		}
 	}
@@ -58,7 +58,7 @@ func TestKeep(t *testing.T) {
 	for n := range 5 {
 		c := config(shop{}, &engine{}, owner(""))
 		c.Clock = testingclock.NewFakePassiveClock(time.Date(2026, 1, 2, 3, 4, n/3, 0, zone()))
-		pass(t, c, record.Options{Dir: dir, Keep: 3})
+		pass(t, c, recording.Options{Dir: dir, Keep: 3})
 		for _, file := range list(t, dir) {
 			if name := filepath.Base(file); !slices.Contains(names, name) {
 				names = append(names, name)
@@ -88,7 +88,7 @@ func TestKeep(t *testing.T) {
 func TestMaxBytes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	pass(t, config(shop{}, &engine{}, owner("")), record.Options{Dir: dir, MaxBytes: 100})
+	pass(t, config(shop{}, &engine{}, owner("")), recording.Options{Dir: dir, MaxBytes: 100})
 	if files := list(t, dir); len(files) > 0 {
 		t.Errorf("want a recording that is too large to be left out, got %v", files)
 	}
@@ -110,7 +110,7 @@ func TestWhen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			pass(t, c.config, record.Options{Dir: dir, When: record.Changes})
+			pass(t, c.config, recording.Options{Dir: dir, When: recording.Changes})
 			if files := list(t, dir); len(files) != c.want {
 				t.Errorf("want %d recordings, got %v", c.want, files)
 			}
@@ -124,7 +124,7 @@ func TestOwners(t *testing.T) {
 	paused := owner("")
 	paused.Annotations = map[string]string{pipeline.DefaultPauseAnnotation: "true"}
 	dir := t.TempDir()
-	pass(t, config(shop{}, &engine{}, paused), record.Options{Dir: dir})
+	pass(t, config(shop{}, &engine{}, paused), recording.Options{Dir: dir})
 	if files := list(t, dir); len(files) != 0 {
 		t.Errorf("want no recording of a paused owner, got %v", files)
 	}
@@ -133,7 +133,7 @@ func TestOwners(t *testing.T) {
 	long.Name = strings.Repeat("a", 253)
 	long.Namespace = strings.Repeat("b", 63)
 	c := config(shop{}, &engine{}, long)
-	recorder, err := record.New(record.Options{Dir: dir})
+	recorder, err := recording.New(recording.Options{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestOwners(t *testing.T) {
 		t.Fatal(err)
 	}
 	request := ctrl.Request{NamespacedName: types.NamespacedName{Namespace: long.Namespace, Name: long.Name}}
-	if _, err := record.Reconciler(loop, recorder, replaying()).Reconcile(t.Context(), request); err != nil {
+	if _, err := recording.Reconciler(loop, recorder, replaying()).Reconcile(t.Context(), request); err != nil {
 		t.Fatal(err)
 	}
 	if files := list(t, dir); len(files) != 1 {
@@ -167,11 +167,11 @@ func TestEveryFormOfASecretIsRedacted(t *testing.T) {
 			t.Errorf("want a read with %s in the recording:\n%s", form, text)
 		}
 	}
-	r, err := record.Decode(strings.NewReader(text))
+	r, err := recording.Decode(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := record.Replay(t.Context(), c, r, replaying())
+	out, err := recording.Replay(t.Context(), c, r, replaying())
 	if err != nil {
 		t.Fatal(err)
 	}
