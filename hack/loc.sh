@@ -15,11 +15,23 @@ done)
 
 printf '%-34s %7s %7s\n' folder code tests
 awk '
-	{ sum[$1, $2] += $3; total[$2] += $3; dirs[$1] = 1 }
+	{
+		part = "the library"
+		if ($1 ~ /^examples/) part = "the examples"
+		if ($1 ~ /^reconcile\/reconciletest/) part = "the test kit"
+		if ($1 ~ /^(benchmarks|cmd|hack|internal\/oracle)/) part = "tools, and what only tests use"
+		sum[$1, $2] += $3; dirs[$1] = 1; parts[part] = 1
+		total[part, $2] += $3; total["all", $2] += $3
+	}
+	function row(name) {
+		printf "%-34s %7d %7d   %.2f tests per code\n", name, total[name, "code"], total[name, "test"], total[name, "test"] / total[name, "code"]
+	}
 	END {
 		for (dir in dirs) printf "%-34s %7d %7d\n", dir, sum[dir, "code"], sum[dir, "test"] | "sort"
 		close("sort")
-		printf "%-34s %7d %7d   %.2f tests per code\n", "total", total["code"], total["test"], total["test"] / total["code"]
+		print ""
+		for (part in parts) row(part)
+		row("all")
 	}' <<<"$counted"
 
 # What the products have, counted alike: their controllers, their folders here, their lines without tests, and how many percent of

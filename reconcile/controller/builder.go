@@ -81,8 +81,11 @@ type Options struct {
 	Concurrency int
 	// Shard is the part of the owners that this process works on. Nil works on all of them.
 	Shard *Shard
-	// Recorder announces condition transitions. Nil takes the manager's recorder under the name of the controller.
-	Recorder pipeline.EventRecorder
+	// Recorder announces condition transitions, as the recorders of client-go's tools/record do. Nil takes the manager's recorder under the
+	// name of the controller.
+	Recorder interface {
+		Event(object runtime.Object, eventType, reason, message string)
+	}
 	// Observer is told of phases and passes besides the metrics. Nil tells nobody.
 	Observer reconcile.Observer
 	// TracerProvider makes a span of each pass, with what woke it, and one below it of each phase; the phases get it in
