@@ -11,8 +11,8 @@ func controllerFloors(whole []string) map[string][]string {
 		out[room] = append(slices.Clone(whole), order[:i]...)
 	}
 	out[rooms+"declaration"] = append(out[rooms+"declaration"], "reconcile/internal/groupkey")
-	out[rooms+"outside"] = append(out[rooms+"outside"], "reconcile/external")
-	out[rooms+"tracked"] = append(out[rooms+"tracked"], "reconcile/external", "reconcile/internal/groupkey", "reconcile/internal/derived")
+	out[rooms+"outside"] = append(out[rooms+"outside"], "reconcile/internal/external")
+	out[rooms+"tracked"] = append(out[rooms+"tracked"], "reconcile/internal/external", "reconcile/internal/groupkey", "reconcile/internal/derived")
 	out[rooms+"observe"] = append(out[rooms+"observe"], "internal/text", "reconcile/explain", "reconcile/external")
 	out[rooms+"explained"] = append(out[rooms+"explained"], "reconcile/explain")
 	out[rooms+"groups"] = append(out[rooms+"groups"], "reconcile/internal/groupkey")
@@ -21,6 +21,6 @@ func controllerFloors(whole []string) map[string][]string {
 	out[rooms+"rights"], out[rooms+"shards"], out[rooms+"tracking"] = nil, nil, []string{"reconcile/internal/derived"}
 	out["reconcile/controller/dataflow"] = []string{rooms + "rights", rooms + "identity", "reconcile/transition"}
 	out["reconcile/controller"] = append(append(slices.Clone(whole), "internal/text", "reconcile/internal/recording", "reconcile/record", "reconcile/explain", "reconcile/preview",
-		"reconcile/external", "reconcile/transition", "reconcile/apply/engine", "reconcile/internal/groupkey", "reconcile/internal/derived"), order...)
+		"reconcile/external", "reconcile/internal/external", "reconcile/transition", "reconcile/apply/engine", "reconcile/internal/groupkey", "reconcile/internal/derived"), order...)
 	return out
 }

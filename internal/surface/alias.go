@@ -67,7 +67,7 @@ func (s shower) aliases(file *ast.File) (found []alias) {
 		}
 		for _, spec := range d.Specs {
 			t, _ := spec.(*ast.TypeSpec)
-			of, ok := t.Type.(*ast.SelectorExpr)
+			of, ok := generic(t.Type).(*ast.SelectorExpr)
 			if !ok || !t.Assign.IsValid() || !t.Name.IsExported() {
 				continue
 			}
@@ -83,6 +83,17 @@ func (s shower) aliases(file *ast.File) (found []alias) {
 		}
 	}
 	return found
+}
+
+// generic is a type without its arguments.
+func generic(of ast.Expr) ast.Expr {
+	switch t := of.(type) {
+	case *ast.IndexExpr:
+		return t.X
+	case *ast.IndexListExpr:
+		return t.X
+	}
+	return of
 }
 
 // folder is that of the internal package of this module that the selector names, empty for others.

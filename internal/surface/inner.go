@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -30,21 +31,28 @@ func (l *lister) parse(folder string) ([]*ast.File, error) {
 	return files, nil
 }
 
-// enter reads the internal packages below the folder that a file imports, and those that they import.
+// enter reads the internal packages that a file imports, and those that they import.
 func (l *lister) enter(file *ast.File) error {
 	l.inner, l.qualifiers = map[string][]*ast.File{}, nil
+	for _, imported := range file.Imports { // a public package keeps its name
+		if path := strings.Trim(imported.Path.Value, `"`); imported.Name == nil && l.internal(path) == "" {
+			l.inner[filepath.Base(path)] = []*ast.File{}
+		}
+	}
 	return l.imports(file)
 }
 
 func (l *lister) imports(file *ast.File) error {
 	for _, imported := range file.Imports {
 		path := strings.Trim(imported.Path.Value, `"`)
-		_, below, found := strings.Cut(path, "/"+filepath.Base(l.folder)+"/internal/")
-		name := filepath.Base(below)
-		if !found || imported.Name != nil || l.inner[name] != nil {
+		folder, name := l.internal(path), filepath.Base(path)
+		if imported.Name != nil {
+			name = imported.Name.Name
+		}
+		if folder == "" || l.inner[name] != nil {
 			continue
 		}
-		files, err := l.parse(filepath.Join(l.folder, "internal", filepath.FromSlash(below)))
+		files, err := l.parse(folder)
 		if err != nil {
 			return err
 		}
@@ -59,10 +67,37 @@ func (l *lister) imports(file *ast.File) error {
 	return nil
 }
 
+// internal is the folder of an internal package, empty for other packages. Those beside the folder, and above it, are known where the
+// folder is in a module.
+func (l *lister) internal(path string) string {
+	if _, below, found := strings.Cut(path, "/"+filepath.Base(l.folder)+"/internal/"); found {
+		return filepath.Join(l.folder, "internal", filepath.FromSlash(below))
+	}
+	if below, found := strings.CutPrefix(path, l.module+"/"); found && l.module != "" && strings.Contains("/"+below+"/", "/internal/") {
+		return filepath.Join(l.root, filepath.FromSlash(below))
+	}
+	return ""
+}
+
+// inModule finds the module that the folder is in, if it is in one.
+func (l *lister) inModule() {
+	folder, err := filepath.Abs(l.folder)
+	for parent := filepath.Dir(folder); err == nil && folder != parent; folder, parent = parent, filepath.Dir(parent) {
+		text, missing := os.ReadFile(filepath.Join(folder, "go.mod"))
+		if missing != nil {
+			continue
+		}
+		if line := regexp.MustCompile(`(?m)^module (\S+)`).FindSubmatch(text); line != nil {
+			l.root, l.module = folder, string(line[1])
+		}
+		return
+	}
+}
+
 // alias lists a type of an internal package with its members and methods, and reports whether it is one. It has the same
 // name there and here.
 func (l *lister) alias(of ast.Expr, name string) bool {
-	selector, ok := of.(*ast.SelectorExpr)
+	selector, ok := generic(of).(*ast.SelectorExpr)
 	if !ok || selector.Sel.Name != name {
 		return false
 	}
@@ -70,7 +105,10 @@ func (l *lister) alias(of ast.Expr, name string) bool {
 	for _, decl := range l.declarations(selector) {
 		switch d := decl.(type) {
 		case *ast.FuncDecl:
-			if d.Recv != nil && strings.TrimLeft(l.text(d.Recv.List[0].Type), "*") == name {
+			if d.Recv == nil {
+				continue
+			}
+			if receiver, _, _ := strings.Cut(strings.TrimLeft(l.text(d.Recv.List[0].Type), "*"), "["); receiver == name {
 				l.function(d)
 			}
 		case *ast.GenDecl:

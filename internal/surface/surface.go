@@ -16,9 +16,10 @@ import (
 // Of returns the exported names of the package in the folder, sorted, each with
 // its signature: no parameter names and no comments, which may change freely.
 // Test files are left out. What is another name for something of an internal
-// package below the folder is listed as if it were declared in the folder.
+// package of the module is listed as if it were declared in the folder.
 func Of(folder string) ([]string, error) {
 	l := lister{fset: token.NewFileSet(), folder: folder}
+	l.inModule()
 	files, err := l.parse(folder)
 	if err != nil {
 		return nil, err
@@ -69,6 +70,8 @@ func hidden(folder string) bool {
 type lister struct {
 	fset   *token.FileSet
 	folder string
+	root   string                 // of the module that the folder is in
+	module string                 // its path
 	inner  map[string][]*ast.File // the internal packages that the current file imports, by name
 	lines  []string
 

@@ -10,8 +10,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/outside"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
-	"github.com/reconcilekit/reconcilekit/reconcile/external"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/external"
 )
 
 // intercepting is implemented by managers of tests that stand around every call outside of the cluster, to search with faults.

@@ -4,10 +4,10 @@
 // A [System] reaches the things of one kind: it observes one by its key, ensures it, removes it, and compares. [New] makes a [Kind]
 // of it, which the builder of reconcile/controller is told of (External). Then
 //
-//   - FetchRemoteState observes with [Kind.Observe], through the reader of the pass like any other read: an error is health, and the
+//   - FetchRemoteState observes with the method Observe of the kind, through the reader of the pass like any other read: an error is health, and the
 //     read wakes the owner when the system reports that the thing has changed ([Watcher]);
-//   - PlanResources names what must exist with [Kind.Ensure], and what must be sent once with [Kind.Once];
-//   - the [Engine] alone acts, after the children and before the status, which learns from [Kind.Answer] what came of it.
+//   - PlanResources names what must exist with Ensure, and what must be sent once with Once;
+//   - the engine alone acts, after the children and before the status, which learns from Answer what came of it.
 //
 // # Promises
 //
@@ -18,7 +18,7 @@
 //     incomplete or a kind that the plan keeps (KeepKind) removes nothing, and --cascade=orphan is respected.
 //   - A key has one owner. A second owner that plans it gets a conflict, and neither makes nor removes it.
 //   - What a user writes into the annotation is a hint: only keys that the engine has written itself, as managedFields prove, of
-//     declared kinds, that [Options.Permit] allows to the owner, are ever removed.
+//     declared kinds, that Permit of the [Options] allows to the owner, are ever removed.
 //   - A system that is away is asked less and less: each call has a deadline, calls have a rate, and after some failures in a row the
 //     circuit of the system opens for a time. A planned RequeueAfter never stands in for the backoff of a system that is away; when it is
 //     back, the owners that wait for it are reconciled. A pass whose calls were not sent waits until they may be, with the reason of the last

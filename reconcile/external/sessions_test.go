@@ -3,6 +3,7 @@ package external_test
 import (
 	"context"
 	"errors"
+	"io"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -60,7 +61,7 @@ func TestSessions(t *testing.T) {
 	}
 	want("not needed any more", nil, []string{"a3"})
 
-	if _, _, err := sessions.Use("b", "1", func() (conn, error) { return conn{}, errAway }); !errors.Is(err, errAway) {
+	if _, _, err := sessions.Use("b", "1", func() (conn, error) { return conn{}, io.ErrUnexpectedEOF }); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("got %v, want the error of opening it", err)
 	}
 	use("b", "1")()

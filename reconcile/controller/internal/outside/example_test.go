@@ -8,7 +8,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/outside"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
-	"github.com/reconcilekit/reconcilekit/reconcile/external"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/external"
 )
 
 // A pass observes kinds that its controller declares, and no others.

@@ -16,7 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
-	"github.com/reconcilekit/reconcilekit/reconcile/external"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/external"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
-	"github.com/reconcilekit/reconcilekit/reconcile/external"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/external"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )

@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/external"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/external"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 

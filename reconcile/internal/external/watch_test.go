@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/external"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/external"
 )
 
 // watched is a server whose stream cannot be opened twice, is broken once it is open, and is open then.

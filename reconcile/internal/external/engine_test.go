@@ -19,8 +19,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/external"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/external"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
