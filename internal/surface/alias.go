@@ -22,7 +22,7 @@ import (
 // declaration of that one, its fields and methods, because neither go doc nor pkg.go.dev shows what an alias stands for. Module is the
 // path of the module whose folder is root.
 func Shown(root, module, file string) ([]byte, error) {
-	source, err := os.ReadFile(file)
+	source, err := os.ReadFile(file) //nolint:gosec // a file of the module
 	if err != nil {
 		return nil, fmt.Errorf("read: %w", err)
 	}

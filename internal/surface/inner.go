@@ -83,7 +83,7 @@ func (l *lister) internal(path string) string {
 func (l *lister) inModule() {
 	folder, err := filepath.Abs(l.folder)
 	for parent := filepath.Dir(folder); err == nil && folder != parent; folder, parent = parent, filepath.Dir(parent) {
-		text, missing := os.ReadFile(filepath.Join(folder, "go.mod"))
+		text, missing := os.ReadFile(filepath.Join(folder, "go.mod")) //nolint:gosec // a file of the module
 		if missing != nil {
 			continue
 		}
