@@ -33,19 +33,26 @@ func waves() [][]string {
 // an owner that it has served is done.
 type bare struct {
 	reader  client.Reader
-	ordered bool // by waves
+	ordered bool          // by waves
+	creator client.Writer // creates children; nil applies them
 	clients map[schema.GroupVersion]*rest.RESTClient
 
 	mu   sync.Mutex
 	done map[types.UID]bool
 }
 
-func newBareClient(env Environment) (reconcile.Reconciler, error) { return newBare(env, true) }
+func newBareClient(env Environment) (reconcile.Reconciler, error) { return newBare(env, true, nil) }
 
-func newUnorderedClient(env Environment) (reconcile.Reconciler, error) { return newBare(env, false) }
+func newUnorderedClient(env Environment) (reconcile.Reconciler, error) {
+	return newBare(env, false, nil)
+}
 
-func newBare(env Environment, ordered bool) (reconcile.Reconciler, error) {
-	b := &bare{reader: env.Client, ordered: ordered, clients: map[schema.GroupVersion]*rest.RESTClient{}, done: map[types.UID]bool{}}
+func newCreatingClient(env Environment) (reconcile.Reconciler, error) {
+	return newBare(env, false, env.Client)
+}
+
+func newBare(env Environment, ordered bool, creator client.Writer) (reconcile.Reconciler, error) {
+	b := &bare{reader: env.Client, ordered: ordered, creator: creator, clients: map[schema.GroupVersion]*rest.RESTClient{}, done: map[types.UID]bool{}}
 	for _, gv := range []schema.GroupVersion{{Version: "v1"}, {Group: "apps", Version: "v1"}, widget.GroupVersion} {
 		config := rest.CopyConfig(env.Config)
 		config.GroupVersion, config.APIPath = &gv, "/apis"
@@ -144,6 +151,10 @@ func (b *bare) wave(ctx context.Context, owner *widget.Widget, children []client
 }
 
 func (b *bare) child(ctx context.Context, owner *widget.Widget, child client.Object) error {
+	if b.creator != nil {
+		child.SetOwnerReferences(controllerOf(owner))
+		return b.creator.Create(ctx, child, client.FieldOwner(FieldManager))
+	}
 	fields, err := intent(child, owner)
 	if err != nil {
 		return err

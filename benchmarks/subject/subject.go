@@ -65,6 +65,7 @@ const (
 	CachedReads    = "cached-reads"
 	BareClient     = "bare-client"
 	BareUnordered  = "bare-client-unordered"
+	BareCreating   = "bare-client-creating"
 )
 
 // All returns every subject, in the order of the tables.
@@ -74,6 +75,7 @@ func All() []Subject {
 		{CachedReads, "reads the owner and each child from the cache, writes nothing", []string{"steady"}, newCachedReads},
 		{BareClient, "the requests that reconcilekit sends from empty, in their order, without reading or deciding", []string{"converge"}, newBareClient},
 		{BareUnordered, "the same, up to four children of an owner at a time in any order", []string{"converge"}, newUnorderedClient},
+		{BareCreating, "the same, with a create in place of each apply of a child", []string{"converge"}, newCreatingClient},
 		{Kit, "a controller of the builder; repairs, prunes, checks ownership, tracks reads", append(slices.Clone(every), "foreign", "outage"), newKit},
 		{KitOperator, "the same; with the cache that an operator has by default", []string{"foreign"}, newKit},
 		{KitFiltered, "the same; its caches hold the labelled children alone", []string{"foreign"}, newKitFiltered},
