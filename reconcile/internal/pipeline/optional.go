@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/health"
@@ -25,9 +27,10 @@ type phases[T reconcile.Owner, F, O any] struct {
 }
 
 // CheckPhases reports what is wrong with the phases of a reconciler: a method with the name of a phase and another signature, or
-// with a pointer receiver where a value is given; a method whose name is nearly that of a phase that is not there; a
-// ComposeState that is missing although the plan is not made from what is fetched. The error names the method, its signature and
-// the expected one. [New] and the builder of reconcile/controller call it.
+// with a pointer receiver where a value is given; a method whose name is nearly that of a phase that is not there; a phase of the
+// observation that is a method of the reconciler, or the other way round; a ComposeState that is missing although the plan is not made
+// from what is fetched. The error names the method, its signature and the expected one. [New] and the builder of
+// reconcile/controller call it.
 func CheckPhases[T reconcile.Owner, F, O any](reconciler reconcile.Reconciler[T, F, O]) error {
 	_, err := phasesOf(reconciler)
 	return err
@@ -126,7 +129,23 @@ func check[T reconcile.Owner, F, O any](reconciler reconcile.Reconciler[T, F, O]
 	errs = append(errs, signature.Check(reflect.TypeFor[O](), map[string]reflect.Type{
 		string(phaseHealth): signature.Of[reconcile.Observation](),
 	})...)
-	return errors.Join(errs...)
+	return errors.Join(append(errs, misplaced(of, reflect.TypeFor[O](), methods)...)...)
+}
+
+// misplaced are phases that are methods of the wrong one of the two types, where nothing would call them.
+func misplaced(reconciler, observation reflect.Type, ofReconciler map[string]reflect.Type) (errs []error) {
+	ofObservation := map[string]reflect.Type{string(phaseHealth): signature.Of[reconcile.Observation]()}
+	find := func(what string, on, belongs reflect.Type, methods map[string]reflect.Type) {
+		for _, phase := range slices.Sorted(maps.Keys(methods)) {
+			if want := methods[phase]; want != nil && signature.Has(on, phase, want) && !signature.Has(belongs, phase, want) {
+				errs = append(errs, fmt.Errorf("%s is a method of the %s %s, where nothing calls it: make it a method of %s",
+					phase, what, signature.Name(on), signature.Name(belongs)))
+			}
+		}
+	}
+	find("reconciler", reconciler, observation, ofObservation)
+	find("observation", observation, reconciler, ofReconciler)
+	return errs
 }
 
 // checkAdapter returns what is wrong with the methods of a [reconcile.ConditionAdapter]: it has both or none.

@@ -37,11 +37,15 @@ type (
 	ownMethods      struct{ two[int, int] }
 	deletionOfOther struct{ two[int, int] }
 	everything      struct{ two[int, healthy] }
+	healthOfTwo     struct{ two[int, int] }
+	healthByPointer struct{ two[int, int] }
+	oneForBoth      struct{}
 
 	healthy      struct{}
 	pointsHealth struct{}
 	wrongHealth  struct{}
 	nearHealth   struct{}
+	holdsStatus  struct{}
 )
 
 func (composed) ComposeState(context.Context, widgetContext, int) string         { return "" }
@@ -66,6 +70,19 @@ func (everything) ComposeState(context.Context, widgetContext, int) (h healthy) 
 func (everything) Finalize(context.Context, widgetContext, int) (p reconcile.PlanResult, e error) {
 	return
 }
+
+func (healthOfTwo) GetComponentHealth(context.Context) []health.Component           { return nil }
+func (*healthByPointer) GetComponentHealth(context.Context) []health.Component      { return nil }
+func (holdsStatus) DecorateStatus(*widget.Status, *conditions.Manager, holdsStatus) {}
+func (o oneForBoth) FetchRemoteState(context.Context, reconcile.Reader, widgetContext) oneForBoth {
+	return o
+}
+func (oneForBoth) GetComponentHealth(context.Context) []health.Component { return nil }
+
+func (oneForBoth) PlanResources(context.Context, widgetContext, oneForBoth) (reconcile.PlanResult, error) {
+	return reconcile.PlanResult{}, nil
+}
+
 func (everything) Migrate(*widget.Widget)                                               {}
 func (everything) DecorateStatus(*widget.Status, *conditions.Manager, healthy)          {}
 func (everything) DecorateDeletion(*widget.Status, *conditions.Manager, *widget.Widget) {}
@@ -115,12 +132,21 @@ func TestCheckPhases(t *testing.T) {
 		"Misspelt DecorateStatus": {
 			check(misspeltStatus{}), "method DecorateStatuses of pipeline_test.misspeltStatus|DecorateStatus|have DecorateStatuses(|want DecorateStatus(",
 		},
-		"Misspelt Finalize":      {check(misspeltFinal{}), "method Finalise|the phase Finalize|have Finalise(|want Finalize("},
-		"Migrate of nothing":     {check(migratesNothing{}), "have Migrate() bool, want Migrate(*widget.Widget)"},
-		"Deletion of another":    {check(deletionOfOther{}), "want DecorateDeletion(*widget.Status, *conditions.Manager, *widget.Widget)"},
-		"Health by pointer":      {pipeline.CheckPhases[*widget.Widget, pointsHealth, pointsHealth](two[pointsHealth, pointsHealth]{}), "GetComponentHealth|pointer receiver"},
-		"Health without a ctx":   {pipeline.CheckPhases[*widget.Widget, wrongHealth, wrongHealth](two[wrongHealth, wrongHealth]{}), "have GetComponentHealth() []health.Component|want GetComponentHealth(context.Context) []health.Component"},
-		"Misspelt health":        {pipeline.CheckPhases[*widget.Widget, nearHealth, nearHealth](two[nearHealth, nearHealth]{}), "GetComponentsHealth|GetComponentHealth"},
+		"Misspelt Finalize":    {check(misspeltFinal{}), "method Finalise|the phase Finalize|have Finalise(|want Finalize("},
+		"Migrate of nothing":   {check(migratesNothing{}), "have Migrate() bool, want Migrate(*widget.Widget)"},
+		"Deletion of another":  {check(deletionOfOther{}), "want DecorateDeletion(*widget.Status, *conditions.Manager, *widget.Widget)"},
+		"Health by pointer":    {pipeline.CheckPhases[*widget.Widget, pointsHealth, pointsHealth](two[pointsHealth, pointsHealth]{}), "GetComponentHealth|pointer receiver"},
+		"Health without a ctx": {pipeline.CheckPhases[*widget.Widget, wrongHealth, wrongHealth](two[wrongHealth, wrongHealth]{}), "have GetComponentHealth() []health.Component|want GetComponentHealth(context.Context) []health.Component"},
+		"Misspelt health":      {pipeline.CheckPhases[*widget.Widget, nearHealth, nearHealth](two[nearHealth, nearHealth]{}), "GetComponentsHealth|GetComponentHealth"},
+		"Health of the reconciler": {
+			check(healthOfTwo{}), "GetComponentHealth is a method of the reconciler pipeline_test.healthOfTwo|make it a method of int",
+		},
+		"Health of the reconciler, by pointer": {check(healthByPointer{}), "GetComponentHealth is a method of the reconciler"},
+		"Status of the observation": {
+			pipeline.CheckPhases[*widget.Widget, holdsStatus, holdsStatus](two[holdsStatus, holdsStatus]{}),
+			"DecorateStatus is a method of the observation pipeline_test.holdsStatus|make it a method of pipeline_test.two",
+		},
+		"One type for both":      {pipeline.CheckPhases[*widget.Widget, oneForBoth, oneForBoth](oneForBoth{}), ""},
 		"Owner without a status": {pipeline.CheckPhases(decoratesLoose{}), "the method DecorateStatus, but *pipeline_test.loose has no field Status"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -18,10 +18,7 @@ func Function(in ...reflect.Type) reflect.Type { return reflect.FuncOf(in, nil, 
 // Check compares the methods of a type with those that are expected, by name; a nil signature is not compared. The
 // expected ones may be missing.
 func Check(of reflect.Type, expected map[string]reflect.Type) (errs []error) {
-	all := of
-	if of.Kind() != reflect.Pointer && of.Kind() != reflect.Interface {
-		all = reflect.PointerTo(of) // has the methods of the value, too
-	}
+	all := methodsOf(of)
 	for _, phase := range slices.Sorted(maps.Keys(expected)) {
 		method, found := all.MethodByName(phase)
 		switch {
@@ -36,6 +33,21 @@ func Check(of reflect.Type, expected map[string]reflect.Type) (errs []error) {
 		}
 	}
 	return errs
+}
+
+// Has reports whether a type, or a pointer to it, has a method of that name and signature.
+func Has(of reflect.Type, method string, expected reflect.Type) bool {
+	all := methodsOf(of)
+	found, ok := all.MethodByName(method)
+	return ok && bare(all, found) == expected
+}
+
+// methodsOf is the type that has the methods of the value and of the pointer.
+func methodsOf(of reflect.Type) reflect.Type {
+	if of.Kind() == reflect.Pointer || of.Kind() == reflect.Interface {
+		return of
+	}
+	return reflect.PointerTo(of)
 }
 
 func hasMethod(of reflect.Type, method string) bool {
