@@ -36,7 +36,8 @@ const (
 	// Damage: on the way something is stored that no run without faults stores: replicas that fall to zero while a read
 	// fails, a password that is drawn again.
 	Damage Check = finding.CheckDamage
-	// Refused: the API server refuses a request in the run without faults, until the end.
+	// Refused: the API server refuses a request in the run without faults, until the end, or the condition Ready of an owner
+	// has the reason ProgramError there: a kind that is not declared, a child without a name.
 	Refused Check = finding.CheckRefused
 	// Invariant: one of System.Invariants does not hold.
 	Invariant Check = finding.CheckInvariant

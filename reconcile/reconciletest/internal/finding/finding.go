@@ -46,7 +46,7 @@ const (
 	// CheckDamage: on the way something is stored that no run without faults stores: replicas that fall to zero while a read
 	// fails, a password that is drawn again.
 	CheckDamage Check = "damage"
-	// CheckRefused: the API server refuses a request in the run without faults, until the end.
+	// CheckRefused: the API server refuses a request in the run without faults, until the end, or the owner reports a mistake of the program.
 	CheckRefused Check = "refused"
 	// CheckInvariant: one of System.Invariants does not hold.
 	CheckInvariant Check = "invariant"

@@ -28,14 +28,19 @@ func (j *Judge) CheckSteady(name string, r *run.Run) {
 
 // CheckPanic looks for a pass that has panicked, at any time of a run.
 func (j *Judge) CheckPanic(name string, r *run.Run) {
+	if text := panicked(r); text != "" {
+		j.Find(name, finding.CheckPanic, "a pass panics: %s", text)
+	}
+}
+
+// panicked is the first line of a panic of a pass, "" when there was none.
+func panicked(r *run.Run) string {
 	text := r.Panicked
 	if text == "" && r.Last != nil {
 		text = r.Last.Log.Panicked()
 	}
-	if text != "" {
-		text, _, _ = strings.Cut(text, "\n")
-		j.Find(name, finding.CheckPanic, "a pass panics: %s", text)
-	}
+	text, _, _ = strings.Cut(text, "\n")
+	return text
 }
 
 // checkFailing looks for passes that fail, or ask for another one at once, although nothing is left to wait for.
@@ -51,7 +56,11 @@ func (j *Judge) checkFailing(name string, r *run.Run) {
 		j.Find(name, finding.CheckRest, "the passes for %s fail without end: %s", failing[0], why)
 		return
 	}
-	j.Find(name, finding.CheckRest, "the passes for %s ask for another one without end, although nothing is left to do", failing[0])
+	said := ""
+	if owners := unready(r); len(owners) > 0 { // an error whose retry is a requeue
+		said = "; " + owners[0].name + " is not ready: " + owners[0].why()
+	}
+	j.Find(name, finding.CheckRest, "the passes for %s ask for another one without end, although nothing is left to do%s", failing[0], said)
 }
 
 // checkObserved looks for an owner at rest whose status speaks of another generation than that of its spec.

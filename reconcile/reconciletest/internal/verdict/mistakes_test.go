@@ -1,0 +1,49 @@
+package verdict_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/internal/widget"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
+)
+
+// An operator that does nothing, because its program is wrong, does the same in each run.
+func TestCheckMistakes(t *testing.T) {
+	t.Parallel()
+	says := func(reason string) operator {
+		return func(p pass) error {
+			p.owner.Status = widget.Status{Conditions: []metav1.Condition{{
+				Type: "Ready", Status: metav1.ConditionFalse, Reason: reason, Message: "add Owns(&corev1.ConfigMap{})", LastTransitionTime: metav1.Unix(1, 0),
+			}}}
+			return p.Status().Update(p, p.owner)
+		}
+	}
+	const owner = "Widget.test.reconcilekit.dev default/web"
+	for name, c := range map[string]struct {
+		operator   operator
+		want, note string
+	}{
+		"ready":                       {func(p pass) error { return p.ready(p.owner.Generation, "") }, "", ""},
+		"no status":                   {func(pass) error { return nil }, "", ""},
+		"a mistake":                   {says("ProgramError"), "[refused] the program of " + owner + " is wrong: add Owns(&corev1.ConfigMap{})", "ProgramError"},
+		"a spec that cannot be right": {says("InvalidSpec"), "", "InvalidSpec"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			j, r := play(t, c.operator, nil)
+			j.CheckMistakes("no fault, A", r)
+			wants(t, j, c.want)
+			var want []string
+			if c.note != "" {
+				want = []string{"not tried: what follows when " + owner + " is ready, as it is not at the end of A: " + c.note + ": add Owns(&corev1.ConfigMap{})"}
+			}
+			j.NoteUnready(description.StepA, r)
+			if diff := cmp.Diff(want, j.Notes()); diff != "" {
+				t.Errorf("notes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
