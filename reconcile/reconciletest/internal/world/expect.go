@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -50,10 +51,38 @@ func (w *World) Differs(obj client.Object) string {
 	if got == nil {
 		return fmt.Sprintf("want %s, but it is not there; of its kind there are: %s", name, keysOf(all[gvk]))
 	}
-	expected := prune(want.Object)
+	expected := current(prune(want.Object), got.GetGeneration())
 	content := Normalise(got, Identities(all))
 	if diff := cmp.Diff(expected, project(content, expected)); diff != "" {
-		return fmt.Sprintf("%s (-want +got):\n%s", name, diff)
+		return fmt.Sprintf("%s (-want +got):\n%s%s", name, diff, unreadyText(got))
+	}
+	return ""
+}
+
+// current gives the generation of an object the name that Normalise gives it.
+func current(value any, generation int64) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			if v[key] = current(inner, generation); key == "observedGeneration" && inner == generation {
+				v[key] = currentGeneration
+			}
+		}
+	case []any:
+		for n := range v {
+			v[n] = current(v[n], generation)
+		}
+	}
+	return value
+}
+
+// unreadyText is what the condition Ready of an object says when it is not True.
+func unreadyText(u *unstructured.Unstructured) string {
+	status, _ := u.Object["status"].(map[string]any)
+	for _, c := range objects.Maps(status, "conditions") {
+		if c["type"] == "Ready" && c["status"] != "True" {
+			return fmt.Sprintf("its condition Ready is %v: %v: %v\n", c["status"], c["reason"], c["message"])
+		}
 	}
 	return ""
 }

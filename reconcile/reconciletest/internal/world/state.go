@@ -199,6 +199,9 @@ func newReplacer(names map[types.UID]string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
+// currentGeneration stands for the generation of the object itself.
+const currentGeneration = "current"
+
 // scrub replaces UIDs by names, times by "set", the current generation by "current", and sorts conditions by type.
 func scrub(value any, generation int64, names *strings.Replacer) any {
 	switch v := value.(type) {
@@ -206,7 +209,7 @@ func scrub(value any, generation int64, names *strings.Replacer) any {
 		for k, inner := range v {
 			switch {
 			case k == "observedGeneration" && inner == generation:
-				v[k] = "current"
+				v[k] = currentGeneration
 			case isTime(k, inner):
 				v[k] = "set"
 			default:

@@ -112,9 +112,18 @@ apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web, labels: {a: b, c: d}}
 spec: {replicas: 2, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}
-status: {conditions: [{type: Progressing, status: "True"}, {type: Available, status: "False", reason: Few}]}
+status:
+  observedGeneration: 1
+  conditions:
+  - {type: Progressing, status: "True"}
+  - {type: Available, status: "False", reason: Few}
+  - {type: Ready, status: "False", reason: Few, message: no node fits}
 `)
 	for text, want := range map[string]string{
+		`{metadata: {name: web}, status: {observedGeneration: 1}}`:                                "",
+		`{metadata: {name: web}, status: {observedGeneration: current}}`:                          "",
+		`{metadata: {name: web}, status: {observedGeneration: 2}}`:                                `"observedGeneration": string("current")`,
+		`{metadata: {name: web}, status: {conditions: [{type: Ready, status: "True"}]}}`:          "its condition Ready is False: Few: no node fits",
 		`{metadata: {name: web, labels: {a: b}}, spec: {replicas: 2}}`:                            "",
 		`{metadata: {name: web}, spec: {selector: {}}}`:                                           "",
 		`{metadata: {name: web}, spec: {replicas: 3}}`:                                            "Deployment.apps default/web (-want +got):",
