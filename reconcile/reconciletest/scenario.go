@@ -21,7 +21,7 @@ type Scenario struct {
 	// Expect are objects that must be there, each with at least what is set here: maps may have more keys, lists must
 	// have the same elements in the same order, except that of conditions each is looked up by its type. What Go writes
 	// for fields that are not set (nulls, empty structs) is not looked at. An object without a namespace is expected in
-	// that of the test.
+	// that of the test. A time is "set", whatever it is.
 	Expect []client.Object
 	// ExpectYAML is added to Expect.
 	ExpectYAML string

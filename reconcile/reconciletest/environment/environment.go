@@ -61,6 +61,9 @@ type (
 	//	// Installed applies what folder/kustomization.yaml lists, runs the operator as the account, and with the arguments and the environment, of
 	//	// the Deployment among it, and waits until every object of folder/samples/*.yaml is Ready. With -v it prints their status.
 	//	//
+	//	// No controller runs but the operator: where a sample is ready only when a Deployment is, a stand-in such as
+	//	// reconciletest.DeploymentsAvailable has to be called with the client of the environment, again and again, while Run runs.
+	//	//
 	//	// The API server reaches the operator's webhooks on this machine. What an operator serves besides, and where its lease is, is said by
 	//	// arguments that it is given last. Run runs the operator until ctx ends; with package operator:
 	//	//

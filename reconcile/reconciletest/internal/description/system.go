@@ -65,7 +65,8 @@ type System struct {
 	// Rules are the rights of the operator; every request that they do not cover is refused. Nil allows all.
 	Rules []rbacv1.PolicyRule
 	// Environment, when it is not nil, is the API server to run on instead of the fake world. It must run. [Converge] runs
-	// in the fake world only.
+	// in the fake world only. As other tests use the server too, a run sees the objects without a namespace and those of its
+	// own one: an operator with children in other namespaces never comes to rest there.
 	Environment *environment.Environment
 	// MaxPasses bounds the passes until the world is at rest. Zero is 200.
 	MaxPasses int

@@ -27,6 +27,9 @@ const installedPatience = 2 * time.Minute
 // Installed applies what folder/kustomization.yaml lists, runs the operator as the account, and with the arguments and the environment, of
 // the Deployment among it, and waits until every object of folder/samples/*.yaml is Ready. With -v it prints their status.
 //
+// No controller runs but the operator: where a sample is ready only when a Deployment is, a stand-in such as
+// reconciletest.DeploymentsAvailable has to be called with the client of the environment, again and again, while Run runs.
+//
 // The API server reaches the operator's webhooks on this machine. What an operator serves besides, and where its lease is, is said by
 // arguments that it is given last. Run runs the operator until ctx ends; with package operator:
 //
@@ -196,9 +199,19 @@ func waitFor(t testing.TB, c client.Client, object *unstructured.Unstructured, c
 		}
 
 		if time.Now().After(deadline) {
-			t.Fatalf("%s %s is not %s: %v\n%s", object.GetKind(), object.GetName(), condition, err, statusText(object))
+			t.Fatalf("%s\n%s", notIn(object, condition, err), statusText(object))
 		}
 	}
+}
+
+// notIn reports that an object has not got a condition in time, and who else could have to do with it.
+func notIn(object *unstructured.Unstructured, condition string, err error) string {
+	text := fmt.Sprintf("%s %s has no condition %s that is True, after %s", object.GetKind(), object.GetName(), condition, installedPatience)
+	if err != nil {
+		return fmt.Sprintf("%s: %v", text, err)
+	}
+	return text + "; if it waits for pods or for another controller: none runs here, so the test has to write the status of that object " +
+		"in its stead, as a stand-in"
 }
 
 func statusText(object *unstructured.Unstructured) string {
