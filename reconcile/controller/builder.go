@@ -101,7 +101,7 @@ type Options struct {
 	// PauseAnnotation pauses an owner when its value is "true". Empty is reconcilekit.dev/paused.
 	PauseAnnotation string
 	// PauseUnwritten leaves the status of a paused owner as it is, for an API whose contract says so. By default it gets the condition
-	// the condition Paused.
+	// Paused.
 	PauseUnwritten bool
 	// SyncTimeout bounds the wait for the caches at the start. Zero takes the manager's default, 2 minutes.
 	SyncTimeout time.Duration

@@ -118,7 +118,11 @@ func (c *Catalogue) gvk(object client.Object) (schema.GroupVersionKind, error) {
 	if RepresentationOf(object) == Virtual {
 		return object.GetObjectKind().GroupVersionKind(), nil
 	}
-	return apiutil.GVKForObject(object, c.Scheme)
+	gvk, err := apiutil.GVKForObject(object, c.Scheme)
+	if runtime.IsNotRegisteredError(err) {
+		err = fmt.Errorf("%w: add the AddToScheme of its package to the scheme of the manager, for package operator to Operator.AddToScheme", err)
+	}
+	return gvk, err
 }
 
 // Installable lists the kinds that are read and written, and that an API server knows.
