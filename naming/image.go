@@ -132,7 +132,7 @@ func consistsOf(s, marks string) bool {
 }
 
 // Parts returns what of the reference is good for a name, each a DNS label (never empty for a parsed reference) with runs of dashes made one: the registry, the name, and
-// the version, which is the tag, the first 6 characters of the digest, or both. A name of [Derive] that must distinguish images
+// the version, which is the tag, the first 6 characters of the digest, or both. A name of [Derive] that must keep images
 // apart takes the whole reference as hash input besides.
 func (i Image) Parts() (registry, name, version string) {
 	version = i.Tag

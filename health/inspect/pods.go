@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// PodFacts is what PodsWith may know besides the pods. The zero value is fine.
+// PodFacts is what [Pods] may know besides the pods. The zero value is fine.
 type PodFacts struct {
 	// Logs holds, by pod name, the last lines of the log of a failed or crashing container. They refine the category of the
 	// failure; one telling line gets into the message.
@@ -26,7 +26,7 @@ type PodFacts struct {
 //  2. an image that cannot be pulled, by the registry's text: Auth, a missing upstream (no such image), else Infrastructure; an
 //     image name that is none: InvalidSpec;
 //  3. a container in CrashLoopBackOff: Degraded, or Failed with the category of the last failure where it is known;
-//  4. all pods failed: by the reason of the failure, see logClass for what logs add. A failed pod left over beside a
+//  4. all pods failed: by the reason of the failure, or by a line of the logs that tells more. A failed pod left over beside a
 //     live one does not count;
 //  5. a pod that is ready or has succeeded: Ready, one is enough;
 //  6. a running pod: Starting;
