@@ -21,6 +21,8 @@ func TestNotes(t *testing.T) {
 		{APIGroups: []string{""}, Resources: []string{"services", "configmaps"}, Verbs: []string{"list", "create", "delete"}},
 	}
 	want := []string{
+		"not tried: what follows when Widget.test.reconcilekit.dev default/web is ready, as it is not at the end of A: Waiting",
+		"not tried: what follows when Widget.test.reconcilekit.dev default/web is ready, as it is not at the end of B: Waiting",
 		"not tried: a prune, as System.Change takes nothing away that the operator deletes",
 		"not tried: children of the kind Probe.monitoring.example.com of System.Optional, as no run has made one",
 		"not tried: objects of the kind Job, which the operator reads from its cache, as no run has one",

@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -28,10 +29,13 @@ func (j *Judge) CheckMistakes(name string, r *run.Run) {
 	}
 }
 
-// NoteUnready notes an owner that is not ready at the end of a run without faults, of which step is the last.
+// NoteUnready notes an owner that is not ready at the end of a run without faults, of which step is the last. What CheckMistakes finds is not
+// noted again.
 func (j *Judge) NoteUnready(step description.Step, r *run.Run) {
 	for _, owner := range unready(r) {
-		j.Note("not tried: what follows when %s is ready, as it is not at the end of %s: %s", owner.name, step, owner.why())
+		if owner.reason != string(health.ProgramError) {
+			j.Note("not tried: what follows when %s is ready, as it is not at the end of %s: %s", owner.name, step, owner.why())
+		}
 	}
 }
 
@@ -39,7 +43,7 @@ func (j *Judge) NoteUnready(step description.Step, r *run.Run) {
 type notReady struct{ name, reason, message string }
 
 // why is what the condition says.
-func (n notReady) why() string { return n.reason + ": " + n.message }
+func (n notReady) why() string { return strings.TrimSuffix(n.reason+": "+n.message, ": ") }
 
 func unready(r *run.Run) (out []notReady) {
 	all, err := r.World.All()

@@ -28,7 +28,7 @@ func TestCheckMistakes(t *testing.T) {
 	}{
 		"ready":                       {func(p pass) error { return p.ready(p.owner.Generation, "") }, "", ""},
 		"no status":                   {func(pass) error { return nil }, "", ""},
-		"a mistake":                   {says("ProgramError"), "[refused] the program of " + owner + " is wrong: add Owns(&corev1.ConfigMap{})", "ProgramError"},
+		"a mistake":                   {says("ProgramError"), "[refused] the program of " + owner + " is wrong: add Owns(&corev1.ConfigMap{})", ""},
 		"a spec that cannot be right": {says("InvalidSpec"), "", "InvalidSpec"},
 	} {
 		t.Run(name, func(t *testing.T) {
