@@ -7,8 +7,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/reconcilekit/reconcilekit/conditions"
-	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
@@ -22,7 +20,7 @@ func (j *Judge) CheckMistakes(name string, r *run.Run) {
 		return
 	}
 	for _, owner := range unready(r) {
-		if owner.reason == string(health.ProgramError) {
+		if owner.reason == programError {
 			j.Find(name, finding.CheckRefused, "the program of %s is wrong: %s", owner.name, owner.message)
 			return
 		}
@@ -33,11 +31,14 @@ func (j *Judge) CheckMistakes(name string, r *run.Run) {
 // noted again.
 func (j *Judge) NoteUnready(step description.Step, r *run.Run) {
 	for _, owner := range unready(r) {
-		if owner.reason != string(health.ProgramError) {
+		if owner.reason != programError {
 			j.Note("not tried: what follows when %s is ready, as it is not at the end of %s: %s", owner.name, step, owner.why())
 		}
 	}
 }
+
+// programError is the reason by which a condition names a mistake of the program: a category of package health.
+const programError = "ProgramError"
 
 // notReady is an owner with the condition Ready, which is not True.
 type notReady struct{ name, reason, message string }
@@ -68,7 +69,7 @@ func unready(r *run.Run) (out []notReady) {
 func readyOf(u *unstructured.Unstructured) map[string]any {
 	status, _ := u.Object["status"].(map[string]any)
 	list := objects.Maps(status, "conditions")
-	if n := slices.IndexFunc(list, func(c map[string]any) bool { return c["type"] == conditions.Ready }); n >= 0 {
+	if n := slices.IndexFunc(list, func(c map[string]any) bool { return c["type"] == "Ready" }); n >= 0 {
 		return list[n]
 	}
 	return nil
