@@ -1,9 +1,12 @@
 package engine_test
 
 import (
+	"strings"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -67,6 +70,25 @@ var _ = Describe("Lost managedFields", func() {
 		data, managers := stored(w)
 		Expect(data).To(Equal(map[string]string{"a": "1", "theirs": "x"}))
 		Expect(managers).To(ConsistOf(manager+" Apply", "other Apply"))
+	})
+
+	It("removes what leaves the plan when a part was cut out of our entry, and nothing that somebody else has by now", func() {
+		w := newWorld()
+		w.converge(planned(map[string]string{"a": "1", "b": "2", "c": "3"}))
+		w.edit(configMap("lost", ""), types.MergePatchType, `{"data":{"c":"theirs"}}`, "other")
+		cm := &corev1.ConfigMap{}
+		Expect(w.admin.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "lost"}, cm)).To(Succeed())
+		for i := range cm.ManagedFields {
+			if cm.ManagedFields[i].Manager == manager {
+				cm.ManagedFields[i].FieldsV1 = metav1.NewFieldsV1(strings.Replace(string(cm.ManagedFields[i].FieldsV1.GetRawBytes()), `"f:b":{}`, `"f:gone":{}`, 1))
+			}
+		}
+		Expect(w.admin.Update(w.ctx, cm, client.FieldOwner("cutter"))).To(Succeed())
+		w.syncedObject(cm)
+		w.converge(one)
+		data, managers := stored(w)
+		Expect(data).To(Equal(map[string]string{"a": "1", "c": "theirs"}))
+		Expect(managers).To(ConsistOf(manager+" Apply", "other Update"))
 	})
 
 	It("removes what leaves the plan when our entry alone was removed", func() {

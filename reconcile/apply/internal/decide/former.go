@@ -23,6 +23,33 @@ func LostEntry(c *pass.Child, entries []metav1.ManagedFieldsEntry) bool {
 	return err == nil && len(lost) > 0
 }
 
+// lostAll reports whether our entry is gone, and something of what was in it is there.
+func lostAll(c *pass.Child) bool {
+	return c.Observed.Own.Entry == nil && LostEntry(c, c.Live.GetManagedFields()) && c.Recall.Owned.Set().Intersects(c.Observed.Content)
+}
+
+// lostPart reports whether fields were cut out of our entry that are nobody's now,
+// and that a plan does not name any more which has changed since: nothing else
+// would remove them.
+func lostPart(c *pass.Child) bool {
+	own := c.Observed.Own
+	if own.Entry == nil || own.Version != c.Kind.GVK.GroupVersion().String() || c.Recall.Owned == (memory.OwnedFields{}) ||
+		c.Recall.LastIntent == c.Hash || hidesOwners(c) {
+		return false
+	}
+	lost, err := c.Recall.Owned.Without(c.Live.GetManagedFields())
+	if err != nil {
+		return false
+	}
+	managedfields.TakePlanned(lost, c.Content)
+	raw, err := managedfields.EncodeFields(lost)
+	if err != nil || len(lost) == 0 {
+		return false
+	}
+	set, err := managedfields.Parse(raw.GetRawBytes())
+	return err == nil && set.Intersects(c.Observed.Content)
+}
+
 // FormerManagers reports whether fields are owned under a name of ours from
 // before: a former manager, or our own name by update.
 func FormerManagers(p *pass.Pass, c *pass.Child) bool {
