@@ -62,7 +62,7 @@ func anyPath() map[string]any { return map[string]any{"type": "PathPrefix", "val
 // Selecting is a path into objects of the kind, which also selects items that
 // leave the default of a key out, such as the protocol of a port.
 func (s Schema) Selecting(path managedfields.Path) managedfields.Path {
-	return path.WithDefaults(func(list managedfields.Path, key, value string) bool {
+	return managedfields.WithDefaults(path, func(list managedfields.Path, key, value string) bool {
 		return s.Below(list).elem().isDefault(key, value)
 	})
 }

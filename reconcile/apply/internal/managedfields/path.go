@@ -192,7 +192,7 @@ func (e pathElement) selects(item any) bool {
 // WithDefaults is the path, which also selects items that leave a key out whose
 // value is what the server fills in. is reports whether the items of the list at
 // a path have such a default.
-func (p Path) WithDefaults(is func(list Path, key, value string) bool) Path {
+func WithDefaults(p Path, is func(list Path, key, value string) bool) Path {
 	out := Path{slices.Clone(p.elements)}
 	for i := range out.elements {
 		e := &out.elements[i]
