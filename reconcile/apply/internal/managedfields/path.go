@@ -182,7 +182,8 @@ func (e pathElement) selects(item any) bool {
 		return false
 	}
 	for _, kv := range e.keys {
-		if v, ok := m[kv.key]; !(ok && fmt.Sprint(v) == kv.value) && (ok || !kv.byDefault) {
+		v, ok := m[kv.key]
+		if !ok && !kv.byDefault || ok && fmt.Sprint(v) != kv.value {
 			return false
 		}
 	}

@@ -12,24 +12,24 @@ func (Error) HealthCategory() string { return "ProgramError" }
 // HealthReason is the reason of the condition.
 func (Error) HealthReason() string { return "InvalidPlan" }
 
-// Unfit reports that the API server cannot read a planned object as one of its
+// UnfitError reports that the API server cannot read a planned object as one of its
 // kind: the plan has a field that the schema does not have, or a value of another type.
-type Unfit struct {
+type UnfitError struct {
 	// Cause is the answer of the API server.
 	Cause error
 }
 
 // Error has the words of the API server, and what would be right.
-func (e *Unfit) Error() string {
+func (e *UnfitError) Error() string {
 	return e.Cause.Error() + ": the plan does not fit the schema that the API server has of the kind; correct the plan, " +
 		"or install the definition that it was made for"
 }
 
 // Unwrap returns the answer of the API server.
-func (e *Unfit) Unwrap() error { return e.Cause }
+func (e *UnfitError) Unwrap() error { return e.Cause }
 
 // HealthCategory names it a mistake of the program, see package health.
-func (*Unfit) HealthCategory() string { return "ProgramError" }
+func (*UnfitError) HealthCategory() string { return "ProgramError" }
 
 // HealthReason is the reason of the condition.
-func (*Unfit) HealthReason() string { return "InvalidPlan" }
+func (*UnfitError) HealthReason() string { return "InvalidPlan" }

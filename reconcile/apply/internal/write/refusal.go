@@ -68,7 +68,7 @@ func refused(p *pass.Pass, c *pass.Child, err error) {
 	case apierrors.IsInvalid(err):
 		failWithBackoff(p, c, enum.OutcomeFailed, err)
 	case isUnfit(err):
-		failWithBackoff(p, c, enum.OutcomeFailed, &planerror.Unfit{Cause: err})
+		failWithBackoff(p, c, enum.OutcomeFailed, &planerror.UnfitError{Cause: err})
 	default:
 		if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 			c.Memory.Replaced() // or gone: look again
