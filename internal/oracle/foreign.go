@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strconv"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -37,6 +40,7 @@ func writers() []writer {
 		{"status", 1, status},
 		{"wiped managedFields", 2, wipe},
 		{"dropped managedFields entry", 1, dropEntry},
+		{cutFields, 2, cut},
 		{"removed label", 1, removeMetadata("labels")},
 		{"removed owner reference", 1, removeMetadata("ownerReferences")},
 		{"delete", 1, remove},
@@ -263,6 +267,55 @@ func dropEntry(ctx context.Context, c client.Client, r *rand.Rand, _ *Kind, live
 	return fmt.Sprint(dropped["manager"], " ", dropped["operation"]), patch(ctx, c, live, types.JSONPatchType, []any{
 		map[string]any{"op": "replace", "path": "/metadata/managedFields", "value": rest},
 	}, by)
+}
+
+// cutFields is the way to write that takes fields out of our entry of managedFields, and nothing else.
+const cutFields = "cut managedFields"
+
+func cut(ctx context.Context, c client.Client, r *rand.Rand, _ *Kind, live map[string]any, by string) (string, error) {
+	metadata, _ := live["metadata"].(map[string]any)
+	entries, _ := metadata["managedFields"].([]any)
+	for _, entry := range entries {
+		e, _ := entry.(map[string]any)
+		manager, _ := e["manager"].(string)
+		if fields, ok := e["fieldsV1"].(map[string]any); ok && strings.HasPrefix(manager, fieldManager) && e["operation"] == "Apply" {
+			said := cutOne(r, fields, parts("", fields))
+			return said, patch(ctx, c, live, types.JSONPatchType, []any{
+				map[string]any{"op": "replace", "path": "/metadata/managedFields", "value": entries},
+			}, by)
+		}
+	}
+	return "none", nil
+}
+
+// cutOne takes one field out of those that are named, with all that is below it, and what is empty without it. It returns the path.
+func cutOne(r *rand.Rand, fields map[string]any, names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	name := names[r.IntN(len(names))]
+	below, _ := fields[name].(map[string]any)
+	if names := parts(name, below); len(names) > 0 && r.IntN(4) > 0 {
+		said := cutOne(r, below, names)
+		if len(below) == 0 {
+			delete(fields, name)
+		}
+		return name + " " + said
+	}
+	delete(fields, name)
+	return name
+}
+
+// parts are the names below one that can be cut out: the keys of an item go with the item alone.
+func parts(name string, fields map[string]any) []string {
+	var keys map[string]any
+	if text, item := strings.CutPrefix(name, "k:"); item {
+		_ = json.Unmarshal([]byte(text), &keys)
+	}
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(fields)), func(part string) bool {
+		_, isKey := keys[strings.TrimPrefix(part, "f:")]
+		return part == "." || isKey
+	})
 }
 
 func removeMetadata(field string) func(context.Context, client.Client, *rand.Rand, *Kind, map[string]any, string) (string, error) {

@@ -89,14 +89,15 @@ func leadsTo(path string, paths map[string][]string) bool {
 	return false
 }
 
-// noteLost remembers what we alone owned when our entry of managedFields goes.
-// Only an engine that was there before can know.
-func (c *child) noteLost(before map[string]any, wasRight bool) {
+// noteLost remembers what we alone owned when our entry of managedFields goes, or
+// a part of it that was cut out. Only an engine that was there before can know.
+func (c *child) noteLost(before map[string]any, wasRight, cut bool) {
 	if c.live == nil {
 		c.lost = nil
 		return
 	}
-	if !wasRight || len(ownedBy(c.live, true)) > 0 {
+	left := ownedBy(c.live, true)
+	if !wasRight || (len(left) > 0 && !cut) {
 		return
 	}
 	ours, others := ownedBy(before, true), ownedBy(before, false)
@@ -114,7 +115,7 @@ func (c *child) noteLost(before map[string]any, wasRight bool) {
 		}
 	}
 	for name, path := range ours {
-		if overlaps(others, name) {
+		if overlaps(others, name) || left[name] != nil {
 			continue
 		}
 		if c.lost == nil {

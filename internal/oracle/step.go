@@ -124,7 +124,7 @@ func (s *story) foreign(i int, c *child) error {
 			return err
 		}
 		if !s.strips {
-			c.noteLost(before, wasRight)
+			c.noteLost(before, wasRight, strings.HasPrefix(said, cutFields))
 		}
 		s.tally.event("foreign write", c.kind)
 		c.checked = false

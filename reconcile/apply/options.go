@@ -60,7 +60,8 @@ type Options struct {
 	// before the object is read live. Default 10 s.
 	LagDeadline time.Duration
 	// ContestInterval is how long a contested or rejected object is left
-	// alone while neither the plan nor the other manager changes. Default
+	// alone while neither the plan nor the other manager changes, and so is one
+	// of which the API server has answered other values than planned ones. Default
 	// 5 min.
 	ContestInterval time.Duration
 	// OptOutAnnotation is the annotation that takes a child out of the hands

@@ -93,6 +93,45 @@ var _ = Describe("The finalizer", func() {
 		}),
 	)
 
+	DescribeTable("does not go over what the plan of a deleted owner still names, without a hold", func(name string, plan func(ours client.Object) apply.Plan) {
+		w := newWorld()
+		other := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "apply-other-"}}
+		Expect(w.admin.Create(w.ctx, other)).To(Succeed())
+		theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "theirs", Namespace: other.Name}, Data: map[string]string{"theirs": "1"}}
+		Expect(w.admin.Create(w.ctx, theirs)).To(Succeed())
+		ours := func() *corev1.ConfigMap {
+			return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: other.Name}, Data: map[string]string{"ours": "1"}}
+		}
+		w.syncedObject(theirs)
+		planned := func() apply.Plan { return plan(ours()) }
+		w.converge(planned)
+		Expect(w.admin.Delete(w.ctx, w.stored())).To(Succeed())
+
+		held := planned()
+		held.Hold = true
+		result, _ := w.pass(held)
+		Expect(result.Err()).NotTo(HaveOccurred())
+		Expect(result.Finalized).To(BeFalse())
+
+		result, _ = w.pass(planned())
+		Expect(result.Err()).To(MatchError(ContainSubstring("it would be left behind")))
+		Expect(result.Finalized).To(BeFalse())
+		stored := &corev1.ConfigMap{}
+		if err := w.admin.Get(w.ctx, client.ObjectKeyFromObject(ours()), stored); !apierrors.IsNotFound(err) {
+			Expect(err).NotTo(HaveOccurred())
+			Expect(stored.Data).NotTo(HaveKey("ours"))
+		}
+
+		Eventually(func() bool {
+			result, _ = w.pass(apply.Plan{})
+			return result.Finalized
+		}).Should(BeTrue())
+	},
+		Entry("a contribution", "theirs", func(ours client.Object) (plan apply.Plan) { plan.Contribute(ours); return plan }),
+		Entry("a part of a shared object", "shared", func(ours client.Object) (plan apply.Plan) { plan.ApplyWithoutOwnerRef(ours); return plan }),
+		Entry("a child in another namespace", "far", func(ours client.Object) (plan apply.Plan) { plan.Apply(ours); return plan }),
+	)
+
 	It("stays while the caller holds the owner", func() {
 		w := newWorld()
 		hold := func() apply.Plan { return apply.Plan{Hold: true} }

@@ -1,9 +1,13 @@
 package engine_test
 
 import (
+	"encoding/json"
+	"strings"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -67,6 +71,72 @@ var _ = Describe("Lost managedFields", func() {
 		data, managers := stored(w)
 		Expect(data).To(Equal(map[string]string{"a": "1", "theirs": "x"}))
 		Expect(managers).To(ConsistOf(manager+" Apply", "other Apply"))
+	})
+
+	It("removes what leaves the plan when a part was cut out of our entry, and nothing that somebody else has by now", func() {
+		w := newWorld()
+		w.converge(planned(map[string]string{"a": "1", "b": "2", "c": "3"}))
+		w.edit(configMap("lost", ""), types.MergePatchType, `{"data":{"c":"theirs"}}`, "other")
+		cm := &corev1.ConfigMap{}
+		Expect(w.admin.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "lost"}, cm)).To(Succeed())
+		for i := range cm.ManagedFields {
+			if cm.ManagedFields[i].Manager == manager {
+				cm.ManagedFields[i].FieldsV1 = metav1.NewFieldsV1(strings.Replace(string(cm.ManagedFields[i].FieldsV1.GetRawBytes()), `"f:b":{}`, `"f:gone":{}`, 1))
+			}
+		}
+		Expect(w.admin.Update(w.ctx, cm, client.FieldOwner("cutter"))).To(Succeed())
+		w.syncedObject(cm)
+		w.converge(one)
+		data, managers := stored(w)
+		Expect(data).To(Equal(map[string]string{"a": "1", "c": "theirs"}))
+		Expect(managers).To(ConsistOf(manager+" Apply", "other Update"))
+	})
+
+	It("keeps a field that is sent once when it was cut out of our entry, and all else leaves the plan later", func() {
+		w := newWorld()
+		key := client.ObjectKey{Namespace: w.namespace, Name: "rule"}
+		rule := func(x string, config map[string]any) func() apply.Plan {
+			return func() (plan apply.Plan) {
+				u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"whole": map[string]any{"x": x}}}}
+				if config != nil {
+					u.Object["spec"].(map[string]any)["config"] = config
+				}
+				u.SetGroupVersionKind(ruleKind)
+				u.SetName(key.Name)
+				plan.Apply(u, apply.CreateOnly("spec.whole"))
+				return plan
+			}
+		}
+		stored := func() *unstructured.Unstructured {
+			GinkgoHelper()
+			u := &unstructured.Unstructured{}
+			u.SetGroupVersionKind(ruleKind)
+			Expect(w.admin.Get(w.ctx, key, u)).To(Succeed())
+			return u
+		}
+		cut := func(field string) {
+			GinkgoHelper()
+			u := stored()
+			entries := u.GetManagedFields()
+			for i := range entries {
+				var fields map[string]any
+				Expect(json.Unmarshal(entries[i].FieldsV1.GetRawBytes(), &fields)).To(Succeed())
+				path := strings.Split(field, " ")
+				unstructured.RemoveNestedField(fields, path...)
+				raw, err := json.Marshal(fields)
+				Expect(err).NotTo(HaveOccurred())
+				entries[i].FieldsV1 = metav1.NewFieldsV1(string(raw))
+			}
+			u.SetManagedFields(entries)
+			Expect(w.admin.Update(w.ctx, u, client.FieldOwner("cutter"))).To(Succeed())
+			w.syncedObject(u)
+		}
+		w.converge(rule("1", map[string]any{"b": "1", "c": "1"}))
+		cut("f:spec f:whole")
+		w.converge(rule("2", map[string]any{"b": "2", "c": "1"}))
+		cut("f:spec f:config f:b")
+		w.converge(rule("2", nil))
+		Expect(stored().Object["spec"]).To(Equal(map[string]any{"whole": map[string]any{"x": "1"}}))
 	})
 
 	It("removes what leaves the plan when our entry alone was removed", func() {

@@ -3,6 +3,8 @@ package compare
 import (
 	"reflect"
 	"slices"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 )
 
 // defaultsOf are the values that the server fills in for a field of exactly this
@@ -56,6 +58,14 @@ var defaults = map[defaultField][]any{ //nolint:gochecknoglobals // a table
 }
 
 func anyPath() map[string]any { return map[string]any{"type": "PathPrefix", "value": "/"} }
+
+// Selecting is a path into objects of the kind, which also selects items that
+// leave the default of a key out, such as the protocol of a port.
+func (s Schema) Selecting(path managedfields.Path) managedfields.Path {
+	return managedfields.WithDefaults(path, func(list managedfields.Path, key, value string) bool {
+		return s.Below(list).elem().isDefault(key, value)
+	})
+}
 
 // isDefault reports whether value is what the server fills in for a field that
 // is left out.

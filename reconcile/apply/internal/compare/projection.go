@@ -86,13 +86,22 @@ func holdsMore(set *managedfields.Set, intent, live map[string]any) bool {
 	return false
 }
 
-// Learn returns the projection of the answer to an apply of the intent, and
-// whether the server has taken the intent as it is. What is at the paths of
-// createOnly is sent once and not compared: it is taken out of the intent.
-func (h Hasher) Learn(s Subject, createOnly []managedfields.Path) (projection uint64, taken bool) {
-	taken = Taken(s.Schema, s.Set, s.Intent, s.Live)
+// Learnt is what the answer to an apply says.
+type Learnt struct {
+	// Projection is the hash of what is compared from now on.
+	Projection uint64
+	// Taken reports that the server has taken the intent as it is, Overridden
+	// that it has given planned fields other values.
+	Taken, Overridden bool
+}
+
+// Learn returns what the answer to an apply of the intent says. What is at the
+// paths of createOnly is sent once and not compared: it is taken out of the intent.
+func (h Hasher) Learn(s Subject, createOnly []managedfields.Path) Learnt {
+	learnt := Learnt{Taken: Taken(s.Schema, s.Set, s.Intent, s.Live)}
 	s.Leave(createOnly)
-	return h.ProjectionOf(s), taken
+	learnt.Projection, learnt.Overridden = h.ProjectionOf(s), overridden(s.Schema, s.Set, s.Intent, s.Live)
+	return learnt
 }
 
 // Leave takes what is at the paths out of the intent, and out of what is

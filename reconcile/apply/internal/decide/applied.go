@@ -59,9 +59,9 @@ func learn(p *pass.Pass, c *pass.Child, answer client.Object, made bool) {
 	}
 	if err == nil {
 		same := learned.Unchanged || sendsSame(p, c, answer, after)
-		var taken bool
-		learned.Projection, taken = p.Env.Hasher.Learn(subject(p, c, answer, after.Own.Set, after.Content), sentOnce(c))
-		learned.Read, learned.Final = true, learned.Unchanged || (taken && same)
+		learnt := p.Env.Hasher.Learn(subject(p, c, answer, after.Own.Set, after.Content), sentOnce(c))
+		learned.Projection, learned.Overridden = learnt.Projection, learnt.Overridden
+		learned.Read, learned.Final = true, learned.Unchanged || (learnt.Taken && same)
 	}
 	c.Memory.Learn(learned, p.Now)
 }

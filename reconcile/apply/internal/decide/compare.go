@@ -29,7 +29,7 @@ func prove(p *pass.Pass, c *pass.Child) {
 		prepare(c, p, pass.ActionMigrate, enum.ReasonFormerManager)
 		return
 	}
-	if c.Observed.Own.Entry == nil && LostEntry(c, c.Live.GetManagedFields()) && c.Recall.Owned.Set().Intersects(c.Observed.Content) {
+	if lostAll(c) || lostPart(c, p.Owner.GetUID()) {
 		applyRules(p, c, c.Recall.Owned.Set(), c.Observed.Content)
 		prepare(c, p, pass.ActionMigrate, enum.ReasonOwnershipLost)
 		return

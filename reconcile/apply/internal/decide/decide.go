@@ -59,7 +59,9 @@ func Child(p *pass.Pass, c *pass.Child) {
 
 // recall recalls what matters for the object that was read.
 func recall(p *pass.Pass, c *pass.Child) {
-	c.Recall = c.Memory.Recall(c.Live, memory.Look{Intent: c.Hash, Now: p.Now, Deadline: p.Env.Options.LagDeadline, Live: c.Fresh})
+	c.Recall = c.Memory.Recall(c.Live, memory.Look{
+		Intent: c.Hash, Now: p.Now, Deadline: p.Env.Options.LagDeadline, Trust: p.Env.Options.ContestInterval, Live: c.Fresh,
+	})
 }
 
 func readCached(p *pass.Pass, c *pass.Child) error {

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
@@ -21,6 +23,37 @@ func LostEntry(c *pass.Child, entries []metav1.ManagedFieldsEntry) bool {
 	}
 	lost, err := c.Recall.Owned.Without(entries)
 	return err == nil && len(lost) > 0
+}
+
+// lostAll reports whether our entry is gone, and something of what was in it is there.
+func lostAll(c *pass.Child) bool {
+	return c.Observed.Own.Entry == nil && LostEntry(c, c.Live.GetManagedFields()) && c.Recall.Owned.Set().Intersects(c.Observed.Content)
+}
+
+// lostPart reports whether fields were cut out of our entry that are there and
+// nobody's now, and that no apply would make ours again: the plan does not name
+// them any more, or they are sent once.
+func lostPart(c *pass.Child, owner types.UID) bool {
+	own, once := c.Observed.Own, sentOnce(c)
+	if own.Entry == nil || own.Version != c.Kind.GVK.GroupVersion().String() || c.Recall.Owned == (memory.OwnedFields{}) ||
+		(c.Recall.LastIntent == c.Hash && len(once) == 0) || hidesOwners(c) || c.Recall.Owned == memory.Remembered(own.Entry, owner) {
+		return false
+	}
+	lost, err := c.Recall.Owned.Without(c.Live.GetManagedFields())
+	if err != nil || len(lost) == 0 {
+		return false
+	}
+	sent := runtime.DeepCopyJSON(c.Content)
+	for _, path := range once {
+		path.Remove(sent)
+	}
+	managedfields.TakePlanned(lost, sent)
+	raw, err := managedfields.EncodeFields(lost)
+	if err != nil || len(lost) == 0 {
+		return false
+	}
+	set, err := managedfields.Parse(raw.GetRawBytes())
+	return err == nil && set.Intersects(c.Observed.Content)
 }
 
 // FormerManagers reports whether fields are owned under a name of ours from

@@ -10,7 +10,7 @@ import (
 // compile renders what is sent for a child, without the object's identity.
 func compile(p *pass.Pass, c *pass.Child) (map[string]any, error) {
 	if c.Rules == nil && len(c.Planned.Fields) > 0 {
-		rules, err := intent.Rules(c.Planned.Fields, c.Planned.Mode)
+		rules, err := intent.Rules(c.Planned.Fields, c.Planned.Mode, c.Kind.Schema)
 		if err != nil {
 			return nil, planerror.Error(err.Error())
 		}

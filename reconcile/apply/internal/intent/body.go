@@ -7,6 +7,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
@@ -129,8 +130,8 @@ func addOwner(metadata, owner map[string]any) {
 	metadata["ownerReferences"] = append(kept, owner)
 }
 
-// Rules parses what the plan says about single fields.
-func Rules(fields []apply.FieldRule, mode apply.Mode) ([]Rule, error) {
+// Rules parses what the plan says about single fields of an object of the schema.
+func Rules(fields []apply.FieldRule, mode apply.Mode, schema compare.Schema) ([]Rule, error) {
 	if len(fields) == 0 {
 		return nil, nil
 	}
@@ -146,7 +147,7 @@ func Rules(fields []apply.FieldRule, mode apply.Mode) ([]Rule, error) {
 		if field.Policy == enum.CreateOnlyField && holdsMarks(path, mode) {
 			return nil, errSentOnce(path)
 		}
-		rules = append(rules, Rule{Path: path, Policy: field.Policy})
+		rules = append(rules, Rule{Path: schema.Selecting(path), Policy: field.Policy})
 	}
 	return rules, nil
 }

@@ -33,11 +33,14 @@ func Recorded(p *pass.Pass) *applyset.Inventory {
 		return groupInventory(p.Group)
 	}
 	m := &p.Memory.Metadata
-	version := p.Owner.GetResourceVersion()
-	if m.Known != nil && (m.Version == version || freshness.Older(version, m.Written)) {
+	owner := metav1.Object(p.Owner)
+	if m.Known != nil && m.Version != owner.GetResourceVersion() && m.Written.HiddenBy(p.Owner) {
+		owner = lookBehind(p)
+	}
+	if m.Known != nil && (owner == nil || m.Version == owner.GetResourceVersion()) {
 		return m.Known
 	}
-	inv := read(p.Env, p.Owner, p.Keys)
+	version, inv := owner.GetResourceVersion(), read(p.Env, owner, p.Keys)
 	switch {
 	case m.Known == nil:
 		had := hasChildren(p)
@@ -52,6 +55,22 @@ func Recorded(p *pass.Pass) *applyset.Inventory {
 	}
 	m.Stored, m.Version = inv, version
 	return m.Known
+}
+
+// lookBehind returns the owner as the API server has it, when the cache has not shown our
+// last write for too long: it may never do so, as in a cluster that was restored
+// from a backup. Nil is for what is known being good enough.
+func lookBehind(p *pass.Pass) metav1.Object {
+	m := &p.Memory.Metadata
+	if m.Written.Left(p.Now, p.Env.Options.LagDeadline) > 0 {
+		return nil
+	}
+	found, err := p.LiveMetadata(p.OwnerKind.GVK, client.ObjectKeyFromObject(p.Owner))
+	if err != nil || found == nil || found.UID != p.Owner.GetUID() {
+		return nil
+	}
+	m.Written = freshness.Wrote(found.ResourceVersion, p.Now)
+	return found
 }
 
 // hasChildren reports whether planned objects exist that are marked as members
@@ -124,8 +143,8 @@ func Grow(p *pass.Pass) error {
 // conflict is met by reading the metadata anew.
 func Record(p *pass.Pass, inv *applyset.Inventory) error {
 	version, current := p.Owner.GetResourceVersion(), metav1.Object(p.Owner)
-	if m := &p.Memory.Metadata; freshness.Older(version, m.Written) {
-		version = m.Written
+	if m := &p.Memory.Metadata; m.Written.HiddenBy(p.Owner) {
+		version = m.Written.Version()
 	}
 	answer, err := patchOwner(p, inv, version, current)
 	if apierrors.IsConflict(err) {
@@ -143,7 +162,7 @@ func Record(p *pass.Pass, inv *applyset.Inventory) error {
 		return err
 	}
 	m := &p.Memory.Metadata
-	m.Replaced, m.Written, m.Confirmed = version, answer.ResourceVersion, true
+	m.Replaced, m.Written, m.Confirmed = version, freshness.Wrote(answer.ResourceVersion, p.Now), true
 	m.Stored, m.Known, m.Version = inv, inv, answer.ResourceVersion
 	p.Owner.SetLabels(answer.Labels)
 	p.Owner.SetAnnotations(answer.Annotations)

@@ -29,7 +29,12 @@ type pathElement struct {
 	keys []keyValue
 }
 
-type keyValue struct{ key, value string }
+// keyValue is a key of a list item.
+type keyValue struct {
+	key, value string
+	// byDefault reports that an item without the key has this value.
+	byDefault bool
+}
 
 var (
 	errPathEmpty   = errors.New("want a field name")
@@ -101,7 +106,7 @@ func parseBracket(text string) (pathElement, string, error) {
 		if !ok || key == "" {
 			return pathElement{}, "", errPathBracket
 		}
-		keys = append(keys, keyValue{key, value})
+		keys = append(keys, keyValue{key: key, value: value})
 	}
 	slices.SortFunc(keys, func(a, b keyValue) int { return strings.Compare(a.key, b.key) })
 	return pathElement{keys: keys}, after, nil
@@ -177,11 +182,28 @@ func (e pathElement) selects(item any) bool {
 		return false
 	}
 	for _, kv := range e.keys {
-		if v, ok := m[kv.key]; !ok || fmt.Sprint(v) != kv.value {
+		v, ok := m[kv.key]
+		if !ok && !kv.byDefault || ok && fmt.Sprint(v) != kv.value {
 			return false
 		}
 	}
 	return true
+}
+
+// WithDefaults is the path, which also selects items that leave a key out whose
+// value is what the server fills in. is reports whether the items of the list at
+// a path have such a default.
+func WithDefaults(p Path, is func(list Path, key, value string) bool) Path {
+	out := Path{slices.Clone(p.elements)}
+	for i := range out.elements {
+		e := &out.elements[i]
+		e.keys = slices.Clone(e.keys)
+		for j := range e.keys {
+			kv := &e.keys[j]
+			kv.byDefault = is(Path{p.elements[:i]}, kv.key, kv.value)
+		}
+	}
+	return out
 }
 
 // Remove takes the value at the path out of unstructured content, and maps
@@ -264,7 +286,7 @@ func containsKeys(all, some []keyValue) bool {
 		return false
 	}
 	for _, kv := range some {
-		if !slices.Contains(all, kv) {
+		if !slices.ContainsFunc(all, func(o keyValue) bool { return o.key == kv.key && o.value == kv.value }) {
 			return false
 		}
 	}

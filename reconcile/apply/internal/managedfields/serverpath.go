@@ -97,7 +97,7 @@ func serverKeys(text string) (keys []keyValue, rest string, ok bool) {
 		if err := decoder.Decode(&value); err != nil {
 			return nil, "", false
 		}
-		keys = append(keys, keyValue{key, fmt.Sprint(value)})
+		keys = append(keys, keyValue{key: key, value: fmt.Sprint(value)})
 		rest = rest[decoder.InputOffset():]
 		if after, closed := strings.CutPrefix(rest, "]"); closed {
 			slices.SortFunc(keys, func(a, b keyValue) int { return strings.Compare(a.key, b.key) })

@@ -2,13 +2,15 @@ package memory
 
 import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
 // Metadata is what is remembered about the metadata of an owner.
 type Metadata struct {
-	// Written is the resourceVersion after our last write of the metadata,
-	// Replaced the one before it.
-	Written, Replaced string
+	// Written is our last write of the metadata, or what was last read of it from the
+	// API server; Replaced is the resourceVersion before the write.
+	Written  freshness.Write
+	Replaced string
 	// Confirmed reports that the API server had the owner after this process has started.
 	Confirmed bool
 	// Stored is the inventory as last read or written, Version the

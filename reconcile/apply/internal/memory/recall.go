@@ -39,6 +39,8 @@ type Look struct {
 	Intent   uint64
 	Now      time.Time
 	Deadline time.Duration
+	// Trust is how long an answer proves an intent that it does not agree with.
+	Trust time.Duration
 	// Live reports that the object comes from the API server, not from a cache.
 	Live bool
 }
@@ -47,6 +49,9 @@ type Look struct {
 // cache that is not older than our last write shows that write; what was proven
 // of another object is forgotten.
 func (m *Child) Recall(o client.Object, l Look) Recall {
+	if age := l.Now.Sub(m.overridden); !m.overridden.IsZero() && (age < 0 || age >= l.Trust) {
+		m.proven = false // who has overridden it may have gone
+	}
 	r := Recall{
 		LastIntent: m.intent, Projection: m.projection, Contest: m.contest, Failed: m.failure != nil,
 	}
@@ -119,7 +124,7 @@ type Proof struct {
 // Proved remembers a proof.
 func (m *Child) Proved(p Proof) {
 	m.Accept(p.Intent, p.Version)
-	m.projection = p.Projection
+	m.projection, m.overridden = p.Projection, time.Time{}
 	m.Owns(p.Owned)
 }
 
@@ -139,6 +144,8 @@ type Answer struct {
 	// intent.
 	Read, Final bool
 	Projection  uint64
+	// Overridden reports that planned fields have other values in the answer.
+	Overridden bool
 	// Contested reports that fields are left to others.
 	Contested bool
 }
@@ -157,6 +164,9 @@ func (m *Child) Learn(a Answer, now time.Time) {
 	}
 	m.Proved(Proof{Intent: a.Intent, Version: a.Object.GetResourceVersion(), Projection: a.Projection, Owned: a.Owned})
 	m.shape = 0
+	if a.Overridden {
+		m.overridden = now
+	}
 	if a.Read {
 		m.Answered(a.Final)
 	}

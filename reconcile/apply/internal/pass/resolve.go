@@ -126,7 +126,7 @@ func (p *Pass) resolve(c *Child) error {
 		return errNamespace
 	}
 	c.Reach = c.Member && p.Reaches(c.ID.Key.Namespace)
-	if p.Finalize && !p.Plan.Hold && !c.Reach && c.Member && !c.Planned.Existing {
+	if p.Finalize && !p.Plan.Hold && !c.Planned.Existing && (Partial(c.Planned.Mode) || c.Member && !c.Reach) {
 		return errLeftBehind
 	}
 	c.Manager = p.Env.Options.FieldManager

@@ -95,7 +95,7 @@ func merged(p *pass.Pass, c *pass.Child, entries []metav1.ManagedFieldsEntry) ([
 		APIVersion: c.Kind.GVK.GroupVersion().String(), FieldsType: "FieldsV1",
 	}
 	fields := map[string]any{}
-	lost := decide.LostEntry(c, entries)
+	lost := decide.LostEntry(c, entries) || c.Result.Reason == enum.ReasonOwnershipLost
 	var rest []metav1.ManagedFieldsEntry
 	for i := range entries {
 		e := &entries[i]

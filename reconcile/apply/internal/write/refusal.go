@@ -3,6 +3,7 @@ package write
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
@@ -65,12 +67,25 @@ func refused(p *pass.Pass, c *pass.Child, err error) {
 		recreate(p, c)
 	case apierrors.IsInvalid(err):
 		failWithBackoff(p, c, enum.OutcomeFailed, err)
+	case isUnfit(err):
+		failWithBackoff(p, c, enum.OutcomeFailed, &planerror.UnfitError{Cause: err})
 	default:
 		if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 			c.Memory.Replaced() // or gone: look again
 		}
 		c.Failed(enum.OutcomeFailed, err)
 	}
+}
+
+// isUnfit recognises the refusal of an intent that does not fit the schema of its
+// kind, for which the API server has no better code than 500.
+func isUnfit(err error) bool {
+	var status apierrors.APIStatus
+	if !asStatus(err, &status) || status.Status().Code != http.StatusInternalServerError {
+		return false
+	}
+	message := status.Status().Message
+	return strings.HasPrefix(message, "failed to create typed patch object (") || strings.HasPrefix(message, "failed to convert new object (")
 }
 
 // isSecondController recognises the refusal of a second controller reference,

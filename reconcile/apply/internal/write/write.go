@@ -31,7 +31,7 @@ func Owner(p *pass.Pass) {
 		return
 	}
 	if m := &p.Memory.Metadata; c.Live != nil && m.Replaced != "" && c.Live.GetResourceVersion() == m.Replaced {
-		c.Live.SetResourceVersion(m.Written)
+		c.Live.SetResourceVersion(m.Written.Version())
 	}
 	send(p, c)
 }

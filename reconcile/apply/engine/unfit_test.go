@@ -1,0 +1,57 @@
+package engine_test
+
+import (
+	"fmt"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+// The API server answers an apply with an internal error when it cannot read it as an object of the kind.
+var _ = Describe("A plan that does not fit the schema of its kind", func() {
+	settings := func(field string, value any) func() apply.Plan {
+		return func() (plan apply.Plan) {
+			plan.Apply(&unstructured.Unstructured{Object: map[string]any{
+				"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "settings"}, field: value,
+			}})
+			plan.Apply(configMap("sibling", "1"))
+			return plan
+		}
+	}
+	for words, plan := range map[string]func() apply.Plan{
+		".dta: field not declared in schema": settings("dta", map[string]any{"a": "1"}),
+		".data: expected map":                settings("data", []any{"1"}),
+		"parsing time": func() (plan apply.Plan) {
+			plan.Apply(configMap("sibling", "1"))
+			plan.Apply(&unstructured.Unstructured{Object: map[string]any{
+				"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": map[string]any{"name": "turn"},
+				"spec": map[string]any{"renewTime": "yesterday"},
+			}})
+			return plan
+		},
+	} {
+		It(fmt.Sprintf("is a mistake of the program and not sent again at once: %s", words), func() {
+			w := newWorld()
+			result, _ := w.pass(plan())
+			found := health.Categorize(result.Err())
+			Expect(found.Category).To(Equal(health.ProgramError), result.Err().Error())
+			Expect(found.Reason).To(Equal("InvalidPlan"))
+			Expect(found.Message).To(And(ContainSubstring(words), ContainSubstring("does not fit the schema")))
+			Expect(w.exists(configMap("sibling", "1"))).To(BeTrue())
+			for range 3 {
+				result, sent := w.pass(plan())
+				Expect(result.Err()).To(HaveOccurred())
+				Expect(sent).To(BeEmpty())
+			}
+			w.clock.Step(time.Minute)
+			_, sent := w.pass(plan())
+			Expect(sent).To(HaveLen(1))
+			w.converge(settings("data", map[string]any{"a": "1"}))
+		})
+	}
+})
