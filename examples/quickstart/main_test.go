@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/install"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
@@ -112,9 +113,14 @@ func TestWebsite(t *testing.T) {
 // TestConverges: whatever goes wrong on the way, a Website ends as it should, and nothing of it is left when it goes.
 func TestConverges(t *testing.T) {
 	replicas := int32(2)
+	caches, err := controller.CacheOptions(env.Scheme, website().Controllers...)
+	if err != nil {
+		t.Fatal(err)
+	}
 	reconciletest.Converge(t, reconciletest.System{
 		Setup:    func(mgr ctrl.Manager) error { return website().Controllers[0].SetupWithManager(mgr) },
 		Scheme:   env.Scheme,
+		Cache:    caches,
 		CRDPaths: []string{"config/crd"},
 		Owners:   []client.Object{&v1.Website{ObjectMeta: metav1.ObjectMeta{Name: "hello"}, Spec: v1.WebsiteSpec{Text: "hello"}}},
 		Change:   func(o client.Object) { o.(*v1.Website).Spec = v1.WebsiteSpec{Text: "good bye", Replicas: &replicas} },

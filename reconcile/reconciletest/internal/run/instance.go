@@ -85,6 +85,7 @@ func Start(ctx context.Context, w *world.World, variant Variation, log *eventLog
 
 // launch starts what was added to the manager and waits until all controllers ask for work.
 func (i *Instance) launch(ctx context.Context, m *TestManager) error {
+	i.View.Begin()
 	controllers := 0
 	for _, runnable := range m.runnables {
 		if _, ok := runnable.(ctrlcontroller.Controller); ok {

@@ -3,6 +3,7 @@ package search
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -62,6 +63,10 @@ func (e *explorer) notes() {
 	}
 	for _, kind := range e.unmade() {
 		add("not tried: children of the kind %s of System.Optional, as no run has made one", kind)
+	}
+	if len(e.Stories) > 0 && len(e.Stories[0].Whole) > 0 {
+		add("not tried: a cache that keeps only the metadata of objects of others of the kinds %s, as that of reconcile/operator does; "+
+			"set System.Cache to what controller.CacheOptions returns, if main does", strings.Join(e.Stories[0].Whole, ", "))
 	}
 	for _, kind := range e.empty() {
 		add("not tried: objects of the kind %s, which the operator reads from its cache, as no run has one", kind)

@@ -92,6 +92,7 @@ func (e *explorer) baseline(ctx context.Context, steps ...description.Step) erro
 	e.CheckSecrets(name, r)
 	e.CheckEarly(name, r)
 	e.CheckRefused(name, r)
+	e.CheckGaps(name, r)
 	e.CheckInvariants(name, r)
 	e.CheckStatus(name, r)
 	if last == description.StepDelete && e.System.Singleton == nil {

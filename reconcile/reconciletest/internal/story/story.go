@@ -21,6 +21,7 @@ type Story struct {
 	Calls   []transport.Call
 	Deleted map[string]bool
 	Kinds   []string // of the caches
+	Whole   []string // of them those that main's cache may not keep whole
 	Present []string // kinds of which there was an object
 	State   world.State
 	Reads   []string         // of the cache, by passes
@@ -33,7 +34,7 @@ type Story struct {
 func Of(steps []description.Step, r *run.Run) *Story {
 	s := &Story{
 		Name: NameOf(steps), Steps: steps, Calls: r.Calls, Deleted: r.Deleted(), Kinds: r.Last.View.Names(), Reads: r.Last.View.Reads.Names(),
-		Overlaps: r.Last.Scheduler.Overlaps(),
+		Overlaps: r.Last.Scheduler.Overlaps(), Whole: r.Last.View.Whole(),
 	}
 	for _, gvk := range r.World.Kinds() {
 		s.Present = append(s.Present, gvk.Kind)

@@ -31,6 +31,7 @@ type informer struct {
 	gvk      schema.GroupVersionKind
 	as       representation
 	handlers []*registration
+	store    *store // nil for one that keeps all
 }
 
 var _ cache.Informer = (*informer)(nil)
@@ -80,10 +81,32 @@ func (v *View) informer(gvk schema.GroupVersionKind, as representation) (*inform
 	if err != nil {
 		return nil, err
 	}
-	if k.informers[as] == nil {
-		k.informers[as] = &informer{view: v, gvk: gvk, as: as}
+	return v.informerOf(k, gvk, as)
+}
+
+// informerOf returns the informer of a kind, which is made when it is asked for first.
+func (v *View) informerOf(k *viewKind, gvk schema.GroupVersionKind, as representation) (*informer, error) {
+	if i := k.informers[as]; i != nil {
+		return i, nil
 	}
+	s, err := v.newStore(k, gvk, as)
+	if err != nil {
+		return nil, err
+	}
+	k.informers[as] = &informer{view: v, gvk: gvk, as: as, store: s}
 	return k.informers[as], nil
+}
+
+// storeOf returns the store of a kind whose informer decides what it keeps, nil for one that keeps all.
+func (v *View) storeOf(k *viewKind, gvk schema.GroupVersionKind, as representation) (*store, error) {
+	if v.opts.NewInformer == nil {
+		return nil, nil //nolint:nilnil // see above
+	}
+	i, err := v.informerOf(k, gvk, as)
+	if err != nil {
+		return nil, err
+	}
+	return i.store, nil
 }
 
 // RemoveInformer drops the informer of a kind in the representation of the object.
@@ -104,12 +127,22 @@ func (v *View) RemoveInformer(_ context.Context, obj client.Object) error {
 func (i *informer) AddEventHandler(
 	handler toolscache.ResourceEventHandler,
 ) (toolscache.ResourceEventHandlerRegistration, error) {
+	_, frugal := handler.(interface{ TakesMetadata() })
+	if i.store != nil {
+		var err error
+		if handler, err = i.store.Accept(handler); err != nil {
+			return nil, err
+		}
+	}
 	r := &registration{handler}
 	i.view.mu.Lock()
+	if frugal && i.view.opts.NewInformer == nil && !slices.Contains(i.view.whole, i.gvk.Kind) {
+		i.view.whole = append(i.view.whole, i.gvk.Kind)
+	}
 	k := i.view.kinds[i.gvk]
-	var present []client.Object
+	var present []any
 	for _, key := range objects.SortedKeys(k.shown) {
-		obj, err := i.view.object(k, i.gvk, i.as, k.shown[key])
+		obj, err := i.object(k, key, k.shown[key])
 		if err != nil {
 			i.view.mu.Unlock()
 			return nil, err
@@ -122,6 +155,14 @@ func (i *informer) AddEventHandler(
 		handler.OnAdd(obj, true)
 	}
 	return r, nil
+}
+
+// object is a version of an object as the handlers of the informer get it, nil for what it has not.
+func (i *informer) object(k *viewKind, key types.NamespacedName, u *unstructured.Unstructured) (any, error) {
+	if i.store != nil {
+		return i.store.of(key, u), nil
+	}
+	return i.view.object(k, i.gvk, i.as, u)
 }
 
 // AddEventHandlerWithResyncPeriod implements cache.Informer; nothing is sent again by itself.
@@ -216,15 +257,36 @@ func (v *View) show() []Event {
 	var events []Event
 	for _, gvk := range v.watched() {
 		k := v.kinds[gvk]
+		k.settle()
 		for len(k.pipe) > 0 && k.pipe[0].tick <= v.tick-v.lag(gvk) {
-			events = append(events, changes(gvk, k.shown, k.pipe[0].state)...)
+			news := changes(gvk, k.shown, k.pipe[0].state)
+			events = append(events, news...)
 			k.shown, k.pipe = k.pipe[0].state, k.pipe[1:]
+			k.move(v, gvk, news)
 		}
 	}
 	if v.shake != nil {
 		events = v.shake(events)
 	}
 	return events
+}
+
+// move lets the stores of a kind follow what it shows.
+func (k *viewKind) move(v *View, gvk schema.GroupVersionKind, events []Event) {
+	for as, i := range k.informers {
+		if i.store != nil {
+			i.store.move(v, gvk, as, events)
+		}
+	}
+}
+
+// settle forgets what the events have replaced that were delivered.
+func (k *viewKind) settle() {
+	for _, i := range k.informers {
+		if i.store != nil {
+			clear(i.store.replaced)
+		}
+	}
 }
 
 func (v *View) watched() []schema.GroupVersionKind {
@@ -278,7 +340,7 @@ func (v *View) deliver(events []Event) {
 		k := v.kinds[e.gvk]
 		type delivery struct {
 			handler       toolscache.ResourceEventHandler
-			before, after client.Object
+			before, after any
 		}
 		var deliveries []delivery
 		for _, as := range []representation{"typed", "metadata", "unstructured"} {
@@ -289,12 +351,12 @@ func (v *View) deliver(events []Event) {
 			var d delivery
 			var err error
 			if e.Before != nil {
-				d.before, err = v.object(k, e.gvk, as, e.Before)
+				d.before, err = i.object(k, e.key, e.Before)
 			}
 			if e.After != nil && err == nil {
-				d.after, err = v.object(k, e.gvk, as, e.After)
+				d.after, err = i.object(k, e.key, e.After)
 			}
-			if err != nil {
+			if err != nil || d.before == nil && d.after == nil {
 				continue // what cannot be converted, no informer could have decoded either
 			}
 			for _, handler := range i.handlers {

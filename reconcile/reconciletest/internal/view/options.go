@@ -89,25 +89,17 @@ func (k *kept) has(u *unstructured.Unstructured) bool {
 	return matches && err == nil
 }
 
-// filter leaves out what the options of the cache leave out, and transforms the rest.
+// filter leaves out what the options of the cache leave out.
 func (v *View) filter(gvk schema.GroupVersionKind, state world.Snapshot) world.Snapshot {
 	k := v.keeps(gvk)
-	if k.transform == nil && k.labels == nil && k.fields == nil && k.namespaces == nil {
+	if k.labels == nil && k.fields == nil && k.namespaces == nil {
 		return state
 	}
 	out := make(world.Snapshot, len(state))
 	for key, u := range state {
-		if !k.has(u) {
-			continue
+		if k.has(u) {
+			out[key] = u
 		}
-		if k.transform != nil {
-			if changed, err := k.transform(u.DeepCopy()); err == nil {
-				if c, ok := changed.(*unstructured.Unstructured); ok {
-					u = c
-				}
-			}
-		}
-		out[key] = u
 	}
 	return out
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -38,6 +39,8 @@ type View struct {
 	Reads cachedReads
 
 	mu      sync.Mutex
+	begun   bool     // informers run
+	whole   []string // see Whole
 	tick    int
 	seen    uint64 // the revision of the world at the last sync
 	kinds   map[schema.GroupVersionKind]*viewKind
@@ -146,27 +149,23 @@ func (v *View) kind(gvk schema.GroupVersionKind) (*viewKind, error) {
 func (v *View) object(
 	k *viewKind, gvk schema.GroupVersionKind, as representation, u *unstructured.Unstructured,
 ) (client.Object, error) {
-	if as == "unstructured" {
+	transform := v.keeps(gvk).transform
+	if as == "unstructured" && transform == nil {
 		return u, nil
 	}
 	key := client.ObjectKeyFromObject(u)
 	if c := k.converted[as][key]; c.from == u {
 		return c.to, nil
 	}
-	var out client.Object = &metav1.PartialObjectMetadata{}
-	if as == "typed" {
-		obj, err := v.world.Scheme.New(gvk)
-		if err != nil {
-			return nil, err
-		}
-		typed, ok := obj.(client.Object)
-		if !ok {
-			return nil, fmt.Errorf("cache %s: %T is no object with metadata", gvk, obj)
-		}
-		out = typed
-	}
-	if err := objects.FromUnstructured(u, out); err != nil {
+	out, err := v.convert(gvk, as, u)
+	if err != nil {
 		return nil, err
+	}
+	if transform != nil {
+		changed, err := transform(out.DeepCopyObject())
+		if o, ok := changed.(client.Object); err == nil && ok {
+			out = o
+		}
 	}
 	if k.converted[as] == nil {
 		k.converted[as] = map[types.NamespacedName]converted{}
@@ -195,19 +194,34 @@ func (v *View) Get(_ context.Context, key client.ObjectKey, into client.Object, 
 	if err := v.keeps(gvk).in("get", key.Namespace); err != nil {
 		return err
 	}
-	u := k.shown[key]
-	if u == nil {
-		return apierrors.NewNotFound(k.resource, key.Name)
-	}
-	obj, err := v.object(k, gvk, representationOf(into), u)
+	obj, err := v.one(k, gvk, representationOf(into), key)
 	if err != nil {
 		return err
+	}
+	if obj == nil {
+		return apierrors.NewNotFound(k.resource, key.Name)
 	}
 	if options.UnsafeDisableDeepCopy == nil || !*options.UnsafeDisableDeepCopy {
 		obj = obj.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a deep copy has the type of its original
 	}
 	reflect.ValueOf(into).Elem().Set(reflect.ValueOf(obj).Elem())
 	return nil
+}
+
+// one returns an object as the cache has it, nil when there is none; it is shared and must not be changed.
+func (v *View) one(k *viewKind, gvk schema.GroupVersionKind, as representation, key client.ObjectKey) (client.Object, error) {
+	s, err := v.storeOf(k, gvk, as)
+	if err != nil {
+		return nil, err
+	}
+	if s != nil {
+		return s.get(gvk, key)
+	}
+	u := k.shown[key]
+	if u == nil {
+		return nil, nil //nolint:nilnil // see above
+	}
+	return v.object(k, gvk, as, u)
 }
 
 // List reads the objects that the options select, as the cache shows them. Unlike a real one it sorts them, so that a
@@ -232,39 +246,63 @@ func (v *View) List(_ context.Context, into client.ObjectList, opts ...client.Li
 	if err := v.keeps(gvk).in("list", options.Namespace); err != nil {
 		return err
 	}
-	if err := v.indexesFor(gvk, options.FieldSelector); err != nil {
+	items, err := v.several(k, gvk, representationOf(into), &options)
+	if err != nil {
 		return err
 	}
-	deep := options.UnsafeDisableDeepCopy == nil || !*options.UnsafeDisableDeepCopy
+	if options.UnsafeDisableDeepCopy == nil || !*options.UnsafeDisableDeepCopy {
+		for n := range items {
+			items[n] = items[n].DeepCopyObject()
+		}
+	}
+	if v.world.Reversed {
+		slices.Reverse(items)
+	}
+	err = meta.SetList(into, items)
+	if err != nil && slices.ContainsFunc(items, func(o runtime.Object) bool { _, whole := o.(client.Object); return !whole }) {
+		err = &PartialError{What: "a list of the kind " + gvk.Kind, cause: err}
+	}
+	return err
+}
+
+// several returns the objects that the options of a list select, sorted; they are shared and must not be changed.
+func (v *View) several(
+	k *viewKind, gvk schema.GroupVersionKind, as representation, options *client.ListOptions,
+) ([]runtime.Object, error) {
+	s, err := v.storeOf(k, gvk, as)
+	if err != nil {
+		return nil, err
+	}
+	if s != nil {
+		return s.list(options)
+	}
+	if err := v.indexesFor(gvk, options.FieldSelector); err != nil {
+		return nil, err
+	}
 	var items []runtime.Object
 	for _, key := range objects.SortedKeys(k.shown) {
 		u := k.shown[key]
-		if options.Namespace != "" && key.Namespace != options.Namespace ||
-			options.LabelSelector != nil && !options.LabelSelector.Matches(objects.Labels(u)) {
+		if options.Namespace != "" && key.Namespace != options.Namespace {
+			continue
+		}
+		obj, err := v.object(k, gvk, as, u)
+		if err != nil {
+			return nil, err
+		}
+		if options.LabelSelector != nil && !options.LabelSelector.Matches(labels.Set(obj.GetLabels())) {
 			continue
 		}
 		matches, err := objects.MatchesFields(options.FieldSelector, func(name string) ([]string, error) {
 			return v.indexed(k, gvk, name, u)
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if !matches {
-			continue
+		if matches {
+			items = append(items, obj)
 		}
-		obj, err := v.object(k, gvk, representationOf(into), u)
-		if err != nil {
-			return err
-		}
-		if deep {
-			obj = obj.DeepCopyObject().(client.Object) //nolint:forcetypeassert // as above
-		}
-		items = append(items, obj)
 	}
-	if v.world.Reversed {
-		slices.Reverse(items)
-	}
-	return meta.SetList(into, items)
+	return items, nil
 }
 
 // Start blocks until the context ends.
@@ -297,4 +335,11 @@ func (v *View) Names() []string {
 		}
 	}
 	return names
+}
+
+// Whole are the kinds that the cache keeps whole only because its options do not say how a controller would have it keep them, sorted.
+func (v *View) Whole() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.Sorted(slices.Values(v.whole))
 }
