@@ -34,7 +34,7 @@ type View struct {
 	opts  cache.Options
 	// Delivered is called when all handlers of an event were called; they come in no order. Nil does nothing.
 	Delivered func()
-	Past      map[schema.GroupVersionKind]world.Snapshot // what a new cache shows first; nil is the present
+	Past      *Past // what a new cache shows first; nil is the present
 
 	Reads cachedReads
 
@@ -49,6 +49,13 @@ type View struct {
 }
 
 var _ cache.Cache = (*View)(nil)
+
+// Past is what a cache shows that is behind: all kinds, or one alone, as they were.
+type Past struct {
+	State  map[schema.GroupVersionKind]world.Snapshot
+	Kind   string // empty is all
+	Passes int    // that see it; fewer when there is nothing left to do
+}
 
 type viewKind struct {
 	resource  schema.GroupResource
@@ -137,9 +144,9 @@ func (v *View) kind(gvk schema.GroupVersionKind) (*viewKind, error) {
 		resource: v.world.Resource(gvk), shown: state, newest: state, informers: map[representation]*informer{},
 		converted: map[representation]map[types.NamespacedName]converted{},
 	}
-	if v.Past != nil { // a restart into a cache that is behind
-		k.shown = v.filter(gvk, v.Past[gvk])
-		k.pipe = []pending{{v.tick + 1, state}}
+	if past := v.Past; past != nil && (past.Kind == "" || past.Kind == gvk.Kind) {
+		k.shown = v.filter(gvk, past.State[gvk])
+		k.pipe = []pending{{v.tick + past.Passes, state}}
 	}
 	v.kinds[gvk] = k
 	return k, nil
