@@ -33,6 +33,11 @@ func faulty() map[string]map[trait]check.Check {
 			"generated name":           "orphan",
 			"mark without a reference": "orphan",
 		},
+		"names that are drawn": {
+			"name drawn in every pass":         "rest",
+			"name remembered after its object": "orphan",
+			"name drawn with every change":     "orphan",
+		},
 		"slow and failing others": {
 			"replaces what is not ready":                 "rest",
 			"generation of the Deployment not looked at": "ready",
@@ -126,6 +131,7 @@ func correct() []trait {
 		"applies in every pass", "child in the foreground, without a finalizer", "generated name, looked for live",
 		"waits while a child goes", "waits an hour after a refusal", "optional child", "invalid is the last word", "state of the enum", "Valve of one size",
 		"first of all", "entries of all owners", "finalizer patched with its version", "mark without a reference, of an owner that is there",
+		"name remembered in an annotation", "name remembered in the status",
 	}
 }
 

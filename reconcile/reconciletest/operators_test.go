@@ -59,7 +59,7 @@ func appSystem(t trait) reconciletest.System {
 	return reconciletest.System{
 		Setup: func(mgr manager.Manager) error {
 			a := newApp(mgr, t)
-			for _, traits := range []map[trait]work{extras(), strict(), hands()} {
+			for _, traits := range []map[trait]work{extras(), strict(), hands(), drawnNames()} {
 				if traits[t] != nil {
 					a.extra = traits[t]
 				}

@@ -182,6 +182,11 @@ func (r *Run) lift(ctx context.Context) error {
 	return i.Settle(ctx)
 }
 
+// Rename puts what stands for names that were drawn into the requests, once they are known.
+func (r *Run) Rename() {
+	transport.Rename(r.Calls, r.World.ShownAs)
+}
+
 // gather takes over what an instance has done.
 func (r *Run) gather() {
 	if r.Last == nil {

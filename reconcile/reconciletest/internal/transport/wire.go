@@ -94,6 +94,19 @@ func (c Call) String() string { return fmt.Sprintf("%s#%d", c.Request, c.nth) }
 // Again identifies the next of the same requests.
 func (c Call) Again() string { return fmt.Sprintf("%s#%d", c.Request, c.nth+1) }
 
+// Rename gives requests what stands for the names of their objects, and counts equal ones anew.
+func Rename(calls []Call, as func(schema.GroupKind, types.NamespacedName) string) {
+	counts := map[string]int{}
+	for n := range calls {
+		c := &calls[n]
+		if c.Request.Name != "" {
+			c.Request.Name = as(c.GVK.GroupKind(), c.Key)
+		}
+		counts[c.Request.String()]++
+		c.nth = counts[c.Request.String()]
+	}
+}
+
 // Sent are the requests of calls, in their order.
 func Sent(calls []Call) requests.Sent {
 	sent := make(requests.Sent, len(calls))
@@ -306,12 +319,17 @@ func (w *Wire) peek(ctx context.Context, c Call) *unstructured.Unstructured {
 // lacking is the verb that the rights of the operator lack for a request, empty for none.
 func (w *Wire) lacking(c *Call) string {
 	rules := w.world.System.Rules
-	switch {
-	case rules == nil:
+	if rules == nil {
 		return ""
-	case !rights.Allowed(rules, c.Request):
-		return rights.VerbOf(c.Request)
-	case c.Before == nil && !rights.AllowedToMake(rules, c.Request):
+	}
+	asked := c.Request
+	if asked.Name != "" {
+		asked.Name = c.Key.Name // and not what stands for it
+	}
+	switch {
+	case !rights.Allowed(rules, asked):
+		return rights.VerbOf(asked)
+	case c.Before == nil && !rights.AllowedToMake(rules, asked):
 		return "create"
 	}
 	return ""
@@ -324,7 +342,7 @@ func (w *Wire) strike(ctx context.Context, c *Call, do func() error) error {
 	}
 	resource := schema.GroupResource{Group: c.Request.Group, Resource: c.Request.Resource}
 	if verb := w.lacking(c); verb != "" {
-		return apierrors.NewForbidden(resource, c.Request.Name,
+		return apierrors.NewForbidden(resource, c.Key.Name,
 			fmt.Errorf("%w: add the verb %q on %q", rights.ErrNotDeclared, verb, rights.ResourceOf(c.Request)))
 	}
 	n := slices.IndexFunc(w.inject, func(n *Injection) bool { return n.hit(c) })
@@ -335,7 +353,7 @@ func (w *Wire) strike(ctx context.Context, c *Call, do func() error) error {
 	w.struck = true
 	fault := w.inject[n].Fault
 	if refuse := Refusals()[fault]; refuse != nil {
-		return refuse(c.GVK.GroupKind(), resource, c.Request.Name)
+		return refuse(c.GVK.GroupKind(), resource, c.Key.Name)
 	}
 	switch fault {
 	case FaultChanged, FaultDeleted:
@@ -419,7 +437,7 @@ func (w *Wire) call(verb, subresource string, obj runtime.Object, key client.Obj
 	}
 	return Call{GVK: gvk, Key: key, Sent: sent, Request: requests.Request{
 		Verb: verb, Group: resource.Group, Resource: resource.Resource, Subresource: subresource,
-		Namespace: key.Namespace, Name: key.Name, FieldManager: manager, DryRun: len(dry) > 0,
+		Namespace: key.Namespace, Name: w.world.ShownAs(gvk.GroupKind(), key), FieldManager: manager, DryRun: len(dry) > 0,
 	}}
 }
 

@@ -92,6 +92,7 @@ func representationOf(obj runtime.Object) representation {
 // New makes a cache with the options of the manager, which shows each kind as it is when it is asked for it first.
 func New(w *world.World, opts cache.Options) *View {
 	return &View{
+		Reads: cachedReads{names: w.ShownAs},
 		world: w, opts: opts, lag: func(schema.GroupVersionKind) int { return 0 },
 		kinds:   map[schema.GroupVersionKind]*viewKind{},
 		kept:    map[schema.GroupVersionKind]*kept{},

@@ -51,7 +51,7 @@ func (w *World) Differs(obj client.Object) string {
 		return fmt.Sprintf("want %s, but it is not there; of its kind there are: %s", name, keysOf(all[gvk]))
 	}
 	expected := prune(want.Object)
-	content := Normalise(got, Identities(all))
+	content := Normalise(got, w.Identities(all))
 	if diff := cmp.Diff(expected, project(content, expected)); diff != "" {
 		return fmt.Sprintf("%s (-want +got):\n%s", name, diff)
 	}
