@@ -134,7 +134,9 @@ type Identities struct {
 }
 
 // Add notes the UID of an object.
-func (i Identities) Add(uid types.UID, display string) { i.Texts[string(uid)] = "<uid of " + display + ">" }
+func (i Identities) Add(uid types.UID, display string) {
+	i.Texts[string(uid)] = "<uid of " + display + ">"
+}
 
 // Identities are those of the objects.
 func (w *World) Identities(all map[schema.GroupVersionKind]Snapshot) Identities {
