@@ -1,16 +1,17 @@
 package view
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -18,25 +19,16 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
-// decider is an informer that decides what it keeps of each object, such as those of controller.CacheOptions, which keep of the objects of
-// others the metadata only. Nobody runs it: the view moves its store.
-type decider interface {
-	toolscache.SharedIndexInformer
-	// Begin notes that the informer runs.
-	Begin()
-	// Reduce returns what the informer puts into its store for an object, which it may change.
-	Reduce(object any) (any, error)
-	// Accept returns the handler that the informer gives its events to when it is given another one.
-	Accept(handler toolscache.ResourceEventHandler) (toolscache.ResourceEventHandler, error)
+// exact is why a selector of fields is none that a cache can answer to.
+func exact(selector fields.Selector) error {
+	requirements := selector.Requirements()
+	if len(requirements) == 0 || slices.ContainsFunc(requirements, func(one fields.Requirement) bool { return one.Operator == selection.NotEquals }) {
+		return errNotExact
+	}
+	return nil
 }
 
-// store is what a decider has of a kind in one representation.
-type store struct {
-	decider
-
-	items    map[types.NamespacedName]item
-	replaced map[*unstructured.Unstructured]any // by the last events
-}
+var errNotExact = errors.New("non-exact field matches are not supported by the cache")
 
 // PartialError is the answer to a read of what the cache has a part of only.
 type PartialError struct {
@@ -50,12 +42,6 @@ func (e *PartialError) Error() string { return e.cause.Error() }
 
 // Unwrap returns what the cache said.
 func (e *PartialError) Unwrap() error { return e.cause }
-
-// item is what is kept of a version of an object.
-type item struct {
-	from *unstructured.Unstructured
-	kept any
-}
 
 // newStore is the store of a kind whose informer decides what it keeps, nil for one that keeps all.
 func (v *View) newStore(k *viewKind, gvk schema.GroupVersionKind, as representation) (*store, error) {
@@ -84,20 +70,6 @@ func (v *View) newStore(k *viewKind, gvk schema.GroupVersionKind, as representat
 		}
 	}
 	return s, nil
-}
-
-// Begin notes that Setup is over: the informers run from now on.
-func (v *View) Begin() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.begun = true
-	for _, k := range v.kinds {
-		for _, i := range k.informers {
-			if i.store != nil {
-				i.store.Begin()
-			}
-		}
-	}
 }
 
 // put stores a version of an object.
@@ -248,39 +220,4 @@ func indexBy(extract client.IndexerFunc) toolscache.IndexFunc {
 		}
 		return keys, nil
 	}
-}
-
-// empty is an object without content in a representation.
-func (v *View) empty(gvk schema.GroupVersionKind, as representation) (client.Object, error) {
-	switch as {
-	case "unstructured":
-		u := &unstructured.Unstructured{}
-		u.SetGroupVersionKind(gvk)
-		return u, nil
-	case "metadata":
-		o := &metav1.PartialObjectMetadata{}
-		o.SetGroupVersionKind(gvk)
-		return o, nil
-	}
-	obj, err := v.world.Scheme.New(gvk)
-	if err != nil {
-		return nil, err
-	}
-	typed, ok := obj.(client.Object)
-	if !ok {
-		return nil, fmt.Errorf("cache %s: %T is no object with metadata", gvk, obj)
-	}
-	return typed, nil
-}
-
-// convert returns a copy of an object in a representation.
-func (v *View) convert(gvk schema.GroupVersionKind, as representation, u *unstructured.Unstructured) (client.Object, error) {
-	if as == "unstructured" {
-		return u.DeepCopy(), nil
-	}
-	out, err := v.empty(gvk, as)
-	if err != nil {
-		return nil, err
-	}
-	return out, objects.FromUnstructured(u, out)
 }

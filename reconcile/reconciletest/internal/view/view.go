@@ -2,26 +2,21 @@ package view
 
 import (
 	"context"
-	"fmt"
-	"reflect"
 	"slices"
 	"sync"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/requests"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/rights"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
@@ -47,8 +42,6 @@ type View struct {
 	kept    map[schema.GroupVersionKind]*kept
 	indexes map[schema.GroupVersionKind]map[string]client.IndexerFunc
 }
-
-var _ cache.Cache = (*View)(nil)
 
 // Past is what a cache shows that is behind: all kinds, or one alone, as they were.
 type Past struct {
@@ -120,199 +113,6 @@ func (v *View) Shows(gvk schema.GroupVersionKind, u *unstructured.Unstructured) 
 	return shown != nil && shown.GetUID() == u.GetUID() && shown.GetResourceVersion() == u.GetResourceVersion()
 }
 
-// kind returns what the cache knows of a kind, which it lists when it is asked for it for the first time.
-func (v *View) kind(gvk schema.GroupVersionKind) (*viewKind, error) {
-	if k := v.kinds[gvk]; k != nil {
-		return k, nil
-	}
-	if err := v.world.Served(gvk.GroupKind(), gvk.Version); err != nil {
-		return nil, err
-	}
-	if rules := v.world.System.Rules; rules != nil {
-		for _, verb := range []string{"list", "watch"} {
-			resource := v.world.Resource(gvk)
-			if !rights.Allowed(rules, requests.Request{Verb: verb, Group: resource.Group, Resource: resource.Resource}) {
-				return nil, apierrors.NewForbidden(resource, "", fmt.Errorf("%w: add the verb %q", rights.ErrNotDeclared, verb))
-			}
-		}
-	}
-	state, err := v.world.List(gvk)
-	if err != nil {
-		return nil, err
-	}
-	state = v.filter(gvk, state)
-	k := &viewKind{
-		resource: v.world.Resource(gvk), shown: state, newest: state, informers: map[representation]*informer{},
-		converted: map[representation]map[types.NamespacedName]converted{},
-	}
-	if past := v.Past; past != nil && (past.Kind == "" || past.Kind == gvk.Kind) {
-		k.shown = v.filter(gvk, past.State[gvk])
-		k.pipe = []pending{{v.tick + past.Passes, state}}
-	}
-	v.kinds[gvk] = k
-	return k, nil
-}
-
-// object returns an object in the representation; it is shared and must not be changed.
-func (v *View) object(
-	k *viewKind, gvk schema.GroupVersionKind, as representation, u *unstructured.Unstructured,
-) (client.Object, error) {
-	transform := v.keeps(gvk).transform
-	if as == "unstructured" && transform == nil {
-		return u, nil
-	}
-	key := client.ObjectKeyFromObject(u)
-	if c := k.converted[as][key]; c.from == u {
-		return c.to, nil
-	}
-	out, err := v.convert(gvk, as, u)
-	if err != nil {
-		return nil, err
-	}
-	if transform != nil {
-		changed, err := transform(out.DeepCopyObject())
-		if o, ok := changed.(client.Object); err == nil && ok {
-			out = o
-		}
-	}
-	if k.converted[as] == nil {
-		k.converted[as] = map[types.NamespacedName]converted{}
-	}
-	k.converted[as][key] = converted{from: u, to: out}
-	return out, nil
-}
-
-// Get reads one object as the cache shows it.
-func (v *View) Get(_ context.Context, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
-	options := client.GetOptions{}
-	options.ApplyOptions(opts)
-	gvk, err := apiutil.GVKForObject(into, v.world.Scheme)
-	if err != nil {
-		return err
-	}
-	if err := v.Reads.read(cachedRead{kind: gvk.GroupKind(), key: key}); err != nil {
-		return err
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	k, err := v.kind(gvk)
-	if err != nil {
-		return err
-	}
-	if err := v.keeps(gvk).in("get", key.Namespace); err != nil {
-		return err
-	}
-	obj, err := v.one(k, gvk, representationOf(into), key)
-	if err != nil {
-		return err
-	}
-	if obj == nil {
-		return apierrors.NewNotFound(k.resource, key.Name)
-	}
-	if options.UnsafeDisableDeepCopy == nil || !*options.UnsafeDisableDeepCopy {
-		obj = obj.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a deep copy has the type of its original
-	}
-	reflect.ValueOf(into).Elem().Set(reflect.ValueOf(obj).Elem())
-	return nil
-}
-
-// one returns an object as the cache has it, nil when there is none; it is shared and must not be changed.
-func (v *View) one(k *viewKind, gvk schema.GroupVersionKind, as representation, key client.ObjectKey) (client.Object, error) {
-	s, err := v.storeOf(k, gvk, as)
-	if err != nil {
-		return nil, err
-	}
-	if s != nil {
-		return s.get(gvk, key)
-	}
-	u := k.shown[key]
-	if u == nil {
-		return nil, nil //nolint:nilnil // see above
-	}
-	return v.object(k, gvk, as, u)
-}
-
-// List reads the objects that the options select, as the cache shows them. Unlike a real one it sorts them, so that a
-// run can be repeated; [Converge] reverses the order in some of its cases.
-func (v *View) List(_ context.Context, into client.ObjectList, opts ...client.ListOption) error {
-	options := client.ListOptions{}
-	options.ApplyOptions(opts)
-	gvk, err := objects.ListedKind(into, v.world.Scheme)
-	if err != nil {
-		return err
-	}
-	listed := cachedRead{kind: gvk.GroupKind(), key: types.NamespacedName{Namespace: options.Namespace}, list: true}
-	if err := v.Reads.read(listed); err != nil {
-		return err
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	k, err := v.kind(gvk)
-	if err != nil {
-		return err
-	}
-	if err := v.keeps(gvk).in("list", options.Namespace); err != nil {
-		return err
-	}
-	items, err := v.several(k, gvk, representationOf(into), &options)
-	if err != nil {
-		return err
-	}
-	if options.UnsafeDisableDeepCopy == nil || !*options.UnsafeDisableDeepCopy {
-		for n := range items {
-			items[n] = items[n].DeepCopyObject()
-		}
-	}
-	if v.world.Reversed {
-		slices.Reverse(items)
-	}
-	err = meta.SetList(into, items)
-	if err != nil && slices.ContainsFunc(items, func(o runtime.Object) bool { _, whole := o.(client.Object); return !whole }) {
-		err = &PartialError{What: "a list of the kind " + gvk.Kind, cause: err}
-	}
-	return err
-}
-
-// several returns the objects that the options of a list select, sorted; they are shared and must not be changed.
-func (v *View) several(
-	k *viewKind, gvk schema.GroupVersionKind, as representation, options *client.ListOptions,
-) ([]runtime.Object, error) {
-	s, err := v.storeOf(k, gvk, as)
-	if err != nil {
-		return nil, err
-	}
-	if s != nil {
-		return s.list(options)
-	}
-	if err := v.indexesFor(gvk, options.FieldSelector); err != nil {
-		return nil, err
-	}
-	var items []runtime.Object
-	for _, key := range objects.SortedKeys(k.shown) {
-		u := k.shown[key]
-		if options.Namespace != "" && key.Namespace != options.Namespace {
-			continue
-		}
-		obj, err := v.object(k, gvk, as, u)
-		if err != nil {
-			return nil, err
-		}
-		if options.LabelSelector != nil && !options.LabelSelector.Matches(labels.Set(obj.GetLabels())) {
-			continue
-		}
-		matches, err := objects.MatchesFields(options.FieldSelector, func(name string) ([]string, error) {
-			return v.indexed(k, gvk, name, u)
-		})
-		if err != nil {
-			return nil, err
-		}
-		if matches {
-			items = append(items, obj)
-		}
-	}
-	return items, nil
-}
-
 // Start blocks until the context ends.
 func (v *View) Start(ctx context.Context) error {
 	<-ctx.Done()
@@ -350,4 +150,68 @@ func (v *View) Whole() []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return slices.Sorted(slices.Values(v.whole))
+}
+
+// kept is what the options of the cache keep of a kind.
+type kept struct {
+	labels     labels.Selector // nil keeps all
+	fields     fields.Selector // nil keeps all
+	namespaces []string        // none keeps all
+	transform  toolscache.TransformFunc
+}
+
+// Event is one change as a watch tells of it: before is nil for an object that appeared, after for one that is gone.
+type Event struct {
+	gvk           schema.GroupVersionKind
+	key           types.NamespacedName
+	Before, After *unstructured.Unstructured
+}
+
+// informer delivers the events of one kind in one representation to its handlers.
+type informer struct {
+	view     *View
+	gvk      schema.GroupVersionKind
+	as       representation
+	handlers []*registration
+	store    *store // nil for one that keeps all
+}
+
+// registration is a handler; what was there when it came is told to it at once.
+type registration struct {
+	toolscache.ResourceEventHandler
+}
+
+func (v *View) watched() []schema.GroupVersionKind {
+	kinds := make([]schema.GroupVersionKind, 0, len(v.kinds))
+	for gvk := range v.kinds {
+		kinds = append(kinds, gvk)
+	}
+	slices.SortFunc(kinds, objects.CompareKinds)
+	return kinds
+}
+
+// decider is an informer that decides what it keeps of each object, such as those of controller.CacheOptions, which keep of the objects of
+// others the metadata only. Nobody runs it: the view moves its store.
+type decider interface {
+	toolscache.SharedIndexInformer
+	// Begin notes that the informer runs.
+	Begin()
+	// Reduce returns what the informer puts into its store for an object, which it may change.
+	Reduce(object any) (any, error)
+	// Accept returns the handler that the informer gives its events to when it is given another one.
+	Accept(handler toolscache.ResourceEventHandler) (toolscache.ResourceEventHandler, error)
+}
+
+// store is what a decider has of a kind in one representation.
+type store struct {
+	decider
+
+	items    map[types.NamespacedName]item
+	replaced map[*unstructured.Unstructured]any // by the last events
+}
+
+// item is what is kept of a version of an object.
+type item struct {
+	from *unstructured.Unstructured
+	kept any
 }
