@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -81,9 +82,14 @@ func TestConverges(t *testing.T) {
 	if err := errors.Join(clientscheme.AddToScheme(scheme), v1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
+	caches, err := controller.CacheOptions(scheme, websites())
+	if err != nil {
+		t.Fatal(err)
+	}
 	reconciletest.Converge(t, reconciletest.System{
 		Setup:    func(mgr ctrl.Manager) error { return websites().SetupWithManager(mgr) },
 		Scheme:   scheme,
+		Cache:    caches,
 		CRDPaths: []string{"../quickstart/config/crd"},
 		Owners:   []client.Object{&v1.Website{ObjectMeta: metav1.ObjectMeta{Name: "site"}, Spec: v1.WebsiteSpec{Text: "hello"}}},
 		Change:   func(o client.Object) { o.(*v1.Website).Spec.Text = again },

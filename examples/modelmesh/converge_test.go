@@ -3,6 +3,7 @@ package main
 import (
 	"testing"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/check"
 	appsv1 "k8s.io/api/apps/v1"
@@ -16,6 +17,8 @@ import (
 	kserve "github.com/reconcilekit/reconcilekit/examples/modelmesh/api/kserve/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/kserve/v1beta1"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/etcd"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/runtimes"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/service"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
@@ -32,6 +35,11 @@ func converge(t *testing.T, env settings.Environment, s reconciletest.System) {
 		if err := add(s.Scheme); err != nil {
 			t.Fatal(err)
 		}
+	}
+	var err error
+	s.Cache, err = controller.CacheOptions(s.Scheme, controllers(env, &mmesh.Connections{}, etcd.NewEvents(env.Namespace, env.Cluster))...)
+	if err != nil {
+		t.Fatal(err)
 	}
 	s.Given = append(s.Given, &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: env.Namespace, Name: env.EtcdSecret},

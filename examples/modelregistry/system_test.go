@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/check"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
@@ -11,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -29,6 +31,21 @@ func newScheme() (*runtime.Scheme, error) {
 	return scheme, err
 }
 
+// caches are those of the operator.
+func caches(t testing.TB, scheme *runtime.Scheme) cache.Options {
+	t.Helper()
+	o := registries()
+	err := configure(&o, scheme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	options, err := controller.CacheOptions(scheme, o.Controllers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return options
+}
+
 // registrySystem is the controller of registries with one registry.
 func registrySystem(t testing.TB, spec v1beta1.ModelRegistrySpec, change func(*v1beta1.ModelRegistrySpec)) reconciletest.System {
 	t.Helper()
@@ -40,6 +57,7 @@ func registrySystem(t testing.TB, spec v1beta1.ModelRegistrySpec, change func(*v
 	configured.Webhooks, configured.DefaultDomain = true, "apps.example.com"
 	return reconciletest.System{
 		Scheme:   scheme,
+		Cache:    caches(t, scheme),
 		CRDPaths: []string{"config/crd", "config/openshift"},
 		Setup: func(mgr manager.Manager) error {
 			registries, err := registry.New(mgr.GetScheme(), configured)
@@ -88,6 +106,7 @@ func catalogSystem(t testing.TB, configure func(*catalog.Settings), inputs ...cl
 	source.Data = map[string]string{"sources.yaml": "catalogs: []"}
 	return reconciletest.System{
 		Scheme:    scheme,
+		Cache:     caches(t, scheme),
 		CRDPaths:  []string{"config/openshift", "config/platform"},
 		GivenYAML: "apiVersion: v1\nkind: Namespace\nmetadata: {name: default}\n",
 		Setup:     setup(false),

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/install"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
@@ -26,6 +27,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/reconcilekit/reconcilekit/examples/quickstart/api/v1"
@@ -115,11 +117,22 @@ func TestConverges(t *testing.T) {
 	reconciletest.Converge(t, reconciletest.System{
 		Setup:    func(mgr ctrl.Manager) error { return website().Controllers[0].SetupWithManager(mgr) },
 		Scheme:   env.Scheme,
+		Cache:    caches(t),
 		CRDPaths: []string{"config/crd"},
 		Owners:   []client.Object{&v1.Website{ObjectMeta: metav1.ObjectMeta{Name: "hello"}, Spec: v1.WebsiteSpec{Text: "hello"}}},
 		Change:   func(o client.Object) { o.(*v1.Website).Spec = v1.WebsiteSpec{Text: "good bye", Replicas: &replicas} },
 		StandIns: []reconciletest.StandIn{reconciletest.DeploymentsAvailable},
 	})
+}
+
+// caches are those of the operator.
+func caches(t *testing.T) cache.Options {
+	t.Helper()
+	options, err := controller.CacheOptions(env.Scheme, website().Controllers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return options
 }
 
 // TestAnySpec: whatever the CRD lets a user write is carried out, and no request for it is refused.

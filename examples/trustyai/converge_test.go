@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/check"
 	corev1 "k8s.io/api/core/v1"
@@ -51,15 +52,27 @@ func system(t *testing.T, name string, change func(client.Object), owner client.
 		images.Service: "img/tas:1", images.Proxy: "img/krp:1", images.Orchestrator: "img/gorch:1", images.Nemo: "img/nemo:1",
 		images.Evaluation: "img/lmes:1", images.Driver: "img/drv:1", images.EvalHub: "img/eh:1",
 	}})
+	declare := func() ([]controller.Declared, error) {
+		return services[name].declare(scheme, installation{settings: types.NamespacedName{Namespace: "default", Name: images.ConfigMap}})
+	}
+	declared, err := declare()
+	if err != nil {
+		t.Fatal(err)
+	}
+	caches, err := controller.CacheOptions(scheme, declared...)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return reconciletest.System{
 		Setup: func(mgr ctrl.Manager) error {
-			declared, err := services[name].declare(scheme, installation{settings: types.NamespacedName{Namespace: "default", Name: images.ConfigMap}})
+			declared, err := declare()
 			for _, c := range declared {
 				err = errors.Join(err, c.SetupWithManager(mgr))
 			}
 			return err
 		},
 		Scheme:   scheme,
+		Cache:    caches,
 		CRDPaths: []string{"config/crd", "config/foreign"},
 		Given:    given,
 		Owners:   []client.Object{owner},

@@ -87,7 +87,7 @@ func floors() map[string][]string {
 func kitFloors(whole []string) map[string][]string {
 	const kit = "reconcile/reconciletest"
 	const room = kit + "/internal/"
-	bottom := []string{room + "objects", room + "passlog", room + "requests", room + "rights", room + "schedule"}
+	bottom := []string{room + "drawn", room + "objects", room + "passlog", room + "requests", room + "rights", room + "schedule"}
 	described := append(slices.Clone(bottom), room+"apiserver", room+"environment", room+"finding", room+"description")
 	connected := append(slices.Clone(described), room+"world", room+"transport", room+"view")
 	told := append(slices.Clone(connected), room+"run", room+"story")
@@ -96,6 +96,7 @@ func kitFloors(whole []string) map[string][]string {
 	return map[string][]string{
 		room + "apirules":    nil,
 		room + "crdschema":   nil,
+		room + "drawn":       nil,
 		room + "objects":     nil,
 		room + "passlog":     nil,
 		room + "requests":    nil,
@@ -104,7 +105,7 @@ func kitFloors(whole []string) map[string][]string {
 		room + "schedule":    {room + "objects"},
 		room + "apiserver":   {room + "apirules", room + "crdschema", room + "objects"},
 		room + "environment": {room + "requests", room + "rights"},
-		room + "description": {room + "apiserver", room + "environment", room + "finding", room + "objects"},
+		room + "description": {room + "apiserver", room + "drawn", room + "environment", room + "finding", room + "objects"},
 		room + "world":       append(slices.Clone(described), "health"),
 		room + "transport":   append(slices.Clone(described), room+"world"),
 		room + "view":        append(slices.Clone(described), room+"world", room+"transport"),

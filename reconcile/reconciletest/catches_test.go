@@ -30,7 +30,13 @@ func faulty() map[string]map[trait]check.Check {
 			"Job made again while the old one goes": "state",
 		},
 		"stale caches": {
-			"generated name": "orphan",
+			"generated name":           "orphan",
+			"mark without a reference": "orphan",
+		},
+		"names that are drawn": {
+			"name drawn in every pass":         "rest",
+			"name remembered after its object": "orphan",
+			"name drawn with every change":     "orphan",
 		},
 		"slow and failing others": {
 			"replaces what is not ready":                 "rest",
@@ -124,7 +130,8 @@ func correct() []trait {
 		"finalizer with a cleanup", "Job is remembered", "several workers", "fails until all is well", "password in another Secret", "time of the change in the status",
 		"applies in every pass", "child in the foreground, without a finalizer", "generated name, looked for live",
 		"waits while a child goes", "waits an hour after a refusal", "optional child", "invalid is the last word", "state of the enum", "Valve of one size",
-		"first of all", "entries of all owners", "finalizer patched with its version",
+		"first of all", "entries of all owners", "finalizer patched with its version", "mark without a reference, of an owner that is there",
+		"name remembered in an annotation", "name remembered in the status",
 	}
 }
 

@@ -35,6 +35,9 @@ func hands() map[trait]work {
 			}))
 		},
 		"Job made again while the old one goes": jobOfTheSpec,
+		"mark without a reference":              markWithoutReference(false),
+
+		"mark without a reference, of an owner that is there": markWithoutReference(true),
 		"entries of all owners": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			var all widget.WidgetList
 			if err := a.List(ctx, &all, client.InNamespace(w.Namespace)); err != nil {

@@ -57,6 +57,7 @@ func TestCatchesByOneCase(t *testing.T) {
 		"rests after three failures":             " several times of ",
 		"leaves out the second child that fails": ", and ",
 		"record remembered by its maker":         "two instances overlap",
+		"mark without a reference":               "restart into the cache of before, of Widget alone",
 		"optional child asked for once":          "at rest: not served: ",
 		"optional child stops the rest":          "at rest: not served: ",
 	} {

@@ -59,7 +59,7 @@ func appSystem(t trait) reconciletest.System {
 	return reconciletest.System{
 		Setup: func(mgr manager.Manager) error {
 			a := newApp(mgr, t)
-			for _, traits := range []map[trait]work{extras(), strict(), hands()} {
+			for _, traits := range []map[trait]work{extras(), strict(), hands(), drawnNames()} {
 				if traits[t] != nil {
 					a.extra = traits[t]
 				}
@@ -130,7 +130,7 @@ func (a *app) setup(mgr manager.Manager) error {
 			}
 			var out []ctrl.Request
 			for _, w := range list.Items {
-				if w.Spec.Ref == o.GetName() || o.GetName() == "first" {
+				if w.Spec.Ref == o.GetName() || o.GetName() == "first" || o.GetName() == w.Name+"-mark" {
 					out = append(out, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(&w)})
 				}
 				if a.trait == "reference wakes the first only" && len(out) > 0 {

@@ -209,6 +209,11 @@ func (p *plain) ensure(ctx context.Context, owner *widget.Widget, child *corev1.
 	current := &corev1.ConfigMap{}
 	err := p.Get(ctx, client.ObjectKeyFromObject(child), current)
 	if apierrors.IsNotFound(err) {
+		if child.Namespace != owner.Namespace {
+			if there, err := isThere(ctx, p.live, owner); err != nil || !there {
+				return false, err
+			}
+		}
 		return true, p.Create(ctx, child)
 	}
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	sdk "github.com/reconcilekit/reconcilekit/reconcile/operator"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -19,6 +21,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
 	"github.com/reconcilekit/reconcilekit/examples/maas/externalmodel"
 	"github.com/reconcilekit/reconcilekit/examples/maas/modelref"
+	"github.com/reconcilekit/reconcilekit/examples/maas/operator"
 	"github.com/reconcilekit/reconcilekit/examples/maas/subscription"
 )
 
@@ -72,9 +75,18 @@ func system(t *testing.T, setup func(manager.Manager) error) reconciletest.Syste
 	if err := backend.AddToScheme(known); err != nil {
 		t.Fatal(err)
 	}
-	return reconciletest.System{
+	s := reconciletest.System{
 		Setup: setup, Scheme: known, CRDPaths: []string{"../config/crd", "../config/foreign"}, Cases: casesPerController,
 	}
+	var maas sdk.Operator
+	err := operator.Configure(&maas, config, moment)
+	if err == nil {
+		s.Cache, err = controller.CacheOptions(known, maas.Controllers...)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 func modelsOf(names ...string) []maasv1alpha1.ModelRef {

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/controller"
-	sdk "github.com/reconcilekit/reconcilekit/reconcile/operator"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -81,14 +79,6 @@ func platform(t *testing.T) reconciletest.System {
 		}
 		return tenants.SetupWithManager(mgr)
 	})
-	var maas sdk.Operator
-	err := operator.Configure(&maas, config, moment)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.Cache, err = controller.CacheOptions(s.Scheme, maas.Controllers...); err != nil {
-		t.Fatal(err)
-	}
 	operator.Narrow(&s.Cache, config)
 	s.Given = platformNeeds()
 	s.StandIns = []reconciletest.StandIn{reconciletest.DeploymentsAvailable}

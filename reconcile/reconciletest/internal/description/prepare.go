@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/apiserver"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/drawn"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
@@ -31,6 +32,7 @@ type Prepared struct {
 	Blueprint *apiserver.Blueprint // nil on a real API server
 	Uids      map[string]types.UID // of objects by name, for the first of a name: names may be derived from them
 	Leaves    int                  // the index of the owner that goes and comes back
+	Names     *drawn.Names         // of objects that the operator draws; nil and an empty one are none
 }
 
 // Prepare checks the system and fills in what was left out.
@@ -56,7 +58,7 @@ func Prepare(s System) (Prepared, error) {
 	}
 	s.Given = append(slices.Clone(s.Given), given...)
 	s.GivenYAML = ""
-	out := Prepared{System: s}
+	out := Prepared{System: s, Names: &drawn.Names{}}
 	if s.Environment == nil {
 		out.Blueprint, err = apiserver.NewBlueprint(s.Scheme, s.CRDs)
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/util/workqueue"
 	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -43,10 +42,11 @@ type Variation struct {
 	Inject   []*transport.Injection // what goes wrong with requests
 	Lag      map[string]int         // passes by kind; "" is all kinds
 	Shake    func([]view.Event) []view.Event
-	Resync   bool // once everything is at rest, all is delivered once more
-	Slow     bool // the others act only when the operator has nothing left to do
-	Behind   bool // at rest the operator restarts into a cache that shows what was there before the step
-	past     map[schema.GroupVersionKind]world.Snapshot
+	Resync   bool   // once everything is at rest, all is delivered once more
+	Slow     bool   // the others act only when the operator has nothing left to do
+	Behind   bool   // at rest the operator restarts into a cache that shows what was there before the step
+	Alone    string // the one kind of which it does, for some passes; empty is all kinds
+	past     *view.Past
 	Reversed bool
 	Overlap  bool // another instance, with a cache of its own, is there beside this one
 	Again    bool // the instance after a crash crashes with its first write, too
@@ -85,6 +85,7 @@ func Start(ctx context.Context, w *world.World, variant Variation, log *eventLog
 
 // launch starts what was added to the manager and waits until all controllers ask for work.
 func (i *Instance) launch(ctx context.Context, m *TestManager) error {
+	i.View.Begin()
 	controllers := 0
 	for _, runnable := range m.runnables {
 		if _, ok := runnable.(ctrlcontroller.Controller); ok {

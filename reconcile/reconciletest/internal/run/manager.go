@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -22,6 +23,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -57,7 +59,7 @@ func NewManager(w *world.World, v *view.View, wire *transport.Wire, record func(
 	elected := make(chan struct{})
 	close(elected)
 	return &TestManager{
-		world: w, view: v, wire: wire, client: &cachedClient{Client: wire.Client, cache: v, mapper: w.ServedMapper()}, elected: elected,
+		world: w, view: v, wire: wire, client: &cachedClient{Client: wire.Client, cache: v, mapper: w.ServedMapper(), wire: wire}, elected: elected,
 		converter: conversion.NewRegistry(), record: record, log: log,
 	}
 }
@@ -67,6 +69,18 @@ type cachedClient struct {
 	client.Client
 	cache  client.Reader
 	mapper meta.RESTMapper
+	wire   *transport.Wire
+}
+
+// answered notes a read that the cache can never answer: it has a part only of what is read.
+func (c *cachedClient) answered(into runtime.Object, err error) error {
+	var part *view.PartialError
+	if errors.As(err, &part) {
+		gvk, _ := apiutil.GVKForObject(into, c.Scheme()) // the cache knows it
+		gvk.Kind = strings.TrimSuffix(gvk.Kind, "List")
+		c.wire.Unread(gvk, part.What)
+	}
+	return err
 }
 
 // RESTMapper implements client.Client.
@@ -76,14 +90,14 @@ func (c *cachedClient) Get(ctx context.Context, key client.ObjectKey, obj client
 	if _, live := obj.(runtime.Unstructured); live {
 		return c.Client.Get(ctx, key, obj, opts...)
 	}
-	return c.cache.Get(ctx, key, obj, opts...)
+	return c.answered(obj, c.cache.Get(ctx, key, obj, opts...))
 }
 
 func (c *cachedClient) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	if _, live := list.(runtime.Unstructured); live {
 		return c.Client.List(ctx, list, opts...)
 	}
-	return c.cache.List(ctx, list, opts...)
+	return c.answered(list, c.cache.List(ctx, list, opts...))
 }
 
 // Add takes a controller or another runnable; all start when Setup has returned.

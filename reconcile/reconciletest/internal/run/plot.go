@@ -5,8 +5,11 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/view"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
@@ -36,6 +39,9 @@ type Run struct {
 
 	Refused bool     // a refusal that lasts has happened
 	Claims  []string // the owners that called themselves ready before it was lifted
+
+	// Before is the fake world as it was before the step that the variation is about; nil before the first step.
+	Before map[schema.GroupVersionKind]world.Snapshot
 }
 
 // Play runs a plot to its end. The caller ends the last instance.
@@ -77,8 +83,8 @@ func (r *Run) begin(ctx context.Context, system description.Prepared, p *Plot, n
 
 // step lets one step happen and the operator answer.
 func (r *Run) step(ctx context.Context, p *Plot, n int) (err error) {
-	if n == p.At && p.Variant.Behind {
-		if p.Variant.past, err = r.World.All(); err != nil {
+	if n == p.At && n > 0 && (r.World.Fake != nil || p.Variant.Behind) {
+		if r.Before, err = r.World.All(); err != nil {
 			return err
 		}
 	}
@@ -112,7 +118,11 @@ func (r *Run) crashed(ctx context.Context, p *Plot, n int) (last int, err error)
 // finish lets happen what a variation has after the last step.
 func (r *Run) finish(ctx context.Context, v *Variation) error {
 	if v.Behind {
-		if err := r.restart(ctx, Variation{past: v.past}); err != nil {
+		past := &view.Past{State: r.Before, Kind: v.Alone, Passes: 1}
+		if v.Alone != "" {
+			past.Passes = passesBehind
+		}
+		if err := r.restart(ctx, Variation{past: past}); err != nil {
 			return err
 		}
 		if err := r.Last.Settle(ctx); err != nil {
@@ -131,6 +141,9 @@ func (r *Run) finish(ctx context.Context, v *Variation) error {
 	}
 	return nil
 }
+
+// passesBehind is how many passes after a restart see one kind as it was.
+const passesBehind = 2
 
 // vary begins the step that the variation is about; requests before it are not of interest.
 func (r *Run) vary(v Variation) {
@@ -167,6 +180,11 @@ func (r *Run) lift(ctx context.Context) error {
 	}
 	i.Scheduler.WakeAll()
 	return i.Settle(ctx)
+}
+
+// Rename puts what stands for names that were drawn into the requests, once they are known.
+func (r *Run) Rename() {
+	transport.Rename(r.Calls, r.World.ShownAs)
 }
 
 // gather takes over what an instance has done.

@@ -3,6 +3,7 @@ package search
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -63,6 +64,7 @@ func (e *explorer) notes() {
 	for _, kind := range e.unmade() {
 		add("not tried: children of the kind %s of System.Optional, as no run has made one", kind)
 	}
+	e.noteWhole()
 	for _, kind := range e.empty() {
 		add("not tried: objects of the kind %s, which the operator reads from its cache, as no run has one", kind)
 	}
@@ -75,6 +77,16 @@ func (e *explorer) notes() {
 	if e.out.Horizon > 0 {
 		add("it acts at times of its own: each step lasts %s (System.Horizon); not tried: edits and deletes by others, refusals that last", e.out.Horizon)
 	}
+}
+
+// noteWhole notes which kinds the caches keep whole although main's may not.
+func (e *explorer) noteWhole() {
+	if len(e.Stories) == 0 || len(e.Stories[0].Whole) == 0 {
+		return
+	}
+	e.out.Notes = append(e.out.Notes, fmt.Sprintf(
+		"not tried: a cache that keeps only the metadata of objects of others of the kinds %s, as that of reconcile/operator does; "+
+			"set System.Cache to what controller.CacheOptions returns, if main does", strings.Join(e.Stories[0].Whole, ", ")))
 }
 
 // empty are the kinds of the caches of which there was never an object.

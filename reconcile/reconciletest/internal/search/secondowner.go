@@ -119,7 +119,13 @@ func (e *explorer) pairEnd(ctx context.Context, pair description.Prepared, r *ru
 		return err
 	}
 	plot := run.Plot{Steps: []description.Step{description.StepA}}
-	again, err := endOf(ctx, pair, plot)
+	again, err := endOf(ctx, pair, plot, func(other *run.Run) error {
+		learned, err := e.LearnNames(ctx, pair, plot, r.World, other.World)
+		if err == nil && learned {
+			end, err = r.World.State()
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -128,7 +134,7 @@ func (e *explorer) pairEnd(ctx context.Context, pair description.Prepared, r *ru
 		slices.Reverse(events)
 		return events
 	}
-	backward, err := endOf(ctx, pair, plot)
+	backward, err := endOf(ctx, pair, plot, nil)
 	if err != nil {
 		return err
 	}
@@ -140,14 +146,19 @@ func (e *explorer) pairEnd(ctx context.Context, pair description.Prepared, r *ru
 	return nil
 }
 
-// endOf plays the plot and returns the state that it ends in.
-func endOf(ctx context.Context, system description.Prepared, plot run.Plot) (world.State, error) {
+// endOf plays the plot and returns the state that it ends in, once look has seen it; nil does nothing.
+func endOf(ctx context.Context, system description.Prepared, plot run.Plot, look func(*run.Run) error) (world.State, error) {
 	r := run.Play(ctx, system, plot, "")
 	if r.Last != nil {
 		defer r.Last.End()
 	}
 	if r.Err != nil {
 		return nil, r.Err
+	}
+	if look != nil {
+		if err := look(r); err != nil {
+			return nil, err
+		}
 	}
 	return r.World.State()
 }

@@ -72,9 +72,10 @@ func (e *explorer) baseline(ctx context.Context, steps ...description.Step) erro
 	}
 	switch {
 	case e.End(last) == nil:
-		if err := e.Twin(ctx, p, state); err != nil {
+		if state, err = e.Twin(ctx, p, r); err != nil {
 			return err
 		}
+		b = story.Of(steps, r) // names are known now
 		e.Drawn.Mask(state)
 		e.Expect(last, state)
 	case e.System.Horizon == 0 && b.Again() && e.System.Singleton == nil:
@@ -96,6 +97,7 @@ func (e *explorer) baseline(ctx context.Context, steps ...description.Step) erro
 	if last != description.StepDelete && e.System.Horizon == 0 {
 		e.NoteUnready(last, r)
 	}
+	e.CheckGaps(name, r)
 	e.CheckInvariants(name, r)
 	e.CheckStatus(name, r)
 	if last == description.StepDelete && e.System.Singleton == nil {

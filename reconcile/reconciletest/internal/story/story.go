@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
@@ -21,6 +23,8 @@ type Story struct {
 	Calls   []transport.Call
 	Deleted map[string]bool
 	Kinds   []string // of the caches
+	Whole   []string // of them those that main's cache may not keep whole
+	Moved   []string // of them those whose objects the last step has changed
 	Present []string // kinds of which there was an object
 	State   world.State
 	Reads   []string         // of the cache, by passes
@@ -33,10 +37,13 @@ type Story struct {
 func Of(steps []description.Step, r *run.Run) *Story {
 	s := &Story{
 		Name: NameOf(steps), Steps: steps, Calls: r.Calls, Deleted: r.Deleted(), Kinds: r.Last.View.Names(), Reads: r.Last.View.Reads.Names(),
-		Overlaps: r.Last.Scheduler.Overlaps(),
+		Overlaps: r.Last.Scheduler.Overlaps(), Whole: r.Last.View.Whole(),
 	}
 	for _, gvk := range r.World.Kinds() {
 		s.Present = append(s.Present, gvk.Kind)
+		if slices.Contains(s.Kinds, gvk.Kind) && !slices.Contains(s.Moved, gvk.Kind) && moved(r, gvk) {
+			s.Moved = append(s.Moved, gvk.Kind)
+		}
 	}
 	for _, c := range r.Calls {
 		if !c.Request.IsWrite() && c.Request.Verb != "watch" {
@@ -44,6 +51,24 @@ func Of(steps []description.Step, r *run.Run) *Story {
 		}
 	}
 	return s
+}
+
+// moved reports whether objects of a kind are others than before the last step.
+func moved(r *run.Run, gvk schema.GroupVersionKind) bool {
+	now, err := r.World.List(gvk)
+	if err != nil || r.Before == nil {
+		return false
+	}
+	before := r.Before[gvk]
+	if len(now) != len(before) {
+		return true
+	}
+	for key, u := range now {
+		if was := before[key]; was == nil || was.GetUID() != u.GetUID() || was.GetResourceVersion() != u.GetResourceVersion() {
+			return true
+		}
+	}
+	return false
 }
 
 // NameOf is the name of the story of some steps.

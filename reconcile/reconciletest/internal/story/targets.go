@@ -28,7 +28,8 @@ func (k *Known) Children() []Target {
 	found := map[string]*Target{}
 	for _, b := range k.Stories {
 		for _, c := range b.Calls {
-			if c.Changed && c.After != nil && c.Request.Subresource == "" && c.After.GetGenerateName() == "" {
+			_, drawn := k.System.Names.Of(c.GVK.GroupKind(), c.Key)
+			if c.Changed && c.After != nil && c.Request.Subresource == "" && c.After.GetGenerateName() == "" && drawn == "" {
 				made(found, c, b == k.Stories[0])
 			}
 		}

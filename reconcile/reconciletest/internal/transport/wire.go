@@ -42,6 +42,33 @@ type Wire struct {
 	struck bool // one of them has happened
 	dead   bool
 	pass   int
+	gaps   []Gap
+}
+
+// Gap is a read of the cache that has a part only of what is read, which the answer says.
+type Gap struct {
+	GVK  schema.GroupVersionKind
+	What string
+	Pass int
+	sent int // requests before
+}
+
+// Unread notes such a read.
+func (w *Wire) Unread(gvk schema.GroupVersionKind, what string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.gaps = append(w.gaps, Gap{GVK: gvk, What: what, Pass: w.pass, sent: len(w.sent)})
+}
+
+// Gaps are the reads of this sort after which the pass has not read the kind past the cache.
+func (w *Wire) Gaps() []Gap {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(w.gaps), func(g Gap) bool {
+		return slices.ContainsFunc(w.sent[min(g.sent, len(w.sent)):], func(c Call) bool {
+			return c.Pass == g.Pass && c.GVK == g.GVK && !c.Request.IsWrite()
+		})
+	})
 }
 
 // Call is one request of the operator.
@@ -66,6 +93,19 @@ func (c Call) String() string { return fmt.Sprintf("%s#%d", c.Request, c.nth) }
 
 // Again identifies the next of the same requests.
 func (c Call) Again() string { return fmt.Sprintf("%s#%d", c.Request, c.nth+1) }
+
+// Rename gives requests what stands for the names of their objects, and counts equal ones anew.
+func Rename(calls []Call, as func(schema.GroupKind, types.NamespacedName) string) {
+	counts := map[string]int{}
+	for n := range calls {
+		c := &calls[n]
+		if c.Request.Name != "" {
+			c.Request.Name = as(c.GVK.GroupKind(), c.Key)
+		}
+		counts[c.Request.String()]++
+		c.nth = counts[c.Request.String()]
+	}
+}
 
 // Sent are the requests of calls, in their order.
 func Sent(calls []Call) requests.Sent {
@@ -172,7 +212,7 @@ func (w *Wire) Armed() []*Injection {
 func (w *Wire) Forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.sent, w.counts = nil, map[string]int{}
+	w.sent, w.counts, w.gaps = nil, map[string]int{}, nil
 }
 
 // Enter begins a pass, and returns how many requests there were before.
@@ -279,12 +319,17 @@ func (w *Wire) peek(ctx context.Context, c Call) *unstructured.Unstructured {
 // lacking is the verb that the rights of the operator lack for a request, empty for none.
 func (w *Wire) lacking(c *Call) string {
 	rules := w.world.System.Rules
-	switch {
-	case rules == nil:
+	if rules == nil {
 		return ""
-	case !rights.Allowed(rules, c.Request):
-		return rights.VerbOf(c.Request)
-	case c.Before == nil && !rights.AllowedToMake(rules, c.Request):
+	}
+	asked := c.Request
+	if asked.Name != "" {
+		asked.Name = c.Key.Name // and not what stands for it
+	}
+	switch {
+	case !rights.Allowed(rules, asked):
+		return rights.VerbOf(asked)
+	case c.Before == nil && !rights.AllowedToMake(rules, asked):
 		return "create"
 	}
 	return ""
@@ -297,7 +342,7 @@ func (w *Wire) strike(ctx context.Context, c *Call, do func() error) error {
 	}
 	resource := schema.GroupResource{Group: c.Request.Group, Resource: c.Request.Resource}
 	if verb := w.lacking(c); verb != "" {
-		return apierrors.NewForbidden(resource, c.Request.Name,
+		return apierrors.NewForbidden(resource, c.Key.Name,
 			fmt.Errorf("%w: add the verb %q on %q", rights.ErrNotDeclared, verb, rights.ResourceOf(c.Request)))
 	}
 	n := slices.IndexFunc(w.inject, func(n *Injection) bool { return n.hit(c) })
@@ -308,7 +353,7 @@ func (w *Wire) strike(ctx context.Context, c *Call, do func() error) error {
 	w.struck = true
 	fault := w.inject[n].Fault
 	if refuse := Refusals()[fault]; refuse != nil {
-		return refuse(c.GVK.GroupKind(), resource, c.Request.Name)
+		return refuse(c.GVK.GroupKind(), resource, c.Key.Name)
 	}
 	switch fault {
 	case FaultChanged, FaultDeleted:
@@ -392,7 +437,7 @@ func (w *Wire) call(verb, subresource string, obj runtime.Object, key client.Obj
 	}
 	return Call{GVK: gvk, Key: key, Sent: sent, Request: requests.Request{
 		Verb: verb, Group: resource.Group, Resource: resource.Resource, Subresource: subresource,
-		Namespace: key.Namespace, Name: key.Name, FieldManager: manager, DryRun: len(dry) > 0,
+		Namespace: key.Namespace, Name: w.world.ShownAs(gvk.GroupKind(), key), FieldManager: manager, DryRun: len(dry) > 0,
 	}}
 }
 

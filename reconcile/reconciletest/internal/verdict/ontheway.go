@@ -13,6 +13,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/difference"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/drawn"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
@@ -21,20 +22,52 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// Twin plays the story of a baseline once more and notes what is drawn at random.
-func (j *Judge) Twin(ctx context.Context, p run.Plot, state world.State) error {
-	r := run.Play(ctx, j.System, p, "")
+// Twin plays the story of a baseline once more, and notes what is drawn at random. It returns the end of the baseline.
+func (j *Judge) Twin(ctx context.Context, p run.Plot, r *run.Run) (world.State, error) {
+	other := run.Play(ctx, j.System, p, "")
+	if other.Last != nil {
+		defer other.Last.End()
+	}
+	if other.Err != nil {
+		return nil, other.Err
+	}
+	learned, err := j.LearnNames(ctx, j.System, p, r.World, other.World)
+	if err != nil {
+		return nil, err
+	}
+	if learned {
+		r.Rename()
+	}
+	state, err := r.World.State()
+	if err != nil {
+		return nil, err
+	}
+	again, err := other.World.State()
+	if err == nil {
+		j.Drawn.Add(state, again)
+	}
+	return state, err
+}
+
+// LearnNames takes up which names of objects two runs of a plot have drawn, with a third one where names differ.
+func (j *Judge) LearnNames(ctx context.Context, system description.Prepared, p run.Plot, one, other *world.World) (bool, error) {
+	first, err := one.Objects()
+	if err != nil {
+		return false, err
+	}
+	second, err := other.Objects()
+	if err != nil || !drawn.Differ(first, second) {
+		return false, err
+	}
+	r := run.Play(ctx, system, p, "")
 	if r.Last != nil {
 		defer r.Last.End()
 	}
 	if r.Err != nil {
-		return r.Err
+		return false, r.Err
 	}
-	other, err := r.World.State()
-	if err == nil {
-		j.Drawn.Add(state, other)
-	}
-	return err
+	third, err := r.World.Objects()
+	return err == nil && j.System.Names.Learn(first, second, third), err
 }
 
 // Learn notes what a run without faults has stored of each object that is no owner.
@@ -77,14 +110,14 @@ func (j *Judge) contents(r *run.Run) map[string][]storedVersion {
 	if err != nil {
 		return out
 	}
-	names := world.Identities(all)
+	names := r.World.Identities(all)
 	for _, c := range r.Calls {
 		if !c.Changed || c.After == nil || owners[c.GVK.GroupKind()] || c.Request.Subresource == "status" {
 			continue
 		}
 		for _, u := range []*unstructured.Unstructured{c.Before, c.After} {
 			if u != nil {
-				names[u.GetUID()] = "uid of " + world.DisplayName(c.GVK, c.Key, u)
+				names.Add(u.GetUID(), r.World.DisplayName(c.GVK, c.Key, u))
 			}
 		}
 		u := c.After
@@ -96,7 +129,7 @@ func (j *Judge) contents(r *run.Run) map[string][]storedVersion {
 		if c.GVK.Group == "" && c.GVK.Kind == "Service" {
 			world.HideDrawn(content)
 		}
-		object := world.DisplayName(c.GVK, c.Key, c.After)
+		object := r.World.DisplayName(c.GVK, c.Key, c.After)
 		j.Drawn.Mask(world.State{object: content})
 		content = world.SpecOf(content)
 		out[object] = append(out[object], storedVersion{world.Printed(content), content, c})
@@ -179,7 +212,7 @@ func (j *Judge) CheckSecrets(name string, r *run.Run) {
 		if c.GVK.Group != "" || c.GVK.Kind != "Secret" || !c.Changed || c.Before == nil || c.After == nil || c.Before.GetUID() != c.After.GetUID() {
 			continue
 		}
-		object := world.DisplayName(c.GVK, c.Key, c.After)
+		object := r.World.DisplayName(c.GVK, c.Key, c.After)
 		data, _ := c.Before.Object["data"].(map[string]any)
 		now, _ := c.After.Object["data"].(map[string]any)
 		for key, value := range data {

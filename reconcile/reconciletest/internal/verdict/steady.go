@@ -63,6 +63,15 @@ func (j *Judge) checkFailing(name string, r *run.Run) {
 	j.Find(name, finding.CheckRest, "the passes for %s ask for another one without end, although nothing is left to do%s", failing[0], said)
 }
 
+// CheckGaps looks for reads of the manager's cache that cannot succeed, as it keeps a part only of what is read, and after which the pass does not
+// read past it.
+func (j *Judge) CheckGaps(name string, r *run.Run) {
+	if gaps := r.Last.Wire.Gaps(); len(gaps) > 0 {
+		j.Find(name, finding.CheckRest, "pass %d reads %s through the client of the manager, whose cache keeps only the metadata of it: "+
+			"read it with the reader of FetchRemoteState or from the API server, or declare the kind with controller.Whole", gaps[0].Pass, gaps[0].What)
+	}
+}
+
 // checkObserved looks for an owner at rest whose status speaks of another generation than that of its spec.
 func (j *Judge) checkObserved(name string, r *run.Run) {
 	all, err := r.World.All()

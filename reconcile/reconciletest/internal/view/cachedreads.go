@@ -22,6 +22,7 @@ type cachedReads struct {
 	left   int // failures to come
 	before string
 	then   func()
+	names  func(schema.GroupKind, types.NamespacedName) string // what stands for those that were drawn
 }
 
 // cachedRead is a read of one object or, without a name, of a list.
@@ -31,12 +32,16 @@ type cachedRead struct {
 	list bool
 }
 
-// String is the name of the read.
-func (c cachedRead) String() string {
+// name is that of a read.
+func (r *cachedReads) name(c cachedRead) string {
 	if c.list {
 		return strings.TrimSpace("list " + c.kind.String() + " " + c.key.Namespace)
 	}
-	return "get " + objects.Name(c.kind.WithVersion(""), c.key)
+	key := c.key
+	if r.names != nil {
+		key.Name = r.names(c.kind, key)
+	}
+	return "get " + objects.Name(c.kind.WithVersion(""), key)
 }
 
 // read notes a read, and returns the error that a case has put in its way. Its name is made only where a case asks for one, so that
@@ -52,7 +57,7 @@ func (r *cachedReads) read(one cachedRead) error {
 		r.done = map[cachedRead]bool{}
 	}
 	r.done[one] = true
-	if r.left > 0 && one.String() == r.fail {
+	if r.left > 0 && r.name(one) == r.fail {
 		r.left--
 		return apierrors.NewInternalError(transport.ErrRefused)
 	}
@@ -76,7 +81,7 @@ func (r *cachedReads) Before(name string, then func()) {
 func (r *cachedReads) interrupt(one cachedRead) {
 	r.mu.Lock()
 	then := r.then
-	wanted := r.inPass && then != nil && one.String() == r.before
+	wanted := r.inPass && then != nil && r.name(one) == r.before
 	if wanted {
 		r.then = nil
 	}
@@ -99,8 +104,8 @@ func (r *cachedReads) Names() []string {
 	defer r.mu.Unlock()
 	names := make([]string, 0, len(r.done))
 	for one := range r.done {
-		names = append(names, one.String())
+		names = append(names, r.name(one))
 	}
 	slices.Sort(names)
-	return names
+	return slices.Compact(names)
 }

@@ -216,12 +216,38 @@ func TestPast(t *testing.T) {
 	paint(t, w, "a/x", "green")
 	create(t, w, "a/z")
 	v := view.New(w, cache.Options{})
-	v.Past = before
+	v.Past = &view.Past{State: before, Passes: 1}
 	told := &events{}
 	handle(t, v, &corev1.ConfigMap{}, told)
 	told.want(t, "add x red, initially", "add y red, initially")
 	sync(t, v)
 	told.want(t, "update x red, x green", "add z red")
+}
+
+// One kind alone may be behind, for several passes.
+func TestPastOfAKind(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, "a/x")
+	before, err := w.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "s"}}
+	if err := w.Client.Create(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+	paint(t, w, "a/x", "green")
+	v := view.New(w, cache.Options{})
+	v.Past = &view.Past{State: before, Kind: "ConfigMap", Passes: 2}
+	told := &events{}
+	handle(t, v, &corev1.ConfigMap{}, told)
+	handle(t, v, &corev1.Secret{}, told)
+	told.want(t, "add x red, initially", "add s, initially")
+	paint(t, w, "a/x", "blue")
+	sync(t, v)
+	told.want(t)
+	sync(t, v)
+	told.want(t, "update x red, x green", "update x green, x blue")
 }
 
 func TestResync(t *testing.T) {

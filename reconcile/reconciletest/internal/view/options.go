@@ -5,24 +5,50 @@ import (
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/requests"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/rights"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// kept is what the options of the cache keep of a kind.
-type kept struct {
-	labels     labels.Selector // nil keeps all
-	fields     fields.Selector // nil keeps all
-	namespaces []string        // none keeps all
-	transform  toolscache.TransformFunc
+// kind returns what the cache knows of a kind, which it lists when it is asked for it for the first time.
+func (v *View) kind(gvk schema.GroupVersionKind) (*viewKind, error) {
+	if k := v.kinds[gvk]; k != nil {
+		return k, nil
+	}
+	if err := v.world.Served(gvk.GroupKind(), gvk.Version); err != nil {
+		return nil, err
+	}
+	if rules := v.world.System.Rules; rules != nil {
+		for _, verb := range []string{"list", "watch"} {
+			resource := v.world.Resource(gvk)
+			if !rights.Allowed(rules, requests.Request{Verb: verb, Group: resource.Group, Resource: resource.Resource}) {
+				return nil, apierrors.NewForbidden(resource, "", fmt.Errorf("%w: add the verb %q", rights.ErrNotDeclared, verb))
+			}
+		}
+	}
+	state, err := v.world.List(gvk)
+	if err != nil {
+		return nil, err
+	}
+	state = v.filter(gvk, state)
+	k := &viewKind{
+		resource: v.world.Resource(gvk), shown: state, newest: state, informers: map[representation]*informer{},
+		converted: map[representation]map[types.NamespacedName]converted{},
+	}
+	if past := v.Past; past != nil && (past.Kind == "" || past.Kind == gvk.Kind) {
+		k.shown = v.filter(gvk, past.State[gvk])
+		k.pipe = []pending{{v.tick + past.Passes, state}}
+	}
+	v.kinds[gvk] = k
+	return k, nil
 }
 
 // keeps is what the options of the cache say of a kind.
@@ -89,25 +115,17 @@ func (k *kept) has(u *unstructured.Unstructured) bool {
 	return matches && err == nil
 }
 
-// filter leaves out what the options of the cache leave out, and transforms the rest.
+// filter leaves out what the options of the cache leave out.
 func (v *View) filter(gvk schema.GroupVersionKind, state world.Snapshot) world.Snapshot {
 	k := v.keeps(gvk)
-	if k.transform == nil && k.labels == nil && k.fields == nil && k.namespaces == nil {
+	if k.labels == nil && k.fields == nil && k.namespaces == nil {
 		return state
 	}
 	out := make(world.Snapshot, len(state))
 	for key, u := range state {
-		if !k.has(u) {
-			continue
+		if k.has(u) {
+			out[key] = u
 		}
-		if k.transform != nil {
-			if changed, err := k.transform(u.DeepCopy()); err == nil {
-				if c, ok := changed.(*unstructured.Unstructured); ok {
-					u = c
-				}
-			}
-		}
-		out[key] = u
 	}
 	return out
 }

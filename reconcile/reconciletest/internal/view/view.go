@@ -2,25 +2,21 @@ package view
 
 import (
 	"context"
-	"fmt"
-	"reflect"
 	"slices"
 	"sync"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/requests"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/rights"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
@@ -33,11 +29,13 @@ type View struct {
 	opts  cache.Options
 	// Delivered is called when all handlers of an event were called; they come in no order. Nil does nothing.
 	Delivered func()
-	Past      map[schema.GroupVersionKind]world.Snapshot // what a new cache shows first; nil is the present
+	Past      *Past // what a new cache shows first; nil is the present
 
 	Reads cachedReads
 
 	mu      sync.Mutex
+	begun   bool     // informers run
+	whole   []string // see Whole
 	tick    int
 	seen    uint64 // the revision of the world at the last sync
 	kinds   map[schema.GroupVersionKind]*viewKind
@@ -45,7 +43,12 @@ type View struct {
 	indexes map[schema.GroupVersionKind]map[string]client.IndexerFunc
 }
 
-var _ cache.Cache = (*View)(nil)
+// Past is what a cache shows that is behind: all kinds, or one alone, as they were.
+type Past struct {
+	State  map[schema.GroupVersionKind]world.Snapshot
+	Kind   string // empty is all
+	Passes int    // that see it; fewer when there is nothing left to do
+}
 
 type viewKind struct {
 	resource  schema.GroupResource
@@ -82,6 +85,7 @@ func representationOf(obj runtime.Object) representation {
 // New makes a cache with the options of the manager, which shows each kind as it is when it is asked for it first.
 func New(w *world.World, opts cache.Options) *View {
 	return &View{
+		Reads: cachedReads{names: w.ShownAs},
 		world: w, opts: opts, lag: func(schema.GroupVersionKind) int { return 0 },
 		kinds:   map[schema.GroupVersionKind]*viewKind{},
 		kept:    map[schema.GroupVersionKind]*kept{},
@@ -107,164 +111,6 @@ func (v *View) Shows(gvk schema.GroupVersionKind, u *unstructured.Unstructured) 
 	}
 	shown := k.shown[client.ObjectKeyFromObject(u)]
 	return shown != nil && shown.GetUID() == u.GetUID() && shown.GetResourceVersion() == u.GetResourceVersion()
-}
-
-// kind returns what the cache knows of a kind, which it lists when it is asked for it for the first time.
-func (v *View) kind(gvk schema.GroupVersionKind) (*viewKind, error) {
-	if k := v.kinds[gvk]; k != nil {
-		return k, nil
-	}
-	if err := v.world.Served(gvk.GroupKind(), gvk.Version); err != nil {
-		return nil, err
-	}
-	if rules := v.world.System.Rules; rules != nil {
-		for _, verb := range []string{"list", "watch"} {
-			resource := v.world.Resource(gvk)
-			if !rights.Allowed(rules, requests.Request{Verb: verb, Group: resource.Group, Resource: resource.Resource}) {
-				return nil, apierrors.NewForbidden(resource, "", fmt.Errorf("%w: add the verb %q", rights.ErrNotDeclared, verb))
-			}
-		}
-	}
-	state, err := v.world.List(gvk)
-	if err != nil {
-		return nil, err
-	}
-	state = v.filter(gvk, state)
-	k := &viewKind{
-		resource: v.world.Resource(gvk), shown: state, newest: state, informers: map[representation]*informer{},
-		converted: map[representation]map[types.NamespacedName]converted{},
-	}
-	if v.Past != nil { // a restart into a cache that is behind
-		k.shown = v.filter(gvk, v.Past[gvk])
-		k.pipe = []pending{{v.tick + 1, state}}
-	}
-	v.kinds[gvk] = k
-	return k, nil
-}
-
-// object returns an object in the representation; it is shared and must not be changed.
-func (v *View) object(
-	k *viewKind, gvk schema.GroupVersionKind, as representation, u *unstructured.Unstructured,
-) (client.Object, error) {
-	if as == "unstructured" {
-		return u, nil
-	}
-	key := client.ObjectKeyFromObject(u)
-	if c := k.converted[as][key]; c.from == u {
-		return c.to, nil
-	}
-	var out client.Object = &metav1.PartialObjectMetadata{}
-	if as == "typed" {
-		obj, err := v.world.Scheme.New(gvk)
-		if err != nil {
-			return nil, err
-		}
-		typed, ok := obj.(client.Object)
-		if !ok {
-			return nil, fmt.Errorf("cache %s: %T is no object with metadata", gvk, obj)
-		}
-		out = typed
-	}
-	if err := objects.FromUnstructured(u, out); err != nil {
-		return nil, err
-	}
-	if k.converted[as] == nil {
-		k.converted[as] = map[types.NamespacedName]converted{}
-	}
-	k.converted[as][key] = converted{from: u, to: out}
-	return out, nil
-}
-
-// Get reads one object as the cache shows it.
-func (v *View) Get(_ context.Context, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
-	options := client.GetOptions{}
-	options.ApplyOptions(opts)
-	gvk, err := apiutil.GVKForObject(into, v.world.Scheme)
-	if err != nil {
-		return err
-	}
-	if err := v.Reads.read(cachedRead{kind: gvk.GroupKind(), key: key}); err != nil {
-		return err
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	k, err := v.kind(gvk)
-	if err != nil {
-		return err
-	}
-	if err := v.keeps(gvk).in("get", key.Namespace); err != nil {
-		return err
-	}
-	u := k.shown[key]
-	if u == nil {
-		return apierrors.NewNotFound(k.resource, key.Name)
-	}
-	obj, err := v.object(k, gvk, representationOf(into), u)
-	if err != nil {
-		return err
-	}
-	if options.UnsafeDisableDeepCopy == nil || !*options.UnsafeDisableDeepCopy {
-		obj = obj.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a deep copy has the type of its original
-	}
-	reflect.ValueOf(into).Elem().Set(reflect.ValueOf(obj).Elem())
-	return nil
-}
-
-// List reads the objects that the options select, as the cache shows them. Unlike a real one it sorts them, so that a
-// run can be repeated; [Converge] reverses the order in some of its cases.
-func (v *View) List(_ context.Context, into client.ObjectList, opts ...client.ListOption) error {
-	options := client.ListOptions{}
-	options.ApplyOptions(opts)
-	gvk, err := objects.ListedKind(into, v.world.Scheme)
-	if err != nil {
-		return err
-	}
-	listed := cachedRead{kind: gvk.GroupKind(), key: types.NamespacedName{Namespace: options.Namespace}, list: true}
-	if err := v.Reads.read(listed); err != nil {
-		return err
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	k, err := v.kind(gvk)
-	if err != nil {
-		return err
-	}
-	if err := v.keeps(gvk).in("list", options.Namespace); err != nil {
-		return err
-	}
-	if err := v.indexesFor(gvk, options.FieldSelector); err != nil {
-		return err
-	}
-	deep := options.UnsafeDisableDeepCopy == nil || !*options.UnsafeDisableDeepCopy
-	var items []runtime.Object
-	for _, key := range objects.SortedKeys(k.shown) {
-		u := k.shown[key]
-		if options.Namespace != "" && key.Namespace != options.Namespace ||
-			options.LabelSelector != nil && !options.LabelSelector.Matches(objects.Labels(u)) {
-			continue
-		}
-		matches, err := objects.MatchesFields(options.FieldSelector, func(name string) ([]string, error) {
-			return v.indexed(k, gvk, name, u)
-		})
-		if err != nil {
-			return err
-		}
-		if !matches {
-			continue
-		}
-		obj, err := v.object(k, gvk, representationOf(into), u)
-		if err != nil {
-			return err
-		}
-		if deep {
-			obj = obj.DeepCopyObject().(client.Object) //nolint:forcetypeassert // as above
-		}
-		items = append(items, obj)
-	}
-	if v.world.Reversed {
-		slices.Reverse(items)
-	}
-	return meta.SetList(into, items)
 }
 
 // Start blocks until the context ends.
@@ -297,4 +143,75 @@ func (v *View) Names() []string {
 		}
 	}
 	return names
+}
+
+// Whole are the kinds that the cache keeps whole only because its options do not say how a controller would have it keep them, sorted.
+func (v *View) Whole() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.Sorted(slices.Values(v.whole))
+}
+
+// kept is what the options of the cache keep of a kind.
+type kept struct {
+	labels     labels.Selector // nil keeps all
+	fields     fields.Selector // nil keeps all
+	namespaces []string        // none keeps all
+	transform  toolscache.TransformFunc
+}
+
+// Event is one change as a watch tells of it: before is nil for an object that appeared, after for one that is gone.
+type Event struct {
+	gvk           schema.GroupVersionKind
+	key           types.NamespacedName
+	Before, After *unstructured.Unstructured
+}
+
+// informer delivers the events of one kind in one representation to its handlers.
+type informer struct {
+	view     *View
+	gvk      schema.GroupVersionKind
+	as       representation
+	handlers []*registration
+	store    *store // nil for one that keeps all
+}
+
+// registration is a handler; what was there when it came is told to it at once.
+type registration struct {
+	toolscache.ResourceEventHandler
+}
+
+func (v *View) watched() []schema.GroupVersionKind {
+	kinds := make([]schema.GroupVersionKind, 0, len(v.kinds))
+	for gvk := range v.kinds {
+		kinds = append(kinds, gvk)
+	}
+	slices.SortFunc(kinds, objects.CompareKinds)
+	return kinds
+}
+
+// decider is an informer that decides what it keeps of each object, such as those of controller.CacheOptions, which keep of the objects of
+// others the metadata only. Nobody runs it: the view moves its store.
+type decider interface {
+	toolscache.SharedIndexInformer
+	// Begin notes that the informer runs.
+	Begin()
+	// Reduce returns what the informer puts into its store for an object, which it may change.
+	Reduce(object any) (any, error)
+	// Accept returns the handler that the informer gives its events to when it is given another one.
+	Accept(handler toolscache.ResourceEventHandler) (toolscache.ResourceEventHandler, error)
+}
+
+// store is what a decider has of a kind in one representation.
+type store struct {
+	decider
+
+	items    map[types.NamespacedName]item
+	replaced map[*unstructured.Unstructured]any // by the last events
+}
+
+// item is what is kept of a version of an object.
+type item struct {
+	from *unstructured.Unstructured
+	kept any
 }

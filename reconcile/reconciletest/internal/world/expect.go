@@ -52,7 +52,7 @@ func (w *World) Differs(obj client.Object) string {
 		return fmt.Sprintf("want %s, but it is not there; of its kind there are: %s", name, keysOf(all[gvk]))
 	}
 	expected := current(prune(want.Object), got.GetGeneration())
-	content := Normalise(got, Identities(all))
+	content := Normalise(got, w.Identities(all))
 	if diff := cmp.Diff(expected, project(content, expected)); diff != "" {
 		return fmt.Sprintf("%s (-want +got):\n%s%s", name, diff, unreadyText(got))
 	}

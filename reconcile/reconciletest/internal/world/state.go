@@ -1,13 +1,15 @@
 package world
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -22,7 +24,7 @@ type State map[string]map[string]any
 
 // Diff returns the difference between two states, "-" for want and "+" for got, or "" when there is none.
 func (s State) Diff(got State) string {
-	return cmp.Diff(s, got)
+	return gocmp.Diff(s, got)
 }
 
 // Clone returns a copy that shares nothing.
@@ -58,7 +60,7 @@ func (w *World) State() (State, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := Identities(all)
+	names := w.Identities(all)
 	twins := map[string][]map[string]any{}
 	for gvk, items := range all {
 		for key, u := range items {
@@ -70,7 +72,7 @@ func (w *World) State() (State, error) {
 			if gvk.GroupKind() == (schema.GroupKind{Kind: "Service"}) {
 				HideDrawn(content)
 			}
-			name := DisplayName(gvk, key, u)
+			name := w.DisplayName(gvk, key, u)
 			twins[name] = append(twins[name], content)
 		}
 	}
@@ -113,20 +115,38 @@ func SpecOf(content map[string]any) map[string]any {
 	return objects.Without(content, "status", "metadata")
 }
 
-// DisplayName hides what the server has drawn at random of a generated name.
-func DisplayName(gvk schema.GroupVersionKind, key types.NamespacedName, u *unstructured.Unstructured) string {
+// DisplayName hides what was drawn at random of a name: by the server of a generated one, or by the operator.
+func (w *World) DisplayName(gvk schema.GroupVersionKind, key types.NamespacedName, u *unstructured.Unstructured) string {
 	if generate := u.GetGenerateName(); generate != "" && strings.HasPrefix(key.Name, generate) {
 		key.Name = generate + "*"
+	} else {
+		key.Name, _ = w.System.Names.Of(gvk.GroupKind(), key)
 	}
 	return objects.Name(gvk, key)
 }
 
-// Identities are the names that stand for UIDs.
-func Identities(all map[schema.GroupVersionKind]Snapshot) map[types.UID]string {
-	out := map[types.UID]string{}
+// Identities are the texts by which objects are known that differ from run to run.
+type Identities struct {
+	// Texts are UIDs and names that were drawn, with what stands for them wherever they are in a text.
+	Texts map[string]string
+	// Drawn is what was drawn of such a name, which a field may hold alone.
+	Drawn map[string]bool
+}
+
+// Add notes the UID of an object.
+func (i Identities) Add(uid types.UID, display string) {
+	i.Texts[string(uid)] = "<uid of " + display + ">"
+}
+
+// Identities are those of the objects.
+func (w *World) Identities(all map[schema.GroupVersionKind]Snapshot) Identities {
+	out := Identities{Texts: map[string]string{}, Drawn: map[string]bool{}}
 	for gvk, items := range all {
 		for key, u := range items {
-			out[u.GetUID()] = "uid of " + DisplayName(gvk, key, u)
+			out.Add(u.GetUID(), w.DisplayName(gvk, key, u))
+			if name, drawn := w.System.Names.Of(gvk.GroupKind(), key); drawn != "" {
+				out.Texts[key.Name], out.Drawn[drawn] = name, true
+			}
 		}
 	}
 	return out
@@ -141,7 +161,7 @@ func serverSet() []string {
 }
 
 // Normalise copies the content of an object without what differs from run to run.
-func Normalise(u *unstructured.Unstructured, names map[types.UID]string) any {
+func Normalise(u *unstructured.Unstructured, names Identities) any {
 	content := u.DeepCopy().Object
 	if metadata, ok := content["metadata"].(map[string]any); ok {
 		for _, field := range serverSet() {
@@ -162,8 +182,7 @@ func Normalise(u *unstructured.Unstructured, names map[types.UID]string) any {
 	if status, ok := content["status"].(map[string]any); ok {
 		hideTimes(status)
 	}
-	replacer := newReplacer(names)
-	return scrub(content, u.GetGeneration(), replacer)
+	return scrub(content, u.GetGeneration(), newReplacer(names))
 }
 
 // hideTimes replaces the times in a status, which tell when something happened.
@@ -184,26 +203,50 @@ func hideTimes(value any) {
 	}
 }
 
-func newReplacer(names map[types.UID]string) *strings.Replacer {
-	uids := make([]string, 0, len(names))
-	for uid := range names {
-		uids = append(uids, string(uid))
-	}
-	slices.Sort(uids)
-	pairs := make([]string, 0, 2*len(uids))
-	for _, uid := range uids {
-		if uid != "" {
-			pairs = append(pairs, uid, "<"+names[types.UID(uid)]+">")
-		}
-	}
-	return strings.NewReplacer(pairs...)
+// replacer puts what stands for identities in their place.
+type replacer struct {
+	texts *strings.Replacer
+	drawn map[string]bool
 }
 
 // currentGeneration stands for the generation of the object itself.
 const currentGeneration = "current"
 
-// scrub replaces UIDs by names, times by "set", the current generation by "current", and sorts conditions by type.
-func scrub(value any, generation int64, names *strings.Replacer) any {
+func newReplacer(names Identities) replacer {
+	pairs := make([]string, 0, 2*len(names.Texts))
+	for _, text := range slices.SortedFunc(maps.Keys(names.Texts), func(a, b string) int {
+		return cmp.Or(len(b)-len(a), strings.Compare(a, b)) // a name may begin with another one
+	}) {
+		if text != "" {
+			pairs = append(pairs, text, names.Texts[text])
+		}
+	}
+	return replacer{strings.NewReplacer(pairs...), names.Drawn}
+}
+
+// keys puts what stands for names that were drawn in their place among the keys of a map.
+func (r replacer) keys(content map[string]any) {
+	if len(r.drawn) == 0 {
+		return
+	}
+	for _, key := range slices.Collect(maps.Keys(content)) {
+		if as := r.Replace(key); as != key {
+			content[as] = content[key]
+			delete(content, key)
+		}
+	}
+}
+
+// Replace returns a text without identities.
+func (r replacer) Replace(text string) string {
+	if r.drawn[text] {
+		return "*"
+	}
+	return r.texts.Replace(text)
+}
+
+// scrub replaces identities by what stands for them, times by "set", the current generation by "current", and sorts conditions by type.
+func scrub(value any, generation int64, names replacer) any {
 	switch v := value.(type) {
 	case map[string]any:
 		for k, inner := range v {
@@ -216,6 +259,7 @@ func scrub(value any, generation int64, names *strings.Replacer) any {
 				v[k] = scrub(inner, generation, names)
 			}
 		}
+		names.keys(v)
 	case []any:
 		for i := range v {
 			v[i] = scrub(v[i], generation, names)

@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
@@ -17,18 +16,24 @@ import (
 // What differs from run to run is taken out of an object, and nothing else.
 func TestNormalise(t *testing.T) {
 	t.Parallel()
-	names := map[types.UID]string{"u-1": "uid of Widget default/web", "": "nothing"}
+	names := world.Identities{
+		Texts: map[string]string{"u-1": "<uid of Widget default/web>", "": "nothing", "of-q4rx": "of-*", "of-q4rx-env": "of-*-env"}, Drawn: map[string]bool{"q4rx": true},
+	}
 	recent := time.Now().UTC().Format(time.RFC3339)
 	for name, c := range map[string]struct{ from, want string }{
 		"what the server sets": {
 			`metadata: {name: a, uid: u-9, resourceVersion: "7", generation: 3, creationTimestamp: "2026-01-01T00:00:00Z", managedFields: [], selfLink: x}`,
 			`metadata: {name: a}`,
 		},
-		"empty labels":      {`metadata: {name: a, labels: {}, annotations: {}}`, `metadata: {name: a}`},
-		"labels":            {`metadata: {name: a, labels: {b: c}}`, `metadata: {name: a, labels: {b: c}}`},
-		"a deletion":        {`metadata: {name: a, deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 0}`, `metadata: {name: a, deletionTimestamp: set}`},
-		"a drawn name":      {`metadata: {name: of-x7z, generateName: of-}`, `metadata: {name: of-*, generateName: of-}`},
-		"UIDs in texts":     {`{metadata: {name: a}, spec: {of: "owner-u-1"}}`, `{metadata: {name: a}, spec: {of: "owner-<uid of Widget default/web>"}}`},
+		"empty labels":  {`metadata: {name: a, labels: {}, annotations: {}}`, `metadata: {name: a}`},
+		"labels":        {`metadata: {name: a, labels: {b: c}}`, `metadata: {name: a, labels: {b: c}}`},
+		"a deletion":    {`metadata: {name: a, deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 0}`, `metadata: {name: a, deletionTimestamp: set}`},
+		"a drawn name":  {`metadata: {name: of-x7z, generateName: of-}`, `metadata: {name: of-*, generateName: of-}`},
+		"UIDs in texts": {`{metadata: {name: a}, spec: {of: "owner-u-1"}}`, `{metadata: {name: a}, spec: {of: "owner-<uid of Widget default/web>"}}`},
+		"names that were drawn": {
+			`{metadata: {name: of-q4rx, labels: {part: q4rx}}, spec: {of-q4rx: [of-q4rx-env, xq4rx, "see of-q4rx"]}}`,
+			`{metadata: {name: of-*, labels: {part: "*"}}, spec: {of-*: [of-*-env, xq4rx, "see of-*"]}}`,
+		},
 		"times of a status": {`{metadata: {name: a}, status: {at: "2020-01-01T00:00:00Z", list: [{when: "2020-01-01T00:00:00Z"}], phase: Open}}`, `{metadata: {name: a}, status: {at: set, list: [{when: set}], phase: Open}}`},
 		"times of a spec":   {`{metadata: {name: a}, spec: {startTime: "2020-01-01T00:00:00Z", at: "2020-01-01T00:00:00Z"}}`, `{metadata: {name: a}, spec: {startTime: set, at: "2020-01-01T00:00:00Z"}}`},
 		"the real time":     {`{metadata: {name: a}, spec: {at: "` + recent + `"}}`, `{metadata: {name: a}, spec: {at: set}}`},

@@ -1,0 +1,53 @@
+package reconciletest_test
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/reconcilekit/reconcilekit/internal/widget"
+)
+
+// isThere reports whether the API server has the owner, and nobody has deleted it.
+func isThere(ctx context.Context, live client.Reader, owner *widget.Widget) (bool, error) {
+	latest := &widget.Widget{}
+	if err := live.Get(ctx, client.ObjectKeyFromObject(owner), latest); err != nil {
+		return false, client.IgnoreNotFound(err)
+	}
+	return latest.UID == owner.UID && latest.DeletionTimestamp.IsZero(), nil
+}
+
+// markWithoutReference makes a ConfigMap that garbage collection leaves alone, and deletes it with a finalizer. The cache of a process that has just started
+// may show an owner that is gone: who does not ask for it makes the ConfigMap again, and nobody takes it away.
+func markWithoutReference(asks bool) work {
+	return func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+		mark, of := &corev1.ConfigMap{}, string(w.UID)
+		key := client.ObjectKey{Namespace: w.Namespace, Name: w.Name + "-mark"}
+		found := a.Get(ctx, key, mark)
+		if client.IgnoreNotFound(found) != nil {
+			return ctrl.Result{}, found
+		}
+		held := controllerutil.ContainsFinalizer(w, finalizer)
+		result, err := a.cleanup(ctx, w, func() error {
+			if err := a.live.Get(ctx, key, mark); err != nil || mark.Labels["test/of"] != of {
+				return client.IgnoreNotFound(err)
+			}
+			return client.IgnoreNotFound(a.Delete(ctx, mark, client.Preconditions{UID: &mark.UID}))
+		})
+		if err != nil || !held || !w.DeletionTimestamp.IsZero() || !apierrors.IsNotFound(found) {
+			return result, err
+		}
+		if asks {
+			if there, err := isThere(ctx, a.live, w); err != nil || !there {
+				return ctrl.Result{}, err
+			}
+		}
+		mark.ObjectMeta = metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, Labels: map[string]string{"test/of": of}}
+		return ctrl.Result{}, client.IgnoreAlreadyExists(a.Create(ctx, mark))
+	}
+}

@@ -1,0 +1,185 @@
+package view
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	toolscache "k8s.io/client-go/tools/cache"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
+)
+
+// Observe notes the state of the world as one that the cache will show. What happens between two calls is seen as one
+// change, as it may be by a watch that was interrupted.
+func (v *View) Observe() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	revision, countable := v.world.Revision()
+	if countable && revision == v.seen {
+		return nil
+	}
+	v.seen = revision
+	for _, gvk := range v.watched() {
+		k := v.kinds[gvk]
+		state, err := v.world.List(gvk)
+		if err != nil {
+			return err
+		}
+		state = v.filter(gvk, state)
+		if len(changes(gvk, k.newest, state)) > 0 {
+			k.newest = state
+			k.pipe = append(k.pipe, pending{v.tick + 1, state})
+		}
+	}
+	return nil
+}
+
+// Sync observes the world and delivers the events of what the cache shows from now on.
+func (v *View) Sync() error {
+	if err := v.Observe(); err != nil {
+		return err
+	}
+	v.mu.Lock()
+	v.tick++
+	events := v.show()
+	v.mu.Unlock()
+	v.deliver(events)
+	return nil
+}
+
+// Advance lets the cache catch up by one step and reports whether it was behind.
+func (v *View) Advance() bool {
+	v.mu.Lock()
+	behind := false
+	for _, k := range v.kinds {
+		behind = behind || len(k.pipe) > 0
+	}
+	if !behind {
+		v.mu.Unlock()
+		return false
+	}
+	v.tick++
+	events := v.show()
+	v.mu.Unlock()
+	v.deliver(events)
+	return true
+}
+
+// show moves the kinds to the newest state that is old enough.
+func (v *View) show() []Event {
+	var events []Event
+	for _, gvk := range v.watched() {
+		k := v.kinds[gvk]
+		k.settle()
+		for len(k.pipe) > 0 && k.pipe[0].tick <= v.tick-v.lag(gvk) {
+			news := changes(gvk, k.shown, k.pipe[0].state)
+			events = append(events, news...)
+			k.shown, k.pipe = k.pipe[0].state, k.pipe[1:]
+			k.move(v, gvk, news)
+		}
+	}
+	if v.shake != nil {
+		events = v.shake(events)
+	}
+	return events
+}
+
+// move lets the stores of a kind follow what it shows.
+func (k *viewKind) move(v *View, gvk schema.GroupVersionKind, events []Event) {
+	for as, i := range k.informers {
+		if i.store != nil {
+			i.store.move(v, gvk, as, events)
+		}
+	}
+}
+
+// settle forgets what the events have replaced that were delivered.
+func (k *viewKind) settle() {
+	for _, i := range k.informers {
+		if i.store != nil {
+			clear(i.store.replaced)
+		}
+	}
+}
+
+// Resync tells the handlers of everything that is there once more, as the periodic resync does.
+func (v *View) Resync() {
+	v.mu.Lock()
+	var events []Event
+	for _, gvk := range v.watched() {
+		for _, key := range objects.SortedKeys(v.kinds[gvk].shown) {
+			u := v.kinds[gvk].shown[key]
+			events = append(events, Event{gvk: gvk, key: key, Before: u, After: u})
+		}
+	}
+	v.mu.Unlock()
+	v.deliver(events)
+}
+
+// changes are the events that lead from one state to the next.
+func changes(gvk schema.GroupVersionKind, from, to world.Snapshot) []Event {
+	var events []Event
+	for _, key := range objects.SortedKeys(from) {
+		before, after := from[key], to[key]
+		switch {
+		case after == nil:
+			events = append(events, Event{gvk: gvk, key: key, Before: before})
+		case after.GetUID() != before.GetUID():
+			events = append(events, Event{gvk: gvk, key: key, Before: before}, Event{gvk: gvk, key: key, After: after})
+		case after.GetResourceVersion() != before.GetResourceVersion():
+			events = append(events, Event{gvk: gvk, key: key, Before: before, After: after})
+		}
+	}
+	for _, key := range objects.SortedKeys(to) {
+		if from[key] == nil {
+			events = append(events, Event{gvk: gvk, key: key, After: to[key]})
+		}
+	}
+	return events
+}
+
+func (v *View) deliver(events []Event) {
+	for _, e := range events {
+		v.mu.Lock()
+		k := v.kinds[e.gvk]
+		type delivery struct {
+			handler       toolscache.ResourceEventHandler
+			before, after any
+		}
+		var deliveries []delivery
+		for _, as := range []representation{"typed", "metadata", "unstructured"} {
+			i := k.informers[as]
+			if i == nil {
+				continue
+			}
+			var d delivery
+			var err error
+			if e.Before != nil {
+				d.before, err = i.object(k, e.key, e.Before)
+			}
+			if e.After != nil && err == nil {
+				d.after, err = i.object(k, e.key, e.After)
+			}
+			if err != nil || d.before == nil && d.after == nil {
+				continue // what cannot be converted, no informer could have decoded either
+			}
+			for _, handler := range i.handlers {
+				d.handler = handler
+				deliveries = append(deliveries, d)
+			}
+		}
+		v.mu.Unlock()
+		for _, d := range deliveries {
+			switch {
+			case d.before == nil:
+				d.handler.OnAdd(d.after, false)
+			case d.after == nil:
+				d.handler.OnDelete(d.before)
+			default:
+				d.handler.OnUpdate(d.before, d.after)
+			}
+		}
+		if v.Delivered != nil {
+			v.Delivered()
+		}
+	}
+}

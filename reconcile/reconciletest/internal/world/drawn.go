@@ -1,0 +1,66 @@
+package world
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/drawn"
+)
+
+// Objects are those of the world as far as their names are learned from them.
+func (w *World) Objects() ([]drawn.Object, error) {
+	all, err := w.All()
+	if err != nil {
+		return nil, err
+	}
+	var out []drawn.Object
+	for gvk, items := range all {
+		for key, u := range items {
+			o := drawn.Object{Kind: gvk.GroupKind(), Key: key}
+			if u.GetGenerateName() != "" {
+				continue // the server has drawn it
+			}
+			for _, ref := range u.GetOwnerReferences() {
+				o.Owners = append(o.Owners, drawn.Owner{Kind: ref.Kind, Name: ref.Name})
+			}
+			content, _ := Normalise(u, Identities{}).(map[string]any)
+			paths := map[string]bool{}
+			pathsOf(content, "", paths)
+			o.Shape = strings.ReplaceAll(strings.Join(slices.Sorted(maps.Keys(paths)), "\n"), key.Name, "*")
+			out = append(out, o)
+		}
+	}
+	slices.SortFunc(out, func(a, b drawn.Object) int {
+		return strings.Compare(a.Kind.String()+" "+types.NamespacedName.String(a.Key), b.Kind.String()+" "+types.NamespacedName.String(b.Key))
+	})
+	return out, nil
+}
+
+// pathsOf finds the fields of an object that have a value, save those of its status.
+func pathsOf(value any, path string, found map[string]bool) {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			if path != "" || key != "status" {
+				pathsOf(inner, path+"."+key, found)
+			}
+		}
+	case []any:
+		for n, inner := range v {
+			pathsOf(inner, fmt.Sprintf("%s[%d]", path, n), found)
+		}
+	default:
+		found[path] = true
+	}
+}
+
+// ShownAs is what stands for the name of an object in requests.
+func (w *World) ShownAs(kind schema.GroupKind, key types.NamespacedName) string {
+	name, _ := w.System.Names.Of(kind, key)
+	return name
+}
