@@ -51,7 +51,8 @@ type (
 	//		// Optional are the kinds of children that a cluster may lack, such as those of an add-on: one at a time is taken away with all its
 	//		// objects and comes back, and meanwhile the owners are changed.
 	//		Optional []schema.GroupKind
-	//		// Cache is what main gives to the manager: label selectors and transforms are honoured, the rest is ignored.
+	//		// Cache is what main gives to the manager: selectors, namespaces and transforms are honoured, and informers that decide what they keep of
+	//		// an object, as those of controller.CacheOptions do, which are what an operator of reconcile/operator has. Zero keeps all. The rest is ignored.
 	//		Cache cache.Options
 	//		// Rules are the rights of the operator; every request that they do not cover is refused. Nil allows all.
 	//		Rules []rbacv1.PolicyRule
