@@ -83,26 +83,21 @@ func (f facts) Containers() []corev1.Container {
 
 // Volumes are those of the containers.
 func (f facts) Volumes() []corev1.Volume {
-	secret := func(volume, name string) corev1.Volume {
-		return corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: name, DefaultMode: ptr.To[int32](420)}}}
-	}
-	file := func(volume, name string) corev1.Volume {
-		from := &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}, DefaultMode: ptr.To[int32](420)}
-		return corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{ConfigMap: from}}
-	}
 	var out []corev1.Volume
+	add := func(volume string, from corev1.VolumeSource) {
+		out = append(out, corev1.Volume{Name: volume, VolumeSource: from})
+	}
 	if f.onVolume() {
-		out = append(out, corev1.Volume{Name: "volume", VolumeSource: corev1.VolumeSource{
-			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: f.Name + "-pvc"},
-		}})
+		add("volume", corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: f.Name + "-pvc"}})
 	}
 	if f.authority {
-		out = append(out, file(trustedCA, trustedCA))
+		add(trustedCA, proxy.FromConfigMap(trustedCA))
 	}
-	out = append(out, secret(f.Name+"-tls", f.Name+"-tls"), secret(f.Name+"-internal", f.Name+"-internal"),
-		file("kube-rbac-proxy-config", f.Name+"-kube-rbac-proxy-config"))
+	add(f.Name+"-tls", proxy.FromSecret(f.Name+"-tls"))
+	add(f.Name+"-internal", proxy.FromSecret(f.Name+"-internal"))
+	add("kube-rbac-proxy-config", proxy.FromConfigMap(f.Name+"-kube-rbac-proxy-config"))
 	if f.databaseCA {
-		out = append(out, secret("db-ca-cert", f.Name+"-db-ca"))
+		add("db-ca-cert", proxy.FromSecret(f.Name+"-db-ca"))
 	}
 	return out
 }
