@@ -40,8 +40,6 @@ func (f facts) Host() string { return hostOf(f.Name, f.Namespace) }
 
 func hostOf(name, namespace string) string { return name + "." + namespace + ".svc.cluster.local" }
 
-func quoted(text string) string { return strconv.Quote(text) }
-
 // Proxy is the one before the server.
 func (f facts) Proxy() proxy.Sidecar {
 	s := proxy.Sidecar{
@@ -59,8 +57,6 @@ func (f facts) Proxy() proxy.Sidecar {
 	return s
 }
 
-func (f facts) onVolume() bool { return f.Spec.Storage.Format == v1.FormatPVC || f.Spec.Migrates() }
-
 // Containers are the server and its proxy.
 func (f facts) Containers() []corev1.Container {
 	probe := func(path string) *corev1.Probe {
@@ -72,7 +68,7 @@ func (f facts) Containers() []corev1.Container {
 		ReadinessProbe: probe("/q/health/ready"), LivenessProbe: probe("/q/health/live"),
 		VolumeMounts: []corev1.VolumeMount{{Name: f.Name + "-internal", MountPath: "/etc/tls/internal"}},
 	}
-	if f.onVolume() {
+	if needsVolume(f.Spec) {
 		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: "volume", MountPath: f.Spec.Storage.Folder})
 	}
 	if f.databaseCA {
@@ -87,7 +83,7 @@ func (f facts) Volumes() []corev1.Volume {
 	add := func(volume string, from corev1.VolumeSource) {
 		out = append(out, corev1.Volume{Name: volume, VolumeSource: from})
 	}
-	if f.onVolume() {
+	if needsVolume(f.Spec) {
 		add("volume", corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: f.Name + "-pvc"}})
 	}
 	if f.authority {
@@ -112,7 +108,7 @@ func (f facts) env() (env []corev1.EnvVar) {
 	}
 	storage, data := f.Spec.Storage, ptr.Deref(f.Spec.Data, v1.Data{})
 	set("SERVICE_STORAGE_FORMAT", string(storage.Format))
-	if f.onVolume() {
+	if needsVolume(f.Spec) {
 		set("STORAGE_DATA_FILENAME", data.Filename)
 		set("STORAGE_DATA_FOLDER", storage.Folder)
 	}
