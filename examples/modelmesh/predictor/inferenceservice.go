@@ -65,8 +65,14 @@ func framework(p *v1beta1.Predictor) (name string, source *v1beta1.Source) {
 		name   string
 		source *v1beta1.Source
 	}{
-		{"xgboost", p.XGBoost}, {"lightgbm", p.LightGBM}, {"sklearn", p.SKLearn}, {"tensorflow", p.Tensorflow},
-		{"onnx", p.ONNX}, {"pytorch", p.PyTorch}, {"triton", p.Triton}, {"pmml", p.PMML},
+		{"xgboost", p.XGBoost},
+		{"lightgbm", p.LightGBM},
+		{"sklearn", p.SKLearn},
+		{"tensorflow", p.Tensorflow},
+		{"onnx", p.ONNX},
+		{"pytorch", p.PyTorch},
+		{"triton", p.Triton},
+		{"pmml", p.PMML},
 	} {
 		if one.source != nil {
 			return one.name, one.source
