@@ -7,7 +7,7 @@
 //	the path, from a template or by default          Settings.Path; package routing/pathtemplate for a template alone
 //	the timeout of requests                          Settings.RequestTimeout; ParseTimeout and FormatTimeout for a value alone
 //	the gateway to attach to                         Settings.Parent
-//	the object to apply                              NewHTTPRoute
+//	the object to apply                              Settings.HTTPRoute; NewHTTPRoute without settings
 //	how the applied route does                       Health
 //	which of several owners gets a path              package routing/claims
 //

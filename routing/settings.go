@@ -1,6 +1,9 @@
 package routing
 
 import (
+	"cmp"
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
@@ -104,6 +107,38 @@ func (s Settings) Parent() (*gatewayv1.ParentReference, error) {
 			s.Enabled.Layer)
 	}
 	return s.Gateway.Value.DeepCopy(), nil
+}
+
+// HTTPRoute builds the object's own route, as [NewHTTPRoute] does, where the plan leaves to the settings what they say: the namespace is that of
+// the object, the parent is [Settings.Parent], each rule without a match has [Settings.Path], one without a timeout has
+// [Settings.RequestTimeout], and annotations of the plan lie over those of the settings. Nil when routing is off. The errors are theirs.
+func (s Settings) HTTPRoute(object metav1.Object, o pathtemplate.Options, plan Route) (*gatewayv1.HTTPRoute, error) {
+	parent, err := s.Parent()
+	if err != nil || parent == nil {
+		return nil, err
+	}
+	path, err := s.Path(object, o)
+	if err != nil {
+		return nil, err
+	}
+	timeout, err := s.RequestTimeout()
+	if err != nil {
+		return nil, err
+	}
+	plan.Namespace = cmp.Or(plan.Namespace, object.GetNamespace())
+	plan.Annotations = layers.Maps(plan.Annotations, s.Annotations)
+	if len(plan.Parents) == 0 {
+		plan.Parents = []gatewayv1.ParentReference{*parent}
+	}
+	plan.Rules = slices.Clone(plan.Rules)
+	for i := range plan.Rules {
+		rule := &plan.Rules[i]
+		rule.Timeout = cmp.Or(rule.Timeout, timeout)
+		if len(rule.Matches) == 0 {
+			rule.Matches = []Match{{Path: path}}
+		}
+	}
+	return NewHTTPRoute(plan)
 }
 
 // inLayer names a setting and where it stands.

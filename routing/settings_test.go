@@ -64,3 +64,73 @@ func TestSettingsNameTheLayer(t *testing.T) {
 		t.Errorf("timeout = %v, %v, want none", timeout, err)
 	}
 }
+
+// TestSettingsHTTPRoute: the settings fill what the plan leaves to them, and nothing that it says itself; the plan is not changed.
+func TestSettingsHTTPRoute(t *testing.T) {
+	t.Parallel()
+	object := &metav1.ObjectMeta{Namespace: "team-a", Name: "demo", UID: "u-1"}
+	layer := routing.Layer{
+		Name: "spec.routing", Enabled: new(true), Gateway: &gatewayv1.ParentReference{Name: "public"}, PathTemplate: new("/{.metadata.name}"),
+		Timeout: &metav1.Duration{Duration: time.Minute}, Annotations: map[string]string{"a": "settings", "b": "settings"},
+	}
+	backends := []routing.Backend{{Name: "demo", Port: 80}}
+	plan := routing.Route{
+		Name: "demo", Annotations: map[string]string{"a": "plan"}, Rules: []routing.Rule{
+			{Matches: []routing.Match{{Path: "/own"}}, Timeout: new(gatewayv1.Duration("1s")), Backends: backends}, {Backends: backends},
+		},
+	}
+	got, err := routing.Resolve(layer).HTTPRoute(object, pathtemplate.Options{}, plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := routing.NewHTTPRoute(routing.Route{
+		Namespace: "team-a", Name: "demo", Annotations: map[string]string{"a": "plan", "b": "settings"},
+		Parents: []gatewayv1.ParentReference{{Name: "public"}}, Rules: []routing.Rule{
+			{Matches: []routing.Match{{Path: "/own"}}, Timeout: new(gatewayv1.Duration("1s")), Backends: backends},
+			{Matches: []routing.Match{{Path: "/demo"}}, Timeout: new(gatewayv1.Duration("1m0s")), Backends: backends},
+		},
+	})
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("route %v (-want +got):\n%s", err, diff)
+	}
+	if plan.Rules[1].Matches != nil || plan.Rules[1].Timeout != nil {
+		t.Errorf("the plan was changed: %+v", plan.Rules[1])
+	}
+
+	plan.Namespace, plan.Parents = "team-b", []gatewayv1.ParentReference{{Name: "private"}}
+	if got, err = routing.Resolve(layer).HTTPRoute(object, pathtemplate.Options{}, plan); err != nil {
+		t.Fatal(err)
+	}
+	if got.Namespace != "team-b" || len(got.Spec.ParentRefs) != 1 || got.Spec.ParentRefs[0].Name != "private" {
+		t.Errorf("got a route in %s of %v, want it where the plan says", got.Namespace, got.Spec.ParentRefs)
+	}
+}
+
+// TestSettingsHTTPRouteRefused: routing that is off has no route, and each setting that is wrong is the error.
+func TestSettingsHTTPRouteRefused(t *testing.T) {
+	t.Parallel()
+	gateway := &gatewayv1.ParentReference{Name: "public"}
+	for name, tc := range map[string]struct {
+		layer        routing.Layer
+		reason, want string
+	}{
+		"Off":       {layer: routing.Layer{Gateway: gateway, PathTemplate: new("/{")}},
+		"NoGateway": {layer: routing.Layer{Enabled: new(true)}, reason: routing.ReasonGatewayNotConfigured, want: "nothing names a gateway"},
+		"Path":      {layer: routing.Layer{Enabled: new(true), Gateway: gateway, PathTemplate: new("/{")}, reason: "PathTemplateInvalid", want: `"/{"`},
+		"Timeout": {
+			layer:  routing.Layer{Enabled: new(true), Gateway: gateway, Timeout: &metav1.Duration{Duration: -time.Second}},
+			reason: "TimeoutInvalid", want: `"-1s"`,
+		},
+		"Plan": {layer: routing.Layer{Enabled: new(true), Gateway: gateway}, reason: "HTTPRouteInvalid", want: "spec.rules"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			object := &metav1.ObjectMeta{Namespace: "team-a", Name: "demo", UID: "u-1"}
+			route, err := routing.Resolve(tc.layer).HTTPRoute(object, pathtemplate.Options{}, routing.Route{Name: "demo"})
+			if route != nil {
+				t.Errorf("got the route %v, want none", route)
+			}
+			checkOutcome(t, err, tc.reason, tc.want)
+		})
+	}
+}

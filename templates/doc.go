@@ -27,6 +27,7 @@
 //	what is better, by a list of values                    InOrder; InOrderFold where upper and lower case mean the same
 //	what is better, by a number                            Preference with Rank
 //	one candidate and the reasons of the others            Selector.Select; Result.Evaluations, Result.Stages
+//	one of several equal ones, whichever                   Result.Best
 //	a line for a condition, a page for a person            Result.Summary, Result.Explain
 //
 // # Rules

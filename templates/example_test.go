@@ -119,6 +119,16 @@ func ExampleResult_Ambiguous() {
 	// 2 of 3 are equal: a, b
 }
 
+// Where one of several equal candidates is as good as another, Best takes the first by name.
+func ExampleResult_Best() {
+	shuffled := []class{{name: "b", disk: "ssd", ready: true, gigabytes: 100}, {name: "a", disk: "ssd", ready: true, gigabytes: 100}}
+	fmt.Println(selector(50).Select(shuffled).Best().name, selector(50).Select(shuffled[:1]).Best().name)
+	fmt.Println(selector(50).Select(nil).Best() == nil)
+	// Output:
+	// a b
+	// true
+}
+
 // Stage counts tell where candidates were lost.
 func ExampleResult_Stage() {
 	result := selector(50).Select(classes())

@@ -72,6 +72,15 @@ type Result[C any] struct {
 // Ambiguous reports whether several candidates are equally good. [Result.Equals] has them.
 func (r Result[C]) Ambiguous() bool { return len(r.Equals) > 1 }
 
+// Best returns the first of [Result.Equals], nil when no candidate is left. It is for callers to whom one of several equal candidates is as good
+// as another; by their names it is always the same one.
+func (r Result[C]) Best() *C {
+	if len(r.Equals) == 0 {
+		return nil
+	}
+	return r.Equals[0]
+}
+
 // Stage returns the counts of the filter of this name, zeros when there is none.
 func (r Result[C]) Stage(name string) Stage {
 	for _, s := range r.Stages {

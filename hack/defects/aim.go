@@ -31,7 +31,7 @@ func aim() product {
 			{"a cache that is ready goes with its service", cache, " || c.Status.Status == aimv1alpha1.AIMStatusReady", ""},
 			{"a cache goes although its users could not be read", cache, "f.caches.HasError() || f.neighbours.HasError()", "f.caches.HasError()"},
 			{"what runs goes with its template", plan, "plan.Keep(obs.isvc.Value)", ""},
-			{"the runtime is made before its cache is ready", plan, "!obs.needsCache() || obs.cacheReady()", "!obs.needsCache() || obs.cache != nil"},
+			{"the runtime is made before its cache is ready", plan, "!obs.needsCache() || obs.cache.IsReady()", "!obs.needsCache() || obs.cache != nil"},
 			{"a path of another service is taken", plan, "obs.plannedRoute != nil && len(obs.lostPaths) == 0", "obs.plannedRoute != nil"},
 			{
 				"the runtime config wins over the service", route,

@@ -40,7 +40,7 @@ func modelmesh() product {
 			},
 			{"the time of a failure is read in the wrong unit", fold, "time.UnixMilli(", "time.UnixMicro("},
 			{"the address stays when the model is not available", status, "s.URL = \"\"\n\tdelete(s.Components, component)", ""},
-			{"a disabled runtime serves", labels, " && (r.Spec.Disabled == nil || !*r.Spec.Disabled)", ""},
+			{"a disabled runtime serves", labels, " && !ptr.Deref(r.Spec.Disabled, false)", ""},
 			{"a runtime of the cluster counts while it is being deleted", fetch, "item.DeletionTimestamp.IsZero() && ", ""},
 			{"the replicas of a runtime are ignored", workload, "want.Replicas = int32(*r.Spec.Replicas)", "want.Replicas = int32(f.config.PodsPerRuntime)"},
 			{

@@ -23,7 +23,7 @@ func trustyai() product {
 		},
 		defects: []defect{
 			{"a model that sends its traffic here already counts as taken", models, "logger != nil && logger.URL != url", "logger != nil"},
-			{"a move into the database has no volume to read", service, "Storage.Format == v1.FormatPVC || s.Spec.Migrates()", "Storage.Format == v1.FormatPVC"},
+			{"a move into the database has no volume to read", service, "Storage.Format == v1.FormatPVC || spec.Migrates()", "Storage.Format == v1.FormatPVC"},
 			{"credentials with an empty text are taken", service, "len(secret.Value.Data[key]) == 0", "secret.Value.Data[key] == nil"},
 			{"the annotation that asks for a move stays", service, "asked && obs.facts.Provisioned", "!asked && obs.facts.Provisioned"},
 			{"a container that ends with code 1 has not crashed", state, "ended.ExitCode != 0", "ended.ExitCode > 1"},

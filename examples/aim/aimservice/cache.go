@@ -1,8 +1,6 @@
 package aimservice
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/reconcilekit/reconcilekit/health"
@@ -15,16 +13,16 @@ import (
 )
 
 // cacheScope is the scope of a template as caches call it.
-func cacheScope(t *template) aimv1alpha1.AIMServiceTemplateScope {
-	return aimv1alpha1.AIMServiceTemplateScope(t.Scope)
+func cacheScope(t *aimv1alpha1.AIMServiceTemplate) aimv1alpha1.AIMServiceTemplateScope {
+	return aimv1alpha1.AIMServiceTemplateScope(aimv1alpha1.ReferenceTo(t).Scope)
 }
 
 // findCache finds the cache of a template: in a dedicated mode the one that the
 // service controls; else the best shared one, the first by name among equals.
-func findCache(service *aimv1alpha1.AIMService, t *template, caches []aimv1alpha1.AIMTemplateCache) *aimv1alpha1.AIMTemplateCache {
+func findCache(service *aimv1alpha1.AIMService, t *aimv1alpha1.AIMServiceTemplate, caches []aimv1alpha1.AIMTemplateCache) *aimv1alpha1.AIMTemplateCache {
 	type cache = aimv1alpha1.AIMTemplateCache
 	dedicated := service.Spec.GetCachingMode() == aimv1alpha1.CachingModeDedicated
-	found := templates.Selector[cache]{
+	return templates.Selector[cache]{
 		Name: func(c *cache) string { return c.Name },
 		Filters: []templates.Filter[cache]{
 			templates.Keep("mode", "OtherMode", func(c *cache) bool {
@@ -39,21 +37,12 @@ func findCache(service *aimv1alpha1.AIMService, t *template, caches []aimv1alpha
 			templates.InOrder("status", func(c *cache) string { return string(c.Status.Status) },
 				"Ready", "Progressing", "Pending", "Degraded", "NotAvailable", "Failed"),
 		},
-	}.Select(caches).Equals
-	if len(found) == 0 {
-		return nil
-	}
-	return found[0]
+	}.Select(caches).Best()
 }
 
 // needsCache reports whether there are weights to cache.
 func (obs ServiceObservation) needsCache() bool {
 	return obs.template != nil && len(obs.template.Status.ModelSources) > 0
-}
-
-// cacheReady reports whether there is a cache and it can be used.
-func (obs ServiceObservation) cacheReady() bool {
-	return obs.cache != nil && obs.cache.Status.Status == aimv1alpha1.AIMStatusReady
 }
 
 // newCache builds the cache of the service's template. Of the name of a stored template a name can always be made.
@@ -65,17 +54,16 @@ func (obs ServiceObservation) newCache() *aimv1alpha1.AIMTemplateCache {
 		namespace = "" // a template of the cluster and one of the namespace may have one name
 	}
 	name, _ := GenerateTemplateCacheName(t.Name, namespace, service.Name, string(service.UID), mode)
-	owner := serviceLabelValue(service)
-	labels := map[string]string{managedByLabel: managedBy, serviceLabel: owner, serviceNameLabel: owner}
+	labels := ownLabels(service)
 	if mode == aimv1alpha1.CachingModeDedicated {
-		labels = obs.childLabels(nil)
+		labels = childLabels(service, obs.runtimeConfig.Merged, nil)
 	}
 	settings := runtimeconfig.Merge(&aimv1alpha1.AIMRuntimeConfigCommon{Storage: service.Spec.Storage}, obs.runtimeConfig.Merged)
 	return &aimv1alpha1.AIMTemplateCache{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: service.Namespace, Labels: labels},
 		Spec: aimv1alpha1.AIMTemplateCacheSpec{
 			TemplateName: t.Name, TemplateScope: cacheScope(t), Mode: aimv1alpha1.AIMTemplateCacheMode(mode),
-			Env:               runtimeconfig.MergeEnv(service.Spec.Env, t.cachingEnv, t.Spec.Env),
+			Env:               runtimeconfig.MergeEnv(service.Spec.Env, ptr.Deref(t.Spec.Caching, aimv1alpha1.AIMTemplateCachingConfig{}).Env, t.Spec.Env),
 			StorageClassName:  ptr.Deref(ptr.Deref(settings.Storage, aimv1alpha1.AIMStorageConfig{}).DefaultStorageClassName, ""),
 			RuntimeConfigName: service.Spec.RuntimeConfigName, ImagePullSecrets: service.Spec.ImagePullSecrets,
 		},
@@ -87,27 +75,16 @@ func (obs ServiceObservation) cacheHealth() health.Component {
 	if !obs.needsCache() {
 		return health.Component{}
 	}
-	c := health.Component{Name: "Cache", Dependency: health.Downstream, Child: true, State: health.Progressing, Reason: "CacheCreating"}
-	if obs.cache == nil {
-		c.Message = "The cache is being made"
-		if volumes, _ := claimedVolumes(obs.isvc.Value); len(volumes) > 0 {
-			c.State = health.Degraded
-			if obs.service.Spec.GetCachingMode() == aimv1alpha1.CachingModeShared {
-				c.Reason, c.Message = "CacheLost", "The cache in use is gone and is being made again"
-			}
-		}
-		return c
+	c := health.Component{Name: "Cache", Dependency: health.Downstream, Child: true}
+	if obs.cache != nil {
+		return cacheWords.say(c, "Cache "+obs.cache.Name, obs.cache.Status.Status)
 	}
-	status := obs.cache.Status.Status
-	c.Message = fmt.Sprintf("Cache %s is %s", obs.cache.Name, cmp.Or(status, "without status"))
-	switch status {
-	case aimv1alpha1.AIMStatusReady:
-		c.State, c.Reason = health.Ready, "CacheReady"
-	case aimv1alpha1.AIMStatusProgressing:
-		c.Reason = "CacheNotReady"
-	case aimv1alpha1.AIMStatusFailed:
-		c.State, c.Reason = health.Failed, "CacheFailed"
-	default: // nobody has looked at it yet
+	c.State, c.Reason, c.Message = health.Progressing, "CacheCreating", "The cache is being made"
+	if volumes, _ := claimedVolumes(obs.isvc.Value); len(volumes) > 0 {
+		c.State = health.Degraded
+		if obs.service.Spec.GetCachingMode() == aimv1alpha1.CachingModeShared {
+			c.Reason, c.Message = "CacheLost", "The cache in use is gone and is being made again"
+		}
 	}
 	return c
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/routing/claims"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -80,8 +81,8 @@ type pass = reconcile.ReconcileContext[*aimv1alpha1.AIMService]
 
 // ServiceFetchResult is what was read for a service.
 type ServiceFetchResult struct {
-	names    childNames
-	namesErr error
+	isvcName    string
+	isvcNameErr error
 
 	runtimeConfig runtimeconfig.Result
 
@@ -93,7 +94,7 @@ type ServiceFetchResult struct {
 	plannedRoute *gatewayv1.HTTPRoute
 	routeErr     error
 	route        reconcile.FetchResult[*gatewayv1.HTTPRoute]
-	rivals       []rival
+	rivals       []claims.Claim // what the routes of other services claim of its paths
 
 	models    ModelFetchResult
 	templates TemplateFetchResult
@@ -105,7 +106,7 @@ type ServiceFetchResult struct {
 // FetchRemoteState reads what the plan depends on.
 func (*ServiceReconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc pass) (f ServiceFetchResult) {
 	service := rc.Object
-	f.names, f.namesErr = namesOf(service)
+	f.isvcName, f.isvcNameErr = GenerateInferenceServiceName(service.Name, service.Namespace)
 	f.caches = reconcile.FetchList(ctx, r, &aimv1alpha1.AIMTemplateCacheList{}, client.InNamespace(service.Namespace))
 	if !service.DeletionTimestamp.IsZero() {
 		f.neighbours = reconcile.FetchList(ctx, r, &aimv1alpha1.AIMServiceList{}, client.InNamespace(service.Namespace))
@@ -123,10 +124,10 @@ func (*ServiceReconciler) FetchRemoteState(ctx context.Context, r reconcile.Read
 
 // fetchInferenceService reads the InferenceService and what tells how it does.
 func (f *ServiceFetchResult) fetchInferenceService(ctx context.Context, r reconcile.Reader, service *aimv1alpha1.AIMService) {
-	if f.names.inferenceService == "" {
+	if f.isvcNameErr != nil {
 		return
 	}
-	key := client.ObjectKey{Namespace: service.Namespace, Name: f.names.inferenceService}
+	key := client.ObjectKey{Namespace: service.Namespace, Name: f.isvcName}
 	f.isvc = reconcile.Fetch(ctx, r, key, &kserve.InferenceService{})
 	if !f.isvc.OK() {
 		return
@@ -145,11 +146,11 @@ func (f *ServiceFetchResult) fetchInferenceService(ctx context.Context, r reconc
 
 // fetchRoute reads the route, and the routes of others for the same path.
 func (f *ServiceFetchResult) fetchRoute(ctx context.Context, r reconcile.Reader, service *aimv1alpha1.AIMService) {
-	f.plannedRoute, f.routeErr = httpRoute(service, f.runtimeConfig.Merged, f.names)
+	f.plannedRoute, f.routeErr = httpRoute(service, f.runtimeConfig.Merged, f.isvcName)
 	if f.plannedRoute == nil && f.routeErr == nil {
 		return
 	}
-	f.route = reconcile.Fetch(ctx, r, client.ObjectKey{Namespace: service.Namespace, Name: f.names.route}, &gatewayv1.HTTPRoute{})
+	f.route = reconcile.Fetch(ctx, r, client.ObjectKey{Namespace: service.Namespace, Name: routeName(service)}, &gatewayv1.HTTPRoute{})
 	for _, claim := range routeClaims(f.plannedRoute) {
 		routes := reconcile.FetchList(ctx, r, &gatewayv1.HTTPRouteList{}, client.MatchingFields{routeClaimIndex: claim})
 		for i := range routes.Value.Items {
@@ -160,7 +161,7 @@ func (f *ServiceFetchResult) fetchRoute(ctx context.Context, r reconcile.Reader,
 			}
 			other := reconcile.Fetch(ctx, r, client.ObjectKey{Namespace: route.Namespace, Name: owner.Name}, &aimv1alpha1.AIMService{})
 			if other.OK() && other.Value.UID == owner.UID {
-				f.rivals = append(f.rivals, rival{owner: other.Value, route: route})
+				f.rivals = append(f.rivals, claims.Of(other.Value, route)...)
 			}
 		}
 	}
@@ -177,12 +178,12 @@ func (*ServiceReconciler) PlanResources(_ context.Context, _ pass, obs ServiceOb
 	case obs.routeErr != nil && obs.route.Value != nil:
 		plan.Keep(obs.route.Value)
 	}
-	if base := obs.templates.base(); base.ready() && obs.templates.derivedName != "" {
+	if base := obs.templates.base(); base.IsReady() && obs.templates.derivedName != "" {
 		plan.Apply(obs.derivedTemplate(base))
 	}
 	obs.planCache(&plan)
-	switch cached := !obs.needsCache() || obs.cacheReady(); {
-	case obs.template.ready() && (obs.running() || cached && obs.model.ready()):
+	switch cached := !obs.needsCache() || obs.cache.IsReady(); {
+	case obs.template.IsReady() && (obs.running() || cached && obs.model.IsReady()):
 		plan.Apply(obs.inferenceService())
 	case obs.running():
 		plan.Keep(obs.isvc.Value)
@@ -193,7 +194,7 @@ func (*ServiceReconciler) PlanResources(_ context.Context, _ pass, obs ServiceOb
 // planCache plans the cache of the template. A shared one is made when nobody has
 // made it, and then belongs to nobody: its env and labels are not rewritten.
 func (obs ServiceObservation) planCache(plan *reconcile.PlanResult) {
-	dedicated, wanted := obs.service.Spec.GetCachingMode() == aimv1alpha1.CachingModeDedicated, obs.needsCache() && obs.template.ready()
+	dedicated, wanted := obs.service.Spec.GetCachingMode() == aimv1alpha1.CachingModeDedicated, obs.needsCache() && obs.template.IsReady()
 	switch {
 	case dedicated && wanted:
 		plan.Apply(obs.newCache())

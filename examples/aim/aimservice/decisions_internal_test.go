@@ -179,7 +179,7 @@ func TestTemplatesOfOthers(t *testing.T) {
 func TestDerivedTemplateHasNoProfile(t *testing.T) {
 	t.Parallel()
 	precision := aimv1alpha1.AIMPrecision("fp8")
-	base := templateOf(&aimv1alpha1.AIMServiceTemplate{ObjectMeta: in("ns", "base")})
+	base := &aimv1alpha1.AIMServiceTemplate{ObjectMeta: in("ns", "base")}
 	base.Spec.ProfileID = "profile"
 	obs := ServiceObservation{service: &aimv1alpha1.AIMService{
 		ObjectMeta: in("ns", "chat"), Spec: aimv1alpha1.AIMServiceSpec{Overrides: &aimv1alpha1.AIMServiceOverrides{
@@ -217,7 +217,7 @@ func TestCacheOfTheService(t *testing.T) {
 			c.Spec.Mode, c.Spec.TemplateScope = aimv1alpha1.TemplateCacheModeShared, scope
 		}
 	}
-	tmpl := templateOf(&aimv1alpha1.AIMServiceTemplate{ObjectMeta: in("ns", "t")})
+	tmpl := &aimv1alpha1.AIMServiceTemplate{ObjectMeta: in("ns", "t")}
 	for name, tc := range map[string]struct {
 		mode  aimv1alpha1.AIMCachingMode
 		cache aimv1alpha1.AIMTemplateCache
@@ -278,15 +278,15 @@ func TestPlannedParts(t *testing.T) {
 	service := &aimv1alpha1.AIMService{ObjectMeta: in("ns", "chat")}
 	runs := ServiceObservation{service: service}
 	runs.isvc.Value = &kserve.InferenceService{ObjectMeta: in("ns", "runs")}
-	tmpl := templateOf(&aimv1alpha1.AIMServiceTemplate{
+	tmpl := &aimv1alpha1.AIMServiceTemplate{
 		ObjectMeta: in("ns", "t"), Status: aimv1alpha1.AIMServiceTemplateStatus{
 			Status: aimv1alpha1.AIMStatusReady, ModelSources: []aimv1alpha1.AIMModelSource{{ModelID: "m"}},
 		},
-	})
+	}
 	fresh := func(status aimv1alpha1.AIMStatus) ServiceObservation {
 		cache := aCache("c", func(c *aimv1alpha1.AIMTemplateCache) { c.Status.Status = status })
-		obs := ServiceObservation{service: service, template: tmpl, model: &model{Object: aModel("m", "i", ""), spec: &aimv1alpha1.AIMModelSpec{}, status: aimv1alpha1.AIMStatusReady}, cache: &cache}
-		obs.names.inferenceService = "isvc"
+		obs := ServiceObservation{service: service, template: tmpl, model: aModel("m", "i", aimv1alpha1.AIMStatusReady), cache: &cache}
+		obs.isvcName = "isvc"
 		return obs
 	}
 	routed := ServiceObservation{service: service}

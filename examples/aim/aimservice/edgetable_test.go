@@ -137,9 +137,7 @@ func edges() []edge {
 		{what: "the template made of its overrides", service: overriding, given: func(s *service) []client.Object {
 			return append(model(s), readyTemplate(s.Namespace, s.Spec.Template.Name, "m"))
 		}, object: func(s *service) client.Object {
-			name, err := aimservice.DerivedTemplateName(s.Spec.Template.Name, s.Spec.Overrides, string(s.UID))
-			Expect(err).NotTo(HaveOccurred())
-			t := readyTemplate(s.Namespace, name, "m")
+			t := readyTemplate(s.Namespace, aimservice.DerivedTemplateName(s.Spec.Template.Name, s.Spec.Overrides, s.UID), "m")
 			t.OwnerReferences = controlledBy(s)
 			return t
 		}},
@@ -200,9 +198,9 @@ func controlledBy(s *aimv1alpha1.AIMService) []metav1.OwnerReference {
 // isvcOf is the InferenceService of a service.
 func isvcOf(s *aimv1alpha1.AIMService) *kserve.InferenceService {
 	GinkgoHelper()
-	names, err := aimservice.NamesOf(s)
+	name, err := aimservice.GenerateInferenceServiceName(s.Name, s.Namespace)
 	Expect(err).NotTo(HaveOccurred())
-	isvc := &kserve.InferenceService{ObjectMeta: named(s.Namespace, names.InferenceService())}
+	isvc := &kserve.InferenceService{ObjectMeta: named(s.Namespace, name)}
 	isvc.OwnerReferences = controlledBy(s)
 	return isvc
 }
@@ -210,9 +208,7 @@ func isvcOf(s *aimv1alpha1.AIMService) *kserve.InferenceService {
 // planned is the route of a service.
 func planned(s *aimv1alpha1.AIMService) *gatewayv1.HTTPRoute {
 	GinkgoHelper()
-	names, err := aimservice.NamesOf(s)
-	Expect(err).NotTo(HaveOccurred())
-	route, err := aimservice.PlanRoute(s, nil, names)
+	route, err := aimservice.PlanRoute(s, nil)
 	Expect(err).NotTo(HaveOccurred())
 	route.OwnerReferences = controlledBy(s)
 	return route

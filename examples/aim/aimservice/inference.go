@@ -20,8 +20,6 @@ import (
 )
 
 const (
-	containerName   = "kserve-container"
-	containerPort   = 8000
 	sharedMemory    = "dshm"
 	predictorSuffix = "-predictor"
 )
@@ -33,17 +31,17 @@ func (obs ServiceObservation) inferenceService() *kserve.InferenceService {
 	if sources := template.Status.ModelSources; len(sources) > 0 {
 		modelID = sources[0].ModelID
 	}
-	env := containerEnv(obs.runtimeConfig.Env(), &template.Spec, modelID, service.Spec.Env)
+	env := containerEnv(obs.runtimeConfig.Env(), &template.Spec.AIMServiceTemplateSpecCommon, modelID, service.Spec.Env)
 	volumes, mounts := obs.volumes()
-	minimum, maximum, annotations := replicas(&service.Spec, obs.names.inferenceService)
+	minimum, maximum, annotations := replicas(&service.Spec, obs.isvcName)
 	predictor := kserve.Predictor{
 		MinReplicas: &minimum,
 		MaxReplicas: maximum,
 		Containers: []corev1.Container{{
-			Name:         containerName,
-			Image:        obs.model.spec.Image,
+			Name:         "kserve-container",
+			Image:        obs.model.Spec.Image,
 			Env:          env,
-			Ports:        []corev1.ContainerPort{{Name: "http", ContainerPort: containerPort, Protocol: corev1.ProtocolTCP}},
+			Ports:        []corev1.ContainerPort{{Name: "http", ContainerPort: 8000, Protocol: corev1.ProtocolTCP}},
 			Resources:    containerResources(template.Status.ResolvedHardware, template.Spec.Resources, service.Spec.Resources),
 			VolumeMounts: mounts,
 		}},
@@ -59,11 +57,11 @@ func (obs ServiceObservation) inferenceService() *kserve.InferenceService {
 	}
 	return &kserve.InferenceService{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: obs.names.inferenceService, Namespace: service.Namespace, Annotations: annotations,
-			Labels: obs.childLabels(map[string]string{
+			Name: obs.isvcName, Namespace: service.Namespace, Annotations: annotations,
+			Labels: childLabels(service, obs.runtimeConfig.Merged, map[string]string{
 				componentLabel:       "inference",
 				domain + "template":  naming.LabelValue(template.Name),
-				domain + "model":     naming.LabelValue(obs.model.GetName()),
+				domain + "model":     naming.LabelValue(obs.model.Name),
 				domain + "metric":    naming.LabelValue(string(ptr.Deref(template.Spec.Metric, ""))),
 				domain + "precision": naming.LabelValue(string(ptr.Deref(template.Spec.Precision, ""))),
 			}),
@@ -97,12 +95,11 @@ func replicas(spec *aimv1alpha1.AIMServiceSpec, name string) (minimum, maximum i
 // memory, and the artifacts of the cache. An InferenceService that runs keeps the
 // volumes it has while its cache is not usable.
 func (obs ServiceObservation) volumes() ([]corev1.Volume, []corev1.VolumeMount) {
-	limit := resource.MustParse("8Gi")
 	volumes := []corev1.Volume{{Name: sharedMemory, VolumeSource: corev1.VolumeSource{
-		EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory, SizeLimit: &limit},
+		EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory, SizeLimit: resource.NewQuantity(8<<30, resource.BinarySI)},
 	}}}
 	mounts := []corev1.VolumeMount{{Name: sharedMemory, MountPath: "/dev/shm"}}
-	if !obs.cacheReady() {
+	if !obs.cache.IsReady() {
 		more, where := claimedVolumes(obs.isvc.Value)
 		return append(volumes, more...), append(mounts, where...)
 	}
@@ -130,11 +127,7 @@ func artifactMount(artifact aimv1alpha1.AIMResolvedArtifact) (corev1.Volume, cor
 // mounts.
 func claimedVolumes(isvc *kserve.InferenceService) (volumes []corev1.Volume, mounts []corev1.VolumeMount) {
 	predictor := ptr.Deref(isvc, kserve.InferenceService{}).Spec.Predictor
-	for _, volume := range predictor.Volumes {
-		if volume.PersistentVolumeClaim != nil {
-			volumes = append(volumes, volume)
-		}
-	}
+	volumes = slices.DeleteFunc(slices.Clone(predictor.Volumes), func(v corev1.Volume) bool { return v.PersistentVolumeClaim == nil })
 	for _, container := range predictor.Containers {
 		for _, mount := range container.VolumeMounts {
 			if slices.ContainsFunc(volumes, func(v corev1.Volume) bool { return v.Name == mount.Name }) {
@@ -150,11 +143,7 @@ const (
 	// the service nor a runtime config says otherwise, in percent.
 	DefaultPVCHeadroomPercent = 10
 
-	cachePath          = "/workspace/cache"
-	defaultGPUResource = "amd.com/gpu"
-	cpuPerGPU          = 4
-	memoryPerGPU       = 32 // Gi, request
-	memoryLimitPerGPU  = 48 // Gi
+	cachePath = "/workspace/cache"
 )
 
 // PVCSize returns the size of a volume for so many bytes of weights with the
@@ -166,18 +155,18 @@ func PVCSize(bytes int64, headroomPercent int32) resource.Quantity {
 	return *resource.NewQuantity((bytes+extra+gi-1)/gi*gi, resource.BinarySI)
 }
 
-// containerResources are the resources of the inference container: by the GPUs of
-// the template, then what the template says, then what the service says, by key.
+// containerResources are the resources of the inference container: for each GPU of the template 4 CPUs and 32Gi of memory, which may become 48Gi; over
+// that what the template says, then what the service says, by key.
 func containerResources(hardware *aimv1alpha1.AIMHardwareRequirements, template, service *corev1.ResourceRequirements) corev1.ResourceRequirements {
 	var byGPU corev1.ResourceRequirements
 	if _, count := gpuOf(hardware); count > 0 {
 		n := int64(count)
 		byGPU.Requests = corev1.ResourceList{
-			corev1.ResourceCPU:    *resource.NewQuantity(n*cpuPerGPU, resource.DecimalSI),
-			corev1.ResourceMemory: *resource.NewQuantity(n*memoryPerGPU<<30, resource.BinarySI),
-			corev1.ResourceName(cmp.Or(hardware.GPU.ResourceName, defaultGPUResource)): *resource.NewQuantity(n, resource.DecimalSI),
+			corev1.ResourceCPU:    *resource.NewQuantity(n*4, resource.DecimalSI),
+			corev1.ResourceMemory: *resource.NewQuantity(n*32<<30, resource.BinarySI),
+			corev1.ResourceName(cmp.Or(hardware.GPU.ResourceName, "amd.com/gpu")): *resource.NewQuantity(n, resource.DecimalSI),
 		}
-		byGPU.Limits = corev1.ResourceList{corev1.ResourceMemory: *resource.NewQuantity(n*memoryLimitPerGPU<<30, resource.BinarySI)}
+		byGPU.Limits = corev1.ResourceList{corev1.ResourceMemory: *resource.NewQuantity(n*48<<30, resource.BinarySI)}
 	}
 	return container.Resources(service, template, &byGPU)
 }
@@ -188,16 +177,14 @@ func containerResources(hardware *aimv1alpha1.AIMHardwareRequirements, template,
 func containerEnv(
 	runtime []corev1.EnvVar, template *aimv1alpha1.AIMServiceTemplateSpecCommon, modelID string, service []corev1.EnvVar,
 ) []corev1.EnvVar {
-	known := func(name, value string) []corev1.EnvVar {
-		if value == "" {
-			return nil
-		}
-		return []corev1.EnvVar{{Name: name, Value: value}}
+	known := func(vars ...corev1.EnvVar) []corev1.EnvVar {
+		return slices.DeleteFunc(vars, func(v corev1.EnvVar) bool { return v.Value == "" })
 	}
-	env := runtimeconfig.MergeEnv(service, known("AIM_MODEL_ID", modelID), template.Env,
-		known("AIM_PROFILE_ID", template.ProfileID), known("AIM_METRIC", string(ptr.Deref(template.Metric, ""))),
-		known("AIM_PRECISION", string(ptr.Deref(template.Precision, ""))), runtime,
-		known("AIM_CACHE_PATH", cachePath), known("VLLM_ENABLE_METRICS", "true"))
+	env := runtimeconfig.MergeEnv(service, known(corev1.EnvVar{Name: "AIM_MODEL_ID", Value: modelID}), template.Env, known(
+		corev1.EnvVar{Name: "AIM_PROFILE_ID", Value: template.ProfileID},
+		corev1.EnvVar{Name: "AIM_METRIC", Value: string(ptr.Deref(template.Metric, ""))},
+		corev1.EnvVar{Name: "AIM_PRECISION", Value: string(ptr.Deref(template.Precision, ""))},
+	), runtime, known(corev1.EnvVar{Name: "AIM_CACHE_PATH", Value: cachePath}, corev1.EnvVar{Name: "VLLM_ENABLE_METRICS", Value: "true"}))
 	slices.SortFunc(env, func(a, b corev1.EnvVar) int { return cmp.Compare(a.Name, b.Name) })
 	return env
 }

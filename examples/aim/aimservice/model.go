@@ -36,32 +36,19 @@ type ModelFetchResult struct {
 	err error
 }
 
-// model is a model of either scope.
-type model struct {
-	client.Object
-	spec   *aimv1alpha1.AIMModelSpec
-	status aimv1alpha1.AIMStatus
-}
-
-// resolved returns the model that was found, nil for none.
-func (f ModelFetchResult) resolved() *model {
-	if m := f.Model.Value; m != nil {
-		return &model{Object: m, spec: &m.Spec, status: m.Status.Status}
-	}
+// resolved returns the model that was found, one of the cluster as one without a namespace; nil for none.
+func (f ModelFetchResult) resolved() *aimv1alpha1.AIMModel {
 	if m := f.ClusterModel.Value; m != nil {
-		return &model{Object: m, spec: &m.Spec, status: m.Status.Status}
+		return &aimv1alpha1.AIMModel{ObjectMeta: m.ObjectMeta, Spec: m.Spec, Status: m.Status}
 	}
-	return nil
+	return f.Model.Value
 }
-
-// ready reports whether there is a model and it can be used.
-func (m *model) ready() bool { return m != nil && m.status == aimv1alpha1.AIMStatusReady }
 
 // fetchModel finds the model of a service: the one that it uses already while that
 // is Ready, else the one that its spec asks for.
 func fetchModel(ctx context.Context, r reconcile.Reader, service *aimv1alpha1.AIMService) (f ModelFetchResult) {
 	if used := service.Status.ResolvedModel; used != nil {
-		if found := modelByName(ctx, r, used.Namespace, used.Name); found.resolved().ready() {
+		if found := modelByName(ctx, r, used.Namespace, used.Name); found.resolved().IsReady() {
 			return found
 		}
 	}
@@ -118,10 +105,10 @@ func modelByImage(ctx context.Context, r reconcile.Reader, namespace, image stri
 		found = append(found, "AIMClusterModel "+f.ClusterModel.Value.Name)
 	}
 	if len(found) == 0 {
-		f.ImageURI = image
 		if _, err := GenerateModelName(image); err != nil {
-			f.err = health.NewError(health.InvalidSpec, "InvalidImageReference", err.Error(), err)
+			return ModelFetchResult{err: health.NewError(health.InvalidSpec, "InvalidImageReference", err.Error(), err)}
 		}
+		f.ImageURI = image
 	}
 	if len(found) > 1 {
 		slices.Sort(found)
@@ -164,10 +151,8 @@ func (f ModelFetchResult) newModel(service *aimv1alpha1.AIMService) *aimv1alpha1
 		},
 	}
 	switch custom := f.CustomSpec; {
-	case f.err != nil:
-		return nil
 	case f.ImageURI != "":
-		out.Name, _ = GenerateModelName(f.ImageURI) // an error is f.err
+		out.Name, _ = GenerateModelName(f.ImageURI) // it has a name, or it is not set
 		out.Spec.Image = f.ImageURI
 	case custom != nil:
 		out.Name = GenerateCustomModelName(custom)
@@ -183,25 +168,13 @@ func (f ModelFetchResult) newModel(service *aimv1alpha1.AIMService) *aimv1alpha1
 // modelHealth reports how the model is.
 func (obs ServiceObservation) modelHealth() health.Component {
 	c := health.Component{Name: "Model", Dependency: health.Upstream}
-	if obs.newModel != nil {
+	switch {
+	case obs.newModel != nil:
 		c.State, c.Reason, c.Message, c.Dependency = health.Pending, "CreatingModel", "Making model "+obs.newModel.Name, health.Downstream
-	} else if obs.model != nil {
-		return dependencyHealth(c, "Model "+obs.model.GetName(), obs.model.status, "ModelResolved", "ModelNotReady")
-	} else if err := cmp.Or(obs.models.err, obs.models.Model.Failure(), obs.models.ClusterModel.Failure()); err != nil {
-		c.Errors = []error{err}
-	}
-	return c
-}
-
-// dependencyHealth reports how a model or a template is by the word of its status.
-func dependencyHealth(c health.Component, what string, status aimv1alpha1.AIMStatus, ready, notReady string) health.Component {
-	c.State, c.Reason, c.Message = health.Progressing, notReady, fmt.Sprintf("%s is %s", what, cmp.Or(status, "without status"))
-	switch status {
-	case aimv1alpha1.AIMStatusReady:
-		c.State, c.Reason, c.Message = health.Ready, ready, what+" is ready"
-	case aimv1alpha1.AIMStatusFailed, aimv1alpha1.AIMStatusDegraded:
-		c.State = health.Failed
-	default: // it may still become ready
+	case obs.model != nil:
+		return modelWords.say(c, "Model "+obs.model.Name, obs.model.Status.Status)
+	default:
+		c.Errors = []error{cmp.Or(obs.models.err, obs.models.Model.Failure(), obs.models.ClusterModel.Failure())}
 	}
 	return c
 }

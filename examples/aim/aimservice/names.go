@@ -1,7 +1,6 @@
 package aimservice
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/reconcilekit/reconcilekit/naming"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
@@ -61,6 +61,12 @@ func GenerateHTTPRouteName(serviceName, namespace string) (string, error) {
 	return naming.Derive([]string{serviceName}, hashLength, naming.HashInputs(namespace))
 }
 
+// routeName is the name of a service's HTTPRoute: of two strings a name can always be made.
+func routeName(service *aimv1alpha1.AIMService) string {
+	name, _ := GenerateHTTPRouteName(service.Name, service.Namespace)
+	return name
+}
+
 // GenerateTemplateCacheName returns the name of a template's cache: one for all
 // services of the namespace, or in a dedicated mode one for the service with the
 // given identity, which is its UID.
@@ -100,14 +106,15 @@ func endpointOf(source aimv1alpha1.AIMModelSource) string {
 }
 
 // derivedTemplateName returns the name of the template that a service makes of
-// another one with its overrides. The identity of the service is in the hash: the
+// another one with its overrides; without any it is the base. The identity of the service is in the hash: the
 // service owns its derived template, so no two services may share one.
-func derivedTemplateName(base string, overrides *aimv1alpha1.AIMServiceOverrides, identity string) (string, error) {
+func derivedTemplateName(base string, overrides *aimv1alpha1.AIMServiceOverrides, identity types.UID) string {
 	parts := overrideParts(overrides)
 	if len(parts) == 0 {
-		return base, nil
+		return base
 	}
-	return naming.Derive(append([]string{base, "ovr"}, parts...), hashLength, naming.HashInputs(identity))
+	name, _ := naming.Derive(append([]string{base, "ovr"}, parts...), hashLength, naming.HashInputs(identity)) // strings always make one
+	return name
 }
 
 // overrideParts lists what overrides change, in words.
@@ -129,19 +136,6 @@ func gpuOf(hardware *aimv1alpha1.AIMHardwareRequirements) (model string, count i
 		return "", 0
 	}
 	return hardware.GPU.Model, hardware.GPU.Requests
-}
-
-// childNames are the names of a service's children.
-type childNames struct {
-	inferenceService, route string
-}
-
-// namesOf derives the names of a service's children.
-func namesOf(service *aimv1alpha1.AIMService) (names childNames, err error) {
-	var isvcErr, routeErr error
-	names.inferenceService, isvcErr = GenerateInferenceServiceName(service.Name, service.Namespace)
-	names.route, routeErr = GenerateHTTPRouteName(service.Name, service.Namespace)
-	return names, errors.Join(isvcErr, routeErr)
 }
 
 const (
@@ -166,8 +160,7 @@ const (
 // are passed on, then the ones that every child has; the first wins. Labels of the
 // product's domain are always passed on, others when the runtime config says so.
 func childLabels(service *aimv1alpha1.AIMService, config *aimv1alpha1.AIMRuntimeConfigCommon, own map[string]string) map[string]string {
-	name := serviceLabelValue(service)
-	out := map[string]string{managedByLabel: managedBy, serviceLabel: name, serviceNameLabel: name}
+	out := ownLabels(service)
 	maps.Copy(out, naming.MatchingLabels(service.Labels, slices.Concat(runtimeconfig.PropagatedLabels(config), []string{domain + "*"})...))
 	for key, value := range own {
 		if value != "" {
@@ -177,9 +170,10 @@ func childLabels(service *aimv1alpha1.AIMService, config *aimv1alpha1.AIMRuntime
 	return out
 }
 
-// childLabels are the labels of a child of the service.
-func (obs ServiceObservation) childLabels(own map[string]string) map[string]string {
-	return childLabels(obs.service, obs.runtimeConfig.Merged, own)
+// ownLabels are the labels that name the service.
+func ownLabels(service *aimv1alpha1.AIMService) map[string]string {
+	name := serviceLabelValue(service)
+	return map[string]string{managedByLabel: managedBy, serviceLabel: name, serviceNameLabel: name}
 }
 
 // serviceLabelValue is the name of a service as its children carry it.

@@ -24,11 +24,11 @@ type ServiceObservation struct {
 	ServiceFetchResult
 
 	service   *aimv1alpha1.AIMService
-	model     *model // in use, nil when it does not exist
+	model     *aimv1alpha1.AIMModel // in use, nil when it does not exist
 	newModel  *aimv1alpha1.AIMModel
-	template  *template // in use, nil when it does not exist
+	template  *aimv1alpha1.AIMServiceTemplate // in use, nil when it does not exist
 	cache     *aimv1alpha1.AIMTemplateCache
-	lostPaths claims.Decisions
+	lostPaths claims.Decisions // to whom: of two services that want one path of a gateway, the older has it
 }
 
 // ComposeState decides which of the fetched objects the service uses.
@@ -36,12 +36,47 @@ func (*ServiceReconciler) ComposeState(_ context.Context, rc pass, fetched Servi
 	obs := ServiceObservation{
 		ServiceFetchResult: fetched, service: rc.Object, template: fetched.templates.resolved(),
 		model: fetched.models.resolved(), newModel: fetched.models.newModel(rc.Object),
-		lostPaths: lostPaths(rc.Object, fetched.plannedRoute, fetched.rivals),
+		lostPaths: claims.Decide(append(claims.Of(rc.Object, fetched.plannedRoute), fetched.rivals...)).Of(rc.Object).Lost(),
 	}
 	if obs.template != nil && fetched.caches.OK() {
 		obs.cache = findCache(rc.Object, obs.template, fetched.caches.Value.Items)
 	}
 	return obs
+}
+
+// verdict is what a word of a status says of the object that has it.
+type verdict struct {
+	state  health.State
+	reason string
+}
+
+// words are the verdicts by word; that of the empty word goes for all others.
+type words map[aimv1alpha1.AIMStatus]verdict
+
+var (
+	modelWords = words{
+		aimv1alpha1.AIMStatusReady: {health.Ready, "ModelResolved"}, aimv1alpha1.AIMStatusDegraded: {health.Failed, "ModelNotReady"},
+		aimv1alpha1.AIMStatusFailed: {health.Failed, "ModelNotReady"}, "": {health.Progressing, "ModelNotReady"},
+	}
+	templateWords = words{
+		aimv1alpha1.AIMStatusReady: {health.Ready, reasonResolved}, aimv1alpha1.AIMStatusDegraded: {health.Failed, reasonNotReady},
+		aimv1alpha1.AIMStatusFailed: {health.Failed, reasonNotReady}, "": {health.Progressing, reasonNotReady},
+		aimv1alpha1.AIMStatusNotAvailable: {health.NotAvailable, reasonNotReady},
+	}
+	cacheWords = words{
+		aimv1alpha1.AIMStatusReady: {health.Ready, "CacheReady"}, aimv1alpha1.AIMStatusProgressing: {health.Progressing, "CacheNotReady"},
+		aimv1alpha1.AIMStatusFailed: {health.Failed, "CacheFailed"}, "": {health.Progressing, "CacheCreating"},
+	}
+)
+
+// say completes the health of an object with the verdict on its status.
+func (w words) say(c health.Component, what string, status aimv1alpha1.AIMStatus) health.Component {
+	said, known := w[status]
+	if !known {
+		said = w[""]
+	}
+	c.State, c.Reason, c.Message = said.state, said.reason, fmt.Sprintf("%s is %s", what, cmp.Or(status, "without status"))
+	return c
 }
 
 // running reports whether the service has its InferenceService.
@@ -59,8 +94,8 @@ func (obs ServiceObservation) GetComponentHealth(context.Context) []health.Compo
 func (obs ServiceObservation) inferenceServiceHealth() health.Component {
 	c := health.Component{Name: "InferenceService", Dependency: health.Downstream, Child: true, State: health.Progressing, Reason: "CreatingRuntime"}
 	switch {
-	case obs.namesErr != nil:
-		return health.Component{Name: c.Name, Errors: []error{health.NewError(health.InvalidSpec, "InvalidName", obs.namesErr.Error(), obs.namesErr)}}
+	case obs.isvcNameErr != nil:
+		return health.Component{Name: c.Name, Errors: []error{health.NewError(health.InvalidSpec, "InvalidName", obs.isvcNameErr.Error(), obs.isvcNameErr)}}
 	case obs.isvc.IsNotFound():
 		c.Message = "InferenceService not found"
 	case obs.isvc.HasError():
@@ -135,13 +170,13 @@ func (obs ServiceObservation) routeHealth() health.Component {
 // DecorateStatus sets what the service uses. A reference is set once its object is
 // ready, and stays until another one takes its place.
 func (*ServiceReconciler) DecorateStatus(status *aimv1alpha1.AIMServiceStatus, _ *conditions.Manager, obs ServiceObservation) {
-	if obs.model.ready() {
+	if obs.model.IsReady() {
 		status.ResolvedModel = aimv1alpha1.ReferenceTo(obs.model)
 	}
-	if obs.template.ready() {
-		status.ResolvedTemplate = aimv1alpha1.ReferenceTo(obs.template.object)
+	if obs.template.IsReady() {
+		status.ResolvedTemplate = aimv1alpha1.ReferenceTo(obs.template)
 	}
-	if obs.cacheReady() {
+	if obs.cache.IsReady() {
 		status.Cache = cmp.Or(status.Cache, &aimv1alpha1.AIMServiceCacheStatus{})
 		status.Cache.TemplateCacheRef = aimv1alpha1.ReferenceTo(obs.cache)
 	}

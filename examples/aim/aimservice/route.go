@@ -56,39 +56,16 @@ func layerOf(name string, optional *aimv1alpha1.AIMRuntimeRoutingConfig) routing
 
 // httpRoute builds the route of a service to its predictor, nil when routing is
 // off.
-func httpRoute(service *aimv1alpha1.AIMService, config *aimv1alpha1.AIMRuntimeConfigCommon, names childNames) (*gatewayv1.HTTPRoute, error) {
-	settings := routingOf(service, config)
-	parent, err := settings.Parent()
-	if err != nil || parent == nil {
-		return nil, err
-	}
-	path, err := settings.Path(service, pathtemplate.Options{Cache: &paths}) // unlike ResolveServiceRoutePath it refuses "/", which takes every request
-	if err != nil {
-		return nil, err
-	}
-	timeout, err := settings.RequestTimeout()
-	if err != nil {
-		return nil, err
-	}
-	root := "/"
-	return routing.NewHTTPRoute(routing.Route{
-		Namespace: service.Namespace, Name: names.route,
-		Labels:      childLabels(service, config, map[string]string{componentLabel: "routing"}),
-		Annotations: settings.Annotations,
-		Parents:     []gatewayv1.ParentReference{*parent},
+func httpRoute(service *aimv1alpha1.AIMService, config *aimv1alpha1.AIMRuntimeConfigCommon, isvcName string) (*gatewayv1.HTTPRoute, error) {
+	options := pathtemplate.Options{Cache: &paths} // unlike ResolveServiceRoutePath it refuses "/", which takes every request
+	return routingOf(service, config).HTTPRoute(service, options, routing.Route{
+		Name:   routeName(service),
+		Labels: childLabels(service, config, map[string]string{componentLabel: "routing"}),
 		Rules: []routing.Rule{{
-			Matches:       []routing.Match{{Path: path}},
-			ReplacePrefix: &root,
-			Timeout:       timeout,
-			Backends:      []routing.Backend{{Kind: "Service", Name: names.inferenceService + predictorSuffix, Namespace: service.Namespace, Port: 80}},
+			ReplacePrefix: new("/"),
+			Backends:      []routing.Backend{{Kind: "Service", Name: isvcName + predictorSuffix, Namespace: service.Namespace, Port: 80}},
 		}},
 	})
-}
-
-// rival is a route of another service for the same path.
-type rival struct {
-	owner *aimv1alpha1.AIMService
-	route *gatewayv1.HTTPRoute
 }
 
 // routeClaims returns the values under which a route is found: each path of each
@@ -99,14 +76,4 @@ func routeClaims(route *gatewayv1.HTTPRoute) []string {
 		keys = append(keys, claim.Parent.String()+" "+claim.Path)
 	}
 	return keys
-}
-
-// lostPaths returns to whom the route of a service loses its paths: of two services
-// that want one path of a gateway, the older has it.
-func lostPaths(service *aimv1alpha1.AIMService, route *gatewayv1.HTTPRoute, rivals []rival) claims.Decisions {
-	claimed := claims.Of(service, route)
-	for _, other := range rivals {
-		claimed = append(claimed, claims.Of(other.owner, other.route)...)
-	}
-	return claims.Decide(claimed).Of(service).Lost()
 }

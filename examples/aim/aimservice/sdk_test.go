@@ -2,6 +2,7 @@ package aimservice_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
@@ -25,8 +26,9 @@ func TestSDKIsNeeded(t *testing.T) {
 		t.Fatal(err)
 	}
 	const ns = "default"
-	names, err := aimservice.NamesOf(serviceOf(ns, "s", "m"))
-	if err != nil {
+	isvcName, isvcErr := aimservice.GenerateInferenceServiceName("s", ns)
+	routeName, routeErr := aimservice.GenerateHTTPRouteName("s", ns)
+	if err := errors.Join(isvcErr, routeErr); err != nil {
 		t.Fatal(err)
 	}
 	is := func(state aimv1alpha1.AIMServiceState) *aimv1alpha1.AIMService {
@@ -55,7 +57,7 @@ func TestSDKIsNeeded(t *testing.T) {
 			given: []client.Object{readyModel(ns, "m"), readyTemplate(ns, "t", "m")},
 			scenario: reconciletest.Scenario{Expect: []client.Object{
 				is("Running"),
-				&kserve.InferenceService{ObjectMeta: named(ns, names.InferenceService())}, &gatewayv1.HTTPRoute{ObjectMeta: named(ns, names.Route())},
+				&kserve.InferenceService{ObjectMeta: named(ns, isvcName)}, &gatewayv1.HTTPRoute{ObjectMeta: named(ns, routeName)},
 			}},
 		},
 		"Prune": {
@@ -70,7 +72,7 @@ func TestSDKIsNeeded(t *testing.T) {
 					return c.Update(ctx, s)
 				})
 			},
-			scenario: reconciletest.Scenario{Expect: []client.Object{is("Running")}, Gone: []client.Object{&gatewayv1.HTTPRoute{ObjectMeta: named(ns, names.Route())}}},
+			scenario: reconciletest.Scenario{Expect: []client.Object{is("Running")}, Gone: []client.Object{&gatewayv1.HTTPRoute{ObjectMeta: named(ns, routeName)}}},
 		},
 		"Tracker": {
 			reason: "what was looked for wakes the service when it comes", off: reconciletest.Without{Tracker: true}, service: serviceOf(ns, "s", "m"),

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	reasonNotFound  = "TemplateNotFound"
-	reasonNotReady  = "TemplateNotReady"
-	reasonAmbiguous = "TemplateSelectionAmbiguous"
+	reasonResolved = "Resolved"
+	reasonNotFound = "TemplateNotFound"
+	reasonNotReady = "TemplateNotReady"
 )
 
 // CandidateEvaluation reports what became of a candidate.
@@ -85,7 +85,7 @@ const (
 // what is preferred.
 func selector(overrides *aimv1alpha1.AIMServiceOverrides, availableGPUs []string, allowUnoptimized bool) templates.Selector[TemplateCandidate] {
 	type candidate = TemplateCandidate
-	available := map[string]bool{}
+	available := map[string]bool{"": true} // a candidate that needs no GPU finds what it needs
 	for _, name := range availableGPUs {
 		available[gpu.Normalize(name)] = true
 	}
@@ -97,10 +97,7 @@ func selector(overrides *aimv1alpha1.AIMServiceOverrides, availableGPUs []string
 				return allowUnoptimized || c.profile().Type == aimv1alpha1.AIMProfileTypeOptimized
 			}),
 			templates.Keep(stageOverrides, "ServiceOverridesNotMatched", func(c *candidate) bool { return overrides == nil || c.matches(overrides) }),
-			templates.Keep(stageGPU, "RequiredGPUNotInCluster", func(c *candidate) bool {
-				model := c.gpuModel()
-				return model == "" || available[model]
-			}),
+			templates.Keep(stageGPU, "RequiredGPUNotInCluster", func(c *candidate) bool { return available[c.gpuModel()] }),
 			templates.OnlyBest("scope", "NamespaceTemplatePreferred", func(c *candidate) int {
 				if c.Scope == aimv1alpha1.AIMResolutionScopeNamespace {
 					return 0
@@ -110,7 +107,8 @@ func selector(overrides *aimv1alpha1.AIMServiceOverrides, availableGPUs []string
 		},
 		Preferences: []templates.Preference[candidate]{
 			templates.InOrderFold("type", func(c *candidate) string { return string(c.profile().Type) }, "optimized", "preview", "unoptimized"),
-			templates.InOrder("gpu", (*candidate).gpuModel, gpuOrder...),
+			templates.InOrder("gpu", (*candidate).gpuModel, // the newest first
+				"MI355X", "MI350X", "MI325X", "MI300X", "MI308X", "MI300A", "MI250X", "MI210", "MI100"),
 			templates.InOrderFold("metric", (*candidate).metric, "latency", "throughput"),
 			templates.InOrderFold("precision", (*candidate).precision, "fp4", "int4", "fp8", "int8", "fp16", "bf16", "fp32"),
 		},
@@ -125,11 +123,7 @@ func SelectTemplate(
 	candidates []TemplateCandidate, overrides *aimv1alpha1.AIMServiceOverrides, availableGPUs []string, allowUnoptimized bool,
 ) (*TemplateCandidate, int, SelectionDiagnostics, []CandidateEvaluation) {
 	result := selector(overrides, availableGPUs, allowUnoptimized).Select(candidates)
-	var best *TemplateCandidate
-	if len(result.Equals) > 0 {
-		best = result.Equals[0]
-	}
-	return best, len(result.Equals), diagnose(result), evaluations(result)
+	return result.Best(), len(result.Equals), diagnose(result), evaluations(result)
 }
 
 func evaluations(result templates.Result[TemplateCandidate]) []CandidateEvaluation {
@@ -161,9 +155,6 @@ func selectTemplateForModel(ctx context.Context, r reconcile.Reader, service *ai
 	ofModel := client.MatchingFields{modelNameIndex: modelName}
 	ours := reconcile.FetchList(ctx, r, &aimv1alpha1.AIMServiceTemplateList{}, client.InNamespace(service.Namespace), ofModel)
 	clusters := reconcile.FetchList(ctx, r, &aimv1alpha1.AIMClusterServiceTemplateList{}, ofModel)
-	if err := errors.Join(ours.Error, clusters.Error); err != nil {
-		return TemplateFetchResult{selection: &TemplateSelectionResult{Error: err}}
-	}
 	found := make([]TemplateFetchResult, len(ours.Value.Items)+len(clusters.Value.Items))
 	for i := range ours.Value.Items {
 		found[i].Template.Value = &ours.Value.Items[i]
@@ -172,12 +163,12 @@ func selectTemplateForModel(ctx context.Context, r reconcile.Reader, service *ai
 		found[len(ours.Value.Items)+i].ClusterTemplate.Value = &clusters.Value.Items[i]
 	}
 	found = slices.DeleteFunc(found, func(f TemplateFetchResult) bool { // one derived for a service is that service's
-		owner := metav1.GetControllerOf(f.base().object)
+		owner := metav1.GetControllerOf(f.base())
 		return owner != nil && owner.Kind == "AIMService"
 	})
 	candidates, gpus := make([]TemplateCandidate, len(found)), reconcile.FetchResult[[]string]{}
 	for i := range found {
-		candidates[i] = found[i].base().TemplateCandidate
+		candidates[i] = candidateOf(found[i].base())
 		if candidates[i].unavailable() == "" && inUse(service, &candidates[i]) {
 			return found[i]
 		}
@@ -185,8 +176,8 @@ func selectTemplateForModel(ctx context.Context, r reconcile.Reader, service *ai
 	if slices.ContainsFunc(candidates, func(c TemplateCandidate) bool { return c.gpuModel() != "" }) {
 		gpus = reconcile.FetchDerived(ctx, r, clusterGPUs)
 	}
-	if gpus.Error != nil {
-		return TemplateFetchResult{selection: &TemplateSelectionResult{Error: gpus.Error}}
+	if err := errors.Join(ours.Error, clusters.Error, gpus.Error); err != nil {
+		return TemplateFetchResult{selection: &TemplateSelectionResult{Error: err}}
 	}
 	result := selector(service.Spec.Overrides, gpus.Value, service.Spec.Template.AllowUnoptimized).Select(candidates)
 	if result.Chosen != nil {
@@ -202,9 +193,7 @@ func selectTemplateForModel(ctx context.Context, r reconcile.Reader, service *ai
 var clusterGPUs = &reconcile.Derivation[*metav1.PartialObjectMetadata, []string]{
 	Name: "GPU models of the cluster",
 	List: &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "NodeList"}},
-	Each: func(node *metav1.PartialObjectMetadata) []string {
-		return gpu.Available([]metav1.PartialObjectMetadata{*node})
-	},
+	Each: func(node *metav1.PartialObjectMetadata) []string { return gpu.OfNode(node.Labels) },
 	Merge: func(models [][]string) []string {
 		all := slices.Concat(models...)
 		slices.Sort(all)
@@ -215,12 +204,8 @@ var clusterGPUs = &reconcile.Derivation[*metav1.PartialObjectMetadata, []string]
 // inUse reports whether the service runs with the candidate, or with what its overrides
 // make of it.
 func inUse(service *aimv1alpha1.AIMService, c *TemplateCandidate) bool {
-	used := service.Status.ResolvedTemplate
-	if used == nil || len(overrideParts(service.Spec.Overrides)) == 0 {
-		return used != nil && used.Name == c.Name && used.Scope == c.Scope
-	}
-	name, err := derivedTemplateName(c.Name, service.Spec.Overrides, string(service.UID))
-	return err == nil && used.Name == name
+	used, name := service.Status.ResolvedTemplate, derivedTemplateName(c.Name, service.Spec.Overrides, service.UID)
+	return used != nil && used.Name == name && (used.Scope == c.Scope || name != c.Name)
 }
 
 // explain reports what a selection has found, and why it has selected none.
@@ -239,7 +224,8 @@ func explain(modelName string, result templates.Result[TemplateCandidate]) *Temp
 	case result.Chosen != nil:
 		out.SelectionReason = ""
 	case result.Ambiguous():
-		out.SelectionReason, out.SelectionMessage = reasonAmbiguous, fmt.Sprintf("Multiple templates (%d) satisfy model %q", len(result.Equals), modelName)
+		out.SelectionReason = "TemplateSelectionAmbiguous"
+		out.SelectionMessage = fmt.Sprintf("Multiple templates (%d) satisfy model %q", len(result.Equals), modelName)
 	case counts.AfterAvailabilityFilter == 0:
 		out.TemplatesExistButNotReady, out.SelectionReason = true, ""
 	case counts.AfterUnoptimizedFilter == 0 && counts.UnoptimizedTemplatesWereFiltered:

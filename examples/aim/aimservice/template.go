@@ -8,7 +8,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,45 +34,23 @@ type TemplateFetchResult struct {
 	err error
 }
 
-// template is a template of either scope.
-type template struct {
-	TemplateCandidate
-	object     client.Object
-	cachingEnv []corev1.EnvVar
-}
-
-// templateOf is a template of the namespace.
-func templateOf(t *aimv1alpha1.AIMServiceTemplate) *template {
-	out := candidateOf(t, &t.Spec.AIMServiceTemplateSpecCommon, &t.Status)
-	out.cachingEnv = ptr.Deref(t.Spec.Caching, aimv1alpha1.AIMTemplateCachingConfig{}).Env
-	return out
-}
-
-// base returns the template that was named or selected, nil when there is none.
-func (f TemplateFetchResult) base() *template {
-	if t := f.Template.Value; t != nil {
-		return templateOf(t)
-	}
+// base returns the template that was named or selected, one of the cluster as one without a namespace; nil when there is none.
+func (f TemplateFetchResult) base() *aimv1alpha1.AIMServiceTemplate {
 	if t := f.ClusterTemplate.Value; t != nil {
-		return candidateOf(t, &t.Spec.AIMServiceTemplateSpecCommon, &t.Status)
+		spec := aimv1alpha1.AIMServiceTemplateSpec{AIMServiceTemplateSpecCommon: t.Spec.AIMServiceTemplateSpecCommon}
+		return &aimv1alpha1.AIMServiceTemplate{ObjectMeta: t.ObjectMeta, Spec: spec, Status: t.Status}
 	}
-	return nil
+	return f.Template.Value
 }
 
 // resolved returns the template that the service uses: the base, or with overrides
 // the one derived from it; nil when it does not exist.
-func (f TemplateFetchResult) resolved() *template {
-	switch {
-	case f.derivedName == "":
+func (f TemplateFetchResult) resolved() *aimv1alpha1.AIMServiceTemplate {
+	if f.derivedName == "" {
 		return f.base()
-	case f.derived.Value == nil:
-		return nil
 	}
-	return templateOf(f.derived.Value)
+	return f.derived.Value
 }
-
-// ready reports whether there is a template and it can be used.
-func (t *template) ready() bool { return t != nil && t.Status.Status == aimv1alpha1.AIMStatusReady }
 
 // fetchTemplate finds the template of a service for a model: the one that it names
 // (namespace, then cluster), else the one that it uses already while that is Ready,
@@ -89,7 +66,7 @@ func fetchTemplate(ctx context.Context, r reconcile.Reader, service *aimv1alpha1
 		}
 	}
 	if base := f.base(); base != nil && len(overrideParts(service.Spec.Overrides)) > 0 {
-		key.Name, f.err = derivedTemplateName(base.Name, service.Spec.Overrides, string(service.UID))
+		key.Name = derivedTemplateName(base.Name, service.Spec.Overrides, service.UID)
 		f.derived, f.derivedName = reconcile.Fetch(ctx, r, key, &aimv1alpha1.AIMServiceTemplate{}), key.Name
 	}
 	return f
@@ -97,8 +74,8 @@ func fetchTemplate(ctx context.Context, r reconcile.Reader, service *aimv1alpha1
 
 // derivedTemplate builds the template of a service with overrides from the one that
 // it named or selected.
-func (obs ServiceObservation) derivedTemplate(base *template) *aimv1alpha1.AIMServiceTemplate {
-	service, spec := obs.service, base.Spec.DeepCopy()
+func (obs ServiceObservation) derivedTemplate(base *aimv1alpha1.AIMServiceTemplate) *aimv1alpha1.AIMServiceTemplate {
+	service, spec := obs.service, base.Spec.AIMServiceTemplateSpecCommon.DeepCopy()
 	overrides := service.Spec.Overrides
 	spec.Metric = cmp.Or(overrides.Metric, spec.Metric)
 	spec.Precision = cmp.Or(overrides.Precision, spec.Precision)
@@ -113,11 +90,11 @@ func (obs ServiceObservation) derivedTemplate(base *template) *aimv1alpha1.AIMSe
 	}
 	spec.Resources = cmp.Or(service.Spec.Resources, spec.Resources)
 	out := &aimv1alpha1.AIMServiceTemplate{
-		ObjectMeta: metav1.ObjectMeta{Name: obs.templates.derivedName, Namespace: service.Namespace, Labels: obs.childLabels(nil)},
+		ObjectMeta: metav1.ObjectMeta{Name: obs.templates.derivedName, Namespace: service.Namespace, Labels: childLabels(service, obs.runtimeConfig.Merged, nil)},
 		Spec:       aimv1alpha1.AIMServiceTemplateSpec{AIMServiceTemplateSpecCommon: *spec},
 	}
 	if service.Spec.GetCachingMode() == aimv1alpha1.CachingModeShared {
-		out.Spec.Caching = &aimv1alpha1.AIMTemplateCachingConfig{Enabled: true, Env: base.cachingEnv}
+		out.Spec.Caching = &aimv1alpha1.AIMTemplateCachingConfig{Enabled: true, Env: ptr.Deref(base.Spec.Caching, aimv1alpha1.AIMTemplateCachingConfig{}).Env}
 	}
 	return out
 }
@@ -127,11 +104,7 @@ func (obs ServiceObservation) templateHealth() health.Component {
 	c := health.Component{Name: "Template", Dependency: health.Upstream}
 	f := obs.templates
 	if t := obs.template; t != nil {
-		c = dependencyHealth(c, "Template "+t.Name, t.Status.Status, "Resolved", reasonNotReady)
-		if t.Status.Status == aimv1alpha1.AIMStatusNotAvailable {
-			c.State = health.NotAvailable
-		}
-		return c
+		return templateWords.say(c, "Template "+t.Name, t.Status.Status)
 	}
 	failure := cmp.Or(f.Template.Failure(), f.ClusterTemplate.Failure(), f.derived.Failure())
 	switch used := obs.service.Status.ResolvedTemplate; {
@@ -142,7 +115,7 @@ func (obs ServiceObservation) templateHealth() health.Component {
 	case f.derivedName != "":
 		c.State, c.Reason, c.Message, c.Dependency = health.Progressing, reasonNotReady, "Making template "+f.derivedName, health.Downstream
 	case obs.running() && used != nil:
-		c.State, c.Reason, c.Message = health.Ready, "Resolved", fmt.Sprintf("Template %s is gone or not ready; the model keeps running as it made it", used.Name)
+		c.State, c.Reason, c.Message = health.Ready, reasonResolved, fmt.Sprintf("Template %s is gone or not ready; the model keeps running as it made it", used.Name)
 	case f.selection != nil:
 		return f.selection.health(c)
 	default:
@@ -165,16 +138,11 @@ type TemplateCandidate struct {
 	Status aimv1alpha1.AIMServiceTemplateStatus
 }
 
-// candidateOf is a template of either scope with what the selection sees of it.
-func candidateOf(t client.Object, spec *aimv1alpha1.AIMServiceTemplateSpecCommon, status *aimv1alpha1.AIMServiceTemplateStatus) *template {
-	ref := aimv1alpha1.ReferenceTo(t)
-	return &template{object: t, TemplateCandidate: TemplateCandidate{
-		Name: ref.Name, Namespace: ref.Namespace, Scope: ref.Scope, Spec: *spec, Status: *status,
-	}}
+// candidateOf is what the selection sees of a template.
+func candidateOf(t *aimv1alpha1.AIMServiceTemplate) TemplateCandidate {
+	scope := aimv1alpha1.ReferenceTo(t).Scope
+	return TemplateCandidate{Name: t.Name, Namespace: t.Namespace, Scope: scope, Spec: t.Spec.AIMServiceTemplateSpecCommon, Status: t.Status}
 }
-
-// gpuOrder is the order of preference among GPUs, the newest first.
-var gpuOrder = []string{"MI355X", "MI350X", "MI325X", "MI300X", "MI308X", "MI300A", "MI250X", "MI210", "MI100"}
 
 // profile is what the image says about the candidate; empty when nothing is known.
 func (c *TemplateCandidate) profile() aimv1alpha1.AIMProfileMetadata {

@@ -7,7 +7,6 @@ import (
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/reconcilekit/reconcilekit/examples/aim/aimservice"
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
@@ -63,7 +62,7 @@ var functions = map[string]func(t *testing.T, input json.RawMessage) any{
 			Base      string
 			Overrides *overrides
 		}](t, in)
-		return name(aimservice.DerivedTemplateName(v.Base, v.Overrides.object(), "uid"))
+		return name(aimservice.DerivedTemplateName(v.Base, v.Overrides.object(), "uid"), nil)
 	},
 	"routePath": func(t *testing.T, in json.RawMessage) any {
 		v := decode[routed](t, in)
@@ -172,11 +171,7 @@ func name(value string, err error) any {
 
 func httpRoute(t *testing.T, in json.RawMessage) any {
 	v := decode[routed](t, in)
-	names, err := aimservice.NamesOf(&v.Service)
-	if err != nil {
-		t.Fatal(err)
-	}
-	route, err := aimservice.PlanRoute(&v.Service, v.RuntimeConfig, names)
+	route, err := aimservice.PlanRoute(&v.Service, v.RuntimeConfig)
 	if err != nil || route == nil {
 		return object{"route": nil}
 	}
@@ -270,11 +265,11 @@ func selectForModel(t *testing.T, in json.RawMessage) any {
 			candidates = append(candidates, p.candidate())
 		}
 	}
-	var nodes []metav1.PartialObjectMetadata
+	var available []string
 	for _, node := range v.Nodes {
-		nodes = append(nodes, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Labels: node.Labels}})
+		available = append(available, gpu.OfNode(node.Labels)...)
 	}
-	result := aimservice.Selector(v.Overrides.object(), gpu.Available(nodes), v.AllowUnoptimized).Select(candidates)
+	result := aimservice.Selector(v.Overrides.object(), available, v.AllowUnoptimized).Select(candidates)
 	if result.Chosen != nil {
 		return object{"selected": object{"name": result.Chosen.Name, "scope": result.Chosen.Scope}, "candidateCount": 1, "existButNotReady": false, "message": "", "reason": ""}
 	}

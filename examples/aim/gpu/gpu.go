@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // deviceIDs lists the PCI device ids of each AMD GPU model.
@@ -18,17 +16,6 @@ var deviceIDs = map[string][]string{
 	"W7900": {"7448", "744a"}, "W7800": {"7449", "745e"}, "W6900X": {"73a2"}, "W6800": {"73a3"}, "W6800X": {"73ab"},
 	"RX9070": {"7550"}, "RX7900": {"744c"}, "RX6900": {"73af"}, "RX6800": {"73bf"},
 }
-
-// modelByDevice is deviceIDs turned around.
-var modelByDevice = func() map[string]string {
-	models := map[string]string{}
-	for model, ids := range deviceIDs {
-		for _, id := range ids {
-			models[id] = model
-		}
-	}
-	return models
-}()
 
 // gpuToken is what the name of a GPU model looks like.
 var gpuToken = regexp.MustCompile(`^(MI|ME|RX|RTX|GTX|A|H|L|T|V|K|P|QUADRO|TESLA|GRID)?[A-Z]*[0-9]+[A-Z0-9]*$`)
@@ -59,8 +46,10 @@ func Normalize(name string) string {
 // modelOfDevice names the model of a device id, AMD-<id> when it is not known.
 func modelOfDevice(id string) string {
 	id = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(id)), "0x")
-	if model, known := modelByDevice[id]; known {
-		return model
+	for model, ids := range deviceIDs {
+		if slices.Contains(ids, id) {
+			return model
+		}
 	}
 	return "AMD-" + strings.ToUpper(id)
 }
@@ -90,16 +79,4 @@ func OfNode(labels map[string]string) []string {
 		}
 	}
 	return nil
-}
-
-// Available lists the GPU models of a cluster, sorted.
-func Available(nodes []metav1.PartialObjectMetadata) []string {
-	var models []string
-	for i := range nodes {
-		for _, model := range OfNode(nodes[i].Labels) {
-			models = append(models, Normalize(model))
-		}
-	}
-	slices.Sort(models)
-	return slices.Compact(models)
 }

@@ -5,6 +5,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
 )
 
 // dataplane is where the mesh finds the name of the model in a request, by method.
@@ -25,16 +27,7 @@ func ConfigMap(namespace string, runtimes []Runtime, proxy bool) (*corev1.Config
 		return nil, fmt.Errorf("constraints of namespace %s: %w", namespace, err)
 	}
 	return &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: volumeTypes, Labels: managedLabels()},
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: volumeTypes, Labels: settings.Labels()},
 		BinaryData: map[string][]byte{"type_constraints": types, "dataplane_api_config": []byte(dataplane)},
 	}, nil
-}
-
-// managedLabels are on all that the operator makes in a namespace.
-func managedLabels() map[string]string {
-	labels := map[string]string{}
-	for _, key := range []string{"instance", "managed-by", "name"} {
-		labels["app.kubernetes.io/"+key] = "modelmesh-controller"
-	}
-	return labels
 }

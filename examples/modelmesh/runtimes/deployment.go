@@ -1,6 +1,7 @@
 package runtimes
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 
@@ -39,7 +40,7 @@ func Deployment(in Input) (*appsv1.Deployment, error) {
 	}
 	name := in.Config.InferenceServiceName + "-" + in.Name
 	selector := map[string]string{"modelmesh-service": in.Config.InferenceServiceName, "name": name}
-	labels := managedLabels()
+	labels := settings.Labels()
 	maps.Copy(labels, selector)
 	base := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 		Containers: b.containers(), Volumes: b.volumes(),
@@ -82,18 +83,10 @@ func references(names []settings.Named) []corev1.LocalObjectReference {
 // affinity is that of the user, for nodes of the processors that there are images for: terms are alternatives, so each of them has to
 // ask for one.
 func affinity(user *corev1.Affinity) *corev1.Affinity {
-	out := &corev1.Affinity{}
-	if user != nil {
-		out = user.DeepCopy()
-	}
-	if out.NodeAffinity == nil {
-		out.NodeAffinity = &corev1.NodeAffinity{}
-	}
-	selector := out.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-	if selector == nil {
-		selector = &corev1.NodeSelector{}
-		out.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = selector
-	}
+	out := cmp.Or(user.DeepCopy(), &corev1.Affinity{})
+	out.NodeAffinity = cmp.Or(out.NodeAffinity, &corev1.NodeAffinity{})
+	selector := cmp.Or(out.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution, &corev1.NodeSelector{})
+	out.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = selector
 	if len(selector.NodeSelectorTerms) == 0 {
 		selector.NodeSelectorTerms = []corev1.NodeSelectorTerm{{}}
 	}

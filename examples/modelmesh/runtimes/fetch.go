@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	kserve "github.com/reconcilekit/reconcilekit/examples/modelmesh/api/kserve/v1alpha1"
@@ -113,7 +114,7 @@ func (f *fetched) fetchRuntimes(ctx context.Context, reader reconcile.Reader, gr
 			return
 		}
 		for i := range list.Value.Items {
-			if item := &list.Value.Items[i]; item.DeletionTimestamp.IsZero() && multiModel(&item.Spec) {
+			if item := &list.Value.Items[i]; item.DeletionTimestamp.IsZero() && ptr.Deref(item.Spec.MultiModel, false) {
 				byName[item.Name] = runtimeOf(item, "ClusterServingRuntime", item.Spec)
 			}
 		}
@@ -127,10 +128,6 @@ func (f *fetched) fetchRuntimes(ctx context.Context, reader reconcile.Reader, gr
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
 		f.runtimes = append(f.runtimes, byName[name])
 	}
-}
-
-func multiModel(spec *kserve.ServingRuntimeSpec) bool {
-	return spec.MultiModel != nil && *spec.MultiModel
 }
 
 func runtimeOf(o client.Object, kind string, spec kserve.ServingRuntimeSpec) Runtime {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/kserve/v1alpha1"
 )
@@ -20,7 +21,7 @@ type Runtime struct {
 
 // served reports whether the mesh serves models with the runtime.
 func (r *Runtime) served() bool {
-	return r.Spec.MultiModel != nil && *r.Spec.MultiModel && (r.Spec.Disabled == nil || !*r.Spec.Disabled)
+	return ptr.Deref(r.Spec.MultiModel, false) && !ptr.Deref(r.Spec.Disabled, false)
 }
 
 // Prefixes of labels of runtimes.
@@ -34,11 +35,11 @@ const (
 func (r *Runtime) models() []string {
 	var labels []string
 	for _, format := range r.Spec.SupportedModelFormats {
-		if format.AutoSelect == nil || !*format.AutoSelect {
+		if !ptr.Deref(format.AutoSelect, false) {
 			continue
 		}
 		label := byModel + format.Name
-		if labels = append(labels, label); format.Version != nil && *format.Version != "" {
+		if labels = append(labels, label); ptr.Deref(format.Version, "") != "" {
 			labels = append(labels, label+":"+*format.Version)
 		}
 	}

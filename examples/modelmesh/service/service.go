@@ -14,10 +14,8 @@ import (
 const label = "modelmesh-service"
 
 func labels(c settings.Config) map[string]string {
-	labels := map[string]string{label: c.InferenceServiceName}
-	for _, key := range []string{"instance", "managed-by", "name"} {
-		labels["app.kubernetes.io/"+key] = "modelmesh-controller"
-	}
+	labels := settings.Labels()
+	labels[label] = c.InferenceServiceName
 	return labels
 }
 

@@ -15,7 +15,8 @@ func decode(document map[string]any, target any) error {
 }
 
 func set(into reflect.Value, value any, path string) error {
-	var ok bool
+	text, ok := asText(value)
+	var err error
 	switch into.Kind() { //nolint:exhaustive // the kinds of Config
 	case reflect.Struct:
 		return setStruct(into, value, path)
@@ -23,30 +24,22 @@ func set(into reflect.Value, value any, path string) error {
 		return setList(into, value, path)
 	case reflect.Map:
 		return setMap(into, value, path)
-	case reflect.String:
-		var text string
-		text, ok = asText(value)
-		into.SetString(text)
 	case reflect.Bool:
 		var parsed bool
-		text, isText := asText(value)
-		parsed, err := strconv.ParseBool(text)
-		ok = isText && err == nil
+		parsed, err = strconv.ParseBool(text)
 		into.SetBool(parsed)
 	case reflect.Uint16:
-		text, isText := asText(value)
-		number, err := strconv.ParseUint(text, 10, 16)
-		if ok = isText && err == nil; ok {
-			into.SetUint(number)
-		}
+		var number uint64
+		number, err = strconv.ParseUint(text, 10, 16)
+		into.SetUint(number)
 	case reflect.Int:
-		text, isText := asText(value)
-		number, err := strconv.ParseInt(text, 10, 64)
-		if ok = isText && err == nil; ok {
-			into.SetInt(number)
-		}
+		var number int64
+		number, err = strconv.ParseInt(text, 10, 64)
+		into.SetInt(number)
+	default:
+		into.SetString(text)
 	}
-	if !ok {
+	if !ok || err != nil {
 		return fmt.Errorf("'%s': %v is no %s%s", path, value, into.Kind(), bounds(into.Kind()))
 	}
 	return nil

@@ -62,24 +62,14 @@ func (p *pod) add(name, path string, from corev1.VolumeSource) {
 	p.mounts = append(p.mounts, proxy.Mount(name, path))
 }
 
-func file(configMap string) corev1.VolumeSource {
-	return corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
-		LocalObjectReference: corev1.LocalObjectReference{Name: configMap}, DefaultMode: ptr.To[int32](420),
-	}}
-}
-
-func secret(name string) corev1.VolumeSource {
-	return corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: name, DefaultMode: ptr.To[int32](420)}}
-}
-
 // deployment runs the server.
 func (obs Observation) deployment() *appsv1.Deployment {
 	hub, p := obs.hub, &pod{}
 	tls := obs.names.service("-tls")
-	p.add("evalhub-config", "/etc/evalhub/config", file(long(hub.Name+"-config")))
-	p.volume(tls, secret(tls))
-	p.add("service-ca", "/etc/evalhub/ca", file(long(hub.Name+"-service-ca")))
-	p.add("mlflow-ca-bundle", "/etc/evalhub/mlflow-ca", file(long(hub.Name+"-mlflow-ca-bundle")))
+	p.add("evalhub-config", "/etc/evalhub/config", proxy.FromConfigMap(long(hub.Name+"-config")))
+	p.volume(tls, proxy.FromSecret(tls))
+	p.add("service-ca", "/etc/evalhub/ca", proxy.FromConfigMap(long(hub.Name+"-service-ca")))
+	p.add("mlflow-ca-bundle", "/etc/evalhub/mlflow-ca", proxy.FromConfigMap(long(hub.Name+"-mlflow-ca-bundle")))
 	p.add("mlflow-token", "/var/run/secrets/mlflow", corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
 		DefaultMode: ptr.To[int32](420),
 		Sources: []corev1.VolumeProjection{{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{
@@ -101,7 +91,7 @@ func (obs Observation) deployment() *appsv1.Deployment {
 		}
 	}
 	if hub.Spec.Database.Type == postgresql {
-		from := secret(hub.Spec.Database.Secret)
+		from := proxy.FromSecret(hub.Spec.Database.Secret)
 		from.Secret.Items = []corev1.KeyToPath{{Key: "db-url", Path: "db-url"}}
 		p.add("evalhub-db-secret", "/etc/evalhub/secrets", from)
 	}

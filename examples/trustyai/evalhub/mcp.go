@@ -9,6 +9,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/proxy"
 )
 
 const (
@@ -32,9 +33,9 @@ func (obs Observation) mcpObjects() ([]client.Object, error) {
 	}
 	files := obs.configMap("-mcp-config", map[string]string{"config.yaml": string(config), "auth.yaml": auth})
 	p, tls := &pod{}, obs.names.service("-mcp-tls")
-	p.add("evalhub-mcp-config", "/etc/evalhub-mcp", file(files.Name))
-	p.volume(tls, secret(tls))
-	p.add("mcp-service-ca", "/etc/evalhub-mcp/ca", file(long(hub.Name+"-service-ca")))
+	p.add("evalhub-mcp-config", "/etc/evalhub-mcp", proxy.FromConfigMap(files.Name))
+	p.volume(tls, proxy.FromSecret(tls))
+	p.add("mcp-service-ca", "/etc/evalhub-mcp/ca", proxy.FromConfigMap(long(hub.Name+"-service-ca")))
 	server := corev1.Container{
 		Name: "evalhub-mcp", Image: cmp.Or(mcp.Image, obs.images[images.EvalHub]), Command: []string{"/app/evalhub-mcp"},
 		Args: []string{

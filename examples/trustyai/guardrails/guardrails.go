@@ -1,4 +1,5 @@
-// Package guardrails has what the guardrails of both kinds are made of: the account, the certificates of authorities, and the routes.
+// Package guardrails has what the guardrails of both kinds are made of: the account, the certificates of authorities, and what is the same of their
+// Deployments, Services and routes.
 package guardrails
 
 import (
@@ -9,9 +10,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/naming"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/foreign"
@@ -55,6 +58,31 @@ func Account(plan *reconcile.PlanResult, owner client.Object) {
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "system:auth-delegator"},
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: account, Namespace: namespace}},
 	}, apply.AdoptUncontrolled, apply.Recreate())
+}
+
+// Deployment is that of an owner, without annotations, containers and volumes of the pods that it selects by some of their labels.
+func Deployment(owner client.Object, replicas int32, selector map[string]string) *appsv1.Deployment {
+	name := owner.GetName()
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: owner.GetNamespace(), Name: name, Labels: PodLabels(name)}}
+	d.Spec.Replicas, d.Spec.Selector = &replicas, &metav1.LabelSelector{MatchLabels: selector}
+	d.Spec.Template.Labels = PodLabels(name)
+	return d
+}
+
+// Service is one of the pods of an owner, whose certificate the cluster puts into the Secret -tls.
+func Service(owner client.Object, name string, ports ...corev1.ServicePort) *corev1.Service {
+	s := &corev1.Service{ObjectMeta: metav1.ObjectMeta{
+		Namespace: owner.GetNamespace(), Name: name, Labels: Labels(owner.GetName()),
+		Annotations: map[string]string{"service.beta.openshift.io/serving-cert-secret-name": Name(owner.GetName(), "-tls")},
+	}}
+	s.Spec.Selector, s.Spec.Ports = Labels(owner.GetName()), ports
+	s.Spec.IPFamilies, s.Spec.IPFamilyPolicy = []corev1.IPFamily{corev1.IPv4Protocol}, new(corev1.IPFamilyPolicySingleStack)
+	return s
+}
+
+// Port is a port of a Service, and that of the pods behind it.
+func Port(name string, port, target int32) corev1.ServicePort {
+	return corev1.ServicePort{Name: name, Port: port, TargetPort: intstr.FromInt32(target), Protocol: corev1.ProtocolTCP}
 }
 
 // CABundle plans the ConfigMap into which the cluster puts the certificate of its authority.

@@ -3,7 +3,6 @@ package lmes
 import (
 	"cmp"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -37,8 +36,7 @@ func (p podOf) build() *corev1.Pod {
 	maps.Copy(pod.Labels, copied(job.Labels))
 	pod.Annotations[generation] = strconv.FormatInt(job.Generation, 10)
 	confined := &corev1.SecurityContext{AllowPrivilegeEscalation: new(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}}
-	storage := p.storage()
-	mounts, volumes := mountsOf(storage), volumesOf(storage)
+	volumes, mounts := p.storage()
 	pod.Spec = corev1.PodSpec{
 		RestartPolicy: corev1.RestartPolicyNever,
 		Affinity:      user.Affinity,
@@ -77,28 +75,24 @@ func copied(from map[string]string) map[string]string {
 	return out
 }
 
-// volume is a volume and where it is mounted.
-type volume struct {
-	name, path, subPath string
-	from                corev1.VolumeSource
-}
-
-// storage are the volumes; the first one has the driver.
-func (p podOf) storage() []volume {
+// storage are the volumes and where they are mounted; the first one has the driver.
+func (p podOf) storage() (volumes []corev1.Volume, mounts []corev1.VolumeMount) {
 	spec := &p.job.Spec
-	out := []volume{{name: "shared", path: "/opt/app-root/src/bin", from: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
+	add := func(name, path string, from corev1.VolumeSource) {
+		volumes, mounts = append(volumes, corev1.Volume{Name: name, VolumeSource: from}), append(mounts, corev1.VolumeMount{Name: name, MountPath: path})
+	}
 	claim := func(name, path, claim string) {
 		if claim != "" {
-			out = append(out, volume{name: name, path: path, from: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim}}})
+			add(name, path, corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim}})
 		}
 	}
 	secret := func(name, path string, key *corev1.SecretKeySelector, file string) {
 		if key != nil {
-			out = append(out, volume{name: name, path: path, from: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
-				SecretName: key.Name, Items: []corev1.KeyToPath{{Key: key.Key, Path: file}},
-			}}})
+			items := []corev1.KeyToPath{{Key: key.Key, Path: file}}
+			add(name, path, corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: key.Name, Items: items}})
 		}
 	}
+	add("shared", "/opt/app-root/src/bin", corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}})
 	claim("outputs", outputPath, claimOf(p.job))
 	if offline := spec.Offline; offline != nil {
 		claim("offline", "/opt/app-root/src/hf_home", ptr.Deref(offline.Storage.PVCName, ""))
@@ -110,25 +104,12 @@ func (p podOf) storage() []volume {
 		secret("docker-config", "/tmp/.docker", spec.Outputs.OCI.DockerConfigJSON, "config.json")
 	}
 	if p.bundle {
-		out = append(out, volume{name: "odh-ca-bundle", path: bundlePath, subPath: bundleKey, from: corev1.VolumeSource{
+		add("odh-ca-bundle", bundlePath, corev1.VolumeSource{
 			ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: bundleName(p.job)}},
-		}})
+		})
+		mounts[len(mounts)-1].SubPath = bundleKey
 	}
-	return out
-}
-
-func mountsOf(volumes []volume) (out []corev1.VolumeMount) {
-	for _, v := range volumes {
-		out = append(out, corev1.VolumeMount{Name: v.name, MountPath: v.path, SubPath: v.subPath})
-	}
-	return slices.Clip(out)
-}
-
-func volumesOf(volumes []volume) (out []corev1.Volume) {
-	for _, v := range volumes {
-		out = append(out, corev1.Volume{Name: v.name, VolumeSource: v.from})
-	}
-	return slices.Clip(out)
+	return volumes, mounts
 }
 
 // managedClaim is the name of the claim that the operator makes.

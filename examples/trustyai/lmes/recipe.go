@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 )
 
@@ -20,10 +22,7 @@ type family struct {
 
 // families are the custom artifacts in the order of the driver's arguments.
 func families(tasks *v1alpha1.TaskList) []family {
-	custom := tasks.Custom
-	if custom == nil {
-		custom = &v1alpha1.CustomArtifacts{}
-	}
+	custom := ptr.Deref(tasks.Custom, v1alpha1.CustomArtifacts{})
 	return []family{
 		{"template", "template", "templates.", custom.Templates, []string{"input_format", "output_format"}},
 		{"system_prompt", "system prompt", "system_prompts.", custom.SystemPrompts, nil},
@@ -51,26 +50,16 @@ func checkRecipes(tasks *v1alpha1.TaskList) error {
 		} else if r.Card.Name == "" {
 			return fmt.Errorf("the card of task recipe %d must have a name or be custom", i)
 		}
-		for _, used := range []struct {
-			family family
-			refs   []*v1alpha1.Artifact
-		}{{all[0], []*v1alpha1.Artifact{r.Template}}, {all[1], []*v1alpha1.Artifact{r.SystemPrompt}}, {all[2], pointers(r.Metrics)}, {all[3], []*v1alpha1.Artifact{r.Task}}} {
-			for _, a := range used.refs {
-				if a != nil && a.Ref != "" && !slices.ContainsFunc(used.family.artifacts, func(c v1alpha1.CustomArtifact) bool { return c.Name == a.Ref }) {
-					return fmt.Errorf("the reference name of the custom %s is not defined: %s", used.family.words, a.Ref)
+		none := v1alpha1.Artifact{}
+		for j, used := range [][]v1alpha1.Artifact{{ptr.Deref(r.Template, none)}, {ptr.Deref(r.SystemPrompt, none)}, r.Metrics, {ptr.Deref(r.Task, none)}} {
+			for _, a := range used {
+				if a.Ref != "" && !slices.ContainsFunc(all[j].artifacts, func(c v1alpha1.CustomArtifact) bool { return c.Name == a.Ref }) {
+					return fmt.Errorf("the reference name of the custom %s is not defined: %s", all[j].words, a.Ref)
 				}
 			}
 		}
 	}
 	return nil
-}
-
-func pointers(list []v1alpha1.Artifact) []*v1alpha1.Artifact {
-	out := make([]*v1alpha1.Artifact, len(list))
-	for i := range list {
-		out[i] = &list[i]
-	}
-	return out
 }
 
 func (f family) check(a v1alpha1.CustomArtifact) error {

@@ -1,7 +1,9 @@
 package lmes
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
@@ -62,17 +64,11 @@ func (r Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reade
 
 // failure is the first read that failed, other than of what does not exist.
 func (f Fetched) failure() error {
-	for _, err := range []error{f.pod.Failure(), f.config.Failure(), f.platform.Failure(), f.claim.Failure()} {
-		if err != nil {
-			return err
-		}
-	}
+	all := []error{f.pod.Failure(), f.config.Failure(), f.platform.Failure(), f.claim.Failure()}
 	for _, found := range f.authorities {
-		if err := found.Failure(); err != nil {
-			return err
-		}
+		all = append(all, found.Failure())
 	}
-	return nil
+	return cmp.Or(all...)
 }
 
 // Observation is what this pass does, and the status that follows.
@@ -94,9 +90,9 @@ type Observation struct {
 // ComposeState decides what is done.
 func (r Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observation {
 	job := rc.Object
-	obs := Observation{job: job, fetched: f, status: *job.Status.DeepCopy(), now: metav1.NewTime(rc.Now), bundle: f.authorities.Merge()}
-	for _, finalizer := range job.Finalizers {
-		obs.attached = obs.attached || finalizer == Finalizer
+	obs := Observation{
+		job: job, fetched: f, status: *job.Status.DeepCopy(), now: metav1.NewTime(rc.Now), bundle: f.authorities.Merge(),
+		attached: slices.Contains(job.Finalizers, Finalizer),
 	}
 	if obs.err = f.failure(); obs.err != nil {
 		return obs

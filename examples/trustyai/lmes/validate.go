@@ -31,7 +31,7 @@ var models = []string{
 // validate returns what is wrong with the spec, empty for nothing.
 func validate(spec *v1alpha1.LMEvalJobSpec) string {
 	for _, check := range []func(*v1alpha1.LMEvalJobSpec) error{
-		checkModel, checkArguments, checkTasks, checkNumbers, checkOutputs, checkOffline, checkGit,
+		checkModel, checkFields, checkOutputs, checkOffline, checkGit,
 	} {
 		if err := check(spec); err != nil {
 			return "Input validation failed: " + err.Error()
@@ -43,12 +43,20 @@ func validate(spec *v1alpha1.LMEvalJobSpec) string {
 	return ""
 }
 
-// must returns an error that names the field and its pattern when a value does not match.
-func must(field, value string, pattern *regexp.Regexp) error {
-	if pattern.MatchString(value) {
-		return nil
+// field is a value of the spec that has a pattern.
+type field struct {
+	name, value string
+	pattern     *regexp.Regexp
+}
+
+// match names the first field whose value does not match, with its pattern.
+func match(fields ...field) error {
+	for _, f := range fields {
+		if !f.pattern.MatchString(f.value) {
+			return fmt.Errorf("%s %q must match %s", f.name, f.value, f.pattern)
+		}
 	}
-	return fmt.Errorf("%s %q must match %s", field, value, pattern)
+	return nil
 }
 
 func checkModel(spec *v1alpha1.LMEvalJobSpec) error {
@@ -58,43 +66,27 @@ func checkModel(spec *v1alpha1.LMEvalJobSpec) error {
 	return fmt.Errorf("invalid model: %q must be one of %s", spec.Model, strings.Join(models, ", "))
 }
 
-func checkArguments(spec *v1alpha1.LMEvalJobSpec) error {
-	for _, list := range []struct {
-		kind      string
-		arguments []v1alpha1.Argument
-	}{{"model", spec.ModelArgs}, {"generation", spec.GenArgs}} {
-		for i, a := range list.arguments {
-			field := fmt.Sprintf("invalid %s arguments: %s argument[%d] ", list.kind, list.kind, i)
-			if err := must(field+"name", a.Name, namePattern); err != nil {
-				return err
-			}
-			if err := must(field+"value", a.Value, valuePattern); err != nil {
-				return err
-			}
+// checkFields looks at the arguments, the tasks and the numbers.
+func checkFields(spec *v1alpha1.LMEvalJobSpec) error {
+	var fields []field
+	arguments := func(kind string, list []v1alpha1.Argument) {
+		for i, a := range list {
+			name := fmt.Sprintf("invalid %s arguments: %s argument[%d] ", kind, kind, i)
+			fields = append(fields, field{name + "name", a.Name, namePattern}, field{name + "value", a.Value, valuePattern})
 		}
 	}
-	return nil
-}
-
-func checkTasks(spec *v1alpha1.LMEvalJobSpec) error {
+	arguments("model", spec.ModelArgs)
+	arguments("generation", spec.GenArgs)
 	for i, name := range spec.TaskList.TaskNames {
-		if err := must(fmt.Sprintf("invalid task names: task name[%d]", i), string(name), taskPattern); err != nil {
-			return err
-		}
+		fields = append(fields, field{fmt.Sprintf("invalid task names: task name[%d]", i), string(name), taskPattern})
 	}
-	return nil
-}
-
-func checkNumbers(spec *v1alpha1.LMEvalJobSpec) error {
 	if spec.Limit != "" {
-		if err := must("invalid limit:", spec.Limit, limitPattern); err != nil {
-			return err
-		}
+		fields = append(fields, field{"invalid limit:", spec.Limit, limitPattern})
 	}
 	if spec.BatchSize != nil {
-		return must("invalid batch size:", *spec.BatchSize, batchPattern)
+		fields = append(fields, field{"invalid batch size:", *spec.BatchSize, batchPattern})
 	}
-	return nil
+	return match(fields...)
 }
 
 func checkOutputs(spec *v1alpha1.LMEvalJobSpec) error {
@@ -149,18 +141,15 @@ func checkGit(spec *v1alpha1.LMEvalJobSpec) error {
 	if git == nil {
 		return nil
 	}
-	if err := must("invalid custom tasks: git.url", git.URL, gitPattern); err != nil {
-		return err
-	}
+	fields := []field{{"invalid custom tasks: git.url", git.URL, gitPattern}}
 	if branch := ptr.Deref(git.Branch, ""); branch != "" {
-		if err := must("invalid custom tasks: git.branch", branch, branchPattern); err != nil {
-			return err
-		}
+		fields = append(fields, field{"invalid custom tasks: git.branch", branch, branchPattern})
 	}
 	if commit := ptr.Deref(git.Commit, ""); commit != "" {
-		if err := must("invalid custom tasks: git.commit", commit, commitPattern); err != nil {
-			return err
-		}
+		fields = append(fields, field{"invalid custom tasks: git.commit", commit, commitPattern})
+	}
+	if err := match(fields...); err != nil {
+		return err
 	}
 	if leaves(git.Path) || path.IsAbs(git.Path) {
 		return fmt.Errorf("invalid custom tasks: git.path %q must be relative, without . or .. as an element", git.Path)

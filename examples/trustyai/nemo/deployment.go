@@ -9,7 +9,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
@@ -83,19 +82,14 @@ func (obs Observation) authorities() *v1alpha1.CAStatus {
 // deployment runs the server with its configurations and the certificates that were found.
 func (obs Observation) deployment() *appsv1.Deployment {
 	n := obs.owner
-	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: n.Namespace, Name: n.Name, Labels: guardrails.PodLabels(n.Name)}}
-	d.Spec.Replicas = new(int32(min(max(n.Spec.Replicas, 1), math.MaxInt32))) //nolint:gosec // bounded here
-	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": n.Name}}
-	d.Spec.Template.Labels = guardrails.PodLabels(n.Name)
+	replicas := int32(min(max(n.Spec.Replicas, 1), math.MaxInt32)) //nolint:gosec // bounded here
+	d := guardrails.Deployment(n, replicas, map[string]string{"app": n.Name})
 	d.Spec.Template.Annotations = map[string]string{guardrails.Domain + "nemo-config-hash": obs.hash()}
 	pod := &d.Spec.Template.Spec
 	volume := func(name string, from corev1.VolumeSource) {
 		pod.Volumes = append(pod.Volumes, corev1.Volume{Name: name, VolumeSource: from})
 	}
-	file := func(name string) corev1.VolumeSource {
-		return corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}}}
-	}
-	volume("tls-certs", corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: guardrails.Name(n.Name, "-tls")}})
+	volume("tls-certs", proxy.FromSecret(guardrails.Name(n.Name, "-tls")))
 	volume(bundle, corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}})
 	server := corev1.Container{
 		Name: "nemo-guardrails", Image: obs.images[images.Nemo],
@@ -121,14 +115,14 @@ func (obs Observation) deployment() *appsv1.Deployment {
 	collector := obs.collector()
 	for _, source := range obs.sources() {
 		name := guardrails.Name(source.configMap, "-vol")
-		volume(name, file(source.configMap))
+		volume(name, proxy.FromConfigMap(source.configMap))
 		collector.VolumeMounts = append(collector.VolumeMounts, proxy.Mount(name, source.path))
 	}
 	pod.InitContainers, pod.Containers = []corev1.Container{collector}, []corev1.Container{server}
 	if obs.auth {
 		pod.ServiceAccountName = guardrails.Name(n.Name, "-serviceaccount")
 		pod.Containers = append(pod.Containers, obs.sidecar().Container())
-		volume("kube-rbac-config", file(guardrails.Name(n.Name, "-rbac-proxy-config")))
+		volume("kube-rbac-config", proxy.FromConfigMap(guardrails.Name(n.Name, "-rbac-proxy-config")))
 	}
 	if n.Spec.Template != nil && n.Spec.Template.Pod != nil {
 		user := n.Spec.Template.Pod

@@ -13,8 +13,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/foreign"
@@ -108,29 +106,17 @@ func (r Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (p
 	} else {
 		plan.Apply(obs.deployment(), apply.AdoptUncontrolled, apply.Recreate())
 		plan.Apply(obs.service(), apply.AdoptUncontrolled)
-		termination := "edge"
-		if obs.auth {
-			termination = "reencrypt"
-		}
-		guardrails.Route{Name: n.Name, Service: n.Name, Port: n.Name, Termination: termination}.Apply(&plan, n)
+		guardrails.Route{Name: n.Name, Service: n.Name, Port: n.Name, Termination: proxy.Termination(n.Annotations)}.Apply(&plan, n)
 	}
 	return plan, obs.fetched.gateway.plan(&plan)
 }
 
 func (obs Observation) service() *corev1.Service {
-	n := obs.owner
-	s := &corev1.Service{ObjectMeta: metav1.ObjectMeta{
-		Namespace: n.Namespace, Name: n.Name, Labels: guardrails.Labels(n.Name),
-		Annotations: map[string]string{"service.beta.openshift.io/serving-cert-secret-name": guardrails.Name(n.Name, "-tls")},
-	}}
-	s.Spec.Selector = guardrails.Labels(n.Name)
-	s.Spec.IPFamilies, s.Spec.IPFamilyPolicy = []corev1.IPFamily{corev1.IPv4Protocol}, ptr.To(corev1.IPFamilyPolicySingleStack)
-	port, target := int32(80), int32(8000)
+	port := guardrails.Port(obs.owner.Name, 80, 8000)
 	if obs.auth {
-		port, target = 443, 8443
+		port = guardrails.Port(obs.owner.Name, 443, 8443)
 	}
-	s.Spec.Ports = []corev1.ServicePort{{Name: n.Name, Port: port, TargetPort: intstr.FromInt32(target), Protocol: corev1.ProtocolTCP}}
-	return s
+	return guardrails.Service(obs.owner, obs.owner.Name, port)
 }
 
 func (obs Observation) sidecar() proxy.Sidecar {

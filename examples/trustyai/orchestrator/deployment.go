@@ -1,15 +1,17 @@
 package orchestrator
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/foreign"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
@@ -28,6 +30,7 @@ type part struct {
 	port, secured int32 // without and with a proxy
 	health        int32 // of its proxy
 	servicePort   string
+	unproxied     string // the port of the Service past its proxy, empty for none
 	upstream      string
 	fileUpstream  string
 }
@@ -41,13 +44,13 @@ func (obs Observation) parts() (out []part) {
 	spec := obs.owner.Spec
 	if !spec.DisableOrchestrator {
 		upstream := fmt.Sprintf("https://%s.%s.svc:8032", serviceOf(obs.owner), obs.owner.Namespace)
-		out = append(out, part{"orchestrator", "", images.Orchestrator, 8032, 8432, 9443, "https", upstream, "https://127.0.0.1:8032"})
+		out = append(out, part{"orchestrator", "", images.Orchestrator, 8032, 8432, 9443, "https", "https-tls", upstream, "https://127.0.0.1:8032"})
 	}
 	if spec.EnableGuardrailsGateway {
-		out = append(out, part{"gateway", "-gateway", images.Gateway, 8090, 8490, 9444, "gateway", "http://localhost:8090", "http://127.0.0.1:8090"})
+		out = append(out, part{"gateway", "-gateway", images.Gateway, 8090, 8490, 9444, "gateway", "", "http://localhost:8090", "http://127.0.0.1:8090"})
 	}
 	if spec.EnableBuiltInDetectors {
-		out = append(out, part{"built-in", "-detectors", images.Detectors, 8080, 8480, 9445, builtIn, "http://localhost:8080", "http://127.0.0.1:8080"})
+		out = append(out, part{"built-in", "-detectors", images.Detectors, 8080, 8480, 9445, builtIn, builtIn + "-metrics", "http://localhost:8080", "http://127.0.0.1:8080"})
 	}
 	return out
 }
@@ -72,42 +75,29 @@ func (obs Observation) sidecar(p part) proxy.Sidecar {
 
 // service has the ports of the programs, or of their proxies.
 func (obs Observation) service() *corev1.Service {
-	o := obs.owner
-	s := &corev1.Service{ObjectMeta: metav1.ObjectMeta{
-		Namespace: o.Namespace, Name: serviceOf(o), Labels: guardrails.Labels(o.Name),
-		Annotations: map[string]string{"service.beta.openshift.io/serving-cert-secret-name": guardrails.Name(o.Name, "-tls")},
-	}}
-	s.Spec.Selector = guardrails.Labels(o.Name)
-	s.Spec.IPFamilies, s.Spec.IPFamilyPolicy = []corev1.IPFamily{corev1.IPv4Protocol}, new(corev1.IPFamilyPolicySingleStack)
-	add := func(name string, port int32) {
-		s.Spec.Ports = append(s.Spec.Ports, corev1.ServicePort{Name: name, Port: port, TargetPort: intstr.FromInt32(port), Protocol: corev1.ProtocolTCP})
-	}
+	var ports []corev1.ServicePort
+	add := func(name string, port int32) { ports = append(ports, guardrails.Port(name, port, port)) }
 	for _, p := range obs.parts() {
 		if obs.auth {
 			add(p.servicePort, p.secured)
 		} else {
 			add(p.servicePort, p.port)
 		}
-		switch {
-		case p.name == "orchestrator" && obs.auth:
-			add("https-tls", p.port)
+		if obs.auth && p.unproxied != "" {
+			add(p.unproxied, p.port)
+		}
+		if p.name == "orchestrator" {
 			add("health", 8034)
-		case p.name == "orchestrator":
-			add("health", 8034)
-		case p.name == "built-in" && obs.auth:
-			add(builtIn+"-metrics", p.port)
 		}
 	}
-	return s
+	return guardrails.Service(obs.owner, serviceOf(obs.owner), ports...)
 }
 
 // deployment runs the programs and their proxies.
 func (obs Observation) deployment() *appsv1.Deployment {
 	o := obs.owner
-	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Name, Labels: guardrails.PodLabels(o.Name)}}
-	d.Spec.Replicas = ptr.To[int32](1)
-	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: guardrails.PodLabels(o.Name)}
-	d.Spec.Template.Labels, d.Spec.Template.Annotations = guardrails.PodLabels(o.Name), map[string]string{}
+	d := guardrails.Deployment(o, 1, guardrails.PodLabels(o.Name))
+	d.Spec.Template.Annotations = map[string]string{}
 	if !o.Spec.DisableOrchestrator {
 		d.Spec.Template.Annotations[guardrails.Domain+"orchestrator-config-hash"] = obs.config.hash()
 	}
@@ -158,12 +148,7 @@ func (obs Observation) container(p part) corev1.Container {
 	return c
 }
 
-func (obs Observation) logLevel() string {
-	if level := obs.owner.Spec.LogLevel; level != "" {
-		return level
-	}
-	return "info"
-}
+func (obs Observation) logLevel() string { return cmp.Or(obs.owner.Spec.LogLevel, "info") }
 
 // orchestrate completes the container of the orchestrator itself.
 func (obs Observation) orchestrate(c *corev1.Container) {
@@ -204,45 +189,36 @@ func (obs Observation) orchestrate(c *corev1.Container) {
 }
 
 func exported(otel v1alpha1.OTelExporter) string {
-	switch {
-	case otel.EnableTraces && otel.EnableMetrics:
-		return "traces,metrics"
-	case otel.EnableTraces:
-		return "traces"
-	case otel.EnableMetrics:
-		return "metrics"
+	var names []string
+	if otel.EnableTraces {
+		names = append(names, "traces")
 	}
-	return ""
+	if otel.EnableMetrics {
+		names = append(names, "metrics")
+	}
+	return strings.Join(names, ",")
 }
 
 // tlsSecrets are those of the models that were found and of the spec, each once.
 func (obs Observation) tlsSecrets() (names []string) {
-	seen := map[string]bool{}
-	add := func(name string) {
-		if !seen[name] {
-			seen[name], names = true, append(names, name)
-		}
-	}
 	for _, d := range obs.found.secure() {
-		add(d.TLSSecret)
+		names = append(names, d.TLSSecret)
 	}
-	for _, name := range obs.owner.Spec.TLSSecrets {
-		add(name)
-	}
-	return names
+	seen := map[string]bool{}
+	return slices.DeleteFunc(append(names, obs.owner.Spec.TLSSecrets...), func(name string) bool {
+		again := seen[name]
+		seen[name] = true
+		return again
+	})
 }
 
 func (obs Observation) volumes() (out []corev1.Volume) {
 	o := obs.owner
-	mode := ptr.To[int32](420)
-	configMap := func(volume, name string) {
-		from := &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}, DefaultMode: mode}
-		out = append(out, corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{ConfigMap: from}})
+	add := func(volume string, from corev1.VolumeSource) {
+		out = append(out, corev1.Volume{Name: volume, VolumeSource: from})
 	}
-	secret := func(volume, name string) {
-		from := &corev1.SecretVolumeSource{SecretName: name, DefaultMode: mode}
-		out = append(out, corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{Secret: from}})
-	}
+	configMap := func(volume, name string) { add(volume, proxy.FromConfigMap(name)) }
+	secret := func(volume, name string) { add(volume, proxy.FromSecret(name)) }
 	if !o.Spec.DisableOrchestrator {
 		configMap(guardrails.Name(o.Name, "-config"), obs.config.name)
 	}
@@ -269,10 +245,7 @@ func (obs Observation) volumes() (out []corev1.Volume) {
 
 // routesOf are the routes to the programs that run.
 func routesOf(o *v1alpha1.GuardrailsOrchestrator) (out []guardrails.Route) {
-	service, termination := serviceOf(o), "edge"
-	if proxy.Enabled(o.Annotations) {
-		termination = "reencrypt"
-	}
+	service, termination := serviceOf(o), proxy.Termination(o.Annotations)
 	if !o.Spec.DisableOrchestrator {
 		out = append(out, guardrails.Route{Name: o.Name, Service: service, Port: "https", Termination: "reencrypt"},
 			guardrails.Route{Name: o.Name + "-health", Service: service, Port: "health", Termination: "edge"})

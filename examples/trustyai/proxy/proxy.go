@@ -46,6 +46,26 @@ func Mount(volume, path string) corev1.VolumeMount {
 	return corev1.VolumeMount{Name: volume, MountPath: path, ReadOnly: true}
 }
 
+// FromConfigMap is a volume of all keys of a ConfigMap.
+func FromConfigMap(name string) corev1.VolumeSource {
+	return corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+		LocalObjectReference: corev1.LocalObjectReference{Name: name}, DefaultMode: new(corev1.ConfigMapVolumeSourceDefaultMode),
+	}}
+}
+
+// FromSecret is a volume of all keys of a Secret.
+func FromSecret(name string) corev1.VolumeSource {
+	return corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: name, DefaultMode: new(corev1.SecretVolumeSourceDefaultMode)}}
+}
+
+// Termination is how a router ends the TLS of clients of a program: with the certificate of its proxy behind it, where it has one.
+func Termination(annotations map[string]string) string {
+	if Enabled(annotations) {
+		return "reencrypt"
+	}
+	return "edge"
+}
+
 // Container returns the container of the proxy.
 func (s Sidecar) Container() corev1.Container {
 	args := []string{

@@ -40,8 +40,6 @@ func (f facts) Host() string { return hostOf(f.Name, f.Namespace) }
 
 func hostOf(name, namespace string) string { return name + "." + namespace + ".svc.cluster.local" }
 
-func quoted(text string) string { return strconv.Quote(text) }
-
 // Proxy is the one before the server.
 func (f facts) Proxy() proxy.Sidecar {
 	s := proxy.Sidecar{
@@ -59,8 +57,6 @@ func (f facts) Proxy() proxy.Sidecar {
 	return s
 }
 
-func (f facts) onVolume() bool { return f.Spec.Storage.Format == v1.FormatPVC || f.Spec.Migrates() }
-
 // Containers are the server and its proxy.
 func (f facts) Containers() []corev1.Container {
 	probe := func(path string) *corev1.Probe {
@@ -72,7 +68,7 @@ func (f facts) Containers() []corev1.Container {
 		ReadinessProbe: probe("/q/health/ready"), LivenessProbe: probe("/q/health/live"),
 		VolumeMounts: []corev1.VolumeMount{{Name: f.Name + "-internal", MountPath: "/etc/tls/internal"}},
 	}
-	if f.onVolume() {
+	if needsVolume(f.Spec) {
 		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: "volume", MountPath: f.Spec.Storage.Folder})
 	}
 	if f.databaseCA {
@@ -83,26 +79,21 @@ func (f facts) Containers() []corev1.Container {
 
 // Volumes are those of the containers.
 func (f facts) Volumes() []corev1.Volume {
-	secret := func(volume, name string) corev1.Volume {
-		return corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: name, DefaultMode: ptr.To[int32](420)}}}
-	}
-	file := func(volume, name string) corev1.Volume {
-		from := &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}, DefaultMode: ptr.To[int32](420)}
-		return corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{ConfigMap: from}}
-	}
 	var out []corev1.Volume
-	if f.onVolume() {
-		out = append(out, corev1.Volume{Name: "volume", VolumeSource: corev1.VolumeSource{
-			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: f.Name + "-pvc"},
-		}})
+	add := func(volume string, from corev1.VolumeSource) {
+		out = append(out, corev1.Volume{Name: volume, VolumeSource: from})
+	}
+	if needsVolume(f.Spec) {
+		add("volume", corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: f.Name + "-pvc"}})
 	}
 	if f.authority {
-		out = append(out, file(trustedCA, trustedCA))
+		add(trustedCA, proxy.FromConfigMap(trustedCA))
 	}
-	out = append(out, secret(f.Name+"-tls", f.Name+"-tls"), secret(f.Name+"-internal", f.Name+"-internal"),
-		file("kube-rbac-proxy-config", f.Name+"-kube-rbac-proxy-config"))
+	add(f.Name+"-tls", proxy.FromSecret(f.Name+"-tls"))
+	add(f.Name+"-internal", proxy.FromSecret(f.Name+"-internal"))
+	add("kube-rbac-proxy-config", proxy.FromConfigMap(f.Name+"-kube-rbac-proxy-config"))
 	if f.databaseCA {
-		out = append(out, secret("db-ca-cert", f.Name+"-db-ca"))
+		add("db-ca-cert", proxy.FromSecret(f.Name+"-db-ca"))
 	}
 	return out
 }
@@ -117,7 +108,7 @@ func (f facts) env() (env []corev1.EnvVar) {
 	}
 	storage, data := f.Spec.Storage, ptr.Deref(f.Spec.Data, v1.Data{})
 	set("SERVICE_STORAGE_FORMAT", string(storage.Format))
-	if f.onVolume() {
+	if needsVolume(f.Spec) {
 		set("STORAGE_DATA_FILENAME", data.Filename)
 		set("STORAGE_DATA_FOLDER", storage.Folder)
 	}

@@ -163,7 +163,7 @@ func TestCrashes(t *testing.T) {
 		"nothing is said": {},
 	} {
 		pod := corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: server, State: c.state}}}}
-		if got := crashes(&corev1.PodList{Items: []corev1.Pod{pod}}); got != c.want {
+		if got := anyContainer(&corev1.PodList{Items: []corev1.Pod{pod}}, crashes); got != c.want {
 			t.Errorf("%s: got %t, want %t", name, got, c.want)
 		}
 	}

@@ -1,7 +1,9 @@
 package tas
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
@@ -66,7 +68,7 @@ func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Read
 		f.credentials = reconcile.Fetch(ctx, reader, named(credentialsOf(s)), &corev1.Secret{})
 		f.databaseCA = reconcile.Fetch(ctx, reader, named(s.Name+"-db-ca"), &corev1.Secret{})
 	}
-	if needsVolume(s) {
+	if needsVolume(&s.Spec) {
 		f.volume = reconcile.Fetch(ctx, reader, named(s.Name+"-pvc"), &corev1.PersistentVolumeClaim{})
 	}
 	f.deployment = reconcile.Fetch(ctx, reader, named(s.Name), &appsv1.Deployment{})
@@ -75,15 +77,12 @@ func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Read
 	return f
 }
 
-func needsVolume(s *v1.TrustyAIService) bool {
-	return s.Spec.Storage.Format == v1.FormatPVC || s.Spec.Migrates()
+func needsVolume(spec *v1.TrustyAIServiceSpec) bool {
+	return spec.Storage.Format == v1.FormatPVC || spec.Migrates()
 }
 
 func credentialsOf(s *v1.TrustyAIService) string {
-	if name := s.Spec.Storage.DatabaseConfigurations; name != "" {
-		return name
-	}
-	return s.Name + "-db-credentials"
+	return cmp.Or(s.Spec.Storage.DatabaseConfigurations, s.Name+"-db-credentials")
 }
 
 // Observation is what follows from what was read.
@@ -105,8 +104,8 @@ func (r *Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observa
 	obs := Observation{service: s, fetched: f, models: observe(s, f)}
 	found, err := images.Resolve(f.config, images.Service, images.Proxy)
 	obs.unset = err
-	if _, err := resource.ParseQuantity(s.Spec.Storage.Size); err != nil && needsVolume(s) {
-		obs.badVolume = "spec.storage.size: " + quoted(s.Spec.Storage.Size) + " is no quantity such as 1Gi"
+	if _, err := resource.ParseQuantity(s.Spec.Storage.Size); err != nil && needsVolume(&s.Spec) {
+		obs.badVolume = fmt.Sprintf("spec.storage.size: %q is no quantity such as 1Gi", s.Spec.Storage.Size)
 	}
 	if s.Spec.Storage.Format == v1.FormatDatabase {
 		obs.badDatabase = database(f.credentials)
@@ -173,7 +172,7 @@ func (r *Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (
 // volume plans the volume. It stays when the data moves into a database, until the service goes.
 func (obs Observation) volume(plan *reconcile.PlanResult) {
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: obs.service.Namespace, Name: obs.service.Name + "-pvc"}}
-	if !needsVolume(obs.service) || obs.badVolume != "" {
+	if !needsVolume(&obs.service.Spec) || obs.badVolume != "" {
 		plan.Keep(claim)
 		return
 	}

@@ -1,6 +1,7 @@
 package tas
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
@@ -76,7 +77,7 @@ func (obs Observation) stored() bool {
 func (obs Observation) ready() bool {
 	storage := obs.stored()
 	if obs.service.Spec.Storage.Format == v1.FormatDatabase {
-		storage = serverRuns(obs.fetched.pods.Value)
+		storage = anyContainer(obs.fetched.pods.Value, serves)
 	}
 	return obs.facts.Provisioned && obs.running() && obs.serving() && storage
 }
@@ -92,7 +93,7 @@ func (obs Observation) markParts(cm *conditions.Manager, all bool) {
 	} else {
 		cm.Delete(modelsTaken)
 	}
-	if needsVolume(obs.service) {
+	if needsVolume(&obs.service.Spec) {
 		missing := [2]string{"PVCNotFound", "PersistentVolumeClaim not found"}
 		if obs.badVolume != "" {
 			missing = [2]string{"InvalidSize", obs.badVolume}
@@ -136,35 +137,18 @@ func deploymentReady(d *appsv1.Deployment, pods *corev1.PodList) bool {
 	if d == nil || d.Spec.Replicas == nil || d.Status.ReadyReplicas != *d.Spec.Replicas {
 		return false
 	}
-	for _, c := range d.Status.Conditions {
-		if c.Type == appsv1.DeploymentAvailable && c.Status == corev1.ConditionTrue {
-			return !crashes(pods)
-		}
-	}
-	return false
+	return !anyContainer(pods, crashes) && slices.ContainsFunc(d.Status.Conditions, func(c appsv1.DeploymentCondition) bool {
+		return c.Type == appsv1.DeploymentAvailable && c.Status == corev1.ConditionTrue
+	})
 }
 
-func crashes(pods *corev1.PodList) bool {
-	for i := range pods.Items {
-		for _, c := range pods.Items[i].Status.ContainerStatuses {
-			if waiting := c.State.Waiting; waiting != nil && waiting.Reason == "CrashLoopBackOff" {
-				return true
-			}
-			if ended := c.State.Terminated; ended != nil && ended.ExitCode != 0 {
-				return true
-			}
-		}
-	}
-	return false
+func anyContainer(pods *corev1.PodList, is func(c corev1.ContainerStatus) bool) bool {
+	return slices.ContainsFunc(pods.Items, func(p corev1.Pod) bool { return slices.ContainsFunc(p.Status.ContainerStatuses, is) })
 }
 
-func serverRuns(pods *corev1.PodList) bool {
-	for i := range pods.Items {
-		for _, c := range pods.Items[i].Status.ContainerStatuses {
-			if c.Name == server && c.State.Running != nil {
-				return true
-			}
-		}
-	}
-	return false
+func crashes(c corev1.ContainerStatus) bool {
+	waiting, ended := c.State.Waiting, c.State.Terminated
+	return waiting != nil && waiting.Reason == "CrashLoopBackOff" || ended != nil && ended.ExitCode != 0
 }
+
+func serves(c corev1.ContainerStatus) bool { return c.Name == server && c.State.Running != nil }

@@ -156,6 +156,9 @@ type AIMModel struct {
 	Status AIMModelStatus `json:"status,omitempty"`
 }
 
+// IsReady reports whether there is a model and it can be used.
+func (m *AIMModel) IsReady() bool { return m != nil && m.Status.Status == AIMStatusReady }
+
 // AIMModelList is a list of AIMModel.
 //
 // +kubebuilder:object:root=true

@@ -210,6 +210,9 @@ type AIMServiceTemplate struct {
 	Status AIMServiceTemplateStatus `json:"status,omitempty"`
 }
 
+// IsReady reports whether there is a template and it can be used.
+func (t *AIMServiceTemplate) IsReady() bool { return t != nil && t.Status.Status == AIMStatusReady }
+
 // AIMServiceTemplateList is a list of AIMServiceTemplate.
 //
 // +kubebuilder:object:root=true

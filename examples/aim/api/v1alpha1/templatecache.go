@@ -123,6 +123,9 @@ type AIMTemplateCache struct {
 	Status AIMTemplateCacheStatus `json:"status,omitempty"`
 }
 
+// IsReady reports whether there is a cache and it can be used.
+func (c *AIMTemplateCache) IsReady() bool { return c != nil && c.Status.Status == AIMStatusReady }
+
 // AIMTemplateCacheList is a list of AIMTemplateCache.
 //
 // +kubebuilder:object:root=true
