@@ -19,6 +19,8 @@ type Declared interface {
 	Describe(scheme *runtime.Scheme) (dataflow.Description, error)
 	// SetupWithManager adds the controller to the manager.
 	SetupWithManager(mgr manager.Manager) error
+	// Share makes the shard the part of the owners that this process works on.
+	Share(shard Shard) error
 
 	resolved(scheme *runtime.Scheme) (*declaration.Catalogue, error)
 	caching

@@ -196,7 +196,7 @@ var _ = Describe("Owners that are shared between instances", func() {
 			"Options.Shard wants one of Of, a Label, and a Count of 1 to 64, got a Label of \"\" and a Count of 65": {Name: "1", Count: 65},
 			"Options.Shard wants one of Of, a Label, and a Count of 1 to 64, got a Label of \"x\" and a Count of 2": {Name: "0", Count: 2, Label: "x"},
 			`Options.Shard wants a Label with the value of Name, got "x" with "no value"`:                           {Name: "no value", Label: "x"},
-			`Options.Shard.Name is "2", want a number from 0 to 1, as the Count is 2`:                               {Name: "2", Count: 2},
+			`Options.Shard.Name is "-1", want a number from 0 to 1, as the Count is 2, or up to 63`:                 {Name: "-1", Count: 2},
 			`Options.Shard.Name is "operator-0", want a number from 0 to 1, as the Count is 2`:                      {Name: "operator-0", Count: 2},
 			`Options.Shard.Name is "01", want a number from 0 to 1, as the Count is 2`:                              {Name: "01", Count: 2},
 			"Options.Shard: the name is no part of an annotation":                                                   {Name: "a", Label: "x"},

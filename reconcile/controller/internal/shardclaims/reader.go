@@ -57,6 +57,8 @@ func (r *Reader) Get(ctx context.Context, key client.ObjectKey, owner client.Obj
 		if err := r.giveBack(ctx, key, owner); err != nil {
 			return err
 		}
+	default:
+		r.claimed.Delete(key) // somebody has written the name of another shard: ask again when ours is there
 	}
 	return apierrors.NewNotFound(schema.GroupResource{Group: r.Kind.Group, Resource: r.Kind.Kind}, key.Name)
 }
