@@ -96,7 +96,7 @@ type sharing struct {
 	shards    map[string]string // of each user
 	count     int
 	first     map[types.UID]string // the claims before there were three shards
-	gone      map[string]bool // names of owners that have been deleted once
+	gone      map[string]bool      // names of owners that have been deleted once
 }
 
 // arguments are those of a process of the shard.
