@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	leases "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
@@ -108,7 +109,7 @@ func (p *process) checkOtherLease(ctx context.Context, cluster *rest.Config, opt
 		return nil
 	case err != nil:
 		return fmt.Errorf("look whether a process of another sort runs: %w", err)
-	case held(lease, time.Now()):
+	case held(lease, clock.RealClock{}.Now()):
 		return fmt.Errorf("lease %s/%s is held by %q: %s", namespace, other, *lease.Spec.HolderIdentity, why)
 	}
 	return nil
