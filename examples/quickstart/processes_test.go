@@ -208,8 +208,11 @@ func (i *instance) again(arguments ...string) syscall.Signal {
 func (i *instance) start() {
 	i.Helper()
 	i.output = &bytes.Buffer{}
-	i.command = exec.CommandContext(context.WithoutCancel(i.Context()), i.binary, append([]string{"-kubeconfig=" + i.kubeconfig,
-		"-namespaces=" + i.namespace, "-leader-elect", "-leader-election-namespace=" + i.namespace, "-health-probe-bind-address=0"}, i.arguments...)...)
+	arguments := append([]string{
+		"-kubeconfig=" + i.kubeconfig, "-namespaces=" + i.namespace, "-leader-elect", "-leader-election-namespace=" + i.namespace,
+		"-health-probe-bind-address=0",
+	}, i.arguments...)
+	i.command = exec.CommandContext(context.WithoutCancel(i.Context()), i.binary, arguments...)
 	i.command.Stdout, i.command.Stderr = i.output, i.output
 	if err := i.command.Start(); err != nil {
 		i.Fatal(err)
