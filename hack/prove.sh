@@ -41,4 +41,4 @@ echo "prove: every case with faults in the fake world and on a real API server, 
 RECONCILETEST_CASES=all go test -count=1 -timeout 1h -run '^TestFaultsInBothWorlds$' ./reconcile/reconciletest
 
 echo "prove: every case of Converge, and every recorded one, of every product"
-(cd examples && RECONCILETEST_CASES=all go test -count=1 -timeout 12h -run 'Converges?$|^TestMany$|^TestTwoProcesses$|^TestScenarios$|^TestAway$' ./...)
+(cd examples && RECONCILETEST_CASES=all go test -count=1 -timeout 12h -run 'Converges?$|^TestMany$|^TestTwoProcesses$|^TestTwoShards$|^TestScenarios$|^TestAway$' ./...)

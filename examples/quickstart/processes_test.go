@@ -36,13 +36,9 @@ func TestTwoProcesses(t *testing.T) {
 	if os.Getenv("RECONCILETEST_CASES") == "all" {
 		owners, kills = 1000, 20
 	}
-	seed := uint64(time.Now().UnixNano())
-	if given, err := strconv.ParseUint(os.Getenv("RECONCILETEST_SEED"), 10, 64); err == nil {
-		seed = given
-	}
-	t.Logf("%d owners, %d kills, RECONCILETEST_SEED=%d", owners, kills, seed)
+	t.Logf("%d owners, %d kills", owners, kills)
 
-	w := newHandOver(t, rand.New(rand.NewPCG(seed, 0)))
+	w := newHandOver(t, env)
 	w.addresses()
 	log, err := env.AuditLog()
 	if err != nil {
@@ -53,10 +49,8 @@ func TestTwoProcesses(t *testing.T) {
 	for i := range kills {
 		w.edit(owners, max(owners/5, 1)) //nolint:mnd // a fifth has changed when a process goes
 		time.Sleep(time.Duration(w.random.IntN(3000)) * time.Millisecond)
-		chosen, signal := instances[w.random.IntN(len(instances))], []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM}[w.random.IntN(2)]
-		t.Logf("kill %d: %s of %s", i, signal, chosen.name)
-		chosen.end(signal)
-		chosen.start()
+		chosen := instances[w.random.IntN(len(instances))]
+		t.Logf("kill %d: %s of %s", i, chosen.again(), chosen.name)
 	}
 	w.converges()
 	entries, err := log.Entries(func(e environment.AuditEntry) bool { return w.users[e.User] })
@@ -110,17 +104,23 @@ func TestOutsideTheirTerm(t *testing.T) {
 type handOver struct {
 	*testing.T
 	client.Client
+	env               *environment.Environment
 	namespace, binary string
 	random            *rand.Rand
 	users             map[string]bool   // of the processes
 	texts             map[string]string // of each owner, as it was written last
 }
 
-func newHandOver(t *testing.T, random *rand.Rand) *handOver {
+func newHandOver(t *testing.T, e *environment.Environment) *handOver {
 	t.Helper()
+	seed := uint64(time.Now().UnixNano())
+	if given, err := strconv.ParseUint(os.Getenv("RECONCILETEST_SEED"), 10, 64); err == nil {
+		seed = given
+	}
+	t.Logf("RECONCILETEST_SEED=%d", seed)
 	w := &handOver{
-		T: t, Client: env.Client(), namespace: env.Namespace(t), binary: filepath.Join(t.TempDir(), "quickstart"), random: random,
-		users: map[string]bool{}, texts: map[string]string{},
+		T: t, Client: e.Client(), env: e, namespace: e.Namespace(t), binary: filepath.Join(t.TempDir(), "quickstart"),
+		random: rand.New(rand.NewPCG(seed, 0)), users: map[string]bool{}, texts: map[string]string{},
 	}
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", w.binary, ".").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
@@ -148,21 +148,22 @@ func (w *handOver) addresses() {
 type instance struct {
 	*handOver
 	name, kubeconfig string
+	arguments        []string
 	command          *exec.Cmd
 	output           *bytes.Buffer
 }
 
-// instance starts a process with a user of its own, by which the API server's log tells it from the other one.
-func (w *handOver) instance(name string) *instance {
+// instance starts a process with a user of its own, by which the API server's log tells it from the other ones.
+func (w *handOver) instance(name string, arguments ...string) *instance {
 	w.Helper()
 	if err := w.Create(w.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}}); err != nil {
 		w.Fatal(err)
 	}
-	config, err := env.ServiceAccountConfig(w.Context(), w.namespace, name)
+	config, err := w.env.ServiceAccountConfig(w.Context(), w.namespace, name)
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.users["system:serviceaccount:"+w.namespace+":"+name] = true
+	w.users[w.user(name)] = true
 	binding := &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: w.namespace + "-" + name},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
@@ -175,7 +176,7 @@ func (w *handOver) instance(name string) *instance {
 	if err != nil {
 		w.Fatal(err)
 	}
-	i := &instance{handOver: w, name: name, kubeconfig: filepath.Join(w.TempDir(), name)}
+	i := &instance{handOver: w, name: name, arguments: arguments, kubeconfig: filepath.Join(w.TempDir(), name)}
 	if err := os.WriteFile(i.kubeconfig, text, 0o600); err != nil {
 		w.Fatal(err)
 	}
@@ -187,11 +188,31 @@ func (w *handOver) instance(name string) *instance {
 	return i
 }
 
+// user is the name of a process in the audit log.
+func (w *handOver) user(name string) string {
+	return "system:serviceaccount:" + w.namespace + ":" + name
+}
+
+// again ends the process by a signal, drawn, and starts it with other arguments, or the same when there are none.
+func (i *instance) again(arguments ...string) syscall.Signal {
+	i.Helper()
+	signal := []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM}[i.random.IntN(2)]
+	i.end(signal)
+	if len(arguments) > 0 {
+		i.arguments = arguments
+	}
+	i.start()
+	return signal
+}
+
 func (i *instance) start() {
 	i.Helper()
 	i.output = &bytes.Buffer{}
-	i.command = exec.CommandContext(context.WithoutCancel(i.Context()), i.binary, "-kubeconfig="+i.kubeconfig, "-namespaces="+i.namespace,
-		"-leader-elect", "-leader-election-namespace="+i.namespace, "-health-probe-bind-address=0")
+	arguments := append([]string{
+		"-kubeconfig=" + i.kubeconfig, "-namespaces=" + i.namespace, "-leader-elect", "-leader-election-namespace=" + i.namespace,
+		"-health-probe-bind-address=0",
+	}, i.arguments...)
+	i.command = exec.CommandContext(context.WithoutCancel(i.Context()), i.binary, arguments...)
 	i.command.Stdout, i.command.Stderr = i.output, i.output
 	if err := i.command.Start(); err != nil {
 		i.Fatal(err)
@@ -201,6 +222,9 @@ func (i *instance) start() {
 // end sends the signal and waits for the end of the process. A process that is asked to end does so without an error.
 func (i *instance) end(signal syscall.Signal) {
 	i.Helper()
+	if i.command.ProcessState != nil {
+		return // it has ended
+	}
 	if err := i.command.Process.Signal(signal); err != nil {
 		i.Errorf("%s of process %s: %v\n%s", signal, i.name, err, i.output)
 	}

@@ -184,6 +184,19 @@ func (b *Builder[T, F, O]) Options(options Options) *Builder[T, F, O] {
 	return b
 }
 
+// Share makes the shard the part of the owners that this process works on, as [Options] do with their Shard, which must be nil then: package
+// operator takes it from flags. Call it before [CacheOptions]. Groups have no object to claim, and are not shared.
+func (b *Builder[T, F, O]) Share(shard Shard) error {
+	if b.options.Shard != nil {
+		return fmt.Errorf("controller %q: Options.Shard is there already, with the name %q: leave one of the two out", b.name, b.options.Shard.Name)
+	}
+	if err := shards.Check(&shard, b.name, b.store != nil); err != nil {
+		return err
+	}
+	b.options.Shard = &shard
+	return nil
+}
+
 // Metadata returns an object that declares or reads only the metadata of a kind: the cache then keeps no spec and no
 // status of it.
 func Metadata(kind schema.GroupVersionKind) *metav1.PartialObjectMetadata {

@@ -19,8 +19,9 @@ type Declared interface {
 	Describe(scheme *runtime.Scheme) (dataflow.Description, error)
 	// SetupWithManager adds the controller to the manager.
 	SetupWithManager(mgr manager.Manager) error
+	// Share makes the shard the part of the owners that this process works on.
+	Share(shard Shard) error
 
-	resolved(scheme *runtime.Scheme) (*declaration.Catalogue, error)
 	caching
 	inspected
 }
@@ -30,8 +31,9 @@ type caching interface {
 	cached(scheme *runtime.Scheme) (caches.Controller, error)
 }
 
-// inspected is what explanations and previews need of a controller.
+// inspected is what explanations, previews and pages need of a controller.
 type inspected interface {
+	resolved(scheme *runtime.Scheme) (*declaration.Catalogue, error)
 	explains() *explained.Explainer // nil before the set-up
 	previewer(mgr manager.Manager, options PreviewOptions) (*dryrun.Controller, error)
 }

@@ -293,5 +293,9 @@ func (b *Builder[T, F, O]) shard(mgr manager.Manager, controller ctrlcontroller.
 	if b.sharded == nil {
 		return nil
 	}
+	if shards.Retired(options.Shard) {
+		mgr.GetLogger().WithValues("controller", b.name).Info("there is no such shard any more: the process works on no owner, and gives back those that the shard has claimed",
+			"shard", options.Shard.Name, "shards", options.Shard.Count)
+	}
 	return errors.Join(b.sharded.TellOfWaits(mgr, reads, options.Recorder, options.Clock), b.sharded.GiveBack(mgr, controller, b.informers))
 }

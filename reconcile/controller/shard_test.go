@@ -186,6 +186,58 @@ var _ = Describe("Owners that are shared between instances", func() {
 		Eventually(func() map[string]string { return shardChildren(ctx, c, namespace) }).WithTimeout(soon).Should(Equal(want))
 	})
 
+	It("are worked on by their shard alone, whatever somebody writes into the claims", func(ctx context.Context) {
+		const owners, edits = 20, 100
+		namespace, c := env.Namespace(GinkgoTB()), admin()
+		w := &atWork{passes: map[string]string{}, total: map[string]int{}}
+		of, want := controller.ShardOf(2), map[string]string{}
+		create := func(name string, annotations map[string]string) *widget.Widget {
+			GinkgoHelper()
+			o := newWidget(namespace, name)
+			o.Annotations = annotations
+			Eventually(func() error { return c.Create(ctx, o) }).WithTimeout(soon).Should(Succeed())
+			want[name] = of(o)
+			return o
+		}
+		for i := range owners {
+			create("w"+strconv.Itoa(i), nil)
+		}
+		for _, name := range []string{"0", "1"} {
+			w.instance(env.Config(), namespace, controller.Shard{Name: name, Count: 2})
+		}
+		for range edits {
+			name, claim := "w"+strconv.Itoa(rand.IntN(owners)), []string{"null", `"0"`, `"1"`}[rand.IntN(3)]
+			Expect(c.Patch(ctx, newWidget(namespace, name), client.RawPatch(types.MergePatchType,
+				fmt.Appendf(nil, `{"metadata":{"annotations":{"shard.reconcilekit.dev/sharded":%s}}}`, claim)))).To(Succeed())
+		}
+
+		By("an owner that comes again with the claim that was on another one of its name")
+		Expect(c.Delete(ctx, newWidget(namespace, "w0"))).To(Succeed())
+		again := create("w0", map[string]string{"shard.reconcilekit.dev/sharded": want["w0"]})
+
+		claims := func() map[string]string {
+			GinkgoHelper()
+			var all widget.WidgetList
+			Expect(c.List(ctx, &all, client.InNamespace(namespace))).To(Succeed())
+			out := map[string]string{}
+			for i := range all.Items {
+				out[all.Items[i].Name] = all.Items[i].Annotations["shard.reconcilekit.dev/sharded"]
+			}
+			return out
+		}
+		Eventually(claims).WithTimeout(soon).Should(Equal(want))
+		Eventually(func() map[string]string {
+			child := configMap(namespace, again.Name, nil)
+			if err := c.Get(ctx, client.ObjectKeyFromObject(child), child); err == nil && !metav1.IsControlledBy(child, again) {
+				Expect(client.IgnoreNotFound(c.Delete(ctx, child))).To(Succeed()) // there is no garbage collector
+			}
+			return shardChildren(ctx, c, namespace)
+		}).WithTimeout(soon).Should(Equal(want))
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		Expect(w.twice).To(BeEmpty())
+	})
+
 	It("need a name, a function and objects", func() {
 		mgr := runs{}.manager(env.Namespace(GinkgoTB()))
 		options := settings()
@@ -196,7 +248,7 @@ var _ = Describe("Owners that are shared between instances", func() {
 			"Options.Shard wants one of Of, a Label, and a Count of 1 to 64, got a Label of \"\" and a Count of 65": {Name: "1", Count: 65},
 			"Options.Shard wants one of Of, a Label, and a Count of 1 to 64, got a Label of \"x\" and a Count of 2": {Name: "0", Count: 2, Label: "x"},
 			`Options.Shard wants a Label with the value of Name, got "x" with "no value"`:                           {Name: "no value", Label: "x"},
-			`Options.Shard.Name is "2", want a number from 0 to 1, as the Count is 2`:                               {Name: "2", Count: 2},
+			`Options.Shard.Name is "-1", want a number from 0 to 1, as the Count is 2, or up to 63`:                 {Name: "-1", Count: 2},
 			`Options.Shard.Name is "operator-0", want a number from 0 to 1, as the Count is 2`:                      {Name: "operator-0", Count: 2},
 			`Options.Shard.Name is "01", want a number from 0 to 1, as the Count is 2`:                              {Name: "01", Count: 2},
 			"Options.Shard: the name is no part of an annotation":                                                   {Name: "a", Label: "x"},

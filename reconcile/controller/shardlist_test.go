@@ -3,34 +3,26 @@ package controller_test
 import (
 	"context"
 	"strconv"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 )
 
 // shardingServer is an API server with sharded lists and watches.
 func shardingServer() *rest.Config {
 	GinkgoHelper()
-	server := &envtest.Environment{
-		CRDs: []*apiextensionsv1.CustomResourceDefinition{widget.CRD()}, UseExistingCluster: new(false),
-		ControlPlaneStartTimeout: 2 * time.Minute, ControlPlaneStopTimeout: 2 * time.Minute,
-	}
-	server.ControlPlane.GetAPIServer().Configure().Set("advertise-address", "127.0.0.1").Set("endpoint-reconciler-type", "none").
-		Append("feature-gates", "ShardedListAndWatch=true")
-	config, err := server.Start()
-	DeferCleanup(server.Stop)
-	Expect(err).NotTo(HaveOccurred())
-	return config
+	server := &environment.Environment{CRDs: []*apiextensionsv1.CustomResourceDefinition{widget.CRD()}, FeatureGates: []string{"ShardedListAndWatch=true"}}
+	server.Setup(GinkgoTB())
+	return server.Config()
 }
 
 // inShards counts the owners of each shard.
@@ -86,12 +78,20 @@ var _ = Describe("Owners that are shared by their hash", func() {
 		one = start(1, 3)
 		settle(3, zero, one, two)
 
+		By("one shard less: the process of the last one gives back what it has, and works on nothing")
+		for _, p := range []*process{zero, one, two} {
+			p.end()
+		}
+		zero, one = start(0, 2), start(1, 2)
+		start(2, 2)
+		settle(2, zero, one)
+
 		By("an owner that goes and comes again under its name")
 		Expect(c.Delete(ctx, all[0])).To(Succeed())
 		all[0] = newWidget(namespace, all[0].Name)
 		Eventually(func() error { return c.Create(ctx, all[0]) }).WithTimeout(soon).Should(Succeed())
 		Expect(client.IgnoreNotFound(c.Delete(ctx, configMap(namespace, all[0].Name, nil)))).To(Succeed()) // there is no garbage collector
-		settle(3, zero, one, two)
+		settle(2, zero, one)
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		Expect(w.twice).To(BeEmpty())

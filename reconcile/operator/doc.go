@@ -18,6 +18,7 @@
 //     the start. The operator needs the rights to create tokenreviews and subjectaccessreviews, which package install grants
 //   - -serve-explanations: serve explanations beside the metrics; default not
 //   - -leader-elect and -leader-election-namespace
+//   - -shard-count and -shard-name: share the owners between processes, each with a lease for its shard, see [controller.Shard]; default not
 //   - -namespaces: the namespaces to work in; default all
 //   - -webhook-port (default 9443), and for its certificate one of -webhook-cert-dir, a folder that somebody else keeps, and
 //     -webhook-service, see below

@@ -22,6 +22,7 @@ const (
 	flagKubeconfig     = "kubeconfig"
 	flagMetrics        = "metrics-bind-address"
 	flagProbes         = "health-probe-bind-address"
+	flagLeaderElect    = "leader-elect"
 	flagLeaseNamespace = "leader-election-namespace"
 	flagNamespaces     = "namespaces"
 	flagWebhookPort    = "webhook-port"
@@ -29,6 +30,8 @@ const (
 	flagWebhookService = "webhook-service"
 	flagExplanations   = "serve-explanations"
 	flagMetricsSecure  = "metrics-secure"
+	flagShardName      = "shard-name"
+	flagShardCount     = "shard-count"
 )
 
 // off is the address at which nothing is served.
@@ -46,8 +49,10 @@ func (p *process) addFlags() error {
 	f.Var(&s.metricsSecure, flagMetricsSecure,
 		"serve metrics over TLS, to those alone whose bearer token may get /metrics; the operator needs the rights to review tokens and access")
 	f.Var(&s.probes, flagProbes, "`address` where /healthz and /readyz are served, such as :8081; 0 serves none")
-	f.Var(&s.leaderElect, "leader-elect", "let only one of several instances work")
+	f.Var(&s.leaderElect, flagLeaderElect, "let only one of several instances work")
 	f.StringVar(&s.leaseNamespace, flagLeaseNamespace, "", "`namespace` of the lease; empty means the one that the process runs in")
+	f.Var(&s.shard.count, flagShardCount, "`number` of shards that share the owners, each with a lease of its own; 0 lets one process work on all of them")
+	f.StringVar(&s.shard.name, flagShardName, "", "`number` of the shard of this process, from 0, such as the ordinal of the pod in a StatefulSet")
 	f.Var(&s.namespaces, flagNamespaces, "`list` of namespaces to work in, separated by commas; empty means all")
 	f.Var(&s.webhookPort, flagWebhookPort, "`port` of the webhook server, which an operator without webhooks does not start")
 	f.StringVar(&s.webhookCertDir, flagWebhookCertDir, "", "`folder` with tls.crt and tls.key of the webhook server; empty means controller-runtime's default")

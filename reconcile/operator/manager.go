@@ -34,12 +34,15 @@ const stopTimeout = 20 * time.Second
 func runManager(ctx context.Context, p *process) error {
 	logger := zap.New(zap.UseFlagOptions(&p.settings.log), zap.WriteTo(zapcore.Lock(zapcore.AddSync(p.stderr))))
 	log.SetLogger(logger) // for what has no manager; the first logger of a process counts
+	if err := p.shareOwners(); err != nil {
+		return err
+	}
 	options, err := p.managerOptions()
 	if err != nil {
 		return err
 	}
 	options.Logger = logger
-	mgr, err := p.newManager(options)
+	mgr, err := p.newManager(ctx, options)
 	if err != nil {
 		return err
 	}
@@ -50,7 +53,7 @@ func runManager(ctx context.Context, p *process) error {
 }
 
 // newManager connects to the cluster.
-func (p *process) newManager(options manager.Options) (manager.Manager, error) {
+func (p *process) newManager(ctx context.Context, options manager.Options) (manager.Manager, error) {
 	cluster, err := p.cluster()
 	if err != nil {
 		return nil, err
@@ -59,6 +62,9 @@ func (p *process) newManager(options manager.Options) (manager.Manager, error) {
 		return nil, fmt.Errorf("flag -%s %q: the process does not run in a cluster; name the namespace of the lease", flagLeaseNamespace, "")
 	}
 	if err := p.keepCertificate(cluster, &options); err != nil {
+		return nil, err
+	}
+	if err := p.checkOtherLease(ctx, cluster, options); err != nil {
 		return nil, err
 	}
 	mgr, err := manager.New(cluster, options)
@@ -89,9 +95,12 @@ func (p *process) cluster() (*rest.Config, error) {
 	return found, nil
 }
 
-// inCluster reports whether the process runs in a Pod, whose namespace is that of the lease.
+// ownNamespace is the file with the namespace of the Pod that the process runs in, which is that of the lease.
+const ownNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+
+// inCluster reports whether the process runs in a Pod.
 func inCluster() bool {
-	_, err := os.Stat("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+	_, err := os.Stat(ownNamespace)
 	return err == nil
 }
 
@@ -166,13 +175,6 @@ func selector(by cache.ByObject) string {
 		parts = append(parts, "namespace "+namespace)
 	}
 	return strings.Join(parts, " and ")
-}
-
-func (p *process) leaseName() string {
-	if p.LeaseName != "" {
-		return p.LeaseName
-	}
-	return p.Name
 }
 
 // setup adds everything to the manager.

@@ -53,6 +53,7 @@ type settings struct {
 	probes         address
 	leaderElect    boolean
 	leaseNamespace string
+	shard          shardSettings
 	namespaces     namespaces
 	webhookPort    port
 	webhookCertDir string

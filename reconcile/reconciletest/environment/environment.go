@@ -38,9 +38,14 @@ type (
 	//		// AdmissionPlugins are enabled besides the API server's defaults, for
 	//		// example OwnerReferencesPermissionEnforcement. A given cluster ignores them.
 	//		AdmissionPlugins []string
+	//		// FeatureGates are set on the API server, for example "ShardedListAndWatch=true". One that it does not know keeps it from starting. A given
+	//		// cluster ignores them.
+	//		FeatureGates []string
 	//		// Audit makes the API server log every request before it answers, for
 	//		// AuditLog. Default false. A given cluster ignores it.
 	//		Audit bool
+	//		// AuditPatches makes the log have what patches ask for, too, as AuditEntry.Patch. Default false. It does nothing without Audit.
+	//		AuditPatches bool
 	//		// contains filtered or unexported fields
 	//	}
 	//
@@ -143,6 +148,8 @@ type (
 	//		Code int
 	//		// Message is what the server said when it refused the request; empty otherwise.
 	//		Message string
+	//		// Patch is what a patch asks for, as JSON, where Environment.AuditPatches is set; empty otherwise.
+	//		Patch string
 	//		// Received is when the request arrived, Completed when it was answered, by
 	//		// the API server's clock, in microseconds. A watch that goes on has the
 	//		// time of its beginning as Completed.

@@ -34,7 +34,8 @@ type Reader struct {
 	claimed sync.Map // names of owners to their UID, once the API server has confirmed the claim to this process; or to unconfirmed
 }
 
-// Get reads an owner of the shard, and claims it.
+// Get reads an owner of the shard, and claims it. One that it has just claimed is not found until the cache shows the claim, which wakes it: so
+// a pass never writes to an owner by a resourceVersion that the claim has replaced.
 func (r *Reader) Get(ctx context.Context, key client.ObjectKey, owner client.Object, opts ...client.GetOption) error {
 	if err := r.Reader.Get(ctx, key, owner, opts...); err != nil {
 		if back := r.left(ctx, key, err); back != nil {
@@ -48,17 +49,31 @@ func (r *Reader) Get(ctx context.Context, key client.ObjectKey, owner client.Obj
 	case mine && holder == r.Name && confirmed == owner.GetUID():
 		return nil
 	case mine && (holder == r.Name || holder == ""):
-		if err := r.patch(ctx, owner, r.Name); err != nil {
-			return fmt.Errorf("claim it for shard %q: %w", r.Name, err)
+		if shown, err := r.claim(ctx, key, owner); shown || err != nil {
+			return err
 		}
-		r.claimed.Store(key, owner.GetUID())
-		return nil
 	case holder == r.Name:
 		if err := r.giveBack(ctx, key, owner); err != nil {
 			return err
 		}
+	default:
+		r.claimed.Delete(key) // somebody has written the name of another shard: ask again when ours is there
 	}
 	return apierrors.NewNotFound(schema.GroupResource{Group: r.Kind.Group, Resource: r.Kind.Kind}, key.Name)
+}
+
+// claim claims an owner of the shard, or asks the API server whether the claim that the cache shows is there still. It reports whether the cache
+// shows the claim. With a conflict the cache is behind, and what it does not show yet wakes the owner.
+func (r *Reader) claim(ctx context.Context, key client.ObjectKey, owner client.Object) (shown bool, err error) {
+	version, err := r.patch(ctx, owner, r.Name)
+	switch {
+	case apierrors.IsConflict(err):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("claim it for shard %q: %w", r.Name, err)
+	}
+	r.claimed.Store(key, owner.GetUID())
+	return version == owner.GetResourceVersion(), nil
 }
 
 // left gives an owner back that the cache does not have, if it has come to another shard, and nothing else has kept it from being read.
@@ -82,22 +97,23 @@ func (r *Reader) left(ctx context.Context, key client.ObjectKey, unread error) e
 // giveBack ends the claim of this process. As long as nobody knows whether that has succeeded, the claim is not taken for granted.
 func (r *Reader) giveBack(ctx context.Context, key client.ObjectKey, owner client.Object) error {
 	r.claimed.Store(key, unconfirmed)
-	if err := r.patch(ctx, owner, nil); err != nil && !apierrors.IsNotFound(err) {
+	if _, err := r.patch(ctx, owner, nil); err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("give it back, for shard %q: %w", r.Of(owner), err)
 	}
 	r.claimed.Delete(key)
 	return nil
 }
 
-// patch writes the annotation, if the owner is as the cache shows it. Nil removes it.
-func (r *Reader) patch(ctx context.Context, owner client.Object, holder any) error {
+// patch writes the annotation, if the owner is as the cache shows it. Nil removes it. It returns the resourceVersion of the answer.
+func (r *Reader) patch(ctx context.Context, owner client.Object, holder any) (version string, err error) {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid": owner.GetUID(), "resourceVersion": owner.GetResourceVersion(), "annotations": map[string]any{r.Annotation: holder},
 	}})
 	if err != nil {
-		return err
+		return "", err
 	}
 	into := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: owner.GetNamespace(), Name: owner.GetName()}}
 	into.SetGroupVersionKind(r.Kind) // what is read from the cache is shared
-	return r.Writer.Patch(ctx, into, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(r.Manager))
+	err = r.Writer.Patch(ctx, into, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(r.Manager))
+	return into.ResourceVersion, err
 }

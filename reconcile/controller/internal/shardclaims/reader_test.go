@@ -1,6 +1,7 @@
 package shardclaims_test
 
 import (
+	"context"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -8,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shardclaims"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
@@ -44,20 +46,112 @@ func TestHandOver(t *testing.T) {
 		}
 	}
 	step("not of this shard", b, false, "")
-	step("claims it", a, true, "a")
-	step("has it", a, true, "a")
+	step("claims it", a, false, "a")
+	step("the cache shows the claim", a, true, "a")
 	owner.Labels["shard"] = "b"
 	if err := c.Update(t.Context(), owner); err != nil {
 		t.Fatal(err)
 	}
 	step("waits for it", b, false, "a")
 	step("gives it back", a, false, "")
+	step("claims it, too", b, false, "b")
 	step("gets it", b, true, "b")
+	again := reader(c, "b")
+	step("asks after a restart whether it has it still, which is a write here", again, false, "b")
+	step("has it after a restart", again, true, "b")
 	if err := c.Delete(t.Context(), owner); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Get(t.Context(), key, &corev1.ConfigMap{}); !apierrors.IsNotFound(err) {
 		t.Errorf("deleted: got %v", err)
+	}
+}
+
+// TestClaimsOfOthers: who writes claims by hand stops a process, or makes it claim again, and what it has claimed before counts no more.
+func TestClaimsOfOthers(t *testing.T) {
+	t.Parallel()
+	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "u", Labels: map[string]string{"shard": "a"}}}
+	key := client.ObjectKeyFromObject(owner)
+	claims := 0
+	c := fake.NewClientBuilder().WithObjects(owner).WithInterceptorFuncs(interceptor.Funcs{
+		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, patch client.Patch, opts ...client.PatchOption) error {
+			claims++
+			return c.Patch(ctx, o, patch, opts...)
+		},
+	}).Build()
+	a := reader(c, "a")
+	for _, step := range []struct {
+		title  string
+		holder string // written by hand, empty for no claim
+		found  bool
+		claims int
+	}{
+		{"first claim", "", false, 1},
+		{"nobody has changed it", "a", true, 1},
+		{"taken away", "", false, 2},
+		{"shown again", "a", true, 2},
+		{"given to another shard", "b", false, 2},
+		{"written as if it were the own one, which is asked for with a write here", "a", false, 3},
+		{"nobody has changed that", "a", true, 3},
+	} {
+		if err := c.Get(t.Context(), key, owner); err != nil {
+			t.Fatal(err)
+		}
+		if owner.Annotations = map[string]string{annotation: step.holder}; step.holder == "" {
+			owner.Annotations = nil
+		}
+		if err := c.Update(t.Context(), owner); err != nil {
+			t.Fatal(err)
+		}
+		err := a.Get(t.Context(), key, &corev1.ConfigMap{})
+		if step.found != (err == nil) || !step.found && !apierrors.IsNotFound(err) {
+			t.Errorf("%s: found %t (%v), want %t", step.title, err == nil, err, step.found)
+		}
+		if claims != step.claims {
+			t.Errorf("%s: %d claims were written, want %d", step.title, claims, step.claims)
+		}
+	}
+}
+
+// TestStaleOwner: a process whose cache is behind claims nothing by it: neither what another shard has meanwhile, nor a new owner of the name.
+func TestStaleOwner(t *testing.T) {
+	t.Parallel()
+	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "u", Labels: map[string]string{"shard": "a"}}}
+	key := client.ObjectKeyFromObject(owner)
+	c := fake.NewClientBuilder().WithObjects(owner).Build()
+	if err := c.Get(t.Context(), key, owner); err != nil {
+		t.Fatal(err)
+	}
+	behind := fake.NewClientBuilder().WithObjects(owner.DeepCopy()).Build()
+	owner.Labels["shard"] = "b"
+	if err := c.Update(t.Context(), owner); err != nil {
+		t.Fatal(err)
+	}
+	if err := reader(c, "b").Get(t.Context(), key, &corev1.ConfigMap{}); !apierrors.IsNotFound(err) {
+		t.Fatal(err)
+	}
+	a := reader(c, "a")
+	a.Reader = behind
+	err := a.Get(t.Context(), key, &corev1.ConfigMap{})
+	if unclaimed := c.Get(t.Context(), key, owner); unclaimed != nil {
+		t.Fatal(unclaimed)
+	}
+	if !apierrors.IsNotFound(err) || owner.Annotations[annotation] != "b" {
+		t.Errorf("an owner that shard b has claimed: got %v, and it is that of shard %q", err, owner.Annotations[annotation])
+	}
+	if err := c.Delete(t.Context(), owner); err != nil {
+		t.Fatal(err)
+	}
+	again := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "v", Labels: map[string]string{"shard": "a"}}}
+	if err := c.Create(t.Context(), again); err != nil {
+		t.Fatal(err)
+	}
+	err = a.Get(t.Context(), key, &corev1.ConfigMap{})
+	if unclaimed := c.Get(t.Context(), key, again); unclaimed != nil {
+		t.Fatal(unclaimed)
+	}
+	if !apierrors.IsNotFound(err) || len(again.Annotations) > 0 {
+		t.Errorf("a new owner under the name: got %v with the annotations %v, want not found and none", err, again.Annotations)
 	}
 }
 
@@ -68,7 +162,7 @@ func TestGiveBackUnseen(t *testing.T) {
 	key := client.ObjectKeyFromObject(owner)
 	c := fake.NewClientBuilder().WithObjects(owner).Build()
 	a := reader(c, "a")
-	if err := a.Get(t.Context(), key, owner); err != nil {
+	if err := a.Get(t.Context(), key, &corev1.ConfigMap{}); !apierrors.IsNotFound(err) {
 		t.Fatal(err)
 	}
 	if err := c.Get(t.Context(), key, owner); err != nil {

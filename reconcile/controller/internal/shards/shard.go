@@ -20,6 +20,7 @@ type Shard struct {
 	Name string
 	// Count is the number of shards, 64 at most, named "0" to the last, into which owners come by a hash of their UID. It is that of the
 	// API server, and a shard is ranges of it. One shard more takes an equal part of each of the others; no owner moves between those that were there.
+	// A Name that is not below the Count is that of a shard which there is no more: its process gives back what it has claimed.
 	Count int
 	// Label is the key of the label that names the shard of an owner. Owners without it are in no shard.
 	Label string
@@ -50,16 +51,23 @@ func PartOf(s *Shard) Part {
 	return Part{s.Name, func(owner client.Object) string { return strconv.Itoa(division.Of(owner.GetUID())) }, false}
 }
 
-// SelectionOf is what the informer of the owners asks for: all for a function, and for a shard that does not pass Check.
+// SelectionOf is what the informer of the owners asks for: all for a function, for a shard that there is no more, whose claims may be on any,
+// and for one that does not pass Check.
 func SelectionOf(s *Shard) Selection {
 	switch {
-	case s == nil || Check(s, "", false) != nil || s.Of != nil:
+	case s == nil || Check(s, "", false) != nil || s.Of != nil || Retired(s):
 		return Selection{}
 	case s.Label != "":
 		return ByLabel(s.Label, s.Name)
 	}
 	number, _ := strconv.Atoi(s.Name) // Check has seen it
 	return Divide(s.Count).Select(number)
+}
+
+// Retired reports whether the shard is one that there is no more, so that its process has only claims to give back.
+func Retired(s *Shard) bool {
+	number, err := strconv.Atoi(s.Name)
+	return s.Count > 0 && err == nil && number >= s.Count
 }
 
 // Check reports what is wrong with the shard of a controller.
@@ -102,8 +110,9 @@ func (s *Shard) checkOf() string {
 		if invalid := append(validation.IsQualifiedName(s.Label), validation.IsValidLabelValue(s.Name)...); len(invalid) > 0 {
 			return fmt.Sprintf(" wants a Label with the value of Name, got %q with %q: %s", s.Label, s.Name, strings.Join(invalid, ", "))
 		}
-	case s.Count > 0 && s.Name != "" && (err != nil || number < 0 || number >= s.Count || strconv.Itoa(number) != s.Name):
-		return fmt.Sprintf(".Name is %q, want a number from 0 to %d, as the Count is %d", s.Name, s.Count-1, s.Count)
+	case s.Count > 0 && s.Name != "" && (err != nil || number < 0 || number >= MaxCount || strconv.Itoa(number) != s.Name):
+		return fmt.Sprintf(".Name is %q, want a number from 0 to %d, as the Count is %d, or up to %d for a shard that there is no more",
+			s.Name, s.Count-1, s.Count, MaxCount-1)
 	}
 	return ""
 }

@@ -23,7 +23,8 @@ func TestCheck(t *testing.T) {
 		{shard: &shards.Shard{Name: "blue", Label: "shard"}, part: true},
 		{shard: &shards.Shard{Name: "shop", Of: client.Object.GetNamespace}},
 		{shard: &shards.Shard{Name: "1", Count: 2}, group: true, want: "groups have no object to claim", part: true},
-		{shard: &shards.Shard{Name: "2", Count: 2}, want: `.Name is "2", want a number from 0 to 1`},
+		{shard: &shards.Shard{Name: "2", Count: 2}},
+		{shard: &shards.Shard{Name: "64", Count: 2}, want: `.Name is "64", want a number from 0 to 1, as the Count is 2, or up to 63`},
 		{shard: &shards.Shard{Name: "1", Count: shards.MaxCount + 1}, want: "a Count of 1 to 64"},
 		{shard: &shards.Shard{Name: "1", Count: 2, Label: "shard"}, want: "wants one of Of, a Label, and a Count"},
 		{shard: &shards.Shard{Label: "shard"}, want: ".Name is empty"},
@@ -36,6 +37,14 @@ func TestCheck(t *testing.T) {
 		if got := shards.SelectionOf(tc.shard) != (shards.Selection{}); got != tc.part {
 			t.Errorf("%+v: asks for a part: %t, want %t", tc.shard, got, tc.part)
 		}
+	}
+	for name, want := range map[string]bool{"1": false, "2": true, "63": true, "two": false} {
+		if got := shards.Retired(&shards.Shard{Name: name, Count: 2}); got != want {
+			t.Errorf("shard %q of 2: it is no more: %t, want %t", name, got, want)
+		}
+	}
+	if shards.Retired(&shards.Shard{Name: "2", Label: "shard"}) {
+		t.Error("the value of a label is no number of a shard")
 	}
 	if err := shards.Check(&shards.Shard{Name: "1", Count: 2}, "no name", false); err == nil {
 		t.Error("a name of a controller that is no part of an annotation is no error")

@@ -27,7 +27,7 @@ kind: Policy
 omitStages: [RequestReceived]
 rules:
 - level: Request
-  verbs: [delete, deletecollection]
+  verbs: [delete, deletecollection%s]
 - level: Metadata
 `
 
@@ -43,7 +43,12 @@ func (e *Environment) configureAudit(arguments *envtest.Arguments) error {
 	e.audit = folder
 	policy := filepath.Join(folder, auditPolicyName)
 
-	if err := os.WriteFile(policy, []byte(auditPolicy), 0o600); err != nil {
+	more := ""
+	if e.AuditPatches {
+		more = ", patch"
+	}
+
+	if err := os.WriteFile(policy, fmt.Appendf(nil, auditPolicy, more), 0o600); err != nil {
 		return errors.Join(fmt.Errorf("write the audit policy: %w", err), e.removeAudit())
 	}
 

@@ -31,6 +31,8 @@ type AuditEntry struct {
 	Code int
 	// Message is what the server said when it refused the request; empty otherwise.
 	Message string
+	// Patch is what a patch asks for, as JSON, where Environment.AuditPatches is set; empty otherwise.
+	Patch string
 	// Received is when the request arrived, Completed when it was answered, by
 	// the API server's clock, in microseconds. A watch that goes on has the
 	// time of its beginning as Completed.
@@ -212,6 +214,8 @@ func (l *AuditLog) add(line []byte) error {
 	return nil
 }
 
+const verbPatch = "patch"
+
 // auditEvent is the part of an audit.k8s.io/v1 Event that tests ask about.
 // https://kubernetes.io/docs/reference/config-api/apiserver-audit.v1/
 type auditEvent struct {
@@ -232,9 +236,7 @@ type auditEvent struct {
 		Name        string `json:"name"`
 		Subresource string `json:"subresource"`
 	} `json:"objectRef"`
-	RequestObject struct {
-		DryRun []string `json:"dryRun"`
-	} `json:"requestObject"`
+	RequestObject  json.RawMessage `json:"requestObject"`
 	ResponseStatus struct {
 		Code    int    `json:"code"`
 		Message string `json:"message"`
@@ -264,10 +266,17 @@ func parseAuditEvent(line []byte) (*auditEvent, error) {
 func (e *auditEvent) entry() AuditEntry {
 	query, object := e.uri.Query(), e.ObjectRef
 
+	// What is no object with options, such as a JSON patch, has none.
+	var options struct {
+		DryRun []string `json:"dryRun"`
+	}
+
+	_ = json.Unmarshal(e.RequestObject, &options)
+
 	request := requests.Request{
 		Verb: e.Verb, Group: object.APIGroup, Resource: object.Resource, Subresource: object.Subresource,
 		Namespace: object.Namespace, Name: object.Name, FieldManager: query.Get("fieldManager"),
-		DryRun:   query.Get("dryRun") == "All" || slices.Contains(e.RequestObject.DryRun, "All"),
+		DryRun:   query.Get("dryRun") == "All" || e.Verb != verbPatch && slices.Contains(options.DryRun, "All"),
 		Informer: e.Verb == "watch" || e.Verb == "list" && query.Get("resourceVersion") != "",
 	}
 
@@ -285,8 +294,13 @@ func (e *auditEvent) entry() AuditEntry {
 		user = e.User.Username
 	}
 
+	var patch string
+	if e.Verb == verbPatch {
+		patch = string(e.RequestObject)
+	}
+
 	return AuditEntry{
-		Request: request, User: user, Code: e.ResponseStatus.Code, Message: e.ResponseStatus.Message,
+		Patch: patch, Request: request, User: user, Code: e.ResponseStatus.Code, Message: e.ResponseStatus.Message,
 		Received: e.RequestReceivedTimestamp, Completed: e.StageTimestamp,
 	}
 }

@@ -55,6 +55,14 @@ func TestParseAuditEvent(t *testing.T) {
 			strings.Replace(line("1", done, "delete", "/api/v1/namespaces/shop/pods/web", pods, 200), `"verb"`, `"requestObject":{"dryRun":[]},"verb"`, 1),
 			func(e *environment.AuditEntry) { e.Verb = "delete" },
 		},
+		"a patch": {
+			strings.Replace(line("1", done, "patch", "/api/v1/namespaces/shop/pods/web", pods, 200), `"verb"`, `"requestObject":{"dryRun":["All"]},"verb"`, 1),
+			func(e *environment.AuditEntry) { e.Verb, e.Patch = "patch", `{"dryRun":["All"]}` },
+		},
+		"a patch that is no object": {
+			strings.Replace(line("1", done, "patch", "/api/v1/namespaces/shop/pods/web", pods, 200), `"verb"`, `"requestObject":[{"op":"test"}],"verb"`, 1),
+			func(e *environment.AuditEntry) { e.Verb, e.Patch = "patch", `[{"op":"test"}]` },
+		},
 		"a watch": {
 			line("1", done, "watch", "/api/v1/pods?watch=true", pods, 200), func(e *environment.AuditEntry) { e.Verb, e.Informer = "watch", true },
 		},

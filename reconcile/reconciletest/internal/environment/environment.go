@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -46,9 +47,14 @@ type Environment struct {
 	// AdmissionPlugins are enabled besides the API server's defaults, for
 	// example OwnerReferencesPermissionEnforcement. A given cluster ignores them.
 	AdmissionPlugins []string
+	// FeatureGates are set on the API server, for example "ShardedListAndWatch=true". One that it does not know keeps it from starting. A given
+	// cluster ignores them.
+	FeatureGates []string
 	// Audit makes the API server log every request before it answers, for
 	// AuditLog. Default false. A given cluster ignores it.
 	Audit bool
+	// AuditPatches makes the log have what patches ask for, too, as AuditEntry.Patch. Default false. It does nothing without Audit.
+	AuditPatches bool
 
 	mu      sync.Mutex
 	audit   string // the folder of the audit log; empty without one
@@ -138,6 +144,10 @@ func (e *Environment) prepare() (*envtest.Environment, error) {
 
 	for _, plugin := range e.AdmissionPlugins {
 		arguments.Append("enable-admission-plugins", plugin)
+	}
+
+	if len(e.FeatureGates) > 0 {
+		arguments.Set("feature-gates", strings.Join(e.FeatureGates, ","))
 	}
 
 	if e.Audit {

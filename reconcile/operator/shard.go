@@ -1,0 +1,123 @@
+package operator
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	leases "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+)
+
+// shardSettings are the flags of the part of the owners that the process works on. Without a count there is one process for all of them.
+type shardSettings struct {
+	name  string
+	count shardCount
+}
+
+// shardCount is how many shards there are; none is 0.
+type shardCount int
+
+func (c *shardCount) String() string { return strconv.Itoa(int(*c)) }
+
+// Set implements flag.Value. How many there may be at most, the controllers know.
+func (c *shardCount) Set(value string) error {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 0 {
+		return errors.New("want the number of shards, or 0 for none")
+	}
+	*c = shardCount(n)
+	return nil
+}
+
+// shareOwners gives the controllers the shard of the process.
+func (p *process) shareOwners() error {
+	s := p.shard
+	switch {
+	case s.count == 0 && s.name == "":
+		return nil
+	case s.count == 0:
+		return fmt.Errorf("flag -%s %q: want -%s, too, with the number of shards", flagShardName, s.name, flagShardCount)
+	case s.name == "":
+		return fmt.Errorf("flag -%s %d: want -%s, too, with the number of the shard of this process, 0 to %d", flagShardCount, s.count, flagShardName, s.count-1)
+	case !bool(p.leaderElect):
+		return fmt.Errorf("flag -%s %d: want -%s, too: each shard has a lease of its own, without which two processes of one shard would both work",
+			flagShardCount, s.count, flagLeaderElect)
+	}
+	for _, c := range p.Controllers {
+		if err := c.Share(controller.Shard{Name: s.name, Count: int(s.count)}); err != nil {
+			return fmt.Errorf("flags -%s %q and -%s %d: %w", flagShardName, s.name, flagShardCount, s.count, err)
+		}
+	}
+	return nil
+}
+
+// leaseName is that of the lease, which each shard has for itself.
+func (p *process) leaseName() string {
+	if p.shard.count > 0 {
+		return p.leaseOfAll() + leaseOfShard + p.shard.name
+	}
+	return p.leaseOfAll()
+}
+
+// leaseOfAll is the lease of a process that works on all owners.
+func (p *process) leaseOfAll() string { return cmp.Or(p.LeaseName, p.Name) }
+
+// leaseOfShard, behind the name of the lease of all and before the name of the shard, is the lease of a shard.
+const leaseOfShard = "-shard-"
+
+// checkOtherLease refuses to start a process with a shard while one without leads, which looks at no claims, and the other way round: the first
+// shard is always there. It is for the day on which one takes the place of the other.
+func (p *process) checkOtherLease(ctx context.Context, cluster *rest.Config, options manager.Options) error {
+	if !options.LeaderElection {
+		return nil
+	}
+	if options.LeaderElectionConfig != nil {
+		cluster = options.LeaderElectionConfig
+	}
+	other, why := p.leaseOfAll()+leaseOfShard+"0", "processes that share the owners by shards run: end all of them before one without a shard starts, or set -"+flagShardCount
+	if p.shard.count > 0 {
+		other, why = p.leaseOfAll(), "a process without a shard works on all owners: end it before the first one with a shard starts"
+	}
+	namespace := options.LeaderElectionNamespace
+	if namespace == "" {
+		raw, err := os.ReadFile(ownNamespace)
+		if err != nil {
+			return fmt.Errorf("namespace of the lease: %w", err)
+		}
+		namespace = strings.TrimSpace(string(raw))
+	}
+	c, err := leases.NewForConfig(cluster)
+	if err != nil {
+		return fmt.Errorf("lease %s/%s: %w", namespace, other, err)
+	}
+	lease, err := c.Leases(namespace).Get(ctx, other, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsForbidden(err): // whose rights are for one lease has no shards
+		return nil
+	case err != nil:
+		return fmt.Errorf("look whether a process of another sort runs: %w", err)
+	case held(lease, clock.RealClock{}.Now()):
+		return fmt.Errorf("lease %s/%s is held by %q: %s", namespace, other, *lease.Spec.HolderIdentity, why)
+	}
+	return nil
+}
+
+// held reports whether somebody has the lease and it has not run out.
+func held(lease *coordinationv1.Lease, now time.Time) bool {
+	s := lease.Spec
+	return s.HolderIdentity != nil && *s.HolderIdentity != "" && s.RenewTime != nil && s.LeaseDurationSeconds != nil &&
+		now.Before(s.RenewTime.Add(time.Duration(*s.LeaseDurationSeconds)*time.Second))
+}
