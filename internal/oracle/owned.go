@@ -102,12 +102,10 @@ func (c *child) noteLost(before map[string]any, wasRight, cut bool) {
 	}
 	ours, others := ownedBy(before, true), ownedBy(before, false)
 	if c.mode == apply.Shared { // what a former manager planned of it stays as it is
-		for _, entry := range entriesOf(before, formerManager) {
-			fields, _ := entry.(map[string]any)
-			former := map[string][]string{}
-			leaves(former, nil, fields)
-			maps.DeleteFunc(ours, func(name string, _ []string) bool { return former[name] != nil })
-		}
+		withoutThoseOf(ours, before, formerManager)
+	}
+	if cut { // what was the API server's as well, since an earlier loss that nobody knew of, stays its
+		withoutThoseOf(ours, before, firstApply)
 	}
 	for name := range c.lost {
 		if _, mine := ours[name]; !mine && overlaps(others, name) {
@@ -122,6 +120,16 @@ func (c *child) noteLost(before map[string]any, wasRight, cut bool) {
 			c.lost = map[string][]string{}
 		}
 		c.lost[name] = path
+	}
+}
+
+// withoutThoseOf takes out of the leaves those that the manager owns in the object, too.
+func withoutThoseOf(owned map[string][]string, o map[string]any, manager string) {
+	for _, entry := range entriesOf(o, manager) {
+		fields, _ := entry.(map[string]any)
+		theirs := map[string][]string{}
+		leaves(theirs, nil, fields)
+		maps.DeleteFunc(owned, func(name string, _ []string) bool { return theirs[name] != nil })
 	}
 }
 
