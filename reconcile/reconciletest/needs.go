@@ -63,6 +63,9 @@ func without(s System, part Without) System {
 	if setup == nil {
 		return s // refused when it runs
 	}
+	if part.Tracker {
+		s.Cache.NewInformer = nil // one that keeps what the handlers of controllers need refuses those that stand before them
+	}
 	s.Setup = func(mgr manager.Manager) error {
 		whole, ok := mgr.(*run.TestManager)
 		if !ok {
