@@ -6,20 +6,14 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/requests"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/rights"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
@@ -45,140 +39,8 @@ type Wire struct {
 	gaps   []Gap
 }
 
-// Gap is a read of the cache that has a part only of what is read, which the answer says.
-type Gap struct {
-	GVK  schema.GroupVersionKind
-	What string
-	Pass int
-	sent int // requests before
-}
-
-// Unread notes such a read.
-func (w *Wire) Unread(gvk schema.GroupVersionKind, what string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.gaps = append(w.gaps, Gap{GVK: gvk, What: what, Pass: w.pass, sent: len(w.sent)})
-}
-
-// Gaps are the reads of this sort after which the pass has not read the kind past the cache.
-func (w *Wire) Gaps() []Gap {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(w.gaps), func(g Gap) bool {
-		return slices.ContainsFunc(w.sent[min(g.sent, len(w.sent)):], func(c Call) bool {
-			return c.Pass == g.Pass && c.GVK == g.GVK && !c.Request.IsWrite()
-		})
-	})
-}
-
-// Call is one request of the operator.
-type Call struct {
-	Request requests.Request
-	GVK     schema.GroupVersionKind
-	Key     types.NamespacedName
-	nth     int // of equal requests, from 1
-	Pass    int
-	At      time.Time
-	Sent    map[string]any // the object of a create or an apply, as it was sent
-	Err     error
-	Changed bool // something is stored that was not before
-	Before  *unstructured.Unstructured
-	After   *unstructured.Unstructured
-	made    client.Object // of a create: it has the name that the server has generated, afterwards
-	marked  bool          // a FaultMarked has happened
-}
-
-// String identifies the request among those of a run, whatever the order in which workers send theirs.
-func (c Call) String() string { return fmt.Sprintf("%s#%d", c.Request, c.nth) }
-
-// Again identifies the next of the same requests.
-func (c Call) Again() string { return fmt.Sprintf("%s#%d", c.Request, c.nth+1) }
-
-// Rename gives requests what stands for the names of their objects, and counts equal ones anew.
-func Rename(calls []Call, as func(schema.GroupKind, types.NamespacedName) string) {
-	counts := map[string]int{}
-	for n := range calls {
-		c := &calls[n]
-		if c.Request.Name != "" {
-			c.Request.Name = as(c.GVK.GroupKind(), c.Key)
-		}
-		counts[c.Request.String()]++
-		c.nth = counts[c.Request.String()]
-	}
-}
-
-// Sent are the requests of calls, in their order.
-func Sent(calls []Call) requests.Sent {
-	sent := make(requests.Sent, len(calls))
-	for n, c := range calls {
-		sent[n] = c.Request
-	}
-	return sent
-}
-
-// ChangedBy are the requests that have changed what is stored.
-func ChangedBy(calls []Call) []string {
-	var out []string
-	for _, c := range calls {
-		if c.Changed {
-			out = append(out, c.Request.String())
-		}
-	}
-	return out
-}
-
-// Injection is a fault that happens to one request of a run, or to several in a row. It counts how often it has happened, also over the
-// lives of several instances.
-type Injection struct {
-	Call string // of call.String, of Request.String for one that lasts
-	// writes hits every write, creates every write that makes an object in the namespace of the test; call is empty then.
-	Writes, Creates bool
-	Fault           Fault
-	// Lasting is how many requests in a row are refused: 0 is one alone, and forever is until the fault is lifted.
-	Lasting int
-	hits    int
-}
-
-const Forever = -1
-
-// hit reports whether the fault happens to the call.
-func (n *Injection) hit(c *Call) bool {
-	switch {
-	case n.Writes:
-		return n.hits == 0 && c.Request.IsWrite()
-	case n.Creates:
-		return c.Request.IsWrite() && c.Before == nil && c.Request.Namespace == description.TestNamespace && c.Request.Verb != "delete"
-	case n.Lasting == 0:
-		return n.hits == 0 && n.Call == c.String()
-	}
-	return n.Call == c.Request.String() && (n.Lasting == Forever || n.hits < n.Lasting)
-}
-
-// Happened reports whether the fault has hit a request.
-func (n *Injection) Happened() bool { return n.hits > 0 }
-
-// Lasts reports whether the fault goes on until it is lifted.
-func (n *Injection) Lasts() bool { return n.Lasting == Forever }
-
-// Fault is what goes wrong with a request.
-type Fault string
-
-const (
-	FaultError    Fault = "error"    // refused before it does anything
-	FaultTimeout  Fault = "timeout"  // carried out, but the answer is lost
-	FaultConflict Fault = "conflict" // refused as outdated
-	FaultCrash    Fault = "crash"    // carried out, and the operator dies
-	FaultReplaced Fault = "replaced" // the object was deleted and made anew by somebody else just before
-	FaultChanged  Fault = "owner changed just before"
-	FaultDeleted  Fault = "owner deleted just before"
-	FaultBeside   Fault = "passes side by side" // other passes run from their beginning to their end just before
-)
-
 // errDead is what every request of an instance gets that has crashed.
 var errDead = errors.New("the operator has crashed")
-
-// ErrRefused is the cause of the errors that cases inject.
-var ErrRefused = errors.New("injected by the test")
 
 // New puts a wire before the API server of a world, without a fault.
 func New(w *world.World) *Wire {
@@ -412,43 +274,4 @@ func (w *Wire) replace(ctx context.Context, c *Call) error {
 	}
 	c.Before = u
 	return nil
-}
-
-// call describes a request about an object.
-func (w *Wire) call(verb, subresource string, obj runtime.Object, key client.ObjectKey, manager string, dry []string) Call {
-	gvk, err := apiutil.GVKForObject(obj, w.world.Scheme)
-	if err != nil {
-		gvk = obj.GetObjectKind().GroupVersionKind()
-	}
-	if list, ok := obj.(client.ObjectList); ok {
-		if of, err := objects.ListedKind(list, w.world.Scheme); err == nil {
-			gvk = of
-		}
-	}
-	if namespaced, err := apiutil.IsGVKNamespaced(gvk, w.world.Mapper); err == nil && !namespaced {
-		key.Namespace = ""
-	}
-	resource := w.world.Resource(gvk)
-	var sent map[string]any
-	if verb == "create" || verb == "apply" {
-		if u, err := objects.ToUnstructured(obj, gvk); err == nil {
-			sent = u.Object
-		}
-	}
-	return Call{GVK: gvk, Key: key, Sent: sent, Request: requests.Request{
-		Verb: verb, Group: resource.Group, Resource: resource.Resource, Subresource: subresource,
-		Namespace: key.Namespace, Name: w.world.ShownAs(gvk.GroupKind(), key), FieldManager: manager, DryRun: len(dry) > 0,
-	}}
-}
-
-// About describes a request about an object, by its verb; dry are the options of a dry run.
-func (w *Wire) About(verb, subresource string, obj client.Object, manager string, dry []string) Call {
-	return w.call(verb, subresource, obj, client.ObjectKeyFromObject(obj), manager, dry)
-}
-
-func patchVerb(patch client.Patch) string {
-	if patch.Type() == types.ApplyPatchType {
-		return "apply"
-	}
-	return "patch"
 }

@@ -8,7 +8,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/requests"
 )
 
 // funcs pass every method of a client through send.
@@ -119,4 +123,43 @@ func (w *Wire) applied(subresource string, configuration runtime.ApplyConfigurat
 		u.Object = content
 	}
 	return w.About("apply", subresource, u, options.FieldManager, options.DryRun)
+}
+
+// call describes a request about an object.
+func (w *Wire) call(verb, subresource string, obj runtime.Object, key client.ObjectKey, manager string, dry []string) Call {
+	gvk, err := apiutil.GVKForObject(obj, w.world.Scheme)
+	if err != nil {
+		gvk = obj.GetObjectKind().GroupVersionKind()
+	}
+	if list, ok := obj.(client.ObjectList); ok {
+		if of, err := objects.ListedKind(list, w.world.Scheme); err == nil {
+			gvk = of
+		}
+	}
+	if namespaced, err := apiutil.IsGVKNamespaced(gvk, w.world.Mapper); err == nil && !namespaced {
+		key.Namespace = ""
+	}
+	resource := w.world.Resource(gvk)
+	var sent map[string]any
+	if verb == "create" || verb == "apply" {
+		if u, err := objects.ToUnstructured(obj, gvk); err == nil {
+			sent = u.Object
+		}
+	}
+	return Call{GVK: gvk, Key: key, Sent: sent, Request: requests.Request{
+		Verb: verb, Group: resource.Group, Resource: resource.Resource, Subresource: subresource,
+		Namespace: key.Namespace, Name: w.world.ShownAs(gvk.GroupKind(), key), FieldManager: manager, DryRun: len(dry) > 0,
+	}}
+}
+
+// About describes a request about an object, by its verb; dry are the options of a dry run.
+func (w *Wire) About(verb, subresource string, obj client.Object, manager string, dry []string) Call {
+	return w.call(verb, subresource, obj, client.ObjectKeyFromObject(obj), manager, dry)
+}
+
+func patchVerb(patch client.Patch) string {
+	if patch.Type() == types.ApplyPatchType {
+		return "apply"
+	}
+	return "patch"
 }
