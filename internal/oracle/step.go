@@ -3,9 +3,13 @@ package oracle
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
@@ -123,14 +127,33 @@ func (s *story) foreign(i int, c *child) error {
 		if err := s.refresh(c); err != nil {
 			return err
 		}
-		if !s.strips {
-			c.noteLost(before, wasRight, strings.HasPrefix(said, cutFields))
+		cut := strings.HasPrefix(said, cutFields)
+		if s.transform == nil || !s.strips && !cut { // a shortened entry of others may have what was cut out of ours
+			c.noteLost(before, wasRight, cut)
+		}
+		if cut && s.random.IntN(2) == 0 { // before a pass owns them again
+			s.leaveOutLost(i, c)
 		}
 		s.tally.event("foreign write", c.kind)
 		c.checked = false
 		return nil
 	}
 	return nil
+}
+
+// leaveOutLost takes one of the fields that we have lost out of the plan.
+func (s *story) leaveOutLost(i int, c *child) {
+	lost := slices.Sorted(maps.Keys(c.lost))
+	if len(lost) == 0 {
+		return
+	}
+	names, ok := fieldsOnly(c.lost[lost[s.random.IntN(len(lost))]])
+	if !ok {
+		return
+	}
+	content := runtime.DeepCopyJSON(c.now.content)
+	unstructured.RemoveNestedField(content, names...)
+	s.replan(i, c, content, "."+strings.Join(names, ".")+": left out")
 }
 
 // settle passes until nothing is sent. Whatever is called unchanged on the way
