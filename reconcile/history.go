@@ -8,9 +8,11 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
+
+// ChildIndex names the field index by which [FetchChildren] lists: the UID of an
+// object's controller. The option controller.Listed creates it.
+const ChildIndex = "reconcilekit.dev/controller-uid"
 
 // FetchChildren lists the owner's children of one kind: the objects of which it is the controller, made by the plan or by hand, in the
 // namespace of the owner, sorted by name. The kind is declared with controller.Owns and controller.Listed; a child that appears, changes
@@ -21,7 +23,7 @@ func FetchChildren[T client.Object](
 	ctx context.Context, r Reader, owner client.Object, list client.ObjectList, opts ...client.ListOption,
 ) FetchResult[[]T] {
 	opts = append([]client.ListOption{
-		client.InNamespace(owner.GetNamespace()), client.MatchingFields{enum.ChildIndex: string(owner.GetUID())},
+		client.InNamespace(owner.GetNamespace()), client.MatchingFields{ChildIndex: string(owner.GetUID())},
 	}, opts...)
 	listed := Discover[T](ctx, r, list, nil, opts...)
 	if listed.Error != nil {

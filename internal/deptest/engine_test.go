@@ -8,16 +8,14 @@ func engineFloors() map[string][]string {
 	const (
 		rooms = "reconcile/apply/internal/"
 		group = "reconcile/internal/groupkey"
-		enums = "reconcile/internal/enum"
 	)
 	out := map[string][]string{
-		enums:               nil,
-		"reconcile/apply":   {enums, rooms + "applyset", rooms + "managedfields"},
+		"reconcile/apply":   {rooms + "applyset", rooms + "managedfields"},
 		rooms + "planerror": nil,
 		rooms + "order":     nil,
 		group:               {"reconcile/apply"},
 	}
-	below := []string{"reconcile/apply", "reconcile/internal/freshness", "reconcile/internal/conditionlist", group, enums}
+	below := []string{"reconcile/apply", "reconcile/internal/freshness", "reconcile/internal/conditionlist", group}
 	for _, name := range []string{"applyset", "content", "managedfields", "compare", "planerror", "order"} {
 		below = append(below, rooms+name)
 	}

@@ -14,7 +14,7 @@ import (
 func floors() map[string][]string {
 	const loop, problem = "reconcile/internal/pipeline", "routing/internal/problem"
 	const fresh = "reconcile/internal/freshness"
-	core := []string{"conditions", "health", fresh, "reconcile/internal/conditionlist", "reconcile/internal/enum", "reconcile/internal/ownedconditions"}
+	core := []string{"conditions", "health", fresh, "reconcile/internal/conditionlist", "reconcile/internal/ownedconditions"}
 	engine := append(slices.Clone(core), "reconcile/apply", "reconcile/internal/status", "reconcile/internal/derived",
 		"reconcile/internal/announcement", "reconcile/internal/applied", "reconcile/internal/kstatus", "reconcile/internal/ownerstate",
 		"reconcile/internal/plansize", "reconcile/internal/requestlimit", "reconcile/internal/signature")
@@ -38,7 +38,7 @@ func floors() map[string][]string {
 		problem:                              {"health", "internal/text"},
 		"routing/pathtemplate":               {problem},
 		"routing/claims":                     {"health", problem},
-		rooms + "applyset":                   {"reconcile/internal/enum"},
+		rooms + "applyset":                   nil,
 		rooms + "content":                    nil,
 		rooms + "managedfields":              {rooms + "content"},
 		rooms + "compare":                    {rooms + "content", rooms + "managedfields"},
@@ -47,14 +47,14 @@ func floors() map[string][]string {
 		"reconcile/internal/derived":         {"internal/fingerprint"},
 		"reconcile/internal/ownedconditions": nil,
 		"reconcile/internal/announcement":    {"conditions", "health"},
-		"reconcile/internal/applied":         {"conditions", "health", "reconcile/apply", "reconcile/internal/enum"},
+		"reconcile/internal/applied":         {"conditions", "health", "reconcile/apply"},
 		"reconcile/internal/kstatus":         {"conditions", "health"},
 		"reconcile/internal/ownerstate":      {fresh},
 		"reconcile/internal/plansize":        {"reconcile/apply"},
 		"reconcile/internal/requestlimit":    {"health"},
 		"reconcile/internal/signature":       nil,
 		"reconcile/internal/status":          {"internal/fingerprint", "internal/mergepatch"},
-		"reconcile":                          {"conditions", "health", "reconcile/apply", "reconcile/internal/derived", "reconcile/internal/enum"},
+		"reconcile":                          {"conditions", "health", "reconcile/apply", "reconcile/internal/derived"},
 		loop:                                 append(slices.Clone(engine), "reconcile"),
 		"reconcile/children":                 append(slices.Clone(author), "internal/fingerprint", "internal/recent", "manifests"),
 		"reconcile/secrets":                  author,

@@ -4,8 +4,6 @@ import (
 	"maps"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // ChildOption changes a planned child. The values of [Seed], [CreateOnly],
@@ -32,8 +30,31 @@ var (
 	_ DeletionOption = MatchLabels(nil)
 )
 
-// FieldPolicy reports what the engine does about one field.
+// FieldPolicy says what the engine does with one field.
 type FieldPolicy int
+
+// The field policies; each has an option that sets it, such as [Seed].
+const (
+	// FieldOwn keeps the field at the planned value. An edit by hand is
+	// repaired; a field that another declarative manager owns with another
+	// value is reported as [ContestedError] and left alone. The default.
+	FieldOwn FieldPolicy = iota
+	// FieldSeed sets the field when the object has none, follows the plan
+	// while no other manager has set it, and yields to whichever manager
+	// changes it. The engine sets it again when no manager owns it.
+	FieldSeed
+	// FieldForce takes the field from any other manager, unless that manager
+	// takes it back repeatedly.
+	FieldForce
+	// FieldIgnore never sends the field.
+	FieldIgnore
+	// FieldCreateOnly sends the field when the object has none, and neither
+	// compares nor changes it afterwards, whoever owns it and whatever the
+	// plan says later.
+	FieldCreateOnly
+	// FieldAbsent removes the field from the object, whoever set it.
+	FieldAbsent
+)
 
 // FieldRule is the policy for one field and everything below it.
 type FieldRule struct {
@@ -61,10 +82,10 @@ func (r FieldRules) ApplyToChild(c *Child) { c.Fields = append(c.Fields, r...) }
 // example Seed("spec.replicas") for a workload with an autoscaler. Below a
 // path that names a map, each field is yielded by itself. For what must not
 // change either when the plan does there is [CreateOnly].
-func Seed(paths ...string) FieldRules { return rules(enum.SeedField, paths) }
+func Seed(paths ...string) FieldRules { return rules(FieldSeed, paths) }
 
 // Force takes the fields from any other manager.
-func Force(paths ...string) FieldRules { return rules(enum.ForceField, paths) }
+func Force(paths ...string) FieldRules { return rules(FieldForce, paths) }
 
 // CreateOnly sends the fields when the object has none and leaves them alone
 // from then on: a plan that says something else later changes nothing. It is
@@ -74,10 +95,10 @@ func Force(paths ...string) FieldRules { return rules(enum.ForceField, paths) }
 // whoever set it; a path whose value is gone is filled again. The cache need
 // not show the fields. Of the metadata of a child single labels and annotations
 // can be sent once: what makes it a child is always kept.
-func CreateOnly(paths ...string) FieldRules { return rules(enum.CreateOnlyField, paths) }
+func CreateOnly(paths ...string) FieldRules { return rules(FieldCreateOnly, paths) }
 
 // Ignore keeps the fields out of what is sent, even if the object sets them.
-func Ignore(paths ...string) FieldRules { return rules(enum.IgnoreField, paths) }
+func Ignore(paths ...string) FieldRules { return rules(FieldIgnore, paths) }
 
 // Absent plans that the object does not have the fields, whoever has set them:
 // a label, a port or an annotation of others that must not be there, for
@@ -90,7 +111,7 @@ func Ignore(paths ...string) FieldRules { return rules(enum.IgnoreField, paths) 
 // server or a webhook fills in by itself cannot be absent. It has no effect on
 // [Plan.ApplyOnce]. Labels and annotations that the engine needs, other
 // metadata and the status are errors.
-func Absent(paths ...string) FieldRules { return rules(enum.AbsentField, paths) }
+func Absent(paths ...string) FieldRules { return rules(FieldAbsent, paths) }
 
 func rules(p FieldPolicy, paths []string) FieldRules {
 	out := make(FieldRules, 0, len(paths))

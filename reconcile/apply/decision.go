@@ -9,20 +9,104 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
-// Verb is what a pass does with one object: none, create, update, delete (as the
-// plan asks for), prune (no longer planned), release (give a contribution back)
-// or record (write the inventory to the owner).
+// Verb says what a reconciliation does with one object.
 type Verb string
 
-// Reason is why a pass does what it does with one object, one word in camel
-// case as in conditions and events: UpToDate, Missing, PlanChanged, Drift,
-// Differs (what was applied before is not known), FormerManager, OwnershipLost,
-// Exists, StaleCache, Terminating, OptedOut, NotOwned, Contested, Backoff,
-// Invalid, ReadFailed, Planned, NotPlanned, NoMatch, Waiting or Inventory.
+// The verbs.
+const (
+	// VerbNone sends nothing.
+	VerbNone Verb = "none"
+	// VerbCreate creates the object.
+	VerbCreate Verb = "create"
+	// VerbUpdate applies the plan to the existing object.
+	VerbUpdate Verb = "update"
+	// VerbDelete deletes the object because the plan asks for it.
+	VerbDelete Verb = "delete"
+	// VerbPrune deletes a child that is no longer planned.
+	VerbPrune Verb = "prune"
+	// VerbRelease gives up the fields of a contribution.
+	VerbRelease Verb = "release"
+	// VerbRecord writes the inventory and the finalizer to the owner.
+	VerbRecord Verb = "record"
+)
+
+// Reason says why a [Decision] was made, in camel case as in conditions and
+// events.
 type Reason string
+
+// The reasons of decisions.
+const (
+	// ReasonUpToDate: the object is as planned.
+	ReasonUpToDate Reason = "UpToDate"
+	// ReasonMissing: the object does not exist.
+	ReasonMissing Reason = "Missing"
+	// ReasonPlanChanged: the plan differs from the last applied one.
+	ReasonPlanChanged Reason = "PlanChanged"
+	// ReasonDrift: another writer changed owned fields since the last apply.
+	ReasonDrift Reason = "Drift"
+	// ReasonDiffers: the object is not as planned, and this process does not
+	// know what was applied to it before.
+	ReasonDiffers Reason = "Differs"
+	// ReasonFormerManager: one of [Options.FormerManagers] owns fields.
+	ReasonFormerManager Reason = "FormerManager"
+	// ReasonOwnershipLost: the engine's entry is missing from managedFields.
+	ReasonOwnershipLost Reason = "OwnershipLost"
+	// ReasonExists: the object exists, and the plan asks for no more.
+	ReasonExists Reason = "Exists"
+	// ReasonStaleCache: the cache does not show the last write yet.
+	ReasonStaleCache Reason = "StaleCache"
+	// ReasonTerminating: the object is being deleted.
+	ReasonTerminating Reason = "Terminating"
+	// ReasonOptedOut: the object has [Options.OptOutAnnotation].
+	ReasonOptedOut Reason = "OptedOut"
+	// ReasonNotOwned: the object does not belong to this owner.
+	ReasonNotOwned Reason = "NotOwned"
+	// ReasonContested: other field managers own planned fields.
+	ReasonContested Reason = "Contested"
+	// ReasonBackoff: the same request failed before, and nothing that could
+	// help has changed since.
+	ReasonBackoff Reason = "Backoff"
+	// ReasonInvalid: the plan is not valid.
+	ReasonInvalid Reason = "Invalid"
+	// ReasonReadFailed: the object could not be read.
+	ReasonReadFailed Reason = "ReadFailed"
+	// ReasonPlanned: the plan asks for the deletion.
+	ReasonPlanned Reason = "Planned"
+	// ReasonNotPlanned: the plan no longer names the object.
+	ReasonNotPlanned Reason = "NotPlanned"
+	// ReasonNoMatch: the object is not the one that the plan means.
+	ReasonNoMatch Reason = "NoMatch"
+	// ReasonWaiting: the object waits for the condition of [WaitUntil].
+	ReasonWaiting Reason = "Waiting"
+	// ReasonUnobserved: the child was changed, and its status is still about
+	// an earlier generation.
+	ReasonUnobserved Reason = "ChangeNotObserved"
+	// ReasonInventory: the owner's metadata has to name other kinds,
+	// namespaces or contributions, or another finalizer.
+	ReasonInventory Reason = "Inventory"
+)
+
+// The reasons of a [PruneBlockedError], in order of gravity.
+const (
+	// ReasonPlanIncomplete: the plan may be incomplete, see [Plan].
+	ReasonPlanIncomplete Reason = "PlanIncomplete"
+	// ReasonPruneFailed: a list or a delete failed.
+	ReasonPruneFailed Reason = "Failed"
+	// ReasonTooMany: the prune would delete more than [Options.PruneShare]
+	// of the children, and nothing explains it.
+	ReasonTooMany Reason = "TooMany"
+	// ReasonHoldsData: the objects are of [Options.GuardedKinds], and nothing
+	// explains why they are no longer planned.
+	ReasonHoldsData Reason = "HoldsData"
+	// ReasonReplacementFailed: a child that may replace them could not be
+	// created.
+	ReasonReplacementFailed Reason = "ReplacementFailed"
+	// ReasonUnknown: the desired or the existing objects are not known: the
+	// kind is not served or not declared, or the inventory is not readable.
+	ReasonUnknown Reason = "Unknown"
+)
 
 // Decision is what a pass does with one object, and why. [engine.Engine.Apply]
 // carries decisions out, [engine.Engine.Diff] returns them.
@@ -119,14 +203,14 @@ func (d Decision) String() string {
 	if d.WaitsUntil != "" {
 		return fmt.Sprintf("* %s: waits until %s\n", name, d.WaitsUntil)
 	}
-	if d.Verb == enum.VerbNone {
+	if d.Verb == VerbNone {
 		return ""
 	}
 	mark := "-"
 	switch d.Verb {
-	case enum.VerbCreate:
+	case VerbCreate:
 		mark = "+"
-	case enum.VerbUpdate, enum.VerbRecord:
+	case VerbUpdate, VerbRecord:
 		mark = "~"
 	}
 	var b strings.Builder

@@ -7,7 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // DeletedByOthersError reports that an object was deleted by somebody else as
@@ -114,17 +113,17 @@ func (e *PruneBlockedError) Error() string {
 
 func (e *PruneBlockedError) write(b *strings.Builder) {
 	switch e.Reason {
-	case enum.PruneIncomplete:
+	case ReasonPlanIncomplete:
 		b.WriteString("the plan may be incomplete")
-	case enum.PruneFailed:
+	case ReasonPruneFailed:
 		b.WriteString("children that are no longer planned could not be deleted")
-	case enum.PruneTooMany:
+	case ReasonTooMany:
 		b.WriteString("too many children would be deleted although nothing changed")
-	case enum.PruneHoldsData:
+	case ReasonHoldsData:
 		b.WriteString("children that hold data or work would be deleted although nothing changed")
-	case enum.PruneReplacing:
+	case ReasonReplacementFailed:
 		b.WriteString("children that are no longer planned stay until their replacement is there")
-	case enum.PruneUnknown:
+	case ReasonUnknown:
 		b.WriteString("it is not known what is wanted")
 	}
 	if len(e.Objects) > 0 {

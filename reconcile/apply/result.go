@@ -7,24 +7,39 @@ import (
 	"time"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
-// Outcome is what happened to one object, one word as in log lines and metrics:
-//
-//   - Unchanged: the object is as planned; nothing was sent.
-//   - Created, Updated: the object did not exist, or it did and was changed.
-//   - Deleted: the plan asked for its deletion, or for a recreation.
-//   - Pruned: it was no longer planned and its deletion was accepted.
-//   - Released: a contribution to it was given back.
-//   - OptedOut: it has the annotation [Options.OptOutAnnotation]; nothing was sent.
-//   - Contested: other managers own planned fields.
-//   - Blocked: not tried, because what it needs failed.
-//   - Waiting: the plan holds it back, see [WaitUntil]; nothing was sent.
-//   - Failed: the request failed.
-//
-// [ObjectResult.Created] and [ObjectResult.Wrote] ask for it.
+// Outcome says what happened to one object, in camel case as in logs and
+// metrics.
 type Outcome string
+
+// The outcomes.
+const (
+	// OutcomeUnchanged: the object is as planned; nothing was sent.
+	OutcomeUnchanged Outcome = "Unchanged"
+	// OutcomeCreated: the object did not exist and was created.
+	OutcomeCreated Outcome = "Created"
+	// OutcomeUpdated: the object existed and was changed.
+	OutcomeUpdated Outcome = "Updated"
+	// OutcomeDeleted: it was deleted because the plan asks for its deletion or
+	// recreation.
+	OutcomeDeleted Outcome = "Deleted"
+	// OutcomePruned: it was no longer planned and its deletion was accepted.
+	OutcomePruned Outcome = "Pruned"
+	// OutcomeReleased: a contribution to it was given up.
+	OutcomeReleased Outcome = "Released"
+	// OutcomeOptedOut: it has [Options.OptOutAnnotation]; nothing was sent.
+	OutcomeOptedOut Outcome = "OptedOut"
+	// OutcomeContested: other field managers own planned fields.
+	OutcomeContested Outcome = "Contested"
+	// OutcomeBlocked: not tried, because something that it needs failed.
+	OutcomeBlocked Outcome = "Blocked"
+	// OutcomeWaiting: it waits for the condition of [WaitUntil]; nothing was
+	// sent.
+	OutcomeWaiting Outcome = "Waiting"
+	// OutcomeFailed: the request failed.
+	OutcomeFailed Outcome = "Failed"
+)
 
 // ObjectResult is the outcome for one object.
 type ObjectResult struct {
@@ -53,14 +68,14 @@ type ObjectResult struct {
 // Wrote reports whether the pass changed the object.
 func (r ObjectResult) Wrote() bool {
 	switch r.Outcome {
-	case enum.OutcomeCreated, enum.OutcomeUpdated, enum.OutcomeDeleted, enum.OutcomePruned, enum.OutcomeReleased:
+	case OutcomeCreated, OutcomeUpdated, OutcomeDeleted, OutcomePruned, OutcomeReleased:
 		return true
 	}
 	return false
 }
 
 // Created reports whether the object did not exist and the pass created it.
-func (r ObjectResult) Created() bool { return r.Outcome == enum.OutcomeCreated }
+func (r ObjectResult) Created() bool { return r.Outcome == OutcomeCreated }
 
 // Result is the outcome of one [engine.Engine.Apply].
 type Result struct {

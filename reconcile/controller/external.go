@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/outside"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/external"
 )
 
@@ -45,7 +45,7 @@ func (b *Builder[T, F, O]) engineOutside(reads *tracked.Reads, options Options, 
 	}
 	config.FieldManager, config.Finalizer, config.Clock = b.names().FieldManager, b.names().Finalizer, options.Clock
 	if config.Domain = options.Apply.Domain; config.Domain == "" {
-		config.Domain = enum.DefaultDomain
+		config.Domain = apply.DefaultDomain
 	}
 	for _, k := range b.externals {
 		config.Kinds = append(config.Kinds, k.Declared)

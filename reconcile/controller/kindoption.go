@@ -7,7 +7,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // KindOption is what a kind is, said beside it in a call of the [Builder]: [Optional], [Retired], [Listed], [NeverDeletes], [FieldsOnly],
@@ -60,7 +59,7 @@ func (f kindFlag) applyToKind(d *declaration.Declaration) {
 	case f == NeverDeletes && d.Purpose == declaration.PurposeWrites:
 		d.Purpose = declaration.PurposeShares
 	case f == Listed && d.Purpose == declaration.PurposeOwns:
-		d.Indexes = append(d.Indexes, declaration.Field{Name: enum.ChildIndex, Extract: controllerUID, OnMetadata: true})
+		d.Indexes = append(d.Indexes, declaration.Field{Name: reconcile.ChildIndex, Extract: controllerUID, OnMetadata: true})
 	case f == Whole:
 		d.Sparse = declaration.SparseNever
 	case f == OthersAsMetadata:

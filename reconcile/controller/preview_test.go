@@ -18,7 +18,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
@@ -166,7 +165,7 @@ func changed(object, verb, reason string, fields ...apply.FieldChange) preview.C
 func foretold(c preview.Change) preview.Change {
 	c.Restart = false
 	paths := c.Fields
-	if c.Fields = nil; c.Verb == string(enum.VerbUpdate) {
+	if c.Fields = nil; c.Verb == string(apply.VerbUpdate) {
 		for _, f := range paths {
 			c.Fields = append(c.Fields, preview.Field{Path: f.Path})
 		}

@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/secrets"
 )
 
@@ -78,7 +77,7 @@ func TestFetch(t *testing.T) {
 func TestRules(t *testing.T) {
 	t.Parallel()
 	got := secrets.Rules(map[string][]byte{"b.c": nil, "a": nil})
-	want := apply.FieldRules{{Path: `data["a"]`, Policy: enum.CreateOnlyField}, {Path: `data["b.c"]`, Policy: enum.CreateOnlyField}}
+	want := apply.FieldRules{{Path: `data["a"]`, Policy: apply.FieldCreateOnly}, {Path: `data["b.c"]`, Policy: apply.FieldCreateOnly}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rules (-want +got):\n%s", diff)
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // unwanted is a field that others set and that a plan wants absent.
@@ -120,17 +119,17 @@ var _ = Describe("A field that is planned absent", func() {
 				decisions, err := w.engine.Diff(w.ctx, w.stored(), plan(), engine.DiffOptions{})
 				Expect(err).NotTo(HaveOccurred())
 				Expect(decisions.Objects).To(HaveLen(1))
-				Expect(decisions.Objects[0].Verb).To(Equal(apply.Verb(enum.VerbUpdate)))
+				Expect(decisions.Objects[0].Verb).To(Equal(apply.Verb(apply.VerbUpdate)))
 				Expect(decisions.String()).To(ContainSubstring("\n  - ."))
 				dry, err := w.engine.Diff(w.ctx, w.stored(), plan(), engine.DiffOptions{ServerDryRun: true})
 				Expect(err).NotTo(HaveOccurred())
-				Expect(dry.Objects[0].Verb).To(Equal(apply.Verb(enum.VerbUpdate)))
+				Expect(dry.Objects[0].Verb).To(Equal(apply.Verb(apply.VerbUpdate)))
 				Expect(dry.Objects[0].Fields).NotTo(BeEmpty())
 				Expect(field.has(stored(w))).To(BeTrue(), "a diff changes nothing")
 				w.requests.take()
 				result, sent := w.pass(plan())
 				Expect(result.Err()).NotTo(HaveOccurred())
-				Expect(result.Objects[0].Outcome).To(BeEquivalentTo(enum.OutcomeUpdated))
+				Expect(result.Objects[0].Outcome).To(BeEquivalentTo(apply.OutcomeUpdated))
 				Expect(result.Objects[0].Fields).NotTo(BeEmpty())
 				Expect(writes(sent)).To(HaveLen(1), "%v", sent)
 				Expect(field.has(stored(w))).To(BeFalse())

@@ -12,7 +12,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // podAntiAffinity is a Deployment as unstructured content, in which an empty
@@ -131,7 +130,7 @@ var _ = Describe("An entry of managedFields that went as others took all that wa
 		w.converge(plan)
 		w.edit(configMap("target", ""), types.MergePatchType, `{"data":{"a":"theirs"}}`, "other")
 		result, sent := w.pass(plan())
-		Expect(result.Objects).To(ConsistOf(HaveField("Outcome", BeEquivalentTo(enum.OutcomeContested))))
+		Expect(result.Objects).To(ConsistOf(HaveField("Outcome", BeEquivalentTo(apply.OutcomeContested))))
 		Expect(sent).To(HaveLen(1))
 		Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(target), target)).To(Succeed())
 		Expect(target.ManagedFields).To(ConsistOf(HaveField("Manager", "other")))

@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // contestCase is a field that another manager applies with another value.
@@ -95,7 +94,7 @@ var _ = Describe("A contested field", func() {
 				var contested *apply.ContestedError
 				Expect(errors.As(result.Err(), &contested)).To(BeTrue(), "%v", result.Err())
 				Expect(contested.Fields).To(ConsistOf(apply.ContestedField{Path: c.reported, Manager: "rival"}))
-				Expect(result.Objects[0].Outcome).To(BeEquivalentTo(enum.OutcomeContested))
+				Expect(result.Objects[0].Outcome).To(BeEquivalentTo(apply.OutcomeContested))
 				Expect(stored(w).GetAnnotations()).To(HaveKeyWithValue("version", version))
 				Expect(c.value(stored(w))).NotTo(Equal(c.ours))
 				w.syncedObject(c.object(""))

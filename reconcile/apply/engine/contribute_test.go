@@ -16,7 +16,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 var _ = Describe("Contributions", func() {
@@ -58,7 +57,7 @@ var _ = Describe("Contributions", func() {
 		By("no longer planned")
 		result, _ := w.pass(apply.Plan{})
 		Expect(result.Err()).NotTo(HaveOccurred())
-		Expect(result.Objects).To(ContainElement(HaveField("Outcome", BeEquivalentTo(enum.OutcomeReleased))))
+		Expect(result.Objects).To(ContainElement(HaveField("Outcome", BeEquivalentTo(apply.OutcomeReleased))))
 		Expect(data()).To(Equal(map[string]string{"theirs": "1", "one": "1"}))
 		w.converge(func() apply.Plan { return apply.Plan{} })
 		Expect(w.stored().Finalizers).To(BeEmpty())
@@ -88,7 +87,7 @@ var _ = Describe("Contributions", func() {
 		Expect(w.admin.Delete(w.ctx, target)).To(Succeed())
 		Eventually(func(g Gomega) {
 			result, sent := w.pass(contribution("one", "1")())
-			g.Expect(result.Objects[0].Outcome).To(BeEquivalentTo(enum.OutcomeBlocked))
+			g.Expect(result.Objects[0].Outcome).To(BeEquivalentTo(apply.OutcomeBlocked))
 			g.Expect(writes(sent)).To(BeEmpty())
 		}).Should(Succeed())
 		Expect(apierrors.IsNotFound(w.admin.Get(w.ctx, client.ObjectKeyFromObject(target), &corev1.ConfigMap{}))).To(BeTrue())

@@ -20,7 +20,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // decided is the part of a decision that a diff and an apply must agree on.
@@ -62,7 +61,7 @@ func (w *world) agrees(plan apply.Plan) []string {
 	for i, d := range diff.Objects {
 		want = append(want, decided(tried.Objects[i]))
 		Expect(d.Verb).To(Equal(tried.Objects[i].Verb))
-		if d.Verb != apply.Verb(enum.VerbNone) {
+		if d.Verb != apply.Verb(apply.VerbNone) {
 			decisions++
 		}
 	}

@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 var _ = Describe("Deletes and recreates", func() {
@@ -29,7 +28,7 @@ var _ = Describe("Deletes and recreates", func() {
 		}
 		result, sent := w.pass(gone())
 		Expect(result.Err()).NotTo(HaveOccurred())
-		Expect(result.Objects[0].Outcome).To(BeEquivalentTo(enum.OutcomeDeleted))
+		Expect(result.Objects[0].Outcome).To(BeEquivalentTo(apply.OutcomeDeleted))
 		Expect(sent).To(HaveLen(2), "a live listing, for the kind is not planned any more, and the delete: %v", sent)
 		_, sent = w.pass(gone())
 		Expect(sent).To(HaveLen(2), "a live listing that confirms it, and the inventory: %v", sent)
@@ -108,7 +107,7 @@ var _ = Describe("Deletes and recreates", func() {
 		plan := one(immutable("b"), apply.Recreate())
 		result, sent := w.pass(plan())
 		Expect(result.Err()).NotTo(HaveOccurred())
-		Expect(result.Objects[0].Outcome).To(BeEquivalentTo(enum.OutcomeDeleted))
+		Expect(result.Objects[0].Outcome).To(BeEquivalentTo(apply.OutcomeDeleted))
 		Expect(result.Objects[0].Unobserved).To(BeTrue(), "an owner is not ready without the child")
 		Expect(sent).To(HaveLen(4), "the refused change, the question whether a new object would be accepted, the look at whose it is, the delete")
 		w.converge(plan)
@@ -129,7 +128,7 @@ var _ = Describe("Deletes and recreates", func() {
 		w.converge(runs("a"))
 		plan := runs("b", apply.Recreate())
 		result, _ := w.pass(plan())
-		Expect(result.Objects[0].Outcome).To(BeEquivalentTo(enum.OutcomeDeleted))
+		Expect(result.Objects[0].Outcome).To(BeEquivalentTo(apply.OutcomeDeleted))
 		Eventually(func() error {
 			return w.client.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "run"}, &batchv1.Job{})
 		}).

@@ -11,7 +11,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/prune"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/write"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // DiffOptions are how [Engine.Diff] looks at the world.
@@ -44,7 +43,7 @@ func decisions(p *pass.Pass, pr *prune.Prune, o DiffOptions) apply.Decisions {
 		out.Objects = append(out.Objects, d)
 	}
 	for _, m := range pr.Surplus {
-		if m.Result.Reason != enum.ReasonTerminating {
+		if m.Result.Reason != apply.ReasonTerminating {
 			out.Objects = append(out.Objects, m.Result.Decision)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 var _ = Describe("An owner of which only the finalizer is left", func() {
@@ -21,9 +20,9 @@ var _ = Describe("An owner of which only the finalizer is left", func() {
 		It(fmt.Sprintf("gives back and prunes what it had, deleted: %t", deleted), func() {
 			w := newWorld(func(w *world) {
 				w.options.Kinds = []apply.ChildKind{
-					{GVK: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Use: enum.KindWritten},
+					{GVK: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Use: apply.KindWritten},
 					{GVK: rbacv1.SchemeGroupVersion.WithKind("ClusterRole")},
-					{GVK: corev1.SchemeGroupVersion.WithKind("Secret"), Use: enum.KindRetired},
+					{GVK: corev1.SchemeGroupVersion.WithKind("Secret"), Use: apply.KindRetired},
 				}
 			})
 			o := target()

@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 var _ = Describe("A child that cannot be changed as planned", func() {
@@ -97,7 +96,7 @@ var _ = Describe("A child that cannot be changed as planned", func() {
 			w.converge(plan(1))
 			result, _ := w.pass(plan(2)())
 			Expect(result.Err()).NotTo(HaveOccurred())
-			Expect(result.Objects[0].Outcome).To(BeEquivalentTo(enum.OutcomeDeleted))
+			Expect(result.Objects[0].Outcome).To(BeEquivalentTo(apply.OutcomeDeleted))
 			o := plan(2)().Children[0].Object
 			o.SetNamespace(w.namespace)
 			if gracefully := w.admin.Delete(w.ctx, o, client.GracePeriodSeconds(0)); gracefully != nil {

@@ -21,7 +21,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // contest lets another manager apply another value to a ConfigMap of the
@@ -111,10 +110,10 @@ var _ = Describe("The guard against pruning most children", func() {
 			Expect(result.Err()).To(HaveOccurred())
 			Expect(result.PruneBlocked).ToNot(HaveOccurred())
 		}
-		Expect(w.held(withContested(configMaps(0))(), apply.Reason(enum.PruneTooMany)).Objects).To(HaveLen(6))
+		Expect(w.held(withContested(configMaps(0))(), apply.Reason(apply.ReasonTooMany)).Objects).To(HaveLen(6))
 		By("also after a restart")
 		w.restart()
-		w.held(withContested(configMaps(0))(), apply.Reason(enum.PruneTooMany))
+		w.held(withContested(configMaps(0))(), apply.Reason(apply.ReasonTooMany))
 		Expect(w.names()).To(HaveLen(7))
 	})
 
@@ -129,8 +128,8 @@ var _ = Describe("The guard against pruning most children", func() {
 		w.converge(configMaps(5))
 		result, _ := w.pass(plan(5, "1"))
 		Expect(result.Err()).To(HaveOccurred())
-		w.held(plan(0, "1"), apply.Reason(enum.PruneTooMany))
-		w.held(plan(0, "2"), apply.Reason(enum.PruneTooMany))
+		w.held(plan(0, "1"), apply.Reason(apply.ReasonTooMany))
+		w.held(plan(0, "2"), apply.Reason(apply.ReasonTooMany))
 	})
 
 	It("opens for the first plan of a generation and finishes what that one has begun", func() {
@@ -149,10 +148,10 @@ var _ = Describe("The guard against pruning most children", func() {
 		}
 		result, _ := w.pass(configMaps(2)())
 		Expect(result.PruneBlocked).To(HaveOccurred())
-		Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(enum.PruneFailed)))
+		Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(apply.ReasonPruneFailed)))
 		w.requests.fail = nil
 		By("another plan of the same generation")
-		w.held(configMaps(0)(), apply.Reason(enum.PruneTooMany))
+		w.held(configMaps(0)(), apply.Reason(apply.ReasonTooMany))
 		By("the one that follows the change")
 		w.clock.Step(time.Minute) // a refused delete is tried again after a while
 		w.converge(configMaps(2))
@@ -176,7 +175,7 @@ var _ = Describe("The guard against pruning most children", func() {
 		w.touchSpec()
 		w.converge(configMaps(5))
 		w.restart()
-		w.held(configMaps(0)(), apply.Reason(enum.PruneTooMany))
+		w.held(configMaps(0)(), apply.Reason(apply.ReasonTooMany))
 		By("a change of the spec explains it")
 		w.touchSpec()
 		w.converge(configMaps(1))
@@ -203,9 +202,9 @@ var _ = Describe("The guard against pruning most children", func() {
 		w.touchSpec()
 		w.converge(configMaps(5))
 		w.replaceOwner()
-		w.held(configMaps(1)(), apply.Reason(enum.PruneTooMany))
+		w.held(configMaps(1)(), apply.Reason(apply.ReasonTooMany))
 		w.restart()
-		w.held(configMaps(1)(), apply.Reason(enum.PruneTooMany))
+		w.held(configMaps(1)(), apply.Reason(apply.ReasonTooMany))
 		Expect(w.names()).To(HaveLen(5))
 	})
 
@@ -221,7 +220,7 @@ var _ = Describe("The guard against pruning most children", func() {
 			w.restart()
 			result := pass(0)
 			Expect(result.PruneBlocked).To(HaveOccurred())
-			Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(enum.PruneTooMany)))
+			Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(apply.ReasonTooMany)))
 			Expect(result.PruneBlocked.Objects).To(HaveLen(6))
 			Expect(result.PruneBlocked.Error()).To(ContainSubstring("annotate one of them"))
 			Expect(w.names()).To(HaveLen(6))
@@ -263,7 +262,7 @@ var _ = Describe("A child that holds data or work", func() {
 		w := newWorld()
 		w.converge(plan(one))
 		for range 2 {
-			blocked := w.held(plan()(), apply.Reason(enum.PruneHoldsData))
+			blocked := w.held(plan()(), apply.Reason(apply.ReasonHoldsData))
 			Expect(blocked.Objects).To(ConsistOf(ContainSubstring(one.GetName())))
 			Expect(blocked.Error()).To(ContainSubstring(one.GetName()))
 			w.restart()
@@ -302,7 +301,7 @@ var _ = Describe("A child that holds data or work", func() {
 		Expect(result.PruneBlocked).ToNot(HaveOccurred())
 		Expect(w.jobs()).To(BeEmpty())
 		Expect(result.Objects).To(ContainElement(And(
-			HaveField("Outcome", BeEquivalentTo(enum.OutcomePruned)), HaveField("GVK.Kind", "Job"), HaveField("HoldsData", true))))
+			HaveField("Outcome", BeEquivalentTo(apply.OutcomePruned)), HaveField("GVK.Kind", "Job"), HaveField("HoldsData", true))))
 	})
 
 	It("is what the options say", func() {
@@ -310,7 +309,7 @@ var _ = Describe("A child that holds data or work", func() {
 		w.converge(plan(job("one")))
 		result, _ := w.pass(planOf(func() []client.Object { return []client.Object{configMap("a", "1"), configMap("b", "1")} })())
 		Expect(result.PruneBlocked).To(HaveOccurred())
-		Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(enum.PruneHoldsData)))
+		Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(apply.ReasonHoldsData)))
 		Expect(w.names()).To(ConsistOf("a", "b", "c"))
 		Expect(w.jobs()).To(BeEmpty(), "a job is none of them now")
 	})
@@ -352,7 +351,7 @@ var _ = Describe("One failing child", func() {
 			return p
 		}
 		for range 2 {
-			blocked := w.held(next("not a key"), apply.Reason(enum.PruneReplacing))
+			blocked := w.held(next("not a key"), apply.Reason(apply.ReasonReplacementFailed))
 			Expect(blocked.Objects).To(ConsistOf(ContainSubstring("cm-3")))
 			Expect(blocked.Error()).To(ContainSubstring("cm-new"))
 			Expect(w.names()).To(ConsistOf("cm-0", "cm-1", "cm-2", "cm-3"))

@@ -7,7 +7,6 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 var _ = Describe("Parts of shared objects that the guard keeps", func() {
@@ -23,7 +22,7 @@ var _ = Describe("Parts of shared objects that the guard keeps", func() {
 			}
 		}
 		w.converge(shared(6))
-		w.held(shared(0)(), apply.Reason(enum.PruneTooMany))
+		w.held(shared(0)(), apply.Reason(apply.ReasonTooMany))
 		for range 3 {
 			result, sent := w.pass(shared(0)())
 			Expect(result.PruneBlocked).To(HaveOccurred())

@@ -18,7 +18,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // significant removes what the rules may leave out: nulls and zero values.
@@ -173,10 +172,10 @@ func TestHashOfOptions(t *testing.T) {
 		}
 	}
 	rules := [][]apply.FieldRule{
-		{{Path: "a", Policy: enum.SeedField}},
-		{{Path: "a", Policy: enum.ForceField}},
-		{{Path: "b", Policy: enum.SeedField}},
-		{{Path: "a", Policy: enum.SeedField}, {Path: "b", Policy: enum.SeedField}},
+		{{Path: "a", Policy: apply.FieldSeed}},
+		{{Path: "a", Policy: apply.FieldForce}},
+		{{Path: "b", Policy: apply.FieldSeed}},
+		{{Path: "a", Policy: apply.FieldSeed}, {Path: "b", Policy: apply.FieldSeed}},
 	}
 	seen := map[uint64]int{}
 	for i, fields := range rules {

@@ -16,7 +16,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // listless is a cached client whose lists fail while it has an error.
@@ -39,7 +38,7 @@ var _ = Describe("A list of the engine that fails", func() {
 	blocked := func(result apply.Result, times int) {
 		GinkgoHelper()
 		Expect(result.PruneBlocked).To(HaveOccurred())
-		Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(enum.PruneFailed)))
+		Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(apply.ReasonPruneFailed)))
 		Expect(result.PruneBlocked).To(MatchError(broken))
 		Expect(result.RequeueAfter).To(Equal(time.Second<<times), "nothing else wakes the owner")
 	}

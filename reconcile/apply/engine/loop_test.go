@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // workload is a Deployment whose only container is changed by the case.
@@ -185,7 +184,7 @@ var _ = Describe("Forms of an object", func() {
 			result, _ := w.pass(s)
 			Expect(result.Objects).To(HaveLen(3))
 			for i, prefix := range []string{"web-", "web-", "api-"} {
-				Expect(result.Objects[i].Outcome).To(BeEquivalentTo(enum.OutcomeFailed))
+				Expect(result.Objects[i].Outcome).To(BeEquivalentTo(apply.OutcomeFailed))
 				Expect(result.Objects[i].Err).To(MatchError(And(
 					ContainSubstring(`metadata.generateName is "`+prefix+`"`), ContainSubstring("want a name that is the same in each pass"))))
 			}

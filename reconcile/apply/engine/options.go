@@ -11,7 +11,6 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
@@ -29,7 +28,7 @@ func withDefaults(o apply.Options) (apply.Options, error) {
 		return o, fmt.Errorf("options: field manager %q must have 1 to %d bytes and no colon", o.FieldManager, maxFieldManager)
 	}
 	if o.Domain == "" {
-		o.Domain = enum.DefaultDomain
+		o.Domain = apply.DefaultDomain
 	}
 	if o.Finalizer == "" {
 		o.Finalizer = o.Domain + "/" + o.FieldManager

@@ -16,7 +16,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // gone waits until the cache does not show the object any more.
@@ -53,7 +52,7 @@ func declared(w *world) {
 		{GVK: corev1.SchemeGroupVersion.WithKind("ConfigMap")},
 		{GVK: corev1.SchemeGroupVersion.WithKind("ServiceAccount")},
 		{GVK: rbacv1.SchemeGroupVersion.WithKind("ClusterRole")},
-		{GVK: corev1.SchemeGroupVersion.WithKind("Secret"), Use: enum.KindRetired},
+		{GVK: corev1.SchemeGroupVersion.WithKind("Secret"), Use: apply.KindRetired},
 	}
 }
 
@@ -150,7 +149,7 @@ var _ = Describe("A garbled inventory", func() {
 		Expect(result.Err()).NotTo(HaveOccurred())
 		Expect(w.names()).To(ConsistOf("cm-0", "cm-1"))
 		Expect(result.PruneBlocked).To(HaveOccurred())
-		Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(enum.PruneUnknown)))
+		Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(apply.ReasonUnknown)))
 		Expect(result.PruneBlocked.Error()).To(ContainSubstring(name))
 	},
 		Entry("kinds", applyset.GroupKindsAnnotation, "ConfigMap,.x"),
@@ -229,7 +228,7 @@ var _ = Describe("An inventory that a tenant has written", func() {
 		result, sent := w.pass(configMaps(2)())
 		Expect(sent).NotTo(ContainElement(ContainSubstring("/endpoints/")))
 		Expect(result.PruneBlocked).To(HaveOccurred())
-		Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(enum.PruneUnknown)))
+		Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(apply.ReasonUnknown)))
 	})
 })
 
@@ -244,7 +243,7 @@ var _ = Describe("A kind of an earlier version", func() {
 		result, sent := w.pass(near())
 		Expect(sent).NotTo(ContainElement(ContainSubstring("clusterroles")))
 		Expect(result.PruneBlocked).To(HaveOccurred())
-		Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(enum.PruneUnknown)))
+		Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(apply.ReasonUnknown)))
 		Expect(result.PruneBlocked.Error()).To(ContainSubstring("ClusterRole.rbac.authorization.k8s.io"))
 		Expect(w.stored().Finalizers).To(HaveLen(1))
 		By("deletion says why it waits")
@@ -254,7 +253,7 @@ var _ = Describe("A kind of an earlier version", func() {
 		Expect(result.PruneBlocked).To(HaveOccurred())
 		Expect(result.PruneBlocked.Error()).To(ContainSubstring("ClusterRole.rbac.authorization.k8s.io"))
 		By("retired, it goes with the owner")
-		w.options.Kinds = append(w.options.Kinds, apply.ChildKind{GVK: rbacv1.SchemeGroupVersion.WithKind("ClusterRole"), Use: enum.KindRetired})
+		w.options.Kinds = append(w.options.Kinds, apply.ChildKind{GVK: rbacv1.SchemeGroupVersion.WithKind("ClusterRole"), Use: apply.KindRetired})
 		w.restart()
 		Eventually(func(g Gomega) {
 			w.engine.Apply(w.ctx, w.stored(), apply.Plan{})

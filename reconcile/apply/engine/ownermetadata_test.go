@@ -17,7 +17,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 const class = "example.com/class"
@@ -48,7 +47,7 @@ var _ = Describe("The metadata of the owner", func() {
 		GinkgoHelper()
 		result, sent := w.pass(plan())
 		Expect(result.Err()).NotTo(HaveOccurred())
-		Expect(result.Objects[0].Outcome).To(BeEquivalentTo(enum.OutcomeUpdated))
+		Expect(result.Objects[0].Outcome).To(BeEquivalentTo(apply.OutcomeUpdated))
 		Expect(result.Objects[0].GVK.Kind).To(Equal("Widget"))
 		Expect(sent).To(ConsistOf(HavePrefix("PATCH ")))
 		Expect(sent[0]).To(HaveSuffix("/widgets/site"))
@@ -222,7 +221,7 @@ var _ = Describe("The metadata of the owner", func() {
 	It("holds finalizers of the product until the deletion is done", func() {
 		w := known()
 		w.converge(withFinalizer)
-		Expect(w.stored().Finalizers).To(ConsistOf("example.com/product", HavePrefix(enum.DefaultDomain)))
+		Expect(w.stored().Finalizers).To(ConsistOf("example.com/product", HavePrefix(apply.DefaultDomain)))
 		w.restart()
 		w.quiet(2, withFinalizer)
 		held := func() apply.Plan { return apply.Plan{Hold: true} }
@@ -295,7 +294,7 @@ var _ = Describe("The metadata of the owner", func() {
 		decisions, err := w.engine.Diff(w.ctx, w.stored(), annotated("gold")(), engine.DiffOptions{})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(decisions.Objects).To(ConsistOf(And(
-			HaveField("GVK.Kind", "Widget"), HaveField("Verb", apply.Verb(enum.VerbUpdate)),
+			HaveField("GVK.Kind", "Widget"), HaveField("Verb", apply.Verb(apply.VerbUpdate)),
 			HaveField("Fields", ContainElement(HaveField("To", `"gold"`))),
 		)))
 		Expect(w.stored().Annotations).To(BeEmpty())

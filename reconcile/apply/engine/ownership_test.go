@@ -10,7 +10,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // applyAs server-side applies YAML-like JSON under another manager.
@@ -44,7 +43,7 @@ var _ = Describe("Field ownership", func() {
 		var contested *apply.ContestedError
 		Expect(errors.As(result.Err(), &contested)).To(BeTrue())
 		Expect(contested.Fields).To(ConsistOf(apply.ContestedField{Path: ".data.value", Manager: "rival"}))
-		Expect(result.Objects[0].Outcome).To(BeEquivalentTo(enum.OutcomeContested))
+		Expect(result.Objects[0].Outcome).To(BeEquivalentTo(apply.OutcomeContested))
 		Expect(sent).To(HaveLen(1))
 		for range 10 {
 			result, sent = w.pass(plan())

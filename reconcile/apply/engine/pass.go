@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/decide"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/deletion"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/gate"
@@ -8,7 +9,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/prune"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/write"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // decideAll turns the plan, the world and what is remembered into decisions. It
@@ -59,7 +59,7 @@ func carryOut(p *pass.Pass, pr *prune.Prune) {
 func blockChildren(p *pass.Pass) {
 	for _, c := range p.WithOwner() {
 		if c.Action != pass.ActionNone {
-			c.Result.Outcome, c.Action = enum.OutcomeBlocked, pass.ActionNone
+			c.Result.Outcome, c.Action = apply.OutcomeBlocked, pass.ActionNone
 		}
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 func configMaps(n int) func() apply.Plan {
@@ -168,7 +167,7 @@ var _ = Describe("Inventory and prune", func() {
 			result, sent := w.pass(configMaps(1)())
 			Expect(writes(sent)).To(BeEmpty())
 			Expect(result.PruneBlocked).To(HaveOccurred())
-			Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(enum.PruneTooMany)))
+			Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(apply.ReasonTooMany)))
 			Expect(result.PruneBlocked.Objects).To(HaveLen(4))
 			Expect(w.names()).To(HaveLen(5))
 			w.restart()
@@ -190,7 +189,7 @@ var _ = Describe("Inventory and prune", func() {
 			result, sent := w.pass(configMaps(0)())
 			Expect(writes(sent)).To(BeEmpty())
 			Expect(result.PruneBlocked).To(HaveOccurred())
-			Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(enum.PruneTooMany)))
+			Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(apply.ReasonTooMany)))
 			Expect(w.names()).To(HaveLen(4))
 			Expect(w.stored().Annotations).To(HaveKeyWithValue(applyset.GroupKindsAnnotation, "ConfigMap"))
 			w.restart()
@@ -222,7 +221,7 @@ var _ = Describe("Inventory and prune", func() {
 		rest := planOf(func() []client.Object { return []client.Object{configMap("a", "1")} })
 		result, sent := w.pass(rest())
 		Expect(result.PruneBlocked).To(HaveOccurred())
-		Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(enum.PruneFailed)))
+		Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(apply.ReasonPruneFailed)))
 		Expect(result.PruneBlocked.Error()).To(ContainSubstring("keep-" + w.namespace))
 		Expect(result.Err()).To(HaveOccurred())
 		Expect(writes(sent)).To(HaveLen(1))

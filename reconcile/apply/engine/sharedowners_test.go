@@ -19,7 +19,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
@@ -157,12 +156,12 @@ var _ = Describe("A shared object of several sorts of owners", func() {
 			if i == 2 {
 				w.restart()
 			}
-			Expect(w.held(apply.Plan{}, apply.Reason(enum.PruneHoldsData)).Objects).To(HaveLen(1))
+			Expect(w.held(apply.Plan{}, apply.Reason(apply.ReasonHoldsData)).Objects).To(HaveLen(1))
 		}
 		By("the plan is complete again, and then the owner withdraws it")
 		w.converge(volume)
 		result, _ := w.pass(none())
-		Expect(result.Objects).To(ConsistOf(And(HaveField("Outcome", BeEquivalentTo(enum.OutcomePruned)), HaveField("HoldsData", true))))
+		Expect(result.Objects).To(ConsistOf(And(HaveField("Outcome", BeEquivalentTo(apply.OutcomePruned)), HaveField("HoldsData", true))))
 	})
 
 	It("keeps a part of which the plan knows nothing", func() {

@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 func configMap(name, value string) *corev1.ConfigMap {
@@ -147,7 +146,7 @@ var _ = Describe("Steady state", func() {
 		}).ShouldNot(Succeed())
 		result, sent := w.pass(plan())
 		Expect(sent).To(HaveLen(1))
-		Expect(result.Objects[0].Outcome).To(BeEquivalentTo(enum.OutcomeCreated))
+		Expect(result.Objects[0].Outcome).To(BeEquivalentTo(apply.OutcomeCreated))
 		w.quiet(2, plan)
 	})
 
@@ -164,7 +163,7 @@ var _ = Describe("Steady state", func() {
 		w.converge(plan)
 		delete(value, "b")
 		result, sent := w.pass(plan())
-		Expect(result.Objects[0].Outcome).To(BeEquivalentTo(enum.OutcomeUpdated))
+		Expect(result.Objects[0].Outcome).To(BeEquivalentTo(apply.OutcomeUpdated))
 		Expect(sent).To(HaveLen(1))
 		w.quiet(2, plan)
 		stored := &corev1.ConfigMap{}

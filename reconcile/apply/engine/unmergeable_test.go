@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 var tableKind = schema.GroupVersionKind{Group: "test.reconcilekit.dev", Version: "v1", Kind: "Table"}
@@ -137,7 +136,7 @@ var _ = Describe("Drift that does not merge with the plan", func() {
 				result, sent := w.pass(plan())
 				Expect(result.Err()).NotTo(HaveOccurred(), "%v", sent)
 				Expect(spec(w, s.child())).To(Equal(right))
-				Expect(result.Objects[0].Outcome).To(BeEquivalentTo(enum.OutcomeUpdated))
+				Expect(result.Objects[0].Outcome).To(BeEquivalentTo(apply.OutcomeUpdated))
 				w.converge(plan)
 				w.quiet(2, plan)
 				Expect(w.admin.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: child.GetName()}, child)).To(Succeed())

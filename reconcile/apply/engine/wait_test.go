@@ -12,7 +12,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 var _ = Describe("What waits", func() {
@@ -36,7 +35,7 @@ var _ = Describe("What waits", func() {
 		first, _ := w.pass(staged(false, "1")())
 		Expect(first.Err()).NotTo(HaveOccurred())
 		server := first.Objects[1]
-		Expect(server.Outcome).To(BeEquivalentTo(enum.OutcomeWaiting))
+		Expect(server.Outcome).To(BeEquivalentTo(apply.OutcomeWaiting))
 		Expect(server.Decision.String()).To(ContainSubstring("server: waits until the database is ready"))
 		Expect(w.names()).To(ConsistOf("database"))
 

@@ -8,7 +8,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // ObservedWithin is when a pass looks again at a child whose controller had not looked at a change of the pass before. Its status
@@ -19,18 +18,18 @@ const ObservedWithin = 10 * time.Second
 // still about what they were before: as long as there is any, the owner is not Ready, whatever its components report, because what
 // they report was read before. With none it is a part that does not apply. See kstatus on observedGeneration.
 func Waiting(result *apply.Result) health.Component {
-	reason, parts := enum.ReasonWaiting, listed(result, func(o *apply.ObjectResult) string {
+	reason, parts := apply.ReasonWaiting, listed(result, func(o *apply.ObjectResult) string {
 		if o.WaitsUntil == "" {
 			return ""
 		}
 		return " waits until " + o.WaitsUntil
 	})
 	if len(parts) == 0 {
-		reason, parts = enum.ReasonUnobserved, listed(result, func(o *apply.ObjectResult) string {
+		reason, parts = apply.ReasonUnobserved, listed(result, func(o *apply.ObjectResult) string {
 			switch {
 			case !o.Unobserved:
 				return ""
-			case o.Outcome == enum.OutcomeDeleted:
+			case o.Outcome == apply.OutcomeDeleted:
 				return " was deleted, to be created anew"
 			}
 			return " was changed, and its status is not about the change yet"
@@ -40,7 +39,7 @@ func Waiting(result *apply.Result) health.Component {
 		return health.Component{}
 	}
 	return health.Component{
-		State: health.Progressing, Reason: reason, Message: conditions.Bound(strings.Join(parts, "; ")), Immediate: true,
+		State: health.Progressing, Reason: string(reason), Message: conditions.Bound(strings.Join(parts, "; ")), Immediate: true,
 	}
 }
 

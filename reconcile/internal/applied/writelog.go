@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // MaxLogged bounds the fields of a log line and the objects of an event.
@@ -29,9 +28,9 @@ func LogWrites(logger logr.Logger, result *apply.Result) (pruned, deleted []stri
 		name := object.GVK.Kind + " " + strings.TrimPrefix(object.Key.String(), "/")
 		switch {
 		case !object.HoldsData && !holdsData(object.GVK.GroupKind()):
-		case object.Outcome == enum.OutcomePruned:
+		case object.Outcome == apply.OutcomePruned:
 			pruned = append(pruned, name)
-		case object.Outcome == enum.OutcomeDeleted:
+		case object.Outcome == apply.OutcomeDeleted:
 			deleted = append(deleted, name)
 		}
 	}

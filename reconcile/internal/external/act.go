@@ -11,13 +11,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // The words of decisions that the engine uses.
 const (
-	verbNone         = apply.Verb(enum.VerbNone)
-	reasonReadFailed = apply.Reason(enum.ReasonReadFailed)
+	verbNone         = apply.Verb(apply.VerbNone)
+	reasonReadFailed = apply.Reason(apply.ReasonReadFailed)
 )
 
 // ensureAll ensures what is planned and not up to date. One that fails stops no other.
@@ -26,9 +25,9 @@ func (p *pass) ensureAll() {
 		one := &p.planned[i]
 		switch {
 		case one.err != nil:
-			p.tell(one.id, apply.Decision{Verb: verbNone, Reason: enum.ReasonNotOwned, Err: one.err}, enum.OutcomeFailed)
+			p.tell(one.id, apply.Decision{Verb: verbNone, Reason: apply.ReasonNotOwned, Err: one.err}, apply.OutcomeFailed)
 		case one.wait != "":
-			p.tell(one.id, apply.Decision{Verb: verbNone, Reason: enum.ReasonWaiting, WaitsUntil: one.wait}, enum.OutcomeWaiting)
+			p.tell(one.id, apply.Decision{Verb: verbNone, Reason: apply.ReasonWaiting, WaitsUntil: one.wait}, apply.OutcomeWaiting)
 		case one.once:
 			p.effect(one)
 		default:
@@ -45,12 +44,12 @@ func (p *pass) ensure(one *planned) {
 		return
 	}
 	if !found.missing && one.kind.upToDate(one.spec, found.value) {
-		p.tell(one.id, apply.Decision{Verb: verbNone, Reason: enum.ReasonUpToDate}, enum.OutcomeUnchanged)
+		p.tell(one.id, apply.Decision{Verb: verbNone, Reason: apply.ReasonUpToDate}, apply.OutcomeUnchanged)
 		return
 	}
-	decision, outcome := apply.Decision{Verb: enum.VerbUpdate, Reason: enum.ReasonDiffers}, apply.Outcome(enum.OutcomeUpdated)
+	decision, outcome := apply.Decision{Verb: apply.VerbUpdate, Reason: apply.ReasonDiffers}, apply.Outcome(apply.OutcomeUpdated)
 	if found.missing {
-		decision, outcome = apply.Decision{Verb: enum.VerbCreate, Reason: enum.ReasonMissing}, enum.OutcomeCreated
+		decision, outcome = apply.Decision{Verb: apply.VerbCreate, Reason: apply.ReasonMissing}, apply.OutcomeCreated
 	}
 	p.send(one, decision, outcome)
 }
@@ -58,10 +57,10 @@ func (p *pass) ensure(one *planned) {
 // effect has a one-shot effect happen, unless its marker is there.
 func (p *pass) effect(one *planned) {
 	if p.record.markers[one.id] || p.owner.sent[one.id] {
-		p.tell(one.id, apply.Decision{Verb: verbNone, Reason: enum.ReasonUpToDate}, enum.OutcomeUnchanged)
+		p.tell(one.id, apply.Decision{Verb: verbNone, Reason: apply.ReasonUpToDate}, apply.OutcomeUnchanged)
 		return
 	}
-	if p.send(one, apply.Decision{Verb: enum.VerbCreate, Reason: enum.ReasonMissing}, enum.OutcomeCreated) {
+	if p.send(one, apply.Decision{Verb: apply.VerbCreate, Reason: apply.ReasonMissing}, apply.OutcomeCreated) {
 		p.owner.sent[one.id] = true
 		p.requeue(time.Nanosecond) // to store the marker
 	}
@@ -91,7 +90,7 @@ func (p *pass) send(one *planned, decision apply.Decision, outcome apply.Outcome
 	}
 	result := p.tell(one.id, decision, outcome)
 	if result.Answer, err = raw(answer); err != nil {
-		result.Err, result.Outcome = err, enum.OutcomeFailed
+		result.Err, result.Outcome = err, apply.OutcomeFailed
 	}
 	return true
 }
@@ -106,8 +105,8 @@ func (p *pass) removeAll(plan *apply.Plan, record set) {
 			p.removeOne(k, i)
 		} else if k == nil {
 			p.tell(i, apply.Decision{
-				Verb: verbNone, Reason: enum.ReasonNotPlanned, Err: &NotDeclaredError{Kind: i.kind},
-			}, enum.OutcomeBlocked)
+				Verb: verbNone, Reason: apply.ReasonNotPlanned, Err: &NotDeclaredError{Kind: i.kind},
+			}, apply.OutcomeBlocked)
 		}
 	}
 }
@@ -129,9 +128,9 @@ func (p *pass) mayRemove(plan *apply.Plan, k *kind, i id) bool {
 }
 
 func (p *pass) removeOne(k *kind, i id) {
-	decision := apply.Decision{Verb: enum.VerbPrune, Reason: enum.ReasonNotPlanned}
+	decision := apply.Decision{Verb: apply.VerbPrune, Reason: apply.ReasonNotPlanned}
 	if p.config.DryRun {
-		p.tell(i, decision, enum.OutcomePruned)
+		p.tell(i, decision, apply.OutcomePruned)
 		return
 	}
 	if err := p.confirm(p.ctx, p.object); err != nil {
@@ -147,19 +146,19 @@ func (p *pass) removeOne(k *kind, i id) {
 	}
 	p.owner.gone[i] = true
 	p.requeue(time.Nanosecond) // to take it off the record
-	p.tell(i, decision, enum.OutcomePruned)
+	p.tell(i, decision, apply.OutcomePruned)
 }
 
 // failed tells of an error; a call that only has to wait for its turn is none.
 func (p *pass) failed(i id, decision apply.Decision, err error) {
 	var limited *limitedError
 	if errors.As(err, &limited) {
-		p.tell(i, decision, enum.OutcomeBlocked)
+		p.tell(i, decision, apply.OutcomeBlocked)
 		p.requeue(limited.after)
 		return
 	}
 	decision.Err = err
-	p.tell(i, decision, enum.OutcomeFailed)
+	p.tell(i, decision, apply.OutcomeFailed)
 }
 
 // orphaned reports whether the deletion of the owner leaves what it has made: its finalizers say so, or said so when they were seen last, or

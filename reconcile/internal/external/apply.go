@@ -14,7 +14,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
@@ -245,7 +244,7 @@ func (p *pass) isRecorded(value string, things bool) bool {
 // blockAll reports the planned things that could not be recorded yet. The error of the owner's write is in the result of the engine.
 func (p *pass) blockAll() {
 	for _, one := range p.planned {
-		p.tell(one.id, apply.Decision{Verb: verbNone, Reason: reasonReadFailed}, enum.OutcomeBlocked)
+		p.tell(one.id, apply.Decision{Verb: verbNone, Reason: reasonReadFailed}, apply.OutcomeBlocked)
 	}
 	p.requeue(time.Second)
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/external"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
@@ -233,7 +232,7 @@ func TestWhatWaits(t *testing.T) {
 	}
 	calls, result := b.pass(b.owner, plan(false))
 	b.want("it is held back", calls)
-	if got := result.Objects[0]; got.Outcome != enum.OutcomeWaiting || got.WaitsUntil != "the server is ready" {
+	if got := result.Objects[0]; got.Outcome != apply.OutcomeWaiting || got.WaitsUntil != "the server is ready" {
 		t.Errorf("got %s until %q, want that it waits until the server is ready", got.Outcome, got.WaitsUntil)
 	}
 	_, _ = b.pass(b.owner, plan(true))

@@ -9,7 +9,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/external"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
@@ -91,7 +90,7 @@ func TestNothingBeforeTheRecord(t *testing.T) {
 			b.next = next
 			calls, result := b.pass(b.owner, b.plan("a"))
 			b.want("nobody would remember it", calls)
-			if result.Objects[0].Outcome != enum.OutcomeBlocked || result.RequeueAfter == 0 {
+			if result.Objects[0].Outcome != apply.OutcomeBlocked || result.RequeueAfter == 0 {
 				t.Errorf("got %s and a requeue after %s, want Blocked and another pass", result.Objects[0].Outcome, result.RequeueAfter)
 			}
 		})

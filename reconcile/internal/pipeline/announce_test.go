@@ -20,7 +20,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
@@ -159,7 +158,7 @@ var _ = Describe("A decorator", func() {
 		Expect(w.condition("Refused").Message).To(And(HavePrefix("demo-bad: "), ContainSubstring(`Invalid value: "not a key!"`)))
 		Expect(r.outcomes).To(HaveLen(1))
 		Expect(r.outcomes[0].Blocked).NotTo(HaveOccurred())
-		Expect(r.outcomes[0].Objects).To(ContainElement(And(HaveField("Key.Name", "demo-0"), HaveField("Outcome", BeEquivalentTo(enum.OutcomeCreated)))))
+		Expect(r.outcomes[0].Objects).To(ContainElement(And(HaveField("Key.Name", "demo-0"), HaveField("Outcome", BeEquivalentTo(apply.OutcomeCreated)))))
 	})
 
 	It("sees why nothing was applied", func() {

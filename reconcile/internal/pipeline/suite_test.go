@@ -25,7 +25,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	ownerstatus "github.com/reconcilekit/reconcilekit/reconcile/internal/status"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
@@ -172,7 +171,7 @@ func (w *world) restart(reconciler reconcile.Reconciler[*widget.Widget, fetched,
 		Reader:       w.Client,
 		Applier:      engine,
 		StatusWriter: writer,
-		Finalizer:    enum.DefaultDomain + "/widgets",
+		Finalizer:    apply.DefaultDomain + "/widgets",
 		FieldManager: "widgets", FormerManagers: former,
 		Recorder: w.events,
 		Clock:    w.clock,

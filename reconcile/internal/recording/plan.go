@@ -18,7 +18,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // passPlan is the plan of a pass.
@@ -207,8 +206,8 @@ func adoptions() map[apply.Adoption]string {
 
 func policies() map[apply.FieldPolicy]string {
 	return map[apply.FieldPolicy]string{
-		enum.OwnField: "own", enum.SeedField: "seed", enum.ForceField: "force", enum.IgnoreField: "ignore",
-		enum.CreateOnlyField: "createOnly", enum.AbsentField: "absent",
+		apply.FieldOwn: "own", apply.FieldSeed: "seed", apply.FieldForce: "force", apply.FieldIgnore: "ignore",
+		apply.FieldCreateOnly: "createOnly", apply.FieldAbsent: "absent",
 	}
 }
 

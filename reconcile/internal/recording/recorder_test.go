@@ -15,7 +15,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/recording"
 )
@@ -97,7 +96,7 @@ func TestMaxBytes(t *testing.T) {
 func TestWhen(t *testing.T) {
 	t.Parallel()
 	unchanged := &engine{}
-	changed := &engine{result: apply.Result{Objects: []apply.ObjectResult{{Outcome: enum.OutcomeCreated}}}}
+	changed := &engine{result: apply.Result{Objects: []apply.ObjectResult{{Outcome: apply.OutcomeCreated}}}}
 	for name, c := range map[string]struct {
 		config pipeline.Config[*widget.Widget, seen, seen]
 		want   int

@@ -31,7 +31,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/recording"
 )
@@ -232,7 +231,7 @@ func TestReplay(t *testing.T) {
 	key := types.NamespacedName{Namespace: "shop", Name: "cart"}
 	failed := func(err error) *engine {
 		return &engine{result: apply.Result{RequeueAfter: time.Minute, Objects: []apply.ObjectResult{
-			{Decision: apply.Decision{GVK: child, Key: key, Err: err}, Outcome: enum.OutcomeFailed},
+			{Decision: apply.Decision{GVK: child, Key: key, Err: err}, Outcome: apply.OutcomeFailed},
 		}}}
 	}
 	controlled := &metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: "other", UID: "x"}
@@ -254,7 +253,7 @@ func TestReplay(t *testing.T) {
 		"contested fields":          {failed(&apply.ContestedError{Kind: "ConfigMap", Name: "cart", Fields: []apply.ContestedField{{Path: ".data", Manager: "m"}}}), []client.Object{owner("")}, []string{`"contested"`}},
 		"a deadline":                {failed(fmt.Errorf("send: %w", context.DeadlineExceeded)), []client.Object{owner("")}, []string{`"deadline exceeded"`, `"category": "Infrastructure"`}},
 		"joined errors":             {&engine{result: apply.Result{OwnerErr: errors.Join(refused, errors.New("and more"))}}, []client.Object{owner("")}, []string{`"joined": [`}},
-		"a prune that is held back": {&engine{result: apply.Result{PruneBlocked: &apply.PruneBlockedError{Reason: apply.Reason(enum.PruneTooMany), Annotation: "a", Token: "b"}}}, []client.Object{owner("")}, []string{`"type": "PruneBlocked"`}},
+		"a prune that is held back": {&engine{result: apply.Result{PruneBlocked: &apply.PruneBlockedError{Reason: apply.Reason(apply.ReasonTooMany), Annotation: "a", Token: "b"}}}, []client.Object{owner("")}, []string{`"type": "PruneBlocked"`}},
 		"a status that conflicts": {
 			&engine{err: apierrors.NewConflict(schema.GroupResource{Resource: "widgets"}, "cart", errors.New("modified"))},
 			[]client.Object{owner("")},
@@ -306,7 +305,7 @@ func TestSecretsAreRedacted(t *testing.T) {
 			GVK: schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, Key: types.NamespacedName{Namespace: "shop", Name: "cart"},
 			Err: fmt.Errorf("invalid value: %q", password),
 		},
-		Outcome: enum.OutcomeFailed,
+		Outcome: apply.OutcomeFailed,
 	}}}}
 	text := recorded(t, config(shop{}, quoting, owner("db"), secret()))
 	sum := fmt.Sprintf("%x", sha256.Sum256([]byte(password)))

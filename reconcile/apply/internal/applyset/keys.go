@@ -8,15 +8,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // Labels and annotations of KEP-3659.
 // https://github.com/kubernetes/enhancements/tree/master/keps/sig-cli/3659-kubectl-apply-prune
 const (
 	IDLabel              = "applyset.kubernetes.io/id"
-	PartOfLabel          = enum.PartOfLabel
+	PartOfLabel          = "applyset.kubernetes.io/part-of"
 	GroupKindsAnnotation = "applyset.kubernetes.io/contains-group-kinds"
 	NamespacesAnnotation = "applyset.kubernetes.io/additional-namespaces"
 	ToolingAnnotation    = "applyset.kubernetes.io/tooling"

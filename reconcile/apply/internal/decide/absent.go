@@ -9,7 +9,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // NoteUnwanted finds the fields of an object that the plan wants absent, save
@@ -18,7 +17,7 @@ func NoteUnwanted(c *pass.Child, live map[string]any) {
 	c.Unwanted = nil
 	var paths []managedfields.Path
 	for i := range c.Rules {
-		if rule := &c.Rules[i]; rule.Policy == enum.AbsentField {
+		if rule := &c.Rules[i]; rule.Policy == apply.FieldAbsent {
 			paths = append(paths, rule.Path)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // Answered is the last stage of an apply: it notes what the answer has changed,
@@ -19,11 +18,11 @@ func Answered(p *pass.Pass, c *pass.Child, answer client.Object) {
 	made := c.Live == nil && c.UID == ""
 	switch {
 	case made:
-		c.Result.Outcome = enum.OutcomeCreated
+		c.Result.Outcome = apply.OutcomeCreated
 	case c.Live == nil:
-		c.Result.Outcome = enum.OutcomeUpdated
+		c.Result.Outcome = apply.OutcomeUpdated
 	case c.Live.GetResourceVersion() != answer.GetResourceVersion():
-		c.Result.Outcome, c.Result.Fields = enum.OutcomeUpdated, Changes(p, c)
+		c.Result.Outcome, c.Result.Fields = apply.OutcomeUpdated, Changes(p, c)
 	}
 	learn(p, c, answer, made)
 	if len(c.Contested) > 0 {

@@ -9,7 +9,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // prove decides whether an existing object has to be patched: not when our
@@ -18,20 +17,20 @@ import (
 func prove(p *pass.Pass, c *pass.Child) {
 	var err error
 	if c.Content, err = compile(p, c); err != nil {
-		c.Fail(enum.OutcomeFailed, enum.ReasonInvalid, err)
+		c.Fail(apply.OutcomeFailed, apply.ReasonInvalid, err)
 		return
 	}
 	if c.Observed, err = compare.Observe(p.Env.Encoder, c.Live, c.Manager); err != nil {
-		c.Fail(enum.OutcomeFailed, enum.ReasonReadFailed, err)
+		c.Fail(apply.OutcomeFailed, apply.ReasonReadFailed, err)
 		return
 	}
 	if FormerManagers(p, c) {
-		prepare(c, p, pass.ActionMigrate, enum.ReasonFormerManager)
+		prepare(c, p, pass.ActionMigrate, apply.ReasonFormerManager)
 		return
 	}
 	if lostAll(c) || lostPart(c, p.Owner.GetUID()) {
 		applyRules(p, c, c.Recall.Owned.Set(), c.Observed.Content)
-		prepare(c, p, pass.ActionMigrate, enum.ReasonOwnershipLost)
+		prepare(c, p, pass.ActionMigrate, apply.ReasonOwnershipLost)
 		return
 	}
 	proveFields(p, c)
@@ -93,7 +92,7 @@ func Projection(p *pass.Pass, c *pass.Child, set *managedfields.Set, live map[st
 func sentOnce(c *pass.Child) []managedfields.Path {
 	var paths []managedfields.Path
 	for i := range c.Rules {
-		if rule := &c.Rules[i]; rule.Policy == enum.CreateOnlyField {
+		if rule := &c.Rules[i]; rule.Policy == apply.FieldCreateOnly {
 			paths = append(paths, rule.Path)
 		}
 	}
@@ -119,11 +118,11 @@ func Agrees(c *pass.Child, set *managedfields.Set, live map[string]any) bool {
 func difference(c *pass.Child) apply.Reason {
 	switch c.Recall.LastIntent {
 	case 0:
-		return enum.ReasonDiffers
+		return apply.ReasonDiffers
 	case c.Hash:
-		return enum.ReasonDrift
+		return apply.ReasonDrift
 	default:
-		return enum.ReasonPlanChanged
+		return apply.ReasonPlanChanged
 	}
 }
 
@@ -147,7 +146,7 @@ func mustApply(p *pass.Pass, c *pass.Child, left *managedfields.Set) {
 // Live decides anew with what the API server has.
 func Live(p *pass.Pass, c *pass.Child) {
 	if err := readLive(p, c); err != nil {
-		c.Fail(enum.OutcomeFailed, enum.ReasonReadFailed, err)
+		c.Fail(apply.OutcomeFailed, apply.ReasonReadFailed, err)
 		return
 	}
 	if c.Live == nil {

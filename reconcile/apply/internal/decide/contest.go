@@ -8,7 +8,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // leaveContested takes the fields that others insist on out of the content.
@@ -58,7 +57,7 @@ func ReportContest(p *pass.Pass, c *pass.Child) bool {
 	if len(c.Contested) == 0 {
 		return false
 	}
-	c.Fail(enum.OutcomeContested, enum.ReasonContested, &apply.ContestedError{
+	c.Fail(apply.OutcomeContested, apply.ReasonContested, &apply.ContestedError{
 		Kind: c.ID.GroupKind.Kind, Namespace: c.ID.Key.Namespace, Name: c.ID.Key.Name, Fields: c.Contested,
 	})
 	c.Requeue = c.Memory.Contest().Until.Sub(p.Now)

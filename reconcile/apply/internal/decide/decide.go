@@ -15,7 +15,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // Child finds out what has to be sent for a child, in stages: the object is
@@ -27,9 +26,9 @@ func Child(p *pass.Pass, c *pass.Child) {
 	if c.Result.Outcome != "" {
 		return
 	}
-	c.Result.Outcome, c.Result.Reason = enum.OutcomeUnchanged, enum.ReasonUpToDate
+	c.Result.Outcome, c.Result.Reason = apply.OutcomeUnchanged, apply.ReasonUpToDate
 	if err := readCached(p, c); err != nil {
-		c.Fail(enum.OutcomeFailed, enum.ReasonReadFailed, err)
+		c.Fail(apply.OutcomeFailed, apply.ReasonReadFailed, err)
 		return
 	}
 	recall(p, c)
@@ -38,7 +37,7 @@ func Child(p *pass.Pass, c *pass.Child) {
 			return
 		}
 		if err := readLive(p, c); err != nil {
-			c.Fail(enum.OutcomeFailed, enum.ReasonReadFailed, err)
+			c.Fail(apply.OutcomeFailed, apply.ReasonReadFailed, err)
 			return
 		}
 	}
@@ -109,7 +108,7 @@ func waits(p *pass.Pass, c *pass.Child) bool {
 	if r.Wait <= 0 || !r.Proven {
 		return false
 	}
-	c.Requeue, c.Result.Reason = r.Wait, enum.ReasonStaleCache
+	c.Requeue, c.Result.Reason = r.Wait, apply.ReasonStaleCache
 	if r.Contest != nil {
 		c.Contested = r.Contest.Fields
 		ReportContest(p, c)
@@ -130,7 +129,7 @@ func decideStripped(p *pass.Pass, c *pass.Child) {
 	}
 	seen, err := shape(p, c)
 	if err != nil {
-		c.Fail(enum.OutcomeFailed, enum.ReasonInvalid, err)
+		c.Fail(apply.OutcomeFailed, apply.ReasonInvalid, err)
 		return
 	}
 	version := c.Live.GetResourceVersion()
@@ -190,14 +189,14 @@ func decideMissing(p *pass.Pass, c *pass.Child) {
 	if deletedByOthers(p, c) || failedBefore(p, c, "", 0) {
 		return
 	}
-	c.Result.Reason = enum.ReasonMissing
+	c.Result.Reason = apply.ReasonMissing
 	switch c.Planned.Mode {
 	case apply.Contribute:
-		c.Fail(enum.OutcomeBlocked, enum.ReasonMissing, apierrors.NewNotFound(resourceOf(c.Kind.GVK), c.ID.Key.Name))
+		c.Fail(apply.OutcomeBlocked, apply.ReasonMissing, apierrors.NewNotFound(resourceOf(c.Kind.GVK), c.ID.Key.Name))
 		return
 	case apply.Once:
 		if !c.Planned.Existing {
-			prepare(c, p, pass.ActionCreate, enum.ReasonMissing)
+			prepare(c, p, pass.ActionCreate, apply.ReasonMissing)
 		}
 		return
 	case apply.Own, apply.Shared, apply.Retained:
@@ -206,7 +205,7 @@ func decideMissing(p *pass.Pass, c *pass.Child) {
 		Live(p, c) // a write would find out
 		return
 	}
-	prepare(c, p, pass.ActionApply, enum.ReasonMissing)
+	prepare(c, p, pass.ActionApply, apply.ReasonMissing)
 }
 
 // failedBefore reports that the same request has failed before and would fail again.
@@ -218,7 +217,7 @@ func failedBefore(p *pass.Pass, c *pass.Child, uid types.UID, others uint64) boo
 	if f == nil {
 		return false
 	}
-	c.Fail(f.Outcome, enum.ReasonBackoff, f.Err)
+	c.Fail(f.Outcome, apply.ReasonBackoff, f.Err)
 	c.Requeue = f.Until.Sub(p.Now)
 	return true
 }
@@ -233,7 +232,7 @@ func decideExisting(p *pass.Pass, c *pass.Child) {
 		return
 	}
 	if c.Planned.Mode == apply.Once {
-		c.Result.Reason = enum.ReasonExists
+		c.Result.Reason = apply.ReasonExists
 		c.Memory.Accept(c.Hash, c.Live.GetResourceVersion())
 		return
 	}
@@ -253,7 +252,7 @@ func terminating(p *pass.Pass, c *pass.Child) bool {
 	if !c.Recall.Deleted && (c.Live.GetDeletionTimestamp() == nil || part) {
 		return false
 	}
-	c.Result.Outcome, c.Result.Reason, c.Requeue = enum.OutcomeBlocked, enum.ReasonTerminating, pass.ConfirmAfter
+	c.Result.Outcome, c.Result.Reason, c.Requeue = apply.OutcomeBlocked, apply.ReasonTerminating, pass.ConfirmAfter
 	return true
 }
 
@@ -262,7 +261,7 @@ func prepare(c *pass.Child, p *pass.Pass, a pass.Action, why apply.Reason) {
 	if c.Content == nil {
 		content, err := compile(p, c)
 		if err != nil {
-			c.Fail(enum.OutcomeFailed, enum.ReasonInvalid, err)
+			c.Fail(apply.OutcomeFailed, apply.ReasonInvalid, err)
 			return
 		}
 		c.Content = content

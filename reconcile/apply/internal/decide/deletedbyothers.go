@@ -5,7 +5,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // longestPause bounds how long a child that others delete is left alone: people
@@ -20,7 +19,7 @@ func deletedByOthers(p *pass.Pass, c *pass.Child) bool {
 	if times == 0 {
 		return false
 	}
-	c.Fail(enum.OutcomeContested, enum.ReasonContested, &apply.DeletedByOthersError{
+	c.Fail(apply.OutcomeContested, apply.ReasonContested, &apply.DeletedByOthersError{
 		Kind: c.ID.GroupKind.Kind, Namespace: c.ID.Key.Namespace, Name: c.ID.Key.Name, Times: times,
 	})
 	c.Requeue = rest

@@ -1,13 +1,13 @@
 package decide
 
 import (
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // applyRules makes of the content what the rules for single fields say about this
@@ -17,14 +17,14 @@ func applyRules(p *pass.Pass, c *pass.Child, set *managedfields.Set, live map[st
 	left, seeded := set, false
 	for i := range c.Rules {
 		switch rule := &c.Rules[i]; rule.Policy {
-		case enum.SeedField:
+		case apply.FieldSeed:
 			yield(c, rule.Path, left, live)
 			seeded = true
-		case enum.CreateOnlyField:
+		case apply.FieldCreateOnly:
 			if leaveOutSentOnce(c, rule.Path, set, live) {
 				left = rule.Path.Without(left)
 			}
-		case enum.OwnField, enum.ForceField, enum.IgnoreField, enum.AbsentField:
+		case apply.FieldOwn, apply.FieldForce, apply.FieldIgnore, apply.FieldAbsent:
 		}
 	}
 	if seeded {

@@ -15,7 +15,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 const (
@@ -33,9 +32,9 @@ func Decide(p *pass.Pass) {
 	}
 	for i := range p.Plan.Deletes {
 		d := &pass.Deletion{Deletion: &p.Plan.Deletes[i]}
-		d.Result.Verb, d.Result.Outcome = enum.VerbNone, enum.OutcomeUnchanged
+		d.Result.Verb, d.Result.Outcome = apply.VerbNone, apply.OutcomeUnchanged
 		if err := decideDeletion(p, d); err != nil {
-			d.Result.Verb, d.Result.Outcome, d.Result.Err = enum.VerbNone, enum.OutcomeFailed, err
+			d.Result.Verb, d.Result.Outcome, d.Result.Err = apply.VerbNone, apply.OutcomeFailed, err
 		}
 		p.Deletions = append(p.Deletions, d)
 	}
@@ -45,7 +44,7 @@ func Decide(p *pass.Pass) {
 func decideDeletion(p *pass.Pass, d *pass.Deletion) error {
 	k, err := p.Env.Kinds.Of(&apply.Child{Object: d.Object})
 	if err != nil {
-		d.Result.Reason = enum.ReasonInvalid
+		d.Result.Reason = apply.ReasonInvalid
 		return err
 	}
 	key := client.ObjectKeyFromObject(d.Object)
@@ -53,21 +52,21 @@ func decideDeletion(p *pass.Pass, d *pass.Deletion) error {
 		key.Namespace = p.Owner.GetNamespace()
 	}
 	if key.Name == "" {
-		d.Result.Reason = enum.ReasonInvalid
+		d.Result.Reason = apply.ReasonInvalid
 		return errNoName
 	}
 	d.Kind, d.ID = k, applyset.ObjectID{GroupKind: k.GVK.GroupKind(), Key: key}
 	d.Result.GVK, d.Result.Key, d.Result.HoldsData = k.GVK, key, p.Env.HoldsData(d.ID.GroupKind)
 	if m := p.Memory.Children[d.ID]; m != nil && m.InPass(p.Memory.Pass) && !m.Deleting() {
-		d.Result.Reason = enum.ReasonInvalid
+		d.Result.Reason = apply.ReasonInvalid
 		return errApplyAndDelete
 	}
 	o := k.NewObject()
 	defer k.Release(o)
 	if err := p.Env.Client.Get(p.Ctx, key, o, p.Env.Cached...); err != nil {
-		d.Result.Reason = enum.ReasonMissing
+		d.Result.Reason = apply.ReasonMissing
 		if !apierrors.IsNotFound(err) {
-			d.Result.Reason = enum.ReasonReadFailed
+			d.Result.Reason = apply.ReasonReadFailed
 		}
 		return client.IgnoreNotFound(err)
 	}
@@ -79,30 +78,30 @@ func decideDeletion(p *pass.Pass, d *pass.Deletion) error {
 func decideExistingDeletion(p *pass.Pass, d *pass.Deletion, o client.Object) error {
 	uid := o.GetUID()
 	if !labels.SelectorFromSet(d.Labels).Matches(labels.Set(o.GetLabels())) {
-		d.Result.Reason = enum.ReasonNoMatch // somebody else's
+		d.Result.Reason = apply.ReasonNoMatch // somebody else's
 		return nil
 	}
 	d.Result.UID = uid
 	if want := d.Object.GetUID(); want != "" && want != uid {
-		d.Result.Reason, d.Result.UID = enum.ReasonNoMatch, "" // the one that the plan meant is gone
+		d.Result.Reason, d.Result.UID = apply.ReasonNoMatch, "" // the one that the plan meant is gone
 		return nil
 	}
 	if may, err := mayDelete(p, d, o); err != nil || !may {
 		return err
 	}
 	if ownership.OptedOut(p, o) {
-		d.Result.Outcome, d.Result.Reason, d.Result.UID = enum.OutcomeOptedOut, enum.ReasonOptedOut, ""
+		d.Result.Outcome, d.Result.Reason, d.Result.UID = apply.OutcomeOptedOut, apply.ReasonOptedOut, ""
 		return nil
 	}
 	if o.GetDeletionTimestamp() != nil || p.DeletedAlready(d.ID, uid) {
-		d.Result.Reason, d.Result.RequeueAfter = enum.ReasonTerminating, pass.ConfirmAfter
+		d.Result.Reason, d.Result.RequeueAfter = apply.ReasonTerminating, pass.ConfirmAfter
 		p.Requeue(pass.ConfirmAfter)
 		return nil
 	}
 	if d.Version = version(p, d, o); d.MatchResourceVersion && d.Object.GetResourceVersion() != "" {
 		d.Version = d.Object.GetResourceVersion()
 	}
-	d.Result.Verb, d.Result.Reason = enum.VerbDelete, enum.ReasonPlanned
+	d.Result.Verb, d.Result.Reason = apply.VerbDelete, apply.ReasonPlanned
 	return nil
 }
 
@@ -136,7 +135,7 @@ func mayDelete(p *pass.Pass, d *pass.Deletion, o client.Object) (bool, error) {
 			return may, err
 		}
 	}
-	d.Result.Reason = enum.ReasonNotOwned
+	d.Result.Reason = apply.ReasonNotOwned
 	return false, refused
 }
 
@@ -158,7 +157,7 @@ func mayDeleteUnnamed(p *pass.Pass, d *pass.Deletion, o client.Object, controlle
 	}
 	found, err := p.LiveMetadata(d.Kind.GVK, d.ID.Key)
 	if err != nil || found == nil || found.UID != o.GetUID() {
-		d.Result.Reason = enum.ReasonReadFailed
+		d.Result.Reason = apply.ReasonReadFailed
 		return false, err
 	}
 	return ours(found), nil
@@ -167,7 +166,7 @@ func mayDeleteUnnamed(p *pass.Pass, d *pass.Deletion, o client.Object, controlle
 // CarryOut carries out the planned deletions.
 func CarryOut(p *pass.Pass) {
 	for _, d := range p.Deletions {
-		if d.Result.Verb == enum.VerbDelete {
+		if d.Result.Verb == apply.VerbDelete {
 			deleteOne(p, d)
 		}
 		p.Result.Objects = append(p.Result.Objects, d.Result)
@@ -186,7 +185,7 @@ func deleteOne(p *pass.Pass, d *pass.Deletion) {
 		case readErr != nil || found == nil:
 			err = readErr
 		case found.UID != uid:
-			d.Result.Outcome, d.Result.Err = enum.OutcomeFailed, ownership.ErrReplaced
+			d.Result.Outcome, d.Result.Err = apply.OutcomeFailed, ownership.ErrReplaced
 			return
 		case !decideAgain(p, d, found):
 			return
@@ -196,11 +195,11 @@ func deleteOne(p *pass.Pass, d *pass.Deletion) {
 	}
 	switch {
 	case apierrors.IsConflict(err):
-		d.Result.Outcome, d.Result.Err = enum.OutcomeFailed, fmt.Errorf("it has changed since it was read: %w", err)
+		d.Result.Outcome, d.Result.Err = apply.OutcomeFailed, fmt.Errorf("it has changed since it was read: %w", err)
 	case err != nil:
-		d.Result.Outcome, d.Result.Err = enum.OutcomeFailed, err
+		d.Result.Outcome, d.Result.Err = apply.OutcomeFailed, err
 	default:
-		d.Result.Outcome = enum.OutcomeDeleted
+		d.Result.Outcome = apply.OutcomeDeleted
 		p.NoteDeleted(d.ID, d.Result.UID)
 	}
 }
@@ -208,9 +207,9 @@ func deleteOne(p *pass.Pass, d *pass.Deletion) {
 // decideAgain decides anew about an object that is not as the cache has shown
 // it, and reports whether it is still to be deleted.
 func decideAgain(p *pass.Pass, d *pass.Deletion, found client.Object) bool {
-	d.Result.Verb, d.Result.Outcome = enum.VerbNone, enum.OutcomeUnchanged
+	d.Result.Verb, d.Result.Outcome = apply.VerbNone, apply.OutcomeUnchanged
 	if err := decideExistingDeletion(p, d, found); err != nil {
-		d.Result.Outcome, d.Result.Err = enum.OutcomeFailed, err
+		d.Result.Outcome, d.Result.Err = apply.OutcomeFailed, err
 	}
-	return d.Result.Verb == enum.VerbDelete
+	return d.Result.Verb == apply.VerbDelete
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // Partition takes out of the plan of the pass what waits to be deleted. Until then it is a child that stays as it is, so that it is
@@ -42,15 +41,15 @@ func Holds(p *pass.Pass, c *pass.Child) bool {
 	}
 	if c != p.OwnerChild {
 		if err := read(p, c); err != nil {
-			c.Fail(enum.OutcomeFailed, enum.ReasonReadFailed, err)
+			c.Fail(apply.OutcomeFailed, apply.ReasonReadFailed, err)
 			return true
 		}
 		if c.Planned.Existing && c.Live == nil {
-			c.Result.Outcome, c.Result.Reason = enum.OutcomeUnchanged, enum.ReasonMissing // nothing is left to wait for
+			c.Result.Outcome, c.Result.Reason = apply.OutcomeUnchanged, apply.ReasonMissing // nothing is left to wait for
 			return true
 		}
 	}
-	c.Result.Outcome, c.Result.Reason, c.Result.WaitsUntil = enum.OutcomeWaiting, enum.ReasonWaiting, c.Planned.WaitsUntil
+	c.Result.Outcome, c.Result.Reason, c.Result.WaitsUntil = apply.OutcomeWaiting, apply.ReasonWaiting, c.Planned.WaitsUntil
 	return true
 }
 

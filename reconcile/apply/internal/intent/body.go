@@ -11,7 +11,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
@@ -41,7 +40,7 @@ func Body(e *content.Encoder, c *apply.Child, gk schema.GroupKind, rules []Rule,
 		return nil, err
 	}
 	for i := range rules {
-		if rule := &rules[i]; rule.Policy == enum.IgnoreField || rule.Policy == enum.AbsentField {
+		if rule := &rules[i]; rule.Policy == apply.FieldIgnore || rule.Policy == apply.FieldAbsent {
 			rule.Path.Remove(body)
 		}
 	}
@@ -141,10 +140,10 @@ func Rules(fields []apply.FieldRule, mode apply.Mode, schema compare.Schema) ([]
 		if err != nil {
 			return nil, fmt.Errorf("field rule: %w", err)
 		}
-		if field.Policy == enum.AbsentField && !Removable(path) {
+		if field.Policy == apply.FieldAbsent && !Removable(path) {
 			return nil, errNotRemovable(path)
 		}
-		if field.Policy == enum.CreateOnlyField && holdsMarks(path, mode) {
+		if field.Policy == apply.FieldCreateOnly && holdsMarks(path, mode) {
 			return nil, errSentOnce(path)
 		}
 		rules = append(rules, Rule{Path: schema.Selecting(path), Policy: field.Policy})

@@ -12,7 +12,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // ResolveOwner resolves what is planned of the owner's metadata, or what has to
@@ -34,9 +33,9 @@ func ResolveOwner(p *pass.Pass) {
 	c.Memory.PlannedOwner(p.Memory.Pass, c.Kind.GVK, p.Owner.GetUID())
 	switch {
 	case p.Group != nil:
-		c.Fail(enum.OutcomeFailed, enum.ReasonInvalid, pass.ErrGroupMetadata)
+		c.Fail(apply.OutcomeFailed, apply.ReasonInvalid, pass.ErrGroupMetadata)
 	case !onlyKeys(child.Object):
-		c.Fail(enum.OutcomeFailed, enum.ReasonInvalid, pass.ErrMoreMetadata)
+		c.Fail(apply.OutcomeFailed, apply.ReasonInvalid, pass.ErrMoreMetadata)
 	default:
 		c.Hash = p.Env.Hasher.Child(child)
 		if len(child.Object.GetFinalizers()) > 0 {

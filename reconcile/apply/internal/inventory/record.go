@@ -16,7 +16,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
@@ -115,7 +114,7 @@ func Want(p *pass.Pass, inv *applyset.Inventory) {
 func ReportOwnerWrite(p *pass.Pass) {
 	p.Result.Owner = &apply.Decision{
 		GVK: p.OwnerKind.GVK, Key: client.ObjectKeyFromObject(p.Owner), UID: p.Owner.GetUID(),
-		Verb: enum.VerbRecord, Reason: enum.ReasonInventory,
+		Verb: apply.VerbRecord, Reason: apply.ReasonInventory,
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // ErrReplaced ends a request for an object that is another one by now.
@@ -20,7 +19,7 @@ var ErrReplaced = errors.New("the object was replaced and the cache is stale; wi
 // child from then on. Otherwise the result has the reason.
 func Claim(p *pass.Pass, c *pass.Child) bool {
 	if c.Planned.Mode != apply.Contribute && OptedOut(p, c.Live) {
-		c.Result.Outcome, c.Result.Reason = enum.OutcomeOptedOut, enum.ReasonOptedOut
+		c.Result.Outcome, c.Result.Reason = apply.OutcomeOptedOut, apply.ReasonOptedOut
 		c.Memory.ForgetProof()
 		return false
 	}
@@ -74,7 +73,7 @@ func needsProof(p *pass.Pass, c *pass.Child) bool {
 // that exists: the cache may be out of date about whose it is.
 func VerifyFirstWrite(p *pass.Pass, c *pass.Child) {
 	if verifyLive(p, c) && c.UID != c.Live.GetUID() {
-		c.Fail(enum.OutcomeFailed, enum.ReasonNoMatch, ErrReplaced)
+		c.Fail(apply.OutcomeFailed, apply.ReasonNoMatch, ErrReplaced)
 	}
 }
 
@@ -84,7 +83,7 @@ func VerifyFirstWrite(p *pass.Pass, c *pass.Child) {
 func verifyLive(p *pass.Pass, c *pass.Child) bool {
 	found, err := p.LiveMetadata(c.Kind.GVK, c.ID.Key)
 	if err != nil {
-		c.Fail(enum.OutcomeFailed, enum.ReasonReadFailed, err)
+		c.Fail(apply.OutcomeFailed, apply.ReasonReadFailed, err)
 		return false
 	}
 	if found == nil {
@@ -112,7 +111,7 @@ func CheckOwner(p *pass.Pass, c *pass.Child, o metav1.Object) bool {
 		copied := *controller
 		controller = &copied
 	}
-	c.Fail(enum.OutcomeFailed, enum.ReasonNotOwned, &apply.OwnedByAnotherError{
+	c.Fail(apply.OutcomeFailed, apply.ReasonNotOwned, &apply.OwnedByAnotherError{
 		Kind: c.ID.GroupKind.Kind, Namespace: c.ID.Key.Namespace, Name: c.ID.Key.Name, Controller: controller,
 	})
 	c.Memory.ForgetProof()

@@ -4,13 +4,12 @@ import (
 	"slices"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // gravity orders the reasons.
 func gravity(r apply.Reason) int {
 	return slices.Index([]apply.Reason{
-		enum.PruneUnknown, enum.PruneReplacing, enum.PruneHoldsData, enum.PruneTooMany, enum.PruneFailed, enum.PruneIncomplete,
+		apply.ReasonUnknown, apply.ReasonReplacementFailed, apply.ReasonHoldsData, apply.ReasonTooMany, apply.ReasonPruneFailed, apply.ReasonPlanIncomplete,
 	}, r)
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 const (
@@ -46,11 +45,11 @@ func (c *Child) Failed(outcome apply.Outcome, err error) { c.Fail(outcome, c.Res
 func (c *Child) Decided() {
 	switch {
 	case c.Action == ActionNone:
-		c.Result.Verb = enum.VerbNone
+		c.Result.Verb = apply.VerbNone
 	case c.Live == nil && c.UID == "":
-		c.Result.Verb = enum.VerbCreate
+		c.Result.Verb = apply.VerbCreate
 	default:
-		c.Result.Verb = enum.VerbUpdate
+		c.Result.Verb = apply.VerbUpdate
 	}
 	c.Result.UID, c.Result.RequeueAfter = c.UID, c.Requeue
 }

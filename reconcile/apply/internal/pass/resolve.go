@@ -14,7 +14,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 var (
@@ -70,7 +69,7 @@ func (p *Pass) ResolveAll() {
 		c.Planned = &p.Plan.Children[i]
 		c.Member = c.Planned.Mode == apply.Own || c.Planned.Mode == apply.Once
 		if err := p.resolve(c); err != nil {
-			c.Fail(enum.OutcomeFailed, enum.ReasonInvalid, err)
+			c.Fail(apply.OutcomeFailed, apply.ReasonInvalid, err)
 			p.unresolved(c, fmt.Errorf("%s: %w", c.describe(), err))
 		}
 	}

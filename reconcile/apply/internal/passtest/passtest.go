@@ -15,7 +15,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // Begin starts a pass over the owner "shop" in namespace "default" of a fake API server that has the objects; they get a UID. The
@@ -30,7 +29,7 @@ func Begin(ctx context.Context, plan *apply.Plan, objects ...client.Object) (*pa
 	c := fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithRESTMapper(mapper).WithReturnManagedFields().
 		WithObjects(append(objects, owner)...).Build()
 	env := pass.NewEnv(c, c, apply.Options{
-		FieldManager: "operator", Domain: enum.DefaultDomain, Finalizer: "example.com/operator", Clock: clock.RealClock{}, Concurrency: 1,
+		FieldManager: "operator", Domain: apply.DefaultDomain, Finalizer: "example.com/operator", Clock: clock.RealClock{}, Concurrency: 1,
 		LiveReads: 10, LagDeadline: time.Second, ContestInterval: time.Minute, PruneShare: 0.5, PruneMinimum: 3,
 	})
 	if err := c.Get(ctx, client.ObjectKeyFromObject(owner), owner); err != nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/write"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // notPlanned returns the members that are no longer planned and ours to delete.
@@ -37,8 +36,8 @@ func (p *Prune) notPlanned(members []memberObject) []memberObject {
 // decideMember decides whether a member is deleted now: not while that is
 // under way, or was refused a moment ago.
 func (p *Prune) decideMember(m memberObject) *surplusMember {
-	s := &surplusMember{memberObject: m, Result: apply.ObjectResult{Outcome: enum.OutcomeUnchanged, Decision: apply.Decision{
-		GVK: m.gvk, Key: m.id.Key, UID: m.uid, Verb: enum.VerbNone, Reason: enum.ReasonTerminating,
+	s := &surplusMember{memberObject: m, Result: apply.ObjectResult{Outcome: apply.OutcomeUnchanged, Decision: apply.Decision{
+		GVK: m.gvk, Key: m.id.Key, UID: m.uid, Verb: apply.VerbNone, Reason: apply.ReasonTerminating,
 	}, HoldsData: p.Env.HoldsData(m.id.GroupKind)}}
 	if m.deleting || p.DeletedAlready(m.id, m.uid) {
 		return s
@@ -46,31 +45,31 @@ func (p *Prune) decideMember(m memberObject) *surplusMember {
 	known := p.Memory.Child(m.id)
 	known.Surplus(m.gvk)
 	if f := known.FailedIn(memory.Situation{UID: m.uid}, p.Now); f != nil {
-		s.Result.Reason, s.Result.Outcome, s.Result.Err = enum.ReasonBackoff, enum.OutcomeFailed, fmt.Errorf("prune: %w", f.Err)
+		s.Result.Reason, s.Result.Outcome, s.Result.Err = apply.ReasonBackoff, apply.OutcomeFailed, fmt.Errorf("prune: %w", f.Err)
 		s.Result.RequeueAfter = f.Until.Sub(p.Now)
 		return s
 	}
-	s.Result.Verb, s.Result.Reason = enum.VerbPrune, enum.ReasonNotPlanned
+	s.Result.Verb, s.Result.Reason = apply.VerbPrune, apply.ReasonNotPlanned
 	return s
 }
 
 // pruneAll deletes the surplus and reports whether some of it is still there.
 func (p *Prune) pruneAll() (remaining bool) {
-	failed := &apply.PruneBlockedError{Reason: enum.PruneFailed}
+	failed := &apply.PruneBlockedError{Reason: apply.ReasonPruneFailed}
 	for _, m := range p.Surplus {
 		remaining = true
-		if m.Result.Reason == enum.ReasonTerminating {
+		if m.Result.Reason == apply.ReasonTerminating {
 			p.Requeue(pass.ConfirmAfter)
 			continue
 		}
 		if c := p.replacedBy(m.memberObject); c != nil {
 			p.Block(&apply.PruneBlockedError{
-				Reason: enum.PruneReplacing, Objects: []string{m.id.String()},
+				Reason: apply.ReasonReplacementFailed, Objects: []string{m.id.String()},
 				Cause: fmt.Errorf("%s: %w", c.ID, c.Result.Err),
 			})
 			continue
 		}
-		if m.Result.Verb == enum.VerbPrune && !p.pruneOne(m) {
+		if m.Result.Verb == apply.VerbPrune && !p.pruneOne(m) {
 			continue
 		}
 		p.Requeue(m.Result.RequeueAfter)
@@ -101,11 +100,11 @@ func (p *Prune) pruneOne(m *surplusMember) bool {
 	case err == nil:
 		known.ForgetFailure()
 		p.NoteDeleted(m.id, m.uid)
-		m.Result.Outcome, m.Result.RequeueAfter = enum.OutcomePruned, pass.ConfirmAfter
+		m.Result.Outcome, m.Result.RequeueAfter = apply.OutcomePruned, pass.ConfirmAfter
 		return true
 	}
 	wait := known.NotDeleted(m.uid, err, p.Now, p.Env.Options.ContestInterval)
-	m.Result.Outcome, m.Result.Err, m.Result.RequeueAfter = enum.OutcomeFailed, fmt.Errorf("prune: %w", err), wait
+	m.Result.Outcome, m.Result.Err, m.Result.RequeueAfter = apply.OutcomeFailed, fmt.Errorf("prune: %w", err), wait
 	return true
 }
 
@@ -140,7 +139,7 @@ func (p *Prune) keepReplaced(surplus []memberObject) []memberObject {
 		}
 		p.held = true
 		p.Block(&apply.PruneBlockedError{
-			Reason: enum.PruneReplacing, Objects: []string{m.id.String()},
+			Reason: apply.ReasonReplacementFailed, Objects: []string{m.id.String()},
 			Cause: fmt.Errorf("%s waits until %s", c.ID, c.Result.WaitsUntil),
 		})
 		return true

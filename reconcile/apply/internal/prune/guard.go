@@ -10,7 +10,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // notePlan opens the guard for the first plan that follows a change.
@@ -61,10 +60,10 @@ func (p *Prune) guard(surplus []memberObject, members int) []memberObject {
 		return surplus
 	}
 	held := func(memberObject) bool { return true }
-	reason := apply.Reason(enum.PruneTooMany)
+	reason := apply.Reason(apply.ReasonTooMany)
 	if !p.exceedsLimits(surplus, members) {
 		held = func(m memberObject) bool { return p.Env.HoldsData(m.id.GroupKind) }
-		reason = enum.PruneHoldsData
+		reason = apply.ReasonHoldsData
 	}
 	blocked := &apply.PruneBlockedError{Reason: reason, Annotation: p.Keys.AllowPrune, OnChild: p.Group != nil}
 	allowed := []string{p.AllowPrune}

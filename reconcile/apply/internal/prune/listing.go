@@ -16,7 +16,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/leftover"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // listingPeriod is when a listing is repeated later.
@@ -67,14 +66,14 @@ func (p *Prune) searchedKinds(recorded *applyset.Inventory, planned map[schema.G
 	for gk := range planned {
 		out = append(out, gk)
 	}
-	for _, k := range p.Env.Declared.Of(enum.KindOwned) {
+	for _, k := range p.Env.Declared.Of(apply.KindOwned) {
 		if gk := k.GVK.GroupKind(); p.Unknown[gk] == nil {
 			out = append(out, gk)
 		}
 	}
 	looked := p.Memory.Prune.Retired
 	if p.Memory.Metadata.Lost || (p.Group != nil && (looked.IsZero() || p.Now.Sub(looked) >= listingPeriod)) {
-		for _, k := range p.Env.Declared.Of(enum.KindRetired) {
+		for _, k := range p.Env.Declared.Of(apply.KindRetired) {
 			out = append(out, k.GVK.GroupKind())
 		}
 	}
@@ -117,10 +116,10 @@ func (p *Prune) cachedKind(gk schema.GroupKind, planned map[schema.GroupKind]*ki
 	}
 	declared, ok := p.Env.Declared[gk]
 	switch {
-	case p.Group != nil && (!ok || declared.Use != enum.KindRetired):
+	case p.Group != nil && (!ok || declared.Use != apply.KindRetired):
 		k, err := groupChildKind(p.Pass, gk)
 		return k, err == nil
-	case !ok || declared.Use == enum.KindRetired || slices.Contains(recorded.Kinds, gk):
+	case !ok || declared.Use == apply.KindRetired || slices.Contains(recorded.Kinds, gk):
 		return nil, false
 	}
 	k, err := p.Env.Kinds.OfGVK(declared.GVK)
@@ -289,7 +288,7 @@ func (p *Prune) leaveUnknown(l *listing, surplus []memberObject) []memberObject 
 			continue // nothing exists that could be kept
 		}
 		slices.Sort(kept[gk])
-		p.Block(&apply.PruneBlockedError{Reason: enum.PruneUnknown, Objects: kept[gk], Cause: l.unknown[gk]})
+		p.Block(&apply.PruneBlockedError{Reason: apply.ReasonUnknown, Objects: kept[gk], Cause: l.unknown[gk]})
 	}
 	return surplus
 }

@@ -2,6 +2,7 @@ package prune
 
 import (
 	"fmt"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -18,7 +19,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // setSelector selects what is labelled with an id of the owner. Whether it is
@@ -139,7 +139,7 @@ func (p *Prune) memberOf(gvk schema.GroupVersionKind, o metav1.Object) memberObj
 		m.allowPrune = o.GetAnnotations()[p.Keys.AllowPrune]
 	}
 	m.deleting = m.deleting || slices.ContainsFunc(p.Deletions, func(d *pass.Deletion) bool {
-		return d.ID == id && d.Result.Verb == enum.VerbDelete // as planned, not as surplus
+		return d.ID == id && d.Result.Verb == apply.VerbDelete // as planned, not as surplus
 	})
 	return m
 }

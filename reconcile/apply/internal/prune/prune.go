@@ -9,7 +9,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/leftover"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // upToDate reports that a listing would find nothing: the plan names the same
@@ -35,7 +34,7 @@ func (p *Prune) Decide() {
 		if cause == nil {
 			cause = p.Incomplete
 		}
-		p.Result.PruneBlocked = &apply.PruneBlockedError{Reason: enum.PruneIncomplete, Cause: cause}
+		p.Result.PruneBlocked = &apply.PruneBlockedError{Reason: apply.ReasonPlanIncomplete, Cause: cause}
 		return
 	}
 	if p.Finalize && !inventory.Recorded(p.Pass).Finalizer {
@@ -64,7 +63,7 @@ func (p *Prune) Decide() {
 // be taken off the inventory.
 func (p *Prune) pruneFailed(err error) {
 	m := &p.Memory.Prune
-	p.Block(&apply.PruneBlockedError{Reason: enum.PruneFailed, Cause: err})
+	p.Block(&apply.PruneBlockedError{Reason: apply.ReasonPruneFailed, Cause: err})
 	p.Requeue(memory.Backoff(m.Failures, p.Env.Options.ContestInterval)) // no event announces a better answer
 	m.Failures++
 }
@@ -85,13 +84,13 @@ func (p *Prune) decideSurplus() {
 	p.listing = l
 	p.decideReleases(l)
 	surplus := p.leaveUnknown(l, append(p.notPlanned(l.members), p.releasedMembers()...))
-	surplus = p.keepHeldReleases(surplus, enum.VerbRelease) // whose object stays is nothing to guard
+	surplus = p.keepHeldReleases(surplus, apply.VerbRelease) // whose object stays is nothing to guard
 	if err := inventory.Unreadable(p.Pass, inventory.Recorded(p.Pass)); err != nil {
-		p.Block(&apply.PruneBlockedError{Reason: enum.PruneUnknown, Cause: err})
+		p.Block(&apply.PruneBlockedError{Reason: apply.ReasonUnknown, Cause: err})
 	}
 	known := len(l.members) + p.plannedBesides(l.members) + p.sharedChildren()
 	p.announced = p.exceedsLimits(surplus, known) && !p.Finalize
-	surplus = p.keepHeldReleases(p.keepReplaced(p.guard(surplus, known)), enum.VerbPrune)
+	surplus = p.keepHeldReleases(p.keepReplaced(p.guard(surplus, known)), apply.VerbPrune)
 	p.announced = p.announced && !p.held
 	for _, m := range surplus {
 		p.Surplus = append(p.Surplus, p.decideMember(m))

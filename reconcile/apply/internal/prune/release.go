@@ -18,16 +18,15 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/write"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // Pending reports whether the contribution is not given back yet.
 func (r *plannedRelease) Pending() bool {
-	return r.Result.Err != nil || r.Result.Verb != enum.VerbNone
+	return r.Result.Err != nil || r.Result.Verb != apply.VerbNone
 }
 
 // stays keeps the part for now.
-func (r *plannedRelease) stays() { r.kept, r.Result.Verb = true, enum.VerbNone }
+func (r *plannedRelease) stays() { r.kept, r.Result.Verb = true, apply.VerbNone }
 
 // decideReleases decides which contributions are given back.
 func (p *Prune) decideReleases(l *listing) {
@@ -39,7 +38,7 @@ func (p *Prune) decideReleases(l *listing) {
 		}
 		r := &plannedRelease{id: id, kept: planned && p.hasPart(id)}
 		r.Result.GVK, r.Result.Key = schema.GroupVersionKind{Group: id.GroupKind.Group, Kind: id.GroupKind.Kind}, id.Key
-		r.Result.Verb, r.Result.Outcome = enum.VerbNone, enum.OutcomeUnchanged
+		r.Result.Verb, r.Result.Outcome = apply.VerbNone, apply.OutcomeUnchanged
 		if planned || p.KeepsKind(id.GroupKind) {
 			r.kept = r.kept || !planned
 			p.Releases = append(p.Releases, r)
@@ -52,7 +51,7 @@ func (p *Prune) decideReleases(l *listing) {
 		} else if err := p.decideRelease(r); errors.Is(err, errBudget) {
 			r.kept, l.more = true, true
 		} else if err != nil {
-			r.Result.Reason, r.Result.Outcome, r.Result.Err = enum.ReasonReadFailed, enum.OutcomeFailed, fmt.Errorf("give back the contribution: %w", err)
+			r.Result.Reason, r.Result.Outcome, r.Result.Err = apply.ReasonReadFailed, apply.OutcomeFailed, fmt.Errorf("give back the contribution: %w", err)
 		}
 		p.Releases = append(p.Releases, r)
 	}
@@ -68,7 +67,7 @@ func (p *Prune) parts(l *listing) []applyset.ObjectID {
 		return recorded
 	}
 	var declared []schema.GroupVersionKind
-	for _, use := range []apply.KindUse{enum.KindOwned, enum.KindWritten} {
+	for _, use := range []apply.KindUse{apply.KindOwned, apply.KindWritten} {
 		for _, k := range p.Env.Declared.Of(use) {
 			declared = append(declared, k.GVK)
 		}
@@ -102,7 +101,7 @@ func (p *Prune) keepsPart() bool {
 }
 
 func (p *Prune) decideRelease(r *plannedRelease) error {
-	r.Result.Reason = enum.ReasonMissing
+	r.Result.Reason = apply.ReasonMissing
 	mapping, err := p.Env.Client.RESTMapper().RESTMapping(r.id.GroupKind)
 	if meta.IsNoMatchError(err) {
 		return nil // the kind is gone, and its objects with it
@@ -117,10 +116,10 @@ func (p *Prune) decideRelease(r *plannedRelease) error {
 	}
 	r.Result.UID, r.found = found.UID, found
 	if r.has(p.Contributor()) {
-		r.Result.Verb, r.Result.Reason = enum.VerbRelease, enum.ReasonNotPlanned
+		r.Result.Verb, r.Result.Reason = apply.VerbRelease, apply.ReasonNotPlanned
 	}
-	if r.Result.Verb == enum.VerbRelease && ownership.GoesWithPart(p.Pass, found) {
-		r.Result.Verb, r.Result.HoldsData = enum.VerbPrune, p.Env.HoldsData(r.id.GroupKind)
+	if r.Result.Verb == apply.VerbRelease && ownership.GoesWithPart(p.Pass, found) {
+		r.Result.Verb, r.Result.HoldsData = apply.VerbPrune, p.Env.HoldsData(r.id.GroupKind)
 	}
 	return nil
 }
@@ -166,13 +165,13 @@ func (p *Prune) keptReleases() []applyset.ObjectID {
 func (p *Prune) releaseAll() []applyset.ObjectID {
 	var kept []applyset.ObjectID
 	for _, r := range p.Releases {
-		if r.Result.Verb != enum.VerbNone {
+		if r.Result.Verb != apply.VerbNone {
 			p.release(r)
 		}
 		if r.Result.Err != nil || r.kept {
 			kept = append(kept, r.id)
 		}
-		if r.Result.Err != nil || r.Result.Verb != enum.VerbNone {
+		if r.Result.Err != nil || r.Result.Verb != apply.VerbNone {
 			p.Result.Objects = append(p.Result.Objects, r.Result)
 		}
 	}
@@ -191,10 +190,10 @@ func (p *Prune) release(r *plannedRelease) {
 			break
 		}
 		if r.found = found; !r.has(p.Contributor()) {
-			outcome = enum.OutcomeUnchanged // gone or replaced, and our fields with it
+			outcome = apply.OutcomeUnchanged // gone or replaced, and our fields with it
 			break
 		}
-		if r.Result.Verb == enum.VerbRelease && ownership.GoesWithPart(p.Pass, found) {
+		if r.Result.Verb == apply.VerbRelease && ownership.GoesWithPart(p.Pass, found) {
 			r.kept, r.later = true, true
 			p.Requeue(pass.ConfirmAfter)
 			return
@@ -202,7 +201,7 @@ func (p *Prune) release(r *plannedRelease) {
 		outcome, err = p.giveBack(r)
 	}
 	if err != nil {
-		r.Result.Outcome, r.Result.Err = enum.OutcomeFailed, fmt.Errorf("give back the contribution: %w", err)
+		r.Result.Outcome, r.Result.Err = apply.OutcomeFailed, fmt.Errorf("give back the contribution: %w", err)
 		return
 	}
 	r.Result.Outcome = outcome

@@ -15,7 +15,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
@@ -51,7 +50,7 @@ func (p *Prune) foundParts(l *listing, kinds []schema.GroupVersionKind) []applys
 // groupKinds are the kinds of which a group may have parts.
 func (p *Prune) groupKinds() []schema.GroupVersionKind {
 	out := slices.Clone(p.Group.ChildKinds())
-	for _, k := range p.Env.Declared.Of(enum.KindWritten) {
+	for _, k := range p.Env.Declared.Of(apply.KindWritten) {
 		out = append(out, k.GVK)
 	}
 	slices.SortFunc(out, compareVersions)
@@ -99,7 +98,7 @@ func (p *Prune) partsOf(gvk schema.GroupVersionKind, own string) ([]applyset.Obj
 func (p *Prune) releasedMembers() []memberObject {
 	var out []memberObject
 	for _, r := range p.Releases {
-		if r.Result.Verb != enum.VerbNone {
+		if r.Result.Verb != apply.VerbNone {
 			out = append(out, memberObject{id: r.id, gvk: r.Result.GVK, uid: r.Result.UID})
 		}
 	}
@@ -131,7 +130,7 @@ func (p *Prune) sharedChildren() int {
 		}
 	}
 	for _, r := range p.Releases {
-		if r.Result.Verb == enum.VerbPrune {
+		if r.Result.Verb == apply.VerbPrune {
 			n++
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/leftover"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // shrunkInventory returns the inventory without what is confirmed to be gone, nil if it
@@ -174,7 +173,7 @@ func (p *Prune) confirmedAbsent(l *listing) bool {
 			m.Absent[gk] = since
 		}
 		if rest := p.Env.Options.LagDeadline - p.Now.Sub(since); rest > 0 {
-			p.Block(&apply.PruneBlockedError{Reason: enum.PruneUnknown, Cause: fmt.Errorf(
+			p.Block(&apply.PruneBlockedError{Reason: apply.ReasonUnknown, Cause: fmt.Errorf(
 				"%s is in the inventory and is not served; waiting %s in case it comes back", gk, p.Env.Options.LagDeadline)})
 			p.Requeue(rest)
 			confirmed = false
@@ -187,7 +186,7 @@ func (p *Prune) confirmedAbsent(l *listing) bool {
 // something else stands in the way.
 func (p *Prune) deleting() bool {
 	if slices.ContainsFunc(p.Deletions, func(d *pass.Deletion) bool {
-		return d.Result.Verb == enum.VerbDelete || d.Result.Reason == enum.ReasonTerminating
+		return d.Result.Verb == apply.VerbDelete || d.Result.Reason == apply.ReasonTerminating
 	}) {
 		return true
 	}
@@ -195,6 +194,6 @@ func (p *Prune) deleting() bool {
 		return true
 	}
 	return slices.ContainsFunc(p.Result.Objects, func(r apply.ObjectResult) bool {
-		return r.Err != nil || r.Outcome == enum.OutcomeDeleted
+		return r.Err != nil || r.Outcome == apply.OutcomeDeleted
 	})
 }

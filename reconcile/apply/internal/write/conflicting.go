@@ -19,7 +19,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // Server-side apply leaves what others own. Where somebody has replaced a part
@@ -56,10 +55,10 @@ func removeConflicting(p *pass.Pass, c *pass.Child, refusal error) error {
 	f := firstRemoved(found)
 	if f == nil {
 		c.Memory.ForgetProof()
-		failWithBackoff(p, c, enum.OutcomeContested, &apply.ContestedError{
+		failWithBackoff(p, c, apply.OutcomeContested, &apply.ContestedError{
 			Kind: c.ID.GroupKind.Kind, Namespace: c.ID.Key.Namespace, Name: c.ID.Key.Name, Fields: contestedFields(found),
 		})
-		c.Result.Reason = enum.ReasonContested
+		c.Result.Reason = apply.ReasonContested
 		return nil
 	}
 	if err := takeOver(p, c, live, f); err != nil {

@@ -16,7 +16,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // restored reports whether the object, whose entry of ours was given back, is as
@@ -38,7 +37,7 @@ func restored(p *pass.Pass, c *pass.Child, after *metav1.PartialObjectMetadata) 
 	m.Wrote(after, p.Now)
 	m.Accept(c.Hash, after.ResourceVersion)
 	m.Owns(memory.Remembered(entry, p.Owner.GetUID()))
-	c.Result.Outcome = enum.OutcomeUpdated
+	c.Result.Outcome = apply.OutcomeUpdated
 	return true
 }
 
@@ -95,7 +94,7 @@ func merged(p *pass.Pass, c *pass.Child, entries []metav1.ManagedFieldsEntry) ([
 		APIVersion: c.Kind.GVK.GroupVersion().String(), FieldsType: "FieldsV1",
 	}
 	fields := map[string]any{}
-	lost := decide.LostEntry(c, entries) || c.Result.Reason == enum.ReasonOwnershipLost
+	lost := decide.LostEntry(c, entries) || c.Result.Reason == apply.ReasonOwnershipLost
 	var rest []metav1.ManagedFieldsEntry
 	for i := range entries {
 		e := &entries[i]

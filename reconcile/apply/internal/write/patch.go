@@ -14,7 +14,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // MaxTries bounds the requests of one child in a pass: what the API server
@@ -95,7 +94,7 @@ func decideAgain(p *pass.Pass, c *pass.Child) {
 	verb := c.Result.Verb
 	c.Action, c.Force, c.Content, c.UID, c.Contested = pass.ActionNone, false, nil, "", nil
 	c.LeftSeeds, c.Unwanted, c.LostAbsent = nil, nil, nil
-	c.Result.Outcome, c.Result.Reason, c.Result.Err = enum.OutcomeUnchanged, enum.ReasonUpToDate, nil
+	c.Result.Outcome, c.Result.Reason, c.Result.Err = apply.OutcomeUnchanged, apply.ReasonUpToDate, nil
 	c.Memory.ForgetProof()
 	decide.Live(p, c)
 	if c.Decided(); c.Action == pass.ActionNone && c.Result.Err == nil {
@@ -109,7 +108,7 @@ func decideAgain(p *pass.Pass, c *pass.Child) {
 func resolveConflicts(p *pass.Pass, c *pass.Child, fields []conflict) {
 	live, err := p.Env.Encoder.Live(c.Live)
 	if err != nil {
-		c.Failed(enum.OutcomeFailed, err)
+		c.Failed(apply.OutcomeFailed, err)
 		return
 	}
 	set := c.Observed.Own.Set
@@ -118,10 +117,10 @@ func resolveConflicts(p *pass.Pass, c *pass.Child, fields []conflict) {
 	again := false
 	for _, f := range fields {
 		switch policy := policyOf(c, f.Path); {
-		case policy == enum.SeedField || policy == enum.CreateOnlyField:
+		case policy == apply.FieldSeed || policy == apply.FieldCreateOnly:
 			again = decide.Leave(c, f.Path, nil, nil) || again
 			c.LeftSeeds = append(c.LeftSeeds, f.Path)
-		case policy == enum.ForceField || (f.update && (c.Planned.Mode != apply.Contribute || p.Env.Ours(f.Manager))):
+		case policy == apply.FieldForce || (f.update && (c.Planned.Mode != apply.Contribute || p.Env.Ours(f.Manager))):
 			again = again || !c.Force
 			c.Force = true
 		default:
@@ -145,9 +144,9 @@ func resolveConflicts(p *pass.Pass, c *pass.Child, fields []conflict) {
 func policyOf(c *pass.Child, text string) apply.FieldPolicy {
 	path, ok := managedfields.ServerPath(c.Content, text)
 	if !ok {
-		return enum.OwnField
+		return apply.FieldOwn
 	}
-	policy, depth := apply.FieldPolicy(enum.OwnField), 0
+	policy, depth := apply.FieldPolicy(apply.FieldOwn), 0
 	for _, rule := range c.Rules {
 		if n := rule.Path.Len(); n >= depth && rule.Path.Contains(path) {
 			policy, depth = rule.Policy, n

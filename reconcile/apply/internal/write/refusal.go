@@ -21,7 +21,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // conflict is one field of a 409 to an apply.
@@ -66,14 +65,14 @@ func refused(p *pass.Pass, c *pass.Child, err error) {
 	case apierrors.IsInvalid(err) && c.Planned.Recreate && c.UID != "" && creatable(p, c):
 		recreate(p, c)
 	case apierrors.IsInvalid(err):
-		failWithBackoff(p, c, enum.OutcomeFailed, err)
+		failWithBackoff(p, c, apply.OutcomeFailed, err)
 	case isUnfit(err):
-		failWithBackoff(p, c, enum.OutcomeFailed, &planerror.UnfitError{Cause: err})
+		failWithBackoff(p, c, apply.OutcomeFailed, &planerror.UnfitError{Cause: err})
 	default:
 		if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 			c.Memory.Replaced() // or gone: look again
 		}
-		c.Failed(enum.OutcomeFailed, err)
+		c.Failed(apply.OutcomeFailed, err)
 	}
 }
 
@@ -173,14 +172,14 @@ func hasCause(err error, is func(metav1.StatusCause) bool) bool {
 func ownedByAnother(p *pass.Pass, c *pass.Child, cause error) {
 	found, err := p.LiveMetadata(c.Kind.GVK, c.ID.Key)
 	if err != nil || found == nil {
-		c.Failed(enum.OutcomeFailed, cause)
+		c.Failed(apply.OutcomeFailed, cause)
 		return
 	}
 	if ownership.CheckOwner(p, c, found) {
-		c.Failed(enum.OutcomeFailed, fmt.Errorf("look again: %w", cause)) // changed hands meanwhile
+		c.Failed(apply.OutcomeFailed, fmt.Errorf("look again: %w", cause)) // changed hands meanwhile
 		return
 	}
-	failWithBackoff(p, c, enum.OutcomeFailed, c.Result.Err)
+	failWithBackoff(p, c, apply.OutcomeFailed, c.Result.Err)
 }
 
 // recreate deletes an object that cannot be changed as planned, in the version
@@ -193,7 +192,7 @@ func recreate(p *pass.Pass, c *pass.Child) {
 	case found.UID != c.UID:
 		err = ownership.ErrReplaced
 	case ownership.OptedOut(p, found):
-		c.Result.Outcome, c.Result.Reason = enum.OutcomeOptedOut, enum.ReasonOptedOut
+		c.Result.Outcome, c.Result.Reason = apply.OutcomeOptedOut, apply.ReasonOptedOut
 		return
 	case !ownership.CheckOwner(p, c, found):
 		return
@@ -201,10 +200,10 @@ func recreate(p *pass.Pass, c *pass.Child) {
 		err = p.Env.DeleteExactly(p.Ctx, c.Kind.GVK, c.ID.Key, c.UID, found.ResourceVersion, "")
 	}
 	if err != nil {
-		c.Failed(enum.OutcomeFailed, fmt.Errorf("delete to recreate: %w", err))
+		c.Failed(apply.OutcomeFailed, fmt.Errorf("delete to recreate: %w", err))
 		return
 	}
-	c.Result.Verb, c.Result.Outcome, c.Result.Err = enum.VerbDelete, enum.OutcomeDeleted, nil
+	c.Result.Verb, c.Result.Outcome, c.Result.Err = apply.VerbDelete, apply.OutcomeDeleted, nil
 	c.Result.Unobserved = true
 	c.Memory.NoteDeleted(c.UID, p.Now)
 	c.Requeue = pass.ConfirmAfter

@@ -3,6 +3,7 @@ package write
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -12,7 +13,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/decide"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // remove removes the unwanted fields of the object that was looked at. What has
@@ -76,8 +76,8 @@ func SendRemoval(p *pass.Pass, c *pass.Child, opts ...client.PatchOption) (clien
 // removed notes the answer to a removal. A field that the answer has again is
 // for the next pass.
 func removed(p *pass.Pass, c *pass.Child, answer client.Object) {
-	if c.Result.Outcome != enum.OutcomeCreated {
-		c.Result.Outcome = enum.OutcomeUpdated
+	if c.Result.Outcome != apply.OutcomeCreated {
+		c.Result.Outcome = apply.OutcomeUpdated
 	}
 	c.Result.Fields = append(c.Result.Fields, decide.Removals(c, c.Result.Fields)...)
 	decide.Removed(p, c, answer)
@@ -92,7 +92,7 @@ func removed(p *pass.Pass, c *pass.Child, answer client.Object) {
 // removeRest removes the fields that an answer to an apply has and that the
 // plan wants absent.
 func removeRest(p *pass.Pass, c *pass.Child, answer client.Object) error {
-	if c.Result.Err != nil || !slices.ContainsFunc(c.Rules, func(r intent.Rule) bool { return r.Policy == enum.AbsentField }) {
+	if c.Result.Err != nil || !slices.ContainsFunc(c.Rules, func(r intent.Rule) bool { return r.Policy == apply.FieldAbsent }) {
 		return nil //nolint:nilerr // the error is that of the child already
 	}
 	live, err := p.Env.Encoder.Live(answer)

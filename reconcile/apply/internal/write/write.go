@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"maps"
 	"runtime/debug"
 	"slices"
@@ -20,7 +21,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // Owner applies what is planned of the owner's metadata. That the
@@ -54,7 +54,7 @@ func Children(p *pass.Pass) {
 		ready := ranks[rank][:0]
 		for _, c := range ranks[rank] {
 			if err := needs(p, c); err != nil {
-				c.Failed(enum.OutcomeBlocked, err)
+				c.Failed(apply.OutcomeBlocked, err)
 				continue
 			}
 			ready = append(ready, c)
@@ -129,7 +129,7 @@ func needs(p *pass.Pass, c *pass.Child) error {
 // contestedOnly reports whether a child exists, and is as planned save for fields
 // that are left to others.
 func contestedOnly(c *pass.Child) bool {
-	return len(c.Contested) > 0 && c.Result.Outcome == enum.OutcomeContested
+	return len(c.Contested) > 0 && c.Result.Outcome == apply.OutcomeContested
 }
 
 // defines reports whether a definition that is planned is that of the kind. One
@@ -149,7 +149,7 @@ func defines(p *pass.Pass, definition *pass.Child, gk schema.GroupKind) bool {
 // send carries out the action of one child.
 func send(p *pass.Pass, c *pass.Child) {
 	if err := p.Ctx.Err(); err != nil {
-		c.Failed(enum.OutcomeFailed, err)
+		c.Failed(apply.OutcomeFailed, err)
 		return
 	}
 	var err error
@@ -170,7 +170,7 @@ func send(p *pass.Pass, c *pass.Child) {
 	}
 	if c.Action == pass.ActionRemove && apierrors.IsInvalid(err) {
 		c.Memory.ForgetProof()
-		failWithBackoff(p, c, enum.OutcomeFailed, err) // another object would not help
+		failWithBackoff(p, c, apply.OutcomeFailed, err) // another object would not help
 		return
 	}
 	for range MaxTries {
@@ -204,7 +204,7 @@ func create(p *pass.Pass, c *pass.Child) error {
 	if err != nil {
 		return err
 	}
-	c.Result.Outcome = enum.OutcomeCreated
+	c.Result.Outcome = apply.OutcomeCreated
 	c.Memory.Made(p.Now)
 	c.Memory.Wrote(u, p.Now)
 	c.Memory.ProvenOurs(u.GetUID())
@@ -219,7 +219,7 @@ func exists(p *pass.Pass, c *pass.Child, cause error) error {
 	if err != nil || found == nil {
 		return errors.Join(cause, err)
 	}
-	c.Result.Reason = enum.ReasonExists
+	c.Result.Reason = apply.ReasonExists
 	if !ownership.CheckOwner(p, c, found) {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package caches
 
 import (
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +14,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/sparse"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // keepSparsely lets the informers of the kinds that no controller needs whole keep of others the metadata only.
@@ -48,7 +48,7 @@ func keepSparsely(scheme *runtime.Scheme, options *cache.Options, managers []str
 // managers has written it, or it does not say who has.
 func mayBeOurs(object metav1.Object, managers []string) bool {
 	entries := object.GetManagedFields()
-	if len(entries) == 0 || object.GetLabels()[enum.PartOfLabel] != "" {
+	if len(entries) == 0 || object.GetLabels()[apply.PartOfLabel] != "" {
 		return true
 	}
 	return slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool {

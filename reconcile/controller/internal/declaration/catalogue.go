@@ -18,7 +18,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // Catalogue holds the declared kinds of a controller, in the order of their first declaration.
@@ -145,9 +144,9 @@ func (c *Catalogue) ChildKinds() []apply.ChildKind {
 		case k.Has(PurposeOwns):
 			out = append(out, apply.ChildKind{GVK: k.GroupVersionKind})
 		case k.Has(PurposeWrites, PurposeShares, PurposeContributes):
-			out = append(out, apply.ChildKind{GVK: k.GroupVersionKind, Use: enum.KindWritten})
+			out = append(out, apply.ChildKind{GVK: k.GroupVersionKind, Use: apply.KindWritten})
 		case k.Has(PurposeRetired):
-			out = append(out, apply.ChildKind{GVK: k.GroupVersionKind, Use: enum.KindRetired})
+			out = append(out, apply.ChildKind{GVK: k.GroupVersionKind, Use: apply.KindRetired})
 		}
 	}
 	return out

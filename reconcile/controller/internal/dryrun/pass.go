@@ -16,7 +16,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/conditionlist"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
 )
@@ -62,29 +61,29 @@ func (d *Pass) Forget(owner types.UID) { d.Engine.Forget(owner) }
 // wouldBe is the outcome of a decision that is carried out.
 func wouldBe(d *apply.Decision) apply.Outcome {
 	if d.Err != nil {
-		return enum.OutcomeFailed
+		return apply.OutcomeFailed
 	}
 	if d.WaitsUntil != "" {
-		return enum.OutcomeWaiting
+		return apply.OutcomeWaiting
 	}
 	switch d.Verb {
-	case enum.VerbCreate:
-		return enum.OutcomeCreated
-	case enum.VerbUpdate:
-		return enum.OutcomeUpdated
-	case enum.VerbDelete:
-		return enum.OutcomeDeleted
-	case enum.VerbPrune:
-		return enum.OutcomePruned
-	case enum.VerbRelease:
-		return enum.OutcomeReleased
-	case enum.VerbNone, enum.VerbRecord:
+	case apply.VerbCreate:
+		return apply.OutcomeCreated
+	case apply.VerbUpdate:
+		return apply.OutcomeUpdated
+	case apply.VerbDelete:
+		return apply.OutcomeDeleted
+	case apply.VerbPrune:
+		return apply.OutcomePruned
+	case apply.VerbRelease:
+		return apply.OutcomeReleased
+	case apply.VerbNone, apply.VerbRecord:
 	}
-	return enum.OutcomeUnchanged
+	return apply.OutcomeUnchanged
 }
 
 func (d *Pass) note(one *apply.Decision) {
-	if one.Verb == enum.VerbNone && one.Err == nil && one.WaitsUntil == "" {
+	if one.Verb == apply.VerbNone && one.Err == nil && one.WaitsUntil == "" {
 		return
 	}
 	change := preview.Change{Object: observe.ObjectName(one.GVK.Kind, one.Key), Verb: string(one.Verb), Reason: string(one.Reason), WaitsUntil: one.WaitsUntil}
@@ -93,7 +92,7 @@ func (d *Pass) note(one *apply.Decision) {
 	}
 	for _, f := range one.Fields {
 		change.Fields = append(change.Fields, preview.Field{Path: f.Path, From: f.From, To: f.To})
-		change.Restart = change.Restart || one.Verb == enum.VerbUpdate && f.From != f.To && restarts(one, f.Path)
+		change.Restart = change.Restart || one.Verb == apply.VerbUpdate && f.From != f.To && restarts(one, f.Path)
 	}
 	d.Owner.Changes = append(d.Owner.Changes, change)
 }
@@ -136,7 +135,7 @@ func printed(c *metav1.Condition) string {
 func (d *Pass) Rewrite(_ context.Context, before, _ client.Object) (bool, error) {
 	gvk := before.GetObjectKind().GroupVersionKind()
 	d.Owner.Changes = append(d.Owner.Changes, preview.Change{
-		Object: observe.ObjectName(gvk.Kind, client.ObjectKeyFromObject(before)), Verb: string(enum.VerbUpdate), Reason: "Migrated",
+		Object: observe.ObjectName(gvk.Kind, client.ObjectKeyFromObject(before)), Verb: string(apply.VerbUpdate), Reason: "Migrated",
 	})
 	return false, nil
 }

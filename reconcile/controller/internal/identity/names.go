@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // Names are those of a controller, and of what it leaves on objects.
@@ -17,6 +16,6 @@ type Names struct {
 // Of returns the names of a controller: those of the options, or else what follows from its name.
 func Of(controller string, options apply.Options) Names {
 	n := Names{Controller: controller, FieldManager: cmp.Or(options.FieldManager, controller)}
-	n.Finalizer = cmp.Or(options.Finalizer, cmp.Or(options.Domain, enum.DefaultDomain)+"/"+n.FieldManager)
+	n.Finalizer = cmp.Or(options.Finalizer, cmp.Or(options.Domain, apply.DefaultDomain)+"/"+n.FieldManager)
 	return n
 }

@@ -18,15 +18,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 	"github.com/reconcilekit/reconcilekit/reconcile/explain"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // reported is the report of a pass over some children.
 func reported(owner string, children int, change func(*apply.ObjectResult)) *reconcile.Report {
 	report := &reconcile.Report{Request: ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "shop", Name: owner}}}
 	for i := range children {
-		o := apply.ObjectResult{Outcome: enum.OutcomeUnchanged, Decision: apply.Decision{
-			GVK: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, Verb: enum.VerbNone, Reason: enum.ReasonUpToDate,
+		o := apply.ObjectResult{Outcome: apply.OutcomeUnchanged, Decision: apply.Decision{
+			GVK: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, Verb: apply.VerbNone, Reason: apply.ReasonUpToDate,
 			Key: types.NamespacedName{Namespace: "shop", Name: fmt.Sprintf("%s-%d", owner, i)},
 		}}
 		if change != nil {
@@ -62,7 +61,7 @@ func TestRecallIsBounded(t *testing.T) {
 	}
 	report := reported("corner", 10_000, func(o *apply.ObjectResult) {
 		if n++; n > 9_995 {
-			o.Outcome, o.Err = enum.OutcomeFailed, errors.New(strings.Repeat("x", 1<<16))
+			o.Outcome, o.Err = apply.OutcomeFailed, errors.New(strings.Repeat("x", 1<<16))
 		}
 		o.Fields = fields
 	})

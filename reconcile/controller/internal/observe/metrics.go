@@ -14,7 +14,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // Observer counts what happens in the passes of one controller. No label names an object.
@@ -150,7 +149,7 @@ func (o *Observer) PassDone(ctx context.Context, report reconcile.Report) {
 		o.countWrite(&report.Applied.Objects[i])
 	}
 	if report.Applied.Owner != nil && report.Applied.OwnerErr == nil {
-		o.writes.WithLabelValues(o.name, string(enum.VerbRecord), report.Applied.Owner.GVK.Kind).Inc()
+		o.writes.WithLabelValues(o.name, string(apply.VerbRecord), report.Applied.Owner.GVK.Kind).Inc()
 	}
 	if report.StatusWritten {
 		o.statuses.WithLabelValues(o.name).Inc()
@@ -175,7 +174,7 @@ func (o *Observer) countWrite(object *apply.ObjectResult) {
 	if object.Wrote() {
 		o.writes.WithLabelValues(o.name, string(object.Verb), object.GVK.Kind).Inc()
 	}
-	if object.Outcome == enum.OutcomeContested {
+	if object.Outcome == apply.OutcomeContested {
 		o.contests.WithLabelValues(o.name, object.GVK.Kind).Inc()
 	}
 }

@@ -3,6 +3,7 @@ package sparse
 import (
 	"context"
 	"fmt"
+	"github.com/reconcilekit/reconcilekit/reconcile"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,8 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	toolscache "k8s.io/client-go/tools/cache"
-
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 // Informer is the informer of a kind that is kept sparsely. It takes handlers and indexes of controllers that know of that ([Link]); with those of
@@ -86,7 +85,7 @@ func (i *Informer) GetStore() toolscache.Store { return i.view }
 // AddIndexers adds indexes. The function of ChildIndex looks at metadata alone.
 func (i *Informer) AddIndexers(indexers toolscache.Indexers) error {
 	for name := range indexers {
-		if name == toolscache.NamespaceIndex || name == "field:"+enum.ChildIndex {
+		if name == toolscache.NamespaceIndex || name == "field:"+reconcile.ChildIndex {
 			continue
 		}
 		if err := i.keepAll("an index by " + strings.TrimPrefix(name, "field:")); err != nil {

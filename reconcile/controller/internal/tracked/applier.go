@@ -16,7 +16,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
@@ -261,7 +260,7 @@ func (c *Reads) written(result apply.Result, children []child) []write {
 			continue
 		}
 		w := write{kind: k, key: k.Name(object.Key), uid: object.UID}
-		if object.Outcome != enum.OutcomeDeleted && object.Outcome != enum.OutcomePruned {
+		if object.Outcome != apply.OutcomeDeleted && object.Outcome != apply.OutcomePruned {
 			w.version = object.ResourceVersion
 			if w.version == "" || !cachesChild(k, w.key, children) {
 				continue

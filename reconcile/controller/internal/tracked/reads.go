@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/reconcilekit/reconcilekit/reconcile"
 	"reflect"
 	"sort"
 	"strings"
@@ -26,7 +27,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/conditionlist"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 var errMetadataOnly = errors.New("only the metadata of the kind is cached")
@@ -334,7 +334,7 @@ func (c *Reads) unindexed(k *declaration.Kind, selector fields.Selector, err err
 			continue
 		}
 		option := fmt.Sprintf("controller.Index(%q, ...)", requirement.Field)
-		if requirement.Field == enum.ChildIndex {
+		if requirement.Field == reconcile.ChildIndex {
 			option = "controller.Listed"
 		}
 		return declaration.NewMistake(declaration.ReasonUndeclaredIndex, fmt.Errorf("list %s by field %q: add %s beside %s in the builder of controller %q: %w",

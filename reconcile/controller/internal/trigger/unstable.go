@@ -12,7 +12,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/enum"
 )
 
 const (
@@ -130,8 +129,8 @@ func (r *restless) changed(result *apply.Result) []int {
 		id := objectVersion{kind: o.GVK.GroupKind(), key: o.Key}
 		switch {
 		case !o.Wrote():
-		case o.Verb == enum.VerbUpdate && o.Reason == enum.ReasonPlanChanged,
-			o.Outcome == enum.OutcomePruned && slices.ContainsFunc(r.appeared, id.same):
+		case o.Verb == apply.VerbUpdate && o.Reason == apply.ReasonPlanChanged,
+			o.Outcome == apply.OutcomePruned && slices.ContainsFunc(r.appeared, id.same):
 			out = append(out, i)
 		}
 	}
@@ -150,11 +149,11 @@ func (r *restless) note(result *apply.Result) {
 		}
 		w := objectVersion{kind: o.GVK.GroupKind(), key: o.Key, uid: o.UID, version: o.ResourceVersion}
 		switch o.Outcome {
-		case enum.OutcomeDeleted, enum.OutcomePruned:
+		case apply.OutcomeDeleted, apply.OutcomePruned:
 			w.version = ""
-		case enum.OutcomeCreated:
+		case apply.OutcomeCreated:
 			r.appeared = append(r.appeared, w)
-		case enum.OutcomeUpdated, enum.OutcomeReleased, enum.OutcomeUnchanged, enum.OutcomeOptedOut, enum.OutcomeContested, enum.OutcomeBlocked, enum.OutcomeWaiting, enum.OutcomeFailed:
+		case apply.OutcomeUpdated, apply.OutcomeReleased, apply.OutcomeUnchanged, apply.OutcomeOptedOut, apply.OutcomeContested, apply.OutcomeBlocked, apply.OutcomeWaiting, apply.OutcomeFailed:
 		}
 		r.writes = append(r.writes, w)
 	}
@@ -185,7 +184,7 @@ func unstablePlan(o apply.ObjectResult) error {
 		fields = append(fields, f.Path)
 	}
 	what := "is planned and not planned in turn"
-	if o.Outcome != enum.OutcomePruned {
+	if o.Outcome != apply.OutcomePruned {
 		what = "is planned differently in every pass"
 	}
 	if len(fields) > 0 {
