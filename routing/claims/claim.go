@@ -45,9 +45,9 @@ type Claim struct {
 	Hosts []string
 	// Path as the gateway matches it; a "/" at the end of a prefix makes no difference.
 	Path string
-	// PathType is how it matches. Empty means as a prefix. Paths of different types never conflict: the gateway ranks them.
+	// PathType is how it matches. Empty means as a prefix.
 	PathType gatewayv1.PathMatchType
-	// Qualifier is what else narrows the match, such as its headers, in a canonical form. Claims with different ones never conflict.
+	// Qualifier lists the other conditions of the match, such as headers, sorted and separated by commas. Empty means none.
 	Qualifier string
 }
 
@@ -131,12 +131,18 @@ type Decision struct {
 // Decisions are the outcomes of all claims, the oldest claimant first.
 type Decisions []Decision
 
-// Decide reports which claims stand. Claims are taken by the age of their owners (then namespace, name, UID), and one stands if it
-// overlaps with no older one that stands: same parent, listener and port (each or all), a common host, and the same path, type and
-// qualifier. Nested prefixes do not overlap, since the gateway prefers the longer one. Claims of one owner never conflict.
+// Decide reports which claims stand. It takes claims in the order of their owners' age (then namespace, name, UID). A claim
+// stands unless it conflicts with an older claim that stands. Claims on different parents, listeners, ports or hosts never
+// conflict, nor do claims of one owner. Otherwise:
 //
-// The outcome depends on nothing but the set of claims: not on their order, nor on what was decided before. An owner that is
-// being deleted keeps its claims until it is gone, as its route serves until then.
+//   - Two claims with the same path, path type and qualifier conflict.
+//   - Owners in different namespaces also conflict where the younger one would take requests of the older one: with a path
+//     below the older prefix, an exact match of it, a qualifier such as a method, or a more specific host. The order of
+//     precedence is that of HTTPRoute. A regular expression cannot be compared, so it conflicts with every claim.
+//   - Owners in one namespace may nest their paths; the gateway prefers the more specific match.
+//
+// The result depends only on the set of claims, not on their order or on earlier decisions. An owner that is being deleted
+// keeps its claims until it is gone, because its route serves requests until then.
 func Decide(claims []Claim) Decisions {
 	ordered := slices.Clone(claims)
 	for i := range ordered {
@@ -144,21 +150,21 @@ func Decide(claims []Claim) Decisions {
 	}
 	slices.SortStableFunc(ordered, compareClaims)
 	decisions := make(Decisions, len(ordered))
-	standing := make(map[contested][]*Claim, len(ordered))
+	standing := map[Parent]*standingClaims{}
 	for i := range ordered {
 		claim := &ordered[i]
 		decisions[i].Claim = *claim
-		key := contested{parent: claim.Parent, path: claim.Path, pathType: claim.PathType, qualifier: claim.Qualifier}
-		for _, older := range standing[key] {
-			if !sameClaimant(&older.Owner, &claim.Owner) && overlaps(older, claim) {
-				winner := *older
-				decisions[i].Winner = &winner
-				break
-			}
+		older := standing[claim.Parent]
+		if older == nil {
+			older = &standingClaims{byPath: map[string][]*Claim{}}
+			standing[claim.Parent] = older
 		}
-		if decisions[i].Winner == nil {
-			standing[key] = append(standing[key], claim)
+		if winner := older.winner(claim); winner != nil {
+			copied := *winner
+			decisions[i].Winner = &copied
+			continue
 		}
+		older.add(claim)
 	}
 	return decisions
 }

@@ -77,6 +77,63 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
+// TestTenants: owners of different namespaces must not take each other's requests.
+func TestTenants(t *testing.T) {
+	t.Parallel()
+	expression := gatewayv1.PathMatchRegularExpression
+	for name, test := range map[string]struct {
+		old, young func(*claims.Claim)
+		conflict   bool
+	}{
+		"same path":                    {conflict: true},
+		"other path":                   {young: func(c *claims.Claim) { c.Path = "/store" }},
+		"same beginning":               {young: func(c *claims.Claim) { c.Path = "/shopping" }},
+		"below":                        {young: func(c *claims.Claim) { c.Path = "/shop/login" }, conflict: true},
+		"far below":                    {young: func(c *claims.Claim) { c.Path = "/shop/a/b/c" }, conflict: true},
+		"below the root":               {old: func(c *claims.Claim) { c.Path = "/" }, conflict: true},
+		"above":                        {young: func(c *claims.Claim) { c.Path = "/" }},
+		"exact":                        {young: func(c *claims.Claim) { c.PathType = gatewayv1.PathMatchExact }, conflict: true},
+		"exact with a slash":           {young: func(c *claims.Claim) { c.Path, c.PathType = "/shop/", gatewayv1.PathMatchExact }, conflict: true},
+		"exact below":                  {young: func(c *claims.Claim) { c.Path, c.PathType = "/shop/login", gatewayv1.PathMatchExact }, conflict: true},
+		"prefix of an exact match":     {old: func(c *claims.Claim) { c.PathType = gatewayv1.PathMatchExact }},
+		"below an exact match":         {old: func(c *claims.Claim) { c.PathType = gatewayv1.PathMatchExact }, young: func(c *claims.Claim) { c.Path = "/shop/a" }},
+		"method":                       {young: func(c *claims.Claim) { c.Qualifier = "method GET" }, conflict: true},
+		"header":                       {young: func(c *claims.Claim) { c.Qualifier = `header x Exact "1"` }, conflict: true},
+		"less than a header":           {old: func(c *claims.Claim) { c.Qualifier = `header x Exact "1"` }},
+		"two methods":                  {old: func(c *claims.Claim) { c.Qualifier = "method GET" }, young: func(c *claims.Claim) { c.Qualifier = "method POST" }},
+		"another header":               {old: func(c *claims.Claim) { c.Qualifier = `header x Exact "1"` }, young: func(c *claims.Claim) { c.Qualifier = `header y Exact "1"` }, conflict: true},
+		"below, although for a method": {old: func(c *claims.Claim) { c.Qualifier = "method GET" }, young: func(c *claims.Claim) { c.Path = "/shop/a" }, conflict: true},
+		"narrower host, path above":    {young: func(c *claims.Claim) { c.Path, c.Hosts = "/", []string{"a.test"} }, conflict: true},
+		"narrower host, other path":    {young: func(c *claims.Claim) { c.Path, c.Hosts = "/store", []string{"a.test"} }},
+		"wider host, path below":       {old: func(c *claims.Claim) { c.Hosts = []string{"a.test"} }, young: func(c *claims.Claim) { c.Path = "/shop/a" }},
+		"wildcard, path above":         {old: func(c *claims.Claim) { c.Hosts = []string{"*.test"} }, young: func(c *claims.Claim) { c.Path, c.Hosts = "/", []string{"a.test"} }, conflict: true},
+		"other host":                   {old: func(c *claims.Claim) { c.Hosts = []string{"a.test"} }, young: func(c *claims.Claim) { c.Path, c.Hosts = "/shop/a", []string{"b.test"} }},
+		"other listener":               {old: func(c *claims.Claim) { c.Listener = "http" }, young: func(c *claims.Claim) { c.Path, c.Listener = "/shop/a", "https" }},
+		"other gateway":                {young: func(c *claims.Claim) { c.Path, c.Parent.Name = "/shop/a", "private" }},
+		"expression":                   {young: func(c *claims.Claim) { c.Path, c.PathType = "/st.*", expression }, conflict: true},
+		"path against an expression":   {old: func(c *claims.Claim) { c.Path, c.PathType = "/st.*", expression }, conflict: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			owner := claimant("young", 1)
+			old := claimOf(claimant("old", 2), test.old)
+			same := claimOf(owner, test.young)
+			owner.Namespace = "team-b"
+			young := claimOf(owner, test.young)
+			lost := claims.Decide([]claims.Claim{young, old}).Lost()
+			if got := len(lost) > 0; got != test.conflict {
+				t.Fatalf("conflict = %t, want %t", got, test.conflict)
+			}
+			if test.conflict && lost[0].Claim.Owner.Name != "young" {
+				t.Errorf("%s lost, want the younger owner", lost[0].Claim.Owner)
+			}
+			if name != "same path" && len(claims.Decide([]claims.Claim{same, old}).Lost()) > 0 {
+				t.Error("claims of one namespace conflict")
+			}
+		})
+	}
+}
+
 func TestDecideRank(t *testing.T) {
 	t.Parallel()
 	sameAge := func(namespace, name, uid string) claims.Claimant {

@@ -1,5 +1,6 @@
-// Package claims decides who gets a path that several owners want on the same gateway, listener and host: the oldest owner. The outcome is
-// a pure function of the set of claims, so that every owner comes to the same one by itself.
+// Package claims decides which owner gets a path that several owners want on the same gateway, listener and host: the oldest one. The
+// result is a pure function of the set of claims, so every owner computes the same one. Owners in different namespaces cannot take each
+// other's requests with nested paths, exact matches, methods, headers or more specific hosts; see [Decide].
 //
 //	list := claims.Of(owner, plannedRoute)
 //	for _, other := range others {

@@ -2,12 +2,14 @@ package claims_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/reconcilekit/reconcilekit/routing/claims"
 )
@@ -55,9 +57,52 @@ func checkDecisions(t *testing.T, decisions claims.Decisions) {
 }
 
 // rivals is the rule of Decide in another form: by trying concrete requests.
-func rivals(a, b claims.Claim) bool {
-	return a.Owner.UID != b.Owner.UID && a.Parent == b.Parent && a.Path == b.Path &&
-		(a.Listener == "" || b.Listener == "" || a.Listener == b.Listener) && shareHost(a.Hosts, b.Hosts)
+func rivals(young, old claims.Claim) bool {
+	if young.Owner.UID == old.Owner.UID || young.Parent != old.Parent ||
+		young.Listener != "" && old.Listener != "" && young.Listener != old.Listener || !shareHost(young.Hosts, old.Hosts) {
+		return false
+	}
+	if young.Path == old.Path && young.PathType == old.PathType {
+		return true
+	}
+	return young.Owner.Namespace != old.Owner.Namespace && takesRequest(young, old)
+}
+
+// takesRequest reports whether a gateway sends some request to the younger claim that the older one matches, too.
+func takesRequest(young, old claims.Claim) bool {
+	for _, host := range []string{"a.test", "b.test", "x.a.test", "y.x.a.test", "elsewhere.example"} {
+		for _, path := range []string{"/", "/a", "/a/", "/a/b", "/a/b/c", "/other"} {
+			if rank := rankOf(old, host, path); rank != nil && slices.Compare(rankOf(young, host, path), rank) >= 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// rankOf is the precedence of a claim for a request: length of the host, exact before prefix, length of the path. It is nil
+// where the claim does not match.
+func rankOf(c claims.Claim, host, path string) []int {
+	longest := -1
+	for _, pattern := range c.Hosts {
+		if pattern == host {
+			longest = max(longest, 1000)
+		} else if suffix, ok := strings.CutPrefix(pattern, "*"); ok && strings.HasSuffix(host, suffix) {
+			longest = max(longest, len(suffix))
+		}
+	}
+	if len(c.Hosts) == 0 {
+		longest = 0
+	}
+	exact := c.PathType == gatewayv1.PathMatchExact
+	matches := path == c.Path || !exact && (c.Path == "/" || strings.HasPrefix(path, c.Path+"/"))
+	switch {
+	case longest < 0 || !matches:
+		return nil
+	case exact:
+		return []int{longest, 1, len(c.Path)}
+	}
+	return []int{longest, 0, len(c.Path)}
 }
 
 func shareHost(a, b []string) bool {
@@ -84,11 +129,12 @@ func randomClaims(random *rand.Rand, count int) []claims.Claim {
 		owner := random.IntN(12)
 		name := string(rune('a' + owner))
 		list = append(list, claims.Claim{
-			Owner:    claims.Claimant{Namespace: "ns", Name: name, UID: types.UID(name), Created: time.Unix(int64(owner/3), 0)},
+			Owner:    claims.Claimant{Namespace: []string{"ns", "other"}[owner%2], Name: name, UID: types.UID(name), Created: time.Unix(int64(owner/3), 0)},
 			Parent:   claims.Parent{Namespace: "infra", Name: []string{"x", "y"}[random.IntN(2)]},
 			Listener: []string{"", "http", "https"}[random.IntN(3)],
 			Hosts:    hosts[random.IntN(len(hosts))],
 			Path:     []string{"/", "/a", "/a/", "/a/b"}[random.IntN(4)],
+			PathType: []gatewayv1.PathMatchType{"", gatewayv1.PathMatchExact}[random.IntN(2)],
 		})
 	}
 	return list

@@ -7,11 +7,153 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-// contested is what claims must have in common before their listeners and hosts matter.
-type contested struct {
-	parent          Parent
-	path, qualifier string
-	pathType        gatewayv1.PathMatchType
+// standingClaims are the claims on one parent that have no winner.
+type standingClaims struct {
+	byPath      map[string][]*Claim
+	all         []*Claim
+	expressions []*Claim
+	patterns    []*Claim // with a wildcard among their hosts, or for every host
+}
+
+func (s *standingClaims) add(c *Claim) {
+	s.byPath[c.Path] = append(s.byPath[c.Path], c)
+	s.all = append(s.all, c)
+	if c.PathType == gatewayv1.PathMatchRegularExpression {
+		s.expressions = append(s.expressions, c)
+	}
+	if slices.ContainsFunc(hostsOf(c), func(host string) bool { return strings.HasPrefix(host, "*") }) {
+		s.patterns = append(s.patterns, c)
+	}
+}
+
+// winner returns the oldest standing claim that conflicts with a younger one, nil if there is none. It looks at the path and
+// its parents. Only an expression, or a host that an older pattern covers, can take requests of other paths.
+func (s *standingClaims) winner(young *Claim) *Claim {
+	if young.PathType == gatewayv1.PathMatchRegularExpression {
+		return firstConflict(s.all, young, nil)
+	}
+	found := firstConflict(s.expressions, young, nil)
+	if len(young.Hosts) > 0 {
+		found = firstConflict(s.patterns, young, found)
+	}
+	for path := young.Path; ; path = parentPath(path) {
+		found = firstConflict(s.byPath[path], young, found)
+		if path == "/" {
+			return found
+		}
+	}
+}
+
+// firstConflict returns the older of found and the first of the claims, oldest first, that conflicts.
+func firstConflict(claims []*Claim, young, found *Claim) *Claim {
+	for _, old := range claims {
+		if conflicts(old, young) {
+			if found == nil || compareClaims(*old, *found) < 0 {
+				return old
+			}
+			return found
+		}
+	}
+	return found
+}
+
+// parentPath returns the next shorter prefix of a path: "/a/b/", "/a/b", "/a", "/".
+func parentPath(path string) string {
+	trimmed := strings.TrimRight(path, "/")
+	if trimmed != path && trimmed != "" {
+		return trimmed
+	}
+	return "/" + strings.TrimLeft(trimmed[:max(strings.LastIndex(trimmed, "/"), 0)], "/")
+}
+
+// conflicts reports whether a younger canonical claim may not stand beside an older one on the same parent.
+func conflicts(old, young *Claim) bool {
+	if sameClaimant(&old.Owner, &young.Owner) || !overlaps(old, young) {
+		return false
+	}
+	if old.Path == young.Path && old.PathType == young.PathType && old.Qualifier == young.Qualifier {
+		return true
+	}
+	return old.Owner.Namespace != young.Owner.Namespace && takes(old, young)
+}
+
+// takes reports whether the younger claim takes some request that goes to the older one without it, by the precedence of
+// https://gateway-api.sigs.k8s.io/reference/spec/#httprouterule: host, exact path, longest prefix, method, then the number of
+// headers and query parameters.
+func takes(old, young *Claim) bool {
+	if a, b := method(old.Qualifier), method(young.Qualifier); a != "" && b != "" && a != b {
+		return false
+	}
+	for _, oldHost := range hostsOf(old) {
+		for _, youngHost := range hostsOf(young) {
+			switch {
+			case oldHost == youngHost:
+				if takesPath(old, young) {
+					return true
+				}
+			case covers(oldHost, youngHost):
+				if nested(old, young) || nested(young, old) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// takesPath is takes for claims of one host.
+func takesPath(old, young *Claim) bool {
+	switch {
+	case !nested(old, young):
+		return false
+	case old.Path != young.Path || old.PathType != young.PathType:
+		return true
+	}
+	return !weaker(young.Qualifier, old.Qualifier)
+}
+
+// nested reports whether requests of the inner claim match the path of the outer one: all of them, or, for expressions,
+// perhaps some.
+func nested(outer, inner *Claim) bool {
+	switch {
+	case outer.PathType == gatewayv1.PathMatchRegularExpression || inner.PathType == gatewayv1.PathMatchRegularExpression:
+		return true
+	case outer.PathType == gatewayv1.PathMatchExact:
+		return inner.PathType == gatewayv1.PathMatchExact && outer.Path == inner.Path
+	}
+	return outer.Path == "/" || inner.Path == outer.Path || strings.HasPrefix(inner.Path, outer.Path+"/")
+}
+
+// weaker reports whether the conditions of one qualifier are some, but not all, of those of another one.
+func weaker(qualifier, other string) bool {
+	if qualifier == other {
+		return false
+	}
+	conditions := strings.Split(other, ", ")
+	for condition := range strings.SplitSeq(qualifier, ", ") {
+		if condition != "" && !slices.Contains(conditions, condition) {
+			return false
+		}
+	}
+	return true
+}
+
+// method returns the HTTP method of a qualifier, empty for any.
+func method(qualifier string) string {
+	for condition := range strings.SplitSeq(qualifier, ", ") {
+		if name, ok := strings.CutPrefix(condition, "method "); ok {
+			return name
+		}
+	}
+	return ""
+}
+
+// hostsOf returns the hosts of a claim, "*" for every host.
+func hostsOf(c *Claim) []string {
+	if len(c.Hosts) == 0 {
+		return []string{"*"}
+	}
+	return c.Hosts
 }
 
 // canonical writes a claim in one form, with the defaults of the API filled in.
