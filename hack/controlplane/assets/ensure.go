@@ -83,7 +83,7 @@ func ensureIn(ctx context.Context, folder, source string, wanted []component, pr
 
 	began := time.Now()
 
-	for _, group := range byModule(stale) {
+	for _, group := range byVersion(stale) {
 		if err := buildGroup(ctx, folder, source, group, progress); err != nil {
 			return err
 		}
@@ -147,12 +147,13 @@ func stampFile(folder string, c component) string {
 	return filepath.Join(folder, "."+c.name+".stamp")
 }
 
-// byModule splits picked into runs that one go command builds.
-func byModule(picked []component) [][]component {
+// byVersion splits picked into runs that one go command builds with the same
+// linker flags.
+func byVersion(picked []component) [][]component {
 	var groups [][]component
 
 	for _, c := range picked {
-		if last := len(groups) - 1; last >= 0 && groups[last][0].module == c.module {
+		if last := len(groups) - 1; last >= 0 && groups[last][0].require == c.require {
 			groups[last] = append(groups[last], c)
 
 			continue
