@@ -204,10 +204,13 @@ func TestStartTriesOtherPorts(t *testing.T) {
 
 // TestCluster starts a whole cluster, runs a Deployment on it, and stops it.
 func TestCluster(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs every component")
+	}
 	folder := os.Getenv(assets.EnvAssets)
 	for _, name := range assets.Names() {
 		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
-			skipOrFail(t, fmt.Sprintf("no %s in %s=%q: run make test", name, assets.EnvAssets, folder))
+			skipOrFail(t, fmt.Sprintf("no %s in %s=%q: run make assets", name, assets.EnvAssets, folder))
 		}
 	}
 
