@@ -297,8 +297,17 @@ func TestMeter(t *testing.T) {
 
 	m.start()()
 
-	if got := out.String(); !strings.HasPrefix(got, "control plane: etcd v3: 2 packages compiled, 2 modules fetched, ") {
-		t.Errorf("got %q", got)
+	m.total = 7
+	m.report(false)
+	m.report(true)
+
+	running, final, _ := strings.Cut(out.String(), "\n")
+	if !strings.HasPrefix(running, "control plane: etcd v3: 2 of 7 packages compiled, 5 left, 2 modules fetched, ") {
+		t.Errorf("while it runs: %q", running)
+	}
+
+	if !strings.HasPrefix(final, "control plane: etcd v3: 2 packages compiled, 2 modules fetched, ") {
+		t.Errorf("at the end: %q", final)
 	}
 
 	if got := m.tail(); got != "# k8s.io/client\nx.go:1: undefined: y\n" {

@@ -38,6 +38,11 @@ func Names() []string {
 	return names
 }
 
+// ServerNames returns the names of the components of an API server alone.
+func ServerNames() []string {
+	return []string{"etcd", "kube-apiserver"}
+}
+
 // pick returns the named components in build order.
 func pick(names []string) ([]component, error) {
 	for _, name := range names {

@@ -22,6 +22,9 @@ const Stages = "kwok-stages.yaml"
 type Options struct {
 	// Names are the wanted components, see [Names]. Empty means none.
 	Names []string
+	// Index is the URL of a list of archives to download etcd and kube-apiserver from, as
+	// setup-envtest does; a failure is reported, and they are built. Empty downloads nothing.
+	Index string
 	// Progress receives lines for people. Required.
 	Progress io.Writer
 }
@@ -54,11 +57,13 @@ func Ensure(ctx context.Context, options Options) (string, error) {
 		return "", err
 	}
 
-	return folder, ensureIn(ctx, folder, source, wanted, options.Progress)
+	return folder, ensureIn(ctx, folder, source, wanted, options)
 }
 
-// ensureIn builds what is out of date in folder, under a lock.
-func ensureIn(ctx context.Context, folder, source string, wanted []component, progress io.Writer) error {
+// ensureIn downloads or builds what is out of date in folder, under a lock.
+func ensureIn(ctx context.Context, folder, source string, wanted []component, options Options) error {
+	progress := options.Progress
+
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return fmt.Errorf("create the assets folder: %w", err)
 	}
@@ -77,6 +82,10 @@ func ensureIn(ctx context.Context, folder, source string, wanted []component, pr
 	stale, err := outdated(folder, source, wanted)
 	if err != nil || len(stale) == 0 {
 		return err
+	}
+
+	if stale = download(ctx, options.Index, folder, source, stale, progress); len(stale) == 0 {
+		return nil
 	}
 
 	announce(progress, folder, stale)

@@ -267,6 +267,41 @@ func TestCluster(t *testing.T) {
 	}
 }
 
+// TestServerOnly starts etcd and kube-apiserver alone.
+func TestServerOnly(t *testing.T) {
+	folder := os.Getenv(assets.EnvAssets)
+	for _, name := range assets.ServerNames() {
+		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
+			skipOrFail(t, fmt.Sprintf("no %s in %s=%q: run make assets", name, assets.EnvAssets, folder))
+		}
+	}
+
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+
+	options := Options{Name: "server", Assets: folder, ServerOnly: true, Progress: &bytes.Buffer{}}
+
+	kubeconfig, err := Start(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	dir := filepath.Dir(kubeconfig)
+	t.Cleanup(func() {
+		if err := stopIn(context.WithoutCancel(t.Context()), dir); err != nil {
+			t.Error(err)
+		}
+	})
+
+	if !running(t.Context(), dir, assets.ServerNames()) || running(t.Context(), dir, assets.Names()) {
+		t.Error("want etcd and kube-apiserver to run, and nothing else")
+	}
+
+	probe := probeOf(t, dir)
+	if _, err := send(t.Context(), probe.client, http.MethodGet, probe.apiServer+"/api/v1/namespaces/default", nil); err != nil {
+		t.Error(err)
+	}
+}
+
 // deployUntilAvailable needs everything: the controller manager makes the
 // pods, the scheduler places them, kwok makes them ready.
 func deployUntilAvailable(t *testing.T, dir string) {
