@@ -9,11 +9,15 @@ MAKEFLAGS += --no-print-directory
 # workspace somebody has.
 export GOWORK := off
 
+# One setting for the control plane, the library and the tools: Go's build
+# cache then has each package once. The race detector sets its own.
+export CGO_ENABLED := 0
+
 # The modules with code of ours. hack/tools and the pins below
 # hack/controlplane only name tools.
 MODULES := $(patsubst %/,%,$(dir $(wildcard \
-	go.mod examples/go.mod examples/multicluster/go.mod benchmarks/go.mod cmd/*/go.mod hack/controlplane/go.mod hack/demo/go.mod hack/monitoring/go.mod \
-	hack/chart/go.mod hack/defects/go.mod hack/site/go.mod)))
+	go.mod examples/go.mod cmd/*/go.mod test/go.mod hack/controlplane/go.mod hack/demo/go.mod hack/site/go.mod \
+	examples/multicluster/go.mod benchmarks/go.mod hack/chart/go.mod hack/defects/go.mod hack/monitoring/go.mod)))
 
 CONTROLPLANE := go -C hack/controlplane run .
 
@@ -33,10 +37,17 @@ assets: ## Build the control plane from source; the last line is its folder (COM
 	@$(CONTROLPLANE) build $(if $(COMPONENTS),-only $(COMPONENTS))
 
 .PHONY: test
-test: ## Run all tests of all modules with the race detector, then the linters (TESTFLAGS='-run Apply -v', MODULES=examples)
-	@hack/test.sh "$(GIVEN_KUBECONFIG)" "$(TESTFLAGS)" $(MODULES)
-	@echo "test: the linters, which take some minutes"
-	@$(MAKE) --no-print-directory lint
+test: ## Run the tests without those that take long (TESTFLAGS='-run Apply -v', MODULES=examples); 15 minutes on 2 cores
+	@hack/test.sh quick "$(GIVEN_KUBECONFIG)" "$(TESTFLAGS)" $(MODULES)
+
+.PHONY: test-all
+test-all: ## Run what make test leaves out: the race detector, kills and outages, other samples, the tools' modules, the linters; 45 minutes
+	@hack/test.sh all "$(GIVEN_KUBECONFIG)" "$(TESTFLAGS)" $(MODULES)
+	@$(MAKE) lint
+
+.PHONY: check
+check: ## Format, vet, lint and test one package and what imports it directly (PKG=./reconcile/apply/...)
+	@hack/check.sh "$(PKG)"
 
 CASES ?= 100000
 
@@ -44,15 +55,11 @@ CASES ?= 100000
 prove: ## Search for a wrong "unchanged" of the apply engine (CASES=100000, SEED=n, STORY=n to repeat one), an hour or less, for templates that exceed their limits, half an hour (FUZZTIME=10m), plant defects in the examples, and run every case of Converge and every recorded one, some hours
 	@hack/prove.sh "$(CASES)" "$(SEED)" "$(STORY)"
 
-# The linters' cache is of this folder: findings kept from another clone name
-# files there, which no rule for paths fits, and lose what was known of them.
 .PHONY: lint
 lint: ## Run the linters over all modules
-	@linter="$$(go -C hack/tools tool -n golangci-lint)"; failed=; \
-	export GOLANGCI_LINT_CACHE="$(CURDIR)/.cache/golangci-lint"; \
-	for module in $(MODULES); do \
+	@failed=; for module in $(MODULES); do \
 		echo "lint: $$module"; \
-		(cd "$$module" && "$$linter" run --config "$(CURDIR)/.golangci.yml" ./...) || failed="$$failed $$module"; \
+		hack/lint.sh "$$module" ./... || failed="$$failed $$module"; \
 	done; \
 	test -z "$$failed" || { echo "lint: findings in:$$failed" >&2; exit 1; }
 
@@ -73,6 +80,7 @@ PRODUCT ?= aim
 # exec, so that a signal for make's child reaches the demo itself.
 .PHONY: demo
 demo: ## Show an operator at work on a real API server (PRODUCT=aim, FAIL=webhook|quota|rights|fight|spec, KUBECONFIG=file)
+	@test -x bin/demo || echo "demo: compiling the demo, which takes minutes when nothing is cached"
 	@mkdir -p bin && go -C hack/demo build -o "$(CURDIR)/bin/demo" . && \
 	exec bin/demo -product "$(PRODUCT)" $(if $(FAIL),-fail "$(FAIL)") $(if $(GIVEN_KUBECONFIG),-kubeconfig "$(GIVEN_KUBECONFIG)") \
 		$(if $(filter yes,$(STANDIN)),-standin)

@@ -24,6 +24,9 @@ import (
 // TestKilled: the process of the operator is killed while it writes the children of a service, at the moment when the server has
 // stored the InferenceService and the answer is under way. A new process finishes, and makes nothing twice.
 func TestKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills the operator")
+	}
 	env.Require(t)
 	c := env.Client()
 	applyAll(t, c, manifests(t)...)

@@ -20,6 +20,9 @@ import (
 // TestProcess starts the operator as a process of its own on an API server
 // without the namespace of subscriptions and without the kinds of other projects.
 func TestProcess(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts an API server and a process of its own")
+	}
 	scheme := runtime.NewScheme()
 	if err := backend.AddToScheme(scheme); err != nil {
 		t.Fatal(err)

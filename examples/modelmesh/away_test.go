@@ -18,6 +18,9 @@ import (
 // TestAway: while ModelMesh and etcd are away nothing is lost, nothing is said that is not so, and the log has at most a line for each time
 // that one of them is asked. The outage lasts for 20 s, for 70 s where RECONCILETEST_CASES=all.
 func TestAway(t *testing.T) {
+	if testing.Short() {
+		t.Skip("stops etcd")
+	}
 	t.Parallel()
 	outage := 20 * time.Second
 	if os.Getenv("RECONCILETEST_CASES") == "all" {

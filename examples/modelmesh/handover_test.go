@@ -15,6 +15,9 @@ import (
 
 // TestLeaderChange: a leader change in the middle of a grace period neither restarts nor ends it. The leader is killed, or ends as it should.
 func TestLeaderChange(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills the operator, and waits for a lease")
+	}
 	t.Parallel()
 	w := newWorld(t)
 	for name, end := range map[string]struct {

@@ -24,6 +24,9 @@ type load struct {
 // TestMany: many runtimes and Predictors settle and rest, and a change of one Predictor is one of it alone. RECONCILETEST_CASES=all plays 200
 // runtimes and 2,000 Predictors in 20 namespaces.
 func TestMany(t *testing.T) {
+	if testing.Short() {
+		t.Skip("creates many objects")
+	}
 	t.Parallel()
 	l := load{namespaces: 2, runtimes: 3, predictors: 15, rest: 5 * time.Second}
 	if os.Getenv("RECONCILETEST_CASES") == "all" {

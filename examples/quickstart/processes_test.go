@@ -32,6 +32,9 @@ import (
 // Every owner ends as it should, nothing is made twice or deleted, and the API server has seen no write of a process that did not hold
 // the lease. RECONCILETEST_SEED repeats a run's kills, RECONCILETEST_CASES=all makes it 1,000 owners and 20 kills.
 func TestTwoProcesses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills the operator, and waits for leases")
+	}
 	owners, kills := 100, 4
 	if os.Getenv("RECONCILETEST_CASES") == "all" {
 		owners, kills = 1000, 20

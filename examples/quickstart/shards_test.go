@@ -34,6 +34,9 @@ const claim = "shard.reconcilekit.dev/quickstart"
 // or deleted, and the API server has seen no write for an owner of a process that had not claimed it or did not hold the lease of its shard.
 // RECONCILETEST_SEED repeats a run's kills, RECONCILETEST_CASES=all makes it 1,000 owners and 20 kills.
 func TestTwoShards(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills the operator, and waits for leases")
+	}
 	env.Require(t)
 	t.Run("PassingOver", func(t *testing.T) {
 		t.Parallel() // they mostly wait for leases to run out

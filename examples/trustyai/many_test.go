@@ -34,6 +34,9 @@ func drawn(part, whole int) int {
 
 // TestMany plays what needs many owners: no job and no orchestrator may stay behind, and hubs with many tenants rest.
 func TestMany(t *testing.T) {
+	if testing.Short() {
+		t.Skip("creates many objects")
+	}
 	w := newWorld(t, "LMES,GORCH,EVALHUB")
 	for _, s := range scenarios(t) {
 		if s.Name == "evalhub-sqlite-full-set" {

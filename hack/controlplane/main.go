@@ -3,10 +3,12 @@
 //
 //	go run . build               every component; the folder is the last line of stdout
 //	go run . build -only etcd,kube-apiserver
+//	go run . start -server-only  etcd and kube-apiserver alone
 //	go run . start               a cluster that lives on; its kubeconfig is the last line of stdout
 //	go run . stop                ends it and removes its data
 //
-// It needs no network but a Go module proxy.
+// It downloads etcd and kube-apiserver where it can. Otherwise it needs no
+// network but a Go module proxy.
 package main
 
 import (
@@ -73,6 +75,8 @@ func build(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	only := flags.String("only", "", "comma separated `components` to build; unset builds all: "+
 		strings.Join(assets.Names(), ", "))
 
+	index := indexFlag(flags)
+
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -82,7 +86,7 @@ func build(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		names = strings.Split(*only, ",")
 	}
 
-	folder, err := assets.Ensure(ctx, assets.Options{Names: names, Progress: stderr})
+	folder, err := assets.Ensure(ctx, assets.Options{Names: names, Index: *index, Progress: stderr})
 	if err != nil {
 		return err
 	}
@@ -90,6 +94,11 @@ func build(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	fmt.Fprintln(stdout, folder)
 
 	return nil
+}
+
+func indexFlag(flags *flag.FlagSet) *string {
+	return flags.String("index", assets.DefaultIndex,
+		"`URL` of the archives to download etcd and kube-apiserver from; empty builds them")
 }
 
 func start(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -104,6 +113,10 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		"`process` that the cluster belongs to: the next start removes the cluster when that process is gone; 0 means nobody")
 	admission := flags.String("admission-plugins", "",
 		"comma separated `plugins` to enable besides the defaults, for example OwnerReferencesPermissionEnforcement")
+	flags.BoolVar(&options.ServerOnly, "server-only", false,
+		"start etcd and kube-apiserver alone: no pods, no node, no service accounts, no garbage collection")
+
+	index := indexFlag(flags)
 
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -113,7 +126,12 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		options.AdmissionPlugins = strings.Split(*admission, ",")
 	}
 
-	folder, err := assets.Ensure(ctx, assets.Options{Names: assets.Names(), Progress: stderr})
+	names := assets.Names()
+	if options.ServerOnly {
+		names = assets.ServerNames()
+	}
+
+	folder, err := assets.Ensure(ctx, assets.Options{Names: names, Index: *index, Progress: stderr})
 	if err != nil {
 		return err
 	}

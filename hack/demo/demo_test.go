@@ -149,6 +149,10 @@ func TestRealProducts(t *testing.T) {
 			continue
 		}
 
+		if p.serverOnly("quota") || p.serverOnly("") != (name == "aim") {
+			t.Errorf("examples/%s: want the aim demo alone to need no other component, unless it shows a failure", name)
+		}
+
 		if len(p.crds) == 0 {
 			t.Errorf("examples/%s/config/crd has no CRD", name)
 		}

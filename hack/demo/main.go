@@ -100,7 +100,7 @@ func run(ctx context.Context, o options, out *screen) (err error) {
 
 	out.step("control plane")
 
-	plane, err := startPlane(ctx, p.root, o.kubeconfig)
+	plane, err := startPlane(ctx, p.root, o.kubeconfig, p.serverOnly(o.fail))
 	if err != nil {
 		return err
 	}

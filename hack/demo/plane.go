@@ -21,8 +21,9 @@ type plane struct {
 	logs       string // a folder for what runs on it
 }
 
-// startPlane starts a control plane, or uses the given one.
-func startPlane(ctx context.Context, root, kubeconfig string) (*plane, error) {
+// startPlane starts a control plane, or uses the given one. With serverOnly it
+// is etcd and kube-apiserver alone, and no other component is built.
+func startPlane(ctx context.Context, root, kubeconfig string, serverOnly bool) (*plane, error) {
 	if kubeconfig != "" {
 		if _, err := os.Stat(kubeconfig); err != nil {
 			return nil, fmt.Errorf("read the given kubeconfig: %w", err)
@@ -35,7 +36,12 @@ func startPlane(ctx context.Context, root, kubeconfig string) (*plane, error) {
 
 	// The owner's id lets the next start remove this cluster if the demo is
 	// killed and cannot.
-	out, err := controlplane(ctx, root, "start", "-name", p.name, "-owner-pid", strconv.Itoa(os.Getpid()))
+	args := []string{"start", "-name", p.name, "-owner-pid", strconv.Itoa(os.Getpid())}
+	if serverOnly {
+		args = append(args, "-server-only")
+	}
+
+	out, err := controlplane(ctx, root, args...)
 	if err != nil {
 		// It may have been interrupted half way.
 		return nil, errors.Join(fmt.Errorf("start the control plane: %w", err), p.stop(context.WithoutCancel(ctx)))

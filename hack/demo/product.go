@@ -95,6 +95,12 @@ func readProduct(root, name string) (product, error) {
 	return p, err
 }
 
+// serverOnly reports whether etcd and kube-apiserver are enough. What goes wrong
+// on purpose may need a controller of the cluster, such as that of quotas.
+func (p product) serverOnly(fail string) bool {
+	return p.script.ServerOnly && fail == ""
+}
+
 // productNames lists the examples that have a main package and are no module of their own.
 func productNames(root string) []string {
 	mains, err := filepath.Glob(filepath.Join(root, "examples", "*", "main.go"))

@@ -142,7 +142,7 @@ type programs struct {
 // startPrograms builds and starts the operator, unless it is deployed, and with
 // it the stand-in, if the product has one and it is wanted.
 func startPrograms(ctx context.Context, o options, p product, c *cluster, plane *plane, out *screen) (*programs, error) {
-	binary, err := buildProgram(ctx, p.root, p.name, "./"+p.name)
+	binary, err := buildProgram(ctx, p.root, p.name, "./"+p.name, out)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +221,7 @@ func (s *programs) startOperator(binary string, p product, kubeconfig, logs stri
 }
 
 func (s *programs) startStandin(ctx context.Context, p product, plane *plane, out *screen) error {
-	binary, err := buildProgram(ctx, p.root, p.name+"-standin", "./"+p.name+"/standin")
+	binary, err := buildProgram(ctx, p.root, p.name+"-standin", "./"+p.name+"/standin", out)
 	if err != nil {
 		return err
 	}
@@ -277,8 +277,11 @@ func (s *programs) lastWords() error {
 
 // buildProgram builds a main package of the examples into bin/; the go command
 // does nothing when that is current.
-func buildProgram(ctx context.Context, root, name, pkg string) (string, error) {
+func buildProgram(ctx context.Context, root, name, pkg string, out *screen) (string, error) {
 	binary := filepath.Join(root, "bin", name)
+	if _, err := os.Stat(binary); err != nil {
+		out.say("compiling " + pkg + " of the examples, which takes minutes when nothing is cached")
+	}
 
 	command := goCommand(ctx, filepath.Join(root, "examples"), "build", "-o", binary, pkg)
 	command.Stderr = os.Stderr

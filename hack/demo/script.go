@@ -21,6 +21,9 @@ import (
 // script is what happens after the samples are ready.
 type script struct {
 	Acts []act `json:"acts"`
+	// ServerOnly runs the demo on etcd and kube-apiserver alone: no sample needs
+	// a pod, a service account of the cluster or garbage collection.
+	ServerOnly bool `json:"serverOnly,omitempty"`
 }
 
 // act applies or deletes a sample, named Kind/name, and says what comes of it.

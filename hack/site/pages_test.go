@@ -10,12 +10,18 @@ import (
 
 // TestTutorial executes the commands of the tutorial in an empty folder.
 func TestTutorial(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a project")
+	}
 	needAPIServer(t)
 	play(t, "docs/tutorial.md", t.TempDir())
 }
 
 // TestKubebuilder executes the commands of the page about kubebuilder in a project that kubebuilder has just made.
 func TestKubebuilder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a project")
+	}
 	needAPIServer(t)
 	built, err := exec.CommandContext(t.Context(), "go", "tool", "-n", "kubebuilder").Output()
 	if err != nil {

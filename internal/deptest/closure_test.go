@@ -49,7 +49,7 @@ func TestClosureBudgets(t *testing.T) {
 
 			pkg, ok := all[modulePath+"/"+name]
 			if !ok {
-				t.Skipf("package %s does not exist yet", name)
+				t.Fatalf("budgets has %s, and there is no such package", name)
 			}
 
 			foreign := foreignDeps(all, pkg)
@@ -151,6 +151,10 @@ func TestProductionCodeImportsNoTestLibrary(t *testing.T) {
 
 	for path, pkg := range packages(t) {
 		name, mine := ours(path)
+		if mine && slices.ContainsFunc(slices.Concat(pkg.TestImports, pkg.XTestImports), ofTestify) {
+			t.Errorf("the tests of %s import testify: use the standard library and go-cmp, or Ginkgo and Gomega", name)
+		}
+
 		if !mine || slices.Contains(forTests, name) || strings.HasPrefix(name, "reconcile/reconciletest/") {
 			continue
 		}
@@ -165,4 +169,8 @@ func TestProductionCodeImportsNoTestLibrary(t *testing.T) {
 			}
 		}
 	}
+}
+
+func ofTestify(imported string) bool {
+	return strings.HasPrefix(imported, "github.com/stretchr/testify")
 }

@@ -68,6 +68,10 @@ func packages(t *testing.T) map[string]listed {
 
 // list runs `go list -json` in a module and returns packages by import path.
 func list(dir string, args ...string) (map[string]listed, error) {
+	if err := open(dir); err != nil {
+		return nil, err
+	}
+
 	fields := "-json=ImportPath,Dir,Name,Standard,GoFiles,Imports,Deps,TestGoFiles,XTestGoFiles,TestImports,XTestImports"
 	command := exec.Command("go", append([]string{"list", fields}, args...)...)
 	command.Dir = dir
@@ -94,4 +98,16 @@ func list(dir string, args ...string) (map[string]listed, error) {
 
 		found[one.ImportPath] = one
 	}
+}
+
+// open reads the folders below dir, because Go's test cache notices only what
+// the test itself reads, not what the go command reads for it.
+func open(dir string) error {
+	return filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && path != dir && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "bin") {
+			return filepath.SkipDir
+		}
+
+		return err
+	})
 }

@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/google/go-cmp/cmp" //nolint:depguard // it is for tests alone, as internal/deptest holds
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/reconcilekit/reconcilekit/health"
 )

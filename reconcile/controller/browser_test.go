@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"testing"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -48,7 +49,7 @@ type devtools struct {
 	Error   json.RawMessage `json:"error,omitempty"`
 }
 
-// openBrowser starts a browser, or skips the spec where there is none; `make test` installs one in CI.
+// openBrowser starts a browser, or skips the spec where there is none; `make test-all` installs one in CI.
 func openBrowser() *browser {
 	GinkgoHelper()
 	program := ""
@@ -175,6 +176,9 @@ func (b *browser) click(text string) {
 
 var _ = Describe("the page of explanations in a browser", func() {
 	It("leads by clicks to an owner and to the dataflow, and shows what is new by itself", func(ctx context.Context) {
+		if testing.Short() {
+			Skip("starts a browser")
+		}
 		tab := openBrowser()
 		namespace, c, address := env.Namespace(GinkgoTB()), admin(), freeAddress()
 		p := &probe{

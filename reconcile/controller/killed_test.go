@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"testing"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -62,6 +63,9 @@ func (m *mortal) restart() {
 
 var _ = Describe("an API server that is killed", func() {
 	It("makes the process not ready, and the next one finds nothing lost, made twice or written anew", func(ctx context.Context) {
+		if testing.Short() {
+			Skip("kills an API server")
+		}
 		m := newMortal()
 		c, err := client.New(m.Config, client.Options{Scheme: testScheme(GinkgoTB())})
 		Expect(err).NotTo(HaveOccurred())

@@ -3,6 +3,7 @@ package controller_test
 import (
 	"context"
 	"strconv"
+	"testing"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -37,6 +38,9 @@ func inShards(of func(client.Object) string, owners []*widget.Widget) (shards ma
 
 var _ = Describe("Owners that are shared by their hash", func() {
 	DescribeTable("change hands with the number of shards, and are never worked on by two", func(ctx context.Context, server func() *rest.Config, selects bool) {
+		if testing.Short() {
+			Skip("starts five processes for 200 owners")
+		}
 		const owners = 200
 		config := server()
 		c, err := client.New(config, client.Options{Scheme: testScheme(GinkgoTB())})

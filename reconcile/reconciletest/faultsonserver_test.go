@@ -26,6 +26,9 @@ const drawnOnServer = 12 // cases of each story that are played on the real API 
 // The same faults in the fake world and on a real API server: the operator sends the same writes, and the world ends as it does without
 // a fault. A difference is a mistake of the fake world. The day draws the cases; RECONCILETEST_CASES=all plays all of them.
 func TestFaultsInBothWorlds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("repeats each case on an API server")
+	}
 	t.Parallel()
 	env.Require(t)
 	seed, err := strconv.ParseUint(os.Getenv(reconciletest.EnvSeed), 10, 64)

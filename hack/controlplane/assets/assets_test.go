@@ -15,9 +15,9 @@ func write(t *testing.T, version string) string {
 
 	source := t.TempDir()
 	files := map[string]string{
-		"go.mod": "module " + modulePath + "\n\nrequire (\n\tk8s.io/kubernetes " + version + "\n\tk8s.io/kubernetes-extra v9.9.9\n)\n",
-		"go.sum": "sums\n", "etcd/go.sum": "", "kwok/go.sum": "",
-		"etcd/go.mod": "module x\n\nrequire go.etcd.io/etcd/server/v3 v3.7.3\n",
+		"go.mod": "module " + modulePath + "\n\nrequire (\n\tk8s.io/kubernetes " + version +
+			"\n\tk8s.io/kubernetes-extra v9.9.9\n\tgo.etcd.io/etcd/server/v3 v3.7.3\n)\n",
+		"go.sum": "sums\n", "kwok/go.sum": "",
 		"kwok/go.mod": "module x\n\nrequire (\n\tsigs.k8s.io/kwok v0.8.0 // indirect\n)\n",
 	}
 
@@ -98,6 +98,49 @@ func TestPinsOfThisModule(t *testing.T) {
 	}
 }
 
+// TestVersionsOfTheLibrary fails where the library and the control plane
+// require different versions of a module: the compiler's cache then serves only
+// one of them.
+func TestVersionsOfTheLibrary(t *testing.T) {
+	t.Parallel()
+
+	ours := requirements(t, filepath.Join("..", "go.mod"))
+
+	for _, file := range []string{"../../../go.mod", "../../../examples/go.mod", "../../demo/go.mod"} {
+		for module, version := range requirements(t, file) {
+			// v0.0.0 stands for a module of Kubernetes that go.mod replaces.
+			if want, shared := ours[module]; shared && want != "v0.0.0" && version != want {
+				t.Errorf("%s requires %s %s, and hack/controlplane/go.mod requires %s: see docs/versions.md", file, module, version, want)
+			}
+		}
+	}
+}
+
+// requirements returns the versions that a go.mod requires, by module.
+func requirements(t *testing.T, file string) map[string]string {
+	t.Helper()
+
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	versions := map[string]string{}
+
+	for line := range strings.Lines(string(data)) {
+		words := strings.Fields(strings.TrimPrefix(line, "require "))
+		if len(words) > 1 && strings.HasPrefix(words[1], "v") {
+			versions[words[0]] = words[1]
+		}
+	}
+
+	if len(versions) == 0 {
+		t.Fatalf("%s requires no module", file)
+	}
+
+	return versions
+}
+
 func TestFindSource(t *testing.T) {
 	t.Parallel()
 
@@ -173,8 +216,8 @@ func TestOutdated(t *testing.T) {
 		t.Errorf("after the build %q is out of date, want nothing", got)
 	}
 
-	if got := names(write(t, "v1.36.4")); got != "kube-apiserver" {
-		t.Errorf("after a new kubernetes version %q is out of date, want kube-apiserver alone", got)
+	if got := names(write(t, "v1.36.4")); got != "etcd, kube-apiserver" {
+		t.Errorf("after a new kubernetes version %q is out of date, want all that its go.mod pins", got)
 	}
 
 	if err := os.Remove(filepath.Join(folder, "etcd")); err != nil {
@@ -254,8 +297,17 @@ func TestMeter(t *testing.T) {
 
 	m.start()()
 
-	if got := out.String(); !strings.HasPrefix(got, "control plane: etcd v3: 2 packages compiled, 2 modules fetched, ") {
-		t.Errorf("got %q", got)
+	m.total = 7
+	m.report(false)
+	m.report(true)
+
+	running, final, _ := strings.Cut(out.String(), "\n")
+	if !strings.HasPrefix(running, "control plane: etcd v3: 2 of 7 packages compiled, 5 left, 2 modules fetched, ") {
+		t.Errorf("while it runs: %q", running)
+	}
+
+	if !strings.HasPrefix(final, "control plane: etcd v3: 2 packages compiled, 2 modules fetched, ") {
+		t.Errorf("at the end: %q", final)
 	}
 
 	if got := m.tail(); got != "# k8s.io/client\nx.go:1: undefined: y\n" {

@@ -26,10 +26,8 @@ func announce(progress io.Writer, folder string, stale []component) {
 		share = max(share, coldMinutes/2)
 	}
 
-	fmt.Fprintf(progress, "control plane: building %s into %s\n", join(stale), folder)
-	fmt.Fprintf(progress,
-		"control plane: about %d minutes on 2 cores when nothing is cached (here: %d cores); later runs find it built\n",
-		max(share, 1), runtime.NumCPU())
+	fmt.Fprintf(progress, "control plane: building %s into %s, about %d minutes on 2 cores when nothing is cached\n",
+		join(stale), folder, max(share, 1))
 }
 
 // buildGroup compiles components of one module with one go command and moves
@@ -56,17 +54,42 @@ func buildGroup(ctx context.Context, folder, source string, group []component, p
 		args = append(args, c.pkg)
 	}
 
-	if err := runGo(ctx, module, args, newMeter(progress, join(group)+" "+version)); err != nil {
+	m := newMeter(progress, join(group)+" "+version)
+	m.total = countStale(ctx, module, group, m)
+
+	if err := runGo(ctx, module, args, m); err != nil {
 		return fmt.Errorf("build %s %s: %w", join(group), version, err)
 	}
 
 	for _, c := range group {
-		if err := install(ctx, folder, scratch, source, c); err != nil {
+		if err := install(ctx, folder, filepath.Join(scratch, builtName(c)), source, c); err != nil {
 			return fmt.Errorf("install %s: %w", c.name, err)
 		}
 	}
 
 	return nil
+}
+
+// countStale returns how many packages the go command has to compile, 0 where
+// it cannot say. Modules that are fetched for that are counted by m.
+func countStale(ctx context.Context, module string, group []component, m *meter) int {
+	args := []string{"list", "-deps", "-buildvcs=false", "-f", "{{if .Stale}}{{.ImportPath}}{{end}}"}
+	for _, c := range group {
+		args = append(args, c.pkg)
+	}
+
+	command := goCommand(ctx, module, args...)
+	command.Stderr = m
+
+	stop := m.start()
+	out, err := command.Output()
+	stop()
+
+	if err != nil {
+		return 0
+	}
+
+	return len(strings.Fields(string(out)))
 }
 
 // runGo runs the go command in a module; its progress goes to the meter, and
@@ -78,6 +101,7 @@ func runGo(ctx context.Context, module string, args []string, m *meter) error {
 	stop := m.start()
 	err := command.Run()
 	stop()
+	m.report(true)
 
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -105,11 +129,9 @@ func goCommand(ctx context.Context, module string, args ...string) *exec.Cmd {
 	return command
 }
 
-// install moves the built binary of c into folder and stamps it; kwok brings
-// its stages along.
-func install(ctx context.Context, folder, scratch, source string, c component) error {
-	built := filepath.Join(scratch, builtName(c))
-
+// install moves the binary of c into folder and stamps it; kwok brings its
+// stages along.
+func install(ctx context.Context, folder, binary, source string, c component) error {
 	if c.name == "kwok" {
 		if err := writeStages(ctx, folder, source, c); err != nil {
 			return err
@@ -122,7 +144,7 @@ func install(ctx context.Context, folder, scratch, source string, c component) e
 		return err
 	}
 
-	if err := os.Rename(built, filepath.Join(folder, c.name)); err != nil {
+	if err := os.Rename(binary, filepath.Join(folder, c.name)); err != nil {
 		return err
 	}
 

@@ -16,11 +16,11 @@ type component struct {
 
 const kubernetes = "k8s.io/kubernetes"
 
-// components lists every component; names that are built together from one
-// module share most of their packages.
+// components lists every component in build order. Components of one version
+// are built together.
 func components() []component {
 	return []component{
-		{"etcd", "etcd", "go.etcd.io/etcd/server/v3", "go.etcd.io/etcd/server/v3"},
+		{"etcd", ".", "go.etcd.io/etcd/server/v3", "go.etcd.io/etcd/server/v3"},
 		{"kube-apiserver", ".", kubernetes + "/cmd/kube-apiserver", kubernetes},
 		{"kube-controller-manager", ".", kubernetes + "/cmd/kube-controller-manager", kubernetes},
 		{"kube-scheduler", ".", kubernetes + "/cmd/kube-scheduler", kubernetes},
@@ -36,6 +36,11 @@ func Names() []string {
 	}
 
 	return names
+}
+
+// ServerNames returns the names of the components of an API server alone.
+func ServerNames() []string {
+	return []string{"etcd", "kube-apiserver"}
 }
 
 // pick returns the named components in build order.

@@ -1,7 +1,8 @@
-// Package assets builds the components of a Kubernetes control plane from
-// their Go modules into a cache folder outside the source tree.
+// Package assets provides the components of a Kubernetes control plane in a
+// cache folder outside the source tree.
 //
-// [Ensure] is the whole package: it returns a folder that holds the wanted
-// components and builds only what is missing or out of date. A folder named by
-// KUBEBUILDER_ASSETS wins; then nothing is built.
+// [Ensure] is the only entry point. It returns a folder with the wanted
+// components and provides only what is missing or out of date: it downloads
+// etcd and kube-apiserver where it can, and builds the rest from its Go
+// modules. A folder named by KUBEBUILDER_ASSETS wins; then nothing is built.
 package assets

@@ -22,6 +22,9 @@ const Stages = "kwok-stages.yaml"
 type Options struct {
 	// Names are the wanted components, see [Names]. Empty means none.
 	Names []string
+	// Index is the URL of a list of archives to download etcd and kube-apiserver from, as
+	// setup-envtest does; a failure is reported, and they are built. Empty downloads nothing.
+	Index string
 	// Progress receives lines for people. Required.
 	Progress io.Writer
 }
@@ -54,11 +57,13 @@ func Ensure(ctx context.Context, options Options) (string, error) {
 		return "", err
 	}
 
-	return folder, ensureIn(ctx, folder, source, wanted, options.Progress)
+	return folder, ensureIn(ctx, folder, source, wanted, options)
 }
 
-// ensureIn builds what is out of date in folder, under a lock.
-func ensureIn(ctx context.Context, folder, source string, wanted []component, progress io.Writer) error {
+// ensureIn downloads or builds what is out of date in folder, under a lock.
+func ensureIn(ctx context.Context, folder, source string, wanted []component, options Options) error {
+	progress := options.Progress
+
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return fmt.Errorf("create the assets folder: %w", err)
 	}
@@ -79,11 +84,15 @@ func ensureIn(ctx context.Context, folder, source string, wanted []component, pr
 		return err
 	}
 
+	if stale = download(ctx, options.Index, folder, source, stale, progress); len(stale) == 0 {
+		return nil
+	}
+
 	announce(progress, folder, stale)
 
 	began := time.Now()
 
-	for _, group := range byModule(stale) {
+	for _, group := range byVersion(stale) {
 		if err := buildGroup(ctx, folder, source, group, progress); err != nil {
 			return err
 		}
@@ -147,12 +156,13 @@ func stampFile(folder string, c component) string {
 	return filepath.Join(folder, "."+c.name+".stamp")
 }
 
-// byModule splits picked into runs that one go command builds.
-func byModule(picked []component) [][]component {
+// byVersion splits picked into runs that one go command builds with the same
+// linker flags.
+func byVersion(picked []component) [][]component {
 	var groups [][]component
 
 	for _, c := range picked {
-		if last := len(groups) - 1; last >= 0 && groups[last][0].module == c.module {
+		if last := len(groups) - 1; last >= 0 && groups[last][0].require == c.require {
 			groups[last] = append(groups[last], c)
 
 			continue

@@ -23,11 +23,12 @@ type meter struct {
 	partial  []byte
 	fetched  int
 	compiled int
+	total    int // packages to compile; 0 where that is not known
 	last     []string
 }
 
 func newMeter(out io.Writer, what string) *meter {
-	m := &meter{out: out, what: what, every: 15 * time.Second, began: time.Now()}
+	m := &meter{out: out, what: what, every: time.Minute, began: time.Now()}
 
 	if file, ok := out.(*os.File); ok {
 		if info, err := file.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb" {
@@ -94,15 +95,25 @@ func (m *meter) start() (stop func()) {
 		ticker.Stop()
 		close(done)
 		<-ended
-		m.report(true)
 	}
 }
 
+// report prints how far the build is; the final line stays on a terminal.
 func (m *meter) report(final bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 
-	line := fmt.Sprintf("control plane: %s: %d packages compiled", m.what, m.compiled)
+	line := "control plane: " + m.what + ": "
+
+	switch {
+	case m.total > 0 && !final:
+		line += fmt.Sprintf("%d of %d packages compiled, %d left", m.compiled, m.total, max(m.total-m.compiled, 0))
+	case m.compiled > 0 || final:
+		line += fmt.Sprintf("%d packages compiled", m.compiled)
+	default:
+		line += "looking for its packages"
+	}
+
 	if m.fetched > 0 {
 		line += fmt.Sprintf(", %d modules fetched", m.fetched)
 	}

@@ -204,10 +204,13 @@ func TestStartTriesOtherPorts(t *testing.T) {
 
 // TestCluster starts a whole cluster, runs a Deployment on it, and stops it.
 func TestCluster(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs every component")
+	}
 	folder := os.Getenv(assets.EnvAssets)
 	for _, name := range assets.Names() {
 		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
-			skipOrFail(t, fmt.Sprintf("no %s in %s=%q: run make test", name, assets.EnvAssets, folder))
+			skipOrFail(t, fmt.Sprintf("no %s in %s=%q: run make assets", name, assets.EnvAssets, folder))
 		}
 	}
 
@@ -261,6 +264,41 @@ func TestCluster(t *testing.T) {
 
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the folder is still there: %v", err)
+	}
+}
+
+// TestServerOnly starts etcd and kube-apiserver alone.
+func TestServerOnly(t *testing.T) {
+	folder := os.Getenv(assets.EnvAssets)
+	for _, name := range assets.ServerNames() {
+		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
+			skipOrFail(t, fmt.Sprintf("no %s in %s=%q: run make assets", name, assets.EnvAssets, folder))
+		}
+	}
+
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+
+	options := Options{Name: "server", Assets: folder, ServerOnly: true, Progress: &bytes.Buffer{}}
+
+	kubeconfig, err := Start(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	dir := filepath.Dir(kubeconfig)
+	t.Cleanup(func() {
+		if err := stopIn(context.WithoutCancel(t.Context()), dir); err != nil {
+			t.Error(err)
+		}
+	})
+
+	if !running(t.Context(), dir, assets.ServerNames()) || running(t.Context(), dir, assets.Names()) {
+		t.Error("want etcd and kube-apiserver to run, and nothing else")
+	}
+
+	probe := probeOf(t, dir)
+	if _, err := send(t.Context(), probe.client, http.MethodGet, probe.apiServer+"/api/v1/namespaces/default", nil); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -9,14 +9,19 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/reconcilekit/reconcilekit/hack/controlplane/assets"
 )
 
 // Options describe the cluster that [Start] starts.
 type Options struct {
 	// Name tells clusters apart. Required: lower case letters, digits, dashes.
 	Name string
-	// Assets is the folder with all components. Required, see [assets.Ensure].
+	// Assets is the folder with the components. Required, see [assets.Ensure].
 	Assets string
+	// ServerOnly starts etcd and kube-apiserver alone: there are no pods, no
+	// node, no service accounts and no garbage collection.
+	ServerOnly bool
 	// Kubeconfig is a file that gets a copy of the administrator's kubeconfig.
 	// Empty means none besides the one in the cluster's folder.
 	Kubeconfig string
@@ -27,6 +32,15 @@ type Options struct {
 	OwnerPID int
 	// Progress receives lines for people. Required.
 	Progress io.Writer
+}
+
+// names returns the components to start.
+func (o Options) names() []string {
+	if o.ServerOnly {
+		return assets.ServerNames()
+	}
+
+	return assets.Names()
 }
 
 // startDeadline bounds the start of everything; it takes 10 s on two idle cores.
@@ -56,7 +70,7 @@ func Start(ctx context.Context, options Options) (kubeconfig string, err error) 
 
 	kubeconfig = filepath.Join(dir, kubeconfigOf["admin"])
 
-	if running(ctx, dir) {
+	if running(ctx, dir, options.names()) {
 		fmt.Fprintf(options.Progress, "control plane: cluster %q runs already\n", options.Name)
 
 		return kubeconfig, copyKubeconfig(kubeconfig, options.Kubeconfig)
@@ -129,6 +143,10 @@ func startIn(ctx context.Context, dir string, options Options) error {
 
 	if err := s.await(ctx, "the API server", "kube-apiserver", probe.apiServerReady); err != nil {
 		return err
+	}
+
+	if options.ServerOnly {
+		return nil
 	}
 
 	rest := map[string][]string{

@@ -73,10 +73,11 @@ func load(dir string) (state, error) {
 	return s, nil
 }
 
-// running reports whether every component of the cluster in dir runs.
-func running(ctx context.Context, dir string) bool {
+// running reports whether the named components of the cluster in dir run, and
+// no others.
+func running(ctx context.Context, dir string, names []string) bool {
 	s, err := load(dir)
-	if err != nil || len(s.Processes) != len(assets.Names()) {
+	if err != nil || len(s.Processes) != len(names) {
 		return false
 	}
 
