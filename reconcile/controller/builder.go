@@ -105,6 +105,10 @@ type Options struct {
 	PauseUnwritten bool
 	// SyncTimeout bounds the wait for the caches at the start. Zero takes the manager's default, 2 minutes.
 	SyncTimeout time.Duration
+	// ClaimNamespace is the namespace of the ConfigMaps that store which owner has which external resource, for [Builder.External]. Users
+	// must not be able to write ConfigMaps in it. All processes of an operator have the same one. Empty is the namespace of the Pod; a process
+	// that does not run in a Pod has to set it.
+	ClaimNamespace string
 	// Record writes down each pass, to replay it in a test (see the package reconcile/record). Nil records nothing and costs
 	// nothing.
 	Record *record.Recorder
@@ -195,6 +199,13 @@ func (b *Builder[T, F, O]) Share(shard Shard) error {
 	}
 	b.options.Shard = &shard
 	return nil
+}
+
+// StoreClaimsIn sets the ClaimNamespace of the [Options] where it is empty: package operator takes it from flags.
+func (b *Builder[T, F, O]) StoreClaimsIn(namespace string) {
+	if b.options.ClaimNamespace == "" {
+		b.options.ClaimNamespace = namespace
+	}
 }
 
 // Metadata returns an object that declares or reads only the metadata of a kind: the cache then keeps no spec and no

@@ -21,6 +21,8 @@ type Declared interface {
 	SetupWithManager(mgr manager.Manager) error
 	// Share makes the shard the part of the owners that this process works on.
 	Share(shard Shard) error
+	// StoreClaimsIn sets the namespace that stores the claims of external resources.
+	StoreClaimsIn(namespace string)
 
 	caching
 	inspected

@@ -4,10 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"os"
+	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/outside"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
@@ -20,11 +26,55 @@ type intercepting interface {
 	InterceptExternal(ctx context.Context, call external.Call, next func(context.Context) error) error
 }
 
+// claiming is implemented by managers of tests that store the claims of external resources themselves.
+type claiming interface {
+	// ExternalClaims returns where the claims are stored.
+	ExternalClaims() external.Claims
+}
+
+// ownNamespace is the file with the namespace of the Pod that the process runs in.
+const ownNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+
+// claims returns where the claims of external resources are stored.
+func (b *Builder[T, F, O]) claims(mgr manager.Manager) (external.Claims, error) {
+	if test, ok := mgr.(claiming); ok {
+		return test.ExternalClaims(), nil
+	}
+	namespace := b.options.ClaimNamespace
+	if namespace == "" {
+		raw, err := os.ReadFile(ownNamespace)
+		if err != nil {
+			return nil, fmt.Errorf("controller %q: External at %s: the process does not run in a cluster: set Options.ClaimNamespace to the namespace that stores the claims of external resources",
+				b.name, b.externals[0].source)
+		}
+		namespace = strings.TrimSpace(string(raw))
+	}
+	return &external.ConfigMapClaims{Writer: mgr.GetClient(), Reader: mgr.GetAPIReader(), Namespace: namespace}, nil
+}
+
+// alive reads from the API server whether an owner exists.
+func alive(mgr manager.Manager, reads *tracked.Reads) func(context.Context, types.NamespacedName, types.UID) (bool, error) {
+	return func(ctx context.Context, key types.NamespacedName, uid types.UID) (bool, error) {
+		owner := declaration.MetadataOf(reads.Kinds[0].GroupVersionKind)
+		err := mgr.GetAPIReader().Get(ctx, key, owner)
+		if apierrors.IsNotFound(err) {
+			return false, nil
+		}
+		return owner.GetUID() == uid, client.IgnoreNotFound(err)
+	}
+}
+
 var errExternalGroup = errors.New("a group has no object that could remember what it has outside of the cluster: declare External on the controller of an object")
 
 // outside sets the declared kinds up.
 func (b *Builder[T, F, O]) outside(mgr manager.Manager, reads *tracked.Reads, options Options, calls *observe.Observer) error {
-	config := external.Config{Called: calls.Called}
+	config := external.Config{Called: calls.Called, Alive: alive(mgr, reads)}
+	if len(b.externals) > 0 && b.store == nil {
+		var err error
+		if config.Claims, err = b.claims(mgr); err != nil {
+			return err
+		}
+	}
 	if test, ok := mgr.(intercepting); ok {
 		config.Intercept = test.InterceptExternal
 	}

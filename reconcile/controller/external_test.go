@@ -16,6 +16,8 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -152,6 +154,13 @@ func withRows(rows *external.Kind[string, string], poll time.Duration) *probe {
 	}
 }
 
+// claiming stores the claims of external resources in a namespace.
+func claiming(namespace string) controller.Options {
+	o := settings()
+	o.ClaimNamespace = namespace
+	return o
+}
+
 var _ = Describe("What is outside of the cluster", func() {
 	var (
 		namespace string
@@ -165,7 +174,7 @@ var _ = Describe("What is outside of the cluster", func() {
 	})
 	start := func(p *probe, wrap func(http.RoundTripper) http.RoundTripper) {
 		runs{wrap: wrap}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New("rows", p).Owns(&corev1.ConfigMap{}).External(rows).Options(settings()).SetupWithManager(mgr)
+			return controller.New("rows", p).Owns(&corev1.ConfigMap{}).External(rows).Options(claiming(namespace)).SetupWithManager(mgr)
 		})
 	}
 	create := func(ctx context.Context, keys string) *widget.Widget {
@@ -256,7 +265,7 @@ var _ = Describe("What is outside of the cluster", func() {
 			return p
 		}
 		first := runs{}.manager(namespace)
-		Expect(controller.New("rows", alone()).Owns(&corev1.ConfigMap{}).External(rows).Options(settings()).SetupWithManager(first)).To(Succeed())
+		Expect(controller.New("rows", alone()).Owns(&corev1.ConfigMap{}).External(rows).Options(claiming(namespace)).SetupWithManager(first)).To(Succeed())
 		running, stop := context.WithCancel(ctx)
 		stopped := make(chan error, 1)
 		go func() { stopped <- first.Start(running) }()
@@ -277,7 +286,7 @@ var _ = Describe("What is outside of the cluster", func() {
 
 	It("is removed after a restart, when it is planned no more, and keeps its owner until then", func(ctx context.Context) {
 		first := runs{}.manager(namespace)
-		Expect(controller.New("rows", withRows(rows, 0)).Owns(&corev1.ConfigMap{}).External(rows).Options(settings()).SetupWithManager(first)).To(Succeed())
+		Expect(controller.New("rows", withRows(rows, 0)).Owns(&corev1.ConfigMap{}).External(rows).Options(claiming(namespace)).SetupWithManager(first)).To(Succeed())
 		running, stop := context.WithCancel(ctx)
 		stopped := make(chan error, 1)
 		go func() { stopped <- first.Start(running) }()
@@ -317,10 +326,64 @@ var _ = Describe("What is outside of the cluster", func() {
 		Eventually(outside.keys).Should(Equal([]string{"a"}))
 	})
 
+	It("is not removed for an owner whose annotation was forged under our field manager", func(ctx context.Context) {
+		p := withRows(rows, 0)
+		start(p, nil)
+		owner := create(ctx, "a")
+		Eventually(outside.keys).Should(Equal([]string{"a"}))
+		p.settled(ctx, owner.Name)
+		Expect(c.Get(ctx, client.ObjectKeyFromObject(owner), owner)).To(Succeed())
+		forged := &unstructured.Unstructured{}
+		forged.SetGroupVersionKind(widget.GroupVersion.WithKind("Widget"))
+		forged.SetNamespace(namespace)
+		forged.SetName("forger")
+		notes := map[string]string{}
+		for name, note := range owner.Annotations {
+			if strings.Contains(note, `"Row":[`) {
+				notes[name] = `{"things":{"Row":["a"]}}`
+			}
+		}
+		Expect(notes).To(HaveLen(1))
+		forged.SetAnnotations(notes)
+		Expect(c.Create(ctx, newWidget(namespace, "forger"))).To(Succeed())
+		Expect(c.Apply(ctx, client.ApplyConfigurationFromUnstructured(forged), client.FieldOwner("rows:metadata"), client.ForceOwnership)).To(Succeed())
+		p.settled(ctx, "forger")
+		forger := newWidget(namespace, "forger")
+		Expect(c.Delete(ctx, forger)).To(Succeed())
+		Eventually(func() bool { return apierrors.IsNotFound(c.Get(ctx, client.ObjectKeyFromObject(forger), forger)) }).Should(BeTrue())
+		Expect(outside.keys()).To(Equal([]string{"a"}))
+		Expect(outside.called(external.VerbRemove)).To(BeZero())
+	})
+
+	It("is removed with its owner although annotations and managedFields were lost while the operator was down", func(ctx context.Context) {
+		first := runs{}.manager(namespace)
+		Expect(controller.New("rows", withRows(rows, 0)).Owns(&corev1.ConfigMap{}).External(rows).Options(claiming(namespace)).SetupWithManager(first)).To(Succeed())
+		running, stop := context.WithCancel(ctx)
+		stopped := make(chan error, 1)
+		go func() { stopped <- first.Start(running) }()
+		owner := create(ctx, "a b")
+		Eventually(outside.keys).Should(HaveLen(2))
+		stop()
+		Eventually(stopped).Should(Receive())
+		Expect(change(ctx, c, owner, func(o *widget.Widget) {
+			o.Annotations, o.ManagedFields = map[string]string{"rows": "b"}, []metav1.ManagedFieldsEntry{{}}
+		})).To(Succeed())
+		start(withRows(rows, 0), nil)
+		Eventually(outside.keys).Should(Equal([]string{"b"}))
+		Expect(c.Delete(ctx, owner)).To(Succeed())
+		Eventually(func() bool { return apierrors.IsNotFound(c.Get(ctx, client.ObjectKeyFromObject(owner), owner)) }).Should(BeTrue())
+		Expect(outside.keys()).To(BeEmpty())
+		claims := &corev1.ConfigMapList{}
+		Eventually(func() int {
+			Expect(c.List(ctx, claims, client.InNamespace(namespace), client.HasLabels{"reconcilekit.dev/external-claim"})).To(Succeed())
+			return len(claims.Items)
+		}).Should(BeZero())
+	})
+
 	It("must be declared, on the controller of an object", func(ctx context.Context) {
 		p := withRows(rows, 0)
 		runs{}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New("undeclared", p).Owns(&corev1.ConfigMap{}).Options(settings()).SetupWithManager(mgr)
+			return controller.New("undeclared", p).Owns(&corev1.ConfigMap{}).Options(claiming(namespace)).SetupWithManager(mgr)
 		})
 		owner := create(ctx, "a")
 		Eventually(func() string {
@@ -329,7 +392,7 @@ var _ = Describe("What is outside of the cluster", func() {
 		}).Should(ContainSubstring("add External(row)"))
 		mgr := runs{}.manager(namespace)
 		err := controller.NewSingleton("group", shelf{namespace: namespace}).Owns(&corev1.ConfigMap{}).External(rows).
-			Options(settings()).SetupWithManager(mgr)
+			Options(claiming(namespace)).SetupWithManager(mgr)
 		Expect(err).To(MatchError(ContainSubstring("a group has no object")))
 		page, err := controller.New("rows", p).External(rows).Describe(testScheme(GinkgoTB()))
 		Expect(err).NotTo(HaveOccurred())

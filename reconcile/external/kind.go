@@ -5,6 +5,11 @@ import internal "github.com/reconcilekit/reconcilekit/reconcile/internal/externa
 // ErrNotFound is what the method Observe of a [System] answers, alone or wrapped, for a thing that does not exist.
 var ErrNotFound = internal.ErrNotFound
 
+// ErrSystemGone is what the methods of a [System] return, alone or wrapped, when the system of the key no longer exists, and its resources with it, such as
+// when its namespace is being deleted. Remove then counts as done. Observe and Ensure fail with the reason ExternalSystemGone. A system that does not
+// answer is no reason to return it.
+var ErrSystemGone = internal.ErrSystemGone
+
 // The verbs of a [Call].
 const (
 	VerbObserve = internal.VerbObserve
@@ -105,6 +110,9 @@ type (
 	//		// Permit returns why the owner may not have the thing of the key, nil when it may. It is asked before a thing is ensured, and
 	//		// before one is removed that the annotation of an owner names. Nil permits every key.
 	//		Permit func(owner types.NamespacedName, key string) error
+	//		// Exclusive states that Permit permits a key to one owner only, such as where the key follows from the namespace and the name of the
+	//		// owner. Permit is then proof enough for a key that the annotation of an owner names and that has no claim. Default false.
+	//		Exclusive bool
 	//		// Rewatch is the pause before a broken stream is opened again. Default 3 s.
 	//		Rewatch time.Duration
 	//	}

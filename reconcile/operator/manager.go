@@ -61,6 +61,9 @@ func (p *process) newManager(ctx context.Context, options manager.Options) (mana
 	if options.LeaderElection && options.LeaderElectionNamespace == "" && !inCluster() {
 		return nil, fmt.Errorf("flag -%s %q: the process does not run in a cluster; name the namespace of the lease", flagLeaseNamespace, "")
 	}
+	for _, c := range p.Controllers {
+		c.StoreClaimsIn(options.LeaderElectionNamespace)
+	}
 	if err := p.keepCertificate(cluster, &options); err != nil {
 		return nil, err
 	}

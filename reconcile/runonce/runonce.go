@@ -14,7 +14,9 @@ import (
 
 // Run is a child that runs once for a key. T is its type, a Pod or a Job in most cases.
 type Run[T client.Object] struct {
-	// Annotation is where the key is kept, on the child and on the owner. Required; each run of an owner has one of its own.
+	// Annotation is where the key is kept, on the child and on the owner. Required; each run of an owner has one of its own. The owner has a second
+	// one with the suffix "-owner" and its UID: a key that was copied from another owner does not count. A key without a UID, from an earlier
+	// version, counts and gets the UID of the owner that has it.
 	Annotation string
 }
 
@@ -40,7 +42,7 @@ const (
 
 // Stage returns where the run for the key is. Child is what was read under its name, or that there is none.
 func (r Run[T]) Stage(owner metav1.Object, child reconcile.FetchResult[T], key string) Stage {
-	mark, marked := owner.GetAnnotations()[r.Annotation]
+	mark, marked := r.mark(owner)
 	switch {
 	case child.Failure() != nil:
 		return Unknown
@@ -66,7 +68,7 @@ func (r Run[T]) Plan(
 	plan *reconcile.PlanResult, owner metav1.Object, child reconcile.FetchResult[T], key string, desired T, options ...apply.ChildOption,
 ) Stage {
 	stage := r.Stage(owner, child, key)
-	mark, marked := owner.GetAnnotations()[r.Annotation]
+	mark, marked := r.mark(owner)
 	switch stage {
 	case Absent, Foreign:
 		plan.ApplyOnce(r.marked(desired, key), options...)
@@ -85,10 +87,24 @@ func (r Run[T]) Plan(
 		plan.Keep(desired)
 	}
 	if marked {
-		plan.Metadata(metav1.ObjectMeta{Annotations: map[string]string{r.Annotation: mark}},
-			apply.Force(`metadata.annotations[`+strconv.Quote(r.Annotation)+`]`))
+		of := r.Annotation + ownerSuffix
+		plan.Metadata(metav1.ObjectMeta{Annotations: map[string]string{r.Annotation: mark, of: string(owner.GetUID())}},
+			apply.Force(`metadata.annotations[`+strconv.Quote(r.Annotation)+`]`, `metadata.annotations[`+strconv.Quote(of)+`]`))
 	}
 	return stage
+}
+
+// ownerSuffix ends the name of the annotation with the UID of the owner whose key it is.
+const ownerSuffix = "-owner"
+
+// mark returns the key that the owner has, and whether it is its own.
+func (r Run[T]) mark(owner metav1.Object) (key string, marked bool) {
+	annotations := owner.GetAnnotations()
+	if uid := annotations[r.Annotation+ownerSuffix]; uid != "" && uid != string(owner.GetUID()) {
+		return "", false
+	}
+	key, marked = annotations[r.Annotation]
+	return key, marked
 }
 
 // marked is the child with the key.

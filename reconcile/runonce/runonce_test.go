@@ -102,3 +102,31 @@ func TestPlan(t *testing.T) {
 		})
 	}
 }
+
+// TestAMarkBelongsToItsOwner states which owners count as having run for the key in their annotation, without a child.
+func TestAMarkBelongsToItsOwner(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		of   string
+		want runonce.Stage
+	}{
+		"of this owner": {"1", runonce.Lost}, "of an earlier version": {"", runonce.Lost}, "copied from another owner": {"9", runonce.Absent},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{UID: "1", Annotations: map[string]string{annotation: "v2"}}}
+			if c.of != "" {
+				owner.Annotations[annotation+"-owner"] = c.of
+			}
+			missing := reconcile.FetchResult[*batchv1.Job]{Error: apierrors.NewNotFound(schema.GroupResource{}, "migration")}
+			var plan reconcile.PlanResult
+			run := runonce.Run[*batchv1.Job]{Annotation: annotation}
+			if got := run.Plan(&plan, owner, missing, "v2", &batchv1.Job{}); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+			if c.want == runonce.Lost && plan.Owner.Object.GetAnnotations()[annotation+"-owner"] != "1" {
+				t.Errorf("got annotations %v, want the UID of the owner", plan.Owner.Object.GetAnnotations())
+			}
+		})
+	}
+}

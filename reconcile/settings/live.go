@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 
 	"github.com/go-logr/logr"
@@ -71,11 +72,22 @@ func Load[T any](ctx context.Context, reader client.Reader, source Source[T]) (*
 	case err != nil:
 		return nil, fmt.Errorf("settings: read the ConfigMap %s: %w", source.ConfigMap, err)
 	}
-	if live.value, err = source.Resolve(found); err != nil {
+	if live.value, err = source.resolve(found); err != nil {
 		return nil, fmt.Errorf("settings: ConfigMap %s: %w", source.ConfigMap, err)
 	}
 	live.seen = versionOf(found)
 	return live, nil
+}
+
+// resolve calls Resolve. A panic is an error like any other: the last good settings stay.
+func (s *Source[T]) resolve(live *corev1.ConfigMap) (value T, err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("panic in Resolve: %v", reason)
+			s.Log.Error(err, "the function Resolve of the settings panicked", "configMap", s.ConfigMap, "stack", string(debug.Stack()))
+		}
+	}()
+	return s.Resolve(live)
 }
 
 func versionOf(o *corev1.ConfigMap) version {
@@ -135,7 +147,7 @@ func (l *Live[T]) follow(about, current *corev1.ConfigMap) {
 		return
 	}
 	l.seen = seen
-	value, err := l.source.Resolve(current)
+	value, err := l.source.resolve(current)
 	before := l.broken
 	if l.broken = err; err != nil {
 		l.source.Log.Error(err, "the settings are not valid, the last valid ones stay", "configMap", l.source.ConfigMap)

@@ -151,3 +151,23 @@ func TestCheck(t *testing.T) {
 		t.Error("no file is no error")
 	}
 }
+
+// TestAPanicIsAnError: the informer goes on, and the last good settings stay.
+func TestAPanicIsAnError(t *testing.T) {
+	t.Parallel()
+	live, err := settings.Load(t.Context(), fake.NewClientBuilder().Build(), settings.Source[config]{
+		ConfigMap: key, Resolve: func(live *corev1.ConfigMap) (config, error) {
+			if live != nil {
+				panic("a mistake of the author")
+			}
+			return config{Port: 1}, nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	live.OnAdd(stored("1", "port: 2"), false)
+	if err := live.Err(); err == nil || !strings.Contains(err.Error(), "panic in Resolve: a mistake of the author") || live.Get().Port != 1 {
+		t.Errorf("got %v and port %d, want the panic and the port before", err, live.Get().Port)
+	}
+}

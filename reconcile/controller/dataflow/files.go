@@ -2,29 +2,31 @@ package dataflow
 
 import (
 	"bytes"
+	"slices"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
-
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/rights"
 )
 
 const generatedHeader = "# Generated from the declarations of the controllers. Do not edit.\n"
 
 // Files are the page and the rights as the files of an operator's folder, by path: docs/dataflow.md and
 // config/rbac/role.yaml, a ClusterRole with the name. With the service account that the operator runs as, its bindings
-// are in config/rbac/role_binding.yaml, and the rights of the leader election are a Role in the namespace of the account,
-// config/rbac/leader_election.yaml, as a lease is in one namespace. Without one (the zero value) they are in the
+// are in config/rbac/role_binding.yaml, and the permissions for the leader election and for the claims of external resources are a Role in the
+// namespace of the account, config/rbac/leader_election.yaml. Without one (the zero value) they are in the
 // ClusterRole.
 //
 // With [Page.Namespaces] the ClusterRole is bound in each of them by a RoleBinding, and the rights on resources without
 // namespaces are a ClusterRole of their own, whose name ends in -cluster.
 func (p Page) Files(name string, account types.NamespacedName) (map[string]string, error) {
 	cluster := p
-	if account.Name != "" {
-		cluster.LeaderElection = false
+	if account.Name != "" { // what is in the namespace of the account is in a Role
+		cluster.LeaderElection, cluster.Controllers = false, slices.Clone(p.Controllers)
+		for i := range cluster.Controllers {
+			cluster.Controllers[i].External = nil
+		}
 	}
 	roles := cluster.roles(name)
 	objects := make([]any, 0, len(roles))
@@ -39,7 +41,7 @@ func (p Page) Files(name string, account types.NamespacedName) (map[string]strin
 	if account.Name == "" {
 		return files, nil
 	}
-	if files["config/rbac/role_binding.yaml"], err = documents(p.bindings(name, roles, account)...); err != nil || !p.LeaderElection {
+	if files["config/rbac/role_binding.yaml"], err = documents(p.bindings(name, roles, account)...); err != nil || len(p.ownRules()) == 0 {
 		return files, err
 	}
 	files["config/rbac/leader_election.yaml"], err = documents(p.leaderElection(name+"-leader-election", account)...)
@@ -52,7 +54,7 @@ func (p Page) leaderElection(name string, account types.NamespacedName) []any {
 	return []any{
 		&rbacv1.Role{
 			TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "Role"},
-			ObjectMeta: meta, Rules: rights.Join(leaseRules()),
+			ObjectMeta: meta, Rules: p.ownRules(),
 		},
 		&rbacv1.RoleBinding{
 			TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "RoleBinding"},

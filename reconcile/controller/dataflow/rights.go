@@ -1,6 +1,8 @@
 package dataflow
 
 import (
+	"slices"
+
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -24,12 +26,33 @@ func leaseRules() []rbacv1.PolicyRule {
 	}
 }
 
-// Rules are the least rights of the operator: those of its controllers, events, and, with LeaderElection, leases.
-func (p Page) Rules() []rbacv1.PolicyRule {
-	sets := [][]rbacv1.PolicyRule{eventRules(), p.ExtraRules}
+// claimRules let the operator store which owner has which external resource, in the namespace that it runs in.
+func claimRules() []rbacv1.PolicyRule {
+	return []rbacv1.PolicyRule{
+		{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "list", "create", "patch", "delete"}},
+	}
+}
+
+// ownRules are the permissions in the namespace that the operator runs in: leases with LeaderElection, and claims of external resources.
+func (p Page) ownRules() []rbacv1.PolicyRule {
+	var sets [][]rbacv1.PolicyRule
 	if p.LeaderElection {
 		sets = append(sets, leaseRules())
 	}
+	if p.hasExternal() {
+		sets = append(sets, claimRules())
+	}
+	return rights.Join(sets...)
+}
+
+func (p Page) hasExternal() bool {
+	return slices.ContainsFunc(p.Controllers, func(d Description) bool { return len(d.External) > 0 })
+}
+
+// Rules are the minimal permissions of the operator: those of its controllers, events, leases with LeaderElection, and ConfigMaps for the claims of
+// external resources.
+func (p Page) Rules() []rbacv1.PolicyRule {
+	sets := [][]rbacv1.PolicyRule{eventRules(), p.ExtraRules, p.ownRules()}
 	for _, d := range p.Controllers {
 		sets = append(sets, d.Rules)
 	}

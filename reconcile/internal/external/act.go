@@ -9,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
@@ -45,14 +46,28 @@ func (p *pass) ensure(one *planned) {
 	}
 	if !found.missing && one.kind.upToDate(one.spec, found.value) {
 		p.tell(one.id, apply.Decision{Verb: verbNone, Reason: apply.ReasonUpToDate}, apply.OutcomeUnchanged)
+		delete(p.owner.ensured, one.id)
 		return
 	}
 	decision, outcome := apply.Decision{Verb: apply.VerbUpdate, Reason: apply.ReasonDiffers}, apply.Outcome(apply.OutcomeUpdated)
 	if found.missing {
 		decision, outcome = apply.Decision{Verb: apply.VerbCreate, Reason: apply.ReasonMissing}, apply.OutcomeCreated
 	}
-	p.send(one, decision, outcome)
+	if p.send(one, decision, outcome) && one.kind.watcher == nil {
+		p.observeSoon(one.id)
+	}
 }
+
+// observeSoon asks for a reconciliation that observes what Ensure has made, as no event follows: at once the first time, later and later while the
+// system does not report it as up to date.
+func (p *pass) observeSoon(i id) {
+	after := p.owner.ensured[i]
+	p.owner.ensured[i] = min(max(2*after, time.Second), maxObserve)
+	p.requeue(max(after, time.Nanosecond))
+}
+
+// maxObserve bounds the pause before a resource that is ensured again and again is observed.
+const maxObserve = 5 * time.Minute
 
 // effect has a one-shot effect happen, unless its marker is there.
 func (p *pass) effect(one *planned) {
@@ -95,10 +110,10 @@ func (p *pass) send(one *planned, decision apply.Decision, outcome apply.Outcome
 	return true
 }
 
-// removeAll removes what may exist and is not planned.
-func (p *pass) removeAll(plan *apply.Plan, record set) {
-	for _, i := range sorted(record.things) {
-		if p.plans(i) || p.owner.gone[i] {
+// removeAll removes what the owner has and does not plan.
+func (p *pass) removeAll(plan *apply.Plan) {
+	for _, i := range sorted(p.record.things) {
+		if p.plans(i) {
 			continue
 		}
 		if k := p.kinds[i.kind]; k != nil && p.mayRemove(plan, k, i) {
@@ -119,12 +134,25 @@ func (p *pass) mayRemove(plan *apply.Plan, k *kind, i id) bool {
 		(plan.PruneBlocked != nil || unknown || slices.Contains(plan.KeptKinds, gvk)) {
 		return false
 	}
-	if k.options.Permit(p.key, i.key) != nil || p.claimedByOther(i, p.object.GetUID()) {
-		p.owner.gone[i] = true // it is not, or no longer, the owner's: it goes off the record, and stays
-		p.requeue(time.Nanosecond)
+	if p.config.DryRun {
+		return k.options.Permit(p.key, i.key) == nil
+	}
+	if k.options.Permit(p.key, i.key) != nil { // it is not the owner's any more: the claim goes, the resource stays
+		p.storeRemoved(i)
 		return false
 	}
-	return true
+	mine, others, err := p.registry.owned(p.ctx, i, p.object.GetUID())
+	switch {
+	case err != nil:
+		p.failed(i, apply.Decision{Verb: verbNone, Reason: reasonReadFailed}, err)
+	case others:
+		delete(p.record.things, i)
+		p.requeue(time.Nanosecond) // to take it off the annotation
+	case !mine:
+		delete(p.record.things, i)
+		p.lost[i] = true
+	}
+	return mine
 }
 
 func (p *pass) removeOne(k *kind, i id) {
@@ -140,13 +168,28 @@ func (p *pass) removeOne(k *kind, i id) {
 	err := p.call(p.ctx, k, p.key, Call{Verb: VerbRemove, Key: i.key}, func(ctx context.Context) error {
 		return k.remove(ctx, i.key)
 	})
+	if errors.Is(err, ErrSystemGone) {
+		log.FromContext(p.ctx).Info("forgot an external resource, as its system no longer exists", "resource", i.String(), "reason", err.Error())
+		err = nil
+	}
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		p.failed(i, decision, err)
 		return
 	}
-	p.owner.gone[i] = true
-	p.requeue(time.Nanosecond) // to take it off the record
-	p.tell(i, decision, apply.OutcomePruned)
+	if p.storeRemoved(i) {
+		p.tell(i, decision, apply.OutcomePruned)
+	}
+}
+
+// storeRemoved stores that the owner no longer has a resource, and reports whether it could.
+func (p *pass) storeRemoved(i id) bool {
+	if err := p.registry.removed(p.ctx, p.claimOf(i)); err != nil {
+		p.failed(i, apply.Decision{Verb: apply.VerbPrune, Reason: apply.ReasonNotPlanned}, err)
+		return false
+	}
+	delete(p.record.things, i)
+	p.requeue(time.Nanosecond) // to take it off the annotation, and to delete the claim
+	return true
 }
 
 // failed tells of an error; a call that only has to wait for its turn is none.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -11,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
@@ -51,7 +53,9 @@ func (a *applier) Apply(ctx context.Context, object client.Object, plan apply.Pl
 		return apply.Result{OwnerErr: err}
 	}
 	p.owner = a.of(p.key, object.GetUID())
-	p.record = p.recorded()
+	if err := p.read(); err != nil {
+		return a.unreadable(p, &plan, err)
+	}
 	switch {
 	case !object.GetDeletionTimestamp().IsZero():
 		return p.finalize(&plan, a.next)
@@ -61,6 +65,18 @@ func (a *applier) Apply(ctx context.Context, object client.Object, plan apply.Pl
 	return p.carryOut(&plan, a.next)
 }
 
+// unreadable applies the children where the claims cannot be read: what the owner has is not known, so nothing is claimed or removed, and the
+// owner stays.
+func (a *applier) unreadable(p *pass, plan *apply.Plan, err error) apply.Result {
+	if value := p.object.GetAnnotations()[p.annotation]; value != "" {
+		p.annotate(plan, value)
+	}
+	plan.Hold = true
+	result := a.next.Apply(p.ctx, p.object, *plan)
+	result.OwnerErr = errors.Join(result.OwnerErr, err)
+	return result
+}
+
 // pass is one apply of one owner.
 type pass struct {
 	*Engine
@@ -68,7 +84,10 @@ type pass struct {
 	object client.Object
 	key    types.NamespacedName
 	owner  *owner
-	record set // what may exist: recorded on the owner, in an earlier pass or by this process
+	record set // resources that the owner has claimed, and the markers of its effects
+
+	removed map[id]bool // claims of the owner whose resource was removed
+	lost    map[id]bool // resources that the annotation names and no claim proves
 
 	planned []planned
 	objects []apply.ObjectResult
@@ -126,20 +145,65 @@ func invalid(format string, args ...any) error {
 	return health.NewError(health.InvalidSpec, "InvalidExternalObject", fmt.Sprintf(format, args...), nil)
 }
 
-// recorded is what may exist of the owner's things. What its annotation names counts only when our manager has written it, for kinds that
-// are declared; what this process has recorded counts whatever has become of the annotation.
-func (p *pass) recorded() set {
-	out := p.owner.known.clone()
-	value := p.object.GetAnnotations()[p.annotation]
-	if value == "" || !provenBy(p.object, p.annotation, p.metadataManager()) {
-		return out
+// read fills in what the owner has: its claims, and the markers in its annotation. The annotation of the owner can be written by every account that
+// may edit the owner. What it names besides is looked up in the claims; a resource without a claim is reported and never removed.
+func (p *pass) read() error {
+	p.record, p.lost = newSet(), map[id]bool{}
+	hints, uid, err := decode(p.object.GetAnnotations()[p.annotation])
+	if err != nil || uid != "" && uid != p.object.GetUID() {
+		hints = newSet() // it is broken, or was copied from another owner
 	}
-	found, err := decode(value)
-	if err != nil {
-		return out // nobody but our manager can have written it; it is written anew
+	if uid == p.object.GetUID() || provenBy(p.object, p.annotation, p.metadataManager()) {
+		p.record.markers = hints.markers
 	}
-	out.add(found)
-	return out
+	if p.config.DryRun {
+		p.record.things = hints.things
+		return nil
+	}
+	if err := p.registry.load(p.ctx); err != nil {
+		return err
+	}
+	for _, i := range sorted(hints.things) {
+		if err := p.lookUp(i); err != nil {
+			return err
+		}
+	}
+	p.record.things, p.removed = p.registry.of(p.object.GetUID())
+	return nil
+}
+
+// lookUp looks for the claim of a resource that the annotation of the owner names.
+func (p *pass) lookUp(i id) error {
+	if things, removed := p.registry.of(p.object.GetUID()); things[i] || removed[i] || p.plans(i) || p.forgets() {
+		return nil
+	}
+	mine, others, err := p.registry.owned(p.ctx, i, p.object.GetUID())
+	if err != nil || mine || others {
+		return err
+	}
+	if k := p.kinds[i.kind]; k == nil || !k.options.Exclusive || k.options.Permit(p.key, i.key) != nil {
+		p.lost[i] = true
+		return nil
+	}
+	if err := p.confirm(p.ctx, p.object); err != nil {
+		return err
+	}
+	_, err = p.registry.claim(p.ctx, p.claimOf(i))
+	return err
+}
+
+// forgets reports whether an annotation of the owner permits to forget resources without a claim. It names the UID of the owner, so that a copy
+// of the owner permits nothing.
+func (p *pass) forgets() bool {
+	return p.object.GetAnnotations()[p.forgetAnnotation()] == string(p.object.GetUID())
+}
+
+func (e *Engine) forgetAnnotation() string { return e.config.Domain + "/" + forgetName }
+
+const forgetName = "forget-external"
+
+func (p *pass) claimOf(i id) Claim {
+	return Claim{Kind: i.kind, Key: i.key, Controller: p.config.FieldManager, Owner: p.key, UID: p.object.GetUID()}
 }
 
 func (e *Engine) metadataManager() string { return e.config.FieldManager + ":metadata" }
@@ -148,9 +212,7 @@ func (e *Engine) metadataManager() string { return e.config.FieldManager + ":met
 // gone. Planned things that cannot be the owner's get their error.
 func (p *pass) wanted() set {
 	out := p.record.clone()
-	for i := range p.owner.gone {
-		delete(out.things, i)
-	}
+	maps.Copy(out.things, p.lost)
 	for i := range out.markers {
 		if !p.plans(i) {
 			delete(out.markers, i)
@@ -166,7 +228,6 @@ func (p *pass) wanted() set {
 		}
 		if one.err = p.refused(one.kind, one.id); one.err == nil {
 			out.things[one.id] = true
-			delete(p.owner.gone, one.id)
 		}
 	}
 	for i := range p.owner.sent {
@@ -183,47 +244,117 @@ func (p *pass) plans(i id) bool {
 
 // refused returns why the owner cannot have a thing.
 func (p *pass) refused(k *kind, i id) error {
-	call := Call{Kind: i.kind, System: k.options.System(i.key), Verb: VerbEnsure, Key: i.key}
 	if err := k.options.Permit(p.key, i.key); err != nil {
-		return &Error{Call: call, Category: health.InvalidSpec, Reason: reasonForbidden, Err: err}
+		return p.refusal(k, i, health.InvalidSpec, reasonForbidden, err)
 	}
-	if !p.claim(i, p.object.GetUID()) {
-		return &Error{Call: call, Category: health.Conflict, Reason: reasonClaimed, Err: errClaimed}
+	if p.config.DryRun || p.record.things[i] {
+		return nil
+	}
+	other, err := p.registry.holder(p.ctx, i)
+	if err != nil {
+		return p.refusal(k, i, health.Infrastructure, reasonUnclaimed, err)
+	}
+	if blocked, err := p.registry.blocks(p.ctx, other, p.key, p.object.GetUID()); err != nil {
+		return p.refusal(k, i, health.Infrastructure, reasonUnclaimed, err)
+	} else if blocked {
+		return p.claimed(k, other)
 	}
 	return nil
 }
 
-var errClaimed = errors.New("another owner has it already; a key belongs to one owner")
+func (*pass) refusal(k *kind, i id, category health.Category, reason string, err error) error {
+	call := Call{Kind: i.kind, System: k.options.System(i.key), Verb: VerbEnsure, Key: i.key}
+	return &Error{Call: call, Category: category, Reason: reason, Err: err}
+}
+
+func (p *pass) claimed(k *kind, other *Claim) error {
+	return p.refusal(k, other.id(), health.Conflict, reasonClaimed, &claimedError{*other})
+}
+
+// claimedError is that another owner has an external resource.
+type claimedError struct{ by Claim }
+
+func (e *claimedError) Error() string {
+	return fmt.Sprintf("controller %s has claimed the key for its owner %s (UID %s); plan another key, or delete ConfigMap %s in the namespace of the operator when that owner no longer exists",
+		e.by.Controller, e.by.Owner, e.by.UID, ClaimName(e.by.Kind, e.by.Key))
+}
+
+// claimAll stores the claims of what is planned.
+func (p *pass) claimAll() {
+	for n := range p.planned {
+		one := &p.planned[n]
+		if one.once || one.err != nil || p.record.things[one.id] {
+			continue
+		}
+		if one.err = p.confirm(p.ctx, p.object); one.err != nil {
+			continue
+		}
+		switch other, err := p.registry.claim(p.ctx, p.claimOf(one.id)); {
+		case err != nil:
+			one.err = p.refusal(one.kind, one.id, health.Infrastructure, reasonUnclaimed, err)
+		case other != nil:
+			one.err = p.claimed(one.kind, other)
+		default:
+			p.record.things[one.id] = true
+		}
+	}
+}
+
+// reportLost reports what the annotation names and no claim proves.
+func (p *pass) reportLost() {
+	for _, i := range sorted(p.lost) {
+		err := &Error{
+			Call: Call{Kind: i.kind, Verb: VerbRemove, Key: i.key}, Category: health.Conflict, Reason: reasonLost,
+			Err: fmt.Errorf("no claim proves that this owner has it, so it is not removed: plan it again, or remove it by hand and set annotation %s to %q",
+				p.forgetAnnotation(), p.object.GetUID()),
+		}
+		p.tell(i, apply.Decision{Verb: verbNone, Reason: apply.ReasonNotPlanned, Err: err}, apply.OutcomeBlocked)
+	}
+}
 
 // carryOut is the pass of an owner that stays.
 func (p *pass) carryOut(plan *apply.Plan, next pipeline.Applier) apply.Result {
 	want := p.wanted()
-	value, err := want.encode()
+	value, err := want.encode(p.object.GetUID())
 	if err != nil {
 		return apply.Result{OwnerErr: invalid("external things of the owner: %s", err)}
 	}
 	if value != "" {
-		plan.Metadata(metav1.ObjectMeta{Annotations: map[string]string{p.annotation: value}},
-			apply.Force(fmt.Sprintf("metadata.annotations[%q]", p.annotation)))
+		p.annotate(plan, value)
 	}
 	plan.Hold = plan.Hold || len(want.things) > 0
 	result := p.next(next, *plan)
 	switch {
 	case p.config.DryRun:
 		p.ensureAll()
-		p.removeAll(plan, want)
+		p.removeAll(plan)
 	case p.isRecorded(value, len(want.things) > 0):
-		p.owner.known = want.clone()
-		for i := range p.owner.gone {
-			p.unclaim(i, p.object.GetUID())
-			delete(p.owner.gone, i)
-		}
+		p.releaseRemoved()
+		p.claimAll()
 		p.ensureAll()
-		p.removeAll(plan, want)
+		p.removeAll(plan)
+		p.reportLost()
 	default:
 		p.blockAll()
 	}
 	return p.joined(result)
+}
+
+func (p *pass) annotate(plan *apply.Plan, value string) {
+	plan.Metadata(metav1.ObjectMeta{Annotations: map[string]string{p.annotation: value}},
+		apply.Force(fmt.Sprintf("metadata.annotations[%q]", p.annotation)))
+}
+
+// releaseRemoved deletes the claims of what was removed, once the annotation of the owner no longer names it.
+func (p *pass) releaseRemoved() {
+	for _, i := range sorted(p.removed) {
+		if p.plans(i) {
+			continue
+		}
+		if err := p.registry.release(p.ctx, p.claimOf(i)); err != nil {
+			p.tell(i, apply.Decision{Verb: verbNone, Reason: apply.ReasonNotPlanned, Err: err}, apply.OutcomeFailed)
+		}
+	}
 }
 
 func (p *pass) next(next pipeline.Applier, plan apply.Plan) apply.Result {
@@ -251,15 +382,29 @@ func (p *pass) blockAll() {
 
 // finalize is the pass of an owner that is being deleted.
 func (p *pass) finalize(plan *apply.Plan, next pipeline.Applier) apply.Result {
-	if !p.orphaned() {
-		p.removeAll(plan, p.record)
-		for i := range p.record.things {
-			if !p.owner.gone[i] {
-				plan.Hold = true
-			}
+	orphaned := p.orphaned()
+	if !orphaned {
+		p.removeAll(plan)
+		p.reportLost()
+		plan.Hold = plan.Hold || len(p.record.things)+len(p.lost) > 0
+	}
+	result := p.next(next, *plan)
+	if result.Finalized && !p.config.DryRun {
+		p.releaseAll()
+	}
+	return p.joined(result)
+}
+
+// releaseAll deletes the claims of an owner that has no finalizer any more. A claim that stays does not keep other owners from the key, as its owner is
+// gone.
+func (p *pass) releaseAll() {
+	things, removed := p.registry.of(p.object.GetUID())
+	maps.Copy(things, removed)
+	for _, i := range sorted(things) {
+		if err := p.registry.release(p.ctx, p.claimOf(i)); err != nil {
+			log.FromContext(p.ctx).Info("cannot delete the claim of an external resource whose owner is gone", "resource", i.String(), "error", err.Error())
 		}
 	}
-	return p.joined(p.next(next, *plan))
 }
 
 // joined adds what became of the things outside to the result of the engine.

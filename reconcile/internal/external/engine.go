@@ -29,8 +29,12 @@ type Config struct {
 	Called func(call Call, took time.Duration, err error)
 	// Intercept stands around every call. Nil lets all through.
 	Intercept Interceptor
-	// DryRun decides and does nothing. Default false.
+	// DryRun decides and does nothing. It takes the annotation of an owner for what the owner has. Default false.
 	DryRun bool
+	// Claims store which owner has a resource. Nil keeps them in memory.
+	Claims Claims
+	// Alive reports whether an owner of the controller exists. It reads from the API server. Nil takes every owner for one that exists.
+	Alive func(ctx context.Context, owner types.NamespacedName, uid types.UID) (bool, error)
 }
 
 // Engine observes, ensures and removes what the owners of one controller have outside of the cluster. Make it with [NewEngine]; it is safe
@@ -40,10 +44,10 @@ type Engine struct {
 	kinds      map[string]*kind
 	limits     map[string]*limits
 	annotation string
+	registry   *registry
 
 	mu     sync.Mutex
 	owners map[types.NamespacedName]*owner
-	claims map[id]types.UID // which owner has a thing
 	// orphans are owners whose deletion leaves what they have made.
 	orphans map[types.UID]bool
 }
@@ -51,10 +55,9 @@ type Engine struct {
 // owner is what is remembered of one owner.
 type owner struct {
 	uid      types.UID
-	known    set             // what this process has recorded on it
-	gone     map[id]bool     // confirmed to be removed, and to be taken off the record
-	sent     map[id]bool     // effects that have happened, whose marker is to be stored
-	observed map[id]observed // in the running pass
+	sent     map[id]bool          // effects that have happened, whose marker is to be stored
+	ensured  map[id]time.Duration // pause before what was ensured is observed
+	observed map[id]observed      // in the running pass
 }
 
 // observed is the answer to one observation.
@@ -68,7 +71,7 @@ func NewEngine(config Config) (*Engine, error) {
 	e := &Engine{
 		config: config, kinds: map[string]*kind{}, limits: map[string]*limits{},
 		annotation: annotation(config.Domain, config.FieldManager),
-		owners:     map[types.NamespacedName]*owner{}, claims: map[id]types.UID{}, orphans: map[types.UID]bool{},
+		owners:     map[types.NamespacedName]*owner{}, orphans: map[types.UID]bool{},
 	}
 	if config.FieldManager == "" || config.Domain == "" || config.Finalizer == "" {
 		return nil, errors.New("external engine: FieldManager, Domain and Finalizer are required")
@@ -82,6 +85,12 @@ func NewEngine(config Config) (*Engine, error) {
 			return nil, fmt.Errorf("external kind %q is declared twice", k.name)
 		}
 		e.kinds[k.name], e.limits[k.name] = k, newLimits(k.options)
+	}
+	if e.config.Claims == nil {
+		e.config.Claims = &MemoryClaims{}
+	}
+	e.registry = &registry{
+		claims: e.config.Claims, controller: config.FieldManager, alive: config.Alive, mine: map[types.UID]map[id]bool{},
 	}
 	if e.config.Clock == nil {
 		e.config.Clock = clock.RealClock{}
@@ -152,7 +161,7 @@ func (e *Engine) observe(ctx context.Context, k *kind, key types.NamespacedName,
 func (e *Engine) owner(key types.NamespacedName) *owner {
 	o := e.owners[key]
 	if o == nil {
-		o = &owner{known: newSet(), gone: map[id]bool{}, sent: map[id]bool{}, observed: map[id]observed{}}
+		o = &owner{sent: map[id]bool{}, ensured: map[id]time.Duration{}, observed: map[id]observed{}}
 		e.owners[key] = o
 	}
 	return o
@@ -164,7 +173,6 @@ func (e *Engine) of(key types.NamespacedName, uid types.UID) *owner {
 	defer e.mu.Unlock()
 	o := e.owner(key)
 	if o.uid != uid {
-		e.release(o.uid)
 		seen := o.observed
 		delete(e.owners, key)
 		o = e.owner(key)
@@ -187,44 +195,7 @@ func (e *Engine) Forget(uid types.UID) {
 			break
 		}
 	}
-	e.release(uid)
-}
-
-// release gives up the claims of an owner. The caller has the lock.
-func (e *Engine) release(uid types.UID) {
-	for i, claimed := range e.claims {
-		if claimed == uid {
-			delete(e.claims, i)
-		}
-	}
-}
-
-// claim gives a thing to the owner unless another one has it.
-func (e *Engine) claim(i id, uid types.UID) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if has, claimed := e.claims[i]; claimed {
-		return has == uid
-	}
-	e.claims[i] = uid
-	return true
-}
-
-// unclaim gives a thing up that the owner has removed.
-func (e *Engine) unclaim(i id, uid types.UID) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.claims[i] == uid {
-		delete(e.claims, i)
-	}
-}
-
-// claimedByOther reports whether another owner has the thing now.
-func (e *Engine) claimedByOther(i id, uid types.UID) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	has, claimed := e.claims[i]
-	return claimed && has != uid
+	e.registry.forget(uid)
 }
 
 func (e *Engine) wake(key types.NamespacedName, after time.Duration) {

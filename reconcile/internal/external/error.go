@@ -22,7 +22,10 @@ const (
 	reasonFailed    = "ExternalCallFailed"        // a call of a system outside of the cluster failed
 	reasonTimeout   = "ExternalCallTimedOut"      // a call of a system outside of the cluster took too long
 	reasonNetwork   = "ExternalSystemUnavailable" // a system outside of the cluster cannot be reached
-	reasonClaimed   = "ExternalObjectClaimed"     // somebody else has the thing outside of the cluster
+	reasonClaimed   = "ExternalObjectClaimed"     // another owner has the thing outside of the cluster
+	reasonUnclaimed = "ExternalClaimUnavailable"  // the claim of the thing outside of the cluster could not be read or stored
+	reasonLost      = "ExternalClaimLost"         // no claim proves that the owner has the thing outside of the cluster
+	reasonGone      = "ExternalSystemGone"        // the system outside of the cluster no longer exists
 	reasonForbidden = "ExternalObjectForbidden"   // the owner may not have the thing outside of the cluster
 )
 
@@ -69,6 +72,9 @@ func (e *Error) ExternalSystem() string { return e.Kind + "/" + e.System }
 func (k *kind) failed(call Call, err error) *Error {
 	out := &Error{Call: call, Reason: reasonFailed, Err: err}
 	switch {
+	case errors.Is(err, ErrSystemGone):
+		out.Category, out.Reason = health.MissingUpstreamDependency, reasonGone
+		return out
 	case errors.Is(err, context.DeadlineExceeded):
 		out.Category, out.Reason = health.Infrastructure, reasonTimeout
 		return out

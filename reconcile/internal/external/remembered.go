@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // id names one thing of a controller.
@@ -43,8 +44,9 @@ func (s set) equal(other set) bool {
 
 func sorted(ids map[id]bool) []id { return slices.SortedFunc(maps.Keys(ids), compareIDs) }
 
-// stored is the form of a set in the annotation of an owner: the keys of each kind, sorted.
+// stored is the form of a set in the annotation of an owner: its UID, and the keys of each kind, sorted. Annotations of earlier versions have no UID.
 type stored struct {
+	UID     types.UID           `json:"uid,omitempty"`
 	Things  map[string][]string `json:"things,omitempty"`
 	Markers map[string][]string `json:"markers,omitempty"`
 }
@@ -53,11 +55,11 @@ type stored struct {
 const maxAnnotation = 128 << 10
 
 // encode is the value of the annotation; the same set has one value.
-func (s set) encode() (string, error) {
+func (s set) encode(uid types.UID) (string, error) {
 	if s.empty() {
 		return "", nil
 	}
-	data, err := json.Marshal(stored{Things: byKind(s.things), Markers: byKind(s.markers)})
+	data, err := json.Marshal(stored{UID: uid, Things: byKind(s.things), Markers: byKind(s.markers)})
 	if err == nil && len(data) > maxAnnotation {
 		err = fmt.Errorf("the keys of %d things take %d bytes, more than the %d that an owner can remember",
 			len(s.things)+len(s.markers), len(data), maxAnnotation)
@@ -73,22 +75,22 @@ func byKind(ids map[id]bool) map[string][]string {
 	return out
 }
 
-// decode reads the value of the annotation.
-func decode(value string) (set, error) {
-	out := newSet()
+// decode reads the value of the annotation. The UID is empty in an annotation of an earlier version.
+func decode(value string) (out set, uid types.UID, err error) {
+	out = newSet()
 	if value == "" {
-		return out, nil
+		return out, "", nil
 	}
 	if len(value) > maxAnnotation {
-		return out, fmt.Errorf("%d bytes, more than %d", len(value), maxAnnotation)
+		return out, "", fmt.Errorf("%d bytes, more than %d", len(value), maxAnnotation)
 	}
 	var in stored
 	if err := json.Unmarshal([]byte(value), &in); err != nil {
-		return out, err
+		return out, "", err
 	}
 	fill(out.things, in.Things)
 	fill(out.markers, in.Markers)
-	return out, nil
+	return out, in.UID, nil
 }
 
 func fill(ids map[id]bool, in map[string][]string) {
@@ -107,8 +109,8 @@ func annotation(domain, manager string) string {
 
 const annotationName = "external"
 
-// provenBy reports whether the annotation was written by the manager, as managedFields have it: an annotation that somebody has copied,
-// or written by hand, has another one.
+// provenBy reports whether managedFields name the manager as the writer of the annotation. They are no proof, as any account may use the name;
+// they tell an annotation that was copied with its object from one that was not.
 func provenBy(o metav1.Object, name, manager string) bool {
 	for _, entry := range o.GetManagedFields() {
 		if entry.Manager != manager || entry.Operation != metav1.ManagedFieldsOperationApply || entry.FieldsV1 == nil {

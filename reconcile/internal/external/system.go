@@ -14,6 +14,11 @@ import (
 // ErrNotFound is what [System.Observe] answers, alone or wrapped, for a thing that does not exist.
 var ErrNotFound = errors.New("not found")
 
+// ErrSystemGone is what the methods of a [System] return, alone or wrapped, when the system of the key no longer exists, and its resources with it, such as
+// when its namespace is being deleted. Remove then counts as done. Observe and Ensure fail with the reason ExternalSystemGone. A system that does not
+// answer is no reason to return it.
+var ErrSystemGone = errors.New("the external system no longer exists")
+
 // System reaches the things of one kind outside of the cluster. A key names one thing, for ever. The methods are called by several
 // workers at a time, each with a context that ends after [Options.Timeout]. S is what a plan says of a thing, O what there is.
 type System[S, O any] interface {
@@ -68,6 +73,9 @@ type Options struct {
 	// Permit returns why the owner may not have the thing of the key, nil when it may. It is asked before a thing is ensured, and
 	// before one is removed that the annotation of an owner names. Nil permits every key.
 	Permit func(owner types.NamespacedName, key string) error
+	// Exclusive states that Permit permits a key to one owner only, such as where the key follows from the namespace and the name of the
+	// owner. Permit is then proof enough for a key that the annotation of an owner names and that has no claim. Default false.
+	Exclusive bool
 	// Rewatch is the pause before a broken stream is opened again. Default 3 s.
 	Rewatch time.Duration
 }

@@ -2,6 +2,8 @@ package external
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -25,7 +27,7 @@ func (k *kind) watch(ctx context.Context, changed func(schema.GroupVersionKind, 
 	said := "" // the error that was logged last
 	gvk := gvkOf(k.name)
 	for ctx.Err() == nil {
-		err := k.watcher.Watch(ctx, func() { changed(gvk, "") }, func(key string) { changed(gvk, key) })
+		err := k.stream(ctx, func() { changed(gvk, "") }, func(key string) { changed(gvk, key) })
 		if ctx.Err() != nil {
 			return
 		}
@@ -38,6 +40,17 @@ func (k *kind) watch(ctx context.Context, changed func(schema.GroupVersionKind, 
 		case <-time.After(k.options.Rewatch):
 		}
 	}
+}
+
+// stream calls Watch of the system. A panic is an error like any other: the stream is opened again.
+func (k *kind) stream(ctx context.Context, opened func(), changed func(key string)) (err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("panic in Watch of external kind %s: %v", k.name, reason)
+			log.FromContext(ctx).Error(err, "a function of an external system panicked", "kind", k.name, "stack", string(debug.Stack()))
+		}
+	}()
+	return k.watcher.Watch(ctx, opened, changed)
 }
 
 func errorText(err error) string {

@@ -21,7 +21,10 @@ type watched struct {
 
 func (w *watched) Watch(ctx context.Context, opened func(), changed func(key string)) error {
 	w.attempts++
-	if w.attempts <= 2 {
+	switch w.attempts {
+	case 1:
+		panic("a mistake of the author")
+	case 2:
 		return errors.New("refused")
 	}
 	time.Sleep(time.Second) // of the handshake

@@ -31,6 +31,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/conversion"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/external"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/passlog"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
@@ -111,6 +112,9 @@ func (m *TestManager) GetClock() clock.PassiveClock { return m.world.Clock }
 
 // Outside is what is outside of the cluster of its world.
 func (m *TestManager) Outside() any { return m.world.Outside }
+
+// ExternalClaims are the claims of external resources, which the world keeps when an instance ends.
+func (m *TestManager) ExternalClaims() external.Claims { return &m.world.Outer }
 
 // GetCache is the cache of the instance.
 func (m *TestManager) GetCache() cache.Cache { return m.view }

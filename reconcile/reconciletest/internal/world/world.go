@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/external"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/apiserver"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
@@ -30,9 +31,10 @@ type World struct {
 	Scheme    *runtime.Scheme
 	Mapper    meta.RESTMapper
 	Clock     *schedule.Clock
-	Client    client.WithWatch  // of the test, not counted
-	Fake      *apiserver.Server // nil on a real API server
-	Outside   any               // of the cluster, nil for nothing
+	Client    client.WithWatch      // of the test, not counted
+	Fake      *apiserver.Server     // nil on a real API server
+	Outside   any                   // of the cluster, nil for nothing
+	Outer     external.MemoryClaims // claims of what is outside
 	namespace string
 	Reversed  bool // caches list backwards
 	Off       bool // the operator is switched off, see Singleton

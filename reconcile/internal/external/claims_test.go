@@ -1,0 +1,215 @@
+package external_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/external"
+)
+
+// annotate writes the annotation of an owner under the field manager of the engine, as every account may that can patch the owner.
+func annotate(owner client.Object, value string) {
+	_ = cluster{"shop"}.Apply(context.Background(), owner, apply.Plan{
+		Owner: planned(value).Owner,
+	})
+}
+
+// annotation is the annotation of the engine of [bench].
+var annotation = func() string {
+	b := newBench(&testing.T{}, external.Options{})
+	_, _ = b.passIn(context.Background(), b.owner, b.plan("a"))
+	for name := range b.owner.Annotations {
+		return name
+	}
+	return ""
+}()
+
+func planned(value string) (plan reconcile.PlanResult) {
+	plan.Metadata(metav1.ObjectMeta{Annotations: map[string]string{annotation: value}})
+	return plan
+}
+
+func lostReason(result apply.Result) string {
+	for _, o := range result.Objects {
+		if o.Err != nil {
+			return health.Categorize(o.Err).Reason
+		}
+	}
+	return ""
+}
+
+// TestClaimsProveOwnership states what is removed for an owner whose annotation names a key, by who has claimed the key.
+func TestClaimsProveOwnership(t *testing.T) {
+	t.Parallel()
+	type want struct {
+		calls    []string
+		reason   string
+		kept     bool // the annotation still names the key
+		deleting bool // the owner keeps its finalizer when it is deleted
+	}
+	own := `{"uid":"1","things":{"Database":["a"]}}`
+	for name, tc := range map[string]struct {
+		annotation string
+		claimedBy  types.UID // empty: no claim
+		options    external.Options
+		forget     string
+		want       want
+	}{
+		"forged, another owner has it":   {annotation: own, claimedBy: "2"},
+		"forged in the form of before":   {annotation: `{"things":{"Database":["a"]}}`, claimedBy: "2"},
+		"forged, no owner has it":        {annotation: own, want: want{reason: "ExternalClaimLost", kept: true, deleting: true}},
+		"written by an earlier version":  {annotation: `{"things":{"Database":["a"]}}`, want: want{reason: "ExternalClaimLost", kept: true, deleting: true}},
+		"copied from another owner":      {annotation: `{"uid":"9","things":{"Database":["a"]}}`},
+		"forgotten with permission":      {annotation: own, forget: "1"},
+		"permission of another owner":    {annotation: own, forget: "9", want: want{reason: "ExternalClaimLost", kept: true, deleting: true}},
+		"claimed":                        {annotation: own, claimedBy: "1", want: want{calls: []string{"remove a"}}},
+		"claimed, the annotation lost":   {claimedBy: "1", want: want{calls: []string{"remove a"}}},
+		"exclusive, no claim":            {annotation: own, options: external.Options{Exclusive: true}, want: want{calls: []string{"remove a"}}},
+		"exclusive, another owner's":     {annotation: own, claimedBy: "2", options: external.Options{Exclusive: true}},
+		"exclusive, not permitted, lost": {annotation: own, options: external.Options{Exclusive: true, Permit: refuse}, want: want{reason: "ExternalClaimLost", kept: true, deleting: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, tc.options)
+			if tc.claimedBy != "" {
+				claim := external.Claim{Kind: "Database", Key: "a", Controller: "shop", Owner: types.NamespacedName{Name: "x"}, UID: tc.claimedBy}
+				if _, err := b.claims.Create(t.Context(), claim); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if tc.annotation != "" {
+				annotate(b.owner, tc.annotation)
+			}
+			if tc.forget != "" {
+				b.owner.Annotations["example.com/forget-external"] = tc.forget
+			}
+			deleted := b.owner.DeepCopy()
+			calls, result := b.pass(b.owner, b.plan())
+			got := want{calls: calls, reason: lostReason(result)}
+			_, _ = b.pass(b.owner, b.plan())
+			got.kept = strings.Contains(b.owner.Annotations[annotation], `"a"`)
+			if len(calls) == 0 {
+				deleted.DeletionTimestamp, deleted.Finalizers = &metav1.Time{Time: b.clock.Now()}, []string{"example.com/shop"}
+				_, result := b.pass(deleted, b.plan())
+				got.deleting = !result.Finalized
+			}
+			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(want{})); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func refuse(types.NamespacedName, string) error { return errors.New("refused") }
+
+// TestClaimsAreSharedByControllers: a kind that two controllers declare has one claim for a key.
+func TestClaimsAreSharedByControllers(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, external.Options{})
+	second, err := external.NewEngine(external.Config{
+		Kinds: []external.Declared{b.databases}, FieldManager: "market", Domain: "example.com", Finalizer: "example.com/shop", Claims: &b.claims,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, owner := b.engine, ownerOf("shop", "2")
+	_, _ = b.pass(b.owner, b.plan("a"))
+	b.engine = second
+	calls, result := b.pass(owner, b.plan("a"))
+	b.want("the first controller has it", calls)
+	if got := lostReason(result); got != "ExternalObjectClaimed" {
+		t.Errorf("got reason %q, want ExternalObjectClaimed", got)
+	}
+	owner.DeletionTimestamp = &metav1.Time{Time: b.clock.Now()}
+	calls, result = b.pass(owner, b.plan())
+	b.want("the second owner is deleted", calls)
+	if !result.Finalized {
+		t.Error("the second owner keeps its finalizer")
+	}
+	b.engine = first
+	_, _ = b.pass(b.owner, b.plan())
+	_, _ = b.pass(b.owner, b.plan())
+	b.engine = second
+	calls, _ = b.pass(ownerOf("shop", "3"), b.plan("a"))
+	b.want("the first owner has given it up", calls, "observe a", "ensure a")
+}
+
+// unavailable are claims that cannot be read.
+type unavailable struct{ external.MemoryClaims }
+
+func (*unavailable) List(context.Context) ([]external.Claim, error) { return nil, errAway }
+
+// TestNothingIsRemovedBeforeTheClaimsAreRead: also the finalizer stays.
+func TestNothingIsRemovedBeforeTheClaimsAreRead(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, external.Options{})
+	engine, err := external.NewEngine(external.Config{
+		Kinds: []external.Declared{b.databases}, FieldManager: "shop", Domain: "example.com", Finalizer: "example.com/shop", Claims: &unavailable{},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.engine = engine
+	b.owner.DeletionTimestamp, b.owner.Finalizers = &metav1.Time{Time: b.clock.Now()}, []string{"example.com/shop"}
+	calls, result := b.pass(b.owner, b.plan())
+	b.want("what the owner has is not known", calls)
+	if result.Finalized || !errors.Is(result.Err(), errAway) {
+		t.Errorf("got finalized %t and error %v, want the finalizer and the error of the claims", result.Finalized, result.Err())
+	}
+}
+
+// TestAnOwnerThatIsGoneKeepsNoKey: its claim passes to the next owner that plans the key.
+func TestAnOwnerThatIsGoneKeepsNoKey(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, external.Options{})
+	_, _ = b.pass(b.owner, b.plan("a"))
+	b.restart()
+	calls, _ := b.pass(ownerOf("shop", "2"), b.plan("a"))
+	b.want("an owner with the same name and another UID", calls, "observe a")
+	calls, _ = b.pass(ownerOf("other", "3"), b.plan("a"))
+	b.want("the owner exists", calls)
+}
+
+// TestEnsuredIsObserved: without a stream of events, the owner is reconciled again after Ensure, later and later.
+func TestEnsuredIsObserved(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, external.Options{})
+	var got []string
+	for range 4 {
+		_, result := b.pass(b.owner, b.plan("a"))
+		got = append(got, result.RequeueAfter.String())
+		b.server.databases = nil // the system never has it
+	}
+	if diff := cmp.Diff([]string{"1ns", "1s", "2s", "4s"}, got); diff != "" {
+		t.Errorf("requeues (-want +got):\n%s", diff)
+	}
+}
+
+// TestASystemThatNoLongerExists: what it had counts as removed.
+func TestASystemThatNoLongerExists(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, external.Options{})
+	_, _ = b.pass(b.owner, b.plan("a"))
+	b.server.fail = map[string]error{external.VerbRemove: external.ErrSystemGone, external.VerbEnsure: external.ErrSystemGone}
+	b.server.databases = nil
+	_, result := b.pass(b.owner, b.plan("a"))
+	if got := lostReason(result); got != "ExternalSystemGone" {
+		t.Errorf("got reason %q of %v, want ExternalSystemGone", got, result.Err())
+	}
+	b.owner.DeletionTimestamp = &metav1.Time{Time: b.clock.Now()}
+	calls, result := b.pass(b.owner, b.plan())
+	b.want("the owner is deleted", calls, "remove a")
+	if !result.Finalized || result.Err() != nil {
+		t.Errorf("got finalized %t and error %v, want that the owner goes", result.Finalized, result.Err())
+	}
+}
