@@ -145,13 +145,28 @@ func (retain) ApplyToChild(c *Child) { c.Mode = Retained }
 // is when no owner plans it any more, see [Retained].
 func Retain() ChildOption { return retain{} }
 
-type recreate struct{}
+type recreate struct{ propagation metav1.DeletionPropagation }
 
-func (recreate) ApplyToChild(c *Child) { c.Recreate = true }
+func (r recreate) ApplyToChild(c *Child) { c.Recreate, c.RecreatePropagation = true, r.propagation }
 
-// Recreate allows to delete the child and to create it anew on a later pass
-// when the server refuses a change because the field is immutable.
-func Recreate() ChildOption { return recreate{} }
+// Recreate allows the engine to delete the child and to create it again in a later
+// reconciliation when the API server refuses a change because a field is
+// immutable. The engine deletes only if the API server would accept the new
+// object and that object differs from the existing one in a refused field. An
+// object of [Options.GuardedKinds] other than a Job or a Pod, a StatefulSet whose claims would
+// be deleted, and an object with a field that is sent once are kept until an annotation allows the
+// recreation, see [RecreateBlockedError]. Repeated recreations for one plan are delayed.
+//
+// The optional policy is what happens to the dependents of the deleted object.
+// The default is to leave them if the object selects them and its selector
+// stays the same, and [Options.Propagation] otherwise. Only the last policy counts.
+func Recreate(policy ...PropagationPolicy) ChildOption {
+	var r recreate
+	for _, f := range policy {
+		r.propagation = metav1.DeletionPropagation(f)
+	}
+	return r
+}
 
 // PropagationPolicy is how the dependents of a deleted object go: in the
 // background, in the foreground, or not at all (orphan). Default

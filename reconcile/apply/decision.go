@@ -100,6 +100,11 @@ const (
 	// ReasonHoldsData: the objects are of [Options.GuardedKinds], and nothing
 	// explains why they are no longer planned.
 	ReasonHoldsData Reason = "HoldsData"
+	// ReasonNewer: another process with another plan has created the objects
+	// since this plan was made.
+	ReasonNewer Reason = "Newer"
+	// ReasonReferenced: a child that is planned still refers to the objects.
+	ReasonReferenced Reason = "Referenced"
 	// ReasonReplacementFailed: a child that may replace them could not be
 	// created.
 	ReasonReplacementFailed Reason = "ReplacementFailed"

@@ -75,6 +75,32 @@ func (e *ContestedError) Error() string {
 	return b.String()
 }
 
+// RecreateBlockedError reports that an object cannot be changed as planned and
+// is not recreated, because something would be lost with it.
+type RecreateBlockedError struct {
+	// Loses is what would be lost.
+	Loses string
+	// Annotation and Token are the key and value of an annotation on the owner that
+	// allows the recreation of this object, once.
+	Annotation, Token string
+	// OnChild reports that the annotation belongs on the object: a [Group] has no object of its own.
+	OnChild bool
+	// Cause is the refusal of the change.
+	Cause error
+}
+
+// Error says what would be lost and how to allow it.
+func (e *RecreateBlockedError) Error() string {
+	where := "the owner"
+	if e.OnChild {
+		where = "the object"
+	}
+	return fmt.Sprintf("it is not recreated because %s; annotate %s with %s=%s to allow it: %s", e.Loses, where, e.Annotation, e.Token, e.Cause)
+}
+
+// Unwrap returns the refusal of the change.
+func (e *RecreateBlockedError) Unwrap() error { return e.Cause }
+
 // PruneBlockedError reports why children that are no longer planned were kept.
 type PruneBlockedError struct {
 	// Reason is one of the PruneBlocked constants.
@@ -121,6 +147,10 @@ func (e *PruneBlockedError) write(b *strings.Builder) {
 		b.WriteString("too many children would be deleted although nothing changed")
 	case ReasonHoldsData:
 		b.WriteString("children that hold data or work would be deleted although nothing changed")
+	case ReasonNewer:
+		b.WriteString("children that another process has created would be deleted by an older plan")
+	case ReasonReferenced:
+		b.WriteString("children that are no longer planned are still used")
 	case ReasonReplacementFailed:
 		b.WriteString("children that are no longer planned stay until their replacement is there")
 	case ReasonUnknown:

@@ -100,8 +100,11 @@ type Child struct {
 	// See [Plan.Keep]. Default false.
 	Existing bool
 	// Recreate allows to delete and recreate the object when the server
-	// refuses the change because a field is immutable. Default false.
+	// refuses the change because a field is immutable, see [Recreate]. Default false.
 	Recreate bool
+	// RecreatePropagation is what happens to the dependents when the object is
+	// deleted to be recreated. Default see [Recreate].
+	RecreatePropagation metav1.DeletionPropagation
 	// WaitsUntil is the condition that the child waits for, see [WaitUntil].
 	// Empty waits for nothing.
 	WaitsUntil string

@@ -49,6 +49,7 @@ func behind(content map[string]any, generation int64) bool {
 }
 
 func learn(p *pass.Pass, c *pass.Child, answer client.Object, made bool) {
+	c.Answer = answer
 	after, err := compare.Observe(p.Env.Encoder, answer, c.Manager)
 	c.Result.Unobserved = c.Result.Wrote() && c.Planned.Mode == apply.Own && behind(after.Content, answer.GetGeneration())
 	learned := memory.Answer{

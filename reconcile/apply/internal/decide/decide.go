@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -214,12 +215,18 @@ func failedBefore(p *pass.Pass, c *pass.Child, uid types.UID, others uint64) boo
 		return false
 	}
 	f := c.Memory.FailedIn(memory.Situation{Intent: c.Hash, UID: uid, Others: others}, p.Now)
-	if f == nil {
+	if f == nil || allowedSince(p, f.Err) {
 		return false
 	}
 	c.Fail(f.Outcome, apply.ReasonBackoff, f.Err)
 	c.Requeue = f.Until.Sub(p.Now)
 	return true
+}
+
+// allowedSince reports whether the owner allows by now what was not allowed then.
+func allowedSince(p *pass.Pass, err error) bool {
+	var blocked *apply.RecreateBlockedError
+	return errors.As(err, &blocked) && blocked.Token == p.AllowPrune
 }
 
 // decideExisting looks at an object that has changed, or that is new to us.

@@ -50,6 +50,7 @@ func (o *Owner) clone() *Owner {
 		uid: o.uid, key: o.key, Pass: o.Pass, Metadata: o.Metadata, Sets: o.Sets, Contributor: o.Contributor, Prune: o.Prune, Guard: o.Guard,
 		Children: make(map[applyset.ObjectID]*Child, len(o.Children)),
 	}
+	out.Prune.Seen = maps.Clone(o.Prune.Seen)
 	out.Prune.Empty, out.Prune.Absent = maps.Clone(o.Prune.Empty), maps.Clone(o.Prune.Absent)
 	for id, m := range o.Children {
 		out.Children[id] = m.clone()

@@ -5,6 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
@@ -37,6 +38,13 @@ type Part struct {
 	At    time.Time
 }
 
+// Member is an object of the set of an owner.
+type Member struct {
+	GVK schema.GroupVersionKind
+	ID  applyset.ObjectID
+	UID types.UID
+}
+
 // Prune is what is remembered about the last prune of an owner.
 type Prune struct {
 	// Clean reports that the last listing found nothing to prune, for the plan
@@ -44,10 +52,20 @@ type Prune struct {
 	Clean    bool
 	Identity uint64
 	At       time.Time
+	// Planned is the identity of the last complete plan, Since and SincePass are
+	// the time and the pass in which it was made first. Existed is how many of its members
+	// existed then, Seen are the objects that were no longer planned then.
+	Planned   uint64
+	Since     time.Time
+	SincePass uint64
+	Existed   int
+	Seen      map[types.UID]struct{}
 	// First is when this process first listed for the owner.
 	First time.Time
 	// Failures counts the passes in a row that could not list or shrink.
 	Failures int
+	// OptedOut are the members that the last listing found opted out and not planned.
+	OptedOut []Member
 	// Retired is when retired kinds of a group were last searched to the end.
 	Retired time.Time
 	// Held is what the last listing has left alone because it is not known what

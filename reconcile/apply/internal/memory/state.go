@@ -18,6 +18,8 @@ type Child struct {
 	// gvk and mode are those of the last plan.
 	gvk  unique.Handle[schema.GroupVersionKind]
 	mode apply.Mode
+	// sentOnce reports that the last plan has values that are sent once.
+	sentOnce bool
 	// retries counts the applies of the intent that the server has not taken
 	// as they are.
 	retries uint8
@@ -53,6 +55,8 @@ type Child struct {
 	since, last uint64
 	// losses counts how often others have deleted the object.
 	losses *losses
+	// recreation is the last deletion to recreate the child.
+	recreation recreation
 	// failure is set while something is wrong.
 	failure *Failure
 	// contest is set while fields are left to others, repairs counts those of

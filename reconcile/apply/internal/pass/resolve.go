@@ -3,6 +3,7 @@ package pass
 import (
 	"fmt"
 	"hash/maphash"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -136,6 +137,9 @@ func (p *Pass) resolve(c *Child) error {
 	if !c.Memory.Planned(p.Memory.Pass, c.Planned.Mode, k.GVK) {
 		return errTwice
 	}
+	c.Memory.NoteSentOnce(c.Planned.Mode == apply.Once || slices.ContainsFunc(c.Planned.Fields, func(r apply.FieldRule) bool {
+		return r.Policy == apply.FieldCreateOnly
+	}))
 	c.Hash = p.Env.Hasher.Child(c.Planned)
 	p.Identity += identity(p.Env.Hasher, c)
 	return nil

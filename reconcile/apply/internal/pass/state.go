@@ -94,6 +94,10 @@ type Child struct {
 	// Live is the object as known, nil if it does not exist; Cached reports that
 	// it is shared with the cache.
 	Live client.Object
+	// Renewed reports that this pass has looked for defaults of an earlier plan.
+	Renewed bool
+	// Answer is the object that the API server has returned for the last write, nil for none.
+	Answer client.Object
 	// Recall is what is remembered of the child and matters for that object,
 	// Observed what was compared of it.
 	Recall   memory.Recall

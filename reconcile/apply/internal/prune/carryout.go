@@ -38,7 +38,7 @@ func (p *Prune) notPlanned(members []memberObject) []memberObject {
 func (p *Prune) decideMember(m memberObject) *surplusMember {
 	s := &surplusMember{memberObject: m, Result: apply.ObjectResult{Outcome: apply.OutcomeUnchanged, Decision: apply.Decision{
 		GVK: m.gvk, Key: m.id.Key, UID: m.uid, Verb: apply.VerbNone, Reason: apply.ReasonTerminating,
-	}, HoldsData: p.Env.HoldsData(m.id.GroupKind)}}
+	}, HoldsData: m.holdsData}}
 	if m.deleting || p.DeletedAlready(m.id, m.uid) {
 		return s
 	}
@@ -60,6 +60,13 @@ func (p *Prune) pruneAll() (remaining bool) {
 		remaining = true
 		if m.Result.Reason == apply.ReasonTerminating {
 			p.Requeue(pass.ConfirmAfter)
+			continue
+		}
+		if c := p.referrer(m.memberObject); c != nil {
+			p.Block(&apply.PruneBlockedError{
+				Reason: apply.ReasonReferenced, Objects: []string{m.id.String()}, Cause: fmt.Errorf("%s uses it", c.ID),
+			})
+			p.Requeue(p.Env.Options.ContestInterval)
 			continue
 		}
 		if c := p.replacedBy(m.memberObject); c != nil {

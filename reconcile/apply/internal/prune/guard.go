@@ -1,19 +1,21 @@
 package prune
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
 
-// notePlan opens the guard for the first plan that follows a change.
+// notePlan remembers when a plan was first made and what existed then, and opens
+// the guard for the first plan that follows a change.
 func (p *Prune) notePlan() {
+	if m := &p.Memory.Prune; m.SincePass == 0 || m.Planned != p.Identity {
+		m.Planned, m.Since, m.SincePass, m.Existed, m.Seen = p.Identity, p.Now, p.Memory.Pass, p.existing(), nil
+	}
 	m := &p.Memory.Guard
 	generation, inputs := p.Owner.GetGeneration(), p.Plan.Inputs
 	if m.Known && generation <= m.Generation && m.Inputs == inputs {
@@ -56,15 +58,24 @@ func (p *Prune) changedBefore() bool {
 // guard holds back what nothing explains: members that hold data or work, and
 // everything if it is more than the options allow. It returns what may go.
 func (p *Prune) guard(surplus []memberObject, members int) []memberObject {
-	if p.Finalize || p.Plan.Policy == apply.Withdraw || p.followsChange() {
+	if p.Finalize {
+		return surplus
+	}
+	surplus = p.keepNewer(surplus)
+	if p.Plan.Policy == apply.Withdraw || p.followsChange() {
 		return surplus
 	}
 	held := func(memberObject) bool { return true }
 	reason := apply.Reason(apply.ReasonTooMany)
 	if !p.exceedsLimits(surplus, members) {
-		held = func(m memberObject) bool { return p.Env.HoldsData(m.id.GroupKind) }
+		held = func(m memberObject) bool { return m.holdsData }
 		reason = apply.ReasonHoldsData
 	}
+	return p.hold(surplus, reason, held)
+}
+
+// hold keeps members until an annotation allows exactly their deletion. It returns the others.
+func (p *Prune) hold(surplus []memberObject, reason apply.Reason, held func(memberObject) bool) []memberObject {
 	blocked := &apply.PruneBlockedError{Reason: reason, Annotation: p.Keys.AllowPrune, OnChild: p.Group != nil}
 	allowed := []string{p.AllowPrune}
 	for _, m := range surplus {
@@ -77,7 +88,7 @@ func (p *Prune) guard(surplus []memberObject, members int) []memberObject {
 		return surplus
 	}
 	slices.Sort(blocked.Objects)
-	blocked.Token = pruneToken(blocked.Objects...)
+	blocked.Token = pass.Token(blocked.Objects...)
 	if slices.Contains(allowed, blocked.Token) {
 		return surplus
 	}
@@ -98,15 +109,6 @@ func (p *Prune) exceedsLimits(surplus []memberObject, members int) bool {
 	return doomed >= o.PruneMinimum && float64(doomed) > o.PruneShare*float64(members)
 }
 
-// pruneToken stands for exactly these objects.
-func pruneToken(names ...string) string {
-	h := sha256.New()
-	for _, name := range names {
-		_, _ = fmt.Fprintf(h, "%d:%s", len(name), name)
-	}
-	return hex.EncodeToString(h.Sum(nil)[:8])
-}
-
 // changeToken stands for the spec and the inputs of this pass, and for the
 // objects that are planned.
 func (p *Prune) changeToken() string {
@@ -117,7 +119,7 @@ func (p *Prune) changeToken() string {
 		}
 	}
 	slices.Sort(names[2:])
-	return pruneToken(names...)
+	return pass.Token(names...)
 }
 
 // recordChangeToken records on the owner that a large prune is explained, when it

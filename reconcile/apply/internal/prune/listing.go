@@ -266,7 +266,10 @@ func (p *Prune) addUnseen(l *listing) {
 			p.listFailed(l, id.GroupKind, err)
 		}
 		if proven {
-			l.members = append(l.members, memberObject{id: id, gvk: m.GVK(), uid: m.UID(), version: version, planned: planned})
+			l.members = append(l.members, memberObject{
+				id: id, gvk: m.GVK(), uid: m.UID(), version: version, planned: planned,
+				holdsData: p.Env.HoldsData(id.GroupKind) || (m.SentOnce() && id.GroupKind == secrets),
+			})
 		}
 	}
 }

@@ -132,6 +132,8 @@ func (p *Prune) memberOf(gvk schema.GroupVersionKind, o metav1.Object) memberObj
 	if known := p.Memory.Children[id]; known != nil {
 		m.planned = known.InPass(p.Memory.Pass) && !known.WasDeleted(m.uid)
 	}
+	m.created = o.GetCreationTimestamp().Time
+	m.unknown, m.holdsData = p.Memory.Children[id] == nil || !p.Memory.Children[id].Known(m.uid), p.holdsData(id, o)
 	controller := metav1.GetControllerOfNoCopy(o)
 	m.reached = controller != nil && controller.UID == p.Owner.GetUID()
 	m.optedOut = ownership.OptedOut(p.Pass, o)

@@ -16,6 +16,9 @@ import (
 // process does not remember.
 func (p *Prune) upToDate() bool {
 	m := &p.Memory.Prune
+	if p.optedIn() {
+		return false
+	}
 	if p.Finalize || !m.Clean || m.Identity != p.Identity || inventory.KeepsGeneration(p.Pass) || inventory.DropsGeneration(p.Pass) {
 		return false
 	}
@@ -83,12 +86,14 @@ func (p *Prune) decideSurplus() {
 	}
 	p.listing = l
 	p.decideReleases(l)
+	p.noteSeen(l)
+	p.noteOptedOut(l)
 	surplus := p.leaveUnknown(l, append(p.notPlanned(l.members), p.releasedMembers()...))
 	surplus = p.keepHeldReleases(surplus, apply.VerbRelease) // whose object stays is nothing to guard
 	if err := inventory.Unreadable(p.Pass, inventory.Recorded(p.Pass)); err != nil {
 		p.Block(&apply.PruneBlockedError{Reason: apply.ReasonUnknown, Cause: err})
 	}
-	known := len(l.members) + p.plannedBesides(l.members) + p.sharedChildren()
+	known := existedBefore(l.members, p.Memory.Prune.Existed, p.Memory.Prune.SincePass == 1) + p.sharedChildren()
 	p.announced = p.exceedsLimits(surplus, known) && !p.Finalize
 	surplus = p.keepHeldReleases(p.keepReplaced(p.guard(surplus, known)), apply.VerbPrune)
 	p.announced = p.announced && !p.held
@@ -105,23 +110,6 @@ func (p *Prune) decideSurplus() {
 	if !held {
 		p.decideShrink(l)
 	}
-}
-
-// plannedBesides counts the planned members that do not exist yet.
-func (p *Prune) plannedBesides(members []memberObject) int {
-	existing := 0
-	for i := range members {
-		if members[i].planned {
-			existing++
-		}
-	}
-	planned := 0
-	for _, c := range p.Children {
-		if c.Memory != nil && c.Member {
-			planned++
-		}
-	}
-	return max(0, planned-existing)
 }
 
 // CarryOut carries out what was decided, and shrinks the inventory by what is

@@ -99,7 +99,7 @@ func (p *Prune) releasedMembers() []memberObject {
 	var out []memberObject
 	for _, r := range p.Releases {
 		if r.Result.Verb != apply.VerbNone {
-			out = append(out, memberObject{id: r.id, gvk: r.Result.GVK, uid: r.Result.UID})
+			out = append(out, memberObject{id: r.id, gvk: r.Result.GVK, uid: r.Result.UID, holdsData: p.Env.HoldsData(r.id.GroupKind)})
 		}
 	}
 	return out

@@ -90,6 +90,12 @@ type memberObject struct {
 	version  string
 	deleting bool
 	planned  bool
+	// created is when the API server created it.
+	created time.Time
+	// unknown reports that this process has neither planned nor seen it.
+	unknown bool
+	// holdsData reports that it is never deleted without a known reason.
+	holdsData bool
 	// reached reports that garbage collection deletes it with the owner.
 	reached bool
 	// optedOut reports that somebody has taken it out of our hands.

@@ -9,8 +9,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -44,9 +42,9 @@ func removeConflicting(p *pass.Pass, c *pass.Child, refusal error) error {
 	if err != nil || live == nil || live.UID != c.Live.GetUID() {
 		return refusal
 	}
-	anew, valid := madeAnew(p, c)
-	if !valid {
-		return refusal
+	anew, err := createdNew(p, c)
+	if err != nil {
+		return refusal //nolint:nilerr // the plan is invalid for a new object, too
 	}
 	found, err := foreignFields(c, anew, live.ManagedFields, causes)
 	if err != nil || len(found) == 0 {
@@ -78,20 +76,6 @@ func removeConflicting(p *pass.Pass, c *pass.Child, refusal error) error {
 // it names: not so of a contribution.
 func mayRemoveConflicting(p *pass.Pass, c *pass.Child) bool {
 	return c != p.OwnerChild && (c.Planned.Mode == apply.Own || c.Planned.Mode == apply.Shared) && len(c.Contested) == 0
-}
-
-// madeAnew is what the API server would make of the intent as a new object of
-// another name, by dry run. It reports whether the intent is valid.
-func madeAnew(p *pass.Pass, c *pass.Child) (map[string]any, bool) {
-	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(c.Content)}
-	u.SetGroupVersionKind(c.Kind.GVK)
-	u.SetGenerateName(c.ID.Key.Name)
-	u.SetNamespace(c.ID.Key.Namespace)
-	err := p.Env.Client.Create(p.Ctx, u, client.FieldOwner(c.Manager), client.DryRunAll)
-	if err != nil {
-		return nil, collidesWithItself(p, c, err)
-	}
-	return u.Object, true
 }
 
 func causesOf(err error) []metav1.StatusCause {

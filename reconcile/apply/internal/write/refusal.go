@@ -11,9 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/decide"
@@ -62,8 +59,8 @@ func refused(p *pass.Pass, c *pass.Child, err error) {
 	switch {
 	case isSecondController(err):
 		ownedByAnother(p, c, err)
-	case apierrors.IsInvalid(err) && c.Planned.Recreate && c.UID != "" && creatable(p, c):
-		recreate(p, c)
+	case apierrors.IsInvalid(err) && c.Planned.Recreate && c.UID != "":
+		recreate(p, c, err)
 	case apierrors.IsInvalid(err):
 		failWithBackoff(p, c, apply.OutcomeFailed, err)
 	case isUnfit(err):
@@ -93,20 +90,6 @@ func isSecondController(err error) bool {
 	return apierrors.IsInvalid(err) && hasCause(err, func(c metav1.StatusCause) bool {
 		return c.Field == "metadata.ownerReferences" && strings.Contains(c.Message, "Only one reference can have Controller set to true")
 	})
-}
-
-// creatable reports whether the API server would accept the intent for a new
-// object, which the update of the existing one is not: its validation of a
-// create, by dry run, comes before it finds that the name is taken. So a
-// refused change of whatever kind is known as one of a field that cannot
-// change without knowing what that kind says about it.
-func creatable(p *pass.Pass, c *pass.Child) bool {
-	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(c.Content)}
-	u.SetGroupVersionKind(c.Kind.GVK)
-	u.SetName(c.ID.Key.Name)
-	u.SetNamespace(c.ID.Key.Namespace)
-	err := p.Env.Client.Create(p.Ctx, u, client.FieldOwner(c.Manager), client.DryRunAll)
-	return err == nil || apierrors.IsAlreadyExists(err) || collidesWithItself(p, c, err)
 }
 
 // collidesWithItself reports whether all that speaks against the new object
@@ -180,33 +163,6 @@ func ownedByAnother(p *pass.Pass, c *pass.Child, cause error) {
 		return
 	}
 	failWithBackoff(p, c, apply.OutcomeFailed, c.Result.Err)
-}
-
-// recreate deletes an object that cannot be changed as planned, in the version
-// in which it is still the owner's. It comes back on the pass that its
-// disappearance causes.
-func recreate(p *pass.Pass, c *pass.Child) {
-	found, err := p.LiveMetadata(c.Kind.GVK, c.ID.Key)
-	switch {
-	case err != nil || found == nil:
-	case found.UID != c.UID:
-		err = ownership.ErrReplaced
-	case ownership.OptedOut(p, found):
-		c.Result.Outcome, c.Result.Reason = apply.OutcomeOptedOut, apply.ReasonOptedOut
-		return
-	case !ownership.CheckOwner(p, c, found):
-		return
-	default:
-		err = p.Env.DeleteExactly(p.Ctx, c.Kind.GVK, c.ID.Key, c.UID, found.ResourceVersion, "")
-	}
-	if err != nil {
-		c.Failed(apply.OutcomeFailed, fmt.Errorf("delete to recreate: %w", err))
-		return
-	}
-	c.Result.Verb, c.Result.Outcome, c.Result.Err = apply.VerbDelete, apply.OutcomeDeleted, nil
-	c.Result.Unobserved = true
-	c.Memory.NoteDeleted(c.UID, p.Now)
-	c.Requeue = pass.ConfirmAfter
 }
 
 // failWithBackoff fails the child and remembers why.

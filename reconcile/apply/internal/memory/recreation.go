@@ -1,0 +1,38 @@
+package memory
+
+import "time"
+
+// recreation remembers how often a child was recreated for one intent.
+type recreation struct {
+	intent uint64
+	count  int
+	at     time.Time
+}
+
+// NoteSentOnce notes whether the plan has values that are sent once.
+func (m *Child) NoteSentOnce(once bool) { m.sentOnce = once }
+
+// SentOnce reports whether the last plan had values that are sent once.
+func (m *Child) SentOnce() bool { return m.sentOnce }
+
+// NoteRecreated notes that the child was deleted to recreate it for the intent.
+func (m *Child) NoteRecreated(intent uint64, now time.Time) {
+	if m.recreation.intent != intent {
+		m.recreation = recreation{intent: intent}
+	}
+	m.recreation.count++
+	m.recreation.at = now
+}
+
+// Recreated returns how often the child was recreated for the intent, and how long
+// the next recreation has to wait: the first does not, the second waits for
+// the interval after the first, and each later one twice as long as the one before.
+func (m *Child) Recreated(intent uint64, now time.Time, interval time.Duration) (times int, rest time.Duration) {
+	r := m.recreation
+	if r.intent != intent || r.count == 0 {
+		return 0, 0
+	}
+	const mostDoublings = 8
+	wait := interval << min(r.count-1, mostDoublings)
+	return r.count, max(0, r.at.Add(wait).Sub(now))
+}

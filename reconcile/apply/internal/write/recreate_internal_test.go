@@ -1,0 +1,140 @@
+package write
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+)
+
+func object(t *testing.T, text string) map[string]any {
+	t.Helper()
+	if text == "" {
+		return nil
+	}
+	out := map[string]any{}
+	if err := json.Unmarshal([]byte(text), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func paths(t *testing.T, texts ...string) []managedfields.Path {
+	t.Helper()
+	var out []managedfields.Path
+	for _, text := range texts {
+		path, err := managedfields.ParsePath(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, path)
+	}
+	return out
+}
+
+func TestDecideRecreation(t *testing.T) {
+	workload := func(kind string) schema.GroupKind { return schema.GroupKind{Group: "apps", Kind: kind} }
+	const (
+		claims   = `{"spec":{"selector":{"matchLabels":{"a":"1"}},"volumeClaimTemplates":[{"spec":{"size":1}}],"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Delete"}}}`
+		larger   = `{"spec":{"selector":{"matchLabels":{"a":"1"}},"volumeClaimTemplates":[{"spec":{"size":2}}],"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Delete"}}}`
+		selector = `{"spec":{"selector":{"matchLabels":{"a":"1"}}}}`
+		another  = `{"spec":{"selector":{"matchLabels":{"a":"2"}}}}`
+	)
+	for name, tc := range map[string]struct {
+		kind              schema.GroupKind
+		guarded           bool
+		fields            []string
+		live, plan, fresh string
+		own               string
+		once              []string
+		policy            metav1.DeletionPropagation
+		want              verdict
+	}{
+		"a new object has the planned value": {
+			kind: schema.GroupKind{Kind: "Secret"}, fields: []string{"type"},
+			live: `{"type":"a"}`, plan: `{"type":"b"}`, fresh: `{"type":"b"}`, want: verdict{Helps: true},
+		},
+		"an admission policy sets the value on each create": {
+			kind: schema.GroupKind{Kind: "Secret"}, fields: []string{"type"},
+			live: `{"type":"policy"}`, plan: `{"type":"b"}`, fresh: `{"type":"policy"}`, want: verdict{},
+		},
+		"the value of a new object is not known": {
+			kind: schema.GroupKind{Kind: "Secret"}, fields: []string{"type"},
+			live: `{"type":"a"}`, plan: `{"type":"b"}`, want: verdict{Helps: true},
+		},
+		"only a field that was not refused differs": {
+			kind: schema.GroupKind{Kind: "Secret"}, fields: []string{"type"},
+			live: `{"type":"a","data":{"x":"1"}}`, plan: `{"type":"b","data":{"x":"2"}}`, fresh: `{"type":"a","data":{"x":"2"}}`, want: verdict{},
+		},
+		"the refusal names no field": {
+			kind: schema.GroupKind{Kind: "Secret"},
+			live: `{"type":"a"}`, plan: `{"type":"b"}`, fresh: `{"type":"b"}`, want: verdict{Helps: true},
+		},
+		"an owned field left the plan": {
+			kind: schema.GroupKind{Kind: "Thing"}, fields: []string{"spec"}, own: `{"f:spec":{"f:class":{},"f:size":{}}}`,
+			live: `{"spec":{"class":"a","size":1}}`, plan: `{"spec":{"size":1}}`, fresh: `{"spec":{"size":1}}`, want: verdict{Helps: true},
+		},
+		"a field that the cluster allocates differs": {
+			kind: schema.GroupKind{Kind: "Thing"}, fields: []string{"spec"}, own: `{"f:spec":{"f:size":{}}}`,
+			live: `{"spec":{"node":"n","size":1}}`, plan: `{"spec":{"size":1}}`, fresh: `{"spec":{"size":1}}`, want: verdict{},
+		},
+		"a planned item of a list differs, and an injected item has a generated name": {
+			kind: schema.GroupKind{Kind: "Pod"}, guarded: true, fields: []string{"spec"},
+			live:  `{"spec":{"containers":[{"name":"c","image":"a","mounts":[{"name":"token-1"}]}]}}`,
+			plan:  `{"spec":{"containers":[{"name":"c","image":"b"}]}}`,
+			fresh: `{"spec":{"containers":[{"name":"c","image":"b","mounts":[{"name":"token-2"}]}]}}`, want: verdict{Helps: true},
+		},
+		"only an injected item differs": {
+			kind: schema.GroupKind{Kind: "Pod"}, guarded: true, fields: []string{"spec"},
+			live:  `{"spec":{"containers":[{"name":"c","image":"a","mounts":[{"name":"token-1"}]}]}}`,
+			plan:  `{"spec":{"containers":[{"name":"c","image":"a"}]}}`,
+			fresh: `{"spec":{"containers":[{"name":"c","image":"a","mounts":[{"name":"token-2"}]}]}}`, want: verdict{},
+		},
+		"a claim holds data": {
+			kind: schema.GroupKind{Kind: "PersistentVolumeClaim"}, guarded: true, fields: []string{"spec"},
+			live: `{"spec":{"class":"a"}}`, plan: `{"spec":{"class":"b"}}`, fresh: `{"spec":{"class":"b"}}`,
+			want: verdict{Helps: true, Loses: "objects of this kind hold data"},
+		},
+		"the Pods and claims of a StatefulSet stay if its selector does": {
+			kind: workload("StatefulSet"), fields: []string{"spec"}, live: claims, plan: larger, fresh: larger,
+			want: verdict{Helps: true, Propagation: metav1.DeletePropagationOrphan},
+		},
+		"the claims of a StatefulSet are deleted with it": {
+			kind: workload("StatefulSet"), fields: []string{"spec"}, live: claims, plan: larger, fresh: larger, policy: metav1.DeletePropagationBackground,
+			want: verdict{Helps: true, Propagation: metav1.DeletePropagationBackground, Loses: "its claims are deleted with it"},
+		},
+		"the Pods of a Deployment are replaced if the selector changes": {
+			kind: workload("Deployment"), fields: []string{"spec.selector"}, live: selector, plan: another, fresh: another, want: verdict{Helps: true},
+		},
+		"a value that is sent once would be lost": {
+			kind: schema.GroupKind{Kind: "Secret"}, fields: []string{"type"}, once: []string{"data.password"},
+			live: `{"type":"a","data":{"password":"x"}}`, plan: `{"type":"b"}`, fresh: `{"type":"b"}`,
+			want: verdict{Helps: true, Loses: "data.password is set once"},
+		},
+		"a value that is sent once is not there": {
+			kind: schema.GroupKind{Kind: "Secret"}, fields: []string{"type"}, once: []string{"data.password"},
+			live: `{"type":"a"}`, plan: `{"type":"b"}`, fresh: `{"type":"b"}`, want: verdict{Helps: true},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := recreation{
+				Kind: tc.kind, Guarded: tc.guarded, Fields: tc.fields, Policy: tc.policy, Once: paths(t, tc.once...),
+				Live: object(t, tc.live), Plan: object(t, tc.plan), Fresh: object(t, tc.fresh),
+			}
+			if tc.own != "" {
+				own, err := managedfields.Parse([]byte(tc.own))
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.Own = own
+			}
+			if diff := cmp.Diff(tc.want, r.decide()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
