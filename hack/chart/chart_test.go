@@ -52,6 +52,56 @@ func TestCharts(t *testing.T) {
 	}
 }
 
+// TestValues: each value arrives in what the chart renders, and one that the chart does not have is an error.
+func TestValues(t *testing.T) {
+	t.Parallel()
+	const folder = "../../examples/quickstart/chart"
+	for name, c := range map[string]struct {
+		values map[string]any
+		want   string
+	}{
+		"args":                {map[string]any{"args": []any{"--namespaces=a: b"}}, `- "--namespaces=a: b"`},
+		"logLevel":            {map[string]any{"logLevel": "debug"}, `- "--zap-log-level=debug"`},
+		"resources":           {map[string]any{"resources": map[string]any{"limits": map[string]any{"memory": "3Gi"}}}, "memory: 3Gi"},
+		"imagePullSecrets":    {map[string]any{"imagePullSecrets": []any{map[string]any{"name": "pull"}}}, "imagePullSecrets:\n        - name: pull"},
+		"priorityClassName":   {map[string]any{"priorityClassName": "system-cluster-critical"}, `priorityClassName: "system-cluster-critical"`},
+		"nodeSelector":        {map[string]any{"nodeSelector": map[string]any{"disk": "ssd"}}, "nodeSelector:\n        disk: ssd"},
+		"tolerations":         {map[string]any{"tolerations": []any{map[string]any{"key": "spot"}}}, "tolerations:\n        - key: spot"},
+		"affinity":            {map[string]any{"affinity": map[string]any{"nodeAffinity": map[string]any{}}}, "affinity:\n        nodeAffinity: {}"},
+		"podLabels":           {map[string]any{"podLabels": map[string]any{"team": "ml"}}, "team: ml"},
+		"podAnnotations":      {map[string]any{"podAnnotations": map[string]any{"mesh": "off"}}, `mesh: "off"`},
+		"serviceAccount":      {map[string]any{"serviceAccount": map[string]any{"annotations": map[string]any{"role": "r"}}}, "annotations:\n    role: r"},
+		"unknown value":       {map[string]any{"replica": 3}, ""},
+		"unknown value below": {map[string]any{"serviceAccount": map[string]any{"name": "x"}}, ""},
+		"wrong type":          {map[string]any{"replicas": "three"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			loaded, err := loader.Load(folder)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values, err := commonutil.ToRenderValues(loaded, c.values,
+				common.ReleaseOptions{Name: "release", Namespace: "elsewhere", IsInstall: true}, common.DefaultCapabilities)
+			if c.want == "" {
+				if err == nil {
+					t.Error("the values are accepted")
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := engine.Render(loaded, values); err != nil {
+				t.Fatal(err)
+			}
+			if _, text := render(t, folder, c.values); !strings.Contains(text, c.want) {
+				t.Errorf("no %q in:\n%s", c.want, text)
+			}
+		})
+	}
+}
+
 // conversion is what a CRD in a chart has besides, where the operator converts its versions.
 var conversion = regexp.MustCompile(`(?s)\n  conversion:\n    strategy: Webhook\n.*?path: /convert\n`)
 
@@ -103,6 +153,9 @@ func render(t *testing.T, folder string, given map[string]any) (map[string]int, 
 	kinds := map[string]int{}
 	var all strings.Builder
 	for name, text := range rendered {
+		if strings.HasSuffix(name, "/NOTES.txt") {
+			continue
+		}
 		all.WriteString(text)
 		for document := range strings.SplitSeq(text, "\n---\n") {
 			var object struct {

@@ -99,6 +99,9 @@ func rendered(t *testing.T, folder, namespace string) objects {
 	}
 	found := objects{}
 	for name, text := range files {
+		if strings.HasSuffix(name, "/NOTES.txt") {
+			continue
+		}
 		for document := range strings.SplitSeq(text, "\n---\n") {
 			var object map[string]any
 			if err := yaml.Unmarshal([]byte(document), &object); err != nil {

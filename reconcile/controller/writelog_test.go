@@ -39,7 +39,7 @@ var _ = Describe("the writes of a pass", func() {
 		w := newWidget(namespace, "w")
 		Expect(c.Create(ctx, w)).To(Succeed())
 		line := func(verb, kind string) string {
-			return `"msg"="wrote".*"verb"="` + verb + `" "kind"="` + kind + `" "object"=.*"reason"="`
+			return `"msg"="wrote".*"verb"="` + verb + `" "kind"="` + kind + `" "target"=.*"reason"="`
 		}
 		Eventually(log.String).WithTimeout(soon).Should(And(
 			MatchRegexp(line("record", "Widget")+"Inventory"),

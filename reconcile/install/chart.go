@@ -1,6 +1,7 @@
 package install
 
 import (
+	"encoding/json"
 	"fmt"
 	"path"
 	"regexp"
@@ -46,6 +47,10 @@ func (c Config) chart(page dataflow.Page, crds, extra map[string]string) (map[st
 		}
 	}
 	files := map[string]string{"chart/Chart.yaml": chartMetadata(page.Name), "chart/values.yaml": c.chartValues()}
+	if files["chart/values.schema.json"], err = chartSchema(); err != nil {
+		return nil, err
+	}
+	files["chart/templates/NOTES.txt"] = chartNotes(page, v)
 	for name, text := range rendered {
 		if value := conditions()[name]; value != "" {
 			text = "{{- if .Values." + value + " }}\n" + text + "{{- end }}\n"
@@ -64,23 +69,72 @@ func (c Config) chart(page dataflow.Page, crds, extra map[string]string) (map[st
 }
 
 func chartMetadata(name string) string {
-	return header + fmt.Sprintf("apiVersion: v2\nname: %s\ndescription: The operator %s\ntype: application\nversion: 0.1.0\n", name, name)
+	return header + fmt.Sprintf("apiVersion: v2\nname: %s\ndescription: The operator %s\ntype: application\nversion: 0.1.0\nappVersion: \"0.1.0\"\n", name, name)
 }
 
 func (c Config) chartValues() string {
 	return header + fmt.Sprintf(`image: %s
 replicas: 2
+# Arguments of the operator in addition to those of the chart.
+args: []
+# Level of the log: debug, info, error, or a number for more detail. Empty is the default of the operator.
+logLevel: ""
+# The limit fits about 5,000 owners with three children each. The operator's garbage collector observes it.
 resources:
   requests:
     cpu: 50m
-    memory: 64Mi
+    memory: 128Mi
   limits:
-    memory: 256Mi
+    memory: 512Mi
+imagePullSecrets: []
+priorityClassName: ""
+nodeSelector: {}
+tolerations: []
+affinity: {}
+podLabels: {}
+podAnnotations: {}
+serviceAccount:
+  annotations: {}
 # Restrict what may reach the operator; needs a network plugin that knows policies.
 networkPolicy: true
 # Needs the Prometheus Operator.
 serviceMonitor: false
 `, c.Image)
+}
+
+// chartSchema is the schema of the values. It rejects values that the chart does not have.
+func chartSchema() (string, error) {
+	type schema = map[string]any
+	typed := func(name string) schema { return schema{"type": name} }
+	list := func(items schema) schema { return schema{"type": "array", "items": items} }
+	texts := schema{"type": "object", "additionalProperties": typed("string")}
+	closed := func(properties schema) schema {
+		return schema{"type": "object", "additionalProperties": false, "properties": properties}
+	}
+	root := closed(schema{
+		"image": schema{"type": "string", "minLength": 1}, "replicas": schema{"type": "integer", "minimum": 0},
+		"args": list(typed("string")), "logLevel": typed("string"), "resources": typed("object"),
+		"imagePullSecrets": list(closed(schema{"name": typed("string")})), "priorityClassName": typed("string"), "nodeSelector": texts,
+		"tolerations": list(typed("object")), "affinity": typed("object"), "podLabels": texts, "podAnnotations": texts,
+		"serviceAccount": closed(schema{"annotations": texts}), "networkPolicy": typed("boolean"), "serviceMonitor": typed("boolean"),
+		"global": typed("object"), // of a chart that has this one as a dependency
+	})
+	root["$schema"] = "http://json-schema.org/draft-07/schema#"
+	text, err := json.MarshalIndent(root, "", "  ")
+	return string(text) + "\n", err
+}
+
+// chartNotes is what Helm prints after an installation.
+func chartNotes(page dataflow.Page, v values) string {
+	var w strings.Builder
+	fmt.Fprintf(&w, "%s runs in the namespace {{ .Release.Namespace }}.\n\n  kubectl -n {{ .Release.Namespace }} rollout status deployment/%s\n", page.Name, page.Name)
+	for _, kind := range v.Kinds {
+		if len(kind.Reasons) > 0 {
+			fmt.Fprintf(&w, "\nThe roles edit and admin do not include %s. Bind %s-%s-editor to the accounts that may create them.\n", kind.name(), page.Name, kind.Resource)
+		}
+	}
+	fmt.Fprintf(&w, "\nMetrics need the role %s-metrics-reader, explanations of owners %s-explainer.\nThe CRDs stay when the release is uninstalled.\n", page.Name, page.Name)
+	return w.String()
 }
 
 var crdName = regexp.MustCompile(`(?m)^  name: (\S+)$`)

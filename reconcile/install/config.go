@@ -27,4 +27,14 @@ type Config struct {
 	// CertManager leaves the certificate of the webhooks to cert-manager. Default the operator makes and renews it itself, see package
 	// operator.
 	CertManager bool
+	// Aggregate decides for a kind, by its resource and group as in "websites.example.com", whether its editor role becomes part of the
+	// roles edit and admin of Kubernetes. With true, every account that has edit in one namespace can create owners of the kind there, and
+	// through them make the operator do whatever the operator may do, in other namespaces too.
+	//
+	// By default the editor role becomes part of them only if the page shows no way out of the owner's namespace. It does not if a
+	// controller that reconciles or reads the kind may write RBAC, namespaces, webhooks or CRDs, or may impersonate; reconciles groups; deletes children
+	// in Finalize; writes objects that it does not own; or creates owners of such a kind. A page does not have the namespaces of planned
+	// objects: set false for a kind whose children are in other namespaces without any of these. The role itself exists in any case, to be
+	// bound to the accounts that administer the operator.
+	Aggregate map[string]bool
 }

@@ -30,6 +30,9 @@ func Files(page dataflow.Page, config Config) (map[string]string, error) {
 	if err := config.check(page); err != nil {
 		return nil, err
 	}
+	if err := config.aggregate(page, owners(page)); err != nil {
+		return nil, err
+	}
 	crds, err := manifests("CRDs", config.CRDs)
 	if err != nil {
 		return nil, err

@@ -86,11 +86,11 @@ func TestKustomization(t *testing.T) {
 	t.Parallel()
 	kept := map[string]int{
 		"Namespace": 1, "ServiceAccount": 1, "Deployment": 1, "PodDisruptionBudget": 1, "Service": 2, "NetworkPolicy": 1,
-		"ClusterRole": 6, "ClusterRoleBinding": 3, "Role": 2, "RoleBinding": 2, "Secret": 1,
+		"ClusterRole": 7, "ClusterRoleBinding": 3, "Role": 2, "RoleBinding": 2, "Secret": 1,
 		"ValidatingWebhookConfiguration": 1, "MutatingWebhookConfiguration": 1, "CustomResourceDefinition": 1,
 	}
 	issued := maps.Clone(kept)
-	issued["ClusterRole"], issued["ClusterRoleBinding"], issued["Role"], issued["RoleBinding"] = 5, 2, 1, 1
+	issued["ClusterRole"], issued["ClusterRoleBinding"], issued["Role"], issued["RoleBinding"] = 6, 2, 1, 1
 	issued["Issuer"], issued["Certificate"] = 1, 1
 	delete(issued, "Secret")
 	for name, c := range map[string]struct {

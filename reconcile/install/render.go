@@ -39,8 +39,14 @@ type values struct {
 	CRD                              string // of the conversion that is rendered
 }
 
-// resource is a kind that users write.
-type resource struct{ Group, Resource string }
+// resource is a kind that users write. Reasons keep its editor role out of the roles edit and admin.
+type resource struct {
+	Group, Resource string
+	Reasons         []string
+}
+
+// name is the resource with its group, as in websites.example.com.
+func (r resource) name() string { return r.Resource + "." + r.Group }
 
 // webhook is one with its rules, as JSON, and the kind and resource of its configuration.
 type webhook struct {
@@ -57,6 +63,7 @@ func (c Config) values(page dataflow.Page) values {
 		Name: page.Name, Namespace: c.Namespace, Image: c.Image, Replicas: "2", Args: c.Args, Conversions: page.Conversions,
 		Namespaces: strings.Join(page.Namespaces, ","), Kinds: owners(page),
 	}
+	_ = c.aggregate(page, v.Kinds) // Files has checked it
 	v.CertManager = c.CertManager && len(page.Webhooks)+len(page.Conversions) > 0
 	for _, variable := range c.Env {
 		if text, err := json.Marshal(variable); err == nil { // strings alone: cannot fail
@@ -97,7 +104,7 @@ func owners(page dataflow.Page) []resource {
 		}
 	}
 	slices.SortFunc(found, func(a, b resource) int { return strings.Compare(a.Group+"/"+a.Resource, b.Group+"/"+b.Resource) })
-	return slices.Compact(found)
+	return slices.CompactFunc(found, func(a, b resource) bool { return a.name() == b.name() })
 }
 
 // custom reports whether a kind of the group is among those that the operator brings along.

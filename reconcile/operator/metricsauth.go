@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -96,7 +97,11 @@ func (a *access) protect(next http.Handler) http.Handler {
 			return
 		}
 		if status := a.check(r.Context(), token, r.URL.Path); status != http.StatusOK {
-			http.Error(w, http.StatusText(status), status)
+			text := http.StatusText(status)
+			if status == http.StatusForbidden {
+				text += ": the account of the token needs the permission to get the non-resource URL " + strconv.Quote(r.URL.Path)
+			}
+			http.Error(w, text, status)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -113,7 +118,7 @@ func (a *access) check(ctx context.Context, token, path string) int {
 	defer cancel()
 	status, err := a.review(ctx, token, path)
 	if err != nil {
-		a.logger.Error(err, "metrics refused: the API server does not answer who asks for them")
+		a.logger.Error(err, "refuse a request for metrics or explanations")
 	}
 	if status == http.StatusOK {
 		a.remember(key)

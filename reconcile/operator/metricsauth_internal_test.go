@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,6 +58,9 @@ func TestAccess(t *testing.T) {
 		handler.ServeHTTP(answer, request)
 		if answer.Code != c.want || asked != c.asked {
 			t.Errorf("%s: status %d after %d requests, want %d after %d", c.name, answer.Code, asked, c.want, c.asked)
+		}
+		if names := strings.Contains(answer.Body.String(), `get the non-resource URL "`+c.path+`"`); names != (c.want == http.StatusForbidden) {
+			t.Errorf("%s: the body %q names the missing permission: %t", c.name, answer.Body, names)
 		}
 		if read := answer.Body.String() == "up 1"; read != (c.want == http.StatusOK) {
 			t.Errorf("%s: body %q", c.name, answer.Body)

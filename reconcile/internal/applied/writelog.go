@@ -37,9 +37,12 @@ func LogWrites(logger logr.Logger, result *apply.Result) (pruned, deleted []stri
 	return pruned, deleted
 }
 
+// keyTarget is the key of the object that a line of the log is about. The lines of controller-runtime have the owner as "object".
+const keyTarget = "target"
+
 // logWrite logs one write that was accepted.
 func logWrite(logger logr.Logger, d *apply.Decision) {
-	values := []any{"verb", d.Verb, "kind", d.GVK.Kind, "object", d.Key, "reason", d.Reason}
+	values := []any{"verb", d.Verb, "kind", d.GVK.Kind, keyTarget, d.Key, "reason", d.Reason}
 	if len(d.Fields) > 0 {
 		fields := make([]string, 0, min(len(d.Fields), MaxLogged))
 		for _, f := range d.Fields[:min(len(d.Fields), MaxLogged)] {

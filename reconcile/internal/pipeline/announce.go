@@ -100,7 +100,7 @@ func logFailure(logger logr.Logger, err error, message string, values ...any) {
 	found := health.Categorize(err)
 	values = append(values, "category", found.Category, "reason", found.Reason)
 	if object, known := applied.ObjectOf(err); known {
-		values = append(values, "kind", object.GVK.Kind, "object", object.Key)
+		values = append(values, "kind", object.GVK.Kind, "target", object.Key) // "object" is the owner
 	}
 	logger.Error(errors.New(found.Detail()), message, values...) //nolint:err113 // the text for the log, without credentials
 }
