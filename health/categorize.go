@@ -39,7 +39,7 @@ func Categorize(err error) *Error {
 		return known
 	}
 	e := recognise(err)
-	e.Message = conditions.Bound(text.Scrub(steady(e.Message)))
+	e.Message = conditions.Bound(text.Scrub(steady(text.Cut(e.Message, maxExamined))))
 	return e
 }
 
@@ -81,14 +81,22 @@ func unregistered(err error) bool {
 	return false
 }
 
-// varying is what differs between two tries that fail alike: the caller's end of a connection, the time of a check.
+// varying is what differs between two tries that fail alike: the caller's end of a connection, the time of a check, the id of a request, a
+// pointer, the time of an event, which has a fraction or the word for it before it.
 var varying = []struct { //nolint:gochecknoglobals // compiled once, never changed
 	form *regexp.Regexp
 	keep string
 }{
 	{regexp.MustCompile(`\b(read|write) (tcp|udp)[46]? \S+->`), "${1} ${2} "},
 	{regexp.MustCompile(`current time \S+ is `), "the current time is "},
+	{regexp.MustCompile(`(?i)\b((?:x-)?(?:amz-)?(?:request|trace|span|correlation|operation|activity)[-_ ]?id["']?\s*[:=]?\s*["']?)[A-Za-z0-9-]*[0-9][A-Za-z0-9-]*`), "${1}-"},
+	{regexp.MustCompile(`\b0x[0-9a-fA-F]{6,16}\b`), "0x-"},
+	{regexp.MustCompile(`(?i)\b((?:at|time|timestamp|ts|date)["']?[ :=]+["']?)\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z| ?[+-]\d\d:?\d\d)?(?: [A-Z]{3,4})?`), "${1}-"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,]\d+(?:Z| ?[+-]\d\d:?\d\d)?(?: [A-Z]{3,4})?(?: m=[+-][\d.]+)?`), "-"},
 }
+
+// maxExamined bounds what is examined of the text of an error, which may be a response body; 1024 bytes of it are stored.
+const maxExamined = 16 << 10
 
 // steady leaves out of a message what differs from try to try, because it is stored.
 func steady(message string) string {

@@ -52,6 +52,70 @@ func TestScrub(t *testing.T) {
 	}
 }
 
+// TestScrubForms checks that no form of a credential gets through. Each text has the credential hunter2, or one given.
+func TestScrubForms(t *testing.T) {
+	t.Parallel()
+	const long = "Zk3vQ9xT1mW8pR4sY7uB2nC6dF5gH0jL"
+	forms := map[string]string{}
+	for _, form := range []string{
+		"DB_PASS=hunter2", "dbPass=hunter2", "PASS=hunter2", "PGPASSWORD=hunter2", "pwd=hunter2;", "AccountKey=hunter2==;Endpoint=x", "session=hunter2",
+		"sid=hunter2", "session_id=hunter2", "SharedAccessKey=hunter2", "client_secret=hunter2&a=b", "?sig=hunter2", "X-Amz-Signature=hunter2", "REDIS_AUTH=hunter2",
+		"jwt=hunter2", "MASTER_KEY=hunter2", "signing-key = 'hunter2'",
+		"password: hunter2", "db-password: hunter2, retry", "passphrase: hunter2", "api_key: hunter2", "apiKey: hunter2;", "auth_token: hunter2",
+		`apiKey "hunter2"`, `password "hunter2" rejected`, `passwd 'hunter2'`, `access key: x, secret-key "hunter2"`,
+		"--password hunter2", "--password=hunter2", "--db-pass hunter2", `"--token", "hunter2"`, "-password hunter2", "--api-key hunter2 --x y", "exec [psql --password hunter2]",
+		"user:hunter2@host", "dial user:hunter2@db.example.com:5432: refused", "https://u:hunter2@h/x", "amqp://u:hunter2@h", "//u:hunter2@h/x", "u:hunter2@tcp(db:1)/x",
+		"redis://:hunter2@h",
+		"Cookie: a=b; id=hunter2", "Set-Cookie: id=hunter2; Path=/", `"Cookie":"id=hunter2"`, "Authorization: Basic hunter2", "authorization: hunter2 x", "Authorization: Token hunter2",
+		"Proxy-Authorization: Negotiate hunter2", "X-Api-Key: hunter2", "X-Auth-Token: hunter2", "X-Vault-Token: hunter2", `{"X-Registry-Auth": "hunter2"}`, "bearer hunter2",
+		`{"password":"hunter2"}`, `{"token": "hunter2"}`, `{'secret': 'hunter2'}`, `{"pass":"hunter2"}`, `{"session":"hunter2"}`,
+		`body: "{\"password\":\"hunter2\",\"a\":1}"`, `{\"apiKey\": \"hunter2\"}`, `{\\"token\\":\\"hunter2\\"}`,
+		`spec.apiKey: Invalid value: "hunter2": too short`, "-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----",
+		"-----BEGIN OPENSSH PRIVATE KEY-----\nhunter2",
+	} {
+		forms[form] = "hunter2"
+	}
+	for _, token := range []string{
+		"hf_abcdefghijklmnop", "sk-abcdefghij", "sk-ant-api03-abcdefghijklmnop", "sk_live_abcdefghijklmnop", "ghp_abcdefghijklmnopqrst", "github_pat_abcdefghijklmnop_a",
+		"glpat-abcdefghijklmnopqrst", "xoxb-123456789012-abc", "AKIAIOSFODNN7EXAMPLE", "ASIAIOSFODNN7EXAMPLE", "nvapi-abcdefghijklmnop", "gsk_abcdefghijklmnop",
+		"npm_abcdefghijklmnopqrst", "hvs.abcdefghijklmnop", "sha256~abcdefghijklmnopqrstuvwxyz", "AIzaabcdefghijklmnopqrstuvwxyzabcdefghi", "ya29.abcdefghijklmnop",
+		"dckr_pat_abcdefghijklmnop", "eyJhbGciOi.eyJzdWIiOi.c2ln", long,
+	} {
+		forms["the model "+token+" was refused"] = token
+		forms["https://example.com/x/"+token+"/y"] = token
+	}
+	for form, credential := range forms {
+		got := text.Scrub(form)
+		if strings.Contains(got, credential) {
+			t.Errorf("%q gives %q, which has the credential", form, got)
+		}
+		if again := text.Scrub(got); again != got {
+			t.Errorf("%q gives %q, and scrubbed again %q", form, got, again)
+		}
+	}
+}
+
+// TestScrubKeeps checks that texts without a credential stay as they are.
+func TestScrubKeeps(t *testing.T) {
+	t.Parallel()
+	for _, benign := range []string{
+		"image ghcr.io/a/b:v1@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef not found",
+		"pull ghcr.io/a/b@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+		"uid mismatch: the provided UID 0b5a2d3c-6a0e-4a51-8a3b-0f6f7e2f9d11 does not match 9f1c6a5e-0000-4a51-8a3b-0f6f7e2f9d11",
+		`resourceVersion: 123456789, the object has been modified`, "open /var/run/secrets/kubernetes.io/serviceaccount/token: no such file or directory",
+		"spec.template.spec.containers[0].image: Required value", "password: Required value", "password: missing", "token: not found", "flag --token is required",
+		"--password must be set", "the API key is missing", "label key=app is invalid", `secret "db-credentials" not found`, "bypass=true",
+		`Deployment.apps "web-6f7c9d8b5f" is invalid`, "x509: certificate has expired or is not yet valid: the current time is after 2024-01-01T00:00:00Z",
+		"the server could not find the requested resource (post horizontalpodautoscalers.autoscaling)", "mail admin@example.com for access",
+		"spec.secretKeyRef: Required value", "HorizontalPodAutoscalerConditionScalingLimitedByMaximum2", "dial tcp [::1]:443: connect: connection refused",
+		`configmaps "a" is forbidden: User "system:serviceaccount:ns:sa" cannot get resource "configmaps"`, "author=jane", "pods \"a-0\" not found",
+	} {
+		if diff := cmp.Diff(benign, text.Scrub(benign)); diff != "" {
+			t.Errorf("a text without a credential changes (-want +got)\n%s", diff)
+		}
+	}
+}
+
 // FuzzScrub checks that a password in a URL never gets through and that scrubbing twice changes nothing.
 func FuzzScrub(f *testing.F) {
 	f.Add("dial ", "user", "hunter2")
