@@ -6,8 +6,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ChildOption changes a planned child. The values of [Seed], [CreateOnly],
-// [Force], [Ignore], [Absent], [Adoption] and [Recreate] are options.
+// ChildOption changes a planned child: a [Mode] such as [Shared], an [Adoption],
+// the [FieldRules] of [Seed], [CreateOnly], [Force], [Ignore] and [Absent],
+// [Recreate] and [WaitUntil].
 type ChildOption interface {
 	// ApplyToChild changes the child.
 	ApplyToChild(c *Child)
@@ -23,6 +24,7 @@ type DeletionOption interface {
 var (
 	_ ChildOption    = FieldRules(nil)
 	_ ChildOption    = Adoption(0)
+	_ ChildOption    = Mode(0)
 	_ ChildOption    = recreate{}
 	_ ChildOption    = retain{}
 	_ DeletionOption = matchResourceVersion{}
@@ -136,6 +138,9 @@ const (
 
 // ApplyToChild sets the policy of the child.
 func (a Adoption) ApplyToChild(c *Child) { c.Adoption = a }
+
+// ApplyToChild sets the mode of the child: plan.Apply(object, apply.Shared).
+func (m Mode) ApplyToChild(c *Child) { c.Mode = m }
 
 type retain struct{}
 

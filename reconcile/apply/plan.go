@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"errors"
 	"reflect"
 	"time"
 
@@ -43,9 +44,9 @@ type Plan struct {
 	// against pruning too much holds while it and the owner's generation
 	// are those of the last successful apply. Empty is a value like others.
 	Inputs string
-	// PruneBlocked, when not nil, is the reason why the plan may be incomplete, for
-	// example the error of a read. Nothing is pruned, and the result says
-	// so with this error as the cause.
+	// PruneBlocked, when not nil, is the reason why the plan may be incomplete.
+	// Nothing is pruned, and the result says so with this error as the cause.
+	// Set it with [Plan.Incomplete].
 	PruneBlocked error
 	// KeptKinds are kinds whose children stay although the plan does not name
 	// them, see [Plan.KeepKind].
@@ -110,7 +111,8 @@ type Child struct {
 	WaitsUntil string
 }
 
-// Mode reports how a child relates to its owner.
+// Mode reports how a child relates to its owner. It is a [ChildOption] of
+// [Plan.Apply]: plan.Apply(object, apply.Retained).
 type Mode int
 
 const (
@@ -168,7 +170,22 @@ type Deletion struct {
 	WaitsUntil string
 }
 
-// Apply plans obj as a child that the owner controls.
+// Incomplete marks the plan as possibly incomplete: an input of it is not
+// known, for example because a read failed. Children that are planned are
+// applied. Nothing is pruned, and the condition PruneBlocked reports err while
+// it keeps a child. Calls add up; a nil error marks nothing.
+func (p *Plan) Incomplete(err error) {
+	switch {
+	case err == nil:
+	case p.PruneBlocked == nil:
+		p.PruneBlocked = err
+	default:
+		p.PruneBlocked = errors.Join(p.PruneBlocked, err)
+	}
+}
+
+// Apply plans obj as a child that the owner controls, or in the [Mode] among the
+// options.
 func (p *Plan) Apply(obj client.Object, opts ...ChildOption) {
 	p.add(Child{Object: obj}, opts)
 }
