@@ -79,7 +79,7 @@ func system(t *testing.T, setup func(manager.Manager) error) reconciletest.Syste
 		Setup: setup, Scheme: known, CRDPaths: []string{"../config/crd", "../config/foreign"}, Cases: casesPerController,
 	}
 	var maas sdk.Operator
-	err := operator.Configure(&maas, config, moment)
+	err := operator.Configure(&maas, config, moment, operator.Catalog{})
 	if err == nil {
 		s.Cache, err = controller.CacheOptions(known, maas.Controllers...)
 	}

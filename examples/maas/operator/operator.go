@@ -27,7 +27,7 @@ import (
 
 // Configure fills in what the product consists of; the namespace of subscriptions is looked after at every interval. The manifests
 // and images of the platform are those that the environment names. The error is one of the manifests, or of the templates.
-func Configure(o *sdk.Operator, config backend.Config, interval time.Duration) error {
+func Configure(o *sdk.Operator, config backend.Config, interval time.Duration, catalog Catalog) error {
 	config.Manifests, config.Images = environment()
 	external, externalErr := externalmodel.New(config)
 	access, accessErr := authpolicy.NewAccess(config)
@@ -39,7 +39,7 @@ func Configure(o *sdk.Operator, config backend.Config, interval time.Duration) e
 	o.Manager = func(options *manager.Options) { Narrow(&options.Cache, config) }
 	o.Setup = func(mgr manager.Manager) error {
 		home, err := NewHome(mgr, config, interval)
-		return errors.Join(err, mgr.Add(home), mgr.AddReadyzCheck("home", home.Ready))
+		return errors.Join(err, mgr.Add(home), mgr.AddReadyzCheck("home", home.Ready), catalog.add(mgr, config))
 	}
 	o.Describe = func(page *dataflow.Page) (err error) {
 		page.ExtraRules, err = extraRules()

@@ -100,7 +100,7 @@ var _ = AfterEach(func(ctx context.Context) {
 func startOperator(rc *rest.Config) {
 	GinkgoHelper()
 	var maas sdk.Operator
-	Expect(operator.Configure(&maas, config, moment)).To(Succeed())
+	Expect(operator.Configure(&maas, config, moment, operator.Catalog{})).To(Succeed())
 	skip := true
 	options := manager.Options{Scheme: scheme, Metrics: server.Options{BindAddress: "0"}}
 	var err error

@@ -128,17 +128,38 @@ func FromConfigMap(user *corev1.ConfigMap) (Config, error) {
 
 // Parse returns the configuration that follows from the user's document. Keys are compared without case, unknown ones are ignored, and
 // texts that mean numbers are numbers.
-func Parse(document []byte) (Config, error) {
-	merged, err := settings.Format{IgnoreCase: true}.Merge(
-		settings.Layer{Name: Key, Data: document}, settings.Layer{Name: "the built-in settings", Data: builtIn})
+func Parse(document []byte) (Config, error) { return parse(document, builtIn) }
+
+func parse(document, defaults []byte) (Config, error) {
+	user := settings.Layer{Name: Key, Data: document}
+	config, err := merge(user, settings.Layer{Name: "the built-in settings", Data: defaults})
+	if err != nil {
+		return Config{}, err
+	}
+	given, err := merge(user)
+	if err != nil {
+		return Config{}, err
+	}
+	config.ModelMeshImage.prefer(given.ModelMeshImage)
+	config.StorageHelperImage.prefer(given.StorageHelperImage)
+	config.RESTProxy.Image.prefer(given.RESTProxy.Image)
+	return config, config.validate()
+}
+
+// merge decodes the layers, the first of which wins.
+func merge(layers ...settings.Layer) (config Config, err error) {
+	merged, err := settings.Format{IgnoreCase: true}.Merge(layers...)
 	if err != nil {
 		return Config{}, fmt.Errorf("%s: %w", notParsed, err)
 	}
-	config := Config{}
-	if err := decode(merged, &config); err != nil {
-		return Config{}, err
+	return config, decode(merged, &config)
+}
+
+// prefer removes a default digest where the user gives a tag without a digest.
+func (i *Image) prefer(given Image) {
+	if given.Tag != "" && given.Digest == "" {
+		i.Digest = ""
 	}
-	return config, config.validate()
 }
 
 func (c Config) validate() error {

@@ -1,0 +1,100 @@
+package catalogapi
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+)
+
+// Listener serves a handler as a runnable of a manager, on each replica, once the caches are filled.
+type Listener struct {
+	// Address to listen at, such as :8443.
+	Address string
+	// Certificates is the folder with tls.crt and tls.key, which are read again when they change. Empty serves plain HTTP.
+	Certificates string
+	// Handler answers requests.
+	Handler http.Handler
+}
+
+// Limits of a connection.
+const (
+	headerTimeout = 5 * time.Second
+	readTimeout   = 15 * time.Second
+	writeTimeout  = 30 * time.Second
+	idleTimeout   = time.Minute
+	stopTimeout   = 15 * time.Second
+	headerBytes   = 1 << 20
+)
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable: every replica answers.
+func (Listener) NeedLeaderElection() bool { return false }
+
+// Start implements manager.Runnable. When the context ends it waits up to 15 seconds for requests to end.
+func (l Listener) Start(ctx context.Context) error {
+	server := &http.Server{
+		Handler: l.Handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: headerBytes,
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", l.Address)
+	if err != nil {
+		return err
+	}
+	if l.Certificates != "" {
+		watcher, err := certwatcher.New(filepath.Join(l.Certificates, "tls.crt"), filepath.Join(l.Certificates, "tls.key"))
+		if err != nil {
+			return errors.Join(err, listener.Close())
+		}
+		watching, stop := context.WithCancel(ctx)
+		defer stop()
+		go func() { _ = watcher.Start(watching) }()
+		listener = tls.NewListener(listener, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: watcher.GetCertificate})
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	return server.Shutdown(stopping)
+}
+
+// OfGateway reports whether a URL is of a Gateway: https, to a hostname of one of its listeners or to one of its addresses. The endpoint of
+// a model may be any URL that its owner writes.
+func OfGateway(reader client.Reader, name types.NamespacedName) func(context.Context, *url.URL) bool {
+	return func(ctx context.Context, u *url.URL) bool {
+		var gateway gatewayv1.Gateway
+		if u.Scheme != "https" || reader.Get(ctx, name, &gateway) != nil {
+			return false
+		}
+		host := strings.ToLower(u.Hostname())
+		for _, listener := range gateway.Spec.Listeners {
+			if listener.Hostname == nil {
+				continue
+			}
+			pattern := strings.ToLower(string(*listener.Hostname))
+			if suffix, wild := strings.CutPrefix(pattern, "*"); host == pattern || wild && len(host) > len(suffix) && strings.HasSuffix(host, suffix) {
+				return true
+			}
+		}
+		for _, address := range gateway.Status.Addresses {
+			if host == strings.ToLower(address.Value) {
+				return true
+			}
+		}
+		return false
+	}
+}

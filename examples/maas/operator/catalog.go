@@ -1,0 +1,63 @@
+package operator
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/catalogapi"
+)
+
+// Catalog configures the HTTP API of subscriptions and models. The zero value serves nothing.
+type Catalog struct {
+	// Address serves users through the gateway, such as :8443. Empty or 0 serves nothing.
+	Address string
+	// InternalAddress serves the selection of a subscription, and metrics. Empty or 0 serves nothing.
+	InternalAddress string
+	// Certificates is the folder with tls.crt and tls.key of both. Empty serves plain HTTP.
+	Certificates string
+	// Authorities is a file with the authorities of the gateway's certificate. Empty trusts those of the system.
+	Authorities string
+	// Timeout is how long the models of one request may take to answer. It must be at least 1 s.
+	Timeout time.Duration
+}
+
+// add adds the listeners to a manager. The error is a Timeout that is too short, or Authorities that cannot be read.
+func (c Catalog) add(mgr manager.Manager, config backend.Config) error {
+	serves := func(address string) bool { return address != "" && address != "0" }
+	if !serves(c.Address) && !serves(c.InternalAddress) {
+		return nil
+	}
+	if c.Timeout < time.Second {
+		return fmt.Errorf("flag -api-access-check-timeout: got %s, want at least 1s", c.Timeout)
+	}
+	trust := &tls.Config{MinVersion: tls.VersionTLS12}
+	if c.Authorities != "" {
+		content, err := os.ReadFile(c.Authorities)
+		if err != nil {
+			return fmt.Errorf("flag -api-gateway-ca: %w", err)
+		}
+		trust.RootCAs = x509.NewCertPool()
+		if !trust.RootCAs.AppendCertsFromPEM(content) {
+			return fmt.Errorf("flag -api-gateway-ca: file %s has no certificate", c.Authorities)
+		}
+	}
+	server := &catalogapi.Server{
+		Reader: mgr.GetClient(), SubscriptionNamespace: config.SubscriptionNamespace, Timeout: c.Timeout,
+		Prober: catalogapi.NewProber(catalogapi.OfGateway(mgr.GetClient(), config.Gateway), trust),
+	}
+	var errs []error
+	if serves(c.Address) {
+		errs = append(errs, mgr.Add(catalogapi.Listener{Address: c.Address, Certificates: c.Certificates, Handler: server.Handler()}))
+	}
+	if serves(c.InternalAddress) {
+		errs = append(errs, mgr.Add(catalogapi.Listener{Address: c.InternalAddress, Certificates: c.Certificates, Handler: server.InternalHandler()}))
+	}
+	return errors.Join(errs...)
+}
