@@ -26,7 +26,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
-	"github.com/reconcilekit/reconcilekit/reconcile/record"
 	"github.com/reconcilekit/reconcilekit/reconcile/transition"
 )
 
@@ -105,9 +104,6 @@ type Options struct {
 	PauseUnwritten bool
 	// SyncTimeout bounds the wait for the caches at the start. Zero takes the manager's default, 2 minutes.
 	SyncTimeout time.Duration
-	// Record writes down each pass, to replay it in a test (see the package reconcile/record). Nil records nothing and costs
-	// nothing.
-	Record *record.Recorder
 	// SkipNameValidation allows several controllers of one name in a process, which mixes up their metrics and logs. It
 	// is for tests.
 	SkipNameValidation bool
