@@ -1,4 +1,4 @@
-package main
+package e2e_test
 
 import (
 	"bytes"
@@ -122,7 +122,7 @@ func newHandOver(t *testing.T, e *environment.Environment) *handOver {
 		T: t, Client: e.Client(), env: e, namespace: e.Namespace(t), binary: filepath.Join(t.TempDir(), "quickstart"),
 		random: rand.New(rand.NewPCG(seed, 0)), users: map[string]bool{}, texts: map[string]string{},
 	}
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", w.binary, ".").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", w.binary, "../../quickstart").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
 	return w
