@@ -63,8 +63,12 @@ lint: ## Run the linters over all modules
 	done; \
 	test -z "$$failed" || { echo "lint: findings in:$$failed" >&2; exit 1; }
 
+.PHONY: apidiff
+apidiff: ## List changes of the exported API since a commit; fail on incompatible ones (BASE=v0.1.0)
+	@hack/apidiff.sh "$(BASE)"
+
 .PHONY: generate
-generate: ## Write the generated files anew
+generate: ## Write the generated files
 	@for module in $(MODULES); do (cd "$$module" && echo "generate: $$module" && go generate ./...); done
 
 .PHONY: cluster

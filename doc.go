@@ -1,21 +1,22 @@
 // Package reconcilekit is a library of building blocks for Kubernetes reconcilers.
 //
-// The packages stand on floors; a package imports only packages of floors below it:
+// A package imports only packages of the layers below it:
 //
-//	reconcile/reconciletest  test kit for consumers
-//	reconcile/operator       the process: flags, manager, health, leader election, webhooks
-//	reconcile/install        the manifests of an installation, from the page
-//	reconcile/controller     builder: wires a reconciler into a manager
-//	reconcile                the pipeline, its phases and its outcome
-//	reconcile/apply/engine   server-side apply engine
-//	reconcile/apply          plans, decisions and results
-//	routing, templates       Gateway API routes; candidate selection
-//	health                   inspectors, and what components add up to: conditions, one state
-//	health/verdict           components, states and error categories: the words of health
-//	conditions, naming,      leaves: import nothing of this module
-//	layers
+//	reconcile/reconciletest     test kit: Converge, environments, requests, permissions, lint, matchers
+//	reconcile/operator          the operator process: flags, manager, leader election, webhooks
+//	reconcile/install           the kustomization and Helm chart of an operator
+//	reconcile/controller        the builder: connects a reconciler to a manager
+//	reconcile/external,         optional building blocks; see the list of folders
+//	reconcile/settings, ...
+//	reconcile                   the author's API: phases, reads, plans and outcomes
+//	reconcile/apply/engine      the server-side apply engine
+//	reconcile/apply             plans, decisions and results
+//	routing, templates,         HTTPRoutes; selection of a candidate; rendered YAML
+//	manifests
+//	health, health/inspect      component health, states, error categories; inspectors of Kubernetes kinds
+//	conditions, naming, layers  leaves: conditions, DNS-safe names, settings from several layers
 //
-// An operator that wants the whole loop starts at [reconcilekit/reconcile/controller]; every other package is also useful alone.
+// An operator that needs the entire loop starts at [reconcilekit/reconcile/controller]. Each of the other packages is useful alone.
 //
 // [reconcilekit/reconcile/controller]: https://pkg.go.dev/github.com/reconcilekit/reconcilekit/reconcile/controller
 package reconcilekit

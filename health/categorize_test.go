@@ -81,7 +81,7 @@ func TestCategorize(t *testing.T) {
 			status(409, "Conflict", "Apply failed with 1 conflict", metav1.StatusCause{
 				Type: metav1.CauseTypeFieldManagerConflict, Field: ".spec.replicas", Message: `conflict with "kubectl" using apps/v1`,
 			}),
-			want{health.Conflict, "FieldConflict", `Apply failed with 1 conflict; .spec.replicas: conflict with "kubectl" using apps/v1`},
+			want{health.Conflict, "FieldsContested", `Apply failed with 1 conflict; .spec.replicas: conflict with "kubectl" using apps/v1`},
 		},
 		"409 about a version": {
 			apierrors.NewConflict(pods, "p", errors.New("modified")),

@@ -94,14 +94,13 @@ func (c Component) As(name string) Component {
 	return c
 }
 
-// Blocking returns the errors that must stop applying, in order: those of the categories InvalidSpec, MissingUpstreamDependency,
-// Auth, Infrastructure and Unknown, except
+// Blocking returns the errors that stop the apply, in the order of the components: those whose category [Category.Blocks], except
 //
-//   - all of a component that is the health of a child ([Component.Child]), and
-//   - of a Downstream component, the verdict of an inspector: an [Error] without a cause.
+//   - all errors of a component that is the health of a child ([Component.Child]), and
+//   - the verdict of an inspector about a Downstream component: an [Error] without a cause.
 //
-// An error with a cause, or a raw one, comes from a call that failed: what the owner's children look like is then not
-// known, and that blocks.
+// An error with a cause, or one that is no [Error], comes from a call that failed. The state of the children is then
+// unknown, and the error blocks.
 func Blocking(components []Component) []*Error {
 	var list []*Error
 	for i := range components {

@@ -16,8 +16,8 @@ const (
 	reasonAlreadyExists = "AlreadyExists"
 	// reasonConflict stands for an outdated resourceVersion or a precondition that failed.
 	reasonConflict = "Conflict"
-	// reasonFieldConflict stands for fields that another field manager owns (server-side apply).
-	reasonFieldConflict = "FieldConflict"
+	// reasonFieldsContested stands for fields that another field manager owns (server-side apply).
+	reasonFieldsContested = "FieldsContested"
 	// reasonOwnedByAnother stands for an object that another controller owns.
 	reasonOwnedByAnother = "OwnedByAnother"
 	// reasonInvalid stands for an object whose fields the API server refuses.

@@ -190,7 +190,7 @@ func notFound(e *Error, status metav1.Status) {
 func conflict(e *Error, status metav1.Status) {
 	e.Category, e.Reason = Conflict, reasonConflict
 	if hasCause(status, metav1.CauseTypeFieldManagerConflict) {
-		e.Reason = reasonFieldConflict
+		e.Reason = reasonFieldsContested
 	}
 }
 

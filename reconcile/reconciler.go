@@ -119,7 +119,7 @@ type ReconcileContext[T Owner] struct {
 	Object T
 	// Request names the owner.
 	Request ctrl.Request
-	// Now is the time of the pass; phases use it instead of the clock, so that a pass can be replayed.
+	// Now is the time of the pass; phases use it instead of the clock, so that tests can set it.
 	Now time.Time
 	// Log carries the controller and the owner.
 	Log logr.Logger
@@ -127,7 +127,7 @@ type ReconcileContext[T Owner] struct {
 
 // PlanResult is the complete desired set of an owner. The zero value plans nothing; what earlier passes applied and the
 // plan does not name any more is pruned. Objects need not be in any order: the engine orders them by kind. It is the plan
-// that the engine carries out, and that a diff and a recording print.
+// that the engine carries out and a diff prints.
 type PlanResult = apply.Plan
 
 // StatusDecorator is implemented by reconcilers that set the fields of the status that belong to the domain. S is the type of

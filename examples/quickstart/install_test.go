@@ -2,21 +2,15 @@ package main
 
 import (
 	"crypto/tls"
-	"fmt"
 	"io"
 	"net/http"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -91,69 +85,6 @@ func built(t *testing.T, folder string) []*unstructured.Unstructured {
 		objects = append(objects, object)
 	}
 	return objects
-}
-
-// TestSharded: sharded/ has what config/ has, with a StatefulSet in place of the Deployment, whose Pods say to the operator which shard each
-// of them is.
-func TestSharded(t *testing.T) {
-	env.Require(t)
-	names := func(objects []*unstructured.Unstructured) (names []string, template corev1.PodTemplateSpec) {
-		for _, object := range objects {
-			if kind := object.GetKind(); kind != "Deployment" && kind != "StatefulSet" {
-				names = append(names, kind+" "+object.GetName())
-				continue
-			}
-			pods, _, err := unstructured.NestedMap(object.Object, "spec", "template")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(pods, &template); err != nil {
-				t.Fatal(err)
-			}
-		}
-		slices.Sort(names)
-		return names, template
-	}
-	objects := built(t, "sharded")
-	others, template := names(objects)
-	wantOthers, want := names(built(t, "config"))
-	container := &template.Spec.Containers[0]
-	args := container.Args
-	want.Spec.Containers[0].Args, container.Args, container.Env = nil, nil, nil
-	if diff := cmp.Diff([]any{wantOthers, want}, []any{others, template}); diff != "" {
-		t.Errorf("sharded/ is not as config/ (-want +got):\n%s", diff)
-	}
-	at := slices.IndexFunc(objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == "StatefulSet" })
-	if at < 0 {
-		t.Fatal("no StatefulSet")
-	}
-	set := objects[at]
-	set.SetNamespace(env.Namespace(t))
-	if err := client.WithFieldValidation(env.Client(), "Strict").Create(t.Context(), set); err != nil {
-		t.Fatal(err)
-	}
-	replicas, _, err := unstructured.NestedInt64(set.Object, "spec", "replicas")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := fmt.Sprintf("--shard-count=%d", replicas); !slices.Contains(args, want) {
-		t.Errorf("arguments %q, want %s, the number of replicas", args, want)
-	}
-	for i := range args {
-		args[i] = strings.ReplaceAll(args[i], "$(SHARD)", strconv.FormatInt(replicas-1, 10))
-	}
-	o := website()
-	o.Config = env.Config()
-	o.Manager = func(options *ctrl.Options) {
-		options.HealthProbeBindAddress = "none" // ends the run
-		if want := fmt.Sprintf("quickstart.example.com-shard-%d", replicas-1); options.LeaderElectionID != want {
-			t.Errorf("the lease is %s, want %s", options.LeaderElectionID, want)
-		}
-		options.LeaderElectionNamespace = set.GetNamespace() // known in a Pod
-	}
-	if err := o.Run(t.Context(), args, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "none") {
-		t.Errorf("got %v, want an address that is none", err)
-	}
 }
 
 // scraped asks for metrics with no token, with one that may not, and with one that may.

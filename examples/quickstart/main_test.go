@@ -35,7 +35,7 @@ import (
 
 var env = &environment.Environment{
 	CRDPaths: []string{"config/crd"}, Scheme: runtime.NewScheme(),
-	Audit: true, AuditPatches: true, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"},
+	AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"},
 }
 
 func TestMain(m *testing.M) {

@@ -28,7 +28,6 @@ func budgets() map[string]int {
 		"reconcile":                 540,
 		"reconcile/apply/engine":    540,
 		"reconcile/internal/status": 540,
-		"reconcile/record":          540,
 		"reconcile/since":           540,
 		"reconcile/runonce":         540,
 		"reconcile/transition":      0,

@@ -1,5 +1,5 @@
-// Package deptest holds the tests of the house itself: what an import of each
-// package costs, which package may import which, that every package is
-// documented by an example that runs, and that nothing of a product is in the
-// library. It contains no code.
+// Package deptest tests the structure of the repository: which package may
+// import which, what each import costs, that each package has a package
+// comment, that the pages match the code, and that the library names no
+// product. It contains no code.
 package deptest

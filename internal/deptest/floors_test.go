@@ -66,8 +66,6 @@ func floors() map[string][]string {
 		"reconcile/transition":               nil,
 		"reconcile/settings":                 author,
 		"reconcile/scaling":                  {"reconcile/apply"},
-		"reconcile/internal/recording":       whole,
-		"reconcile/record":                   append(slices.Clone(whole), "reconcile/internal/recording"),
 		"reconcile/explain":                  nil,
 		"reconcile/preview":                  nil,
 		"reconcile/install":                  {"reconcile/controller/dataflow"},
@@ -124,7 +122,7 @@ func kitFloors(whole []string) map[string][]string {
 		kit + "/requests":    append(slices.Clone(connected), room+"run"),
 		kit + "/rights":      {kit + "/requests", room + "environment", room + "rights"},
 		kit: slices.Concat(whole, connected,
-			[]string{room + "run", room + "search", "reconcile/record", "reconcile/controller", "reconcile/controller/dataflow"}),
+			[]string{room + "run", room + "search", "reconcile/controller", "reconcile/controller/dataflow"}),
 	}
 }
 

@@ -103,11 +103,11 @@ func (e *RecreateBlockedError) Unwrap() error { return e.Cause }
 
 // PruneBlockedError reports why children that are no longer planned were kept.
 type PruneBlockedError struct {
-	// Reason is one of the PruneBlocked constants.
+	// Reason is [ReasonPruneFailed] or one of the constants next to it.
 	Reason Reason
 	// Objects name what was kept, sorted, as far as it is known.
 	Objects []string
-	// Annotation and Token, set for PruneTooMany and PruneHoldsData, are
+	// Annotation and Token, set for [ReasonTooMany] and [ReasonHoldsData], are
 	// the key and value of an annotation on the owner that allows exactly this
 	// prune, once. For a [Group], which has no object, one of Objects carries
 	// the annotation.

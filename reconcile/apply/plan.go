@@ -15,7 +15,7 @@ import (
 // Plan is everything that one pass wants to be true about the children of one
 // owner. It must be complete: a child that was applied before and is missing
 // here is pruned. The zero value plans nothing. reconcile.PlanResult is this
-// type, so that author, engine, diff and recording speak of one plan.
+// type, so that author, engine and diff share one plan.
 type Plan struct {
 	// Children are the objects to apply. The order given is kept within a
 	// kind; across kinds the engine orders them itself, see [engine.Engine.Apply].

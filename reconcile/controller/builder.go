@@ -26,7 +26,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
-	"github.com/reconcilekit/reconcilekit/reconcile/record"
 	"github.com/reconcilekit/reconcilekit/reconcile/transition"
 )
 
@@ -109,9 +108,6 @@ type Options struct {
 	// must not be able to write ConfigMaps in it. All processes of an operator have the same one. Empty is the namespace of the Pod; a process
 	// that does not run in a Pod has to set it.
 	ClaimNamespace string
-	// Record writes down each pass, to replay it in a test (see the package reconcile/record). Nil records nothing and costs
-	// nothing.
-	Record *record.Recorder
 	// SkipNameValidation allows several controllers of one name in a process, which mixes up their metrics and logs. It
 	// is for tests.
 	SkipNameValidation bool

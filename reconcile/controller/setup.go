@@ -77,7 +77,7 @@ func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
 	woken, again := &trigger.Triggers{}, &passes.Later{}
 	controller, err := ctrlcontroller.New(b.name, mgr, ctrlcontroller.Options{
 		Reconciler: &passes.Reconciler{
-			Next: b.recorded(mgr, loop), Pending: reads.Pending, Unstable: &reads.Unstable, Triggers: woken, Clock: options.Clock,
+			Next: loop, Pending: reads.Pending, Unstable: &reads.Unstable, Triggers: woken, Clock: options.Clock,
 			Observer: observer, Spans: spans, Later: again,
 		},
 		MaxConcurrentReconciles: b.concurrency(mgr, kinds.Kinds[0].GroupKind().String()),
@@ -298,4 +298,21 @@ func (b *Builder[T, F, O]) shard(mgr manager.Manager, controller ctrlcontroller.
 			"shard", options.Shard.Name, "shards", options.Shard.Count)
 	}
 	return errors.Join(b.sharded.TellOfWaits(mgr, reads, options.Recorder, options.Clock), b.sharded.GiveBack(mgr, controller, b.informers))
+}
+
+// phases is the part of a pipeline's configuration that decides.
+func (b *Builder[T, F, O]) phases() pipeline.Config[T, F, O] {
+	return pipeline.Config[T, F, O]{
+		Name:            b.name,
+		Reconciler:      b.reconciler,
+		New:             newObject[T],
+		Decorate:        b.decorate,
+		Finalizer:       b.names().Finalizer,
+		FieldManager:    b.names().FieldManager,
+		FormerManagers:  b.options.Apply.FormerManagers,
+		Grace:           b.options.Grace,
+		LagDeadline:     b.options.Apply.LagDeadline,
+		Budget:          b.options.Budget,
+		PauseAnnotation: b.options.PauseAnnotation, PauseUnwritten: b.options.PauseUnwritten,
+	}
 }

@@ -22,6 +22,4 @@
 //	func (r reconciler) FetchRemoteState(...) fetched {
 //		return fetched{port: settings.Read(r.settings, rc.Request, func(c Config) int { return c.Port })}
 //	}
-//
-// A recording of passes does not have these reads: a replay reads what the reconciler of the test is given.
 package settings

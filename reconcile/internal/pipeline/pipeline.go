@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -84,9 +83,6 @@ type Config[T reconcile.Owner, F, O any] struct {
 	// FormerManagers are names under which earlier versions of the operator wrote the status: their conditions are as those of
 	// FieldManager.
 	FormerManagers []string
-	// Announced are the conditions that an owner whose type keeps no conditions is taken to have had, as long as the pipeline
-	// has not seen it: a replay gives those of [Report.Announced]. Empty is none.
-	Announced []metav1.Condition
 	// Recorder announces condition transitions; nil announces none.
 	Recorder EventRecorder
 	// Observer is told of phases and passes; nil tells nobody.
@@ -184,7 +180,7 @@ func ownerRead(owner client.Object) []client.GetOption {
 }
 
 // With returns a pipeline that shares all that p remembers and has another configuration: one that reaches the world in
-// another way for a pass, such as to record it. Its Config is not checked again, and its Reconciler stays.
+// another way for a pass, such as for a preview. Its Config is not checked again, and its Reconciler stays.
 func (p *Pipeline[T, F, O]) With(change func(*Config[T, F, O])) *Pipeline[T, F, O] {
 	out := *p
 	change(&out.Config)

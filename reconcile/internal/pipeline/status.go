@@ -189,7 +189,7 @@ func (p *pass[T, F, O]) announced() []metav1.Condition {
 	if known, list := p.owners.Unkept(p.owner); known {
 		return list
 	}
-	return p.Announced
+	return nil
 }
 
 // transitions are what is to be announced: conditions that were stored, and those that the owner's type does not keep. Of

@@ -1,7 +1,0 @@
-package recording
-
-// What the tests look at besides the exported names.
-type (
-	Content             = jsonValue
-	UnrecordedReadError = unrecordedReadError
-)
