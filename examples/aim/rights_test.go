@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/rights"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -70,7 +71,7 @@ func TestRights(t *testing.T) {
 // rightsWorld is a namespace with an account for the operator that has the generated rights.
 type rightsWorld struct {
 	client.Client
-	*rights.Rights
+	*environment.Rights
 	namespace string
 	requests  requests.Requests
 }

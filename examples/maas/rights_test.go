@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/rights"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -61,7 +62,7 @@ func TestRights(t *testing.T) {
 }
 
 // platform installs it, and moves it beside its tenant.
-func (th *theater) platform(granted *rights.Rights) {
+func (th *theater) platform(granted *environment.Rights) {
 	th.Helper()
 	th.apply(gateway, `
 apiVersion: v1
@@ -136,7 +137,7 @@ func chatEntry() client.Object {
 }
 
 // models are served, limited and given away.
-func (th *theater) models(granted *rights.Rights) {
+func (th *theater) models(granted *environment.Rights) {
 	th.Helper()
 	model := `
 apiVersion: maas.opendatahub.io/v1alpha1

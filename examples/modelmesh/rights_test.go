@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/rights"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -97,7 +98,7 @@ func (p *player) useRights(scope string) {
 }
 
 // refuse has the API server ask for the rights that no request shows: those to refer to an owner whose deletion waits for its children.
-func (p *player) refuse(granted *rights.Rights, scope, models string) {
+func (p *player) refuse(granted *environment.Rights, scope, models string) {
 	p.Helper()
 	monitor, service := "monitoring.coreos.com/v1|ServiceMonitor|"+models+"|modelmesh-metrics-monitor", "v1|Service|"+models+"|modelmesh-serving"
 	pods := 2
@@ -124,7 +125,7 @@ func (p *player) refuse(granted *rights.Rights, scope, models string) {
 }
 
 // operatorWithRights runs the operator in this process until the test ends, behind its rights: the first write of each kind is refused.
-func (p *player) operatorWithRights(scope string) *rights.Rights {
+func (p *player) operatorWithRights(scope string) *environment.Rights {
 	p.Helper()
 	variables := lookup(map[string]string{"NAMESPACE": p.namespace, "NAMESPACE_SCOPE": strconv.FormatBool(scope == oneNamespace)})
 	page, err := modelmesh(variables).Page()

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
 )
@@ -66,7 +65,7 @@ func TestWritesFromEmpty(t *testing.T) {
 // It is not parallel: the allocations of other tests would count.
 func TestAllocationsAtRest(t *testing.T) {
 	generated := v1beta1.ModelRegistrySpec{Postgres: &v1beta1.PostgresConfig{GenerateDeployment: new(true)}}
-	requests.Steady(t, registrySystem(t, external(), withoutProxy), requests.Budget{Allocations: 500})
-	requests.Steady(t, registrySystem(t, generated, withoutProxy), requests.Budget{Allocations: 500})
-	requests.Steady(t, catalogSystem(t, nil), requests.Budget{Allocations: 700})
+	reconciletest.Steady(t, registrySystem(t, external(), withoutProxy), reconciletest.Budget{Allocations: 500})
+	reconciletest.Steady(t, registrySystem(t, generated, withoutProxy), reconciletest.Budget{Allocations: 500})
+	reconciletest.Steady(t, catalogSystem(t, nil), reconciletest.Budget{Allocations: 700})
 }

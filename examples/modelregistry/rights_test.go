@@ -87,7 +87,7 @@ func TestRights(t *testing.T) {
 // rightsWorld is an API server with an account for the operator that has the generated rights.
 type rightsWorld struct {
 	client.Client
-	*rights.Rights
+	*environment.Rights
 	env       *environment.Environment
 	scheme    *runtime.Scheme
 	namespace string

@@ -7,7 +7,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/check"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -141,24 +140,24 @@ func TestRequestsOfAChange(t *testing.T) {
 	t.Parallel()
 	t.Run("image", func(t *testing.T) {
 		t.Parallel()
-		requests.Writes(t, registrySystem(t, external(), withoutProxy), func(o client.Object) {
+		reconciletest.Writes(t, registrySystem(t, external(), withoutProxy), func(o client.Object) {
 			o.(*v1beta1.ModelRegistry).Spec.Rest.Image = "quay.io/other:1"
 		}, 3)
 	})
 	t.Run("proxy", func(t *testing.T) { // Service, Deployment, 4 that go, the inventory, and the status twice
 		t.Parallel()
 		s := registrySystem(t, external(), withoutProxy)
-		requests.Writes(t, s, s.Change, 9)
+		reconciletest.Writes(t, s, s.Change, 9)
 	})
 	t.Run("source of the catalog", func(t *testing.T) {
 		t.Parallel()
 		s := catalogSystem(t, nil)
-		requests.Writes(t, s, s.Change, 1)
+		reconciletest.Writes(t, s, s.Change, 1)
 	})
 	t.Run("administrators of the catalog", func(t *testing.T) {
 		t.Parallel()
 		s := catalogSystem(t, nil, administrators())
 		administratorsChange(&s)
-		requests.Writes(t, s, s.Change, 1+1) // and the source
+		reconciletest.Writes(t, s, s.Change, 1+1) // and the source
 	})
 }

@@ -85,8 +85,8 @@ func floors() map[string][]string {
 func kitFloors(whole []string) map[string][]string {
 	const kit = "reconcile/reconciletest"
 	const room = kit + "/internal/"
-	bottom := []string{room + "drawn", room + "objects", room + "passlog", room + "requests", room + "rights", room + "schedule"}
-	described := append(slices.Clone(bottom), room+"apiserver", room+"environment", room+"finding", room+"description")
+	bottom := []string{room + "drawn", room + "objects", room + "passlog", kit + "/requests", room + "rights", room + "schedule"}
+	described := append(slices.Clone(bottom), room+"apiserver", kit+"/environment", room+"finding", room+"description")
 	connected := append(slices.Clone(described), room+"world", room+"transport", room+"view")
 	told := append(slices.Clone(connected), room+"run", room+"story")
 	judged := append(slices.Clone(told), room+"difference", room+"verdict")
@@ -97,13 +97,13 @@ func kitFloors(whole []string) map[string][]string {
 		room + "drawn":       nil,
 		room + "objects":     nil,
 		room + "passlog":     nil,
-		room + "requests":    nil,
+		kit + "/requests":    nil,
 		room + "finding":     nil,
-		room + "rights":      {room + "requests"},
+		room + "rights":      {kit + "/requests"},
 		room + "schedule":    {room + "objects"},
 		room + "apiserver":   {room + "apirules", room + "crdschema", room + "objects"},
-		room + "environment": {room + "requests", room + "rights"},
-		room + "description": {room + "apiserver", room + "drawn", room + "environment", room + "finding", room + "objects"},
+		kit + "/environment": {kit + "/requests", room + "rights"},
+		room + "description": {room + "apiserver", room + "drawn", kit + "/environment", room + "finding", room + "objects"},
 		room + "world":       append(slices.Clone(described), "health"),
 		room + "transport":   append(slices.Clone(described), room+"world"),
 		room + "view":        append(slices.Clone(described), room+"world", room+"transport"),
@@ -117,10 +117,8 @@ func kitFloors(whole []string) map[string][]string {
 		kit + "/matchers":    nil,
 		kit + "/values":      {room + "crdschema", room + "description", room + "objects", room + "search"},
 		kit + "/check":       {room + "finding"},
-		kit + "/environment": {kit + "/requests", room + "environment"},
 		kit + "/lint":        {"reconcile/controller/dataflow"},
-		kit + "/requests":    append(slices.Clone(connected), room+"run"),
-		kit + "/rights":      {kit + "/requests", room + "environment", room + "rights"},
+		kit + "/rights":      {kit + "/requests", room + "rights"},
 		kit: slices.Concat(whole, connected,
 			[]string{room + "run", room + "search", "reconcile/controller", "reconcile/controller/dataflow"}),
 	}

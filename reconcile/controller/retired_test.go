@@ -29,13 +29,12 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/rights"
 )
 
 // version is one version of an operator, as it runs until the next one takes over.
 type version struct {
 	builder *controller.Builder[*widget.Widget, world, world]
-	rights  *rights.Rights // nil are the administrator's
+	rights  *environment.Rights // nil are the administrator's
 }
 
 // operate runs the version in the namespace until stop is called.

@@ -44,12 +44,12 @@ func fails(t *testing.T, text string, check func(t testing.TB)) {
 
 func TestSteady(t *testing.T) {
 	t.Parallel()
-	requests.Steady(t, shopSystem(), requests.Budget{})
+	reconciletest.Steady(t, shopSystem(), reconciletest.Budget{})
 	fails(t, "list configmaps", func(t testing.TB) { // it lists its sources live in every pass
-		requests.Steady(t, plainSystem(noBug), requests.Budget{})
+		reconciletest.Steady(t, plainSystem(noBug), reconciletest.Budget{})
 	})
 	fails(t, "want at most 1 allocations", func(t testing.TB) {
-		requests.Steady(t, shopSystem(), requests.Budget{Allocations: 1})
+		reconciletest.Steady(t, shopSystem(), reconciletest.Budget{Allocations: 1})
 	})
 }
 
@@ -57,12 +57,12 @@ func TestWrites(t *testing.T) {
 	t.Parallel()
 	change := func(o client.Object) { o.(*widget.Widget).Spec.Count = 4 }
 	const most = 2 // the new ConfigMap and the status
-	writes := requests.Writes(t, shopSystem(), change, most)
+	writes := reconciletest.Writes(t, shopSystem(), change, most)
 	isNew := func(r requests.Request) bool { return r.String() == "apply configmaps default/web-3" }
 	if !slices.ContainsFunc(writes, isNew) {
 		t.Errorf("want the apply of web-3 among the writes, got %v", writes)
 	}
-	fails(t, "want at most 0 writes", func(t testing.TB) { requests.Writes(t, shopSystem(), change, 0) })
+	fails(t, "want at most 0 writes", func(t testing.TB) { reconciletest.Writes(t, shopSystem(), change, 0) })
 }
 
 func TestScenario(t *testing.T) {

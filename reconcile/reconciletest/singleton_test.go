@@ -19,7 +19,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/check"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
 const onSale = "test.reconcilekit.dev/on-sale"
@@ -229,8 +228,8 @@ func TestSingletonOrOwners(t *testing.T) {
 func TestChecksOfASingleton(t *testing.T) {
 	t.Parallel()
 	s := stallSystem("")
-	requests.Steady(t, s, requests.Budget{})
-	requests.Writes(t, s, s.Change, 1+1) // of each of the two offers
+	reconciletest.Steady(t, s, reconciletest.Budget{})
+	reconciletest.Writes(t, s, s.Change, 1+1) // of each of the two offers
 	reconciletest.Scenario{System: s, Expect: []client.Object{
 		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "stall"}, Data: map[string]string{"offers": "apples=1,pears=1"}},
 	}}.Run(t)

@@ -1,4 +1,4 @@
-// Package requests says what an operator asks of the API server.
+// Package requests counts the requests that an operator sends to the API server, and makes chosen ones fail.
 //
 // [Requests] sits below all clients, where nothing is hidden: it counts what
 // really goes to the API server, so that a test can say "this pass sent no
@@ -13,6 +13,4 @@
 //	if writes := sent.Snapshot().Writes(); len(writes) > 0 {
 //		t.Errorf("want no write, got:\n%s", writes)
 //	}
-//
-// [Steady] and [Writes] bring a system to rest and count what a pass costs that has nothing to do, and what a change costs.
 package requests

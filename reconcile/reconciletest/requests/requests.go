@@ -1,128 +1,152 @@
 package requests
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
+	"sync"
 
-	internal "github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/requests"
+	"k8s.io/client-go/rest"
 )
 
-type (
-	// Request is one request to the API server, as far as tests ask about it. It is comparable, so that it can be a map key.
-	//
-	//	type Request struct {
-	//		// Verb is what the request does: get, list, watch, create, update, patch,
-	//		// apply, delete or deletecollection. Server-side apply is apply; the API
-	//		// server's own authorisation calls it patch.
-	//		Verb string
-	//		// Group is the API group; empty for the core group.
-	//		Group string
-	//		// Resource is the plural resource name. It is empty for requests that name
-	//		// no resource, such as discovery; these have a Path instead.
-	//		Resource string
-	//		// Subresource is for example status; empty for the object itself.
-	//		Subresource string
-	//		// Namespace is empty for cluster-scoped objects and for requests across
-	//		// namespaces.
-	//		Namespace string
-	//		// Name is empty for requests about a collection, and for a create: the name
-	//		// is in its body.
-	//		Name string
-	//		// FieldManager is the field manager that a write names; empty otherwise.
-	//		FieldManager string
-	//		// Path is set only when Resource is empty.
-	//		Path string
-	//		// DryRun reports that the server is asked to store nothing.
-	//		DryRun bool
-	//		// Informer reports that the request keeps a cache: a watch, or a list that
-	//		// accepts cached data by naming a resource version.
-	//		Informer bool
-	//	}
-	//
-	//	// IsWrite reports whether the request changes something that is stored. A dry
-	//	// run does not.
-	//	func (r Request) IsWrite() bool
-	//
-	//	// String returns the request as one line for a failure message, for example
-	//	// `apply apps/deployments shop/web`.
-	//	func (r Request) String() string
-	Request = internal.Request
-	// Requests counts the requests that clients send to the API server, below every cache and client, and can make them
-	// fail. The zero value is ready to use. It is safe for concurrent use.
-	//
-	//	type Requests struct {
-	//		// contains filtered or unexported fields
-	//	}
-	//
-	//	// Inject asks hook about every following request; a fault that it returns
-	//	// happens, nil lets the request pass. A nil hook ends it. The hook may be
-	//	// called by several goroutines at once.
-	//	func (r *Requests) Inject(hook func(Request) *Fault)
-	//
-	//	// Observe returns a copy of config whose clients are counted. Wrappers that
-	//	// config has already stay below.
-	//	func (r *Requests) Observe(config *rest.Config) *rest.Config
-	//
-	//	// Reset forgets what was counted. The hook stays.
-	//	func (r *Requests) Reset()
-	//
-	//	// RoundTripper returns a transport that counts and passes on to next. It has
-	//	// the signature of [rest.Config.WrapTransport]. Next must not be nil.
-	//	func (r *Requests) RoundTripper(next http.RoundTripper) http.RoundTripper
-	//
-	//	// Snapshot returns what was sent since the start or the last Reset, in the
-	//	// order of sending, failed requests included.
-	//	func (r *Requests) Snapshot() Sent
-	Requests = internal.Requests
-	// Sent is a list of requests, in the order they were sent.
-	//
-	//	type Sent []Request
-	//
-	//	// Counts returns how often each combination of verb, group, resource,
-	//	// subresource and dry run occurs; namespace, name and field manager are left
-	//	// empty in the keys.
-	//	func (s Sent) Counts() map[Request]int
-	//
-	//	// String returns one line per combination of [Sent.Counts], sorted, for
-	//	// failure messages. No request gives "no requests".
-	//	func (s Sent) String() string
-	//
-	//	// Where returns the requests that match all filters, in order.
-	//	func (s Sent) Where(filters ...func(Request) bool) Sent
-	//
-	//	// WithoutInformers returns the requests that a reconciler caused itself: no
-	//	// watches, no lists that fill caches, no discovery.
-	//	func (s Sent) WithoutInformers() Sent
-	//
-	//	// Writes returns the requests that change something that is stored.
-	//	func (s Sent) Writes() Sent
-	Sent = internal.Sent
-	// Fault is what happens to one request instead of its normal course: see [Requests].
-	//
-	//	type Fault struct {
-	//		// Err is what the client gets. An API error, made for example with
-	//		// [apierrors.NewConflict], arrives as an answer of the server; any other
-	//		// error as a failure of the connection. Nil is the same as a connection
-	//		// that was reset.
-	//		Err error
-	//		// Committed lets the request reach the server first, so that its effect is
-	//		// stored and only the answer is lost.
-	//		Committed bool
-	//	}
-	Fault = internal.Fault
-)
+// Requests counts the requests that clients send to the API server, below
+// every cache and client, and can make them fail. The zero value is ready to
+// use. It is safe for concurrent use.
+type Requests struct {
+	mu     sync.Mutex
+	sent   []Request
+	inject func(Request) *Fault
+}
 
-// ParseRequest reads what an HTTP request asks of a Kubernetes API server. The paths are those of the Kubernetes API
-// concepts page: /api/v1/... for the core group and /apis/<group>/<version>/... for the others, below any prefix that a
-// proxy adds. Anything else is a request without a resource.
-func ParseRequest(request *http.Request) Request { return internal.ParseRequest(request) }
+// Observe returns a copy of config whose clients are counted. Wrappers that
+// config has already stay below.
+func (r *Requests) Observe(config *rest.Config) *rest.Config {
+	observed := rest.CopyConfig(config)
+	observed.Wrap(r.RoundTripper)
+
+	return observed
+}
+
+// RoundTripper returns a transport that counts and passes on to next. It has
+// the signature of [rest.Config.WrapTransport]. Next must not be nil.
+func (r *Requests) RoundTripper(next http.RoundTripper) http.RoundTripper {
+	return &recorder{requests: r, next: next}
+}
+
+// Inject asks hook about every following request; a fault that it returns
+// happens, nil lets the request pass. A nil hook ends it. The hook may be
+// called by several goroutines at once.
+func (r *Requests) Inject(hook func(Request) *Fault) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	r.inject = hook
+}
+
+// Reset forgets what was counted. The hook stays.
+func (r *Requests) Reset() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	r.sent = nil
+}
+
+// Snapshot returns what was sent since the start or the last Reset, in the
+// order of sending, failed requests included.
+func (r *Requests) Snapshot() Sent {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	return slices.Clone(r.sent)
+}
+
+// record notes a request and returns the fault that is to happen, if any.
+func (r *Requests) record(request Request) *Fault {
+	r.mu.Lock()
+	r.sent = append(r.sent, request)
+	hook := r.inject
+	r.mu.Unlock()
+
+	if hook == nil {
+		return nil
+	}
+
+	return hook(request)
+}
+
+// Sent is a list of requests, in the order they were sent.
+type Sent []Request
+
+// Where returns the requests that match all filters, in order.
+func (s Sent) Where(filters ...func(Request) bool) Sent {
+	var kept Sent
+
+	for _, request := range s {
+		if !slices.ContainsFunc(filters, func(match func(Request) bool) bool { return !match(request) }) {
+			kept = append(kept, request)
+		}
+	}
+
+	return kept
+}
+
+// Writes returns the requests that change something that is stored.
+func (s Sent) Writes() Sent { return s.Where(Request.IsWrite) }
+
+// WithoutInformers returns the requests that a reconciler caused itself: no
+// watches, no lists that fill caches, no discovery.
+func (s Sent) WithoutInformers() Sent {
+	return s.Where(func(r Request) bool { return !r.Informer && r.Resource != "" })
+}
+
+// Counts returns how often each combination of verb, group, resource,
+// subresource and dry run occurs; namespace, name and field manager are left
+// empty in the keys.
+func (s Sent) Counts() map[Request]int {
+	counts := make(map[Request]int, len(s))
+
+	for _, request := range s {
+		request.Namespace, request.Name, request.FieldManager = "", "", ""
+		counts[request]++
+	}
+
+	return counts
+}
+
+// String returns one line per combination of [Sent.Counts], sorted, for
+// failure messages. No request gives "no requests".
+func (s Sent) String() string {
+	counts := s.Counts()
+	if len(counts) == 0 {
+		return "no requests"
+	}
+
+	lines := make([]string, 0, len(counts))
+	for _, request := range slices.SortedFunc(maps.Keys(counts), compareRequests) {
+		lines = append(lines, fmt.Sprintf("%d %s", counts[request], request))
+	}
+
+	return strings.Join(lines, "\n")
+}
 
 // Verb returns a filter that matches requests of one of the verbs.
-func Verb(verbs ...string) func(Request) bool { return internal.Verb(verbs...) }
+func Verb(verbs ...string) func(Request) bool {
+	return func(r Request) bool { return slices.Contains(verbs, r.Verb) }
+}
 
-// Resource returns a filter that matches requests about a resource or one of its subresources; group is empty for the
-// core group.
-func Resource(group, resource string) func(Request) bool { return internal.Resource(group, resource) }
+// Resource returns a filter that matches requests about a resource or one of
+// its subresources; group is empty for the core group.
+func Resource(group, resource string) func(Request) bool {
+	return func(r Request) bool {
+		return cmp.Or(cmp.Compare(r.Group, group), cmp.Compare(r.Resource, resource)) == 0
+	}
+}
 
-// Subresource returns a filter that matches requests about the subresource; the empty name matches requests about whole
-// objects.
-func Subresource(name string) func(Request) bool { return internal.Subresource(name) }
+// Subresource returns a filter that matches requests about the subresource;
+// the empty name matches requests about whole objects.
+func Subresource(name string) func(Request) bool {
+	return func(r Request) bool { return r.Subresource == name }
+}

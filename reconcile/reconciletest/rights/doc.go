@@ -1,3 +1,3 @@
-// Package rights proves that an operator has the rights it needs and no more: [Rights] is an account with the rules of its page and nothing
-// else, and [RefusedOnce] and [Outdated] make it use those that it needs only when something goes wrong.
+// Package rights makes an operator use the permissions that it needs only when something fails: [RefusedOnce] and [Outdated]. The method
+// Rights of an environment.Environment returns an account that has the rules of the operator's page and nothing else.
 package rights

@@ -13,10 +13,10 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/faults"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/requests"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/view"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
 func calls(all ...string) (out []transport.Call) {

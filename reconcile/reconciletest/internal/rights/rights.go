@@ -6,7 +6,7 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/requests"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
 // ErrNotDeclared is inside the Forbidden error of a request that [System.Rules] do not cover.

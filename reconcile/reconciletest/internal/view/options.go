@@ -13,9 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/requests"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/rights"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
 // kind returns what the cache knows of a kind, which it lists when it is asked for it for the first time.

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/environment"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 )
 
 // without takes the ways to a control plane away, and says whether this is CI.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/environment"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/requests"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
 func TestAuditEntriesString(t *testing.T) {

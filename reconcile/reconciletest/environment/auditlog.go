@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/requests"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
 // AuditEntry is one request in the API server's audit log.

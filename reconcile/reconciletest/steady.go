@@ -1,4 +1,4 @@
-package requests
+package reconciletest
 
 import (
 	"fmt"
@@ -12,9 +12,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
-// Budget is what a pass may cost that has nothing to do.
+// Budget limits the cost of a reconciliation in steady state.
 type Budget struct {
 	// Allocations is the number of allocations of a pass, the least of several passes counted. Zero does not look at
 	// them. What controller-runtime and the queue of the test allocate is part of it.
@@ -30,7 +31,7 @@ const (
 
 // Steady brings the system to rest and then lets every owner have more passes, half of them two minutes later. Any request, be it a
 // write, a dry run or a read past the cache, fails the test, and so do more allocations than the budget has.
-func Steady(t testing.TB, system description.System, budget Budget) {
+func Steady(t testing.TB, system System, budget Budget) {
 	t.Helper()
 	i := rested(t, system)
 	defer i.End()
@@ -62,7 +63,7 @@ func Steady(t testing.TB, system description.System, budget Budget) {
 // Writes brings the system to rest, applies the change to each owner and fails the test unless the way to the next rest
 // takes at most that many writes; of the owner's status and metadata, too. It returns them in the order in which they
 // were sent.
-func Writes(t testing.TB, system description.System, change func(owner client.Object), most int) Sent {
+func Writes(t testing.TB, system System, change func(owner client.Object), most int) requests.Sent {
 	t.Helper()
 	system.Change = change
 	i := rested(t, system)
@@ -82,7 +83,7 @@ func Writes(t testing.TB, system description.System, change func(owner client.Ob
 }
 
 // rested is an instance of the system with nothing left to do.
-func rested(t testing.TB, described description.System) *run.Instance {
+func rested(t testing.TB, described System) *run.Instance {
 	t.Helper()
 	system, err := description.Prepare(described)
 	if err != nil {
@@ -99,7 +100,7 @@ func rested(t testing.TB, described description.System) *run.Instance {
 }
 
 // listed prints requests one by one, with their names.
-func listed(sent Sent) string {
+func listed(sent requests.Sent) string {
 	lines := make([]string, len(sent))
 	for n, request := range sent {
 		lines[n] = fmt.Sprintf("%d. %s", n+1, request)
