@@ -55,7 +55,7 @@ run() {
 packages() {
 	local module=$1
 	shift
-	(cd "$module" && grep -rl --include='*.go' "$@" . | grep -v /testdata/ | xargs -r -n1 dirname | sort -u |
+	(cd "$module" && { grep -rl --include='*.go' --exclude-dir=testdata "$@" . || true; } | xargs -r -n1 dirname | sort -u |
 		while read -r folder; do
 			at=$folder
 			until [ -f "$at/go.mod" ]; do at=$(dirname "$at"); done
@@ -147,4 +147,4 @@ if [ ${#failed[@]} -gt 0 ]; then
 	exit 1
 fi
 
-echo "test: all tests passed of: $*"
+echo "test: passed"
