@@ -19,6 +19,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/etcd"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
+	"github.com/reconcilekit/reconcilekit/examples/modelmesh/predictor"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/runtimes"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/service"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
@@ -37,7 +38,7 @@ func converge(t *testing.T, env settings.Environment, s reconciletest.System) {
 		}
 	}
 	var err error
-	s.Cache, err = controller.CacheOptions(s.Scheme, controllers(env, &mmesh.Connections{}, etcd.NewEvents(env.Namespace, env.Cluster))...)
+	s.Cache, err = controller.CacheOptions(s.Scheme, controllers(env, &mmesh.Connections{}, etcd.NewEvents(env.Namespace, env.Cluster), &predictor.Namespaces{})...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,6 +69,7 @@ func productFlags(arguments []string) []string {
 // modelmesh declares the operator; getenv is os.Getenv.
 func modelmesh(getenv func(string) string) operator.Operator {
 	env := settings.FromEnvironment(getenv)
+	namespaces := &predictor.Namespaces{Enabled: env.Enabled}
 	defaults := map[string]string{"metrics-bind-address": ":8080"}
 	if !env.Cluster {
 		defaults["namespaces"] = env.Namespace
@@ -87,10 +88,15 @@ func modelmesh(getenv func(string) string) operator.Operator {
 			if election != "lease" {
 				return fmt.Errorf("flag -leader-elect-type: %q; want lease: a leader for life blocks the next one until its pod is gone", election)
 			}
-			o.Controllers = controllers(env, connections, events)
+			o.Controllers = controllers(env, connections, events, namespaces)
 			return nil
 		},
-		Setup: func(mgr manager.Manager) error { return errors.Join(mgr.Add(connections), mgr.Add(events)) },
+		Setup: func(mgr manager.Manager) error {
+			if env.Cluster { // which reads namespaces
+				namespaces.Reader = mgr.GetClient()
+			}
+			return errors.Join(mgr.Add(connections), mgr.Add(events))
+		},
 		Webhooks: func(mgr manager.Manager) (map[string]http.Handler, error) {
 			return webhook.Handlers(mgr.GetScheme()), nil
 		},
@@ -104,22 +110,27 @@ func modelmesh(getenv func(string) string) operator.Operator {
 }
 
 // controllers are all of the operator; they read one configuration.
-func controllers(env settings.Environment, connections *mmesh.Connections, events *etcd.Events) []controller.Declared {
+func controllers(
+	env settings.Environment, connections *mmesh.Connections, events *etcd.Events, namespaces *predictor.Namespaces,
+) []controller.Declared {
 	config := settings.NewLive(env.Namespace)
 	all := []controller.Declared{
 		service.New(env, config, events, connections),
-		models(config, connections, events, predictor.New),
+		models(config, connections, events, namespaces, predictor.New),
 		runtimes.New(env, config),
 	}
 	if env.Services {
-		all = append(all, whenInstalled{models(config, connections, events, predictor.NewServices), env.ServicesRequired})
+		all = append(all, whenInstalled{models(config, connections, events, namespaces, predictor.NewServices), env.ServicesRequired})
+	}
+	for _, c := range all {
+		c.StoreClaimsIn(env.Namespace)
 	}
 	return all
 }
 
 // models is the controller of a source of models, which reaches ModelMesh where the configuration says.
 func models[T reconcile.Owner, F, O any](
-	config *settings.Live, connections *mmesh.Connections, events *etcd.Events,
+	config *settings.Live, connections *mmesh.Connections, events *etcd.Events, namespaces *predictor.Namespaces,
 	declare func(predictor.Mesh, func(ctrl.Request) predictor.Settings) *controller.Builder[T, F, O],
 ) controller.Declared {
 	call := func(ctx context.Context, namespace string, call func(context.Context, mmesh.Client) error) error {
@@ -131,7 +142,7 @@ func models[T reconcile.Owner, F, O any](
 		return connections.Call(ctx, namespace, target, call)
 	}
 	var readers *settings.Readers
-	b := declare(predictor.Mesh{Call: call, Events: events}, func(owner ctrl.Request) predictor.Settings {
+	b := declare(predictor.Mesh{Call: call, Events: events, Gone: namespaces.Gone}, func(owner ctrl.Request) predictor.Settings {
 		return live.Read(readers, owner, predictorSettings)
 	})
 	return config.Bound(b, func(r *settings.Readers) {

@@ -135,5 +135,8 @@ func enable(o *operator.Operator, scheme *runtime.Scheme, enabled, configMap str
 			}
 		}
 	}
+	for _, c := range o.Controllers {
+		c.StoreClaimsIn(in.settings.Namespace)
+	}
 	return nil
 }

@@ -130,7 +130,7 @@ func newWorld(ctx context.Context) *world {
 		return predictor.Settings{Service: "modelmesh-serving", Port: 8033, RESTPort: 8008}
 	}
 	mesh := predictor.Mesh{Call: call}
-	options := controller.Options{SkipNameValidation: true}
+	options := controller.Options{SkipNameValidation: true, ClaimNamespace: w.namespace}
 	Expect(predictor.New(mesh, settings).Options(options).SetupWithManager(mgr)).To(Succeed())
 	Expect(predictor.NewServices(mesh, settings).Options(options).SetupWithManager(mgr)).To(Succeed())
 	running, stop := context.WithCancel(context.Background())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/reconcile/external"
 	"google.golang.org/grpc"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -157,5 +158,35 @@ func TestEventsOfNobody(t *testing.T) {
 	want := map[string]int{"ksp n/gone": 1, "isvc n/gone": 1, "isvc n/last": 1}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+// TestRemoveWithoutAModelMesh: a vmodel of a ModelMesh that no longer exists is not removed by a call.
+func TestRemoveWithoutAModelMesh(t *testing.T) {
+	t.Parallel()
+	unreadable := errors.New("the namespace cannot be read")
+	for name, test := range map[string]struct {
+		reason string
+		err    error
+		gone   bool
+		called bool
+	}{
+		"exists": {called: true}, "gone": {reason: "its namespace is being deleted", gone: true}, "not known": {err: unreadable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			called := false
+			m := mesh{Mesh: Mesh{
+				Call: func(context.Context, string, func(context.Context, mmesh.Client) error) error {
+					called = true
+					return nil
+				},
+				Gone: func(context.Context, string) (string, error) { return test.reason, test.err },
+			}}
+			err := m.Remove(t.Context(), "models/a")
+			if errors.Is(err, external.ErrSystemGone) != test.gone || !errors.Is(err, test.err) && test.err != nil || called != test.called {
+				t.Errorf("got %v, called %t, want gone %t, called %t", err, called, test.gone, test.called)
+			}
+		})
 	}
 }

@@ -40,6 +40,8 @@ type Mesh struct {
 	Call Caller
 	// Events tells of its vmodels; nil of none.
 	Events *etcd.Events
+	// Gone reports why the ModelMesh of a namespace no longer exists, empty where it may exist. Nil reports none as gone.
+	Gone func(ctx context.Context, namespace string) (reason string, err error)
 }
 
 // Caller calls the ModelMesh of a namespace.
@@ -49,7 +51,7 @@ type Caller func(ctx context.Context, namespace string, call func(context.Contex
 type VModels = external.Kind[mmesh.SetRequest, served]
 
 func newVModels(m Mesh, source string) *VModels {
-	return external.New("VModel", mesh{m, source}, external.Options{Classify: classify, Permit: permit, System: namespaceOf})
+	return external.New("VModel", mesh{m, source}, external.Options{Classify: classify, Permit: permit, Exclusive: true, System: namespaceOf})
 }
 
 func keyOf(owner types.NamespacedName) string { return owner.Namespace + "/" + owner.Name }
@@ -129,8 +131,15 @@ func (m mesh) Watch(ctx context.Context, opened func(), changed func(key string)
 	})
 }
 
-// Remove implements external.System.
+// Remove implements external.System. Vmodels go with the ModelMesh of their namespace.
 func (m mesh) Remove(ctx context.Context, key string) error {
+	if m.Gone != nil {
+		if reason, err := m.Gone(ctx, namespaceOf(key)); err != nil {
+			return err
+		} else if reason != "" {
+			return fmt.Errorf("%w: %s", external.ErrSystemGone, reason)
+		}
+	}
 	return m.Call(ctx, namespaceOf(key), func(ctx context.Context, c mmesh.Client) error {
 		return c.Remove(ctx, mmesh.Reference{ID: nameOf(key), Owner: m.source})
 	})
