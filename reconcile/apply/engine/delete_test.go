@@ -94,7 +94,7 @@ var _ = Describe("Deletes and recreates", func() {
 		w.converge(one(immutable("a")))
 		result, sent := w.pass(one(immutable("b"))())
 		Expect(apierrors.IsInvalid(result.Err())).To(BeTrue())
-		Expect(sent).To(HaveLen(1))
+		Expect(sent).To(HaveLen(3), "the refused change, the dry run of a new object and a look at the live one")
 		result, sent = w.pass(one(immutable("b"))())
 		Expect(apierrors.IsInvalid(result.Err())).To(BeTrue())
 		Expect(sent).To(BeEmpty())
@@ -109,7 +109,7 @@ var _ = Describe("Deletes and recreates", func() {
 		Expect(result.Err()).NotTo(HaveOccurred())
 		Expect(result.Objects[0].Outcome).To(BeEquivalentTo(apply.OutcomeDeleted))
 		Expect(result.Objects[0].Unobserved).To(BeTrue(), "an owner is not ready without the child")
-		Expect(sent).To(HaveLen(4), "the refused change, the question whether a new object would be accepted, the look at whose it is, the delete")
+		Expect(sent).To(HaveLen(6), "the refused change; the dry run of a new object and a look at the live one, for defaults and for the recreation; the delete")
 		w.converge(plan)
 		stored := &corev1.Secret{}
 		Expect(w.admin.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "typed"}, stored)).To(Succeed())

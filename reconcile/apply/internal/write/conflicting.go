@@ -29,10 +29,13 @@ import (
 // with what others have added to the live object. It returns the error if that
 // is not so, and nil when the child is as planned or its result has the reason.
 func removeConflicting(p *pass.Pass, c *pass.Child, refusal error) error {
-	if !apierrors.IsInvalid(refusal) || isSecondController(refusal) || c.Live == nil || !mayRemoveConflicting(p, c) {
+	if !curable(refusal) || c.Live == nil || !mayRemoveConflicting(p, c) {
 		return refusal
 	}
 	causes := causesOf(refusal)
+	if len(causes) == 0 {
+		causes = planned(c.Content)
+	}
 	if cached := c.Live.GetManagedFields(); !managedfields.Shortened(cached) {
 		if found, err := foreignFields(c, nil, cached, causes); err != nil || len(found) == 0 {
 			return refusal
@@ -51,6 +54,9 @@ func removeConflicting(p *pass.Pass, c *pass.Child, refusal error) error {
 		return refusal
 	}
 	f := firstRemoved(found)
+	if f == nil && len(causesOf(refusal)) == 0 {
+		return refusal // it may be about something else
+	}
 	if f == nil {
 		c.Memory.ForgetProof()
 		failWithBackoff(p, c, apply.OutcomeContested, &apply.ContestedError{
@@ -76,6 +82,15 @@ func removeConflicting(p *pass.Pass, c *pass.Child, refusal error) error {
 // it names: not so of a contribution.
 func mayRemoveConflicting(p *pass.Pass, c *pass.Child) bool {
 	return c != p.OwnerChild && (c.Planned.Mode == apply.Own || c.Planned.Mode == apply.Shared) && len(c.Contested) == 0
+}
+
+// planned are the planned fields, as the causes of a refusal that names none.
+func planned(content map[string]any) []metav1.StatusCause {
+	var out []metav1.StatusCause
+	for _, name := range slices.Sorted(maps.Keys(content)) {
+		out = append(out, metav1.StatusCause{Field: name})
+	}
+	return out
 }
 
 func causesOf(err error) []metav1.StatusCause {
@@ -331,7 +346,6 @@ func takeOver(p *pass.Pass, c *pass.Child, live *metav1.PartialObjectMetadata, f
 			managedfields.UnionFields(ours, fields)
 			continue
 		}
-		managedfields.UnionFields(ours, f.fields)
 		if managedfields.SubtractLeaves(fields, f.fields); len(fields) == 0 {
 			continue
 		}
@@ -340,6 +354,7 @@ func takeOver(p *pass.Pass, c *pass.Child, live *metav1.PartialObjectMetadata, f
 		}
 		entries = append(entries, e)
 	}
+	managedfields.UnionFields(ours, f.fields)
 	var err error
 	if own.FieldsV1, err = managedfields.EncodeFields(ours); err != nil {
 		return err

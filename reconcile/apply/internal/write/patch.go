@@ -41,6 +41,9 @@ func patch(p *pass.Pass, c *pass.Child) error {
 		return err
 	}
 	patched(p, c, answer)
+	if err := renew(p, c, answer); err != nil || c.Answer != answer {
+		return err
+	}
 	if len(c.Rules) == 0 {
 		return nil
 	}

@@ -179,7 +179,9 @@ func send(p *pass.Pass, c *pass.Child) {
 		}
 		refusal := err
 		if err = removeEmptied(p, c, refusal); err == refusal { //nolint:errorlint // the very same: nothing was done
-			err = removeConflicting(p, c, refusal)
+			if err = removeUnowned(p, c, refusal); err == refusal { //nolint:errorlint // as above
+				err = removeConflicting(p, c, refusal)
+			}
 		}
 		if err == nil || err == refusal { //nolint:errorlint // as above
 			break
