@@ -21,6 +21,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/kueue"
 	v1 "github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/evalhub"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/guardrails"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
 )
@@ -53,7 +54,9 @@ func system(t *testing.T, name string, change func(client.Object), owner client.
 		images.Evaluation: "img/lmes:1", images.Driver: "img/drv:1", images.EvalHub: "img/eh:1",
 	}})
 	declare := func() ([]controller.Declared, error) {
-		return services[name].declare(scheme, installation{settings: types.NamespacedName{Namespace: "default", Name: images.ConfigMap}})
+		return services[name].declare(scheme, installation{
+			settings: types.NamespacedName{Namespace: "default", Name: images.ConfigMap}, tenants: evalhub.Tenants{All: true},
+		})
 	}
 	declared, err := declare()
 	if err != nil {

@@ -126,9 +126,9 @@ func reporting(t *testing.T, fails func(context.Context, client.Client, *batchv1
 		h.mu.Lock()
 		h.starts++
 		h.mu.Unlock()
-		hub := evalhub.New(types.NamespacedName{Namespace: "default", Name: images.ConfigMap})
+		hub := evalhub.New(types.NamespacedName{Namespace: "default", Name: images.ConfigMap}, evalhub.Tenants{All: true})
 		hub.Client = &http.Client{Transport: h}
-		return errors.Join(hub.SetupWithManager(mgr), evalhub.NewTenants().SetupWithManager(mgr))
+		return errors.Join(hub.SetupWithManager(mgr), evalhub.NewTenants(evalhub.Tenants{All: true}).SetupWithManager(mgr))
 	}
 	s.StandIns = []reconciletest.StandIn{reconciletest.DeploymentsAvailable, func(ctx context.Context, c client.Client) error {
 		job := &batchv1.Job{}

@@ -1,15 +1,21 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/examples/internal/installed"
@@ -20,7 +26,10 @@ import (
 
 // TestInstalled: what is shipped is enough to run, and to convert.
 func TestInstalled(t *testing.T) {
-	installed.Run(t, trustyai(), []string{"config/foreign"}, writtenByBothVersions)
+	installed.Run(t, trustyai(), []string{"config/foreign"}, func(t *testing.T, c client.Client) {
+		writtenByBothVersions(t, c)
+		hubsReachOnlyWhoAdmitsThem(t, c)
+	})
 }
 
 // writtenByBothVersions: what a user has said explicitly is still there when the operator has seen it and when somebody has written the older
@@ -83,6 +92,140 @@ func writtenByBothVersions(t *testing.T, c client.Client) {
 				t.Errorf("its generation is %d, its metadata are %v", after.GetGeneration(), after.Object["metadata"])
 			}
 		})
+	}
+}
+
+// hubsReachOnlyWhoAdmitsThem: the installed roles do not let an account with edit create hubs, and a hub gets permissions in the namespace of
+// a tenant only if the tenant admits it, it is ready and its account is its own. The RBAC authorizer of the API server decides.
+func hubsReachOnlyWhoAdmitsThem(t *testing.T, c client.Client) {
+	t.Helper()
+	const team, victim, editor = "editors", "victim", "ada"
+	for _, object := range []client.Object{
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: team}},
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: victim, Labels: map[string]string{tenantLabel: ""}}},
+		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: team, Name: "planted-service"}},
+	} {
+		if err := c.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	letEdit(t, c, team, editor)
+	may := func(user, namespace, verb, group, resource string) bool {
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+			User:               user,
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: verb, Group: group, Resource: resource},
+		}}
+		if err := c.Create(t.Context(), review); err != nil {
+			t.Fatal(err)
+		}
+		return review.Status.Allowed
+	}
+	if !may(editor, team, "create", "", "configmaps") {
+		t.Error("the account has not the permissions of edit")
+	}
+	for _, resource := range []string{"evalhubs", "trustyaiservices", "guardrailsorchestrators", "nemoguardrails", "lmevaljobs"} {
+		if may(editor, team, "create", v1.GroupVersion.Group, resource) {
+			t.Errorf("an account with edit may create %s", resource)
+		}
+	}
+
+	reaches := func(hub string) bool {
+		return may("system:serviceaccount:"+team+":"+hub+"-service", victim, "get", "", "secrets")
+	}
+	never := func(hub, when string) {
+		t.Helper()
+		for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+			if reaches(hub) {
+				t.Fatalf("the hub %s reaches the tenant %s", hub, when)
+			}
+		}
+	}
+	for _, name := range []string{"hub", "planted"} {
+		createHub(t, c, team, name)
+		ready := func(replicas int32) func() error {
+			return func() error { return makeReady(t.Context(), c, team, name, replicas) }
+		}
+		if name == "planted" {
+			admit(t, c, victim, team+"/"+name)
+			never(name, "with an account that a user has created")
+			if err := ready(1)(); client.IgnoreNotFound(err) != nil {
+				t.Fatal(err)
+			}
+			never(name, "with an account that a user has created, and when it is ready")
+			continue
+		}
+		patiently(t, ready(0))
+		never(name, "that does not admit it")
+		admit(t, c, victim, team+"/"+name)
+		never(name, "before it is ready")
+		patiently(t, ready(1))
+		patiently(t, func() error {
+			if !reaches(name) {
+				return errors.New("the hub does not reach the tenant that admits it")
+			}
+			return nil
+		})
+		admit(t, c, victim, "")
+		patiently(t, func() error {
+			if reaches(name) {
+				return errors.New("the hub still reaches the tenant")
+			}
+			return nil
+		})
+	}
+}
+
+// letEdit binds the permissions that roles add to edit. The controller manager, which does that, does not run.
+func letEdit(t *testing.T, c client.Client, namespace, user string) {
+	t.Helper()
+	var added rbacv1.ClusterRoleList
+	if err := c.List(t.Context(), &added, client.MatchingLabels{"rbac.authorization.k8s.io/aggregate-to-edit": "true"}); err != nil {
+		t.Fatal(err)
+	}
+	edit := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "edit-of-the-test"}}
+	for _, role := range added.Items {
+		edit.Rules = append(edit.Rules, role.Rules...)
+	}
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: user},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: edit.Name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+	}
+	if err := errors.Join(c.Create(t.Context(), edit), c.Create(t.Context(), binding)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// createHub creates a hub with a client that does not know the kind.
+func createHub(t *testing.T, c client.Client, namespace, name string) {
+	t.Helper()
+	hub := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"database": map[string]any{"type": "sqlite"}, "providers": []any{}, "collections": []any{},
+	}}}
+	hub.SetGroupVersionKind(v1.GroupVersion.WithKind("EvalHub"))
+	hub.SetNamespace(namespace)
+	hub.SetName(name)
+	if err := c.Create(t.Context(), hub); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// makeReady reports so many ready pods of the server of a hub.
+func makeReady(ctx context.Context, c client.Client, namespace, hub string, replicas int32) error {
+	server := &appsv1.Deployment{}
+	if err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: hub}, server); err != nil {
+		return err
+	}
+	server.Status = appsv1.DeploymentStatus{ObservedGeneration: server.Generation, Replicas: replicas, ReadyReplicas: replicas}
+	return c.Status().Update(ctx, server)
+}
+
+// admit sets the hubs that a tenant admits.
+func admit(t *testing.T, c client.Client, namespace, hubs string) {
+	t.Helper()
+	if err := c.Patch(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, client.RawPatch(types.MergePatchType,
+		[]byte(`{"metadata":{"annotations":{"evalhub.trustyai.opendatahub.io/hubs":"`+hubs+`"}}}`))); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -43,6 +43,8 @@ type installation struct {
 	settings types.NamespacedName
 	// managed jobs wait in queues.
 	managed bool
+	// tenants decides which hubs the namespaces of tenants admit.
+	tenants evalhub.Tenants
 }
 
 // service declares the controllers of a service of the product.
@@ -71,8 +73,8 @@ var services = map[string]service{
 	"JOB_MGR":         {declare: declared(func(installation) controller.Declared { return jobmgr.New() })},
 	"GORCH":           {grants: proxied, declare: declared(func(in installation) controller.Declared { return orchestrator.New(in.settings.Namespace) })},
 	"EVALHUB": {converts: "evalhubs.trustyai.opendatahub.io", grants: evalhub.Grants(), declare: declared(
-		func(in installation) controller.Declared { return evalhub.New(in.settings) },
-		func(installation) controller.Declared { return evalhub.NewTenants() },
+		func(in installation) controller.Declared { return evalhub.New(in.settings, in.tenants) },
+		func(in installation) controller.Declared { return evalhub.NewTenants(in.tenants) },
 	)},
 }
 
@@ -87,6 +89,7 @@ func declared(all ...func(installation) controller.Declared) func(*runtime.Schem
 
 func trustyai() operator.Operator {
 	var enabled, configMap string
+	var tenants evalhub.Tenants
 	return operator.Operator{
 		Name:        "trustyai-service-operator",
 		LeaseName:   "b7e9931f.trustyai.opendatahub.io",
@@ -95,8 +98,12 @@ func trustyai() operator.Operator {
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&enabled, "enable-services", "TAS,GORCH,NEMO_GUARDRAILS,LMES,EVALHUB", "which services run, separated by commas")
 			f.StringVar(&configMap, "configmap", images.ConfigMap, "`name` of the ConfigMap with the settings of LMES and EVALHUB, in the namespace of the operator")
+			f.BoolVar(&tenants.All, "evalhub-admit-all", false, "let every namespace with the label of tenants admit every hub of the cluster, as the product does; "+
+				"by default it admits the hubs that its annotation evalhub.trustyai.opendatahub.io/hubs lists, once they are ready")
 		},
-		Configure: func(o *operator.Operator, scheme *runtime.Scheme) error { return enable(o, scheme, enabled, configMap) },
+		Configure: func(o *operator.Operator, scheme *runtime.Scheme) error {
+			return enable(o, scheme, enabled, configMap, tenants)
+		},
 		Describe: func(page *dataflow.Page) error {
 			for name := range strings.SplitSeq(enabled, ",") {
 				page.ExtraRules = append(page.ExtraRules, services[name].grants...)
@@ -116,9 +123,9 @@ func namespace() string {
 }
 
 // enable adds the controllers of the services, and the webhook server where one of them has two versions.
-func enable(o *operator.Operator, scheme *runtime.Scheme, enabled, configMap string) error {
+func enable(o *operator.Operator, scheme *runtime.Scheme, enabled, configMap string, tenants evalhub.Tenants) error {
 	names := strings.Split(enabled, ",")
-	in := installation{types.NamespacedName{Namespace: namespace(), Name: configMap}, slices.Contains(names, "JOB_MGR")}
+	in := installation{types.NamespacedName{Namespace: namespace(), Name: configMap}, slices.Contains(names, "JOB_MGR"), tenants}
 	for i, name := range names {
 		service, known := services[name]
 		if !known || slices.Contains(names[:i], name) {

@@ -94,7 +94,7 @@ func (w *world) start(t *testing.T, services string) {
 	o.Manager = func(m *manager.Options) { m.Controller.SkipNameValidation = new(true) } // of a process that runs several, one after another
 	go func() {
 		ended <- o.Run(ctx, []string{
-			"--enable-services", services,
+			"--enable-services", services, "--evalhub-admit-all", // as the product has it, whose cases are recorded
 			"--kubeconfig", path, "--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0",
 			"--webhook-port", port, "--webhook-cert-dir", folder,
 		}, os.Stdout, &w.log)

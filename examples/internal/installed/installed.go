@@ -184,6 +184,9 @@ func (i *installation) run(o operator.Operator, args []string, logs *process.Log
 	i.Helper()
 	for _, variable := range i.deployment.Spec.Template.Spec.Containers[0].Env {
 		value := variable.Value
+		if variable.ValueFrom != nil && variable.ValueFrom.ResourceFieldRef != nil {
+			continue // the runtime of Go has read it
+		}
 		if variable.ValueFrom != nil {
 			value = i.deployment.Namespace // the only field that is asked for
 		}

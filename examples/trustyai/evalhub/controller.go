@@ -31,11 +31,12 @@ type Controller struct {
 	reporter *reporter
 }
 
-// New declares the controller of EvalHub. Settings is the ConfigMap with the operator's own; its catalogue is in the same namespace.
-func New(settings types.NamespacedName) *Controller {
+// New declares the controller of EvalHub. Settings is the ConfigMap with the operator's own; its catalogue is in the same namespace. Tenants
+// decides which hubs a namespace admits.
+func New(settings types.NamespacedName, tenants Tenants) *Controller {
 	reporter := newReporter()
 	reports := reportKind(reporter)
-	return &Controller{reporter: reporter, Builder: controller.New(Name, Reconciler{settings, reports}).
+	return &Controller{reporter: reporter, Builder: controller.New(Name, Reconciler{settings, reports, tenants}).
 		Reads(&v1.EvalHub{}, controller.Index(pairIndex, indexPair)).
 		Owns(&corev1.ServiceAccount{}).Owns(&corev1.Service{}).Owns(&corev1.ConfigMap{}).Owns(&appsv1.Deployment{}).Owns(&rbacv1.Role{}).
 		Owns(&rbacv1.RoleBinding{}).Owns(&rbacv1.ClusterRoleBinding{}).

@@ -53,7 +53,7 @@ func (r Reconciler) fetchRuns(ctx context.Context, reader reconcile.Reader, hub 
 	}
 	for _, job := range jobs.Value.Items {
 		home := reconcile.Fetch(ctx, reader, client.ObjectKey{Name: job.Namespace}, &corev1.Namespace{})
-		if job.Status.CompletionTime != nil || !job.DeletionTimestamp.IsZero() || home.Value == nil || !isTenant(home.Value) {
+		if job.Status.CompletionTime != nil || !job.DeletionTimestamp.IsZero() || home.Value == nil || !r.tenants.admits(home.Value, hub) {
 			continue
 		}
 		one := run{job: job}

@@ -60,8 +60,10 @@ func nameAll(hubs []v1.EvalHub) map[types.UID]names {
 func (n names) label() string { return norm(n.name + "." + n.namespace) }
 
 // account is the one of the hub's pods, jobAccount the one of its jobs.
-func (n names) account() string    { return long(n.name + "-service") }
+func (n names) account() string    { return accountOf(n.name) }
 func (n names) jobAccount() string { return norm(n.pair + "-job") }
+
+func accountOf(hub string) string { return long(hub + "-service") }
 
 // host is the name of a Service of the hub.
 func (n names) host(suffix string) string {

@@ -3,6 +3,7 @@ package evalhub
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
@@ -23,6 +24,7 @@ import (
 type Reconciler struct {
 	settings types.NamespacedName
 	reports  *external.Kind[report, bool]
+	tenants  Tenants
 }
 
 type pass = reconcile.ReconcileContext[*v1.EvalHub]
@@ -31,8 +33,9 @@ type pass = reconcile.ReconcileContext[*v1.EvalHub]
 type Fetched struct {
 	settings        reconcile.FetchResult[*corev1.ConfigMap]
 	home            reconcile.FetchResult[*corev1.Namespace]
-	alike           reconcile.FetchResult[*v1.EvalHubList] // hubs whose pair reads the same, itself among them
-	catalogues      map[string]catalogue                   // by kind
+	account         reconcile.FetchResult[*corev1.ServiceAccount] // of the server
+	alike           reconcile.FetchResult[*v1.EvalHubList]        // hubs whose pair reads the same, itself among them
+	catalogues      map[string]catalogue                          // by kind
 	authorities     cabundle.Found
 	userBundle      reconcile.FetchResult[*corev1.ConfigMap]
 	deployment, mcp reconcile.FetchResult[*appsv1.Deployment]
@@ -48,6 +51,7 @@ func (r Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reade
 	named := func(name string) client.ObjectKey { return client.ObjectKey{Namespace: hub.Namespace, Name: name} }
 	f.settings = reconcile.Fetch(ctx, reader, r.settings, &corev1.ConfigMap{})
 	f.home = reconcile.Fetch(ctx, reader, client.ObjectKey{Name: hub.Namespace}, &corev1.Namespace{})
+	f.account = reconcile.Fetch(ctx, reader, named(accountOf(hub.Name)), &corev1.ServiceAccount{})
 	f.alike = reconcile.FetchList(ctx, reader, &v1.EvalHubList{}, client.MatchingFields{pairIndex: norm(pairOf(hub))})
 	f.catalogues = map[string]catalogue{}
 	for _, kind := range kinds {
@@ -135,7 +139,7 @@ func (r Reconciler) PlanResources(_ context.Context, rc pass, obs Observation) (
 		return plan, nil
 	}
 	r.planReports(&plan, obs, rc.Now)
-	rightsOf(&plan, obs.names, obs.hub.Spec.Tenancy, obs.op)
+	rightsOf(&plan, obs.names, obs.hub.Spec.Tenancy, obs.op, owns(obs.hub, obs.fetched.account.Value))
 	put := func(child client.Object, broken bool) {
 		if broken {
 			plan.Keep(child)
@@ -196,6 +200,29 @@ const tenantLabel = "evalhub.trustyai.opendatahub.io/tenant"
 func isTenant(namespace client.Object) bool {
 	_, has := namespace.GetLabels()[tenantLabel]
 	return has && namespace.GetDeletionTimestamp().IsZero()
+}
+
+// hubsAnnotation is on the namespace of a tenant and lists the hubs that it admits, as in "ml/hub,ml/other". Only an account that may change
+// namespaces can set it; the roles edit and admin do not allow that.
+const hubsAnnotation = "evalhub.trustyai.opendatahub.io/hubs"
+
+// admits reports whether the namespace is that of a tenant and admits the hub.
+func (t Tenants) admits(namespace, hub client.Object) bool {
+	if t.All || !isTenant(namespace) {
+		return isTenant(namespace)
+	}
+	for name := range strings.SplitSeq(namespace.GetAnnotations()[hubsAnnotation], ",") {
+		if strings.TrimSpace(name) == hub.GetNamespace()+"/"+hub.GetName() {
+			return true
+		}
+	}
+	return false
+}
+
+// owns reports whether the account exists and the hub controls it. Permissions are bound to no other account: one that a user created
+// could act as the hub before there is a hub.
+func owns(hub *v1.EvalHub, account *corev1.ServiceAccount) bool {
+	return account != nil && account.DeletionTimestamp.IsZero() && metav1.IsControlledBy(account, hub)
 }
 
 const postgresql = "postgresql"

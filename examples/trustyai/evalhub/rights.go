@@ -72,9 +72,16 @@ var evaluating = []right{
 }
 
 // rightsOf are those in the namespace of the hub, the one of the operator, and the cluster.
-func rightsOf(plan *reconcile.PlanResult, n names, tenancy v1.Tenancy, operatorNamespace string) {
+// Without an account that the hub owns, its bindings stay as they are and none is created.
+func rightsOf(plan *reconcile.PlanResult, n names, tenancy v1.Tenancy, operatorNamespace string, owned bool) {
 	own := rights{plan.Apply, n.namespace, n.labels()}
-	own.account(n.account())
+	own.apply(&corev1.ServiceAccount{ObjectMeta: own.meta(n.account())}, apply.Recreate())
+	put, unowned := plan.Apply, plan.ApplyWithoutOwnerRef
+	if !owned {
+		put = func(child client.Object, _ ...apply.ChildOption) { plan.Keep(child) }
+		unowned = put
+	}
+	own.apply = put
 	own.add(&rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: long(n.pair + "-auth-reviewer-crb"), Labels: n.labels()}, Subjects: []rbacv1.Subject{n.server()},
 		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: rolePrefix + "auth-reviewer-role"},
@@ -88,9 +95,9 @@ func rightsOf(plan *reconcile.PlanResult, n names, tenancy v1.Tenancy, operatorN
 		own.bindAll(n.name+right.suffix, right.role, n.server())
 	}
 	own.bind(norm(n.pair+"-service-pod-logs-rb"), norm(n.pair+"-service-pod-logs-role"), n.server())
-	jobRights(rights{plan.ApplyWithoutOwnerRef, n.namespace, n.jobLabels()}, n)
+	jobRights(rights{unowned, n.namespace, n.jobLabels()}, n)
 	if n.namespace != operatorNamespace {
-		rights{plan.Apply, operatorNamespace, n.jobLabels()}.bindAll(norm(n.pair+"-apps-ns-hp-reader-rb"), "hardware-profiles-reader", n.server())
+		rights{put, operatorNamespace, n.jobLabels()}.bindAll(norm(n.pair+"-apps-ns-hp-reader-rb"), "hardware-profiles-reader", n.server())
 	}
 	if tenancy == v1.SingleTenancy {
 		singleTenant(own, n)

@@ -11,6 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -23,18 +24,34 @@ import (
 type tenants struct {
 	client.Reader
 
-	hubs []v1.EvalHub
-	jobs []batchv1.Job
+	hubs     []v1.EvalHub
+	jobs     []batchv1.Job
+	accounts map[client.ObjectKey]corev1.ServiceAccount
+	bindings map[client.ObjectKey]rbacv1.RoleBinding
+	admitted string // the annotation of the tenant
+	home     string // a namespace that is no tenant's
 }
 
 // Get implements [client.Reader].
 func (c tenants) Get(_ context.Context, key client.ObjectKey, o client.Object, _ ...client.GetOption) error {
-	namespace, ok := o.(*corev1.Namespace)
-	if !ok {
-		return apierrors.NewNotFound(schema.GroupResource{Resource: "objects"}, key.Name)
+	switch o := o.(type) {
+	case *corev1.Namespace:
+		if *o = tenantNamed(key.Name); key.Name == c.home {
+			o.Labels = nil
+		}
+		return nil
+	case *corev1.ServiceAccount:
+		if account, ok := c.accounts[key]; ok {
+			*o = account
+			return nil
+		}
+	case *rbacv1.RoleBinding:
+		if binding, ok := c.bindings[key]; ok {
+			*o = binding
+			return nil
+		}
 	}
-	*namespace = tenantNamed(key.Name)
-	return nil
+	return apierrors.NewNotFound(schema.GroupResource{Resource: "objects"}, key.Name)
 }
 
 // List implements [client.Reader].
@@ -45,7 +62,9 @@ func (c tenants) List(_ context.Context, list client.ObjectList, _ ...client.Lis
 	case *batchv1.JobList:
 		all.Items = c.jobs
 	case *corev1.NamespaceList:
-		all.Items = []corev1.Namespace{tenantNamed("tenant")}
+		tenant := tenantNamed("tenant")
+		tenant.Annotations = map[string]string{hubsAnnotation: c.admitted}
+		all.Items = []corev1.Namespace{tenant}
 	}
 	return nil
 }
@@ -60,9 +79,10 @@ func TestServedHubs(t *testing.T) {
 	now := metav1.Now()
 	single, leaving, here := hubAt("a", "single", 1), hubAt("b", "leaving", 2), hubAt("tenant", "here", 3)
 	single.Spec.Tenancy, leaving.DeletionTimestamp = v1.SingleTenancy, &now
-	reader := tenants{hubs: []v1.EvalHub{single, leaving, here, hubAt("c", "shared", 4)}}
+	shared := hubAt("c", "shared", 4)
+	reader := tenants{hubs: []v1.EvalHub{single, leaving, here, shared}, accounts: accountsOf(single, leaving, here, shared)}
 	group := &controller.Group{ObjectMeta: metav1.ObjectMeta{Namespace: "tenant", Name: TenantName}}
-	found := Tenants{}.FetchRemoteState(t.Context(), reader, reconcile.ReconcileContext[*controller.Group]{Object: group})
+	found := Tenants{All: true}.FetchRemoteState(t.Context(), reader, reconcile.ReconcileContext[*controller.Group]{Object: group})
 	if found.failure != nil {
 		t.Fatal(found.failure)
 	}
@@ -72,6 +92,76 @@ func TestServedHubs(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"shared"}, got); diff != "" {
 		t.Errorf("hubs (-want +got):\n%s", diff)
+	}
+}
+
+// accountsOf are the accounts of hubs, controlled by them.
+func accountsOf(hubs ...v1.EvalHub) map[client.ObjectKey]corev1.ServiceAccount {
+	out := map[client.ObjectKey]corev1.ServiceAccount{}
+	for i := range hubs {
+		key := client.ObjectKey{Namespace: hubs[i].Namespace, Name: accountOf(hubs[i].Name)}
+		out[key] = corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{
+			Namespace: key.Namespace, Name: key.Name, OwnerReferences: []metav1.OwnerReference{{UID: hubs[i].UID, Name: hubs[i].Name, Controller: new(true)}},
+		}}
+	}
+	return out
+}
+
+// TestAdmitted: a hub gets permissions in the namespace of a tenant only if the tenant admits it, it is ready or was ready before, and its
+// account is its own.
+func TestAdmitted(t *testing.T) {
+	t.Parallel()
+	const served, kept, none = "served", "kept", "none"
+	hub := hubAt("c", "hub", 1)
+	hub.Spec.Database = &v1.Database{Type: "sqlite"}
+	other := hubAt("c", "other", 1)
+	foreign := accountsOf(other)[client.ObjectKey{Namespace: "c", Name: "other-service"}]
+	key := client.ObjectKey{Namespace: "c", Name: "hub-service"}
+	for name, c := range map[string]struct {
+		settings         Tenants
+		admitted         string
+		ready, boundOnce bool
+		accounts         map[client.ObjectKey]corev1.ServiceAccount
+		want             string
+	}{
+		"admitted and ready":                  {admitted: "c/hub", ready: true, accounts: accountsOf(hub), want: served},
+		"admitted among others":               {admitted: "a/b, c/hub", ready: true, accounts: accountsOf(hub), want: served},
+		"admitted and not ready":              {admitted: "c/hub", accounts: accountsOf(hub), want: kept},
+		"admitted and rolled out":             {admitted: "c/hub", boundOnce: true, accounts: accountsOf(hub), want: served},
+		"not admitted":                        {ready: true, accounts: accountsOf(hub), want: none},
+		"another hub is admitted":             {admitted: "c/other", ready: true, accounts: accountsOf(hub), want: none},
+		"a hub of that name elsewhere":        {admitted: "d/hub", ready: true, accounts: accountsOf(hub), want: none},
+		"without the namespace":               {admitted: "hub", ready: true, accounts: accountsOf(hub), want: none},
+		"without an account":                  {admitted: "c/hub", ready: true, want: none},
+		"with an account of another owner":    {admitted: "c/hub", ready: true, accounts: map[client.ObjectKey]corev1.ServiceAccount{key: foreign}, want: none},
+		"with an account that a user created": {admitted: "c/hub", ready: true, accounts: map[client.ObjectKey]corev1.ServiceAccount{key: {}}, want: none},
+		"all are admitted":                    {settings: Tenants{All: true}, accounts: accountsOf(hub), want: served},
+		"all are admitted, foreign account":   {settings: Tenants{All: true}, accounts: map[client.ObjectKey]corev1.ServiceAccount{key: {}}, want: none},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			one := hub
+			if c.ready {
+				one.Status.Ready = "True"
+			}
+			reader := tenants{hubs: []v1.EvalHub{one}, accounts: c.accounts, admitted: c.admitted, home: "c"}
+			if c.boundOnce {
+				reader.bindings = map[client.ObjectKey]rbacv1.RoleBinding{
+					{Namespace: "tenant", Name: "hub-tenant-job-writer-rb"}: {Subjects: []rbacv1.Subject{account("c", "hub-service")}},
+				}
+			}
+			group := &controller.Group{ObjectMeta: metav1.ObjectMeta{Namespace: "tenant", Name: TenantName}}
+			found := c.settings.FetchRemoteState(t.Context(), reader, reconcile.ReconcileContext[*controller.Group]{Object: group})
+			got := none
+			for _, hub := range found.hubs {
+				if got = served; hub.unsettled {
+					got = kept
+				}
+			}
+			if got != c.want || found.failure != nil {
+				t.Errorf("got %s (%v), want %s", got, found.failure, c.want)
+			}
+		})
 	}
 }
 
@@ -91,7 +181,7 @@ func TestRuns(t *testing.T) {
 	}}
 	hub := hubAt("c", "shared", 1)
 	var got []string
-	for _, one := range (Reconciler{reports: reportKind(newReporter())}).fetchRuns(t.Context(), reader, &hub) {
+	for _, one := range (Reconciler{reports: reportKind(newReporter()), tenants: Tenants{All: true}}).fetchRuns(t.Context(), reader, &hub) {
 		got = append(got, one.job.Name)
 	}
 	if diff := cmp.Diff([]string{"runs"}, got); diff != "" {

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
@@ -23,18 +24,32 @@ const TenantName = "trustyai-evalhub-tenant"
 // discovery is the ConfigMap by which a tenant finds the hubs.
 const discovery = "evalhub-discovery"
 
-// Tenants is the domain logic of the namespaces of tenants.
-type Tenants struct{}
+// Tenants is the domain logic of the namespaces of tenants. By default the namespace of a tenant admits the hubs that its annotation
+// evalhub.trustyai.opendatahub.io/hubs lists, and a hub gets permissions there when it is ready.
+type Tenants struct {
+	// All lets every tenant admit every hub of the cluster before it is ready, as the product does. An account that can create a hub can
+	// then read, change and delete the Secrets of all tenants.
+	All bool
+}
 
 // NewTenants declares the controller of the namespaces of tenants: each is a group, whose member is the namespace itself, as long as it
 // has the label. All hubs that serve tenants have their objects in it.
-func NewTenants() *controller.Builder[*controller.Group, *tenant, *tenant] {
-	return controller.NewGroup(TenantName, Tenants{}).
+func NewTenants(t Tenants) *controller.Builder[*controller.Group, *tenant, *tenant] {
+	return controller.NewGroup(TenantName, t).
 		Members(&corev1.Namespace{}, tenantKeys).
-		Reads(&v1.EvalHub{}, controller.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Reads(&v1.EvalHub{}, controller.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, readinessChanged))).
 		Owns(&corev1.ServiceAccount{}).Owns(&corev1.ConfigMap{}).Owns(&rbacv1.Role{}).
 		Owns(&rbacv1.RoleBinding{})
 }
+
+// readinessChanged lets those changes of a status pass that decide about permissions.
+var readinessChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	before, ok := e.ObjectOld.(*v1.EvalHub)
+	after, also := e.ObjectNew.(*v1.EvalHub)
+	return ok && also && isReady(before) != isReady(after)
+}}
+
+func isReady(hub *v1.EvalHub) bool { return hub.Status.Ready == "True" }
 
 func tenantKeys(object client.Object) []types.NamespacedName {
 	if !isTenant(object) {
@@ -59,7 +74,7 @@ type served struct {
 }
 
 // FetchRemoteState reads the hubs, where they are, and their certificates.
-func (Tenants) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc reconcile.ReconcileContext[*controller.Group]) *tenant {
+func (settings Tenants) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc reconcile.ReconcileContext[*controller.Group]) *tenant {
 	t := &tenant{Members: controller.FetchMembers[*corev1.Namespace](ctx, reader, rc.Object, &corev1.NamespaceList{}, nil)}
 	if len(t.Valid) == 0 {
 		return t
@@ -71,18 +86,30 @@ func (Tenants) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc
 	named := nameAll(all.Value.Items)
 	for i := range all.Value.Items {
 		hub := &all.Value.Items[i]
-		if !hub.DeletionTimestamp.IsZero() || hub.Spec.Tenancy == v1.SingleTenancy || hub.Namespace == rc.Object.Namespace {
+		if !hub.DeletionTimestamp.IsZero() || hub.Spec.Tenancy == v1.SingleTenancy || hub.Namespace == rc.Object.Namespace ||
+			!settings.admits(t.Valid[0], hub) {
+			continue
+		}
+		account := reconcile.Fetch(ctx, reader, client.ObjectKey{Namespace: hub.Namespace, Name: accountOf(hub.Name)}, &corev1.ServiceAccount{})
+		if account.OK() && !owns(hub, account.Value) || account.IsNotFound() {
 			continue
 		}
 		home := reconcile.Fetch(ctx, reader, client.ObjectKey{Name: hub.Namespace}, &corev1.Namespace{})
 		key := client.ObjectKey{Namespace: hub.Namespace, Name: long(hub.Name + "-mlflow-ca-bundle")}
 		t.hubs = append(t.hubs, served{
 			names: named[hub.UID], bundle: reconcile.Fetch(ctx, reader, key, &corev1.ConfigMap{}),
-			unsettled: refusal(hub, home.Value) != problem{},
+			unsettled: refusal(hub, home.Value) != problem{} || !account.OK() || !settings.All && !isReady(hub) && !bound(ctx, reader, named[hub.UID], rc.Object.Namespace),
 		})
 	}
 	slices.SortFunc(t.hubs, func(a, b served) int { return slices.Compare(a.names.order(), b.names.order()) })
 	return t
+}
+
+// bound reports whether the hub was ready before: it has its permissions in the namespace, and keeps them while it is rolled out.
+func bound(ctx context.Context, reader reconcile.Reader, n names, namespace string) bool {
+	key := client.ObjectKey{Namespace: namespace, Name: norm(n.inTenant + "-" + namespace + evaluating[0].suffix)}
+	binding := reconcile.Fetch(ctx, reader, key, &rbacv1.RoleBinding{})
+	return binding.Value != nil && slices.Equal(binding.Value.Subjects, []rbacv1.Subject{n.server()})
 }
 
 func (n names) order() []string { return []string{n.namespace, n.name} }
