@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	yamlnode "go.yaml.in/yaml/v3"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
 // lineError is what is wrong in a line of a YAML text.
@@ -31,18 +33,8 @@ type content struct {
 	open     []*yamlnode.Node // anchors that are being expanded
 }
 
-// asContent returns the JSON of a document.
-func asContent(root *yamlnode.Node) ([]byte, error) {
-	value, err := (&content{}).value(root, 1)
-	if err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(value)
-	if err != nil {
-		return nil, wrong(root, "%w", err)
-	}
-	return text, nil
-}
+// asContent returns the values of a document, of the types that unstructured content has.
+func asContent(root *yamlnode.Node) (any, error) { return (&content{}).value(root, 1) }
 
 func (c *content) value(node *yamlnode.Node, depth int) (any, error) {
 	if c.nodes++; c.nodes > maxNodes {
@@ -70,6 +62,9 @@ func (c *content) value(node *yamlnode.Node, depth int) (any, error) {
 			value, err := c.value(item, depth+1)
 			if err != nil {
 				return nil, err
+			}
+			if value == nil {
+				return nil, wrong(item, "an item of a list is null; write a value or remove the item")
 			}
 			list = append(list, value)
 		}
@@ -183,9 +178,13 @@ func scalar(node *yamlnode.Node) (any, error) {
 	case "!!bool", "!!int", "!!float":
 		var value any
 		if err := node.Decode(&value); err != nil {
-			return nil, wrong(node, "%w", err)
+			return nil, wrong(node, "the value is not of the type %s", node.ShortTag())
 		}
-		if _, err := json.Marshal(value); err != nil { // an infinity
+		text, err := json.Marshal(value)
+		if err != nil { // an infinity
+			return nil, wrong(node, "the number %s has no JSON", node.Value)
+		}
+		if err := utiljson.Unmarshal(text, &value); err != nil {
 			return nil, wrong(node, "the number %s has no JSON", node.Value)
 		}
 		return value, nil
@@ -211,4 +210,31 @@ func ambiguous(text string) bool {
 		return true
 	}
 	return false
+}
+
+// version is the directive of the only version that the parser refuses, although it reads it.
+var version = []byte("%YAML 1.2")
+
+// acceptVersion replaces the directives that announce YAML 1.2 by those of 1.1, which are as long. A directive stands before the
+// first document, or after the end of one.
+func acceptVersion(text []byte) []byte {
+	if !bytes.Contains(text, version) {
+		return text
+	}
+	text = bytes.Clone(text)
+	before := true // a document
+	for rest := text; len(rest) > 0; {
+		line, below, _ := bytes.Cut(rest, []byte{'\n'})
+		trimmed := bytes.TrimSpace(line)
+		switch {
+		case bytes.Equal(trimmed, []byte("...")):
+			before = true
+		case before && bytes.HasPrefix(line, version):
+			line[len(version)-1] = '1'
+		case len(trimmed) > 0 && trimmed[0] != '#' && trimmed[0] != '%':
+			before = false
+		}
+		rest = below
+	}
+	return text
 }

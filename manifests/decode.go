@@ -2,19 +2,24 @@ package manifests
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	yamlnode "go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "sigs.k8s.io/json"
 )
 
@@ -23,10 +28,11 @@ var (
 	errNoKind   = errors.New("apiVersion and kind are required")
 	errNoObject = errors.New("it has no metadata, so it is no object")
 
-	errNoIdentity = errors.New("apiVersion, kind and metadata.name are required")
+	errNoIdentity   = errors.New("apiVersion, kind and metadata.name are required")
+	errGenerateName = errors.New("metadata.generateName is set and metadata.name is not; a planned object needs a name that stays the same")
 )
 
-// decode makes the typed object of a rendered text.
+// decode makes the object of a rendered text.
 func (s *Set) decode(r rendering) (Object, error) {
 	at := r.lines
 	root, err := parseDocument(r.text, at)
@@ -40,47 +46,63 @@ func (s *Set) decode(r rendering) (Object, error) {
 	if err := verify(r, root); err != nil {
 		return nil, err
 	}
-	var head struct {
-		APIVersion string `json:"apiVersion"`
-		Kind       string `json:"kind"`
-	}
-	if err := json.Unmarshal(content, &head); err != nil || head.APIVersion == "" || head.Kind == "" {
+	written, ok := content.(map[string]any)
+	object := &unstructured.Unstructured{Object: written}
+	if gvk := object.GroupVersionKind(); !ok || gvk.Version == "" || gvk.Kind == "" {
 		return nil, at.fail(root.Line, errNoKind)
 	}
-	made, err := s.scheme.New(schema.FromAPIVersionAndKind(head.APIVersion, head.Kind))
+	made, err := s.scheme.New(object.GroupVersionKind())
 	if err != nil {
 		return nil, at.fail(find(root, "kind").Line, err)
 	}
-	return filled(made, content, root, at)
+	return checked(made, object, root, at)
 }
 
-// filled is what the scheme has made for the kind, with the content. Of a kind without a Go type the metadata is checked, as what
-// is no string in it would be taken for missing.
-func filled(made runtime.Object, content []byte, root *yamlnode.Node, at lines) (Object, error) {
-	if err := fill(made, content, root, at); err != nil {
-		return nil, err
-	}
-	if untyped, ok := made.(*unstructured.Unstructured); ok {
-		if err := fill(&metav1.PartialObjectMetadata{}, metadataOf(untyped), root, at); err != nil {
-			return nil, err
-		}
-	}
-	object, ok := made.(Object)
-	if !ok {
+// checked returns the object as it is written, if it decodes as the Go type of its kind. Of a kind without a Go type the metadata is
+// checked: a name or a label that is no string would be taken for missing.
+func checked(made runtime.Object, object *unstructured.Unstructured, root *yamlnode.Node, at lines) (Object, error) {
+	if _, is := made.(Object); !is {
 		return nil, at.fail(root.Line, errNoObject)
 	}
+	content := object.Object
+	if _, untyped := made.(*unstructured.Unstructured); untyped {
+		made, content = &metav1.PartialObjectMetadata{}, headOf(content)
+	}
+	if err := check(made, content, root, at); err != nil {
+		return nil, err
+	}
+	if _, typed := made.(*metav1.PartialObjectMetadata); typed || !hasNull(object.Object) {
+		return object, nil
+	}
+	read, err := runtime.DefaultUnstructuredConverter.ToUnstructured(made)
+	if err != nil {
+		return nil, at.fail(root.Line, errUnfit)
+	}
+	readNulls(object.Object, read)
 	return object, nil
 }
 
-// fill decodes strictly; the first fault is an error with its line.
-func fill(into runtime.Object, content []byte, root *yamlnode.Node, at lines) error {
-	strict, err := kjson.UnmarshalStrict(content, into)
-	if err != nil {
-		var wrong *json.UnmarshalTypeError
-		if errors.As(err, &wrong) {
-			return at.fail(find(root, wrong.Field).Line, fmt.Errorf("field %q: want %s, got %s", wrong.Field, wrong.Type, wrong.Value))
+// headOf is the part of the content that every kind has.
+func headOf(content map[string]any) map[string]any {
+	head := map[string]any{}
+	for _, key := range []string{"apiVersion", "kind", "metadata"} {
+		if value, given := content[key]; given {
+			head[key] = value
 		}
-		return at.fail(guess(root, err), err)
+	}
+	return head
+}
+
+// check decodes the content strictly. The first fault is an error with its line and field.
+func check(into runtime.Object, content map[string]any, root *yamlnode.Node, at lines) error {
+	strict, err := decodeInto(into, content)
+	if err != nil {
+		fresh := func(part any) error {
+			_, err := decodeInto(reflect.New(reflect.TypeOf(into).Elem()).Interface(), part)
+			return err
+		}
+		path, cause := narrow(content, err, func(part any) any { return part }, fresh)
+		return at.fail(find(root, path).Line, fmt.Errorf("field %q: %w", path, unfit(cause)))
 	}
 	if len(strict) == 0 {
 		return nil
@@ -93,9 +115,111 @@ func fill(into runtime.Object, content []byte, root *yamlnode.Node, at lines) er
 	return at.fail(line, strict[0])
 }
 
+func decodeInto(into, content any) (strict []error, err error) {
+	text, err := json.Marshal(content)
+	if err != nil {
+		return nil, err
+	}
+	return kjson.UnmarshalStrict(text, into)
+}
+
+// narrow returns the path of the smallest part of a value that does not decode on its own, and the error of that part. around puts
+// the part where the value stands.
+func narrow(value any, err error, around func(any) any, decode func(any) error) (string, error) {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			below := func(part any) any { return around(map[string]any{key: part}) }
+			if cause := decode(below(v[key])); cause != nil {
+				path, cause := narrow(v[key], cause, below, decode)
+				return join(key, path), cause
+			}
+		}
+	case []any:
+		for i := range v {
+			below := func(part any) any { return around([]any{part}) }
+			if cause := decode(below(v[i])); cause != nil {
+				path, cause := narrow(v[i], cause, below, decode)
+				return join("["+strconv.Itoa(i)+"]", path), cause
+			}
+		}
+	}
+	return "", err
+}
+
+func join(step, path string) string {
+	if path == "" || path[0] == '[' {
+		return step + path
+	}
+	return step + "." + path
+}
+
+var errUnfit = errors.New("the value does not fit the type of the field")
+
+// unfit says what a field wants. The texts of decoders are left out: some repeat the value, which may be a credential.
+func unfit(err error) error {
+	var mismatch *json.UnmarshalTypeError
+	var at base64.CorruptInputError
+	var moment *time.ParseError
+	switch {
+	case errors.As(err, &mismatch):
+		got, _, _ := strings.Cut(mismatch.Value, " ")
+		return fmt.Errorf("want %s, got %s", mismatch.Type, got)
+	case errors.As(err, &at):
+		return textError{text: fmt.Sprintf("want base64, got another character at position %d", int64(at)), cause: err}
+	case errors.Is(err, resource.ErrFormatWrong), errors.Is(err, resource.ErrNumeric), errors.Is(err, resource.ErrSuffix):
+		return textError{text: "want a quantity such as 500m or 2Gi", cause: err}
+	case errors.As(err, &moment):
+		return textError{text: "want a time such as 2006-01-02T15:04:05Z", cause: err}
+	}
+	return textError{text: errUnfit.Error(), cause: err}
+}
+
+func hasNull(value any) bool {
+	switch v := value.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		for _, below := range v {
+			if hasNull(below) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, hasNull)
+	}
+	return false
+}
+
+// readNulls replaces the nulls that the Go type reads as a scalar, such as the value of a label, as the API server does. The others
+// are the same as no value, and are removed.
+func readNulls(written, read any) {
+	switch w := written.(type) {
+	case map[string]any:
+		r, _ := read.(map[string]any)
+		for key, value := range w {
+			if value != nil {
+				readNulls(value, r[key])
+				continue
+			}
+			switch scalar := r[key].(type) {
+			case string, bool, int64, float64:
+				w[key] = scalar
+			default:
+				delete(w, key)
+			}
+		}
+	case []any:
+		r, _ := read.([]any)
+		for i := range min(len(w), len(r)) {
+			readNulls(w[i], r[i])
+		}
+	}
+}
+
 // parseDocument reads the text as one YAML document, for the lines of its fields.
 func parseDocument(text []byte, at lines) (*yamlnode.Node, error) {
-	decoder := yamlnode.NewDecoder(bytes.NewReader(text))
+	decoder := yamlnode.NewDecoder(bytes.NewReader(acceptVersion(text)))
 	var document yamlnode.Node
 	if err := decoder.Decode(&document); err != nil || len(document.Content) == 0 {
 		if err == nil || errors.Is(err, io.EOF) {
@@ -157,7 +281,7 @@ func step(node *yamlnode.Node, part string) (key, value *yamlnode.Node) {
 		return nil, nil
 	}
 	if node.Kind == yamlnode.SequenceNode && len(node.Content) > 0 {
-		return step(node.Content[0], part) // an encoding/json error leaves the index out
+		return step(node.Content[0], part) // the strict decoder leaves some indices out
 	}
 	if node.Kind != yamlnode.MappingNode {
 		return nil, nil
@@ -168,28 +292,4 @@ func step(node *yamlnode.Node, part string) (key, value *yamlnode.Node) {
 		}
 	}
 	return key, value
-}
-
-// jsonField finds the field in an error of the decoder, which may say it in words only.
-var jsonField = regexp.MustCompile(`Go struct field \w+\.([\w.\[\]]+) of type`)
-
-// guess finds the line of an error that names its field in its text at most.
-func guess(root *yamlnode.Node, err error) int {
-	if found := jsonField.FindStringSubmatch(err.Error()); found != nil {
-		return find(root, found[1]).Line
-	}
-	return root.Line
-}
-
-// metadataOf is the JSON of what every object has.
-func metadataOf(object *unstructured.Unstructured) []byte {
-	head := map[string]any{}
-	for _, key := range []string{"apiVersion", "kind", "metadata"} {
-		head[key] = object.Object[key]
-	}
-	text, err := json.Marshal(head)
-	if err != nil {
-		return nil // of values that were JSON, which cannot be
-	}
-	return text
 }

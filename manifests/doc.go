@@ -28,18 +28,21 @@
 //
 // # Decoding
 //
-// Decoding is strict: the kind must be in the scheme, and a field that its Go type does not have, a field given twice and a
-// value of the wrong type are errors. YAML is read as version 1.2, with the octal numbers of 1.1; plain words that 1.1 takes for
-// booleans (yes, no, on, off, y, n) are errors, keys are strings. Every [Error] names the template and its line, also where
-// conditions and loops have moved the lines of the text that came out.
+// The content of an object is what its YAML writes, false, 0, "", [] and {} too, so that the engine owns and repairs these values. The
+// Go type of the kind is a check: the kind must be in the scheme, and a field that its Go type does not have, a field given twice and a
+// value of the wrong type are errors. [Change] edits an object as its Go type without losing what the type leaves out. A null is no value, except
+// where the Go type reads it as a scalar, such as the value of a label. A null in a list is an error. YAML is read as version 1.2, with the
+// octal numbers of 1.1; plain words that 1.1 takes for booleans (yes, no, on, off, y, n) are errors, keys are strings. Every [Error] names
+// the template, its line and the field, also where conditions and loops have moved the lines of the rendered text. No error
+// contains the document or the text of a decoder.
 //
 // A kind of another project needs no Go type: a scheme names it with
-// AddKnownTypeWithName(kind, &unstructured.Unstructured{}), and of its fields those of the metadata are checked.
+// AddKnownTypeWithName(kind, &unstructured.Unstructured{}), and only its metadata is checked.
 //
 // A template that renders to nothing but comments is an error too: whether a child exists is for the caller to declare, not
 // for the template to hide.
 //
-// What another program or library has rendered, such as kustomize, comes in through [Objects].
+// [Objects] reads what another program or library has rendered, such as kustomize. It flattens lists.
 //
 // The package reads no cluster and no clock, and the same input gives the same object.
 package manifests

@@ -74,8 +74,8 @@ func TestObjectsLimits(t *testing.T) {
 		"Empty":         {strings.Repeat("--- null\n", 10_001), "the stream has more than 10000 documents, the limit"},
 		"Aliases":       {widget + "metadata: {name: x}\n" + bomb(8), "give more than 262144 bytes"},
 		"Depth":         {widget + "metadata: {name: x}\nspec: " + strings.Repeat("{a: ", 5000) + strings.Repeat("}", 5000), "nested deeper than 100 levels"},
-		"NumberAsName":  {widget + "metadata: {name: 5}\n", "all.yaml:1: "},
-		"NumberAsLabel": {widget + "metadata:\n  name: x\n  labels: {a: 5}\n", `all.yaml:5: field "metadata.labels"`},
+		"NumberAsName":  {widget + "metadata: {name: 5}\n", `all.yaml:3: field "metadata.name": want string, got number`},
+		"NumberAsLabel": {widget + "metadata:\n  name: x\n  labels: {a: 5}\n", `all.yaml:5: field "metadata.labels.a": want string, got number`},
 		"ListAsKey":     {widget + "metadata: {name: x}\nspec: {[a]: b}\n", "a key is a list or a map"},
 	} {
 		t.Run(name, func(t *testing.T) {

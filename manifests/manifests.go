@@ -14,7 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Object is a Kubernetes object; it can be given wherever a client.Object is asked for.
+// Object is a Kubernetes object with the content that its template or stream writes. It is an [unstructured.Unstructured], so that
+// values such as false, 0, "" and [] are planned too, which Go types leave out. It can be given wherever a client.Object is asked
+// for. [Change] edits it as a Go type.
 type Object interface {
 	metav1.Object
 	runtime.Object
@@ -99,8 +101,8 @@ func (s *Set) parse(files fs.FS, file string) error {
 	return nil
 }
 
-// Render executes the template with data and decodes the one object that comes out, as the Go type that the scheme has for its
-// kind. A text of the data comes out as that text, or there is an error. Errors are an [Error].
+// Render executes the template with data and returns the one object that comes out, as it is written. It must decode strictly as the Go
+// type that the scheme has for its kind. A text of the data comes out as that text, or there is an error. Errors are an [Error].
 func (s *Set) Render(name string, data any) (Object, error) {
 	if !slices.Contains(s.names, name) {
 		return nil, &Error{Template: name, Err: fmt.Errorf("there is no such template; there are %s", strings.Join(s.names, ", "))}

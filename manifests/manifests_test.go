@@ -39,6 +39,16 @@ func parse(t testing.TB, files map[string]string) *manifests.Set {
 	return set
 }
 
+// typed decodes an object as a Go type.
+func typed[T any](t testing.TB, object manifests.Object) *T {
+	t.Helper()
+	out := new(T)
+	if err := manifests.Change(object, func(o *T) { *out = *o }); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
 func TestRender(t *testing.T) {
 	t.Parallel()
 	set := parse(t, map[string]string{
@@ -71,7 +81,7 @@ data:
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{Name: "a"},
 		Data: map[string]string{"x": "two\n\"lines\""},
 	}
-	if diff := cmp.Diff(manifests.Object(want), got); diff != "" {
+	if diff := cmp.Diff(want, typed[corev1.ConfigMap](t, got)); diff != "" {
 		t.Errorf("rendered object (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"config.yaml"}, set.Names()); diff != "" {

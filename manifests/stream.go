@@ -1,51 +1,71 @@
 package manifests
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	yamlnode "go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Objects decodes a stream of YAML documents, as kustomize and other renderers write it: one object for each document, in
-// their order, empty documents left out. Kinds of the scheme become their Go type, strictly as [Set.Render] does it; other
-// kinds, and all with a nil scheme, stay unstructured, with metadata that is checked. An error is an [Error] with the name given and the line in the
-// stream.
+// their order, empty documents left out. A list, of the kind List or of a kind such as RoleList, gives its items. Every object is
+// unstructured content as it is written. Kinds of the scheme are checked against their Go type, strictly as [Set.Render] does it; of
+// other kinds, and of all with a nil scheme, the metadata is checked. Two objects of one kind, namespace and name are an error. An
+// error is an [Error] with the name given and the line in the stream.
 //
-// The objects can be planned as they are. Which namespaces and kinds a rendered stream may reach is for the caller to check
-// when it does not come from the program itself.
+// The objects can be planned as they are; [Change] edits one. Which namespaces and kinds a rendered stream may reach is for the caller
+// to check when it does not come from the program itself.
 func Objects(name, stream string, scheme *runtime.Scheme) ([]Object, error) {
 	if len(stream) > maxStream {
 		return nil, &Error{Template: name, Err: fmt.Errorf("the stream has %d bytes, at most %d are allowed", len(stream), maxStream)}
 	}
-	var objects []Object
-	at := whole(name, stream)
-	decoder := yamlnode.NewDecoder(strings.NewReader(stream))
+	s := streamed{scheme: scheme, at: whole(name, stream), lines: map[identity]int{}}
+	decoder := yamlnode.NewDecoder(bytes.NewReader(acceptVersion([]byte(stream))))
 	for documents := 1; ; documents++ {
 		var document yamlnode.Node
 		err := decoder.Decode(&document)
 		if errors.Is(err, io.EOF) {
-			return objects, nil
+			return s.objects, nil
 		}
 		if err != nil {
-			return nil, yamlError(err, at)
+			return nil, yamlError(err, s.at)
 		}
 		if documents > maxDocuments {
-			return nil, at.fail(document.Line, fmt.Errorf("the stream has more than %d documents, the limit", maxDocuments))
+			return nil, s.at.fail(document.Line, fmt.Errorf("the stream has more than %d documents, the limit", maxDocuments))
 		}
 		if len(document.Content) == 0 || document.Content[0].Tag == "!!null" {
 			continue
 		}
-		object, err := decodeNode(document.Content[0], scheme, at)
+		root := document.Content[0]
+		content, err := asContent(root)
 		if err != nil {
+			return nil, yamlError(err, s.at)
+		}
+		if err := s.add(root, content); err != nil {
 			return nil, err
 		}
-		objects = append(objects, object)
 	}
+}
+
+// streamed is what has been decoded of a stream.
+type streamed struct {
+	scheme  *runtime.Scheme
+	at      lines
+	objects []Object
+	lines   map[identity]int // where an object was given
+}
+
+// identity names an object, in whatever version of its kind.
+type identity struct {
+	kind            schema.GroupKind
+	namespace, name string
 }
 
 // whole is where the lines of a text come from that no template has moved.
@@ -57,25 +77,107 @@ func whole(name, text string) lines {
 	return places
 }
 
-func decodeNode(root *yamlnode.Node, scheme *runtime.Scheme, at lines) (Object, error) {
-	content, err := asContent(root)
+// add takes the object of the content, or those of a list.
+func (s *streamed) add(root *yamlnode.Node, content any) error {
+	written, ok := content.(map[string]any)
+	if !ok {
+		return s.at.fail(root.Line, errNoIdentity)
+	}
+	object := &unstructured.Unstructured{Object: written}
+	if items, is := itemsOf(object); is {
+		return s.addItems(object.GroupVersionKind(), items, root)
+	}
+	gvk := object.GroupVersionKind()
+	metadata, _ := written["metadata"].(map[string]any)
+	prefix, _ := metadata["generateName"].(string)
+	switch {
+	case gvk.Version == "" || gvk.Kind == "" || metadata["name"] == nil && prefix == "":
+		return s.at.fail(root.Line, errNoIdentity)
+	case metadata["name"] == nil:
+		return s.at.fail(find(root, "metadata.generateName").Line, errGenerateName)
+	}
+	var made runtime.Object = &unstructured.Unstructured{}
+	if s.scheme != nil && s.scheme.Recognizes(gvk) {
+		var err error
+		if made, err = s.scheme.New(gvk); err != nil {
+			return s.at.fail(find(root, "kind").Line, err)
+		}
+	}
+	decoded, err := checked(made, object, root, s.at)
 	if err != nil {
-		return nil, yamlError(err, at)
+		return err
 	}
-	untyped := &unstructured.Unstructured{}
-	if err := untyped.UnmarshalJSON(content); err != nil {
-		return nil, at.fail(root.Line, err)
+	if decoded.GetName() == "" {
+		return s.at.fail(root.Line, errNoIdentity)
 	}
-	gvk := untyped.GroupVersionKind()
-	if gvk.Version == "" || untyped.GetName() == "" {
-		return nil, at.fail(root.Line, errNoIdentity)
+	id := identity{kind: gvk.GroupKind(), namespace: decoded.GetNamespace(), name: decoded.GetName()}
+	if first, twice := s.lines[id]; twice {
+		return s.at.fail(root.Line, fmt.Errorf("%s %s is given twice, first in line %d", gvk.Kind, id.named(), first))
 	}
-	if scheme == nil || !scheme.Recognizes(gvk) {
-		return filled(untyped, content, root, at)
+	if len(s.objects) == maxDocuments {
+		return s.at.fail(root.Line, fmt.Errorf("the stream has more than %d objects, the limit", maxDocuments))
 	}
-	made, err := scheme.New(gvk)
-	if err != nil {
-		return nil, at.fail(root.Line, err)
+	s.lines[id] = s.at.at(root.Line).line
+	s.objects = append(s.objects, decoded)
+	return nil
+}
+
+func (id identity) named() string {
+	if id.namespace == "" {
+		return id.name
 	}
-	return filled(made, content, root, at)
+	return id.namespace + "/" + id.name
+}
+
+// listSuffix ends the kinds of lists.
+const listSuffix = "List"
+
+// itemsOf returns the items of a list. An object of a custom kind that ends in List has a name, which a list cannot have.
+func itemsOf(object *unstructured.Unstructured) (items []any, is bool) {
+	if !strings.HasSuffix(object.GetKind(), listSuffix) || object.GroupVersionKind().Version == "" || object.GetName() != "" {
+		return nil, false
+	}
+	value, given := object.Object["items"]
+	items, ok := value.([]any)
+	return items, given && (ok || value == nil)
+}
+
+// addItems adds the items of a list. Items of a list of one kind may leave their kind out.
+func (s *streamed) addItems(list schema.GroupVersionKind, items []any, root *yamlnode.Node) error {
+	kind := strings.TrimSuffix(list.Kind, listSuffix)
+	for i, item := range items {
+		node := itemNode(root, i)
+		content, ok := item.(map[string]any)
+		if !ok {
+			return s.at.fail(node.Line, errNoIdentity)
+		}
+		if kind != "" && content["kind"] == nil && content["apiVersion"] == nil {
+			content["apiVersion"], content["kind"] = list.GroupVersion().String(), kind
+		}
+		if err := s.add(node, content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// itemNode is the node of an item of a list, or that of the list where a merge key gives it.
+func itemNode(root *yamlnode.Node, index int) *yamlnode.Node {
+	_, items := step(root, "items")
+	if items == nil {
+		return root
+	}
+	_, item := step(resolved(items), "["+strconv.Itoa(index)+"]")
+	if item == nil {
+		return root
+	}
+	return resolved(item)
+}
+
+// resolved is the node that an alias stands for.
+func resolved(node *yamlnode.Node) *yamlnode.Node {
+	if node.Kind == yamlnode.AliasNode {
+		return node.Alias
+	}
+	return node
 }

@@ -36,10 +36,7 @@ func TestObjects(t *testing.T) {
 	if len(objects) != 2 {
 		t.Fatalf("want 2 objects, got %d: %v", len(objects), objects)
 	}
-	settings, ok := objects[0].(*corev1.ConfigMap)
-	if !ok {
-		t.Fatalf("want a typed ConfigMap, got %T", objects[0])
-	}
+	settings := typed[corev1.ConfigMap](t, objects[0])
 	if diff := cmp.Diff(map[string]string{"quoted": "true"}, settings.Data); diff != "" {
 		t.Errorf("data (-want +got):\n%s", diff)
 	}

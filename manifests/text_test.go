@@ -127,7 +127,7 @@ func checkText(t *testing.T, sets map[string]*manifests.Set, text string) {
 			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{Name: "x"},
 		}
 		test.want(want, text)
-		if diff := cmp.Diff(manifests.Object(want), got); diff != "" {
+		if diff := cmp.Diff(want, typed[corev1.ConfigMap](t, got)); diff != "" {
 			t.Errorf("%s: the text %q comes out as something else (-want +got):\n%s", place, text, diff)
 		}
 	}

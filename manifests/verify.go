@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	yamlnode "go.yaml.in/yaml/v3"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/reconcilekit/reconcilekit/internal/text"
 )
@@ -27,7 +28,7 @@ func verify(r rendering, root *yamlnode.Node) error {
 		return nil
 	}
 	words := newWords(r)
-	decoder := yamlnode.NewDecoder(bytes.NewReader(words.text))
+	decoder := yamlnode.NewDecoder(bytes.NewReader(acceptVersion(words.text)))
 	var document, second yamlnode.Node
 	if err := decoder.Decode(&document); err != nil || len(document.Content) == 0 {
 		return r.lines.fail(root.Line, errors.New("a value stands where YAML expects no text; use json or quote for it"))
@@ -181,12 +182,12 @@ func (w *words) whole(node *yamlnode.Node) (piece, bool) {
 func (w *words) value(p piece) string { return string(w.of.text[p.start:p.end]) }
 
 func (w *words) sameJSON(actual *yamlnode.Node, p piece) error {
-	text, err := asContent(actual)
+	got, err := asContent(actual)
 	if err != nil {
 		return errStructure
 	}
-	var got, want any
-	if json.Unmarshal(text, &got) != nil || json.Unmarshal([]byte(w.value(p)), &want) != nil || !reflect.DeepEqual(got, want) {
+	var want any
+	if utiljson.Unmarshal([]byte(w.value(p)), &want) != nil || !reflect.DeepEqual(got, want) {
 		return errStructure
 	}
 	return nil

@@ -38,7 +38,8 @@ type Child[C any] struct {
 	Options []apply.ChildOption
 	// Dynamic are options that depend on the facts. Nil is none.
 	Dynamic func(C) []apply.ChildOption
-	// Mutate changes what the template gave, for what a template says badly. Nil changes nothing.
+	// Mutate changes what the template gave, for what a template cannot express. Use [manifests.Change] to edit the object as its Go type. Nil
+	// changes nothing.
 	Mutate func(C, manifests.Object)
 }
 

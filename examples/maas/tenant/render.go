@@ -145,8 +145,8 @@ func Granted() (rules []rbacv1.PolicyRule, err error) {
 	r, err := newRenderer("")
 	objects, buildErr := r.build(nil)
 	for _, object := range objects {
-		if role, ok := object.(*rbacv1.ClusterRole); ok {
-			rules = append(rules, role.Rules...)
+		if kindOf(object) == "ClusterRole" {
+			err = errors.Join(err, manifests.Change(object, func(role *rbacv1.ClusterRole) { rules = append(rules, role.Rules...) }))
 		}
 	}
 	return rules, errors.Join(err, buildErr)

@@ -62,10 +62,17 @@ func (r *renderer) finish(s settings, objects []manifests.Object) ([]manifests.O
 	objects = slices.DeleteFunc(objects, func(o manifests.Object) bool { return o.GetAnnotations()[backend.OptOutAnnotation] == "false" })
 	hash, guarded := "", s.OIDC == nil
 	for _, object := range objects {
-		s.place(object)
-		if config, ok := object.(*corev1.ConfigMap); ok && config.Name == paramsName {
-			sum := sha256.Sum256([]byte(linesOf(config.Data))) // the API starts anew with other parameters
-			hash = hex.EncodeToString(sum[:])
+		if err := s.place(object); err != nil {
+			return nil, err
+		}
+		if kindOf(object) == "ConfigMap" && object.GetName() == paramsName {
+			err := manifests.Change(object, func(config *corev1.ConfigMap) {
+				sum := sha256.Sum256([]byte(linesOf(config.Data))) // the API restarts with other parameters
+				hash = hex.EncodeToString(sum[:])
+			})
+			if err != nil {
+				return nil, err
+			}
 		}
 		if policy, ok := object.(*unstructured.Unstructured); ok && policy.GetName() == apiPolicy && s.OIDC != nil {
 			guarded = true
@@ -81,35 +88,41 @@ func (r *renderer) finish(s settings, objects []manifests.Object) ([]manifests.O
 	objects = append(objects, telemetry...)
 	for _, object := range objects {
 		s.mark(object)
-		if deployment, ok := object.(*appsv1.Deployment); ok && deployment.Name == apiName {
-			deployment.Spec.Template.Annotations = layers.Maps(map[string]string{configHash: hash}, deployment.Spec.Template.Annotations)
+		if kindOf(object) == "Deployment" && object.GetName() == apiName {
+			err = errors.Join(err, manifests.Change(object, func(d *appsv1.Deployment) {
+				d.Spec.Template.Annotations = layers.Maps(map[string]string{configHash: hash}, d.Spec.Template.Annotations)
+			}))
 		}
 	}
 	return objects, err
 }
 
+func kindOf(object manifests.Object) string { return object.GetObjectKind().GroupVersionKind().Kind }
+
 // place moves an object to where it belongs: what the manifests have in the
 // namespace that stands for the API's, and what guards the gateway.
-func (s settings) place(object manifests.Object) {
+func (s settings) place(object manifests.Object) error {
 	if object.GetNamespace() == anyNamespace {
 		object.SetNamespace(s.App)
 	}
-	switch o := object.(type) {
-	case *rbacv1.ClusterRoleBinding:
-		s.placeSubjects(o.Subjects)
-	case *rbacv1.RoleBinding:
-		s.placeSubjects(o.Subjects)
-	case *unstructured.Unstructured:
-		switch o.GetName() {
-		case "gateway-default-auth", "gateway-default-deny":
-			o.SetNamespace(s.Gateway.Namespace)
-			_ = unstructured.SetNestedField(o.Object, s.Gateway.Name, "spec", "targetRef", "name") // a decoded object has maps
-		case "maas-api-backend-tls":
-			o.SetNamespace(s.Gateway.Namespace)
-		case apiPolicy:
-			o.SetAnnotations(layers.Maps(map[string]string{backend.OptOutAnnotation: "false"}, o.GetAnnotations())) // for another operator
-		}
+	switch kindOf(object) {
+	case "ClusterRoleBinding":
+		return manifests.Change(object, func(b *rbacv1.ClusterRoleBinding) { s.placeSubjects(b.Subjects) })
+	case "RoleBinding":
+		return manifests.Change(object, func(b *rbacv1.RoleBinding) { s.placeSubjects(b.Subjects) })
 	}
+	switch object.GetName() {
+	case "gateway-default-auth", "gateway-default-deny":
+		object.SetNamespace(s.Gateway.Namespace)
+		if o, ok := object.(*unstructured.Unstructured); ok {
+			return unstructured.SetNestedField(o.Object, s.Gateway.Name, "spec", "targetRef", "name")
+		}
+	case "maas-api-backend-tls":
+		object.SetNamespace(s.Gateway.Namespace)
+	case apiPolicy:
+		object.SetAnnotations(layers.Maps(map[string]string{backend.OptOutAnnotation: "false"}, object.GetAnnotations())) // for another operator
+	}
+	return nil
 }
 
 func (s settings) placeSubjects(subjects []rbacv1.Subject) {

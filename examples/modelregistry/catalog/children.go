@@ -92,10 +92,11 @@ func ofDatabase(f facts, o manifests.Object) { o.SetOwnerReferences(f.Database) 
 // takes the keys over, empty, and gives them up in the next pass.
 func restoreDefaults(f facts, o manifests.Object) {
 	ofPlatform(f, o)
-	planned := o.(*corev1.ConfigMap).Data //nolint:forcetypeassert // its template is a ConfigMap
-	for key := range f.defaults {
-		if key != sourcesKey && f.defaults[sourcesKey] != planned[sourcesKey] {
-			planned[key] = ""
+	_ = manifests.Change(o, func(planned *corev1.ConfigMap) { // its template is a ConfigMap
+		for key := range f.defaults {
+			if key != sourcesKey && f.defaults[sourcesKey] != planned.Data[sourcesKey] {
+				planned.Data[key] = ""
+			}
 		}
-	}
+	})
 }

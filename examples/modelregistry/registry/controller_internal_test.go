@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -35,8 +36,9 @@ func planned(t *testing.T, m *v1beta1.ModelRegistry, f Fetched) (children []stri
 	for i := range plan.Children {
 		o := plan.Children[i].Object
 		text := fmt.Sprintf("%s %s", o.GetObjectKind().GroupVersionKind().Kind, o.GetName())
-		if route, isRoute := o.(*openshift.Route); isRoute {
-			text += " of " + route.Spec.Host
+		if route, isManifest := o.(*unstructured.Unstructured); isManifest && route.GetKind() == "Route" {
+			host, _, _ := unstructured.NestedString(route.Object, "spec", "host")
+			text += " of " + host
 		}
 		children = append(children, text)
 	}

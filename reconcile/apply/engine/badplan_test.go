@@ -64,6 +64,9 @@ func badPlans() map[string]badPlan {
 		"a child of another owner twice": {func(p *apply.Plan) { p.Apply(configMap("a", "2")) }, true},
 		"a method that panics":           {func(p *apply.Plan) { p.Apply(content(map[string]any{"data": panicking{}})) }, false},
 		"a value that is no JSON":        {func(p *apply.Plan) { p.Apply(content(map[string]any{"data": make(chan int)})) }, false},
+		"a null in a list": {func(p *apply.Plan) {
+			p.Apply(content(map[string]any{"metadata": map[string]any{"name": "made", "finalizers": []any{"a/b", nil}}}))
+		}, false},
 		"labels that are a list": {func(p *apply.Plan) {
 			p.Apply(content(map[string]any{"metadata": map[string]any{"name": "made", "labels": []any{"x"}}}))
 		}, false},

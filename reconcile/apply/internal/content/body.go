@@ -3,6 +3,7 @@ package content
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -66,8 +67,12 @@ func (e *Encoder) Live(obj any) (map[string]any, error) {
 	return e.Object(obj)
 }
 
-// unstructured copies unstructured content, leaves nulls out, and encodes the
-// values of other Go types in it.
+// errNullItem is returned for a list with an item that has no value. It cannot be
+// left out: the items behind it would take its place.
+var errNullItem = errors.New("an item of a list is null, want a value")
+
+// unstructured copies unstructured content, leaves the nulls of maps out, and
+// encodes the values of other Go types in it. A null in a list is an error.
 func (e *Encoder) unstructured(value any, depth int) (any, error) {
 	if depth > maxDepth {
 		return nil, errTooDeep
@@ -96,9 +101,10 @@ func (e *Encoder) unstructured(value any, depth int) (any, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%d: %w", i, err)
 			}
-			if below != nil {
-				out = append(out, below)
+			if below == nil {
+				return nil, fmt.Errorf("%d: %w", i, errNullItem)
 			}
+			out = append(out, below)
 		}
 		return out, nil
 	}

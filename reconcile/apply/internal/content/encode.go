@@ -11,8 +11,8 @@ import (
 )
 
 // Encoder turns Go values into unstructured content, keeping only what was
-// set. It follows encoding/json with three differences: nulls are left out,
-// structs in non-pointer fields are left out when nothing in them remains, and
+// set. It follows encoding/json with four differences: nulls are left out, a null
+// in a list is an error, structs in non-pointer fields are left out when nothing in them remains, and
 // non-nil empty lists are kept even where the tag says omitempty. Numbers are
 // int64, float64, or [json.Number] where neither is exact.
 type Encoder struct {
@@ -247,9 +247,10 @@ func (e *Encoder) list(t *typeInfo, v reflect.Value, depth int) (any, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%d: %w", i, err)
 		}
-		if value != nil {
-			out = append(out, value)
+		if value == nil {
+			return nil, fmt.Errorf("%d: %w", i, errNullItem)
 		}
+		out = append(out, value)
 	}
 	return out, nil
 }

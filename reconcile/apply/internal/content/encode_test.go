@@ -86,7 +86,7 @@ func TestIntent(t *testing.T) {
 			object: &unstructured.Unstructured{Object: object{
 				"apiVersion": "v1", "kind": "X", "status": object{},
 				"metadata": object{"name": "x", "creationTimestamp": nil, "labels": object{"a": "b"}},
-				"spec":     object{"emptyDir": object{}, "gone": nil, "list": []any{nil, "a"}, "n": 3},
+				"spec":     object{"emptyDir": object{}, "gone": nil, "list": []any{"a"}, "n": 3},
 			}},
 			want: object{
 				"metadata": object{"labels": object{"a": "b"}},
@@ -109,5 +109,25 @@ func TestIntent(t *testing.T) {
 				t.Errorf("%s\nIntent (-want +got):\n%s", tc.reason, diff)
 			}
 		})
+	}
+}
+
+// TestNullInList checks that a null in a list is an error with its path, as no item of a list can be left out.
+func TestNullInList(t *testing.T) {
+	t.Parallel()
+	for name, planned := range map[string]any{
+		"unstructured": &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"list": []any{"a", nil}}}},
+		"Go type": &struct {
+			Spec struct {
+				List []*string `json:"list"`
+			} `json:"spec"`
+		}{Spec: struct {
+			List []*string `json:"list"`
+		}{List: []*string{new("a"), nil}}},
+	} {
+		const want = "spec: list: 1: an item of a list is null, want a value"
+		if _, err := content.NewEncoder().Intent(planned); err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", name, err, want)
+		}
 	}
 }
