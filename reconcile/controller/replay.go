@@ -39,6 +39,7 @@ func (b *Builder[T, F, O]) phases() pipeline.Config[T, F, O] {
 		Decorate:        b.decorate,
 		Finalizer:       b.names().Finalizer,
 		FieldManager:    b.names().FieldManager,
+		Domain:          b.options.Apply.Domain,
 		FormerManagers:  b.options.Apply.FormerManagers,
 		Grace:           b.options.Grace,
 		LagDeadline:     b.options.Apply.LagDeadline,
