@@ -13,14 +13,32 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// Phase names a step of the pass, in logs, metrics and traces: the method of the reconciler that it calls (Migrate, FetchRemoteState,
-// ComposeState, PlanResources, Finalize, GetComponentHealth, ObserveApply or DecorateStatus), Apply or WriteStatus.
+// Phase names a step of a reconciliation, in logs, metrics and traces.
 type Phase string
 
-// The phases that read and derive.
+// The phases, in the order in which they run. A reconciliation of an owner that is being deleted runs PhaseFetch, PhaseFinalize,
+// PhaseApply, PhaseDecorate and PhaseWriteStatus.
 const (
-	PhaseFetch   Phase = "FetchRemoteState"
+	// PhaseMigrate is the method Migrate, and the write of the owner when it changed. See [Migrator].
+	PhaseMigrate Phase = "Migrate"
+	// PhaseFetch is the method FetchRemoteState.
+	PhaseFetch Phase = "FetchRemoteState"
+	// PhaseCompose is the method ComposeState. See [Composer].
 	PhaseCompose Phase = "ComposeState"
+	// PhasePlan is the method PlanResources.
+	PhasePlan Phase = "PlanResources"
+	// PhaseFinalize is the method Finalize, for an owner that is being deleted. See [Finalizer].
+	PhaseFinalize Phase = "Finalize"
+	// PhaseHealth is the method GetComponentHealth. See [Observation].
+	PhaseHealth Phase = "GetComponentHealth"
+	// PhaseApply writes the children. It does not run when the apply is blocked.
+	PhaseApply Phase = "Apply"
+	// PhaseObserveApply is the method ObserveApply. See [ApplyObserver].
+	PhaseObserveApply Phase = "ObserveApply"
+	// PhaseDecorate is the method DecorateStatus, or DecorateDeletion. See [StatusDecorator].
+	PhaseDecorate Phase = "DecorateStatus"
+	// PhaseWriteStatus compares the status with the stored one, and writes it when it changed.
+	PhaseWriteStatus Phase = "WriteStatus"
 )
 
 // PanicError is a panic in a phase, caught at the phase's edge. Its text is the same for the same panic, so that a

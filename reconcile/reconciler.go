@@ -115,7 +115,8 @@ type ApplyOutcome struct {
 
 // ReconcileContext is what every phase knows about the pass.
 type ReconcileContext[T Owner] struct {
-	// Object is the owner, a copy that the phases may read freely. Changing it has no effect on the cluster.
+	// Object is the owner, a copy without the labels and annotations that the engine keeps on it ([apply.IsEngineKey]), so that a phase
+	// may copy its metadata to children. Changing it has no effect on the cluster.
 	Object T
 	// Request names the owner.
 	Request ctrl.Request

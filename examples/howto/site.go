@@ -54,7 +54,7 @@ func websites() *controller.Builder[*v1.Website, observed, observed] {
 		Owns(&corev1.PersistentVolumeClaim{}).
 		Owns(&batchv1.Job{}).
 		Reads(&corev1.Namespace{}).
-		Options(controller.Options{Apply: apply.Options{Finalizer: "website.example.com/backup"}})
+		Options(controller.Options{Finalizer: "website.example.com/backup"})
 }
 
 // FetchRemoteState reads the account, with a new password where there is none yet, the volume, and the backup

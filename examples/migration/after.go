@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -48,5 +47,5 @@ func (after) PlanResources(_ context.Context, rc pass, _ observed) (plan reconci
 // setUpAfter adds the controller on the SDK, which takes over what was written under the former name.
 func setUpAfter(mgr ctrl.Manager) error {
 	return controller.New("website", after{}).Owns(&corev1.ConfigMap{}).Owns(&corev1.Service{}).Owns(&appsv1.Deployment{}).
-		Options(controller.Options{Apply: apply.Options{FormerManagers: []string{former}}}).SetupWithManager(mgr)
+		Options(controller.Options{FormerManagers: []string{former}}).SetupWithManager(mgr)
 }

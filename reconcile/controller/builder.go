@@ -35,7 +35,8 @@ type Builder[T reconcile.Owner, F, O any] struct {
 	name       string
 	reconciler reconcile.Reconciler[T, F, O]
 	decorate   func(T, *conditions.Manager, O) // of a group, nil otherwise
-	options    Options
+	options    Options                         // see [Options.lifted]
+	invalid    error                           // of the options
 	failed     *observe.ListFailures
 	explainer  *explained.Explainer // once it is set up
 	sharded    *shardclaims.Reader  // once it is set up; nil without a Shard
@@ -71,8 +72,20 @@ type externalKind struct {
 
 // Options are the settings of a controller that have a default.
 type Options struct {
-	// Apply configures the engine that writes. Its FieldManager defaults to the name of the controller, its Clock to
-	// Clock.
+	// FieldManager is the name under which the fields of children and of the owner's status are owned. Empty is the name of the controller. It must
+	// stay the same across versions of the operator; a name that was used before is one of FormerManagers. At most 90 bytes, printable, without a colon.
+	FieldManager string
+	// FormerManagers are names under which earlier versions of the operator wrote children and status, by update or by apply. What they own
+	// is moved to FieldManager. Nil is none.
+	FormerManagers []string
+	// Finalizer is the finalizer of owners that need one. Empty is the domain of the engine, a slash and FieldManager. Rename it only together
+	// with a release that removes the former one.
+	Finalizer string
+	// ContestInterval is how long the engine leaves a contested or rejected object alone while neither the plan nor the other manager changes.
+	// Zero is 5 minutes.
+	ContestInterval time.Duration
+	// Apply configures the rest of the engine. Its Clock defaults to Clock. The builder sets Kinds and Announced; Kinds that is set already is an error, and so is an
+	// option above that has another value here.
 	Apply apply.Options
 	// Concurrency is the number of owners that are reconciled at a time; the phases of a reconciler run for as many owners at once, never
 	// twice for one owner. Zero takes what the options of the manager say, GroupKindConcurrency for the kind of the owners before
@@ -121,8 +134,13 @@ type Options struct {
 // [Builder.SetupWithManager] and [Builder.Describe]: a method with the name of a phase, or nearly, and another signature, or with a
 // pointer receiver where a value is given; a ComposeState that is missing although the plan is not made from what is fetched.
 func New[R reconcile.Reconciler[T, F, O], T reconcile.Owner, F, O any](name string, reconciler R) *Builder[T, F, O] {
+	return declare[T, F, O](name, reconciler, declaration.Caller())
+}
+
+// declare returns a builder with the declaration of the owner, at a place of the author's source.
+func declare[T reconcile.Owner, F, O any](name string, reconciler reconcile.Reconciler[T, F, O], source string) *Builder[T, F, O] {
 	b := &Builder[T, F, O]{name: name, reconciler: reconciler, failed: &observe.ListFailures{}}
-	b.declare(declaration.PurposeFor, declaration.Caller(), newObject[T](), nil)
+	b.declare(declaration.PurposeFor, source, newObject[T](), nil)
 	return b
 }
 
@@ -180,7 +198,7 @@ func (b *Builder[T, F, O]) Transitions(tables ...transition.Declared) *Builder[T
 
 // Options sets the options; those set before are replaced.
 func (b *Builder[T, F, O]) Options(options Options) *Builder[T, F, O] {
-	b.options = options
+	b.options, b.invalid = options.lifted()
 	return b
 }
 
@@ -231,6 +249,9 @@ func (b *Builder[T, F, O]) names() identity.Names { return identity.Of(b.name, b
 
 // resolved are the declared kinds, when the phases of the reconciler and the declarations are in order.
 func (b *Builder[T, F, O]) resolved(scheme *runtime.Scheme) (*declaration.Catalogue, error) {
+	if b.invalid != nil {
+		return nil, fmt.Errorf("controller %q: %w", b.name, b.invalid)
+	}
 	if err := pipeline.CheckPhases(b.reconciler); err != nil {
 		return nil, fmt.Errorf("controller %q: %w", b.name, err)
 	}

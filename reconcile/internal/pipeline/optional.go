@@ -68,7 +68,7 @@ func decorators[T reconcile.Owner, O any](reconciler any) (
 		status := reflect.ValueOf(after).Elem().FieldByIndex(field.Index)
 		method.Call([]reflect.Value{status.Addr(), reflect.ValueOf(cm), last})
 	}
-	if method := reflect.ValueOf(reconciler).MethodByName(string(phaseDecorate)); method.IsValid() {
+	if method := reflect.ValueOf(reconciler).MethodByName(string(reconcile.PhaseDecorate)); method.IsValid() {
 		decorate = func(after T, cm *conditions.Manager, observation *O) {
 			call(method, after, cm, reflect.ValueOf(observation).Elem())
 		}
@@ -84,7 +84,7 @@ const (
 	decorateDeletion = "DecorateDeletion"
 	getConditions    = "GetConditions"
 	setConditions    = "SetConditions"
-	migrate          = string(phaseMigrate)
+	migrate          = string(reconcile.PhaseMigrate)
 )
 
 // statusField is the field Status of an owner.
@@ -101,17 +101,17 @@ func check[T reconcile.Owner, F, O any](reconciler reconcile.Reconciler[T, F, O]
 		return errors.New("the reconciler is nil")
 	}
 	methods := map[string]reflect.Type{
-		string(reconcile.PhaseFetch):   nil, // the compiler has seen to it
-		string(phasePlan):              nil,
-		string(reconcile.PhaseCompose): signature.Of[reconcile.Composer[T, F, O]](),
-		string(phaseFinalize):          signature.Of[reconcile.Finalizer[T, F]](),
-		string(phaseObserveApply):      signature.Of[reconcile.ApplyObserver[T, O]](),
-		migrate:                        signature.Of[reconcile.Migrator[T]](),
+		string(reconcile.PhaseFetch):        nil, // the compiler has seen to it
+		string(reconcile.PhasePlan):         nil,
+		string(reconcile.PhaseCompose):      signature.Of[reconcile.Composer[T, F, O]](),
+		string(reconcile.PhaseFinalize):     signature.Of[reconcile.Finalizer[T, F]](),
+		string(reconcile.PhaseObserveApply): signature.Of[reconcile.ApplyObserver[T, O]](),
+		migrate:                             signature.Of[reconcile.Migrator[T]](),
 	}
 	status, hasStatus := statusField(reflect.TypeFor[T]())
 	if hasStatus {
 		manager, pointer := reflect.TypeFor[*conditions.Manager](), reflect.PointerTo(status.Type)
-		methods[string(phaseDecorate)] = signature.Function(pointer, manager, reflect.TypeFor[O]())
+		methods[string(reconcile.PhaseDecorate)] = signature.Function(pointer, manager, reflect.TypeFor[O]())
 		methods[decorateDeletion] = signature.Function(pointer, manager, reflect.TypeFor[T]())
 	}
 	of := reflect.TypeOf(reconciler)
@@ -127,14 +127,14 @@ func check[T reconcile.Owner, F, O any](reconciler reconcile.Reconciler[T, F, O]
 		}
 	}
 	errs = append(errs, signature.Check(reflect.TypeFor[O](), map[string]reflect.Type{
-		string(phaseHealth): signature.Of[reconcile.Observation](),
+		string(reconcile.PhaseHealth): signature.Of[reconcile.Observation](),
 	})...)
 	return errors.Join(append(errs, misplaced(of, reflect.TypeFor[O](), methods)...)...)
 }
 
 // misplaced are phases that are methods of the wrong one of the two types, where nothing would call them.
 func misplaced(reconciler, observation reflect.Type, ofReconciler map[string]reflect.Type) (errs []error) {
-	ofObservation := map[string]reflect.Type{string(phaseHealth): signature.Of[reconcile.Observation]()}
+	ofObservation := map[string]reflect.Type{string(reconcile.PhaseHealth): signature.Of[reconcile.Observation]()}
 	find := func(what string, on, belongs reflect.Type, methods map[string]reflect.Type) {
 		for _, phase := range slices.Sorted(maps.Keys(methods)) {
 			if want := methods[phase]; want != nil && signature.Has(on, phase, want) && !signature.Has(belongs, phase, want) {
@@ -170,7 +170,7 @@ func checkAdapter[T reconcile.Owner](reconciler reflect.Type) []error {
 
 // withoutStatus are the errors of decorators of an owner that has no field to decorate.
 func withoutStatus[T reconcile.Owner](reconciler reflect.Type) (errs []error) {
-	for _, method := range []string{string(phaseDecorate), decorateDeletion} {
+	for _, method := range []string{string(reconcile.PhaseDecorate), decorateDeletion} {
 		if _, found := reconciler.MethodByName(method); found {
 			errs = append(errs, fmt.Errorf("%s has the method %s, but %s has no field Status to decorate",
 				signature.Name(reconciler), method, signature.Name(reflect.TypeFor[T]())))

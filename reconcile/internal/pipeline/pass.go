@@ -20,11 +20,11 @@ func (p *pass[T, F, O]) reconcile(ctx context.Context, report *reconcile.Report)
 		return
 	}
 	p.compose(ctx, fetched)
-	p.step(ctx, phasePlan, func(ctx context.Context) {
+	p.step(ctx, reconcile.PhasePlan, func(ctx context.Context) {
 		p.planned(p.Reconciler.PlanResources(ctx, p.rc, p.observation))
 	})
 	if p.phases.health != nil {
-		p.step(ctx, phaseHealth, func(ctx context.Context) { p.components = p.phases.health(ctx, &p.observation) })
+		p.step(ctx, reconcile.PhaseHealth, func(ctx context.Context) { p.components = p.phases.health(ctx, &p.observation) })
 	}
 
 	report.Blocked = p.blocked(ctx)
@@ -56,7 +56,7 @@ func (p *pass[T, F, O]) observeApply(ctx context.Context, report *reconcile.Repo
 		return
 	}
 	outcome := reconcile.ApplyOutcome{Result: report.Applied, Blocked: report.Blocked}
-	p.step(ctx, phaseObserveApply, func(ctx context.Context) {
+	p.step(ctx, reconcile.PhaseObserveApply, func(ctx context.Context) {
 		p.observation = observer.ObserveApply(ctx, p.rc, p.observation, outcome)
 	})
 }
@@ -92,7 +92,7 @@ func (p *pass[T, F, O]) held() reconcile.PlanResult {
 // apply carries out the plan and notes a write of the owner's metadata.
 func (p *pass[T, F, O]) apply(ctx context.Context, report *reconcile.Report, plan reconcile.PlanResult) {
 	before := p.owner.GetResourceVersion()
-	p.step(ctx, phaseApply, func(ctx context.Context) { report.Applied = p.Applier.Apply(ctx, p.owner, plan) })
+	p.step(ctx, reconcile.PhaseApply, func(ctx context.Context) { report.Applied = p.Applier.Apply(ctx, p.owner, plan) })
 	if p.owner.GetResourceVersion() != before {
 		p.owners.Wrote(p.owner, p.rc.Now)
 	}
@@ -166,7 +166,7 @@ func (p *pass[T, F, O]) finalize(ctx context.Context, report *reconcile.Report) 
 		return
 	}
 	if p.phases.finalizer != nil {
-		p.step(ctx, phaseFinalize, func(ctx context.Context) { p.planned(p.phases.finalizer.Finalize(ctx, p.rc, fetched)) })
+		p.step(ctx, reconcile.PhaseFinalize, func(ctx context.Context) { p.planned(p.phases.finalizer.Finalize(ctx, p.rc, fetched)) })
 	}
 	report.Blocked = p.blocked(ctx)
 	if report.Blocked == nil {
@@ -187,7 +187,7 @@ func (p *pass[T, F, O]) migrate(ctx context.Context, report *reconcile.Report) (
 	after := p.copied()
 	var written bool
 	var err error
-	broken := p.run(ctx, phaseMigrate, func(ctx context.Context) {
+	broken := p.run(ctx, reconcile.PhaseMigrate, func(ctx context.Context) {
 		p.phases.migrator.Migrate(after)
 		written, err = p.StatusWriter.Rewrite(ctx, p.owner, after)
 	})

@@ -53,7 +53,7 @@ func (p *pass[T, F, O]) rest(ctx context.Context, report *reconcile.Report) {
 		}
 	}
 	var err error
-	broken := p.run(ctx, phaseStatus, func(ctx context.Context) {
+	broken := p.run(ctx, reconcile.PhaseWriteStatus, func(ctx context.Context) {
 		report.StatusWritten, err = p.StatusWriter.WriteStatus(ctx, p.owner, after, managed)
 	})
 	switch err = errors.Join(err, broken); {

@@ -80,6 +80,9 @@ type Config[T reconcile.Owner, F, O any] struct {
 	// FieldManager is the name under which the Applier writes: conditions that it wrote in an earlier pass and that no
 	// component has any more are removed. Empty removes none.
 	FieldManager string
+	// Domain is that of the Applier's labels and annotations, which the phases do not see on the owner, see [apply.IsEngineKey].
+	// Empty is the default domain.
+	Domain string
 	// FormerManagers are names under which earlier versions of the operator wrote the status: their conditions are as those of
 	// FieldManager.
 	FormerManagers []string

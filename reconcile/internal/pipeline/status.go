@@ -38,7 +38,7 @@ func (p *pass[T, F, O]) status(ctx context.Context, report *reconcile.Report, er
 	waiting := applied.Waiting(&report.Applied)
 	assessor.Observe(waiting)
 	if decorate := p.decorator(); decorate != nil && p.broken == nil {
-		if err := p.run(ctx, phaseDecorate, func(context.Context) { decorate(after, manager) }); err != nil {
+		if err := p.run(ctx, reconcile.PhaseDecorate, func(context.Context) { decorate(after, manager) }); err != nil {
 			p.broken = err
 			after = p.copied() // half a decoration is none
 			assessor.Observe(health.Component{Errors: []error{err}, Immediate: true})
@@ -129,7 +129,7 @@ func (p *pass[T, F, O]) store(ctx context.Context, report *reconcile.Report, aft
 	ctx, end := toWriteStatus(ctx)
 	defer end()
 	var err error
-	if broken := p.run(ctx, phaseStatus, func(ctx context.Context) {
+	if broken := p.run(ctx, reconcile.PhaseWriteStatus, func(ctx context.Context) {
 		report.StatusWritten, err = p.StatusWriter.WriteStatus(ctx, p.owner, after, managed)
 	}); broken != nil {
 		err = broken

@@ -11,6 +11,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
 // pass is one run of the pipeline for one owner.
@@ -36,10 +37,32 @@ func newPass[T reconcile.Owner, F, O any](
 	return &pass[T, F, O]{Pipeline: p, owner: owner, rc: reconcile.ReconcileContext[T]{Request: request, Now: now}}
 }
 
-// begin gives the phases their own copy of the owner: what they do to it changes nothing.
+// begin gives the phases their own copy of the owner: what they do to it changes nothing. The copy has none of the engine's labels and
+// annotations: a phase that copies metadata to children or Pod templates copies the author's and the users' alone.
 func (p *pass[T, F, O]) begin(ctx context.Context) {
 	p.rc.Object = p.copied()
+	if labels, found := withoutEngineKeys(p.Domain, p.rc.Object.GetLabels()); found {
+		p.rc.Object.SetLabels(labels)
+	}
+	if annotations, found := withoutEngineKeys(p.Domain, p.rc.Object.GetAnnotations()); found {
+		p.rc.Object.SetAnnotations(annotations)
+	}
 	p.rc.Log = log.FromContext(ctx)
+}
+
+// withoutEngineKeys deletes the engine's keys from the metadata of a copy, and reports whether it found any. Metadata that has no
+// other key is nil, as it is without an engine.
+func withoutEngineKeys(domain string, metadata map[string]string) (rest map[string]string, found bool) {
+	for key := range metadata {
+		if apply.IsEngineKey(domain, key) {
+			delete(metadata, key)
+			found = true
+		}
+	}
+	if len(metadata) == 0 {
+		metadata = nil
+	}
+	return metadata, found
 }
 
 // copied is a copy of the owner. The field sets of its managedFields, often most of it and never changed in place, are

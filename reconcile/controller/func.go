@@ -1,0 +1,40 @@
+package controller
+
+import (
+	"context"
+
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+)
+
+// Func starts the declaration of a controller that only plans: it reads nothing but its owner, and has no other phase. The type of the owner
+// follows from the function:
+//
+//	func plan(ctx context.Context, rc reconcile.ReconcileContext[*v1.Website]) (reconcile.PlanResult, error)
+//
+//	controller.Func("website", plan).Owns(&appsv1.Deployment{})
+//
+// The function is the PlanResources of a [reconcile.Reconciler], with the same rules: it is pure, returns all children, and runs for several
+// owners concurrently. The name is that of [New]. A controller that reads other objects, reports health of its own, decorates the status or
+// finalizes implements [reconcile.Reconciler] and is declared with New.
+func Func[T reconcile.Owner](
+	name string, plan func(ctx context.Context, rc reconcile.ReconcileContext[T]) (reconcile.PlanResult, error),
+) *Builder[T, struct{}, struct{}] {
+	if plan == nil {
+		return declare[T, struct{}, struct{}](name, nil, declaration.Caller()) // the set-up reports it
+	}
+	return declare[T, struct{}, struct{}](name, planner[T](plan), declaration.Caller())
+}
+
+// planner is the reconciler of [Func].
+type planner[T reconcile.Owner] func(ctx context.Context, rc reconcile.ReconcileContext[T]) (reconcile.PlanResult, error)
+
+// FetchRemoteState reads nothing.
+func (planner[T]) FetchRemoteState(context.Context, reconcile.Reader, reconcile.ReconcileContext[T]) struct{} {
+	return struct{}{}
+}
+
+// PlanResources calls the function.
+func (p planner[T]) PlanResources(ctx context.Context, rc reconcile.ReconcileContext[T], _ struct{}) (reconcile.PlanResult, error) {
+	return p(ctx, rc)
+}

@@ -1,0 +1,105 @@
+package controller_test
+
+import (
+	"context"
+	"maps"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/internal/widget"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
+)
+
+type widgetPass = reconcile.ReconcileContext[*widget.Widget]
+
+// planCopied plans a Deployment whose labels, annotations and Pod template have the owner's metadata.
+func planCopied(_ context.Context, rc widgetPass) (plan reconcile.PlanResult, _ error) {
+	selected := map[string]string{"widget": rc.Object.Name}
+	labels := maps.Clone(selected)
+	maps.Copy(labels, rc.Object.Labels)
+	plan.Apply(&appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: rc.Object.Namespace, Name: rc.Object.Name, Labels: labels, Annotations: rc.Object.Annotations},
+		Spec: appsv1.DeploymentSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: selected},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: rc.Object.Annotations},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "nginx:1.29"}}},
+			},
+		},
+	})
+	return plan, nil
+}
+
+var _ = Describe("A controller that is a function", func() {
+	It("takes over a Deployment with the owner's metadata and restarts no Pod", func(ctx context.Context) {
+		namespace, c := env.Namespace(GinkgoTB()), admin()
+		owner := newWidget(namespace, "w")
+		owner.Labels = map[string]string{"team": "red"}
+		owner.Annotations = map[string]string{"example.com/note": "copied"}
+		Expect(c.Create(ctx, owner)).To(Succeed())
+		By("letting a former operator create the child")
+		plan, err := planCopied(ctx, widgetPass{Object: owner})
+		Expect(err).NotTo(HaveOccurred())
+		child := plan.Children[0].Object.(*appsv1.Deployment)
+		yes := true
+		child.OwnerReferences = []metav1.OwnerReference{ownerReference("test.reconcilekit.dev/v1", "Widget", "w", owner.UID, &yes)}
+		Expect(c.Create(ctx, child, client.FieldOwner("former"))).To(Succeed())
+		before := child.DeepCopy()
+
+		options := settings()
+		options.FormerManagers = []string{"former"}
+		runs{}.start(namespace, controller.Func("takeover", planCopied).Owns(&appsv1.Deployment{}).Options(options).SetupWithManager)
+		Eventually(func() (string, error) {
+			err := c.Get(ctx, client.ObjectKeyFromObject(child), child)
+			return child.Labels[apply.PartOfLabel], err
+		}).WithTimeout(soon).ShouldNot(BeEmpty())
+		Eventually(func() ([]metav1.Condition, error) {
+			err := c.Get(ctx, client.ObjectKeyFromObject(owner), owner)
+			return owner.Status.Conditions, err
+		}).WithTimeout(soon).ShouldNot(BeEmpty())
+		By("changing the owner, so that a pass sees it with the inventory")
+		Expect(change(ctx, c, owner, func(w *widget.Widget) { w.Spec.Message = "again" })).To(Succeed())
+		Eventually(func() (int64, error) {
+			err := c.Get(ctx, client.ObjectKeyFromObject(owner), owner)
+			return owner.Status.ObservedGeneration, err
+		}).WithTimeout(soon).Should(Equal(owner.Generation))
+
+		Expect(owner.Labels).To(HaveKey("applyset.kubernetes.io/id"), "the engine keeps its inventory on the owner")
+		Expect(c.Get(ctx, client.ObjectKeyFromObject(child), child)).To(Succeed())
+		Expect(child.Generation).To(Equal(before.Generation), "a change of the Pod template restarts Pods")
+		Expect(child.Spec.Template).To(Equal(before.Spec.Template))
+		Expect(child.Annotations).To(Equal(before.Annotations))
+	})
+})
+
+func TestFunc(t *testing.T) {
+	t.Parallel()
+	described, err := controller.Func("function", planCopied).Owns(&appsv1.Deployment{}).Describe(testScheme(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if described.Controller != "function" {
+		t.Errorf("got controller %q", described.Controller)
+	}
+	if _, err := controller.Func[*widget.Widget]("function", nil).Describe(testScheme(t)); err == nil || !strings.Contains(err.Error(), "the reconciler is nil") {
+		t.Errorf("a nil function: got %v", err)
+	}
+}
+
+func TestOptionsWithTwoValuesAreAnErrorOfTheSetUp(t *testing.T) {
+	t.Parallel()
+	options := controller.Options{FieldManager: "shop", Apply: apply.Options{FieldManager: "bank"}}
+	_, err := controller.Func("function", planCopied).Options(options).Describe(testScheme(t))
+	if err == nil || !strings.Contains(err.Error(), `Options.FieldManager is "shop" and Options.Apply.FieldManager is "bank"`) {
+		t.Errorf("got %v", err)
+	}
+}
