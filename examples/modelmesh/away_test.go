@@ -3,8 +3,10 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -31,9 +33,9 @@ func TestAway(t *testing.T) {
 	p.mesh = newDouble(t)
 	running := p.served(etcd.URL)
 	before, served := p.facts(), p.mesh.VModels()
-	p.mesh.sets()
 	from, at := len(running.log.String()), time.Now()
-	p.mesh.server.Stop()
+	p.mesh.stop()
+	back := hangUp(t, p.mesh.address)
 	etcd.Stop()
 
 	p.create(predictorOf(p.namespace, "new", "onnx"))
@@ -55,6 +57,7 @@ func TestAway(t *testing.T) {
 		t.Errorf("the vmodels have changed while ModelMesh was away (-before +after):\n%s", diff)
 	}
 
+	back()
 	p.mesh.serve(t)
 	etcd.Start()
 	delete(served, "gone")
@@ -71,6 +74,32 @@ func TestAway(t *testing.T) {
 	p.expect(expectation{Exist: []map[string]any{objectOf("serving.kserve.io/v1alpha1", "Predictor", p.namespace, "one", map[string]any{
 		"status": map[string]any{"activeModelState": "FailedToLoad"},
 	})}})
+}
+
+// hangUp ends each connection to the address at once, until it is stopped: a server listens, so that ModelMesh has instances.
+func hangUp(t *testing.T, address string) (stop func()) {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_ = conn.Close()
+		}
+	}()
+	stop = sync.OnceFunc(func() {
+		_ = listener.Close()
+		<-done
+	})
+	t.Cleanup(stop)
+	return stop
 }
 
 // served starts an operator that has the models of some Predictors loaded, and follows etcd.

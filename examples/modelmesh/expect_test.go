@@ -17,8 +17,8 @@ func (p *player) expect(e expectation) {
 		if said := strings.Trim(strconv.Quote(e.Error), `"`); !strings.Contains(p.log.String(), said) {
 			return fmt.Errorf("the log has no %s", said)
 		}
-		for _, call := range e.Result.Calls {
-			if err := p.called(call); err != nil {
+		if e.Result.Calls != nil && p.mesh.server != nil {
+			if err := p.called(e.Result.Calls); err != nil {
 				return err
 			}
 		}
@@ -48,6 +48,11 @@ func (p *player) expect(e expectation) {
 		}
 		return nil
 	})
+	if e.Result.Calls != nil && p.mesh.server == nil { // no call arrives where no server listens, but the next one does
+		p.mesh.serve(p.T)
+		p.nudge()
+		p.eventually(func() error { return p.called(e.Result.Calls) })
+	}
 	if len(e.Absent) > 0 {
 		time.Sleep(2 * time.Second) // the pass that would make it
 		for _, ref := range e.Absent {

@@ -51,11 +51,11 @@ func TestMany(t *testing.T) {
 
 	time.Sleep(10 * time.Second) // the last polls, and the last look which optional kinds there are
 	quiet := time.Now()
-	p.mesh.Requests()
+	p.mesh.Calls()
 	time.Sleep(l.rest)
-	sets, gets := p.mesh.Requests()
-	if found := p.sent(running.user, quiet); len(found) > 0 || len(sets)+gets > 0 {
-		t.Errorf("at rest the API server was asked for %v, and ModelMesh %d times, want nothing", found, len(sets)+gets)
+	calls := p.mesh.Calls()
+	if found, count := p.sent(running.user, quiet), len(calls.Sets)+len(calls.Gets); len(found) > 0 || count > 0 {
+		t.Errorf("at rest the API server was asked for %v, and ModelMesh %d times, want nothing", found, count)
 	}
 
 	p.mesh.Script(nil)

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -27,17 +30,26 @@ type double struct {
 
 	address string
 	options []grpc.ServerOption
-	server  *grpc.Server
+	server  *grpc.Server // nil while it does not listen
 	mu      sync.Mutex
-	seen    []mmesh.SetRequest // so far
+	seen    memory.Calls       // since the last step
+	last    []mmesh.SetRequest // of the steps before
 }
 
 func newDouble(t *testing.T, options ...grpc.ServerOption) *double {
 	t.Helper()
 	d := &double{address: process.FreeAddress(t), options: options}
 	d.serve(t)
-	t.Cleanup(func() { d.server.Stop() })
+	t.Cleanup(d.stop)
 	return d
+}
+
+// stop closes the listener, as when the last pod of ModelMesh ends.
+func (d *double) stop() {
+	if d.server != nil {
+		d.server.Stop()
+	}
+	d.server = nil
 }
 
 // serve listens, also again after the server was stopped: the double has what it had.
@@ -53,14 +65,27 @@ func (d *double) serve(t *testing.T) {
 
 // script is what ModelMesh answers.
 type script struct {
-	Set, Get *struct {
-		Error       string     `json:"error"`
-		Status      string     `json:"status"`
-		Active      string     `json:"active"`
-		Target      string     `json:"target"`
-		ActiveModel *modelText `json:"activeModel"`
-		TargetModel *modelText `json:"targetModel"`
+	Set, Get *answer
+}
+
+type answer struct {
+	Error       string     `json:"error"` // NoInstances, AlreadyExists or a text
+	Status      string     `json:"status"`
+	Active      string     `json:"active"`
+	Target      string     `json:"target"`
+	ActiveModel *modelText `json:"activeModel"`
+	TargetModel *modelText `json:"targetModel"`
+}
+
+// failure is the error of a set, nil for none.
+func (a *answer) failure() error {
+	switch a.Error {
+	case "":
+		return nil
+	case codes.AlreadyExists.String():
+		return status.Error(codes.AlreadyExists, "")
 	}
+	return status.Error(codes.Unknown, a.Error)
 }
 
 type modelText struct {
@@ -80,14 +105,21 @@ type call struct {
 }
 
 // follow makes the double answer as the case says.
-func (d *double) follow(s *script) {
+func (d *double) follow(t *testing.T, s *script) {
+	t.Helper()
 	if s == nil {
 		return
 	}
-	d.Away(nil)
 	answer := cmp.Or(s.Set, s.Get)
 	if answer.Error == "NoInstances" {
-		d.Away(memory.NoInstances())
+		d.stop()
+		return
+	}
+	if d.server == nil {
+		d.serve(t)
+	}
+	d.Refuse(answer.failure())
+	if answer.Error != "" {
 		return
 	}
 	d.Script(func(request *mmesh.SetRequest) *mmesh.VModel {
@@ -124,38 +156,89 @@ func (m *modelText) model() *mmesh.Model {
 	return out
 }
 
-// sets are all that the double was asked to set.
-func (d *double) sets() []mmesh.SetRequest {
+// calls are those since the last step.
+func (d *double) calls() memory.Calls {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	now, _ := d.Requests()
-	d.seen = append(d.seen, now...)
+	now := d.Calls()
+	d.seen.Sets = append(d.seen.Sets, now.Sets...)
+	d.seen.Gets = append(d.seen.Gets, now.Gets...)
+	d.seen.Removes = append(d.seen.Removes, now.Removes...)
 	return d.seen
 }
 
-// called reports whether ModelMesh was asked to set what a case expects. The product sets a model with every pass and the operator where
-// something is to change: a call that names no model is left out.
-func (p *player) called(c call) error {
-	if c.Op != "SetVModel" || c.Request["modelInfo"] == nil {
+// next begins a step.
+func (d *double) next() {
+	before := d.calls()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.last = append(d.last, before.Sets...)
+	d.seen = memory.Calls{}
+}
+
+// called reports whether ModelMesh got the calls that a case expects of a step. The last one of a method counts. A case without a SetVModel
+// wants none. The product sets a model in every pass, the operator only where something changes: where it sent none in this step, the last
+// one of the steps before counts, whose loadNow is then of no concern.
+func (p *player) called(wanted []call) error {
+	calls, sets := p.mesh.calls(), false
+	for _, c := range wanted {
+		var got map[string]any
+		switch c.Op {
+		case "SetVModel":
+			sets = true
+			all, old := calls.Sets, false
+			if len(all) == 0 && c.Request["modelInfo"] == nil {
+				all, old = p.mesh.last, true
+			}
+			if len(all) > 0 {
+				got = requestOf(all[len(all)-1])
+			}
+			if old {
+				c.Request = maps.Clone(c.Request)
+				delete(c.Request, "loadNow")
+			}
+		case "GetVModelStatus":
+			got = referenceOf(calls.Gets)
+		case "DeleteVModel":
+			got = referenceOf(calls.Removes)
+		default:
+			return fmt.Errorf("the call %s is not known", c.Op)
+		}
+		if got == nil {
+			return fmt.Errorf("ModelMesh got no %s of %v", c.Op, c.Request)
+		}
+		if err := match(c.Op, c.Request, got); err != nil {
+			return err
+		}
+	}
+	if !sets && len(calls.Sets) > 0 {
+		return fmt.Errorf("ModelMesh was asked to set %v, want nothing", calls.Sets)
+	}
+	return nil
+}
+
+// requestOf is a set as the cases have it: without zero values.
+func requestOf(r mmesh.SetRequest) map[string]any {
+	info := map[string]any{"type": r.Type, "key": r.Key}
+	if r.Path != "" {
+		info["path"] = r.Path
+	}
+	out := map[string]any{
+		"vModelId": r.ID, "owner": r.Owner, "targetModelId": r.Target, "autoDeleteTargetModel": true, "modelInfo": info,
+	}
+	if r.LoadNow {
+		out["loadNow"] = true
+	}
+	return out
+}
+
+// referenceOf is the last of the references, nil for none.
+func referenceOf(all []mmesh.Reference) map[string]any {
+	if len(all) == 0 {
 		return nil
 	}
-	var nearest error
-	for _, r := range p.mesh.sets() {
-		got := map[string]any{
-			"vModelId": r.ID, "owner": r.Owner, "targetModelId": r.Target, "autoDeleteTargetModel": true,
-			"modelInfo": map[string]any{"type": r.Type, "key": r.Key},
-		}
-		if r.Path != "" {
-			got["modelInfo"].(map[string]any)["path"] = r.Path
-		}
-		if r.LoadNow {
-			got["loadNow"] = true
-		}
-		if nearest = match("request", c.Request, got); nearest == nil {
-			return nil
-		}
-	}
-	return fmt.Errorf("ModelMesh was not asked for %v: %w", c.Request, cmp.Or(nearest, fmt.Errorf("it was asked for nothing")))
+	last := all[len(all)-1]
+	return map[string]any{"vModelId": last.ID, "owner": last.Owner}
 }
 
 // hasModels reports whether the case has sources of models.
@@ -167,7 +250,7 @@ func (p *player) hasModels() bool {
 func (p *player) passed() {
 	p.Helper()
 	p.eventually(func() error {
-		if len(p.mesh.sets()) == 0 {
+		if calls := p.mesh.calls(); p.mesh.server != nil && len(calls.Sets)+len(calls.Gets) == 0 {
 			return fmt.Errorf("ModelMesh was asked for nothing")
 		}
 		return nil

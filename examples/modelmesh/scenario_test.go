@@ -187,7 +187,7 @@ func (p *player) play(s scenario) {
 	p.Helper()
 	p.namespace = s.ControllerNamespace
 	p.mesh = newDouble(p.T)
-	p.mesh.follow(s.Mesh)
+	p.mesh.follow(p.T, s.Mesh)
 	if !slices.ContainsFunc(s.Given, func(o map[string]any) bool { return o["kind"] == "Namespace" }) {
 		p.create(namespaceOf(p.namespace, nil))
 	}
@@ -275,7 +275,8 @@ func (p *player) object(ref string) *unstructured.Unstructured {
 func (p *player) step(s step) {
 	p.Helper()
 	time.Sleep(time.Duration(s.Sleep * float64(time.Second)))
-	p.mesh.follow(s.Mesh)
+	p.mesh.next()
+	p.mesh.follow(p.T, s.Mesh)
 	switch {
 	case s.Config != nil:
 		p.configure(*s.Config)

@@ -2,11 +2,19 @@ package mmesh
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"syscall"
+	"time"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
 )
 
 // Target is where the ModelMesh of a namespace is, such as dns:///modelmesh-serving.models:8033. TLS is the Secret of its certificate,
@@ -21,7 +29,11 @@ type Connections struct {
 	identity identity
 }
 
-// Call calls the ModelMesh of a namespace. A connection is opened with its first call, which finds out whether anybody is there.
+// ErrNoInstances means that no pod of ModelMesh runs: the name of the target has no addresses, or the target refuses connections.
+var ErrNoInstances = errors.New("no pod of ModelMesh runs")
+
+// Call calls the ModelMesh of a namespace. A connection is opened with its first call. A call that fails because no pod of ModelMesh runs
+// returns an error that wraps [ErrNoInstances]. Its connection is dropped: the next call looks the name up again, without a backoff.
 func (c *Connections) Call(ctx context.Context, namespace string, target Target, call func(context.Context, Client) error) error {
 	options := []grpc.DialOption{grpc.WithDefaultServiceConfig(`{"loadBalancingConfig":[{"round_robin":{}}]}`)}
 	fingerprint := target.Address
@@ -40,5 +52,31 @@ func (c *Connections) Call(ctx context.Context, namespace string, target Target,
 		return err
 	}
 	defer done()
-	return call(ctx, Client{Conn: conn})
+	err = call(ctx, Client{Conn: conn})
+	if status.Code(err) == codes.Unavailable && isAbsent(dial(ctx, target.Address)) {
+		_ = c.Drop(namespace) // a connection without a server has nothing to lose
+		return fmt.Errorf("%w at %s: %w", ErrNoInstances, target.Address, err)
+	}
+	return err
+}
+
+// dialTimeout is how long a target may take to accept the connection that tells a target without a server from one that fails.
+const dialTimeout = 2 * time.Second
+
+// dial connects to the target once and returns the error. gRPC returns the same status, without details, for all of them.
+func dial(ctx context.Context, address string) error {
+	if _, rest, found := strings.Cut(address, "://"); found {
+		_, address, _ = strings.Cut(rest, "/")
+	}
+	conn, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return fmt.Errorf("connect to %s: %w", address, err)
+	}
+	return conn.Close()
+}
+
+// isAbsent reports whether the error of a connection means that no server listens.
+func isAbsent(err error) bool {
+	var lookup *net.DNSError
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &lookup) && lookup.IsNotFound
 }

@@ -74,18 +74,16 @@ var _ = Describe("Predictor", func() {
 		w.mesh.Finish("silent", mmesh.Model{State: mmesh.Loaded})
 		w.status("silent", map[string]any{"activeModelState": "Loaded", "grpcEndpoint": "grpc://modelmesh-serving." + w.namespace + ":8033"})
 		time.Sleep(3 * time.Second) // the last poll
-		_, _ = w.mesh.Requests()
+		_ = w.mesh.Calls()
 		time.Sleep(4 * time.Second)
-		sets, gets := w.mesh.Requests()
-		Expect(sets).To(BeEmpty())
-		Expect(gets).To(BeZero())
+		Expect(w.mesh.Calls()).To(BeZero())
 
 		w.mesh.Put("other", "isvc")
 		w.create(predictorOf("other"))
 		w.status("other", map[string]any{"lastFailureInfo": map[string]any{
 			"reason": "InvalidPredictorSpec", "message": "Predictor already exists with the same name from a different source",
 		}})
-		w.mesh.Away(status.Error(codes.Unavailable, "connection refused"))
+		w.mesh.Away(status.Error(codes.Unavailable, "overloaded"))
 		w.delete("silent")
 		w.delete("other")
 		Consistently(w.mesh.VModels).WithTimeout(time.Second).Should(HaveKey("silent"))

@@ -90,12 +90,12 @@ func targetID(source, name string, spec *v1alpha1.PredictorSpec) (string, error)
 
 // TypeLabel is what a runtime must have to serve the model: labels, joined by |.
 func TypeLabel(spec *v1alpha1.PredictorSpec) string {
-	if spec.Runtime != nil {
+	if spec.Runtime != nil && spec.Runtime.Name != "" {
 		return "rt:" + spec.Runtime.Name
 	}
 	label := "mt:" + spec.ModelType.Name
-	if version := first(spec.ModelType.Version); version != "" {
-		label += ":" + version
+	if version := spec.ModelType.Version; version != nil { // an empty one counts
+		label += ":" + *version
 	}
 	if protocol := first(spec.ProtocolVersion); protocol != "" {
 		label += "|pv:" + protocol

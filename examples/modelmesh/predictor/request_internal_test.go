@@ -86,3 +86,27 @@ func TestInvalidSpecs(t *testing.T) {
 		}
 	}
 }
+
+// TestTypeLabel: a runtime without a name is any runtime. An empty version is a version, which no runtime lists.
+func TestTypeLabel(t *testing.T) {
+	t.Parallel()
+	got := map[string]string{}
+	want := map[string]string{
+		`{"modelType":{"name":"foo"}}`:                                              "mt:foo",
+		`{"modelType":{"name":"foo","version":""}}`:                                 "mt:foo:",
+		`{"modelType":{"name":"foo","version":"1"},"protocolVersion":"v2"}`:         "mt:foo:1|pv:v2",
+		`{"modelType":{"name":"foo"},"runtime":{"name":""}}`:                        "mt:foo",
+		`{"modelType":{"name":"foo"},"runtime":{"name":"r"}}`:                       "rt:r",
+		`{"modelType":{"name":"foo"},"runtime":{"name":""},"protocolVersion":"v2"}`: "mt:foo|pv:v2",
+	}
+	for text := range want {
+		var spec v1alpha1.PredictorSpec
+		if err := json.Unmarshal([]byte(text), &spec); err != nil {
+			t.Fatal(err)
+		}
+		got[text] = TypeLabel(&spec)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+}

@@ -3,13 +3,16 @@ package predictor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
-	"google.golang.org/grpc"
+	"github.com/reconcilekit/reconcilekit/health"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -17,7 +20,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/etcd"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
-	"github.com/reconcilekit/reconcilekit/examples/modelmesh/standin/memory"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/standin/store"
 )
 
@@ -104,23 +106,45 @@ func TestNoLongerAvailable(t *testing.T) {
 	}
 }
 
-// answering is a connection on which every call fails with the error.
-type answering struct{ err error }
-
-func (a answering) Invoke(context.Context, string, any, any, ...grpc.CallOption) error { return a.err }
-
-func (a answering) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc.CallOption) (grpc.ClientStream, error) {
-	return nil, a.err
-}
-
-// TestNoPodAnswers: while no pod of ModelMesh runs nobody knows of the model, which is another thing than that it does not exist.
-func TestNoPodAnswers(t *testing.T) {
+// TestCallFails: while no pod of ModelMesh runs the state of a model is unknown, which is another thing than that it does not exist. Every
+// other failure of a call is an error, whatever its text says.
+func TestCallFails(t *testing.T) {
 	t.Parallel()
-	m := mesh{Mesh{Call: func(ctx context.Context, _ string, call func(context.Context, mmesh.Client) error) error {
-		return call(ctx, mmesh.Client{Conn: answering{memory.NoInstances()}})
-	}}, fromPredictors}
-	if found, err := m.Observe(t.Context(), "n/m"); err != nil || !found.NoInstances {
-		t.Errorf("got %+v, %v; want no instances", found, err)
+	type result struct {
+		NoInstances bool
+		Category    health.Category
+		Reason      string
+	}
+	for name, tc := range map[string]struct {
+		err  error
+		want result
+	}{
+		"no pod runs":       {fmt.Errorf("%w: %w", mmesh.ErrNoInstances, status.Error(codes.Unavailable, "")), result{NoInstances: true}},
+		"unavailable":       {status.Error(codes.Unavailable, ""), result{Category: health.Infrastructure, Reason: "ModelMeshUnavailable"}},
+		"too slow":          {status.Error(codes.DeadlineExceeded, ""), result{Category: health.Infrastructure, Reason: "ModelMeshUnavailable"}},
+		"other source":      {status.Error(codes.AlreadyExists, ""), result{Category: health.Conflict, Reason: "OwnedByAnotherSource"}},
+		"refused":           {status.Error(codes.PermissionDenied, ""), result{Category: health.Auth, Reason: "ModelMeshRefused"}},
+		"an error of gRPC":  {status.Error(codes.Internal, ""), result{Category: health.Unknown, Reason: "ModelMeshFailed"}},
+		"an error of ours":  {errors.New("no certificate"), result{Category: health.Unknown, Reason: "ModelMeshFailed"}},
+		"a text of the DNS": {status.Error(codes.Unavailable, "no such host"), result{Category: health.Infrastructure, Reason: "ModelMeshUnavailable"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := mesh{Mesh{Call: func(context.Context, string, func(context.Context, mmesh.Client) error) error { return tc.err }}, fromPredictors}
+			for method, call := range map[string]func() (served, error){
+				"observe": func() (served, error) { return m.Observe(t.Context(), "n/m") },
+				"ensure":  func() (served, error) { return m.Ensure(t.Context(), "n/m", mmesh.SetRequest{}) },
+			} {
+				found, err := call()
+				got := result{NoInstances: found.NoInstances}
+				if err != nil {
+					got.Category, got.Reason = classify(err)
+				}
+				if diff := cmp.Diff(tc.want, got); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", method, diff)
+				}
+			}
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package predictor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -86,26 +87,25 @@ func classify(err error) (category health.Category, reason string) {
 	return health.Unknown, "ModelMeshFailed"
 }
 
-// noInstances reports whether the answer means that no pod of ModelMesh runs.
-func noInstances(err error) bool {
-	return status.Code(err) == codes.Unavailable && strings.Contains(err.Error(), "produced zero addresses")
-}
-
-func answer(state *mmesh.VModel, err error) (served, error) {
-	switch {
-	case noInstances(err):
+// ask makes a call that returns the state of a vmodel. That no pod of ModelMesh runs is a state, not an error.
+func (m mesh) ask(ctx context.Context, key string, call func(context.Context, mmesh.Client) (*mmesh.VModel, error)) (found served, err error) {
+	err = m.Call(ctx, namespaceOf(key), func(ctx context.Context, c mmesh.Client) error {
+		state, err := call(ctx, c)
+		if err == nil {
+			found.VModel = *state
+		}
+		return err
+	})
+	if errors.Is(err, mmesh.ErrNoInstances) {
 		return served{NoInstances: true}, nil
-	case err != nil:
-		return served{}, err
 	}
-	return served{VModel: *state}, nil
+	return found, err
 }
 
 // Observe implements external.System.
 func (m mesh) Observe(ctx context.Context, key string) (found served, err error) {
-	err = m.Call(ctx, namespaceOf(key), func(ctx context.Context, c mmesh.Client) error {
-		found, err = answer(c.Get(ctx, mmesh.Reference{ID: nameOf(key), Owner: m.source}))
-		return err
+	found, err = m.ask(ctx, key, func(ctx context.Context, c mmesh.Client) (*mmesh.VModel, error) {
+		return c.Get(ctx, mmesh.Reference{ID: nameOf(key), Owner: m.source})
 	})
 	if err == nil && !found.NoInstances && found.VModel.State == mmesh.VModelNotFound {
 		return served{}, external.ErrNotFound
@@ -114,12 +114,8 @@ func (m mesh) Observe(ctx context.Context, key string) (found served, err error)
 }
 
 // Ensure implements external.System.
-func (m mesh) Ensure(ctx context.Context, key string, request mmesh.SetRequest) (found served, err error) {
-	err = m.Call(ctx, namespaceOf(key), func(ctx context.Context, c mmesh.Client) error {
-		found, err = answer(c.Set(ctx, &request))
-		return err
-	})
-	return found, err
+func (m mesh) Ensure(ctx context.Context, key string, request mmesh.SetRequest) (served, error) {
+	return m.ask(ctx, key, func(ctx context.Context, c mmesh.Client) (*mmesh.VModel, error) { return c.Set(ctx, &request) })
 }
 
 // Watch implements external.Watcher.

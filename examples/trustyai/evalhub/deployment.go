@@ -95,18 +95,20 @@ func (obs Observation) deployment() *appsv1.Deployment {
 		from.Secret.Items = []corev1.KeyToPath{{Key: "db-url", Path: "db-url"}}
 		p.add("evalhub-db-secret", "/etc/evalhub/secrets", from)
 	}
-	get := &corev1.HTTPGetAction{Path: healthPath, Port: intstr.FromInt32(8443), Scheme: corev1.URISchemeHTTPS}
-	probe := func(failures int32) *corev1.Probe {
-		return &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: get}, InitialDelaySeconds: 10, PeriodSeconds: 5, FailureThreshold: failures}
-	}
 	server := corev1.Container{
 		Name: "evalhub", Image: obs.images[images.EvalHub], ImagePullPolicy: corev1.PullAlways, Env: override(hub.Spec.Env, obs.defaults(), protected),
 		Ports: []corev1.ContainerPort{
 			{Name: "evalhub", ContainerPort: serverPort, Protocol: corev1.ProtocolTCP}, {Name: "metrics", ContainerPort: metricsPort, Protocol: corev1.ProtocolTCP},
 		},
-		StartupProbe: probe(30), ReadinessProbe: probe(3), Resources: obs.resources("evalHub", "500m", "512Mi", "2000m", "2Gi"), VolumeMounts: p.mounts,
+		StartupProbe: healthProbe(30), ReadinessProbe: healthProbe(3), Resources: obs.resources("evalHub", "500m", "512Mi", "2000m", "2Gi"), VolumeMounts: p.mounts,
 	}
 	return obs.workload(hub.Name, "api", hub.Spec.Replicas, p.volumes, server, obs.proxy("http://127.0.0.1:8444", healthPath, tls, "evalhub-config", "service-ca"))
+}
+
+// healthProbe asks a server for its health through its proxy. The failures are those in a row that count.
+func healthProbe(failures int32) *corev1.Probe {
+	get := &corev1.HTTPGetAction{Path: healthPath, Port: intstr.FromInt32(8443), Scheme: corev1.URISchemeHTTPS}
+	return &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: get}, PeriodSeconds: 10, TimeoutSeconds: 5, FailureThreshold: failures}
 }
 
 // proxy is the one before a server, which may always be asked for its health.

@@ -107,7 +107,7 @@ func (p podOf) storage() (volumes []corev1.Volume, mounts []corev1.VolumeMount) 
 		add("odh-ca-bundle", bundlePath, corev1.VolumeSource{
 			ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: bundleName(p.job)}},
 		})
-		mounts[len(mounts)-1].SubPath = bundleKey
+		mounts[len(mounts)-1].SubPath, mounts[len(mounts)-1].ReadOnly = bundleKey, true
 	}
 	return volumes, mounts
 }

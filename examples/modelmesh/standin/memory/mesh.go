@@ -13,26 +13,34 @@ import (
 // Mesh behaves as ModelMesh does: it has vmodels, and loads their models when it is told that they are loaded, or failed. The zero value is
 // empty and has instances. It is safe for concurrent use.
 type Mesh struct {
-	mu       sync.Mutex
-	away     error // what every call is answered with
-	vmodels  map[string]*mmesh.VModel
-	requests []mmesh.SetRequest
-	gets     int
-	script   func(*mmesh.SetRequest) *mmesh.VModel
+	mu      sync.Mutex
+	away    error // of every call
+	refused error // of every set
+	vmodels map[string]*mmesh.VModel
+	calls   Calls
+	script  func(*mmesh.SetRequest) *mmesh.VModel
+}
+
+// Calls are the calls of each method, the oldest first.
+type Calls struct {
+	Sets          []mmesh.SetRequest
+	Gets, Removes []mmesh.Reference
 }
 
 var _ mmesh.Server = (*Mesh)(nil)
 
-// NoInstances is the answer when no pod of ModelMesh runs.
-func NoInstances() error {
-	return status.Error(codes.Unavailable, "name resolver error: produced zero addresses")
-}
-
-// Away makes every call fail with the error; nil ends that.
+// Away makes every call fail with the error; nil ends that. To have no instances, stop the server: a server that answers is an instance.
 func (m *Mesh) Away(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.away = err
+}
+
+// Refuse makes every set fail with the error; nil ends that.
+func (m *Mesh) Refuse(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.refused = err
 }
 
 // Script makes every set that changes something end in the state that it returns; nil ends that.
@@ -77,13 +85,13 @@ func (m *Mesh) VModels() map[string]string {
 	return out
 }
 
-// Requests returns the sets since the last call, and how often a state was asked for.
-func (m *Mesh) Requests() (sets []mmesh.SetRequest, gets int) {
+// Calls returns the calls since it was last called, also those that failed.
+func (m *Mesh) Calls() Calls {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	sets, gets = m.requests, m.gets
-	m.requests, m.gets = nil, 0
-	return sets, gets
+	calls := m.calls
+	m.calls = Calls{}
+	return calls
 }
 
 // Put makes a vmodel of another source.
@@ -104,11 +112,13 @@ func (m *Mesh) put(id string, v *mmesh.VModel) {
 func (m *Mesh) Set(_ context.Context, request *mmesh.SetRequest) (*mmesh.VModel, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.requests = append(m.requests, *request)
+	m.calls.Sets = append(m.calls.Sets, *request)
 	v := m.vmodels[request.ID]
 	switch {
 	case m.away != nil:
 		return nil, m.away
+	case m.refused != nil:
+		return nil, m.refused
 	case v != nil && v.Owner != request.Owner:
 		return nil, status.Errorf(codes.AlreadyExists, "vmodel %s belongs to %s", request.ID, v.Owner)
 	case m.script != nil:
@@ -132,7 +142,7 @@ func (m *Mesh) Set(_ context.Context, request *mmesh.SetRequest) (*mmesh.VModel,
 func (m *Mesh) Get(_ context.Context, reference mmesh.Reference) (*mmesh.VModel, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.gets++
+	m.calls.Gets = append(m.calls.Gets, reference)
 	v := m.vmodels[reference.ID]
 	switch {
 	case m.away != nil:
@@ -147,6 +157,7 @@ func (m *Mesh) Get(_ context.Context, reference mmesh.Reference) (*mmesh.VModel,
 func (m *Mesh) Remove(_ context.Context, reference mmesh.Reference) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.calls.Removes = append(m.calls.Removes, reference)
 	if m.away != nil {
 		return m.away
 	}

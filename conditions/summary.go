@@ -1,0 +1,163 @@
+package conditions
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Input is a condition that counts for a [Summarize] or a [Tally].
+type Input struct {
+	// Type is the type of the condition.
+	Type string
+	// Negative reports that True is the bad status, as of Degraded, Stalled or PruneBlocked. Such a condition is good while it does not exist. The
+	// default is positive: True is good, and a condition that does not exist is unknown.
+	Negative bool
+}
+
+// verdict is how good a condition is.
+type verdict int
+
+const (
+	good verdict = iota
+	unknown
+	bad
+)
+
+// reasonMissing is the reason of a positive condition that does not exist.
+const reasonMissing = "ConditionMissing"
+
+// judge returns how good the condition is, with its reason and message.
+func (i Input) judge(list []metav1.Condition) (v verdict, reason, message string) {
+	c := meta.FindStatusCondition(list, i.Type)
+	switch {
+	case c == nil && i.Negative:
+		return good, "", ""
+	case c == nil:
+		return unknown, reasonMissing, "condition " + i.Type + " does not exist"
+	case c.Status == metav1.ConditionUnknown:
+		v = unknown
+	case (c.Status == metav1.ConditionTrue) == i.Negative:
+		v = bad
+	}
+	return v, cmp.Or(c.Reason, unspecified), c.Message
+}
+
+// Summarize returns a condition that summarizes others of one object, for [Manager.Set]. It is True when all inputs are good, False when one is
+// bad, and Unknown otherwise. The reason is that of the first input of this status in the order given, "Ready" for True; the message has the
+// type and message of each such input, and is bounded, see [Bound].
+func Summarize(list []metav1.Condition, inputs ...Input) (status metav1.ConditionStatus, reason, message string) {
+	worst, messages := good, []string(nil)
+	for _, input := range inputs {
+		v, why, text := input.judge(list)
+		if v > worst {
+			worst, reason, messages = v, why, nil
+		}
+		if v == worst && v != good {
+			messages = append(messages, input.Type+": "+cmp.Or(text, why))
+		}
+	}
+	switch worst {
+	case good:
+		return metav1.ConditionTrue, Ready, ""
+	case unknown:
+		status = metav1.ConditionUnknown
+	case bad:
+		status = metav1.ConditionFalse
+	}
+	return status, reason, Bound(strings.Join(messages, "; "))
+}
+
+// Limits of the message of a [Tally].
+const (
+	tallyReasons = 3
+	tallyNames   = 3
+)
+
+// Tally summarizes one condition over many objects: how many are bad or unknown, and the most frequent reasons. Its memory depends on the number of
+// reasons, not on the number of objects. The zero value has counted no object. It is for one goroutine.
+type Tally struct {
+	objects int
+	counts  [bad + 1]int
+	reasons map[tallied]*sample
+}
+
+// tallied is a reason of objects with one verdict.
+type tallied struct {
+	verdict verdict
+	reason  string
+}
+
+// sample is the number of objects, and the first few of them.
+type sample struct {
+	count int
+	first []string
+}
+
+// Add counts the condition of an object. The name is for the message.
+func (t *Tally) Add(name string, list []metav1.Condition, input Input) {
+	v, reason, _ := input.judge(list)
+	t.objects++
+	t.counts[v]++
+	if v == good {
+		return
+	}
+	if t.reasons == nil {
+		t.reasons = map[tallied]*sample{}
+	}
+	key := tallied{v, reason}
+	n := t.reasons[key]
+	if n == nil {
+		n = &sample{}
+		t.reasons[key] = n
+	}
+	n.count++
+	at, _ := slices.BinarySearch(n.first, name)
+	if at < tallyNames {
+		n.first = slices.Insert(n.first, at, name)
+		n.first = n.first[:min(len(n.first), tallyNames)]
+	}
+}
+
+// Status returns the condition for [Manager.Set]: True when all objects are good, also when there are none; False when one is bad, else Unknown. The
+// reason is the most frequent one, "Ready" for True. The message has the counts, the three most frequent reasons and three objects
+// of each, for example "4 of 9 are not ready: 3 ImagePullBackOff (a, b, c), 1 Pending (d)". It does not depend on the order of the calls of Add, and is
+// bounded, see [Bound].
+func (t *Tally) Status() (status metav1.ConditionStatus, reason, message string) {
+	if t.counts[bad]+t.counts[unknown] == 0 {
+		return metav1.ConditionTrue, Ready, fmt.Sprintf("all %d are ready", t.objects)
+	}
+	keys := make([]tallied, 0, len(t.reasons))
+	for key := range t.reasons {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b tallied) int {
+		return cmp.Or(cmp.Compare(b.verdict, a.verdict), cmp.Compare(t.reasons[b].count, t.reasons[a].count), cmp.Compare(a.reason, b.reason))
+	})
+	parts := make([]string, 0, tallyReasons+1)
+	for i, key := range keys {
+		if i == tallyReasons {
+			parts = append(parts, fmt.Sprintf("%d more reasons", len(keys)-i))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%d %s (%s)", t.reasons[key].count, key.reason, t.reasons[key].list()))
+	}
+	status = metav1.ConditionUnknown
+	if t.counts[bad] > 0 {
+		status = metav1.ConditionFalse
+	}
+	return status, keys[0].reason, Bound(fmt.Sprintf("%d of %d are not ready: %s", t.counts[bad]+t.counts[unknown], t.objects, strings.Join(parts, ", ")))
+}
+
+// list returns the names, and how many are left out.
+func (n *sample) list() string {
+	text := strings.Join(n.first, ", ")
+	if more := n.count - len(n.first); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
