@@ -117,7 +117,7 @@ func kitFloors(whole []string) map[string][]string {
 		kit + "/matchers":    nil,
 		kit + "/values":      {room + "crdschema", room + "description", room + "objects", room + "search"},
 		kit + "/check":       {room + "finding"},
-		kit + "/lint":        {"reconcile/controller/dataflow"},
+		kit + "/lint":        {"reconcile", "reconcile/apply", "reconcile/controller/dataflow"},
 		kit + "/rights":      {kit + "/requests", room + "rights"},
 		kit: slices.Concat(whole, connected,
 			[]string{room + "run", room + "search", "reconcile/controller", "reconcile/controller/dataflow"}),
