@@ -160,6 +160,8 @@ func TestHashOfOptions(t *testing.T) {
 			f.SetBool(true)
 		case reflect.Int:
 			f.SetInt(1)
+		case reflect.String:
+			f.SetString("x")
 		case reflect.Slice:
 			f.Set(reflect.MakeSlice(f.Type(), 1, 1))
 		case reflect.Interface:

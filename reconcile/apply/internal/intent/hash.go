@@ -42,6 +42,7 @@ func (*Hasher) childRules(s *maphash.Hash, c *apply.Child) {
 			_ = s.WriteByte(content.TagNil)
 		}
 	}
+	content.WriteString(s, string(c.RecreatePropagation))
 	content.WriteUint(s, uint64(len(c.Fields)))
 	for i := range c.Fields {
 		content.WriteString(s, c.Fields[i].Path)
