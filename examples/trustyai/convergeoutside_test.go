@@ -148,6 +148,8 @@ func reporting(t *testing.T, fails func(context.Context, client.Client, *batchv1
 		About: "annotations: want {\"" + queueMarked + "\":\"true\"}, got none", Reason: "a hub that goes before it was ready is told nothing",
 	}, reconciletest.Acceptance{
 		Check: check.Ready, About: " tenant/", Reason: "a hub is ready when its Deployment is; what a tenant refuses is told there",
+	}, reconciletest.Acceptance{
+		Check: check.Status, About: " tenant/", Reason: "a hub is ready when its Deployment is; an evaluation may come later",
 	})
 	return s
 }

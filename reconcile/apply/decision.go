@@ -211,12 +211,14 @@ func (d Decision) String() string {
 	if d.Verb == VerbNone {
 		return ""
 	}
-	mark := "-"
+	var mark string
 	switch d.Verb {
 	case VerbCreate:
 		mark = "+"
 	case VerbUpdate, VerbRecord:
 		mark = "~"
+	default:
+		mark = "-"
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s: %s (%s)\n", mark, name, d.Verb, d.Reason)

@@ -155,6 +155,8 @@ func (e *PruneBlockedError) write(b *strings.Builder) {
 		b.WriteString("children that are no longer planned stay until their replacement is there")
 	case ReasonUnknown:
 		b.WriteString("it is not known what is wanted")
+	default:
+		b.WriteString(string(e.Reason))
 	}
 	if len(e.Objects) > 0 {
 		named := e.Objects[:min(len(e.Objects), maxNamedObjects)]

@@ -70,8 +70,9 @@ func (r ObjectResult) Wrote() bool {
 	switch r.Outcome {
 	case OutcomeCreated, OutcomeUpdated, OutcomeDeleted, OutcomePruned, OutcomeReleased:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // Created reports whether the object did not exist and the pass created it.

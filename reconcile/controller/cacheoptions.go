@@ -14,7 +14,7 @@ import (
 )
 
 // Declared is a [Builder] whatever its types.
-type Declared interface {
+type Declared interface { //nolint:interfacebloat // what the process does with a builder
 	// Describe reports what the controller does.
 	Describe(scheme *runtime.Scheme) (dataflow.Description, error)
 	// SetupWithManager adds the controller to the manager.

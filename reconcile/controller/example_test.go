@@ -8,10 +8,12 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -71,6 +73,33 @@ func ExampleNew() {
 	// For /v1/PersistentVolumeClaim
 	// Owns /v1/ConfigMap
 	// Watches /v1/Secret
+}
+
+// planBudget plans a PodDisruptionBudget for the Pods of a Deployment.
+func planBudget(_ context.Context, rc reconcile.ReconcileContext[*appsv1.Deployment]) (plan reconcile.PlanResult, _ error) {
+	one := intstr.FromInt32(1)
+	plan.Apply(&policyv1.PodDisruptionBudget{
+		ObjectMeta: metav1.ObjectMeta{Namespace: rc.Object.Namespace, Name: rc.Object.Name},
+		Spec:       policyv1.PodDisruptionBudgetSpec{MaxUnavailable: &one, Selector: rc.Object.Spec.Selector},
+	})
+	return plan, nil
+}
+
+// A controller that reads nothing but its owner is one function, from which the type of the owner follows.
+func ExampleFunc() {
+	budgets := controller.Func("budget", planBudget).
+		Owns(&policyv1.PodDisruptionBudget{})
+	description, err := budgets.Describe(exampleScheme())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return
+	}
+	for _, watch := range description.Watches {
+		fmt.Println(watch.Type, watch.GVK)
+	}
+	// Output:
+	// For apps/v1/Deployment
+	// Owns policy/v1/PodDisruptionBudget
 }
 
 // library is a reconciler of a singleton that plans nothing.

@@ -61,7 +61,7 @@ func (w *world) agrees(plan apply.Plan) []string {
 	for i, d := range diff.Objects {
 		want = append(want, decided(tried.Objects[i]))
 		Expect(d.Verb).To(Equal(tried.Objects[i].Verb))
-		if d.Verb != apply.Verb(apply.VerbNone) {
+		if d.Verb != apply.VerbNone {
 			decisions++
 		}
 	}

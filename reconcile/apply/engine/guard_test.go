@@ -110,10 +110,10 @@ var _ = Describe("The guard against pruning most children", func() {
 			Expect(result.Err()).To(HaveOccurred())
 			Expect(result.PruneBlocked).ToNot(HaveOccurred())
 		}
-		Expect(w.held(withContested(configMaps(0))(), apply.Reason(apply.ReasonTooMany)).Objects).To(HaveLen(6))
+		Expect(w.held(withContested(configMaps(0))(), apply.ReasonTooMany).Objects).To(HaveLen(6))
 		By("also after a restart")
 		w.restart()
-		w.held(withContested(configMaps(0))(), apply.Reason(apply.ReasonTooMany))
+		w.held(withContested(configMaps(0))(), apply.ReasonTooMany)
 		Expect(w.names()).To(HaveLen(7))
 	})
 
@@ -128,8 +128,8 @@ var _ = Describe("The guard against pruning most children", func() {
 		w.converge(configMaps(5))
 		result, _ := w.pass(plan(5, "1"))
 		Expect(result.Err()).To(HaveOccurred())
-		w.held(plan(0, "1"), apply.Reason(apply.ReasonTooMany))
-		w.held(plan(0, "2"), apply.Reason(apply.ReasonTooMany))
+		w.held(plan(0, "1"), apply.ReasonTooMany)
+		w.held(plan(0, "2"), apply.ReasonTooMany)
 	})
 
 	It("opens for the first plan of a generation and finishes what that one has begun", func() {
@@ -148,10 +148,10 @@ var _ = Describe("The guard against pruning most children", func() {
 		}
 		result, _ := w.pass(configMaps(2)())
 		Expect(result.PruneBlocked).To(HaveOccurred())
-		Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(apply.ReasonPruneFailed)))
+		Expect(result.PruneBlocked.Reason).To(Equal(apply.ReasonPruneFailed))
 		w.requests.fail = nil
 		By("another plan of the same generation")
-		w.held(configMaps(0)(), apply.Reason(apply.ReasonTooMany))
+		w.held(configMaps(0)(), apply.ReasonTooMany)
 		By("the one that follows the change")
 		w.clock.Step(time.Minute) // a refused delete is tried again after a while
 		w.converge(configMaps(2))
@@ -175,7 +175,7 @@ var _ = Describe("The guard against pruning most children", func() {
 		w.touchSpec()
 		w.converge(configMaps(5))
 		w.restart()
-		w.held(configMaps(0)(), apply.Reason(apply.ReasonTooMany))
+		w.held(configMaps(0)(), apply.ReasonTooMany)
 		By("a change of the spec explains it")
 		w.touchSpec()
 		w.converge(configMaps(1))
@@ -202,9 +202,9 @@ var _ = Describe("The guard against pruning most children", func() {
 		w.touchSpec()
 		w.converge(configMaps(5))
 		w.replaceOwner()
-		w.held(configMaps(1)(), apply.Reason(apply.ReasonTooMany))
+		w.held(configMaps(1)(), apply.ReasonTooMany)
 		w.restart()
-		w.held(configMaps(1)(), apply.Reason(apply.ReasonTooMany))
+		w.held(configMaps(1)(), apply.ReasonTooMany)
 		Expect(w.names()).To(HaveLen(5))
 	})
 
@@ -220,7 +220,7 @@ var _ = Describe("The guard against pruning most children", func() {
 			w.restart()
 			result := pass(0)
 			Expect(result.PruneBlocked).To(HaveOccurred())
-			Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(apply.ReasonTooMany)))
+			Expect(result.PruneBlocked.Reason).To(Equal(apply.ReasonTooMany))
 			Expect(result.PruneBlocked.Objects).To(HaveLen(6))
 			Expect(result.PruneBlocked.Error()).To(ContainSubstring("annotate one of them"))
 			Expect(w.names()).To(HaveLen(6))
@@ -262,7 +262,7 @@ var _ = Describe("A child that holds data or work", func() {
 		w := newWorld()
 		w.converge(plan(one))
 		for range 2 {
-			blocked := w.held(plan()(), apply.Reason(apply.ReasonHoldsData))
+			blocked := w.held(plan()(), apply.ReasonHoldsData)
 			Expect(blocked.Objects).To(ConsistOf(ContainSubstring(one.GetName())))
 			Expect(blocked.Error()).To(ContainSubstring(one.GetName()))
 			w.restart()
@@ -309,7 +309,7 @@ var _ = Describe("A child that holds data or work", func() {
 		w.converge(plan(job("one")))
 		result, _ := w.pass(planOf(func() []client.Object { return []client.Object{configMap("a", "1"), configMap("b", "1")} })())
 		Expect(result.PruneBlocked).To(HaveOccurred())
-		Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(apply.ReasonHoldsData)))
+		Expect(result.PruneBlocked.Reason).To(Equal(apply.ReasonHoldsData))
 		Expect(w.names()).To(ConsistOf("a", "b", "c"))
 		Expect(w.jobs()).To(BeEmpty(), "a job is none of them now")
 	})
@@ -351,7 +351,7 @@ var _ = Describe("One failing child", func() {
 			return p
 		}
 		for range 2 {
-			blocked := w.held(next("not a key"), apply.Reason(apply.ReasonReplacementFailed))
+			blocked := w.held(next("not a key"), apply.ReasonReplacementFailed)
 			Expect(blocked.Objects).To(ConsistOf(ContainSubstring("cm-3")))
 			Expect(blocked.Error()).To(ContainSubstring("cm-new"))
 			Expect(w.names()).To(ConsistOf("cm-0", "cm-1", "cm-2", "cm-3"))

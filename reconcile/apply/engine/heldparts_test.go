@@ -22,7 +22,7 @@ var _ = Describe("Parts of shared objects that the guard keeps", func() {
 			}
 		}
 		w.converge(shared(6))
-		w.held(shared(0)(), apply.Reason(apply.ReasonTooMany))
+		w.held(shared(0)(), apply.ReasonTooMany)
 		for range 3 {
 			result, sent := w.pass(shared(0)())
 			Expect(result.PruneBlocked).To(HaveOccurred())

@@ -38,7 +38,7 @@ var _ = Describe("A list of the engine that fails", func() {
 	blocked := func(result apply.Result, times int) {
 		GinkgoHelper()
 		Expect(result.PruneBlocked).To(HaveOccurred())
-		Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(apply.ReasonPruneFailed)))
+		Expect(result.PruneBlocked.Reason).To(Equal(apply.ReasonPruneFailed))
 		Expect(result.PruneBlocked).To(MatchError(broken))
 		Expect(result.RequeueAfter).To(Equal(time.Second<<times), "nothing else wakes the owner")
 	}

@@ -149,7 +149,7 @@ var _ = Describe("A garbled inventory", func() {
 		Expect(result.Err()).NotTo(HaveOccurred())
 		Expect(w.names()).To(ConsistOf("cm-0", "cm-1"))
 		Expect(result.PruneBlocked).To(HaveOccurred())
-		Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(apply.ReasonUnknown)))
+		Expect(result.PruneBlocked.Reason).To(Equal(apply.ReasonUnknown))
 		Expect(result.PruneBlocked.Error()).To(ContainSubstring(name))
 	},
 		Entry("kinds", applyset.GroupKindsAnnotation, "ConfigMap,.x"),
@@ -228,7 +228,7 @@ var _ = Describe("An inventory that a tenant has written", func() {
 		result, sent := w.pass(configMaps(2)())
 		Expect(sent).NotTo(ContainElement(ContainSubstring("/endpoints/")))
 		Expect(result.PruneBlocked).To(HaveOccurred())
-		Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(apply.ReasonUnknown)))
+		Expect(result.PruneBlocked.Reason).To(Equal(apply.ReasonUnknown))
 	})
 })
 
@@ -243,7 +243,7 @@ var _ = Describe("A kind of an earlier version", func() {
 		result, sent := w.pass(near())
 		Expect(sent).NotTo(ContainElement(ContainSubstring("clusterroles")))
 		Expect(result.PruneBlocked).To(HaveOccurred())
-		Expect(result.PruneBlocked.Reason).To(Equal(apply.Reason(apply.ReasonUnknown)))
+		Expect(result.PruneBlocked.Reason).To(Equal(apply.ReasonUnknown))
 		Expect(result.PruneBlocked.Error()).To(ContainSubstring("ClusterRole.rbac.authorization.k8s.io"))
 		Expect(w.stored().Finalizers).To(HaveLen(1))
 		By("deletion says why it waits")

@@ -294,7 +294,7 @@ var _ = Describe("The metadata of the owner", func() {
 		decisions, err := w.engine.Diff(w.ctx, w.stored(), annotated("gold")(), engine.DiffOptions{})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(decisions.Objects).To(ConsistOf(And(
-			HaveField("GVK.Kind", "Widget"), HaveField("Verb", apply.Verb(apply.VerbUpdate)),
+			HaveField("GVK.Kind", "Widget"), HaveField("Verb", apply.VerbUpdate),
 			HaveField("Fields", ContainElement(HaveField("To", `"gold"`))),
 		)))
 		Expect(w.stored().Annotations).To(BeEmpty())

@@ -156,7 +156,7 @@ var _ = Describe("A shared object of several sorts of owners", func() {
 			if i == 2 {
 				w.restart()
 			}
-			Expect(w.held(apply.Plan{}, apply.Reason(apply.ReasonHoldsData)).Objects).To(HaveLen(1))
+			Expect(w.held(apply.Plan{}, apply.ReasonHoldsData).Objects).To(HaveLen(1))
 		}
 		By("the plan is complete again, and then the owner withdraws it")
 		w.converge(volume)

@@ -16,8 +16,8 @@ import (
 
 // The words of decisions that the engine uses.
 const (
-	verbNone         = apply.Verb(apply.VerbNone)
-	reasonReadFailed = apply.Reason(apply.ReasonReadFailed)
+	verbNone         = apply.VerbNone
+	reasonReadFailed = apply.ReasonReadFailed
 )
 
 // ensureAll ensures what is planned and not up to date. One that fails stops no other.
@@ -49,7 +49,7 @@ func (p *pass) ensure(one *planned) {
 		delete(p.owner.ensured, one.id)
 		return
 	}
-	decision, outcome := apply.Decision{Verb: apply.VerbUpdate, Reason: apply.ReasonDiffers}, apply.Outcome(apply.OutcomeUpdated)
+	decision, outcome := apply.Decision{Verb: apply.VerbUpdate, Reason: apply.ReasonDiffers}, apply.OutcomeUpdated
 	if found.missing {
 		decision, outcome = apply.Decision{Verb: apply.VerbCreate, Reason: apply.ReasonMissing}, apply.OutcomeCreated
 	}

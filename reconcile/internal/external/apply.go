@@ -183,7 +183,7 @@ func (p *pass) lookUp(i id) error {
 	}
 	if k := p.kinds[i.kind]; k == nil || !k.options.Exclusive || k.options.Permit(p.key, i.key) != nil {
 		p.lost[i] = true
-		return nil
+		return nil //nolint:nilerr // a key that is not permitted is not claimed
 	}
 	if err := p.confirm(p.ctx, p.object); err != nil {
 		return err

@@ -32,12 +32,6 @@ func (s set) empty() bool { return len(s.things)+len(s.markers) == 0 }
 
 func (s set) clone() set { return set{things: maps.Clone(s.things), markers: maps.Clone(s.markers)} }
 
-// add adds all of another set.
-func (s set) add(other set) {
-	maps.Copy(s.things, other.things)
-	maps.Copy(s.markers, other.markers)
-}
-
 func (s set) equal(other set) bool {
 	return maps.Equal(s.things, other.things) && maps.Equal(s.markers, other.markers)
 }

@@ -132,7 +132,7 @@ func TestStaleConditions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newStaleRun(t, fields...)
-			r.blocked = &apply.PruneBlockedError{Reason: apply.Reason(apply.ReasonPruneFailed)}
+			r.blocked = &apply.PruneBlockedError{Reason: apply.ReasonPruneFailed}
 			r.extra(true)
 			r.expect("with a component and a prune that failed",
 				"Ready", "Backup", "ExtraReady", pipeline.PruneBlocked)
@@ -163,7 +163,7 @@ func TestStalePruneBlockedAfterRestart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newStaleRun(t, tc.fields)
-			r.blocked = &apply.PruneBlockedError{Reason: apply.Reason(apply.ReasonPruneFailed)}
+			r.blocked = &apply.PruneBlockedError{Reason: apply.ReasonPruneFailed}
 			want := []string{"Ready", "Backup", pipeline.PruneBlocked}
 			r.expect("blocked", want...)
 			r.restart()

@@ -66,7 +66,7 @@ func (p *Prune) guard(surplus []memberObject, members int) []memberObject {
 		return surplus
 	}
 	held := func(memberObject) bool { return true }
-	reason := apply.Reason(apply.ReasonTooMany)
+	reason := apply.ReasonTooMany
 	if !p.exceedsLimits(surplus, members) {
 		held = func(m memberObject) bool { return m.holdsData }
 		reason = apply.ReasonHoldsData

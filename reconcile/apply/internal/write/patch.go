@@ -149,7 +149,7 @@ func policyOf(c *pass.Child, text string) apply.FieldPolicy {
 	if !ok {
 		return apply.FieldOwn
 	}
-	policy, depth := apply.FieldPolicy(apply.FieldOwn), 0
+	policy, depth := apply.FieldOwn, 0
 	for _, rule := range c.Rules {
 		if n := rule.Path.Len(); n >= depth && rule.Path.Contains(path) {
 			policy, depth = rule.Policy, n

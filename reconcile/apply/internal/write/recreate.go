@@ -176,7 +176,7 @@ func (r recreation) loses(policy metav1.DeletionPropagation) string {
 // recreate deletes an object that cannot be changed as planned, in the version
 // in which it is still the owner's. It is created again by the reconciliation
 // that its disappearance causes.
-func recreate(p *pass.Pass, c *pass.Child, refusal error) {
+func recreate(p *pass.Pass, c *pass.Child, refusal error) { //nolint:funlen // one step after the other
 	created, err := createdNew(p, c)
 	switch {
 	case err != nil && apierrors.IsInvalid(err):

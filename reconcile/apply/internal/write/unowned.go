@@ -26,6 +26,8 @@ import (
 // over, so that the next apply removes them and the API server sets its defaults again.
 
 // allocated are the fields that the cluster allocates for one object.
+//
+//nolint:gochecknoglobals // a constant
 var allocated = []string{"clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort", "ipFamilies", "ipFamilyPolicy", "volumeName", "nodeName"}
 
 // unowned are fields that no manager owns, as in fieldsV1.

@@ -42,7 +42,7 @@ func (t *tracker) setDefaults(u *unstructured.Unstructured) {
 		defaults(spec, "replicas", int64(1), "revisionHistoryLimit", int64(10), "podManagementPolicy", "OrderedReady")
 		rolling := defaultMap(spec, "updateStrategy", "type", "RollingUpdate")
 		if rolling["type"] == "RollingUpdate" {
-			defaultMap(rolling, "rollingUpdate", "partition", int64(0))
+			defaultMap(rolling, "rollingUpdate", "partition", int64(0), "maxUnavailable", int64(1))
 		}
 		defaultMap(spec, "persistentVolumeClaimRetentionPolicy", "whenDeleted", "Retain", "whenScaled", "Retain")
 		defaultTemplate(spec, "Always")

@@ -59,7 +59,7 @@ func TestDefaults(t *testing.T) {
 			workload("apps/v1", "Deployment", "strategy: {rollingUpdate: {maxSurge: 1}}, "), []string{"spec", "strategy"}, `{at: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 25%, maxSurge: 1}}}`,
 		},
 		"no rolling update":      {workload("apps/v1", "Deployment", "strategy: {type: Recreate}, "), []string{"spec", "strategy"}, `{at: {type: Recreate}}`},
-		"that of a StatefulSet":  {workload("apps/v1", "StatefulSet", ""), []string{"spec", "updateStrategy"}, `{at: {type: RollingUpdate, rollingUpdate: {partition: 0}}}`},
+		"that of a StatefulSet":  {workload("apps/v1", "StatefulSet", ""), []string{"spec", "updateStrategy"}, `{at: {type: RollingUpdate, rollingUpdate: {partition: 0, maxUnavailable: 1}}}`},
 		"none of a StatefulSet":  {workload("apps/v1", "StatefulSet", "updateStrategy: {type: OnDelete}, "), []string{"spec", "updateStrategy"}, `{at: {type: OnDelete}}`},
 		"that of a DaemonSet":    {workload("apps/v1", "DaemonSet", ""), []string{"spec", "updateStrategy"}, `{at: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 1, maxSurge: 0}}}`},
 		"status of a Deployment": {workload("apps/v1", "Deployment", ""), []string{"status"}, `{at: {}}`},

@@ -389,8 +389,6 @@ func hasGeneration(u *unstructured.Unstructured) bool {
 	switch gvk.Group {
 	case "rbac.authorization.k8s.io", "storage.k8s.io", "coordination.k8s.io", "events.k8s.io", "scheduling.k8s.io":
 		return false
-	case "autoscaling":
-		return false
 	}
 	return true
 }
