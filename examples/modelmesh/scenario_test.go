@@ -272,10 +272,17 @@ func (p *player) object(ref string) *unstructured.Unstructured {
 	return u
 }
 
+// waits reports whether the step does nothing: what ModelMesh was asked before it counts.
+func (s step) waits() bool {
+	return s.Config == nil && s.Mesh == nil && s.Create == nil && s.Delete == "" && s.Merge == nil
+}
+
 func (p *player) step(s step) {
 	p.Helper()
 	time.Sleep(time.Duration(s.Sleep * float64(time.Second)))
-	p.mesh.next()
+	if !s.waits() {
+		p.mesh.next()
+	}
 	p.mesh.follow(p.T, s.Mesh)
 	switch {
 	case s.Config != nil:

@@ -142,7 +142,7 @@ func TestRequestsOfAChange(t *testing.T) {
 		t.Parallel()
 		reconciletest.Writes(t, registrySystem(t, external(), withoutProxy), func(o client.Object) {
 			o.(*v1beta1.ModelRegistry).Spec.Rest.Image = "quay.io/other:1"
-		}, 3)
+		}, 5) // the pull policy of an image with a tag is another one: it is given back and defaulted anew
 	})
 	t.Run("proxy", func(t *testing.T) { // Service, Deployment, 4 that go, the inventory, and the status twice
 		t.Parallel()

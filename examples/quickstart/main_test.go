@@ -34,7 +34,7 @@ import (
 )
 
 var env = &environment.Environment{
-	CRDPaths: []string{"config/crd"}, Scheme: runtime.NewScheme(),
+	CRDPaths: []string{"config/crd"}, Scheme: runtime.NewScheme(), Audit: true,
 	AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"},
 }
 

@@ -11,7 +11,7 @@ import (
 func (o Options) lifted() (Options, error) {
 	var errs []error
 	both := func(name string, direct, ofApply fmt.Stringer) {
-		errs = append(errs, fmt.Errorf("options: Options.%s is %s and Options.Apply.%s is %s: leave one of the two out", name, direct, name, ofApply))
+		errs = append(errs, fmt.Errorf("options: %s is %s and Apply.%s is %s: leave one of the two out", name, direct, name, ofApply))
 	}
 	for _, name := range []struct {
 		name    string

@@ -31,19 +31,19 @@ func TestLifted(t *testing.T) {
 		},
 		"two field managers": {
 			options: Options{FieldManager: "shop", Apply: apply.Options{FieldManager: "bank"}},
-			err:     `Options.FieldManager is "shop" and Options.Apply.FieldManager is "bank": leave one of the two out`,
+			err:     `options: FieldManager is "shop" and Apply.FieldManager is "bank": leave one of the two out`,
 		},
 		"two finalizers": {
 			options: Options{Finalizer: "example.com/a", Apply: apply.Options{Finalizer: "example.com/b"}},
-			err:     `Options.Finalizer is "example.com/a" and Options.Apply.Finalizer is "example.com/b": leave one of the two out`,
+			err:     `options: Finalizer is "example.com/a" and Apply.Finalizer is "example.com/b": leave one of the two out`,
 		},
 		"two lists of former managers": {
 			options: Options{FormerManagers: []string{"a"}, Apply: apply.Options{FormerManagers: []string{"b"}}},
-			err:     `Options.FormerManagers is ["a"] and Options.Apply.FormerManagers is ["b"]: leave one of the two out`,
+			err:     `options: FormerManagers is ["a"] and Apply.FormerManagers is ["b"]: leave one of the two out`,
 		},
 		"two intervals": {
 			options: Options{ContestInterval: time.Second, Apply: apply.Options{ContestInterval: time.Minute}},
-			err:     `Options.ContestInterval is 1s and Options.Apply.ContestInterval is 1m0s: leave one of the two out`,
+			err:     `options: ContestInterval is 1s and Apply.ContestInterval is 1m0s: leave one of the two out`,
 		},
 		"kinds": {
 			options: Options{Apply: apply.Options{Kinds: []apply.ChildKind{}}},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -50,7 +51,7 @@ func Child(p *pass.Pass, c *pass.Child) {
 	case r.Same && r.Held != nil:
 		c.Contested = r.Held.Fields
 		EndUnchanged(p, c)
-	case len(c.Live.GetManagedFields()) == 0 && !c.Fresh && c.Planned.Mode != apply.Once:
+	case !c.Fresh && c.Planned.Mode != apply.Once && !hasManagedFields(c.Live):
 		decideStripped(p, c)
 	default:
 		decideExisting(p, c)
@@ -151,12 +152,22 @@ func decideStripped(p *pass.Pass, c *pass.Child) {
 // noteShape remembers what a cache that strips managedFields shows of what has
 // just been applied.
 func noteShape(p *pass.Pass, c *pass.Child) {
-	if c.Planned.Mode == apply.Once || len(c.Live.GetManagedFields()) > 0 || c.Memory.ShapeKnown() {
+	if c.Planned.Mode == apply.Once || c.Memory.ShapeKnown() || hasManagedFields(c.Live) {
 		return
 	}
 	if seen, err := shape(p, c); err == nil {
 		c.Memory.Shows(seen)
 	}
+}
+
+// hasManagedFields reports whether an object has managedFields. Those of an unstructured object are not decoded for it.
+func hasManagedFields(o client.Object) bool {
+	if u, ok := o.(*unstructured.Unstructured); ok {
+		entries, _, _ := unstructured.NestedFieldNoCopy(u.Object, "metadata", "managedFields")
+		list, _ := entries.([]any)
+		return len(list) > 0
+	}
+	return len(o.GetManagedFields()) > 0
 }
 
 // shape is the hash of the live values at the paths of the intent.

@@ -97,8 +97,13 @@ func TestReferences(t *testing.T) {
 			"volumes":[{"configMap":{"name":"m"}},{"secret":{"secretName":"s"}},{"persistentVolumeClaim":{"claimName":"p"}},{"projected":{"sources":[{"configMap":{"name":"n"}}]}}],
 			"containers":[{"env":[{"valueFrom":{"secretKeyRef":{"name":"k"}}}],"envFrom":[{"configMapRef":{"name":"e"}}]}]}}}}}}`,
 			[]reference{
-				{Kind: secrets, Name: "pull"}, {Kind: configMaps, Name: "m"}, {Kind: secrets, Name: "s"}, {Kind: claims, Name: "p"},
-				{Kind: configMaps, Name: "n"}, {Kind: secrets, Name: "k"}, {Kind: configMaps, Name: "e"},
+				{Kind: secrets, Name: "pull"},
+				{Kind: configMaps, Name: "m"},
+				{Kind: secrets, Name: "s"},
+				{Kind: claims, Name: "p"},
+				{Kind: configMaps, Name: "n"},
+				{Kind: secrets, Name: "k"},
+				{Kind: configMaps, Name: "e"},
 			},
 		},
 		"nothing that may be missing": {

@@ -58,7 +58,7 @@ func (p *Prune) referrer(m memberObject) *pass.Child {
 
 // references are the objects that an object needs: those of its Pods, the role and
 // the accounts of a binding, the backends of a route. References that may be missing are left out.
-func references(gk schema.GroupKind, content map[string]any) []reference { //nolint:gocyclo // one case for each kind
+func references(gk schema.GroupKind, content map[string]any) []reference { //nolint:funlen,gocyclo // one case for each kind
 	var out []reference
 	add := func(kind schema.GroupKind, namespace string, from any, path ...string) {
 		m, _ := from.(map[string]any)

@@ -249,7 +249,7 @@ func renew(p *pass.Pass, c *pass.Child, answer client.Object) error {
 	changed := c.Result.Reason == apply.ReasonPlanChanged || c.Result.Reason == apply.ReasonDiffers
 	if c.Renewed || !changed || c.Result.Outcome != apply.OutcomeUpdated || c.Result.Err != nil ||
 		!mayRemoveConflicting(p, c) || !leavesDefaults(c.Result.Fields) {
-		return nil
+		return nil //nolint:nilerr // a failed apply is reported where it failed
 	}
 	c.Renewed = true
 	fresh, err := createdNew(p, c)

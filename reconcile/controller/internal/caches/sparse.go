@@ -1,7 +1,6 @@
 package caches
 
 import (
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/sparse"
 )

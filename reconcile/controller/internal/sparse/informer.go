@@ -3,7 +3,6 @@ package sparse
 import (
 	"context"
 	"fmt"
-	"github.com/reconcilekit/reconcilekit/reconcile"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	toolscache "k8s.io/client-go/tools/cache"
+
+	"github.com/reconcilekit/reconcilekit/reconcile"
 )
 
 // Informer is the informer of a kind that is kept sparsely. It takes handlers and indexes of controllers that know of that ([Link]); with those of
