@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -176,13 +177,14 @@ func (d *double) next() {
 	d.seen = memory.Calls{}
 }
 
-// called reports whether ModelMesh got the calls that a case expects of a step. The last one of a method counts. A case without a SetVModel
-// wants none. The product sets a model in every pass, the operator only where something changes: where it sent none in this step, the last
-// one of the steps before counts. Whether the product stops to set loadNow in a later pass is then of no concern, so loadNow is not compared.
+// called reports whether ModelMesh got the calls that a case expects of a step. The last one of a method for each model counts. A case
+// without a SetVModel wants none. The product sets a model in every pass, the operator only where something changes: where it sent none in
+// this step, the last one of the steps before counts. Whether the product stops to set loadNow in a later pass is then of no concern, so
+// loadNow is not compared.
 func (p *player) called(wanted []call) error {
 	calls, sets := p.mesh.calls(), false
 	for _, c := range wanted {
-		var got map[string]any
+		var got []map[string]any
 		switch c.Op {
 		case "SetVModel":
 			sets = true
@@ -190,24 +192,19 @@ func (p *player) called(wanted []call) error {
 			if len(all) == 0 && c.Request["modelInfo"] == nil {
 				all, old = p.mesh.last, true
 			}
-			if len(all) > 0 {
-				got = requestOf(all[len(all)-1])
-			}
+			got = lastOfEach(all, requestOf)
 			if _, absent := c.Request["loadNow"].(map[string]any); old || absent {
 				c.Request = maps.Clone(c.Request)
 				delete(c.Request, "loadNow")
 			}
 		case "GetVModelStatus":
-			got = referenceOf(calls.Gets)
+			got = lastOfEach(calls.Gets, referenceOf)
 		case "DeleteVModel":
-			got = referenceOf(calls.Removes)
+			got = lastOfEach(calls.Removes, referenceOf)
 		default:
 			return fmt.Errorf("the call %s is not known", c.Op)
 		}
-		if got == nil {
-			return fmt.Errorf("ModelMesh got no %s of %v", c.Op, c.Request)
-		}
-		if err := match(c.Op, c.Request, got); err != nil {
+		if err := matchOne(c, got); err != nil {
 			return err
 		}
 	}
@@ -215,6 +212,35 @@ func (p *player) called(wanted []call) error {
 		return fmt.Errorf("ModelMesh was asked to set %v, want nothing", calls.Sets)
 	}
 	return nil
+}
+
+// matchOne reports why none of the calls is the wanted one.
+func matchOne(wanted call, got []map[string]any) error {
+	if len(got) == 0 {
+		return fmt.Errorf("ModelMesh got no %s of %v", wanted.Op, wanted.Request)
+	}
+	var errs []error
+	for _, request := range got {
+		err := match(wanted.Op, wanted.Request, request)
+		if err == nil {
+			return nil
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// lastOfEach are the last calls for each model, as the cases have them.
+func lastOfEach[T any](all []T, as func(T) map[string]any) (out []map[string]any) {
+	seen := map[any]bool{}
+	for _, one := range slices.Backward(all) {
+		request := as(one)
+		if model := request["vModelId"]; !seen[model] {
+			seen[model] = true
+			out = append(out, request)
+		}
+	}
+	return out
 }
 
 // requestOf is a set as the cases have it: without zero values.
@@ -232,13 +258,9 @@ func requestOf(r mmesh.SetRequest) map[string]any {
 	return out
 }
 
-// referenceOf is the last of the references, nil for none.
-func referenceOf(all []mmesh.Reference) map[string]any {
-	if len(all) == 0 {
-		return nil
-	}
-	last := all[len(all)-1]
-	return map[string]any{"vModelId": last.ID, "owner": last.Owner}
+// referenceOf is a reference as the cases have it.
+func referenceOf(r mmesh.Reference) map[string]any {
+	return map[string]any{"vModelId": r.ID, "owner": r.Owner}
 }
 
 // hasModels reports whether the case has sources of models.

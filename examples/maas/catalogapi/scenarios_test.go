@@ -124,7 +124,9 @@ func (s *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.WriteHeader(a.Status)
 	if a.Body != nil {
-		_ = json.NewEncoder(w).Encode(a.Body)
+		if err := json.NewEncoder(w).Encode(a.Body); err != nil {
+			panic(http.ErrAbortHandler) //nolint:forbidigo // the client sees an aborted answer
+		}
 	}
 	if a.Text != nil {
 		_, _ = w.Write([]byte(*a.Text))

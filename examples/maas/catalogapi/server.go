@@ -111,7 +111,7 @@ func route(find func(method, path string) handle) http.Handler {
 			if r.Method == http.MethodGet {
 				code = http.StatusMovedPermanently
 			}
-			http.Redirect(w, r, without, code)
+			http.Redirect(w, r, without, code) //nolint:gosec // without is the path of a call of this server
 		default:
 			w.Header().Set("Content-Type", "text/plain")
 			w.WriteHeader(http.StatusNotFound)

@@ -22,7 +22,7 @@ import (
 // TestIdentity: each header of the identity counts only if it is there exactly once. A user may have no groups.
 func TestIdentity(t *testing.T) {
 	t.Parallel()
-	const username, group = "X-MaaS-Username", "X-MaaS-Group"
+	const username, group = "X-Maas-Username", "X-Maas-Group"
 	server := &catalogapi.Server{Reader: cacheOf(t, nil), SubscriptionNamespace: "s"}
 	got, want := map[string]int{}, map[string]int{}
 	for name, tc := range map[string]struct {
@@ -66,8 +66,8 @@ func TestPaths(t *testing.T) {
 		method, path, _ := strings.Cut(call, " ")
 		r := httptest.NewRequestWithContext(t.Context(), method, "/", nil)
 		r.URL = &url.URL{Path: path}
-		r.Header.Set("X-MaaS-Username", "ann")
-		r.Header.Set("X-MaaS-Group", "[]")
+		r.Header.Set("X-Maas-Username", "ann")
+		r.Header.Set("X-Maas-Group", "[]")
 		w := httptest.NewRecorder()
 		server.Handler().ServeHTTP(w, r)
 		got[call] = w.Code

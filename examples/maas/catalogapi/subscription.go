@@ -141,12 +141,12 @@ func (s *Server) selectOne(w http.ResponseWriter, r *http.Request) error {
 	}
 	if err != nil {
 		answer(w, http.StatusOK, selection{Error: "bad_request", Message: "invalid request body: " + err.Error()})
-		return nil
+		return nil //nolint:nilerr // the answer has the error
 	}
 	all, err := s.list(r.Context())
 	if err != nil {
 		answer(w, http.StatusOK, selection{Error: "internal_error", Message: "failed to select subscription: " + err.Error()})
-		return nil
+		return nil //nolint:nilerr // the answer has the error
 	}
 	selected, err := choose(all, asked)
 	if err != nil {
