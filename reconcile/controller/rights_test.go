@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"testing"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -75,6 +76,9 @@ var _ = Describe("behind the granted that the page prints", Ordered, func() {
 	})
 
 	It("and with any of them taken away it does not", func(ctx context.Context) {
+		if testing.Short() {
+			Skip("takes half a minute")
+		}
 		const patience = 2 * time.Second
 		spared := []string{}
 		for i, rule := range rules {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"sync"
+	"testing"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -165,6 +166,9 @@ var _ = Describe("Owners that are shared between instances", func() {
 	})
 
 	It("wait for the instance that has claimed them, and are claimed by their hash", func(ctx context.Context) {
+		if testing.Short() {
+			Skip("takes half a minute")
+		}
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		w := &atWork{passes: map[string]string{}, total: map[string]int{}}
 		claimed := newWidget(namespace, "claimed")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -127,6 +128,12 @@ func insists(do func(ctx context.Context)) {
 }
 
 var _ = Describe("within a minute, an operator shows from outside", func() {
+	BeforeEach(func() {
+		if testing.Short() {
+			Skip("waits until conditions, events and metrics are there")
+		}
+	})
+
 	It("that a webhook is down", func(ctx context.Context) {
 		namespace := env.Namespace(GinkgoTB())
 		s := &story{Client: admin(), name: "story-webhook", namespace: namespace, address: freeAddress(), log: &lines{}}
