@@ -10,6 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/robfig/cron/v3"
 	batchv1 "k8s.io/api/batch/v1"
@@ -108,7 +109,7 @@ func (reconciler) PlanResources(_ context.Context, rc pass, o observed) (plan re
 			plan.Delete(job)
 		}
 	}
-	plan.ApplyOnce(newJob(rc.Object, missed))
+	plan.Apply(newJob(rc.Object, missed), apply.Once)
 	return plan, nil
 }
 

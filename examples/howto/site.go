@@ -98,7 +98,7 @@ func (reconciler) PlanResources(_ context.Context, rc pass, o observed) (plan re
 	plan.Apply(&corev1.PersistentVolumeClaim{ObjectMeta: meta(site, "data"), Spec: corev1.PersistentVolumeClaimSpec{
 		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 		Resources:   corev1.VolumeResourceRequirements{Requests: size},
-	}}, apply.CreateOnly("spec"), apply.Retain())
+	}}, apply.CreateOnly("spec"), apply.Retained)
 
 	bound := o.volume.Value != nil && o.volume.Value.Status.Phase == corev1.ClaimBound
 	plan.Apply(job(site, "import", site.Spec.Text), apply.Recreate(), apply.WaitUntil(bound, "the volume is bound"))
@@ -120,7 +120,7 @@ func (reconciler) Finalize(_ context.Context, rc pass, o observed) (plan reconci
 	if o.home.Value == nil || !o.home.Value.DeletionTimestamp.IsZero() {
 		return plan, nil
 	}
-	plan.ApplyOnce(job(rc.Object, "backup", "last"))
+	plan.Apply(job(rc.Object, "backup", "last"), apply.Once)
 	plan.KeepKind(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"))
 	plan.Hold = o.backup.Value == nil || o.backup.Value.Status.Succeeded == 0
 	return plan, nil

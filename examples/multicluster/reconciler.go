@@ -7,6 +7,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/health/inspect"
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -51,11 +52,11 @@ func (reconciler) PlanResources(_ context.Context, rc pass, o observed) (plan re
 	meta := metav1.ObjectMeta{Name: site.Name, Namespace: site.Namespace}
 	labels := map[string]string{"website": site.Name}
 
-	plan.ApplyWithoutOwnerRef(&corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"index.html": site.Spec.Text}})
+	plan.Apply(&corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"index.html": site.Spec.Text}}, apply.Shared)
 	if !o.served {
 		return plan, nil
 	}
-	plan.ApplyWithoutOwnerRef(&appsv1.Deployment{ObjectMeta: meta, Spec: appsv1.DeploymentSpec{
+	plan.Apply(&appsv1.Deployment{ObjectMeta: meta, Spec: appsv1.DeploymentSpec{
 		Replicas: site.Spec.Replicas,
 		Selector: &metav1.LabelSelector{MatchLabels: labels},
 		Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{
@@ -66,6 +67,6 @@ func (reconciler) PlanResources(_ context.Context, rc pass, o observed) (plan re
 				LocalObjectReference: corev1.LocalObjectReference{Name: site.Name},
 			}}}},
 		}},
-	}})
+	}}, apply.Shared)
 	return plan, nil
 }

@@ -26,7 +26,6 @@ var (
 	_ ChildOption    = Adoption(0)
 	_ ChildOption    = Mode(0)
 	_ ChildOption    = recreate{}
-	_ ChildOption    = retain{}
 	_ DeletionOption = matchResourceVersion{}
 	_ DeletionOption = uncontrolled{}
 	_ DeletionOption = MatchLabels(nil)
@@ -111,7 +110,7 @@ func Ignore(paths ...string) FieldRules { return rules(FieldIgnore, paths) }
 // it removes fields of somebody else's object. Nothing is put back when the
 // rule is no longer planned, as nobody remembers what was there. What the API
 // server or a webhook fills in by itself cannot be absent. It has no effect on
-// [Plan.ApplyOnce]. Labels and annotations that the engine needs, other
+// [Once]. Labels and annotations that the engine needs, other
 // metadata and the status are errors.
 func Absent(paths ...string) FieldRules { return rules(FieldAbsent, paths) }
 
@@ -141,14 +140,6 @@ func (a Adoption) ApplyToChild(c *Child) { c.Adoption = a }
 
 // ApplyToChild sets the mode of the child: plan.Apply(object, apply.Shared).
 func (m Mode) ApplyToChild(c *Child) { c.Mode = m }
-
-type retain struct{}
-
-func (retain) ApplyToChild(c *Child) { c.Mode = Retained }
-
-// Retain leaves an object that is planned without an owner reference where it
-// is when no owner plans it any more, see [Retained].
-func Retain() ChildOption { return retain{} }
 
 type recreate struct{ propagation metav1.DeletionPropagation }
 

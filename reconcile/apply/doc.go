@@ -9,7 +9,7 @@
 //
 //	var plan apply.Plan
 //	plan.Apply(deployment, apply.Seed("spec.replicas"))
-//	plan.ApplyOnce(secret)
+//	plan.Apply(secret, apply.Once)
 //
 // # Rules
 //

@@ -13,7 +13,7 @@ import (
 func ExamplePlan() {
 	var plan apply.Plan
 	plan.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "settings"}}, apply.Seed("data.color"))
-	plan.ApplyOnce(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "password"}})
+	plan.Apply(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "password"}}, apply.Once)
 	plan.Delete(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "former"}})
 	for _, child := range plan.Children {
 		fmt.Println(child.Object.GetName(), child.Mode == apply.Once, len(child.Fields))

@@ -140,7 +140,7 @@ const (
 	// Retained applies an object that outlives its owners: no owner
 	// reference, no part-of label, never pruned nor deleted. All owners of
 	// the controller write it under one field manager, so that they must
-	// plan it alike. It has the annotation reconcilekit.dev/shared. See [Retain].
+	// plan it alike. It has the annotation reconcilekit.dev/shared.
 	Retained
 )
 
@@ -194,17 +194,6 @@ func (p *Plan) Apply(obj client.Object, opts ...ChildOption) {
 // owner controls.
 func (p *Plan) ApplyConfiguration(ac runtime.ApplyConfiguration, opts ...ChildOption) {
 	p.add(Child{Configuration: ac}, opts)
-}
-
-// ApplyWithoutOwnerRef plans this owner's part of an object that several owners
-// share, which goes with the last of them, see [Shared]. With [Retain] it stays.
-func (p *Plan) ApplyWithoutOwnerRef(obj client.Object, opts ...ChildOption) {
-	p.add(Child{Object: obj, Mode: Shared}, opts)
-}
-
-// ApplyOnce plans obj to be created if missing and left alone afterwards.
-func (p *Plan) ApplyOnce(obj client.Object, opts ...ChildOption) {
-	p.add(Child{Object: obj, Mode: Once}, opts)
 }
 
 // Keep plans that the child stays as it is if it exists: it is neither created
@@ -286,6 +275,6 @@ const usualChildren = 8
 
 // KeepKind plans that all children of the kind stay that the plan does not name: none of them is pruned, seen or not, and nothing is
 // given back that the owner has contributed to objects of the kind. It is for a
-// history, such as the Jobs that a schedule has made: each is created with [Plan.ApplyOnce] in the pass that wants it, is left out of
+// history, such as the Jobs that a schedule has made: each is created with [Once] in the pass that wants it, is left out of
 // later plans, and goes with [Plan.Delete] or with the owner. The kind is declared as owned.
 func (p *Plan) KeepKind(gvk schema.GroupVersionKind) { p.KeptKinds = append(p.KeptKinds, gvk) }

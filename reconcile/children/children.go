@@ -28,7 +28,7 @@ type Child[C any] struct {
 	Template string
 	// When reports whether it shall exist. Nil is always.
 	When func(C) bool
-	// Retained applies it without an owner reference, and it is never pruned ([apply.Retain]). Otherwise the owner is its controller.
+	// Retained applies it without an owner reference, and it is never pruned ([apply.Retained]). Otherwise the owner is its controller.
 	Retained bool
 	// Off is what becomes of it when When is false. Default Prune.
 	Off Off
@@ -123,7 +123,7 @@ func (c *Child[C]) plan(set *manifests.Set, facts C, plan *reconcile.PlanResult)
 	case !wanted:
 		plan.Keep(object)
 	case c.Retained:
-		plan.ApplyWithoutOwnerRef(object, append(options[:len(options):len(options)], apply.Retain())...)
+		plan.Apply(object, append(options[:len(options):len(options)], apply.Retained)...)
 	default:
 		plan.Apply(object, options...)
 	}

@@ -12,7 +12,7 @@ import (
 // one. Owner is an object of the owners' kind. Both clusters have one scheme; somebody else starts the other one, such as mgr.Add.
 //
 // An owner reference does not reach another cluster, whose garbage collector would delete the child. So children are declared with
-// [Builder.Writes] and planned with ApplyWithoutOwnerRef; [Builder.Owns] is an error. The engine finds them by what it records on the
+// [Builder.Writes] and planned with [apply.Shared]; [Builder.Owns] is an error. The engine finds them by what it records on the
 // owner, prunes them, and deletes them before it lets the owner go. A child is made in the namespace that the plan names, or else in one with the name of the
 // owner's, which must exist there.
 //

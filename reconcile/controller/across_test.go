@@ -16,6 +16,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
@@ -43,9 +44,9 @@ var _ = Describe("A controller across two clusters", func() {
 		p := &probe{plan: func(o *widget.Widget, _ world) (plan reconcile.PlanResult) {
 			message := configMap(o.Namespace, o.Name, nil)
 			message.Data = map[string]string{"message": o.Spec.Message}
-			plan.ApplyWithoutOwnerRef(message)
+			plan.Apply(message, apply.Shared)
 			if o.Spec.Count > 0 {
-				plan.ApplyWithoutOwnerRef(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Name}})
+				plan.Apply(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Name}}, apply.Shared)
 			}
 			return plan
 		}}
@@ -110,7 +111,7 @@ var _ = Describe("A controller across two clusters", func() {
 		across, err := controller.Across(mgr, other, &widget.Widget{})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(controller.New("across-owns", &probe{}).Owns(&corev1.Secret{}).Options(settings()).SetupWithManager(across)).
-			To(MatchError(ContainSubstring("declare it with Writes and plan it with ApplyWithoutOwnerRef")))
+			To(MatchError(ContainSubstring("declare it with Writes and plan it with apply.Shared")))
 		Expect(controller.New("across-optional", &probe{}).Reads(&corev1.Secret{}, controller.Optional).Options(settings()).SetupWithManager(across)).
 			To(MatchError(ContainSubstring("Secret is Optional, which is not looked for in another cluster")))
 	})

@@ -15,6 +15,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
@@ -30,7 +31,7 @@ var _ = Describe("A cluster of the children whose API server is killed", func() 
 		p := &probe{plan: func(o *widget.Widget, _ world) (plan reconcile.PlanResult) {
 			child := configMap(o.Namespace, o.Name, nil)
 			child.Data = map[string]string{"message": o.Spec.Message}
-			plan.ApplyWithoutOwnerRef(child)
+			plan.Apply(child, apply.Shared)
 			return plan
 		}}
 		runs{}.start(namespace, func(mgr manager.Manager) error {

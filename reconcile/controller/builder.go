@@ -158,7 +158,7 @@ func (b *Builder[T, F, O]) Reads(object client.Object, options ...KindOption) *B
 	return b
 }
 
-// Writes declares a kind that the plan writes without becoming its controller: ApplyWithoutOwnerRef, Contribute and Delete.
+// Writes declares a kind that the plan writes without becoming its controller: [apply.Shared], [apply.Retained], Contribute and Delete.
 // Where it deletes none, [NeverDeletes] needs one right less, and where it contributes fields alone, [FieldsOnly] needs the
 // least.
 func (b *Builder[T, F, O]) Writes(object client.Object, options ...KindOption) *Builder[T, F, O] {

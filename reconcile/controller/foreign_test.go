@@ -15,6 +15,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
@@ -45,7 +46,7 @@ var _ = Describe("An object of others", func() {
 		p := plans(func(o *widget.Widget, p *reconcile.PlanResult) {
 			if o.Spec.Count == 0 {
 				p.Apply(secret("applied"))
-				p.ApplyOnce(secret("once"))
+				p.Apply(secret("once"), apply.Once)
 			}
 			p.Apply(secret("other"))
 		})

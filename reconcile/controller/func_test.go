@@ -99,7 +99,7 @@ func TestOptionsWithTwoValuesAreAnErrorOfTheSetUp(t *testing.T) {
 	t.Parallel()
 	options := controller.Options{FieldManager: "shop", Apply: apply.Options{FieldManager: "bank"}}
 	_, err := controller.Func("function", planCopied).Options(options).Describe(testScheme(t))
-	if err == nil || !strings.Contains(err.Error(), `Options.FieldManager is "shop" and Options.Apply.FieldManager is "bank"`) {
+	if err == nil || !strings.Contains(err.Error(), `options: FieldManager is "shop" and Apply.FieldManager is "bank"`) {
 		t.Errorf("got %v", err)
 	}
 }

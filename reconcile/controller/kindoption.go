@@ -32,7 +32,7 @@ const (
 	// declaration may go.
 	Retired kindFlag = "Retired"
 	// NeverDeletes declares, beside a kind of [Builder.Writes], that the plan makes objects for several owners and deletes none:
-	// ApplyWithoutOwnerRef, without Recreate. Such objects are never pruned, so it needs no right to delete them.
+	// [apply.Shared] or [apply.Retained], without Recreate. Such objects are never pruned, so it needs no right to delete them.
 	NeverDeletes kindFlag = "NeverDeletes"
 	// Listed declares, beside a kind of [Builder.Owns], that FetchRemoteState lists the owner's children of the kind with
 	// [reconcile.FetchChildren]. The cache keeps an index for it.

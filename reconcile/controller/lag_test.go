@@ -93,7 +93,7 @@ var _ = Describe("under a lagging cache", func() {
 			},
 			plan: func(o *widget.Widget, w world) (plan reconcile.PlanResult) {
 				for range wanted - len(w.names) {
-					plan.ApplyWithoutOwnerRef(child(o.Namespace, fmt.Sprint("child-", serial.Add(1))), apply.Retain())
+					plan.Apply(child(o.Namespace, fmt.Sprint("child-", serial.Add(1))), apply.Retained)
 				}
 				return plan
 			},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
@@ -56,7 +57,7 @@ func listing() (p *probe, found *last) {
 			return world{err: children.Error}
 		},
 		plan: func(owner *widget.Widget, _ world) (plan reconcile.PlanResult) {
-			plan.ApplyOnce(configMap("", owner.Name+"-child", nil))
+			plan.Apply(configMap("", owner.Name+"-child", nil), apply.Once)
 			return plan
 		},
 	}, found

@@ -25,6 +25,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
@@ -317,8 +318,8 @@ var _ = Describe("A child that holds data or work", func() {
 		p := planning(func(o *widget.Widget) (plan reconcile.PlanResult) {
 			plan.Apply(configMap(o.Namespace, "c", nil))
 			if seen.Load() && o.Spec.Message == "" {
-				plan.ApplyOnce(job(o, "one"))
-				plan.ApplyOnce(job(o, "two"))
+				plan.Apply(job(o, "one"), apply.Once)
+				plan.Apply(job(o, "two"), apply.Once)
 			}
 			return plan
 		})

@@ -18,6 +18,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
@@ -200,7 +201,7 @@ var _ = Describe("A Secret of others", func() {
 			if o.Spec.Count == 0 {
 				p.Apply(secretOf(namespace, "applied", "ours", nil))
 			}
-			p.ApplyOnce(secretOf(namespace, "once", "ours", nil))
+			p.Apply(secretOf(namespace, "once", "ours", nil), apply.Once)
 			p.Apply(secretOf(namespace, "other", "ours", nil))
 		})
 		b := controller.New("sparse-foreign", p).Owns(&corev1.Secret{}).Options(settings())

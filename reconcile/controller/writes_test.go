@@ -92,18 +92,18 @@ var _ = Describe("a child", func() {
 			return plan
 		}),
 		Entry("one that may be deleted to be made anew", "shares-recreates", "Writes", func(cm *corev1.ConfigMap) (plan reconcile.PlanResult) {
-			plan.ApplyWithoutOwnerRef(cm, apply.Retain(), apply.Recreate())
+			plan.Apply(cm, apply.Retained, apply.Recreate())
 			return plan
 		}),
 		Entry("one that goes with its last owner", "shares-parts", "Writes", func(cm *corev1.ConfigMap) (plan reconcile.PlanResult) {
-			plan.ApplyWithoutOwnerRef(cm)
+			plan.Apply(cm, apply.Shared)
 			return plan
 		}),
 	)
 
 	It("that is shared and stays is made with the rights of Shares", func(ctx context.Context) {
 		p := &probe{plan: func(o *widget.Widget, _ world) (plan reconcile.PlanResult) {
-			plan.ApplyWithoutOwnerRef(child(o), apply.Retain())
+			plan.Apply(child(o), apply.Retained)
 			return plan
 		}}
 		b := controller.New("shares", p).Writes(&corev1.ConfigMap{}, controller.NeverDeletes).Options(settings())
@@ -146,7 +146,7 @@ var _ = Describe("a child", func() {
 			return plan
 		}),
 		Entry("without one", "shared", func(o *widget.Widget) (plan reconcile.PlanResult) {
-			plan.ApplyWithoutOwnerRef(child(o))
+			plan.Apply(child(o), apply.Shared)
 			return plan
 		}),
 	)
@@ -225,7 +225,7 @@ var _ = Describe("many owners", func() {
 				cm := configMap(o.Namespace, o.Name+"-child", nil)
 				cm.Data = map[string]string{"owner": o.Name}
 				plan.Apply(cm)
-				plan.ApplyWithoutOwnerRef(configMap(o.Namespace, o.Name+"-shared", map[string]string{"owner": o.Name}))
+				plan.Apply(configMap(o.Namespace, o.Name+"-shared", map[string]string{"owner": o.Name}), apply.Shared)
 				return plan
 			},
 		}

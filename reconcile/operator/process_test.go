@@ -27,6 +27,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/operator"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
@@ -82,10 +83,10 @@ func (n noted[T]) PlanResources(
 	for _, secret := range secrets.Value.Items {
 		names = append(names, secret.Name)
 	}
-	plan.ApplyOnce(&corev1.ConfigMap{
+	plan.Apply(&corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Name: rc.Object.GetName()},
 		Data:       map[string]string{"by": n.instance, "secrets": strings.Join(names, ",")},
-	})
+	}, apply.Once)
 	return plan, nil
 }
 

@@ -71,7 +71,7 @@ func (r Run[T]) Plan(
 	mark, marked := r.mark(owner)
 	switch stage {
 	case Absent, Foreign:
-		plan.ApplyOnce(r.marked(desired, key), options...)
+		plan.Apply(r.marked(desired, key), append([]apply.ChildOption{apply.Once}, options...)...)
 	case Outdated:
 		// The key before may come back, and its run is perhaps cut short. So the mark goes first.
 		if !marked {

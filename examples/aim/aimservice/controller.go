@@ -170,7 +170,7 @@ func (f *ServiceFetchResult) fetchRoute(ctx context.Context, r reconcile.Reader,
 // PlanResources lists the children of the service.
 func (*ServiceReconciler) PlanResources(_ context.Context, _ pass, obs ServiceObservation) (plan reconcile.PlanResult, _ error) {
 	if obs.newModel != nil {
-		plan.ApplyWithoutOwnerRef(obs.newModel, apply.Retain())
+		plan.Apply(obs.newModel, apply.Retained)
 	}
 	switch { // while the route cannot be planned, the one that there is stays as it is; a service that has lost its path has none
 	case obs.plannedRoute != nil && len(obs.lostPaths) == 0:
@@ -201,7 +201,7 @@ func (obs ServiceObservation) planCache(plan *reconcile.PlanResult) {
 	case dedicated && obs.cache != nil:
 		plan.Keep(obs.cache)
 	case !dedicated && wanted && obs.cache == nil:
-		plan.ApplyWithoutOwnerRef(obs.newCache(), apply.Retain(), apply.CreateOnly("spec", "metadata.labels"))
+		plan.Apply(obs.newCache(), apply.Retained, apply.CreateOnly("spec", "metadata.labels"))
 	}
 }
 

@@ -41,15 +41,15 @@ func (h *Home) ensure(ctx context.Context) error {
 	owner := controller.GroupOf("maas-home")
 	owner.Name, owner.UID = h.config.SubscriptionNamespace, "maas-home"
 	var set apply.Plan
-	set.ApplyOnce(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: h.config.SubscriptionNamespace, Labels: map[string]string{
+	set.Apply(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: h.config.SubscriptionNamespace, Labels: map[string]string{
 		"opendatahub.io/generated-namespace": "true", backend.ManagedBy: backend.Manager, backend.PartOf: backend.Manager,
-	}}})
-	set.ApplyOnce(&maasv1alpha1.Tenant{
+	}}}, apply.Once)
+	set.Apply(&maasv1alpha1.Tenant{
 		ObjectMeta: metav1.ObjectMeta{Namespace: h.config.SubscriptionNamespace, Name: maasv1alpha1.TenantName},
 		Spec: &maasv1alpha1.TenantSpec{GatewayRef: &maasv1alpha1.TenantGatewayRef{
 			Namespace: h.config.Gateway.Namespace, Name: h.config.Gateway.Name,
 		}},
-	})
+	}, apply.Once)
 	return h.engine.Apply(ctx, owner, set).Err()
 }
 

@@ -180,7 +180,7 @@ func references[T client.Object](owner reconcile.FetchResult[T], apiVersion, kin
 func (r *Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (reconcile.PlanResult, error) {
 	plan, err := r.children.Plan(obs.facts)
 	for _, document := range obs.documents {
-		plan.ApplyWithoutOwnerRef(document, apply.Retain(), apply.AdoptUncontrolled, apply.Force("data"))
+		plan.Apply(document, apply.Retained, apply.AdoptUncontrolled, apply.Force("data"))
 	}
 	retired := metav1.ObjectMeta{Namespace: r.settings.Namespace, Name: retiredName}
 	plan.Delete(&corev1.ConfigMap{ObjectMeta: retired}, apply.MatchLabels{createdBy: operator})

@@ -76,7 +76,10 @@ var evaluating = []right{
 func rightsOf(plan *reconcile.PlanResult, n names, tenancy v1.Tenancy, operatorNamespace string, owned bool) {
 	own := rights{plan.Apply, n.namespace, n.labels()}
 	own.apply(&corev1.ServiceAccount{ObjectMeta: own.meta(n.account())}, apply.Recreate())
-	put, unowned := plan.Apply, plan.ApplyWithoutOwnerRef
+	put := plan.Apply
+	unowned := func(child client.Object, options ...apply.ChildOption) {
+		plan.Apply(child, append(options, apply.Shared)...)
+	}
 	if !owned {
 		put = func(child client.Object, _ ...apply.ChildOption) { plan.Keep(child) }
 		unowned = put

@@ -134,7 +134,7 @@ func (r Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (p
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}
 	switch {
 	case obs.action == create:
-		plan.ApplyOnce(podOf{job, obs.settings, obs.images[images.Evaluation], obs.images[images.Driver], obs.bundle != ""}.build())
+		plan.Apply(podOf{job, obs.settings, obs.images[images.Evaluation], obs.images[images.Driver], obs.bundle != ""}.build(), apply.Once)
 	case obs.deletes():
 		if seen := obs.fetched.pod.Value; seen != nil && metav1.IsControlledBy(seen, job) {
 			plan.Delete(seen)
@@ -182,7 +182,7 @@ func (obs Observation) planClaim(plan *reconcile.PlanResult) {
 	}
 	claim.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
 	claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: size}
-	plan.ApplyOnce(claim, apply.AdoptUncontrolled)
+	plan.Apply(claim, apply.Once, apply.AdoptUncontrolled)
 }
 
 // planBundle plans the certificates that the pod gets; they stay as they were for the pod that there is.

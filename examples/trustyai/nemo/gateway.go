@@ -110,7 +110,7 @@ func (g gateway) plan(plan *reconcile.PlanResult) error {
 	})
 	filter := &foreign.EnvoyFilter{ObjectMeta: metav1.ObjectMeta{Namespace: g.wanted.Namespace, Name: filterName}}
 	filter.Spec.Raw = spec
-	plan.ApplyWithoutOwnerRef(filter, apply.AdoptUncontrolled)
+	plan.Apply(filter, apply.Shared, apply.AdoptUncontrolled)
 	return err
 }
 

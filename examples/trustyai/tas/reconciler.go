@@ -155,7 +155,7 @@ func (r *Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (
 		if err != nil {
 			return plan, err
 		}
-		plan.ApplyWithoutOwnerRef(all, apply.AdoptUncontrolled)
+		plan.Apply(all, apply.Shared, apply.AdoptUncontrolled)
 	}
 	if _, asked := obs.service.Annotations[migration]; asked && obs.facts.Provisioned && obs.fetched.deployment.Value != nil {
 		plan.Metadata(metav1.ObjectMeta{}, apply.Absent(`metadata.annotations["`+migration+`"]`))
@@ -178,5 +178,5 @@ func (obs Observation) volume(plan *reconcile.PlanResult) {
 	}
 	claim.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
 	claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(obs.facts.Spec.Storage.Size)}
-	plan.ApplyOnce(claim, apply.AdoptUncontrolled)
+	plan.Apply(claim, apply.Once, apply.AdoptUncontrolled)
 }

@@ -250,9 +250,9 @@ var _ = Describe("A field that is planned absent", func() {
 		w := newWorld()
 		o := w.theirs(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "cm"}, Data: map[string]string{"not": "x", "theirs": "y"}})
 		w.syncedObject(configMap("cm", ""))
-		for _, options := range [][]apply.ChildOption{nil, {apply.Retain()}} {
+		for _, options := range [][]apply.ChildOption{{apply.Shared}, {apply.Retained}} {
 			var p apply.Plan
-			p.ApplyWithoutOwnerRef(configMap("cm", ""), append(options, apply.Absent("data.not"))...)
+			p.Apply(configMap("cm", ""), append(options, apply.Absent("data.not"))...)
 			result, _ := w.pass(p)
 			Expect(ownedByAnother(result)).To(BeTrue())
 			w.untouched(o)

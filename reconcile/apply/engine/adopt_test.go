@@ -86,7 +86,7 @@ var _ = Describe("Objects of others", func() {
 	It("may be shared by several owners, and are not pruned", func() {
 		shared := func() apply.Plan {
 			var s apply.Plan
-			s.ApplyWithoutOwnerRef(configMap("shared", "1"))
+			s.Apply(configMap("shared", "1"), apply.Shared)
 			return s
 		}
 		result, sent := w.pass(shared())

@@ -17,7 +17,7 @@ import (
 var _ = Describe("A process that starts with a cache of before", func() {
 	plans := map[string]func(*world) apply.Plan{
 		"a shared object": func(*world) (p apply.Plan) {
-			p.ApplyWithoutOwnerRef(&corev1.ConfigMap{ObjectMeta: meta("outlives")})
+			p.Apply(&corev1.ConfigMap{ObjectMeta: meta("outlives")}, apply.Shared)
 			return p
 		},
 		"an object of the cluster": func(w *world) (p apply.Plan) {

@@ -84,13 +84,13 @@ func (w *world) agrees(plan apply.Plan) []string {
 var _ = Describe("The decisions of a diff are those of an apply", func() {
 	const name = "it"
 	verbs := map[string]func(p *apply.Plan){
-		"Apply":                func(p *apply.Plan) { p.Apply(configMap(name, "2")) },
-		"ApplyWithoutOwnerRef": func(p *apply.Plan) { p.ApplyWithoutOwnerRef(configMap(name, "2")) },
-		"ApplyOnce":            func(p *apply.Plan) { p.ApplyOnce(configMap(name, "2")) },
-		"Keep":                 func(p *apply.Plan) { p.Keep(configMap(name, "2")) },
-		"Contribute":           func(p *apply.Plan) { p.Contribute(configMap(name, "2")) },
-		"Delete":               func(p *apply.Plan) { p.Delete(configMap(name, "")) },
-		"Delete by labels":     func(p *apply.Plan) { p.Delete(configMap(name, ""), apply.MatchLabels{"is": "not there"}) },
+		"Apply":            func(p *apply.Plan) { p.Apply(configMap(name, "2")) },
+		"Shared":           func(p *apply.Plan) { p.Apply(configMap(name, "2"), apply.Shared) },
+		"Once":             func(p *apply.Plan) { p.Apply(configMap(name, "2"), apply.Once) },
+		"Keep":             func(p *apply.Plan) { p.Keep(configMap(name, "2")) },
+		"Contribute":       func(p *apply.Plan) { p.Contribute(configMap(name, "2")) },
+		"Delete":           func(p *apply.Plan) { p.Delete(configMap(name, "")) },
+		"Delete by labels": func(p *apply.Plan) { p.Delete(configMap(name, ""), apply.MatchLabels{"is": "not there"}) },
 		"Delete by UID": func(p *apply.Plan) {
 			o := configMap(name, "")
 			o.UID = "another"

@@ -158,7 +158,7 @@ var _ = Describe("Deletes and recreates", func() {
 		once := func(value string) func() apply.Plan {
 			return func() apply.Plan {
 				var s apply.Plan
-				s.ApplyOnce(configMap("once", value))
+				s.Apply(configMap("once", value), apply.Once)
 				return s
 			}
 		}

@@ -128,7 +128,7 @@ var _ = Describe("The finalizer", func() {
 		}).Should(BeTrue())
 	},
 		Entry("a contribution", "theirs", func(ours client.Object) (plan apply.Plan) { plan.Contribute(ours); return plan }),
-		Entry("a part of a shared object", "shared", func(ours client.Object) (plan apply.Plan) { plan.ApplyWithoutOwnerRef(ours); return plan }),
+		Entry("a part of a shared object", "shared", func(ours client.Object) (plan apply.Plan) { plan.Apply(ours, apply.Shared); return plan }),
 		Entry("a child in another namespace", "far", func(ours client.Object) (plan apply.Plan) { plan.Apply(ours); return plan }),
 	)
 

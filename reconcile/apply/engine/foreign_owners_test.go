@@ -32,7 +32,7 @@ func (w *world) another(manager string) *world {
 var _ = Describe("Two controllers of one kind of owner", func() {
 	for name, mode := range map[string]func(*apply.Plan, client.Object){
 		"applied":      func(p *apply.Plan, o client.Object) { p.Apply(o) },
-		"created once": func(p *apply.Plan, o client.Object) { p.ApplyOnce(o) },
+		"created once": func(p *apply.Plan, o client.Object) { p.Apply(o, apply.Once) },
 	} {
 		It("leave each other's children alone ("+name+")", func() {
 			first := newWorld()

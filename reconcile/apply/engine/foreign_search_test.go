@@ -63,7 +63,7 @@ func (n *neighbours) others() func() apply.Plan {
 	return func() apply.Plan {
 		var p apply.Plan
 		p.Apply(configMap("others", "1"))
-		p.ApplyOnce(configMap("others-once", "1"))
+		p.Apply(configMap("others-once", "1"), apply.Once)
 		return p
 	}
 }
@@ -85,7 +85,7 @@ func (n *neighbours) plans() []func() apply.Plan {
 			var p apply.Plan
 			p.Apply(configMap("a", "1"))
 			p.Apply(configMap("planned", "ours"))
-			p.ApplyOnce(configMap("once", "1"))
+			p.Apply(configMap("once", "1"), apply.Once)
 			p.Apply(&corev1.Secret{ObjectMeta: meta("c")})
 			p.Contribute(&corev1.ConfigMap{ObjectMeta: meta("target"), Data: map[string]string{"ours": "1"}})
 			return p

@@ -133,7 +133,7 @@ var _ = Describe("An object that the cache does not show", func() {
 			p.Apply(o(), apply.Force("data", "spec", "metadata"))
 			return p
 		},
-		"shared": func(o func() client.Object) (p apply.Plan) { p.ApplyWithoutOwnerRef(o()); return p },
+		"shared": func(o func() client.Object) (p apply.Plan) { p.Apply(o(), apply.Shared); return p },
 	}
 	for kind, object := range foreign {
 		for mode, plan := range plans {
@@ -183,7 +183,7 @@ var _ = Describe("An object that the cache does not show", func() {
 			}
 			once := func() apply.Plan {
 				var p apply.Plan
-				p.ApplyOnce(configMap("w", "ours"))
+				p.Apply(configMap("w", "ours"), apply.Once)
 				return p
 			}
 			for range 3 {

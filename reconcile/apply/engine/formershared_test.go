@@ -31,7 +31,7 @@ var _ = Describe("What former versions wrote for several owners under one name",
 			plan := func(key string) func() apply.Plan {
 				return func() apply.Plan {
 					var p apply.Plan
-					p.ApplyWithoutOwnerRef(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "shared"}, Data: map[string]string{key: key}})
+					p.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "shared"}, Data: map[string]string{key: key}}, apply.Shared)
 					return p
 				}
 			}

@@ -16,7 +16,7 @@ var _ = Describe("Parts of shared objects that the guard keeps", func() {
 			return func() apply.Plan {
 				var p apply.Plan
 				for i := range n {
-					p.ApplyWithoutOwnerRef(configMap(fmt.Sprintf("shared-%d", i), "1"))
+					p.Apply(configMap(fmt.Sprintf("shared-%d", i), "1"), apply.Shared)
 				}
 				return p
 			}

@@ -17,7 +17,7 @@ var _ = Describe("A kept kind", func() {
 			s := apply.Plan{Policy: apply.Withdraw} // no guard against pruning too much keeps them instead
 			s.KeepKind(configMaps)
 			for _, name := range created {
-				s.ApplyOnce(configMap(name, "1"))
+				s.Apply(configMap(name, "1"), apply.Once)
 			}
 			return s
 		}
@@ -48,7 +48,7 @@ var _ = Describe("A kept kind", func() {
 		By("the kind is kept no more")
 		w.converge(func() (s apply.Plan) {
 			s.Policy = apply.Withdraw
-			s.ApplyOnce(configMap("five", "1"))
+			s.Apply(configMap("five", "1"), apply.Once)
 			return s
 		})
 		Eventually(w.names).Should(ConsistOf("five"))

@@ -46,7 +46,7 @@ func newFleet(n int) *fleet {
 			&corev1.ConfigMap{}, &corev1.Secret{}, &corev1.Service{}, &corev1.ServiceAccount{}, &appsv1.Deployment{},
 		} {
 			o.SetName(owner.Name)
-			plan.ApplyOnce(o.DeepCopyObject().(client.Object))
+			plan.Apply(o.DeepCopyObject().(client.Object), apply.Once)
 			f.put(f.childOf(owner, o))
 		}
 		f.owners, f.plans = append(f.owners, owner), append(f.plans, plan)
@@ -154,7 +154,7 @@ func TestCensusAfterAnotherPlan(t *testing.T) {
 	f := newFleet(3)
 	second := f.leftover(f.owners[1], "second")
 	full := f.plans[1]
-	f.plans[1].ApplyOnce(second)
+	f.plans[1].Apply(second, apply.Once)
 	engine := f.start(t)
 	f.passes(t, engine)
 	if len(f.deleted) > 0 {

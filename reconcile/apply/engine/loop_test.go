@@ -178,7 +178,7 @@ var _ = Describe("Forms of an object", func() {
 		prefixed.GenerateName = "web-"
 		var s apply.Plan
 		s.Apply(prefixed)
-		s.ApplyOnce(prefixed.DeepCopy())
+		s.Apply(prefixed.DeepCopy(), apply.Once)
 		s.ApplyConfiguration(corev1ac.ConfigMap("", "").WithGenerateName("api-"))
 		for range 3 {
 			result, _ := w.pass(s)

@@ -72,7 +72,7 @@ var _ = Describe("A rule for the metadata of a child", func() {
 				o := configMap("cm", value)
 				o.Labels = map[string]string{"tier": value}
 				var p apply.Plan
-				p.ApplyWithoutOwnerRef(o, apply.Retain(), apply.CreateOnly("metadata.labels"))
+				p.Apply(o, apply.Retained, apply.CreateOnly("metadata.labels"))
 				return p
 			}
 		}

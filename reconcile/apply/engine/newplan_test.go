@@ -40,7 +40,7 @@ var _ = Describe("The guard compares with what existed", func() {
 		w.converge(func() apply.Plan {
 			p := configMaps(6)()
 			p.Apply(database("1Gi"))
-			p.ApplyOnce(&corev1.Secret{ObjectMeta: meta("once"), StringData: map[string]string{"password": "x"}})
+			p.Apply(&corev1.Secret{ObjectMeta: meta("once"), StringData: map[string]string{"password": "x"}}, apply.Once)
 			return p
 		})
 		Expect(w.held(configMaps(6)(), apply.ReasonHoldsData).Objects).To(HaveLen(2))

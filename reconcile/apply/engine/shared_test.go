@@ -22,7 +22,7 @@ var _ = Describe("A shared object", func() {
 	part := func(key, value string) func() apply.Plan {
 		return func() apply.Plan {
 			var p apply.Plan
-			p.ApplyWithoutOwnerRef(&corev1.ConfigMap{ObjectMeta: meta("shared"), Data: map[string]string{key: value}})
+			p.Apply(&corev1.ConfigMap{ObjectMeta: meta("shared"), Data: map[string]string{key: value}}, apply.Shared)
 			return p
 		}
 	}
@@ -171,7 +171,7 @@ var _ = Describe("A shared object", func() {
 		w := newWorld()
 		plan := func() apply.Plan {
 			var p apply.Plan
-			p.ApplyWithoutOwnerRef(configMap("shared", "1"), apply.Retain())
+			p.Apply(configMap("shared", "1"), apply.Retained)
 			return p
 		}
 		w.converge(plan)
@@ -184,9 +184,9 @@ var _ = Describe("A shared object", func() {
 var _ = Describe("A child whose mode changes", func() {
 	modes := map[string]func(p *apply.Plan, o client.Object){
 		"Own":      func(p *apply.Plan, o client.Object) { p.Apply(o) },
-		"Shared":   func(p *apply.Plan, o client.Object) { p.ApplyWithoutOwnerRef(o) },
-		"Retained": func(p *apply.Plan, o client.Object) { p.ApplyWithoutOwnerRef(o, apply.Retain()) },
-		"Once":     func(p *apply.Plan, o client.Object) { p.ApplyOnce(o) },
+		"Shared":   func(p *apply.Plan, o client.Object) { p.Apply(o, apply.Shared) },
+		"Retained": func(p *apply.Plan, o client.Object) { p.Apply(o, apply.Retained) },
+		"Once":     func(p *apply.Plan, o client.Object) { p.Apply(o, apply.Once) },
 		"Keep":     func(p *apply.Plan, o client.Object) { p.Keep(o) },
 	}
 	controlled := map[string]bool{"Own": true, "Shared": false, "Retained": false}

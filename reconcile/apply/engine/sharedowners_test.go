@@ -41,7 +41,7 @@ var _ = Describe("A shared object of several sorts of owners", func() {
 	secret := func(key string) func() apply.Plan {
 		return func() apply.Plan {
 			var p apply.Plan
-			p.ApplyWithoutOwnerRef(&corev1.Secret{ObjectMeta: meta("shared"), Data: map[string][]byte{key: []byte(key)}})
+			p.Apply(&corev1.Secret{ObjectMeta: meta("shared"), Data: map[string][]byte{key: []byte(key)}}, apply.Shared)
 			return p
 		}
 	}
@@ -148,7 +148,7 @@ var _ = Describe("A shared object of several sorts of owners", func() {
 		w := newWorld()
 		volume := func() apply.Plan {
 			var p apply.Plan
-			p.ApplyWithoutOwnerRef(claim("shared"))
+			p.Apply(claim("shared"), apply.Shared)
 			return p
 		}
 		w.converge(volume)
@@ -182,7 +182,7 @@ var _ = Describe("A shared object of several sorts of owners", func() {
 		w := newWorld()
 		retained := func() apply.Plan {
 			var p apply.Plan
-			p.ApplyWithoutOwnerRef(&corev1.Secret{ObjectMeta: meta("shared"), Data: map[string][]byte{"r": []byte("r")}}, apply.Retain())
+			p.Apply(&corev1.Secret{ObjectMeta: meta("shared"), Data: map[string][]byte{"r": []byte("r")}}, apply.Retained)
 			return p
 		}
 		first, second := w.owner, w.newOwner("second")
@@ -247,7 +247,7 @@ var _ = Describe("An object of others under the name of a shared one", func() {
 		},
 	}
 	for what, arrange := range theirs {
-		for mode, options := range map[string][]apply.ChildOption{"shared": nil, "retained": {apply.Retain()}} {
+		for mode, options := range map[string][]apply.ChildOption{"shared": nil, "retained": {apply.Retained}} {
 			It(fmt.Sprintf("is not taken, changed or deleted: one %s, %s", what, mode), func() {
 				w := newWorld()
 				o := arrange(w)
@@ -258,7 +258,7 @@ var _ = Describe("An object of others under the name of a shared one", func() {
 					mine.SetManagedFields(nil)
 					mine.SetLabels(map[string]string{"app": "mine"})
 					var p apply.Plan
-					p.ApplyWithoutOwnerRef(mine, options...)
+					p.Apply(mine, append([]apply.ChildOption{apply.Shared}, options...)...)
 					return p
 				}
 				for i := range 4 {

@@ -109,7 +109,7 @@ func (k *Kind[S, O]) Ensure(plan *reconcile.PlanResult, key string, spec S, opts
 func (k *Kind[S, O]) Once(plan *reconcile.PlanResult, key string, spec S, opts ...apply.ChildOption) {
 	o := newObject(k.name, key)
 	o.spec = spec
-	plan.ApplyOnce(o, opts...)
+	plan.Apply(o, append([]apply.ChildOption{apply.Once}, opts...)...)
 }
 
 // Answer returns what Ensure of the system has answered in this pass, in ObserveApply. Known is false when there was no call, because the

@@ -68,7 +68,7 @@ func Check(mgr manager.Manager, kinds *declaration.Catalogue) error {
 	for _, k := range kinds.Kinds {
 		if k.Has(declaration.PurposeOwns) {
 			errs = append(errs, fmt.Errorf("controller %q: Owns of %s: the owners are in another cluster, which no owner reference reaches: "+
-				"declare it with Writes and plan it with ApplyWithoutOwnerRef", kinds.Controller, declaration.Print(k.GroupVersionKind)))
+				"declare it with Writes and plan it with apply.Shared", kinds.Controller, declaration.Print(k.GroupVersionKind)))
 		}
 		if k.Optional {
 			errs = append(errs, fmt.Errorf("controller %q: %s is Optional, which is not looked for in another cluster",
