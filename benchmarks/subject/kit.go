@@ -72,8 +72,8 @@ func build[F, O any](env Environment, r reconcile.Reconciler[*widget.Widget, F, 
 // silence records no events, like all subjects.
 type silence struct{}
 
-// Event does nothing.
-func (silence) Event(runtime.Object, string, string, string) {}
+// Eventf does nothing.
+func (silence) Eventf(runtime.Object, runtime.Object, string, string, string, string, ...any) {}
 
 type widgetContext = reconcile.ReconcileContext[*widget.Widget]
 

@@ -5,8 +5,6 @@ package main
 import (
 	"context"
 
-	"github.com/reconcilekit/reconcilekit/health"
-	"github.com/reconcilekit/reconcilekit/health/inspect"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/operator"
@@ -14,36 +12,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/reconcilekit/reconcilekit/examples/quickstart/api/v1"
 )
 
 //go:generate env -u CI -u KUBEBUILDER_ASSETS UPDATE_GOLDEN=1 go test -count=1 -run=^TestGenerated$ .
 
-type pass = reconcile.ReconcileContext[*v1.Website]
-
-// observed is what a pass knows of the cluster.
-type observed struct {
-	deployment reconcile.FetchResult[*appsv1.Deployment]
-}
-
-type reconciler struct{}
-
-var _ reconcile.Reconciler[*v1.Website, observed, observed] = reconciler{}
-
-// FetchRemoteState reads. The read has a watch: when the Deployment changes, a pass follows.
-func (reconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc pass) observed {
-	return observed{reconcile.Fetch(ctx, r, client.ObjectKeyFromObject(rc.Object), &appsv1.Deployment{})}
-}
-
-// GetComponentHealth reports how each part is; the conditions come from it.
-func (o observed) GetComponentHealth(context.Context) []health.Component {
-	return []health.Component{o.deployment.Downstream("Deployment", inspect.Of)}
-}
-
-// PlanResources lists everything that must exist. What is not listed any more is deleted.
-func (reconciler) PlanResources(_ context.Context, rc pass, _ observed) (plan reconcile.PlanResult, _ error) {
+// plan lists everything that must exist for a Website. A child that is no longer listed is deleted. The engine reports the health of the
+// children in the status: DeploymentReady and ServiceReady, and Ready for all of them.
+func plan(_ context.Context, rc reconcile.ReconcileContext[*v1.Website]) (plan reconcile.PlanResult, _ error) {
 	site := rc.Object
 	meta := metav1.ObjectMeta{Name: site.Name, Namespace: site.Namespace}
 	labels := map[string]string{"website": site.Name}
@@ -67,13 +44,13 @@ func (reconciler) PlanResources(_ context.Context, rc pass, _ observed) (plan re
 	return plan, nil
 }
 
-// website is the operator; what it reconciles and reads follows from the types.
+// website is the operator. What it reconciles follows from the type of plan.
 func website() operator.Operator {
 	return operator.Operator{
 		Name:        "quickstart",
 		LeaseName:   "quickstart.example.com",
 		AddToScheme: []func(*runtime.Scheme) error{v1.AddToScheme},
-		Controllers: []controller.Declared{controller.New("quickstart", reconciler{}).
+		Controllers: []controller.Declared{controller.Func("quickstart", plan).
 			Owns(&corev1.ConfigMap{}).
 			Owns(&corev1.Service{}).
 			Owns(&appsv1.Deployment{})},

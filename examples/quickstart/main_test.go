@@ -96,8 +96,12 @@ func TestWebsite(t *testing.T) {
 		eventually(t, func() bool { return c.Get(ctx, key, child) == nil && metav1.IsControlledBy(child, site) })
 	}
 	ready := func() bool {
-		return c.Get(ctx, key, site) == nil && meta.IsStatusConditionTrue(site.Status.Conditions, "Ready")
+		return c.Get(ctx, key, site) == nil && meta.IsStatusConditionTrue(site.Status.Conditions, "Ready") &&
+			meta.IsStatusConditionTrue(site.Status.Conditions, "DeploymentReady")
 	}
+	eventually(t, func() bool {
+		return c.Get(ctx, key, site) == nil && meta.IsStatusConditionFalse(site.Status.Conditions, "DeploymentReady")
+	})
 	if ready() {
 		t.Error("want the website not ready before its Deployment is")
 	}

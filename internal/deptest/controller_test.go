@@ -20,7 +20,7 @@ func controllerFloors(whole []string) map[string][]string {
 	out[rooms+"passes"] = append(out[rooms+"passes"], "reconcile/internal/freshness")
 	out[rooms+"rights"], out[rooms+"shards"], out[rooms+"tracking"] = nil, nil, []string{"reconcile/internal/derived"}
 	out["reconcile/controller/dataflow"] = []string{rooms + "rights", rooms + "identity", "reconcile/transition"}
-	out["reconcile/controller"] = append(append(slices.Clone(whole), "internal/text", "reconcile/explain", "reconcile/preview",
+	out["reconcile/controller"] = append(append(slices.Clone(whole), "health/inspect", "internal/text", "reconcile/explain", "reconcile/preview",
 		"reconcile/external", "reconcile/internal/external", "reconcile/transition", "reconcile/apply/engine", "reconcile/internal/groupkey", "reconcile/internal/derived"), order...)
 	return out
 }

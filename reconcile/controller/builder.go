@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -38,6 +39,7 @@ type Builder[T reconcile.Owner, F, O any] struct {
 	options    Options                         // see [Options.lifted]
 	invalid    error                           // of the options
 	failed     *observe.ListFailures
+	inspects   bool                 // the health of children, see [Func]
 	explainer  *explained.Explainer // once it is set up
 	sharded    *shardclaims.Reader  // once it is set up; nil without a Shard
 	informers  *shards.Informers    // of the owners, where they ask for those of the Shard alone
@@ -93,11 +95,9 @@ type Options struct {
 	Concurrency int
 	// Shard is the part of the owners that this process works on. Nil works on all of them.
 	Shard *Shard
-	// Recorder announces condition transitions, as the recorders of client-go's tools/record do. Nil takes the manager's recorder under the
+	// Recorder announces condition transitions, in the API group events.k8s.io. Nil takes the manager's recorder under the
 	// name of the controller.
-	Recorder interface {
-		Event(object runtime.Object, eventType, reason, message string)
-	}
+	Recorder events.EventRecorder
 	// Observer is told of phases and passes besides the metrics. Nil tells nobody.
 	Observer reconcile.Observer
 	// TracerProvider makes a span of each pass, with what woke it, and one below it of each phase; the phases get it in

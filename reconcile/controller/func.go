@@ -7,8 +7,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 )
 
-// Func starts the declaration of a controller that only plans: it reads nothing but its owner, and has no other phase. The type of the owner
-// follows from the function:
+// Func starts the declaration of a controller that only plans: it reads nothing but its owner, and has no other phase. The engine inspects
+// the applied children ([inspect.Of]), and each kind of children with a status has a condition, such as DeploymentReady, with the worst of
+// them. The type of the owner follows from the function:
 //
 //	func plan(ctx context.Context, rc reconcile.ReconcileContext[*v1.Website]) (reconcile.PlanResult, error)
 //
@@ -23,7 +24,9 @@ func Func[T reconcile.Owner](
 	if plan == nil {
 		return declare[T, struct{}, struct{}](name, nil, declaration.Caller()) // the set-up reports it
 	}
-	return declare[T, struct{}, struct{}](name, planner[T](plan), declaration.Caller())
+	b := declare[T, struct{}, struct{}](name, planner[T](plan), declaration.Caller())
+	b.inspects = true
+	return b
 }
 
 // planner is the reconciler of [Func].

@@ -169,7 +169,7 @@ func (b *Builder[T, F, O]) withDefaults(mgr manager.Manager) Options {
 		o.Apply.Clock = o.Clock
 	}
 	if o.Recorder == nil && b.store == nil { // there is no object to announce for
-		o.Recorder = recorder{mgr.GetEventRecorder(b.name)}
+		o.Recorder = mgr.GetEventRecorder(b.name)
 	}
 	o.Apply.FieldManager, o.Apply.Finalizer = b.names().FieldManager, b.names().Finalizer
 	o.Apply.Announced = true
@@ -229,6 +229,9 @@ func (b *Builder[T, F, O]) assemble(
 		reader = b.sharded
 	}
 	config := b.phases()
+	if b.inspects {
+		config.Children = childHealth(writesOf(mgr, reads), mgr.GetScheme())
+	}
 	config.Reader, config.Applier, config.StatusWriter, config.Tracker = reader, applier, statuses, reads
 	config.Recorder, config.Observer, config.Clock = options.Recorder, options.Observer, options.Clock
 	return pipeline.New(config)

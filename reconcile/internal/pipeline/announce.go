@@ -46,9 +46,12 @@ func (p *Pipeline[T, F, O]) pause(ctx context.Context, owner T) bool {
 	return false
 }
 
+// EventAction is the action of events, which their API requires: what the operator does.
+const EventAction = "Reconcile"
+
 func (p *Pipeline[T, F, O]) event(owner T, eventType, reason, message string) {
 	if p.Recorder != nil {
-		p.Recorder.Event(owner, eventType, reason, message)
+		p.Recorder.Eventf(owner, nil, eventType, reason, EventAction, "%s", message)
 	}
 }
 

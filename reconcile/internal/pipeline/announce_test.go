@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -82,13 +82,13 @@ func TestOwnerWithoutConditions(t *testing.T) {
 	t.Parallel()
 	w := &muteWorld{owner: &mute{widget.Widget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "m", UID: types.UID("1"), ResourceVersion: "1"}}}}
 	r := &counter{}
-	events := record.NewFakeRecorder(100)
+	recorder := events.NewFakeRecorder(100)
 	var loop ctrl.Reconciler
 	restart := func() {
 		var err error
 		loop, err = pipeline.New(pipeline.Config[*mute, struct{}, counted]{
 			Name: "mutes", FieldManager: "mutes", Reconciler: r, New: func() *mute { return &mute{} }, Reader: w, Applier: w, StatusWriter: w,
-			Recorder: events,
+			Recorder: recorder,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -101,8 +101,8 @@ func TestOwnerWithoutConditions(t *testing.T) {
 			_, _ = loop.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(w.owner)})
 		}
 		var got []string
-		for len(events.Events) > 0 {
-			got = append(got, strings.Join(strings.Fields(<-events.Events)[:2], " "))
+		for len(recorder.Events) > 0 {
+			got = append(got, strings.Join(strings.Fields(<-recorder.Events)[:2], " "))
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", why, diff)

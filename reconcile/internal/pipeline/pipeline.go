@@ -8,12 +8,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/conditionlist"
@@ -50,11 +52,6 @@ type StatusWriter interface {
 	Rewrite(ctx context.Context, before, after client.Object) (written bool, err error)
 }
 
-// EventRecorder announces what was stored. The recorders of client-go/tools/record satisfy it.
-type EventRecorder interface {
-	Event(object runtime.Object, eventType, reason, message string)
-}
-
 // Config is what a [Pipeline] is made of. Name, Reconciler, New, Reader, Applier and StatusWriter are required.
 type Config[T reconcile.Owner, F, O any] struct {
 	// Name is the controller's name, for logs.
@@ -74,6 +71,9 @@ type Config[T reconcile.Owner, F, O any] struct {
 	// Decorate sets status fields before the reconciler does as a [reconcile.StatusDecorator]; nil sets none. It is for what sets up
 	// pipelines, such as for the members of a group.
 	Decorate func(owner T, cm *conditions.Manager, observation O)
+	// Children reports the health of the children after they were applied, for a reconciler whose observation has no GetComponentHealth. The
+	// conditions of a reconciliation that applies nothing stay as they are. Nil reports none.
+	Children func(ctx context.Context, result *apply.Result) []health.Component
 	// Finalizer is the name of the finalizer that the Applier keeps on owners that need one; empty means that no owner
 	// has one, and deletion is left to garbage collection.
 	Finalizer string
@@ -87,7 +87,7 @@ type Config[T reconcile.Owner, F, O any] struct {
 	// FieldManager.
 	FormerManagers []string
 	// Recorder announces condition transitions; nil announces none.
-	Recorder EventRecorder
+	Recorder events.EventRecorder
 	// Observer is told of phases and passes; nil tells nobody.
 	Observer reconcile.Observer
 	// Clock tells the time; nil is the real clock.

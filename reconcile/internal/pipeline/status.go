@@ -51,7 +51,9 @@ func (p *pass[T, F, O]) status(ctx context.Context, report *reconcile.Report, er
 	report.Assessment = assessor.Summarize()
 	restore()
 	kstatus.Set(manager, p.components, &report.Assessment)
-	manager.RemoveStale(p.ownCondition())
+	if !p.ofChildren() || report.Blocked == nil {
+		manager.RemoveStale(p.ownCondition())
+	}
 	p.follow(report)
 	p.store(ctx, report, after, manager)
 }

@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/tools/events"
 	testingclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -132,7 +132,7 @@ func (w *widgets) DecorateStatus(status *widget.Status, _ *conditions.Manager, _
 type world struct {
 	client.Client
 	requests *requests.Requests
-	events   *record.FakeRecorder
+	events   *events.FakeRecorder
 	clock    *testingclock.FakePassiveClock
 	widget   *widget.Widget
 	pipeline ctrl.Reconciler
@@ -145,7 +145,7 @@ func newWorld(spec widget.Spec, reconciler reconcile.Reconciler[*widget.Widget, 
 	namespace := env.Namespace(GinkgoTB())
 	w := &world{
 		requests: &requests.Requests{},
-		events:   record.NewFakeRecorder(100),
+		events:   events.NewFakeRecorder(100),
 		clock:    testingclock.NewFakePassiveClock(metav1.Now().Time),
 		widget:   &widget.Widget{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "demo"}, Spec: spec},
 	}

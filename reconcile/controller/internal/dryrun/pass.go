@@ -165,5 +165,5 @@ func (d *Pass) PassDone(_ context.Context, report reconcile.Report) {
 // Discarded records no event.
 type Discarded struct{}
 
-// Event implements reconcile.EventRecorder.
-func (Discarded) Event(runtime.Object, string, string, string) {}
+// Eventf implements events.EventRecorder.
+func (Discarded) Eventf(runtime.Object, runtime.Object, string, string, string, string, ...any) {}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -41,7 +42,7 @@ type waits struct {
 
 	annotation string
 	list       func(ctx context.Context) (client.ObjectList, error)
-	recorder   pipeline.EventRecorder
+	recorder   events.EventRecorder
 	clock      clock.PassiveClock
 
 	since map[types.UID]*ownerWait
@@ -58,7 +59,7 @@ type ownerWait struct {
 var _ manager.LeaderElectionRunnable = (*waits)(nil)
 
 // TellOfWaits adds what tells of the owners that wait for another shard.
-func (r *Reader) TellOfWaits(mgr manager.Manager, reads *tracked.Reads, recorder pipeline.EventRecorder, now clock.PassiveClock) error {
+func (r *Reader) TellOfWaits(mgr manager.Manager, reads *tracked.Reads, recorder events.EventRecorder, now clock.PassiveClock) error {
 	w := &waits{
 		Part: r.Part, annotation: r.Annotation, recorder: recorder, clock: now, since: map[types.UID]*ownerWait{},
 		list: func(ctx context.Context) (client.ObjectList, error) {
@@ -114,9 +115,9 @@ func (w *waits) look(ctx context.Context) error {
 		if !waits.told && now.Sub(waits.since) >= patience {
 			waits.told = true
 			told[holder]++
-			w.recorder.Event(owner, corev1.EventTypeWarning, reasonWaits, fmt.Sprintf(
+			w.recorder.Eventf(owner, nil, corev1.EventTypeWarning, reasonWaits, pipeline.EventAction,
 				"shard %q has claimed it and does not give it back to shard %q: run a process of shard %[1]q, or remove the annotation %[3]s",
-				holder, w.Name, w.annotation))
+				holder, w.Name, w.annotation)
 		}
 		return nil
 	})

@@ -3,6 +3,7 @@ package shardclaims
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -21,8 +22,8 @@ import (
 // told notes the names of the objects of events, with what the events say.
 type told map[string]string
 
-func (t told) Event(object runtime.Object, _, reason, message string) {
-	t[object.(client.Object).GetName()+" "+reason] += message
+func (t told) Eventf(object, _ runtime.Object, _, reason, _, note string, args ...any) { //nolint:revive // the interface of client-go
+	t[object.(client.Object).GetName()+" "+reason] += fmt.Sprintf(note, args...)
 }
 
 // TestWaits: an owner of this shard that another one keeps is told of once, after half a minute, and counts until it is given back.

@@ -1,0 +1,90 @@
+package controller
+
+import (
+	"context"
+	"reflect"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/health/inspect"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+// childHealth returns what reports the health of the applied children: one component for each kind that has a status, with the worst of its
+// children. The reader has the cache's objects; a child that was changed in the same reconciliation counts as not ready without it.
+func childHealth(reader client.Reader, scheme *runtime.Scheme) func(ctx context.Context, result *apply.Result) []health.Component {
+	return func(ctx context.Context, result *apply.Result) (components []health.Component) {
+		of := map[schema.GroupVersionKind]int{}
+		for i := range result.Objects {
+			child := &result.Objects[i]
+			switch child.Verb {
+			case apply.VerbNone, apply.VerbCreate, apply.VerbUpdate:
+			default:
+				continue // it goes, or is somebody else's
+			}
+			found, reports := childOf(ctx, reader, scheme, child)
+			if !reports {
+				continue
+			}
+			at, known := of[child.GVK]
+			switch {
+			case !known:
+				of[child.GVK] = len(components)
+				components = append(components, found)
+			case health.Worse(found.GetState(), components[at].GetState()):
+				components[at] = found
+			}
+		}
+		return components
+	}
+}
+
+// childOf inspects one child. It reports false for a child without a status, and for one that does not exist and need not.
+func childOf(ctx context.Context, reader client.Reader, scheme *runtime.Scheme, child *apply.ObjectResult) (health.Component, bool) {
+	component := func(c health.Component) (health.Component, bool) {
+		c.Name, c.Dependency, c.Child = child.GVK.Kind, health.Downstream, true
+		if c.GetState() != health.Ready {
+			c.Message = child.Key.Name + ": " + c.GetMessage()
+		}
+		return c, true
+	}
+	object := newChild(scheme, child.GVK)
+	switch err := reader.Get(ctx, child.Key, object); {
+	case apierrors.IsNotFound(err) && child.Created():
+		return component(health.Component{State: health.Progressing, Reason: "Created", Message: "it was just created"})
+	case apierrors.IsNotFound(err):
+		return health.Component{}, false
+	case err != nil:
+		return component(health.Component{Errors: []error{err}})
+	case !hasStatus(object):
+		return health.Component{}, false
+	}
+	return component(inspect.Of(object))
+}
+
+// newChild is an empty object of the kind, typed where the scheme knows it.
+func newChild(scheme *runtime.Scheme, gvk schema.GroupVersionKind) client.Object {
+	if typed, err := scheme.New(gvk); err == nil {
+		if object, ok := typed.(client.Object); ok {
+			return object
+		}
+	}
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(gvk)
+	return object
+}
+
+// hasStatus reports whether an object is of a kind with a status, or has one.
+func hasStatus(object client.Object) bool {
+	if u, ok := object.(*unstructured.Unstructured); ok {
+		_, found := u.Object["status"]
+		return found
+	}
+	value := reflect.Indirect(reflect.ValueOf(object))
+	return value.Kind() == reflect.Struct && value.FieldByName("Status").IsValid()
+}

@@ -1,0 +1,84 @@
+package controller
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+// TestChildHealth checks which children are reported, and how several of a kind are.
+func TestChildHealth(t *testing.T) {
+	t.Parallel()
+	deployment := func(name string, available corev1.ConditionStatus) *appsv1.Deployment {
+		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}}
+		d.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentAvailable, Status: available, Message: "no pod runs"}}
+		if available == corev1.ConditionTrue {
+			d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.AvailableReplicas, d.Status.ReadyReplicas = 1, 1, 1, 1
+		}
+		return d
+	}
+	deployments, configMaps := appsv1.SchemeGroupVersion.WithKind("Deployment"), corev1.SchemeGroupVersion.WithKind("ConfigMap")
+	result := func(gvk schema.GroupVersionKind, name string, verb apply.Verb, outcome apply.Outcome) apply.ObjectResult {
+		return apply.ObjectResult{
+			Decision: apply.Decision{GVK: gvk, Key: client.ObjectKey{Namespace: "shop", Name: name}, Verb: verb}, Outcome: outcome,
+		}
+	}
+	tests := map[string]struct {
+		objects []client.Object
+		results []apply.ObjectResult
+		want    []string
+	}{
+		"a kind without a status": {
+			[]client.Object{&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "a"}}},
+			[]apply.ObjectResult{result(configMaps, "a", apply.VerbNone, apply.OutcomeUnchanged)},
+			nil,
+		},
+		"one that is ready": {
+			[]client.Object{deployment("a", corev1.ConditionTrue)},
+			[]apply.ObjectResult{result(deployments, "a", apply.VerbNone, apply.OutcomeUnchanged)},
+			[]string{"Deployment Ready Deployment is available"},
+		},
+		"the worst of two": {
+			[]client.Object{deployment("a", corev1.ConditionTrue), deployment("b", corev1.ConditionFalse)},
+			[]apply.ObjectResult{
+				result(deployments, "a", apply.VerbNone, apply.OutcomeUnchanged), result(deployments, "b", apply.VerbUpdate, apply.OutcomeUpdated),
+			},
+			[]string{"Deployment Progressing b: 0 of 1 replicas are updated"},
+		},
+		"one that the cache does not show yet": {
+			nil,
+			[]apply.ObjectResult{result(deployments, "a", apply.VerbCreate, apply.OutcomeCreated)},
+			[]string{"Deployment Progressing a: it was just created"},
+		},
+		"one that need not exist": {
+			nil, []apply.ObjectResult{result(deployments, "a", apply.VerbNone, apply.OutcomeUnchanged)}, nil,
+		},
+		"one that was pruned": {
+			[]client.Object{deployment("a", corev1.ConditionFalse)},
+			[]apply.ObjectResult{result(deployments, "a", apply.VerbPrune, apply.OutcomePruned)},
+			nil,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reader := fake.NewClientBuilder().WithScheme(clientscheme.Scheme).WithObjects(test.objects...).Build()
+			var got []string
+			for _, c := range childHealth(reader, clientscheme.Scheme)(t.Context(), &apply.Result{Objects: test.results}) {
+				got = append(got, c.Name+" "+string(c.GetState())+" "+c.GetMessage())
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("components (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
