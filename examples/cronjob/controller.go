@@ -109,7 +109,8 @@ func (reconciler) PlanResources(_ context.Context, rc pass, o observed) (plan re
 			plan.Delete(job)
 		}
 	}
-	plan.Apply(newJob(rc.Object, missed), apply.Once)
+	job := newJob(rc.Object, missed)
+	plan.Apply(job, apply.Once, apply.Announce("SuccessfulCreate", "Created job "+job.Name))
 	return plan, nil
 }
 

@@ -8,14 +8,14 @@ import (
 
 // ChildOption changes a planned child: a [Mode] such as [Shared], an [Adoption],
 // the [FieldRules] of [Seed], [CreateOnly], [Force], [Ignore] and [Absent],
-// [Recreate] and [WaitUntil].
+// [Recreate], [Announce] and [WaitUntil].
 type ChildOption interface {
 	// ApplyToChild changes the child.
 	ApplyToChild(c *Child)
 }
 
-// DeletionOption changes a planned deletion. The value of
-// [MatchResourceVersion], [MatchLabels] and [Uncontrolled] are options.
+// DeletionOption changes a planned deletion: [MatchResourceVersion],
+// [MatchLabels], [Uncontrolled], [PropagationPolicy], [Announce] and [WaitUntil].
 type DeletionOption interface {
 	// ApplyToDeletion changes the deletion.
 	ApplyToDeletion(d *Deletion)
@@ -26,6 +26,8 @@ var (
 	_ ChildOption    = Adoption(0)
 	_ ChildOption    = Mode(0)
 	_ ChildOption    = recreate{}
+	_ ChildOption    = Announcement{}
+	_ DeletionOption = Announcement{}
 	_ DeletionOption = matchResourceVersion{}
 	_ DeletionOption = uncontrolled{}
 	_ DeletionOption = MatchLabels(nil)
@@ -140,6 +142,36 @@ func (a Adoption) ApplyToChild(c *Child) { c.Adoption = a }
 
 // ApplyToChild sets the mode of the child: plan.Apply(object, apply.Shared).
 func (m Mode) ApplyToChild(c *Child) { c.Mode = m }
+
+// Announcement is an event about the owner, which is sent once the child or the
+// deletion that it is planned with was written. It is an option of [Plan.Apply]
+// and [Plan.Delete], see [Announce].
+type Announcement struct {
+	// Reason is the reason of the event, in camel case. Empty announces nothing.
+	Reason string
+	// Message is for people. It is cut to the length of an event.
+	Message string
+	// Warning makes the type of the event Warning. Default Normal.
+	Warning bool
+}
+
+// Announce plans an event of the type Normal about the owner for the write of a
+// child or a deletion:
+//
+//	plan.Apply(job, apply.Once, apply.Announce("JobCreated", "Created job "+job.Name))
+//
+// It is sent when the reconciliation has created, changed or deleted the object,
+// and neither when nothing was to be written nor when the write has failed. An
+// event is lost if the process ends between the write and the event.
+func Announce(reason, message string) Announcement {
+	return Announcement{Reason: reason, Message: message}
+}
+
+// ApplyToChild sets the announcement of the child.
+func (a Announcement) ApplyToChild(c *Child) { c.Announcement = a }
+
+// ApplyToDeletion sets the announcement of the deletion.
+func (a Announcement) ApplyToDeletion(d *Deletion) { d.Announcement = a }
 
 type recreate struct{ propagation metav1.DeletionPropagation }
 

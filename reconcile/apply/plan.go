@@ -109,6 +109,9 @@ type Child struct {
 	// WaitsUntil is the condition that the child waits for, see [WaitUntil].
 	// Empty waits for nothing.
 	WaitsUntil string
+	// Announcement is the event for the write of the child, see [Announce].
+	// Default none.
+	Announcement Announcement
 }
 
 // Mode reports how a child relates to its owner. It is a [ChildOption] of
@@ -168,6 +171,8 @@ type Deletion struct {
 	// WaitsUntil is the condition that the deletion waits for, see
 	// [WaitUntil]. Empty waits for nothing.
 	WaitsUntil string
+	// Announcement is the event for the deletion, see [Announce]. Default none.
+	Announcement Announcement
 }
 
 // Incomplete marks the plan as possibly incomplete: an input of it is not

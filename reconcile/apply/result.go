@@ -63,6 +63,8 @@ type ObjectResult struct {
 	// HoldsData reports that the object is of one of [Options.GuardedKinds]: that
 	// it was pruned or deleted is worth an event.
 	HoldsData bool
+	// Announcement is that of the plan, see [Announce].
+	Announcement Announcement
 }
 
 // Wrote reports whether the pass changed the object.

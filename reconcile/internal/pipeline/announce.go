@@ -116,11 +116,25 @@ const (
 	ReasonDeleted = "Deleted"
 )
 
-// tellWrites logs each write of a pass and announces the deletion of what may hold data or work.
+// tellWrites logs each write of a pass, announces the deletion of what may hold data or work, and sends the events of the plan.
 func (p *pass[T, F, O]) tellWrites(result *apply.Result) {
 	pruned, deleted := applied.LogWrites(p.rc.Log, result)
 	p.announceDeleted(ReasonPruned, "deleted, as the plan does not name them any more", pruned)
 	p.announceDeleted(ReasonDeleted, "deleted, as the plan asks for", deleted)
+	for i := range result.Objects {
+		if object := &result.Objects[i]; object.Wrote() && object.Announcement.Reason != "" {
+			p.announcePlanned(object.Announcement)
+		}
+	}
+}
+
+// announcePlanned sends an event that the plan has for a write.
+func (p *pass[T, F, O]) announcePlanned(planned apply.Announcement) {
+	eventType := corev1.EventTypeNormal
+	if planned.Warning {
+		eventType = corev1.EventTypeWarning
+	}
+	p.event(p.owner, eventType, planned.Reason, conditions.Bound(planned.Message))
 }
 
 func (p *pass[T, F, O]) announceDeleted(reason, why string, names []string) {

@@ -3,6 +3,7 @@ package pipeline_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -17,6 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
@@ -45,6 +47,40 @@ var (
 
 var _ = Describe("A pass", func() {
 	ctx := context.Background()
+
+	It("sends the event of a child and of a deletion once, when they were written", func() {
+		text, doomed := "1", false
+		reconciler := &widgets{plan: func(rc reconcile.ReconcileContext[*widget.Widget], plan *reconcile.PlanResult) {
+			child := part(rc.Object, "announced")
+			if doomed {
+				plan.Delete(child, apply.Announcement{Reason: "PartDeleted", Message: "deleted part", Warning: true})
+				return
+			}
+			child.Data = map[string]string{"text": text}
+			plan.Apply(child, apply.Announce("PartWritten", "wrote part "+text))
+		}}
+		w := newWorld(widget.Spec{}, reconciler)
+		after := func(what string, want ...string) {
+			GinkgoHelper()
+			for range 3 {
+				_, err := w.pass()
+				Expect(err).NotTo(HaveOccurred())
+			}
+			var got []string
+			for _, event := range w.drain() {
+				if strings.Contains(event, "Part") {
+					got = append(got, event)
+				}
+			}
+			Expect(got).To(Equal(want), what)
+		}
+		after("created", "Normal PartWritten wrote part 1")
+		after("unchanged")
+		text = "2"
+		after("changed", "Normal PartWritten wrote part 2")
+		doomed = true
+		after("deleted", "Warning PartDeleted deleted part")
+	})
 
 	It("applies the plan, stores the status once and is silent from then on", func() {
 		w := newWorld(widget.Spec{Count: 2, Message: "hello"}, &widgets{})

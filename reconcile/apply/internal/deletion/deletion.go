@@ -55,6 +55,7 @@ func decideDeletion(p *pass.Pass, d *pass.Deletion) error {
 		d.Result.Reason = apply.ReasonInvalid
 		return errNoName
 	}
+	d.Result.Announcement = d.Announcement
 	d.Kind, d.ID = k, applyset.ObjectID{GroupKind: k.GVK.GroupKind(), Key: key}
 	d.Result.GVK, d.Result.Key, d.Result.HoldsData = k.GVK, key, p.Env.HoldsData(d.ID.GroupKind)
 	if m := p.Memory.Children[d.ID]; m != nil && m.InPass(p.Memory.Pass) && !m.Deleting() {

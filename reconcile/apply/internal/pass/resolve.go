@@ -109,7 +109,7 @@ func (p *Pass) resolve(c *Child) error {
 		return err
 	}
 	c.Kind = k
-	c.Result.GVK = k.GVK
+	c.Result.GVK, c.Result.Announcement = k.GVK, c.Planned.Announcement
 	c.ID = applyset.ObjectID{GroupKind: k.GVK.GroupKind(), Key: kinds.Key(c.Planned)}
 	if k.Namespaced && c.ID.Key.Namespace == "" {
 		c.ID.Key.Namespace = p.Owner.GetNamespace()
