@@ -34,8 +34,8 @@ func (n Names) Claim(mgr manager.Manager, owner schema.GroupKind) error {
 		return nil // it cannot be told from others
 	}
 	wanted := []claim{
-		{manager: mgr, owner: owner, what: "Apply.FieldManager", value: n.FieldManager},
-		{manager: mgr, owner: owner, what: "Apply.Finalizer", value: n.Finalizer},
+		{manager: mgr, owner: owner, what: "FieldManager", value: n.FieldManager},
+		{manager: mgr, owner: owner, what: "Finalizer", value: n.Finalizer},
 	}
 	if err := claimed.take(n.Controller, wanted); err != nil {
 		return err

@@ -36,8 +36,8 @@ func TestClaim(t *testing.T) {
 		}
 	}
 	claim(first, shop, "a", apply.Options{}, "")
-	claim(first, shop, "b", apply.Options{FieldManager: "a"}, `Apply.FieldManager "a" is that of controller "a", which reconciles Shop, too`)
-	claim(first, shop, "b", apply.Options{Finalizer: "reconcilekit.dev/a"}, `Apply.Finalizer "reconcilekit.dev/a" is that of controller "a"`)
+	claim(first, shop, "b", apply.Options{FieldManager: "a"}, `FieldManager "a" is that of controller "a", which reconciles Shop, too`)
+	claim(first, shop, "b", apply.Options{Finalizer: "reconcilekit.dev/a"}, `Finalizer "reconcilekit.dev/a" is that of controller "a"`)
 	claim(first, shop, "b", apply.Options{}, "")
 	claim(first, bank, "c", apply.Options{FieldManager: "a"}, "")
 	claim(second, shop, "d", apply.Options{FieldManager: "a"}, "")
