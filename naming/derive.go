@@ -23,6 +23,8 @@ var errNoParts = errors.New("parts is empty, want at least one name part")
 // different lists never get one name, except for a hash collision: ["a", "b-c"], ["a-b", "c"] and ["a-b-c"] differ, "a.b" and "a-b" differ,
 // and nobody can take a name that is derived by choosing it. Under [HashLength](0) no hash is added and none of this holds.
 //
+// A name has at most [MaxLabel] characters, or 253 in [SubdomainForm]. Some kinds allow fewer: pass [ForKind].
+//
 // Errors name an option that no name satisfies with what would be right, empty parts, or the input that is not JSON.
 func Derive(parts []string, opts ...Option) (string, error) {
 	o := resolve(opts)

@@ -6,7 +6,7 @@
 //
 // # When to use which
 //
-//	a name of an object, from what users write     Derive
+//	a name of an object, from what users write     Derive; with ForKind for a CronJob, a StatefulSet or a Service
 //	a text that is a name by itself                DNSLabel, DNSSubdomain
 //	the value of a label                           LabelValue; Derive with LabelValueForm where it selects objects
 //	labels of an owner that its children carry     MatchingLabels
@@ -31,7 +31,7 @@
 //
 // # What fits
 //
-// A limit is [MaxLength] or the form's own, less what others append ([Reserve]). Text that is too long loses characters from
+// A limit is [MaxLength], that of the kind ([ForKind]) or the form's own, less what others append ([Reserve]). Text that is too long loses characters from
 // its longest part first, so that each part keeps what it can:
 //
 //	["a-rather-long-service-name", "cache"] in 30   a-rather-lo-cache-4bcc4bc0bac6

@@ -7,7 +7,7 @@ type nameForm int
 
 const (
 	// labelForm, the default, is a DNS label after RFC 1123 as Kubernetes reads it: lower-case letters, digits and dashes, a letter or
-	// digit at both ends, at most [MaxLabel] characters. It fits the name of every kind.
+	// digit at both ends, at most [MaxLabel] characters. The characters are valid for every kind; [ForKind] has the shorter limits of some.
 	labelForm nameForm = iota
 	// SubdomainForm is an [Option] for a DNS subdomain in the place of a label: labels joined by dots, at most 253 characters in all. Like
 	// the API server it does not limit the single label.
@@ -36,8 +36,8 @@ func (f nameForm) max() int {
 
 func (f nameForm) applyTo(o *options) { o.Form = f }
 
-// Option changes how [Derive] makes a name: [MaxLength], [HashLength], [Reserve], [HashInputs], [SubdomainForm], [LabelValueForm] and
-// [StartWithLetter]. Options are applied in order, a later one wins.
+// Option changes how [Derive] makes a name: [MaxLength], [ForKind], [HashLength], [Reserve], [HashInputs], [SubdomainForm],
+// [LabelValueForm] and [StartWithLetter]. Options are applied in order, a later one wins.
 type Option interface {
 	applyTo(o *options)
 }
@@ -49,6 +49,8 @@ type options struct {
 	// MaxLength is the longest name in bytes, what others append included. Unset it is as much as the form allows.
 	MaxLength int
 	limited   bool // MaxLength was set, if only to 0
+	// KindLimit is the shortest limit of the kinds that the name is for. 0 is none.
+	KindLimit int
 	// Reserved is the number of bytes that others append to the name. 0 by default.
 	Reserved int
 	// HashLength is the number of hexadecimal characters of the hash. Derive presets it with 12; 0 turns hashes off.
@@ -60,7 +62,7 @@ type options struct {
 }
 
 // MaxLength limits the name to this many bytes, what [Reserve] asks for included. It is at least 1 and at most
-// what the form allows, which is the default.
+// what the form and [ForKind] allow, which is the default.
 type MaxLength int
 
 func (m MaxLength) applyTo(o *options) { o.MaxLength, o.limited = int(m), true }
@@ -141,6 +143,9 @@ func (o *options) limit() (int, error) {
 		return 0, &optionError{Option: "form", Value: int(o.Form), Want: "SubdomainForm, LabelValueForm or none"}
 	}
 	longest := o.Form.max()
+	if o.KindLimit > 0 {
+		longest = min(longest, o.KindLimit)
+	}
 	if o.limited || o.MaxLength != 0 {
 		if o.MaxLength < 1 || o.MaxLength > longest {
 			return 0, &optionError{Option: "maxLength", Value: o.MaxLength, Want: fmt.Sprintf("between 1 and %d", longest)}

@@ -68,6 +68,9 @@ func (a Availability) Component() (c health.Component, delay time.Duration) {
 
 // conditions returns the condition Available of the Deployment if it is true, or nil and why it is not.
 func (a Availability) conditions() (available *appsv1.DeploymentCondition, message string) {
+	if a.Deployment.DeletionTimestamp != nil {
+		return nil, "it is being deleted"
+	}
 	found := map[appsv1.DeploymentConditionType]*appsv1.DeploymentCondition{}
 	for i := range a.Deployment.Status.Conditions {
 		found[a.Deployment.Status.Conditions[i].Type] = &a.Deployment.Status.Conditions[i]

@@ -27,6 +27,8 @@ func TestAvailability(t *testing.T) {
 		}
 		return d
 	}
+	going := deployment(0, "Available", "True")
+	going.DeletionTimestamp = new(metav1.NewTime(now))
 	pod := func(name string, containers ...corev1.ContainerStatus) corev1.Pod {
 		return corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.PodStatus{
 			ContainerStatuses: containers,
@@ -51,6 +53,10 @@ func TestAvailability(t *testing.T) {
 		"SaysNothing": {
 			inspect.Availability{Deployment: deployment(0), Endpoints: 1},
 			health.NotAvailable, "DeploymentUnavailable", "Deployment is unavailable: ", 0,
+		},
+		"Deleted": {
+			inspect.Availability{Deployment: going, Endpoints: 1, Now: now},
+			health.NotAvailable, "DeploymentUnavailable", "Deployment is unavailable: it is being deleted", 0,
 		},
 		"ReplicaFailureFirst": {
 			inspect.Availability{Deployment: deployment(0, "Available", "True", "Progressing", "False", "ReplicaFailure", "True"), Endpoints: 1},

@@ -26,7 +26,7 @@ func deployment(d *appsv1.Deployment) health.Component {
 	want, s := count(d.Spec.Replicas), d.Status
 	const rolling = "RolloutInProgress"
 	switch {
-	case d.Spec.Paused && s.UpdatedReplicas < want:
+	case d.Spec.Paused && (s.UpdatedReplicas < want || s.Replicas > s.UpdatedReplicas):
 		return health.Component{State: health.Pending, Reason: "DeploymentPaused", Message: "Deployment is paused in the middle of a rollout"}
 	case s.UpdatedReplicas < want:
 		return progressing(rolling, replicas(s.UpdatedReplicas, want, "updated"))
@@ -53,10 +53,7 @@ func stuckDeployment(d *appsv1.Deployment) (health.Component, bool) {
 			// The counters say more.
 		}
 	}
-	state := health.Failed
-	if d.Status.AvailableReplicas > 0 {
-		state = health.Degraded
-	}
+	state := whileServing(d.Status.AvailableReplicas)
 	if failure != nil && failure.Status == corev1.ConditionTrue {
 		return refusedPods(state, failure.Reason, failure.Message), true
 	}

@@ -13,8 +13,8 @@
 //	does the workload answer requests           Availability
 //	how did a pod end that runs once            Run
 //
-// [Of] knows Deployment, StatefulSet, DaemonSet, Job, Pod, Service, PersistentVolumeClaim, HorizontalPodAutoscaler and HTTPRoute, and
-// reads every other kind by the conditions of kstatus
+// [Of] knows Deployment, StatefulSet, DaemonSet, ReplicaSet, Job, Pod, Service, PersistentVolumeClaim, HorizontalPodAutoscaler, HTTPRoute,
+// CustomResourceDefinition, APIService and PodDisruptionBudget, and reads every other kind by the conditions of kstatus
 // (https://github.com/kubernetes-sigs/cli-utils/blob/master/pkg/kstatus/README.md). The health of a route as one gateway controller
 // reports it is in package routing.
 //

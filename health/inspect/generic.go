@@ -43,6 +43,9 @@ func (r *report) health() health.Component {
 	if c, done := r.prelude(); done {
 		return c
 	}
+	if c, known := r.ofKind(); known {
+		return c
+	}
 	for _, bad := range []struct {
 		conditionType string
 		state         health.State

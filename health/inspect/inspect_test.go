@@ -88,6 +88,14 @@ func TestDeployment(t *testing.T) {
 			`{"spec":{"replicas":1},"status":{"availableReplicas":1,"conditions":[{"type":"ReplicaFailure","status":"True","reason":"FailedCreate","message":"no service account"}]}}`,
 			"Degraded FailedCreate: no service account",
 		},
+		"paused, old replicas": {
+			`{"spec":{"replicas":3,"paused":true},"status":{"replicas":4,"updatedReplicas":3,"availableReplicas":3}}`,
+			"Pending DeploymentPaused: Deployment is paused in the middle of a rollout",
+		},
+		"terminating replicas": { // neither the controller's own conditions nor kubectl rollout status counts them
+			`{"spec":{"replicas":1},"status":{"replicas":1,"updatedReplicas":1,"availableReplicas":1,"terminatingReplicas":1}}`,
+			"Ready DeploymentReady: Deployment is available",
+		},
 		"going": {`{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}}`, "Progressing Terminating: Deployment is being deleted"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -118,6 +126,18 @@ func TestStatefulSet(t *testing.T) {
 		"partition reached": {
 			`{"spec":{"replicas":3,"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"partition":2}}},"status":{"replicas":3,"readyReplicas":3,"updatedReplicas":1,"currentRevision":"a","updateRevision":"b"}}`,
 			"Ready StatefulSetReady: StatefulSet is available",
+		},
+		"taken back": {
+			`{"spec":{"replicas":3,"updateStrategy":{"type":"RollingUpdate"}},"status":{"replicas":3,"readyReplicas":3,"currentReplicas":1,"updatedReplicas":1,"currentRevision":"a","updateRevision":"a"}}`,
+			"Progressing RolloutInProgress: 1 of 3 replicas are updated",
+		},
+		"one revision, counted as current": {
+			`{"spec":{"replicas":2},"status":{"replicas":2,"readyReplicas":2,"currentReplicas":2,"currentRevision":"a","updateRevision":"a"}}`,
+			"Ready StatefulSetReady: StatefulSet is available",
+		},
+		"partition not reached": {
+			`{"spec":{"replicas":3,"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"partition":1}}},"status":{"replicas":3,"readyReplicas":3,"updatedReplicas":1,"currentRevision":"a","updateRevision":"b"}}`,
+			"Progressing RolloutInProgress: 1 of 2 replicas are updated",
 		},
 		"on delete": {
 			`{"spec":{"replicas":1,"updateStrategy":{"type":"OnDelete"}},"status":{"replicas":1,"readyReplicas":1,"currentRevision":"a","updateRevision":"b"}}`,
@@ -175,8 +195,11 @@ func TestJob(t *testing.T) {
 		"evicted":   {condition("Failed", "Evicted"), "Degraded JobEvicted: why [Infrastructure]"},
 		"policy":    {condition("Failed", "PodFailurePolicy"), "Failed JobFailed: why [InvalidSpec]"},
 		"suspended": {condition("Suspended", ""), "Pending JobSuspended: Job is suspended"},
-		"failing":   {condition("FailureTarget", "BackoffLimitExceeded"), "Progressing JobRunning: Job is in progress"},
-		"going":     {`{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}}`, "Progressing Terminating: Job is being deleted"},
+		"failing":   {condition("FailureTarget", "BackoffLimitExceeded"), "Progressing JobRunning: Job fails when its pods are gone: why"},
+		"succeeding": {
+			condition("SuccessCriteriaMet", "SuccessPolicy"), "Progressing JobRunning: Job is complete when its pods are gone",
+		},
+		"going": {`{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}}`, "Progressing Terminating: Job is being deleted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -253,6 +276,7 @@ func TestNothing(t *testing.T) {
 		"DeploymentNotFound":  inspect.Of((*appsv1.Deployment)(nil)),
 		"StatefulSetNotFound": inspect.Of((*appsv1.StatefulSet)(nil)),
 		"DaemonSetNotFound":   inspect.Of((*appsv1.DaemonSet)(nil)),
+		"ReplicaSetNotFound":  inspect.Of((*appsv1.ReplicaSet)(nil)),
 		"JobNotFound":         inspect.Of((*batchv1.Job)(nil)),
 		"ServiceNotFound":     inspect.Of((*corev1.Service)(nil)),
 		"PvcNotFound":         inspect.Of((*corev1.PersistentVolumeClaim)(nil)),

@@ -8,26 +8,31 @@ import (
 )
 
 // job inspects a Job: complete is ready, failed is the fault of its spec, unless it was evicted; a suspended one is
-// Pending. A nil one is missing downstream.
+// Pending. One whose end is decided is Progressing until its pods are gone, and one that is being deleted is never ready. A nil one is
+// missing downstream.
 // See https://kubernetes.io/docs/concepts/workloads/controllers/job/#job-termination-and-cleanup.
 func job(j *batchv1.Job) health.Component {
 	if j == nil {
 		return missing("JobNotFound", "Job")
 	}
-	suspended := false
+	message, suspended := "Job is in progress", false
 	for _, c := range j.Status.Conditions {
 		if c.Status != corev1.ConditionTrue {
 			continue
 		}
 		switch c.Type {
 		case batchv1.JobComplete:
-			return ready("JobComplete", "Job is complete")
+			if j.DeletionTimestamp == nil {
+				return ready("JobComplete", "Job is complete")
+			}
 		case batchv1.JobFailed:
 			return failedJob(c.Reason, c.Message)
 		case batchv1.JobSuspended:
 			suspended = true
-		case batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet:
-			// On the way to Failed or Complete, which follow when the pods are gone.
+		case batchv1.JobFailureTarget:
+			message = "Job fails when its pods are gone: " + c.Message
+		case batchv1.JobSuccessCriteriaMet:
+			message = "Job is complete when its pods are gone"
 		}
 	}
 	if j.DeletionTimestamp != nil {
@@ -36,7 +41,7 @@ func job(j *batchv1.Job) health.Component {
 	if suspended {
 		return health.Component{State: health.Pending, Reason: "JobSuspended", Message: "Job is suspended"}
 	}
-	return progressing("JobRunning", "Job is in progress")
+	return progressing("JobRunning", message)
 }
 
 // failedJob categorises the reason of a Job's Failed condition.

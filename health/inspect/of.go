@@ -13,7 +13,8 @@ import (
 )
 
 // Of inspects any object with the inspector of its kind, typed or unstructured: Pod (and PodList), Deployment, StatefulSet, DaemonSet,
-// Job, Service, PersistentVolumeClaim, HorizontalPodAutoscaler (v2), HTTPRoute. Every other kind is read by the conditions that
+// ReplicaSet, Job, Service, PersistentVolumeClaim, HorizontalPodAutoscaler (v2), HTTPRoute, CustomResourceDefinition, APIService and
+// PodDisruptionBudget. An object that is being deleted is never ready. Every other kind is read by the conditions that
 // kinds share: Stalled, Failed, Degraded and Reconciling, which are failures while they are True, then Ready, else Available; a status or
 // a condition about an older generation counts as progressing. An object without any of these has nothing to wait for and
 // is ready. Nil, also a nil pointer, is missing downstream.
@@ -71,6 +72,8 @@ func ofTyped(obj runtime.Object) (health.Component, bool) {
 		return statefulSet(o), true
 	case *appsv1.DaemonSet:
 		return daemonSet(o), true
+	case *appsv1.ReplicaSet:
+		return replicaSet(o), true
 	case *batchv1.Job:
 		return job(o), true
 	case *autoscalingv2.HorizontalPodAutoscaler:
@@ -126,6 +129,8 @@ func ofAppsUnstructured(u runtime.Unstructured, kind string) (health.Component, 
 		return convert(u, statefulSet), true
 	case "DaemonSet":
 		return convert(u, daemonSet), true
+	case "ReplicaSet":
+		return convert(u, replicaSet), true
 	}
 	return health.Component{}, false
 }

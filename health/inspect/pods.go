@@ -28,9 +28,10 @@ type PodFacts struct {
 //  3. a container in CrashLoopBackOff: Degraded, or Failed with the category of the last failure where it is known;
 //  4. all pods failed: by the reason of the failure, or by a line of the logs that tells more. A failed pod left over beside a
 //     live one does not count;
-//  5. a pod that is ready or has succeeded: Ready, one is enough;
-//  6. a running pod: Starting;
-//  7. a pending pod: Pending with the reason why it waits, or Progressing while an image is being pulled.
+//  5. only pods that are being deleted: Progressing;
+//  6. a pod that is ready or has succeeded: Ready, one is enough;
+//  7. a running pod: Starting;
+//  8. a pending pod: Pending with the reason why it waits, or Progressing while an image is being pulled.
 func Pods(pods []corev1.Pod, facts PodFacts) health.Component {
 	if len(pods) == 0 {
 		return broken(health.MissingDownstreamDependency, "NoPods", "No pods found")
@@ -45,6 +46,9 @@ func Pods(pods []corev1.Pod, facts PodFacts) health.Component {
 	alive := slices.DeleteFunc(slices.Clone(list), func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodFailed })
 	if len(alive) == 0 {
 		return failedPod(list[0], facts)
+	}
+	if alive[0].DeletionTimestamp != nil { // then all of them are being deleted
+		return progressing("Terminating", "Pods are being deleted")
 	}
 	return livePods(alive, facts)
 }

@@ -105,7 +105,7 @@ func TestPods(t *testing.T) {
 		"only going ones": {
 			[]string{`{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"status":{"phase":"Running"}}`},
 			nil,
-			"Starting PodsStarting: Pods are running, waiting for readiness",
+			"Progressing Terminating: Pods are being deleted",
 		},
 	}
 	for name, tc := range cases {

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"reflect"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -12,6 +13,7 @@ import (
 // report is what an object of any kind says about itself in the manner that kstatus expects.
 type report struct {
 	kind       string
+	group      string // empty also where the object does not have its apiVersion
 	generation int64
 	deleted    bool
 	observed   int64 // status.observedGeneration
@@ -71,6 +73,10 @@ func unreadable(obj runtime.Object, err error) health.Component {
 func readContent(content map[string]any) report {
 	r := report{}
 	r.kind, _ = content["kind"].(string)
+	version, _ := content["apiVersion"].(string)
+	if group, _, grouped := strings.Cut(version, "/"); grouped {
+		r.group = group
+	}
 	meta, _ := content["metadata"].(map[string]any)
 	r.generation, _ = integer(meta["generation"])
 	r.deleted = meta["deletionTimestamp"] != nil

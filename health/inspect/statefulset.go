@@ -25,8 +25,8 @@ func statefulSet(s *appsv1.StatefulSet) health.Component {
 		return progressing("ScalingDown", fmt.Sprintf("%d replicas too many", have.Replicas-want))
 	case have.ReadyReplicas < want:
 		return progressing("ReplicasUnavailable", replicas(have.ReadyReplicas, want, "ready"))
-	case have.UpdatedReplicas < toUpdate(s, want):
-		return progressing("RolloutInProgress", replicas(have.UpdatedReplicas, toUpdate(s, want), "updated"))
+	case updated(s) < toUpdate(s, want):
+		return progressing("RolloutInProgress", replicas(updated(s), toUpdate(s, want), "updated"))
 	case have.AvailableReplicas < want && s.Spec.MinReadySeconds > 0:
 		return progressing("ReplicasUnavailable", replicas(have.AvailableReplicas, want, "available"))
 	case want == 0:
@@ -35,11 +35,18 @@ func statefulSet(s *appsv1.StatefulSet) health.Component {
 	return ready("StatefulSetReady", "StatefulSet is available")
 }
 
-// toUpdate is how many replicas a rollout will bring to the new revision by itself. A set that has only one revision is
-// up to date whatever the counter says: the counter is not kept for it by every version of the controller.
+// updated is how many replicas have the new revision. A controller may count those of a set with one revision as the current ones alone.
+func updated(s *appsv1.StatefulSet) int32 {
+	if s.Status.CurrentRevision == s.Status.UpdateRevision {
+		return max(s.Status.UpdatedReplicas, s.Status.CurrentReplicas)
+	}
+	return s.Status.UpdatedReplicas
+}
+
+// toUpdate is how many replicas a rollout will bring to the new revision by itself. Equal revisions do not mean that there is nothing to do:
+// a rollout that was taken back half way leaves replicas of the revision between. Without a revision no controller has counted.
 func toUpdate(s *appsv1.StatefulSet, want int32) int32 {
-	if s.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType ||
-		s.Status.CurrentRevision == s.Status.UpdateRevision {
+	if s.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType || s.Status.UpdateRevision == "" {
 		return 0
 	}
 	if r := s.Spec.UpdateStrategy.RollingUpdate; r != nil && r.Partition != nil {

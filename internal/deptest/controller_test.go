@@ -11,6 +11,7 @@ func controllerFloors(whole []string) map[string][]string {
 		out[room] = append(slices.Clone(whole), order[:i]...)
 	}
 	out[rooms+"declaration"] = append(out[rooms+"declaration"], "reconcile/internal/groupkey")
+	out[rooms+"description"] = append(out[rooms+"description"], "internal/plural")
 	out[rooms+"outside"] = append(out[rooms+"outside"], "reconcile/internal/external")
 	out[rooms+"tracked"] = append(out[rooms+"tracked"], "reconcile/internal/external", "reconcile/internal/groupkey", "reconcile/internal/derived")
 	out[rooms+"observe"] = append(out[rooms+"observe"], "internal/text", "reconcile/explain", "reconcile/external")

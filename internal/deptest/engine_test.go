@@ -15,7 +15,7 @@ func engineFloors() map[string][]string {
 		rooms + "order":     nil,
 		group:               {"reconcile/apply"},
 	}
-	below := []string{"reconcile/apply", "reconcile/internal/freshness", "reconcile/internal/conditionlist", group}
+	below := []string{"naming", "reconcile/apply", "reconcile/internal/freshness", "reconcile/internal/conditionlist", group}
 	for _, name := range []string{"applyset", "content", "managedfields", "compare", "planerror", "order"} {
 		below = append(below, rooms+name)
 	}

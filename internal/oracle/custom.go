@@ -3,7 +3,6 @@ package oracle
 import (
 	"fmt"
 	"math/rand/v2"
-	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/internal/oracle/shape"
+	"github.com/reconcilekit/reconcilekit/internal/plural"
 )
 
 const customGroup = "oracle.reconcilekit.dev"
@@ -111,17 +111,17 @@ func customKinds(seed uint64, n int, scheme *runtime.Scheme) []*Kind {
 
 // definition is the CRD of a made-up kind.
 func (k *Kind) definition() *apiextensionsv1.CustomResourceDefinition {
-	plural := plural(k.gvk.Kind)
+	resource := plural.Of(k.gvk.Kind)
 	keep := true
 	spec := k.shape.Properties["spec"].Schema()
 	whole := &apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{
 		"spec": spec, "status": {Type: "object", XPreserveUnknownFields: &keep},
 	}}
 	return &apiextensionsv1.CustomResourceDefinition{
-		ObjectMeta: metav1.ObjectMeta{Name: plural + "." + customGroup},
+		ObjectMeta: metav1.ObjectMeta{Name: resource + "." + customGroup},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
 			Group: customGroup, Scope: apiextensionsv1.NamespaceScoped,
-			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: plural, Kind: k.gvk.Kind},
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: resource, Kind: k.gvk.Kind},
 			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
 				Name: k.gvk.Version, Served: true, Storage: true,
 				Schema:       &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: whole},
@@ -130,6 +130,3 @@ func (k *Kind) definition() *apiextensionsv1.CustomResourceDefinition {
 		},
 	}
 }
-
-// plural is the resource of a made-up kind.
-func plural(kind string) string { return strings.ToLower(kind) + "s" }

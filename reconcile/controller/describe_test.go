@@ -98,7 +98,7 @@ func TestPlural(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[string]string{
 		"Gateway": "gateways", "NetworkPolicy": "networkpolicies", "Ingress": "ingresses", "Endpoints": "endpoints",
-		"Key": "keys", "ConfigMap": "configmaps",
+		"Key": "keys", "ConfigMap": "configmaps", "Mesh": "meshes", "Mailbox": "mailboxes", "Branch": "branches",
 	} {
 		object := gadget()
 		object.SetGroupVersionKind(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: kind})

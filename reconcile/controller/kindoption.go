@@ -119,7 +119,9 @@ func WithPredicates(predicates ...predicate.Predicate) KindOption {
 	return kindOption(func(d *declaration.Declaration) { d.Predicates = append(d.Predicates, predicates...) })
 }
 
-// Resource names the resource of the kind for the rights, where it is not the regular plural of the kind in lower case.
+// Resource names the resource of the kind for the permissions, where it is not the regular plural of the kind in lower case: ending in "es"
+// after s, x, z, ch and sh, in "ies" for a y after a consonant, else in "s". A manager logs at its start, and install.Files reports, that a
+// kind needs it.
 func Resource(plural string) KindOption {
 	return kindOption(func(d *declaration.Declaration) { d.Resource = plural })
 }

@@ -61,9 +61,9 @@ var _ = Describe("the set-up", func() {
 
 	It("complains about a plural that the derived rights do not have", func(_ context.Context) {
 		crd := widget.CRD()
-		crd.Name = "mailboxes." + widget.GroupVersion.Group
+		crd.Name = "mailboxen." + widget.GroupVersion.Group
 		crd.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{
-			Plural: "mailboxes", Singular: "mailbox", Kind: "Mailbox", ListKind: "MailboxList",
+			Plural: "mailboxen", Singular: "mailbox", Kind: "Mailbox", ListKind: "MailboxList",
 		}
 		options := envtest.CRDInstallOptions{CRDs: []*apiextensionsv1.CustomResourceDefinition{crd}}
 		_, err := envtest.InstallCRDs(env.Config(), options)
@@ -71,7 +71,7 @@ var _ = Describe("the set-up", func() {
 		DeferCleanup(func() { Expect(envtest.UninstallCRDs(env.Config(), options)).To(Succeed()) })
 		mailbox := &unstructured.Unstructured{}
 		mailbox.SetGroupVersionKind(widget.GroupVersion.WithKind("Mailbox"))
-		for _, plural := range []string{"", "mailboxes"} {
+		for _, plural := range []string{"", "mailboxen"} {
 			log := &lines{}
 			runs{logger: log.logger()}.start(env.Namespace(GinkgoTB()), func(mgr manager.Manager) error {
 				var options []controller.KindOption
@@ -80,7 +80,7 @@ var _ = Describe("the set-up", func() {
 				}
 				return controller.New("mail"+plural, &probe{}).Reads(mailbox, options...).Options(settings()).SetupWithManager(mgr)
 			})
-			complaint := And(ContainSubstring("add controller.Resource beside the kind"), ContainSubstring("mailboxs"), ContainSubstring("mailboxes"))
+			complaint := And(ContainSubstring("add controller.Resource beside the kind"), ContainSubstring("mailboxes"), ContainSubstring("mailboxen"))
 			if plural != "" {
 				complaint = Not(ContainSubstring("add controller.Resource beside the kind"))
 			}

@@ -37,6 +37,9 @@ func Files(page dataflow.Page, config Config) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkResources(page, crds); err != nil {
+		return nil, err
+	}
 	extra, err := manifests("Extra", config.Extra)
 	if err != nil {
 		return nil, err

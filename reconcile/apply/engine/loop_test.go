@@ -1,11 +1,14 @@
 package engine_test
 
 import (
+	"strings"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -190,6 +193,48 @@ var _ = Describe("Forms of an object", func() {
 			}
 			Expect(w.names()).To(BeEmpty())
 		}
+	})
+
+	It("refuses names with which objects of the kind do not work, and creates nothing", func() {
+		w := newWorld()
+		long := strings.Repeat("a", 53)
+		works := strings.Repeat("a", 52)
+		var s apply.Plan
+		set := func(name string) *appsv1ac.StatefulSetApplyConfiguration {
+			return appsv1ac.StatefulSet(name, "").WithSpec(appsv1ac.StatefulSetSpec().WithServiceName("web").WithReplicas(0).
+				WithSelector(metav1ac.LabelSelector().WithMatchLabels(map[string]string{"app": "web"})).
+				WithTemplate(corev1ac.PodTemplateSpec().WithLabels(map[string]string{"app": "web"}).
+					WithSpec(corev1ac.PodSpec().WithContainers(corev1ac.Container().WithName("web").WithImage("web:1")))))
+		}
+		s.ApplyConfiguration(set(long))
+		s.ApplyConfiguration(set(works))
+		s.Apply(configMap(long, "1"))
+		for range 2 {
+			result, _ := w.pass(s)
+			Expect(result.Objects).To(HaveLen(3))
+			Expect(result.Objects[0].Outcome).To(BeEquivalentTo(apply.OutcomeFailed))
+			Expect(result.Objects[0].Err).To(MatchError(
+				`child: metadata.name "` + long + `" has 53 characters, want at most 52, with which a StatefulSet works: derive it with naming.ForKind`))
+		}
+		key := client.ObjectKey{Namespace: w.namespace, Name: long}
+		Expect(apierrors.IsNotFound(w.admin.Get(w.ctx, key, &appsv1.StatefulSet{}))).To(BeTrue())
+		Expect(w.admin.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: works}, &appsv1.StatefulSet{})).To(Succeed())
+		Expect(w.names()).To(ConsistOf(long))
+	})
+
+	It("contributes to an object whose name is too long for its kind", func() {
+		w := newWorld()
+		long := strings.Repeat("a", 53)
+		labels := map[string]string{"app": "web"}
+		existing := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: long, Namespace: w.namespace}}
+		existing.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
+		existing.Spec.Template.Labels = labels
+		existing.Spec.Template.Spec.Containers = []corev1.Container{{Name: "web", Image: "web:1"}}
+		Expect(w.admin.Create(w.ctx, existing)).To(Succeed())
+		var s apply.Plan
+		s.ApplyConfiguration(appsv1ac.StatefulSet(long, "").WithLabels(map[string]string{"team": "a"}), apply.Contribute)
+		result, _ := w.pass(s)
+		Expect(result.Err()).NotTo(HaveOccurred())
 	})
 
 	It("refuses what it cannot apply, and applies the rest", func() {

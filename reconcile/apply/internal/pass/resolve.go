@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/reconcilekit/reconcilekit/naming"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
@@ -40,6 +41,17 @@ func noName(c *apply.Child) error {
 	}
 	return planerror.Error(fmt.Sprintf("child: metadata.name is empty and metadata.generateName is %q, which cannot be applied: %s, "+
 		"such as one derived from the owner's", prefix, want))
+}
+
+// checkLength reports a name with which an object of the kind does not work. The API server accepts some of them: it refuses the Pods of
+// such a StatefulSet, which the plan does not name. An object that the plan does not create has the name that others gave it.
+func checkLength(c *Child) error {
+	limit := naming.LimitOf(c.ID.GroupKind.Group, c.ID.GroupKind.Kind)
+	if limit == 0 || len(c.ID.Key.Name) <= limit || c.Planned.Mode == apply.Contribute || c.Planned.Existing {
+		return nil
+	}
+	return planerror.Error(fmt.Sprintf("child: metadata.name %q has %d characters, want at most %d, with which a %s works: "+
+		"derive it with naming.ForKind", c.ID.Key.Name, len(c.ID.Key.Name), limit, c.ID.GroupKind.Kind))
 }
 
 // What is planned of the owner's own metadata is decided about and applied like
@@ -115,15 +127,8 @@ func (p *Pass) resolve(c *Child) error {
 		c.ID.Key.Namespace = p.Owner.GetNamespace()
 	}
 	c.Result.Key = c.ID.Key
-	switch {
-	case p.IsOwner(c.ID):
-		return errPlannedOwner
-	case c.ID.Key.Name == "":
-		return noName(c.Planned)
-	case k.Namespaced && c.ID.Key.Namespace == "":
-		return errNoNamespace
-	case !k.Namespaced && c.ID.Key.Namespace != "":
-		return errNamespace
+	if err := p.checkIdentity(c); err != nil {
+		return err
 	}
 	c.Reach = c.Member && p.Reaches(c.ID.Key.Namespace)
 	if p.Finalize && !p.Plan.Hold && !c.Planned.Existing && (Partial(c.Planned.Mode) || c.Member && !c.Reach) {
@@ -143,6 +148,21 @@ func (p *Pass) resolve(c *Child) error {
 	c.Hash = p.Env.Hasher.Child(c.Planned)
 	p.Identity += identity(p.Env.Hasher, c)
 	return nil
+}
+
+// checkIdentity reports a name or a namespace that no object of the kind can have, or only the owner has.
+func (p *Pass) checkIdentity(c *Child) error {
+	switch {
+	case p.IsOwner(c.ID):
+		return errPlannedOwner
+	case c.ID.Key.Name == "":
+		return noName(c.Planned)
+	case c.Kind.Namespaced && c.ID.Key.Namespace == "":
+		return errNoNamespace
+	case !c.Kind.Namespaced && c.ID.Key.Namespace != "":
+		return errNamespace
+	}
+	return checkLength(c)
 }
 
 // Reaches reports whether garbage collection follows an owner reference from the

@@ -6,6 +6,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/reconcilekit/reconcilekit/internal/plural"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/rights"
 )
@@ -53,7 +54,7 @@ func Resource(k *declaration.Kind) string {
 	if k.Resource != "" {
 		return k.Resource
 	}
-	return rights.Plural(k.GroupVersionKind)
+	return plural.Of(k.Kind)
 }
 
 func ownsAny(c *declaration.Catalogue) bool {

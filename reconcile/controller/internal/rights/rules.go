@@ -6,25 +6,12 @@ import (
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // verbOrder is the order in which people write verbs.
 func verbOrder() []string {
 	return []string{"get", "list", "watch", "create", "update", "patch", "delete"}
-}
-
-// Plural guesses the resource of a kind. The guess of apimachinery makes gatewaies of Gateway.
-func Plural(kind schema.GroupVersionKind) string {
-	singular := strings.ToLower(kind.Kind)
-	for _, vowel := range []string{"ay", "ey", "oy", "uy"} {
-		if strings.HasSuffix(singular, vowel) {
-			return singular + "s"
-		}
-	}
-	guess, _ := meta.UnsafeGuessKindToResource(kind)
-	return guess.Resource
 }
 
 // Compact turns grants into rules: resources of one group with the same verbs share a rule.

@@ -29,17 +29,6 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-func TestPlural(t *testing.T) {
-	t.Parallel()
-	for kind, want := range map[string]string{
-		"Gateway": "gateways", "Policy": "policies", "Ingress": "ingresses", "Deployment": "deployments", "StorageClass": "storageclasses",
-	} {
-		if got := rights.Plural(schema.GroupVersionKind{Kind: kind}); got != want {
-			t.Errorf("plural of %s: got %q, want %q", kind, got, want)
-		}
-	}
-}
-
 // TestJoinGivesNoMore: a rule for named objects or for paths is not mixed with rules for all objects, and no verb is lost.
 func TestJoinGivesNoMore(t *testing.T) {
 	t.Parallel()

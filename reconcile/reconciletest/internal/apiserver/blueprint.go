@@ -17,6 +17,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/reconcilekit/reconcilekit/internal/plural"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/crdschema"
 )
 
@@ -59,8 +60,7 @@ func NewBlueprint(scheme *runtime.Scheme, definitions []*apiextensionsv1.CustomR
 		if k.status {
 			b.withStatus[k.gvk] = true
 		}
-		single := k.gvk.GroupVersion().WithResource(strings.ToLower(k.gvk.Kind))
-		b.mapper.AddSpecific(k.gvk, k.gvk.GroupVersion().WithResource(k.plural), single, scope(k.cluster))
+		b.addMapping(k.gvk, k.plural)
 	}
 	for gvk := range scheme.AllKnownTypes() {
 		if known[gvk] || gvk.Version == runtime.APIVersionInternal || isList(gvk.Kind) || !isObject(scheme, gvk) {
@@ -69,12 +69,18 @@ func NewBlueprint(scheme *runtime.Scheme, definitions []*apiextensionsv1.CustomR
 		b.kinds = append(b.kinds, gvk)
 		b.cluster[gvk] = isClusterScoped(gvk)
 		b.namespaced[gvk] = !b.cluster[gvk] && clientgoscheme.Scheme.Recognizes(gvk)
-		b.mapper.Add(gvk, scope(b.cluster[gvk]))
+		b.addMapping(gvk, plural.Of(gvk.Kind))
 		if !clientgoscheme.Scheme.Recognizes(gvk) || hasStatus(gvk) {
 			b.withStatus[gvk] = true
 		}
 	}
 	return b, nil
+}
+
+// addMapping maps a kind to its resource.
+func (b *Blueprint) addMapping(gvk schema.GroupVersionKind, resource string) {
+	gv := gvk.GroupVersion()
+	b.mapper.AddSpecific(gvk, gv.WithResource(resource), gv.WithResource(strings.ToLower(gvk.Kind)), scope(b.cluster[gvk]))
 }
 
 // Enum are the values that the definition of a kind allows for the field at a path; none when it names none.

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/reconcilekit/reconcilekit/internal/plural"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
@@ -67,7 +68,7 @@ func (w *Server) second(builder *fake.ClientBuilder) client.WithWatch {
 	first.SetName("first")
 	w.tracker.scheme.AddKnownTypeWithName(first.GroupVersionKind(), first)
 	store := builder.WithObjects(first).Build()
-	_ = w.tracker.ObjectTracker.Delete(Plural(first.GroupVersionKind()), "", first.GetName()) // it was made one line above
+	_ = w.tracker.ObjectTracker.Delete(storedAs(first.GroupVersionKind()), "", first.GetName()) // it was made one line above
 	return store
 }
 
@@ -122,7 +123,7 @@ func (w *Server) List(gvk schema.GroupVersionKind) (map[types.NamespacedName]*un
 }
 
 func (w *Server) list(gvk schema.GroupVersionKind) (map[types.NamespacedName]*unstructured.Unstructured, error) {
-	gvr := Plural(gvk)
+	gvr := storedAs(gvk)
 	if _, known := w.tracker.kinds[gvr]; !known {
 		return nil, nil
 	}
@@ -150,7 +151,7 @@ func (w *Server) current(gvk schema.GroupVersionKind, key client.ObjectKey) *uns
 	if w.cluster[gvk] {
 		key.Namespace = ""
 	}
-	u, err := w.tracker.stored(Plural(gvk), key.Namespace, key.Name)
+	u, err := w.tracker.stored(storedAs(gvk), key.Namespace, key.Name)
 	if err != nil {
 		return nil
 	}
@@ -161,7 +162,7 @@ func (w *Server) current(gvk schema.GroupVersionKind, key client.ObjectKey) *uns
 func (w *Server) write(
 	gvk schema.GroupVersionKind, u *unstructured.Unstructured, subresource string, dryRun []string, do func() error,
 ) error {
-	gvr := Plural(gvk)
+	gvr := storedAs(gvk)
 	key := client.ObjectKeyFromObject(u)
 	before := w.current(gvk, key)
 	revision := w.tracker.revision.Load()
@@ -211,5 +212,5 @@ func (w *Server) resource(gvk schema.GroupVersionKind) schema.GroupResource {
 	if mapping, err := w.Mapper.RESTMapping(gvk.GroupKind(), gvk.Version); err == nil {
 		return mapping.Resource.GroupResource()
 	}
-	return Plural(gvk).GroupResource()
+	return schema.GroupResource{Group: gvk.Group, Resource: plural.Of(gvk.Kind)}
 }

@@ -371,7 +371,7 @@ func (t *tracker) content(gvr schema.GroupVersionResource, obj runtime.Object) (
 
 // register makes a kind known to the store.
 func (t *tracker) register(gvk schema.GroupVersionKind) {
-	gvr, _ := meta.UnsafeGuessKindToResource(gvk)
+	gvr := storedAs(gvk)
 	if _, known := t.kinds[gvr]; known {
 		return
 	}
@@ -427,8 +427,8 @@ func single[T any](opts []T) T {
 	return opts[0]
 }
 
-// Plural is the resource of a kind as the fake client guesses it.
-func Plural(gvk schema.GroupVersionKind) schema.GroupVersionResource {
+// storedAs is the key by which the fake client finds the objects of a kind: always the guess of apimachinery, whatever the mapper says.
+func storedAs(gvk schema.GroupVersionKind) schema.GroupVersionResource {
 	gvr, _ := meta.UnsafeGuessKindToResource(gvk)
 	return gvr
 }

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/reconcilekit/reconcilekit/internal/plural"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/external"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/apiserver"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
@@ -204,7 +205,7 @@ func (w *World) Resource(gvk schema.GroupVersionKind) schema.GroupResource {
 	if mapping, err := w.Mapper.RESTMapping(gvk.GroupKind(), gvk.Version); err == nil {
 		return mapping.Resource.GroupResource()
 	}
-	return apiserver.Plural(gvk).GroupResource()
+	return schema.GroupResource{Group: gvk.Group, Resource: plural.Of(gvk.Kind)}
 }
 
 // All are the objects of the world by kind.

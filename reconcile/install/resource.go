@@ -1,0 +1,60 @@
+package install
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
+)
+
+// definition is what a CRD says about the names of its kind.
+type definition struct {
+	Spec struct {
+		Group string `json:"group"`
+		Names struct {
+			Kind   string `json:"kind"`
+			Plural string `json:"plural"`
+		} `json:"names"`
+	} `json:"spec"`
+}
+
+// checkResources reports kinds of the controllers whose permissions name another resource than their CRD has. The permissions are derived
+// without an API server, so that they guess the resource of a kind.
+func checkResources(page dataflow.Page, crds map[string]string) error {
+	var errs []error
+	for _, file := range slices.Sorted(maps.Keys(crds)) {
+		var crd definition
+		if err := yaml.Unmarshal([]byte(crds[file]), &crd); err != nil {
+			return fmt.Errorf("install: Config.CRDs: %s: %w", file, err)
+		}
+		for _, c := range page.Controllers {
+			if names := crd.Spec.Names; names.Plural != "" && uses(c, crd.Spec.Group, names.Kind) && !permits(c, crd.Spec.Group, names.Plural) {
+				errs = append(errs, fmt.Errorf("install: Config.CRDs: %s: the resource of %s is %q, which the permissions of the controller %q do not name: "+
+					"add controller.Resource(%q) to the declaration of the kind", file, names.Kind, names.Plural, c.Controller, names.Plural))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// uses reports whether the controller has the kind among those that it reads or writes.
+func uses(c dataflow.Description, group, kind string) bool {
+	return slices.ContainsFunc(c.Access, func(a dataflow.Access) bool {
+		return strings.HasPrefix(a.GVK, group+"/") && strings.HasSuffix(a.GVK, "/"+kind)
+	})
+}
+
+// permits reports whether a rule names the resource.
+func permits(c dataflow.Description, group, resource string) bool {
+	for _, rule := range c.Rules {
+		if slices.Contains(rule.APIGroups, group) && slices.Contains(rule.Resources, resource) {
+			return true
+		}
+	}
+	return false
+}
