@@ -68,7 +68,7 @@ packages() {
 concurrent() {
 	{
 		packages "$1" --exclude='*_test.go' -E '^[[:space:]]+go (func\(|[a-zA-Z.]+\()|^[[:space:]]*(import )?"sync(/atomic)?"$'
-		packages "$1" --include='*_test.go' -F 'environment.Environment{'
+		packages "$1" --include='*_test.go' -F 'NewManager('
 	} | sort -u | while read -r folder; do compgen -G "$1/$folder/*_test.go" >/dev/null && echo "$folder" || true; done
 }
 
