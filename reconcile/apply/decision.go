@@ -59,6 +59,9 @@ const (
 	ReasonStaleCache Reason = "StaleCache"
 	// ReasonTerminating: the object is being deleted.
 	ReasonTerminating Reason = "Terminating"
+	// ReasonNamespaceTerminating: the object cannot be created, as its
+	// namespace is being deleted.
+	ReasonNamespaceTerminating Reason = "NamespaceTerminating"
 	// ReasonOptedOut: the object has [Options.OptOutAnnotation].
 	ReasonOptedOut Reason = "OptedOut"
 	// ReasonNotOwned: the object does not belong to this owner.
