@@ -101,16 +101,16 @@ func (p *Prune) reportWaiting(members []memberObject) {
 func (p *Prune) reportHeld(id applyset.ObjectID, finalizers []string) {
 	blocked := &apply.PruneBlockedError{Reason: apply.ReasonTerminating, Objects: []string{id.String()}}
 	if len(finalizers) > 0 {
-		blocked.Cause = heldBy(finalizers)
+		blocked.Cause = heldError(finalizers)
 	}
 	p.Block(blocked)
 }
 
-// heldBy are the finalizers of an object that is being deleted.
-type heldBy []string
+// heldError has the finalizers of an object that is being deleted.
+type heldError []string
 
 // Error names them.
-func (h heldBy) Error() string { return "held by the finalizers " + strings.Join(h, ", ") }
+func (e heldError) Error() string { return "held by the finalizers " + strings.Join(e, ", ") }
 
 // comesLast reports whether a surplus member is still to be deleted after
 // everything else.
