@@ -79,6 +79,9 @@ const (
 	ReasonPlanned Reason = "Planned"
 	// ReasonNotPlanned: the plan no longer names the object.
 	ReasonNotPlanned Reason = "NotPlanned"
+	// ReasonValuesStay: a contribution is no longer planned, and the object would be
+	// invalid without its values; only the ownership was given up.
+	ReasonValuesStay Reason = "ValuesStay"
 	// ReasonNoMatch: the object is not the one that the plan means.
 	ReasonNoMatch Reason = "NoMatch"
 	// ReasonWaiting: the object waits for the condition of [WaitUntil].
