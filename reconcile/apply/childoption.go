@@ -101,6 +101,7 @@ func Force(paths ...string) FieldRules { return rules(FieldForce, paths) }
 func CreateOnly(paths ...string) FieldRules { return rules(FieldCreateOnly, paths) }
 
 // Ignore keeps the fields out of what is sent, even if the object sets them.
+// Values that an earlier plan set stay, and no manager owns them.
 func Ignore(paths ...string) FieldRules { return rules(FieldIgnore, paths) }
 
 // Absent plans that the object does not have the fields, whoever has set them:

@@ -59,6 +59,9 @@ const (
 	ReasonStaleCache Reason = "StaleCache"
 	// ReasonTerminating: the object is being deleted.
 	ReasonTerminating Reason = "Terminating"
+	// ReasonNamespaceTerminating: the object cannot be created, as its
+	// namespace is being deleted.
+	ReasonNamespaceTerminating Reason = "NamespaceTerminating"
 	// ReasonOptedOut: the object has [Options.OptOutAnnotation].
 	ReasonOptedOut Reason = "OptedOut"
 	// ReasonNotOwned: the object does not belong to this owner.
@@ -76,6 +79,9 @@ const (
 	ReasonPlanned Reason = "Planned"
 	// ReasonNotPlanned: the plan no longer names the object.
 	ReasonNotPlanned Reason = "NotPlanned"
+	// ReasonValuesStay: a contribution is no longer planned, and the object would be
+	// invalid without its values; only the ownership was given up.
+	ReasonValuesStay Reason = "ValuesStay"
 	// ReasonNoMatch: the object is not the one that the plan means.
 	ReasonNoMatch Reason = "NoMatch"
 	// ReasonWaiting: the object waits for the condition of [WaitUntil].

@@ -103,7 +103,8 @@ func (e *RecreateBlockedError) Unwrap() error { return e.Cause }
 
 // PruneBlockedError reports why children that are no longer planned were kept.
 type PruneBlockedError struct {
-	// Reason is [ReasonPruneFailed] or one of the constants next to it.
+	// Reason is [ReasonPruneFailed] or one of the constants next to it, or [ReasonTerminating]: a deleted owner waits until
+	// Objects are gone, and Cause names their finalizers.
 	Reason Reason
 	// Objects name what was kept, sorted, as far as it is known.
 	Objects []string
@@ -155,12 +156,18 @@ func (e *PruneBlockedError) write(b *strings.Builder) {
 		b.WriteString("children that are no longer planned stay until their replacement is there")
 	case ReasonUnknown:
 		b.WriteString("it is not known what is wanted")
+	case ReasonTerminating:
+		b.WriteString("the deletion waits for objects that are being deleted")
 	default:
 		b.WriteString(string(e.Reason))
 	}
 	if len(e.Objects) > 0 {
 		named := e.Objects[:min(len(e.Objects), maxNamedObjects)]
-		fmt.Fprintf(b, ": %d kept (%s", len(e.Objects), strings.Join(named, ", "))
+		what := "kept"
+		if e.Reason == ReasonTerminating {
+			what = "left"
+		}
+		fmt.Fprintf(b, ": %d %s (%s", len(e.Objects), what, strings.Join(named, ", "))
 		if len(named) < len(e.Objects) {
 			b.WriteString(", ...")
 		}

@@ -70,8 +70,6 @@ type refusal struct {
 	words            []string
 	// hidden must show nowhere.
 	hidden string
-	// eventless reports that the namespace takes no event any more.
-	eventless bool
 }
 
 // refused waits until the API server refuses a ConfigMap of that name: policies and webhooks take effect with a delay.
@@ -200,9 +198,6 @@ func showsRefusal(ctx context.Context, r refusal) {
 	namespace, c := env.Namespace(GinkgoTB()), admin()
 	name := fmt.Sprintf("refusals-%d", refusals.Add(1))
 	w := newWidget(namespace, "w")
-	if r.eventless {
-		Expect(c.Create(ctx, w)).To(Succeed())
-	}
 	var config *rest.Config
 	if r.prepare != nil {
 		config = r.prepare(ctx, c, namespace)
@@ -229,14 +224,10 @@ func showsRefusal(ctx context.Context, r refusal) {
 	runs{config: config, logger: log.logger(), probes: address}.start(namespace, func(mgr manager.Manager) error {
 		return controller.New(name, p).Owns(child(w)).Options(options).SetupWithManager(mgr)
 	})
-	if !r.eventless {
-		Expect(c.Create(ctx, w)).To(Succeed())
-	}
+	Expect(c.Create(ctx, w)).To(Succeed())
 	message := func() string { return readyMessage(ctx, c, w) }
 	Eventually(message).WithTimeout(soon).Should(shows(r))
-	if !r.eventless {
-		Eventually(events).WithArguments(ctx, c, namespace).WithTimeout(soon).Should(And(shows(r), ContainSubstring("Warning")))
-	}
+	Eventually(events).WithArguments(ctx, c, namespace).WithTimeout(soon).Should(And(shows(r), ContainSubstring("Warning")))
 	Eventually(log.String).WithTimeout(soon).Should(shows(r))
 	for _, text := range []string{message(), log.String()} {
 		Expect(text).NotTo(ContainSubstring("API server unavailable"))
@@ -253,6 +244,32 @@ func showsRefusal(ctx context.Context, r refusal) {
 }
 
 var _ = Describe("a refusal", func() {
+	It("is no error in a namespace that is being deleted", func(ctx context.Context) {
+		namespace, c := env.Namespace(GinkgoTB()), admin()
+		w := newWidget(namespace, "w")
+		Expect(c.Create(ctx, w)).To(Succeed())
+		Expect(c.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})).To(Succeed())
+		refused(ctx, c, namespace)
+		name := fmt.Sprintf("refusals-%d", refusals.Add(1))
+		p := &probe{
+			fetch: func(context.Context, reconcile.Reader, *widget.Widget) world { return world{} },
+			plan: func(o *widget.Widget, _ world) (plan reconcile.PlanResult) {
+				for _, child := range []string{"a", "b"} {
+					plan.Apply(configMap(o.Namespace, child, nil))
+				}
+				return plan
+			},
+		}
+		log := &lines{}
+		runs{logger: log.logger()}.start(namespace, func(mgr manager.Manager) error {
+			return controller.New(name, p).Owns(&corev1.ConfigMap{}).Options(settings()).SetupWithManager(mgr)
+		})
+		Eventually(readyMessage).WithArguments(ctx, c, w).WithTimeout(soon).Should(And(
+			MatchRegexp(`(?m)^Ready: False Progressing: namespace `+namespace+` is being deleted, and nothing can be created in it`),
+			Not(ContainSubstring("DependenciesReachable"))))
+		Expect(log.String()).NotTo(Or(ContainSubstring("Reconciler error"), ContainSubstring("pass failed")))
+	})
+
 	DescribeTable("shows its cause in log, condition and event, and leaves the process ready", showsRefusal,
 		Entry("of a webhook that cannot be called", refusal{
 			prepare: func(ctx context.Context, c client.Client, namespace string) *rest.Config {
@@ -306,15 +323,6 @@ var _ = Describe("a refusal", func() {
 			child:    pod,
 			category: "InvalidSpec", reason: "PodSecurityViolation",
 			words: []string{`violates PodSecurity "restricted:latest"`, "runAsNonRoot"},
-		}),
-		Entry("of a namespace that goes", refusal{
-			prepare: func(ctx context.Context, c client.Client, namespace string) *rest.Config {
-				Expect(c.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})).To(Succeed())
-				refused(ctx, c, namespace)
-				return nil
-			},
-			category: "Infrastructure", reason: "NamespaceTerminating",
-			words: []string{"because it is being terminated"}, eventless: true,
 		}),
 		Entry("of an object that the storage does not take", refusal{
 			child:    func(o *widget.Widget) client.Object { return large(o, 1700000) },

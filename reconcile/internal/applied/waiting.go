@@ -2,6 +2,7 @@ package applied
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +19,11 @@ const ObservedWithin = 10 * time.Second
 // still about what they were before: as long as there is any, the owner is not Ready, whatever its components report, because what
 // they report was read before. With none it is a part that does not apply. See kstatus on observedGeneration.
 func Waiting(result *apply.Result) health.Component {
+	if parts := terminating(result); len(parts) > 0 {
+		return health.Component{
+			State: health.Progressing, Reason: string(apply.ReasonNamespaceTerminating), Message: conditions.Bound(strings.Join(parts, "; ")), Immediate: true,
+		}
+	}
 	reason, parts := apply.ReasonWaiting, listed(result, func(o *apply.ObjectResult) string {
 		if o.WaitsUntil == "" {
 			return ""
@@ -41,6 +47,19 @@ func Waiting(result *apply.Result) health.Component {
 	return health.Component{
 		State: health.Progressing, Reason: string(reason), Message: conditions.Bound(strings.Join(parts, "; ")), Immediate: true,
 	}
+}
+
+// terminating has a sentence for each namespace in which nothing can be created, as it is being deleted.
+func terminating(result *apply.Result) (parts []string) {
+	for i := range result.Objects {
+		if o := &result.Objects[i]; o.Reason == apply.ReasonNamespaceTerminating && len(parts) < MaxLogged {
+			text := fmt.Sprintf("namespace %s is being deleted, and nothing can be created in it", o.Key.Namespace)
+			if !slices.Contains(parts, text) {
+				parts = append(parts, text)
+			}
+		}
+	}
+	return parts
 }
 
 // listed are the first objects of which there is something to say.

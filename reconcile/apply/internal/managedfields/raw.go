@@ -159,3 +159,42 @@ func SubtractLeaves(a, b map[string]any) {
 		}
 	}
 }
+
+// Cut removes what is at the path from fields as in fieldsV1, with what is left
+// empty by that, and reports whether there was something. A value that is owned
+// as a whole above the path stays.
+func (p Path) Cut(fields map[string]any) bool { return cut(fields, p.elements) }
+
+func cut(fields map[string]any, path []pathElement) bool {
+	if len(path) == 0 {
+		return false
+	}
+	found := false
+	for key, value := range fields {
+		if !path[0].isKey(key) {
+			continue
+		}
+		if len(path) == 1 {
+			delete(fields, key)
+			found = true
+			continue
+		}
+		below, _ := value.(map[string]any)
+		if cut(below, path[1:]) {
+			found = true
+			if len(below) == 0 || OnlyItself(below) {
+				delete(fields, key)
+			}
+		}
+	}
+	return found
+}
+
+// isKey reports whether a key of fieldsV1 is that of the element.
+func (e pathElement) isKey(key string) bool {
+	if e.keys == nil {
+		return key == "f:"+e.name
+	}
+	set := &Set{}
+	return set.add(key, &Set{}) == nil && len(set.Items) == 1 && set.Items[0].Keys != nil && e.selects(set.Items[0].Keys)
+}

@@ -57,3 +57,32 @@ func numbers(m map[string]any) map[string]any {
 	}
 	return m
 }
+
+func TestCut(t *testing.T) {
+	for name, c := range map[string]struct {
+		path, fields, left string
+		found              bool
+	}{
+		"a field":            {"spec.replicas", `{"f:spec":{"f:replicas":{},"f:paused":{}}}`, `{"f:spec":{"f:paused":{}}}`, true},
+		"the last one":       {"spec.replicas", `{"f:spec":{".":{},"f:replicas":{}},"f:data":{}}`, `{"f:data":{}}`, true},
+		"all below":          {"metadata.labels", `{"f:metadata":{"f:labels":{".":{},"f:a":{}},"f:annotations":{"f:a":{}}}}`, `{"f:metadata":{"f:annotations":{"f:a":{}}}}`, true},
+		"a field of an item": {"ports[port=80].name", `{"f:ports":{"k:{\"port\":80}":{".":{},"f:name":{},"f:port":{}}}}`, `{"f:ports":{"k:{\"port\":80}":{".":{},"f:port":{}}}}`, true},
+		"an item":            {"ports[port=80]", `{"f:ports":{"k:{\"port\":80}":{".":{}},"k:{\"port\":81}":{".":{}}}}`, `{"f:ports":{"k:{\"port\":81}":{".":{}}}}`, true},
+		"another field":      {"spec.paused", `{"f:spec":{"f:replicas":{}}}`, `{"f:spec":{"f:replicas":{}}}`, false},
+		"a part of a value":  {"spec.selector.app", `{"f:spec":{"f:selector":{}}}`, `{"f:spec":{"f:selector":{}}}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path, err := managedfields.ParsePath(c.path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fields := decode(t, c.fields)
+			if found := path.Cut(fields); found != c.found {
+				t.Errorf("found %t, want %t", found, c.found)
+			}
+			if diff := cmp.Diff(decode(t, c.left), fields); diff != "" {
+				t.Errorf("left (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

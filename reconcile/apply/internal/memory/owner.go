@@ -40,6 +40,8 @@ type Owner struct {
 	Contributor string
 	Prune       Prune
 	Guard       Guard
+	// Namespaces are those that are being deleted.
+	Namespaces Namespaces
 }
 
 // clone copies the memory, for a pass that is not carried out.

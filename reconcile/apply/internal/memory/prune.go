@@ -74,6 +74,8 @@ type Prune struct {
 	// Empty is where, and when, a pass over an owner that is being deleted has
 	// found nothing.
 	Empty map[Place]time.Time
+	// Waiting is since when the deletion of the owner waits for the deletion of something else, zero if it does not.
+	Waiting time.Time
 	// Parts are the parts that were left alone, as they were looked at.
 	Parts map[applyset.ObjectID]Part
 	// Absent is since when a kind is not served, as far as a deletion of the

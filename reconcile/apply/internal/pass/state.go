@@ -137,7 +137,9 @@ type Deletion struct {
 	ID   applyset.ObjectID
 	// Version is the precondition besides the UID, empty for none.
 	Version string
-	Result  apply.ObjectResult
+	// Finalizers are those of an object that is being deleted already.
+	Finalizers []string
+	Result     apply.ObjectResult
 }
 
 // declaredKinds are the kinds of the options, nil if there are none: an engine

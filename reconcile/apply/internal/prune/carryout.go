@@ -21,14 +21,18 @@ func (p *Prune) notPlanned(members []memberObject) []memberObject {
 	if p.Orphans() {
 		return nil
 	}
-	var out []memberObject
+	var out, near []memberObject
 	for _, m := range members {
 		planned := m.planned && (!p.Finalize || p.Plan.Hold) // without a hold nothing outlives the owner
-		if planned || p.KeepsKind(m.id.GroupKind) || m.optedOut || (p.Finalize && m.reached) {
-			continue
+		switch {
+		case planned || p.KeepsKind(m.id.GroupKind) || m.optedOut:
+		case p.Finalize && m.reached:
+			near = append(near, m)
+		default:
+			out = append(out, m)
 		}
-		out = append(out, m)
 	}
+	out = p.addNear(out, near)
 	slices.SortStableFunc(out, func(a, b memberObject) int { return order.Rank(b.id.GroupKind) - order.Rank(a.id.GroupKind) })
 	return out
 }
@@ -53,10 +57,26 @@ func (p *Prune) decideMember(m memberObject) *surplusMember {
 	return s
 }
 
-// pruneAll deletes the surplus and reports whether some of it is still there.
+// pruneAll deletes the surplus, save what is deleted last, and reports whether some of it may still be there.
 func (p *Prune) pruneAll() (remaining bool) {
+	return p.pruneThose(func(m *surplusMember) bool { return !p.last(m.memberObject) })
+}
+
+// pruneLast deletes what cannot be gone before the owner is, and reports
+// whether the deletion of some of it was not accepted.
+func (p *Prune) pruneLast() (remaining bool) {
+	p.pruneThose(p.comesLast)
+	return slices.ContainsFunc(p.Surplus, func(m *surplusMember) bool {
+		return p.comesLast(m) && m.Result.Outcome != apply.OutcomePruned
+	})
+}
+
+func (p *Prune) pruneThose(meant func(*surplusMember) bool) (remaining bool) {
 	failed := &apply.PruneBlockedError{Reason: apply.ReasonPruneFailed}
 	for _, m := range p.Surplus {
+		if !meant(m) {
+			continue
+		}
 		remaining = true
 		if m.Result.Reason == apply.ReasonTerminating {
 			p.Requeue(pass.ConfirmAfter)

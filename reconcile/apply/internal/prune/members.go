@@ -136,7 +136,7 @@ func (p *Prune) memberOf(gvk schema.GroupVersionKind, o metav1.Object) memberObj
 	m.unknown, m.holdsData = p.Memory.Children[id] == nil || !p.Memory.Children[id].Known(m.uid), p.holdsData(id, o)
 	controller := metav1.GetControllerOfNoCopy(o)
 	m.reached = controller != nil && controller.UID == p.Owner.GetUID()
-	m.optedOut = ownership.OptedOut(p.Pass, o)
+	m.optedOut, m.finalizers = ownership.OptedOut(p.Pass, o), o.GetFinalizers()
 	if p.Group != nil {
 		m.allowPrune = o.GetAnnotations()[p.Keys.AllowPrune]
 	}

@@ -106,7 +106,7 @@ func (p *Prune) decideSurplus() {
 	if l.more {
 		p.Requeue(pass.ConfirmAfter)
 	}
-	held := p.held || len(p.Surplus) > 0 || slices.ContainsFunc(p.Releases, (*plannedRelease).Pending)
+	held := p.held || slices.ContainsFunc(p.Surplus, p.unfinished) || slices.ContainsFunc(p.Releases, (*plannedRelease).Pending)
 	if !held {
 		p.decideShrink(l)
 	}
@@ -135,15 +135,23 @@ func (p *Prune) pruneDecided() error {
 			return err
 		}
 	}
-	if remaining && p.Finalize {
-		// The owner waits for nothing else: look at once.
-		l = p.members()
-		remaining = len(p.leaveUnknown(l, p.notPlanned(l.members))) > 0
+	if p.Finalize {
+		var rest []memberObject
+		if remaining {
+			// The owner waits for nothing else: look at once.
+			l = p.members()
+			rest = p.leaveUnknown(l, p.notPlanned(l.members))
+			remaining = p.awaited(rest)
+		}
+		p.reportWaiting(rest)
 	}
 	kept := p.releaseAll()
 	p.noteHeldParts()
 	if remaining || p.held {
 		return nil // the inventory stays until they are confirmed to be gone
+	}
+	if slices.ContainsFunc(p.Surplus, p.comesLast) && (p.finished(l, kept) == nil || p.pruneLast()) {
+		return nil
 	}
 	garbled := inventory.Recorded(p.Pass).Garbled()
 	if err := p.shrink(l, kept); err != nil {

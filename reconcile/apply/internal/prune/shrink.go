@@ -186,7 +186,7 @@ func (p *Prune) confirmedAbsent(l *listing) bool {
 // something else stands in the way.
 func (p *Prune) deleting() bool {
 	if slices.ContainsFunc(p.Deletions, func(d *pass.Deletion) bool {
-		return d.Result.Verb == apply.VerbDelete || d.Result.Reason == apply.ReasonTerminating
+		return (d.Result.Verb == apply.VerbDelete || d.Result.Reason == apply.ReasonTerminating) && !p.holdsOwner(d.ID)
 	}) {
 		return true
 	}
@@ -194,6 +194,6 @@ func (p *Prune) deleting() bool {
 		return true
 	}
 	return slices.ContainsFunc(p.Result.Objects, func(r apply.ObjectResult) bool {
-		return r.Err != nil || r.Outcome == apply.OutcomeDeleted
+		return r.Err != nil || (r.Outcome == apply.OutcomeDeleted && !p.holdsOwner(applyset.ObjectID{GroupKind: r.GVK.GroupKind(), Key: r.Key}))
 	})
 }

@@ -33,6 +33,11 @@ func patch(p *pass.Pass, c *pass.Child) error {
 	if err := takeFromController(p, c); err != nil {
 		return err
 	}
+	if given, err := giveUpIgnored(p, c); err != nil {
+		return err
+	} else if given {
+		return applyRest(p, c)
+	}
 	if err := leaveEmpty(p, c); err != nil || c.Action == pass.ActionNone {
 		return err
 	}

@@ -57,6 +57,7 @@ func conflicts(err error) []conflict {
 func refused(p *pass.Pass, c *pass.Child, err error) {
 	c.Memory.ForgetProof()
 	switch {
+	case refusedByNamespace(p, c, err):
 	case isSecondController(err):
 		ownedByAnother(p, c, err)
 	case apierrors.IsInvalid(err) && c.Planned.Recreate && c.UID != "":

@@ -152,6 +152,10 @@ func send(p *pass.Pass, c *pass.Child) {
 		c.Failed(apply.OutcomeFailed, err)
 		return
 	}
+	if inTerminating(p, c) {
+		return
+	}
+	defer noteNamespace(p, c)
 	var err error
 	switch c.Action {
 	case pass.ActionNone:
