@@ -59,6 +59,7 @@ func (p *Prune) pruneAll() (remaining bool) {
 	for _, m := range p.Surplus {
 		remaining = true
 		if m.Result.Reason == apply.ReasonTerminating {
+			p.blockHeld(m.memberObject)
 			p.Requeue(pass.ConfirmAfter)
 			continue
 		}
@@ -91,6 +92,16 @@ func (p *Prune) pruneAll() (remaining bool) {
 		p.Block(failed)
 	}
 	return remaining
+}
+
+// blockHeld reports a member that was deleted and that finalizers keep.
+func (p *Prune) blockHeld(m memberObject) {
+	if len(m.heldBy) == 0 {
+		return
+	}
+	p.Block(&apply.PruneBlockedError{
+		Reason: apply.ReasonHeldByFinalizers, Objects: []string{m.id.String()}, Cause: &apply.HeldError{Finalizers: m.heldBy},
+	})
 }
 
 // pruneOne deletes a member. It reports whether there is something to say of

@@ -89,7 +89,9 @@ type memberObject struct {
 	// version is the one in which that was proven.
 	version  string
 	deleting bool
-	planned  bool
+	// heldBy are the finalizers that keep it although its deletion should have ended.
+	heldBy  []string
+	planned bool
 	// created is when the API server created it.
 	created time.Time
 	// unknown reports that this process has neither planned nor seen it.
