@@ -71,13 +71,13 @@ var _ = Describe("An object that is being deleted and kept by a finalizer", func
 		w.converge(both)
 		hold(w, "held")
 		result, _ := w.pass(one())
-		Expect(result.PruneBlocked).To(BeNil())
+		Expect(result.PruneBlocked).NotTo(HaveOccurred())
 		w.syncedObject(configMap("held", ""))
 		for range 2 {
 			w.clock.Step(20 * time.Second)
 			result, _ = w.pass(one())
 		}
-		Expect(result.PruneBlocked).NotTo(BeNil())
+		Expect(result.PruneBlocked).To(HaveOccurred())
 		Expect(result.PruneBlocked.Reason).To(Equal(apply.ReasonHeldByFinalizers))
 		Expect(result.PruneBlocked.Objects).To(ConsistOf(ContainSubstring("held")))
 		Expect(result.PruneBlocked.Error()).To(ContainSubstring(finalizer))
@@ -88,7 +88,7 @@ var _ = Describe("An object that is being deleted and kept by a finalizer", func
 		By("a restart")
 		w.restart()
 		result, _ = w.pass(one())
-		Expect(result.PruneBlocked).NotTo(BeNil())
+		Expect(result.PruneBlocked).To(HaveOccurred())
 		Expect(result.PruneBlocked.Error()).To(ContainSubstring(finalizer))
 
 		By("it is gone")
