@@ -254,6 +254,9 @@ func decideExisting(p *pass.Pass, c *pass.Child) {
 	}
 	if c.Planned.Mode == apply.Once {
 		c.Result.Reason = apply.ReasonExists
+		if unmarked(p, c) {
+			return
+		}
 		c.Memory.Accept(c.Hash, c.Live.GetResourceVersion())
 		return
 	}
