@@ -117,6 +117,9 @@ const (
 	// ReasonUnknown: the desired or the existing objects are not known: the
 	// kind is not served or not declared, or the inventory is not readable.
 	ReasonUnknown Reason = "Unknown"
+	// ReasonHeldByFinalizers: the objects were deleted, and finalizers keep
+	// them.
+	ReasonHeldByFinalizers Reason = "HeldByFinalizers"
 )
 
 // Decision is what a pass does with one object, and why. [engine.Engine.Apply]
@@ -141,6 +144,9 @@ type Decision struct {
 	// WaitsUntil is the condition that the plan holds the object back for, see
 	// [WaitUntil]. Empty is none.
 	WaitsUntil string
+	// Finalizers are those that keep an object that is being deleted, see
+	// [ReasonTerminating].
+	Finalizers []string
 	// Err is why the object cannot be as planned, nil if nothing speaks
 	// against it.
 	Err error

@@ -75,6 +75,23 @@ func (e *ContestedError) Error() string {
 	return b.String()
 }
 
+// HeldError reports that an object is being deleted and that finalizers keep it.
+type HeldError struct {
+	// Finalizers are those of the object, in its order.
+	Finalizers []string
+}
+
+// Error names the finalizers and what to do about them.
+func (e *HeldError) Error() string {
+	named := e.Finalizers[:min(len(e.Finalizers), maxNamedObjects)]
+	text := strings.Join(named, ", ")
+	if len(named) < len(e.Finalizers) {
+		text += ", ..."
+	}
+	return "kept by the finalizers " + text + "; the controllers that set them must remove them: see that these run, or remove the finalizers by hand " +
+		"if they no longer exist"
+}
+
 // RecreateBlockedError reports that an object cannot be changed as planned and
 // is not recreated, because something would be lost with it.
 type RecreateBlockedError struct {
@@ -158,6 +175,8 @@ func (e *PruneBlockedError) write(b *strings.Builder) {
 		b.WriteString("it is not known what is wanted")
 	case ReasonTerminating:
 		b.WriteString("the deletion waits for objects that are being deleted")
+	case ReasonHeldByFinalizers:
+		b.WriteString("children that are no longer planned are being deleted and kept by finalizers")
 	default:
 		b.WriteString(string(e.Reason))
 	}

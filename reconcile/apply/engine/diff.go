@@ -30,7 +30,7 @@ func decisions(p *pass.Pass, pr *prune.Prune, o DiffOptions) apply.Decisions {
 	for _, c := range p.WithOwner() {
 		d := c.Result.Decision
 		switch {
-		case d.Err != nil || c.Action == pass.ActionNone:
+		case d.Err != nil || c.Action == pass.ActionNone || c.Action == pass.ActionMark: // what a mark changes is decided
 		case o.ServerDryRun && c.Action != pass.ActionCreate && c.Action != pass.ActionMigrate: // of fields that are moved first it knows nothing
 			fields, err := dryRun(p, c)
 			if d = c.Result.Decision; err != nil {

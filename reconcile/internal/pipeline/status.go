@@ -35,8 +35,8 @@ func (p *pass[T, F, O]) status(ctx context.Context, report *reconcile.Report, er
 	assessor := health.NewAssessor(manager, health.Options{Now: p.rc.Now, Grace: p.Grace})
 	assessor.Observe(p.components...)
 	assessor.Observe(health.Component{Errors: errs, Immediate: true})
-	waiting := applied.Waiting(&report.Applied)
-	assessor.Observe(waiting)
+	unlike := applied.Unlike(&report.Applied, p.owner.GetUID())
+	assessor.Observe(unlike)
 	if decorate := p.decorator(); decorate != nil && p.broken == nil {
 		if err := p.run(ctx, reconcile.PhaseDecorate, func(context.Context) { decorate(after, manager) }); err != nil {
 			p.broken = err
@@ -47,7 +47,7 @@ func (p *pass[T, F, O]) status(ctx context.Context, report *reconcile.Report, er
 	if kept := report.Applied.PruneBlocked; kept != nil {
 		manager.MarkTrue(PruneBlocked, string(kept.Reason), kept.Error(), conditions.AsWarning)
 	}
-	restore := p.verdict(manager, errs, waiting.Reason != "")
+	restore := p.verdict(manager, errs, unlike.Reason != "")
 	report.Assessment = assessor.Summarize()
 	restore()
 	kstatus.Set(manager, p.components, &report.Assessment)
@@ -77,12 +77,12 @@ func (p *pass[T, F, O]) decorator() func(T, *conditions.Manager) {
 }
 
 // verdict returns what restores the summary that the decorator has set itself, with its announcement, after the engine has
-// made its own. It stands unless something went wrong that no phase knows of, or it calls an owner ready whose children wait or were
-// changed after they were read.
-func (p *pass[T, F, O]) verdict(manager *conditions.Manager, errs []error, waiting bool) (restore func()) {
+// made its own. It stands unless something went wrong that no phase knows of, or it calls an owner ready whose children are not as
+// planned.
+func (p *pass[T, F, O]) verdict(manager *conditions.Manager, errs []error, unlike bool) (restore func()) {
 	announcement, set := manager.Announcement(conditions.Ready)
 	verdict, found := manager.Get(conditions.Ready)
-	if p.broken != nil || len(errs) > 0 || !set || !found || waiting && verdict.Status == metav1.ConditionTrue {
+	if p.broken != nil || len(errs) > 0 || !set || !found || unlike && verdict.Status == metav1.ConditionTrue {
 		return func() {}
 	}
 	return func() { manager.Set(verdict.Type, verdict.Status, verdict.Reason, verdict.Message, announcement) }

@@ -112,7 +112,7 @@ func (c *Comparison) notOwned(at *step, schema Schema, intent, live any) {
 	}
 	want, isMap := intent.(map[string]any)
 	have, liveMap := live.(map[string]any)
-	if !isMap || !liveMap || len(want) == 0 {
+	if !isMap || !liveMap || len(want) == 0 || schema.ownedWhole() {
 		c.Report(Difference{Path: at.String(), Live: live, Intent: intent, Unowned: EqualValues(schema, intent, live)})
 		return
 	}

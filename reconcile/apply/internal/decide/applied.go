@@ -64,6 +64,10 @@ func learn(p *pass.Pass, c *pass.Child, answer client.Object, made bool) {
 		learned.Read, learned.Final = true, learned.Unchanged || (learnt.Taken && same)
 	}
 	c.Memory.Learn(learned, p.Now)
+	if answer.GetDeletionTimestamp() != nil && !partOf(p, c) {
+		c.Memory.ForgetProof() // the next pass reports that it is being deleted
+		c.Requeue = pass.ConfirmAfter
+	}
 }
 
 // sendsSame reports whether the rules for single fields make of the answer what

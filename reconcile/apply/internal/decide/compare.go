@@ -28,7 +28,7 @@ func prove(p *pass.Pass, c *pass.Child) {
 		prepare(c, p, pass.ActionMigrate, apply.ReasonFormerManager)
 		return
 	}
-	if lostAll(c) || lostPart(c, p.Owner.GetUID()) {
+	if (lostAll(c) || lostPart(c, p.Owner.GetUID())) && !held(p, c) && repairs(p, c) <= memory.MaxRepairs {
 		applyRules(p, c, c.Recall.Owned.Set(), c.Observed.Content)
 		prepare(c, p, pass.ActionMigrate, apply.ReasonOwnershipLost)
 		return

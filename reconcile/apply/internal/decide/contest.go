@@ -12,14 +12,20 @@ import (
 
 // leaveContested takes the fields that others insist on out of the content.
 func leaveContested(p *pass.Pass, c *pass.Child, set *managedfields.Set, live map[string]any) {
-	t := c.Recall.Held
-	if t == nil || t.Managers != contestingManagers(p.Env.Hasher, c, t.Fields) {
+	if !held(p, c) {
 		return
 	}
+	t := c.Recall.Held
 	c.Contested, c.LostAbsent = t.Fields, t.Absent
 	for i := range t.Fields {
 		Leave(c, t.Fields[i].Path, set, live)
 	}
+}
+
+// held reports whether fields are left to others, who have not written since.
+func held(p *pass.Pass, c *pass.Child) bool {
+	t := c.Recall.Held
+	return t != nil && t.Managers == contestingManagers(p.Env.Hasher, c, t.Fields)
 }
 
 // Leave reports whether the content has the field.

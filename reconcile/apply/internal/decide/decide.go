@@ -3,6 +3,7 @@ package decide
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -123,6 +124,9 @@ func waits(p *pass.Pass, c *pass.Child) bool {
 // it was when they were last looked at, that stands; otherwise they are looked
 // at live. What the cache strips is not repaired before that.
 func decideStripped(p *pass.Pass, c *pass.Child) {
+	if terminating(p, c) {
+		return
+	}
 	m := c.Memory
 	if c.Recall.Failed {
 		if f := m.RefusedIn(c.Live.GetResourceVersion()); f != nil && failedBefore(p, c, f.UID, f.Others) {
@@ -243,7 +247,6 @@ func allowedSince(p *pass.Pass, err error) bool {
 // decideExisting looks at an object that has changed, or that is new to us.
 func decideExisting(p *pass.Pass, c *pass.Child) {
 	if terminating(p, c) {
-		c.Memory.ForgetProof()
 		return
 	}
 	if !ownership.Claim(p, c) {
@@ -251,6 +254,9 @@ func decideExisting(p *pass.Pass, c *pass.Child) {
 	}
 	if c.Planned.Mode == apply.Once {
 		c.Result.Reason = apply.ReasonExists
+		if unmarked(p, c) {
+			return
+		}
 		c.Memory.Accept(c.Hash, c.Live.GetResourceVersion())
 		return
 	}
@@ -266,12 +272,21 @@ func decideExisting(p *pass.Pass, c *pass.Child) {
 // terminating reports that the object is being deleted, by us or by others. It is
 // applied again when it is gone.
 func terminating(p *pass.Pass, c *pass.Child) bool {
-	part := c.Planned.Mode == apply.Contribute && c != p.OwnerChild
-	if !c.Recall.Deleted && (c.Live.GetDeletionTimestamp() == nil || part) {
+	if !c.Recall.Deleted && (c.Live.GetDeletionTimestamp() == nil || partOf(p, c)) {
 		return false
 	}
 	c.Result.Outcome, c.Result.Reason, c.Requeue = apply.OutcomeBlocked, apply.ReasonTerminating, pass.ConfirmAfter
+	if c.Live.GetDeletionTimestamp() != nil {
+		c.Result.Finalizers = slices.Clone(c.Live.GetFinalizers())
+	}
+	c.Memory.ForgetProof()
 	return true
+}
+
+// partOf reports whether the child is a part of another object than the owner, which stays planned while that object is being
+// deleted.
+func partOf(p *pass.Pass, c *pass.Child) bool {
+	return c.Planned.Mode == apply.Contribute && c != p.OwnerChild
 }
 
 // prepare compiles the intent for a request.

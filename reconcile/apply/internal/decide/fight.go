@@ -11,17 +11,26 @@ import (
 )
 
 // fightsBack counts the repairs of each field of a child whose intent has not
-// changed, and leaves those that do not last to the others. It reports whether
-// there is nothing else to repair.
+// changed, and of the child, and leaves what does not last to the others. It
+// reports whether there is nothing else to repair.
 func fightsBack(p *pass.Pass, c *pass.Child, set, left *managedfields.Set, live map[string]any) bool {
 	m := c.Memory
 	var lasting, lost []apply.ContestedField
-	for _, f := range lostFields(c, left, live) {
-		if m.Repaired(f.Path, p.Now) > memory.MaxRepairs {
+	changed, unowned := lostFields(c, left, live)
+	fought := repairs(p, c) > memory.MaxObjectRepairs
+	for _, f := range changed {
+		if m.Repaired(f.Path, p.Now) > memory.MaxRepairs || fought {
 			lost = append(lost, f)
 		} else {
 			lasting = append(lasting, f)
 		}
+	}
+	if fought {
+		if len(changed) == 0 {
+			lost, unowned = unowned, nil // nothing but what another writer takes from us, with the planned value
+		}
+	} else {
+		unowned = nil
 	}
 	if len(lost) == 0 {
 		return false
@@ -32,21 +41,33 @@ func fightsBack(p *pass.Pass, c *pass.Child, set, left *managedfields.Set, live 
 		Leave(c, f.Path, set, live)
 		m.ForgetRepairs(f.Path)
 	}
-	return len(lasting) == 0
+	return len(lasting)+len(unowned) == 0
 }
 
-// lostFields names the fields that we planned and do not own, and who has them.
-func lostFields(c *pass.Child, set *managedfields.Set, live map[string]any) []apply.ContestedField {
+// repairs is how often the object was repaired lately for this intent, with this
+// pass. A pass counts once, whatever it has to repair and however often it decides.
+func repairs(p *pass.Pass, c *pass.Child) int {
+	if c.Recall.Proven && c.Repairs == 0 {
+		c.Repairs = c.Memory.RepairedAny(p.Now)
+	}
+	return c.Repairs
+}
+
+// lostFields names the fields that we planned and do not own, and who has them:
+// those with another value, and those with the planned one.
+func lostFields(c *pass.Child, set *managedfields.Set, live map[string]any) (changed, unowned []apply.ContestedField) {
 	entries := c.Live.GetManagedFields()
 	last := managedfields.LastWriter(entries, c.Manager)
-	var out []apply.ContestedField
 	comparison := compare.Comparison{Schema: c.Kind.Schema, Report: func(d compare.Difference) {
-		if !d.Unowned {
-			out = append(out, apply.ContestedField{Path: d.Path, Manager: writerOf(c, d.Path, last)})
+		field := apply.ContestedField{Path: d.Path, Manager: writerOf(c, d.Path, last)}
+		if d.Unowned {
+			unowned = append(unowned, field)
+		} else {
+			changed = append(changed, field)
 		}
 	}}
 	comparison.Object(set, c.Content, live)
-	return out
+	return changed, unowned
 }
 
 // writerOf is the other manager that owns a field, or the last one that wrote

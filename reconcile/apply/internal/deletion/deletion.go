@@ -96,6 +96,7 @@ func decideExistingDeletion(p *pass.Pass, d *pass.Deletion, o client.Object) err
 	}
 	if o.GetDeletionTimestamp() != nil || p.DeletedAlready(d.ID, uid) {
 		d.Result.Reason, d.Result.RequeueAfter = apply.ReasonTerminating, pass.ConfirmAfter
+		d.Result.Finalizers = p.HeldBy(o)
 		d.Finalizers = slices.Clone(o.GetFinalizers())
 		p.Requeue(pass.ConfirmAfter)
 		return nil

@@ -52,8 +52,10 @@ func (m *Child) Uncontested() { m.contest = nil }
 // who insists: after MaxRepairs within fightWindow it is reported instead. That
 // holds for forced fields, too: force takes a field, it does not fight for it.
 const (
-	MaxRepairs  = 5
-	fightWindow = time.Minute
+	MaxRepairs = 5
+	// MaxObjectRepairs is the same for all fields of an object: another writer may change another field, or the managedFields, each time.
+	MaxObjectRepairs = 10
+	fightWindow      = time.Minute
 )
 
 // Repaired counts one more repair of a field.
@@ -69,6 +71,19 @@ func (m *Child) Repaired(path string, now time.Time) int {
 	m.repairs[path] = r
 	return r.count
 }
+
+// RepairedAny counts one more repair of the object, whichever field it is of.
+// Above MaxObjectRepairs it counts on until nothing had to be repaired for fightWindow.
+func (m *Child) RepairedAny(now time.Time) int {
+	count := m.Repaired(anyField, now)
+	if count > MaxObjectRepairs {
+		m.repairs[anyField] = repair{count: count, since: now}
+	}
+	return count
+}
+
+// anyField is the path that the repairs of the object are counted under: no field has it.
+const anyField = ""
 
 // ForgetRepairs starts to count anew.
 func (m *Child) ForgetRepairs(path string) { delete(m.repairs, path) }

@@ -60,7 +60,7 @@ type Child struct {
 	// failure is set while something is wrong.
 	failure *Failure
 	// contest is set while fields are left to others, repairs counts those of
-	// single fields.
+	// single fields, and of the object.
 	contest *Contest
 	repairs map[string]repair
 }

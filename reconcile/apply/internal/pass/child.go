@@ -15,6 +15,8 @@ const (
 	ActionCreate
 	ActionMigrate
 	ActionRemove
+	// ActionMark updates what makes the object a child, and nothing else.
+	ActionMark
 )
 
 // Free gives the object that was read back for reuse.

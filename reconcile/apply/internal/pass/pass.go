@@ -3,6 +3,7 @@ package pass
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,6 +31,17 @@ func (p *Pass) LiveMetadata(gvk schema.GroupVersionKind, key types.NamespacedNam
 // ConfirmAfter is when a pass looks again for an object that is being deleted,
 // in case no watch announces that it is gone.
 const ConfirmAfter = 5 * time.Second
+
+// HeldAfter is how long finalizers may keep an object that is being deleted before that is reported: most deletions end sooner.
+const HeldAfter = 30 * time.Second
+
+// HeldBy returns the finalizers that keep an object whose deletion should have ended, nil if there are none.
+func (p *Pass) HeldBy(o metav1.Object) []string {
+	if at := o.GetDeletionTimestamp(); at == nil || p.Now.Sub(at.Time) < HeldAfter {
+		return nil
+	}
+	return slices.Clone(o.GetFinalizers())
+}
 
 // groupKind is the kind of a group, which no API server knows.
 func groupKind(g groupkey.Group) *kinds.Kind {

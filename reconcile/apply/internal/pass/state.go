@@ -114,6 +114,8 @@ type Child struct {
 	// Contested are the fields that are left out of the content, as others
 	// insist on them.
 	Contested []apply.ContestedField
+	// Repairs is how often the object was repaired lately for this intent, with this pass; 0 if that was not counted yet.
+	Repairs int
 	// LeftSeeds are the paths of seeds that are left out of the content, as the
 	// server has said that they are others'.
 	LeftSeeds []string

@@ -79,6 +79,7 @@ func (p *Prune) pruneThose(meant func(*surplusMember) bool) (remaining bool) {
 		}
 		remaining = true
 		if m.Result.Reason == apply.ReasonTerminating {
+			p.blockHeld(m.memberObject)
 			p.Requeue(pass.ConfirmAfter)
 			continue
 		}
@@ -111,6 +112,16 @@ func (p *Prune) pruneThose(meant func(*surplusMember) bool) (remaining bool) {
 		p.Block(failed)
 	}
 	return remaining
+}
+
+// blockHeld reports a member that was deleted and that finalizers keep.
+func (p *Prune) blockHeld(m memberObject) {
+	if len(m.heldBy) == 0 {
+		return
+	}
+	p.Block(&apply.PruneBlockedError{
+		Reason: apply.ReasonHeldByFinalizers, Objects: []string{m.id.String()}, Cause: &apply.HeldError{Finalizers: m.heldBy},
+	})
 }
 
 // pruneOne deletes a member. It reports whether there is something to say of

@@ -132,6 +132,7 @@ func (p *Prune) memberOf(gvk schema.GroupVersionKind, o metav1.Object) memberObj
 	if known := p.Memory.Children[id]; known != nil {
 		m.planned = known.InPass(p.Memory.Pass) && !known.WasDeleted(m.uid)
 	}
+	m.heldBy = p.HeldBy(o)
 	m.created = o.GetCreationTimestamp().Time
 	m.unknown, m.holdsData = p.Memory.Children[id] == nil || !p.Memory.Children[id].Known(m.uid), p.holdsData(id, o)
 	controller := metav1.GetControllerOfNoCopy(o)

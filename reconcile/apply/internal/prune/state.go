@@ -91,7 +91,9 @@ type memberObject struct {
 	deleting bool
 	// finalizers are those that it has.
 	finalizers []string
-	planned    bool
+	// heldBy are the finalizers that keep it although its deletion should have ended.
+	heldBy  []string
+	planned bool
 	// created is when the API server created it.
 	created time.Time
 	// unknown reports that this process has neither planned nor seen it.

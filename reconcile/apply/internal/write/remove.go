@@ -30,7 +30,7 @@ func remove(p *pass.Pass, c *pass.Child) error {
 		}
 		decideAgain(p, c)
 		switch c.Action {
-		case pass.ActionNone:
+		case pass.ActionNone, pass.ActionMark:
 			return nil
 		case pass.ActionRemove:
 		case pass.ActionApply, pass.ActionCreate, pass.ActionMigrate:

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/decide"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
@@ -171,6 +172,8 @@ func send(p *pass.Pass, c *pass.Child) {
 		err = patch(p, c)
 	case pass.ActionRemove:
 		err = remove(p, c)
+	case pass.ActionMark:
+		err = mark(p, c)
 	}
 	if c.Action == pass.ActionRemove && apierrors.IsInvalid(err) {
 		c.Memory.ForgetProof()
@@ -230,7 +233,9 @@ func exists(p *pass.Pass, c *pass.Child, cause error) error {
 		return nil
 	}
 	c.Memory.Wrote(found, p.Now) // as good as a write that the cache does not show yet
-	c.Memory.Accept(c.Hash, found.ResourceVersion)
+	if decide.OutdatedReference(p, found) < 0 {
+		c.Memory.Accept(c.Hash, found.ResourceVersion)
+	}
 	if ownership.Proves(p, found, "") {
 		c.Memory.ProvenOurs(found.UID)
 	}
