@@ -61,8 +61,9 @@ func (e *Environment) Installed(t testing.TB, folder string, run func(ctx contex
 		t.Setenv(variable.Name, value)
 	}
 
-	args := append(pod.Containers[0].Args, "-metrics-bind-address=0", "-health-probe-bind-address=0", //nolint:gocritic // a copy
-		"-leader-election-namespace="+deployment.Namespace, fmt.Sprintf("-webhook-port=%d", redirect(t, c, objects)))
+	args := append(pod.Containers[0].Args, fmt.Sprintf("-metrics-bind-address=127.0.0.1:%d", freePort(t)), //nolint:gocritic // a copy
+		"-health-probe-bind-address=0", "-leader-election-namespace="+deployment.Namespace,
+		fmt.Sprintf("-webhook-port=%d", redirect(t, c, objects)))
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 
 	var running sync.WaitGroup
@@ -112,8 +113,8 @@ func deploymentOf(t testing.TB, c client.Client, objects []*unstructured.Unstruc
 	return nil
 }
 
-// redirect lets the API server reach the webhook server at a port of this machine, by the name of its service, and returns the port.
-func redirect(t testing.TB, c client.Client, objects []*unstructured.Unstructured) int {
+// freePort returns a port of this machine that nothing listens on.
+func freePort(t testing.TB) int {
 	t.Helper()
 
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -122,7 +123,14 @@ func redirect(t testing.TB, c client.Client, objects []*unstructured.Unstructure
 	}
 	defer listener.Close()
 
-	port := listener.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // of a listener on TCP
+	return listener.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // of a listener on TCP
+}
+
+// redirect lets the API server reach the webhook server at a port of this machine, by the name of its service, and returns the port.
+func redirect(t testing.TB, c client.Client, objects []*unstructured.Unstructured) int {
+	t.Helper()
+
+	port := freePort(t)
 	services := map[types.NamespacedName]bool{}
 	patch := func(object client.Object, operations string) {
 		if err := c.Patch(t.Context(), object, client.RawPatch(types.JSONPatchType, []byte(operations))); err != nil {
