@@ -84,6 +84,7 @@ var _ = Describe("A list of the engine that fails", func() {
 	It("from the cache, of a planned kind, prunes nothing", func() {
 		w := newWorld()
 		w.converge(configMaps(3))
+		w.clock.Step(time.Minute) // the plan is made after its children, also where a second has begun since
 		faulty := &listless{Client: w.client, err: broken}
 		var err error
 		w.engine, err = engine.New(faulty, w.client, w.options) // as after a restart
