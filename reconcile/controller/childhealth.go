@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"reflect"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,16 +15,22 @@ import (
 )
 
 // childHealth returns what reports the health of the applied children: one component for each kind that has a status, with the worst of its
-// children. The reader has the cache's objects; a child that was changed in the same reconciliation counts as not ready without it.
-func childHealth(reader client.Reader, scheme *runtime.Scheme) func(ctx context.Context, result *apply.Result) []health.Component {
-	return func(ctx context.Context, result *apply.Result) (components []health.Component) {
+// children. Only kinds that inspected reports are read. The reader has the
+// cache's objects; a child that was changed in the same reconciliation counts as not ready without it.
+func childHealth(
+	reader client.Reader, scheme *runtime.Scheme, inspected func(schema.GroupVersionKind) bool,
+) func(ctx context.Context, owner client.Object, result *apply.Result) []health.Component {
+	return func(ctx context.Context, owner client.Object, result *apply.Result) (components []health.Component) {
 		of := map[schema.GroupVersionKind]int{}
 		for i := range result.Objects {
 			child := &result.Objects[i]
 			switch child.Verb {
 			case apply.VerbNone, apply.VerbCreate, apply.VerbUpdate:
 			default:
-				continue // it goes, or is somebody else's
+				continue // it goes
+			}
+			if !inspected(child.GVK) || child.UID != "" && child.UID == owner.GetUID() {
+				continue
 			}
 			found, reports := childOf(ctx, reader, scheme, child)
 			if !reports {
@@ -61,7 +66,7 @@ func childOf(ctx context.Context, reader client.Reader, scheme *runtime.Scheme, 
 		return health.Component{}, false
 	case err != nil:
 		return component(health.Component{Errors: []error{err}})
-	case !hasStatus(object):
+	case withoutStatus(object):
 		return health.Component{}, false
 	}
 	return component(inspect.Of(object))
@@ -71,6 +76,7 @@ func childOf(ctx context.Context, reader client.Reader, scheme *runtime.Scheme, 
 func newChild(scheme *runtime.Scheme, gvk schema.GroupVersionKind) client.Object {
 	if typed, err := scheme.New(gvk); err == nil {
 		if object, ok := typed.(client.Object); ok {
+			object.GetObjectKind().SetGroupVersionKind(gvk) // a scheme may have unstructured objects
 			return object
 		}
 	}
@@ -79,12 +85,12 @@ func newChild(scheme *runtime.Scheme, gvk schema.GroupVersionKind) client.Object
 	return object
 }
 
-// hasStatus reports whether an object is of a kind with a status, or has one.
-func hasStatus(object client.Object) bool {
-	if u, ok := object.(*unstructured.Unstructured); ok {
-		_, found := u.Object["status"]
-		return found
+// withoutStatus reports whether an untyped object has no status: whether its kind has one is not known.
+func withoutStatus(object client.Object) bool {
+	u, untyped := object.(*unstructured.Unstructured)
+	if !untyped {
+		return false
 	}
-	value := reflect.Indirect(reflect.ValueOf(object))
-	return value.Kind() == reflect.Struct && value.FieldByName("Status").IsValid()
+	_, found := u.Object["status"]
+	return !found
 }

@@ -7,6 +7,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -27,6 +28,17 @@ func TestChildHealth(t *testing.T) {
 		return d
 	}
 	deployments, configMaps := appsv1.SchemeGroupVersion.WithKind("Deployment"), corev1.SchemeGroupVersion.WithKind("ConfigMap")
+	custom := schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Shop"}
+	untyped := func(gvk schema.GroupVersionKind, status map[string]any) client.Object {
+		u := &unstructured.Unstructured{Object: map[string]any{}}
+		u.SetGroupVersionKind(gvk)
+		u.SetNamespace("shop")
+		u.SetName("a")
+		if status != nil {
+			u.Object["status"] = status
+		}
+		return u
+	}
 	result := func(gvk schema.GroupVersionKind, name string, verb apply.Verb, outcome apply.Outcome) apply.ObjectResult {
 		return apply.ObjectResult{
 			Decision: apply.Decision{GVK: gvk, Key: client.ObjectKey{Namespace: "shop", Name: name}, Verb: verb}, Outcome: outcome,
@@ -37,7 +49,7 @@ func TestChildHealth(t *testing.T) {
 		results []apply.ObjectResult
 		want    []string
 	}{
-		"a kind without a status": {
+		"a kind that is not inspected": {
 			[]client.Object{&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "a"}}},
 			[]apply.ObjectResult{result(configMaps, "a", apply.VerbNone, apply.OutcomeUnchanged)},
 			nil,
@@ -62,6 +74,22 @@ func TestChildHealth(t *testing.T) {
 		"one that need not exist": {
 			nil, []apply.ObjectResult{result(deployments, "a", apply.VerbNone, apply.OutcomeUnchanged)}, nil,
 		},
+		"an untyped object without a status": {
+			[]client.Object{untyped(custom, nil)}, []apply.ObjectResult{result(custom, "a", apply.VerbNone, apply.OutcomeUnchanged)}, nil,
+		},
+		"an untyped object with a status": {
+			[]client.Object{untyped(custom, map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "False", "message": "not yet"}}})},
+			[]apply.ObjectResult{result(custom, "a", apply.VerbNone, apply.OutcomeUnchanged)},
+			[]string{"Shop Progressing a: not yet"},
+		},
+		"the owner, of which metadata is planned": {
+			[]client.Object{deployment("a", corev1.ConditionFalse)},
+			[]apply.ObjectResult{{
+				Decision: apply.Decision{GVK: deployments, Key: client.ObjectKey{Namespace: "shop", Name: "a"}, Verb: apply.VerbNone, UID: "owner"},
+				Outcome:  apply.OutcomeUnchanged,
+			}},
+			nil,
+		},
 		"one that was pruned": {
 			[]client.Object{deployment("a", corev1.ConditionFalse)},
 			[]apply.ObjectResult{result(deployments, "a", apply.VerbPrune, apply.OutcomePruned)},
@@ -73,7 +101,9 @@ func TestChildHealth(t *testing.T) {
 			t.Parallel()
 			reader := fake.NewClientBuilder().WithScheme(clientscheme.Scheme).WithObjects(test.objects...).Build()
 			var got []string
-			for _, c := range childHealth(reader, clientscheme.Scheme)(t.Context(), &apply.Result{Objects: test.results}) {
+			owned := func(gvk schema.GroupVersionKind) bool { return gvk != configMaps }
+			report := childHealth(reader, clientscheme.Scheme, owned)
+			for _, c := range report(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{UID: "owner"}}, &apply.Result{Objects: test.results}) {
 				got = append(got, c.Name+" "+string(c.GetState())+" "+c.GetMessage())
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {

@@ -8,7 +8,7 @@ import (
 )
 
 // Func starts the declaration of a controller that only plans: it reads nothing but its owner, and has no other phase. The engine inspects
-// the applied children ([inspect.Of]), and each kind of children with a status has a condition, such as DeploymentReady, with the worst of
+// the applied children of the kinds that it owns ([inspect.Of]), and each kind of children with a status has a condition, such as DeploymentReady, with the worst of
 // them. The type of the owner follows from the function:
 //
 //	func plan(ctx context.Context, rc reconcile.ReconcileContext[*v1.Website]) (reconcile.PlanResult, error)

@@ -32,7 +32,7 @@ func (p *pass[T, F, O]) reconcile(ctx context.Context, report *reconcile.Report)
 		p.apply(ctx, report, p.held())
 	}
 	if p.ofChildren() && report.Blocked == nil {
-		p.step(ctx, reconcile.PhaseHealth, func(ctx context.Context) { p.components = p.Children(ctx, &report.Applied) })
+		p.step(ctx, reconcile.PhaseHealth, func(ctx context.Context) { p.components = p.Children(ctx, p.owner, &report.Applied) })
 	}
 	p.requeue(report)
 	p.observeApply(ctx, report)

@@ -73,7 +73,7 @@ type Config[T reconcile.Owner, F, O any] struct {
 	Decorate func(owner T, cm *conditions.Manager, observation O)
 	// Children reports the health of the children after they were applied, for a reconciler whose observation has no GetComponentHealth. The
 	// conditions of a reconciliation that applies nothing stay as they are. Nil reports none.
-	Children func(ctx context.Context, result *apply.Result) []health.Component
+	Children func(ctx context.Context, owner client.Object, result *apply.Result) []health.Component
 	// Finalizer is the name of the finalizer that the Applier keeps on owners that need one; empty means that no owner
 	// has one, and deletion is left to garbage collection.
 	Finalizer string
