@@ -14,6 +14,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
+// claimRetry is when an owner is asked for again that its shard could not claim yet: reading one is never a conflict otherwise.
+const claimRetry = time.Second
+
 // Reconcile runs one pass for the owner that the request names. A mistake of the program comes back as a terminal error of
 // controller-runtime, which counts and logs it and does not try again; the result has the time after which a pass may find
 // another world all the same, which the controllers of reconcile/controller see to.
@@ -22,9 +25,12 @@ func (p *Pipeline[T, F, O]) Reconcile(ctx context.Context, request ctrl.Request)
 	defer end()
 	owner := p.New()
 	if err := p.Reader.Get(ctx, request.NamespacedName, owner, p.read...); err != nil {
-		if apierrors.IsNotFound(err) {
+		if unclaimed := apierrors.IsConflict(err); unclaimed || apierrors.IsNotFound(err) {
 			p.forget(request)
 			p.Observer.PassDone(ctx, reconcile.Report{Request: request, Gone: true})
+			if unclaimed {
+				return ctrl.Result{RequeueAfter: claimRetry}, nil
+			}
 			return ctrl.Result{}, nil
 		}
 		err = fmt.Errorf("get the owner %s: %w", request, err)

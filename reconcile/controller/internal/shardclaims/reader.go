@@ -3,6 +3,7 @@ package shardclaims
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -34,8 +35,9 @@ type Reader struct {
 	claimed sync.Map // names of owners to their UID, once the API server has confirmed the claim to this process; or to unconfirmed
 }
 
-// Get reads an owner of the shard, and claims it. One that it has just claimed is not found until the cache shows the claim, which wakes it: so
-// a pass never writes to an owner by a resourceVersion that the claim has replaced.
+// Get reads an owner of the shard, and claims it. One that it has just claimed, or could not claim because the cache is behind, is a conflict until
+// the cache shows the claim: so a pass never writes to an owner by a resourceVersion that the claim has replaced. The pipeline asks again: what
+// the cache does not show yet may be the controller's own write of the status, whose event wakes nobody.
 func (r *Reader) Get(ctx context.Context, key client.ObjectKey, owner client.Object, opts ...client.GetOption) error {
 	if err := r.Reader.Get(ctx, key, owner, opts...); err != nil {
 		if back := r.left(ctx, key, err); back != nil {
@@ -49,9 +51,7 @@ func (r *Reader) Get(ctx context.Context, key client.ObjectKey, owner client.Obj
 	case mine && holder == r.Name && confirmed == owner.GetUID():
 		return nil
 	case mine && (holder == r.Name || holder == ""):
-		if shown, err := r.claim(ctx, key, owner); shown || err != nil {
-			return err
-		}
+		return r.claim(ctx, key, owner)
 	case holder == r.Name:
 		if err := r.giveBack(ctx, key, owner); err != nil {
 			return err
@@ -59,21 +59,29 @@ func (r *Reader) Get(ctx context.Context, key client.ObjectKey, owner client.Obj
 	default:
 		r.claimed.Delete(key) // somebody has written the name of another shard: ask again when ours is there
 	}
-	return apierrors.NewNotFound(schema.GroupResource{Group: r.Kind.Group, Resource: r.Kind.Kind}, key.Name)
+	return apierrors.NewNotFound(r.resource(), key.Name)
 }
 
-// claim claims an owner of the shard, or asks the API server whether the claim that the cache shows is there still. It reports whether the cache
-// shows the claim. With a conflict the cache is behind, and what it does not show yet wakes the owner.
-func (r *Reader) claim(ctx context.Context, key client.ObjectKey, owner client.Object) (shown bool, err error) {
+// claim claims an owner of the shard, or asks the API server whether the claim that the cache shows is there still. The error is a conflict
+// as long as the cache does not show the claim.
+func (r *Reader) claim(ctx context.Context, key client.ObjectKey, owner client.Object) error {
 	version, err := r.patch(ctx, owner, r.Name)
-	switch {
-	case apierrors.IsConflict(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("claim it for shard %q: %w", r.Name, err)
+	if err != nil {
+		return fmt.Errorf("claim it for shard %q: %w", r.Name, err)
 	}
 	r.claimed.Store(key, owner.GetUID())
-	return version == owner.GetResourceVersion(), nil
+	if version != owner.GetResourceVersion() {
+		return apierrors.NewConflict(r.resource(), key.Name, errUnseen)
+	}
+	return nil
+}
+
+// errUnseen is the cause of a conflict after a claim.
+var errUnseen = errors.New("the cache does not show the claim yet")
+
+// resource names the owners in errors.
+func (r *Reader) resource() schema.GroupResource {
+	return schema.GroupResource{Group: r.Kind.Group, Resource: r.Kind.Kind}
 }
 
 // left gives an owner back that the cache does not have, if it has come to another shard, and nothing else has kept it from being read.

@@ -17,6 +17,13 @@ import (
 
 const annotation = shards.AnnotationPrefix + "shop"
 
+// What a process gets that asks for an owner.
+const (
+	found   = metav1.StatusReasonUnknown
+	notOurs = metav1.StatusReasonNotFound
+	unseen  = metav1.StatusReasonConflict // claimed, but the cache does not show it
+)
+
 // reader is that of the process of a shard.
 func reader(c client.Client, shard string) *shardclaims.Reader {
 	return &shardclaims.Reader{
@@ -32,11 +39,10 @@ func TestHandOver(t *testing.T) {
 	key := client.ObjectKeyFromObject(owner)
 	c := fake.NewClientBuilder().WithObjects(owner).Build()
 	a, b := reader(c, "a"), reader(c, "b")
-	step := func(title string, r *shardclaims.Reader, found bool, holder string) {
+	step := func(title string, r *shardclaims.Reader, want metav1.StatusReason, holder string) {
 		t.Helper()
-		err := r.Get(t.Context(), key, &corev1.ConfigMap{})
-		if found != (err == nil) || !found && !apierrors.IsNotFound(err) {
-			t.Errorf("%s: found %t (%v), want %t", title, err == nil, err, found)
+		if err := r.Get(t.Context(), key, &corev1.ConfigMap{}); apierrors.ReasonForError(err) != want {
+			t.Errorf("%s: got %v, want the reason %q", title, err, want)
 		}
 		if err := c.Get(t.Context(), key, owner); err != nil {
 			t.Fatal(err)
@@ -45,20 +51,20 @@ func TestHandOver(t *testing.T) {
 			t.Errorf("%s: shard %q has claimed it, want %q", title, got, holder)
 		}
 	}
-	step("not of this shard", b, false, "")
-	step("claims it", a, false, "a")
-	step("the cache shows the claim", a, true, "a")
+	step("not of this shard", b, notOurs, "")
+	step("claims it", a, unseen, "a")
+	step("the cache shows the claim", a, found, "a")
 	owner.Labels["shard"] = "b"
 	if err := c.Update(t.Context(), owner); err != nil {
 		t.Fatal(err)
 	}
-	step("waits for it", b, false, "a")
-	step("gives it back", a, false, "")
-	step("claims it, too", b, false, "b")
-	step("gets it", b, true, "b")
+	step("waits for it", b, notOurs, "a")
+	step("gives it back", a, notOurs, "")
+	step("claims it, too", b, unseen, "b")
+	step("gets it", b, found, "b")
 	again := reader(c, "b")
-	step("asks after a restart whether it has it still, which is a write here", again, false, "b")
-	step("has it after a restart", again, true, "b")
+	step("asks after a restart whether it has it still, which is a write here", again, unseen, "b")
+	step("has it after a restart", again, found, "b")
 	if err := c.Delete(t.Context(), owner); err != nil {
 		t.Fatal(err)
 	}
@@ -83,16 +89,16 @@ func TestClaimsOfOthers(t *testing.T) {
 	for _, step := range []struct {
 		title  string
 		holder string // written by hand, empty for no claim
-		found  bool
+		want   metav1.StatusReason
 		claims int
 	}{
-		{"first claim", "", false, 1},
-		{"nobody has changed it", "a", true, 1},
-		{"taken away", "", false, 2},
-		{"shown again", "a", true, 2},
-		{"given to another shard", "b", false, 2},
-		{"written as if it were the own one, which is asked for with a write here", "a", false, 3},
-		{"nobody has changed that", "a", true, 3},
+		{"first claim", "", unseen, 1},
+		{"nobody has changed it", "a", found, 1},
+		{"taken away", "", unseen, 2},
+		{"shown again", "a", found, 2},
+		{"given to another shard", "b", notOurs, 2},
+		{"written as if it were the own one, which is asked for with a write here", "a", unseen, 3},
+		{"nobody has changed that", "a", found, 3},
 	} {
 		if err := c.Get(t.Context(), key, owner); err != nil {
 			t.Fatal(err)
@@ -103,9 +109,8 @@ func TestClaimsOfOthers(t *testing.T) {
 		if err := c.Update(t.Context(), owner); err != nil {
 			t.Fatal(err)
 		}
-		err := a.Get(t.Context(), key, &corev1.ConfigMap{})
-		if step.found != (err == nil) || !step.found && !apierrors.IsNotFound(err) {
-			t.Errorf("%s: found %t (%v), want %t", step.title, err == nil, err, step.found)
+		if err := a.Get(t.Context(), key, &corev1.ConfigMap{}); apierrors.ReasonForError(err) != step.want {
+			t.Errorf("%s: got %v, want the reason %q", step.title, err, step.want)
 		}
 		if claims != step.claims {
 			t.Errorf("%s: %d claims were written, want %d", step.title, claims, step.claims)
@@ -127,7 +132,7 @@ func TestStaleOwner(t *testing.T) {
 	if err := c.Update(t.Context(), owner); err != nil {
 		t.Fatal(err)
 	}
-	if err := reader(c, "b").Get(t.Context(), key, &corev1.ConfigMap{}); !apierrors.IsNotFound(err) {
+	if err := reader(c, "b").Get(t.Context(), key, &corev1.ConfigMap{}); !apierrors.IsConflict(err) {
 		t.Fatal(err)
 	}
 	a := reader(c, "a")
@@ -136,7 +141,7 @@ func TestStaleOwner(t *testing.T) {
 	if unclaimed := c.Get(t.Context(), key, owner); unclaimed != nil {
 		t.Fatal(unclaimed)
 	}
-	if !apierrors.IsNotFound(err) || owner.Annotations[annotation] != "b" {
+	if !apierrors.IsConflict(err) || owner.Annotations[annotation] != "b" {
 		t.Errorf("an owner that shard b has claimed: got %v, and it is that of shard %q", err, owner.Annotations[annotation])
 	}
 	if err := c.Delete(t.Context(), owner); err != nil {
@@ -150,8 +155,8 @@ func TestStaleOwner(t *testing.T) {
 	if unclaimed := c.Get(t.Context(), key, again); unclaimed != nil {
 		t.Fatal(unclaimed)
 	}
-	if !apierrors.IsNotFound(err) || len(again.Annotations) > 0 {
-		t.Errorf("a new owner under the name: got %v with the annotations %v, want not found and none", err, again.Annotations)
+	if !apierrors.IsConflict(err) || len(again.Annotations) > 0 {
+		t.Errorf("a new owner under the name: got %v with the annotations %v, want a conflict and none", err, again.Annotations)
 	}
 }
 
@@ -162,7 +167,7 @@ func TestGiveBackUnseen(t *testing.T) {
 	key := client.ObjectKeyFromObject(owner)
 	c := fake.NewClientBuilder().WithObjects(owner).Build()
 	a := reader(c, "a")
-	if err := a.Get(t.Context(), key, &corev1.ConfigMap{}); !apierrors.IsNotFound(err) {
+	if err := a.Get(t.Context(), key, &corev1.ConfigMap{}); !apierrors.IsConflict(err) {
 		t.Fatal(err)
 	}
 	if err := c.Get(t.Context(), key, owner); err != nil {
