@@ -31,7 +31,7 @@ func newKitFiltered(env Environment) (ctrl.Reconciler, error) {
 	return nil, filtered(env).SetupWithManager(env.Manager)
 }
 
-func filtered(env Environment) controller.Declared {
+func filtered(env Environment) *controller.Controller {
 	ours, err := labels.Parse(desired.OwnerLabel)
 	if err != nil {
 		panic(err) // a key is a selector
@@ -56,7 +56,7 @@ func newKitWithHealth(env Environment) (ctrl.Reconciler, error) {
 }
 
 // build declares a controller as a user would.
-func build[F, O any](env Environment, r reconcile.Reconciler[*widget.Widget, F, O], options ...controller.KindOption) controller.Declared {
+func build[F, O any](env Environment, r reconcile.Reconciler[*widget.Widget, F, O], options ...controller.KindOption) *controller.Controller {
 	b := controller.New("widget", r)
 	for _, kind := range desired.Kinds() {
 		b.Owns(kind, options...)
@@ -66,7 +66,7 @@ func build[F, O any](env Environment, r reconcile.Reconciler[*widget.Widget, F, 
 		Concurrency: Workers,
 		Recorder:    silence{},
 		Observer:    env.Observer,
-	})
+	}).Build()
 }
 
 // silence records no events, like all subjects.

@@ -19,7 +19,7 @@ func aim() operator.Operator {
 		Name:        "aim",
 		LeaseName:   "aim-engine.aim.eai.amd.com",
 		AddToScheme: []func(*runtime.Scheme) error{aimservice.AddToScheme},
-		Controllers: []controller.Declared{aimservice.New()},
+		Controllers: []*controller.Controller{aimservice.New()},
 		Describe: func(page *dataflow.Page) error {
 			page.ClusterResources = []string{
 				"aimclustermodels.aim.eai.amd.com", "aimclusterruntimeconfigs.aim.eai.amd.com", "aimclusterservicetemplates.aim.eai.amd.com",

@@ -44,8 +44,8 @@ var (
 )
 
 // declare reports what the controller owns: Jobs, which it lists as well.
-func declare(options controller.Options) *controller.Builder[*v1.CronJob, observed, observed] {
-	return controller.New("cronjob", reconciler{}).Owns(&batchv1.Job{}, controller.Listed).Options(options)
+func declare(options controller.Options) *controller.Controller {
+	return controller.New("cronjob", reconciler{}).Owns(&batchv1.Job{}, controller.Listed).Options(options).Build()
 }
 
 // FetchRemoteState lists the Jobs. What was stored about the last start counts as well: its Job may be gone.

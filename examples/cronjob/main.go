@@ -19,6 +19,6 @@ func cronjobs() operator.Operator {
 		Name:        "cronjob",
 		LeaseName:   "cronjob.example.com",
 		AddToScheme: []func(*runtime.Scheme) error{v1.AddToScheme},
-		Controllers: []controller.Declared{declare(controller.Options{})},
+		Controllers: []*controller.Controller{declare(controller.Options{})},
 	}
 }

@@ -100,7 +100,7 @@ func (w *world) start(config *rest.Config, args ...string) (stop func()) {
 	again, o := true, cronjobs()
 	o.Config = config
 	o.Manager = func(options *ctrl.Options) { options.Controller.SkipNameValidation = &again } // several operators, one after the other
-	o.Controllers = []controller.Declared{declare(controller.Options{Clock: w.clock, Observer: w})}
+	o.Controllers = []*controller.Controller{declare(controller.Options{Clock: w.clock, Observer: w})}
 	args = append(args, "-health-probe-bind-address=0", "-namespaces="+w.cron.Namespace)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(w.Context()))
 	done := make(chan error, 1)

@@ -47,14 +47,14 @@ var (
 )
 
 // websites declares the controller.
-func websites() *controller.Builder[*v1.Website, observed, observed] {
+func websites() *controller.Controller {
 	return controller.New("website", reconciler{}).
 		Owns(&corev1.Secret{}).
 		Owns(&corev1.ConfigMap{}).
 		Owns(&corev1.PersistentVolumeClaim{}).
 		Owns(&batchv1.Job{}).
 		Reads(&corev1.Namespace{}).
-		Options(controller.Options{Finalizer: "website.example.com/backup"})
+		Options(controller.Options{Finalizer: "website.example.com/backup"}).Build()
 }
 
 // FetchRemoteState reads the account, with a new password where there is none yet, the volume, and the backup

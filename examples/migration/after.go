@@ -47,5 +47,5 @@ func (after) PlanResources(_ context.Context, rc pass, _ observed) (plan reconci
 // setUpAfter adds the controller on the SDK, which takes over what was written under the former name.
 func setUpAfter(mgr ctrl.Manager) error {
 	return controller.New("website", after{}).Owns(&corev1.ConfigMap{}).Owns(&corev1.Service{}).Owns(&appsv1.Deployment{}).
-		Options(controller.Options{FormerManagers: []string{former}}).SetupWithManager(mgr)
+		Options(controller.Options{FormerManagers: []string{former}}).Build().SetupWithManager(mgr)
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/check"
 	"google.golang.org/grpc"
@@ -36,7 +37,7 @@ func TestPredictorsConverge(t *testing.T) {
 		p.Spec.ModelType.Name = "onnx"
 		return p
 	}
-	convergeModels(t, "ksp", "isvc", func(m predictor.Mesh) setter { return predictor.New(m, clients) }, &v1alpha1.PredictorList{},
+	convergeModels(t, "ksp", "isvc", func(m predictor.Mesh) *controller.Controller { return predictor.New(m, clients).Build() }, &v1alpha1.PredictorList{},
 		func(o client.Object) { o.(*v1alpha1.Predictor).Spec.ModelType.Name = "sklearn" }, modelOf("one"), modelOf("two"))
 }
 
@@ -50,17 +51,12 @@ func TestInferenceServicesConverge(t *testing.T) {
 		s.Spec.Predictor.ONNX = &v1beta1.Source{StorageURI: new("s3://b/p")}
 		return s
 	}
-	convergeModels(t, "isvc", "ksp", func(m predictor.Mesh) setter { return predictor.NewServices(m, clients) }, &v1beta1.InferenceServiceList{},
+	convergeModels(t, "isvc", "ksp", func(m predictor.Mesh) *controller.Controller { return predictor.NewServices(m, clients).Build() }, &v1beta1.InferenceServiceList{},
 		func(o client.Object) { o.(*v1beta1.InferenceService).Spec.Predictor.ONNX.StorageURI = new("s3://b/q") }, modelOf("one"), modelOf("two"))
 }
 
 func clients(ctrl.Request) predictor.Settings {
 	return predictor.Settings{Service: "modelmesh-serving", Port: 8033, RESTPort: 8008}
-}
-
-// setter is a controller.
-type setter interface {
-	SetupWithManager(mgr ctrl.Manager) error
 }
 
 // faulty is a ModelMesh that is not reached at times, or whose answer is lost.
@@ -76,7 +72,7 @@ const foreign = "foreign"
 
 // convergeModels searches the failures of the controller of a source of models.
 func convergeModels( //nolint:revive // what the two sources differ in
-	t *testing.T, source, other string, declare func(predictor.Mesh) setter, list client.ObjectList, change func(client.Object), owners ...client.Object,
+	t *testing.T, source, other string, declare func(predictor.Mesh) *controller.Controller, list client.ObjectList, change func(client.Object), owners ...client.Object,
 ) {
 	t.Helper()
 	env := settings.FromEnvironment(lookup(map[string]string{"NAMESPACE": place}))

@@ -11,7 +11,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 	"github.com/reconcilekit/reconcilekit/reconcile/operator"
@@ -112,15 +111,17 @@ func modelmesh(getenv func(string) string) operator.Operator {
 // controllers are all of the operator; they read one configuration.
 func controllers(
 	env settings.Environment, connections *mmesh.Connections, events *etcd.Events, namespaces *predictor.Namespaces,
-) []controller.Declared {
+) []*controller.Controller {
 	config := settings.NewLive(env.Namespace)
-	all := []controller.Declared{
+	all := []*controller.Controller{
 		service.New(env, config, events, connections),
 		models(config, connections, events, namespaces, predictor.New),
 		runtimes.New(env, config),
 	}
 	if env.Services {
-		all = append(all, whenInstalled{models(config, connections, events, namespaces, predictor.NewServices), env.ServicesRequired})
+		all = append(all, models(config, connections, events, namespaces, func(m predictor.Mesh, of func(ctrl.Request) predictor.Settings) *controller.Builder {
+			return predictor.NewServices(m, of).Prepare(whenInstalled(env.ServicesRequired))
+		}))
 	}
 	for _, c := range all {
 		c.StoreClaimsIn(env.Namespace)
@@ -129,10 +130,10 @@ func controllers(
 }
 
 // models is the controller of a source of models, which reaches ModelMesh where the configuration says.
-func models[T reconcile.Owner, F, O any](
+func models(
 	config *settings.Live, connections *mmesh.Connections, events *etcd.Events, namespaces *predictor.Namespaces,
-	declare func(predictor.Mesh, func(ctrl.Request) predictor.Settings) *controller.Builder[T, F, O],
-) controller.Declared {
+	declare func(predictor.Mesh, func(ctrl.Request) predictor.Settings) *controller.Builder,
+) *controller.Controller {
 	call := func(ctx context.Context, namespace string, call func(context.Context, mmesh.Client) error) error {
 		c := config.Get()
 		target := mmesh.Target{Address: c.ModelMeshEndpoint, TLS: c.TLS.SecretName, Authority: c.InferenceServiceName + "." + namespace}
@@ -145,28 +146,20 @@ func models[T reconcile.Owner, F, O any](
 	b := declare(predictor.Mesh{Call: call, Events: events, Gone: namespaces.Gone}, func(owner ctrl.Request) predictor.Settings {
 		return live.Read(readers, owner, predictorSettings)
 	})
-	return config.Bound(b, func(r *settings.Readers) {
-		readers = r
-		b.WatchesSource(r)
-	})
+	return config.Bind(b, func(r *settings.Readers) { readers = r }).Build()
 }
 
-// whenInstalled is the controller of InferenceService, which is KServe's: where its CRD is missing when the operator starts nothing is
-// watched, unless it is required.
-type whenInstalled struct {
-	controller.Declared
-
-	required bool
-}
-
-// SetupWithManager adds the controller to the manager.
-func (c whenInstalled) SetupWithManager(mgr manager.Manager) error {
-	kind := v1beta1.GroupVersion.WithKind("InferenceService")
-	if _, err := mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version); meta.IsNoMatchError(err) && !c.required {
-		mgr.GetLogger().Info("InferenceService is not installed: none is a source of models until the operator starts again")
+// whenInstalled skips the controller of InferenceService, which is KServe's, when its CRD is missing at the start of the operator, unless it
+// is required.
+func whenInstalled(required bool) func(manager.Manager) error {
+	return func(mgr manager.Manager) error {
+		kind := v1beta1.GroupVersion.WithKind("InferenceService")
+		if _, err := mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version); meta.IsNoMatchError(err) && !required {
+			mgr.GetLogger().Info("InferenceService is not installed: none is a source of models until the operator starts again")
+			return controller.ErrSkip
+		}
 		return nil
 	}
-	return c.Declared.SetupWithManager(mgr)
 }
 
 // predictorSettings is what the status of a model has of the configuration.

@@ -45,18 +45,6 @@ func registries() operator.Operator {
 func configure(o *operator.Operator, scheme *runtime.Scheme) error {
 	registries, err := registry.New(scheme, settings())
 	models, catalogErr := catalog.New(scheme, catalogSettings())
-	o.Controllers = []controller.Declared{registries, optional{models}}
+	o.Controllers = []*controller.Controller{registries, models}
 	return errors.Join(err, catalogErr)
-}
-
-// optional is the controller of the catalog, which there is only with a namespace for it.
-type optional struct{ controller.Declared }
-
-// SetupWithManager adds the controller to the manager.
-func (c optional) SetupWithManager(mgr manager.Manager) error {
-	if catalogSettings().Namespace == "" {
-		mgr.GetLogger().Info("there is no model catalog: REGISTRIES_NAMESPACE is not set")
-		return nil
-	}
-	return c.Declared.SetupWithManager(mgr)
 }

@@ -38,7 +38,7 @@ func newManager(ctx context.Context, hub, member *rest.Config, options manager.O
 	websites := controller.New("multicluster", reconciler{}).
 		Writes(&corev1.ConfigMap{}).
 		Writes(&appsv1.Deployment{}).
-		Reads(&appsv1.Deployment{})
+		Reads(&appsv1.Deployment{}).Build()
 	caches, err := controller.CacheOptions(known, websites)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func newManager(ctx context.Context, hub, member *rest.Config, options manager.O
 }
 
 // setup adds the member and the controller to the manager.
-func setup(ctx context.Context, mgr mcmanager.Manager, websites controller.Declared) error {
+func setup(ctx context.Context, mgr mcmanager.Manager, websites *controller.Controller) error {
 	member, err := mgr.GetCluster(ctx, memberName)
 	if err != nil {
 		return err

@@ -50,10 +50,10 @@ func website() operator.Operator {
 		Name:        "quickstart",
 		LeaseName:   "quickstart.example.com",
 		AddToScheme: []func(*runtime.Scheme) error{v1.AddToScheme},
-		Controllers: []controller.Declared{controller.Func("quickstart", plan).
+		Controllers: []*controller.Controller{controller.Func("quickstart", plan).
 			Owns(&corev1.ConfigMap{}).
 			Owns(&corev1.Service{}).
-			Owns(&appsv1.Deployment{})},
+			Owns(&appsv1.Deployment{}).Build()},
 	}
 }
 

@@ -53,7 +53,7 @@ func system(t *testing.T, name string, change func(client.Object), owner client.
 		images.Service: "img/tas:1", images.Proxy: "img/krp:1", images.Orchestrator: "img/gorch:1", images.Nemo: "img/nemo:1",
 		images.Evaluation: "img/lmes:1", images.Driver: "img/drv:1", images.EvalHub: "img/eh:1",
 	}})
-	declare := func() ([]controller.Declared, error) {
+	declare := func() ([]*controller.Controller, error) {
 		return services[name].declare(scheme, installation{
 			settings: types.NamespacedName{Namespace: "default", Name: images.ConfigMap}, tenants: evalhub.Tenants{All: true},
 		})

@@ -49,7 +49,7 @@ type installation struct {
 
 // service declares the controllers of a service of the product.
 type service struct {
-	declare func(scheme *runtime.Scheme, in installation) ([]controller.Declared, error)
+	declare func(scheme *runtime.Scheme, in installation) ([]*controller.Controller, error)
 	// grants are rights that it gives to its programs, by the roles that it binds.
 	grants []rbacv1.PolicyRule
 	// converts is its CRD, if it has two versions.
@@ -64,22 +64,22 @@ var proxied = []rbacv1.PolicyRule{
 
 // services by their names in the flag.
 var services = map[string]service{
-	"TAS": {converts: "trustyaiservices.trustyai.opendatahub.io", grants: proxied, declare: func(s *runtime.Scheme, in installation) ([]controller.Declared, error) {
+	"TAS": {converts: "trustyaiservices.trustyai.opendatahub.io", grants: proxied, declare: func(s *runtime.Scheme, in installation) ([]*controller.Controller, error) {
 		c, err := tas.New(s, in.settings.Namespace)
-		return []controller.Declared{c}, err
+		return []*controller.Controller{c}, err
 	}},
-	"NEMO_GUARDRAILS": {grants: proxied, declare: declared(func(in installation) controller.Declared { return nemo.New(in.settings.Namespace) })},
-	"LMES":            {grants: lmes.Grants(), declare: declared(func(in installation) controller.Declared { return lmes.New(in.settings, in.managed) })},
-	"JOB_MGR":         {declare: declared(func(installation) controller.Declared { return jobmgr.New() })},
-	"GORCH":           {grants: proxied, declare: declared(func(in installation) controller.Declared { return orchestrator.New(in.settings.Namespace) })},
+	"NEMO_GUARDRAILS": {grants: proxied, declare: declared(func(in installation) *controller.Controller { return nemo.New(in.settings.Namespace) })},
+	"LMES":            {grants: lmes.Grants(), declare: declared(func(in installation) *controller.Controller { return lmes.New(in.settings, in.managed).Controller })},
+	"JOB_MGR":         {declare: declared(func(installation) *controller.Controller { return jobmgr.New() })},
+	"GORCH":           {grants: proxied, declare: declared(func(in installation) *controller.Controller { return orchestrator.New(in.settings.Namespace) })},
 	"EVALHUB": {converts: "evalhubs.trustyai.opendatahub.io", grants: evalhub.Grants(), declare: declared(
-		func(in installation) controller.Declared { return evalhub.New(in.settings, in.tenants) },
-		func(in installation) controller.Declared { return evalhub.NewTenants(in.tenants) },
+		func(in installation) *controller.Controller { return evalhub.New(in.settings, in.tenants).Controller },
+		func(in installation) *controller.Controller { return evalhub.NewTenants(in.tenants) },
 	)},
 }
 
-func declared(all ...func(installation) controller.Declared) func(*runtime.Scheme, installation) ([]controller.Declared, error) {
-	return func(_ *runtime.Scheme, in installation) (out []controller.Declared, _ error) {
+func declared(all ...func(installation) *controller.Controller) func(*runtime.Scheme, installation) ([]*controller.Controller, error) {
+	return func(_ *runtime.Scheme, in installation) (out []*controller.Controller, _ error) {
 		for _, declare := range all {
 			out = append(out, declare(in))
 		}

@@ -56,7 +56,7 @@ var _ = Describe("A controller across two clusters", func() {
 			Expect(err).NotTo(HaveOccurred())
 			both = across.GetClient()
 			Expect(mgr.Add(other)).To(Succeed())
-			return controller.New("across", p).Writes(&corev1.ConfigMap{}).Writes(&corev1.Secret{}).Options(settings()).SetupWithManager(across)
+			return controller.New("across", p).Writes(&corev1.ConfigMap{}).Writes(&corev1.Secret{}).Options(settings()).Build().SetupWithManager(across)
 		})
 		owner := newWidget(namespace, "w")
 		owner.Spec.Message, owner.Spec.Count = "hello", 1
@@ -110,9 +110,9 @@ var _ = Describe("A controller across two clusters", func() {
 		Expect(err).NotTo(HaveOccurred())
 		across, err := controller.Across(mgr, other, &widget.Widget{})
 		Expect(err).NotTo(HaveOccurred())
-		Expect(controller.New("across-owns", &probe{}).Owns(&corev1.Secret{}).Options(settings()).SetupWithManager(across)).
+		Expect(controller.New("across-owns", &probe{}).Owns(&corev1.Secret{}).Options(settings()).Build().SetupWithManager(across)).
 			To(MatchError(ContainSubstring("declare it with Writes and plan it with apply.Shared")))
-		Expect(controller.New("across-optional", &probe{}).Reads(&corev1.Secret{}, controller.Optional).Options(settings()).SetupWithManager(across)).
+		Expect(controller.New("across-optional", &probe{}).Reads(&corev1.Secret{}, controller.Optional).Options(settings()).Build().SetupWithManager(across)).
 			To(MatchError(ContainSubstring("Secret is Optional, which is not looked for in another cluster")))
 	})
 })

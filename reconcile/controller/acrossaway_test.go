@@ -38,7 +38,7 @@ var _ = Describe("A cluster of the children whose API server is killed", func() 
 			across, err := controller.Across(mgr, other, &widget.Widget{})
 			Expect(err).NotTo(HaveOccurred())
 			Expect(mgr.Add(other)).To(Succeed())
-			return controller.New("across-away", p).Writes(&corev1.ConfigMap{}).Options(settings()).SetupWithManager(across)
+			return controller.New("across-away", p).Writes(&corev1.ConfigMap{}).Options(settings()).Build().SetupWithManager(across)
 		})
 		ready := func(status string, names ...string) {
 			GinkgoHelper()

@@ -193,7 +193,7 @@ var _ = Describe("the page of explanations in a browser", func() {
 				return plan
 			},
 		}
-		b := controller.New("browsed", p).Owns(&corev1.ConfigMap{}).Options(settings())
+		b := controller.New("browsed", p).Owns(&corev1.ConfigMap{}).Options(settings()).Build()
 		runs{metrics: server.Options{BindAddress: address}}.start(namespace, func(mgr manager.Manager) error {
 			if err := mgr.AddMetricsServerExtraHandler(controller.ExplainPath, controller.ExplainHandler(b)); err != nil {
 				return err

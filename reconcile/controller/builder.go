@@ -1,57 +1,48 @@
 package controller
 
 import (
-	"fmt"
-	"reflect"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/explained"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/groups"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/identity"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shardclaims"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	"github.com/reconcilekit/reconcilekit/reconcile/transition"
 )
 
-// Builder declares a controller: what it reconciles, reads and writes. Create it with [New]; its methods return it for
-// chaining and may be called in any order before [Builder.SetupWithManager], from one goroutine.
-type Builder[T reconcile.Owner, F, O any] struct {
-	name       string
-	reconciler reconcile.Reconciler[T, F, O]
-	decorate   func(T, *conditions.Manager, O) // of a group, nil otherwise
-	options    Options                         // see [Options.lifted]
-	invalid    error                           // of the options
-	failed     *observe.ListFailures
-	inspects   bool                 // the health of children, see [Func]
-	explainer  *explained.Explainer // once it is set up
-	sharded    *shardclaims.Reader  // once it is set up; nil without a Shard
-	informers  *shards.Informers    // of the owners, where they ask for those of the Shard alone
+// Builder declares a controller: what it reconciles, reads and writes. Create it with [New], [Func], [NewGroup] or [NewSingleton]; its
+// methods return it for chaining and may be called in any order, from one goroutine. [Builder.Build] returns the controller.
+type Builder struct {
 	declared
 }
 
-// declared is what a builder was told, apart from its types.
+// declared is what a builder declares.
 type declared struct {
+	name         string
+	phases       phases
+	decorate     func(owner client.Object, observation any) // of a group, nil otherwise
+	options      Options                                    // see [Options.lifted]
+	invalid      error                                      // of the options
+	inspects     bool                                       // the health of children, see [Func]
+	prepares     []func(manager.Manager) error
 	declarations []declaration.Declaration
 	sources      []source.Source
-	store        *groups.Store   // of the groups that it reconciles
-	joins        []*groups.Store // of the groups that it reads
+	store        *groups.Store // of the groups that it reconciles
+	joins        []*Controller // of the groups that it reads
 	externals    []externalKind
 	transitions  []transition.Declared
 }
@@ -130,30 +121,30 @@ type Options struct {
 // the process; it names the controller in logs, metrics and events, and is the default field manager, so it must not
 // change between versions.
 //
-// The type parameters follow from the reconciler. A phase that is optional and does not fit is an error of
-// [Builder.SetupWithManager] and [Builder.Describe]: a method with the name of a phase, or nearly, and another signature, or with a
+// The types follow from the reconciler. A phase that is optional and does not fit is an error of
+// [Controller.SetupWithManager] and [Controller.Describe]: a method with the name of a phase, or nearly, and another signature, or with a
 // pointer receiver where a value is given; a ComposeState that is missing although the plan is not made from what is fetched.
-func New[R reconcile.Reconciler[T, F, O], T reconcile.Owner, F, O any](name string, reconciler R) *Builder[T, F, O] {
-	return declare[T, F, O](name, reconciler, declaration.Caller())
+func New[R reconcile.Reconciler[T, F, O], T reconcile.Owner, F, O any](name string, reconciler R) *Builder {
+	return declare(name, typed[T, F, O]{reconciler}, pipeline.NewOwner[T](), declaration.Caller())
 }
 
 // declare returns a builder with the declaration of the owner, at a place of the author's source.
-func declare[T reconcile.Owner, F, O any](name string, reconciler reconcile.Reconciler[T, F, O], source string) *Builder[T, F, O] {
-	b := &Builder[T, F, O]{name: name, reconciler: reconciler, failed: &observe.ListFailures{}}
-	b.declare(declaration.PurposeFor, source, newObject[T](), nil)
+func declare(name string, phases phases, owner client.Object, source string) *Builder {
+	b := &Builder{declared{name: name, phases: phases}}
+	b.declare(declaration.PurposeFor, source, owner, nil)
 	return b
 }
 
 // Owns declares a kind of children: the plan applies them, and the owner is woken when one of them changes. They may be
 // read as well, and written in every other way that a plan knows. What else there is to say of the kind stands beside it, such
 // as [Optional], [Filter] or [Retired].
-func (b *Builder[T, F, O]) Owns(object client.Object, options ...KindOption) *Builder[T, F, O] {
+func (b *Builder) Owns(object client.Object, options ...KindOption) *Builder {
 	b.declare(declaration.PurposeOwns, declaration.Caller(), object, options)
 	return b
 }
 
 // Reads declares a kind that FetchRemoteState reads. Every read wakes the owner when its object appears, changes or goes.
-func (b *Builder[T, F, O]) Reads(object client.Object, options ...KindOption) *Builder[T, F, O] {
+func (b *Builder) Reads(object client.Object, options ...KindOption) *Builder {
 	b.declare(declaration.PurposeReads, declaration.Caller(), object, options)
 	return b
 }
@@ -161,27 +152,27 @@ func (b *Builder[T, F, O]) Reads(object client.Object, options ...KindOption) *B
 // Writes declares a kind that the plan writes without becoming its controller: [apply.Shared], [apply.Retained], Contribute and Delete.
 // Where it deletes none, [NeverDeletes] needs one right less, and where it contributes fields alone, [FieldsOnly] needs the
 // least.
-func (b *Builder[T, F, O]) Writes(object client.Object, options ...KindOption) *Builder[T, F, O] {
+func (b *Builder) Writes(object client.Object, options ...KindOption) *Builder {
 	b.declare(declaration.PurposeWrites, declaration.Caller(), object, options)
 	return b
 }
 
 // Watches declares a kind whose events wake the owners that mapping returns, for what no read expresses, such as the
 // events of a Pod of a child. [WithPredicates] chooses the events; without it all count. The kind may be read as well.
-func (b *Builder[T, F, O]) Watches(object client.Object, mapping handler.MapFunc, options ...KindOption) *Builder[T, F, O] {
+func (b *Builder) Watches(object client.Object, mapping handler.MapFunc, options ...KindOption) *Builder {
 	b.declare(declaration.PurposeWatches, declaration.Caller(), object, options).Mapping = mapping
 	return b
 }
 
 // WatchesSource adds a source of events that is no kind of the cluster, such as a channel (source.Channel).
-func (b *Builder[T, F, O]) WatchesSource(sources ...source.Source) *Builder[T, F, O] {
+func (b *Builder) WatchesSource(sources ...source.Source) *Builder {
 	b.sources = append(b.sources, sources...)
 	return b
 }
 
 // External declares kinds of things outside of the cluster: FetchRemoteState may observe them and the plan name them, see the package
 // reconcile/external. Keep a declaration as long as owners may have something of the kind, so that it is removed with them.
-func (b *Builder[T, F, O]) External(kinds ...external.Declared) *Builder[T, F, O] {
+func (b *Builder) External(kinds ...external.Declared) *Builder {
 	at := declaration.Caller()
 	for _, k := range kinds {
 		b.externals = append(b.externals, externalKind{Declared: k, source: at})
@@ -191,35 +182,32 @@ func (b *Builder[T, F, O]) External(kinds ...external.Declared) *Builder[T, F, O
 
 // Transitions declares the state machines in the status of the owners. They are checked when the controller is set up, and drawn on the
 // dataflow page.
-func (b *Builder[T, F, O]) Transitions(tables ...transition.Declared) *Builder[T, F, O] {
+func (b *Builder) Transitions(tables ...transition.Declared) *Builder {
 	b.transitions = append(b.transitions, tables...)
 	return b
 }
 
 // Options sets the options; those set before are replaced.
-func (b *Builder[T, F, O]) Options(options Options) *Builder[T, F, O] {
+func (b *Builder) Options(options Options) *Builder {
 	b.options, b.invalid = options.lifted()
 	return b
 }
 
-// Share makes the shard the part of the owners that this process works on, as [Options] do with their Shard, which must be nil then: package
-// operator takes it from flags. Call it before [CacheOptions]. Groups have no object to claim, and are not shared.
-func (b *Builder[T, F, O]) Share(shard Shard) error {
-	if b.options.Shard != nil {
-		return fmt.Errorf("controller %q: Options.Shard is there already, with the name %q: leave one of the two out", b.name, b.options.Shard.Name)
-	}
-	if err := shards.Check(&shard, b.name, b.store != nil); err != nil {
-		return err
-	}
-	b.options.Shard = &shard
-	return nil
+// Prepare adds a function that [Controller.SetupWithManager] calls first, in the order of the calls: one that needs the manager, such as
+// to load settings or to make a client. An error ends the set-up; [ErrSkip] leaves the controller out of the manager without an error.
+// Descriptions and previews do not call it.
+func (b *Builder) Prepare(prepare func(mgr manager.Manager) error) *Builder {
+	b.prepares = append(b.prepares, prepare)
+	return b
 }
 
-// StoreClaimsIn sets the ClaimNamespace of the [Options] where it is empty: package operator takes it from flags.
-func (b *Builder[T, F, O]) StoreClaimsIn(namespace string) {
-	if b.options.ClaimNamespace == "" {
-		b.options.ClaimNamespace = namespace
-	}
+// Build returns the controller. Later calls of the builder's methods do not change it. Mistakes in the declaration are errors of
+// [Controller.Describe] and [Controller.SetupWithManager], which know the scheme.
+func (b *Builder) Build() *Controller {
+	c := &Controller{declared: b.declared, failed: &observe.ListFailures{}}
+	c.prepares, c.declarations, c.sources = slices.Clone(b.prepares), slices.Clone(b.declarations), slices.Clone(b.sources)
+	c.joins, c.externals, c.transitions = slices.Clone(b.joins), slices.Clone(b.externals), slices.Clone(b.transitions)
+	return c
 }
 
 // Metadata returns an object that declares or reads only the metadata of a kind: the cache then keeps no spec and no
@@ -237,32 +225,4 @@ func Values[T client.Object](values func(T) []string) client.IndexerFunc {
 		}
 		return values(typed)
 	}
-}
-
-// newObject returns an empty T, which is a pointer to a struct.
-func newObject[T reconcile.Owner]() T {
-	return reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T) //nolint:forcetypeassert // a pointer to T's element is a T
-}
-
-// names are those of the controller, and of what it leaves on objects.
-func (b *Builder[T, F, O]) names() identity.Names { return identity.Of(b.name, b.options.Apply) }
-
-// resolved are the declared kinds, when the phases of the reconciler and the declarations are in order.
-func (b *Builder[T, F, O]) resolved(scheme *runtime.Scheme) (*declaration.Catalogue, error) {
-	if b.invalid != nil {
-		return nil, fmt.Errorf("controller %q: %w", b.name, b.invalid)
-	}
-	if err := pipeline.CheckPhases(b.reconciler); err != nil {
-		return nil, fmt.Errorf("controller %q: %w", b.name, err)
-	}
-	for _, table := range b.transitions {
-		if err := table.Check(); err != nil {
-			return nil, fmt.Errorf("controller %q: %w", b.name, err)
-		}
-	}
-	kinds, err := declaration.Resolve(b.name, scheme, b.declarations)
-	if err == nil {
-		kinds.ShareOwners(shards.SelectionOf(b.options.Shard))
-	}
-	return kinds, err
 }

@@ -10,13 +10,13 @@ const defaultConcurrency = 4
 
 // concurrency is the number of workers: what the options of the controller say, then what the manager was told about the kind of the
 // owners, then about all controllers. A singleton has one owner, of which two passes never run at a time.
-func (b *Builder[T, F, O]) concurrency(mgr manager.Manager, kind string) int {
+func (c *Controller) concurrency(mgr manager.Manager, kind string) int {
 	told := mgr.GetControllerOptions()
 	switch {
-	case b.store != nil && b.store.Single:
+	case c.store != nil && c.store.Single:
 		return 1
-	case b.options.Concurrency > 0:
-		return b.options.Concurrency
+	case c.options.Concurrency > 0:
+		return c.options.Concurrency
 	case told.GroupKindConcurrency[kind] > 0:
 		return told.GroupKindConcurrency[kind]
 	case told.MaxConcurrentReconciles > 0:

@@ -42,7 +42,7 @@ var _ = Describe("The number of owners that are reconciled at a time", func() {
 		for i := range owners {
 			Expect(c.Create(ctx, newWidget(namespace, "w"+strconv.Itoa(i)))).To(Succeed())
 		}
-		runs{}.start(namespace, controller.New("at-a-time", p).Options(settings()).SetupWithManager)
+		runs{}.start(namespace, controller.New("at-a-time", p).Options(settings()).Build().SetupWithManager)
 		Eventually(all).WithTimeout(soon).Should(BeClosed())
 	})
 
@@ -73,7 +73,7 @@ var _ = Describe("The number of owners that are reconciled at a time", func() {
 	DescribeTable("is what the nearest place says", func(name string, own int, told config.Controller, want int) {
 		options := settings()
 		options.Concurrency = own
-		Eventually(workers(name, told, controller.New(name, &probe{}).Options(options))).WithTimeout(soon).Should(Equal(want))
+		Eventually(workers(name, told, controller.New(name, &probe{}).Options(options).Build())).WithTimeout(soon).Should(Equal(want))
 	},
 		Entry("the options of the controller", "told-itself", 2, config.Controller{
 			MaxConcurrentReconciles: 7, GroupKindConcurrency: map[string]int{kind: 5},
@@ -89,14 +89,14 @@ var _ = Describe("The number of owners that are reconciled at a time", func() {
 
 	It("is as for other owners for groups", func() {
 		groups := controller.NewGroup("together", sums{}).Owns(&corev1.ConfigMap{}).Options(settings()).
-			Members(&widget.Widget{}, func(client.Object) []types.NamespacedName { return nil })
+			Members(&widget.Widget{}, func(client.Object) []types.NamespacedName { return nil }).Build()
 		Eventually(workers("together", config.Controller{}, groups)).WithTimeout(soon).Should(Equal(4))
 	})
 
 	It("is one for a singleton, whatever is said", func() {
 		options := settings()
 		options.Concurrency = 3
-		single := controller.NewSingleton("alone", shelf{}).Owns(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).Options(options)
+		single := controller.NewSingleton("alone", shelf{}).Owns(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).Options(options).Build()
 		Eventually(workers("alone", config.Controller{MaxConcurrentReconciles: 7}, single)).WithTimeout(soon).Should(Equal(1))
 	})
 })

@@ -60,7 +60,7 @@ func gadget() *unstructured.Unstructured {
 	return object
 }
 
-func declared() controller.Declared {
+func declared() *controller.Controller {
 	return controller.New("widget", idle{}).
 		Watches(&corev1.Pod{}, func(context.Context, client.Object) []ctrl.Request { return nil }).
 		Owns(&corev1.ConfigMap{}).
@@ -68,7 +68,7 @@ func declared() controller.Declared {
 		Reads(&corev1.Secret{}, controller.Filter(client.MatchingLabels{"app": "widget"})).
 		Reads(controller.Metadata(corev1.SchemeGroupVersion.WithKind("Namespace"))).
 		Writes(&corev1.ServiceAccount{}, controller.FieldsOnly).
-		Reads(gadget(), controller.Optional)
+		Reads(gadget(), controller.Optional).Build()
 }
 
 func page(t testing.TB) dataflow.Page {
@@ -77,7 +77,7 @@ func page(t testing.TB) dataflow.Page {
 		Writes(&rbacv1.ClusterRole{}).
 		Reads(&corev1.ConfigMap{}).
 		Writes(&rbacv1.Role{}, controller.NeverDeletes).
-		Options(controller.Options{})
+		Options(controller.Options{}).Build()
 	page, err := controller.NewPage("widget-operator", testScheme(t), declared(), second)
 	if err != nil {
 		t.Fatal(err)

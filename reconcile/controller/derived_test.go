@@ -45,7 +45,7 @@ var _ = Describe("A derived read", func() {
 			return world{err: read.Error}
 		}}
 		runs{}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New("derived", p).Reads(&corev1.ConfigMap{}, controller.Derives(derivation)).Options(settings()).SetupWithManager(mgr)
+			return controller.New("derived", p).Reads(&corev1.ConfigMap{}, controller.Derives(derivation)).Options(settings()).Build().SetupWithManager(mgr)
 		})
 		Expect(c.Create(ctx, newWidget(namespace, "one"))).To(Succeed())
 		Expect(c.Create(ctx, newWidget(namespace, "two"))).To(Succeed())
@@ -87,7 +87,7 @@ var _ = Describe("A derived read", func() {
 			found.set(o.Name, read.Value, read.Error)
 			return world{err: read.Error}
 		}}
-		b := controller.New("derived-selection", p).Reads(&corev1.ConfigMap{}, controller.Derives(derivation)).Options(settings())
+		b := controller.New("derived-selection", p).Reads(&corev1.ConfigMap{}, controller.Derives(derivation)).Options(settings()).Build()
 		sparsely(namespace, b)
 		Expect(c.Create(ctx, newWidget(namespace, "one"))).To(Succeed())
 		Expect(c.Create(ctx, newWidget(namespace, "two"))).To(Succeed())
@@ -132,7 +132,7 @@ var _ = Describe("A derived read", func() {
 			return world{err: reconcile.FetchDerived(ctx, r, derivation).Error}
 		}}
 		runs{}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New("derived-other", p).Reads(&corev1.ConfigMap{}, controller.Derives(declared)).Options(settings()).SetupWithManager(mgr)
+			return controller.New("derived-other", p).Reads(&corev1.ConfigMap{}, controller.Derives(declared)).Options(settings()).Build().SetupWithManager(mgr)
 		})
 		w := newWidget(namespace, "w")
 		Expect(c.Create(ctx, w)).To(Succeed())
@@ -147,7 +147,7 @@ var _ = Describe("A derived read", func() {
 			return world{err: reconcile.FetchDerived(ctx, r, derivation).Error}
 		}}
 		runs{}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New("derived-undeclared", p).Options(settings()).SetupWithManager(mgr)
+			return controller.New("derived-undeclared", p).Options(settings()).Build().SetupWithManager(mgr)
 		})
 		w := newWidget(namespace, "w")
 		Expect(c.Create(ctx, w)).To(Succeed())
@@ -161,7 +161,7 @@ func TestDescribeDerived(t *testing.T) {
 	t.Parallel()
 	first, second, nameless, other := colours(), colours(), colours(), colours()
 	second.Name, nameless.Name, other.Name, other.List = "second", "", "other", &corev1.SecretList{}
-	page, err := controller.New("page", idle{}).Reads(&corev1.ConfigMap{}, controller.Derives(first), controller.Derives(second)).Describe(testScheme(t))
+	page, err := controller.New("page", idle{}).Reads(&corev1.ConfigMap{}, controller.Derives(first), controller.Derives(second)).Build().Describe(testScheme(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestDescribeDerived(t *testing.T) {
 		`a kind that is retired is not read: take the Derivation "colours" away`: {controller.Derives(first), controller.Retired},
 		`"nothing" is derived from <nil>, want a list of the kind`:               {controller.Derives(&reconcile.Derivation[*corev1.ConfigMap, int]{Name: "nothing"})},
 	} {
-		_, err := controller.New("page", idle{}).Owns(&corev1.ConfigMap{}, options...).Describe(testScheme(t))
+		_, err := controller.New("page", idle{}).Owns(&corev1.ConfigMap{}, options...).Build().Describe(testScheme(t))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
 		}

@@ -4,41 +4,37 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 
-	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/description"
 )
 
 // Describe reports what the controller does. It needs the scheme and no cluster, so that a main function can print the
-// page and exit. The error is that of [Builder.SetupWithManager] for the same declarations.
-func (b *Builder[T, F, O]) Describe(scheme *runtime.Scheme) (dataflow.Description, error) {
-	kinds, err := b.resolved(scheme)
+// page and exit. The error is that of [Controller.SetupWithManager] for the same declarations.
+func (c *Controller) Describe(scheme *runtime.Scheme) (dataflow.Description, error) {
+	kinds, err := c.resolved(scheme)
 	if err != nil {
 		return dataflow.Description{}, err
 	}
 	d := dataflow.Description{
-		Controller: b.name, FieldManager: b.names().FieldManager, Finalizer: b.names().Finalizer,
+		Controller: c.name, FieldManager: c.names().FieldManager, Finalizer: c.names().Finalizer,
 		Watches: description.Watches(kinds),
 	}
 	if kinds.Kinds[0].Representation == declaration.Virtual { // groups are in no cluster
 		d.Finalizer = ""
 	}
-	_, finalizes := b.reconciler.(reconcile.Finalizer[T, F])
-	d.Access, d.Rules = description.Access(kinds, finalizes), description.Rules(kinds)
-	for _, k := range b.externals {
+	d.Access, d.Rules = description.Access(kinds, c.phases.finalizes()), description.Rules(kinds)
+	for _, k := range c.externals {
 		d.External = append(d.External, dataflow.External{Kind: k.Name(), Source: k.source, Watched: k.Watched()})
 	}
-	for _, table := range b.transitions {
+	for _, table := range c.transitions {
 		d.Transitions = append(d.Transitions, table.Drawing())
 	}
 	return d, nil
 }
 
-var _ Declared = (*Builder[reconcile.Owner, any, reconcile.Observation])(nil)
-
 // NewPage describes the controllers of an operator. It needs no cluster.
-func NewPage(name string, scheme *runtime.Scheme, controllers ...Declared) (dataflow.Page, error) {
+func NewPage(name string, scheme *runtime.Scheme, controllers ...*Controller) (dataflow.Page, error) {
 	page := dataflow.Page{Name: name}
 	known := map[string]struct{}{}
 	for _, controller := range controllers {

@@ -84,7 +84,7 @@ func TestFiles(t *testing.T) {
 // TestPageOfGroup: a group is in no cluster, so it has no CRD and no finalizer.
 func TestPageOfGroup(t *testing.T) {
 	t.Parallel()
-	p, err := controller.NewPage("groups", testScheme(t), controller.NewGroup("sums", sums{}).Owns(&corev1.ConfigMap{}))
+	p, err := controller.NewPage("groups", testScheme(t), controller.NewGroup("sums", sums{}).Owns(&corev1.ConfigMap{}).Build())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestPlural(t *testing.T) {
 	} {
 		object := gadget()
 		object.SetGroupVersionKind(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: kind})
-		d, err := controller.New("w", idle{}).Reads(object).Describe(testScheme(t))
+		d, err := controller.New("w", idle{}).Reads(object).Build().Describe(testScheme(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +115,7 @@ func TestPlural(t *testing.T) {
 // A plural that is not regular is named beside the kind.
 func TestResource(t *testing.T) {
 	t.Parallel()
-	d, err := controller.New("w", idle{}).Reads(gadget(), controller.Resource("gadgetry")).Describe(testScheme(t))
+	d, err := controller.New("w", idle{}).Reads(gadget(), controller.Resource("gadgetry")).Build().Describe(testScheme(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,89 +129,94 @@ func TestDeclarationErrors(t *testing.T) {
 	type unknown struct{ corev1.Pod }
 	cases := map[string]struct {
 		reason string
-		build  controller.Declared
+		build  *controller.Controller
 		want   []string
 	}{
 		"NotInScheme": {
 			reason: "a type that the scheme does not know is named with its line",
-			build:  controller.New("w", idle{}).Reads(&unknown{}),
+			build:  controller.New("w", idle{}).Reads(&unknown{}).Build(),
 			want:   []string{`controller "w": Reads(*controller_test.unknown) at reconcile/controller/describe_test.go:`, "no kind"},
+		},
+		"JoinsNoGroup": {
+			reason: "only groups are joined",
+			build:  controller.New("w", idle{}).Joins(controller.New("other", idle{}).Build()).Build(),
+			want:   []string{`controller "w": Joins("other"): the controller has no groups: want one of NewGroup or NewSingleton`},
 		},
 		"Transitions": {
 			reason: "a table in which something is missing is named with it",
 			build: controller.New("w", idle{}).Transitions(transition.Table[string, string, string]{
 				Name: "Job", States: []string{"New"}, Facts: []string{"absent", "alive"}, Actions: map[string]map[string]string{"New": {"absent": "create"}},
-			}),
+			}).Build(),
 			want: []string{`controller "w": transitions "Job": state "New" has no action for "alive"`},
 		},
 		"TwoRepresentations": {
 			reason: "one kind has one informer",
 			build: controller.New("w", idle{}).
 				Reads(&corev1.Secret{}).
-				Watches(controller.Metadata(corev1.SchemeGroupVersion.WithKind("Secret")), nil),
+				Watches(controller.Metadata(corev1.SchemeGroupVersion.WithKind("Secret")), nil).Build(),
 			want: []string{"Watches(Secret)", "is metadata", "but Reads", "is typed"},
 		},
 		"OwnsMetadata": {
 			reason: "what is applied must be seen whole",
-			build:  controller.New("w", idle{}).Owns(controller.Metadata(corev1.SchemeGroupVersion.WithKind("Secret"))),
+			build:  controller.New("w", idle{}).Owns(controller.Metadata(corev1.SchemeGroupVersion.WithKind("Secret"))).Build(),
 			want:   []string{"Owns(Secret)", "metadata only"},
 		},
 		"OptionOfAnotherMethod": {
 			reason: "what does not fit the method is no option of it",
-			build:  controller.New("w", idle{}).Owns(&corev1.Secret{}, controller.NeverDeletes),
+			build:  controller.New("w", idle{}).Owns(&corev1.Secret{}, controller.NeverDeletes).Build(),
 			want:   []string{"Owns(Secret) at reconcile/controller/describe_test.go:", "NeverDeletes does not go with this method"},
 		},
 		"TwoWaysToWrite": {
 			reason: "one right less, and two less, exclude each other",
-			build:  controller.New("w", idle{}).Writes(&corev1.Secret{}, controller.FieldsOnly, controller.NeverDeletes),
+			build:  controller.New("w", idle{}).Writes(&corev1.Secret{}, controller.FieldsOnly, controller.NeverDeletes).Build(),
 			want:   []string{"Writes(Secret, controller.FieldsOnly) at", "NeverDeletes does not go"},
 		},
 		"RetiredRead": {
 			reason: "a retired kind is neither watched nor read",
-			build:  controller.New("w", idle{}).Reads(&corev1.Secret{}, controller.Retired),
+			build:  controller.New("w", idle{}).Reads(&corev1.Secret{}, controller.Retired).Build(),
 			want:   []string{"Reads(Secret) at", "Retired does not go"},
 		},
 		"OptionalOwner": {
 			reason: "without its owners a controller has nothing to do",
-			build:  controller.New("w", idle{}).Reads(&widget.Widget{}, controller.Optional),
+			build:  controller.New("w", idle{}).Reads(&widget.Widget{}, controller.Optional).Build(),
 			want:   []string{"Reads(Widget) at", "the kind of the owners must be installed"},
 		},
 		"PredicatesOfOwner": {
 			reason: "no event of an owner is dropped",
-			build:  controller.New("w", idle{}).Reads(&widget.Widget{}, controller.WithPredicates(predicate.LabelChangedPredicate{})),
+			build:  controller.New("w", idle{}).Reads(&widget.Widget{}, controller.WithPredicates(predicate.LabelChangedPredicate{})).Build(),
 			want:   []string{"the owner's own events are not restricted"},
 		},
 		"FilterOwner": {
 			reason: "owners cannot be filtered: one outside the selector would look deleted",
-			build:  controller.New("w", idle{}).Reads(&widget.Widget{}, controller.Filter(client.MatchingLabels{"a": "b"})),
+			build:  controller.New("w", idle{}).Reads(&widget.Widget{}, controller.Filter(client.MatchingLabels{"a": "b"})).Build(),
 			want:   []string{"Reads(Widget) at reconcile/controller/describe_test.go:", "owners cannot be filtered"},
 		},
 		"FilterOptional": {
 			reason: "a manager whose cache is filtered by a kind that is missing does not start",
 			build: controller.New("w", idle{}).
-				Reads(&corev1.Secret{}, controller.Optional, controller.Filter(client.MatchingLabels{"a": "b"})),
+				Reads(&corev1.Secret{}, controller.Optional, controller.Filter(client.MatchingLabels{"a": "b"})).Build(),
 			want: []string{"Reads(Secret) at", "an optional kind cannot be filtered"},
 		},
 		"FilterNothing": {
 			reason: "a filter says what it selects",
-			build:  controller.New("w", idle{}).Reads(&corev1.Secret{}, controller.Filter()),
+			build:  controller.New("w", idle{}).Reads(&corev1.Secret{}, controller.Filter()).Build(),
 			want:   []string{"Reads(Secret) at", "option Filter", "client.InNamespace"},
 		},
 		"FilterLimit": {
 			reason: "a cache has no first ten objects",
-			build:  controller.New("w", idle{}).Reads(&corev1.Secret{}, controller.Filter(client.InNamespace("a"), client.Limit(10))),
+			build:  controller.New("w", idle{}).Reads(&corev1.Secret{}, controller.Filter(client.InNamespace("a"), client.Limit(10))).Build(),
 			want:   []string{"Reads(Secret) at", "want labels, fields and a namespace", "a limit"},
 		},
 		"FilterTwice": {
 			reason: "one of two filters would be forgotten",
 			build: controller.New("w", idle{}).
-				Reads(&corev1.Secret{}, controller.Filter(client.InNamespace("a"))).Owns(&corev1.Secret{}, controller.Filter(client.InNamespace("b"))),
+				Reads(&corev1.Secret{}, controller.Filter(client.InNamespace("a"))).Owns(&corev1.Secret{}, controller.Filter(client.InNamespace("b"))).Build(),
 			want: []string{"Owns(Secret) at", `"namespace b" here and "namespace a" in another call`},
 		},
 		"FilterChildByContent": {
 			reason: "whether the cache shows a child has to be known before it is written",
 			build: controller.New("w", idle{}).
-				Reads(&corev1.Secret{}, controller.Filter(client.MatchingFields{"type": "Opaque"})).Owns(&corev1.Secret{}),
+				Reads(&corev1.Secret{}, controller.Filter(client.MatchingFields{"type": "Opaque"})).Owns(&corev1.Secret{}).Build(),
 			want: []string{"Owns(Secret) at", "the field type"},
 		},
 	}
@@ -246,7 +251,7 @@ func TestCacheOptions(t *testing.T) {
 	if diff := cmp.Diff([]string{"app=widget"}, got); diff != "" {
 		t.Errorf("selectors of Secret (-want +got):\n%s", diff)
 	}
-	all := controller.New("all", idle{}).Reads(&corev1.Secret{})
+	all := controller.New("all", idle{}).Reads(&corev1.Secret{}).Build()
 	if _, err := controller.CacheOptions(testScheme(t), declared(), all); err == nil ||
 		!strings.Contains(err.Error(), `"app=widget" and ""`) {
 		t.Errorf("two selectors for one informer: error %v", err)

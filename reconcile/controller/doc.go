@@ -6,13 +6,14 @@
 //		Owns(&appsv1.Deployment{}).
 //		Owns(&gatewayv1.HTTPRoute{}, controller.Optional).
 //		Reads(&corev1.Secret{}, controller.Filter(ours)).
+//		Build().
 //		SetupWithManager(mgr)
 //
 // Three verbs say what the plan and the reads do with a kind: [Builder.Owns], [Builder.Reads] and [Builder.Writes]; what the kind
 // is stands beside it as a [KindOption].
 //
 // Its phases are found by their interfaces (reconcile.Reconciler names them); one that does not fit is an error here.
-// From the declarations come the watches, the check of every read and write, the page that [Builder.Describe] prints
+// From the declarations come the watches, the check of every read and write, the page that [Controller.Describe] prints
 // and the least rights.
 //
 // # Reads have watches
@@ -52,8 +53,9 @@
 //
 //	limits := controller.NewGroup("limits", &Limits{}).
 //		Members(&Subscription{}, modelsOf). // which groups an object belongs to
-//		Owns(&RateLimitPolicy{})
-//	subscriptions := controller.New("subscriptions", &Subscriptions{}).Joins(limits)
+//		Owns(&RateLimitPolicy{}).
+//		Build()
+//	subscriptions := controller.New("subscriptions", &Subscriptions{}).Joins(limits).Build()
 //
 // A pass of a group lists its members with [FetchMembers], sorted, and plans the children once. It runs when a member
 // appears, changes, leaves or goes, when anything else that it read does, and when a child changes. The children carry

@@ -116,9 +116,9 @@ func ExampleNewGroup() {
 	setup := func(mgr manager.Manager) error {
 		groups := controller.NewGroup("teams", teams{}).
 			Members(&corev1.Service{}, teamOf).
-			Owns(&corev1.ConfigMap{})
+			Owns(&corev1.ConfigMap{}).Build()
 		players := controller.New("player", player{}).
-			Joins(groups)
+			Joins(groups).Build()
 		return errors.Join(groups.SetupWithManager(mgr), players.SetupWithManager(mgr))
 	}
 	member := func(name, weighs string) client.Object {

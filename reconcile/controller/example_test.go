@@ -60,7 +60,7 @@ func (backups) PlanResources(
 func ExampleNew() {
 	claims := controller.New("backup", backups{}).
 		Owns(&corev1.ConfigMap{}).
-		Reads(&corev1.Secret{})
+		Reads(&corev1.Secret{}).Build()
 	description, err := claims.Describe(exampleScheme())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -88,7 +88,7 @@ func planBudget(_ context.Context, rc reconcile.ReconcileContext[*appsv1.Deploym
 // A controller that reads nothing but its owner is one function, from which the type of the owner follows.
 func ExampleFunc() {
 	budgets := controller.Func("budget", planBudget).
-		Owns(&policyv1.PodDisruptionBudget{})
+		Owns(&policyv1.PodDisruptionBudget{}).Build()
 	description, err := budgets.Describe(exampleScheme())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -119,7 +119,7 @@ func ExampleNewSingleton() {
 	books := controller.NewSingleton("library", library{}).
 		Owns(&appsv1.Deployment{}).
 		Owns(&corev1.Service{}).
-		Reads(&corev1.Secret{})
+		Reads(&corev1.Secret{}).Build()
 	description, err := books.Describe(exampleScheme())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -138,7 +138,7 @@ func ExampleNewSingleton() {
 
 // A main function prints the page of its operator without a cluster when it is asked to describe itself.
 func ExampleNewPage() {
-	claims := controller.New("backup", backups{}).Owns(&corev1.ConfigMap{}).Reads(&corev1.Secret{})
+	claims := controller.New("backup", backups{}).Owns(&corev1.ConfigMap{}).Reads(&corev1.Secret{}).Build()
 	page, err := controller.NewPage("backup-operator", exampleScheme(), claims)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -169,7 +169,7 @@ func ExampleNewPage() {
 // Secrets are cached by a selector, so that no informer holds all of them.
 func ExampleCacheOptions() {
 	claims := controller.New("backup", backups{}).
-		Reads(&corev1.Secret{}, controller.Filter(client.MatchingLabels{"app": "backup"}))
+		Reads(&corev1.Secret{}, controller.Filter(client.MatchingLabels{"app": "backup"})).Build()
 	options, err := controller.CacheOptions(exampleScheme(), claims)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -211,7 +211,7 @@ func ExampleMetadata() {
 		result := reconcile.Fetch(ctx, r, client.ObjectKey{Namespace: "default", Name: "token"}, secret)
 		return result.OK(), client.IgnoreNotFound(result.Error)
 	}
-	claims := controller.New("backup", backups{}).Reads(controller.Metadata(corev1.SchemeGroupVersion.WithKind("Secret")))
+	claims := controller.New("backup", backups{}).Reads(controller.Metadata(corev1.SchemeGroupVersion.WithKind("Secret"))).Build()
 	description, err := claims.Describe(exampleScheme())
 	_ = fetch // what a FetchRemoteState does
 	if err != nil {

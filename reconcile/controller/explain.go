@@ -16,11 +16,11 @@ const ExplainPath = "/debug/explain"
 
 // Explain reports why the owner is as it is: what is known of its last passes, with what the cache has of it. It sends no request. The
 // error is that of a controller that was not set up, or of the cache; an owner that does not exist is not Found.
-func (b *Builder[T, F, O]) Explain(ctx context.Context, owner types.NamespacedName) (explain.Owner, error) {
-	if b.explainer == nil {
-		return explain.Owner{}, fmt.Errorf("controller %q: explain %s: call SetupWithManager first", b.name, owner)
+func (c *Controller) Explain(ctx context.Context, owner types.NamespacedName) (explain.Owner, error) {
+	if c.explainer == nil {
+		return explain.Owner{}, fmt.Errorf("controller %q: explain %s: call SetupWithManager first", c.name, owner)
 	}
-	return b.explainer.Explain(ctx, owner)
+	return c.explainer.Explain(ctx, owner)
 }
 
 // ExplainHandler serves explanations of the controllers' owners. GET with the parameters kind, namespace and name answers with the tree of
@@ -32,15 +32,15 @@ func (b *Builder[T, F, O]) Explain(ctx context.Context, owner types.NamespacedNa
 // Nothing serves it unless the operator does so. Explanations name objects, field managers and what the API server said: serve them
 // behind authentication, such as that of the metrics server, with manager.AddMetricsServerExtraHandler, which filters extra handlers like
 // the metrics where metrics are filtered.
-func ExplainHandler(controllers ...Declared) http.Handler {
+func ExplainHandler(controllers ...*Controller) http.Handler {
 	return explained.Handler(func() []*explained.Explainer { return explainers(controllers) })
 }
 
 // explainers answer for the controllers that were set up.
-func explainers(controllers []Declared) []*explained.Explainer {
+func explainers(controllers []*Controller) []*explained.Explainer {
 	var out []*explained.Explainer
 	for _, c := range controllers {
-		if e := c.explains(); e != nil {
+		if e := c.explainer; e != nil {
 			out = append(out, e)
 		}
 	}

@@ -74,7 +74,7 @@ var _ = Describe("an explanation", func() {
 				return plan
 			},
 		}
-		b := controller.New("explained", p).Owns(&corev1.ConfigMap{}).Reads(&corev1.Secret{}).Options(settings())
+		b := controller.New("explained", p).Owns(&corev1.ConfigMap{}).Reads(&corev1.Secret{}).Options(settings()).Build()
 		options := server.Options{BindAddress: address, FilterProvider: guarded}
 		runs{metrics: options}.start(namespace, func(mgr manager.Manager) error {
 			if err := mgr.AddMetricsServerExtraHandler(controller.ExplainPath, controller.ExplainHandler(b)); err != nil {
@@ -135,7 +135,7 @@ var _ = Describe("an explanation", func() {
 	})
 
 	It("is refused before the set-up, and served by nobody who was not asked to", func(ctx context.Context) {
-		b := controller.New("not-set-up", &probe{}).Options(settings())
+		b := controller.New("not-set-up", &probe{}).Options(settings()).Build()
 		_, err := b.Explain(ctx, types.NamespacedName{Name: "w"})
 		Expect(err).To(MatchError(ContainSubstring("call SetupWithManager first")))
 		namespace, address := env.Namespace(GinkgoTB()), freeAddress()

@@ -73,7 +73,7 @@ var _ = Describe("the page of explanations", func() {
 			}
 			return world{err: health.NewError(health.InvalidSpec, "Odd", said, nil)}
 		}}
-		b := controller.New("page", p).Owns(&corev1.ConfigMap{}).Options(settings())
+		b := controller.New("page", p).Owns(&corev1.ConfigMap{}).Options(settings()).Build()
 		runs{}.start(namespace, func(mgr manager.Manager) error { return b.SetupWithManager(mgr) })
 		one, other := newWidget(namespace, "one"), newWidget(namespace, "other")
 		Expect(c.Create(ctx, one)).To(Succeed())
@@ -127,7 +127,7 @@ var _ = Describe("the page of explanations", func() {
 
 	It("answers who waits when something has changed, and not before", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
-		b := controller.New("waited", &probe{}).Options(settings())
+		b := controller.New("waited", &probe{}).Options(settings()).Build()
 		runs{}.start(namespace, func(mgr manager.Manager) error { return b.SetupWithManager(mgr) })
 		Expect(c.Create(ctx, newWidget(namespace, "one"))).To(Succeed())
 		handler := controller.ExplainHandler(b)

@@ -25,7 +25,7 @@ import (
 func ShardOf(count int) func(client.Object) string { return shards.PartOf(&Shard{Count: count}).Of }
 
 // WatchesPart reports whether the informer of the owners asks for those of the shard alone.
-func (b *Builder[T, F, O]) WatchesPart() bool { return b.informers != nil }
+func (c *Controller) WatchesPart() bool { return c.informers != nil }
 
 // PriorityHandler returns the handler of the events of a kind of which the owner reads one object by its name.
 func PriorityHandler(owner, reads types.NamespacedName) handler.EventHandler {

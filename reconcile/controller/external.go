@@ -36,16 +36,16 @@ type claiming interface {
 const ownNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
 // claims returns where the claims of external resources are stored.
-func (b *Builder[T, F, O]) claims(mgr manager.Manager) (external.Claims, error) {
+func (c *Controller) claims(mgr manager.Manager) (external.Claims, error) {
 	if test, ok := mgr.(claiming); ok {
 		return test.ExternalClaims(), nil
 	}
-	namespace := b.options.ClaimNamespace
+	namespace := c.options.ClaimNamespace
 	if namespace == "" {
 		raw, err := os.ReadFile(ownNamespace)
 		if err != nil {
 			return nil, fmt.Errorf("controller %q: External at %s: the process does not run in a cluster: set Options.ClaimNamespace to the namespace that stores the claims of external resources",
-				b.name, b.externals[0].source)
+				c.name, c.externals[0].source)
 		}
 		namespace = strings.TrimSpace(string(raw))
 	}
@@ -67,42 +67,42 @@ func alive(mgr manager.Manager, reads *tracked.Reads) func(context.Context, type
 var errExternalGroup = errors.New("a group has no object that could remember what it has outside of the cluster: declare External on the controller of an object")
 
 // outside sets the declared kinds up.
-func (b *Builder[T, F, O]) outside(mgr manager.Manager, reads *tracked.Reads, options Options, calls *observe.Observer) error {
+func (c *Controller) outside(mgr manager.Manager, reads *tracked.Reads, options Options, calls *observe.Observer) error {
 	config := external.Config{Called: calls.Called, Alive: alive(mgr, reads)}
-	if len(b.externals) > 0 && b.store == nil {
+	if len(c.externals) > 0 && c.store == nil {
 		var err error
-		if config.Claims, err = b.claims(mgr); err != nil {
+		if config.Claims, err = c.claims(mgr); err != nil {
 			return err
 		}
 	}
 	if test, ok := mgr.(intercepting); ok {
 		config.Intercept = test.InterceptExternal
 	}
-	return b.engineOutside(reads, options, config)
+	return c.engineOutside(reads, options, config)
 }
 
 // dryOutside sets the declared kinds up for a preview, which observes and changes nothing.
-func (b *Builder[T, F, O]) dryOutside(reads *tracked.Reads, options Options) error {
-	return b.engineOutside(reads, options, external.Config{DryRun: true})
+func (c *Controller) dryOutside(reads *tracked.Reads, options Options) error {
+	return c.engineOutside(reads, options, external.Config{DryRun: true})
 }
 
-func (b *Builder[T, F, O]) engineOutside(reads *tracked.Reads, options Options, config external.Config) error {
-	if len(b.externals) == 0 {
+func (c *Controller) engineOutside(reads *tracked.Reads, options Options, config external.Config) error {
+	if len(c.externals) == 0 {
 		return nil
 	}
-	if b.store != nil {
-		return fmt.Errorf("controller %q: External at %s: %w", b.name, b.externals[0].source, errExternalGroup)
+	if c.store != nil {
+		return fmt.Errorf("controller %q: External at %s: %w", c.name, c.externals[0].source, errExternalGroup)
 	}
-	config.FieldManager, config.Finalizer, config.Clock = b.names().FieldManager, b.names().Finalizer, options.Clock
+	config.FieldManager, config.Finalizer, config.Clock = c.names().FieldManager, c.names().Finalizer, options.Clock
 	if config.Domain = options.Apply.Domain; config.Domain == "" {
 		config.Domain = apply.DefaultDomain
 	}
-	for _, k := range b.externals {
+	for _, k := range c.externals {
 		config.Kinds = append(config.Kinds, k.Declared)
 	}
 	var err error
 	if reads.Outside, err = outside.New(reads.Tracker, config); err != nil {
-		return fmt.Errorf("controller %q: %w", b.name, err)
+		return fmt.Errorf("controller %q: %w", c.name, err)
 	}
 	return nil
 }

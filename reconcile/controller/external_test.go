@@ -174,7 +174,7 @@ var _ = Describe("What is outside of the cluster", func() {
 	})
 	start := func(p *probe, wrap func(http.RoundTripper) http.RoundTripper) {
 		runs{wrap: wrap}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New("rows", p).Owns(&corev1.ConfigMap{}).External(rows).Options(claiming(namespace)).SetupWithManager(mgr)
+			return controller.New("rows", p).Owns(&corev1.ConfigMap{}).External(rows).Options(claiming(namespace)).Build().SetupWithManager(mgr)
 		})
 	}
 	create := func(ctx context.Context, keys string) *widget.Widget {
@@ -265,7 +265,7 @@ var _ = Describe("What is outside of the cluster", func() {
 			return p
 		}
 		first := runs{}.manager(namespace)
-		Expect(controller.New("rows", alone()).Owns(&corev1.ConfigMap{}).External(rows).Options(claiming(namespace)).SetupWithManager(first)).To(Succeed())
+		Expect(controller.New("rows", alone()).Owns(&corev1.ConfigMap{}).External(rows).Options(claiming(namespace)).Build().SetupWithManager(first)).To(Succeed())
 		running, stop := context.WithCancel(ctx)
 		stopped := make(chan error, 1)
 		go func() { stopped <- first.Start(running) }()
@@ -286,7 +286,7 @@ var _ = Describe("What is outside of the cluster", func() {
 
 	It("is removed after a restart, when it is planned no more, and keeps its owner until then", func(ctx context.Context) {
 		first := runs{}.manager(namespace)
-		Expect(controller.New("rows", withRows(rows, 0)).Owns(&corev1.ConfigMap{}).External(rows).Options(claiming(namespace)).SetupWithManager(first)).To(Succeed())
+		Expect(controller.New("rows", withRows(rows, 0)).Owns(&corev1.ConfigMap{}).External(rows).Options(claiming(namespace)).Build().SetupWithManager(first)).To(Succeed())
 		running, stop := context.WithCancel(ctx)
 		stopped := make(chan error, 1)
 		go func() { stopped <- first.Start(running) }()
@@ -357,7 +357,7 @@ var _ = Describe("What is outside of the cluster", func() {
 
 	It("is removed with its owner although annotations and managedFields were lost while the operator was down", func(ctx context.Context) {
 		first := runs{}.manager(namespace)
-		Expect(controller.New("rows", withRows(rows, 0)).Owns(&corev1.ConfigMap{}).External(rows).Options(claiming(namespace)).SetupWithManager(first)).To(Succeed())
+		Expect(controller.New("rows", withRows(rows, 0)).Owns(&corev1.ConfigMap{}).External(rows).Options(claiming(namespace)).Build().SetupWithManager(first)).To(Succeed())
 		running, stop := context.WithCancel(ctx)
 		stopped := make(chan error, 1)
 		go func() { stopped <- first.Start(running) }()
@@ -383,7 +383,7 @@ var _ = Describe("What is outside of the cluster", func() {
 	It("must be declared, on the controller of an object", func(ctx context.Context) {
 		p := withRows(rows, 0)
 		runs{}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New("undeclared", p).Owns(&corev1.ConfigMap{}).Options(claiming(namespace)).SetupWithManager(mgr)
+			return controller.New("undeclared", p).Owns(&corev1.ConfigMap{}).Options(claiming(namespace)).Build().SetupWithManager(mgr)
 		})
 		owner := create(ctx, "a")
 		Eventually(func() string {
@@ -392,9 +392,9 @@ var _ = Describe("What is outside of the cluster", func() {
 		}).Should(ContainSubstring("add External(row)"))
 		mgr := runs{}.manager(namespace)
 		err := controller.NewSingleton("group", shelf{namespace: namespace}).Owns(&corev1.ConfigMap{}).External(rows).
-			Options(claiming(namespace)).SetupWithManager(mgr)
+			Options(claiming(namespace)).Build().SetupWithManager(mgr)
 		Expect(err).To(MatchError(ContainSubstring("a group has no object")))
-		page, err := controller.New("rows", p).External(rows).Describe(testScheme(GinkgoTB()))
+		page, err := controller.New("rows", p).External(rows).Build().Describe(testScheme(GinkgoTB()))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(page.Markdown()).To(MatchRegexp(`\| rows \| Row \| watched \| .*external_test.go:`))
 	})

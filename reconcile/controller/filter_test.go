@@ -50,7 +50,7 @@ var _ = Describe("A kind that is filtered by a field and a namespace", func() {
 		b := controller.New("filter-fields", p).
 			Reads(&corev1.Secret{}, controller.Filter(client.MatchingFields{"type": string(shown)}, client.InNamespace(namespace))).
 			Owns(&corev1.ConfigMap{}, controller.Filter(client.InNamespace(namespace))).
-			Options(settings())
+			Options(settings()).Build()
 		options, err := controller.CacheOptions(testScheme(GinkgoTB()), b)
 		Expect(err).NotTo(HaveOccurred())
 		runs{cache: options}.start("", b.SetupWithManager)

@@ -52,7 +52,7 @@ var _ = Describe("An object of others", func() {
 		})
 		b := controller.New("foreign-filter", p).
 			Owns(&corev1.Secret{}, controller.Filter(client.MatchingLabels{"app": "ours"})).
-			Options(settings())
+			Options(settings()).Build()
 		options, err := controller.CacheOptions(testScheme(GinkgoTB()), b)
 		Expect(err).NotTo(HaveOccurred())
 		runs{cache: options}.start(namespace, b.SetupWithManager)
@@ -93,7 +93,7 @@ var _ = Describe("Controllers that share something", func() {
 				for _, name := range []string{"first", "second"} {
 					p := plans(func(_ *widget.Widget, p *reconcile.PlanResult) { p.Apply(configMap(namespace, name, nil)) })
 					probes = append(probes, p)
-					if err := controller.New("shares-"+name, p).Owns(&corev1.ConfigMap{}).Options(settings()).SetupWithManager(mgr); err != nil {
+					if err := controller.New("shares-"+name, p).Owns(&corev1.ConfigMap{}).Options(settings()).Build().SetupWithManager(mgr); err != nil {
 						return err
 					}
 				}
@@ -117,12 +117,12 @@ var _ = Describe("Controllers that share something", func() {
 		runs{}.start(namespace, func(mgr manager.Manager) error {
 			options := settings()
 			options.Apply.FieldManager = "the-same"
-			first := controller.New("claims-first", &probe{}).Options(options)
+			first := controller.New("claims-first", &probe{}).Options(options).Build()
 			Expect(first.SetupWithManager(mgr)).To(Succeed())
-			Expect(controller.New("claims-second", &probe{}).Options(options).SetupWithManager(mgr)).To(MatchError(
+			Expect(controller.New("claims-second", &probe{}).Options(options).Build().SetupWithManager(mgr)).To(MatchError(
 				And(ContainSubstring(`"the-same"`), ContainSubstring(`"claims-first"`), ContainSubstring("Widget"))))
 			options.Apply.FieldManager, options.Apply.Finalizer = "another", "reconcilekit.dev/the-same"
-			Expect(controller.New("claims-third", &probe{}).Options(options).SetupWithManager(mgr)).To(MatchError(
+			Expect(controller.New("claims-third", &probe{}).Options(options).Build().SetupWithManager(mgr)).To(MatchError(
 				ContainSubstring("Finalizer")))
 			return nil
 		})
@@ -142,7 +142,7 @@ var _ = Describe("Controllers that share something", func() {
 				p.Apply(child)
 			}
 		})
-		b := controller.New("recursive", p).Owns(&widget.Widget{}).Owns(&rbacv1.ClusterRole{}).Options(settings())
+		b := controller.New("recursive", p).Owns(&widget.Widget{}).Owns(&rbacv1.ClusterRole{}).Options(settings()).Build()
 		options, err := controller.CacheOptions(testScheme(GinkgoTB()), b)
 		Expect(err).NotTo(HaveOccurred())
 		runs{cache: options}.start(namespace, b.SetupWithManager)

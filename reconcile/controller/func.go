@@ -5,6 +5,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
 // Func starts the declaration of a controller that only plans: it reads nothing but its owner, and has no other phase. The engine inspects
@@ -13,18 +14,19 @@ import (
 //
 //	func plan(ctx context.Context, rc reconcile.ReconcileContext[*v1.Website]) (reconcile.PlanResult, error)
 //
-//	controller.Func("website", plan).Owns(&appsv1.Deployment{})
+//	controller.Func("website", plan).Owns(&appsv1.Deployment{}).Build()
 //
 // The function is the PlanResources of a [reconcile.Reconciler], with the same rules: it is pure, returns all children, and runs for several
 // owners concurrently. The name is that of [New]. A controller that reads other objects, reports health of its own, decorates the status or
 // finalizes implements [reconcile.Reconciler] and is declared with New.
 func Func[T reconcile.Owner](
 	name string, plan func(ctx context.Context, rc reconcile.ReconcileContext[T]) (reconcile.PlanResult, error),
-) *Builder[T, struct{}, struct{}] {
-	if plan == nil {
-		return declare[T, struct{}, struct{}](name, nil, declaration.Caller()) // the set-up reports it
+) *Builder {
+	var phases typed[T, struct{}, struct{}] // the set-up reports that there is no plan
+	if plan != nil {
+		phases.Reconciler = planner[T](plan)
 	}
-	b := declare[T, struct{}, struct{}](name, planner[T](plan), declaration.Caller())
+	b := declare(name, phases, pipeline.NewOwner[T](), declaration.Caller())
 	b.inspects = true
 	return b
 }

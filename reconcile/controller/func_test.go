@@ -57,7 +57,7 @@ var _ = Describe("A controller that is a function", func() {
 
 		options := settings()
 		options.FormerManagers = []string{"former"}
-		runs{}.start(namespace, controller.Func("takeover", planCopied).Owns(&appsv1.Deployment{}).Options(options).SetupWithManager)
+		runs{}.start(namespace, controller.Func("takeover", planCopied).Owns(&appsv1.Deployment{}).Options(options).Build().SetupWithManager)
 		Eventually(func() (string, error) {
 			err := c.Get(ctx, client.ObjectKeyFromObject(child), child)
 			return child.Labels[apply.PartOfLabel], err
@@ -83,14 +83,14 @@ var _ = Describe("A controller that is a function", func() {
 
 func TestFunc(t *testing.T) {
 	t.Parallel()
-	described, err := controller.Func("function", planCopied).Owns(&appsv1.Deployment{}).Describe(testScheme(t))
+	described, err := controller.Func("function", planCopied).Owns(&appsv1.Deployment{}).Build().Describe(testScheme(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if described.Controller != "function" {
 		t.Errorf("got controller %q", described.Controller)
 	}
-	if _, err := controller.Func[*widget.Widget]("function", nil).Describe(testScheme(t)); err == nil || !strings.Contains(err.Error(), "the reconciler is nil") {
+	if _, err := controller.Func[*widget.Widget]("function", nil).Build().Describe(testScheme(t)); err == nil || !strings.Contains(err.Error(), "the reconciler is nil") {
 		t.Errorf("a nil function: got %v", err)
 	}
 }
@@ -98,7 +98,7 @@ func TestFunc(t *testing.T) {
 func TestOptionsWithTwoValuesAreAnErrorOfTheSetUp(t *testing.T) {
 	t.Parallel()
 	options := controller.Options{FieldManager: "shop", Apply: apply.Options{FieldManager: "bank"}}
-	_, err := controller.Func("function", planCopied).Options(options).Describe(testScheme(t))
+	_, err := controller.Func("function", planCopied).Options(options).Build().Describe(testScheme(t))
 	if err == nil || !strings.Contains(err.Error(), `options: FieldManager is "shop" and Apply.FieldManager is "bank"`) {
 		t.Errorf("got %v", err)
 	}

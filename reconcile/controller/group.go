@@ -8,11 +8,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/groups"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 )
 
@@ -97,12 +95,16 @@ type GroupObservation interface {
 // NewGroup starts the declaration of a controller for groups: a pass for each key, in which the members are listed, the
 // children planned once, and applied without belonging to a single member. Declare the kinds of members with
 // [Builder.Members] and those of children with [Builder.Owns]. The name is as in [New], and also the kind of the groups.
-func NewGroup[R reconcile.Reconciler[*Group, F, O], F any, O GroupObservation](name string, reconciler R) *Builder[*Group, F, O] {
-	b := &Builder[*Group, F, O]{name: name, reconciler: reconciler, failed: &observe.ListFailures{}}
+func NewGroup[R reconcile.Reconciler[*Group, F, O], F any, O GroupObservation](name string, reconciler R) *Builder {
+	b := declare(name, typed[*Group, F, O]{reconciler}, GroupOf(name), declaration.Caller())
 	b.store = groups.NewStore(name)
-	b.declare(declaration.PurposeFor, declaration.Caller(), GroupOf(name), nil)
-	b.decorate = func(g *Group, _ *conditions.Manager, observation O) {
-		g.Status.Members = observation.GetMembers()
+	b.decorate = func(owner client.Object, observation any) {
+		g, isGroup := owner.(*Group)
+		seen, observes := observation.(GroupObservation)
+		if !isGroup || !observes { // the types of the function exclude it
+			return
+		}
+		g.Status.Members = seen.GetMembers()
 		slices.SortFunc(g.Status.Members, func(a, b Member) int { return tracking.CompareNames(a.Key, b.Key) })
 	}
 	return b
@@ -110,9 +112,9 @@ func NewGroup[R reconcile.Reconciler[*Group, F, O], F any, O GroupObservation](n
 
 // Members declares a kind of members of a [NewGroup]: keys returns the groups that an object belongs to. In a pass the
 // members are listed with [FetchMembers].
-func (b *Builder[T, F, O]) Members(
+func (b *Builder) Members(
 	object client.Object, keys func(client.Object) []types.NamespacedName, options ...KindOption,
-) *Builder[T, F, O] {
+) *Builder {
 	index := Index(groups.MemberField(b.name), func(o client.Object) []string {
 		var values []string
 		for _, key := range keys(o) {
@@ -138,16 +140,10 @@ func membersOf(g *Group) client.ListOption {
 	return client.MatchingFields{groups.MemberField(g.Kind): client.ObjectKeyFromObject(g).String()}
 }
 
-// Joins lets FetchRemoteState read the groups of other controllers of the process with [GroupOf], by their key: each
-// read wakes the owner when the status of the group changes. A group that had no pass yet puts the pass off.
-func (b *Builder[T, F, O]) Joins(of ...Grouped) *Builder[T, F, O] {
-	for _, g := range of {
-		b.joins = append(b.joins, g.groups())
-	}
+// Joins lets FetchRemoteState read the groups of other controllers of the process, made by [NewGroup] or [NewSingleton], with [GroupOf] and
+// their key: each read enqueues the owner when the status of the group changes. Reading a group that was never reconciled defers this
+// reconciliation.
+func (b *Builder) Joins(of ...*Controller) *Builder {
+	b.joins = append(b.joins, of...)
 	return b
 }
-
-// Grouped is a [Builder] made by [NewGroup].
-type Grouped interface{ groups() *groups.Store }
-
-func (b *Builder[T, F, O]) groups() *groups.Store { return b.store }

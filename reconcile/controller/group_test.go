@@ -144,8 +144,8 @@ var _ = Describe("A group", func() {
 				return []types.NamespacedName{{Namespace: o.GetNamespace(), Name: o.(*widget.Widget).Spec.Ref}}
 			}).
 			Owns(&corev1.ConfigMap{}).
-			Options(controller.Options{SkipNameValidation: true, Apply: apply.Options{OptOutAnnotation: optOut}})
-		parts := controller.New("parts", part{}).Joins(groups).Options(settings())
+			Options(controller.Options{SkipNameValidation: true, Apply: apply.Options{OptOutAnnotation: optOut}}).Build()
+		parts := controller.New("parts", part{}).Joins(groups).Options(settings()).Build()
 		options, err := controller.CacheOptions(testScheme(GinkgoTB()), groups, parts)
 		Expect(err).NotTo(HaveOccurred())
 		return startManager(counted, options, namespace, func(mgr manager.Manager) error {

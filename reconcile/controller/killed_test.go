@@ -77,7 +77,7 @@ var _ = Describe("an API server that is killed", func() {
 		}}
 		log, address := &lines{}, freeAddress()
 		runs{config: m.Config, logger: log.logger(), probes: address}.start("default", func(mgr manager.Manager) error {
-			return controller.New("killed", p).Owns(&corev1.ConfigMap{}).Options(settings()).SetupWithManager(mgr)
+			return controller.New("killed", p).Owns(&corev1.ConfigMap{}).Options(settings()).Build().SetupWithManager(mgr)
 		})
 		ready := func(names ...string) {
 			GinkgoHelper()

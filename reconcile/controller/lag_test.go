@@ -144,7 +144,7 @@ var _ = Describe("under a lagging cache", func() {
 		b := controller.New(s.name, s.probe).
 			Writes(&corev1.ConfigMap{}, filter...).
 			Options(options).
-			WatchesSource(source.Channel(events, &handler.EnqueueRequestForObject{}))
+			WatchesSource(source.Channel(events, &handler.EnqueueRequestForObject{})).Build()
 		cacheOptions := cache.Options{}
 		if s.filter != nil {
 			var err error

@@ -68,7 +68,7 @@ var _ = Describe("The children of an owner", func() {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		p, found := listing()
 		runs{}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New("listed", p).Owns(&corev1.ConfigMap{}, controller.Listed).Options(settings()).SetupWithManager(mgr)
+			return controller.New("listed", p).Owns(&corev1.ConfigMap{}, controller.Listed).Options(settings()).Build().SetupWithManager(mgr)
 		})
 		one, two := newWidget(namespace, "one"), newWidget(namespace, "two")
 		Expect(c.Create(ctx, one)).To(Succeed())
@@ -91,14 +91,14 @@ var _ = Describe("The children of an owner", func() {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		p, found := listing()
 		runs{}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New("unlisted", p).Owns(&corev1.ConfigMap{}).Options(settings()).SetupWithManager(mgr)
+			return controller.New("unlisted", p).Owns(&corev1.ConfigMap{}).Options(settings()).Build().SetupWithManager(mgr)
 		})
 		Expect(c.Create(ctx, newWidget(namespace, "one"))).To(Succeed())
 		Eventually(func() error { return found.err("one") }).Should(MatchError(ContainSubstring("controller.Listed")))
 	})
 
 	It("are listed of owned kinds alone", func() {
-		_, err := controller.New("misplaced", &probe{}).Reads(&corev1.ConfigMap{}, controller.Listed).Describe(testScheme(GinkgoTB()))
+		_, err := controller.New("misplaced", &probe{}).Reads(&corev1.ConfigMap{}, controller.Listed).Build().Describe(testScheme(GinkgoTB()))
 		Expect(err).To(MatchError(ContainSubstring("Listed")))
 	})
 })

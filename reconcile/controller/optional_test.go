@@ -52,7 +52,7 @@ var _ = Describe("an optional kind", func() {
 		}, plan: planGadget}
 		wakes := &wakeLog{}
 		runs{logger: wakes.logger()}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New("optional", p).Owns(gadget(), controller.Optional).Options(settings()).SetupWithManager(mgr)
+			return controller.New("optional", p).Owns(gadget(), controller.Optional).Options(settings()).Build().SetupWithManager(mgr)
 		})
 		w := newWidget(namespace, "w")
 		Expect(c.Create(ctx, w)).To(Succeed())

@@ -82,7 +82,7 @@ var _ = Describe("An owner of a type that is not ours", func() {
 
 	It("keeps its conditions where the type has them", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
-		runs{}.start(namespace, controller.New("services", following[*corev1.Service]{namespace}).Owns(&corev1.ConfigMap{}).Options(settings()).SetupWithManager)
+		runs{}.start(namespace, controller.New("services", following[*corev1.Service]{namespace}).Owns(&corev1.ConfigMap{}).Options(settings()).Build().SetupWithManager)
 		service := &corev1.Service{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "s", Labels: labels}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}},
 		}
@@ -99,7 +99,7 @@ var _ = Describe("An owner of a type that is not ours", func() {
 	It("keeps none where the type has no place for them, and events tell of them", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		runs{}.start(namespace, controller.New("service-accounts", following[*corev1.ServiceAccount]{namespace}).
-			Owns(&corev1.ConfigMap{}).Options(settings()).SetupWithManager)
+			Owns(&corev1.ConfigMap{}).Options(settings()).Build().SetupWithManager)
 		account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "a", Labels: labels}}
 		Expect(c.Create(ctx, account)).To(Succeed())
 		Eventually(copied(ctx, c, namespace, account)).WithTimeout(soon).Should(Succeed())
@@ -118,7 +118,7 @@ var _ = Describe("An owner of a type that is not ours", func() {
 
 	It("has those that its reconciler adapts beside those of others", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
-		runs{}.start(namespace, controller.New("pods", podConditions{following[*corev1.Pod]{namespace}}).Owns(&corev1.ConfigMap{}).Options(settings()).SetupWithManager)
+		runs{}.start(namespace, controller.New("pods", podConditions{following[*corev1.Pod]{namespace}}).Owns(&corev1.ConfigMap{}).Options(settings()).Build().SetupWithManager)
 		pod := &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "p", Labels: labels},
 			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "c"}}},

@@ -26,7 +26,7 @@ var _ = Describe("The status of an owner", func() {
 		GinkgoHelper()
 		namespace, p = env.Namespace(GinkgoTB()), &probe{}
 		runs{}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New("status", p).Options(settings()).SetupWithManager(mgr)
+			return controller.New("status", p).Options(settings()).Build().SetupWithManager(mgr)
 		})
 		Expect(inOrder(owners, func(i int) error { return admin().Create(ctx, newWidget(namespace, fmt.Sprint("w", i))) })).To(Succeed())
 	}

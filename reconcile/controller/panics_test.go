@@ -66,7 +66,7 @@ var _ = Describe("a panic outside of a pass", func() {
 		}}
 		runs{logger: log.logger(), probes: address}.start(namespace, func(mgr manager.Manager) error {
 			return controller.New(name, p).Owns(&corev1.Service{}).Reads(&corev1.ConfigMap{}, sizes).
-				Watches(&corev1.Secret{}, mapping, controller.WithPredicates(picky)).Options(settings()).SetupWithManager(mgr)
+				Watches(&corev1.Secret{}, mapping, controller.WithPredicates(picky)).Options(settings()).Build().SetupWithManager(mgr)
 		})
 		data := func(name, size string) *corev1.ConfigMap {
 			out := configMap(namespace, name, nil)

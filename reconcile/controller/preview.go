@@ -20,8 +20,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/served"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/conditionlist"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
 )
 
@@ -47,7 +45,7 @@ type PreviewOptions struct {
 //
 // What phases do besides, such as calling other systems, they do here too.
 func Preview(
-	ctx context.Context, config *rest.Config, scheme *runtime.Scheme, options PreviewOptions, controllers ...Declared,
+	ctx context.Context, config *rest.Config, scheme *runtime.Scheme, options PreviewOptions, controllers ...*Controller,
 ) (preview.Report, error) {
 	ctx = log.IntoContext(ctx, logr.Discard())
 	report, err := previewed(ctx, config, scheme, options, controllers)
@@ -57,8 +55,15 @@ func Preview(
 	return report, nil
 }
 
+// Preview is the function [Preview] for this controller alone.
+func (c *Controller) Preview(
+	ctx context.Context, config *rest.Config, scheme *runtime.Scheme, options PreviewOptions,
+) (preview.Report, error) {
+	return Preview(ctx, config, scheme, options, c)
+}
+
 func previewed(
-	ctx context.Context, config *rest.Config, scheme *runtime.Scheme, options PreviewOptions, controllers []Declared,
+	ctx context.Context, config *rest.Config, scheme *runtime.Scheme, options PreviewOptions, controllers []*Controller,
 ) (report preview.Report, err error) {
 	cached, err := CacheOptions(scheme, controllers...)
 	if err != nil {
@@ -80,8 +85,8 @@ func previewed(
 }
 
 // previewer prepares the passes of a preview. It must be called before the cache of the manager is started.
-func (b *Builder[T, F, O]) previewer(mgr manager.Manager, o PreviewOptions) (*dryrun.Controller, error) {
-	kinds, err := b.resolved(mgr.GetScheme())
+func (c *Controller) previewer(mgr manager.Manager, o PreviewOptions) (*dryrun.Controller, error) {
+	kinds, err := c.resolved(mgr.GetScheme())
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +94,7 @@ func (b *Builder[T, F, O]) previewer(mgr manager.Manager, o PreviewOptions) (*dr
 		return nil, err
 	}
 	if err := kinds.PresentKinds(mgr.GetRESTMapper()); err != nil {
-		return nil, fmt.Errorf("controller %q: %w", b.name, err)
+		return nil, fmt.Errorf("controller %q: %w", c.name, err)
 	}
 	for _, k := range kinds.Present() {
 		ctx := context.Background() //nolint:forbidigo // a set-up has none
@@ -98,36 +103,37 @@ func (b *Builder[T, F, O]) previewer(mgr manager.Manager, o PreviewOptions) (*dr
 			_, err = mgr.GetCache().GetInformer(ctx, k.Object, cache.BlockUntilSynced(false))
 		}
 		if err != nil {
-			return nil, fmt.Errorf("controller %q: %w", b.name, err)
+			return nil, fmt.Errorf("controller %q: %w", c.name, err)
 		}
 	}
-	silent := *b
+	silent := *c
 	silent.options.Recorder = dryrun.Discarded{}
 	silent.options.Shard = nil // every owner is previewed, none claimed
 	kinds.ShareOwners(shards.Selection{})
 	options := silent.withDefaults(mgr)
 	options.Apply.Kinds = kinds.ChildKinds()
-	joins := &groups.Joined{Controller: b.name}
+	joins := &groups.Joined{Controller: c.name}
 	reads := tracked.New(kinds, mgr.GetCache(), options.Apply.LagDeadline, tracked.Answers{Group: joins.Read, Absent: absent})
-	for _, joined := range b.joins {
-		joins.Join(joined, reads.Tracker, nil) // nothing is woken
+	for _, joined := range c.joins {
+		joins.Join(joined.store, reads.Tracker, nil) // nothing is woken
 	}
-	dry := &dryrun.Pass{Options: engine.DiffOptions{ServerDryRun: o.ServerDryRun}, Conditions: conditionlist.Of[T](b.reconciler)}
-	if dry.Engine, err = b.engine(mgr, reads, options); err != nil {
+	dry := &dryrun.Pass{Options: engine.DiffOptions{ServerDryRun: o.ServerDryRun}, Conditions: c.phases.conditions()}
+	if dry.Engine, err = c.engine(mgr, reads, options); err != nil {
 		return nil, err
 	}
 	options.Observer = dry
-	if err := b.dryOutside(reads, options); err != nil {
+	if err := c.dryOutside(reads, options); err != nil {
 		return nil, err
 	}
-	loop, err := silent.assemble(mgr, reads, options, dry, dry)
+	config := silent.assembled(mgr, reads, options, dry, dry)
+	offered := &dryrun.Offered{Clock: options.Clock, Reader: config.Reader}
+	config.Reader = offered
+	loop, err := c.phases.pipeline(config)
 	if err != nil {
 		return nil, err
 	}
-	offered := &dryrun.Offered{Clock: options.Clock}
-	loop = loop.With(func(c *pipeline.Config[T, F, O]) { c.Reader, offered.Reader = offered, c.Reader })
 	return &dryrun.Controller{
-		Manager: mgr, Reads: reads, Failed: b.failed, Groups: b.store, Timeout: cmp.Or(o.SyncTimeout, defaultSyncTimeout), Passes: loop, Pass: dry,
+		Manager: mgr, Reads: reads, Failed: c.failed, Groups: c.store, Timeout: cmp.Or(o.SyncTimeout, defaultSyncTimeout), Passes: loop, Pass: dry,
 		Offered: offered, Manifests: o.Manifests, ServerDryRun: o.ServerDryRun,
 	}, nil
 }

@@ -75,10 +75,10 @@ var _ = Describe("a preview", func() {
 	It("of the next version is what that version does, needs no right to write and sends no write", func(ctx context.Context) {
 		const name = "previewed"
 		namespace, c := env.Namespace(GinkgoTB()), admin()
-		build := func(p *probe, observer reconcile.Observer) *controller.Builder[*widget.Widget, world, world] {
+		build := func(p *probe, observer reconcile.Observer) *controller.Controller {
 			options := settings()
 			options.Observer = observer
-			return controller.New(name, p).Owns(&appsv1.Deployment{}).Owns(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).Options(options)
+			return controller.New(name, p).Owns(&appsv1.Deployment{}).Owns(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).Options(options).Build()
 		}
 		first := release("web:1", true)
 		mgr := runs{}.manager(namespace)
@@ -102,8 +102,8 @@ var _ = Describe("a preview", func() {
 		config.Wrap(counted.RoundTripper)
 		look := func(p *probe) preview.Report {
 			GinkgoHelper()
-			report, err := controller.Preview(ctx, config, testScheme(GinkgoTB()),
-				controller.PreviewOptions{Namespaces: []string{namespace}}, build(p, nil))
+			report, err := build(p, nil).Preview(ctx, config, testScheme(GinkgoTB()),
+				controller.PreviewOptions{Namespaces: []string{namespace}})
 			Expect(err).NotTo(HaveOccurred())
 			return report
 		}
@@ -145,7 +145,7 @@ var _ = Describe("a preview", func() {
 
 	It("names what it may not read", func(ctx context.Context) {
 		b := controller.New("blind", release("web:1", true)).Owns(&appsv1.Deployment{}).Owns(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).
-			Options(settings())
+			Options(settings()).Build()
 		config := env.Rights(GinkgoTB(), rightsBut("secrets", "get")).Config()
 		_, err := controller.Preview(ctx, config, testScheme(GinkgoTB()), controller.PreviewOptions{SyncTimeout: 5 * time.Second}, b)
 		Expect(err).To(MatchError(And(ContainSubstring("/v1/Secret"), ContainSubstring("is forbidden: User"))))

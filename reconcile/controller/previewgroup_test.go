@@ -20,15 +20,15 @@ var _ = Describe("a preview of groups", func() {
 	It("finds them by their members and by what is theirs, and then the owners that read them", func(ctx context.Context) {
 		const name = "previewedsums"
 		namespace, c := env.Namespace(GinkgoTB()), admin()
-		build := func() (groups *controller.Builder[*controller.Group, sum, sum]) {
+		build := func() (groups *controller.Controller) {
 			return controller.NewGroup(sumsName, sums{}).
 				Members(&widget.Widget{}, func(o client.Object) []types.NamespacedName {
 					return []types.NamespacedName{{Namespace: o.GetNamespace(), Name: o.(*widget.Widget).Spec.Ref}}
 				}).
-				Owns(&corev1.ConfigMap{}).Options(settings())
+				Owns(&corev1.ConfigMap{}).Options(settings()).Build()
 		}
 		groups := build()
-		parts := controller.New(name, part{}).Joins(groups).Options(settings())
+		parts := controller.New(name, part{}).Joins(groups).Options(settings()).Build()
 		mgr := runs{}.manager(namespace)
 		Expect(errors.Join(groups.SetupWithManager(mgr), parts.SetupWithManager(mgr))).To(Succeed())
 		running, stop := context.WithCancel(ctx)
@@ -54,7 +54,7 @@ var _ = Describe("a preview of groups", func() {
 			GinkgoHelper()
 			groups := build()
 			report, err := controller.Preview(ctx, config, testScheme(GinkgoTB()), controller.PreviewOptions{Namespaces: []string{namespace}},
-				controller.New(name, part{}).Joins(groups).Options(settings()), groups)
+				controller.New(name, part{}).Joins(groups).Options(settings()).Build(), groups)
 			Expect(err).NotTo(HaveOccurred())
 			Expect(report.Skipped).To(BeEmpty())
 			return report

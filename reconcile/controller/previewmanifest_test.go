@@ -32,14 +32,14 @@ func manifest(kind string, object client.Object) *unstructured.Unstructured {
 }
 
 var _ = Describe("a preview of a manifest", func() {
-	build := func() *controller.Builder[*widget.Widget, world, world] {
+	build := func() *controller.Controller {
 		p := &probe{plan: func(o *widget.Widget, _ world) (plan reconcile.PlanResult) {
 			child := configMap(o.Namespace, o.Name, o.Labels)
 			child.Data = map[string]string{"message": o.Spec.Message}
 			plan.Apply(child)
 			return plan
 		}}
-		return controller.New("offered", p).Owns(&corev1.ConfigMap{}).Options(settings())
+		return controller.New("offered", p).Owns(&corev1.ConfigMap{}).Options(settings()).Build()
 	}
 	look := func(ctx context.Context, config *rest.Config, namespace string, dry bool, manifests ...*unstructured.Unstructured) (preview.Report, error) {
 		return controller.Preview(ctx, config, testScheme(GinkgoTB()),

@@ -50,7 +50,7 @@ var _ = Describe("readiness", func() {
 		})
 		address := freeAddress()
 		runs{wrap: counted.RoundTripper, probes: address}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New(name, &probe{}).Options(settings()).SetupWithManager(mgr)
+			return controller.New(name, &probe{}).Options(settings()).Build().SetupWithManager(mgr)
 		})
 		w := newWidget(namespace, "w")
 		Expect(c.Create(ctx, w)).To(Succeed())
@@ -74,7 +74,7 @@ var _ = Describe("readiness", func() {
 			})
 		}
 		runs{wrap: wrap, logger: log.logger(), probes: address}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New("unreachable", &probe{}).Options(settings()).SetupWithManager(mgr)
+			return controller.New("unreachable", &probe{}).Options(settings()).Build().SetupWithManager(mgr)
 		})
 		Eventually(readyz).WithArguments(address).WithTimeout(soon).Should(Equal("ok"))
 		down.Store(true)
@@ -91,7 +91,7 @@ var _ = Describe("readiness", func() {
 		}
 		config := env.Rights(GinkgoTB(), rules).Config()
 		runs{config: config, logger: log.logger(), probes: address}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New("unlisted", &probe{}).Owns(&corev1.ConfigMap{}).Options(settings()).SetupWithManager(mgr)
+			return controller.New("unlisted", &probe{}).Owns(&corev1.ConfigMap{}).Options(settings()).Build().SetupWithManager(mgr)
 		})
 		Eventually(readyz).WithArguments(address).WithTimeout(soon).Should(ContainSubstring("[-]unlisted failed"))
 		Expect(log.String()).To(ContainSubstring("the caches of"))
@@ -107,7 +107,7 @@ var _ = Describe("readiness", func() {
 		start := func(name string) (address string) {
 			address = freeAddress()
 			runs{leaders: true, probes: address}.start(namespace, func(mgr manager.Manager) error {
-				return controller.New(name, &probe{}).Owns(&corev1.ConfigMap{}).Options(settings()).SetupWithManager(mgr)
+				return controller.New(name, &probe{}).Owns(&corev1.ConfigMap{}).Options(settings()).Build().SetupWithManager(mgr)
 			})
 			return address
 		}
@@ -137,7 +137,7 @@ var _ = Describe("readiness", func() {
 			return plan
 		}}
 		runs{logger: log.logger(), probes: address}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New(name, p).Owns(&corev1.ConfigMap{}).Options(settings()).SetupWithManager(mgr)
+			return controller.New(name, p).Owns(&corev1.ConfigMap{}).Options(settings()).Build().SetupWithManager(mgr)
 		})
 		w := newWidget(namespace, "w")
 		Expect(c.Create(ctx, w)).To(Succeed())

@@ -60,7 +60,7 @@ var _ = Describe("a read", func() {
 			return world{err: client.IgnoreNotFound(err)}
 		}}
 		runs{}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New("by-name", p).Reads(&corev1.ConfigMap{}).Options(settings()).SetupWithManager(mgr)
+			return controller.New("by-name", p).Reads(&corev1.ConfigMap{}).Options(settings()).Build().SetupWithManager(mgr)
 		})
 		Expect(c.Create(ctx, newWidget(namespace, "w"))).To(Succeed())
 		follow(ctx, p, []step{
@@ -78,7 +78,7 @@ var _ = Describe("a read", func() {
 				client.MatchingLabels{"app": o.Name})}
 		}}
 		runs{}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New("by-selector", p).Reads(&corev1.ConfigMap{}).Options(settings()).SetupWithManager(mgr)
+			return controller.New("by-selector", p).Reads(&corev1.ConfigMap{}).Options(settings()).Build().SetupWithManager(mgr)
 		})
 		Expect(c.Create(ctx, newWidget(namespace, "w"))).To(Succeed())
 		follow(ctx, p, []step{
@@ -96,7 +96,7 @@ var _ = Describe("a read", func() {
 	It("does not let the controller's own status write wake the owner, but its spec, metadata and what others write there do", func(ctx context.Context) {
 		p := &probe{}
 		runs{}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New("own-status", p).Options(settings()).SetupWithManager(mgr)
+			return controller.New("own-status", p).Options(settings()).Build().SetupWithManager(mgr)
 		})
 		w := newWidget(namespace, "w")
 		Expect(c.Create(ctx, w)).To(Succeed())
@@ -124,7 +124,7 @@ var _ = Describe("a read", func() {
 			return world{err: err}
 		}}
 		runs{}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New("undeclared", p).Options(settings()).SetupWithManager(mgr)
+			return controller.New("undeclared", p).Options(settings()).Build().SetupWithManager(mgr)
 		})
 		w := newWidget(namespace, "w")
 		Expect(c.Create(ctx, w)).To(Succeed())
@@ -140,7 +140,7 @@ var _ = Describe("a read", func() {
 			return controller.New("representations", p).
 				Reads(&corev1.ConfigMap{}).
 				Reads(controller.Metadata(corev1.SchemeGroupVersion.WithKind("Secret"))).
-				Options(settings()).
+				Options(settings()).Build().
 				SetupWithManager(mgr)
 		})
 		Expect(c.Create(ctx, configMap(namespace, "b", map[string]string{"app": "x"}))).To(Succeed())
@@ -157,7 +157,7 @@ var _ = Describe("a read", func() {
 		runs{}.start(namespace, func(mgr manager.Manager) error {
 			return controller.New("metadata", p).
 				Reads(controller.Metadata(corev1.SchemeGroupVersion.WithKind("Secret"))).
-				Options(settings()).
+				Options(settings()).Build().
 				SetupWithManager(mgr)
 		})
 		w := newWidget(namespace, "w")

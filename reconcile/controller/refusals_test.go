@@ -222,7 +222,7 @@ func showsRefusal(ctx context.Context, r refusal) {
 	options := settings()
 	options.Grace = -1
 	runs{config: config, logger: log.logger(), probes: address}.start(namespace, func(mgr manager.Manager) error {
-		return controller.New(name, p).Owns(child(w)).Options(options).SetupWithManager(mgr)
+		return controller.New(name, p).Owns(child(w)).Options(options).Build().SetupWithManager(mgr)
 	})
 	Expect(c.Create(ctx, w)).To(Succeed())
 	message := func() string { return readyMessage(ctx, c, w) }
@@ -262,7 +262,7 @@ var _ = Describe("a refusal", func() {
 		}
 		log := &lines{}
 		runs{logger: log.logger()}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New(name, p).Owns(&corev1.ConfigMap{}).Options(settings()).SetupWithManager(mgr)
+			return controller.New(name, p).Owns(&corev1.ConfigMap{}).Options(settings()).Build().SetupWithManager(mgr)
 		})
 		Eventually(readyMessage).WithArguments(ctx, c, w).WithTimeout(soon).Should(And(
 			MatchRegexp(`(?m)^Ready: False Progressing: namespace `+namespace+` is being deleted, and nothing can be created in it`),

@@ -133,7 +133,7 @@ var _ = Describe("a refusal by admission or storage", func() {
 			return plan
 		}}
 		log := &lines{}
-		b := controller.New("later", p).Owns(&corev1.ConfigMap{}).Options(settings())
+		b := controller.New("later", p).Owns(&corev1.ConfigMap{}).Options(settings()).Build()
 		runs{logger: log.logger()}.start("", func(mgr manager.Manager) error { return b.SetupWithManager(mgr) })
 		w := newWidget(namespace, "w")
 		Expect(c.Create(ctx, w)).To(Succeed())
@@ -157,7 +157,7 @@ var _ = Describe("a refusal by admission or storage", func() {
 			return plan
 		}}
 		runs{logger: log.logger()}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New("lengthy", p).Owns(&corev1.ConfigMap{}).Options(settings()).SetupWithManager(mgr)
+			return controller.New("lengthy", p).Owns(&corev1.ConfigMap{}).Options(settings()).Build().SetupWithManager(mgr)
 		})
 		w := newWidget(namespace, "w")
 		Expect(c.Create(ctx, w)).To(Succeed())

@@ -55,7 +55,7 @@ var _ = Describe("The requests of a pass", func() {
 			return plan
 		}}
 		runs{wrap: seen.requests.RoundTripper}.start(namespace,
-			controller.New("thrifty", p).Owns(&corev1.ConfigMap{}).Options(options).SetupWithManager)
+			controller.New("thrifty", p).Owns(&corev1.ConfigMap{}).Options(options).Build().SetupWithManager)
 		Expect(c.Create(ctx, newWidget(namespace, "w"))).To(Succeed())
 		Eventually(func() (made int, err error) {
 			var all corev1.ConfigMapList

@@ -34,8 +34,8 @@ import (
 
 // version is one version of an operator, as it runs until the next one takes over.
 type version struct {
-	builder *controller.Builder[*widget.Widget, world, world]
-	rights  *environment.Rights // nil are the administrator's
+	controller *controller.Controller
+	rights     *environment.Rights // nil are the administrator's
 }
 
 // operate runs the version in the namespace until stop is called.
@@ -45,7 +45,7 @@ func (v version) operate(namespace string) (stop func()) {
 	if v.rights != nil {
 		config = v.rights.Config()
 	}
-	return startWith(config, namespace, v.builder.SetupWithManager)
+	return startWith(config, namespace, v.controller.SetupWithManager)
 }
 
 // startWith runs a manager for one namespace until stop is called.
@@ -97,7 +97,7 @@ var _ = Describe("A kind that a new version owns no more", func() {
 		policy = &networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "p"}}
 		role = &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "retired-" + namespace}}
 		w = newWidget(namespace, "w")
-		first := version{builder: controller.New("retiring", planning(func(o *widget.Widget) (plan reconcile.PlanResult) {
+		first := version{controller: controller.New("retiring", planning(func(o *widget.Widget) (plan reconcile.PlanResult) {
 			plan.Apply(configMap(o.Namespace, "c", nil))
 			plan.Apply(policy.DeepCopy())
 			plan.Apply(role.DeepCopy())
@@ -106,7 +106,7 @@ var _ = Describe("A kind that a new version owns no more", func() {
 			Owns(&corev1.ConfigMap{}).
 			Owns(&networkingv1.NetworkPolicy{}).
 			Owns(&rbacv1.ClusterRole{}).
-			Options(settings())}
+			Options(settings()).Build()}
 		stop := first.operate(namespace)
 		Expect(c.Create(ctx, w)).To(Succeed())
 		Eventually(func() error {
@@ -128,9 +128,10 @@ var _ = Describe("A kind that a new version owns no more", func() {
 		for _, kind := range retired {
 			b.Owns(kind, controller.Retired)
 		}
-		page, err := controller.NewPage("retiring", testScheme(GinkgoTB()), b)
+		built := b.Build()
+		page, err := controller.NewPage("retiring", testScheme(GinkgoTB()), built)
 		Expect(err).NotTo(HaveOccurred())
-		return version{builder: b, rights: env.Rights(GinkgoTB(), page.Rules())}
+		return version{controller: built, rights: env.Rights(GinkgoTB(), page.Rules())}
 	}
 
 	It("and retires is pruned under the rights that the page prints, and is searched by nothing else", func(ctx context.Context) {
@@ -172,7 +173,7 @@ var _ = Describe("Retired", func() {
 	It("is refused for a kind that is used in another way", func() {
 		_, err := controller.New("both", &probe{}).
 			Owns(&corev1.Secret{}).
-			Owns(&corev1.Secret{}, controller.Retired).
+			Owns(&corev1.Secret{}, controller.Retired).Build().
 			Describe(testScheme(GinkgoTB()))
 		Expect(err).To(MatchError(ContainSubstring("a kind that is retired is not used in any other way")))
 	})
@@ -182,7 +183,7 @@ var _ = Describe("Retired", func() {
 		p := &probe{fetch: func(ctx context.Context, r reconcile.Reader, o *widget.Widget) world {
 			return world{err: r.Get(ctx, client.ObjectKeyFromObject(o), &corev1.Secret{})}
 		}}
-		defer startWith(env.Config(), namespace, controller.New("reader", p).Owns(&corev1.Secret{}, controller.Retired).Options(settings()).SetupWithManager)()
+		defer startWith(env.Config(), namespace, controller.New("reader", p).Owns(&corev1.Secret{}, controller.Retired).Options(settings()).Build().SetupWithManager)()
 		w := newWidget(namespace, "w")
 		Expect(c.Create(ctx, w)).To(Succeed())
 		Eventually(readyMessage).WithArguments(ctx, c, w).Should(ContainSubstring("is not declared"))
@@ -210,7 +211,7 @@ var _ = Describe("An optional kind that is served in another version", Ordered, 
 		}).Should(Succeed())
 		var mode atomic.Value // how the author meets an absent kind
 		mode.Store("always")
-		build := func() *controller.Builder[*widget.Widget, world, world] {
+		build := func() *controller.Controller {
 			p := &probe{fetch: func(ctx context.Context, r reconcile.Reader, o *widget.Widget) world {
 				if controller.IsAbsent(r.Get(ctx, client.ObjectKeyFromObject(o), gizmo("v1beta1"))) {
 					return world{names: []string{"absent"}}
@@ -226,7 +227,7 @@ var _ = Describe("An optional kind that is served in another version", Ordered, 
 			return controller.New("reversioned", p).
 				Owns(&corev1.ConfigMap{}).
 				Owns(gizmo("v1beta1"), controller.Optional).
-				Options(settings())
+				Options(settings()).Build()
 		}
 		stop := startWith(env.Config(), namespace, build().SetupWithManager)
 		w := newWidget(namespace, "w")
@@ -323,7 +324,7 @@ var _ = Describe("A child that holds data or work", func() {
 			}
 			return plan
 		})
-		defer startWith(env.Config(), namespace, controller.New("jobs", p).Owns(&corev1.ConfigMap{}).Owns(&batchv1.Job{}).Options(settings()).SetupWithManager)()
+		defer startWith(env.Config(), namespace, controller.New("jobs", p).Owns(&corev1.ConfigMap{}).Owns(&batchv1.Job{}).Options(settings()).Build().SetupWithManager)()
 		w := newWidget(namespace, "w")
 		Expect(c.Create(ctx, w)).To(Succeed())
 		jobs := func() int {
@@ -376,7 +377,7 @@ var _ = Describe("A Finalize that plans a child", func() {
 		var hold atomic.Bool
 		hold.Store(true)
 		f := finisher{probe: &probe{}, hold: &hold}
-		defer startWith(env.Config(), namespace, controller.New("finisher", f).Owns(&corev1.ConfigMap{}).Options(settings()).SetupWithManager)()
+		defer startWith(env.Config(), namespace, controller.New("finisher", f).Owns(&corev1.ConfigMap{}).Options(settings()).Build().SetupWithManager)()
 		w := newWidget(namespace, "w")
 		Expect(c.Create(ctx, w)).To(Succeed())
 		Eventually(readyMessage).WithArguments(ctx, c, w).Should(ContainSubstring("Ready: True"))

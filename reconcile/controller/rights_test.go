@@ -33,7 +33,7 @@ import (
 )
 
 // rightful uses every right that it declares: it reads a Secret, owns a ConfigMap and contributes to a ServiceAccount.
-func rightful() (*controller.Builder[*widget.Widget, world, world], *probe) {
+func rightful() (*controller.Controller, *probe) {
 	p := &probe{
 		fetch: func(ctx context.Context, r reconcile.Reader, o *widget.Widget) world {
 			secret := &corev1.Secret{}
@@ -57,7 +57,7 @@ func rightful() (*controller.Builder[*widget.Widget, world, world], *probe) {
 		Reads(&corev1.Secret{}).
 		Writes(&corev1.ServiceAccount{}, controller.FieldsOnly).
 		Reads(gadget(), controller.Optional).
-		Options(settings())
+		Options(settings()).Build()
 	return b, p
 }
 

@@ -15,6 +15,7 @@ import (
 	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
@@ -29,91 +30,107 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/watching"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/conditionlist"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/status"
 )
 
 const defaultSyncTimeout = 2 * time.Minute
 
-// SetupWithManager builds the controller and adds it to the manager. It fails when a declaration is not in the scheme,
+// SetupWithManager adds the controller to the manager. It fails when a declaration is not in the scheme,
 // when declarations contradict each other, when a kind that is not [Optional] is not installed, and when the owner's kind is
 // served without the status subresource.
-func (b *Builder[T, F, O]) SetupWithManager(mgr manager.Manager) error {
-	kinds, err := b.resolved(mgr.GetScheme())
+func (c *Controller) SetupWithManager(mgr manager.Manager) error {
+	for _, prepare := range c.prepares {
+		if err := prepare(mgr); err != nil {
+			return skipped(err)
+		}
+	}
+	return c.setup(mgr)
+}
+
+// skipped is the error of the set-up when a function of [Builder.Prepare] returned one.
+func skipped(err error) error {
+	if errors.Is(err, ErrSkip) {
+		return nil
+	}
+	return err
+}
+
+func (c *Controller) setup(mgr manager.Manager) error {
+	kinds, err := c.resolved(mgr.GetScheme())
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(multicluster.Check(mgr, kinds), shards.Check(b.options.Shard, b.name, b.store != nil), served.Locate(mgr, kinds)); err != nil {
+	if err := errors.Join(multicluster.Check(mgr, kinds), shards.Check(c.options.Shard, c.name, c.store != nil), served.Locate(mgr, kinds)); err != nil {
 		return err
 	}
 	if err := served.CheckStatus(mgr, kinds); err != nil {
 		return err
 	}
-	if err := b.names().Claim(mgr, kinds.Kinds[0].GroupKind()); err != nil {
+	if err := c.names().Claim(mgr, kinds.Kinds[0].GroupKind()); err != nil {
 		return err
 	}
-	options := b.withDefaults(mgr)
+	options := c.withDefaults(mgr)
 	options.Apply.Kinds = kinds.ChildKinds()
-	joined := &groups.Joined{Controller: b.name}
+	joined := &groups.Joined{Controller: c.name}
 	reads := tracked.New(kinds, mgr.GetCache(), options.Apply.LagDeadline, tracked.Answers{Group: joined.Read, Absent: absent, Live: tracked.Limited(mgr.GetAPIReader())})
-	reads.Conditions = conditionlist.Of[T](b.reconciler)
-	synced := &observe.Caches{Failed: b.failed}
-	observer, err := b.observer(mgr, reads, synced, options)
+	reads.Conditions = c.phases.conditions()
+	synced := &observe.Caches{Failed: c.failed}
+	observer, err := c.observer(mgr, reads, synced, options)
 	if err != nil {
 		return err
 	}
-	if err := observe.Ready(mgr, b.name, synced, options.Clock); err != nil {
+	if err := observe.Ready(mgr, c.name, synced, options.Clock); err != nil {
 		return err
 	}
 	options.Observer = observer
-	spans := observe.NewTracing(b.name, options.TracerProvider, observer)
+	spans := observe.NewTracing(c.name, options.TracerProvider, observer)
 	if spans != nil {
 		options.Observer = spans
 	}
-	loop, err := b.pipeline(mgr, reads, options)
+	loop, err := c.pipeline(mgr, reads, options)
 	if err != nil {
 		return err
 	}
 	woken, again := &trigger.Triggers{}, &passes.Later{}
-	controller, err := ctrlcontroller.New(b.name, mgr, ctrlcontroller.Options{
+	controller, err := ctrlcontroller.New(c.name, mgr, ctrlcontroller.Options{
 		Reconciler: &passes.Reconciler{
 			Next: loop, Pending: reads.Pending, Unstable: &reads.Unstable, Triggers: woken, Clock: options.Clock,
 			Observer: observer, Spans: spans, Later: again,
 		},
-		MaxConcurrentReconciles: b.concurrency(mgr, kinds.Kinds[0].GroupKind().String()),
+		MaxConcurrentReconciles: c.concurrency(mgr, kinds.Kinds[0].GroupKind().String()),
 		CacheSyncTimeout:        options.SyncTimeout,
 		SkipNameValidation:      skip(options.SkipNameValidation),
 		EnableWarmup:            new(true), // a standby is ready when its caches are
 	})
 	if err != nil {
-		return fmt.Errorf("controller %q: %w", b.name, err)
+		return fmt.Errorf("controller %q: %w", c.name, err)
 	}
 	if err := errors.Join(controller.Watch(again), reads.Outside.Watch(controller, mgr.Elected(), woken)); err != nil {
-		return fmt.Errorf("controller %q: %w", b.name, err)
+		return fmt.Errorf("controller %q: %w", c.name, err)
 	}
-	if err := errors.Join(b.observed(mgr, reads, observer, joined, options), b.shard(mgr, controller, reads, options)); err != nil {
+	if err := errors.Join(c.observed(mgr, reads, observer, joined, options), c.shard(mgr, controller, reads, options)); err != nil {
 		return err
 	}
-	return b.watch(mgr, controller, reads, joined, woken, synced)
+	return c.watch(mgr, controller, reads, joined, woken, synced)
 }
 
 // observed prepares the explanations of the controller, and lets its observer know of panics outside of passes.
-func (b *Builder[T, F, O]) observed(
+func (c *Controller) observed(
 	mgr manager.Manager, reads *tracked.Reads, observer *observe.Observer, joined *groups.Joined, options Options,
 ) error {
-	description, err := b.Describe(mgr.GetScheme())
+	description, err := c.Describe(mgr.GetScheme())
 	if err != nil {
 		return err
 	}
-	b.explainer = &explained.Explainer{
+	c.explainer = &explained.Explainer{
 		Reads: reads, LastPasses: observer.LastPasses, Joined: joined.Names, Pause: options.PauseAnnotation, Flow: description,
 	}
-	if b.store != nil {
-		b.explainer.Groups = b.store
+	if c.store != nil {
+		c.explainer.Groups = c.store
 	}
 	for _, k := range reads.Kinds {
-		logger := mgr.GetLogger().WithValues("controller", b.name, "kind", declaration.Print(k.GroupVersionKind))
+		logger := mgr.GetLogger().WithValues("controller", c.name, "kind", declaration.Print(k.GroupVersionKind))
 		k.Panics.Report = func(function string, object types.NamespacedName, reason any, stack []byte) {
 			observer.Panicked(function)
 			logger.Error(fmt.Errorf("%v", reason), "a function of a declaration panicked", //nolint:err113 // what it panicked with
@@ -122,9 +139,6 @@ func (b *Builder[T, F, O]) observed(
 	}
 	return nil
 }
-
-// explains answers for the controller, nil before it is set up.
-func (b *Builder[T, F, O]) explains() *explained.Explainer { return b.explainer }
 
 func skip(yes bool) *bool {
 	if !yes {
@@ -141,25 +155,25 @@ type clocked interface {
 }
 
 // observer registers the metrics of the controller. What is outside of the cluster is set up before a scrape may count it.
-func (b *Builder[T, F, O]) observer(
+func (c *Controller) observer(
 	mgr manager.Manager, reads *tracked.Reads, synced *observe.Caches, options Options,
 ) (*observe.Observer, error) {
-	observer, err := observe.NewObserver(metrics.Registry, b.name, observe.NewLastPasses(options.Clock), options.Observer)
+	observer, err := observe.NewObserver(metrics.Registry, c.name, observe.NewLastPasses(options.Clock), options.Observer)
 	if err != nil {
-		return nil, fmt.Errorf("controller %q: register metrics: %w", b.name, err)
+		return nil, fmt.Errorf("controller %q: register metrics: %w", c.name, err)
 	}
-	if err := b.outside(mgr, reads, options, observer); err != nil {
+	if err := c.outside(mgr, reads, options, observer); err != nil {
 		return nil, err
 	}
-	if err := observe.RegisterState(metrics.Registry, b.name, reads, synced, options.PauseAnnotation, options.Clock); err != nil {
-		return nil, fmt.Errorf("controller %q: register metrics: %w", b.name, err)
+	if err := observe.RegisterState(metrics.Registry, c.name, reads, synced, options.PauseAnnotation, options.Clock); err != nil {
+		return nil, fmt.Errorf("controller %q: register metrics: %w", c.name, err)
 	}
 	return observer, nil
 }
 
 // withDefaults fills in the options that were left out.
-func (b *Builder[T, F, O]) withDefaults(mgr manager.Manager) Options {
-	o := b.options
+func (c *Controller) withDefaults(mgr manager.Manager) Options {
+	o := c.options
 	if timed, ok := mgr.(clocked); ok && o.Clock == nil {
 		o.Clock = timed.GetClock()
 	}
@@ -169,10 +183,10 @@ func (b *Builder[T, F, O]) withDefaults(mgr manager.Manager) Options {
 	if o.Apply.Clock == nil {
 		o.Apply.Clock = o.Clock
 	}
-	if o.Recorder == nil && b.store == nil { // there is no object to announce for
-		o.Recorder = mgr.GetEventRecorder(b.name)
+	if o.Recorder == nil && c.store == nil { // there is no object to announce for
+		o.Recorder = mgr.GetEventRecorder(c.name)
 	}
-	o.Apply.FieldManager, o.Apply.Finalizer = b.names().FieldManager, b.names().Finalizer
+	o.Apply.FieldManager, o.Apply.Finalizer = c.names().FieldManager, c.names().Finalizer
 	o.Apply.Announced = true
 	if o.PauseAnnotation == "" {
 		o.PauseAnnotation = pipeline.DefaultPauseAnnotation
@@ -181,10 +195,10 @@ func (b *Builder[T, F, O]) withDefaults(mgr manager.Manager) Options {
 }
 
 // pipeline puts the reconciler, the tracked reads and the engine together.
-func (b *Builder[T, F, O]) pipeline(
+func (c *Controller) pipeline(
 	mgr manager.Manager, reads *tracked.Reads, options Options,
-) (*pipeline.Pipeline[T, F, O], error) {
-	engine, err := b.engine(mgr, reads, options)
+) (ctrl.Reconciler, error) {
+	engine, err := c.engine(mgr, reads, options)
 	if err != nil {
 		return nil, err
 	}
@@ -192,10 +206,10 @@ func (b *Builder[T, F, O]) pipeline(
 		FieldManager: options.Apply.FieldManager, FormerManagers: options.Apply.FormerManagers, Clock: options.Clock,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("controller %q: %w", b.name, err)
+		return nil, fmt.Errorf("controller %q: %w", c.name, err)
 	}
 	reads.Announce, reads.AnnounceOwner = engine.Announce, reads.Outside.Announces(engine.AnnounceOwner)
-	return b.assemble(mgr, reads, options, engine, writer)
+	return c.phases.pipeline(c.assembled(mgr, reads, options, engine, writer))
 }
 
 // writesOf is the client that writes, with the reads of the cache.
@@ -204,33 +218,33 @@ func writesOf(mgr manager.Manager, reads *tracked.Reads) *tracked.Client {
 }
 
 // engine is the engine of the controller.
-func (b *Builder[T, F, O]) engine(mgr manager.Manager, reads *tracked.Reads, options Options) (*engine.Engine, error) {
+func (c *Controller) engine(mgr manager.Manager, reads *tracked.Reads, options Options) (*engine.Engine, error) {
 	out, err := engine.New(writesOf(mgr, reads), tracked.Limited(mgr.GetAPIReader()), options.Apply)
 	if err != nil {
-		return nil, fmt.Errorf("controller %q: %w", b.name, err)
+		return nil, fmt.Errorf("controller %q: %w", c.name, err)
 	}
 	return out, nil
 }
 
-// assemble makes the pipeline of what carries a plan out and what stores a status.
-func (b *Builder[T, F, O]) assemble(
+// assembled is the configuration of the pipeline, with what carries a plan out and what stores a status.
+func (c *Controller) assembled(
 	mgr manager.Manager, reads *tracked.Reads, options Options, carries pipeline.Applier, statuses pipeline.StatusWriter,
-) (*pipeline.Pipeline[T, F, O], error) {
+) pipeline.Config {
 	var reader client.Reader = mgr.GetCache()
 	applier := reads.Outside.Wrap(tracked.NewApplier(carries, reads, options.Clock))
-	if b.store != nil {
-		world := &groups.World{Reader: reader, Applier: applier, Store: b.store, Reads: reads}
+	if c.store != nil {
+		world := &groups.World{Reader: reader, Applier: applier, Store: c.store, Reads: reads}
 		reader, applier, statuses = world, world, world
 	}
 	if options.Shard != nil {
-		b.sharded = &shardclaims.Reader{
+		c.sharded = &shardclaims.Reader{
 			Reader: reader, Part: shards.PartOf(options.Shard), Live: mgr.GetAPIReader(), Writer: writesOf(mgr, reads),
-			Kind: reads.Kinds[0].GroupVersionKind, Annotation: shards.AnnotationPrefix + b.name, Manager: b.names().FieldManager + ":shard",
+			Kind: reads.Kinds[0].GroupVersionKind, Annotation: shards.AnnotationPrefix + c.name, Manager: c.names().FieldManager + ":shard",
 		}
-		reader = b.sharded
+		reader = c.sharded
 	}
-	config := b.phases()
-	if b.inspects {
+	config := c.config()
+	if c.inspects {
 		config.Children = childHealth(writesOf(mgr, reads), mgr.GetScheme(), func(gvk schema.GroupVersionKind) bool {
 			k := reads.ByKind[gvk]
 			return k != nil && k.Has(declaration.PurposeOwns) && k.HasStatus() // not objects of others, nor what is outside of the cluster
@@ -238,28 +252,28 @@ func (b *Builder[T, F, O]) assemble(
 	}
 	config.Reader, config.Applier, config.StatusWriter, config.Tracker = reader, applier, statuses, reads
 	config.Recorder, config.Observer, config.Clock = options.Recorder, options.Observer, options.Clock
-	return pipeline.New(config)
+	return config
 }
 
 // watch gives the controller its sources: one for each kind, one for all optional kinds, and those of the caller.
-func (b *Builder[T, F, O]) watch(
+func (c *Controller) watch(
 	mgr manager.Manager, controller ctrlcontroller.Controller, reads *tracked.Reads, joins *groups.Joined, woken *trigger.Triggers, synced *observe.Caches,
 ) error {
 	var optional []*watching.Watcher
-	sources := slices.Clone(b.sources)
-	if b.store != nil {
-		sources = append(sources, b.store.Source())
+	sources := slices.Clone(c.sources)
+	if c.store != nil {
+		sources = append(sources, c.store.Source())
 	}
-	for _, joined := range b.joins {
-		sources = append(sources, joins.Join(joined, reads.Tracker, woken))
+	for _, joined := range c.joins {
+		sources = append(sources, joins.Join(joined.store, reads.Tracker, woken))
 	}
 	for _, k := range reads.Installable() {
 		w := &watching.Watcher{
-			Logger: mgr.GetLogger().WithValues("controller", b.name),
+			Logger: mgr.GetLogger().WithValues("controller", c.name),
 			Kind:   k, Owner: reads.Kinds[0], Tracker: reads.Tracker, Triggers: woken, Statuses: &reads.Statuses,
 		}
-		if b.store != nil {
-			w.Groups = b.store
+		if c.store != nil {
+			w.Groups = c.store
 		}
 		if k.Has(declaration.PurposeOwns) {
 			w.Announce = reads.Announce
@@ -272,16 +286,16 @@ func (b *Builder[T, F, O]) watch(
 			continue
 		}
 		if err := k.IndexFields(context.Background(), mgr.GetFieldIndexer()); err != nil { //nolint:forbidigo // a set-up has none
-			return fmt.Errorf("controller %q: %w", b.name, err)
+			return fmt.Errorf("controller %q: %w", c.name, err)
 		}
 		sources = append(sources, synced.Watch(mgr.GetCache(), k, w.Source(mgr.GetCache())))
 	}
 	if len(optional) > 0 {
 		installed, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 		if err != nil {
-			return fmt.Errorf("controller %q: %w", b.name, err)
+			return fmt.Errorf("controller %q: %w", c.name, err)
 		}
-		timeout := b.options.SyncTimeout
+		timeout := c.options.SyncTimeout
 		if timeout == 0 {
 			timeout = defaultSyncTimeout
 		}
@@ -289,37 +303,35 @@ func (b *Builder[T, F, O]) watch(
 	}
 	for _, s := range sources {
 		if err := controller.Watch(s); err != nil {
-			return fmt.Errorf("controller %q: %w", b.name, err)
+			return fmt.Errorf("controller %q: %w", c.name, err)
 		}
 	}
 	return nil
 }
 
 // shard adds what looks after the claims of the shard.
-func (b *Builder[T, F, O]) shard(mgr manager.Manager, controller ctrlcontroller.Controller, reads *tracked.Reads, options Options) error {
-	if b.sharded == nil {
+func (c *Controller) shard(mgr manager.Manager, controller ctrlcontroller.Controller, reads *tracked.Reads, options Options) error {
+	if c.sharded == nil {
 		return nil
 	}
 	if shards.Retired(options.Shard) {
-		mgr.GetLogger().WithValues("controller", b.name).Info("there is no such shard any more: the process works on no owner, and gives back those that the shard has claimed",
+		mgr.GetLogger().WithValues("controller", c.name).Info("there is no such shard any more: the process works on no owner, and gives back those that the shard has claimed",
 			"shard", options.Shard.Name, "shards", options.Shard.Count)
 	}
-	return errors.Join(b.sharded.TellOfWaits(mgr, reads, options.Recorder, options.Clock), b.sharded.GiveBack(mgr, controller, b.informers))
+	return errors.Join(c.sharded.TellOfWaits(mgr, reads, options.Recorder, options.Clock), c.sharded.GiveBack(mgr, controller, c.informers))
 }
 
-// phases is the part of a pipeline's configuration that decides.
-func (b *Builder[T, F, O]) phases() pipeline.Config[T, F, O] {
-	return pipeline.Config[T, F, O]{
-		Name:            b.name,
-		Reconciler:      b.reconciler,
-		New:             newObject[T],
-		Decorate:        b.decorate,
-		Finalizer:       b.names().Finalizer,
-		FieldManager:    b.names().FieldManager,
-		FormerManagers:  b.options.Apply.FormerManagers,
-		Grace:           b.options.Grace,
-		LagDeadline:     b.options.Apply.LagDeadline,
-		Budget:          b.options.Budget,
-		PauseAnnotation: b.options.PauseAnnotation, PauseUnwritten: b.options.PauseUnwritten,
+// config is the part of the pipeline's configuration that does not depend on a manager.
+func (c *Controller) config() pipeline.Config {
+	return pipeline.Config{
+		Name:            c.name,
+		Decorate:        c.decorate,
+		Finalizer:       c.names().Finalizer,
+		FieldManager:    c.names().FieldManager,
+		FormerManagers:  c.options.Apply.FormerManagers,
+		Grace:           c.options.Grace,
+		LagDeadline:     c.options.Apply.LagDeadline,
+		Budget:          c.options.Budget,
+		PauseAnnotation: c.options.PauseAnnotation, PauseUnwritten: c.options.PauseUnwritten,
 	}
 }

@@ -54,7 +54,7 @@ var _ = Describe("the set-up", func() {
 		scheme.AddKnownTypeWithName(widget.GroupVersion.WithKind("Bare"), &bare{})
 		mgr, err := manager.New(env.Config(), manager.Options{Scheme: scheme, Metrics: server.Options{BindAddress: "0"}})
 		Expect(err).NotTo(HaveOccurred())
-		err = controller.New("bare", bareReconciler{}).Options(settings()).SetupWithManager(mgr)
+		err = controller.New("bare", bareReconciler{}).Options(settings()).Build().SetupWithManager(mgr)
 		Expect(err).To(MatchError(And(ContainSubstring("/v1/Bare is served without the status subresource"),
 			ContainSubstring("+kubebuilder:subresource:status"))))
 	})
@@ -78,7 +78,7 @@ var _ = Describe("the set-up", func() {
 				if plural != "" {
 					options = append(options, controller.Resource(plural))
 				}
-				return controller.New("mail"+plural, &probe{}).Reads(mailbox, options...).Options(settings()).SetupWithManager(mgr)
+				return controller.New("mail"+plural, &probe{}).Reads(mailbox, options...).Options(settings()).Build().SetupWithManager(mgr)
 			})
 			complaint := And(ContainSubstring("add controller.Resource beside the kind"), ContainSubstring("mailboxes"), ContainSubstring("mailboxen"))
 			if plural != "" {
@@ -94,7 +94,7 @@ var _ = Describe("the set-up", func() {
 		runs{logger: log.logger()}.start(namespace, func(mgr manager.Manager) error {
 			return controller.New("unfiltered", &probe{}).
 				Reads(&corev1.ConfigMap{}, controller.Filter(client.MatchingLabels{"app": "shop"})).
-				Options(settings()).
+				Options(settings()).Build().
 				SetupWithManager(mgr)
 		})
 		Eventually(log.String).WithTimeout(soon).Should(And(

@@ -79,7 +79,7 @@ func (w *atWork) instance(config *rest.Config, namespace string, shard controlle
 			return plan
 		},
 	}
-	b := controller.New("sharded", p).Owns(&corev1.ConfigMap{}).Options(options)
+	b := controller.New("sharded", p).Owns(&corev1.ConfigMap{}).Options(options).Build()
 	caches, err := controller.CacheOptions(testScheme(GinkgoTB()), b)
 	Expect(err).NotTo(HaveOccurred())
 	started := &process{Manager: runs{config: config, cache: caches}.manager(namespace), done: make(chan error, 1)}
@@ -258,10 +258,10 @@ var _ = Describe("Owners that are shared between instances", func() {
 			"Options.Shard: the name is no part of an annotation":                                                   {Name: "a", Label: "x"},
 		} {
 			options.Shard = &shard
-			Expect(controller.New("not a name", &probe{}).Options(options).SetupWithManager(mgr)).To(MatchError(ContainSubstring(want)))
+			Expect(controller.New("not a name", &probe{}).Options(options).Build().SetupWithManager(mgr)).To(MatchError(ContainSubstring(want)))
 		}
 		options.Shard = &controller.Shard{Name: "0", Count: 1}
-		Expect(controller.NewSingleton("shared", shelf{}).Owns(&corev1.ConfigMap{}).Options(options).SetupWithManager(mgr)).
+		Expect(controller.NewSingleton("shared", shelf{}).Owns(&corev1.ConfigMap{}).Options(options).Build().SetupWithManager(mgr)).
 			To(MatchError(ContainSubstring("groups have no object to claim")))
 	})
 })

@@ -123,7 +123,7 @@ var _ = Describe("Owners that are shared by their hash", func() {
 			if add == whole {
 				b.Reads(&widget.Widget{})
 			}
-			runs{}.start(namespace, func(mgr manager.Manager) error { return b.SetupWithManager(mgr) })
+			runs{}.start(namespace, func(mgr manager.Manager) error { return b.Build().SetupWithManager(mgr) })
 		}
 		Expect(c.Create(ctx, newWidget(namespace, "w"))).To(Succeed())
 		Eventually(refused.err).WithArguments("w").Should(MatchError(ContainSubstring(

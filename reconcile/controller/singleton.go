@@ -6,7 +6,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/groups"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 )
 
 // NewSingleton starts the declaration of a controller for something that there is once in a cluster and that no object
@@ -24,11 +23,10 @@ import (
 // A singleton has conditions like any owner, kept in memory: transitions are logged, and other controllers of the process
 // read them with [Builder.Joins] and [GroupOf] under [SingletonKey]. It announces no events, for there is no object to
 // announce them for.
-func NewSingleton[R reconcile.Reconciler[*Group, F, O], F, O any](name string, reconciler R) *Builder[*Group, F, O] {
-	b := &Builder[*Group, F, O]{name: name, reconciler: reconciler, failed: &observe.ListFailures{}}
+func NewSingleton[R reconcile.Reconciler[*Group, F, O], F, O any](name string, reconciler R) *Builder {
+	b := declare(name, typed[*Group, F, O]{reconciler}, GroupOf(name), declaration.Caller())
 	b.store = groups.NewStore(name)
 	b.store.Single = true
-	b.declare(declaration.PurposeFor, declaration.Caller(), GroupOf(name), nil)
 	return b
 }
 

@@ -84,25 +84,17 @@ var _ = Describe("A singleton", func() {
 		namespace, c, counted = env.Namespace(GinkgoTB()), admin(), &requests.Requests{}
 	})
 
-	declare := func(name string, s shelf) *controller.Builder[*controller.Group, books, books] {
-		return controller.NewSingleton(name, s).Owns(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).Options(settings())
+	declare := func(name string, s shelf) *controller.Controller {
+		return controller.NewSingleton(name, s).Owns(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).Options(settings()).Build()
 	}
-	start := func(in string, builders ...interface {
-		controller.Declared
-		SetupWithManager(manager.Manager) error
-	},
-	) (stop func()) {
+	start := func(in string, controllers ...*controller.Controller) (stop func()) {
 		GinkgoHelper()
-		var declared []controller.Declared
-		for _, b := range builders {
-			declared = append(declared, b)
-		}
-		options, err := controller.CacheOptions(testScheme(GinkgoTB()), declared...)
+		options, err := controller.CacheOptions(testScheme(GinkgoTB()), controllers...)
 		Expect(err).NotTo(HaveOccurred())
 		return startManager(counted, options, in, func(mgr manager.Manager) error {
 			var errs []error
-			for _, b := range builders {
-				errs = append(errs, b.SetupWithManager(mgr))
+			for _, c := range controllers {
+				errs = append(errs, c.SetupWithManager(mgr))
 			}
 			return errors.Join(errs...)
 		})
@@ -231,7 +223,7 @@ var _ = Describe("A singleton", func() {
 				plan.Apply(told)
 				return plan
 			},
-		}).Joins(shelves).Owns(&corev1.ConfigMap{}).Options(settings())
+		}).Joins(shelves).Owns(&corev1.ConfigMap{}).Options(settings()).Build()
 		Expect(c.Create(ctx, newWidget(namespace, "reader"))).To(Succeed())
 		start(namespace, shelves, readers)
 		told := func() string {

@@ -42,7 +42,7 @@ func (s *seen) get() string {
 }
 
 // sparsely starts a controller with the cache that an operator has by default, and counts its requests.
-func sparsely(namespace string, b controller.Declared) (mgr manager.Manager, sent *requests.Requests) {
+func sparsely(namespace string, b *controller.Controller) (mgr manager.Manager, sent *requests.Requests) {
 	GinkgoHelper()
 	options, err := controller.CacheOptions(testScheme(GinkgoTB()), b)
 	Expect(err).NotTo(HaveOccurred())
@@ -102,7 +102,7 @@ var _ = Describe("A Secret of others", func() {
 	It("that is read by name is read live once, and from then on in the cache", func(ctx context.Context) {
 		Expect(c.Create(ctx, secretOf(namespace, "theirs", "one", nil))).To(Succeed())
 		p := byName(func() client.Object { return &corev1.Secret{} }, valueOf)
-		_, sent := sparsely(namespace, controller.New("sparse-name", p).Reads(&corev1.Secret{}).Options(settings()))
+		_, sent := sparsely(namespace, controller.New("sparse-name", p).Reads(&corev1.Secret{}).Options(settings()).Build())
 		for _, name := range []string{"a", "b", "c"} {
 			Expect(c.Create(ctx, newWidget(namespace, name))).To(Succeed())
 			p.settled(ctx, name)
@@ -130,7 +130,7 @@ var _ = Describe("A Secret of others", func() {
 		p := byName(func() client.Object { return controller.Metadata(corev1.SchemeGroupVersion.WithKind("Secret")) }, func(o client.Object) string {
 			return o.GetAnnotations()["note"]
 		})
-		sparsely(namespace, controller.New("sparse-metadata", p).Reads(&corev1.Secret{}).Options(settings()))
+		sparsely(namespace, controller.New("sparse-metadata", p).Reads(&corev1.Secret{}).Options(settings()).Build())
 		Expect(c.Create(ctx, newWidget(namespace, "w"))).To(Succeed())
 		Eventually(last.get).WithTimeout(soon).Should(Equal("kept"))
 	})
@@ -146,7 +146,7 @@ var _ = Describe("A Secret of others", func() {
 			data, _, _ := unstructured.NestedString(o.(*unstructured.Unstructured).Object, "data", "value") //nolint:forcetypeassert // see above
 			return data
 		})
-		_, sent := sparsely(namespace, controller.New("sparse-generic", p).Reads(generic()).Options(settings()))
+		_, sent := sparsely(namespace, controller.New("sparse-generic", p).Reads(generic()).Options(settings()).Build())
 		Expect(c.Create(ctx, newWidget(namespace, "w"))).To(Succeed())
 		Eventually(last.get).WithTimeout(soon).Should(Equal("b25l"))
 		again(ctx, p, newWidget(namespace, "w"))
@@ -169,7 +169,7 @@ var _ = Describe("A Secret of others", func() {
 			last.set(strings.Join(values, " "))
 			return world{err: err}
 		}}
-		_, sent := sparsely(namespace, controller.New("sparse-list", p).Reads(&corev1.Secret{}).Options(settings()))
+		_, sent := sparsely(namespace, controller.New("sparse-list", p).Reads(&corev1.Secret{}).Options(settings()).Build())
 		Expect(c.Create(ctx, newWidget(namespace, "w"))).To(Succeed())
 		p.settled(ctx, "w")
 		Expect(strings.Count(last.get(), "=one")).To(Equal(count), last.get())
@@ -204,7 +204,7 @@ var _ = Describe("A Secret of others", func() {
 			p.Apply(secretOf(namespace, "once", "ours", nil), apply.Once)
 			p.Apply(secretOf(namespace, "other", "ours", nil))
 		})
-		b := controller.New("sparse-foreign", p).Owns(&corev1.Secret{}).Options(settings())
+		b := controller.New("sparse-foreign", p).Owns(&corev1.Secret{}).Options(settings()).Build()
 		_, sent := sparsely(namespace, b)
 		w := newWidget(namespace, "w")
 		Expect(c.Create(ctx, w)).To(Succeed())
@@ -226,7 +226,7 @@ var _ = Describe("A Secret of others", func() {
 
 	It("that carries the label of a child stays whole and untouched", func(ctx context.Context) {
 		p := plans(func(_ *widget.Widget, p *reconcile.PlanResult) { p.Apply(secretOf(namespace, "ours", "ours", nil)) })
-		mgr, _ := sparsely(namespace, controller.New("sparse-hostile", p).Owns(&corev1.Secret{}).Options(settings()))
+		mgr, _ := sparsely(namespace, controller.New("sparse-hostile", p).Owns(&corev1.Secret{}).Options(settings()).Build())
 		Expect(c.Create(ctx, newWidget(namespace, "w"))).To(Succeed())
 		p.settled(ctx, "w")
 		ours := &corev1.Secret{}
@@ -245,7 +245,7 @@ var _ = Describe("A Secret of others", func() {
 		theirs := secretOf(namespace, "theirs", "one", map[string]string{"app": "theirs"})
 		Expect(c.Create(ctx, theirs)).To(Succeed())
 		key := client.ObjectKeyFromObject(theirs)
-		mgr, _ := sparsely(namespace, controller.New("sparse-plain", &probe{}).Owns(&corev1.Secret{}).Options(settings()))
+		mgr, _ := sparsely(namespace, controller.New("sparse-plain", &probe{}).Owns(&corev1.Secret{}).Options(settings()).Build())
 		Expect(mgr.GetCache().WaitForCacheSync(ctx)).To(BeTrue())
 		for _, reader := range []client.Reader{mgr.GetClient(), mgr.GetCache()} {
 			Expect(reader.Get(ctx, key, &corev1.Secret{})).To(MatchError(ContainSubstring("controller.Whole")))
@@ -256,7 +256,7 @@ var _ = Describe("A Secret of others", func() {
 			Expect(reader.List(ctx, list, client.MatchingLabels{"app": "theirs"})).NotTo(Succeed())
 			Expect(reader.List(ctx, list, client.MatchingLabels{"app": "ours"})).To(Succeed())
 		}
-		mgr, _ = sparsely(namespace, controller.New("sparse-whole", &probe{}).Owns(&corev1.Secret{}, controller.Whole).Options(settings()))
+		mgr, _ = sparsely(namespace, controller.New("sparse-whole", &probe{}).Owns(&corev1.Secret{}, controller.Whole).Options(settings()).Build())
 		Expect(mgr.GetCache().WaitForCacheSync(ctx)).To(BeTrue())
 		cached := &corev1.Secret{}
 		Expect(mgr.GetClient().Get(ctx, key, cached)).To(Succeed())
@@ -271,7 +271,7 @@ var _ = Describe("A child in a sparse cache", func() {
 			p.Apply(secretOf(namespace, o.Name+"-s", "ours", nil))
 		})
 		stop := func(sent *requests.Requests) func() {
-			b := controller.New("sparse-child", p).Owns(&corev1.Secret{}).Options(settings())
+			b := controller.New("sparse-child", p).Owns(&corev1.Secret{}).Options(settings()).Build()
 			options, err := controller.CacheOptions(testScheme(GinkgoTB()), b)
 			Expect(err).NotTo(HaveOccurred())
 			mgr := runs{cache: options, wrap: sent.RoundTripper}.manager(namespace)

@@ -50,7 +50,7 @@ func tell(ctx context.Context, name string, config *rest.Config, plan func(*widg
 func (s *story) start(config *rest.Config, plan func(*widget.Widget) reconcile.PlanResult) {
 	GinkgoHelper()
 	p := &probe{plan: func(o *widget.Widget, _ world) reconcile.PlanResult { return plan(o) }}
-	b := controller.New(s.name, p).Owns(&corev1.ConfigMap{}).Owns(&corev1.Service{}).Options(settings())
+	b := controller.New(s.name, p).Owns(&corev1.ConfigMap{}).Owns(&corev1.Service{}).Options(settings()).Build()
 	s.explain = b.Explain
 	cache, err := controller.CacheOptions(testScheme(GinkgoTB()), b)
 	Expect(err).NotTo(HaveOccurred())

@@ -124,7 +124,7 @@ var _ = Describe("Spans", func() {
 		options := settings()
 		options.TracerProvider = spans
 		runs{}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New("traced", p).Reads(&corev1.ConfigMap{}).Options(options).SetupWithManager(mgr)
+			return controller.New("traced", p).Reads(&corev1.ConfigMap{}).Options(options).Build().SetupWithManager(mgr)
 		})
 		Expect(c.Create(ctx, newWidget(namespace, "w"))).To(Succeed())
 		p.settled(ctx, "w")

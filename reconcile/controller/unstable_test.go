@@ -26,7 +26,7 @@ var _ = Describe("A plan", func() {
 		GinkgoHelper()
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		runs{}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New(name, p).Owns(&corev1.ConfigMap{}).Options(settings()).SetupWithManager(mgr)
+			return controller.New(name, p).Owns(&corev1.ConfigMap{}).Options(settings()).Build().SetupWithManager(mgr)
 		})
 		Expect(c.Create(ctx, newWidget(namespace, "w"))).To(Succeed())
 		return namespace, func(g Gomega) metav1.Condition {

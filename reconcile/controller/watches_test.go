@@ -34,7 +34,7 @@ var _ = Describe("a watch", func() {
 		notDeleted := predicate.Funcs{DeleteFunc: func(event.DeleteEvent) bool { return false }}
 		runs{}.start(namespace, func(mgr manager.Manager) error {
 			return controller.New("mapping", p).Watches(&corev1.ConfigMap{}, named, controller.WithPredicates(notDeleted)).
-				Options(settings()).SetupWithManager(mgr)
+				Options(settings()).Build().SetupWithManager(mgr)
 		})
 		Expect(c.Create(ctx, newWidget(namespace, "w"))).To(Succeed())
 		before := p.settled(ctx, "w")
@@ -59,7 +59,7 @@ var _ = Describe("a watch", func() {
 		runs{}.start(namespace, func(mgr manager.Manager) error {
 			return controller.New("when", p).
 				Reads(&corev1.ConfigMap{}, controller.WithPredicates(predicate.LabelChangedPredicate{})).
-				Options(settings()).
+				Options(settings()).Build().
 				SetupWithManager(mgr)
 		})
 		cm := configMap(namespace, "cm", nil)
@@ -86,7 +86,7 @@ var _ = Describe("a watch", func() {
 				Reads(&corev1.ConfigMap{}, controller.Index("data.for", controller.Values(func(c *corev1.ConfigMap) []string {
 					return []string{c.Data["for"]}
 				}))).
-				Options(settings()).
+				Options(settings()).Build().
 				SetupWithManager(mgr)
 		})
 		Expect(c.Create(ctx, newWidget(namespace, "w"))).To(Succeed())
@@ -110,7 +110,7 @@ var _ = Describe("a watch", func() {
 		}}
 		wakes := &wakeLog{}
 		runs{logger: wakes.logger()}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New("woken", p).Reads(&corev1.ConfigMap{}).Options(settings()).SetupWithManager(mgr)
+			return controller.New("woken", p).Reads(&corev1.ConfigMap{}).Options(settings()).Build().SetupWithManager(mgr)
 		})
 		applied := func(value string, manager client.FieldOwner) {
 			GinkgoHelper()

@@ -33,7 +33,7 @@ var _ = Describe("the writes of a pass", func() {
 				Owns(&corev1.Secret{}).
 				Owns(&corev1.Pod{}).
 				Owns(&corev1.ConfigMap{}).
-				Options(settings()).
+				Options(settings()).Build().
 				SetupWithManager(mgr)
 		})
 		w := newWidget(namespace, "w")

@@ -51,7 +51,7 @@ var _ = Describe("a child", func() {
 			return plan
 		}}
 		runs{}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New("undeclared-child", p).Owns(&corev1.ConfigMap{}).Options(settings()).SetupWithManager(mgr)
+			return controller.New("undeclared-child", p).Owns(&corev1.ConfigMap{}).Options(settings()).Build().SetupWithManager(mgr)
 		})
 		w := newWidget(namespace, "w")
 		Expect(c.Create(ctx, w)).To(Succeed())
@@ -70,7 +70,7 @@ var _ = Describe("a child", func() {
 		runs{}.start(namespace, func(mgr manager.Manager) error {
 			return controller.New(name, p).
 				Writes(&corev1.ConfigMap{}, controller.NeverDeletes).
-				Options(settings()).
+				Options(settings()).Build().
 				SetupWithManager(mgr)
 		})
 		theirs := configMap(namespace, "w-child", nil)
@@ -106,7 +106,7 @@ var _ = Describe("a child", func() {
 			plan.Apply(child(o), apply.Retained)
 			return plan
 		}}
-		b := controller.New("shares", p).Writes(&corev1.ConfigMap{}, controller.NeverDeletes).Options(settings())
+		b := controller.New("shares", p).Writes(&corev1.ConfigMap{}, controller.NeverDeletes).Options(settings()).Build()
 		page, err := controller.NewPage("shares", testScheme(GinkgoTB()), b)
 		Expect(err).NotTo(HaveOccurred())
 		rights := env.Rights(GinkgoTB(), page.Rules())
@@ -124,7 +124,7 @@ var _ = Describe("a child", func() {
 	) {
 		p := &probe{plan: func(o *widget.Widget, _ world) reconcile.PlanResult { return plan(o) }}
 		runs{}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New(name, p).Owns(&corev1.ConfigMap{}).Options(settings()).SetupWithManager(mgr)
+			return controller.New(name, p).Owns(&corev1.ConfigMap{}).Options(settings()).Build().SetupWithManager(mgr)
 		})
 		w := newWidget(namespace, "w")
 		w.Spec.Message = "hello"
@@ -157,7 +157,7 @@ var _ = Describe("a child", func() {
 			return plan
 		}}
 		runs{}.start(namespace, func(mgr manager.Manager) error {
-			return controller.New("foreign", p).Owns(&corev1.ConfigMap{}).Options(settings()).SetupWithManager(mgr)
+			return controller.New("foreign", p).Owns(&corev1.ConfigMap{}).Options(settings()).Build().SetupWithManager(mgr)
 		})
 		foreign := configMap(namespace, "w-child", nil)
 		yes := true
@@ -183,7 +183,7 @@ var _ = Describe("many owners", func() {
 		runs{}.start(namespace, func(mgr manager.Manager) error {
 			options := settings()
 			options.Concurrency = 8
-			return controller.New("many", p).Reads(&corev1.ConfigMap{}).Options(options).SetupWithManager(mgr)
+			return controller.New("many", p).Reads(&corev1.ConfigMap{}).Options(options).Build().SetupWithManager(mgr)
 		})
 		routines := runtime.NumGoroutine()
 		shared := configMap(namespace, "shared", nil)
@@ -235,7 +235,7 @@ var _ = Describe("many owners", func() {
 			return controller.New("passing", p).
 				Owns(&corev1.ConfigMap{}).
 				Reads(&corev1.Secret{}).
-				Options(options).
+				Options(options).Build().
 				SetupWithManager(mgr)
 		})
 		pass := func(round string, owners int) {

@@ -84,8 +84,8 @@ func TestMistakes(t *testing.T) {
 	filtered := func() operator.Operator {
 		o := libraryOperator()
 		o.Config = &rest.Config{Host: "127.0.0.1:1"}
-		o.Controllers = []controller.Declared{controller.NewSingleton("library", library{}).
-			Reads(&corev1.Secret{}, controller.Filter(client.MatchingLabels{"a": "b"}))}
+		o.Controllers = []*controller.Controller{controller.NewSingleton("library", library{}).
+			Reads(&corev1.Secret{}, controller.Filter(client.MatchingLabels{"a": "b"})).Build()}
 		return o
 	}
 	for name, c := range map[string]struct {
@@ -139,8 +139,8 @@ func TestManagerOptions(t *testing.T) {
 	selector := labels.SelectorFromSet(labels.Set{"a": "b"})
 	o := libraryOperator()
 	o.Config = &rest.Config{Host: "127.0.0.1:1"}
-	o.Controllers = []controller.Declared{controller.NewSingleton("library", library{}).Reads(&corev1.Secret{}, controller.Filter(client.MatchingLabelsSelector{Selector: selector}, client.InNamespace("a"))).
-		Reads(&corev1.ConfigMap{}, controller.Filter(client.InNamespace("a")))}
+	o.Controllers = []*controller.Controller{controller.NewSingleton("library", library{}).Reads(&corev1.Secret{}, controller.Filter(client.MatchingLabelsSelector{Selector: selector}, client.InNamespace("a"))).
+		Reads(&corev1.ConfigMap{}, controller.Filter(client.InNamespace("a"))).Build()}
 	var got manager.Options
 	o.Manager = func(m *manager.Options) { got = *m; m.HealthProbeBindAddress = "none" } // ends the run
 	err := o.Run(t.Context(), []string{
@@ -232,8 +232,8 @@ func TestDescribe(t *testing.T) {
 func TestRightsOfNamespaces(t *testing.T) {
 	t.Parallel()
 	o := libraryOperator()
-	o.Controllers = []controller.Declared{
-		controller.NewSingleton("library", library{}).Owns(&corev1.ConfigMap{}).Reads(&corev1.Namespace{}).Owns(&rbacv1.ClusterRole{}),
+	o.Controllers = []*controller.Controller{
+		controller.NewSingleton("library", library{}).Owns(&corev1.ConfigMap{}).Reads(&corev1.Namespace{}).Owns(&rbacv1.ClusterRole{}).Build(),
 	}
 	got := run(t, o, "describe", "-output=rights", "-namespaces=one,two", "-service-account=system/librarian")
 	documents := strings.Split(got, "---\n")

@@ -29,8 +29,8 @@ func libraryOperator() operator.Operator {
 	return operator.Operator{
 		Name:      "library",
 		LeaseName: "library.example.com",
-		Controllers: []controller.Declared{
-			controller.NewSingleton("library", library{}).Owns(&corev1.ConfigMap{}).Reads(&corev1.Secret{}),
+		Controllers: []*controller.Controller{
+			controller.NewSingleton("library", library{}).Owns(&corev1.ConfigMap{}).Reads(&corev1.Secret{}).Build(),
 		},
 	}
 }

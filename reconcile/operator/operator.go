@@ -22,7 +22,7 @@ type Operator struct {
 	// AddToScheme add the kinds that the controllers work with. The kinds of client-go are known without.
 	AddToScheme []func(*runtime.Scheme) error
 	// Controllers are the declared controllers, in the order of the page. Configure may fill them in.
-	Controllers []controller.Declared
+	Controllers []*controller.Controller
 
 	// Flags adds flags of the product. Default none.
 	Flags func(*flag.FlagSet)

@@ -99,10 +99,10 @@ func widgets(instance string) operator.Operator {
 		AddToScheme: []func(*runtime.Scheme) error{widget.AddToScheme},
 		Config:      env.Config(),
 		Manager:     func(m *manager.Options) { m.Controller.SkipNameValidation = &again },
-		Controllers: []controller.Declared{
+		Controllers: []*controller.Controller{
 			controller.New("widget", noted[*widget.Widget]{instance}).Owns(&corev1.ConfigMap{}).
 				Reads(&corev1.Secret{}, controller.Filter(client.MatchingLabels{"shown": "true"})).
-				Options(controller.Options{SkipNameValidation: true}),
+				Options(controller.Options{SkipNameValidation: true}).Build(),
 		},
 	}
 }
@@ -282,7 +282,7 @@ func TestNamespacesOfClusterOwners(t *testing.T) {
 	env.Require(t)
 	o := widgets("global")
 	o.AddToScheme = []func(*runtime.Scheme) error{addGlobal}
-	o.Controllers = []controller.Declared{controller.New("global", noted[*global]{}).Reads(&corev1.Secret{})}
+	o.Controllers = []*controller.Controller{controller.New("global", noted[*global]{}).Reads(&corev1.Secret{}).Build()}
 	err := o.Run(t.Context(), []string{"-health-probe-bind-address=0", "-namespaces=default"}, io.Discard, io.Discard)
 	want := `flag -namespaces "default": controller "global" reconciles test.reconcilekit.dev/v1/Global, which has no namespaces`
 	if err == nil || !strings.Contains(err.Error(), want) {

@@ -66,7 +66,7 @@ func tagSystem(unwatched bool) reconciletest.System {
 			if unwatched {
 				t.past = mgr.GetClient()
 			}
-			return controller.New("tag", t).Owns(&corev1.ConfigMap{}).Reads(&corev1.ConfigMap{}, controller.Derives(prices)).SetupWithManager(mgr)
+			return controller.New("tag", t).Owns(&corev1.ConfigMap{}).Reads(&corev1.ConfigMap{}, controller.Derives(prices)).Build().SetupWithManager(mgr)
 		},
 		Scheme: widgetScheme(),
 		CRDs:   []*apiextensionsv1.CustomResourceDefinition{widget.CRD()},

@@ -36,7 +36,7 @@ func ExampleConverge() {
 	t := exampleT // of the test function
 	reconciletest.Converge(t, reconciletest.System{
 		Setup: func(mgr ctrl.Manager) error { // what main calls with its manager
-			return controller.New("places", places{}).Owns(&corev1.ConfigMap{}).SetupWithManager(mgr)
+			return controller.New("places", places{}).Owns(&corev1.ConfigMap{}).Build().SetupWithManager(mgr)
 		},
 		Scheme: clientscheme.Scheme,
 		Owners: []client.Object{&corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{

@@ -35,8 +35,8 @@ func TestConvergeWithSeveralOwners(t *testing.T) {
 			Members(&widget.Widget{}, func(o client.Object) []types.NamespacedName {
 				return []types.NamespacedName{{Namespace: o.GetNamespace(), Name: o.(*widget.Widget).Spec.Ref}}
 			}).
-			Owns(&corev1.ConfigMap{})
-		return errors.Join(groups.SetupWithManager(mgr), controller.New("parts", part{}).Joins(groups).SetupWithManager(mgr))
+			Owns(&corev1.ConfigMap{}).Build()
+		return errors.Join(groups.SetupWithManager(mgr), controller.New("parts", part{}).Joins(groups).Build().SetupWithManager(mgr))
 	}))
 }
 

@@ -111,7 +111,7 @@ func stallSystem(bug stallBug) reconciletest.System {
 				name = "another"
 			}
 			s := stall{closed: closed, bug: bug, life: lives.Add(1), first: new([]string), offers: map[string]bool{}}
-			return controller.NewSingleton(name, s).Owns(&corev1.ConfigMap{}).Owns(&corev1.Service{}).SetupWithManager(mgr)
+			return controller.NewSingleton(name, s).Owns(&corev1.ConfigMap{}).Owns(&corev1.Service{}).Build().SetupWithManager(mgr)
 		}
 	})
 }
@@ -147,7 +147,7 @@ func TestConvergeWithWhatASingletonLeaves(t *testing.T) {
 	s := stallOf(func(closed bool) func(mgr manager.Manager) error {
 		return func(mgr manager.Manager) error {
 			one := stall{closed: closed, notes: true, first: new([]string), offers: map[string]bool{}}
-			return controller.NewSingleton("stall", one).Owns(&corev1.ConfigMap{}).Owns(&corev1.Service{}).SetupWithManager(mgr)
+			return controller.NewSingleton("stall", one).Owns(&corev1.ConfigMap{}).Owns(&corev1.Service{}).Build().SetupWithManager(mgr)
 		}
 	})
 	s.Outlives, s.Cases = []string{"ConfigMap default/notes"}, 10000

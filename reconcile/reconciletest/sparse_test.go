@@ -66,8 +66,8 @@ func (label) PlanResources(_ context.Context, rc reconcile.ReconcileContext[*wid
 // labelSystem is an operator with the cache that reconcile/operator makes.
 func labelSystem(t *testing.T, past func(manager.Manager) client.Reader, list bool) reconciletest.System {
 	t.Helper()
-	declared := func(l label) *controller.Builder[*widget.Widget, labelled, labelled] {
-		return controller.New("label", l).Owns(&corev1.ConfigMap{}).Reads(&corev1.ConfigMap{}).Reads(&corev1.Secret{})
+	declared := func(l label) *controller.Controller {
+		return controller.New("label", l).Owns(&corev1.ConfigMap{}).Reads(&corev1.ConfigMap{}).Reads(&corev1.Secret{}).Build()
 	}
 	options, err := controller.CacheOptions(widgetScheme(), declared(label{}))
 	if err != nil {

@@ -84,7 +84,7 @@ func shopSystem() reconciletest.System {
 	return reconciletest.System{
 		Setup: func(mgr manager.Manager) error {
 			return controller.New("shop", shop{}).
-				Owns(&appsv1.Deployment{}).Owns(&corev1.Service{}).Owns(&corev1.ConfigMap{}).SetupWithManager(mgr)
+				Owns(&appsv1.Deployment{}).Owns(&corev1.Service{}).Owns(&corev1.ConfigMap{}).Build().SetupWithManager(mgr)
 		},
 		Scheme: widgetScheme(),
 		CRDs:   []*apiextensionsv1.CustomResourceDefinition{widget.CRD()},

@@ -55,7 +55,7 @@ func TestWrongProgram(t *testing.T) {
 					if c.owns {
 						b.Owns(&corev1.ConfigMap{})
 					}
-					return b.SetupWithManager(mgr)
+					return b.Build().SetupWithManager(mgr)
 				},
 				Scheme: widgetScheme(),
 				CRDs:   []*apiextensionsv1.CustomResourceDefinition{widget.CRD()},

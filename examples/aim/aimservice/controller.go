@@ -32,14 +32,14 @@ const (
 )
 
 // New declares the controller of AIMService.
-func New() *controller.Builder[*aimv1alpha1.AIMService, ServiceFetchResult, ServiceObservation] {
-	return declare(&ServiceReconciler{})
+func New() *controller.Controller {
+	return declare(&ServiceReconciler{}).Build()
 }
 
 // declare reports what the phases read and write.
 func declare(
 	reconciler reconcile.Reconciler[*aimv1alpha1.AIMService, ServiceFetchResult, ServiceObservation],
-) *controller.Builder[*aimv1alpha1.AIMService, ServiceFetchResult, ServiceObservation] {
+) *controller.Builder {
 	byImage := controller.Values(func(m *aimv1alpha1.AIMModel) []string { return imageOf(m.Spec) })
 	byClusterImage := controller.Values(func(m *aimv1alpha1.AIMClusterModel) []string { return imageOf(m.Spec) })
 	byModel := controller.Values(func(t *aimv1alpha1.AIMServiceTemplate) []string { return []string{t.Spec.ModelName} })

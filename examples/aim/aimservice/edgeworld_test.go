@@ -72,7 +72,7 @@ func startReading() *edgeWorld {
 	w := &edgeWorld{}
 	services := aimservice.Declare(&reading{}).Options(controller.Options{
 		Apply: apply.Options{Finalizer: aimservice.CleanupFinalizer}, PauseAnnotation: "edges.test/paused", SkipNameValidation: true,
-	})
+	}).Build()
 	cache, err := controller.CacheOptions(scheme, services)
 	Expect(err).NotTo(HaveOccurred())
 	mgr, err := ctrl.NewManager(env.Config(), manager.Options{

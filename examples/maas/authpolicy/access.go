@@ -34,7 +34,7 @@ type Access struct {
 }
 
 // NewAccess declares the controller of the access. Its groups are models. The error is one of the templates.
-func NewAccess(config backend.Config) (*controller.Builder[*controller.Group, *access, *access], error) {
+func NewAccess(config backend.Config) (*controller.Controller, error) {
 	set, err := backend.Children(files, children.Child[*access]{Template: "policy.yaml", When: (*access).Wanted})
 	return controller.NewGroup(AccessName, Access{config, set}).
 		Members(&maasv1alpha1.MaaSAuthPolicy{}, modelsOf).
@@ -43,7 +43,7 @@ func NewAccess(config backend.Config) (*controller.Builder[*controller.Group, *a
 		Reads(&gatewayv1.HTTPRoute{}).
 		Reads(&maasv1alpha1.Tenant{}).
 		Reads(backend.Kind(backend.Authentication), controller.Optional).
-		Options(backend.Options("")), err
+		Options(backend.Options("")).Build(), err
 }
 
 // modelsOf lists the models of an auth policy, each once.

@@ -20,13 +20,13 @@ type Reconciler struct {
 
 // New declares the controller of MaaSAuthPolicy. The access itself is made by
 // the groups of NewAccess.
-func New(groups controller.Grouped) *controller.Builder[*maasv1alpha1.MaaSAuthPolicy, backend.Parts, backend.Parts] {
+func New(groups *controller.Controller) *controller.Controller {
 	return controller.New("maas-auth-policy", Reconciler{}).
 		Joins(groups).
 		Reads(&maasv1alpha1.MaaSModelRef{}).
 		Reads(&gatewayv1.HTTPRoute{}).
 		Reads(backend.Kind(backend.AuthPolicy), controller.Optional).
-		Options(backend.Options("maas.opendatahub.io/authpolicy-cleanup"))
+		Options(backend.Options("maas.opendatahub.io/authpolicy-cleanup")).Build()
 }
 
 // FetchRemoteState reads the models and the access to them.

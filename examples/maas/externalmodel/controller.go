@@ -60,14 +60,14 @@ var declared = []children.Child[facts]{
 }
 
 // New declares the controller of ExternalModel. The error is one of the templates.
-func New(config backend.Config) (*controller.Builder[*maasv1alpha1.ExternalModel, struct{}, struct{}], error) {
+func New(config backend.Config) (*controller.Controller, error) {
 	set, err := backend.Children(files, declared...)
 	return controller.New("maas-external-model-reconciler", &Reconciler{config.Gateway, set}).
 		Owns(&corev1.Service{}).
 		Owns(&gatewayv1.HTTPRoute{}, controller.WithPredicates(predicate.Funcs{DeleteFunc: func(event.DeleteEvent) bool { return false }})).
 		Owns(backend.Kind(backend.ServiceEntry), controller.Optional).
 		Owns(backend.Kind(backend.DestinationRule), controller.Optional).
-		Options(backend.Options("")), err
+		Options(backend.Options("")).Build(), err
 }
 
 // FetchRemoteState reads nothing.

@@ -24,7 +24,7 @@ type Reconciler struct {
 }
 
 // New declares the controller of MaaSModelRef.
-func New(config backend.Config) *controller.Builder[*maasv1alpha1.MaaSModelRef, *world, *world] {
+func New(config backend.Config) *controller.Controller {
 	return controller.New("maas-model-ref", &Reconciler{Config: config}).
 		Reads(&gatewayv1.HTTPRoute{}).
 		Reads(&gatewayv1.Gateway{}).
@@ -32,7 +32,7 @@ func New(config backend.Config) *controller.Builder[*maasv1alpha1.MaaSModelRef, 
 		Reads(backend.Kind(backend.LLMInferenceService), controller.Optional).
 		Writes(backend.Kind(backend.AuthPolicy), controller.Optional).
 		Writes(backend.Kind(backend.TokenRateLimitPolicy), controller.Optional).
-		Options(backend.Options("maas.opendatahub.io/model-cleanup"))
+		Options(backend.Options("maas.opendatahub.io/model-cleanup")).Build()
 }
 
 // world is what is known of a model.

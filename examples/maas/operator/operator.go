@@ -33,7 +33,7 @@ func Configure(o *sdk.Operator, config backend.Config, interval time.Duration, c
 	access, accessErr := authpolicy.NewAccess(config)
 	limits, limitsErr := subscription.NewLimits()
 	platform, platformErr := tenant.New(config)
-	o.Controllers = []controller.Declared{
+	o.Controllers = []*controller.Controller{
 		external, modelref.New(config), access, authpolicy.New(access), limits, subscription.New(limits), platform,
 	}
 	o.Manager = func(options *manager.Options) { Narrow(&options.Cache, config) }

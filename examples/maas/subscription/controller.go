@@ -30,14 +30,14 @@ type Reconciler struct {
 
 // New declares the controller of MaaSSubscription. The limits themselves are
 // made by the groups of NewLimits.
-func New(groups controller.Grouped) *controller.Builder[*maasv1alpha1.MaaSSubscription, *world, *world] {
+func New(groups *controller.Controller) *controller.Controller {
 	return controller.New("maas-subscription", Reconciler{}).
 		Joins(groups).
 		Reads(&maasv1alpha1.MaaSModelRef{}).
 		Reads(&gatewayv1.HTTPRoute{}).
 		Reads(backend.Kind(backend.TokenRateLimitPolicy), controller.Optional).
 		Reads(&maasv1alpha1.MaaSSubscription{}, controller.Index(priorityIndex, priorityOf)).
-		Options(backend.Options("maas.opendatahub.io/subscription-cleanup"))
+		Options(backend.Options("maas.opendatahub.io/subscription-cleanup")).Build()
 }
 
 func priorityOf(object client.Object) []string {

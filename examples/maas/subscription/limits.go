@@ -35,14 +35,14 @@ type Limits struct {
 }
 
 // NewLimits declares the controller of the limits. Its groups are models. The error is one of the templates.
-func NewLimits() (*controller.Builder[*controller.Group, *limits, *limits], error) {
+func NewLimits() (*controller.Controller, error) {
 	set, err := backend.Children(files, children.Child[*limits]{Template: "policy.yaml", When: (*limits).Wanted})
 	return controller.NewGroup(LimitsName, Limits{set}).
 		Members(&maasv1alpha1.MaaSSubscription{}, modelsOf).
 		Owns(backend.Kind(backend.TokenRateLimitPolicy), controller.Optional).
 		Reads(&maasv1alpha1.MaaSModelRef{}).
 		Reads(&gatewayv1.HTTPRoute{}).
-		Options(backend.Options("")), err
+		Options(backend.Options("")).Build(), err
 }
 
 // modelsOf lists the models of a subscription, each once.

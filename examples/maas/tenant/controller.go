@@ -51,7 +51,7 @@ type Reconciler struct {
 }
 
 // New declares the controller of Tenant. The error is one of the manifests.
-func New(config backend.Config) (*controller.Builder[*maasv1alpha1.Tenant, *world, *world], error) {
+func New(config backend.Config) (*controller.Controller, error) {
 	renderer, err := newRenderer(config.Manifests)
 	b := controller.New("maas-tenant", &Reconciler{config, renderer}).
 		Owns(&corev1.ConfigMap{}).Owns(&corev1.Service{}).Owns(&gatewayv1.HTTPRoute{}).
@@ -73,7 +73,7 @@ func New(config backend.Config) (*controller.Builder[*maasv1alpha1.Tenant, *worl
 	} {
 		b.Owns(backend.Kind(kind), controller.Optional)
 	}
-	return b, err
+	return b.Build(), err
 }
 
 // Platform selects the objects of the platform.

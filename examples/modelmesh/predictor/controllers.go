@@ -32,7 +32,7 @@ var (
 )
 
 // New declares the controller of Predictor. Settings returns those that an owner sees.
-func New(m Mesh, settings func(owner ctrl.Request) Settings) *controller.Builder[*v1alpha1.Predictor, observed, observed] {
+func New(m Mesh, settings func(owner ctrl.Request) Settings) *controller.Builder {
 	models := newVModels(m, fromPredictors)
 	return controller.New(Name, &Reconciler{source[*v1alpha1.Predictor]{
 		models: models, name: fromPredictors, settings: settings,
@@ -42,7 +42,7 @@ func New(m Mesh, settings func(owner ctrl.Request) Settings) *controller.Builder
 }
 
 // NewServices declares the controller of InferenceService.
-func NewServices(m Mesh, settings func(owner ctrl.Request) Settings) *controller.Builder[*v1beta1.InferenceService, observed, observed] {
+func NewServices(m Mesh, settings func(owner ctrl.Request) Settings) *controller.Builder {
 	models := newVModels(m, fromServices)
 	return controller.New(ServicesName, &Services{source[*v1beta1.InferenceService]{
 		models: models, name: fromServices, settings: settings, spec: SpecOf,

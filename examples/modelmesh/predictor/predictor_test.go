@@ -129,8 +129,8 @@ func newWorld(ctx context.Context) *world {
 	}
 	mesh := predictor.Mesh{Call: call}
 	options := controller.Options{SkipNameValidation: true, ClaimNamespace: w.namespace}
-	Expect(predictor.New(mesh, settings).Options(options).SetupWithManager(mgr)).To(Succeed())
-	Expect(predictor.NewServices(mesh, settings).Options(options).SetupWithManager(mgr)).To(Succeed())
+	Expect(predictor.New(mesh, settings).Options(options).Build().SetupWithManager(mgr)).To(Succeed())
+	Expect(predictor.NewServices(mesh, settings).Options(options).Build().SetupWithManager(mgr)).To(Succeed())
 	running, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- mgr.Start(running) }()

@@ -19,7 +19,7 @@ import (
 const Name = "runtimes"
 
 // New declares the controller of the runtimes. Its groups are namespaces.
-func New(env settings.Environment, live *settings.Live) controller.Declared {
+func New(env settings.Environment, live *settings.Live) *controller.Controller {
 	r := &Reconciler{env: env}
 	b := controller.NewGroup(Name, r).
 		Members(&kserve.ServingRuntime{}, func(o client.Object) []types.NamespacedName { return groupOf(o.GetNamespace()) }).
@@ -49,10 +49,7 @@ func New(env settings.Environment, live *settings.Live) controller.Declared {
 			return nil
 		})
 	}
-	return live.Bound(b, func(readers *settings.Readers) {
-		r.config = readers
-		b.WatchesSource(readers)
-	})
+	return live.Bind(b, func(readers *settings.Readers) { r.config = readers }).Build()
 }
 
 func groupOf(namespace string) []types.NamespacedName {

@@ -28,7 +28,7 @@ const Name = "service"
 // New declares the controller of the Service. Its groups are namespaces; the owner of the Service is the Namespace, or the Deployment of
 // an operator that works in its own namespace alone. The events are followed while there is a Service; nil follows none. The connections get
 // the certificate that the configuration names; nil gets none.
-func New(env settings.Environment, config *settings.Live, events *etcd.Events, connections *mmesh.Connections) controller.Declared {
+func New(env settings.Environment, config *settings.Live, events *etcd.Events, connections *mmesh.Connections) *controller.Controller {
 	r := &Reconciler{env: env, events: events, connections: connections}
 	b := controller.NewGroup(Name, r).
 		Owns(&corev1.Service{}).
@@ -51,10 +51,7 @@ func New(env settings.Environment, config *settings.Live, events *etcd.Events, c
 			return key(o.GetNamespace(), o.GetNamespace() == env.Namespace && o.GetName() == env.Deployment)
 		})
 	}
-	return config.Bound(b, func(readers *settings.Readers) {
-		r.config = readers
-		b.WatchesSource(readers)
-	})
+	return config.Bind(b, func(readers *settings.Readers) { r.config = readers }).Build()
 }
 
 type pass = reconcile.ReconcileContext[*controller.Group]

@@ -8,8 +8,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/settings"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
 // ConfigMap has the user's document, in the namespace of the operator.
@@ -57,23 +60,15 @@ func (l *Live) readers(mgr manager.Manager) (*Readers, error) {
 // Get returns the configuration that counts now, for what no owner reads. A controller must have been set up.
 func (l *Live) Get() Config { return l.loaded.Get() }
 
-// Bound is a controller that reads the configuration: give gets its readers before it is set up.
-func (l *Live) Bound(c controller.Declared, give func(*Readers)) controller.Declared {
-	return bound{c, l, give}
-}
-
-type bound struct {
-	controller.Declared
-	live *Live
-	give func(*Readers)
-}
-
-// SetupWithManager adds the controller to the manager. A configuration that is wrong is an error.
-func (b bound) SetupWithManager(mgr manager.Manager) error {
-	readers, err := b.live.readers(mgr)
-	if err != nil {
+// Bind lets a controller read the configuration, whose changes enqueue its owners: give gets the readers when the controller is set up. A
+// configuration that is wrong is an error of the set-up.
+func (l *Live) Bind(b *controller.Builder, give func(*Readers)) *controller.Builder {
+	var readers *Readers
+	return b.Prepare(func(mgr manager.Manager) (err error) {
+		readers, err = l.readers(mgr)
+		give(readers)
 		return err
-	}
-	b.give(readers)
-	return b.Declared.SetupWithManager(mgr)
+	}).WatchesSource(source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[ctrl.Request]) error {
+		return readers.Start(ctx, queue)
+	}))
 }

@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/openshift"
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
@@ -41,8 +42,8 @@ var namespaceKind = corev1.SchemeGroupVersion.WithKind("Namespace")
 
 var platformKind = schema.GroupVersionKind{Group: "components.platform.opendatahub.io", Version: "v1alpha1", Kind: "ModelRegistry"}
 
-// New declares the controller of the catalog.
-func New(scheme *runtime.Scheme, settings Settings) (*controller.Builder[*controller.Group, Fetched, Observation], error) {
+// New declares the controller of the catalog, which is skipped without a namespace for it.
+func New(scheme *runtime.Scheme, settings Settings) (*controller.Controller, error) {
 	set, err := newChildren(scheme, settings)
 	return controller.NewSingleton(Name, &Reconciler{settings: settings, children: set}).
 		Owns(&corev1.Service{}).Owns(&corev1.ServiceAccount{}).Owns(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).Owns(&corev1.PersistentVolumeClaim{}).
@@ -51,7 +52,14 @@ func New(scheme *runtime.Scheme, settings Settings) (*controller.Builder[*contro
 		Reads(&openshift.Ingress{}, controller.Optional).
 		Reads(controller.Metadata(platformKind), controller.Optional).
 		Reads(newAuth(), controller.Optional).
-		Reads(controller.Metadata(namespaceKind)), err
+		Reads(controller.Metadata(namespaceKind)).
+		Prepare(func(mgr manager.Manager) error {
+			if settings.Namespace == "" {
+				mgr.GetLogger().Info("there is no model catalog: REGISTRIES_NAMESPACE is not set")
+				return controller.ErrSkip
+			}
+			return nil
+		}).Build(), err
 }
 
 func newAuth() *unstructured.Unstructured {

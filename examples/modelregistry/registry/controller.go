@@ -38,7 +38,7 @@ const component = "model-registry"
 var credentials = secrets.Keys{"username": secrets.Literal(v1beta1.DatabaseUser), v1beta1.DatabasePasswordKey: secrets.Random(16)}
 
 // New declares the controller of ModelRegistry.
-func New(scheme *runtime.Scheme, settings v1beta1.Settings) (*controller.Builder[*v1beta1.ModelRegistry, Fetched, Observation], error) {
+func New(scheme *runtime.Scheme, settings v1beta1.Settings) (*controller.Controller, error) {
 	set, err := newChildren(scheme)
 	return controller.New(Name, &Reconciler{settings: settings, children: set}).
 		Owns(&corev1.Service{}).Owns(&corev1.ServiceAccount{}).Owns(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).Owns(&corev1.PersistentVolumeClaim{}).
@@ -48,7 +48,7 @@ func New(scheme *runtime.Scheme, settings v1beta1.Settings) (*controller.Builder
 		Reads(&corev1.Pod{}, controller.Filter(client.MatchingLabels{"component": component})).
 		Reads(&corev1.Endpoints{}). //nolint:staticcheck // the product's interface is Endpoints
 		Reads(&openshift.Ingress{}, controller.Optional).
-		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}}), err
+		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}}).Build(), err
 }
 
 // GrantedRules are what the operator grants to others, and so needs itself: reading a registry's Service and Endpoints, and what the

@@ -24,7 +24,7 @@ const Finalizer = "trustyai.opendatahub.io/evalhub-finalizer"
 
 // Controller is that of EvalHub.
 type Controller struct {
-	*controller.Builder[*v1.EvalHub, Fetched, Observation]
+	*controller.Controller
 
 	// Client sends reports to hubs. Nil trusts the authorities of the system and the cluster.
 	Client   *http.Client
@@ -36,7 +36,8 @@ type Controller struct {
 func New(settings types.NamespacedName, tenants Tenants) *Controller {
 	reporter := newReporter()
 	reports := reportKind(reporter)
-	return &Controller{reporter: reporter, Builder: controller.New(Name, Reconciler{settings, reports, tenants}).
+	c := &Controller{reporter: reporter}
+	c.Controller = controller.New(Name, Reconciler{settings, reports, tenants}).
 		Reads(&v1.EvalHub{}, controller.Index(pairIndex, indexPair)).
 		Owns(&corev1.ServiceAccount{}).Owns(&corev1.Service{}).Owns(&corev1.ConfigMap{}).Owns(&appsv1.Deployment{}).Owns(&rbacv1.Role{}).
 		Owns(&rbacv1.RoleBinding{}).Owns(&rbacv1.ClusterRoleBinding{}).
@@ -50,14 +51,16 @@ func New(settings types.NamespacedName, tenants Tenants) *Controller {
 		Writes(&foreign.Workload{}, controller.Optional, controller.FieldsOnly).
 		External(reports).
 		Transitions(reportings).
-		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}, Observer: &passes{}})}
+		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}, Observer: &passes{}}).
+		Prepare(c.prepare).Build()
+	return c
 }
 
-// SetupWithManager adds the controller to the manager, whose events tell of failed Jobs.
-func (c *Controller) SetupWithManager(mgr manager.Manager) error {
+// prepare lets the reporter announce failed Jobs with events of the manager.
+func (c *Controller) prepare(mgr manager.Manager) error {
 	if c.Client != nil {
 		c.reporter.client = func() *http.Client { return c.Client }
 	}
 	c.reporter.recorder = mgr.GetEventRecorder(Name)
-	return c.Builder.SetupWithManager(mgr)
+	return nil
 }

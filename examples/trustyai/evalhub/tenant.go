@@ -34,12 +34,12 @@ type Tenants struct {
 
 // NewTenants declares the controller of the namespaces of tenants: each is a group, whose member is the namespace itself, as long as it
 // has the label. All hubs that serve tenants have their objects in it.
-func NewTenants(t Tenants) *controller.Builder[*controller.Group, *tenant, *tenant] {
+func NewTenants(t Tenants) *controller.Controller {
 	return controller.NewGroup(TenantName, t).
 		Members(&corev1.Namespace{}, tenantKeys).
 		Reads(&v1.EvalHub{}, controller.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, readinessChanged))).
 		Owns(&corev1.ServiceAccount{}).Owns(&corev1.ConfigMap{}).Owns(&rbacv1.Role{}).
-		Owns(&rbacv1.RoleBinding{})
+		Owns(&rbacv1.RoleBinding{}).Build()
 }
 
 // readinessChanged lets those changes of a status pass that decide about permissions.

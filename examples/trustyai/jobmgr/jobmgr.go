@@ -28,12 +28,12 @@ type pass = reconcile.ReconcileContext[*kueue.Workload]
 
 // New declares the controller of the workloads of jobs, which the controller of LMEvalJob makes. What the queue decides is contributed to
 // the job, and given back when the workload goes.
-func New() *controller.Builder[*kueue.Workload, Observation, Observation] {
+func New() *controller.Controller {
 	return controller.New(Name, Reconciler{}).
 		Reads(&v1alpha1.LMEvalJob{}).
 		Writes(&v1alpha1.LMEvalJob{}, controller.FieldsOnly).
 		Reads(&kueue.ResourceFlavor{}, controller.Optional).
-		Options(controller.Options{Apply: apply.Options{Finalizer: kueue.Finalizer}})
+		Options(controller.Options{Apply: apply.Options{Finalizer: kueue.Finalizer}}).Build()
 }
 
 // Observation is a workload and its job.

@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/kueue"
-	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/guardrails"
 )
 
@@ -23,7 +22,7 @@ const Finalizer = guardrails.Domain + "lmes-finalizer"
 
 // Controller is that of LMEvalJob.
 type Controller struct {
-	*controller.Builder[*v1alpha1.LMEvalJob, Fetched, Observation]
+	*controller.Controller
 
 	// Execute runs a command in the main container of a pod, and returns what it has printed. Nil is by the API server.
 	Execute func(ctx context.Context, namespace, pod string, command ...string) ([]byte, error)
@@ -43,17 +42,17 @@ func New(settings types.NamespacedName, managed bool) *Controller {
 	if managed {
 		b.Owns(&kueue.Workload{})
 	}
-	return &Controller{Builder: b, drivers: drivers}
+	c := &Controller{drivers: drivers}
+	c.Controller = b.Prepare(c.prepare).Build()
+	return c
 }
 
-// SetupWithManager adds the controller to the manager, by whose API server it speaks with the drivers unless there is an Execute.
-func (c *Controller) SetupWithManager(mgr manager.Manager) (err error) {
+// prepare lets the controller execute commands through the API server of the manager, unless there is an Execute.
+func (c *Controller) prepare(mgr manager.Manager) (err error) {
 	if c.drivers.run = c.Execute; c.Execute == nil {
-		if c.drivers.run, err = execute(mgr.GetConfig()); err != nil {
-			return err
-		}
+		c.drivers.run, err = execute(mgr.GetConfig())
 	}
-	return c.Builder.SetupWithManager(mgr)
+	return err
 }
 
 // Grants are the rights of the operator besides those that it declares: to run commands in pods.

@@ -19,7 +19,7 @@ const Name = "trustyai-nemo-guardrails"
 const Finalizer = "trustyai.opendatahub.io/nemo-guardrails-finalizer"
 
 // New declares the controller of NemoGuardrails. The operator's own settings are in its namespace.
-func New(operatorNamespace string) *controller.Builder[*v1alpha1.NemoGuardrails, Fetched, Observation] {
+func New(operatorNamespace string) *controller.Controller {
 	return controller.New(Name, Reconciler{operatorNamespace}).
 		Reads(&v1alpha1.NemoGuardrails{}, controller.Resource("nemoguardrails")). // no regular plural
 		Owns(&corev1.ServiceAccount{}).Owns(&corev1.Service{}).Owns(&corev1.ConfigMap{}).Owns(&appsv1.Deployment{}).Owns(&rbacv1.ClusterRoleBinding{}).
@@ -28,5 +28,5 @@ func New(operatorNamespace string) *controller.Builder[*v1alpha1.NemoGuardrails,
 		Reads(&foreign.EnvoyFilter{}, controller.Optional).
 		Reads(&foreign.MCPGatewayExtension{}, controller.Optional).
 		Reads(&gatewayv1.Gateway{}, controller.Optional).
-		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}})
+		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}}).Build()
 }

@@ -8,7 +8,6 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/foreign"
-	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 )
 
 // Name of the controller, and the field manager of its children.
@@ -17,21 +16,16 @@ const Name = "trustyai-guardrails-orchestrator"
 // Finalizer is on every orchestrator: it has a ClusterRoleBinding.
 const Finalizer = "trustyai.opendatahub.io/gorch-finalizer"
 
-// Controller is that of GuardrailsOrchestrator.
-type Controller struct {
-	*controller.Builder[*v1alpha1.GuardrailsOrchestrator, Fetched, Observation]
-	counter *counter
-}
-
 // New declares the controller of GuardrailsOrchestrator. The operator's own settings are in its namespace.
-func New(operatorNamespace string) *Controller {
+func New(operatorNamespace string) *controller.Controller {
 	count := &counter{}
-	return &Controller{counter: count, Builder: controller.New(Name, Reconciler{operatorNamespace}).
+	return controller.New(Name, Reconciler{operatorNamespace}).
 		Owns(&corev1.ServiceAccount{}).Owns(&corev1.Service{}).Owns(&corev1.ConfigMap{}).Owns(&appsv1.Deployment{}).Owns(&rbacv1.ClusterRoleBinding{}).
 		Owns(&foreign.Route{}, controller.Optional).
 		Owns(&foreign.ServiceMonitor{}, controller.Optional).
 		Reads(&foreign.InferenceService{}, controller.Optional).
 		Reads(&foreign.ServingRuntime{}, controller.Optional).
 		Reads(&corev1.Secret{}).
-		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}, Observer: count})}
+		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}, Observer: count}).
+		Prepare(count.prepare).Build()
 }

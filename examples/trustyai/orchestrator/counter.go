@@ -35,8 +35,8 @@ func (c *counter) PassDone(ctx context.Context, report reconcile.Report) {
 	}
 }
 
-// SetupWithManager adds the controller to the manager, by whose cache it knows what it counts.
-func (c *Controller) SetupWithManager(mgr manager.Manager) error {
-	c.counter.reader = mgr.GetCache()
-	return c.Builder.SetupWithManager(mgr)
+// prepare lets the counter read from the cache of the manager.
+func (c *counter) prepare(mgr manager.Manager) error {
+	c.reader = mgr.GetCache()
+	return nil
 }

@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/foreign"
-	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 )
 
 // Name of the controller, and the field manager of its children.
@@ -27,20 +26,14 @@ const Finalizer = "trustyai.opendatahub.io/finalizer"
 //go:embed templates/*.yaml
 var templates embed.FS
 
-// Controller is that of TrustyAIService.
-type Controller struct {
-	*controller.Builder[*v1.TrustyAIService, Fetched, Observation]
-	payloads *external.Edits[*appsv1.Deployment]
-}
-
 // New declares the controller of TrustyAIService. The operator's own settings are in its namespace.
-func New(scheme *runtime.Scheme, operatorNamespace string) (*Controller, error) {
+func New(scheme *runtime.Scheme, operatorNamespace string) (*controller.Controller, error) {
 	parsed, err := manifests.Parse(templates, scheme, "templates/*.yaml")
 	edits := &external.Edits[*appsv1.Deployment]{
 		FieldManager: Name + ":payloads", New: func() *appsv1.Deployment { return &appsv1.Deployment{} }, Do: addPayloads, Undo: removePayloads,
 	}
 	payloads := external.New("PayloadProcessor", edits, external.Options{})
-	return &Controller{payloads: edits, Builder: controller.New(Name, &Reconciler{operatorNamespace, childrenOf(parsed), payloads}).
+	return controller.New(Name, &Reconciler{operatorNamespace, childrenOf(parsed), payloads}).
 		External(payloads).
 		Owns(&corev1.ServiceAccount{}).Owns(&corev1.Service{}).Owns(&corev1.ConfigMap{}).Owns(&corev1.PersistentVolumeClaim{}).Owns(&appsv1.Deployment{}).
 		Owns(&rbacv1.ClusterRoleBinding{}).
@@ -52,13 +45,11 @@ func New(scheme *runtime.Scheme, operatorNamespace string) (*Controller, error) 
 		Reads(&foreign.InferenceService{}, controller.Optional).
 		Reads(&corev1.Pod{}).
 		Reads(&corev1.Secret{}).
-		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}})}, err
-}
-
-// SetupWithManager adds the controller to the manager, whose client edits the programs of ModelMesh.
-func (c *Controller) SetupWithManager(mgr manager.Manager) error {
-	c.payloads.Client, c.payloads.Live = mgr.GetClient(), mgr.GetAPIReader()
-	return c.Builder.SetupWithManager(mgr)
+		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}}).
+		Prepare(func(mgr manager.Manager) error { // whose client edits the programs of ModelMesh
+			edits.Client, edits.Live = mgr.GetClient(), mgr.GetAPIReader()
+			return nil
+		}).Build(), err
 }
 
 // childrenOf is every child that a template describes. All of them follow the spec; the Deployment is made anew where a field cannot

@@ -86,8 +86,8 @@ func TestOwnerWithoutConditions(t *testing.T) {
 	var loop ctrl.Reconciler
 	restart := func() {
 		var err error
-		loop, err = pipeline.New(pipeline.Config[*mute, struct{}, counted]{
-			Name: "mutes", FieldManager: "mutes", Reconciler: r, New: func() *mute { return &mute{} }, Reader: w, Applier: w, StatusWriter: w,
+		loop, err = pipeline.New(r, pipeline.Config{
+			Name: "mutes", FieldManager: "mutes", Reader: w, Applier: w, StatusWriter: w,
 			Recorder: recorder,
 		})
 		if err != nil {

@@ -33,11 +33,11 @@ func (s *sharing) Get(_ context.Context, key client.ObjectKey, _ client.Object, 
 	return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
 }
 
-func ownerIsShared[T reconcile.Owner](t *testing.T, newOwner func() T, reconciler reconcile.Reconciler[T, fetched, observation]) bool {
+func ownerIsShared[T reconcile.Owner](t *testing.T, reconciler reconcile.Reconciler[T, fetched, observation]) bool {
 	t.Helper()
 	reader := &sharing{}
-	loop, err := pipeline.New(pipeline.Config[T, fetched, observation]{
-		Name: "owners", Reconciler: reconciler, New: newOwner, Reader: reader, Applier: &engine.Engine{}, StatusWriter: &ownerstatus.Writer{},
+	loop, err := pipeline.New(reconciler, pipeline.Config{
+		Name: "owners", Reader: reader, Applier: &engine.Engine{}, StatusWriter: &ownerstatus.Writer{},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -57,10 +57,10 @@ type anything[T reconcile.Owner] struct {
 // TestOwnerRead: a pass sets fields of its owner's metadata, which must not reach the cache.
 func TestOwnerRead(t *testing.T) {
 	t.Parallel()
-	if !ownerIsShared(t, func() *widget.Widget { return &widget.Widget{} }, anything[*widget.Widget]{}) {
+	if !ownerIsShared(t, anything[*widget.Widget]{}) {
 		t.Error("a typed owner is copied, although its fields are replaced only")
 	}
-	if ownerIsShared(t, func() *loose { return &loose{} }, anything[*loose]{}) {
+	if ownerIsShared(t, anything[*loose]{}) {
 		t.Error("an unstructured owner is shared with the cache")
 	}
 }

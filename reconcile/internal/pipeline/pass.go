@@ -21,7 +21,7 @@ func (p *pass[T, F, O]) reconcile(ctx context.Context, report *reconcile.Report)
 	}
 	p.compose(ctx, fetched)
 	p.step(ctx, reconcile.PhasePlan, func(ctx context.Context) {
-		p.planned(p.Reconciler.PlanResources(ctx, p.rc, p.observation))
+		p.planned(p.reconciler.PlanResources(ctx, p.rc, p.observation))
 	})
 	if p.phases.health != nil {
 		p.step(ctx, reconcile.PhaseHealth, func(ctx context.Context) { p.components = p.phases.health(ctx, &p.observation) })

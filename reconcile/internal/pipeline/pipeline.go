@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -14,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
@@ -52,14 +52,10 @@ type StatusWriter interface {
 	Rewrite(ctx context.Context, before, after client.Object) (written bool, err error)
 }
 
-// Config is what a [Pipeline] is made of. Name, Reconciler, New, Reader, Applier and StatusWriter are required.
-type Config[T reconcile.Owner, F, O any] struct {
+// Config configures a [Pipeline], whatever the types of its reconciler. Name, Reader, Applier and StatusWriter are required.
+type Config struct {
 	// Name is the controller's name, for logs.
 	Name string
-	// Reconciler is the domain logic.
-	Reconciler reconcile.Reconciler[T, F, O]
-	// New returns an empty owner to read into.
-	New func() T
 	// Reader is the manager's cached client; it reads the owner, and all else when there is no Tracker.
 	Reader client.Reader
 	// Applier writes what the plan says.
@@ -70,7 +66,7 @@ type Config[T reconcile.Owner, F, O any] struct {
 	Tracker Tracker
 	// Decorate sets status fields before the reconciler does as a [reconcile.StatusDecorator]; nil sets none. It is for what sets up
 	// pipelines, such as for the members of a group.
-	Decorate func(owner T, cm *conditions.Manager, observation O)
+	Decorate func(owner client.Object, observation any)
 	// Children reports the health of the children after they were applied, for a reconciler whose observation has no GetComponentHealth. The
 	// conditions of a reconciliation that applies nothing stay as they are. Nil reports none.
 	Children func(ctx context.Context, owner client.Object, result *apply.Result) []health.Component
@@ -109,8 +105,9 @@ type Config[T reconcile.Owner, F, O any] struct {
 
 // Pipeline runs the passes of one controller. It is a controller-runtime reconcile.Reconciler, safe for several workers.
 type Pipeline[T reconcile.Owner, F, O any] struct {
-	Config[T, F, O]
+	Config
 
+	reconciler reconcile.Reconciler[T, F, O]
 	phases     *phases[T, F, O]
 	conditions conditionlist.Access
 	owners     *ownerstate.Owners
@@ -121,16 +118,14 @@ type Pipeline[T reconcile.Owner, F, O any] struct {
 
 var _ ctrl.Reconciler = (*Pipeline[reconcile.Owner, any, any])(nil)
 
-// New checks the configuration and returns its pipeline. The error names the field that is missing, or the phase that does
-// not fit, see [CheckPhases].
-func New[T reconcile.Owner, F, O any](config Config[T, F, O]) (*Pipeline[T, F, O], error) {
+// New checks the configuration and returns the pipeline that runs the reconciler. The error names the field that is missing, or the phase
+// that does not fit, see [CheckPhases].
+func New[T reconcile.Owner, F, O any](reconciler reconcile.Reconciler[T, F, O], config Config) (*Pipeline[T, F, O], error) {
 	for _, required := range []struct {
 		field   string
 		missing bool
 	}{
 		{"Name", config.Name == ""},
-		{"Reconciler", config.Reconciler == nil},
-		{"New", config.New == nil},
 		{"Reader", config.Reader == nil},
 		{"Applier", config.Applier == nil},
 		{"StatusWriter", config.StatusWriter == nil},
@@ -139,7 +134,7 @@ func New[T reconcile.Owner, F, O any](config Config[T, F, O]) (*Pipeline[T, F, O
 			return nil, fmt.Errorf("pipeline %q: %s is required", config.Name, required.field)
 		}
 	}
-	phases, err := phasesOf(config.Reconciler)
+	phases, err := phasesOf(reconciler)
 	if err != nil {
 		return nil, fmt.Errorf("pipeline %q: %w", config.Name, err)
 	}
@@ -164,11 +159,12 @@ func New[T reconcile.Owner, F, O any](config Config[T, F, O]) (*Pipeline[T, F, O
 	config.Budget = reconcile.Budget(budget(config.Budget).orDefaults())
 	return &Pipeline[T, F, O]{
 		Config:     config,
+		reconciler: reconciler,
 		phases:     phases,
-		conditions: conditionlist.Of[T](config.Reconciler),
+		conditions: conditionlist.Of[T](reconciler),
 		owners:     &ownerstate.Owners{},
 		failures:   workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](minBackoff, maxBackoff),
-		read:       ownerRead(config.New()),
+		read:       ownerRead(NewOwner[T]()),
 		managers:   append(slices.Clone(config.FormerManagers), config.FieldManager),
 	}, nil
 }
@@ -182,10 +178,7 @@ func ownerRead(owner client.Object) []client.GetOption {
 	return []client.GetOption{client.UnsafeDisableDeepCopy}
 }
 
-// With returns a pipeline that shares all that p remembers and has another configuration: one that reaches the world in
-// another way for a pass, such as for a preview. Its Config is not checked again, and its Reconciler stays.
-func (p *Pipeline[T, F, O]) With(change func(*Config[T, F, O])) *Pipeline[T, F, O] {
-	out := *p
-	change(&out.Config)
-	return &out
+// NewOwner returns an empty owner to read into. T is a pointer to a struct.
+func NewOwner[T reconcile.Owner]() T {
+	return reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T) //nolint:forcetypeassert // a pointer to T's element is a T
 }

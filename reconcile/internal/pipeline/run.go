@@ -23,7 +23,7 @@ const claimRetry = time.Second
 func (p *Pipeline[T, F, O]) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	ctx, end := budget(p.Budget).limit(ctx)
 	defer end()
-	owner := p.New()
+	owner := NewOwner[T]()
 	if err := p.Reader.Get(ctx, request.NamespacedName, owner, p.read...); err != nil {
 		if unclaimed := apierrors.IsConflict(err); unclaimed || apierrors.IsNotFound(err) {
 			p.forget(request)

@@ -77,9 +77,8 @@ func newStaleRun(t *testing.T, fields ...metav1.ManagedFieldsEntry) *staleRun {
 func (r *staleRun) restart() {
 	r.t.Helper()
 	var err error
-	r.pipeline, err = pipeline.New(pipeline.Config[*widget.Widget, fetched, observation]{
-		Name: "widgets", FieldManager: "widgets", Reconciler: r.reconciler, Reader: r.stored, Applier: r.stored, StatusWriter: r.stored,
-		New: func() *widget.Widget { return &widget.Widget{} },
+	r.pipeline, err = pipeline.New(r.reconciler, pipeline.Config{
+		Name: "widgets", FieldManager: "widgets", Reader: r.stored, Applier: r.stored, StatusWriter: r.stored,
 	})
 	if err != nil {
 		r.t.Fatal(err)

@@ -68,7 +68,7 @@ func (p *pass[T, F, O]) decorator() func(T, *conditions.Manager) {
 	}
 	return func(after T, manager *conditions.Manager) {
 		if p.Decorate != nil {
-			p.Decorate(after, manager, p.observation)
+			p.Decorate(after, p.observation)
 		}
 		if p.phases.decorate != nil {
 			p.phases.decorate(after, manager, &p.observation)

@@ -81,7 +81,7 @@ func (p *pass[T, F, O]) fetch(ctx context.Context) (fetched F) {
 	reader, end := p.Tracker.Begin(p.rc.Request.NamespacedName)
 	defer end()
 	p.reads = &notingReader{Reader: reader}
-	p.step(ctx, reconcile.PhaseFetch, func(ctx context.Context) { fetched = p.Reconciler.FetchRemoteState(ctx, p.reads, p.rc) })
+	p.step(ctx, reconcile.PhaseFetch, func(ctx context.Context) { fetched = p.reconciler.FetchRemoteState(ctx, p.reads, p.rc) })
 	return fetched
 }
 

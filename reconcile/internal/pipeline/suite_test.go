@@ -164,10 +164,8 @@ func (w *world) restart(reconciler reconcile.Reconciler[*widget.Widget, fetched,
 	Expect(err).NotTo(HaveOccurred())
 	writer, err := ownerstatus.New(w.Client, w.Client, ownerstatus.Options{FieldManager: "widgets", FormerManagers: former})
 	Expect(err).NotTo(HaveOccurred())
-	config := pipeline.Config[*widget.Widget, fetched, observation]{
+	config := pipeline.Config{
 		Name:         "widgets",
-		Reconciler:   reconciler,
-		New:          func() *widget.Widget { return &widget.Widget{} },
 		Reader:       w.Client,
 		Applier:      engine,
 		StatusWriter: writer,
@@ -177,7 +175,7 @@ func (w *world) restart(reconciler reconcile.Reconciler[*widget.Widget, fetched,
 		Clock:    w.clock,
 		Budget:   w.budget,
 	}
-	w.pipeline, err = pipeline.New(config)
+	w.pipeline, err = pipeline.New(reconciler, config)
 	Expect(err).NotTo(HaveOccurred())
 }
 

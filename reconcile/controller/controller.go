@@ -1,0 +1,110 @@
+package controller
+
+import (
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/explained"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/identity"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shardclaims"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/conditionlist"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
+)
+
+// Controller is a declared controller, made by [Builder.Build]. It is set up once, with [Controller.SetupWithManager]; it is described and
+// previewed without a set-up.
+type Controller struct {
+	declared
+	failed    *observe.ListFailures
+	explainer *explained.Explainer // once it is set up
+	sharded   *shardclaims.Reader  // once it is set up; nil without a Shard
+	informers *shards.Informers    // of the owners, where they ask for those of the Shard alone
+}
+
+// ErrSkip is returned by a function of [Builder.Prepare] to leave the controller out of the manager.
+var ErrSkip = errors.New("leave the controller out of the manager")
+
+// Share makes the shard the part of the owners that this process works on, as [Options] do with their Shard, which must be nil then: package
+// operator takes it from flags. Call it before [CacheOptions]. Groups have no object to claim, and are not shared.
+func (c *Controller) Share(shard Shard) error {
+	if c.options.Shard != nil {
+		return fmt.Errorf("controller %q: Options.Shard is there already, with the name %q: leave one of the two out", c.name, c.options.Shard.Name)
+	}
+	if err := shards.Check(&shard, c.name, c.store != nil); err != nil {
+		return err
+	}
+	c.options.Shard = &shard
+	return nil
+}
+
+// StoreClaimsIn sets the ClaimNamespace of the [Options] where it is empty: package operator takes it from flags.
+func (c *Controller) StoreClaimsIn(namespace string) {
+	if c.options.ClaimNamespace == "" {
+		c.options.ClaimNamespace = namespace
+	}
+}
+
+// names are those of the controller, and of what it leaves on objects.
+func (c *Controller) names() identity.Names { return identity.Of(c.name, c.options.Apply) }
+
+// resolved are the declared kinds, when the phases of the reconciler and the declarations are in order.
+func (c *Controller) resolved(scheme *runtime.Scheme) (*declaration.Catalogue, error) {
+	if c.invalid != nil {
+		return nil, fmt.Errorf("controller %q: %w", c.name, c.invalid)
+	}
+	if err := c.phases.check(); err != nil {
+		return nil, fmt.Errorf("controller %q: %w", c.name, err)
+	}
+	for _, table := range c.transitions {
+		if err := table.Check(); err != nil {
+			return nil, fmt.Errorf("controller %q: %w", c.name, err)
+		}
+	}
+	for _, joined := range c.joins {
+		if joined.store == nil {
+			return nil, fmt.Errorf("controller %q: Joins(%q): the controller has no groups: want one of NewGroup or NewSingleton", c.name, joined.name)
+		}
+	}
+	kinds, err := declaration.Resolve(c.name, scheme, c.declarations)
+	if err == nil {
+		kinds.ShareOwners(shards.SelectionOf(c.options.Shard))
+	}
+	return kinds, err
+}
+
+// phases is a reconciler, whatever its types.
+type phases interface {
+	// check reports what is wrong with the methods of the reconciler.
+	check() error
+	// finalizes reports whether the reconciler has a phase for the deletion of its owners.
+	finalizes() bool
+	// conditions gives access to the conditions of the owners.
+	conditions() conditionlist.Access
+	// pipeline returns what runs the phases.
+	pipeline(config pipeline.Config) (ctrl.Reconciler, error)
+}
+
+// typed is a reconciler with its types.
+type typed[T reconcile.Owner, F, O any] struct {
+	reconcile.Reconciler[T, F, O]
+}
+
+func (r typed[T, F, O]) check() error { return pipeline.CheckPhases(r.Reconciler) }
+
+func (r typed[T, F, O]) finalizes() bool {
+	_, finalizes := r.Reconciler.(reconcile.Finalizer[T, F])
+	return finalizes
+}
+
+func (r typed[T, F, O]) conditions() conditionlist.Access { return conditionlist.Of[T](r.Reconciler) }
+
+func (r typed[T, F, O]) pipeline(config pipeline.Config) (ctrl.Reconciler, error) {
+	return pipeline.New(r.Reconciler, config)
+}
