@@ -131,14 +131,26 @@ type ReconcileContext[T Owner] struct {
 // that the engine carries out and a diff prints.
 type PlanResult = apply.Plan
 
+// StatusContext is what DecorateStatus gets in addition to the observation.
+type StatusContext[T Owner] struct {
+	ReconcileContext[T]
+	// Blocked is why nothing was applied, such as an error of planning or a component that blocks. Nil when the plan was carried out.
+	Blocked error
+}
+
 // StatusDecorator is implemented by reconcilers that set the fields of the status that belong to the domain. S is the type of
 // the owner's field Status. Conditions set on the manager count for the summary when their type ends in "Ready".
 // Conditions, observedGeneration and state are the engine's: what the decorator writes there is replaced.
-type StatusDecorator[S, O any] interface {
-	// DecorateStatus is called once in each pass, after the components' conditions are known and before the summary; not
-	// for an owner that is being deleted, of which nothing is composed. A summary Ready that it sets itself stands, with
-	// the product's own words, unless a phase, a read or a write failed with an error that no component reports.
-	DecorateStatus(status *S, cm *conditions.Manager, observation O)
+type StatusDecorator[S any, T Owner, O any] interface {
+	// DecorateStatus is called once in each reconciliation, after the components' conditions are known and before the summary. A summary
+	// Ready that it sets itself stands, with the product's own words, unless a phase or a write failed with an error that no
+	// component reports.
+	//
+	// It is not called for an owner that is being deleted, nor when a read failed or a phase panicked: then the observation is
+	// incomplete, and the fields and conditions that it set in an earlier reconciliation stay as they are. NotFound is no
+	// failure, and neither is an error with the category InvalidSpec, which a system outside the cluster answers about the
+	// owner's spec. The engine's own conditions always report what failed.
+	DecorateStatus(status *S, cm *conditions.Manager, sc StatusContext[T], observation O)
 }
 
 // DeletionDecorator is implemented by reconcilers whose status speaks of the deletion. S is the type of the owner's field

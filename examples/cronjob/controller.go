@@ -39,8 +39,8 @@ type observed struct {
 type reconciler struct{}
 
 var (
-	_ reconcile.Reconciler[*v1.CronJob, observed, observed] = reconciler{}
-	_ reconcile.StatusDecorator[v1.CronJobStatus, observed] = reconciler{}
+	_ reconcile.Reconciler[*v1.CronJob, observed, observed]              = reconciler{}
+	_ reconcile.StatusDecorator[v1.CronJobStatus, *v1.CronJob, observed] = reconciler{}
 )
 
 // declare reports what the controller owns: Jobs, which it lists as well.
@@ -177,10 +177,7 @@ func newJob(owner *v1.CronJob, due time.Time) *batchv1.Job {
 }
 
 // DecorateStatus says which Jobs run and when the last one was due.
-func (reconciler) DecorateStatus(status *v1.CronJobStatus, _ *conditions.Manager, o observed) {
-	if o.jobs.HasError() {
-		return
-	}
+func (reconciler) DecorateStatus(status *v1.CronJobStatus, _ *conditions.Manager, _ reconcile.StatusContext[*v1.CronJob], o observed) {
 	status.Active, status.LastScheduleTime = nil, o.last
 	for _, job := range o.active {
 		status.Active = append(status.Active, corev1.ObjectReference{

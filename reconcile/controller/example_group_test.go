@@ -72,19 +72,16 @@ func (teams) PlanResources(_ context.Context, rc reconcile.ReconcileContext[*con
 // player is the reconciler of a Service: it makes nothing, and says what became of its part in the team.
 type player struct{}
 
-type membership struct {
-	service *corev1.Service
-	team    reconcile.FetchResult[*controller.Group]
-}
+type membership = reconcile.FetchResult[*controller.Group]
 
 // FetchRemoteState reads the group as if it were an object; its next change wakes the Service.
 func (player) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc reconcile.ReconcileContext[*corev1.Service]) membership {
-	return membership{service: rc.Object, team: reconcile.Fetch(ctx, r, teamOf(rc.Object)[0], controller.GroupOf("teams"))}
+	return reconcile.Fetch(ctx, r, teamOf(rc.Object)[0], controller.GroupOf("teams"))
 }
 
 // DecorateStatus reports the contribution.
-func (player) DecorateStatus(_ *corev1.ServiceStatus, cm *conditions.Manager, m membership) {
-	effect, why := m.team.Value.Effect(m.service)
+func (player) DecorateStatus(_ *corev1.ServiceStatus, cm *conditions.Manager, sc reconcile.StatusContext[*corev1.Service], team membership) {
+	effect, why := team.Value.Effect(sc.Object)
 	if effect == controller.EffectApplied {
 		cm.MarkTrue("Plays", string(effect), "")
 	} else {
@@ -98,8 +95,8 @@ func (player) PlanResources(context.Context, reconcile.ReconcileContext[*corev1.
 }
 
 // Finalize lets the Service go when the team does not count it any more.
-func (player) Finalize(_ context.Context, _ reconcile.ReconcileContext[*corev1.Service], m membership) (reconcile.PlanResult, error) {
-	return controller.Leave(m.service, time.Minute, m.team), nil
+func (player) Finalize(_ context.Context, rc reconcile.ReconcileContext[*corev1.Service], team membership) (reconcile.PlanResult, error) {
+	return controller.Leave(rc.Object, time.Minute, team), nil
 }
 
 // printer prints what a scenario finds wrong.

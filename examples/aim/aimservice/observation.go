@@ -10,6 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/health/inspect"
+	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/routing"
 	"github.com/reconcilekit/reconcilekit/routing/claims"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -169,7 +170,7 @@ func (obs ServiceObservation) routeHealth() health.Component {
 
 // DecorateStatus sets what the service uses. A reference is set once its object is
 // ready, and stays until another one takes its place.
-func (*ServiceReconciler) DecorateStatus(status *aimv1alpha1.AIMServiceStatus, _ *conditions.Manager, obs ServiceObservation) {
+func (*ServiceReconciler) DecorateStatus(status *aimv1alpha1.AIMServiceStatus, _ *conditions.Manager, _ reconcile.StatusContext[*aimv1alpha1.AIMService], obs ServiceObservation) {
 	if obs.model.IsReady() {
 		status.ResolvedModel = aimv1alpha1.ReferenceTo(obs.model)
 	}

@@ -37,7 +37,7 @@ func (Reconciler) FetchRemoteState(
 }
 
 // DecorateStatus reports how each generated policy is.
-func (Reconciler) DecorateStatus(status *maasv1alpha1.MaaSAuthPolicyStatus, cm *conditions.Manager, parts backend.Parts) {
+func (Reconciler) DecorateStatus(status *maasv1alpha1.MaaSAuthPolicyStatus, cm *conditions.Manager, _ reconcile.StatusContext[*maasv1alpha1.MaaSAuthPolicy], parts backend.Parts) {
 	status.AuthPolicies = nil
 	tally := backend.Tally{
 		All: len(parts.List), AllMissing: "invalid or missing", SomeMissing: "missing", SomeUnready: "AuthPolicies not accepted/enforced",

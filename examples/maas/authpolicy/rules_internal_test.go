@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/reconcile"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -102,7 +103,7 @@ func TestMissingModel(t *testing.T) {
 	part.Ref.Error = apierrors.NewNotFound(schema.GroupResource{Resource: "maasmodelrefs"}, "chat")
 	w := backend.Parts{Member: &maasv1alpha1.MaaSAuthPolicy{Spec: &maasv1alpha1.MaaSAuthPolicySpec{}}, List: []backend.Part{part}}
 	status := maasv1alpha1.MaaSAuthPolicyStatus{}
-	Reconciler{}.DecorateStatus(&status, conditions.NewManager(nil, 1, time.Unix(1, 0)), w)
+	Reconciler{}.DecorateStatus(&status, conditions.NewManager(nil, 1, time.Unix(1, 0)), reconcile.StatusContext[*maasv1alpha1.MaaSAuthPolicy]{}, w)
 	if status.Phase != maasv1alpha1.PhaseFailed || len(status.AuthPolicies) > 0 {
 		t.Errorf("got %s and %v, want Failed and no policies", status.Phase, status.AuthPolicies)
 	}

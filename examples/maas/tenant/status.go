@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -149,7 +150,7 @@ func (w *world) unavailable() string {
 }
 
 // DecorateStatus sets the outcome.
-func (*Reconciler) DecorateStatus(status *maasv1alpha1.TenantStatus, cm *conditions.Manager, w *world) {
+func (*Reconciler) DecorateStatus(status *maasv1alpha1.TenantStatus, cm *conditions.Manager, _ reconcile.StatusContext[*maasv1alpha1.Tenant], w *world) {
 	outcome := w.judge()
 	status.Phase = outcome.phase
 	for _, c := range outcome.details {

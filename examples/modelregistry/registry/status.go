@@ -9,6 +9,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/defaulting"
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/health/inspect"
+	"github.com/reconcilekit/reconcilekit/reconcile"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 
@@ -75,7 +76,7 @@ func (*Reconciler) DecorateDeletion(_ *v1beta1.ModelRegistryStatus, cm *conditio
 }
 
 // DecorateStatus sets the status fields and conditions of the product.
-func (*Reconciler) DecorateStatus(status *v1beta1.ModelRegistryStatus, cm *conditions.Manager, obs Observation) {
+func (*Reconciler) DecorateStatus(status *v1beta1.ModelRegistryStatus, cm *conditions.Manager, _ reconcile.StatusContext[*v1beta1.ModelRegistry], obs Observation) {
 	if obs.invalid != nil {
 		cm.MarkFalse(conditionAvailable, "InvalidSpec", obs.invalid.Message, conditions.Silent)
 		return

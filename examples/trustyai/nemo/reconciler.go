@@ -147,7 +147,7 @@ func (obs Observation) hash() string {
 }
 
 // DecorateStatus sets the product's conditions, and what was found.
-func (Reconciler) DecorateStatus(status *v1alpha1.NemoGuardrailsStatus, cm *conditions.Manager, obs Observation) {
+func (Reconciler) DecorateStatus(status *v1alpha1.NemoGuardrailsStatus, cm *conditions.Manager, _ reconcile.StatusContext[*v1alpha1.NemoGuardrails], obs Observation) {
 	status.CA = obs.authorities()
 	status.MCPGateway, status.BBRPlugin = nil, nil
 	if obs.waits != "" {

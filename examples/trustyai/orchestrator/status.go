@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/reconcile"
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/guardrails"
 )
 
 // DecorateStatus sets the product's conditions, the phase, and what was generated.
-func (Reconciler) DecorateStatus(status *v1alpha1.GuardrailsOrchestratorStatus, cm *conditions.Manager, obs Observation) {
+func (Reconciler) DecorateStatus(status *v1alpha1.GuardrailsOrchestratorStatus, cm *conditions.Manager, _ reconcile.StatusContext[*v1alpha1.GuardrailsOrchestrator], obs Observation) {
 	status.AutoConfigState = obs.state()
 	switch {
 	case obs.invalid != "":

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/reconcile"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
@@ -39,7 +40,7 @@ func (p part) mark(cm *conditions.Manager, opts ...conditions.Option) {
 }
 
 // DecorateStatus sets the product's conditions and the phase.
-func (*Reconciler) DecorateStatus(status *v1.TrustyAIServiceStatus, cm *conditions.Manager, obs Observation) {
+func (*Reconciler) DecorateStatus(status *v1.TrustyAIServiceStatus, cm *conditions.Manager, _ reconcile.StatusContext[*v1.TrustyAIService], obs Observation) {
 	all := obs.ready()
 	obs.markParts(cm, all)
 	for _, p := range []part{

@@ -141,7 +141,7 @@ func (o *observing) ObserveApply(
 	return seen
 }
 
-func (o *observing) DecorateStatus(_ *widget.Status, cm *conditions.Manager, seen observation) {
+func (o *observing) DecorateStatus(_ *widget.Status, cm *conditions.Manager, _ reconcile.StatusContext[*widget.Widget], seen observation) {
 	cm.MarkFalse("Refused", "Refused", strings.Join(seen.refused, "; "))
 }
 

@@ -22,7 +22,7 @@ type phases[T reconcile.Owner, F, O any] struct {
 	finalizer        reconcile.Finalizer[T, F]
 	applyObserver    reconcile.ApplyObserver[T, O]
 	migrator         reconcile.Migrator[T]
-	decorate         func(after T, cm *conditions.Manager, observation *O)
+	decorate         func(after T, cm *conditions.Manager, sc reconcile.StatusContext[T], observation *O)
 	decorateDeletion func(after T, cm *conditions.Manager, owner T)
 }
 
@@ -61,16 +61,16 @@ func componentHealth[O any](ctx context.Context, observation *O) []health.Compon
 
 // decorators binds DecorateStatus and DecorateDeletion to the field Status of the owner, whose type no interface can name here.
 func decorators[T reconcile.Owner, O any](reconciler any) (
-	decorate func(T, *conditions.Manager, *O), deletion func(T, *conditions.Manager, T),
+	decorate func(T, *conditions.Manager, reconcile.StatusContext[T], *O), deletion func(T, *conditions.Manager, T),
 ) {
 	field, _ := statusField(reflect.TypeFor[T]())
-	call := func(method reflect.Value, after T, cm *conditions.Manager, last reflect.Value) {
+	call := func(method reflect.Value, after T, cm *conditions.Manager, rest ...reflect.Value) {
 		status := reflect.ValueOf(after).Elem().FieldByIndex(field.Index)
-		method.Call([]reflect.Value{status.Addr(), reflect.ValueOf(cm), last})
+		method.Call(append([]reflect.Value{status.Addr(), reflect.ValueOf(cm)}, rest...))
 	}
 	if method := reflect.ValueOf(reconciler).MethodByName(string(reconcile.PhaseDecorate)); method.IsValid() {
-		decorate = func(after T, cm *conditions.Manager, observation *O) {
-			call(method, after, cm, reflect.ValueOf(observation).Elem())
+		decorate = func(after T, cm *conditions.Manager, sc reconcile.StatusContext[T], observation *O) {
+			call(method, after, cm, reflect.ValueOf(sc), reflect.ValueOf(observation).Elem())
 		}
 	}
 	if method := reflect.ValueOf(reconciler).MethodByName(decorateDeletion); method.IsValid() {
@@ -111,7 +111,7 @@ func check[T reconcile.Owner, F, O any](reconciler reconcile.Reconciler[T, F, O]
 	status, hasStatus := statusField(reflect.TypeFor[T]())
 	if hasStatus {
 		manager, pointer := reflect.TypeFor[*conditions.Manager](), reflect.PointerTo(status.Type)
-		methods[string(reconcile.PhaseDecorate)] = signature.Function(pointer, manager, reflect.TypeFor[O]())
+		methods[string(reconcile.PhaseDecorate)] = signature.Function(pointer, manager, reflect.TypeFor[reconcile.StatusContext[T]](), reflect.TypeFor[O]())
 		methods[decorateDeletion] = signature.Function(pointer, manager, reflect.TypeFor[T]())
 	}
 	of := reflect.TypeOf(reconciler)

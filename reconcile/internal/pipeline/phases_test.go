@@ -53,8 +53,12 @@ func (composesOther) ComposeState(context.Context, widgetContext, string) string
 func (noErrorFinalize) Finalize(context.Context, widgetContext, int) (p reconcile.PlanResult) {
 	return p
 }
-func (*byPointer) DecorateStatus(*widget.Status, *conditions.Manager, int)                  {}
-func (otherStatus) DecorateStatus(*widget.Spec, *conditions.Manager, int)                   {}
+
+func (*byPointer) DecorateStatus(*widget.Status, *conditions.Manager, reconcile.StatusContext[*widget.Widget], int) {
+}
+
+func (otherStatus) DecorateStatus(*widget.Spec, *conditions.Manager, reconcile.StatusContext[*widget.Widget], int) {
+}
 func (misspeltStatus) DecorateStatuses(*widget.Status, *conditions.Manager, int)            {}
 func (misspeltFinal) Finalise(context.Context, widgetContext, int) (p reconcile.PlanResult) { return p }
 func (migratesNothing) Migrate() bool                                                       { return false }
@@ -71,9 +75,11 @@ func (everything) Finalize(context.Context, widgetContext, int) (p reconcile.Pla
 	return
 }
 
-func (healthOfTwo) GetComponentHealth(context.Context) []health.Component           { return nil }
-func (*healthByPointer) GetComponentHealth(context.Context) []health.Component      { return nil }
-func (holdsStatus) DecorateStatus(*widget.Status, *conditions.Manager, holdsStatus) {}
+func (healthOfTwo) GetComponentHealth(context.Context) []health.Component      { return nil }
+func (*healthByPointer) GetComponentHealth(context.Context) []health.Component { return nil }
+func (holdsStatus) DecorateStatus(*widget.Status, *conditions.Manager, reconcile.StatusContext[*widget.Widget], holdsStatus) {
+}
+
 func (o oneForBoth) FetchRemoteState(context.Context, reconcile.Reader, widgetContext) oneForBoth {
 	return o
 }
@@ -83,8 +89,9 @@ func (oneForBoth) PlanResources(context.Context, widgetContext, oneForBoth) (rec
 	return reconcile.PlanResult{}, nil
 }
 
-func (everything) Migrate(*widget.Widget)                                               {}
-func (everything) DecorateStatus(*widget.Status, *conditions.Manager, healthy)          {}
+func (everything) Migrate(*widget.Widget) {}
+func (everything) DecorateStatus(*widget.Status, *conditions.Manager, reconcile.StatusContext[*widget.Widget], healthy) {
+}
 func (everything) DecorateDeletion(*widget.Status, *conditions.Manager, *widget.Widget) {}
 
 func (everything) ObserveApply(context.Context, widgetContext, healthy, reconcile.ApplyOutcome) (h healthy) {
@@ -94,7 +101,8 @@ func (everything) ObserveApply(context.Context, widgetContext, healthy, reconcil
 // decoratesLoose decorates an owner that has no field Status.
 type decoratesLoose struct{ anything[*loose] }
 
-func (decoratesLoose) DecorateStatus(*widget.Status, *conditions.Manager, observation) {}
+func (decoratesLoose) DecorateStatus(*widget.Status, *conditions.Manager, reconcile.StatusContext[*loose], observation) {
+}
 
 // What a method that is nearly a phase is told of; each line has the name, the signature found and the expected one.
 func TestCheckPhases(t *testing.T) {
@@ -127,7 +135,7 @@ func TestCheckPhases(t *testing.T) {
 		"Value for a pointer receiver": {check(byPointer{}), "method DecorateStatus of pipeline_test.byPointer has a pointer receiver"},
 		"Status of another type": {
 			check(otherStatus{}),
-			"have DecorateStatus(*widget.Spec, *conditions.Manager, int)|want DecorateStatus(*widget.Status, *conditions.Manager, int)",
+			"have DecorateStatus(*widget.Spec, *conditions.Manager, reconcile.StatusContext[*widget.Widget], int)|want DecorateStatus(*widget.Status, *conditions.Manager, reconcile.StatusContext[*widget.Widget], int)",
 		},
 		"Misspelt DecorateStatus": {
 			check(misspeltStatus{}), "method DecorateStatuses of pipeline_test.misspeltStatus|DecorateStatus|have DecorateStatuses(|want DecorateStatus(",

@@ -37,7 +37,8 @@ func (p *pass[T, F, O]) status(ctx context.Context, report *reconcile.Report, er
 	assessor.Observe(health.Component{Errors: errs, Immediate: true})
 	unlike := applied.Unlike(&report.Applied, p.owner.GetUID())
 	assessor.Observe(unlike)
-	if decorate := p.decorator(); decorate != nil && p.broken == nil {
+	complete := p.complete()
+	if decorate := p.decorator(report.Blocked); decorate != nil && complete {
 		if err := p.run(ctx, reconcile.PhaseDecorate, func(context.Context) { decorate(after, manager) }); err != nil {
 			p.broken = err
 			after = p.copied() // half a decoration is none
@@ -51,15 +52,21 @@ func (p *pass[T, F, O]) status(ctx context.Context, report *reconcile.Report, er
 	report.Assessment = assessor.Summarize()
 	restore()
 	kstatus.Set(manager, p.components, &report.Assessment)
-	if !p.ofChildren() || report.Blocked == nil {
-		manager.RemoveStale(p.ownCondition())
-	}
+	manager.RemoveStale(p.stale(complete && (!p.ofChildren() || report.Blocked == nil)))
 	p.follow(report)
 	p.store(ctx, report, after, manager)
 }
 
+// complete reports whether the observation has all that it is made from: no phase panicked, and no read failed. An answer that rejects the
+// owner's spec is complete.
+func (p *pass[T, F, O]) complete() bool {
+	return p.broken == nil && !slices.ContainsFunc(p.reads.failed, func(err error) bool {
+		return health.Categorize(err).Category != health.InvalidSpec
+	})
+}
+
 // decorator is what sets the domain's part of the status, nil when nothing does.
-func (p *pass[T, F, O]) decorator() func(T, *conditions.Manager) {
+func (p *pass[T, F, O]) decorator(blocked error) func(T, *conditions.Manager) {
 	switch deleted := !p.owner.GetDeletionTimestamp().IsZero(); {
 	case deleted && p.phases.decorateDeletion != nil:
 		return func(after T, manager *conditions.Manager) { p.phases.decorateDeletion(after, manager, p.rc.Object) }
@@ -71,7 +78,7 @@ func (p *pass[T, F, O]) decorator() func(T, *conditions.Manager) {
 			p.Decorate(after, p.observation)
 		}
 		if p.phases.decorate != nil {
-			p.phases.decorate(after, manager, &p.observation)
+			p.phases.decorate(after, manager, reconcile.StatusContext[T]{ReconcileContext: p.rc, Blocked: blocked}, &p.observation)
 		}
 	}
 }
@@ -182,8 +189,23 @@ func (p *pass[T, F, O]) ownCondition() func(conditionType string) bool {
 		case former, owned(conditionType), p.owners.HasSet(p.owner, conditionType):
 			return true
 		}
-		return (conditionType == PruneBlocked || conditionType == ConditionPaused || kstatus.Sets(conditionType)) && ownedconditions.WholeList(fields, p.FieldManager)
+		return ofEngine(conditionType) && ownedconditions.WholeList(fields, p.FieldManager)
 	}
+}
+
+// stale reports which stored conditions are removed when they were not set: all that are ours, or, where components and the decorator are not
+// known, those of the engine alone.
+func (p *pass[T, F, O]) stale(known bool) func(conditionType string) bool {
+	own := p.ownCondition()
+	if known || own == nil {
+		return own
+	}
+	return func(conditionType string) bool { return ofEngine(conditionType) && own(conditionType) }
+}
+
+// ofEngine reports whether the engine alone sets conditions of the type.
+func ofEngine(conditionType string) bool {
+	return conditionType == PruneBlocked || conditionType == ConditionPaused || kstatus.Sets(conditionType)
 }
 
 // announced are the conditions of earlier passes that the owner's type does not keep: a transition is one against them.

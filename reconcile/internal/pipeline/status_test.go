@@ -26,7 +26,7 @@ type decorated struct {
 	decorate func(status *widget.Status, cm *conditions.Manager)
 }
 
-func (d *decorated) DecorateStatus(status *widget.Status, cm *conditions.Manager, _ observation) {
+func (d *decorated) DecorateStatus(status *widget.Status, cm *conditions.Manager, _ reconcile.StatusContext[*widget.Widget], _ observation) {
 	d.decorate(status, cm)
 }
 

@@ -121,7 +121,7 @@ func part(owner *widget.Widget, suffix string) *corev1.ConfigMap {
 }
 
 // DecorateStatus counts, and tries to overwrite what the engine owns.
-func (w *widgets) DecorateStatus(status *widget.Status, _ *conditions.Manager, _ observation) {
+func (w *widgets) DecorateStatus(status *widget.Status, _ *conditions.Manager, _ reconcile.StatusContext[*widget.Widget], _ observation) {
 	status.Count++
 	status.Count = min(status.Count, 1)
 	status.ObservedGeneration = 99
