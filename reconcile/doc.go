@@ -10,7 +10,7 @@
 //  2. FetchRemoteState reads, with a reader that remembers what was read; errors travel inside [FetchResult];
 //  3. ComposeState derives the observation ([Composer], optional);
 //  4. PlanResources returns the complete desired set, or an error;
-//  5. GetComponentHealth reports how each part is ([Observation], optional);
+//  5. GetComponentHealth reports how each part is ([Observation], optional; by default the children are inspected after step 6);
 //  6. the set is applied, unless an error of planning, of the owner's spec, of a read or of an upstream component blocks it; the health
 //     of the owner's own children never does;
 //  7. the conditions, DecorateStatus ([StatusDecorator], optional), the summary and observedGeneration; one write, and none when nothing changed;

@@ -78,11 +78,12 @@ type Composer[T Owner, F, O any] interface {
 	ComposeState(ctx context.Context, rc ReconcileContext[T], fetched F) O
 }
 
-// Observation is implemented by observations that report how the parts of the owner are. Without it no part has a condition,
-// and the owner is Ready unless a phase, a read or a write fails.
+// Observation is implemented by observations that report how the parts of the owner are. Without it the engine inspects the applied
+// children and reports them by their kinds, such as with the condition DeploymentReady; see controller.New.
 type Observation interface {
 	// GetComponentHealth returns one Component for each part that the owner depends on or consists of. It reads
-	// nothing: all it needs was fetched. An empty list means that nothing can be wrong, and the owner is Ready.
+	// nothing: all it needs was fetched. An empty list means that nothing can be wrong, and the owner is Ready unless a phase, a read or
+	// a write fails.
 	GetComponentHealth(ctx context.Context) []health.Component
 }
 

@@ -90,6 +90,9 @@ type plain struct{}
 
 type nothing struct{}
 
+// GetComponentHealth reports none: the subject looks at no child.
+func (nothing) GetComponentHealth(context.Context) []health.Component { return nil }
+
 func (plain) FetchRemoteState(context.Context, reconcile.Reader, widgetContext) nothing {
 	return nothing{}
 }

@@ -36,6 +36,9 @@ type observed struct {
 	last                      *metav1.Time
 }
 
+// GetComponentHealth reports none: a Job that runs, or has failed, is no fault of its CronJob.
+func (observed) GetComponentHealth(context.Context) []health.Component { return nil }
+
 type reconciler struct{}
 
 var (

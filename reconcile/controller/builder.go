@@ -37,7 +37,6 @@ type declared struct {
 	decorate     func(owner client.Object, observation any) // of a group, nil otherwise
 	options      Options                                    // see [Options.lifted]
 	invalid      error                                      // of the options
-	inspects     bool                                       // the health of children, see [Func]
 	prepares     []func(manager.Manager) error
 	declarations []declaration.Declaration
 	sources      []source.Source
@@ -120,6 +119,10 @@ type Options struct {
 // New starts the declaration of a controller for the type that the reconciler reconciles. The name must be unique in
 // the process; it names the controller in logs, metrics and events, and is the default field manager, so it must not
 // change between versions.
+//
+// Where the observation has no GetComponentHealth, the engine inspects the applied children of the kinds that [Builder.Owns] declares
+// ([inspect.Of], or the [Inspector] of the kind), and each kind of children with a status has a condition, such as DeploymentReady, with the
+// worst of them. Groups are left out: their members report how the children are.
 //
 // The types follow from the reconciler. A phase that is optional and does not fit is an error of
 // [Controller.SetupWithManager] and [Controller.Describe]: a method with the name of a phase, or nearly, and another signature, or with a

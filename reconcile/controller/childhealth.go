@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"reflect"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -12,13 +13,13 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/health/inspect"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 )
 
-// childHealth returns what reports the health of the applied children: one component for each kind that has a status, with the worst of its
-// children. Only kinds that inspected reports are read. The reader has the
-// cache's objects; a child that was changed in the same reconciliation counts as not ready without it.
+// childHealth returns what reports the health of the applied children: one component for each kind that is inspected, with the worst of its
+// children. The reader has the cache's objects; a child that was changed in the same reconciliation counts as not ready without it.
 func childHealth(
-	reader client.Reader, scheme *runtime.Scheme, inspected func(schema.GroupVersionKind) bool,
+	reader client.Reader, scheme *runtime.Scheme, kinds map[schema.GroupVersionKind]*declaration.Kind,
 ) func(ctx context.Context, owner client.Object, result *apply.Result) []health.Component {
 	return func(ctx context.Context, owner client.Object, result *apply.Result) (components []health.Component) {
 		of := map[schema.GroupVersionKind]int{}
@@ -29,10 +30,11 @@ func childHealth(
 			default:
 				continue // it goes
 			}
-			if !inspected(child.GVK) || child.UID != "" && child.UID == owner.GetUID() {
+			kind := kinds[child.GVK] // nil is outside of the cluster
+			if kind == nil || !kind.Inspected() || child.UID != "" && child.UID == owner.GetUID() {
 				continue
 			}
-			found, reports := childOf(ctx, reader, scheme, child)
+			found, reports := childOf(ctx, reader, scheme, kind, child)
 			if !reports {
 				continue
 			}
@@ -50,7 +52,9 @@ func childHealth(
 }
 
 // childOf inspects one child. It reports false for a child without a status, and for one that does not exist and need not.
-func childOf(ctx context.Context, reader client.Reader, scheme *runtime.Scheme, child *apply.ObjectResult) (health.Component, bool) {
+func childOf(
+	ctx context.Context, reader client.Reader, scheme *runtime.Scheme, kind *declaration.Kind, child *apply.ObjectResult,
+) (health.Component, bool) {
 	component := func(c health.Component) (health.Component, bool) {
 		c.Name, c.Dependency, c.Child = child.GVK.Kind, health.Downstream, true
 		if c.GetState() != health.Ready {
@@ -58,7 +62,7 @@ func childOf(ctx context.Context, reader client.Reader, scheme *runtime.Scheme, 
 		}
 		return c, true
 	}
-	object := newChild(scheme, child.GVK)
+	object := newChild(scheme, kind)
 	switch err := reader.Get(ctx, child.Key, object); {
 	case apierrors.IsNotFound(err) && child.Created():
 		return component(health.Component{State: health.Progressing, Reason: "Created", Message: "it was just created"})
@@ -66,22 +70,29 @@ func childOf(ctx context.Context, reader client.Reader, scheme *runtime.Scheme, 
 		return health.Component{}, false
 	case err != nil:
 		return component(health.Component{Errors: []error{err}})
+	case kind.Inspect != nil:
+		return component(kind.Inspect(object))
 	case withoutStatus(object):
 		return health.Component{}, false
 	}
 	return component(inspect.Of(object))
 }
 
-// newChild is an empty object of the kind, typed where the scheme knows it.
-func newChild(scheme *runtime.Scheme, gvk schema.GroupVersionKind) client.Object {
-	if typed, err := scheme.New(gvk); err == nil {
+// newChild is an empty object of the kind: of the declared type for an inspector, else typed where the scheme knows it.
+func newChild(scheme *runtime.Scheme, kind *declaration.Kind) client.Object {
+	if kind.Inspect != nil {
+		object := reflect.New(reflect.TypeOf(kind.Object).Elem()).Interface().(client.Object) //nolint:forcetypeassert // it has the type of one
+		object.GetObjectKind().SetGroupVersionKind(kind.GroupVersionKind)
+		return object
+	}
+	if typed, err := scheme.New(kind.GroupVersionKind); err == nil {
 		if object, ok := typed.(client.Object); ok {
-			object.GetObjectKind().SetGroupVersionKind(gvk) // a scheme may have unstructured objects
+			object.GetObjectKind().SetGroupVersionKind(kind.GroupVersionKind) // a scheme may have unstructured objects
 			return object
 		}
 	}
 	object := &unstructured.Unstructured{}
-	object.SetGroupVersionKind(gvk)
+	object.SetGroupVersionKind(kind.GroupVersionKind)
 	return object
 }
 

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
+	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
@@ -43,6 +44,31 @@ func TestChildHealth(t *testing.T) {
 		return apply.ObjectResult{
 			Decision: apply.Decision{GVK: gvk, Key: client.ObjectKey{Namespace: "shop", Name: name}, Verb: verb}, Outcome: outcome,
 		}
+	}
+	services, secrets := corev1.SchemeGroupVersion.WithKind("Service"), corev1.SchemeGroupVersion.WithKind("Secret")
+	phased := schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Till"}
+	byPhase := func(till *unstructured.Unstructured) health.Component {
+		phase, _, _ := unstructured.NestedString(till.Object, "status", "phase")
+		if phase == "Open" {
+			return health.Component{State: health.Ready, Reason: phase}
+		}
+		return health.Component{State: health.Failed, Reason: phase, Message: "the till is " + phase}
+	}
+	filled := func(s *corev1.Secret) health.Component {
+		if len(s.Data) > 0 {
+			return health.Component{State: health.Ready, Reason: "Filled"}
+		}
+		return health.Component{State: health.Pending, Reason: "Empty", Message: "it is empty"}
+	}
+	kinds, err := New("shop", planner[*corev1.ConfigMap](nil)).
+		Owns(&appsv1.Deployment{}).
+		Owns(untyped(custom, nil)).
+		Owns(untyped(phased, nil), Inspector(byPhase)).
+		Writes(&corev1.Secret{}, NeverDeletes, Inspector(filled)).
+		Writes(&corev1.Service{}).
+		Build().resolved(clientscheme.Scheme)
+	if err != nil {
+		t.Fatal(err)
 	}
 	tests := map[string]struct {
 		objects []client.Object
@@ -82,6 +108,26 @@ func TestChildHealth(t *testing.T) {
 			[]apply.ObjectResult{result(custom, "a", apply.VerbNone, apply.OutcomeUnchanged)},
 			[]string{"Shop Progressing a: not yet"},
 		},
+		"one that several owners write": {
+			[]client.Object{&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "a"}}},
+			[]apply.ObjectResult{result(services, "a", apply.VerbNone, apply.OutcomeUnchanged)},
+			nil,
+		},
+		"one that several owners write, with an inspector": {
+			[]client.Object{&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "a"}}},
+			[]apply.ObjectResult{result(secrets, "a", apply.VerbNone, apply.OutcomeUnchanged)},
+			[]string{"Secret Pending a: it is empty"},
+		},
+		"a kind with an inspector": {
+			[]client.Object{untyped(phased, map[string]any{"phase": "Locked"})},
+			[]apply.ObjectResult{result(phased, "a", apply.VerbNone, apply.OutcomeUnchanged)},
+			[]string{"Till Failed a: the till is Locked"},
+		},
+		"a kind with an inspector, which is ready": {
+			[]client.Object{untyped(phased, map[string]any{"phase": "Open"})},
+			[]apply.ObjectResult{result(phased, "a", apply.VerbNone, apply.OutcomeUnchanged)},
+			[]string{"Till Ready "},
+		},
 		"the owner, of which metadata is planned": {
 			[]client.Object{deployment("a", corev1.ConditionFalse)},
 			[]apply.ObjectResult{{
@@ -101,8 +147,7 @@ func TestChildHealth(t *testing.T) {
 			t.Parallel()
 			reader := fake.NewClientBuilder().WithScheme(clientscheme.Scheme).WithObjects(test.objects...).Build()
 			var got []string
-			owned := func(gvk schema.GroupVersionKind) bool { return gvk != configMaps }
-			report := childHealth(reader, clientscheme.Scheme, owned)
+			report := childHealth(reader, clientscheme.Scheme, kinds.ByKind)
 			for _, c := range report(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{UID: "owner"}}, &apply.Result{Objects: test.results}) {
 				got = append(got, c.Name+" "+string(c.GetState())+" "+c.GetMessage())
 			}

@@ -73,10 +73,23 @@ func (c *Controller) resolved(scheme *runtime.Scheme) (*declaration.Catalogue, e
 		}
 	}
 	kinds, err := declaration.Resolve(c.name, scheme, c.declarations)
-	if err == nil {
-		kinds.ShareOwners(shards.SelectionOf(c.options.Shard))
+	if err != nil {
+		return nil, err
 	}
-	return kinds, err
+	for _, k := range kinds.Kinds {
+		if k.Inspect != nil && !c.inspects() {
+			return nil, fmt.Errorf("controller %q: Inspector of %s is never called: the observation has GetComponentHealth, or the owners are groups",
+				c.name, declaration.Print(k.GroupVersionKind))
+		}
+	}
+	kinds.ShareOwners(shards.SelectionOf(c.options.Shard))
+	return kinds, nil
+}
+
+// inspects reports whether the engine reports the health of the children. A group whose children are not ready has still carried out the
+// parts of its members.
+func (c *Controller) inspects() bool {
+	return !c.phases.reportsHealth() && (c.store == nil || c.store.Single)
 }
 
 // phases is a reconciler, whatever its types.
@@ -85,6 +98,8 @@ type phases interface {
 	check() error
 	// finalizes reports whether the reconciler has a phase for the deletion of its owners.
 	finalizes() bool
+	// reportsHealth reports whether the observation has the health of the components.
+	reportsHealth() bool
 	// conditions gives access to the conditions of the owners.
 	conditions() conditionlist.Access
 	// pipeline returns what runs the phases.
@@ -102,6 +117,8 @@ func (r typed[T, F, O]) finalizes() bool {
 	_, finalizes := r.Reconciler.(reconcile.Finalizer[T, F])
 	return finalizes
 }
+
+func (typed[T, F, O]) reportsHealth() bool { return pipeline.ReportsHealth[O]() }
 
 func (r typed[T, F, O]) conditions() conditionlist.Access { return conditionlist.Of[T](r.Reconciler) }
 

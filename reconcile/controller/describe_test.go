@@ -1,6 +1,7 @@
 package controller_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +14,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
+	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/internal/widget"
+	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/transition"
 )
@@ -124,6 +127,19 @@ func TestResource(t *testing.T) {
 	}
 }
 
+// fromNothing plans nothing and reports no health.
+type fromNothing struct{}
+
+func (fromNothing) FetchRemoteState(context.Context, reconcile.Reader, widgetPass) struct{} {
+	return struct{}{}
+}
+
+func (fromNothing) PlanResources(context.Context, widgetPass, struct{}) (plan reconcile.PlanResult, _ error) {
+	return plan, nil
+}
+
+func inspectPod(*corev1.Pod) health.Component { return health.Component{} }
+
 func TestDeclarationErrors(t *testing.T) {
 	t.Parallel()
 	type unknown struct{ corev1.Pod }
@@ -136,6 +152,23 @@ func TestDeclarationErrors(t *testing.T) {
 			reason: "a type that the scheme does not know is named with its line",
 			build:  controller.New("w", idle{}).Reads(&unknown{}).Build(),
 			want:   []string{`controller "w": Reads(*controller_test.unknown) at reconcile/controller/describe_test.go:`, "no kind"},
+		},
+		"InspectorOfAnotherType": {
+			reason: "an inspector takes the declared type",
+			build: controller.New("w", fromNothing{}).Owns(&corev1.Pod{}, controller.Inspector(func(*corev1.Secret) health.Component {
+				return health.Component{}
+			})).Build(),
+			want: []string{"option Inspector: want a function that takes *v1.Pod, as the declared object, got one that takes *v1.Secret"},
+		},
+		"InspectorOfWhatIsRead": {
+			reason: "only children are inspected",
+			build:  controller.New("w", fromNothing{}).Reads(&corev1.Pod{}, controller.Inspector(inspectPod)).Build(),
+			want:   []string{"Reads(Pod) at", "option Inspector goes with Owns and Writes"},
+		},
+		"InspectorWithHealth": {
+			reason: "an observation that reports health has the say",
+			build:  controller.New("w", idle{}).Owns(&corev1.Pod{}, controller.Inspector(inspectPod)).Build(),
+			want:   []string{"Inspector of /v1/Pod is never called: the observation has GetComponentHealth"},
 		},
 		"JoinsNoGroup": {
 			reason: "only groups are joined",

@@ -8,9 +8,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
-// Func starts the declaration of a controller that only plans: it reads nothing but its owner, and has no other phase. The engine inspects
-// the applied children of the kinds that it owns ([inspect.Of]), and each kind of children with a status has a condition, such as DeploymentReady, with the worst of
-// them. The type of the owner follows from the function:
+// Func starts the declaration of a controller that only plans: it reads nothing but its owner, and has no other phase. The engine reports
+// the health of its children, as described at [New]. The type of the owner follows from the function:
 //
 //	func plan(ctx context.Context, rc reconcile.ReconcileContext[*v1.Website]) (reconcile.PlanResult, error)
 //
@@ -26,9 +25,7 @@ func Func[T reconcile.Owner](
 	if plan != nil {
 		phases.Reconciler = planner[T](plan)
 	}
-	b := declare(name, phases, pipeline.NewOwner[T](), declaration.Caller())
-	b.inspects = true
-	return b
+	return declare(name, phases, pipeline.NewOwner[T](), declaration.Caller())
 }
 
 // planner is the reconciler of [Func].

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
@@ -78,6 +79,48 @@ var _ = Describe("A controller that is a function", func() {
 		Expect(child.Generation).To(Equal(before.Generation), "a change of the Pod template restarts Pods")
 		Expect(child.Spec.Template).To(Equal(before.Spec.Template))
 		Expect(child.Annotations).To(Equal(before.Annotations))
+	})
+})
+
+// withoutHealth plans a Deployment and a ConfigMap, and reports no health.
+type withoutHealth struct{ fromNothing }
+
+func (withoutHealth) PlanResources(ctx context.Context, rc widgetPass, _ struct{}) (reconcile.PlanResult, error) {
+	plan, err := planCopied(ctx, rc)
+	plan.Apply(configMap(rc.Object.Namespace, "settings", nil))
+	return plan, err
+}
+
+var _ = Describe("A reconciler without GetComponentHealth", func() {
+	It("has the health of its children in the status, with the inspector of a kind", func(ctx context.Context) {
+		namespace, c := env.Namespace(GinkgoTB()), admin()
+		noted := func(settings *corev1.ConfigMap) health.Component {
+			if settings.Labels["noted"] == "" {
+				return health.Component{State: health.Pending, Reason: "NotNoted", Message: "nobody has noted it"}
+			}
+			return health.Component{State: health.Ready, Reason: "Noted"}
+		}
+		runs{}.start(namespace, controller.New("without-health", withoutHealth{}).
+			Owns(&appsv1.Deployment{}).
+			Owns(&corev1.ConfigMap{}, controller.Inspector(noted)).
+			Options(settings()).Build().SetupWithManager)
+		w := newWidget(namespace, "w")
+		Expect(c.Create(ctx, w)).To(Succeed())
+		Eventually(readyMessage).WithArguments(ctx, c, w).WithTimeout(soon).Should(And(
+			ContainSubstring("Ready: False"), ContainSubstring("DeploymentReady: False"),
+			ContainSubstring("ConfigMapReady: False NotNoted: settings: nobody has noted it")))
+
+		By("making the children ready")
+		web, changed := &appsv1.Deployment{}, configMap(namespace, "settings", map[string]string{"noted": "yes"})
+		Expect(c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "w"}, web)).To(Succeed())
+		web.Status = appsv1.DeploymentStatus{
+			ObservedGeneration: web.Generation, Replicas: 1, UpdatedReplicas: 1, ReadyReplicas: 1, AvailableReplicas: 1,
+			Conditions: []appsv1.DeploymentCondition{{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue}},
+		}
+		Expect(c.Status().Update(ctx, web)).To(Succeed())
+		Expect(c.Patch(ctx, changed, client.Merge)).To(Succeed())
+		Eventually(readyMessage).WithArguments(ctx, c, w).WithTimeout(soon).Should(And(
+			ContainSubstring("Ready: True"), ContainSubstring("DeploymentReady: True"), ContainSubstring("ConfigMapReady: True Noted")))
 	})
 })
 

@@ -1,16 +1,20 @@
 package controller
 
 import (
+	"fmt"
+	"reflect"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
+	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 )
 
 // KindOption is what a kind is, said beside it in a call of the [Builder]: [Optional], [Retired], [Listed], [NeverDeletes], [FieldsOnly],
-// [Index], [Derives], [Filter], [Whole], [OthersAsMetadata], [WithPredicates] and [Resource]. What is said of a kind in one call holds for all calls that name the
+// [Index], [Derives], [Filter], [Whole], [OthersAsMetadata], [WithPredicates], [Inspector] and [Resource]. What is said of a kind in one call holds for all calls that name the
 // kind, save for the predicates of [Builder.Watches].
 type KindOption interface {
 	applyToKind(d *declaration.Declaration)
@@ -117,6 +121,21 @@ func Filter(options ...client.ListOption) KindOption {
 // mapping alone.
 func WithPredicates(predicates ...predicate.Predicate) KindOption {
 	return kindOption(func(d *declaration.Declaration) { d.Predicates = append(d.Predicates, predicates...) })
+}
+
+// Inspector registers what reports the health of children of the kind, in place of [inspect.Of]: for a kind whose status has words of its own.
+// It goes with [Builder.Owns] and [Builder.Writes] of a controller whose observation has no GetComponentHealth; children of Writes are
+// inspected with it alone. The function takes the type of the declared object and is pure. The engine sets the name of the component, which is the kind.
+func Inspector[T client.Object](inspect func(T) health.Component) KindOption {
+	return kindOption(func(d *declaration.Declaration) {
+		if want, got := reflect.TypeOf(d.Object), reflect.TypeFor[T](); inspect == nil || want != got {
+			d.Broken = fmt.Errorf("option Inspector: want a function that takes %s, as the declared object, got one that takes %s, or nil", want, got)
+			return
+		}
+		d.Inspect = func(object client.Object) health.Component {
+			return inspect(object.(T)) //nolint:forcetypeassert // the type is that of the declared object
+		}
+	})
 }
 
 // Resource names the resource of the kind for the permissions, where it is not the regular plural of the kind in lower case: ending in "es"

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/utils/clock"
@@ -244,11 +243,8 @@ func (c *Controller) assembled(
 		reader = c.sharded
 	}
 	config := c.config()
-	if c.inspects {
-		config.Children = childHealth(writesOf(mgr, reads), mgr.GetScheme(), func(gvk schema.GroupVersionKind) bool {
-			k := reads.ByKind[gvk]
-			return k != nil && k.Has(declaration.PurposeOwns) && k.HasStatus() // not objects of others, nor what is outside of the cluster
-		})
+	if c.inspects() {
+		config.Children = childHealth(writesOf(mgr, reads), mgr.GetScheme(), reads.ByKind)
 	}
 	config.Reader, config.Applier, config.StatusWriter, config.Tracker = reader, applier, statuses, reads
 	config.Recorder, config.Observer, config.Clock = options.Recorder, options.Observer, options.Clock

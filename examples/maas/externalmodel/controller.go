@@ -70,14 +70,20 @@ func New(config backend.Config) (*controller.Controller, error) {
 		Options(backend.Options("")).Build(), err
 }
 
+// observed is nothing: the plan follows from the model.
+type observed struct{}
+
+// GetComponentHealth reports none: in the product a model is ready when its children are applied.
+func (observed) GetComponentHealth(context.Context) []health.Component { return nil }
+
 // FetchRemoteState reads nothing.
-func (*Reconciler) FetchRemoteState(context.Context, reconcile.Reader, reconcile.ReconcileContext[*maasv1alpha1.ExternalModel]) struct{} {
-	return struct{}{}
+func (*Reconciler) FetchRemoteState(context.Context, reconcile.Reader, reconcile.ReconcileContext[*maasv1alpha1.ExternalModel]) observed {
+	return observed{}
 }
 
 // PlanResources plans the children, none of a model that is wrong.
 func (r *Reconciler) PlanResources(
-	_ context.Context, rc reconcile.ReconcileContext[*maasv1alpha1.ExternalModel], _ struct{},
+	_ context.Context, rc reconcile.ReconcileContext[*maasv1alpha1.ExternalModel], _ observed,
 ) (reconcile.PlanResult, error) {
 	facts, err := read(rc.Object)
 	if err != nil {

@@ -43,7 +43,7 @@ func TestAnnotations(t *testing.T) {
 				t.Fatal(err)
 			}
 			rc := reconcile.ReconcileContext[*maasv1alpha1.ExternalModel]{Object: model}
-			plan, err := (&Reconciler{backend.Key("ingress", "gate"), set}).PlanResources(t.Context(), rc, struct{}{})
+			plan, err := (&Reconciler{backend.Key("ingress", "gate"), set}).PlanResources(t.Context(), rc, observed{})
 			if c.port == 0 {
 				if err == nil || len(plan.Children) > 0 {
 					t.Errorf("%d children are planned, and the error is %v", len(plan.Children), err)

@@ -5,6 +5,7 @@ package tenant
 import (
 	"context"
 
+	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/manifests"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
@@ -93,6 +94,9 @@ type world struct {
 	renderErr      error
 	managementWish string
 }
+
+// GetComponentHealth reports none: the status has the conditions of the product alone, see DecorateStatus.
+func (*world) GetComponentHealth(context.Context) []health.Component { return nil }
 
 // FetchRemoteState reads what the platform needs, renders it, and reads how its
 // API is.

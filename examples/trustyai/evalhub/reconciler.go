@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
@@ -92,6 +93,9 @@ type Observation struct {
 	// changing reports that a child was changed after it was read.
 	changing bool
 }
+
+// GetComponentHealth reports none: the status has the conditions of the product alone, see DecorateStatus.
+func (Observation) GetComponentHealth(context.Context) []health.Component { return nil }
 
 // ComposeState decides what is there to plan.
 func (r Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observation {

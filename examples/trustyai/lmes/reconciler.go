@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
@@ -86,6 +87,9 @@ type Observation struct {
 	refused  bool   // the job has failed without a queue, and has no pod
 	queued   string // the workload that waits for the job
 }
+
+// GetComponentHealth reports none: the status has the conditions of the product alone, see DecorateStatus.
+func (Observation) GetComponentHealth(context.Context) []health.Component { return nil }
 
 // ComposeState decides what is done.
 func (r Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observation {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	appsv1 "k8s.io/api/apps/v1"
@@ -66,6 +67,9 @@ type Observation struct {
 	waits   string // what has to come first
 	unset   error  // why there are no images
 }
+
+// GetComponentHealth reports none: the status has the conditions of the product alone, see DecorateStatus.
+func (Observation) GetComponentHealth(context.Context) []health.Component { return nil }
 
 // ComposeState finds what is missing.
 func (r Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observation {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/children"
@@ -97,6 +98,9 @@ type Observation struct {
 	badVolume   string
 	badDatabase [2]string
 }
+
+// GetComponentHealth reports none: the status has the conditions of the product alone, see DecorateStatus.
+func (Observation) GetComponentHealth(context.Context) []health.Component { return nil }
 
 // ComposeState decides what is there to plan.
 func (r *Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observation {

@@ -48,11 +48,16 @@ func phasesOf[T reconcile.Owner, F, O any](reconciler reconcile.Reconciler[T, F,
 	if p.composer == nil {
 		p.asFetched, _ = any(func(fetched F) F { return fetched }).(func(F) O)
 	}
-	if reflect.TypeFor[O]().Implements(reflect.TypeFor[reconcile.Observation]()) {
+	if ReportsHealth[O]() {
 		p.health = componentHealth[O]
 	}
 	p.decorate, p.decorateDeletion = decorators[T, O](reconciler)
 	return p, nil
+}
+
+// ReportsHealth reports whether an observation has the health of the components.
+func ReportsHealth[O any]() bool {
+	return reflect.TypeFor[O]().Implements(reflect.TypeFor[reconcile.Observation]())
 }
 
 func componentHealth[O any](ctx context.Context, observation *O) []health.Component {

@@ -10,6 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/reconcilekit/reconcilekit/health"
 )
 
 // Purpose is what a controller declares to do with a kind.
@@ -54,8 +56,9 @@ type Declaration struct {
 	Optional   bool
 	Sparse     Sparseness
 	Resource   string
-	Misused    []string // options that do not fit the purpose
-	Broken     error    // an option whose value is wrong
+	Inspect    func(client.Object) health.Component // of children, nil is that of the kind
+	Misused    []string                             // options that do not fit the purpose
+	Broken     error                                // an option whose value is wrong
 }
 
 // Field is an index over a kind, see [Index].

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
+	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/sparse"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
@@ -62,7 +63,8 @@ type Kind struct {
 	Resource       string // its plural, where that is not regular
 	Fields         map[string]client.IndexerFunc
 	Derives        []Derivation
-	Shared         shards.Selection // what the cache of this process has of it; zero is all
+	Inspect        func(client.Object) health.Component // of children; nil is that of package inspect
+	Shared         shards.Selection                     // what the cache of this process has of it; zero is all
 
 	Link    *sparse.Link // to its informers, nil where the kind is cached whole
 	Index   *tracking.Index
@@ -89,6 +91,12 @@ func (k *Kind) HasStatus() bool {
 	}
 	_, found := of.Elem().FieldByName("Status")
 	return found
+}
+
+// Inspected reports whether the engine reports the health of children of the kind: of those that the owner controls, where they have a
+// status, and of those with an inspector.
+func (k *Kind) Inspected() bool {
+	return k.Inspect != nil || k.Has(PurposeOwns) && k.HasStatus()
 }
 
 // CheckFilter logs, once, that the cache holds what the filter of the kind keeps out: the manager was made without [CacheOptions].
@@ -135,6 +143,18 @@ func (k *Kind) IndexFields(ctx context.Context, indexer client.FieldIndexer) err
 	return nil
 }
 
+// inspectBy takes over the inspector of children.
+func (k *Kind) inspectBy(d Declaration) error {
+	if d.Inspect == nil {
+		return nil
+	}
+	if !slices.Contains([]Purpose{PurposeOwns, PurposeWrites, PurposeShares, PurposeContributes}, d.Purpose) {
+		return errors.New("option Inspector goes with Owns and Writes: the engine reports the health of children")
+	}
+	k.Inspect = d.Inspect
+	return nil
+}
+
 // describe takes over what stands beside the kind in a declaration.
 func (k *Kind) describe(d Declaration) error {
 	if len(d.Misused) > 0 {
@@ -145,7 +165,7 @@ func (k *Kind) describe(d Declaration) error {
 		return d.Broken
 	}
 	k.Optional = k.Optional || d.Optional
-	if err := k.filterBy(d.Filter); err != nil {
+	if err := errors.Join(k.filterBy(d.Filter), k.inspectBy(d)); err != nil {
 		return err
 	}
 	if d.Purpose != PurposeWatches {
