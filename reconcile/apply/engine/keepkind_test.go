@@ -5,6 +5,7 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
@@ -52,6 +53,47 @@ var _ = Describe("A kept kind", func() {
 			return s
 		})
 		Eventually(w.names).Should(ConsistOf("five"))
+	})
+
+	It("records nothing on an owner that never had a child", func() {
+		w := newWorld()
+		before := w.stored()
+		for _, plan := range []func() apply.Plan{func() apply.Plan { return apply.Plan{} }, history()} {
+			for range 3 {
+				result, sent := w.pass(plan())
+				Expect(result.Err()).NotTo(HaveOccurred())
+				Expect(sent).NotTo(ContainElement(HavePrefix("PATCH ")))
+			}
+			w.restart()
+		}
+		Expect(w.stored().ObjectMeta).To(Equal(before.ObjectMeta))
+	})
+
+	It("leaves nothing on an owner whose last child was pruned", func() {
+		w := newWorld()
+		before := w.stored()
+		w.converge(func() (s apply.Plan) {
+			s.Apply(configMap("one", "1"))
+			return s
+		})
+		Expect(w.stored().Annotations).NotTo(Equal(before.Annotations))
+		withdrawn := func() apply.Plan { return apply.Plan{Policy: apply.Withdraw} }
+		w.converge(withdrawn)
+		w.quiet(2, withdrawn)
+		after := w.stored()
+		Expect([]any{after.Labels, after.Annotations, after.Finalizers}).To(Equal([]any{before.Labels, before.Annotations, before.Finalizers}))
+	})
+
+	It("is recorded again when the metadata of the owner got lost", func() {
+		w := newWorld()
+		w.converge(history("one"))
+		recorded := w.stored().Annotations
+		Expect(recorded).To(HaveKeyWithValue("applyset.kubernetes.io/contains-group-kinds", "ConfigMap"))
+		w.edit(w.owner, types.MergePatchType, `{"metadata":{"labels":null,"annotations":null}}`, "restore")
+		w.restart()
+		w.converge(history())
+		Expect(w.stored().Annotations).To(HaveKeyWithValue("applyset.kubernetes.io/contains-group-kinds", "ConfigMap"))
+		Expect(w.names()).To(ConsistOf("one"))
 	})
 
 	It("keeps what was contributed to its objects, also after a restart, until it is kept no more", func() {

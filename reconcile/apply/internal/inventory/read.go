@@ -7,8 +7,10 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
@@ -102,27 +104,46 @@ func Planned(p *pass.Pass) *applyset.Inventory {
 	return inv
 }
 
-// addKept adds where members of kept kinds may be, which the plan does not say: wherever there were some.
+// addKept adds where members of kept kinds may be, which the plan does not say: wherever there were some. An owner that never had a child of
+// the kind has nothing to record.
 func addKept(p *pass.Pass, inv *applyset.Inventory) {
 	kept := false
+	recorded := Recorded(p)
 	for _, gvk := range p.Plan.KeptKinds {
 		gk := gvk.GroupKind()
 		if !p.KeepsKind(gk) {
 			continue
 		}
 		kept = true
-		if !slices.Contains(inv.Kinds, gk) {
+		if !slices.Contains(inv.Kinds, gk) && (slices.Contains(recorded.Kinds, gk) || mayHaveMembers(p, gvk)) {
 			inv.Kinds = append(inv.Kinds, gk)
 		}
 	}
 	if !kept {
 		return
 	}
-	recorded := Recorded(p)
 	inv.Finalizer = inv.Finalizer || recorded.Finalizer
 	for _, namespace := range recorded.Namespaces {
 		if !slices.Contains(inv.Namespaces, namespace) {
 			inv.Namespaces = append(inv.Namespaces, namespace)
 		}
 	}
+}
+
+// mayHaveMembers reports whether the owner has members of the kind that the inventory does not name, as after it got lost. What the cache cannot
+// say counts as yes.
+func mayHaveMembers(p *pass.Pass, gvk schema.GroupVersionKind) bool {
+	k, err := p.Env.Kinds.OfGVK(gvk)
+	if err != nil {
+		return true
+	}
+	list := p.Env.NewList(k)
+	if list == nil {
+		return true
+	}
+	options := append([]client.ListOption{client.MatchingLabels{applyset.PartOfLabel: p.SetID}}, p.Env.CachedList...)
+	if p.Env.Declared == nil { // the cache may have the namespace of the owner alone
+		options = append(options, client.InNamespace(p.Owner.GetNamespace()))
+	}
+	return p.Env.Client.List(p.Ctx, list, options...) != nil || meta.LenList(list) > 0
 }
