@@ -59,6 +59,13 @@ type Plan struct {
 }
 
 // Policy reports what a pass does with a [Plan].
+//
+//	Suspend        no child of the owner is touched
+//	Plan.Keep      one child is not touched
+//	Plan.KeepKind  no child of a kind is touched unless the plan names it
+//	WaitUntil      one child or deletion waits for a condition
+//	Withdraw       few children, or none, are meant: the rest is deleted
+//	Plan.Hold      the owner keeps its finalizer
 type Policy int
 
 const (
@@ -116,6 +123,18 @@ type Child struct {
 
 // Mode reports how a child relates to its owner. It is a [ChildOption] of
 // [Plan.Apply]: plan.Apply(object, apply.Retained).
+//
+//	               created  changed later     left out of a plan      owner is deleted        owners of one object
+//	Own            yes      yes               deleted                 deleted                 one
+//	Once           yes      no                deleted                 deleted                 one
+//	Shared         yes      the owner's part  the part is taken back  the part is taken back  several, a part each
+//	Retained       yes      yes               stays                   stays                   several, which plan it alike
+//	Contribute     no       the given fields  they are given back     they are given back     several, and other controllers
+//	Plan.Keep      no       no                deleted                 deleted                 one
+//	Plan.KeepKind  no       no                deleted                 deleted                 one
+//
+// [Plan.Keep] names a child that stays, and [Plan.KeepKind] all children of a
+// kind. An object that several owners share is deleted with its last part.
 type Mode int
 
 const (
@@ -130,20 +149,21 @@ const (
 	// no part-of label. The part is taken back when it is no longer planned
 	// and when the owner is deleted, and the object goes with the last part.
 	// The owner gets the finalizer. The annotation reconcilekit.dev/shared
-	// is on the object as long as an owner has a part of it.
+	// is on the object as long as an owner has a part of it. See the table at [Mode].
 	Shared
 	// Once creates the child if it does not exist and leaves it alone from
-	// then on. Apart from that it is like [Own].
+	// then on. Apart from that it is like [Own]. See the table at [Mode].
 	Once
 	// Contribute owns a few fields of an object that is somebody else's,
 	// under a field manager of this owner alone. The object is never
 	// created, and the fields are given back when the contribution is no
-	// longer planned and when the owner is deleted.
+	// longer planned and when the owner is deleted. See the table at [Mode].
 	Contribute
 	// Retained applies an object that outlives its owners: no owner
 	// reference, no part-of label, never pruned nor deleted. All owners of
 	// the controller write it under one field manager, so that they must
-	// plan it alike. It has the annotation reconcilekit.dev/shared.
+	// plan it alike. It has the annotation reconcilekit.dev/shared. See the
+	// table at [Mode].
 	Retained
 )
 
@@ -204,8 +224,9 @@ func (p *Plan) ApplyConfiguration(ac runtime.ApplyConfiguration, opts ...ChildOp
 // Keep plans that the child stays as it is if it exists: it is neither created
 // nor changed nor pruned. It is for what must survive the feature that it was
 // made for, such as the volume of a database, and for a pass that cannot say
-// what the child should be, because what it is made from is away for the
-// moment. It still goes with its owner. The child may be one that was read.
+// what the child should be, because an input is temporarily unavailable. It is
+// still deleted with its owner. The child may be one that was read. [Mode] has
+// a table of the alternatives.
 func (p *Plan) Keep(child client.Object) {
 	p.add(Child{Object: nameOf(child), Mode: Once, Existing: true}, nil)
 }
@@ -281,5 +302,5 @@ const usualChildren = 8
 // KeepKind plans that all children of the kind stay that the plan does not name: none of them is pruned, seen or not, and nothing is
 // given back that the owner has contributed to objects of the kind. It is for a
 // history, such as the Jobs that a schedule has made: each is created with [Once] in the pass that wants it, is left out of
-// later plans, and goes with [Plan.Delete] or with the owner. The kind is declared as owned.
+// later plans, and goes with [Plan.Delete] or with the owner. The kind is declared as owned. [Mode] has a table of the alternatives.
 func (p *Plan) KeepKind(gvk schema.GroupVersionKind) { p.KeptKinds = append(p.KeptKinds, gvk) }
