@@ -13,6 +13,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -43,6 +44,7 @@ type world struct {
 	*testing.T
 	client.Client
 	site *v1.Website
+	sent requests.Requests // by the operators
 }
 
 // run runs an operator until stop is called.
@@ -54,7 +56,7 @@ func (w *world) run(setUp func(ctrl.Manager) error) (stop func()) {
 		Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{w.site.Namespace: {}}},
 	}
 	options.Controller.SkipNameValidation = &again
-	mgr, err := ctrl.NewManager(env.Config(), options)
+	mgr, err := ctrl.NewManager(w.sent.Observe(env.Config()), options)
 	if err := errors.Join(err, setUp(mgr)); err != nil {
 		w.Fatal(err)
 	}
@@ -182,9 +184,22 @@ func TestMigration(t *testing.T) {
 	stop()
 	made := w.identities(false)
 
+	w.sent.Reset()
 	stop = w.run(setUpAfter)
 	w.takenOver()
 	stop()
+	got := map[string]int{}
+	for request, times := range w.sent.Snapshot().Writes().Counts() {
+		if request.Resource != "events" {
+			got[strings.TrimSuffix(request.Verb+" "+request.Resource+" "+request.Subresource, " ")] = times
+		}
+	}
+	if diff := cmp.Diff(map[string]int{
+		"patch configmaps": 1, "apply configmaps": 1, "patch services": 1, "apply services": 1, "patch deployments": 1, "apply deployments": 1,
+		"patch websites": 1, "patch websites status": 1,
+	}, got); diff != "" {
+		t.Errorf("writes of the first start (-want +got):\n%s", diff)
+	}
 
 	settled := w.identities(true)
 	stop = w.run(setUpAfter)
