@@ -127,9 +127,10 @@ func (Reconciler) DecorateStatus(_ *kueue.WorkloadStatus, cm *conditions.Manager
 	case obs.workload.Is(kueue.Evicted):
 		cm.MarkFalse("Running", "Evicted", "The queue needs the room of the job", conditions.EventReason("Stopped"))
 		if job.Status.State != v1alpha1.JobScheduled && job.Status.State != v1alpha1.JobRunning {
-			cm.MarkFalse(kueue.QuotaReserved, "Pending", "The job was stopped")
+			evicted := meta.FindStatusCondition(obs.workload.Status.Conditions, kueue.Evicted)
+			cm.MarkFalse(kueue.QuotaReserved, "Pending", conditions.Bound(evicted.Message))
 			cm.MarkFalse(kueue.Admitted, "NoReservation", "The workload has no reservation")
-			cm.MarkTrue(kueue.Requeued, "BackoffFinished", "The workload waits again")
+			cm.MarkTrue(kueue.Requeued, evicted.Reason, conditions.Bound(evicted.Message)) // as Kueue's library has it
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
@@ -61,12 +62,13 @@ func badKey(n *v1alpha1.NemoGuardrails) string {
 	return ""
 }
 
-// authorities is which certificates were found. The one of the cluster's services is there as soon as the plan was carried out.
+// authorities is which certificates were found, with the product's errors. The one of the cluster's services is there as soon as the plan was
+// applied.
 func (obs Observation) authorities() *v1alpha1.CAStatus {
 	out, sources := &v1alpha1.CAStatus{OpenShiftServingCAFound: true}, sourcesOf(obs.owner)
 	missing := func(s source) string {
 		if obs.fetched.files[s.configMap].Value == nil {
-			return "ConfigMap " + s.configMap + " not found"
+			return apierrors.NewNotFound(corev1.Resource("configmaps"), s.configMap).Error()
 		}
 		return ""
 	}
