@@ -32,6 +32,8 @@ type world struct {
 	env  *environment.Environment
 	user string // the operator, as the API server knows it
 	log  process.Log
+	// metrics is the address of the operator's metrics.
+	metrics string
 }
 
 // newWorld starts both, the operator with some of its services, and with the rights that its page asks for and no others.
@@ -88,6 +90,7 @@ func (w *world) start(t *testing.T, services string) {
 		t.Fatal(err)
 	}
 	_, port, _ := net.SplitHostPort(process.FreeAddress(t))
+	w.metrics = process.FreeAddress(t)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	o := trustyai()
@@ -95,7 +98,7 @@ func (w *world) start(t *testing.T, services string) {
 	go func() {
 		ended <- o.Run(ctx, []string{
 			"--enable-services", services, "--evalhub-admit-all", // as the product has it, whose cases are recorded
-			"--kubeconfig", path, "--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0",
+			"--kubeconfig", path, "--leader-elect=false", "--metrics-bind-address", w.metrics, "--health-probe-bind-address=0",
 			"--webhook-port", port, "--webhook-cert-dir", folder,
 		}, os.Stdout, &w.log)
 	}()

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/reconcilekit/reconcilekit/examples/internal/process"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
 )
 
@@ -198,6 +199,7 @@ func (p *player) play(s scenario) {
 		p.hub = newRecorder(p.T, s.HTTPStatus)
 		p.Cleanup(func() { p.clear(s) })
 	}
+	from := len(p.log.String())
 	for _, object := range s.Given {
 		p.create(object)
 	}
@@ -208,6 +210,33 @@ func (p *player) play(s scenario) {
 		s.Expect = *s.Prefer
 	}
 	p.expect(s.Expect)
+	p.checkErrors(s.Name, from)
+}
+
+// expectedErrors are those that the operator logs in a case, by a part of their texts. The conditions that report them are logged, too.
+var expectedErrors = map[string]string{
+	"gorch-detectors-switched-off-without-orchestrator": "spec.disableOrchestrator without spec.enableBuiltInDetectors",
+	"gorch-neither-config-nor-autoconfig":               "one of spec.orchestratorConfig and spec.autoConfig is required",
+	"evalhub-job-post-failure-keeps-job":                "got status 500, want 200 or 204",
+	"tas-two-services-overwrite-each-others-logger":     "has fields of other managers: .spec.predictor.logger.url",
+}
+
+// passingErrors are those that any case may have, and that the next reconciliation does not have: the case has written an object in the
+// meantime, or the API server does not know a Role yet that the operator has just made, and refuses its RoleBinding.
+var passingErrors = regexp.MustCompile(`the object has been modified; please apply|RoleBinding \S+: rolebindings\.rbac\.authorization\.k8s\.io "[^"]*" not found`)
+
+// checkErrors reports what the operator has logged with the level error about the namespaces of the case, and is not expected.
+func (p *player) checkErrors(name string, from int) {
+	p.Helper()
+	want, isExpected := expectedErrors[name]
+	for _, e := range p.log.Errors(from) {
+		switch {
+		case e.Namespace != p.ns && !strings.HasPrefix(e.Namespace, p.ns+"-"): // of another case
+		case isExpected && (e.Error == "" || strings.Contains(e.Error, want)), passingErrors.MatchString(e.Error):
+		default:
+			p.Errorf("the operator has logged an error: %+v", e)
+		}
+	}
 }
 
 // clear removes the hubs and the tenants of a case, which others would have to do with.
@@ -337,7 +366,8 @@ func (p *player) eventually(what string, within time.Duration, try func() error)
 	}
 }
 
-// expect waits until everything is as expected.
+// expect waits until everything is as expected. Objects that are absent, and requests, are checked again when the operator has reconciled
+// what the step has changed.
 func (p *player) expect(e expectation) {
 	p.Helper()
 	within := 45 * time.Second
@@ -346,6 +376,10 @@ func (p *player) expect(e expectation) {
 	}
 	time.Sleep(time.Duration(e.HoldSeconds * float64(time.Second)))
 	p.eventually("expect", within, func() error { return p.check(e) })
+	if len(e.Absent) > 0 || e.HTTP != nil {
+		process.AwaitQueues(p.T, p.metrics, time.Minute)
+		p.must(p.checkNothingMore(e))
+	}
 }
 
 func (p *player) check(e expectation) error {
@@ -360,6 +394,14 @@ func (p *player) check(e expectation) error {
 			return fmt.Errorf("%w; its status is %s", err, text(got.Object["status"]))
 		}
 	}
+	if err := p.checkNothingMore(e); err != nil {
+		return err
+	}
+	return p.checkEvents(e.Events)
+}
+
+// checkNothingMore compares what the operator must not do: make objects that are wanted absent, and send requests that are not wanted.
+func (p *player) checkNothingMore(e expectation) error {
 	for _, given := range e.Absent {
 		u := p.object(given)
 		if err := p.Get(p.Context(), client.ObjectKeyFromObject(u), u); !apierrors.IsNotFound(err) {
@@ -371,7 +413,7 @@ func (p *player) check(e expectation) error {
 			return err
 		}
 	}
-	return p.checkEvents(e.Events)
+	return nil
 }
 
 func (p *player) checkEvents(wanted []map[string]any) error {
