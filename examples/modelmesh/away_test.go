@@ -119,7 +119,7 @@ func (p *player) served(etcd string) *running {
 		}
 	}
 	r := p.start(p.T, map[string]string{"NAMESPACE": p.namespace}, "--leader-elect=false")
-	p.log = &r.log
+	p.follow(r)
 	for _, name := range []string{"one", "two", "three", "gone"} {
 		p.available(name)
 	}

@@ -57,11 +57,12 @@ type running struct {
 	log      process.Log
 	user     string // as the API server knows it
 	webhooks string // the address of its webhooks
+	metrics  string // the address of its metrics
 	ended    chan error
 }
 
-// operator runs the operator until the test ends, and returns its log once its first passes are over: what is expected may be so before.
-func (w *world) operator(t *testing.T, variables map[string]string, arguments ...string) *process.Log {
+// operator runs the operator until the test ends, and returns when it has reconciled what was there: what is expected may be so before.
+func (w *world) operator(t *testing.T, variables map[string]string, arguments ...string) *running {
 	t.Helper()
 	p := w.start(t, variables, append([]string{"--leader-elect=false"}, arguments...)...)
 	for until := time.Now().Add(time.Minute); !strings.Contains(p.log.String(), "Starting workers"); time.Sleep(50 * time.Millisecond) {
@@ -69,8 +70,8 @@ func (w *world) operator(t *testing.T, variables map[string]string, arguments ..
 			t.Fatal("the operator does not start")
 		}
 	}
-	time.Sleep(time.Second)
-	return &p.log
+	process.AwaitQueues(t, p.metrics, time.Minute)
+	return p
 }
 
 // start runs the operator until it is stopped or the test ends, with the rights that its page asks for and no others.
@@ -93,9 +94,9 @@ func (w *world) start(t *testing.T, variables map[string]string, arguments ...st
 	}
 	address := process.FreeAddress(t)
 	_, port, _ := net.SplitHostPort(address)
-	p := &running{user: rights.User(), webhooks: address, ended: make(chan error, 1)}
+	p := &running{user: rights.User(), webhooks: address, metrics: process.FreeAddress(t), ended: make(chan error, 1)}
 	p.Cmd = exec.Command(w.program(), append([]string{
-		"--kubeconfig", path, "--metrics-bind-address=0", "--health-probe-bind-address=0",
+		"--kubeconfig", path, "--metrics-bind-address", p.metrics, "--health-probe-bind-address=0",
 		"--webhook-port", port, "--webhook-cert-dir", w.folder,
 	}, arguments...)...)
 	p.Env = []string{"HOME=" + w.folder}

@@ -145,6 +145,8 @@ func TestScenarios(t *testing.T) {
 			models := read[json.RawMessage](t, "testdata/models.json")
 			if scope == allOfCluster { // one after the other; side by side all are played
 				models = draw(t, models, drawnModels)
+			} else {
+				models = append(models, read[json.RawMessage](t, "testdata/failures.json")...) // not recorded: errors of ModelMesh
 			}
 			for _, recorded := range models {
 				played(recorded)
@@ -181,6 +183,9 @@ type player struct {
 	mesh      *double
 	given     []map[string]any
 	log       *process.Log
+	metrics   string // the address of the operator's metrics
+	logged    int    // the size of the log when the step began
+	errors    []string
 }
 
 func (p *player) play(s scenario) {
@@ -203,9 +208,9 @@ func (p *player) play(s scenario) {
 		}
 	}
 	p.given = s.Given
-	p.log = p.operator(p.T, map[string]string{
+	p.follow(p.operator(p.T, map[string]string{
 		"NAMESPACE": s.ControllerNamespace, "NAMESPACE_SCOPE": strconv.FormatBool(s.Scope == oneNamespace),
-	})
+	}))
 	for i, one := range s.Steps {
 		if i > 0 && (one.Mesh != nil || one.Merge != nil) && p.hasModels() {
 			p.passed()
@@ -213,6 +218,33 @@ func (p *player) play(s scenario) {
 		p.step(one)
 	}
 	p.expect(s.Expect)
+	p.checkErrors(s.Name)
+}
+
+// follow makes the player look at the log and the metrics of an operator.
+func (p *player) follow(r *running) { p.log, p.metrics = &r.log, r.metrics }
+
+// expectedErrors are further ones that the operator logs in a case, by a part of their texts.
+var expectedErrors = map[string]string{
+	"unknown-autoscaler-class-panics": "Runtimes is not ready",
+	"live-config-map-changes":         "'PodsPerRuntime': none is no uint16; want a number from 0 to 65535",
+}
+
+// passingErrors are those that any case may have: most cases have no Secret of etcd, which the Service controller reports, and an owner may be
+// deleted while it is reconciled. Beside the line of a condition there is always one of the object.
+var passingErrors = regexp.MustCompile(`^EtcdSecret is not ready|^object is not ready|record the inventory: \S+ "[^"]*" not found`)
+
+// checkErrors reports what the operator has logged with the level error, and the case does not expect. The conditions that report expected
+// errors are logged, too, without one.
+func (p *player) checkErrors(name string) {
+	p.Helper()
+	for _, e := range p.log.Errors(0) {
+		text := strings.TrimSuffix(e.Message+": "+e.Error, ": ")
+		known := slices.ContainsFunc(p.errors, func(expected string) bool { return e.Error == "" || strings.Contains(e.Error, expected) })
+		if want, expects := expectedErrors[name]; !known && !passingErrors.MatchString(text) && !(expects && strings.Contains(text, want)) {
+			p.Errorf("the operator has logged an error: %+v", e)
+		}
+	}
 }
 
 func (p *player) must(err error) {
@@ -282,6 +314,7 @@ func (p *player) step(s step) {
 	time.Sleep(time.Duration(s.Sleep * float64(time.Second)))
 	if !s.waits() {
 		p.mesh.next()
+		p.logged = len(p.log.String())
 	}
 	p.mesh.follow(p.T, s.Mesh)
 	switch {
