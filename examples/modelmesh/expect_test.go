@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -50,7 +51,7 @@ func (p *player) expect(e expectation) {
 		}
 		for _, ref := range e.Absent {
 			if _, err := p.get(p.object(ref)); !apierrors.IsNotFound(err) {
-				return fmt.Errorf("%s is there (%w)", ref, err)
+				return errors.Join(fmt.Errorf("%s is there", ref), err)
 			}
 		}
 		return nil

@@ -32,7 +32,7 @@ func TestMany(t *testing.T) {
 	if os.Getenv("RECONCILETEST_CASES") == "all" {
 		l = load{namespaces: 20, runtimes: 10, predictors: 100, rest: time.Minute}
 	}
-	p := &player{world: newWorld(t), T: t, namespace: "many"}
+	p := &player{cluster: newCluster(t), T: t, namespace: "many"}
 	p.mesh = newDouble(t)
 	p.mesh.Script(inState(mmesh.Loaded))
 	p.create(namespaceOf(p.namespace, map[string]any{"modelmesh-enabled": "false"}))

@@ -20,10 +20,10 @@ import (
 // TestRights: in both scopes the operator uses each of the rights that are generated for it, and needs no other one.
 func TestRights(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newCluster(t)
 	for _, scope := range []string{oneNamespace, allOfCluster} {
 		t.Run(scope, func(t *testing.T) {
-			p := &player{world: w, T: t, namespace: "rights-" + scope, mesh: newDouble(t)}
+			p := &player{cluster: w, T: t, namespace: "rights-" + scope, mesh: newDouble(t)}
 			p.useRights(scope)
 		})
 	}

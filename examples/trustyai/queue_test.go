@@ -100,7 +100,7 @@ func migrationCase(recorded scenario) scenario {
 
 // TestManagedScenarios plays the recorded cases of the job manager.
 func TestManagedScenarios(t *testing.T) {
-	w := newWorld(t, "LMES,JOB_MGR")
+	w := newCluster(t, "LMES,JOB_MGR")
 	configured := false
 	for _, s := range scenarios(t) {
 		if s.Controller != "jobmgr" {
@@ -112,7 +112,7 @@ func TestManagedScenarios(t *testing.T) {
 		}
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			p := &player{world: w, T: t, ns: w.env.Namespace(t)}
+			p := &player{cluster: w, T: t, ns: w.env.Namespace(t)}
 			p.play(s)
 		})
 	}
@@ -123,9 +123,9 @@ func TestManagedScenarios(t *testing.T) {
 }
 
 // playQueue plays the queue: it admits a job, wants its room back, admits it again, and is told when the job has ended.
-func (w *world) playQueue(t *testing.T) {
+func (w *cluster) playQueue(t *testing.T) {
 	t.Helper()
-	p := &player{world: w, T: t, ns: w.env.Namespace(t)}
+	p := &player{cluster: w, T: t, ns: w.env.Namespace(t)}
 	job := map[string]any{"apiVersion": "trustyai.opendatahub.io/v1alpha1", "kind": "LMEvalJob"}
 	job["metadata"] = map[string]any{"namespace": "{ns}", "name": "job", "labels": map[string]any{"kueue.x-k8s.io/queue-name": "q"}}
 	spec := map[string]any{"model": "hf", "taskList": map[string]any{"taskNames": []any{"task1"}}}

@@ -100,7 +100,7 @@ func quirks(t *testing.T, settings map[string]any) (all []scenario) {
 // TestScenarios plays the recorded cases of the product, those with the same settings of the operator at a time, each in a namespace of
 // its own.
 func TestScenarios(t *testing.T) {
-	w := newWorld(t, everyService)
+	w := newCluster(t, everyService)
 	groups := map[string][]scenario{}
 	for _, s := range scenarios(t) {
 		if s.Controller != "jobmgr" && s.Runner != "manual" {
@@ -116,7 +116,7 @@ func TestScenarios(t *testing.T) {
 					if s.Controller != "evalhub" { // whose hubs have objects in the tenants of all cases
 						t.Parallel()
 					}
-					p := &player{world: w, T: t, ns: w.env.Namespace(t)}
+					p := &player{cluster: w, T: t, ns: w.env.Namespace(t)}
 					if s.ofHub() { // of which names are made that must not be too long
 						p.ns = fmt.Sprintf("eval-%d", i)
 						w.namespace(t, p.ns)
@@ -144,7 +144,7 @@ func (s scenario) settings() any {
 }
 
 // install creates what an installation has besides the operator.
-func (w *world) install(t *testing.T, file string) {
+func (w *cluster) install(t *testing.T, file string) {
 	t.Helper()
 	data, err := os.ReadFile(file)
 	u := &unstructured.Unstructured{}
@@ -159,7 +159,7 @@ func (w *world) install(t *testing.T, file string) {
 	}
 }
 
-func (w *world) configure(t *testing.T, settings any) {
+func (w *cluster) configure(t *testing.T, settings any) {
 	t.Helper()
 	config := &unstructured.Unstructured{Object: map[string]any{"data": settings}}
 	config.SetAPIVersion("v1")
@@ -174,7 +174,7 @@ func (w *world) configure(t *testing.T, settings any) {
 	}
 }
 
-func (w *world) namespace(t *testing.T, name string) {
+func (w *cluster) namespace(t *testing.T, name string) {
 	t.Helper()
 	err := w.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	if client.IgnoreAlreadyExists(err) != nil {
@@ -184,7 +184,7 @@ func (w *world) namespace(t *testing.T, name string) {
 
 // player plays one case.
 type player struct {
-	*world
+	*cluster
 	*testing.T
 	ns  string
 	hub *recorder // nil in cases without a hub
@@ -223,7 +223,8 @@ var expectedErrors = map[string]string{
 
 // passingErrors are those that any case may have, and that the next reconciliation does not have: the case has written an object in the
 // meantime, or the API server does not know a Role yet that the operator has just made, and refuses its RoleBinding.
-var passingErrors = regexp.MustCompile(`the object has been modified; please apply|RoleBinding \S+: rolebindings\.rbac\.authorization\.k8s\.io "[^"]*" not found`)
+var passingErrors = regexp.MustCompile(
+	`the object has been modified; please apply|RoleBinding \S+: rolebindings\.rbac\.authorization\.k8s\.io "[^"]*" not found`)
 
 // checkErrors reports what the operator has logged with the level error about the namespaces of the case, and is not expected.
 func (p *player) checkErrors(name string, from int) {
@@ -334,7 +335,9 @@ func (p *player) substitute(value any) any {
 			seconds, _ := strconv.Atoi(found[1])
 			return time.Now().Add(-time.Duration(seconds) * time.Second).UTC().Format(time.RFC3339)
 		}
-		return strings.NewReplacer("{ns}", p.ns, "{op}", operatorNamespace, "{ns2}", p.ns+"-2", "{tenant}", p.ns+"-t", "{http}", p.hub.address()).Replace(v)
+		return strings.NewReplacer(
+			"{ns}", p.ns, "{op}", operatorNamespace, "{ns2}", p.ns+"-2", "{tenant}", p.ns+"-t", "{http}", p.hub.address(),
+		).Replace(v)
 	case map[string]any:
 		out := map[string]any{}
 		for name := range v {
@@ -405,7 +408,7 @@ func (p *player) checkNothingMore(e expectation) error {
 	for _, given := range e.Absent {
 		u := p.object(given)
 		if err := p.Get(p.Context(), client.ObjectKeyFromObject(u), u); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("%s %s is there (%w)", u.GetKind(), u.GetName(), err)
+			return errors.Join(fmt.Errorf("%s %s is there", u.GetKind(), u.GetName()), err)
 		}
 	}
 	if e.HTTP != nil {

@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Diff returns the differences of a value from the wanted document, -want +got. Every field counts; an empty list or map is the same as none.
-// A field that the type does not have fails the test.
+// Diff returns the differences of a value from the wanted document, -want +got. Every field counts; an empty list or map is the same as
+// none. A field that the type does not have fails the test.
 func Diff[T any](t testing.TB, want string, got T) string {
 	t.Helper()
 	var wanted T

@@ -25,7 +25,7 @@ func AwaitQueues(t testing.TB, address string, within time.Duration) {
 	t.Helper()
 	end := time.Now().Add(within) //nolint:forbidigo // the program has the clock of the machine
 	for range 2 {
-		time.Sleep(eventLag)
+		time.Sleep(eventLag) //nolint:forbidigo // the operator is another process
 		idle := map[string]bool{}
 		for {
 			busy, err := busyControllers(address)
@@ -45,7 +45,7 @@ func AwaitQueues(t testing.TB, address string, within time.Duration) {
 				slices.Sort(left)
 				t.Fatalf("the queues of the controllers %q are not empty after %s", left, within)
 			}
-			time.Sleep(queueInterval)
+			time.Sleep(queueInterval) //nolint:forbidigo // as above
 		}
 	}
 }

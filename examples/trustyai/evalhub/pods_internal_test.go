@@ -18,8 +18,17 @@ import (
 // confined is the security context of each container.
 const confined = `{allowPrivilegeEscalation: false, runAsNonRoot: true, capabilities: {drop: [ALL]}, seccompProfile: {type: RuntimeDefault}}`
 
+// before is what a proxy needs of the server behind it.
+type before struct{ upstream, health, tls, config, authority string }
+
+// The servers behind the proxies.
+var (
+	beforeHub = before{"http://127.0.0.1:8444", "/api/v1/health", "hub-tls", "evalhub-config", "service-ca"}
+	beforeMCP = before{"http://127.0.0.1:8445", "/health", "hub-mcp-tls", "evalhub-mcp-config", "mcp-service-ca"}
+)
+
 // deploymentOf is the Deployment that is wanted, with the lines of the server, the volumes, and what differs in the proxy.
-func deploymentOf(component, replicas, server, volumes, upstream, health, tls, config, authority string) string {
+func deploymentOf(component, replicas, server, volumes string, proxy before) string {
 	labels := `{app: eval-hub, instance: hub, component: ` + component + `}`
 	return `
 replicas: ` + replicas + `
@@ -36,13 +45,13 @@ template:
       image: proxy:1
       args:
       - --secure-listen-address=0.0.0.0:8443
-      - --upstream=` + upstream + `/
+      - --upstream=` + proxy.upstream + `/
       - --config-file=/etc/kube-rbac-proxy/auth.yaml
       - --tls-cert-file=/etc/tls/private/tls.crt
       - --tls-private-key-file=/etc/tls/private/tls.key
       - --proxy-endpoints-port=9443
       - --v=0
-      - --ignore-paths=` + health + `
+      - --ignore-paths=` + proxy.health + `
       - --auth-header-fields-enabled
       - --auth-header-user-field-name=X-User
       ports: [{name: https, containerPort: 8443, protocol: TCP}, {name: proxy-healthz, containerPort: 9443, protocol: TCP}]
@@ -51,9 +60,9 @@ template:
       resources: {requests: {cpu: 100m, memory: 128Mi}, limits: {cpu: 500m, memory: 512Mi}}
       securityContext: ` + confined + `
       volumeMounts:
-      - {name: ` + tls + `, mountPath: /etc/tls/private, readOnly: true}
-      - {name: ` + config + `, mountPath: /etc/kube-rbac-proxy/auth.yaml, subPath: auth.yaml, readOnly: true}
-      - {name: ` + authority + `, mountPath: /etc/kube-rbac-proxy/upstream-ca, readOnly: true}
+      - {name: ` + proxy.tls + `, mountPath: /etc/tls/private, readOnly: true}
+      - {name: ` + proxy.config + `, mountPath: /etc/kube-rbac-proxy/auth.yaml, subPath: auth.yaml, readOnly: true}
+      - {name: ` + proxy.authority + `, mountPath: /etc/kube-rbac-proxy/upstream-ca, readOnly: true}
     volumes:` + volumes
 }
 
@@ -111,7 +120,7 @@ func TestPods(t *testing.T) {
       - {name: API_HOST, value: 127.0.0.1}
       - {name: PORT, value: "8444"}
       - {name: LOG_LEVEL, value: INFO}`, "{requests: {cpu: 500m, memory: 512Mi}, limits: {cpu: 2, memory: 2Gi}}", ""),
-				hubVolumes, "http://127.0.0.1:8444", "/api/v1/health", "hub-tls", "evalhub-config", "service-ca"),
+				hubVolumes, beforeHub),
 		},
 		"a hub with everything": {
 			spec: `
@@ -139,7 +148,7 @@ env: [{name: PORT, value: mine}, {name: LOG_LEVEL, value: DEBUG}, {name: MINE, v
     - {name: evalhub-collections, projected: {defaultMode: 420, sources: [{configMap: {name: hub-collection-toxicity}}]}}
     - {name: evalhub-collections-tenant, projected: {defaultMode: 420, sources: [{configMap: {name: mine}}]}}
     - {name: evalhub-db-secret, secret: {secretName: db, defaultMode: 420, items: [{key: db-url, path: db-url}]}}`,
-				"http://127.0.0.1:8444", "/api/v1/health", "hub-tls", "evalhub-config", "service-ca"),
+				beforeHub),
 		},
 		"an MCP server": {
 			spec: `{database: {type: sqlite}, mcp: {enabled: true, authSecret: auth, transport: http, evalHubTransport: http-sse}}`,
@@ -165,11 +174,12 @@ env: [{name: PORT, value: mine}, {name: LOG_LEVEL, value: DEBUG}, {name: MINE, v
     - {name: evalhub-mcp-config, configMap: {name: hub-mcp-config, defaultMode: 420}}
     - {name: hub-mcp-tls, secret: {secretName: hub-mcp-tls, defaultMode: 420}}
     - {name: mcp-service-ca, configMap: {name: hub-service-ca, defaultMode: 420}}`,
-				"http://127.0.0.1:8445", "/health", "hub-mcp-tls", "evalhub-mcp-config", "mcp-service-ca"),
+				beforeMCP),
 		},
 		"an MCP server of the user's": {
-			spec: `{database: {type: sqlite}, mcp: {enabled: true, replicas: 3, image: "mine:1", resources: {limits: {cpu: 1}}, env: [{name: EVALHUB_PORT, value: "1"}]}}`,
-			mcp:  true,
+			spec: `{database: {type: sqlite}, mcp: {enabled: true, replicas: 3, image: "mine:1", resources: {limits: {cpu: 1}},
+				env: [{name: EVALHUB_PORT, value: "1"}]}}`,
+			mcp: true,
 			want: deploymentOf("mcp", "3", `
     - name: evalhub-mcp
       image: mine:1
@@ -190,7 +200,7 @@ env: [{name: PORT, value: mine}, {name: LOG_LEVEL, value: DEBUG}, {name: MINE, v
     - {name: evalhub-mcp-config, configMap: {name: hub-mcp-config, defaultMode: 420}}
     - {name: hub-mcp-tls, secret: {secretName: hub-mcp-tls, defaultMode: 420}}
     - {name: mcp-service-ca, configMap: {name: hub-service-ca, defaultMode: 420}}`,
-				"http://127.0.0.1:8445", "/health", "hub-mcp-tls", "evalhub-mcp-config", "mcp-service-ca"),
+				beforeMCP),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -211,7 +221,8 @@ env: [{name: PORT, value: mine}, {name: LOG_LEVEL, value: DEBUG}, {name: MINE, v
 				}
 				f.catalogues[kind] = c
 			}
-			obs := (Reconciler{settings: types.NamespacedName{Namespace: "op", Name: "settings"}}).ComposeState(t.Context(), pass{Object: hub}, f)
+			r := Reconciler{settings: types.NamespacedName{Namespace: "op", Name: "settings"}}
+			obs := r.ComposeState(t.Context(), pass{Object: hub}, f)
 			got := obs.deployment()
 			if test.mcp {
 				objects, err := obs.mcpObjects()

@@ -75,8 +75,8 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// TestEviction: when the job has made room its workload loses its reservation, and is queued again for the reason of the eviction, as Kueue's
-// library has it.
+// TestEviction: when the job has made room its workload loses its reservation, and is queued again for the reason of the eviction, as
+// Kueue's library has it.
 func TestEviction(t *testing.T) {
 	t.Parallel()
 	evicted := metav1.Condition{Type: kueue.Evicted, Status: metav1.ConditionTrue, Reason: "Preempted", Message: "a job of a higher priority"}

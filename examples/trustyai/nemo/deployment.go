@@ -52,7 +52,8 @@ func badKey(n *v1alpha1.NemoGuardrails) string {
 		return ""
 	}
 	if user.ConfigMapNamespace != "" && user.ConfigMapNamespace != n.Namespace {
-		return fmt.Sprintf("spec.caBundleConfig.configMapNamespace: %q must be %s, the namespace of the pods", user.ConfigMapNamespace, n.Namespace)
+		return fmt.Sprintf("spec.caBundleConfig.configMapNamespace: %q must be %s, the namespace of the pods",
+			user.ConfigMapNamespace, n.Namespace)
 	}
 	for _, key := range user.ConfigMapKeys {
 		if !keyPattern.MatchString(key) {
@@ -62,8 +63,8 @@ func badKey(n *v1alpha1.NemoGuardrails) string {
 	return ""
 }
 
-// authorities is which certificates were found, with the product's errors. The one of the cluster's services is there as soon as the plan was
-// applied.
+// authorities is which certificates were found, with the product's errors. The one of the cluster's services is there as soon as the plan
+// was applied.
 func (obs Observation) authorities() *v1alpha1.CAStatus {
 	out, sources := &v1alpha1.CAStatus{OpenShiftServingCAFound: true}, sourcesOf(obs.owner)
 	missing := func(s source) string {
@@ -109,7 +110,8 @@ func (obs Observation) deployment() *appsv1.Deployment {
 		name := guardrails.Name(config.Name, "-volume")
 		projected := &corev1.ProjectedVolumeSource{}
 		for _, configMap := range config.ConfigMaps {
-			projected.Sources = append(projected.Sources, corev1.VolumeProjection{ConfigMap: &corev1.ConfigMapProjection{LocalObjectReference: corev1.LocalObjectReference{Name: configMap}}})
+			from := &corev1.ConfigMapProjection{LocalObjectReference: corev1.LocalObjectReference{Name: configMap}}
+			projected.Sources = append(projected.Sources, corev1.VolumeProjection{ConfigMap: from})
 		}
 		volume(name, corev1.VolumeSource{Projected: projected})
 		server.VolumeMounts = append(server.VolumeMounts, proxy.Mount(name, "/app/config/"+config.Name))

@@ -44,7 +44,8 @@ func found(names ...string) map[string]reconcile.FetchResult[*corev1.ConfigMap] 
 // TestPods: the Deployment has the product's fields.
 func TestPods(t *testing.T) {
 	t.Parallel()
-	const labels = `{app: ng, component: ng, deploy-name: ng, app.kubernetes.io/instance: ng, app.kubernetes.io/name: ng, app.kubernetes.io/part-of: trustyai}`
+	const labels = `{app: ng, component: ng, deploy-name: ng, app.kubernetes.io/instance: ng, app.kubernetes.io/name: ng,
+      app.kubernetes.io/part-of: trustyai}`
 	hash := func(text string) string {
 		sum := sha256.Sum256([]byte(text))
 		return hex.EncodeToString(sum[:])
@@ -83,7 +84,8 @@ template:
       - {name: CONFIG_ID, value: c}
       - {name: SSL_CERT_FILE, value: /etc/ssl/certs/ca-certificates.crt}
       ports: [{containerPort: 8000, protocol: TCP}]
-      readinessProbe: {httpGet: {path: /, port: 8000}, initialDelaySeconds: 5, timeoutSeconds: 2, periodSeconds: 5, successThreshold: 1, failureThreshold: 12}
+      readinessProbe: {httpGet: {path: /, port: 8000},
+        initialDelaySeconds: 5, timeoutSeconds: 2, periodSeconds: 5, successThreshold: 1, failureThreshold: 12}
       volumeMounts:
       - {name: ca-bundle-transfer, mountPath: /etc/ssl/certs/, readOnly: true}
       - {name: c-volume, mountPath: /app/config/c, readOnly: true}
@@ -121,7 +123,8 @@ template:
       command:
       - /bin/sh
       - -c
-      - |` + scriptOf(`"/tmp/odh-trusted-ca-bundle//ca-bundle.crt" "/tmp/openshift-serving-ca-bundle//service-ca.crt" "/tmp/user-ca-bundle//x.crt" "/tmp/user-ca-bundle//y.crt"`) + `
+      - |` + scriptOf(`"/tmp/odh-trusted-ca-bundle//ca-bundle.crt" "/tmp/openshift-serving-ca-bundle//service-ca.crt" `+
+				`"/tmp/user-ca-bundle//x.crt" "/tmp/user-ca-bundle//y.crt"`) + `
       securityContext: {allowPrivilegeEscalation: false, runAsNonRoot: true, capabilities: {drop: [ALL]}}
       volumeMounts:
       - {name: ca-bundle-transfer, mountPath: /tmp/ca-bundle-transfer/}
@@ -136,7 +139,8 @@ template:
       - {name: SSL_CERT_FILE, value: /etc/ssl/certs/ca-certificates.crt}
       - {name: MINE, value: x}
       ports: [{containerPort: 8000, protocol: TCP}]
-      readinessProbe: {httpGet: {path: /, port: 8000}, initialDelaySeconds: 5, timeoutSeconds: 2, periodSeconds: 5, successThreshold: 1, failureThreshold: 12}
+      readinessProbe: {httpGet: {path: /, port: 8000},
+        initialDelaySeconds: 5, timeoutSeconds: 2, periodSeconds: 5, successThreshold: 1, failureThreshold: 12}
       volumeMounts:
       - {name: ca-bundle-transfer, mountPath: /etc/ssl/certs/, readOnly: true}
       - {name: c-volume, mountPath: /app/config/c, readOnly: true}

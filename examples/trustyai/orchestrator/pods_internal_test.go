@@ -16,7 +16,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/proxy"
 )
 
-const labels = `{app: o, component: o, deploy-name: o, app.kubernetes.io/instance: o, app.kubernetes.io/name: o, app.kubernetes.io/part-of: trustyai}`
+const labels = `{app: o, component: o, deploy-name: o, app.kubernetes.io/instance: o, app.kubernetes.io/name: o,
+      app.kubernetes.io/part-of: trustyai}`
 
 // hardened is the security context of the programs.
 const hardened = `{capabilities: {drop: [ALL]}, privileged: false, runAsNonRoot: true, readOnlyRootFilesystem: true,

@@ -19,7 +19,9 @@ func TestContainer(t *testing.T) {
 		want    string
 	}{
 		"without an authority": {
-			sidecar: proxy.Sidecar{Name: "kube-rbac-proxy", Image: "proxy:1", Port: 8443, HealthPort: 9443, Upstream: "http://127.0.0.1:8081", Mounts: mounts},
+			sidecar: proxy.Sidecar{
+				Name: "kube-rbac-proxy", Image: "proxy:1", Port: 8443, HealthPort: 9443, Upstream: "http://127.0.0.1:8081", Mounts: mounts,
+			},
 			want: `
 name: kube-rbac-proxy
 image: proxy:1
@@ -57,8 +59,8 @@ volumeMounts:
 		},
 		"with an authority, a file and arguments of its own": {
 			sidecar: proxy.Sidecar{
-				Name: "p", Image: "proxy:1", Port: 8490, HealthPort: 9444, Upstream: "http://localhost:8090", UpstreamCA: "/ca.crt", File: "auth.yaml",
-				Args: []string{"--more"},
+				Name: "p", Image: "proxy:1", Port: 8490, HealthPort: 9444, Upstream: "http://localhost:8090", UpstreamCA: "/ca.crt",
+				File: "auth.yaml", Args: []string{"--more"},
 			},
 			want: `
 name: p
@@ -140,7 +142,8 @@ func TestConfig(t *testing.T) {
 			Namespace: "ns", Service: "svc", Upstream: "http://127.0.0.1:8081",
 		},
 		subject + "upstreamConfig: {url: 'https://127.0.0.1:8032', proxyTimeout: 30s, upstreamCAFile: /ca.crt}\n" + suites: {
-			Namespace: "ns", Service: "svc", Upstream: "https://svc.ns.svc:8032", FileUpstream: "https://127.0.0.1:8032", FileUpstreamCA: "/ca.crt",
+			Namespace: "ns", Service: "svc", Upstream: "https://svc.ns.svc:8032", FileUpstream: "https://127.0.0.1:8032",
+			FileUpstreamCA: "/ca.crt",
 		},
 	} {
 		var got file
