@@ -27,12 +27,12 @@ type Services struct {
 }
 
 var (
-	_ reconcile.Reconciler[*v1alpha1.Predictor, observed, observed]       = (*Reconciler)(nil)
-	_ reconcile.Reconciler[*v1beta1.InferenceService, observed, observed] = (*Services)(nil)
+	_ reconcile.Reconciler[*v1alpha1.Predictor, fetched, observed]       = (*Reconciler)(nil)
+	_ reconcile.Reconciler[*v1beta1.InferenceService, fetched, observed] = (*Services)(nil)
 )
 
 // New declares the controller of Predictor. Settings returns those that an owner sees.
-func New(m Mesh, settings func(owner ctrl.Request) Settings) *controller.Builder[*v1alpha1.Predictor, observed, observed] {
+func New(m Mesh, settings func(owner ctrl.Request) Settings) *controller.Builder[*v1alpha1.Predictor, fetched, observed] {
 	models := newVModels(m, fromPredictors)
 	return controller.New(Name, &Reconciler{source[*v1alpha1.Predictor]{
 		models: models, name: fromPredictors, settings: settings,
@@ -42,7 +42,7 @@ func New(m Mesh, settings func(owner ctrl.Request) Settings) *controller.Builder
 }
 
 // NewServices declares the controller of InferenceService.
-func NewServices(m Mesh, settings func(owner ctrl.Request) Settings) *controller.Builder[*v1beta1.InferenceService, observed, observed] {
+func NewServices(m Mesh, settings func(owner ctrl.Request) Settings) *controller.Builder[*v1beta1.InferenceService, fetched, observed] {
 	models := newVModels(m, fromServices)
 	return controller.New(ServicesName, &Services{source[*v1beta1.InferenceService]{
 		models: models, name: fromServices, settings: settings, spec: SpecOf,
