@@ -418,11 +418,11 @@ func TestRounded(t *testing.T) {
 	t.Parallel()
 
 	got := map[int]int{}
-	for _, total := range []int{0, 7, 99, 104, 105, 1249, 12500} {
+	for _, total := range []int{0, 7, 55, 94, 95, 349, 1500} {
 		got[total] = requestCounts{"GET": total}.rounded()
 	}
 
-	if diff := cmp.Diff(map[int]int{0: 0, 7: 7, 99: 99, 104: 100, 105: 110, 1249: 1200, 12500: 13000}, got); diff != "" {
+	if diff := cmp.Diff(map[int]int{0: 0, 7: 7, 55: 60, 94: 90, 95: 100, 349: 300, 1500: 2000}, got); diff != "" {
 		t.Errorf("rounded (-want +got):\n%s", diff)
 	}
 }

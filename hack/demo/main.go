@@ -172,9 +172,12 @@ func show(ctx context.Context, o options, p product, plane *plane, out *screen) 
 // perform applies the samples and follows them until they are ready. Then something goes wrong on purpose, or the other steps of the script
 // are played.
 func (s *programs) perform(ctx context.Context, o options, p product, scene *scene, out *screen) error {
-	if len(p.script.Steps) == 0 {
+	switch {
+	case len(p.script.Steps) == 0:
 		out.step("samples")
-	} else {
+	case o.fail != "": // no other step is played
+		out.act(p.script.Steps[0].Say)
+	default:
 		out.act(p.script.heading(0))
 	}
 

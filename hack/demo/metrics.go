@@ -34,14 +34,14 @@ func (r requestCounts) minus(earlier requestCounts) requestCounts {
 	return difference
 }
 
-// rounded is the number of all requests with two digits.
+// rounded is the number of all requests with one digit: it differs a little from demo to demo.
 func (r requestCounts) rounded() int {
 	total, unit := 0, 1
 	for _, count := range r {
 		total += count
 	}
 
-	for total/unit >= 100 {
+	for total/unit >= 10 {
 		unit *= 10
 	}
 
