@@ -57,11 +57,7 @@ prove: ## Search for a wrong "unchanged" of the apply engine (CASES=100000, SEED
 
 .PHONY: lint
 lint: ## Run the linters over all modules
-	@failed=; for module in $(MODULES); do \
-		echo "lint: $$module"; \
-		hack/lint.sh "$$module" ./... || failed="$$failed $$module"; \
-	done; \
-	test -z "$$failed" || { echo "lint: findings in:$$failed" >&2; exit 1; }
+	@hack/lint.sh all $(MODULES)
 
 .PHONY: apidiff
 apidiff: ## List changes of the exported API since a commit; fail on incompatible ones (BASE=v0.1.0)
@@ -83,11 +79,12 @@ PRODUCT ?= aim
 
 # exec, so that a signal for make's child reaches the demo itself.
 .PHONY: demo
-demo: ## Show an operator at work on a real API server (PRODUCT=aim, FAIL=webhook|quota|rights|fight|spec, KUBECONFIG=file)
+demo: ## Show an operator at work on a real API server (PRODUCT=aim|maas|modelmesh|modelregistry|trustyai, FAIL=webhook|quota|rights|fight|spec, KUBECONFIG=file, README=1 to write the steps into the README)
 	@test -x bin/demo || echo "demo: compiling the demo, which takes minutes when nothing is cached"
-	@mkdir -p bin && go -C hack/demo build -o "$(CURDIR)/bin/demo" . && \
+	@mkdir -p bin && go -C hack/demo build -o "$(CURDIR)/bin/demo" . 2> >(awk \
+		'/^go: downloading / { printf "\rdemo: %d modules fetched", ++n; fflush(); next } { print } END { if (n) print "" }' >&2) && \
 	exec bin/demo -product "$(PRODUCT)" $(if $(FAIL),-fail "$(FAIL)") $(if $(GIVEN_KUBECONFIG),-kubeconfig "$(GIVEN_KUBECONFIG)") \
-		$(if $(filter yes,$(STANDIN)),-standin)
+		$(if $(filter yes,$(STANDIN)),-standin) $(if $(README),-readme)
 
 .PHONY: bench
 bench: ## Measure against other ways to reconcile (SCENARIO=steady, BENCHFLAGS='-owners 100', KUBECONFIG=file); minutes

@@ -28,7 +28,7 @@ func TestAway(t *testing.T) {
 	if os.Getenv("RECONCILETEST_CASES") == "all" {
 		outage = 70 * time.Second
 	}
-	p := &player{world: newWorld(t), T: t, namespace: "away"}
+	p := &player{cluster: newCluster(t), T: t, namespace: "away"}
 	etcd := store.New(t)
 	p.mesh = newDouble(t)
 	running := p.served(etcd.URL)
@@ -119,7 +119,7 @@ func (p *player) served(etcd string) *running {
 		}
 	}
 	r := p.start(p.T, map[string]string{"NAMESPACE": p.namespace}, "--leader-elect=false")
-	p.log = &r.log
+	p.follow(r)
 	for _, name := range []string{"one", "two", "three", "gone"} {
 		p.available(name)
 	}

@@ -94,9 +94,9 @@ type review struct {
 
 // webhooks plays the cases of the webhook against a process in a scope, over TLS: as the operator answers, and as users get it from the API
 // server.
-func (w *world) webhooks(t *testing.T, scope string) {
+func (w *cluster) webhooks(t *testing.T, scope string) {
 	t.Helper()
-	p := &player{world: w, T: t, namespace: "webhooks-" + scope, mesh: newDouble(t)}
+	p := &player{cluster: w, T: t, namespace: "webhooks-" + scope, mesh: newDouble(t)}
 	p.create(namespaceOf(p.namespace, nil))
 	p.configure("")
 	running := w.start(t, map[string]string{"NAMESPACE": p.namespace, "NAMESPACE_SCOPE": strconv.FormatBool(scope == oneNamespace)}, "--leader-elect=false")

@@ -27,7 +27,7 @@ func (p *player) followEvents() {
 	}))
 	p.mesh.Script(inState(mmesh.Loaded))
 	defer p.mesh.Script(nil)
-	p.log = p.operator(p.T, map[string]string{"NAMESPACE": "events"})
+	p.follow(p.operator(p.T, map[string]string{"NAMESPACE": "events"}))
 	p.inStates("Loaded", "Loaded")
 
 	time.Sleep(2 * time.Second) // the last poll

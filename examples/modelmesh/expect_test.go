@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -9,13 +10,20 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/examples/internal/process"
 )
 
+// expect waits until everything is as expected. Objects that are absent are looked for again when the operator has reconciled what the step
+// has changed.
 func (p *player) expect(e expectation) {
 	p.Helper()
+	if e.Error != "" {
+		p.errors = append(p.errors, e.Error)
+	}
 	p.eventually(func() error {
-		if said := strings.Trim(strconv.Quote(e.Error), `"`); !strings.Contains(p.log.String(), said) {
-			return fmt.Errorf("the log has no %s", said)
+		if said := strings.Trim(strconv.Quote(e.Error), `"`); !strings.Contains(p.log.String()[p.logged:], said) {
+			return fmt.Errorf("the log of this step has no %s", said)
 		}
 		if e.Result.Calls != nil && p.mesh.server != nil {
 			if err := p.called(e.Result.Calls); err != nil {
@@ -43,7 +51,7 @@ func (p *player) expect(e expectation) {
 		}
 		for _, ref := range e.Absent {
 			if _, err := p.get(p.object(ref)); !apierrors.IsNotFound(err) {
-				return fmt.Errorf("%s is there (%w)", ref, err)
+				return errors.Join(fmt.Errorf("%s is there", ref), err)
 			}
 		}
 		return nil
@@ -54,7 +62,7 @@ func (p *player) expect(e expectation) {
 		p.eventually(func() error { return p.called(e.Result.Calls) })
 	}
 	if len(e.Absent) > 0 {
-		time.Sleep(2 * time.Second) // the pass that would make it
+		process.AwaitQueues(p.T, p.metrics, time.Minute)
 		for _, ref := range e.Absent {
 			if _, err := p.get(p.object(ref)); !apierrors.IsNotFound(err) {
 				p.Fatalf("%s is there (%v)", ref, err)

@@ -19,7 +19,7 @@ func TestLeaderChange(t *testing.T) {
 		t.Skip("kills the operator, and waits for a lease")
 	}
 	t.Parallel()
-	w := newWorld(t)
+	w := newCluster(t)
 	for name, end := range map[string]struct {
 		signal syscall.Signal
 		after  time.Duration
@@ -29,7 +29,7 @@ func TestLeaderChange(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			(&player{world: w, T: t, namespace: name}).changeLeader(end.signal, end.after)
+			(&player{cluster: w, T: t, namespace: name}).changeLeader(end.signal, end.after)
 		})
 	}
 }

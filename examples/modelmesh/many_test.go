@@ -32,7 +32,7 @@ func TestMany(t *testing.T) {
 	if os.Getenv("RECONCILETEST_CASES") == "all" {
 		l = load{namespaces: 20, runtimes: 10, predictors: 100, rest: time.Minute}
 	}
-	p := &player{world: newWorld(t), T: t, namespace: "many"}
+	p := &player{cluster: newCluster(t), T: t, namespace: "many"}
 	p.mesh = newDouble(t)
 	p.mesh.Script(inState(mmesh.Loaded))
 	p.create(namespaceOf(p.namespace, map[string]any{"modelmesh-enabled": "false"}))
@@ -43,7 +43,7 @@ func TestMany(t *testing.T) {
 	p.makeAll(l)
 	began := time.Now()
 	running := p.start(t, map[string]string{"NAMESPACE": p.namespace}, "--leader-elect=false")
-	p.log = &running.log
+	p.follow(running)
 	p.within(10*time.Minute, func() error { return p.settled(l) })
 	t.Logf("%d runtimes and %d Predictors in %d namespaces settle in %s with %v", l.namespaces*l.runtimes, l.namespaces*l.predictors, l.namespaces,
 		time.Since(began).Round(time.Second), p.sent(running.user, began))

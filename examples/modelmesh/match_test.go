@@ -57,7 +57,8 @@ func compare(path string, equals, decoded, got any) error {
 	return nil
 }
 
-// match compares a subset of what is there: lists of conditions by their types, other lists item by item.
+// match compares a subset of what is there: lists of conditions by their types, other lists item by item. An empty map or list is wanted
+// empty: it must be there.
 func match(path string, want, got any) error {
 	switch w := want.(type) {
 	case map[string]any:
@@ -83,7 +84,10 @@ func match(path string, want, got any) error {
 			}
 			return nil
 		}
-		fields, _ := got.(map[string]any)
+		fields, there := got.(map[string]any)
+		if len(w) == 0 && (!there || len(fields) > 0) {
+			return fmt.Errorf("%s is %v, want an empty map", path, got)
+		}
 		for key, value := range w {
 			if err := match(path+"."+key, value, fields[key]); err != nil {
 				return err
@@ -91,7 +95,10 @@ func match(path string, want, got any) error {
 		}
 		return nil
 	case []any:
-		list, _ := got.([]any)
+		list, there := got.([]any)
+		if !there {
+			return fmt.Errorf("%s is %v, want a list", path, got)
+		}
 		if typed(w) {
 			list = ofTypes(w, list)
 		}

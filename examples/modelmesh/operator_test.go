@@ -20,15 +20,15 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/internal/process"
 )
 
-// world is an API server with the kinds of all projects, and the operator as a program.
-type world struct {
+// cluster is an API server with the kinds of all projects, and the operator as a program.
+type cluster struct {
 	client.Client
 	env    *environment.Environment
 	folder string // with the program, and the certificate of its webhooks
 	mu     sync.Mutex
 }
 
-func newWorld(t *testing.T) *world {
+func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, apiextensionsv1.AddToScheme} {
@@ -36,7 +36,7 @@ func newWorld(t *testing.T) *world {
 			t.Fatal(err)
 		}
 	}
-	w := &world{folder: t.TempDir(), env: &environment.Environment{
+	w := &cluster{folder: t.TempDir(), env: &environment.Environment{
 		Scheme: scheme, CRDPaths: []string{"config/crd", "config/foreign"}, Audit: true,
 		AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"},
 	}}
@@ -49,7 +49,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) program() string { return filepath.Join(w.folder, "modelmesh") }
+func (w *cluster) program() string { return filepath.Join(w.folder, "modelmesh") }
 
 // running is an operator that runs.
 type running struct {
@@ -57,11 +57,12 @@ type running struct {
 	log      process.Log
 	user     string // as the API server knows it
 	webhooks string // the address of its webhooks
+	metrics  string // the address of its metrics
 	ended    chan error
 }
 
-// operator runs the operator until the test ends, and returns its log once its first passes are over: what is expected may be so before.
-func (w *world) operator(t *testing.T, variables map[string]string, arguments ...string) *process.Log {
+// operator runs the operator until the test ends, and returns when it has reconciled what was there: what is expected may be so before.
+func (w *cluster) operator(t *testing.T, variables map[string]string, arguments ...string) *running {
 	t.Helper()
 	p := w.start(t, variables, append([]string{"--leader-elect=false"}, arguments...)...)
 	for until := time.Now().Add(time.Minute); !strings.Contains(p.log.String(), "Starting workers"); time.Sleep(50 * time.Millisecond) {
@@ -69,12 +70,12 @@ func (w *world) operator(t *testing.T, variables map[string]string, arguments ..
 			t.Fatal("the operator does not start")
 		}
 	}
-	time.Sleep(time.Second)
-	return &p.log
+	process.AwaitQueues(t, p.metrics, time.Minute)
+	return p
 }
 
 // start runs the operator until it is stopped or the test ends, with the rights that its page asks for and no others.
-func (w *world) start(t *testing.T, variables map[string]string, arguments ...string) *running {
+func (w *cluster) start(t *testing.T, variables map[string]string, arguments ...string) *running {
 	t.Helper()
 	page, err := modelmesh(lookup(variables)).Page()
 	if err != nil {
@@ -93,9 +94,9 @@ func (w *world) start(t *testing.T, variables map[string]string, arguments ...st
 	}
 	address := process.FreeAddress(t)
 	_, port, _ := net.SplitHostPort(address)
-	p := &running{user: rights.User(), webhooks: address, ended: make(chan error, 1)}
+	p := &running{user: rights.User(), webhooks: address, metrics: process.FreeAddress(t), ended: make(chan error, 1)}
 	p.Cmd = exec.Command(w.program(), append([]string{
-		"--kubeconfig", path, "--metrics-bind-address=0", "--health-probe-bind-address=0",
+		"--kubeconfig", path, "--metrics-bind-address", p.metrics, "--health-probe-bind-address=0",
 		"--webhook-port", port, "--webhook-cert-dir", w.folder,
 	}, arguments...)...)
 	p.Env = []string{"HOME=" + w.folder}

@@ -20,10 +20,10 @@ import (
 // TestRights: in both scopes the operator uses each of the rights that are generated for it, and needs no other one.
 func TestRights(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newCluster(t)
 	for _, scope := range []string{oneNamespace, allOfCluster} {
 		t.Run(scope, func(t *testing.T) {
-			p := &player{world: w, T: t, namespace: "rights-" + scope, mesh: newDouble(t)}
+			p := &player{cluster: w, T: t, namespace: "rights-" + scope, mesh: newDouble(t)}
 			p.useRights(scope)
 		})
 	}
@@ -138,12 +138,12 @@ func (p *player) operatorWithRights(scope string) *environment.Rights {
 	o.Manager = func(options *manager.Options) { options.Controller.SkipNameValidation = new(true) } // two operators in one process
 	_, port, err := net.SplitHostPort(process.FreeAddress(p))
 	p.must(err)
-	p.log = &process.Log{}
+	p.log, p.metrics = &process.Log{}, process.FreeAddress(p.T)
 	ctx, stop := context.WithCancel(context.WithoutCancel(p.Context()))
 	ended := make(chan error, 1)
 	go func() {
 		ended <- o.Run(ctx, []string{
-			"--leader-elect", "--leader-election-namespace", p.namespace, "--metrics-bind-address=0", "--health-probe-bind-address=0",
+			"--leader-elect", "--leader-election-namespace", p.namespace, "--metrics-bind-address", p.metrics, "--health-probe-bind-address=0",
 			"--webhook-port", port, "--webhook-cert-dir", p.folder,
 		}, io.Discard, p.log)
 	}()

@@ -39,7 +39,7 @@ func (p *player) reachSecured() {
 		"spec": map[string]any{"modelType": map[string]any{"name": "onnx"}},
 	}))
 	p.create(objectOf("v1", "Secret", "secured", "mesh-tls", map[string]any{"stringData": map[string]any{"tls.crt": files[0]}}))
-	p.log = p.operator(p.T, map[string]string{"NAMESPACE": "secured"})
+	p.follow(p.operator(p.T, map[string]string{"NAMESPACE": "secured"}))
 	p.expect(expectation{Error: "TLS secret 'mesh-tls' missing tls.crt and/or tls.key"})
 
 	secret := p.object("v1|Secret|secured|mesh-tls")

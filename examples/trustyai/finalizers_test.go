@@ -15,7 +15,7 @@ import (
 // TestFinalizersOfOthers: an owner that is being deleted, and that only somebody else still holds, is left alone: nothing is written, and
 // nothing is refused, also when a pass comes.
 func TestFinalizersOfOthers(t *testing.T) {
-	w := newWorld(t, everyService)
+	w := newCluster(t, everyService)
 	for _, s := range scenarios(t) {
 		if s.Name == "nemo-config-change-rolls-pods" {
 			w.configure(t, s.settings())
@@ -34,7 +34,7 @@ func TestFinalizersOfOthers(t *testing.T) {
 		"NemoGuardrails":         {"v1alpha1", map[string]any{"nemoConfigs": []any{map[string]any{"name": "c1", "configMaps": []any{"absent"}}}}},
 	} {
 		t.Run(kind, func(t *testing.T) {
-			p := &player{world: w, T: t, ns: w.env.Namespace(t)}
+			p := &player{cluster: w, T: t, ns: w.env.Namespace(t)}
 			object := &unstructured.Unstructured{Object: map[string]any{"spec": owner.spec}}
 			object.SetAPIVersion("trustyai.opendatahub.io/" + owner.version)
 			object.SetKind(kind)

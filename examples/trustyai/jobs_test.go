@@ -81,7 +81,7 @@ func TestHeldJobsGo(t *testing.T) {
 			w.start(t, services)
 			for name, job := range jobs {
 				t.Run(name, func(t *testing.T) {
-					p := &player{world: w, T: t, ns: w.env.Namespace(t)}
+					p := &player{cluster: w, T: t, ns: w.env.Namespace(t)}
 					p.holdAndDelete(name, job)
 				})
 			}

@@ -37,7 +37,7 @@ func TestMany(t *testing.T) {
 	if testing.Short() {
 		t.Skip("creates many objects")
 	}
-	w := newWorld(t, "LMES,GORCH,EVALHUB")
+	w := newCluster(t, "LMES,GORCH,EVALHUB")
 	for _, s := range scenarios(t) {
 		if s.Name == "evalhub-sqlite-full-set" {
 			w.configure(t, s.settings())
@@ -49,8 +49,8 @@ func TestMany(t *testing.T) {
 }
 
 // manyJobs: the pod of each fails at once, and each job ends.
-func (w *world) manyJobs(t *testing.T, count int) {
-	p := &player{world: w, T: t, ns: w.env.Namespace(t)}
+func (w *cluster) manyJobs(t *testing.T, count int) {
+	p := &player{cluster: w, T: t, ns: w.env.Namespace(t)}
 	for i := range count {
 		p.must(p.Create(t.Context(), &v1alpha1.LMEvalJob{
 			ObjectMeta: metav1.ObjectMeta{Namespace: p.ns, Name: fmt.Sprintf("job-%d", i)},
@@ -80,8 +80,8 @@ func (w *world) manyJobs(t *testing.T, count int) {
 }
 
 // manyOrchestrators: each waits for its configuration, and none has failed.
-func (w *world) manyOrchestrators(t *testing.T, count int) {
-	p := &player{world: w, T: t, ns: w.env.Namespace(t)}
+func (w *cluster) manyOrchestrators(t *testing.T, count int) {
+	p := &player{cluster: w, T: t, ns: w.env.Namespace(t)}
 	absent := "absent"
 	for i := range count {
 		p.must(p.Create(t.Context(), &v1alpha1.GuardrailsOrchestrator{
@@ -112,8 +112,8 @@ func (w *world) manyOrchestrators(t *testing.T, count int) {
 
 // manyTenants: all hubs settle in the namespaces of all tenants and rest. A tenant that leaves is cleaned, and nothing else is written. When
 // all hubs are deleted the cluster is as it was before the first one.
-func (w *world) manyTenants(t *testing.T, hubs, tenants int) {
-	p := &player{world: w, T: t, ns: w.env.Namespace(t)}
+func (w *cluster) manyTenants(t *testing.T, hubs, tenants int) {
+	p := &player{cluster: w, T: t, ns: w.env.Namespace(t)}
 	for i := range tenants {
 		p.must(p.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 			Name: fmt.Sprintf("many-%d", i), Labels: map[string]string{tenantLabel: ""},

@@ -10,7 +10,8 @@ import (
 )
 
 // match compares what is wanted with what is: maps by the keys that are wanted, lists of named or typed maps by name, other lists in
-// order, everything else by its text. A map with one key that begins with $ is a matcher.
+// order, everything else by its text. A map with one key that begins with $ is a matcher. An empty map or list is wanted empty: it must be
+// there.
 func match(want, got any, path string) error {
 	switch w := want.(type) {
 	case map[string]any:
@@ -18,12 +19,8 @@ func match(want, got any, path string) error {
 			return apply(name, argument, got, path)
 		}
 		g, ok := got.(map[string]any)
-		if !ok {
-			if got == nil {
-				g = nil
-			} else {
-				return fmt.Errorf("%s is %s, want a map", path, text(got))
-			}
+		if !ok && got != nil || len(w) == 0 && (!ok || len(g) > 0) {
+			return fmt.Errorf("%s is %s, want a map %s", path, text(got), text(want))
 		}
 		for key, value := range w {
 			if err := match(value, g[key], path+"."+key); err != nil {
@@ -100,7 +97,10 @@ func apply(name string, argument, got any, path string) error {
 }
 
 func matchList(want []any, got any, path string) error {
-	g, _ := got.([]any)
+	g, ok := got.([]any)
+	if !ok {
+		return fmt.Errorf("%s is %s, want a list", path, text(got))
+	}
 	for _, key := range []string{"name", "type"} {
 		if !keyed(want, key) {
 			continue

@@ -34,7 +34,7 @@ func counted(t *testing.T, name string, wanted func(labels map[string]string) bo
 
 // TestMetrics: the metrics of the product are served under its names, and count what has happened.
 func TestMetrics(t *testing.T) {
-	w := newWorld(t, everyService)
+	w := newCluster(t, everyService)
 	every := func(map[string]string) bool { return true }
 	labelled := func(want map[string]string) func(map[string]string) bool {
 		return func(labels map[string]string) bool {
@@ -69,7 +69,7 @@ func TestMetrics(t *testing.T) {
 					continue
 				}
 				w.configure(t, s.settings())
-				p := &player{world: w, T: t, ns: fmt.Sprintf("counted-%d", len(name))}
+				p := &player{cluster: w, T: t, ns: fmt.Sprintf("counted-%d", len(name))}
 				w.namespace(t, p.ns)
 				before := counted(t, name, metric.wanted)
 				if name == "evalhub_controller_managed_instances" { // the hub of the case before may still be there

@@ -26,16 +26,18 @@ import (
 // operatorNamespace is where the operator's settings are.
 const operatorNamespace = "trustyai-operator"
 
-// world is an API server with the kinds of all projects, and the operator beside it.
-type world struct {
+// cluster is an API server with the kinds of all projects, and the operator beside it.
+type cluster struct {
 	client.Client
 	env  *environment.Environment
 	user string // the operator, as the API server knows it
 	log  process.Log
+	// metrics is the address of the operator's metrics.
+	metrics string
 }
 
-// newWorld starts both, the operator with some of its services, and with the rights that its page asks for and no others.
-func newWorld(t *testing.T, services string) *world {
+// newCluster starts both, the operator with some of its services, and with the rights that its page asks for and no others.
+func newCluster(t *testing.T, services string) *cluster {
 	t.Helper()
 	w := newServer(t)
 	w.start(t, services)
@@ -43,10 +45,12 @@ func newWorld(t *testing.T, services string) *world {
 }
 
 // newServer starts the API server.
-func newServer(t *testing.T) *world {
+func newServer(t *testing.T) *cluster {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, apiextensionsv1.AddToScheme, kueue.AddToScheme, v1.AddToScheme, v1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{
+		clientscheme.AddToScheme, apiextensionsv1.AddToScheme, kueue.AddToScheme, v1.AddToScheme, v1alpha1.AddToScheme,
+	} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +60,7 @@ func newServer(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	gateways := filepath.Join(strings.TrimSpace(string(gateway)), "config/crd/standard/gateway.networking.k8s.io_gateways.yaml")
-	w := &world{env: &environment.Environment{
+	w := &cluster{env: &environment.Environment{
 		Scheme: scheme, CRDPaths: []string{"config/crd", "config/foreign", gateways},
 		Audit: true, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"},
 	}}
@@ -69,7 +73,7 @@ func newServer(t *testing.T) *world {
 }
 
 // start starts an operator.
-func (w *world) start(t *testing.T, services string) {
+func (w *cluster) start(t *testing.T, services string) {
 	t.Helper()
 	page, err := trustyai().Page("--enable-services=" + services)
 	if err != nil {
@@ -88,6 +92,7 @@ func (w *world) start(t *testing.T, services string) {
 		t.Fatal(err)
 	}
 	_, port, _ := net.SplitHostPort(process.FreeAddress(t))
+	w.metrics = process.FreeAddress(t)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	o := trustyai()
@@ -95,7 +100,7 @@ func (w *world) start(t *testing.T, services string) {
 	go func() {
 		ended <- o.Run(ctx, []string{
 			"--enable-services", services, "--evalhub-admit-all", // as the product has it, whose cases are recorded
-			"--kubeconfig", path, "--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0",
+			"--kubeconfig", path, "--leader-elect=false", "--metrics-bind-address", w.metrics, "--health-probe-bind-address=0",
 			"--webhook-port", port, "--webhook-cert-dir", folder,
 		}, os.Stdout, &w.log)
 	}()
@@ -112,7 +117,7 @@ func (w *world) start(t *testing.T, services string) {
 }
 
 // refused reports what the operator asked for without the right to it.
-func (w *world) refused(t *testing.T) {
+func (w *cluster) refused(t *testing.T) {
 	t.Helper()
 	log, err := w.env.AuditLog()
 	if err != nil {

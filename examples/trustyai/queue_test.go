@@ -49,7 +49,7 @@ func workloadCase() scenario {
 	given["spec"] = map[string]any{
 		"model": "hf", "taskList": map[string]any{"taskNames": []any{"task1"}}, "pod": map[string]any{"container": map[string]any{}},
 	}
-	placed["spec"] = map[string]any{"suspend": false, "pod": map[string]any{"affinity": map[string]any{"nodeAffinity": map[string]any{}}}}
+	placed["spec"] = map[string]any{"suspend": false, "pod": map[string]any{"affinity": onNodes("speed", "low")}}
 	return scenario{
 		Name: "jobmgr-workload-goes", Controller: "jobmgr",
 		Given: []map[string]any{
@@ -74,6 +74,14 @@ func workloadCase() scenario {
 	}
 }
 
+// onNodes is the affinity to nodes with a label.
+func onNodes(label, value string) map[string]any {
+	terms := []any{map[string]any{"matchExpressions": []any{map[string]any{"key": label, "operator": "In", "values": []any{value}}}}}
+	return map[string]any{"nodeAffinity": map[string]any{
+		"requiredDuringSchedulingIgnoredDuringExecution": map[string]any{"nodeSelectorTerms": terms},
+	}}
+}
+
 // migrationCase is one that was not recorded: the annotation that asks for a migration goes, and the user's others stay.
 func migrationCase(recorded scenario) scenario {
 	s := recorded
@@ -92,7 +100,7 @@ func migrationCase(recorded scenario) scenario {
 
 // TestManagedScenarios plays the recorded cases of the job manager.
 func TestManagedScenarios(t *testing.T) {
-	w := newWorld(t, "LMES,JOB_MGR")
+	w := newCluster(t, "LMES,JOB_MGR")
 	configured := false
 	for _, s := range scenarios(t) {
 		if s.Controller != "jobmgr" {
@@ -104,7 +112,7 @@ func TestManagedScenarios(t *testing.T) {
 		}
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			p := &player{world: w, T: t, ns: w.env.Namespace(t)}
+			p := &player{cluster: w, T: t, ns: w.env.Namespace(t)}
 			p.play(s)
 		})
 	}
@@ -115,9 +123,9 @@ func TestManagedScenarios(t *testing.T) {
 }
 
 // playQueue plays the queue: it admits a job, wants its room back, admits it again, and is told when the job has ended.
-func (w *world) playQueue(t *testing.T) {
+func (w *cluster) playQueue(t *testing.T) {
 	t.Helper()
-	p := &player{world: w, T: t, ns: w.env.Namespace(t)}
+	p := &player{cluster: w, T: t, ns: w.env.Namespace(t)}
 	job := map[string]any{"apiVersion": "trustyai.opendatahub.io/v1alpha1", "kind": "LMEvalJob"}
 	job["metadata"] = map[string]any{"namespace": "{ns}", "name": "job", "labels": map[string]any{"kueue.x-k8s.io/queue-name": "q"}}
 	spec := map[string]any{"model": "hf", "taskList": map[string]any{"taskNames": []any{"task1"}}}
@@ -149,7 +157,9 @@ func (w *world) playQueue(t *testing.T) {
 		t.Helper()
 		list := []any{}
 		for _, c := range [][2]string{{"QuotaReserved", admitted}, {"Admitted", admitted}, {"Evicted", evicted}} {
-			list = append(list, map[string]any{"type": c[0], "status": c[1], "reason": "Test", "message": "", "lastTransitionTime": "{now}"})
+			list = append(list, map[string]any{
+				"type": c[0], "status": c[1], "reason": "Test" + c[0], "message": "m", "lastTransitionTime": "{now}",
+			})
 		}
 		decided := maps.Clone(workload)
 		decided["status"] = map[string]any{"conditions": list, "admission": map[string]any{
@@ -157,13 +167,10 @@ func (w *world) playQueue(t *testing.T) {
 		}}
 		p.must(p.patch(decided, true))
 	}
-	placed := map[string]any{"nodeSelectorTerms": []any{map[string]any{"matchExpressions": []any{
-		map[string]any{"key": "speed", "operator": "In", "values": []any{"high"}},
-	}}}}
-	onNodes := map[string]any{"nodeAffinity": map[string]any{"requiredDuringSchedulingIgnoredDuringExecution": placed}}
+	placed := onNodes("speed", "high")
 	running := []map[string]any{
-		state("Scheduled"), with("spec", map[string]any{"suspend": false, "pod": map[string]any{"affinity": onNodes}}),
-		{"apiVersion": "v1", "kind": "Pod", "metadata": pod["metadata"], "spec": map[string]any{"affinity": onNodes}},
+		state("Scheduled"), with("spec", map[string]any{"suspend": false, "pod": map[string]any{"affinity": placed}}),
+		{"apiVersion": "v1", "kind": "Pod", "metadata": pod["metadata"], "spec": map[string]any{"affinity": placed}},
 	}
 	conditions := func(list ...any) map[string]any {
 		out := maps.Clone(workload)
@@ -180,10 +187,13 @@ func (w *world) playQueue(t *testing.T) {
 	decide("True", "True")
 	p.expect(expectation{Absent: []map[string]any{pod}, Exists: []map[string]any{
 		state("Suspended"), with("spec", map[string]any{"suspend": true, "pod": map[string]any{"$absent": true}}),
-		conditions(condition("QuotaReserved", "False", "Pending"), condition("Admitted", "False", "NoReservation"), condition("Requeued", "True", "BackoffFinished")),
+		conditions(
+			condition("QuotaReserved", "False", "Pending"), condition("Admitted", "False", "NoReservation"),
+			condition("Requeued", "True", "TestEvicted"),
+		),
 	}, Events: []map[string]any{{"reason": "Stopped"}}})
 	decide("False", "True")
-	p.expect(expectation{Exists: append(running, conditions(condition("QuotaReserved", "True", "Test")))})
+	p.expect(expectation{Exists: append(running, conditions(condition("QuotaReserved", "True", "TestQuotaReserved")))})
 	ended := maps.Clone(pod)
 	ended["status"] = map[string]any{"containerStatuses": []any{map[string]any{
 		"name": "main", "image": "i", "imageID": "i", "ready": false, "restartCount": 0,

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/reconcilekit/reconcilekit/examples/internal/process"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
 )
 
@@ -99,7 +100,7 @@ func quirks(t *testing.T, settings map[string]any) (all []scenario) {
 // TestScenarios plays the recorded cases of the product, those with the same settings of the operator at a time, each in a namespace of
 // its own.
 func TestScenarios(t *testing.T) {
-	w := newWorld(t, everyService)
+	w := newCluster(t, everyService)
 	groups := map[string][]scenario{}
 	for _, s := range scenarios(t) {
 		if s.Controller != "jobmgr" && s.Runner != "manual" {
@@ -115,7 +116,7 @@ func TestScenarios(t *testing.T) {
 					if s.Controller != "evalhub" { // whose hubs have objects in the tenants of all cases
 						t.Parallel()
 					}
-					p := &player{world: w, T: t, ns: w.env.Namespace(t)}
+					p := &player{cluster: w, T: t, ns: w.env.Namespace(t)}
 					if s.ofHub() { // of which names are made that must not be too long
 						p.ns = fmt.Sprintf("eval-%d", i)
 						w.namespace(t, p.ns)
@@ -143,7 +144,7 @@ func (s scenario) settings() any {
 }
 
 // install creates what an installation has besides the operator.
-func (w *world) install(t *testing.T, file string) {
+func (w *cluster) install(t *testing.T, file string) {
 	t.Helper()
 	data, err := os.ReadFile(file)
 	u := &unstructured.Unstructured{}
@@ -158,7 +159,7 @@ func (w *world) install(t *testing.T, file string) {
 	}
 }
 
-func (w *world) configure(t *testing.T, settings any) {
+func (w *cluster) configure(t *testing.T, settings any) {
 	t.Helper()
 	config := &unstructured.Unstructured{Object: map[string]any{"data": settings}}
 	config.SetAPIVersion("v1")
@@ -173,7 +174,7 @@ func (w *world) configure(t *testing.T, settings any) {
 	}
 }
 
-func (w *world) namespace(t *testing.T, name string) {
+func (w *cluster) namespace(t *testing.T, name string) {
 	t.Helper()
 	err := w.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	if client.IgnoreAlreadyExists(err) != nil {
@@ -183,7 +184,7 @@ func (w *world) namespace(t *testing.T, name string) {
 
 // player plays one case.
 type player struct {
-	*world
+	*cluster
 	*testing.T
 	ns  string
 	hub *recorder // nil in cases without a hub
@@ -198,6 +199,7 @@ func (p *player) play(s scenario) {
 		p.hub = newRecorder(p.T, s.HTTPStatus)
 		p.Cleanup(func() { p.clear(s) })
 	}
+	from := len(p.log.String())
 	for _, object := range s.Given {
 		p.create(object)
 	}
@@ -208,6 +210,34 @@ func (p *player) play(s scenario) {
 		s.Expect = *s.Prefer
 	}
 	p.expect(s.Expect)
+	p.checkErrors(s.Name, from)
+}
+
+// expectedErrors are those that the operator logs in a case, by a part of their texts. The conditions that report them are logged, too.
+var expectedErrors = map[string]string{
+	"gorch-detectors-switched-off-without-orchestrator": "spec.disableOrchestrator without spec.enableBuiltInDetectors",
+	"gorch-neither-config-nor-autoconfig":               "one of spec.orchestratorConfig and spec.autoConfig is required",
+	"evalhub-job-post-failure-keeps-job":                "got status 500, want 200 or 204",
+	"tas-two-services-overwrite-each-others-logger":     "has fields of other managers: .spec.predictor.logger.url",
+}
+
+// passingErrors are those that any case may have, and that the next reconciliation does not have: the case has written an object in the
+// meantime, or the API server does not know a Role yet that the operator has just made, and refuses its RoleBinding.
+var passingErrors = regexp.MustCompile(
+	`the object has been modified; please apply|RoleBinding \S+: rolebindings\.rbac\.authorization\.k8s\.io "[^"]*" not found`)
+
+// checkErrors reports what the operator has logged with the level error about the namespaces of the case, and is not expected.
+func (p *player) checkErrors(name string, from int) {
+	p.Helper()
+	want, isExpected := expectedErrors[name]
+	for _, e := range p.log.Errors(from) {
+		switch {
+		case e.Namespace != p.ns && !strings.HasPrefix(e.Namespace, p.ns+"-"): // of another case
+		case isExpected && (e.Error == "" || strings.Contains(e.Error, want)), passingErrors.MatchString(e.Error):
+		default:
+			p.Errorf("the operator has logged an error: %+v", e)
+		}
+	}
 }
 
 // clear removes the hubs and the tenants of a case, which others would have to do with.
@@ -305,7 +335,9 @@ func (p *player) substitute(value any) any {
 			seconds, _ := strconv.Atoi(found[1])
 			return time.Now().Add(-time.Duration(seconds) * time.Second).UTC().Format(time.RFC3339)
 		}
-		return strings.NewReplacer("{ns}", p.ns, "{op}", operatorNamespace, "{ns2}", p.ns+"-2", "{tenant}", p.ns+"-t", "{http}", p.hub.address()).Replace(v)
+		return strings.NewReplacer(
+			"{ns}", p.ns, "{op}", operatorNamespace, "{ns2}", p.ns+"-2", "{tenant}", p.ns+"-t", "{http}", p.hub.address(),
+		).Replace(v)
 	case map[string]any:
 		out := map[string]any{}
 		for name := range v {
@@ -337,7 +369,8 @@ func (p *player) eventually(what string, within time.Duration, try func() error)
 	}
 }
 
-// expect waits until everything is as expected.
+// expect waits until everything is as expected. Objects that are absent, and requests, are checked again when the operator has reconciled
+// what the step has changed.
 func (p *player) expect(e expectation) {
 	p.Helper()
 	within := 45 * time.Second
@@ -346,6 +379,10 @@ func (p *player) expect(e expectation) {
 	}
 	time.Sleep(time.Duration(e.HoldSeconds * float64(time.Second)))
 	p.eventually("expect", within, func() error { return p.check(e) })
+	if len(e.Absent) > 0 || e.HTTP != nil {
+		process.AwaitQueues(p.T, p.metrics, time.Minute)
+		p.must(p.checkNothingMore(e))
+	}
 }
 
 func (p *player) check(e expectation) error {
@@ -360,10 +397,18 @@ func (p *player) check(e expectation) error {
 			return fmt.Errorf("%w; its status is %s", err, text(got.Object["status"]))
 		}
 	}
+	if err := p.checkNothingMore(e); err != nil {
+		return err
+	}
+	return p.checkEvents(e.Events)
+}
+
+// checkNothingMore compares what the operator must not do: make objects that are wanted absent, and send requests that are not wanted.
+func (p *player) checkNothingMore(e expectation) error {
 	for _, given := range e.Absent {
 		u := p.object(given)
 		if err := p.Get(p.Context(), client.ObjectKeyFromObject(u), u); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("%s %s is there (%w)", u.GetKind(), u.GetName(), err)
+			return errors.Join(fmt.Errorf("%s %s is there", u.GetKind(), u.GetName()), err)
 		}
 	}
 	if e.HTTP != nil {
@@ -371,7 +416,7 @@ func (p *player) check(e expectation) error {
 			return err
 		}
 	}
-	return p.checkEvents(e.Events)
+	return nil
 }
 
 func (p *player) checkEvents(wanted []map[string]any) error {

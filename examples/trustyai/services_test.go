@@ -118,7 +118,7 @@ func TestServicesAlone(t *testing.T) {
 	for _, one := range alone {
 		t.Run(one.service, func(t *testing.T) {
 			w.start(t, one.service)
-			p := &player{world: w, T: t, ns: "alone-" + strings.ToLower(one.service[:1])} // of which names are made that must not be too long
+			p := &player{cluster: w, T: t, ns: "alone-" + strings.ToLower(one.service[:1])} // of which names are made that must not be too long
 			w.namespace(t, p.ns)
 			p.comeAndGo(byName[one.scenario])
 		})

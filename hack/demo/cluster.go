@@ -25,6 +25,9 @@ const fieldManager = "reconcilekit-demo"
 // patience bounds waits for the API server to do what it was told.
 const patience = time.Minute
 
+// factWithin bounds the wait for each fact of a step.
+const factWithin = 2 * time.Minute
+
 // cluster reads and writes objects of any kind.
 type cluster struct {
 	dynamic dynamic.Interface

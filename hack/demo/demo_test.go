@@ -68,7 +68,8 @@ func writeProduct(t *testing.T) string {
 		"config/samples/2-second.yaml": "kind: Shop\nmetadata: {name: b}\n---\n# nothing\n---\nkind: Shop\nmetadata: {name: c}\n",
 		"config/samples/1-first.yaml":  "kind: Shop\nmetadata: {name: a}\n",
 		"config/samples/notes.txt":     "no manifest",
-		"demo/script.yaml":             "acts: [{say: now, apply: Shop/b, see: []}, {say: then, delete: Shop/b, see: []}]\n",
+		"demo/objects/late.yaml":       "kind: Shop\nmetadata: {name: d}\n",
+		"demo/script.yaml":             "steps: [{say: now}, {say: then, apply: [Shop/b, Shop/d], see: [{apiVersion: v1, kind: Shop, name: b, gone: true}]}]\n",
 	}
 
 	for name, content := range files {
@@ -105,7 +106,7 @@ func TestReadProduct(t *testing.T) {
 	}
 
 	got := map[string]string{"crds": names(p.crds), "foreign": names(p.foreign), "samples": names(p.samples)}
-	want := map[string]string{"crds": "shops.example.com", "foreign": "gadgets.example.org", "samples": "a b c"}
+	want := map[string]string{"crds": "shops.example.com", "foreign": "gadgets.example.org", "samples": "a b c d"}
 
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("manifests (-want +got):\n%s", diff)
@@ -116,7 +117,7 @@ func TestReadProduct(t *testing.T) {
 	}
 
 	if opening := names(p.script.opening(p.samples)); opening != "a c" {
-		t.Errorf("the script applies b: want a and c at first, got %s", opening)
+		t.Errorf("the script applies b and d later: want a and c at first, got %s", opening)
 	}
 
 	for _, name := range []string{"shoe", "../examples/shop", ""} {
@@ -354,10 +355,19 @@ func TestProgramIsStartedAgain(t *testing.T) {
 func TestReadScriptErrors(t *testing.T) {
 	t.Parallel()
 
+	const seen = `see: [{apiVersion: v1, kind: Shop, name: a, gone: true}]`
+
 	for text, want := range map[string]string{
-		"acts: [{say: nothing}]":                "act 1 must either apply or delete a sample",
-		"acts: [{say: x, apply: a, delete: b}]": "act 1 must either apply or delete a sample",
-		"scenes: []":                            "unknown field",
+		"steps: [{see: []}]":                                                                                       "step 1 must say in one line what happens",
+		`steps: [{say: "a\nb"}]`:                                                                                   "step 1 must say in one line what happens",
+		"steps: [{say: x, delete: [Shop/a]}]":                                                                      "step 1 is the first one",
+		"steps: [{say: x}, {say: y, " + seen + "}]":                                                                "step 2 must apply, patch or delete an object",
+		"steps: [{say: x}, {say: y, apply: [Shop/a]}]":                                                             "step 2 must apply, patch or delete an object, and say what is seen then",
+		"steps: [{say: x}, {say: y, patch: [{kind: Shop}], " + seen + "}]":                                         "step 2 has a patch without apiVersion",
+		"steps: [{say: x, see: [{apiVersion: v1, kind: Shop, name: a}]}]":                                          `step 1 sees "Shop a", which needs`,
+		"steps: [{say: x, see: [{apiVersion: v1, kind: Shop, name: a, field: [spec]}]}]":                           `step 1 sees "Shop a spec", which needs`,
+		"steps: [{say: x, see: [{apiVersion: v1, kind: Shop, name: a, gone: true, field: [spec], want: [open]}]}]": `step 1 sees "Shop a spec", which needs`,
+		"acts: []": "unknown field",
 	} {
 		file := filepath.Join(t.TempDir(), "script.yaml")
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -367,5 +377,52 @@ func TestReadScriptErrors(t *testing.T) {
 		if _, err := readScript(file); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("readScript(%q): want an error with %q, got %v", text, want, err)
 		}
+	}
+}
+
+// TestSightReads looks at an object in every way that a script can.
+func TestSightReads(t *testing.T) {
+	t.Parallel()
+
+	shop := object(t, `{kind: Shop, metadata: {name: a, generation: 2}, spec: {shelves: [{name: top, items: 3}], map: {b: 1, a: 2}, open: true}, status: {
+		conditions: [{type: Ready, status: "False", reason: NoStock, message: order some, observedGeneration: 2},
+			{type: Old, status: "True", reason: Fine, observedGeneration: 1}]}}`)
+
+	type reading struct {
+		Values  []string
+		Message string
+	}
+
+	for name, tc := range map[string]struct {
+		sight sight
+		want  reading
+	}{
+		"a field":                      {sight{Field: []string{"spec", "open"}}, reading{[]string{"true"}, ""}},
+		"an element by its name":       {sight{Field: []string{"spec", "shelves", "top", "items"}}, reading{[]string{"3"}, ""}},
+		"an element by its index":      {sight{Field: []string{"spec", "shelves", "0", "name"}}, reading{[]string{"top"}, ""}},
+		"no element":                   {sight{Field: []string{"spec", "shelves", "1", "name"}}, reading{[]string{"nothing"}, ""}},
+		"the keys of a map":            {sight{Field: []string{"spec", "map"}}, reading{[]string{"a", "b"}, ""}},
+		"below a scalar":               {sight{Field: []string{"spec", "open", "wide"}}, reading{[]string{"nothing"}, ""}},
+		"a condition":                  {sight{Condition: "Ready"}, reading{[]string{"False", "NoStock"}, "order some"}},
+		"a condition of an old status": {sight{Condition: "Old"}, reading{[]string{"no condition of this generation"}, ""}},
+		"an object that has to go":     {sight{Gone: true}, reading{[]string{"exists"}, ""}},
+	} {
+		values, message := tc.sight.read(shop)
+		if diff := cmp.Diff(tc.want, reading{values, message}); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestRounded(t *testing.T) {
+	t.Parallel()
+
+	got := map[int]int{}
+	for _, total := range []int{0, 7, 55, 94, 95, 349, 1500} {
+		got[total] = requestCounts{"GET": total}.rounded()
+	}
+
+	if diff := cmp.Diff(map[int]int{0: 0, 7: 7, 55: 60, 94: 90, 95: 100, 349: 300, 1500: 2000}, got); diff != "" {
+		t.Errorf("rounded (-want +got):\n%s", diff)
 	}
 }

@@ -36,6 +36,7 @@ func main() {
 	flag.BoolVar(&o.deployed, "deployed", false, "start no operator: it runs in the given cluster already")
 	flag.StringVar(&o.fail, "fail", "", "`name` of what is to go wrong, "+
 		strings.Join(slices.Sorted(maps.Keys(failures())), ", ")+": it is shown from outside, and put right again")
+	flag.BoolVar(&o.readme, "readme", false, "write the steps of the demo into the README of the product, between the markers that it has for them")
 	flag.DurationVar(&o.readyWithin, "ready-within", readyWithin, "how long the owners may take")
 	flag.Parse()
 
@@ -65,6 +66,7 @@ type options struct {
 	standin     bool
 	deployed    bool
 	fail        string
+	readme      bool
 	readyWithin time.Duration
 }
 
@@ -83,7 +85,13 @@ func run(ctx context.Context, o options, out *screen) (err error) {
 		if o.kubeconfig != "" {
 			return errors.New("nothing goes wrong on purpose in a cluster of yours: FAIL needs the one that the demo starts")
 		}
+
+		if o.readme {
+			return errors.New("README is for the demo in which nothing goes wrong: leave out FAIL")
+		}
 	}
+
+	out.brief = p.script.brief(o.fail)
 
 	logs, err := os.MkdirTemp("", "demo-"+p.name+"-")
 	if err != nil {
@@ -143,45 +151,60 @@ func show(ctx context.Context, o options, p product, plane *plane, out *screen) 
 		}
 	}
 
-	out.step("samples")
-
-	applied, created, err := c.applyAll(ctx, p.script.opening(p.samples))
+	scene := &scene{client: c, flow: programs.flow}
 
 	if plane.given {
 		// The operator is still there when this runs, so finalizers are served.
-		defer func() { err = errors.Join(err, c.deleteAll(context.WithoutCancel(ctx), created)) }()
+		defer func() { err = errors.Join(err, c.deleteAll(context.WithoutCancel(ctx), scene.created)) }()
 	}
 
-	if err != nil {
+	if err := programs.perform(ctx, o, p, scene, out); err != nil {
+		return errors.Join(err, programs.lastWords())
+	}
+
+	if err := summarise(ctx, programs, p, scene, out); err != nil || !o.readme {
 		return err
 	}
 
-	scene := &scene{client: c, flow: programs.flow, samples: applied}
+	return writeReadme(p, out.recorded())
+}
 
-	if err := follow(ctx, o.readyWithin, scene, out); err != nil {
-		return errors.Join(err, programs.lastWords())
+// perform applies the samples and follows them until they are ready. Then something goes wrong on purpose, or the other steps of the script
+// are played.
+func (s *programs) perform(ctx context.Context, o options, p product, scene *scene, out *screen) error {
+	switch {
+	case len(p.script.Steps) == 0:
+		out.step("samples")
+	case o.fail != "": // no other step is played
+		out.act(p.script.Steps[0].Say)
+	default:
+		out.act(p.script.heading(0))
 	}
 
-	fresh, err := p.script.play(ctx, o.readyWithin, p, scene, out)
-	created = append(created, fresh...)
+	if err := scene.apply(ctx, p.script.opening(p.samples)); err != nil {
+		return err
+	}
 
-	if err != nil {
-		return errors.Join(err, programs.lastWords())
+	if err := follow(ctx, o.readyWithin, scene, out); err != nil {
+		return err
 	}
 
 	if o.fail != "" {
-		if err := programs.fail(ctx, o, p, scene, out); err != nil {
-			return errors.Join(err, programs.lastWords())
-		}
+		return s.fail(ctx, o, p, scene, out)
 	}
 
-	return summarise(ctx, programs, scene, out)
+	return p.script.play(ctx, p, scene, out)
 }
 
 // summarise reports what it took and that the operator is at rest now.
-func summarise(ctx context.Context, programs *programs, scene *scene, out *screen) error {
+func summarise(ctx context.Context, programs *programs, p product, scene *scene, out *screen) error {
 	if programs.operator == nil {
 		return nil // its metrics are out of reach
+	}
+
+	// A script changes the owners after they were all ready.
+	if _, err := scene.look(ctx); err != nil {
+		return err
 	}
 
 	var counts [2]requestCounts
@@ -199,7 +222,9 @@ func summarise(ctx context.Context, programs *programs, scene *scene, out *scree
 		}
 	}
 
-	out.summary(scene.last, counts[0], counts[1].minus(counts[0]), programs.operator.restarts)
+	out.summary(totals{
+		steps: len(p.script.Steps), actors: scene.last, busy: counts[0], idle: counts[1].minus(counts[0]), restarts: programs.operator.restarts,
+	})
 
 	return nil
 }

@@ -34,6 +34,20 @@ func (r requestCounts) minus(earlier requestCounts) requestCounts {
 	return difference
 }
 
+// rounded is the number of all requests with one digit: it differs a little from demo to demo.
+func (r requestCounts) rounded() int {
+	total, unit := 0, 1
+	for _, count := range r {
+		total += count
+	}
+
+	for total/unit >= 10 {
+		unit *= 10
+	}
+
+	return (total + unit/2) / unit * unit
+}
+
 // String lists the methods in a fixed order.
 func (r requestCounts) String() string {
 	if len(r) == 0 {

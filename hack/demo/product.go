@@ -56,13 +56,41 @@ func readProduct(root, name string) (product, error) {
 		return p, fmt.Errorf("examples/%s/config/samples has no object to apply", name)
 	}
 
+	// What only the steps of the demo apply is no sample for users.
+	extra, err := readManifests(filepath.Join(folder, "demo", "objects"))
+	if err != nil {
+		return p, err
+	}
+
+	p.samples = append(p.samples, extra...)
+
 	if p.hooks, err = readManifests(filepath.Join(folder, "config", "webhook")); err != nil {
 		return p, err
 	}
 
+	if err := p.readCRDs(folder); err != nil {
+		return p, err
+	}
+
+	_, err = os.Stat(filepath.Join(folder, "standin"))
+	p.standin = err == nil
+
+	if p.script, err = readScript(p.scriptFile()); err != nil {
+		return p, err
+	}
+
+	if err := p.script.rehearse(p.samples); err != nil {
+		return p, fmt.Errorf("script %s: %w", p.scriptFile(), err)
+	}
+
+	return p, nil
+}
+
+// readCRDs reads the CRDs of the product, and those of other projects that it needs.
+func (p *product) readCRDs(folder string) error {
 	all, err := readManifests(filepath.Join(folder, "config"))
 	if err != nil {
-		return p, err
+		return err
 	}
 
 	own := filepath.Join(folder, "config", "crd") + string(filepath.Separator)
@@ -80,19 +108,20 @@ func readProduct(root, name string) (product, error) {
 	}
 
 	if usesGateway {
-		gateway, err := gatewayCRDs(root)
+		gateway, err := gatewayCRDs(p.root)
 		if err != nil {
-			return p, err
+			return err
 		}
 
 		p.foreign = append(p.foreign, gateway...)
 	}
 
-	_, err = os.Stat(filepath.Join(folder, "standin"))
-	p.standin = err == nil
-	p.script, err = readScript(filepath.Join(folder, "demo", "script.yaml"))
+	return nil
+}
 
-	return p, err
+// scriptFile is the file with the script, which may not exist.
+func (p product) scriptFile() string {
+	return filepath.Join(p.root, "examples", p.name, "demo", "script.yaml")
 }
 
 // serverOnly reports whether etcd and kube-apiserver are enough. What goes wrong

@@ -24,7 +24,17 @@ type scene struct {
 	client  *cluster
 	flow    flow
 	samples []*unstructured.Unstructured
+	created []*unstructured.Unstructured // samples that did not exist before
 	last    []actor
+}
+
+// apply applies samples.
+func (s *scene) apply(ctx context.Context, samples []manifest) error {
+	applied, created, err := s.client.applyAll(ctx, samples)
+	s.samples = append(s.samples, applied...)
+	s.created = append(s.created, created...)
+
+	return err
 }
 
 // actor is one object on the scene.
@@ -210,8 +220,12 @@ func conditionsOf(object *unstructured.Unstructured) []condition {
 	return found
 }
 
-// follow shows the scene until every owner is ready.
+// follow shows the scene until every owner is ready. A script may bring its owners later.
 func follow(ctx context.Context, within time.Duration, s *scene, out *screen) error {
+	if len(s.owners()) == 0 && out.brief {
+		return nil
+	}
+
 	if len(s.owners()) == 0 {
 		return fmt.Errorf("no sample is of a kind that the operator reconciles: %v", s.flow.owners)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,10 +21,15 @@ type screen struct {
 	size   func() (width, height int) // of the terminal; 0 where there is none
 	colour bool
 	began  time.Time
+	acted  time.Time // when the first step began
+	// brief is a demo that its script tells: the steps and their facts stay on the screen, and the picture is there only while one is
+	// waited for.
+	brief bool
 
 	mu    sync.Mutex
 	drawn int               // lines of the picture that is on the terminal
 	seen  map[string]string // what was last said about an object
+	told  []string          // the steps, facts and the summary, without times
 }
 
 func newScreen(file *os.File) *screen {
@@ -48,15 +55,68 @@ func (s *screen) step(what string) {
 	s.say(s.paint("1", "== "+what))
 }
 
+// act announces a step of the script.
+func (s *screen) act(heading string) {
+	if s.acted.IsZero() {
+		s.acted = time.Now()
+	}
+
+	s.step(heading)
+	s.record(heading)
+}
+
+// fact shows what a step was about, and how long it took.
+func (s *screen) fact(after time.Duration, seen string) {
+	s.say(s.paint("32", fmt.Sprintf("%7.1fs", after.Seconds())) + "  " + seen)
+	s.record("     " + seen)
+}
+
+// record keeps a line for the README.
+func (s *screen) record(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.told = append(s.told, generatedName.ReplaceAllString(line, "-..."))
+}
+
+// generatedName is what ReplicaSets and Deployments append to the names of Pods.
+var generatedName = regexp.MustCompile(`-[0-9a-f]{8,10}-[0-9a-z]{5}\b`) //nolint:gochecknoglobals // a constant
+
+// recorded returns the lines for the README.
+func (s *screen) recorded() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	return slices.Clone(s.told)
+}
+
+// live reports whether there is a terminal, on which a picture can be redrawn.
+func (s *screen) live() bool {
+	width, _ := s.size()
+
+	return width > 0
+}
+
 // say prints a line below everything.
 func (s *screen) say(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
+	if s.brief {
+		s.erase()
+	}
+
 	// The picture stays where it is and a new one begins below the line.
 	s.drawn = 0
 
 	fmt.Fprintln(s.out, line)
+}
+
+// erase takes the picture from the terminal.
+func (s *screen) erase() {
+	if s.drawn > 0 {
+		fmt.Fprintf(s.out, "\x1b[%dA\x1b[J", s.drawn)
+	}
 }
 
 // draw shows the actors.
@@ -66,7 +126,9 @@ func (s *screen) draw(elapsed time.Duration, actors []actor) {
 
 	width, height := s.size()
 	if width == 0 {
-		s.changes(elapsed, actors)
+		if !s.brief {
+			s.changes(elapsed, actors)
+		}
 
 		return
 	}
@@ -81,9 +143,7 @@ func (s *screen) draw(elapsed time.Duration, actors []actor) {
 		lines = append(lines[:max(1, room-1)], fmt.Sprintf("… %d more lines", len(lines)-room+1))
 	}
 
-	if s.drawn > 0 {
-		fmt.Fprintf(s.out, "\x1b[%dA\x1b[J", s.drawn)
-	}
+	s.erase()
 
 	fmt.Fprintln(s.out, strings.Join(lines, "\n"))
 	s.drawn = len(lines)
@@ -154,11 +214,19 @@ func (s *screen) settled(after time.Duration) {
 	s.say(s.paint("32", fmt.Sprintf("ready after %s", after.Round(100*time.Millisecond))))
 }
 
+// totals are what the summary has.
+type totals struct {
+	steps      int
+	actors     []actor
+	busy, idle requestCounts // until the end of the last step, and while nothing changes
+	restarts   int
+}
+
 // summary is the end of a demo that went well.
-func (s *screen) summary(actors []actor, busy, idle requestCounts, restarts int) {
+func (s *screen) summary(t totals) {
 	owners, children := 0, 0
 
-	for _, a := range actors {
+	for _, a := range t.actors {
 		switch a.depth {
 		case 0:
 			owners++
@@ -167,16 +235,52 @@ func (s *screen) summary(actors []actor, busy, idle requestCounts, restarts int)
 		}
 	}
 
-	s.step("summary")
-	s.say(fmt.Sprintf("owners ready          %d, with %d children", owners, children))
-	s.say(fmt.Sprintf("API requests          %s until ready, watches and discovery included", busy))
-	s.say(fmt.Sprintf("API requests at rest  %s in %s", idle, rest))
+	all, took := time.Since(s.began), time.Since(s.acted)-settle-rest
 
-	if restarts > 0 {
-		s.say(fmt.Sprintf("operator restarts     %d; the requests are those of the last process", restarts))
+	s.step("summary")
+
+	if s.brief {
+		s.say(fmt.Sprintf("steps                 %d, all as the script says", t.steps))
+		s.say(fmt.Sprintf("owners in the end     %d, with %d children", owners, children))
+		s.say(fmt.Sprintf("API requests          %s of the operator in all steps, watches and discovery included", t.busy))
+	} else {
+		s.say(fmt.Sprintf("owners ready          %d, with %d children", owners, children))
+		s.say(fmt.Sprintf("API requests          %s until ready, watches and discovery included", t.busy))
 	}
 
-	s.say(fmt.Sprintf("time                  %s in all", time.Since(s.began).Round(time.Second)))
+	s.say(fmt.Sprintf("API requests at rest  %s in %s", t.idle, rest))
+
+	if t.restarts > 0 {
+		s.say(fmt.Sprintf("operator restarts     %d; the requests are those of the last process", t.restarts))
+	}
+
+	if s.brief {
+		s.say(fmt.Sprintf("time of all steps     %s", took.Round(time.Second)))
+	} else {
+		s.portray(t.actors)
+	}
+
+	s.say(fmt.Sprintf("time                  %s in all", all.Round(time.Second)))
+
+	minutes := int(took/time.Minute) + 1
+	s.record(fmt.Sprintf("Summary: %d of %d steps in less than %d min. The operator sent about %d requests; at rest it sent %s in %s. Owners in the end: %d, with %d children.",
+		t.steps, t.steps, minutes, t.busy.rounded(), t.idle, rest, owners, children))
+}
+
+// portray records the actors as they are in the end.
+func (s *screen) portray(actors []actor) {
+	for _, a := range actors {
+		line := strings.Repeat("  ", a.depth) + "     " + a.kind + " " + a.key
+		if a.depth > 0 {
+			line += ": " + strings.TrimSpace(string(a.component.GetState())+" "+a.component.GetReason())
+		}
+
+		s.record(line)
+
+		for _, c := range a.conditions {
+			s.record(fmt.Sprintf("       %s: %s, %s (%s)", c.Type, c.Status, c.Reason, c.Message))
+		}
+	}
 }
 
 // state is the painted state of a child.

@@ -2,49 +2,63 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 )
 
-// script is what happens after the samples are ready.
+// script is the life cycle of a product, in steps.
 type script struct {
-	Acts []act `json:"acts"`
+	// Steps in their order. The first one applies every sample that no other step applies, and waits until all owners among them are ready.
+	Steps []step `json:"steps"`
 	// ServerOnly runs the demo on etcd and kube-apiserver alone: no sample needs
 	// a pod, a service account of the cluster or garbage collection.
 	ServerOnly bool `json:"serverOnly,omitempty"`
 }
 
-// act applies or deletes a sample, named Kind/name, and says what comes of it.
-// A sample that an act applies is not applied before.
-type act struct {
-	Say    string  `json:"say"`
-	Apply  string  `json:"apply,omitempty"`
-	Delete string  `json:"delete,omitempty"`
-	See    []sight `json:"see"`
+// step changes objects and waits until the facts that follow are true.
+type step struct {
+	// Say is one sentence: what happens, and why the operator does what is seen.
+	Say string `json:"say"`
+	// Apply and Delete name samples, as Kind/name. A sample that a step applies is not applied before.
+	Apply  []string `json:"apply,omitempty"`
+	Delete []string `json:"delete,omitempty"`
+	// Patch are merge patches with apiVersion, kind and metadata of their objects.
+	Patch []map[string]any `json:"patch,omitempty"`
+	// See are the facts, in the order in which they become true.
+	See []sight `json:"see,omitempty"`
 }
 
-// sight is what has to become true about an object that is no sample.
+// sight is a fact about one object.
 type sight struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	Namespace  string `json:"namespace,omitempty"`
 	Name       string `json:"name"`
-	// Field is the path of a field: of a map its keys are looked at.
+	// Condition is the type of a status condition: wanted are its status and its reason. Its message is shown.
+	Condition string `json:"condition,omitempty"`
+	// Field is the path of a field: in a list an element is found by its name or its index, of a map the keys are looked at.
 	Field []string `json:"field,omitempty"`
 	Want  []string `json:"want,omitempty"`
-	Gone  bool     `json:"gone,omitempty"`
+	// Message is what the message of the condition contains.
+	Message string `json:"message,omitempty"`
+	// Gone is an object that does not exist.
+	Gone bool `json:"gone,omitempty"`
 }
 
 // readScript reads the script of a product; none is an empty one.
@@ -64,100 +78,198 @@ func readScript(file string) (script, error) {
 		return s, fmt.Errorf("read the script %s: %w", file, err)
 	}
 
-	for i, a := range s.Acts {
-		if (a.Apply == "") == (a.Delete == "") {
-			return s, fmt.Errorf("script %s: act %d must either apply or delete a sample", file, i+1)
+	for i := range s.Steps {
+		if err := s.Steps[i].validate(i); err != nil {
+			return s, fmt.Errorf("script %s: step %d %w", file, i+1, err)
 		}
 	}
 
 	return s, nil
 }
 
-// opening returns the samples that are applied before the first act.
+// validate checks a step by its index.
+func (s step) validate(index int) error {
+	changes := len(s.Apply) + len(s.Delete) + len(s.Patch)
+
+	switch {
+	case s.Say == "" || strings.Contains(s.Say, "\n"):
+		return errors.New("must say in one line what happens")
+	case index == 0 && changes > 0:
+		return errors.New("is the first one, which applies the samples that no other step applies: it must not apply, patch or delete any")
+	case index > 0 && (changes == 0 || len(s.See) == 0):
+		return errors.New("must apply, patch or delete an object, and say what is seen then")
+	}
+
+	for _, patch := range s.Patch {
+		object := unstructured.Unstructured{Object: patch}
+		if object.GetAPIVersion() == "" || object.GetKind() == "" || object.GetName() == "" {
+			return fmt.Errorf("has a patch without apiVersion, kind or metadata.name: %v", patch)
+		}
+	}
+
+	for _, seen := range s.See {
+		expects := len(seen.Field) > 0 || seen.Condition != ""
+		if seen.APIVersion == "" || seen.Kind == "" || seen.Name == "" || seen.Gone == expects || expects != (len(seen.Want) > 0) {
+			return fmt.Errorf("sees %q, which needs apiVersion, kind and name, and either gone, or field or condition with what is wanted", seen)
+		}
+	}
+
+	return nil
+}
+
+// opening returns the samples of the first step.
 func (s script) opening(samples []manifest) []manifest {
 	return slices.DeleteFunc(slices.Clone(samples), func(m manifest) bool {
-		return slices.ContainsFunc(s.Acts, func(a act) bool { return a.Apply == title(m.object) })
+		return slices.ContainsFunc(s.Steps, func(a step) bool { return slices.Contains(a.Apply, title(m.object)) })
 	})
+}
+
+// rehearse plays the script without a cluster: every sample that a step applies or deletes must be there then.
+func (s script) rehearse(samples []manifest) error {
+	scene := map[string]bool{}
+	for _, m := range s.opening(samples) {
+		scene[title(m.object)] = true
+	}
+
+	for i, a := range s.Steps {
+		for _, name := range a.Apply {
+			if !slices.ContainsFunc(samples, func(m manifest) bool { return title(m.object) == name }) {
+				return fmt.Errorf("step %d applies %s, which is no sample", i+1, name)
+			}
+
+			scene[name] = true
+		}
+
+		for _, name := range a.Delete {
+			if !scene[name] {
+				return fmt.Errorf("step %d deletes %s, which was not applied", i+1, name)
+			}
+
+			scene[name] = false
+		}
+	}
+
+	return nil
+}
+
+// brief reports whether the steps are what the demo shows: there are several, and they are played.
+func (s script) brief(fail string) bool { return len(s.Steps) > 1 && fail == "" }
+
+// heading is the line of a step by its index.
+func (s script) heading(index int) string {
+	if len(s.Steps) == 1 {
+		return s.Steps[index].Say
+	}
+
+	return fmt.Sprintf("%d of %d. %s", index+1, len(s.Steps), s.Steps[index].Say)
 }
 
 func title(object *unstructured.Unstructured) string {
 	return object.GetKind() + "/" + object.GetName()
 }
 
-// play plays the acts, and returns the samples that were not there before.
-func (s script) play(ctx context.Context, within time.Duration, p product, scene *scene, out *screen) (created []*unstructured.Unstructured, err error) {
-	for i, a := range s.Acts {
-		out.step(fmt.Sprintf("act %d of %d: %s", i+1, len(s.Acts), a.Say))
+// play plays the steps after the first one, and waits for the facts of all.
+func (s script) play(ctx context.Context, p product, scene *scene, out *screen) error {
+	for i, a := range s.Steps {
+		if i > 0 {
+			out.act(s.heading(i))
 
-		fresh, err := a.perform(ctx, p, scene)
-		created = append(created, fresh...)
-
-		if err != nil {
-			return created, err
-		}
-
-		for _, wanted := range a.See {
-			if err := wanted.await(ctx, scene.client, out); err != nil {
-				return created, err
+			if err := a.perform(ctx, p.samples, scene); err != nil {
+				return fmt.Errorf("step %s: %w", s.heading(i), err)
 			}
 		}
 
-		if err := follow(ctx, within, scene, out); err != nil {
-			return created, err
+		for _, wanted := range a.See {
+			if err := wanted.await(ctx, scene, out); err != nil {
+				return fmt.Errorf("step %s: %w", s.heading(i), err)
+			}
 		}
 	}
 
-	return created, nil
+	return nil
 }
 
-// perform applies or deletes the sample of the act.
-func (a act) perform(ctx context.Context, p product, scene *scene) ([]*unstructured.Unstructured, error) {
-	if a.Delete != "" {
-		at := slices.IndexFunc(scene.samples, func(o *unstructured.Unstructured) bool { return title(o) == a.Delete })
-		if at < 0 {
-			return nil, fmt.Errorf("the script deletes %s, which is not on the scene", a.Delete)
-		}
-
-		gone := scene.samples[at]
-		scene.samples = slices.Delete(scene.samples, at, at+1)
-
-		return nil, scene.client.deleteAll(ctx, []*unstructured.Unstructured{gone})
-	}
-
+// perform applies, patches and deletes the objects of the step. That the samples exist was rehearsed.
+func (s step) perform(ctx context.Context, samples []manifest, scene *scene) error {
 	var wanted []manifest
 
-	for _, m := range p.samples {
-		if title(m.object) == a.Apply {
+	for _, m := range samples {
+		if slices.Contains(s.Apply, title(m.object)) {
 			wanted = append(wanted, m)
 		}
 	}
 
-	if len(wanted) == 0 {
-		return nil, fmt.Errorf("the script applies %s, which is no sample", a.Apply)
+	if err := scene.apply(ctx, wanted); err != nil {
+		return err
 	}
 
-	applied, created, err := scene.client.applyAll(ctx, wanted)
-	scene.samples = append(scene.samples, applied...)
+	for _, patch := range s.Patch {
+		if err := scene.client.patch(ctx, patch); err != nil {
+			return err
+		}
+	}
 
-	return created, err
+	var gone, kept []*unstructured.Unstructured
+
+	for _, sample := range scene.samples {
+		if slices.Contains(s.Delete, title(sample)) {
+			gone = append(gone, sample)
+		} else {
+			kept = append(kept, sample)
+		}
+	}
+
+	scene.samples = kept
+
+	return scene.client.deleteAll(ctx, gone)
+}
+
+// patch merges a partial object into the one that it names.
+func (c *cluster) patch(ctx context.Context, partial map[string]any) error {
+	object := unstructured.Unstructured{Object: partial}
+
+	client, err := c.resource(object.GroupVersionKind(), object.GetNamespace())
+	if err != nil {
+		return err
+	}
+
+	data, err := json.Marshal(partial)
+	if err != nil {
+		return err
+	}
+
+	if _, err := client.Patch(ctx, object.GetName(), types.MergePatchType, data, metav1.PatchOptions{FieldManager: fieldManager}); err != nil {
+		return fmt.Errorf("patch %s: %w", title(&object), err)
+	}
+
+	return nil
 }
 
 // await waits until the object is as wanted, and shows it.
-func (s sight) await(ctx context.Context, c *cluster, out *screen) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+func (s sight) await(ctx context.Context, scene *scene, out *screen) error {
+	began := time.Now()
+
+	ctx, cancel := context.WithTimeoutCause(ctx, factWithin, fmt.Errorf("not seen within %s", factWithin))
 	defer cancel()
 
-	for {
-		seen, done, err := s.look(ctx, c)
+	for round := 0; ; round++ {
+		seen, done, err := s.look(ctx, scene.client)
 		if done {
-			out.say("  " + seen)
+			out.fact(time.Since(began), seen)
 
 			return nil
 		}
 
+		if round%4 == 3 && out.live() {
+			// The picture is not what is waited for: a failed look is no failure.
+			if actors, err := scene.look(ctx); err == nil {
+				out.draw(time.Since(began), actors)
+			}
+		}
+
 		select {
 		case <-ctx.Done():
-			return errors.Join(fmt.Errorf("want %s %s, have: %s", s, s.Want, seen), err)
+			return errors.Join(fmt.Errorf("%w: want %s, have %s", context.Cause(ctx), s.wanted(), seen), err)
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
@@ -166,33 +278,114 @@ func (s sight) await(ctx context.Context, c *cluster, out *screen) error {
 // look reads the object, and reports what there is and whether it is as wanted.
 func (s sight) look(ctx context.Context, c *cluster) (seen string, done bool, err error) {
 	client, err := c.resource(schema.FromAPIVersionAndKind(s.APIVersion, s.Kind), s.Namespace)
+	if meta.IsNoMatchError(err) {
+		return s.String() + ": the kind is not served", false, nil
+	}
+
 	if err != nil {
-		return "", false, err
+		return "an error", false, err
 	}
 
 	object, err := client.Get(ctx, s.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return s.String() + " is gone", s.Gone, nil
+		return s.String() + ": does not exist", s.Gone, nil
 	}
 
 	if err != nil {
-		return "", false, err
+		return "an error", false, err
 	}
 
-	found, _, err := unstructured.NestedFieldNoCopy(object.Object, s.Field...)
-	if err != nil {
-		return "", false, err
+	values, message := s.read(object)
+	seen = s.String() + ": " + strings.Join(values, ", ")
+
+	if message != "" {
+		seen += " (" + message + ")"
 	}
 
-	values := []string{fmt.Sprint(found)}
-	if m, ok := found.(map[string]any); ok {
-		values = slices.Sorted(maps.Keys(m))
-	}
-
-	return fmt.Sprintf("%s: %s", s, strings.Join(values, ", ")), !s.Gone && slices.Equal(values, s.Want), nil
+	return seen, !s.Gone && slices.Equal(values, s.Want) && strings.Contains(message, s.Message), nil
 }
 
-// String names the object and the field.
+// read returns what the object has where the sight looks.
+func (s sight) read(object *unstructured.Unstructured) (values []string, message string) {
+	if s.Gone {
+		return []string{"exists"}, ""
+	}
+
+	if s.Condition == "" {
+		return valuesOf(fieldOf(object.Object, s.Field)), ""
+	}
+
+	for _, c := range conditionsOf(object) {
+		stale := c.ObservedGeneration != 0 && c.ObservedGeneration != object.GetGeneration()
+		if c.Type == s.Condition && !stale {
+			return []string{c.Status, c.Reason}, c.Message
+		}
+	}
+
+	return []string{"no condition of this generation"}, ""
+}
+
+// fieldOf returns the value at a path, nil for none.
+func fieldOf(at any, path []string) any {
+	for _, part := range path {
+		switch value := at.(type) {
+		case map[string]any:
+			at = value[part]
+		case []any:
+			at = elementOf(value, part)
+		default:
+			return nil
+		}
+	}
+
+	return at
+}
+
+// elementOf returns the element of a list with that name or index, nil for none.
+func elementOf(list []any, part string) any {
+	for _, element := range list {
+		if fields, ok := element.(map[string]any); ok && fields["name"] == part {
+			return element
+		}
+	}
+
+	if i, err := strconv.Atoi(part); err == nil && i >= 0 && i < len(list) {
+		return list[i]
+	}
+
+	return nil
+}
+
+// valuesOf returns a value as text, and of a map the keys.
+func valuesOf(value any) []string {
+	if value == nil {
+		return []string{"nothing"}
+	}
+
+	if fields, ok := value.(map[string]any); ok {
+		return slices.Sorted(maps.Keys(fields))
+	}
+
+	return []string{fmt.Sprint(value)}
+}
+
+// String names the object and where the sight looks.
 func (s sight) String() string {
-	return strings.TrimSpace(fmt.Sprintf("%s %s/%s %s", s.Kind, s.Namespace, s.Name, strings.Join(s.Field, ".")))
+	name := strings.TrimPrefix(s.Namespace+"/"+s.Name, "/")
+
+	return strings.TrimSpace(s.Kind + " " + name + " " + s.Condition + strings.Join(s.Field, "."))
+}
+
+// wanted is the fact as a text.
+func (s sight) wanted() string {
+	if s.Gone {
+		return s.String() + ": does not exist"
+	}
+
+	text := s.String() + ": " + strings.Join(s.Want, ", ")
+	if s.Message != "" {
+		text += " (" + s.Message + ")"
+	}
+
+	return text
 }

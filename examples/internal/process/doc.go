@@ -1,2 +1,3 @@
-// Package process has what a test needs that runs an operator beside itself: its log, an address to listen on, and a certificate to serve with.
+// Package process runs an operator for a test: it reads the operator's log and the metrics of its queues, and makes an address to listen on
+// and a certificate to serve with.
 package process

@@ -2,6 +2,8 @@ package process
 
 import (
 	"bytes"
+	"encoding/json"
+	"strings"
 	"sync"
 )
 
@@ -30,4 +32,25 @@ func (l *Log) Tail() string {
 	const size = 8000
 	text := l.String()
 	return text[max(0, len(text)-size):]
+}
+
+// Entry is a line of the log of a manager.
+type Entry struct {
+	Level      string `json:"level"`
+	Message    string `json:"msg"`
+	Controller string `json:"controller"`
+	Namespace  string `json:"namespace"`
+	Name       string `json:"name"`
+	Error      string `json:"error"`
+}
+
+// Errors returns the lines with the level error after the first bytes of the log.
+func (l *Log) Errors(after int) (out []Entry) {
+	for line := range strings.Lines(l.String()[after:]) {
+		var e Entry
+		if json.Unmarshal([]byte(line), &e) == nil && e.Level == "error" {
+			out = append(out, e)
+		}
+	}
+	return out
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/reconcilekit/reconcilekit/examples/internal/process"
 )
 
@@ -58,5 +60,19 @@ func TestTail(t *testing.T) {
 	_, _ = log.Write([]byte(strings.Repeat(".", 9000) + "end"))
 	if got := log.Tail(); len(got) != 8000 || !strings.HasSuffix(got, ".end") {
 		t.Errorf("tail of %d bytes, want the last 8000", len(got))
+	}
+}
+
+// TestErrors: the errors are the lines of that level, after those that were there before.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	var log process.Log
+	_, _ = log.Write([]byte(`{"level":"error","msg":"before"}` + "\n"))
+	from := len(log.String())
+	_, _ = log.Write([]byte("no JSON\n" + `{"level":"info","msg":"works"}` + "\n" +
+		`{"level":"error","msg":"Reconciler error","controller":"c","namespace":"n","name":"o","error":"e"}` + "\n"))
+	want := []process.Entry{{Level: "error", Message: "Reconciler error", Controller: "c", Namespace: "n", Name: "o", Error: "e"}}
+	if diff := cmp.Diff(want, log.Errors(from)); diff != "" {
+		t.Errorf("errors (-want +got):\n%s", diff)
 	}
 }

@@ -1,6 +1,6 @@
 // Command standin plays the parts of a cluster that the demo does not have: the
-// Gateway and Kuadrant. It does no work: it only marks routes as accepted
-// and policies enforced.
+// Gateway and Kuadrant. It does no work: it only marks routes as accepted by the
+// Gateways that exist, and policies enforced.
 //
 // Never run it where the real ones run.
 package main
@@ -47,7 +47,7 @@ func approve(ctx context.Context, c client.Client, gvk schema.GroupVersionKind) 
 		before := object.DeepCopy()
 		var err error
 		if gvk.Kind == "HTTPRoute" {
-			err = acceptRoute(object)
+			err = acceptRoute(ctx, c, object)
 		} else {
 			err = setConditions(object.Object, object, "Accepted", "Enforced")
 		}
@@ -59,8 +59,8 @@ func approve(ctx context.Context, c client.Client, gvk schema.GroupVersionKind) 
 	return errors.Join(errs...)
 }
 
-// acceptRoute lets every parent of a route accept it.
-func acceptRoute(route *unstructured.Unstructured) error {
+// acceptRoute lets every parent of a route that exists accept it.
+func acceptRoute(ctx context.Context, c client.Client, route *unstructured.Unstructured) error {
 	parents, _, err := unstructured.NestedSlice(route.Object, "spec", "parentRefs")
 	if err != nil {
 		return err
@@ -70,9 +70,16 @@ func acceptRoute(route *unstructured.Unstructured) error {
 		return err
 	}
 	statuses := make([]any, 0, len(parents))
-	for i, parent := range parents {
+	for _, parent := range parents {
+		exists, err := gatewayExists(ctx, c, route.GetNamespace(), parent)
+		if err != nil {
+			return err
+		}
+		if !exists {
+			continue
+		}
 		status := map[string]any{}
-		if i < len(known) {
+		if i := len(statuses); i < len(known) {
 			status["status"] = known[i]
 		}
 		if err := setConditions(status, route, "Accepted", "ResolvedRefs"); err != nil {
@@ -80,12 +87,26 @@ func acceptRoute(route *unstructured.Unstructured) error {
 		}
 		said, ok := status["status"].(map[string]any)
 		if !ok {
-			return fmt.Errorf("status of parent %d of route %s is no object", i, route.GetName())
+			return fmt.Errorf("status of parent %v of route %s is no object", parent, route.GetName())
 		}
 		said["parentRef"], said["controllerName"] = parent, "standin.example.com/gateway"
 		statuses = append(statuses, said)
 	}
 	return unstructured.SetNestedSlice(route.Object, statuses, "status", "parents")
+}
+
+// gatewayExists reports whether the Gateway that a route names exists.
+func gatewayExists(ctx context.Context, c client.Client, namespace string, parent any) (bool, error) {
+	fields, ok := parent.(map[string]any)
+	if !ok {
+		return false, fmt.Errorf("parent %v of a route is no object", parent)
+	}
+	name, _, _ := unstructured.NestedString(fields, "name")
+	if other, found, _ := unstructured.NestedString(fields, "namespace"); found {
+		namespace = other
+	}
+	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &gatewayv1.Gateway{})
+	return err == nil, client.IgnoreNotFound(err)
 }
 
 // setConditions sets conditions of the types to True in content's status.

@@ -27,8 +27,8 @@ type Services struct {
 }
 
 var (
-	_ reconcile.Reconciler[*v1alpha1.Predictor, observed, observed]       = (*Reconciler)(nil)
-	_ reconcile.Reconciler[*v1beta1.InferenceService, observed, observed] = (*Services)(nil)
+	_ reconcile.Reconciler[*v1alpha1.Predictor, fetched, observed]       = (*Reconciler)(nil)
+	_ reconcile.Reconciler[*v1beta1.InferenceService, fetched, observed] = (*Services)(nil)
 )
 
 // New declares the controller of Predictor. Settings returns those that an owner sees.

@@ -29,12 +29,12 @@ func serviceOf(name, mode string) *unstructured.Unstructured {
 	}}
 }
 
-func (w *world) patch(o *unstructured.Unstructured, text string) {
+func (w *installation) patch(o *unstructured.Unstructured, text string) {
 	GinkgoHelper()
 	Expect(w.c.Patch(w.ctx, o.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(text)))).To(Succeed())
 }
 
-func (w *world) read(o *unstructured.Unstructured) *unstructured.Unstructured {
+func (w *installation) read(o *unstructured.Unstructured) *unstructured.Unstructured {
 	out := &unstructured.Unstructured{}
 	out.SetGroupVersionKind(o.GroupVersionKind())
 	_ = w.c.Get(w.ctx, client.ObjectKeyFromObject(o), out)
@@ -43,7 +43,7 @@ func (w *world) read(o *unstructured.Unstructured) *unstructured.Unstructured {
 
 var _ = Describe("InferenceService", func() {
 	It("leaves those of KServe alone, gives one up that ModelMesh no longer serves, and keeps the model of one that is invalid", func(ctx context.Context) {
-		w := newWorld(ctx)
+		w := newInstallation(ctx)
 		serverless, service := serviceOf("serverless", "Serverless"), serviceOf("mesh", "ModelMesh")
 		for _, o := range []*unstructured.Unstructured{serverless, service} {
 			w.create(o.Object)

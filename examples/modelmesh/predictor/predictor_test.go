@@ -68,7 +68,7 @@ func TestPredictor(t *testing.T) {
 
 var _ = Describe("Predictor", func() {
 	It("is silent at rest, follows a load to its end, and takes its model with it", func(ctx context.Context) {
-		w := newWorld(ctx)
+		w := newInstallation(ctx)
 		w.create(predictorOf("silent"))
 		w.status("silent", map[string]any{"activeModelState": "Loading", "available": true})
 		w.mesh.Finish("silent", mmesh.Model{State: mmesh.Loaded})
@@ -93,21 +93,21 @@ var _ = Describe("Predictor", func() {
 	})
 })
 
-// world is a namespace with the operator, and a ModelMesh beside it.
-type world struct {
+// installation is a namespace with the operator, and a ModelMesh beside it.
+type installation struct {
 	ctx       context.Context
 	c         client.Client
 	mesh      *memory.Mesh
 	namespace string
 }
 
-func newWorld(ctx context.Context) *world {
+func newInstallation(ctx context.Context) *installation {
 	GinkgoHelper()
 	scheme := runtime.NewScheme()
 	Expect(errors.Join(clientscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), v1beta1.AddToScheme(scheme))).To(Succeed())
 	c, err := client.New(env.Config(), client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
-	w := &world{ctx: ctx, c: c, mesh: &memory.Mesh{}, namespace: env.Namespace(GinkgoTB())}
+	w := &installation{ctx: ctx, c: c, mesh: &memory.Mesh{}, namespace: env.Namespace(GinkgoTB())}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	Expect(err).NotTo(HaveOccurred())
 	served := mmesh.NewServer(w.mesh)
@@ -148,30 +148,30 @@ func predictorOf(name string) map[string]any {
 	}
 }
 
-func (w *world) key(name string) client.ObjectKey {
+func (w *installation) key(name string) client.ObjectKey {
 	return client.ObjectKey{Namespace: w.namespace, Name: name}
 }
 
-func (w *world) create(content map[string]any) {
+func (w *installation) create(content map[string]any) {
 	GinkgoHelper()
 	o := &unstructured.Unstructured{Object: content}
 	o.SetNamespace(w.namespace)
 	Expect(w.c.Create(w.ctx, o)).To(Succeed())
 }
 
-func (w *world) delete(name string) {
+func (w *installation) delete(name string) {
 	GinkgoHelper()
 	Expect(w.c.Delete(w.ctx, &v1alpha1.Predictor{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}})).To(Succeed())
 }
 
 // status waits until the status of a Predictor matches.
-func (w *world) status(name string, want map[string]any) {
+func (w *installation) status(name string, want map[string]any) {
 	GinkgoHelper()
 	w.statusOf(&unstructured.Unstructured{Object: predictorOf(name)}, want)
 }
 
 // statusOf waits until the status of what the object names matches.
-func (w *world) statusOf(named *unstructured.Unstructured, want map[string]any) {
+func (w *installation) statusOf(named *unstructured.Unstructured, want map[string]any) {
 	GinkgoHelper()
 	Eventually(func() []string {
 		o := &unstructured.Unstructured{}

@@ -48,20 +48,31 @@ type observed struct {
 	now       time.Time
 }
 
+// fetched is what was read for an owner. One that ModelMesh does not serve has no model.
+type fetched struct {
+	settings Settings
+	model    reconcile.FetchResult[served]
+}
+
 // FetchRemoteState implements reconcile.Reconciler.
-func (s *source[T]) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc reconcile.ReconcileContext[T]) observed {
-	o := observed{now: rc.Now, endpoints: s.settings(rc.Request).endpoints(rc.Request.Namespace)}
-	o.spec, o.refused = s.spec(rc.Object)
-	switch {
+func (s *source[T]) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc reconcile.ReconcileContext[T]) fetched {
+	f := fetched{settings: s.settings(rc.Request)}
+	if spec, err := s.spec(rc.Object); spec != nil || err != nil {
+		f.model = s.models.Observe(ctx, reader, keyOf(rc.Request.NamespacedName))
+	}
+	return f
+}
+
+// ComposeState implements reconcile.Composer: it validates the spec.
+func (s *source[T]) ComposeState(_ context.Context, rc reconcile.ReconcileContext[T], f fetched) observed {
+	o := observed{now: rc.Now, endpoints: f.settings.endpoints(rc.Request.Namespace), model: f.model}
+	switch o.spec, o.refused = s.spec(rc.Object); {
 	case o.refused != nil:
 		o.invalid = o.refused
-	case o.spec == nil:
-		return o
-	default:
+	case o.spec != nil:
 		o.invalid = validate(o.spec)
 		o.target, _ = targetID(s.name, rc.Request.Name, o.spec)
 	}
-	o.model = s.models.Observe(ctx, reader, keyOf(rc.Request.NamespacedName))
 	return o
 }
 

@@ -1,5 +1,6 @@
-// Command standin plays ModelMesh for the demo: it loads every model that it is asked for, in a second, and serves none. It listens at
-// 127.0.0.1:18033, for a configuration with that modelMeshEndpoint.
+// Command standin plays ModelMesh for the demo: it loads every model that it is asked for, in three seconds, and serves none. A model whose
+// path contains "large" takes ten seconds, and one whose path contains "broken" fails to load. It listens at 127.0.0.1:18033, for a configuration with that modelMeshEndpoint, except while the
+// ConfigMap standin in the namespace default has "away" as its key mesh. What it does then is in the key now.
 //
 // Never run it where the real one runs.
 package main
@@ -9,8 +10,11 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strings"
+	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
+	"google.golang.org/grpc"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/examples/internal/standin"
@@ -18,20 +22,87 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/standin/memory"
 )
 
-const address = "127.0.0.1:18033"
+const (
+	address = "127.0.0.1:18033"
+	loading = 3 * time.Second
+	large   = 10 * time.Second
+)
 
 func main() {
-	mesh := &memory.Mesh{}
-	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", address)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "standin:", err)
-		os.Exit(1)
+	p := &play{mesh: &memory.Mesh{}, loads: map[string]load{}}
+	standin.Main(corev1.AddToScheme, p.turn)
+}
+
+// play is ModelMesh as the demo needs it.
+type play struct {
+	mesh   *memory.Mesh
+	server *grpc.Server    // nil while the mesh is away
+	loads  map[string]load // by vmodel
+}
+
+// load is the loading of the target model of a vmodel.
+type load struct {
+	target, path string
+	began        time.Time
+}
+
+// turn is called each second.
+func (p *play) turn(ctx context.Context, c client.Client) error {
+	var orders corev1.ConfigMap
+	if err := c.Get(ctx, client.ObjectKey{Namespace: "default", Name: "standin"}, &orders); client.IgnoreNotFound(err) != nil {
+		return err
 	}
-	go func() { fmt.Fprintln(os.Stderr, "standin:", mmesh.NewServer(mesh).Serve(listener)) }()
-	standin.Main(func(*runtime.Scheme) error { return nil }, func(context.Context, client.Client) error {
-		for id := range mesh.VModels() {
-			mesh.Finish(id, mmesh.Model{State: mmesh.Loaded})
+	away := orders.Data["mesh"] == "away"
+	if err := p.serve(!away); err != nil {
+		return err
+	}
+	if away && orders.Data["now"] == "" {
+		before := client.MergeFrom(orders.DeepCopy())
+		orders.Data["now"] = "away"
+		if err := c.Patch(ctx, &orders, before); client.IgnoreNotFound(err) != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	for _, set := range p.mesh.Calls().Sets {
+		if known := p.loads[set.ID]; known.target != set.Target {
+			p.loads[set.ID] = load{target: set.Target, path: set.Path, began: time.Now()}
+		}
+	}
+	for id := range p.mesh.VModels() {
+		l := p.loads[id]
+		takes := loading
+		if strings.Contains(l.path, "large") {
+			takes = large
+		}
+		if time.Since(l.began) < takes {
+			continue
+		}
+		end := mmesh.Model{State: mmesh.Loaded}
+		if strings.Contains(l.path, "broken") {
+			end = mmesh.Model{State: mmesh.LoadingFailed, Errors: []string{"the file " + l.path + " is no model"}}
+		}
+		p.mesh.Finish(id, end)
+	}
+	return nil
+}
+
+// serve starts or stops the server. The models stay: ModelMesh has them in etcd.
+func (p *play) serve(wanted bool) error {
+	switch {
+	case wanted && p.server == nil:
+		listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", address)
+		if err != nil {
+			return err
+		}
+		p.server = mmesh.NewServer(p.mesh)
+		go func(s *grpc.Server) {
+			if err := s.Serve(listener); err != nil {
+				fmt.Fprintln(os.Stderr, "standin:", err)
+			}
+		}(p.server)
+	case !wanted && p.server != nil:
+		p.server.Stop()
+		p.server = nil
+	}
+	return nil
 }

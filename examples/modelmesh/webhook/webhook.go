@@ -34,17 +34,17 @@ func handler(scheme *runtime.Scheme) *hooks.Webhook {
 	return admission.ByKind(map[schema.GroupKind]*hooks.Webhook{
 		{Group: group, Kind: "ServingRuntime"}: admission.Reviewing(namespaced,
 			func(_ context.Context, r, _ *v1alpha1.ServingRuntime) (admission.Verdict, error) {
-				return verdict(r.Annotations, &r.Spec), nil
+				return review(r.Annotations, &r.Spec), nil
 			}),
 		{Group: group, Kind: "ClusterServingRuntime"}: admission.Reviewing(cluster,
 			func(_ context.Context, r, _ *v1alpha1.ClusterServingRuntime) (admission.Verdict, error) {
-				return verdict(r.Annotations, &r.Spec), nil
+				return review(r.Annotations, &r.Spec), nil
 			}),
 	})
 }
 
-// verdict is the answer for a runtime.
-func verdict(annotations map[string]string, spec *v1alpha1.ServingRuntimeSpec) admission.Verdict {
+// review returns the answer for a runtime.
+func review(annotations map[string]string, spec *v1alpha1.ServingRuntimeSpec) admission.Verdict {
 	if spec.MultiModel == nil || !*spec.MultiModel {
 		return admission.Verdict{Message: notOurs}
 	}

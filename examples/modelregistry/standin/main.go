@@ -1,6 +1,7 @@
-// Command standin plays the router of OpenShift for the demo: it marks every Route as admitted, and routes nothing.
+// Command standin plays two programs for the demo: the router of OpenShift, which marks every Route as admitted and routes nothing; and what
+// a kubelet does that kwok, which plays the nodes, leaves out: a container whose variables come from a Secret waits for the Secret.
 //
-// Never run it where a real one runs.
+// Never run it where the real ones run.
 package main
 
 import (
@@ -8,13 +9,21 @@ import (
 	"errors"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/examples/internal/standin"
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/openshift"
 )
 
-func main() { standin.Main(openshift.AddToScheme, admit) }
+func main() {
+	addToScheme := func(s *runtime.Scheme) error { return errors.Join(openshift.AddToScheme(s), corev1.AddToScheme(s)) }
+	standin.Main(addToScheme, func(ctx context.Context, c client.Client) error {
+		return errors.Join(admit(ctx, c), holdPods(ctx, c))
+	})
+}
 
 // admit admits every Route that is not.
 func admit(ctx context.Context, c client.Client) error {
@@ -32,7 +41,83 @@ func admit(ctx context.Context, c client.Client) error {
 		route.Status.Ingress = []openshift.RouteIngress{{
 			Host: route.Spec.Host, Conditions: []openshift.RouteCondition{{Type: "Admitted", Status: corev1.ConditionTrue}},
 		}}
-		errs = append(errs, c.Status().Patch(ctx, route, before))
+		errs = append(errs, client.IgnoreNotFound(c.Status().Patch(ctx, route, before)))
 	}
 	return errors.Join(errs...)
+}
+
+// waits is the reason of a container that waits for a Secret.
+const waits = "CreateContainerConfigError"
+
+// holdPods makes the containers wait whose Secrets are missing, and lets those run whose Secrets have come.
+func holdPods(ctx context.Context, c client.Client) error {
+	var pods corev1.PodList
+	if err := c.List(ctx, &pods); err != nil {
+		return err
+	}
+	var errs []error
+	for i := range pods.Items {
+		errs = append(errs, holdPod(ctx, c, &pods.Items[i]))
+	}
+	return errors.Join(errs...)
+}
+
+// holdPod patches the status of a pod that kwok has started.
+func holdPod(ctx context.Context, c client.Client, pod *corev1.Pod) error {
+	if pod.Status.Phase != corev1.PodRunning || pod.DeletionTimestamp != nil {
+		return nil
+	}
+	before, ready, changed := pod.DeepCopy(), corev1.ConditionTrue, false
+	for i := range pod.Status.ContainerStatuses {
+		status := &pod.Status.ContainerStatuses[i]
+		missing, err := missingSecret(ctx, c, pod, status.Name)
+		if err != nil {
+			return err
+		}
+		held := status.State.Waiting != nil && status.State.Waiting.Reason == waits
+		if missing != "" {
+			ready = corev1.ConditionFalse
+		}
+		switch {
+		case missing != "" && !held:
+			status.Ready, status.State = false, corev1.ContainerState{
+				Waiting: &corev1.ContainerStateWaiting{Reason: waits, Message: "secret \"" + missing + "\" not found"},
+			}
+			changed = true
+		case missing == "" && held:
+			status.Ready, status.State = true, corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}
+			changed = true
+		}
+	}
+	if !changed {
+		return nil
+	}
+	for i := range pod.Status.Conditions {
+		condition := &pod.Status.Conditions[i]
+		if condition.Type == corev1.PodReady || condition.Type == corev1.ContainersReady {
+			condition.Status, condition.LastTransitionTime = ready, metav1.Now()
+		}
+	}
+	return client.IgnoreNotFound(c.Status().Patch(ctx, pod, client.MergeFrom(before)))
+}
+
+// missingSecret is the first Secret that a variable of the container comes from and that does not exist, empty for none.
+func missingSecret(ctx context.Context, c client.Client, pod *corev1.Pod, container string) (string, error) {
+	for i := range pod.Spec.Containers {
+		if pod.Spec.Containers[i].Name != container {
+			continue
+		}
+		for _, variable := range pod.Spec.Containers[i].Env {
+			if variable.ValueFrom == nil || variable.ValueFrom.SecretKeyRef == nil {
+				continue
+			}
+			name := variable.ValueFrom.SecretKeyRef.Name
+			if err := c.Get(ctx, client.ObjectKey{Namespace: pod.Namespace, Name: name}, &corev1.Secret{}); apierrors.IsNotFound(err) {
+				return name, nil
+			} else if err != nil {
+				return "", err
+			}
+		}
+	}
+	return "", nil
 }

@@ -36,6 +36,12 @@ func New() *controller.Controller {
 		Options(controller.Options{Apply: apply.Options{Finalizer: kueue.Finalizer}}).Build()
 }
 
+// Fetched is what was read for a workload.
+type Fetched struct {
+	job     reconcile.FetchResult[*v1alpha1.LMEvalJob]
+	flavors []reconcile.FetchResult[*kueue.ResourceFlavor] // that its pod was given, by their names
+}
+
 // Observation is a workload and its job.
 type Observation struct {
 	workload *kueue.Workload
@@ -45,23 +51,29 @@ type Observation struct {
 }
 
 // FetchRemoteState reads the job, and the flavors that its pod was given. Workloads of others are left alone.
-func (Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc pass) (obs Observation) {
-	obs.workload = rc.Object
+func (Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc pass) (f Fetched) {
 	owner := metav1.GetControllerOfNoCopy(rc.Object)
 	if owner == nil || owner.Kind != "LMEvalJob" || !rc.Object.DeletionTimestamp.IsZero() {
-		return obs
+		return f
 	}
-	obs.job = reconcile.Fetch(ctx, reader, client.ObjectKey{Namespace: rc.Object.Namespace, Name: owner.Name}, &v1alpha1.LMEvalJob{})
+	f.job = reconcile.Fetch(ctx, reader, client.ObjectKey{Namespace: rc.Object.Namespace, Name: owner.Name}, &v1alpha1.LMEvalJob{})
 	if admission := rc.Object.Status.Admission; admission != nil && len(admission.Assignments) > 0 {
-		obs.labels = map[string]string{}
 		for _, flavor := range slices.Sorted(maps.Values(admission.Assignments[0].Flavors)) {
-			found := reconcile.Fetch(ctx, reader, client.ObjectKey{Name: flavor}, &kueue.ResourceFlavor{})
-			if err := found.Failure(); err != nil && !controller.IsAbsent(err) {
-				obs.failure = err
-			}
-			if found.Value != nil {
-				maps.Copy(obs.labels, found.Value.Spec.NodeLabels)
-			}
+			f.flavors = append(f.flavors, reconcile.Fetch(ctx, reader, client.ObjectKey{Name: flavor}, &kueue.ResourceFlavor{}))
+		}
+	}
+	return f
+}
+
+// ComposeState joins the labels of the flavors. A flavor that does not exist, or whose kind is not installed, has none.
+func (Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observation {
+	obs := Observation{workload: rc.Object, job: f.job, labels: map[string]string{}}
+	for _, flavor := range f.flavors {
+		if err := flavor.Failure(); err != nil && !controller.IsAbsent(err) {
+			obs.failure = err
+		}
+		if flavor.Value != nil {
+			maps.Copy(obs.labels, flavor.Value.Spec.NodeLabels)
 		}
 	}
 	return obs
@@ -127,9 +139,10 @@ func (Reconciler) DecorateStatus(_ *kueue.WorkloadStatus, cm *conditions.Manager
 	case obs.workload.Is(kueue.Evicted):
 		cm.MarkFalse("Running", "Evicted", "The queue needs the room of the job", conditions.EventReason("Stopped"))
 		if job.Status.State != v1alpha1.JobScheduled && job.Status.State != v1alpha1.JobRunning {
-			cm.MarkFalse(kueue.QuotaReserved, "Pending", "The job was stopped")
+			evicted := meta.FindStatusCondition(obs.workload.Status.Conditions, kueue.Evicted)
+			cm.MarkFalse(kueue.QuotaReserved, "Pending", conditions.Bound(evicted.Message))
 			cm.MarkFalse(kueue.Admitted, "NoReservation", "The workload has no reservation")
-			cm.MarkTrue(kueue.Requeued, "BackoffFinished", "The workload waits again")
+			cm.MarkTrue(kueue.Requeued, evicted.Reason, conditions.Bound(evicted.Message)) // as Kueue's library has it
 		}
 	}
 }

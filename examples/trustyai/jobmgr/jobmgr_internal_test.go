@@ -1,9 +1,13 @@
 package jobmgr
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -68,6 +72,35 @@ func TestOutcome(t *testing.T) {
 		job.Status.Reason = reason
 		if got := outcome(job); got != want {
 			t.Errorf("%s: got %s, want %s", reason, got, want)
+		}
+	}
+}
+
+// TestEviction: when the job has made room its workload loses its reservation, and is queued again for the reason of the eviction, as
+// Kueue's library has it.
+func TestEviction(t *testing.T) {
+	t.Parallel()
+	evicted := metav1.Condition{Type: kueue.Evicted, Status: metav1.ConditionTrue, Reason: "Preempted", Message: "a job of a higher priority"}
+	for state, want := range map[v1alpha1.JobState][]string{
+		v1alpha1.JobRunning: {},
+		v1alpha1.JobSuspended: {
+			"Admitted False NoReservation: The workload has no reservation",
+			"QuotaReserved False Pending: a job of a higher priority",
+			"Requeued True Preempted: a job of a higher priority",
+		},
+	} {
+		obs := Observation{workload: &kueue.Workload{Status: kueue.WorkloadStatus{Conditions: []metav1.Condition{evicted}}}}
+		obs.job.Value = &v1alpha1.LMEvalJob{Status: v1alpha1.LMEvalJobStatus{State: state}}
+		cm := conditions.NewManager(nil, 1, time.Now())
+		Reconciler{}.DecorateStatus(nil, cm, reconcile.StatusContext[*kueue.Workload]{}, obs)
+		got := []string{}
+		for _, c := range cm.Conditions() {
+			if c.Type != "Running" {
+				got = append(got, fmt.Sprintf("%s %s %s: %s", c.Type, c.Status, c.Reason, c.Message))
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: conditions (-want +got):\n%s", state, diff)
 		}
 	}
 }

@@ -90,6 +90,7 @@ func (p podOf) storage() (volumes []corev1.Volume, mounts []corev1.VolumeMount) 
 		if key != nil {
 			items := []corev1.KeyToPath{{Key: key.Key, Path: file}}
 			add(name, path, corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: key.Name, Items: items}})
+			mounts[len(mounts)-1].ReadOnly = true
 		}
 	}
 	add("shared", "/opt/app-root/src/bin", corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}})

@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
@@ -51,7 +52,8 @@ func badKey(n *v1alpha1.NemoGuardrails) string {
 		return ""
 	}
 	if user.ConfigMapNamespace != "" && user.ConfigMapNamespace != n.Namespace {
-		return fmt.Sprintf("spec.caBundleConfig.configMapNamespace: %q must be %s, the namespace of the pods", user.ConfigMapNamespace, n.Namespace)
+		return fmt.Sprintf("spec.caBundleConfig.configMapNamespace: %q must be %s, the namespace of the pods",
+			user.ConfigMapNamespace, n.Namespace)
 	}
 	for _, key := range user.ConfigMapKeys {
 		if !keyPattern.MatchString(key) {
@@ -61,12 +63,13 @@ func badKey(n *v1alpha1.NemoGuardrails) string {
 	return ""
 }
 
-// authorities is which certificates were found. The one of the cluster's services is there as soon as the plan was carried out.
+// authorities is which certificates were found, with the product's errors. The one of the cluster's services is there as soon as the plan
+// was applied.
 func (obs Observation) authorities() *v1alpha1.CAStatus {
 	out, sources := &v1alpha1.CAStatus{OpenShiftServingCAFound: true}, sourcesOf(obs.owner)
 	missing := func(s source) string {
 		if obs.fetched.files[s.configMap].Value == nil {
-			return "ConfigMap " + s.configMap + " not found"
+			return apierrors.NewNotFound(corev1.Resource("configmaps"), s.configMap).Error()
 		}
 		return ""
 	}
@@ -107,7 +110,8 @@ func (obs Observation) deployment() *appsv1.Deployment {
 		name := guardrails.Name(config.Name, "-volume")
 		projected := &corev1.ProjectedVolumeSource{}
 		for _, configMap := range config.ConfigMaps {
-			projected.Sources = append(projected.Sources, corev1.VolumeProjection{ConfigMap: &corev1.ConfigMapProjection{LocalObjectReference: corev1.LocalObjectReference{Name: configMap}}})
+			from := &corev1.ConfigMapProjection{LocalObjectReference: corev1.LocalObjectReference{Name: configMap}}
+			projected.Sources = append(projected.Sources, corev1.VolumeProjection{ConfigMap: from})
 		}
 		volume(name, corev1.VolumeSource{Projected: projected})
 		server.VolumeMounts = append(server.VolumeMounts, proxy.Mount(name, "/app/config/"+config.Name))

@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/foreign"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
+	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
 )
 
 // TestPort: the port of a model is that of its Service, else that of its URL, else that of its runtime.
@@ -89,6 +91,38 @@ func TestUnpublished(t *testing.T) {
 		}
 		if diff := cmp.Diff(c.want, obs.unpublished()); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
+		}
+	}
+}
+
+// TestPlansBeforeTheConfiguration: only the Deployment waits for the ConfigMap with the configuration.
+func TestPlansBeforeTheConfiguration(t *testing.T) {
+	t.Parallel()
+	o := &v1alpha1.GuardrailsOrchestrator{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "o"}}
+	o.Spec.OrchestratorConfig = new("config")
+	var f Fetched
+	f.settings.Value = &corev1.ConfigMap{Data: map[string]string{
+		images.Orchestrator: "orchestrator:1", images.Gateway: "gateway:1", images.Detectors: "detectors:1", images.Proxy: "proxy:1",
+	}}
+	for _, there := range []bool{false, true} {
+		if there {
+			f.config.Value = &corev1.ConfigMap{Data: map[string]string{"config.yaml": "x"}}
+		}
+		obs := (Reconciler{}).ComposeState(t.Context(), pass{Object: o}, f)
+		plan, err := (Reconciler{}).PlanResources(t.Context(), pass{Object: o}, obs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]bool{}
+		for i := range plan.Children {
+			got[fmt.Sprintf("%T %s", plan.Children[i].Object, plan.Children[i].Object.GetName())] = !plan.Children[i].Existing
+		}
+		want := map[string]bool{
+			"*v1.ServiceAccount o-serviceaccount": true, "*v1.ClusterRoleBinding o-ns-auth-delegator": true, "*v1.ConfigMap o-ca-bundle": true,
+			"*v1.Service o-service": true, "*foreign.Route o": true, "*foreign.Route o-health": true, "*v1.Deployment o": there,
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("configuration there: %t; applied (-want +got):\n%s", there, diff)
 		}
 	}
 }

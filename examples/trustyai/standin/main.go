@@ -1,4 +1,5 @@
-// Command standin plays the router of OpenShift for the demo: it marks every Route as admitted, and routes nothing.
+// Command standin plays three programs for the demo: the router of OpenShift, which admits every Route and routes nothing; KServe, which gives
+// every model a URL and serves none; and the drivers of evaluations, which take three seconds and evaluate nothing (kubelet.go).
 //
 // Never run it where the real ones run.
 package main
@@ -6,15 +7,28 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/examples/internal/standin"
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/foreign"
 )
 
-func main() { standin.Main(foreign.AddToScheme, admit) }
+func main() {
+	k, err := newKubelet()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "standin:", err)
+		os.Exit(1)
+	}
+	addToScheme := func(s *runtime.Scheme) error { return errors.Join(foreign.AddToScheme(s), corev1.AddToScheme(s)) }
+	standin.Main(addToScheme, func(ctx context.Context, c client.Client) error {
+		return errors.Join(admit(ctx, c), serve(ctx, c), k.turn(ctx, c))
+	})
+}
 
 // admit admits every Route that is not.
 func admit(ctx context.Context, c client.Client) error {
@@ -30,7 +44,26 @@ func admit(ctx context.Context, c client.Client) error {
 		}
 		before := client.MergeFrom(route.DeepCopy())
 		route.Status.Ingress = []foreign.RouteIngress{{Conditions: []foreign.RouteCondition{{Type: "Admitted", Status: corev1.ConditionTrue}}}}
-		errs = append(errs, c.Status().Patch(ctx, route, before))
+		errs = append(errs, client.IgnoreNotFound(c.Status().Patch(ctx, route, before)))
+	}
+	return errors.Join(errs...)
+}
+
+// serve gives every model the URL that KServe gives it.
+func serve(ctx context.Context, c client.Client) error {
+	var models foreign.InferenceServiceList
+	if err := c.List(ctx, &models); err != nil {
+		return err
+	}
+	var errs []error
+	for i := range models.Items {
+		model := &models.Items[i]
+		if model.Status.URL != "" {
+			continue
+		}
+		before := client.MergeFrom(model.DeepCopy())
+		model.Status.URL = "http://" + model.Name + "-predictor." + model.Namespace + ".svc.cluster.local"
+		errs = append(errs, client.IgnoreNotFound(c.Status().Patch(ctx, model, before)))
 	}
 	return errors.Join(errs...)
 }

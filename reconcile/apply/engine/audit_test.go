@@ -73,7 +73,7 @@ var _ = Describe("In the audit log", func() {
 	})
 
 	It("thousands of status updates of children cause no request", func() {
-		const children = 50
+		const children, churnUpdates = 50, 2_000
 		w := newWorld(audited)
 		plan := func() apply.Plan {
 			var s apply.Plan

@@ -242,6 +242,28 @@ var _ = Describe("The metadata of the owner", func() {
 		Expect(w.stored().Finalizers).To(BeEmpty())
 	})
 
+	for title, takenOver := range map[string]bool{"taken over": true, "dropped by the version that knows the manager": false} {
+		It("gives finalizers back that a former manager has, too: "+title, func() {
+			w := known()
+			w.edit(w.owner, types.MergePatchType,
+				`{"metadata":{"labels":{"tier":"gold","theirs":"1"},"annotations":{"theirs":"1"},"finalizers":["example.com/product","example.com/theirs"]}}`, "old")
+			w.options.FormerManagers = []string{"old"}
+			if !takenOver {
+				w.options.FormerManagers = nil
+			}
+			w.restart()
+			w.converge(withFinalizer)
+			w.options.FormerManagers = []string{"old"}
+			w.restart()
+			w.converge(nothing)
+			stored := w.stored()
+			Expect(stored.Finalizers).To(Equal([]string{"example.com/theirs"}))
+			Expect(stored.Labels).To(Equal(map[string]string{"theirs": "1"}))
+			Expect(stored.Annotations).To(HaveKeyWithValue("theirs", "1"))
+			w.quiet(2, nothing)
+		})
+	}
+
 	It("survives the end of the process between any two requests", func() {
 		for n := range 8 {
 			for _, commit := range []bool{false, true} {

@@ -141,6 +141,8 @@ func (e *Environment) prepare() (*envtest.Environment, error) {
 	// Without these two the API server looks for a network interface besides
 	// loopback, and warns every few seconds.
 	arguments.Set("advertise-address", "127.0.0.1").Set("endpoint-reconciler-type", "none")
+	// The server ends watches at once when it stops. Otherwise it waits a minute for clients that still watch.
+	arguments.Set("shutdown-watch-termination-grace-period", "1s")
 
 	for _, plugin := range e.AdmissionPlugins {
 		arguments.Append("enable-admission-plugins", plugin)

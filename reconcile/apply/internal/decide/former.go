@@ -71,16 +71,17 @@ func FormerManagers(p *pass.Pass, c *pass.Child) bool {
 // Former reports whether an entry is ours from before: of a former manager, or of
 // another mode of the child.
 func Former(p *pass.Pass, c *pass.Child, e *metav1.ManagedFieldsEntry) bool {
+	former := e.Subresource == "" && slices.Contains(p.Env.Options.FormerManagers, e.Manager)
+	if c == p.OwnerChild {
+		return former
+	}
 	if e.Subresource != "" || c.Planned.Mode == apply.Contribute { // the rest of such an object is somebody else's
 		return false
 	}
 	if e.Manager == c.Manager {
 		return e.Operation == metav1.ManagedFieldsOperationUpdate
 	}
-	if formerMode(p, c, e) {
-		return true
-	}
-	return slices.Contains(p.Env.Options.FormerManagers, e.Manager)
+	return former || formerMode(p, c, e)
 }
 
 // Split tells the fields of a former manager that are moved from those that
@@ -92,6 +93,9 @@ func Split(p *pass.Pass, c *pass.Child, e *metav1.ManagedFieldsEntry) (moved map
 	moved, err = managedfields.RawFields(e)
 	if err != nil {
 		return nil, nil, err
+	}
+	if c == p.OwnerChild {
+		return splitOwner(c, e, moved)
 	}
 	metadata, _ := moved["f:metadata"].(map[string]any)
 	stays := map[string]any{}
@@ -123,16 +127,37 @@ func Split(p *pass.Pass, c *pass.Child, e *metav1.ManagedFieldsEntry) (moved map
 		moved = managedfields.TakePlanned(rest, c.Content)
 		managedfields.UnionFields(stays, rest)
 	}
+	kept, err = entryOf(e, stays)
+	return moved, kept, err
+}
+
+// splitOwner moves, of what a former manager owns of the owner's metadata, what is planned, and what was planned before and goes now: a
+// finalizer that the former manager kept would stay for good, as nobody takes it off.
+func splitOwner(c *pass.Child, e *metav1.ManagedFieldsEntry, stays map[string]any) (moved map[string]any, kept *metav1.ManagedFieldsEntry, err error) {
+	moved = managedfields.TakePlanned(stays, c.Content)
+	if own := c.Observed.Own.Entry; own != nil {
+		before, err := managedfields.RawFields(own)
+		if err != nil {
+			return nil, nil, err
+		}
+		managedfields.UnionFields(moved, managedfields.TakeCommon(stays, before))
+	}
+	kept, err = entryOf(e, stays)
+	return moved, kept, err
+}
+
+// entryOf is the entry with other fields, nil with none.
+func entryOf(e *metav1.ManagedFieldsEntry, stays map[string]any) (*metav1.ManagedFieldsEntry, error) {
 	if len(stays) == 0 {
-		return moved, nil, nil
+		return nil, nil
 	}
 	fields, err := managedfields.EncodeFields(stays)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	entry := *e
 	entry.FieldsV1 = fields
-	return moved, &entry, nil
+	return &entry, nil
 }
 
 // formerMode reports whether an entry is ours from when the plan had the child

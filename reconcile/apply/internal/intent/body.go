@@ -3,6 +3,7 @@ package intent
 import (
 	"fmt"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
@@ -44,9 +45,19 @@ func Body(e *content.Encoder, c *apply.Child, gk schema.GroupKind, rules []Rule,
 			rule.Path.Remove(body)
 		}
 	}
+	leaveAggregated(gk, body)
 	dropEmptyMetadata(body)
 	m.Add(body) // what the engine needs is no matter of rules
 	return body, nil
+}
+
+// leaveAggregated leaves the rules of an aggregated ClusterRole to the control plane, which fills them in and overwrites what anybody else writes
+// there: published manifests have an empty list.
+// https://kubernetes.io/docs/reference/access-authn-authz/rbac/#aggregated-clusterroles
+func leaveAggregated(gk schema.GroupKind, body map[string]any) {
+	if rule, _ := body["aggregationRule"].(map[string]any); len(rule) > 0 && gk == (schema.GroupKind{Group: rbacv1.GroupName, Kind: "ClusterRole"}) {
+		delete(body, "rules")
+	}
 }
 
 // checkMetadata reports metadata of the wrong types, which unstructured content

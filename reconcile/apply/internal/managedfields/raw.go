@@ -116,6 +116,32 @@ func TakePlanned(from map[string]any, content any) map[string]any {
 	return taken
 }
 
+// TakeCommon moves the fields that both sets have out of one set, item by item. What a list or object is itself stays where other parts of it
+// stay.
+func TakeCommon(from, other map[string]any) map[string]any {
+	taken := map[string]any{}
+	for key, below := range from {
+		theirs, common := other[key]
+		if !common || key == "." {
+			continue
+		}
+		fields, _ := below.(map[string]any)
+		if len(fields) == 0 || OnlyItself(fields) {
+			taken[key] = below
+			delete(from, key)
+			continue
+		}
+		more, _ := theirs.(map[string]any)
+		if part := TakeCommon(fields, more); len(part) > 0 {
+			taken[key] = part
+		}
+		if len(fields) == 0 || OnlyItself(fields) {
+			delete(from, key)
+		}
+	}
+	return taken
+}
+
 // plannedAt returns what content has at a key of fieldsV1.
 func plannedAt(key string, content any) (any, bool) {
 	switch at := content.(type) {

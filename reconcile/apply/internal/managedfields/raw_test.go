@@ -39,6 +39,26 @@ func TestTakePlanned(t *testing.T) {
 	}
 }
 
+func TestTakeCommon(t *testing.T) {
+	for name, c := range map[string]struct{ fields, other, taken, left string }{
+		"keys of a map":   {`{"f:labels":{".":{},"f:a":{},"f:b":{}}}`, `{"f:labels":{".":{},"f:a":{}}}`, `{"f:labels":{"f:a":{}}}`, `{"f:labels":{".":{},"f:b":{}}}`},
+		"all of it":       {`{"f:labels":{".":{},"f:a":{}}}`, `{"f:labels":{"f:a":{},"f:b":{}}}`, `{"f:labels":{"f:a":{}}}`, `{}`},
+		"none of it":      {`{"f:labels":{"f:a":{}}}`, `{"f:labels":{"f:b":{}},"f:x":{}}`, `{}`, `{"f:labels":{"f:a":{}}}`},
+		"values of a set": {`{"f:set":{"v:\"x\"":{},"v:\"y\"":{}}}`, `{"f:set":{"v:\"x\"":{}}}`, `{"f:set":{"v:\"x\"":{}}}`, `{"f:set":{"v:\"y\"":{}}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fields := decode(t, c.fields)
+			taken := managedfields.TakeCommon(fields, decode(t, c.other))
+			if diff := cmp.Diff(decode(t, c.taken), taken); diff != "" {
+				t.Errorf("taken (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(decode(t, c.left), fields); diff != "" {
+				t.Errorf("left (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func decode(t *testing.T, text string) map[string]any {
 	t.Helper()
 	out := map[string]any{}

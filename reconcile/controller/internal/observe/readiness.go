@@ -98,7 +98,7 @@ func (c *Caches) byKind() map[string]float64 {
 			continue
 		}
 		value := 0.0
-		if s.done.Load() || s.listed() {
+		if s.listed() { // not done: so is a source whose manager has ended
 			value = 1
 		}
 		if other, twice := kinds[s.kind]; twice {

@@ -76,11 +76,15 @@ func (s *state) Collect(metrics chan<- prometheus.Metric) {
 	for kind, open := range s.reads.Outside.Open() {
 		gauge(s.circuits, float64(open), kind)
 	}
-	for kind, synced := range s.caches.byKind() {
+	kinds := s.caches.byKind()
+	for kind, synced := range kinds {
 		gauge(s.synced, synced, kind)
 	}
 	for kind, count := range s.caches.Failed.byKind() {
 		metrics <- prometheus.MustNewConstMetric(s.unlisted, prometheus.CounterValue, float64(count), kind)
+	}
+	if synced, watched := kinds[s.reads.Kinds[0].Kind]; watched && synced == 0 {
+		return // a scrape does not wait for the owners
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout) //nolint:forbidigo // a scrape has none
 	defer cancel()
