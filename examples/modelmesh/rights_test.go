@@ -138,12 +138,12 @@ func (p *player) operatorWithRights(scope string) *environment.Rights {
 	o.Manager = func(options *manager.Options) { options.Controller.SkipNameValidation = new(true) } // two operators in one process
 	_, port, err := net.SplitHostPort(process.FreeAddress(p))
 	p.must(err)
-	p.log, p.metrics = &process.Log{}, process.FreeAddress(p.T)
+	p.log = &process.Log{} // and no metrics: two operators of one process share them
 	ctx, stop := context.WithCancel(context.WithoutCancel(p.Context()))
 	ended := make(chan error, 1)
 	go func() {
 		ended <- o.Run(ctx, []string{
-			"--leader-elect", "--leader-election-namespace", p.namespace, "--metrics-bind-address", p.metrics, "--health-probe-bind-address=0",
+			"--leader-elect", "--leader-election-namespace", p.namespace, "--metrics-bind-address=0", "--health-probe-bind-address=0",
 			"--webhook-port", port, "--webhook-cert-dir", p.folder,
 		}, io.Discard, p.log)
 	}()

@@ -183,7 +183,7 @@ type player struct {
 	mesh      *double
 	given     []map[string]any
 	log       *process.Log
-	metrics   string // the address of the operator's metrics
+	metrics   string // the address of the operator's metrics, empty where they are not those of one operator
 	logged    int    // the size of the log when the step began
 	errors    []string
 }

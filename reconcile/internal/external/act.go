@@ -53,13 +53,13 @@ func (p *pass) ensure(one *planned) {
 	if found.missing {
 		decision, outcome = apply.Decision{Verb: apply.VerbCreate, Reason: apply.ReasonMissing}, apply.OutcomeCreated
 	}
-	if p.send(one, decision, outcome) && one.kind.watcher == nil {
+	if p.send(one, decision, outcome) {
 		p.observeSoon(one.id)
 	}
 }
 
-// observeSoon asks for a reconciliation that observes what Ensure has made, as no event follows: at once the first time, later and later while the
-// system does not report it as up to date.
+// observeSoon asks for a reconciliation that observes what Ensure has made, as there may be no event: a stream may be broken. It is at once the first
+// time, later and later while the system does not report it as up to date.
 func (p *pass) observeSoon(i id) {
 	after := p.owner.ensured[i]
 	p.owner.ensured[i] = min(max(2*after, time.Second), maxObserve)
