@@ -60,6 +60,11 @@ type ObjectResult struct {
 	// It is false for kinds without status.observedGeneration, save when the
 	// child was deleted to be created anew, see [Recreate].
 	Unobserved bool
+	// Overridden are planned fields that have another value in the answer to
+	// the engine's own apply, the first three: a mutating webhook or policy, or
+	// the API server itself, has changed them on their way to the store. From is
+	// the stored value, To the planned one.
+	Overridden []FieldChange
 	// HoldsData reports that the object is of one of [Options.GuardedKinds]: that
 	// it was pruned or deleted is worth an event.
 	HoldsData bool

@@ -68,6 +68,9 @@ var _ = Describe("A value that something overrides on its way to the store", fun
 		})
 		w.converge(plan)
 		w.quiet(5, plan)
+		result, _ := w.pass(plan())
+		Expect(result.Objects[0].Overridden).To(Equal([]apply.FieldChange{{Path: ".data.a", From: `"overridden"`, To: `"ours"`}}))
+		Expect(result.RequeueAfter).To(Equal(5 * time.Minute))
 		const patch = "PATCH /api/v1/namespaces/"
 		for range 2 {
 			w.clock.Step(5 * time.Minute)
@@ -82,6 +85,9 @@ var _ = Describe("A value that something overrides on its way to the store", fun
 		w.quiet(2, plan)
 		w.clock.Step(5 * time.Minute)
 		w.converge(plan)
+		result, _ = w.pass(plan())
+		Expect(result.Objects[0].Overridden).To(BeEmpty())
+		Expect(result.RequeueAfter).To(BeZero())
 		stored := &corev1.ConfigMap{}
 		Expect(w.admin.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "settings"}, stored)).To(Succeed())
 		Expect(stored.Data).To(Equal(map[string]string{"a": "ours", "b": "ours"}))

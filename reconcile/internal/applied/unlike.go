@@ -100,6 +100,33 @@ func terminating(o *apply.ObjectResult) string {
 	return text
 }
 
+// Overridden says which planned fields of which objects have other values in the store, empty with none.
+func Overridden(result *apply.Result) string {
+	var parts []string
+	more := 0
+	for i := range result.Objects {
+		o := &result.Objects[i]
+		for _, f := range o.Overridden {
+			if len(parts) == MaxLogged {
+				more++
+				continue
+			}
+			have := f.From
+			if have == "" {
+				have = "missing"
+			}
+			parts = append(parts, fmt.Sprintf("%s %s %s is %s, planned %s", o.GVK.Kind, strings.TrimPrefix(o.Key.String(), "/"), f.Path, have, f.To))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	if more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", more))
+	}
+	return conditions.Bound("All components are ready, but a mutating webhook or policy, or the API server, changes what is planned: " + strings.Join(parts, "; "))
+}
+
 // Unobserved reports whether a child was changed and its controller has not looked at it yet.
 func Unobserved(result *apply.Result) bool {
 	for i := range result.Objects {

@@ -23,6 +23,10 @@ import (
 // names them and the reason. It is absent otherwise.
 const PruneBlocked = "PruneBlocked"
 
+// ReasonOverridden is the reason of the condition Ready while something gives planned fields other values on their way to the store, such as a
+// mutating webhook. The owner is ready all the same: it may be meant, as with a registry mirror.
+const ReasonOverridden = "Overridden"
+
 // status derives the conditions, stores the status when it changed and announces what was stored.
 func (p *pass[T, F, O]) status(ctx context.Context, report *reconcile.Report, errs []error) {
 	after := p.copied()
@@ -50,6 +54,11 @@ func (p *pass[T, F, O]) status(ctx context.Context, report *reconcile.Report, er
 	}
 	restore := p.verdict(manager, errs, unlike.Reason != "")
 	report.Assessment = assessor.Summarize()
+	if ready, found := manager.Get(conditions.Ready); found && ready.Status == metav1.ConditionTrue {
+		if text := applied.Overridden(&report.Applied); text != "" {
+			manager.MarkTrue(conditions.Ready, ReasonOverridden, text)
+		}
+	}
 	restore()
 	kstatus.Set(manager, p.components, &report.Assessment)
 	manager.RemoveStale(p.stale(complete && (!p.ofChildren() || report.Blocked == nil)))

@@ -3,6 +3,7 @@ package decide
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -61,6 +62,9 @@ func learn(p *pass.Pass, c *pass.Child, answer client.Object, made bool) {
 		same := learned.Unchanged || sendsSame(p, c, answer, after)
 		learnt := p.Env.Hasher.Learn(subject(p, c, answer, after.Own.Set, after.Content), sentOnce(c))
 		learned.Projection, learned.Overridden = learnt.Projection, learnt.Overridden
+		if learnt.Overridden {
+			learned.OverriddenFields = overriddenFields(c, after)
+		}
 		learned.Read, learned.Final = true, learned.Unchanged || (learnt.Taken && same)
 	}
 	c.Memory.Learn(learned, p.Now)
@@ -68,6 +72,24 @@ func learn(p *pass.Pass, c *pass.Child, answer client.Object, made bool) {
 		c.Memory.ForgetProof() // the next pass reports that it is being deleted
 		c.Requeue = pass.ConfirmAfter
 	}
+}
+
+// maxOverridden is how many overridden fields of an object are remembered and
+// reported.
+const maxOverridden = 3
+
+// overriddenFields are planned fields that have another value in the answer.
+// What is there beside planned values, such as a default, is none.
+func overriddenFields(c *pass.Child, after compare.Observation) []apply.FieldChange {
+	w := &ChangeWriter{Child: c}
+	comparison := compare.Comparison{Schema: c.Kind.Schema, Report: func(d compare.Difference) {
+		if !d.Unowned {
+			w.Values(d.Path, d.Live, d.Intent)
+		}
+	}}
+	comparison.Object(after.Own.Set, c.Content, after.Content)
+	changes := slices.DeleteFunc(w.Changes, func(f apply.FieldChange) bool { return f.To == "" })
+	return slices.Clone(changes[:min(len(changes), maxOverridden)])
 }
 
 // sendsSame reports whether the rules for single fields make of the answer what

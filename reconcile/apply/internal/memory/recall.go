@@ -5,6 +5,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
@@ -49,8 +50,10 @@ type Look struct {
 // cache that is not older than our last write shows that write; what was proven
 // of another object is forgotten.
 func (m *Child) Recall(o client.Object, l Look) Recall {
-	if age := l.Now.Sub(m.overridden); !m.overridden.IsZero() && (age < 0 || age >= l.Trust) {
-		m.proven = false // who has overridden it may have gone
+	if o := m.overridden; o != nil {
+		if age := l.Now.Sub(o.at); age < 0 || age >= l.Trust {
+			m.proven = false // who has overridden it may have gone
+		}
 	}
 	r := Recall{
 		LastIntent: m.intent, Projection: m.projection, Contest: m.contest, Failed: m.failure != nil,
@@ -124,8 +127,23 @@ type Proof struct {
 // Proved remembers a proof.
 func (m *Child) Proved(p Proof) {
 	m.Accept(p.Intent, p.Version)
-	m.projection, m.overridden = p.Projection, time.Time{}
+	m.projection, m.overridden = p.Projection, nil
 	m.Owns(p.Owned)
+}
+
+// overridden is an answer that has other values than planned.
+type overridden struct {
+	at     time.Time
+	fields []apply.FieldChange
+}
+
+// Overridden returns the planned fields that have other values in the last
+// answer, none if it has the planned ones.
+func (m *Child) Overridden() []apply.FieldChange {
+	if m.overridden == nil {
+		return nil
+	}
+	return m.overridden.fields
 }
 
 // Answer is what an apply was answered.
@@ -144,8 +162,10 @@ type Answer struct {
 	// intent.
 	Read, Final bool
 	Projection  uint64
-	// Overridden reports that planned fields have other values in the answer.
-	Overridden bool
+	// Overridden reports that planned fields have other values in the answer,
+	// OverriddenFields are the first of them.
+	Overridden       bool
+	OverriddenFields []apply.FieldChange
 	// Contested reports that fields are left to others.
 	Contested bool
 }
@@ -165,7 +185,7 @@ func (m *Child) Learn(a Answer, now time.Time) {
 	m.Proved(Proof{Intent: a.Intent, Version: a.Object.GetResourceVersion(), Projection: a.Projection, Owned: a.Owned})
 	m.shape = 0
 	if a.Overridden {
-		m.overridden = now
+		m.overridden = &overridden{at: now, fields: a.OverriddenFields}
 	}
 	if a.Read {
 		m.Answered(a.Final)

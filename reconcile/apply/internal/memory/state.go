@@ -30,9 +30,9 @@ type Child struct {
 	intent     uint64
 	version    string
 	projection uint64
-	// overridden is when the API server has answered the intent with other values in
-	// planned fields, zero if it has not.
-	overridden time.Time
+	// overridden is the answer to the intent that has other values in planned
+	// fields, nil if it has the planned ones.
+	overridden *overridden
 	// shape is the projection by the intent's own shape, for caches without
 	// managedFields.
 	shape uint64

@@ -70,9 +70,18 @@ func (p *Pass) Collect() {
 		if c.Memory != nil && c.Result.Err == nil {
 			c.Result.UID = c.Memory.UID()
 			c.Result.ResourceVersion = c.Memory.Version()
+			c.reportOverridden(p.Env.Options.ContestInterval)
 		}
 		p.Result.Objects = append(p.Result.Objects, c.Result)
 		p.Requeue(c.Requeue)
+	}
+}
+
+// reportOverridden adds the planned fields that something else has given other
+// values. It may end without an event, so the child is looked at again.
+func (c *Child) reportOverridden(again time.Duration) {
+	if c.Result.Overridden = c.Memory.Overridden(); c.Result.Overridden != nil && c.Requeue == 0 {
+		c.Requeue = again
 	}
 }
 
