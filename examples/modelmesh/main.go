@@ -102,7 +102,7 @@ func modelmesh(getenv func(string) string) operator.Operator {
 		Describe: func(page *dataflow.Page) error {
 			page.Webhooks = webhook.Describe()
 			page.ExtraRules = finalizers(env)
-			page.Services = []dataflow.Service{{Name: "modelmesh-controller-webhooks", Port: 443, PortName: "webhooks"}}
+			page.CRDs = append(page.CRDs, "ClusterServingRuntime (serving.kserve.io/v1alpha1)", "ServingRuntime (serving.kserve.io/v1alpha1)")
 			return nil
 		},
 	}

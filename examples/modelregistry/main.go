@@ -35,7 +35,6 @@ func registries() operator.Operator {
 		Describe: func(page *dataflow.Page) error {
 			page.Webhooks = hooks.Describe()
 			page.Conversions = []string{"modelregistries.modelregistry.opendatahub.io"}
-			page.Services = []dataflow.Service{{Name: "model-registry-operator-webhooks", Port: 443, PortName: "webhooks"}}
 			page.ExtraRules = append(registry.GrantedRules(), catalog.GrantedRules()...)
 			return nil
 		},

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"runtime/pprof"
+	"strings"
 	"sync/atomic"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -210,7 +212,7 @@ var _ = Describe("many owners", func() {
 		inParallel(owners, func(i int) error { return c.Delete(ctx, newWidget(namespace, fmt.Sprint("w-", i))) })
 		Eventually(trackedReads).WithArguments("many").WithTimeout(2 * soon).Should(BeZero())
 		const slack = 200 // the manager, connections and timers: far fewer than owners
-		Eventually(runtime.NumGoroutine).WithTimeout(soon).Should(BeNumerically("<", routines+slack))
+		Eventually(runtime.NumGoroutine).WithTimeout(soon).Should(BeNumerically("<", routines+slack), goroutines)
 	})
 
 	It("that write children and read what is theirs leave no goroutine and no read behind when they go", func(ctx context.Context) {
@@ -254,6 +256,13 @@ var _ = Describe("many owners", func() {
 		before := runtime.NumGoroutine()
 		pass("many", 500)
 		const slack = 50 // connections and timers
-		Eventually(runtime.NumGoroutine).WithTimeout(soon).Should(BeNumerically("<", before+slack))
+		Eventually(runtime.NumGoroutine).WithTimeout(soon).Should(BeNumerically("<", before+slack), goroutines)
 	})
 })
+
+// goroutines says what there is, by stack, for a failure.
+func goroutines() string {
+	var text strings.Builder
+	_ = pprof.Lookup("goroutine").WriteTo(&text, 1) // never fails
+	return text.String()
+}

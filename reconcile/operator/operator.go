@@ -39,7 +39,7 @@ type Operator struct {
 	// Setup adds to the manager what is no controller: runnables and checks. Default nothing.
 	Setup func(manager.Manager) error
 	// Describe completes the page with what no controller declares: webhooks, services, extra rights. LeaderElection and Namespaces
-	// are set before. Default nothing.
+	// are set before. Services that it leaves nil become those of the generated installation. Default nothing.
 	Describe func(*dataflow.Page) error
 
 	// Manager changes the options of the manager before it is made, for what no flag and no other field says. The cache options for

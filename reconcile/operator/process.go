@@ -95,5 +95,17 @@ func (p *process) page() (dataflow.Page, error) {
 			return page, fmt.Errorf("describe the operator: %w", err)
 		}
 	}
+	if page.Services == nil {
+		page.Services = services(&page)
+	}
 	return page, nil
+}
+
+// services are the Services of the generated installation, see package install.
+func services(page *dataflow.Page) []dataflow.Service {
+	list := []dataflow.Service{{Name: page.Name + "-metrics", Port: 8443, PortName: "metrics"}}
+	if len(page.Webhooks)+len(page.Conversions) > 0 {
+		list = append(list, dataflow.Service{Name: page.Name + "-webhooks", Port: 443, PortName: "webhooks"})
+	}
+	return list
 }

@@ -110,9 +110,11 @@ var _ = Describe("Deletes and recreates", func() {
 		Expect(result.Objects[0].Outcome).To(BeEquivalentTo(apply.OutcomeDeleted))
 		Expect(result.Objects[0].Unobserved).To(BeTrue(), "an owner is not ready without the child")
 		Expect(sent).To(HaveLen(6), "the refused change; the dry run of a new object and a look at the live one, for defaults and for the recreation; the delete")
+		key, stored := client.ObjectKey{Namespace: w.namespace, Name: "typed"}, &corev1.Secret{}
+		// As long as the cache shows the deleted object, a pass waits and sends nothing.
+		Eventually(func() bool { return apierrors.IsNotFound(w.client.Get(w.ctx, key, &corev1.Secret{})) }).Should(BeTrue())
 		w.converge(plan)
-		stored := &corev1.Secret{}
-		Expect(w.admin.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "typed"}, stored)).To(Succeed())
+		Expect(w.admin.Get(w.ctx, key, stored)).To(Succeed())
 		Expect(string(stored.Type)).To(Equal("b"))
 	})
 
