@@ -120,9 +120,16 @@ type syncing struct {
 
 // Watch notes the source of a kind, which is waited for.
 func (c *Caches) Watch(cached cache.Cache, k *declaration.Kind, s source.SyncingSource) source.SyncingSource {
+	var known atomic.Pointer[cache.Informer] // a cache of namespaces starts a goroutine for each look until it has synced
 	return c.note(&syncing{SyncingSource: s, name: declaration.Print(k.GroupVersionKind), kind: k.Kind, listed: func() bool {
-		informer, err := cached.GetInformer(context.Background(), k.Object, cache.BlockUntilSynced(false)) //nolint:forbidigo // a look into memory
-		return err == nil && informer.HasSynced()
+		if known.Load() == nil {
+			informer, err := cached.GetInformer(context.Background(), k.Object, cache.BlockUntilSynced(false)) //nolint:forbidigo // a look into memory
+			if err != nil {
+				return false
+			}
+			known.Store(&informer)
+		}
+		return (*known.Load()).HasSynced()
 	}})
 }
 
