@@ -25,10 +25,10 @@ func TestRights(t *testing.T) {
 		w.clock.SetTime(w.hour.Add(time.Hour))
 		w.touch()
 	})
-	w.clock.SetTime(w.hour.Add(2 * time.Hour)) // what was refused is tried again
+	w.clock.SetTime(w.hour.Add(time.Hour + 10*time.Minute)) // what was refused is tried again, within the same hour
 	w.touch()
 	w.eventually("the Job", func() bool { return len(w.jobs()) == 1 })
-	w.end(2, batchv1.JobComplete)
+	w.end(1, batchv1.JobComplete)
 	w.eventually("the Job goes", func() bool { return len(w.jobs()) == 0 })
 	granted.Check(t, map[string]string{
 		"get batch/jobs":             "for a look at a Job that the cache does not show yet, as in the tests of the SDK",
