@@ -58,8 +58,8 @@ func (p *pass) ensure(one *planned) {
 	}
 }
 
-// observeSoon asks for a reconciliation that observes what Ensure has made, as there may be no event: a stream may be broken. It is at once the first
-// time, later and later while the system does not report it as up to date.
+// observeSoon requeues the owner to observe the result of Ensure. There may be no event: a stream may be broken. The first delay is zero; it grows
+// while the system does not report the resource as up to date.
 func (p *pass) observeSoon(i id) {
 	after := p.owner.ensured[i]
 	p.owner.ensured[i] = min(max(2*after, time.Second), maxObserve)

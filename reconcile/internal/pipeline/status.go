@@ -23,8 +23,8 @@ import (
 // names them and the reason. It is absent otherwise.
 const PruneBlocked = "PruneBlocked"
 
-// ReasonOverridden is the reason of the condition Ready while something gives planned fields other values on their way to the store, such as a
-// mutating webhook. The owner is ready all the same: it may be meant, as with a registry mirror.
+// ReasonOverridden is the reason of the condition Ready while a mutating webhook or policy, or the API server, stores other values in planned
+// fields. The owner is still ready: the change may be intended, such as a registry mirror.
 const ReasonOverridden = "Overridden"
 
 // status derives the conditions, stores the status when it changed and announces what was stored.

@@ -51,8 +51,8 @@ func Body(e *content.Encoder, c *apply.Child, gk schema.GroupKind, rules []Rule,
 	return body, nil
 }
 
-// leaveAggregated leaves the rules of an aggregated ClusterRole to the control plane, which fills them in and overwrites what anybody else writes
-// there: published manifests have an empty list.
+// leaveAggregated removes the rules of an aggregated ClusterRole. The control plane sets them and overwrites other values. Published manifests
+// have an empty list there.
 // https://kubernetes.io/docs/reference/access-authn-authz/rbac/#aggregated-clusterroles
 func leaveAggregated(gk schema.GroupKind, body map[string]any) {
 	if rule, _ := body["aggregationRule"].(map[string]any); len(rule) > 0 && gk == (schema.GroupKind{Group: rbacv1.GroupName, Kind: "ClusterRole"}) {

@@ -98,7 +98,7 @@ func (c *Caches) byKind() map[string]float64 {
 			continue
 		}
 		value := 0.0
-		if s.listed() { // not done: so is a source whose manager has ended
+		if s.listed() { // s.done is also true for a source whose manager has ended
 			value = 1
 		}
 		if other, twice := kinds[s.kind]; twice {
@@ -120,7 +120,7 @@ type syncing struct {
 
 // Watch notes the source of a kind, which is waited for.
 func (c *Caches) Watch(cached cache.Cache, k *declaration.Kind, s source.SyncingSource) source.SyncingSource {
-	var known atomic.Pointer[cache.Informer] // a cache of namespaces starts a goroutine for each look until it has synced
+	var known atomic.Pointer[cache.Informer] // GetInformer of a cache of several namespaces starts a goroutine that lasts until it has synced
 	return c.note(&syncing{SyncingSource: s, name: declaration.Print(k.GroupVersionKind), kind: k.Kind, listed: func() bool {
 		if known.Load() == nil {
 			informer, err := cached.GetInformer(context.Background(), k.Object, cache.BlockUntilSynced(false)) //nolint:forbidigo // a look into memory

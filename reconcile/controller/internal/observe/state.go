@@ -84,7 +84,7 @@ func (s *state) Collect(metrics chan<- prometheus.Metric) {
 		metrics <- prometheus.MustNewConstMetric(s.unlisted, prometheus.CounterValue, float64(count), kind)
 	}
 	if synced, watched := kinds[s.reads.Kinds[0].Kind]; watched && synced == 0 {
-		return // a scrape does not wait for the owners
+		return // a scrape does not wait until the owners are listed
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout) //nolint:forbidigo // a scrape has none
 	defer cancel()

@@ -35,9 +35,9 @@ type Reader struct {
 	claimed sync.Map // names of owners to their UID, once the API server has confirmed the claim to this process; or to unconfirmed
 }
 
-// Get reads an owner of the shard, and claims it. One that it has just claimed, or could not claim because the cache is behind, is a conflict until
-// the cache shows the claim: so a pass never writes to an owner by a resourceVersion that the claim has replaced. The pipeline asks again: what
-// the cache does not show yet may be the controller's own write of the status, whose event wakes nobody.
+// Get reads an owner of the shard and claims it. It returns a conflict until the cache shows the claim, so that no reconciliation writes to the
+// owner with a resourceVersion that the claim has replaced. The pipeline reads the owner again after a conflict. It cannot rely on an event: the
+// change that the cache does not show yet may be the controller's own status write, whose event does not enqueue the owner.
 func (r *Reader) Get(ctx context.Context, key client.ObjectKey, owner client.Object, opts ...client.GetOption) error {
 	if err := r.Reader.Get(ctx, key, owner, opts...); err != nil {
 		if back := r.left(ctx, key, err); back != nil {
