@@ -43,6 +43,23 @@ var _ = Describe("Contributions", func() {
 		return o.Data
 	}
 
+	for title, takenOver := range map[string]bool{"at the first apply": true, "when the plan drops it": false} {
+		It("follow a former manager "+title, func() {
+			w.edit(target, types.MergePatchType, `{"data":{"one":"1","kept":"1"}}`, "old")
+			if takenOver {
+				w.options.FormerManagers = []string{"old"}
+			}
+			w.restart()
+			w.syncedObject(target)
+			w.converge(contribution("one", "1"))
+			w.options.FormerManagers = []string{"old"}
+			w.restart()
+			w.converge(contribution("two", "2"))
+			Expect(data()).To(Equal(map[string]string{"theirs": "1", "kept": "1", "two": "2"}))
+			w.quiet(2, contribution("two", "2"))
+		})
+	}
+
 	It("come from several owners, survive a restart, and are given back", func() {
 		first, second := w.owner, w.newOwner("second")
 		w.syncedObject(target)

@@ -72,13 +72,12 @@ func FormerManagers(p *pass.Pass, c *pass.Child) bool {
 // another mode of the child.
 func Former(p *pass.Pass, c *pass.Child, e *metav1.ManagedFieldsEntry) bool {
 	former := e.Subresource == "" && slices.Contains(p.Env.Options.FormerManagers, e.Manager)
-	if c == p.OwnerChild {
-		return former
-	}
-	if e.Subresource != "" || c.Planned.Mode == apply.Contribute { // the rest of such an object is somebody else's
+	switch {
+	case e.Subresource != "":
 		return false
-	}
-	if e.Manager == c.Manager {
+	case c.Planned.Mode == apply.Contribute: // see splitContribution
+		return former
+	case e.Manager == c.Manager:
 		return e.Operation == metav1.ManagedFieldsOperationUpdate
 	}
 	return former || formerMode(p, c, e)
@@ -94,8 +93,8 @@ func Split(p *pass.Pass, c *pass.Child, e *metav1.ManagedFieldsEntry) (moved map
 	if err != nil {
 		return nil, nil, err
 	}
-	if c == p.OwnerChild {
-		return splitOwner(c, e, moved)
+	if c.Planned.Mode == apply.Contribute {
+		return splitContribution(c, e, moved)
 	}
 	metadata, _ := moved["f:metadata"].(map[string]any)
 	stays := map[string]any{}
@@ -131,9 +130,9 @@ func Split(p *pass.Pass, c *pass.Child, e *metav1.ManagedFieldsEntry) (moved map
 	return moved, kept, err
 }
 
-// splitOwner moves, of what a former manager owns of the owner's metadata, what is planned, and what was planned before and goes now: a
-// finalizer that the former manager kept would stay for good, as nobody takes it off.
-func splitOwner(c *pass.Child, e *metav1.ManagedFieldsEntry, stays map[string]any) (moved map[string]any, kept *metav1.ManagedFieldsEntry, err error) {
+// splitContribution moves fields of a former manager that are planned, or that an earlier plan contributed. Fields that the former manager kept
+// would stay when the plan drops them, such as a finalizer of the owner. Its other fields may belong to the owner of the object.
+func splitContribution(c *pass.Child, e *metav1.ManagedFieldsEntry, stays map[string]any) (moved map[string]any, kept *metav1.ManagedFieldsEntry, err error) {
 	moved = managedfields.TakePlanned(stays, c.Content)
 	if own := c.Observed.Own.Entry; own != nil {
 		before, err := managedfields.RawFields(own)
