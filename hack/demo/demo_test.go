@@ -127,10 +127,9 @@ func TestReadProduct(t *testing.T) {
 	}
 }
 
-// TestRealProducts reads what is really in examples/, so that a product that
-// the demo cannot show fails here.
-func TestRealProducts(t *testing.T) {
-	t.Parallel()
+// findRepository returns the root of the repository.
+func findRepository(t *testing.T) string {
+	t.Helper()
 
 	dir, err := os.Getwd()
 	if err != nil {
@@ -141,6 +140,16 @@ func TestRealProducts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
+	return root
+}
+
+// TestRealProducts reads what is really in examples/, so that a product that
+// the demo cannot show fails here.
+func TestRealProducts(t *testing.T) {
+	t.Parallel()
+
+	root := findRepository(t)
 
 	for _, name := range productNames(root) {
 		p, err := readProduct(root, name)

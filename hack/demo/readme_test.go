@@ -59,19 +59,12 @@ func numbered(line string) bool {
 func TestReadmes(t *testing.T) {
 	t.Parallel()
 
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	root, err := repository(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := findRepository(t)
 
 	for _, name := range productNames(root) {
 		p := product{root: root, name: name}
 
+		var err error
 		if p.script, err = readScript(p.scriptFile()); err != nil {
 			t.Fatal(err)
 		}

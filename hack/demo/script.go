@@ -261,7 +261,7 @@ func (s sight) await(ctx context.Context, scene *scene, out *screen) error {
 		}
 
 		if round%4 == 3 && out.live() {
-			// The picture is not what is waited for: a failed look is no failure.
+			// Drawing is optional, so a read error does not fail the step.
 			if actors, err := scene.look(ctx); err == nil {
 				out.draw(time.Since(began), actors)
 			}

@@ -63,7 +63,7 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// TestErrors: the errors are the lines of that level, after those that were there before.
+// TestErrors: Errors returns the log lines of level error that follow the given position.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	var log process.Log

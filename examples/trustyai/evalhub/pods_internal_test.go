@@ -27,7 +27,7 @@ var (
 	beforeMCP = before{"http://127.0.0.1:8445", "/health", "hub-mcp-tls", "evalhub-mcp-config", "mcp-service-ca"}
 )
 
-// deploymentOf is the Deployment that is wanted, with the lines of the server, the volumes, and what differs in the proxy.
+// deploymentOf returns the wanted Deployment. Its arguments are the fields of the server container, the volumes, and how the proxy differs.
 func deploymentOf(component, replicas, server, volumes string, proxy before) string {
 	labels := `{app: eval-hub, instance: hub, component: ` + component + `}`
 	return `
