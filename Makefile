@@ -37,7 +37,7 @@ assets: ## Build the control plane from source; the last line is its folder (COM
 	@$(CONTROLPLANE) build $(if $(COMPONENTS),-only $(COMPONENTS))
 
 .PHONY: test
-test: ## Run the tests without those that take long (TESTFLAGS='-run Apply -v', MODULES=examples); 17 minutes on 2 cores
+test: ## Run the tests without those that take long (TESTFLAGS='-run Apply -v', MODULES=examples); 19 minutes on 2 cores
 	@hack/test.sh quick "$(GIVEN_KUBECONFIG)" "$(TESTFLAGS)" $(MODULES)
 
 .PHONY: test-all
