@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -145,9 +146,14 @@ func TestChildHealth(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			reader := fake.NewClientBuilder().WithScheme(clientscheme.Scheme).WithObjects(test.objects...).Build()
+			// The fake adds unknown kinds to its scheme: it must not be the one that other tests read.
+			scheme := runtime.NewScheme()
+			if err := clientscheme.AddToScheme(scheme); err != nil {
+				t.Fatal(err)
+			}
+			reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(test.objects...).Build()
 			var got []string
-			report := childHealth(reader, clientscheme.Scheme, kinds.ByKind)
+			report := childHealth(reader, scheme, kinds.ByKind)
 			for _, c := range report(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{UID: "owner"}}, &apply.Result{Objects: test.results}) {
 				got = append(got, c.Name+" "+string(c.GetState())+" "+c.GetMessage())
 			}
