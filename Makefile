@@ -46,8 +46,8 @@ test-all: ## Run what make test leaves out: the race detector, kills and outages
 	@$(MAKE) lint
 
 .PHONY: check
-check: ## Format, vet, lint and test one package and what imports it directly (PKG=./reconcile/apply/...)
-	@hack/check.sh "$(PKG)"
+check: ## Format, vet, lint and test one package and what imports it directly, without an API server (PKG=./reconcile/apply/...); FOCUS='prune' also runs the specs of that text on an API server
+	@hack/check.sh "$(PKG)" "$(FOCUS)"
 
 CASES ?= 100000
 
