@@ -59,6 +59,10 @@ prove: ## Search for a wrong "unchanged" of the apply engine (CASES=100000, SEED
 lint: ## Run the linters over all modules
 	@hack/lint.sh all $(MODULES)
 
+.PHONY: prose
+prose: ## Check the words of the pages and comments; PROSE=suggestion also prints long sentences
+	@hack/prose.sh
+
 .PHONY: apidiff
 apidiff: ## List changes of the exported API since a commit; fail on incompatible ones (BASE=v0.1.0)
 	@hack/apidiff.sh "$(BASE)"
