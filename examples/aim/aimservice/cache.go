@@ -54,9 +54,10 @@ func (obs ServiceObservation) newCache() *aimv1alpha1.AIMTemplateCache {
 		namespace = "" // a template of the cluster and one of the namespace may have one name
 	}
 	name, _ := GenerateTemplateCacheName(t.Name, namespace, service.Name, string(service.UID), mode)
-	labels := ownLabels(service)
-	if mode == aimv1alpha1.CachingModeDedicated {
-		labels = childLabels(service, obs.runtimeConfig.Merged, nil)
+	labels := childLabels(service, obs.runtimeConfig.Merged, nil)
+	if mode != aimv1alpha1.CachingModeDedicated { // what users put on the service says nothing about a cache of several
+		labels = createdLabels(service)
+		labels[serviceLabel] = serviceLabelValue(service)
 	}
 	settings := runtimeconfig.Merge(&aimv1alpha1.AIMRuntimeConfigCommon{Storage: service.Spec.Storage}, obs.runtimeConfig.Merged)
 	return &aimv1alpha1.AIMTemplateCache{

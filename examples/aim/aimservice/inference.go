@@ -59,6 +59,7 @@ func (obs ServiceObservation) inferenceService() *kserve.InferenceService {
 		ObjectMeta: metav1.ObjectMeta{
 			Name: obs.isvcName, Namespace: service.Namespace, Annotations: annotations,
 			Labels: childLabels(service, obs.runtimeConfig.Merged, map[string]string{
+				managedByLabel:       product,
 				componentLabel:       "inference",
 				domain + "template":  naming.LabelValue(template.Name),
 				domain + "model":     naming.LabelValue(obs.model.Name),

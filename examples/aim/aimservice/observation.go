@@ -16,6 +16,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 )
@@ -24,12 +25,15 @@ import (
 type ServiceObservation struct {
 	ServiceFetchResult
 
-	service   *aimv1alpha1.AIMService
-	model     *aimv1alpha1.AIMModel // in use, nil when it does not exist
-	newModel  *aimv1alpha1.AIMModel
-	template  *aimv1alpha1.AIMServiceTemplate // in use, nil when it does not exist
-	cache     *aimv1alpha1.AIMTemplateCache
-	lostPaths claims.Decisions // to whom: of two services that want one path of a gateway, the older has it
+	service  *aimv1alpha1.AIMService
+	model    *aimv1alpha1.AIMModel // in use, nil when it does not exist
+	newModel *aimv1alpha1.AIMModel
+	template *aimv1alpha1.AIMServiceTemplate // in use, nil when it does not exist
+	cache    *aimv1alpha1.AIMTemplateCache
+
+	plannedRoute *gatewayv1.HTTPRoute // nil without routing
+	routeErr     error                // why there cannot be one
+	lostPaths    claims.Decisions     // to whom: of two services that want one path of a gateway, the older has it
 }
 
 // ComposeState decides which of the fetched objects the service uses.
@@ -37,8 +41,9 @@ func (*ServiceReconciler) ComposeState(_ context.Context, rc pass, fetched Servi
 	obs := ServiceObservation{
 		ServiceFetchResult: fetched, service: rc.Object, template: fetched.templates.resolved(),
 		model: fetched.models.resolved(), newModel: fetched.models.newModel(rc.Object),
-		lostPaths: claims.Decide(append(claims.Of(rc.Object, fetched.plannedRoute), fetched.rivals...)).Of(rc.Object).Lost(),
 	}
+	obs.plannedRoute, obs.routeErr = httpRoute(rc.Object, fetched.runtimeConfig.Merged, fetched.isvcName)
+	obs.lostPaths = claims.Decide(append(claims.Of(rc.Object, obs.plannedRoute), fetched.rivals...)).Of(rc.Object).Lost()
 	if obs.template != nil && fetched.caches.OK() {
 		obs.cache = findCache(rc.Object, obs.template, fetched.caches.Value.Items)
 	}
