@@ -47,6 +47,7 @@ type settings struct {
 func (s settings) params() map[string]string {
 	params := layers.Maps(map[string]string{
 		"app-namespace": s.App, "gateway-namespace": s.Gateway.Namespace, "gateway-name": s.Gateway.Name,
+		"subscription-namespace": s.Tenant.Namespace,
 	}, s.Images)
 	if s.Audience != "" {
 		params["cluster-audience"] = s.Audience
