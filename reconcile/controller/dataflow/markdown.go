@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/transition"
 )
 
-// Markdown is the page for people: the watches table, the sequence diagram, webhooks, field managers and finalizers, the
+// Markdown is the page for people: the watches table, the sequence diagram, webhooks, HTTP endpoints, field managers and finalizers, the
 // read and write matrix, and the rights.
 func (p Page) Markdown() string {
 	var w strings.Builder
@@ -30,6 +30,14 @@ func (p Page) Markdown() string {
 	}
 	for _, crd := range p.Conversions {
 		line("\nThe versions of %s are converted at /convert.", crd)
+	}
+	if len(p.Endpoints) > 0 {
+		line("\n## HTTP Endpoints\n")
+		rows := make([][]string, len(p.Endpoints))
+		for i, endpoint := range p.Endpoints {
+			rows[i] = []string{endpoint.Method, endpoint.Path, endpoint.Source}
+		}
+		table(&w, []string{"Method", "Path", "Source"}, rows)
 	}
 	line("\n## Ownership\n")
 	rows := make([][]string, len(p.Controllers))
