@@ -101,6 +101,9 @@ func modelmesh(getenv func(string) string) operator.Operator {
 		},
 		Describe: func(page *dataflow.Page) error {
 			page.Webhooks = webhook.Describe()
+			page.Services = []dataflow.Service{ // with the product's names
+				{Name: "modelmesh-controller", Port: 8443, PortName: "metrics"}, {Name: webhook.Service, Port: 443, PortName: "webhooks"},
+			}
 			page.ExtraRules = finalizers(env)
 			page.CRDs = append(page.CRDs, "ClusterServingRuntime (serving.kserve.io/v1alpha1)", "ServingRuntime (serving.kserve.io/v1alpha1)")
 			return nil

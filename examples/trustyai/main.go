@@ -111,6 +111,12 @@ func trustyai() operator.Operator {
 					page.Conversions = append(page.Conversions, crd)
 				}
 			}
+			page.Services = []dataflow.Service{ // of the metrics with the product's name
+				{Name: "trustyai-service-operator-controller-manager-metrics-service", Port: 8443, PortName: "metrics"},
+			}
+			if len(page.Conversions) > 0 {
+				page.Services = append(page.Services, dataflow.Service{Name: page.Name + "-webhooks", Port: 443, PortName: "webhooks"})
+			}
 			return nil
 		},
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -160,7 +161,9 @@ func (i *installation) reach(port int) {
 		patch := ""
 		switch object.GetKind() {
 		case "Service":
-			if strings.HasSuffix(object.GetName(), "-webhooks") {
+			ports, _, _ := unstructured.NestedSlice(object.Object, "spec", "ports")
+			isWebhooks := func(port any) bool { return port.(map[string]any)["name"] == "webhooks" } //nolint:errcheck,forcetypeassert // as generated
+			if slices.ContainsFunc(ports, isWebhooks) {
 				patch = `[{"op":"replace","path":"/spec","value":{"type":"ExternalName","externalName":"localhost"}}]`
 			}
 		case "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration":

@@ -52,6 +52,24 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
+// TestEndpoints: each endpoint of the page is served.
+func TestEndpoints(t *testing.T) {
+	t.Parallel()
+	server := &catalogapi.Server{Reader: cacheOf(t, nil), SubscriptionNamespace: "s"}
+	for _, endpoint := range catalogapi.Endpoints() {
+		served := false
+		for _, handler := range []http.Handler{server.Handler(), server.InternalHandler()} {
+			w := httptest.NewRecorder()
+			path := strings.ReplaceAll(endpoint.Path, ":model-id", "chat")
+			handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), endpoint.Method, path, strings.NewReader("{}")))
+			served = served || w.Code != http.StatusNotFound
+		}
+		if !served {
+			t.Errorf("%s %s is not served", endpoint.Method, endpoint.Path)
+		}
+	}
+}
+
 // TestPaths: users reach neither the selection nor the metrics.
 func TestPaths(t *testing.T) {
 	t.Parallel()

@@ -19,6 +19,7 @@ import (
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/maas/authpolicy"
 	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/catalogapi"
 	"github.com/reconcilekit/reconcilekit/examples/maas/externalmodel"
 	"github.com/reconcilekit/reconcilekit/examples/maas/modelref"
 	"github.com/reconcilekit/reconcilekit/examples/maas/subscription"
@@ -42,6 +43,8 @@ func Configure(o *sdk.Operator, config backend.Config, interval time.Duration, c
 		return errors.Join(err, mgr.Add(home), mgr.AddReadyzCheck("home", home.Ready), catalog.add(mgr, config))
 	}
 	o.Describe = func(page *dataflow.Page) (err error) {
+		page.Services = append([]dataflow.Service{{Name: page.Name + "-metrics", Port: 8443, PortName: "metrics"}}, tenant.Services()...)
+		page.Endpoints = catalogapi.Endpoints()
 		page.ExtraRules, err = extraRules()
 		return err
 	}

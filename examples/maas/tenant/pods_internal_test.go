@@ -7,7 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/reconcilekit/reconcilekit/manifests"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/reconcilekit/reconcilekit/examples/internal/expect"
@@ -331,6 +333,28 @@ func hashOf(t *testing.T, object manifests.Object) (hash string) {
 		t.Fatalf("hash %q, want one of 64 characters: %v", hash, err)
 	}
 	return hash
+}
+
+// TestServices: the page has the Services of the platform with their ports.
+func TestServices(t *testing.T) {
+	t.Parallel()
+	var got []dataflow.Service
+	for _, o := range rendered(t, settled()) {
+		if kindOf(o) != "Service" {
+			continue
+		}
+		err := manifests.Change(o, func(s *corev1.Service) {
+			for _, port := range s.Spec.Ports {
+				got = append(got, dataflow.Service{Name: s.Name, Port: port.Port, PortName: port.Name})
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(Services(), got); diff != "" {
+		t.Errorf("Services (-page +platform):\n%s", diff)
+	}
 }
 
 func names(objects []manifests.Object) []string {

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/reconcilekit/reconcilekit/manifests"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/kustomize/api/krusty"
@@ -150,4 +151,9 @@ func Granted() (rules []rbacv1.PolicyRule, err error) {
 		}
 	}
 	return rules, errors.Join(err, buildErr)
+}
+
+// Services are the Services of the built-in platform.
+func Services() []dataflow.Service {
+	return []dataflow.Service{{Name: apiName, Port: 8443, PortName: "https"}, {Name: "payload-processing", Port: 9004}}
 }
