@@ -9,7 +9,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/operator"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 	product "github.com/reconcilekit/reconcilekit/examples/maas/operator"
 )
 
@@ -18,13 +18,13 @@ import (
 func main() { maas().Main() }
 
 func maas() operator.Operator {
-	var config backend.Config
+	var config models.Config
 	var maintain time.Duration
 	var catalog product.Catalog
 	return operator.Operator{
 		Name:        "maas",
 		LeaseName:   "maas-controller.maas.opendatahub.io",
-		AddToScheme: []func(*runtime.Scheme) error{backend.AddToScheme},
+		AddToScheme: []func(*runtime.Scheme) error{models.AddToScheme},
 		Defaults:    map[string]string{"metrics-bind-address": ":8080"},
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&config.Gateway.Name, "gateway-name", "maas-default-gateway", "the gateway that serves all models")

@@ -9,7 +9,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/examples/internal/expect"
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
 // policy is what clients and gateways rely on of a generated AuthPolicy, without the expressions.
@@ -36,7 +36,7 @@ func TestPolicy(t *testing.T) {
 	t.Parallel()
 	p := &maasv1alpha1.MaaSAuthPolicy{Spec: &maasv1alpha1.MaaSAuthPolicySpec{}}
 	p.Name = "staff"
-	got := policyOf(t, backend.Config{AppNamespace: "app", MetadataTTL: 60, AuthzTTL: 30}, p)
+	got := policyOf(t, models.Config{AppNamespace: "app", MetadataTTL: 60, AuthzTTL: 30}, p)
 	if diff := expect.Diff(t, `
 metadata:
   namespace: llm

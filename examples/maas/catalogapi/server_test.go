@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
 	"github.com/reconcilekit/reconcilekit/examples/maas/catalogapi"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
 // TestIdentity: each header of the identity counts only if it is there exactly once. A user may have no groups.
@@ -130,7 +130,7 @@ func TestTokens(t *testing.T) {
 func TestOfGateway(t *testing.T) {
 	t.Parallel()
 	scheme := runtime.NewScheme()
-	if err := backend.AddToScheme(scheme); err != nil {
+	if err := models.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
 	name := types.NamespacedName{Namespace: "n", Name: "g"}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/examples/internal/expect"
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
 const metadata = `
@@ -46,7 +46,7 @@ spec:
 func TestChildren(t *testing.T) {
 	t.Parallel()
 	scheme := runtime.NewScheme()
-	if err := backend.AddToScheme(scheme); err != nil {
+	if err := models.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
@@ -64,7 +64,7 @@ spec: {host: api.example.com, trafficPolicy: {tls: {mode: SIMPLE}}}`)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			set, err := backend.Children(files, declared...)
+			set, err := models.Children(files, declared...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +72,7 @@ spec: {host: api.example.com, trafficPolicy: {tls: {mode: SIMPLE}}}`)},
 				ObjectMeta: metav1.ObjectMeta{Namespace: "llm", Name: "chat", Annotations: c.annotations},
 				Spec:       &maasv1alpha1.ExternalModelSpec{Endpoint: "api.example.com", TargetModel: "gpt-4o"},
 			}}
-			plan, err := (&Reconciler{backend.Key("ingress", "gate"), set}).PlanResources(t.Context(), rc, observed{})
+			plan, err := (&Reconciler{models.Key("ingress", "gate"), set}).PlanResources(t.Context(), rc, observed{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/examples/internal/expect"
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
 var chat = types.NamespacedName{Namespace: "llm", Name: "chat"}
@@ -57,7 +57,7 @@ func TestValid(t *testing.T) {
 // TestPolicy: the policy of a model has the product's fields: the limits of each subscription, and the route as its controller.
 func TestPolicy(t *testing.T) {
 	t.Parallel()
-	set, err := backend.Children(files, children.Child[*limits]{Template: "policy.yaml"})
+	set, err := models.Children(files, children.Child[*limits]{Template: "policy.yaml"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,9 +116,9 @@ func TestPeers(t *testing.T) {
 		"leaving": {[]maasv1alpha1.MaaSSubscription{*itself, *leaving}, metav1.ConditionFalse},
 	} {
 		cm := conditions.NewManager(nil, 1, time.Unix(1, 0))
-		w := &world{subscription: itself}
-		w.peers.Value = &maasv1alpha1.MaaSSubscriptionList{Items: c.peers}
-		w.announcePeers(cm)
+		obs := &observation{subscription: itself}
+		obs.peers.Value = &maasv1alpha1.MaaSSubscriptionList{Items: c.peers}
+		obs.announcePeers(cm)
 		if got, _ := cm.Get(priorityDuplicate); got.Status != c.want {
 			t.Errorf("%s: got %s, want %s", name, got.Status, c.want)
 		}

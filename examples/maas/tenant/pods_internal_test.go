@@ -14,7 +14,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/examples/internal/expect"
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
 // platformSet are the labels of all objects, elsewhereSet are those of objects that are not in the namespace of the tenant.
@@ -232,7 +232,7 @@ subjects: [{kind: ServiceAccount, name: ` + account + `, namespace: ` + namespac
 // settled are settings that differ from all defaults.
 func settled() settings {
 	return settings{
-		Tenant: backend.Key("subs", "default-tenant"), App: "app", Gateway: backend.Key("gateways", "gate"), Audience: "https://issuer",
+		Tenant: models.Key("subs", "default-tenant"), App: "app", Gateway: models.Key("gateways", "gate"), Audience: "https://issuer",
 		Images: map[string]string{"maas-api-image": "api:1", "maas-api-key-cleanup-image": "minimal:1", "payload-processing-image": "processing:1"},
 	}
 }
@@ -254,7 +254,7 @@ func rendered(t *testing.T, s settings) []manifests.Object {
 func TestPods(t *testing.T) {
 	t.Parallel()
 	scheme := runtime.NewScheme()
-	if err := backend.AddToScheme(scheme); err != nil {
+	if err := models.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
 	compared := []string{

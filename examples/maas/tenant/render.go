@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
 //go:embed platform
@@ -46,9 +46,9 @@ type renderer struct {
 
 // newRenderer takes the overlay in the folder, or the one that is built in.
 func newRenderer(folder string) (*renderer, error) {
-	set, err := backend.Children[settings](files)
+	set, err := models.Children[settings](files)
 	r := &renderer{scheme: runtime.NewScheme(), templates: set.Manifests, files: filesys.MakeFsOnDisk(), folder: folder}
-	if err := errors.Join(err, backend.AddToScheme(r.scheme)); err != nil || folder != "" {
+	if err := errors.Join(err, models.AddToScheme(r.scheme)); err != nil || folder != "" {
 		return r, err
 	}
 	r.files, r.folder = filesys.MakeFsInMemory(), "/platform"
