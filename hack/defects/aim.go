@@ -6,7 +6,7 @@ func aim() product {
 		model, selection = "aim/aimservice/model.go", "aim/aimservice/selection.go"
 		cache, plan      = "aim/aimservice/cache.go", "aim/aimservice/controller.go"
 		route, inference = "aim/aimservice/route.go", "aim/aimservice/inference.go"
-		template         = "aim/aimservice/template.go"
+		template, names  = "aim/aimservice/template.go", "aim/aimservice/names.go"
 	)
 	service := []string{"./aim/aimservice"}
 	return product{

@@ -78,7 +78,7 @@ func (obs ServiceObservation) cacheHealth() health.Component {
 	}
 	c := health.Component{Name: "Cache", Dependency: health.Downstream, Child: true}
 	if obs.cache != nil {
-		return cacheWords.say(c, "Cache "+obs.cache.Name, obs.cache.Status.Status)
+		return cacheStates.assess(c, "Cache "+obs.cache.Name, obs.cache.Status.Status)
 	}
 	c.State, c.Reason, c.Message = health.Progressing, "CacheCreating", "The cache is being made"
 	if volumes, _ := claimedVolumes(obs.isvc.Value); len(volumes) > 0 {

@@ -171,7 +171,7 @@ func (obs ServiceObservation) modelHealth() health.Component {
 	case obs.newModel != nil:
 		c.State, c.Reason, c.Message, c.Dependency = health.Pending, "CreatingModel", "Making model "+obs.newModel.Name, health.Downstream
 	case obs.model != nil:
-		return modelWords.say(c, "Model "+obs.model.Name, obs.model.Status.Status)
+		return modelStates.assess(c, "Model "+obs.model.Name, obs.model.Status.Status)
 	default:
 		c.Errors = []error{cmp.Or(obs.models.err, obs.models.Model.Failure(), obs.models.ClusterModel.Failure())}
 	}

@@ -117,7 +117,7 @@ func derivedTemplateName(base string, overrides *aimv1alpha1.AIMServiceOverrides
 	return name
 }
 
-// overrideParts lists what overrides change, in words.
+// overrideParts lists what overrides change, as parts of a name.
 func overrideParts(overrides *aimv1alpha1.AIMServiceOverrides) []string {
 	if overrides == nil {
 		return nil

@@ -21,7 +21,7 @@ import (
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 )
 
-// ServiceObservation is what the fetched world means for a service.
+// ServiceObservation is what follows for a service from what was read.
 type ServiceObservation struct {
 	ServiceFetchResult
 
@@ -50,38 +50,38 @@ func (*ServiceReconciler) ComposeState(_ context.Context, rc pass, fetched Servi
 	return obs
 }
 
-// verdict is what a word of a status says of the object that has it.
-type verdict struct {
+// assessment is the state and the reason of an object with a status.
+type assessment struct {
 	state  health.State
 	reason string
 }
 
-// words are the verdicts by word; that of the empty word goes for all others.
-type words map[aimv1alpha1.AIMStatus]verdict
+// assessments are those of each status; that of the empty status is for all others.
+type assessments map[aimv1alpha1.AIMStatus]assessment
 
 var (
-	modelWords = words{
+	modelStates = assessments{
 		aimv1alpha1.AIMStatusReady: {health.Ready, "ModelResolved"}, aimv1alpha1.AIMStatusDegraded: {health.Failed, "ModelNotReady"},
 		aimv1alpha1.AIMStatusFailed: {health.Failed, "ModelNotReady"}, "": {health.Progressing, "ModelNotReady"},
 	}
-	templateWords = words{
+	templateStates = assessments{
 		aimv1alpha1.AIMStatusReady: {health.Ready, reasonResolved}, aimv1alpha1.AIMStatusDegraded: {health.Failed, reasonNotReady},
 		aimv1alpha1.AIMStatusFailed: {health.Failed, reasonNotReady}, "": {health.Progressing, reasonNotReady},
 		aimv1alpha1.AIMStatusNotAvailable: {health.NotAvailable, reasonNotReady},
 	}
-	cacheWords = words{
+	cacheStates = assessments{
 		aimv1alpha1.AIMStatusReady: {health.Ready, "CacheReady"}, aimv1alpha1.AIMStatusProgressing: {health.Progressing, "CacheNotReady"},
 		aimv1alpha1.AIMStatusFailed: {health.Failed, "CacheFailed"}, "": {health.Progressing, "CacheCreating"},
 	}
 )
 
-// say completes the health of an object with the verdict on its status.
-func (w words) say(c health.Component, what string, status aimv1alpha1.AIMStatus) health.Component {
-	said, known := w[status]
+// assess completes the health of an object by its status.
+func (all assessments) assess(c health.Component, what string, status aimv1alpha1.AIMStatus) health.Component {
+	found, known := all[status]
 	if !known {
-		said = w[""]
+		found = all[""]
 	}
-	c.State, c.Reason, c.Message = said.state, said.reason, fmt.Sprintf("%s is %s", what, cmp.Or(status, "without status"))
+	c.State, c.Reason, c.Message = found.state, found.reason, fmt.Sprintf("%s is %s", what, cmp.Or(status, "without status"))
 	return c
 }
 

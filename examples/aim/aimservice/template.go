@@ -104,7 +104,7 @@ func (obs ServiceObservation) templateHealth() health.Component {
 	c := health.Component{Name: "Template", Dependency: health.Upstream}
 	f := obs.templates
 	if t := obs.template; t != nil {
-		return templateWords.say(c, "Template "+t.Name, t.Status.Status)
+		return templateStates.assess(c, "Template "+t.Name, t.Status.Status)
 	}
 	failure := cmp.Or(f.Template.Failure(), f.ClusterTemplate.Failure(), f.derived.Failure())
 	switch used := obs.service.Status.ResolvedTemplate; {

@@ -85,12 +85,12 @@ func acceptRoute(ctx context.Context, c client.Client, route *unstructured.Unstr
 		if err := setConditions(status, route, "Accepted", "ResolvedRefs"); err != nil {
 			return err
 		}
-		said, ok := status["status"].(map[string]any)
+		entry, ok := status["status"].(map[string]any)
 		if !ok {
 			return fmt.Errorf("status of parent %v of route %s is no object", parent, route.GetName())
 		}
-		said["parentRef"], said["controllerName"] = parent, "standin.example.com/gateway"
-		statuses = append(statuses, said)
+		entry["parentRef"], entry["controllerName"] = parent, "standin.example.com/gateway"
+		statuses = append(statuses, entry)
 	}
 	return unstructured.SetNestedSlice(route.Object, statuses, "status", "parents")
 }

@@ -112,8 +112,8 @@ type Observation struct {
 	invalid  *health.Error // what is wrong with the spec
 
 	server, proxy health.Component
-	updating      bool          // the status speaks of an earlier spec
-	look          time.Duration // when to look again, zero is when something changes
+	updating      bool          // the status is of an earlier spec
+	requeueAfter  time.Duration // zero is when something changes
 }
 
 // ComposeState derives the facts and the availability.
@@ -154,7 +154,7 @@ func (r *Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (
 		return reconcile.PlanResult{}, obs.invalid
 	}
 	plan, err := r.children.Plan(obs.facts)
-	plan.RequeueAfter = obs.look
+	plan.RequeueAfter = obs.requeueAfter
 	legacy := func(suffix string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Namespace: obs.facts.Namespace, Name: obs.facts.Name + "-catalog" + suffix}
 	}

@@ -187,9 +187,9 @@ func TestReportings(t *testing.T) {
 	for _, known := range reportings.States {
 		for _, seen := range reportings.Facts {
 			switch action := reportings.Action(known, seen); {
-			case action == remove && (known == untold || known == arrived):
+			case action == remove && (known == unreported || known == arrived):
 				t.Errorf("%s, %s: the Job goes although it does not say that the hub knows", known, seen)
-			case action == send && (known != untold || seen != failing):
+			case action == send && (known != unreported || seen != failing):
 				t.Errorf("%s, %s: reported", known, seen)
 			}
 		}

@@ -54,7 +54,7 @@ func TestDrivers(t *testing.T) {
 func TestDriverReports(t *testing.T) {
 	t.Parallel()
 	for state, c := range map[v1alpha1.JobState]struct {
-		at       sight
+		at       podState
 		complete v1alpha1.JobState
 	}{v1alpha1.JobRunning: {running, v1alpha1.JobRunning}, v1alpha1.JobComplete: {reported, v1alpha1.JobComplete}} {
 		obs := Observation{job: &v1alpha1.LMEvalJob{}}

@@ -153,7 +153,7 @@ func TestLook(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		change func(*corev1.Pod)
-		want   sight
+		want   podState
 		why    string
 		driver v1alpha1.JobState
 	}{
@@ -192,13 +192,13 @@ func TestLook(t *testing.T) {
 				Name: "job", Annotations: map[string]string{generation: "2"}, OwnerReferences: []metav1.OwnerReference{{UID: "1", Controller: new(true)}},
 			}}
 			c.change(pod)
-			got, why := look(job, pod, progress{State: c.driver})
+			got, why := stateOfPod(job, pod, progress{State: c.driver})
 			if got != c.want || why != c.why {
 				t.Errorf("got %s, %q; want %s, %q", got, why, c.want, c.why)
 			}
 		})
 	}
-	if got, _ := look(job, nil, progress{}); got != absent {
+	if got, _ := stateOfPod(job, nil, progress{}); got != absent {
 		t.Errorf("no pod: got %s", got)
 	}
 }
