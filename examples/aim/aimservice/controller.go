@@ -67,7 +67,9 @@ var nodeKind = corev1.SchemeGroupVersion.WithKind("Node")
 
 // AddToScheme registers every kind that the controller reads or writes.
 func AddToScheme(scheme *runtime.Scheme) error {
-	kinds := runtime.NewSchemeBuilder(corev1.AddToScheme, autoscalingv2.AddToScheme, gatewayv1.Install, kserve.AddToScheme, aimv1alpha1.AddToScheme)
+	kinds := runtime.NewSchemeBuilder(
+		corev1.AddToScheme, autoscalingv2.AddToScheme, gatewayv1.Install, kserve.AddToScheme, aimv1alpha1.AddToScheme,
+	)
 	return kinds.AddToScheme(scheme)
 }
 

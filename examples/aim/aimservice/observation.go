@@ -98,10 +98,15 @@ func (obs ServiceObservation) GetComponentHealth(context.Context) []health.Compo
 
 // inferenceServiceHealth: what KServe says; while that is not Ready, its warnings.
 func (obs ServiceObservation) inferenceServiceHealth() health.Component {
-	c := health.Component{Name: "InferenceService", Dependency: health.Downstream, Child: true, State: health.Progressing, Reason: "CreatingRuntime"}
+	c := health.Component{
+		Name: "InferenceService", Dependency: health.Downstream, Child: true, State: health.Progressing, Reason: "CreatingRuntime",
+	}
 	switch {
 	case obs.isvcNameErr != nil:
-		return health.Component{Name: c.Name, Errors: []error{health.NewError(health.InvalidSpec, "InvalidName", obs.isvcNameErr.Error(), obs.isvcNameErr)}}
+		return health.Component{
+			Name:   c.Name,
+			Errors: []error{health.NewError(health.InvalidSpec, "InvalidName", obs.isvcNameErr.Error(), obs.isvcNameErr)},
+		}
 	case obs.isvc.IsNotFound():
 		c.Message = "InferenceService not found"
 	case obs.isvc.HasError():
@@ -111,7 +116,8 @@ func (obs ServiceObservation) inferenceServiceHealth() health.Component {
 	default:
 		c.Message = "InferenceService is not ready"
 		for _, event := range obs.events.Value.Items {
-			conflict := strings.Contains(event.Message, "the object has been modified") || strings.Contains(event.Message, "Operation cannot be fulfilled")
+			conflict := strings.Contains(event.Message, "the object has been modified") ||
+				strings.Contains(event.Message, "Operation cannot be fulfilled")
 			if event.Reason == "ServerlessModeRejected" || event.Type == corev1.EventTypeWarning && event.Reason == "InternalError" && !conflict {
 				c.State, c.Reason, c.Message = health.Failed, event.Reason, event.Message
 			}
@@ -175,7 +181,10 @@ func (obs ServiceObservation) routeHealth() health.Component {
 
 // DecorateStatus sets what the service uses. A reference is set once its object is
 // ready, and stays until another one takes its place.
-func (*ServiceReconciler) DecorateStatus(status *aimv1alpha1.AIMServiceStatus, _ *conditions.Manager, _ reconcile.StatusContext[*aimv1alpha1.AIMService], obs ServiceObservation) {
+func (*ServiceReconciler) DecorateStatus(
+	status *aimv1alpha1.AIMServiceStatus, _ *conditions.Manager, _ reconcile.StatusContext[*aimv1alpha1.AIMService],
+	obs ServiceObservation,
+) {
 	if obs.model.IsReady() {
 		status.ResolvedModel = aimv1alpha1.ReferenceTo(obs.model)
 	}

@@ -246,7 +246,8 @@ spec:
 		"a dedicated cache for a template of the cluster": {
 			service:  `{model: {name: qwen}, template: {name: t}, caching: {mode: Dedicated}}`,
 			config:   `{storage: {defaultStorageClassName: slow}}`,
-			template: `{spec: {modelName: qwen}, status: {status: Ready, modelSources: [{modelId: Org/M, sourceUri: "hf://Org/M"}]}}`, cluster: true, modelName: "qwen",
+			template: `{spec: {modelName: qwen}, status: {status: Ready, modelSources: [{modelId: Org/M, sourceUri: "hf://Org/M"}]}}`,
+			cluster:  true, modelName: "qwen",
 			want: []string{`
 apiVersion: aim.eai.amd.com/v1alpha1
 kind: AIMTemplateCache

@@ -19,9 +19,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Children returns the differences of the children that a plan creates or changes from the wanted documents, which are separated by lines of
-// "---", -want +got. The order does not matter. Children of kinds of the scheme are compared as these types, so that a quantity is equal
-// however it is written, and a field that the type does not have fails the test. Children of other kinds are compared field by field.
+// Children returns the differences of the children that a plan creates or changes from the wanted documents, which are
+// separated by lines of "---", -want +got. The order does not matter. Children of kinds of the scheme are compared as these
+// types, so that a quantity is equal however it is written, and a field that the type does not have fails the test. Children
+// of other kinds are compared field by field.
 func Children(t testing.TB, scheme *runtime.Scheme, want string, plan reconcile.PlanResult) string {
 	t.Helper()
 	var planned []client.Object

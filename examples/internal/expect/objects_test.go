@@ -17,7 +17,9 @@ func TestChildren(t *testing.T) {
 	t.Parallel()
 	object := metav1.ObjectMeta{Namespace: "ns", Name: "a"}
 	plan := reconcile.PlanResult{}
-	plan.Apply(&corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: object, Data: map[string]string{"k": "v"}})
+	plan.Apply(&corev1.ConfigMap{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: object, Data: map[string]string{"k": "v"},
+	})
 	plan.Keep(&corev1.Secret{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}, ObjectMeta: object})
 	const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {namespace: ns, name: a}\ndata: {k: v}"
 	for want, differences := range map[string]string{

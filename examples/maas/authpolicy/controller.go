@@ -37,7 +37,10 @@ func (Reconciler) FetchRemoteState(
 }
 
 // DecorateStatus reports how each generated policy is.
-func (Reconciler) DecorateStatus(status *maasv1alpha1.MaaSAuthPolicyStatus, cm *conditions.Manager, _ reconcile.StatusContext[*maasv1alpha1.MaaSAuthPolicy], parts models.Parts) {
+func (Reconciler) DecorateStatus(
+	status *maasv1alpha1.MaaSAuthPolicyStatus, cm *conditions.Manager, _ reconcile.StatusContext[*maasv1alpha1.MaaSAuthPolicy],
+	parts models.Parts,
+) {
 	status.AuthPolicies = nil
 	tally := models.Tally{
 		All: len(parts.List), AllMissing: "invalid or missing", SomeMissing: "missing", SomeUnready: "AuthPolicies not accepted/enforced",

@@ -77,7 +77,9 @@ func policyOf(t *testing.T, config models.Config, valid *maasv1alpha1.MaaSAuthPo
 func TestMembership(t *testing.T) {
 	t.Parallel()
 	valid := &maasv1alpha1.MaaSAuthPolicy{Spec: &maasv1alpha1.MaaSAuthPolicySpec{Subjects: maasv1alpha1.SubjectSpec{Users: []string{"ann"}}}}
-	rego, _, err := unstructured.NestedString(policyOf(t, models.Config{}, valid), "spec", "rules", "authorization", "require-group-membership", "opa", "rego")
+	rego, _, err := unstructured.NestedString(
+		policyOf(t, models.Config{}, valid), "spec", "rules", "authorization", "require-group-membership", "opa", "rego",
+	)
 	if err != nil || !strings.Contains(rego, "allowed_groups := []\n") || !strings.Contains(rego, `allowed_users := ["ann"]`+"\n") {
 		t.Errorf("%v, got %s", err, rego)
 	}
@@ -103,7 +105,9 @@ func TestMissingModel(t *testing.T) {
 	part.Ref.Error = apierrors.NewNotFound(schema.GroupResource{Resource: "maasmodelrefs"}, "chat")
 	parts := models.Parts{Member: &maasv1alpha1.MaaSAuthPolicy{Spec: &maasv1alpha1.MaaSAuthPolicySpec{}}, List: []models.Part{part}}
 	status := maasv1alpha1.MaaSAuthPolicyStatus{}
-	Reconciler{}.DecorateStatus(&status, conditions.NewManager(nil, 1, time.Unix(1, 0)), reconcile.StatusContext[*maasv1alpha1.MaaSAuthPolicy]{}, parts)
+	Reconciler{}.DecorateStatus(
+		&status, conditions.NewManager(nil, 1, time.Unix(1, 0)), reconcile.StatusContext[*maasv1alpha1.MaaSAuthPolicy]{}, parts,
+	)
 	if status.Phase != maasv1alpha1.PhaseFailed || len(status.AuthPolicies) > 0 {
 		t.Errorf("got %s and %v, want Failed and no policies", status.Phase, status.AuthPolicies)
 	}

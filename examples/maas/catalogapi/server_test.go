@@ -142,7 +142,8 @@ func TestOfGateway(t *testing.T) {
 	is := catalogapi.OfGateway(fake.NewClientBuilder().WithScheme(scheme).WithObjects(gateway).Build(), name)
 	got := map[string]bool{}
 	want := map[string]bool{
-		"https://gw.example.com/llm/m": true, "https://GW.example.com:8443/m": true, "https://a.models.example.com": true, "https://192.0.2.1/m": true,
+		"https://gw.example.com/llm/m": true, "https://GW.example.com:8443/m": true, "https://a.models.example.com": true,
+		"https://192.0.2.1/m":     true,
 		"http://gw.example.com/m": false, "https://gw.example.com.evil.test/m": false, "https://models.example.com": false,
 		"https://evilmodels.example.com": false, "https://192.0.2.2/m": false,
 	}

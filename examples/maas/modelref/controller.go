@@ -97,7 +97,10 @@ func (obs *observation) Leave() (plan reconcile.PlanResult) {
 }
 
 // DecorateStatus sets the outcome.
-func (*Reconciler) DecorateStatus(status *maasv1alpha1.MaaSModelRefStatus, cm *conditions.Manager, _ reconcile.StatusContext[*maasv1alpha1.MaaSModelRef], obs *observation) {
+func (*Reconciler) DecorateStatus(
+	status *maasv1alpha1.MaaSModelRefStatus, cm *conditions.Manager, _ reconcile.StatusContext[*maasv1alpha1.MaaSModelRef],
+	obs *observation,
+) {
 	phase, reason, message := obs.outcome(status)
 	status.Phase = phase
 	cm.Set(conditions.Ready, conditions.Status(phase == maasv1alpha1.ModelReady), string(reason), message)

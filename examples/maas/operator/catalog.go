@@ -57,7 +57,10 @@ func (c Catalog) add(mgr manager.Manager, config models.Config) error {
 		errs = append(errs, mgr.Add(catalogapi.Listener{Address: c.Address, Certificates: c.Certificates, Handler: server.Handler()}))
 	}
 	if serves(c.InternalAddress) {
-		errs = append(errs, mgr.Add(catalogapi.Listener{Address: c.InternalAddress, Certificates: c.Certificates, Handler: server.InternalHandler()}))
+		errs = append(
+			errs,
+			mgr.Add(catalogapi.Listener{Address: c.InternalAddress, Certificates: c.Certificates, Handler: server.InternalHandler()}),
+		)
 	}
 	return errors.Join(errs...)
 }

@@ -28,7 +28,8 @@ func main() { standin.Main(models.AddToScheme, approveAll) }
 // approveAll makes the routes accepted, and the policies enforced.
 func approveAll(ctx context.Context, c client.Client) error {
 	return errors.Join(
-		approve(ctx, c, gatewayv1.SchemeGroupVersion.WithKind("HTTPRoute")), approve(ctx, c, models.AuthPolicy), approve(ctx, c, models.TokenRateLimitPolicy))
+		approve(ctx, c, gatewayv1.SchemeGroupVersion.WithKind("HTTPRoute")),
+		approve(ctx, c, models.AuthPolicy), approve(ctx, c, models.TokenRateLimitPolicy))
 }
 
 // approve makes all objects of a kind accepted, and policies enforced. A kind

@@ -70,7 +70,10 @@ func (Reconciler) FetchRemoteState(
 
 // DecorateStatus reports how each model and its limits are. Limits that are refused fail the whole subscription: it would be
 // chosen, and nothing would limit it.
-func (Reconciler) DecorateStatus(status *maasv1alpha1.MaaSSubscriptionStatus, cm *conditions.Manager, _ reconcile.StatusContext[*maasv1alpha1.MaaSSubscription], obs *observation) {
+func (Reconciler) DecorateStatus(
+	status *maasv1alpha1.MaaSSubscriptionStatus, cm *conditions.Manager,
+	_ reconcile.StatusContext[*maasv1alpha1.MaaSSubscription], obs *observation,
+) {
 	const missing = "invalid or unavailable"
 	status.ModelRefStatuses, status.TokenRateLimitStatuses = nil, nil
 	tally := models.Tally{

@@ -67,7 +67,9 @@ func (Limits) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc recon
 
 // PlanResources plans the policy, controlled by the route that it limits; none
 // when no subscription has valid limits.
-func (l Limits) PlanResources(_ context.Context, _ reconcile.ReconcileContext[*controller.Group], of *limits) (reconcile.PlanResult, error) {
+func (l Limits) PlanResources(
+	_ context.Context, _ reconcile.ReconcileContext[*controller.Group], of *limits,
+) (reconcile.PlanResult, error) {
 	return l.children.Plan(of)
 }
 

@@ -233,7 +233,9 @@ subjects: [{kind: ServiceAccount, name: ` + account + `, namespace: ` + namespac
 func settled() settings {
 	return settings{
 		Tenant: models.Key("subs", "default-tenant"), App: "app", Gateway: models.Key("gateways", "gate"), Audience: "https://issuer",
-		Images: map[string]string{"maas-api-image": "api:1", "maas-api-key-cleanup-image": "minimal:1", "payload-processing-image": "processing:1"},
+		Images: map[string]string{
+			"maas-api-image": "api:1", "maas-api-key-cleanup-image": "minimal:1", "payload-processing-image": "processing:1",
+		},
 	}
 }
 
@@ -258,7 +260,8 @@ func TestPods(t *testing.T) {
 		t.Fatal(err)
 	}
 	compared := []string{
-		"ServiceAccount", "Service", "Deployment", "CronJob", "HTTPRoute", "NetworkPolicy", "DestinationRule", "EnvoyFilter", "TokenRateLimitPolicy",
+		"ServiceAccount", "Service", "Deployment", "CronJob", "HTTPRoute", "NetworkPolicy", "DestinationRule", "EnvoyFilter",
+		"TokenRateLimitPolicy",
 		"ClusterRoleBinding",
 	}
 	objects := rendered(t, settled())

@@ -154,7 +154,10 @@ func (obs *observation) unavailable() string {
 }
 
 // DecorateStatus sets the outcome.
-func (*Reconciler) DecorateStatus(status *maasv1alpha1.TenantStatus, cm *conditions.Manager, _ reconcile.StatusContext[*maasv1alpha1.Tenant], obs *observation) {
+func (*Reconciler) DecorateStatus(
+	status *maasv1alpha1.TenantStatus, cm *conditions.Manager, _ reconcile.StatusContext[*maasv1alpha1.Tenant],
+	obs *observation,
+) {
 	outcome := obs.outcome()
 	status.Phase = outcome.phase
 	for _, c := range outcome.details {

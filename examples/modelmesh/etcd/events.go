@@ -14,8 +14,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// Events are those of the vmodels of the namespaces that are followed. There is a connection to etcd only while there is such a namespace and
-// somebody watches. It is safe for concurrent use, and closed as a runnable of a manager. A nil one has no events.
+// Events are those of the vmodels of the namespaces that are followed. There is a connection to etcd only while there is
+// such a namespace and somebody watches. It is safe for concurrent use, and closed as a runnable of a manager. A nil one has
+// no events.
 type Events struct {
 	clients   external.Sessions[*clientv3.Client]
 	namespace string
@@ -124,7 +125,9 @@ func (e *Events) follow(ctx context.Context, stale <-chan struct{}, m *mesh, ope
 		case <-ctx.Done():
 		}
 	}()
-	client, done, err := e.clients.Use(session, m.target.fingerprint, func() (*clientv3.Client, error) { return clientv3.New(m.target.client) })
+	client, done, err := e.clients.Use(
+		session, m.target.fingerprint, func() (*clientv3.Client, error) { return clientv3.New(m.target.client) },
+	)
 	if err != nil {
 		log.FromContext(ctx).Info("etcd cannot be followed until its Secret changes", "error", err.Error())
 		return nil
@@ -165,7 +168,9 @@ func (r reading) run(ctx context.Context) error {
 		return err
 	}
 	from, to := r.bounds()
-	changes := r.client.Watch(clientv3.WithRequireLeader(ctx), from, clientv3.WithRange(to), clientv3.WithRev(revision+1), clientv3.WithPrevKV())
+	changes := r.client.Watch(
+		clientv3.WithRequireLeader(ctx), from, clientv3.WithRange(to), clientv3.WithRev(revision+1), clientv3.WithPrevKV(),
+	)
 	r.opened() // with every change since the list; what went before it, is not reported
 	for answer := range changes {
 		if err := answer.Err(); err != nil {

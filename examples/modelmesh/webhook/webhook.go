@@ -65,7 +65,8 @@ func Describe() []dataflow.Webhook {
 		Rules: []admissionregistrationv1.RuleWithOperations{{
 			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
 			Rule: admissionregistrationv1.Rule{
-				APIGroups: []string{"serving.kserve.io"}, APIVersions: []string{"v1alpha1"}, Resources: []string{"servingruntimes", "clusterservingruntimes"},
+				APIGroups: []string{"serving.kserve.io"}, APIVersions: []string{"v1alpha1"},
+				Resources: []string{"servingruntimes", "clusterservingruntimes"},
 			},
 		}},
 	}}

@@ -41,8 +41,10 @@ var credentials = secrets.Keys{"username": secrets.Literal(v1beta1.DatabaseUser)
 func New(scheme *runtime.Scheme, settings v1beta1.Settings) (*controller.Controller, error) {
 	set, err := newChildren(scheme)
 	return controller.New(Name, &Reconciler{settings: settings, children: set}).
-		Owns(&corev1.Service{}).Owns(&corev1.ServiceAccount{}).Owns(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).Owns(&corev1.PersistentVolumeClaim{}).
-		Owns(&appsv1.Deployment{}).Owns(&networkingv1.NetworkPolicy{}).Owns(&rbacv1.Role{}).Owns(&rbacv1.RoleBinding{}).Owns(&rbacv1.ClusterRoleBinding{}).
+		Owns(&corev1.Service{}).Owns(&corev1.ServiceAccount{}).Owns(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).
+		Owns(&corev1.PersistentVolumeClaim{}).
+		Owns(&appsv1.Deployment{}).Owns(&networkingv1.NetworkPolicy{}).Owns(&rbacv1.Role{}).Owns(&rbacv1.RoleBinding{}).
+		Owns(&rbacv1.ClusterRoleBinding{}).
 		Owns(&openshift.Route{}, controller.Optional).
 		Owns(&openshift.Group{}, controller.Optional).
 		Reads(&corev1.Pod{}, controller.Filter(client.MatchingLabels{"component": component})).

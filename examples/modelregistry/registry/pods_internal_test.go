@@ -29,7 +29,9 @@ func ofRegistry(name string) string {
 }
 
 func ofDatabase(name string) string {
-	return `{namespace: registries, name: ` + name + `, labels: ` + std(name, "r-postgres", "model-registry-postgres", "r-postgres", "database") + `}`
+	return `{namespace: registries, name: ` + name + `, labels: ` + std(
+		name, "r-postgres", "model-registry-postgres", "r-postgres", "database",
+	) + `}`
 }
 
 const (

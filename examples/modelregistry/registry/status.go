@@ -76,7 +76,10 @@ func (*Reconciler) DecorateDeletion(_ *v1beta1.ModelRegistryStatus, cm *conditio
 }
 
 // DecorateStatus sets the status fields and conditions of the product.
-func (*Reconciler) DecorateStatus(status *v1beta1.ModelRegistryStatus, cm *conditions.Manager, _ reconcile.StatusContext[*v1beta1.ModelRegistry], obs Observation) {
+func (*Reconciler) DecorateStatus(
+	status *v1beta1.ModelRegistryStatus, cm *conditions.Manager, _ reconcile.StatusContext[*v1beta1.ModelRegistry],
+	obs Observation,
+) {
 	if obs.invalid != nil {
 		cm.MarkFalse(conditionAvailable, "InvalidSpec", obs.invalid.Message, conditions.Silent)
 		return

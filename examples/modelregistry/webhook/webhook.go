@@ -30,8 +30,8 @@ const (
 // Service is the product's name of the Service that the API server calls.
 const Service = "model-registry-operator-webhook-service"
 
-// Handlers returns the handlers by path, none when webhooks are switched off. The reader is asked live for the registries of a name, as the cache may not show the
-// one that was made a moment ago.
+// Handlers returns the handlers by path, none when webhooks are switched off. The reader is asked live for the registries of
+// a name, as the cache may not show the one that was made a moment ago.
 func Handlers(scheme *runtime.Scheme, live client.Reader, settings v1beta1.Settings) map[string]http.Handler {
 	if !settings.Webhooks {
 		return nil

@@ -57,7 +57,9 @@ func (r Reconciler) fetchRuns(ctx context.Context, reader reconcile.Reader, hub 
 			continue
 		}
 		one := run{job: job}
-		one.pods = reconcile.FetchList(ctx, reader, &corev1.PodList{}, client.InNamespace(job.Namespace), client.MatchingLabels{batchv1.JobNameLabel: job.Name})
+		one.pods = reconcile.FetchList(
+			ctx, reader, &corev1.PodList{}, client.InNamespace(job.Namespace), client.MatchingLabels{batchv1.JobNameLabel: job.Name},
+		)
 		one.arrived = r.reports.Observe(ctx, reader, keyOfReport(hub, &job)).OK()
 		in := client.InNamespace(job.Namespace)
 		if one.workload = workloadOf(&job, reconcile.FetchList(ctx, reader, &foreign.WorkloadList{}, in)); one.workload != nil {
@@ -97,8 +99,8 @@ const (
 	remove reporting = "remove" // delete the Job
 )
 
-// reportings has each failure reported once: when the report has arrived the Job is marked, and when the mark is stored the Job is removed. So
-// a report is sent again only if the operator stops between the answer and the mark.
+// reportings has each failure reported once: when the report has arrived the Job is marked, and when the mark is stored the
+// Job is removed. So a report is sent again only if the operator stops between the answer and the mark.
 var reportings = transition.Table[reportState, fate, reporting]{
 	Name:    "failures of evaluations",
 	States:  []reportState{unreported, arrived, phased, marked},
@@ -228,7 +230,10 @@ const adapter = "adapter"
 func podFailure(pod *corev1.Pod, now time.Time) (string, time.Duration) {
 	switch outcome := judged.Of(pod, now); {
 	case outcome.Ended != nil:
-		return fmt.Sprintf("%s: terminated reason=%s exitCode=%d message=%s", outcome.Container, outcome.Reason, outcome.Ended.ExitCode, outcome.Message), 0
+		return fmt.Sprintf(
+			"%s: terminated reason=%s exitCode=%d message=%s", outcome.Container, outcome.Reason, outcome.Ended.ExitCode,
+			outcome.Message,
+		), 0
 	case outcome.Container != "":
 		return fmt.Sprintf("%s: waiting reason=%s message=%s", outcome.Container, outcome.Reason, outcome.Message), 0
 	case outcome.Reason == corev1.PodReasonUnschedulable:
@@ -240,7 +245,8 @@ func podFailure(pod *corev1.Pod, now time.Time) (string, time.Duration) {
 
 // stuck are the reasons for which a container waits that does not start by itself.
 var stuck = []string{
-	"ImagePullBackOff", "ErrImagePull", "CrashLoopBackOff", "CreateContainerConfigError", "CreateContainerError", "InvalidImageName", "RunContainerError",
+	"ImagePullBackOff", "ErrImagePull", "CrashLoopBackOff", "CreateContainerConfigError", "CreateContainerError",
+	"InvalidImageName", "RunContainerError",
 }
 
 // reportOf is the report of a Job; not complete without the labels that say what it evaluates.

@@ -154,7 +154,9 @@ func TestPlanReports(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			one := run{job: batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "t", Name: "job", UID: "1", Labels: labels, Annotations: c.annotations}}}
+			one := run{job: batchv1.Job{ObjectMeta: metav1.ObjectMeta{
+				Namespace: "t", Name: "job", UID: "1", Labels: labels, Annotations: c.annotations,
+			}}}
 			one.arrived, one.pods.Value = c.arrived, &corev1.PodList{Items: c.pods}
 			obs := Observation{hub: hub}
 			obs.fetched.runs = []run{one}

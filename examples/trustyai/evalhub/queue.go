@@ -66,8 +66,10 @@ func (r Reconciler) planQueue(plan *reconcile.PlanResult, obs Observation, one *
 }
 
 const (
-	waitsInQueue = "The evaluation job cannot be admitted to the requested queue. The job will run when sufficient resources become available."
-	waitsForGPU  = "GPU resources required by this evaluation are not currently available in the requested queue. The job will run when GPU capacity becomes available."
+	waitsInQueue = "The evaluation job cannot be admitted to the requested queue. " +
+		"The job will run when sufficient resources become available."
+	waitsForGPU = "GPU resources required by this evaluation are not currently available in the requested queue. " +
+		"The job will run when GPU capacity becomes available."
 )
 
 // queueCode is why the queue does not admit a Job: graphics processors, if it asks for some and the queue mentioned of them.

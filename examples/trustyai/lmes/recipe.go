@@ -51,7 +51,9 @@ func checkRecipes(tasks *v1alpha1.TaskList) error {
 			return fmt.Errorf("the card of task recipe %d must have a name or be custom", i)
 		}
 		none := v1alpha1.Artifact{}
-		for j, used := range [][]v1alpha1.Artifact{{ptr.Deref(r.Template, none)}, {ptr.Deref(r.SystemPrompt, none)}, r.Metrics, {ptr.Deref(r.Task, none)}} {
+		for j, used := range [][]v1alpha1.Artifact{
+			{ptr.Deref(r.Template, none)}, {ptr.Deref(r.SystemPrompt, none)}, r.Metrics, {ptr.Deref(r.Task, none)},
+		} {
 			for _, a := range used {
 				if a.Ref != "" && !slices.ContainsFunc(all[j].artifacts, func(c v1alpha1.CustomArtifact) bool { return c.Name == a.Ref }) {
 					return fmt.Errorf("the reference name of the custom %s is not defined: %s", all[j].title, a.Ref)

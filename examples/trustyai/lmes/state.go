@@ -146,7 +146,8 @@ func generationOf(object metav1.Object) int64 {
 
 // stateOfPod is what is seen of the pod of a job, and why it has ended. The driver is believed as long as the evaluation runs.
 func stateOfPod(job *v1alpha1.LMEvalJob, pod *corev1.Pod, driver progress) (podState, string) {
-	switch runs.Stage(job, reconcile.FetchResult[*corev1.Pod]{Value: pod}, strconv.FormatInt(job.Generation, 10)) { //nolint:exhaustive // the pod was read
+	fetched := reconcile.FetchResult[*corev1.Pod]{Value: pod}
+	switch runs.Stage(job, fetched, strconv.FormatInt(job.Generation, 10)) { //nolint:exhaustive // the pod was read
 	case runonce.Absent, runonce.Lost:
 		return absent, ""
 	case runonce.Foreign:

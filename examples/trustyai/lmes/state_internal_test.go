@@ -141,7 +141,8 @@ func TestLook(t *testing.T) {
 	main := func(state corev1.ContainerState) func(*corev1.Pod) {
 		return func(p *corev1.Pod) {
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{
-				{Name: "side", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 7}}}, {Name: mainContainer, State: state},
+				{Name: "side", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 7}}},
+				{Name: mainContainer, State: state},
 			}
 		}
 	}
@@ -189,7 +190,8 @@ func TestLook(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-				Name: "job", Annotations: map[string]string{generation: "2"}, OwnerReferences: []metav1.OwnerReference{{UID: "1", Controller: new(true)}},
+				Name: "job", Annotations: map[string]string{generation: "2"},
+				OwnerReferences: []metav1.OwnerReference{{UID: "1", Controller: new(true)}},
 			}}
 			c.change(pod)
 			got, why := stateOfPod(job, pod, progress{State: c.driver})

@@ -123,7 +123,9 @@ func (r Reconciler) ObserveApply(_ context.Context, _ pass, obs Observation, out
 }
 
 // DecorateStatus writes the status, and announces what has happened in this pass. The status of the product has no conditions.
-func (Reconciler) DecorateStatus(status *v1alpha1.LMEvalJobStatus, cm *conditions.Manager, _ reconcile.StatusContext[*v1alpha1.LMEvalJob], obs Observation) {
+func (Reconciler) DecorateStatus(
+	status *v1alpha1.LMEvalJobStatus, cm *conditions.Manager, _ reconcile.StatusContext[*v1alpha1.LMEvalJob], obs Observation,
+) {
 	*status = obs.status
 	if !obs.attached && !obs.refused {
 		cm.MarkTrue("Finalizer", "Attached", "attached the finalizer", conditions.EventReason("AttachFinalizer"))
