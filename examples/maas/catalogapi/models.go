@@ -142,9 +142,8 @@ func (s *Server) granted(
 			}
 			at := merged[key]
 			if last := len(at.Subscriptions) - 1; last < 0 || at.Subscriptions[last].Name != one.of.Name {
-				at.Subscriptions = append(
-					at.Subscriptions, subscriptionName{one.of.Name, one.of.Annotations[displayName], one.of.Annotations[description]},
-				)
+				name := subscriptionName{one.of.Name, one.of.Annotations[displayName], one.of.Annotations[description]}
+				at.Subscriptions = append(at.Subscriptions, name)
 			}
 		}
 	}

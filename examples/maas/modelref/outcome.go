@@ -146,7 +146,7 @@ func (obs *observation) host() (string, error) {
 		return string(names[0]), nil
 	}
 	if obs.gateway.HasError() {
-		return "", fmt.Errorf("gateway %s: %obs", obs.Gateway, obs.gateway.Error)
+		return "", fmt.Errorf("gateway %s: %w", obs.Gateway, obs.gateway.Error)
 	}
 	for _, listener := range obs.gateway.Value.Spec.Listeners {
 		if name := ptr.Deref(listener.Hostname, ""); name != "" {
