@@ -31,14 +31,7 @@ func (p Page) Markdown() string {
 	for _, crd := range p.Conversions {
 		line("\nThe versions of %s are converted at /convert.", crd)
 	}
-	if len(p.Endpoints) > 0 {
-		line("\n## HTTP Endpoints\n")
-		rows := make([][]string, len(p.Endpoints))
-		for i, endpoint := range p.Endpoints {
-			rows[i] = []string{endpoint.Method, endpoint.Path, endpoint.Source}
-		}
-		table(&w, []string{"Method", "Path", "Source"}, rows)
-	}
+	p.writeEndpoints(&w)
 	line("\n## Ownership\n")
 	rows := make([][]string, len(p.Controllers))
 	for i, d := range p.Controllers {
@@ -65,6 +58,18 @@ func (p Page) Markdown() string {
 	}
 	table(&w, []string{"API Groups", "Resources", "Verbs"}, ruleRows(p.Rules()))
 	return w.String()
+}
+
+func (p Page) writeEndpoints(w *strings.Builder) {
+	if len(p.Endpoints) == 0 {
+		return
+	}
+	rows := make([][]string, len(p.Endpoints))
+	for i, endpoint := range p.Endpoints {
+		rows[i] = []string{endpoint.Method, endpoint.Path, endpoint.Source}
+	}
+	w.WriteString("\n## HTTP Endpoints\n\n")
+	table(w, []string{"Method", "Path", "Source"}, rows)
 }
 
 // Markdown is the page of the controller alone.
