@@ -98,12 +98,12 @@ func (settings Tenants) FetchRemoteState(
 		}
 		home := reconcile.Fetch(ctx, reader, client.ObjectKey{Name: hub.Namespace}, &corev1.Namespace{})
 		key := client.ObjectKey{Namespace: hub.Namespace, Name: long(hub.Name + "-mlflow-ca-bundle")}
-		t.hubs = append(t.hubs, served{
-			names: named[hub.UID], bundle: reconcile.Fetch(ctx, reader, key, &corev1.ConfigMap{}),
-			unsettled: refusal(hub, home.Value) != problem{} || !account.OK() || !settings.All && !isReady(hub) && !bound(
-				ctx, reader, named[hub.UID], rc.Object.Namespace,
-			),
-		})
+		unsettled := refusal(hub, home.Value) != problem{} || !account.OK()
+		if !unsettled && !settings.All && !isReady(hub) {
+			unsettled = !bound(ctx, reader, named[hub.UID], rc.Object.Namespace)
+		}
+		bundle := reconcile.Fetch(ctx, reader, key, &corev1.ConfigMap{})
+		t.hubs = append(t.hubs, served{names: named[hub.UID], bundle: bundle, unsettled: unsettled})
 	}
 	slices.SortFunc(t.hubs, func(a, b served) int { return slices.Compare(a.names.order(), b.names.order()) })
 	return t

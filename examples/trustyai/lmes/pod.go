@@ -83,9 +83,8 @@ func copied(from map[string]string) map[string]string {
 func (p podOf) storage() (volumes []corev1.Volume, mounts []corev1.VolumeMount) {
 	spec := &p.job.Spec
 	add := func(name, path string, from corev1.VolumeSource) {
-		volumes, mounts = append(volumes, corev1.Volume{Name: name, VolumeSource: from}), append(
-			mounts, corev1.VolumeMount{Name: name, MountPath: path},
-		)
+		volumes = append(volumes, corev1.Volume{Name: name, VolumeSource: from})
+		mounts = append(mounts, corev1.VolumeMount{Name: name, MountPath: path})
 	}
 	claim := func(name, path, claim string) {
 		if claim != "" {
