@@ -154,7 +154,7 @@ func (c Config) chartCRD(page dataflow.Page, file, text string) (string, error) 
 		if converted != found[1] {
 			continue
 		}
-		patch, err := execute(path.Join("templates", conversion), values{CRD: converted, Name: page.Name, Namespace: chartNamespace})
+		patch, err := execute(path.Join("templates", conversion), values{CRD: converted, WebhookService: serviceName(page, webhooksPort), Namespace: chartNamespace})
 		if err != nil {
 			return "", err
 		}

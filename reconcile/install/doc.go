@@ -9,6 +9,9 @@
 // [Config.CertManager] that certificate is cert-manager's. config/monitoring, which needs the Prometheus Operator, is a
 // kustomization of its own.
 //
+// The Services are <name>-metrics and <name>-webhooks. A Service of the page with a port named metrics or webhooks gives its name to
+// the one that is generated.
+//
 // A test of the operator both writes the files and holds to them:
 //
 //	page, err := website().Page()

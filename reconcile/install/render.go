@@ -21,6 +21,12 @@ const (
 	validating = "validating"
 )
 
+// The names of the ports of the operator, and of the Services with them unless the page has other names.
+const (
+	metricsPort  = "metrics"
+	webhooksPort = "webhooks"
+)
+
 // conversion is the template of a patch, which no file has.
 const conversion = "webhook/conversion.yaml"
 
@@ -30,6 +36,7 @@ var templates embed.FS
 // values are what the templates know. In a chart the strings are expressions of Helm.
 type values struct {
 	Name, Namespace, Image, Replicas string
+	MetricsService, WebhookService   string
 	Namespaces                       string
 	Args, Env                        []string // of Env, as JSON
 	Kinds                            []resource
@@ -62,6 +69,7 @@ func (c Config) values(page dataflow.Page) values {
 	v := values{
 		Name: page.Name, Namespace: c.Namespace, Image: c.Image, Replicas: "2", Args: c.Args, Conversions: page.Conversions,
 		Namespaces: strings.Join(page.Namespaces, ","), Kinds: owners(page),
+		MetricsService: serviceName(page, metricsPort), WebhookService: serviceName(page, webhooksPort),
 	}
 	_ = c.aggregate(page, v.Kinds) // Files has checked it
 	v.CertManager = c.CertManager && len(page.Webhooks)+len(page.Conversions) > 0
@@ -85,6 +93,16 @@ func (c Config) values(page dataflow.Page) values {
 		v.Webhooks = append(v.Webhooks, served)
 	}
 	return v
+}
+
+// serviceName is the name of the Service with a port of the operator.
+func serviceName(page dataflow.Page, port string) string {
+	for _, service := range page.Services {
+		if service.PortName == port {
+			return service.Name
+		}
+	}
+	return page.Name + "-" + port
 }
 
 // owners are the kinds that the operator reconciles and brings along. Their resources are those of the rights on their status, which

@@ -22,7 +22,8 @@ const Finalizer = "trustyai.opendatahub.io/nemo-guardrails-finalizer"
 func New(operatorNamespace string) *controller.Controller {
 	return controller.New(Name, Reconciler{operatorNamespace}).
 		Reads(&v1alpha1.NemoGuardrails{}, controller.Resource("nemoguardrails")). // no regular plural
-		Owns(&corev1.ServiceAccount{}).Owns(&corev1.Service{}).Owns(&corev1.ConfigMap{}).Owns(&appsv1.Deployment{}).Owns(&rbacv1.ClusterRoleBinding{}).
+		Owns(&corev1.ServiceAccount{}).Owns(&corev1.Service{}).Owns(&corev1.ConfigMap{}).Owns(&appsv1.Deployment{}).
+		Owns(&rbacv1.ClusterRoleBinding{}).
 		Owns(&foreign.Route{}, controller.Optional).
 		Writes(&foreign.EnvoyFilter{}, controller.Optional).
 		Reads(&foreign.EnvoyFilter{}, controller.Optional).

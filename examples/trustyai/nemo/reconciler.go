@@ -130,7 +130,8 @@ func (obs Observation) sidecar() proxy.Sidecar {
 		Upstream: "http://localhost:8000", FileUpstream: "http://127.0.0.1:8000", UpstreamCA: "/etc/ssl/certs/ca-certificates.crt",
 		Namespace: n.Namespace, Service: n.Name,
 		Mounts: []corev1.VolumeMount{
-			proxy.Mount("tls-certs", "/etc/tls/private"), proxy.Mount("kube-rbac-config", "/etc/kube-rbac-proxy"), proxy.Mount(bundle, "/etc/ssl/certs/"),
+			proxy.Mount("tls-certs", "/etc/tls/private"), proxy.Mount("kube-rbac-config", "/etc/kube-rbac-proxy"),
+			proxy.Mount(bundle, "/etc/ssl/certs/"),
 		},
 	}
 }
@@ -151,7 +152,10 @@ func (obs Observation) hash() string {
 }
 
 // DecorateStatus sets the product's conditions, and what was found.
-func (Reconciler) DecorateStatus(status *v1alpha1.NemoGuardrailsStatus, cm *conditions.Manager, _ reconcile.StatusContext[*v1alpha1.NemoGuardrails], obs Observation) {
+func (Reconciler) DecorateStatus(
+	status *v1alpha1.NemoGuardrailsStatus, cm *conditions.Manager, _ reconcile.StatusContext[*v1alpha1.NemoGuardrails],
+	obs Observation,
+) {
 	status.CA = obs.authorities()
 	status.MCPGateway, status.BBRPlugin = nil, nil
 	if obs.waits != "" {

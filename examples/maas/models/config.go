@@ -1,6 +1,7 @@
-// Package backend holds what the controllers share: the settings of the
-// operator, the kinds of other projects, and the way from a model to its route.
-package backend
+// Package models has what the controllers share: models with their routes and
+// the policies generated for them, the settings of the operator, and the kinds
+// of other projects.
+package models
 
 import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"

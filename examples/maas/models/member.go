@@ -1,4 +1,4 @@
-package backend
+package models
 
 import (
 	"context"
@@ -91,8 +91,8 @@ func FetchParts(
 	return parts
 }
 
-// Look is how soon an object that is being deleted looks again whether it may go, although events wake it.
-const Look = 5 * time.Second
+// LeaveInterval is how soon an object that is being deleted checks again whether it may go, although events wake it.
+const LeaveInterval = 5 * time.Second
 
 // Leave lets a member go that has no part in anything any more.
 func (p Parts) Leave() reconcile.PlanResult {
@@ -100,7 +100,7 @@ func (p Parts) Leave() reconcile.PlanResult {
 	for _, part := range p.List {
 		groups = append(groups, part.Group)
 	}
-	return controller.Leave(p.Member, Look, groups...)
+	return controller.Leave(p.Member, LeaveInterval, groups...)
 }
 
 // Childless are the phases of a reconciler that plans nothing, as what it finds is in the status. W says what a deletion waits

@@ -1,4 +1,4 @@
-package backend
+package models
 
 import (
 	"errors"
@@ -46,7 +46,9 @@ func List(gvk schema.GroupVersionKind) *unstructured.UnstructuredList {
 func Children[F any](files fs.FS, list ...children.Child[F]) (*children.Set[F], error) {
 	scheme := runtime.NewScheme()
 	err := AddToScheme(scheme)
-	for _, gvk := range []schema.GroupVersionKind{AuthPolicy, TokenRateLimitPolicy, ServiceEntry, DestinationRule, Telemetry, TelemetryPolicy} {
+	for _, gvk := range []schema.GroupVersionKind{
+		AuthPolicy, TokenRateLimitPolicy, ServiceEntry, DestinationRule, Telemetry, TelemetryPolicy,
+	} {
 		scheme.AddKnownTypeWithName(gvk, &unstructured.Unstructured{})
 	}
 	templates, parseErr := manifests.Parse(files, scheme, "templates/*.yaml")

@@ -1,4 +1,4 @@
-package backend
+package models
 
 import (
 	"github.com/reconcilekit/reconcilekit/reconcile"

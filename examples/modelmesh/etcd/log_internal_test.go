@@ -6,10 +6,10 @@ import "testing"
 func TestTells(t *testing.T) {
 	t.Parallel()
 	e := NewEvents("n", true)
-	if !e.tells(lastPause) || e.tells(lastPause) {
+	if !e.shouldLog(lastPause) || e.shouldLog(lastPause) {
 		t.Error("want the first to tell, and the second not")
 	}
-	if !e.tells(0) {
+	if !e.shouldLog(0) {
 		t.Error("want the next to tell")
 	}
 }

@@ -1,4 +1,4 @@
-package backend
+package models
 
 import (
 	"context"
@@ -30,7 +30,7 @@ func FetchModel(ctx context.Context, r reconcile.Reader, key types.NamespacedNam
 	return m
 }
 
-// FetchRoute reads the route of a backend. Of several routes of an
+// FetchRoute reads the route of a models. Of several routes of an
 // LLMInferenceService the first by name is taken, in every pass the same.
 func FetchRoute(
 	ctx context.Context, r reconcile.Reader, namespace string, ref maasv1alpha1.ModelReference,
