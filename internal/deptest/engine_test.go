@@ -10,13 +10,13 @@ func engineFloors() map[string][]string {
 		group = "reconcile/internal/groupkey"
 	)
 	out := map[string][]string{
-		"reconcile/apply":   {rooms + "applyset", rooms + "managedfields"},
+		"reconcile/apply":   {rooms + "applyset"},
 		rooms + "planerror": nil,
 		rooms + "order":     nil,
 		group:               {"reconcile/apply"},
 	}
 	below := []string{"naming", "reconcile/apply", "reconcile/internal/freshness", "reconcile/internal/conditionlist", group}
-	for _, name := range []string{"applyset", "content", "managedfields", "compare", "planerror", "order"} {
+	for _, name := range []string{"applyset", "content", "fieldset", "planerror", "order"} {
 		below = append(below, rooms+name)
 	}
 	for _, name := range []string{"kinds", "intent", "leftover", "memory", "pass", "ownership", "inventory", "deletion", "gate", "decide", "write", "prune"} {

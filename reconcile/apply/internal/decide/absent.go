@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
@@ -15,7 +15,7 @@ import (
 // those that are left to others.
 func NoteUnwanted(c *pass.Child, live map[string]any) {
 	c.Unwanted = nil
-	var paths []managedfields.Path
+	var paths []fieldset.Path
 	for i := range c.Rules {
 		if rule := &c.Rules[i]; rule.Policy == apply.FieldAbsent {
 			paths = append(paths, rule.Path)
@@ -24,17 +24,17 @@ func NoteUnwanted(c *pass.Child, live map[string]any) {
 	if len(paths) == 0 {
 		return
 	}
-	found := managedfields.Places(live, paths...)
+	found := fieldset.Places(live, paths...)
 	endContests(c, found)
-	c.Unwanted = slices.DeleteFunc(found, func(f managedfields.Place) bool {
+	c.Unwanted = slices.DeleteFunc(found, func(f fieldset.Place) bool {
 		return slices.ContainsFunc(c.Contested, func(t apply.ContestedField) bool { return t.Path == f.Text })
 	})
 }
 
 // endContests ends the contest about fields that are absent now.
-func endContests(c *pass.Child, found []managedfields.Place) {
+func endContests(c *pass.Child, found []fieldset.Place) {
 	rest := slices.DeleteFunc(slices.Clone(c.Contested), func(t apply.ContestedField) bool {
-		return slices.Contains(c.LostAbsent, t.Path) && !slices.ContainsFunc(found, func(f managedfields.Place) bool { return f.Text == t.Path })
+		return slices.Contains(c.LostAbsent, t.Path) && !slices.ContainsFunc(found, func(f fieldset.Place) bool { return f.Text == t.Path })
 	})
 	if len(rest) == len(c.Contested) || !c.Memory.StillContested(rest) {
 		return
@@ -47,7 +47,7 @@ func endContests(c *pass.Child, found []managedfields.Place) {
 func Removes(p *pass.Pass, c *pass.Child) bool {
 	m := c.Memory
 	var lost []apply.ContestedField
-	c.Unwanted = slices.DeleteFunc(c.Unwanted, func(f managedfields.Place) bool {
+	c.Unwanted = slices.DeleteFunc(c.Unwanted, func(f fieldset.Place) bool {
 		if m.Repaired(f.Text, p.Now) <= memory.MaxRepairs {
 			return false
 		}
@@ -69,7 +69,7 @@ func Removes(p *pass.Pass, c *pass.Child) bool {
 
 // setterOf is the other manager that owns a field, or the last one that wrote
 // if that is not known.
-func setterOf(c *pass.Child, path managedfields.Path) string {
+func setterOf(c *pass.Child, path fieldset.Path) string {
 	var setter *metav1.ManagedFieldsEntry
 	entries := c.Live.GetManagedFields()
 	for i := range entries {
@@ -77,13 +77,13 @@ func setterOf(c *pass.Child, path managedfields.Path) string {
 		if e.FieldsV1 == nil || (e.Manager == c.Manager && e.Operation == metav1.ManagedFieldsOperationApply) {
 			continue
 		}
-		set, err := managedfields.Parse(e.FieldsV1.GetRawBytes())
-		if err == nil && path.Owns(set) && (setter == nil || managedfields.Later(e, setter)) {
+		set, err := fieldset.Parse(e.FieldsV1.GetRawBytes())
+		if err == nil && path.Owns(set) && (setter == nil || fieldset.Later(e, setter)) {
 			setter = e
 		}
 	}
 	if setter == nil {
-		return managedfields.LastWriter(entries, c.Manager)
+		return fieldset.LastWriter(entries, c.Manager)
 	}
 	return setter.Manager
 }

@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
@@ -51,7 +51,7 @@ func behind(content map[string]any, generation int64) bool {
 
 func learn(p *pass.Pass, c *pass.Child, answer client.Object, made bool) {
 	c.Answer = answer
-	after, err := compare.Observe(p.Env.Encoder, answer, c.Manager)
+	after, err := fieldset.Observe(p.Env.Encoder, answer, c.Manager)
 	c.Result.Unobserved = c.Result.Wrote() && c.Planned.Mode == apply.Own && behind(after.Content, answer.GetGeneration())
 	learned := memory.Answer{
 		Object: answer, Intent: c.Hash, Made: made, Member: c.Member, Contested: len(c.Contested) > 0,
@@ -80,9 +80,9 @@ const maxOverridden = 3
 
 // overriddenFields are planned fields that have another value in the answer.
 // What is there beside planned values, such as a default, is none.
-func overriddenFields(c *pass.Child, after compare.Observation) []apply.FieldChange {
+func overriddenFields(c *pass.Child, after fieldset.Observation) []apply.FieldChange {
 	w := &ChangeWriter{Child: c}
-	comparison := compare.Comparison{Schema: c.Kind.Schema, Report: func(d compare.Difference) {
+	comparison := fieldset.Comparison{Schema: c.Kind.Schema, Report: func(d fieldset.Difference) {
 		if !d.Unowned {
 			w.Values(d.Path, d.Live, d.Intent)
 		}
@@ -95,7 +95,7 @@ func overriddenFields(c *pass.Child, after compare.Observation) []apply.FieldCha
 // sendsSame reports whether the rules for single fields make of the answer what
 // was sent. A field that was left to others can be gone with the value that it
 // is a part of.
-func sendsSame(p *pass.Pass, c *pass.Child, answer client.Object, after compare.Observation) bool {
+func sendsSame(p *pass.Pass, c *pass.Child, answer client.Object, after fieldset.Observation) bool {
 	if len(c.Rules) == 0 || len(c.Contested) > 0 {
 		return true
 	}

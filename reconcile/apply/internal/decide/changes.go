@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
 
@@ -39,11 +39,11 @@ func Changes(p *pass.Pass, c *pass.Child) []apply.FieldChange {
 	}
 	if c.Observed.Content == nil {
 		var err error
-		if c.Observed, err = compare.Observe(p.Env.Encoder, c.Live, c.Manager); err != nil {
+		if c.Observed, err = fieldset.Observe(p.Env.Encoder, c.Live, c.Manager); err != nil {
 			return nil
 		}
 	}
-	comparison := compare.Comparison{Schema: c.Kind.Schema, Report: func(diff compare.Difference) {
+	comparison := fieldset.Comparison{Schema: c.Kind.Schema, Report: func(diff fieldset.Difference) {
 		if diff.Unowned {
 			w.line(diff.Path, diff.Live, diff.Live)
 			return

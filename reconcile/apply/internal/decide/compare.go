@@ -5,8 +5,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
@@ -20,7 +19,7 @@ func prove(p *pass.Pass, c *pass.Child) {
 		c.Fail(apply.OutcomeFailed, apply.ReasonInvalid, err)
 		return
 	}
-	if c.Observed, err = compare.Observe(p.Env.Encoder, c.Live, c.Manager); err != nil {
+	if c.Observed, err = fieldset.Observe(p.Env.Encoder, c.Live, c.Manager); err != nil {
 		c.Fail(apply.OutcomeFailed, apply.ReasonReadFailed, err)
 		return
 	}
@@ -75,8 +74,8 @@ func proveFields(p *pass.Pass, c *pass.Child) {
 }
 
 // subject is what of the child is compared: the part of our fields that is left.
-func subject(p *pass.Pass, c *pass.Child, o client.Object, set *managedfields.Set, live map[string]any) compare.Subject {
-	return compare.Subject{
+func subject(p *pass.Pass, c *pass.Child, o client.Object, set *fieldset.Set, live map[string]any) fieldset.Subject {
+	return fieldset.Subject{
 		Others: func() uint64 { return othersIn(p.Env.Hasher, o.GetManagedFields(), c.Manager) },
 		Schema: c.Kind.Schema, Set: set, Intent: c.Content, Live: live, Part: len(c.Rules) > 0 || len(c.Contested) > 0,
 	}
@@ -84,13 +83,13 @@ func subject(p *pass.Pass, c *pass.Child, o client.Object, set *managedfields.Se
 
 // Projection is the hash of our fields in the live object, and of what is left
 // of the content where that is not all of the plan.
-func Projection(p *pass.Pass, c *pass.Child, set *managedfields.Set, live map[string]any) uint64 {
+func Projection(p *pass.Pass, c *pass.Child, set *fieldset.Set, live map[string]any) uint64 {
 	return p.Env.Hasher.ProjectionOf(subject(p, c, c.Live, set, live))
 }
 
 // sentOnce are the paths of the fields that are sent once.
-func sentOnce(c *pass.Child) []managedfields.Path {
-	var paths []managedfields.Path
+func sentOnce(c *pass.Child) []fieldset.Path {
+	var paths []fieldset.Path
 	for i := range c.Rules {
 		if rule := &c.Rules[i]; rule.Policy == apply.FieldCreateOnly {
 			paths = append(paths, rule.Path)
@@ -101,15 +100,15 @@ func sentOnce(c *pass.Child) []managedfields.Path {
 
 // ProjectionLeft is the [Projection] without the fields that are sent once, which
 // leave the content that was sent.
-func ProjectionLeft(p *pass.Pass, c *pass.Child, set *managedfields.Set, live map[string]any) uint64 {
+func ProjectionLeft(p *pass.Pass, c *pass.Child, set *fieldset.Set, live map[string]any) uint64 {
 	s := subject(p, c, c.Live, set, live)
 	s.Leave(sentOnce(c))
 	return p.Env.Hasher.ProjectionOf(s)
 }
 
 // Agrees reports whether an apply of the content would change nothing.
-func Agrees(c *pass.Child, set *managedfields.Set, live map[string]any) bool {
-	comparison := compare.Comparison{Schema: c.Kind.Schema}
+func Agrees(c *pass.Child, set *fieldset.Set, live map[string]any) bool {
+	comparison := fieldset.Comparison{Schema: c.Kind.Schema}
 	comparison.Object(set, c.Content, live)
 	return !comparison.Different()
 }
@@ -129,7 +128,7 @@ func difference(c *pass.Child) apply.Reason {
 // mustApply plans the patch, and whether it takes fields from others: from
 // those that changed them by update, as a person with kubectl edit does, but
 // never from another manager that applies, and never in a contribution.
-func mustApply(p *pass.Pass, c *pass.Child, left *managedfields.Set) {
+func mustApply(p *pass.Pass, c *pass.Child, left *fieldset.Set) {
 	set, live := c.Observed.Own.Set, c.Observed.Content
 	if c.Recall.Proven && fightsBack(p, c, set, left, live) {
 		EndUnchanged(p, c)
@@ -167,7 +166,7 @@ func appliers(c *pass.Child) bool {
 		if e.FieldsV1 == nil {
 			return true // shortened
 		}
-		set, err := managedfields.Parse(e.FieldsV1.GetRawBytes())
+		set, err := fieldset.Parse(e.FieldsV1.GetRawBytes())
 		if err != nil || set.Intersects(c.Content) {
 			return true
 		}

@@ -5,13 +5,13 @@ import (
 	"strings"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
 
 // leaveContested takes the fields that others insist on out of the content.
-func leaveContested(p *pass.Pass, c *pass.Child, set *managedfields.Set, live map[string]any) {
+func leaveContested(p *pass.Pass, c *pass.Child, set *fieldset.Set, live map[string]any) {
 	if !held(p, c) {
 		return
 	}
@@ -29,8 +29,8 @@ func held(p *pass.Pass, c *pass.Child) bool {
 }
 
 // Leave reports whether the content has the field.
-func Leave(c *pass.Child, path string, set *managedfields.Set, live map[string]any) bool {
-	left, ok := managedfields.Leave(c.Content, set, live, path)
+func Leave(c *pass.Child, path string, set *fieldset.Set, live map[string]any) bool {
+	left, ok := fieldset.Leave(c.Content, set, live, path)
 	if left == nil {
 		c.Content = map[string]any{}
 	}

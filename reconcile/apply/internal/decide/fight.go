@@ -4,8 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
@@ -13,7 +12,7 @@ import (
 // fightsBack counts the repairs of each field of a child whose intent has not
 // changed, and of the child, and leaves what does not last to the others. It
 // reports whether there is nothing else to repair.
-func fightsBack(p *pass.Pass, c *pass.Child, set, left *managedfields.Set, live map[string]any) bool {
+func fightsBack(p *pass.Pass, c *pass.Child, set, left *fieldset.Set, live map[string]any) bool {
 	m := c.Memory
 	var lasting, lost []apply.ContestedField
 	changed, unowned := lostFields(c, left, live)
@@ -55,10 +54,10 @@ func repairs(p *pass.Pass, c *pass.Child) int {
 
 // lostFields names the fields that we planned and do not own, and who has them:
 // those with another value, and those with the planned one.
-func lostFields(c *pass.Child, set *managedfields.Set, live map[string]any) (changed, unowned []apply.ContestedField) {
+func lostFields(c *pass.Child, set *fieldset.Set, live map[string]any) (changed, unowned []apply.ContestedField) {
 	entries := c.Live.GetManagedFields()
-	last := managedfields.LastWriter(entries, c.Manager)
-	comparison := compare.Comparison{Schema: c.Kind.Schema, Report: func(d compare.Difference) {
+	last := fieldset.LastWriter(entries, c.Manager)
+	comparison := fieldset.Comparison{Schema: c.Kind.Schema, Report: func(d fieldset.Difference) {
 		field := apply.ContestedField{Path: d.Path, Manager: writerOf(c, d.Path, last)}
 		if d.Unowned {
 			unowned = append(unowned, field)
@@ -73,7 +72,7 @@ func lostFields(c *pass.Child, set *managedfields.Set, live map[string]any) (cha
 // writerOf is the other manager that owns a field, or the last one that wrote
 // if that is not known.
 func writerOf(c *pass.Child, text, last string) string {
-	path, ok := managedfields.ServerPath(c.Content, text)
+	path, ok := fieldset.ServerPath(c.Content, text)
 	if !ok {
 		return last
 	}
@@ -84,8 +83,8 @@ func writerOf(c *pass.Child, text, last string) string {
 		if (e.Manager == c.Manager && e.Operation == metav1.ManagedFieldsOperationApply) || e.FieldsV1 == nil {
 			continue
 		}
-		set, err := managedfields.Parse(e.FieldsV1.GetRawBytes())
-		if err == nil && path.Owns(set) && (writer == nil || managedfields.Later(e, writer)) {
+		set, err := fieldset.Parse(e.FieldsV1.GetRawBytes())
+		if err == nil && path.Owns(set) && (writer == nil || fieldset.Later(e, writer)) {
 			writer = e
 		}
 	}

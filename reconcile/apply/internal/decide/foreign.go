@@ -5,7 +5,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
 
@@ -20,7 +20,7 @@ func foreignFields(c *pass.Child) []apply.ContestedField {
 		if e.Operation != metav1.ManagedFieldsOperationUpdate || e.Subresource != "" || e.FieldsV1 == nil {
 			continue
 		}
-		set, err := managedfields.Parse(e.FieldsV1.GetRawBytes())
+		set, err := fieldset.Parse(e.FieldsV1.GetRawBytes())
 		if err != nil {
 			continue
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
@@ -18,7 +18,7 @@ import (
 // LostEntry reports whether the entries have none of ours although we have
 // applied to this very object, and not because others have taken all that was in it.
 func LostEntry(c *pass.Child, entries []metav1.ManagedFieldsEntry) bool {
-	if c.Recall.Owned == (memory.OwnedFields{}) || managedfields.Entry(entries, c.Manager) != nil {
+	if c.Recall.Owned == (memory.OwnedFields{}) || fieldset.Entry(entries, c.Manager) != nil {
 		return false
 	}
 	lost, err := c.Recall.Owned.Without(entries)
@@ -47,12 +47,12 @@ func lostPart(c *pass.Child, owner types.UID) bool {
 	for _, path := range once {
 		path.Remove(sent)
 	}
-	managedfields.TakePlanned(lost, sent)
-	raw, err := managedfields.EncodeFields(lost)
+	fieldset.TakePlanned(lost, sent)
+	raw, err := fieldset.EncodeFields(lost)
 	if err != nil || len(lost) == 0 {
 		return false
 	}
-	set, err := managedfields.Parse(raw.GetRawBytes())
+	set, err := fieldset.Parse(raw.GetRawBytes())
 	return err == nil && set.Intersects(c.Observed.Content)
 }
 
@@ -89,7 +89,7 @@ func Former(p *pass.Pass, c *pass.Child, e *metav1.ManagedFieldsEntry) bool {
 // unless they are planned, and the inventory of its own children are no part
 // of what its owner wants, and must not go for that.
 func Split(p *pass.Pass, c *pass.Child, e *metav1.ManagedFieldsEntry) (moved map[string]any, kept *metav1.ManagedFieldsEntry, err error) {
-	moved, err = managedfields.RawFields(e)
+	moved, err = fieldset.RawFields(e)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -99,13 +99,13 @@ func Split(p *pass.Pass, c *pass.Child, e *metav1.ManagedFieldsEntry) (moved map
 	metadata, _ := moved["f:metadata"].(map[string]any)
 	stays := map[string]any{}
 	if planned, _ := c.Content["metadata"].(map[string]any); planned["finalizers"] == nil {
-		managedfields.MoveField(metadata, stays, "f:finalizers")
+		fieldset.MoveField(metadata, stays, "f:finalizers")
 	}
 	for below, names := range p.Env.InventoryNames() {
 		from, _ := metadata["f:"+below].(map[string]any)
 		to := map[string]any{}
 		for _, name := range names {
-			managedfields.MoveField(from, to, "f:"+name)
+			fieldset.MoveField(from, to, "f:"+name)
 		}
 		if len(to) > 0 {
 			stays["f:"+below] = to
@@ -123,8 +123,8 @@ func Split(p *pass.Pass, c *pass.Child, e *metav1.ManagedFieldsEntry) (moved map
 	if c.Planned.Mode == apply.Shared && !formerMode(p, c, e) && e.Manager != c.Manager {
 		// A former version wrote for all owners under one name: what the others want of the object is not known here.
 		rest := moved
-		moved = managedfields.TakePlanned(rest, c.Content)
-		managedfields.UnionFields(stays, rest)
+		moved = fieldset.TakePlanned(rest, c.Content)
+		fieldset.UnionFields(stays, rest)
 	}
 	kept, err = entryOf(e, stays)
 	return moved, kept, err
@@ -133,13 +133,13 @@ func Split(p *pass.Pass, c *pass.Child, e *metav1.ManagedFieldsEntry) (moved map
 // splitContribution moves fields of a former manager that are planned, or that an earlier plan contributed. Fields that the former manager kept
 // would stay when the plan drops them, such as a finalizer of the owner. Its other fields may belong to the owner of the object.
 func splitContribution(c *pass.Child, e *metav1.ManagedFieldsEntry, stays map[string]any) (moved map[string]any, kept *metav1.ManagedFieldsEntry, err error) {
-	moved = managedfields.TakePlanned(stays, c.Content)
+	moved = fieldset.TakePlanned(stays, c.Content)
 	if own := c.Observed.Own.Entry; own != nil {
-		before, err := managedfields.RawFields(own)
+		before, err := fieldset.RawFields(own)
 		if err != nil {
 			return nil, nil, err
 		}
-		managedfields.UnionFields(moved, managedfields.TakeCommon(stays, before))
+		fieldset.UnionFields(moved, fieldset.TakeCommon(stays, before))
 	}
 	kept, err = entryOf(e, stays)
 	return moved, kept, err
@@ -150,7 +150,7 @@ func entryOf(e *metav1.ManagedFieldsEntry, stays map[string]any) (*metav1.Manage
 	if len(stays) == 0 {
 		return nil, nil
 	}
-	fields, err := managedfields.EncodeFields(stays)
+	fields, err := fieldset.EncodeFields(stays)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func formerMode(p *pass.Pass, c *pass.Child, e *metav1.ManagedFieldsEntry) bool 
 	if c.Planned.Mode != apply.Shared {
 		return applies && e.Manager == p.Contributor()
 	}
-	if e.Manager != p.Env.Options.FieldManager || (!applies && !managedfields.OwnsMetadata(e, "labels", applyset.PartOfLabel)) {
+	if e.Manager != p.Env.Options.FieldManager || (!applies && !fieldset.OwnsMetadata(e, "labels", applyset.PartOfLabel)) {
 		return false
 	}
 	if controller := metav1.GetControllerOfNoCopy(c.Live); controller != nil {
@@ -178,5 +178,5 @@ func formerMode(p *pass.Pass, c *pass.Child, e *metav1.ManagedFieldsEntry) bool 
 	}
 	// What was retained becomes the part of the first owner that shares it. One that has its part already leaves the rest to
 	// others, which may still retain it.
-	return managedfields.Entry(c.Live.GetManagedFields(), c.Manager) == nil
+	return fieldset.Entry(c.Live.GetManagedFields(), c.Manager) == nil
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
@@ -39,7 +39,7 @@ func unmarked(p *pass.Pass, c *pass.Child) bool {
 		return true
 	}
 	contested := &apply.ContestedError{Kind: c.ID.GroupKind.Kind, Namespace: c.ID.Key.Namespace, Name: c.ID.Key.Name}
-	last := managedfields.LastWriter(c.Live.GetManagedFields(), c.Manager)
+	last := fieldset.LastWriter(c.Live.GetManagedFields(), c.Manager)
 	if last == c.Manager || last == "" {
 		last = "unknown" // a removal leaves no entry
 	}

@@ -6,14 +6,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
 
 // applyRules makes of the content what the rules for single fields say about this
 // live object, in which our manager owns the set. It returns the part of the
 // set that is left to be compared.
-func applyRules(p *pass.Pass, c *pass.Child, set *managedfields.Set, live map[string]any) *managedfields.Set {
+func applyRules(p *pass.Pass, c *pass.Child, set *fieldset.Set, live map[string]any) *fieldset.Set {
 	left, seeded := set, false
 	for i := range c.Rules {
 		switch rule := &c.Rules[i]; rule.Policy {
@@ -35,7 +35,7 @@ func applyRules(p *pass.Pass, c *pass.Child, set *managedfields.Set, live map[st
 
 // yield leaves out of the content what the object has at the path and what is
 // not ours, or not any more.
-func yield(c *pass.Child, path managedfields.Path, set *managedfields.Set, live map[string]any) {
+func yield(c *pass.Child, path fieldset.Path, set *fieldset.Set, live map[string]any) {
 	want, planned := path.Lookup(c.Content)
 	have, exists := path.Lookup(live)
 	if !planned || !exists {
@@ -45,7 +45,7 @@ func yield(c *pass.Child, path managedfields.Path, set *managedfields.Set, live 
 }
 
 // yielded is what of a wanted value remains; nil is nothing.
-func yielded(c *pass.Child, path managedfields.Path, set *managedfields.Set, want, have any) any {
+func yielded(c *pass.Child, path fieldset.Path, set *fieldset.Set, want, have any) any {
 	wantMap, isMap := want.(map[string]any)
 	haveMap, liveMap := have.(map[string]any)
 	if set != nil && (set.Leaf() || !isMap || !liveMap) {
@@ -61,7 +61,7 @@ func yielded(c *pass.Child, path managedfields.Path, set *managedfields.Set, wan
 	for name, value := range wantMap {
 		below := path.Child(name)
 		if current, exists := haveMap[name]; exists {
-			var owned *managedfields.Set
+			var owned *fieldset.Set
 			if set != nil {
 				owned = set.Field(name)
 			}
@@ -81,9 +81,9 @@ func yielded(c *pass.Child, path managedfields.Path, set *managedfields.Set, wan
 // took it from us has given it up, and the value is what the server made of
 // that. It cannot be known of an object on which we own nothing, as its
 // managedFields may have been wiped.
-func abandoned(c *pass.Child, path managedfields.Path) bool {
+func abandoned(c *pass.Child, path fieldset.Path) bool {
 	entries := c.Live.GetManagedFields()
-	if managedfields.Entry(entries, c.Manager) == nil {
+	if fieldset.Entry(entries, c.Manager) == nil {
 		return false
 	}
 	for i := range entries {
@@ -94,7 +94,7 @@ func abandoned(c *pass.Child, path managedfields.Path) bool {
 		if e.FieldsV1 == nil {
 			return false // shortened: it may be this one's
 		}
-		set, err := managedfields.Parse(e.FieldsV1.GetRawBytes())
+		set, err := fieldset.Parse(e.FieldsV1.GetRawBytes())
 		if err != nil || path.Owns(set) {
 			return false
 		}
@@ -106,7 +106,7 @@ func abandoned(c *pass.Child, path managedfields.Path) bool {
 // whether it is not compared: if the object has it. An apply without it can
 // remove it, so that [restoreSentOnce] has to put it back before one is sent. A
 // part of a value that is ours as a whole is compared with it.
-func leaveOutSentOnce(c *pass.Child, path managedfields.Path, set *managedfields.Set, live map[string]any) bool {
+func leaveOutSentOnce(c *pass.Child, path fieldset.Path, set *fieldset.Set, live map[string]any) bool {
 	have, exists := path.Lookup(live)
 	if path.PartOf(set) {
 		if exists {
@@ -128,7 +128,7 @@ func leaveOutSentOnce(c *pass.Child, path managedfields.Path, set *managedfields
 // the live object does not show something that we own: a live look has to, before
 // an apply is sent, and what that does not show either, such as an empty list, is
 // gone.
-func restoreSentOnce(c *pass.Child, set *managedfields.Set, live map[string]any) bool {
+func restoreSentOnce(c *pass.Child, set *fieldset.Set, live map[string]any) bool {
 	for _, field := range c.SentOnce {
 		have, exists := field.Path.Lookup(live)
 		owned := field.Path.Below(set)
@@ -144,7 +144,7 @@ func restoreSentOnce(c *pass.Child, set *managedfields.Set, live map[string]any)
 		if !exists {
 			return false
 		}
-		value, complete := managedfields.OwnedPart(owned, field.Want, have)
+		value, complete := fieldset.OwnedPart(owned, field.Want, have)
 		if !complete && !c.Fresh {
 			return false
 		}
@@ -163,11 +163,11 @@ func hidesOwners(c *pass.Child) bool {
 
 // partOfWhole reports whether another manager owns a value that the path is a part
 // of. Whoever applies any of that value replaces all of it.
-func partOfWhole(c *pass.Child, path managedfields.Path) bool {
+func partOfWhole(c *pass.Child, path fieldset.Path) bool {
 	entries := c.Live.GetManagedFields()
 	for i := range entries {
 		if e := &entries[i]; e.FieldsV1 != nil && e.Subresource == "" {
-			if set, err := managedfields.Parse(e.FieldsV1.GetRawBytes()); err == nil && path.PartOf(set) {
+			if set, err := fieldset.Parse(e.FieldsV1.GetRawBytes()); err == nil && path.PartOf(set) {
 				return true
 			}
 		}

@@ -8,9 +8,8 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
@@ -141,13 +140,13 @@ func addOwner(metadata, owner map[string]any) {
 }
 
 // Rules parses what the plan says about single fields of an object of the schema.
-func Rules(fields []apply.FieldRule, mode apply.Mode, schema compare.Schema) ([]Rule, error) {
+func Rules(fields []apply.FieldRule, mode apply.Mode, schema fieldset.Schema) ([]Rule, error) {
 	if len(fields) == 0 {
 		return nil, nil
 	}
 	rules := make([]Rule, 0, len(fields))
 	for _, field := range fields {
-		path, err := managedfields.ParsePath(field.Path)
+		path, err := fieldset.ParsePath(field.Path)
 		if err != nil {
 			return nil, fmt.Errorf("field rule: %w", err)
 		}

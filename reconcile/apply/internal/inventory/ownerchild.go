@@ -9,7 +9,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
@@ -61,7 +61,7 @@ func hasMetadata(p *pass.Pass) bool {
 	if p.Group != nil {
 		return false
 	}
-	if managedfields.Entry(p.Owner.GetManagedFields(), p.Env.MetadataManager()) != nil {
+	if fieldset.Entry(p.Owner.GetManagedFields(), p.Env.MetadataManager()) != nil {
 		return true
 	}
 	m := p.Memory.Children[applyset.ObjectID{GroupKind: p.OwnerKind.GVK.GroupKind(), Key: client.ObjectKeyFromObject(p.Owner)}]
@@ -101,7 +101,7 @@ func productFinalizers(p *pass.Pass, o metav1.Object) []string {
 	if child := p.Plan.Owner; child != nil && onlyKeys(child.Object) {
 		out = slices.Clone(child.Object.GetFinalizers())
 	}
-	entry := managedfields.Entry(o.GetManagedFields(), p.Env.MetadataManager())
+	entry := fieldset.Entry(o.GetManagedFields(), p.Env.MetadataManager())
 	set := memory.Remembered(entry, p.Owner.GetUID()).Set()
 	for _, name := range []string{"metadata", "finalizers"} {
 		if set = set.Field(name); set == nil {

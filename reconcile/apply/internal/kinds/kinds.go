@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/order"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
 )
@@ -29,7 +29,7 @@ type Kind struct {
 	// unstructured.
 	GoType reflect.Type
 	// Schema is what is known about values of the kind.
-	Schema compare.Schema
+	Schema fieldset.Schema
 	// Metadata reports that nothing but the metadata is read and written.
 	Metadata bool
 	// scratch recycles typed objects that cached reads fill in.
@@ -190,7 +190,7 @@ func (r *Registry) load(known *sync.Map, key any, o client.Object, goType reflec
 	_, metadata := o.(*metav1.PartialObjectMetadata)
 	k, _ := known.LoadOrStore(key, &Kind{
 		GVK: gvk, Namespaced: namespaced, GoType: goType, Rank: order.Rank(gvk.GroupKind()), Metadata: metadata,
-		Schema: compare.SchemaOf(gvk, goType, r.Client.Scheme()),
+		Schema: fieldset.SchemaOf(gvk, goType, r.Client.Scheme()),
 	})
 	return k.(*Kind), nil //nolint:forcetypeassert // just stored
 }

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
 
@@ -21,16 +21,16 @@ func GrantedControllerTo(p *pass.Pass, o metav1.Object, owner types.UID) bool {
 	if p.Group == nil {
 		return false
 	}
-	entry := managedfields.Entry(o.GetManagedFields(), p.Env.Options.FieldManager)
+	entry := fieldset.Entry(o.GetManagedFields(), p.Env.Options.FieldManager)
 	if entry == nil || entry.FieldsV1 == nil {
 		return false
 	}
-	set, err := managedfields.Parse(entry.FieldsV1.GetRawBytes())
+	set, err := fieldset.Parse(entry.FieldsV1.GetRawBytes())
 	if err != nil || set.Field("metadata") == nil {
 		return false
 	}
 	references := set.Field("metadata").Field("ownerReferences")
-	return references != nil && slices.ContainsFunc(references.Items, func(item managedfields.Item) bool {
+	return references != nil && slices.ContainsFunc(references.Items, func(item fieldset.Item) bool {
 		return item.Keys["uid"] == string(owner)
 	})
 }
@@ -43,7 +43,7 @@ func LabelledByUs(p *pass.Pass, o metav1.Object) bool {
 	}
 	entries := o.GetManagedFields()
 	return slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool {
-		return p.Env.Ours(e.Manager) && managedfields.OwnsMetadata(&e, "labels", applyset.PartOfLabel)
+		return p.Env.Ours(e.Manager) && fieldset.OwnsMetadata(&e, "labels", applyset.PartOfLabel)
 	})
 }
 

@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
 
@@ -15,7 +15,7 @@ import (
 // back: it is shared with nobody else, and nobody has made it a child.
 func GoesWithPart(p *pass.Pass, o *metav1.PartialObjectMetadata) bool {
 	return sharesAlone(p, o) && !Labelled(o) && metav1.GetControllerOfNoCopy(o) == nil && !OptedOut(p, o) &&
-		managedfields.Entry(o.ManagedFields, p.Env.Options.FieldManager) == nil
+		fieldset.Entry(o.ManagedFields, p.Env.Options.FieldManager) == nil
 }
 
 // sharers are the field managers that own the annotation of shared objects by
@@ -25,7 +25,7 @@ func sharers(o metav1.Object) []string {
 	entries := o.GetManagedFields()
 	for i := range entries {
 		e := &entries[i]
-		if e.Operation == metav1.ManagedFieldsOperationApply && managedfields.OwnsMetadata(e, "annotations", applyset.SharedAnnotation) {
+		if e.Operation == metav1.ManagedFieldsOperationApply && fieldset.OwnsMetadata(e, "annotations", applyset.SharedAnnotation) {
 			out = append(out, e.Manager)
 		}
 	}

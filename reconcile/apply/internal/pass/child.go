@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 )
 
 const (
@@ -23,7 +23,7 @@ const (
 func (c *Child) Free() {
 	if c.Kind != nil && c.Live != nil {
 		c.Kind.Release(c.Live)
-		c.Live, c.Observed = nil, compare.Observation{}
+		c.Live, c.Observed = nil, fieldset.Observation{}
 	}
 }
 

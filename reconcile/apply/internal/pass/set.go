@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
@@ -97,7 +97,7 @@ func (e *Env) UsesOwnSet(owner metav1.Object, before bool) bool {
 func (e *Env) wroteFormer(owner metav1.Object) bool {
 	entries := owner.GetManagedFields()
 	return len(entries) == 0 || slices.ContainsFunc(entries, func(entry metav1.ManagedFieldsEntry) bool {
-		return e.Ours(entry.Manager) && managedfields.OwnsMetadata(&entry, "annotations", applyset.ToolingAnnotation)
+		return e.Ours(entry.Manager) && fieldset.OwnsMetadata(&entry, "annotations", applyset.ToolingAnnotation)
 	})
 }
 

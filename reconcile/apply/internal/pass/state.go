@@ -11,12 +11,11 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/leftover"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
@@ -101,7 +100,7 @@ type Child struct {
 	// Recall is what is remembered of the child and matters for that object,
 	// Observed what was compared of it.
 	Recall   memory.Recall
-	Observed compare.Observation
+	Observed fieldset.Observation
 	// UID pins the object that is written.
 	UID     types.UID
 	Content map[string]any
@@ -121,7 +120,7 @@ type Child struct {
 	LeftSeeds []string
 	// Unwanted are the fields that the object has and that the plan wants
 	// absent.
-	Unwanted []managedfields.Place
+	Unwanted []fieldset.Place
 	// LostAbsent are the paths of those of the contested fields that the plan
 	// wants absent.
 	LostAbsent []string
@@ -150,6 +149,6 @@ type declaredKinds map[schema.GroupKind]apply.ChildKind
 
 // SentOnce is a field that is sent once and that the object has.
 type SentOnce struct {
-	Path managedfields.Path
+	Path fieldset.Path
 	Want any
 }

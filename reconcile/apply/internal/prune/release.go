@@ -12,8 +12,8 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
@@ -83,7 +83,7 @@ func (p *Prune) parts(l *listing) []applyset.ObjectID {
 func (p *Prune) hasPart(id applyset.ObjectID) bool {
 	for _, c := range p.Children {
 		if c.ID == id {
-			return c.Live == nil || managedfields.Entry(c.Live.GetManagedFields(), p.Contributor()) != nil
+			return c.Live == nil || fieldset.Entry(c.Live.GetManagedFields(), p.Contributor()) != nil
 		}
 	}
 	return true
@@ -211,5 +211,5 @@ func (p *Prune) release(r *plannedRelease) {
 // has reports whether the object that was looked at is the one that is meant
 // and has fields of the manager.
 func (r *plannedRelease) has(manager string) bool {
-	return r.found != nil && r.found.UID == r.Result.UID && managedfields.Entry(r.found.ManagedFields, manager) != nil
+	return r.found != nil && r.found.UID == r.Result.UID && fieldset.Entry(r.found.ManagedFields, manager) != nil
 }

@@ -12,8 +12,8 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
@@ -84,7 +84,7 @@ func (p *Prune) partsOf(gvk schema.GroupVersionKind, own string) ([]applyset.Obj
 		}
 		entries := o.GetManagedFields()
 		_, annotated := o.GetAnnotations()[own]
-		if managedfields.Entry(entries, p.Contributor()) != nil || (len(entries) == 0 && annotated) {
+		if fieldset.Entry(entries, p.Contributor()) != nil || (len(entries) == 0 && annotated) {
 			key := client.ObjectKey{Namespace: o.GetNamespace(), Name: o.GetName()}
 			out = append(out, applyset.ObjectID{GroupKind: gvk.GroupKind(), Key: key})
 		}

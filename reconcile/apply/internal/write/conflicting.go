@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
@@ -36,7 +36,7 @@ func removeConflicting(p *pass.Pass, c *pass.Child, refusal error) error {
 	if len(causes) == 0 {
 		causes = planned(c.Content)
 	}
-	if cached := c.Live.GetManagedFields(); !managedfields.Shortened(cached) {
+	if cached := c.Live.GetManagedFields(); !fieldset.Shortened(cached) {
 		if found, err := foreignFields(c, nil, cached, causes); err != nil || len(found) == 0 {
 			return refusal
 		}
@@ -114,7 +114,7 @@ type foreign struct {
 // places that the refusal names or, where there is nothing, around them. anew
 // is the plan with the defaults of the API server, nil if they are not known.
 func foreignFields(c *pass.Child, anew map[string]any, entries []metav1.ManagedFieldsEntry, causes []metav1.StatusCause) ([]foreign, error) {
-	own := memory.Remembered(managedfields.Entry(entries, c.Manager), "").Set()
+	own := memory.Remembered(fieldset.Entry(entries, c.Manager), "").Set()
 	for _, place := range places(causes) {
 		for ; len(place) > 0; place = place[:len(place)-1] {
 			var found []foreign
@@ -123,7 +123,7 @@ func foreignFields(c *pass.Child, anew map[string]any, entries []metav1.ManagedF
 				if e.Subresource == "status" || (e.Manager == c.Manager && e.Operation == metav1.ManagedFieldsOperationApply) {
 					continue
 				}
-				fields, err := managedfields.RawFields(e)
+				fields, err := fieldset.RawFields(e)
 				if err != nil {
 					return nil, err
 				}
@@ -175,7 +175,7 @@ func (v version) field(name string) version {
 }
 
 // item returns the planned item that is this one.
-func (v version) item(item *managedfields.Item) (version, bool) {
+func (v version) item(item *fieldset.Item) (version, bool) {
 	planned, _ := v.planned.([]any)
 	defaulted, _ := v.defaulted.([]any)
 	for i := range planned {
@@ -192,7 +192,7 @@ func (v version) item(item *managedfields.Item) (version, bool) {
 
 // below returns what the manager owns at the place, or below it, and what is
 // not planned. own is what is ours there.
-func (w *foreignSearch) below(fields map[string]any, own *managedfields.Set, plan version, place []string, path string) map[string]any {
+func (w *foreignSearch) below(fields map[string]any, own *fieldset.Set, plan version, place []string, path string) map[string]any {
 	out := map[string]any{}
 	keep := func(name string, found map[string]any) {
 		if len(found) > 0 {
@@ -240,7 +240,7 @@ func (w *foreignSearch) take(path string, replaced bool) {
 }
 
 // lacks reports whether a planned field of the map is not ours any more.
-func lacks(own *managedfields.Set, planned map[string]any) bool {
+func lacks(own *fieldset.Set, planned map[string]any) bool {
 	for name := range planned {
 		if field(own, name) == nil {
 			return true
@@ -249,7 +249,7 @@ func lacks(own *managedfields.Set, planned map[string]any) bool {
 	return false
 }
 
-func field(set *managedfields.Set, name string) *managedfields.Set {
+func field(set *fieldset.Set, name string) *fieldset.Set {
 	if set == nil {
 		return nil
 	}
@@ -257,12 +257,12 @@ func field(set *managedfields.Set, name string) *managedfields.Set {
 }
 
 // itemOf parses the name of a list item in fieldsV1, nil for another name.
-func itemOf(name string) *managedfields.Item {
+func itemOf(name string) *fieldset.Item {
 	quoted, err := json.Marshal(name)
 	if err != nil {
 		return nil
 	}
-	set, err := managedfields.Parse([]byte("{" + string(quoted) + ":{}}"))
+	set, err := fieldset.Parse([]byte("{" + string(quoted) + ":{}}"))
 	if err != nil || len(set.Items) != 1 {
 		return nil
 	}
@@ -270,7 +270,7 @@ func itemOf(name string) *managedfields.Item {
 }
 
 // itemText is the item as the API server names it: port=80,protocol="TCP".
-func itemText(item *managedfields.Item) string {
+func itemText(item *fieldset.Item) string {
 	if item.Keys == nil {
 		return fmt.Sprintf("=%#v", item.Value)
 	}
@@ -281,7 +281,7 @@ func itemText(item *managedfields.Item) string {
 	return strings.Join(parts, ",")
 }
 
-func itemSet(set *managedfields.Set, item *managedfields.Item) *managedfields.Set {
+func itemSet(set *fieldset.Set, item *fieldset.Item) *fieldset.Set {
 	if set == nil {
 		return nil
 	}
@@ -304,7 +304,7 @@ func firstRemoved(found []foreign) *foreign {
 		if !f.replaced || f.entry.Operation == metav1.ManagedFieldsOperationApply {
 			continue
 		}
-		if last == nil || managedfields.Later(f.entry, last.entry) {
+		if last == nil || fieldset.Later(f.entry, last.entry) {
 			last = f
 		}
 	}
@@ -337,26 +337,26 @@ func takeOver(p *pass.Pass, c *pass.Child, live *metav1.PartialObjectMetadata, f
 			entries = append(entries, e)
 			continue
 		}
-		fields, err := managedfields.RawFields(&e)
+		fields, err := fieldset.RawFields(&e)
 		if err != nil {
 			return err
 		}
 		if mine {
 			own.Time = e.Time
-			managedfields.UnionFields(ours, fields)
+			fieldset.UnionFields(ours, fields)
 			continue
 		}
-		if managedfields.SubtractLeaves(fields, f.fields); len(fields) == 0 {
+		if fieldset.SubtractLeaves(fields, f.fields); len(fields) == 0 {
 			continue
 		}
-		if e.FieldsV1, err = managedfields.EncodeFields(fields); err != nil {
+		if e.FieldsV1, err = fieldset.EncodeFields(fields); err != nil {
 			return err
 		}
 		entries = append(entries, e)
 	}
-	managedfields.UnionFields(ours, f.fields)
+	fieldset.UnionFields(ours, f.fields)
 	var err error
-	if own.FieldsV1, err = managedfields.EncodeFields(ours); err != nil {
+	if own.FieldsV1, err = fieldset.EncodeFields(ours); err != nil {
 		return err
 	}
 	data, err := json.Marshal([]map[string]any{

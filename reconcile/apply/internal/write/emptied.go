@@ -6,7 +6,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
 
@@ -30,7 +30,7 @@ func removeEmptied(p *pass.Pass, c *pass.Child, refusal error) error {
 	if len(fields) == 0 {
 		return refusal
 	}
-	c.Unwanted = managedfields.Places(live, fields...)
+	c.Unwanted = fieldset.Places(live, fields...)
 	if _, err := SendRemoval(p, c); err != nil {
 		return fmt.Errorf("empty %s: %w", fields[0], err)
 	}
@@ -44,8 +44,8 @@ func removeEmptied(p *pass.Pass, c *pass.Child, refusal error) error {
 
 // emptied are the fields of ours that the live object has in objects that are
 // planned with nothing in them, and of which the refusal is about.
-func emptied(c *pass.Child, live map[string]any, refusal error) []managedfields.Path {
-	var out []managedfields.Path
+func emptied(c *pass.Child, live map[string]any, refusal error) []fieldset.Path {
+	var out []fieldset.Path
 	for _, cause := range causesOf(refusal) {
 		want, planned := valueAt(c.Content, cause.Field)
 		have, exists := valueAt(live, cause.Field)
@@ -54,7 +54,7 @@ func emptied(c *pass.Child, live map[string]any, refusal error) []managedfields.
 		if !planned || !exists || !isMap || len(plannedMap) > 0 || strings.Contains(cause.Field, "[") {
 			continue
 		}
-		path, err := managedfields.ParsePath(cause.Field)
+		path, err := fieldset.ParsePath(cause.Field)
 		if err != nil {
 			continue
 		}

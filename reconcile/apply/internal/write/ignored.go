@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
@@ -21,7 +21,7 @@ import (
 // that was read, so that the values stay and no manager owns them. It reports
 // whether there was something to give up.
 func giveUpIgnored(p *pass.Pass, c *pass.Child) (bool, error) {
-	var paths []managedfields.Path
+	var paths []fieldset.Path
 	for i := range c.Rules {
 		if c.Rules[i].Policy == apply.FieldIgnore {
 			paths = append(paths, c.Rules[i].Path)
@@ -30,7 +30,7 @@ func giveUpIgnored(p *pass.Pass, c *pass.Child) (bool, error) {
 	if len(paths) == 0 || c.Live == nil || c == p.OwnerChild {
 		return false, nil
 	}
-	if entry := managedfields.Entry(c.Live.GetManagedFields(), c.Manager); entry != nil && entry.FieldsV1 != nil {
+	if entry := fieldset.Entry(c.Live.GetManagedFields(), c.Manager); entry != nil && entry.FieldsV1 != nil {
 		if without, err := withoutIgnored(c, entry, paths); err != nil || without == nil {
 			return false, err
 		}
@@ -42,7 +42,7 @@ func giveUpIgnored(p *pass.Pass, c *pass.Child) (bool, error) {
 	if live == nil || live.UID != c.Live.GetUID() {
 		return false, fmt.Errorf("give up ignored fields: %w", ownership.ErrReplaced)
 	}
-	entry := managedfields.Entry(live.ManagedFields, c.Manager)
+	entry := fieldset.Entry(live.ManagedFields, c.Manager)
 	if entry == nil || entry.FieldsV1 == nil {
 		return false, nil
 	}
@@ -61,38 +61,38 @@ func giveUpIgnored(p *pass.Pass, c *pass.Child) (bool, error) {
 	if err := p.Env.Client.Patch(p.Ctx, live, client.RawPatch(types.JSONPatchType, data), client.FieldOwner(p.Env.Options.FieldManager)); err != nil {
 		return false, fmt.Errorf("give up ignored fields: %w", err)
 	}
-	c.Memory.Owns(memory.Remembered(managedfields.Entry(live.ManagedFields, c.Manager), p.Owner.GetUID()))
+	c.Memory.Owns(memory.Remembered(fieldset.Entry(live.ManagedFields, c.Manager), p.Owner.GetUID()))
 	return true, nil
 }
 
 // withoutIgnored returns the fields of the entry without those at the paths, nil if it has
 // none there. What is sent all the same, such as the label that makes the
 // object a child, stays.
-func withoutIgnored(c *pass.Child, entry *metav1.ManagedFieldsEntry, paths []managedfields.Path) (*metav1.FieldsV1, error) {
-	sent, err := managedfields.RawFields(entry)
+func withoutIgnored(c *pass.Child, entry *metav1.ManagedFieldsEntry, paths []fieldset.Path) (*metav1.FieldsV1, error) {
+	sent, err := fieldset.RawFields(entry)
 	if err != nil {
 		return nil, err
 	}
-	fields, err := managedfields.RawFields(entry)
+	fields, err := fieldset.RawFields(entry)
 	if err != nil {
 		return nil, err
 	}
-	sent = managedfields.TakePlanned(sent, c.Content)
+	sent = fieldset.TakePlanned(sent, c.Content)
 	found := false
 	for _, path := range paths {
-		rest, err := managedfields.RawFields(entry)
+		rest, err := fieldset.RawFields(entry)
 		if err != nil {
 			return nil, err
 		}
-		managedfields.SubtractLeaves(rest, sent)
+		fieldset.SubtractLeaves(rest, sent)
 		found = path.Cut(rest) || found
 		path.Cut(fields)
 	}
 	if !found {
 		return nil, nil //nolint:nilnil // nothing to give up
 	}
-	managedfields.UnionFields(fields, sent)
-	return managedfields.EncodeFields(fields)
+	fieldset.UnionFields(fields, sent)
+	return fieldset.EncodeFields(fields)
 }
 
 // applyRest decides again about a child whose managedFields were edited, and

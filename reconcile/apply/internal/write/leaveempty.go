@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
 
@@ -33,7 +33,7 @@ type Part struct {
 // server-side apply that takes the last field out of one makes null of it, which the API server drops or refuses. It returns the
 // resourceVersion that is there then.
 func LeaveEmpty(p *pass.Pass, part Part) (version string, err error) {
-	if !managedfields.Claims(part.Entries, part.Manager) {
+	if !fieldset.Claims(part.Entries, part.Manager) {
 		return part.Version, nil
 	}
 	u := &unstructured.Unstructured{}
@@ -44,7 +44,7 @@ func LeaveEmpty(p *pass.Pass, part Part) (version string, err error) {
 	if u.GetUID() != part.UID || u.GetResourceVersion() != part.Version {
 		return "", apierrors.NewConflict(schema.GroupResource{Group: part.Kind.Group, Resource: part.Kind.Kind}, part.Key.Name, errChanged)
 	}
-	empty := managedfields.Emptied(u.GetManagedFields(), part.Manager, u.Object, part.Planned)
+	empty := fieldset.Emptied(u.GetManagedFields(), part.Manager, u.Object, part.Planned)
 	if len(empty) == 0 {
 		return part.Version, nil
 	}

@@ -10,9 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/decide"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
@@ -22,7 +21,7 @@ import (
 // planned: nothing else was lost. after is the object as it was answered.
 func restored(p *pass.Pass, c *pass.Child, after *metav1.PartialObjectMetadata) bool {
 	m := c.Memory
-	entry := managedfields.Entry(after.ManagedFields, c.Manager)
+	entry := fieldset.Entry(after.ManagedFields, c.Manager)
 	if !decide.LostEntry(c, c.Live.GetManagedFields()) || !m.Proves(c.Hash) {
 		return false
 	}
@@ -31,7 +30,7 @@ func restored(p *pass.Pass, c *pass.Child, after *metav1.PartialObjectMetadata) 
 		return false
 	}
 	set := memory.Remembered(entry, p.Owner.GetUID()).Set()
-	if len(c.Planned.Fields) > 0 || !m.ProvesProjection(c.Hash, decide.Projection(p, c, set, live)) || !compare.Taken(c.Kind.Schema, set, c.Content, live) {
+	if len(c.Planned.Fields) > 0 || !m.ProvesProjection(c.Hash, decide.Projection(p, c, set, live)) || !fieldset.Taken(c.Kind.Schema, set, c.Content, live) {
 		return false
 	}
 	m.Wrote(after, p.Now)
@@ -107,18 +106,18 @@ func merged(p *pass.Pass, c *pass.Child, entries []metav1.ManagedFieldsEntry) ([
 			own.Time = e.Time
 		}
 		if mine {
-			more, err := managedfields.RawFields(e)
+			more, err := fieldset.RawFields(e)
 			if err != nil {
 				return nil, err
 			}
-			managedfields.UnionFields(fields, more)
+			fieldset.UnionFields(fields, more)
 			continue
 		}
 		more, kept, err := decide.Split(p, c, e)
 		if err != nil {
 			return nil, err
 		}
-		managedfields.UnionFields(fields, more)
+		fieldset.UnionFields(fields, more)
 		if kept != nil {
 			rest = append(rest, *kept)
 		}

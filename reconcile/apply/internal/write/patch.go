@@ -8,11 +8,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/decide"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
 
@@ -120,7 +119,7 @@ func resolveConflicts(p *pass.Pass, c *pass.Child, fields []conflict) {
 		return
 	}
 	set := c.Observed.Own.Set
-	c.Observed = compare.Observation{} // the content may share values with it, and is changed here
+	c.Observed = fieldset.Observation{} // the content may share values with it, and is changed here
 	var contested []apply.ContestedField
 	again := false
 	for _, f := range fields {
@@ -150,7 +149,7 @@ func resolveConflicts(p *pass.Pass, c *pass.Child, fields []conflict) {
 
 // policyOf is what the plan says about a field that the server names.
 func policyOf(c *pass.Child, text string) apply.FieldPolicy {
-	path, ok := managedfields.ServerPath(c.Content, text)
+	path, ok := fieldset.ServerPath(c.Content, text)
 	if !ok {
 		return apply.FieldOwn
 	}

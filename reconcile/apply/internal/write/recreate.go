@@ -12,8 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
@@ -31,9 +30,9 @@ type recreation struct {
 	// from the intent. Fresh is nil if it is not known.
 	Live, Plan, Fresh map[string]any
 	// Own are the fields of the engine in Live.
-	Own *managedfields.Set
+	Own *fieldset.Set
 	// Once are the fields that are sent once.
-	Once []managedfields.Path
+	Once []fieldset.Path
 	// Policy is the propagation of the plan, empty for the default.
 	Policy metav1.DeletionPropagation
 }
@@ -79,8 +78,8 @@ func (r recreation) helps() bool {
 }
 
 // ownAt is what is owned at a field that a refusal names, nil for nothing.
-func ownAt(own *managedfields.Set, field string) *managedfields.Set {
-	path, err := managedfields.ParsePath(field)
+func ownAt(own *fieldset.Set, field string) *fieldset.Set {
+	path, err := fieldset.ParsePath(field)
 	if err != nil || own == nil {
 		return nil
 	}
@@ -89,7 +88,7 @@ func ownAt(own *managedfields.Set, field string) *managedfields.Set {
 
 // differ reports whether two values differ in what is planned or owned. Where
 // nothing is owned, it also counts what only the first value has.
-func differ(live, fresh, plan any, own *managedfields.Set) bool {
+func differ(live, fresh, plan any, own *fieldset.Set) bool {
 	have, isMap := live.(map[string]any)
 	want, isAlso := fresh.(map[string]any)
 	if isMap && isAlso && (own == nil || !own.Leaf()) {
@@ -202,7 +201,7 @@ func recreate(p *pass.Pass, c *pass.Child, refusal error) { //nolint:funlen // o
 	case !ownership.CheckOwner(p, c, found):
 		return
 	}
-	observed, err := compare.Observe(p.Env.Encoder, found, c.Manager)
+	observed, err := fieldset.Observe(p.Env.Encoder, found, c.Manager)
 	if err != nil {
 		c.Failed(apply.OutcomeFailed, fmt.Errorf("delete to recreate: %w", err))
 		return

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 )
 
 func object(t *testing.T, text string) map[string]any {
@@ -23,11 +23,11 @@ func object(t *testing.T, text string) map[string]any {
 	return out
 }
 
-func paths(t *testing.T, texts ...string) []managedfields.Path {
+func paths(t *testing.T, texts ...string) []fieldset.Path {
 	t.Helper()
-	var out []managedfields.Path
+	var out []fieldset.Path
 	for _, text := range texts {
-		path, err := managedfields.ParsePath(text)
+		path, err := fieldset.ParsePath(text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestDecideRecreation(t *testing.T) {
 				Live: object(t, tc.live), Plan: object(t, tc.plan), Fresh: object(t, tc.fresh),
 			}
 			if tc.own != "" {
-				own, err := managedfields.Parse([]byte(tc.own))
+				own, err := fieldset.Parse([]byte(tc.own))
 				if err != nil {
 					t.Fatal(err)
 				}

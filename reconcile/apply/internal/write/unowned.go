@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
 
@@ -106,7 +106,7 @@ func (u *unowned) items(live, fresh any, owned map[string]any, path string) map[
 }
 
 // itemIn returns the object of a list that is this item, nil if there is none.
-func itemIn(list any, item *managedfields.Item) map[string]any {
+func itemIn(list any, item *fieldset.Item) map[string]any {
 	items, _ := list.([]any)
 	for _, candidate := range items {
 		if object, ok := candidate.(map[string]any); ok && item.Is(candidate) {
@@ -120,11 +120,11 @@ func itemIn(list any, item *managedfields.Item) map[string]any {
 func ownedByAny(entries []metav1.ManagedFieldsEntry) (map[string]any, error) {
 	out := map[string]any{}
 	for i := range entries {
-		fields, err := managedfields.RawFields(&entries[i])
+		fields, err := fieldset.RawFields(&entries[i])
 		if err != nil {
 			return nil, err
 		}
-		managedfields.UnionFields(out, fields)
+		fieldset.UnionFields(out, fields)
 	}
 	return out, nil
 }
