@@ -10,16 +10,14 @@ func engineFloors() map[string][]string {
 		group = "reconcile/internal/groupkey"
 	)
 	out := map[string][]string{
-		"reconcile/apply":   {rooms + "applyset"},
-		rooms + "planerror": nil,
-		rooms + "order":     nil,
-		group:               {"reconcile/apply"},
+		"reconcile/apply": {rooms + "applyset"},
+		group:             {"reconcile/apply"},
 	}
 	below := []string{"naming", "reconcile/apply", "reconcile/internal/freshness", "reconcile/internal/conditionlist", group}
-	for _, name := range []string{"applyset", "content", "fieldset", "planerror", "order"} {
+	for _, name := range []string{"applyset", "content", "fieldset"} {
 		below = append(below, rooms+name)
 	}
-	for _, name := range []string{"kinds", "intent", "leftover", "memory", "pass", "ownership", "inventory", "deletion", "gate", "decide", "write", "prune"} {
+	for _, name := range []string{"intent", "leftover", "memory", "pass", "ownership", "inventory", "deletion", "gate", "decide", "write", "prune"} {
 		out[rooms+name] = slices.Clone(below)
 		below = append(below, rooms+name)
 	}

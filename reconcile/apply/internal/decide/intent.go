@@ -4,7 +4,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
 )
 
 // compile renders what is sent for a child, without the object's identity.
@@ -12,13 +11,13 @@ func compile(p *pass.Pass, c *pass.Child) (map[string]any, error) {
 	if c.Rules == nil && len(c.Planned.Fields) > 0 {
 		rules, err := intent.Rules(c.Planned.Fields, c.Planned.Mode, c.Kind.Schema)
 		if err != nil {
-			return nil, planerror.Error(err.Error())
+			return nil, intent.PlanError(err.Error())
 		}
 		c.Rules = rules
 	}
 	body, err := intent.Body(p.Env.Encoder, c.Planned, c.Kind.GVK.GroupKind(), c.Rules, marks(p, c))
 	if err != nil {
-		return nil, planerror.Error(err.Error())
+		return nil, intent.PlanError(err.Error())
 	}
 	return body, nil
 }

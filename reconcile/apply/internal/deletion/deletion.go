@@ -12,14 +12,14 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
 )
 
 const (
-	errApplyAndDelete = planerror.Error("deletion: the plan has the object as a child, too")
-	errNoName         = planerror.Error("deletion: metadata.name is empty, want the name of the object that must not exist")
+	errApplyAndDelete = intent.PlanError("deletion: the plan has the object as a child, too")
+	errNoName         = intent.PlanError("deletion: metadata.name is empty, want the name of the object that must not exist")
 )
 
 // maxTries bounds the looks of one pass at an object that keeps changing.

@@ -10,7 +10,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
@@ -65,18 +64,18 @@ func checkMetadata(body map[string]any) error {
 	given, exists := body["metadata"]
 	metadata, ok := given.(map[string]any)
 	if exists && !ok {
-		return planerror.Error(fmt.Sprintf("child: metadata is of type %T, want an object", given))
+		return PlanError(fmt.Sprintf("child: metadata is of type %T, want an object", given))
 	}
 	for _, name := range []string{"labels", "annotations"} {
 		if value, exists := metadata[name]; exists {
 			if _, ok := value.(map[string]any); !ok {
-				return planerror.Error(fmt.Sprintf("child: metadata.%s is of type %T, want an object", name, value))
+				return PlanError(fmt.Sprintf("child: metadata.%s is of type %T, want an object", name, value))
 			}
 		}
 	}
 	if value, exists := metadata["ownerReferences"]; exists {
 		if _, ok := value.([]any); !ok {
-			return planerror.Error(fmt.Sprintf("child: metadata.ownerReferences is of type %T, want a list", value))
+			return PlanError(fmt.Sprintf("child: metadata.ownerReferences is of type %T, want a list", value))
 		}
 	}
 	return nil
@@ -150,7 +149,7 @@ func Rules(fields []apply.FieldRule, mode apply.Mode, schema fieldset.Schema) ([
 		if err != nil {
 			return nil, fmt.Errorf("field rule: %w", err)
 		}
-		if field.Policy == apply.FieldAbsent && !Removable(path) {
+		if field.Policy == apply.FieldAbsent && !removable(path) {
 			return nil, errNotRemovable(path)
 		}
 		if field.Policy == apply.FieldCreateOnly && holdsMarks(path, mode) {

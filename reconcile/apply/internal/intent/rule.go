@@ -8,12 +8,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
 )
 
-// Removable reports whether a field can be planned absent: not what makes the
+// removable reports whether a field can be planned absent: not what makes the
 // object what it is, or whose it is, and not its status.
-func Removable(path fieldset.Path) bool {
+func removable(path fieldset.Path) bool {
 	const name = 2
 	steps := slices.Collect(path.Steps())
 	switch steps[0] {
@@ -59,11 +58,11 @@ func holdsMarks(path fieldset.Path, mode apply.Mode) bool {
 }
 
 func errSentOnce(path fieldset.Path) error {
-	return planerror.Error(fmt.Sprintf("child: field %s cannot be sent only once, as it has what makes the object a child: "+
+	return PlanError(fmt.Sprintf("child: field %s cannot be sent only once, as it has what makes the object a child: "+
 		"want single labels or annotations", path))
 }
 
 func errNotRemovable(path fieldset.Path) error {
-	return planerror.Error(fmt.Sprintf("child: field %s cannot be planned absent: want a label or an annotation that is not the "+
+	return PlanError(fmt.Sprintf("child: field %s cannot be planned absent: want a label or an annotation that is not the "+
 		"engine's, or a field outside of metadata and status", path))
 }

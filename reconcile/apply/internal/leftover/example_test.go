@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/leftover"
 )
 
 // A scan answers for all sets until one of them has got a member.
 func Example() {
 	var scan leftover.Scan
-	kind, now, walks := &kinds.Kind{}, time.Unix(0, 0), 0
-	walk := func(*kinds.Kind) (map[uint64]leftover.Hash, error) {
+	kind, now, walks := &intent.Kind{}, time.Unix(0, 0), 0
+	walk := func(*intent.Kind) (map[uint64]leftover.Hash, error) {
 		walks++
 		return map[uint64]leftover.Hash{1: 11, 2: 22}, nil
 	}

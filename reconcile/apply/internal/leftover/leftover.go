@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 )
 
 // Scan is one walk over the cache for all owners: which members each set has,
@@ -23,7 +23,7 @@ type Scan struct {
 
 	mu    sync.Mutex
 	begun time.Time
-	kinds map[*kinds.Kind]map[uint64]Hash
+	kinds map[*intent.Kind]map[uint64]Hash
 
 	// changed are the sets that have got a member since; marks guards them, as
 	// nobody who announces may wait for a walk over the cache.
@@ -49,7 +49,7 @@ func (c *Scan) reset(now time.Time, open bool) {
 	defer c.marks.Unlock()
 	c.begun, c.kinds, c.changed = now, nil, nil
 	if open {
-		c.kinds, c.changed = map[*kinds.Kind]map[uint64]Hash{}, map[uint64]struct{}{}
+		c.kinds, c.changed = map[*intent.Kind]map[uint64]Hash{}, map[uint64]struct{}{}
 	}
 	c.Open.Store(open)
 }
@@ -64,7 +64,7 @@ func (c *Scan) hasChanged(set uint64) bool {
 // Scanned returns what the scan has found of the set, and false if it does
 // not know or if the set has changed since. scan walks over all members of the
 // kind.
-func (c *Scan) Scanned(k *kinds.Kind, set uint64, now time.Time, scan func(*kinds.Kind) (map[uint64]Hash, error)) (Hash, bool) {
+func (c *Scan) Scanned(k *intent.Kind, set uint64, now time.Time, scan func(*intent.Kind) (map[uint64]Hash, error)) (Hash, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.kinds == nil || now.Sub(c.begun) > SettleTime {

@@ -14,7 +14,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
 )
 
 // NewEnv returns what the passes of an engine with these options share.
@@ -22,7 +21,7 @@ func NewEnv(c client.Client, live client.Reader, o apply.Options) *Env {
 	encoder := content.NewEncoder()
 	return &Env{
 		Client: c, Live: live, Options: o, Declared: newDeclaredKinds(o.Kinds),
-		Kinds: &kinds.Registry{Client: c}, Encoder: encoder, Hasher: intent.NewHasher(encoder),
+		Kinds: &intent.Kinds{Client: c}, Encoder: encoder, Hasher: intent.NewHasher(encoder),
 		StandardKeys: applyset.StandardKeys(o.Domain), OwnKeys: applyset.KeysOf(o.Domain, o.FieldManager),
 		Cached:     []client.GetOption{client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency},
 		CachedList: []client.ListOption{client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency},
@@ -35,7 +34,7 @@ func (e *Env) HoldsData(gk schema.GroupKind) bool { return slices.Contains(e.Opt
 
 // NewList returns an empty list in the representation of the kind; nil if
 // there is none in the cache.
-func (e *Env) NewList(k *kinds.Kind) client.ObjectList {
+func (e *Env) NewList(k *intent.Kind) client.ObjectList {
 	if k == nil {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
@@ -44,8 +44,8 @@ func (p *Pass) HeldBy(o metav1.Object) []string {
 }
 
 // groupKind is the kind of a group, which no API server knows.
-func groupKind(g groupkey.Group) *kinds.Kind {
-	return &kinds.Kind{GVK: g.GetObjectKind().GroupVersionKind(), Namespaced: true}
+func groupKind(g groupkey.Group) *intent.Kind {
+	return &intent.Kind{GVK: g.GetObjectKind().GroupVersionKind(), Namespaced: true}
 }
 
 // Block adds a reason why children are kept.
@@ -91,7 +91,7 @@ func (e *Env) Begin(ctx context.Context, owner client.Object, plan *apply.Plan, 
 	return p, nil
 }
 
-func (e *Env) ownerKind(owner client.Object) (groupkey.Group, *kinds.Kind, error) {
+func (e *Env) ownerKind(owner client.Object) (groupkey.Group, *intent.Kind, error) {
 	if group, ok := owner.(groupkey.Group); ok {
 		return group, groupKind(group), nil
 	}

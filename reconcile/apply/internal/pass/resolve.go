@@ -14,15 +14,13 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
 )
 
 var (
-	errNoNamespace = planerror.Error("child: metadata.namespace is empty, and the owner has none to default to")
-	errNamespace   = planerror.Error("child: metadata.namespace is set, but the kind is cluster-scoped")
-	errTwice       = planerror.Error("child: planned twice in one plan")
-	errLeftBehind  = planerror.Error("child: planned for an owner that is being deleted, and garbage collection does not reach it: " +
+	errNoNamespace = intent.PlanError("child: metadata.namespace is empty, and the owner has none to default to")
+	errNamespace   = intent.PlanError("child: metadata.namespace is set, but the kind is cluster-scoped")
+	errTwice       = intent.PlanError("child: planned twice in one plan")
+	errLeftBehind  = intent.PlanError("child: planned for an owner that is being deleted, and garbage collection does not reach it: " +
 		"it would be left behind; set Hold as long as it is needed, then leave it out")
 )
 
@@ -37,9 +35,9 @@ func noName(c *apply.Child) error {
 	}
 	const want = "want a name that is the same in each pass"
 	if prefix == "" {
-		return planerror.Error("child: metadata.name is empty, " + want)
+		return intent.PlanError("child: metadata.name is empty, " + want)
 	}
-	return planerror.Error(fmt.Sprintf("child: metadata.name is empty and metadata.generateName is %q, which cannot be applied: %s, "+
+	return intent.PlanError(fmt.Sprintf("child: metadata.name is empty and metadata.generateName is %q, which cannot be applied: %s, "+
 		"such as one derived from the owner's", prefix, want))
 }
 
@@ -50,7 +48,7 @@ func checkLength(c *Child) error {
 	if limit == 0 || len(c.ID.Key.Name) <= limit || c.Planned.Mode == apply.Contribute || c.Planned.Existing {
 		return nil
 	}
-	return planerror.Error(fmt.Sprintf("child: metadata.name %q has %d characters, want at most %d, with which a %s works: "+
+	return intent.PlanError(fmt.Sprintf("child: metadata.name %q has %d characters, want at most %d, with which a %s works: "+
 		"derive it with naming.ForKind", c.ID.Key.Name, len(c.ID.Key.Name), limit, c.ID.GroupKind.Kind))
 }
 
@@ -62,10 +60,10 @@ func checkLength(c *Child) error {
 
 var (
 	// ErrGroupMetadata is the error of metadata that is planned of a group.
-	ErrGroupMetadata = planerror.Error("metadata: a group is no object and has none; leave Metadata out of its plan")
+	ErrGroupMetadata = intent.PlanError("metadata: a group is no object and has none; leave Metadata out of its plan")
 	// ErrMoreMetadata is the error of metadata that is not for a plan to say.
-	ErrMoreMetadata = planerror.Error("metadata: want only labels, annotations and finalizers of the owner")
-	errPlannedOwner = planerror.Error("child: it is the owner itself; plan its labels, annotations and finalizers with Metadata")
+	ErrMoreMetadata = intent.PlanError("metadata: want only labels, annotations and finalizers of the owner")
+	errPlannedOwner = intent.PlanError("child: it is the owner itself; plan its labels, annotations and finalizers with Metadata")
 )
 
 // ResolveAll resolves the children: kind, name, hash, memory.
@@ -100,7 +98,7 @@ func (p *Pass) unresolved(c *Child, err error) {
 		p.Incomplete = err
 		return
 	}
-	c.Result.GVK, c.Result.Key = gvk, kinds.Key(c.Planned)
+	c.Result.GVK, c.Result.Key = gvk, intent.Key(c.Planned)
 	p.markUnknown(gvk.GroupKind(), err)
 }
 
@@ -122,7 +120,7 @@ func (p *Pass) resolve(c *Child) error {
 	}
 	c.Kind = k
 	c.Result.GVK, c.Result.Announcement = k.GVK, c.Planned.Announcement
-	c.ID = applyset.ObjectID{GroupKind: k.GVK.GroupKind(), Key: kinds.Key(c.Planned)}
+	c.ID = applyset.ObjectID{GroupKind: k.GVK.GroupKind(), Key: intent.Key(c.Planned)}
 	if k.Namespaced && c.ID.Key.Namespace == "" {
 		c.ID.Key.Namespace = p.Owner.GetNamespace()
 	}

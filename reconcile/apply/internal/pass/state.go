@@ -14,7 +14,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/leftover"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
@@ -25,7 +24,7 @@ type Pass struct {
 	Ctx       context.Context //nolint:containedctx // lives as long as the call
 	Env       *Env
 	Owner     client.Object
-	OwnerKind *kinds.Kind
+	OwnerKind *intent.Kind
 	Group     groupkey.Group // the owner, if it is a group
 	SetID     string         // the value of the part-of label
 	Keys      *applyset.Keys
@@ -60,7 +59,7 @@ type Env struct {
 	Client    client.Client
 	Live      client.Reader
 	Options   apply.Options
-	Kinds     *kinds.Registry
+	Kinds     *intent.Kinds
 	Encoder   *content.Encoder
 	Hasher    *intent.Hasher
 	Leftovers leftover.Scan
@@ -79,7 +78,7 @@ type Env struct {
 // Child is one child during a pass.
 type Child struct {
 	Planned *apply.Child
-	Kind    *kinds.Kind
+	Kind    *intent.Kind
 	ID      applyset.ObjectID
 	Hash    uint64
 	Memory  *memory.Child
@@ -134,7 +133,7 @@ type Action int
 // Deletion is one deletion of the plan during a pass.
 type Deletion struct {
 	*apply.Deletion
-	Kind *kinds.Kind
+	Kind *intent.Kind
 	ID   applyset.ObjectID
 	// Version is the precondition besides the UID, empty for none.
 	Version string

@@ -15,7 +15,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/leftover"
 )
 
@@ -55,8 +54,8 @@ func (p *Prune) hasUnknown(recorded *applyset.Inventory) bool {
 }
 
 // memberHashes are the planned members that the cache shows.
-func (p *Prune) memberHashes() map[*kinds.Kind]leftover.Hash {
-	out := map[*kinds.Kind]leftover.Hash{}
+func (p *Prune) memberHashes() map[*intent.Kind]leftover.Hash {
+	out := map[*intent.Kind]leftover.Hash{}
 	for _, c := range p.Children {
 		if c.Live == nil || !c.Member || c.Live.GetLabels()[applyset.PartOfLabel] != p.SetID {
 			continue
@@ -67,7 +66,7 @@ func (p *Prune) memberHashes() map[*kinds.Kind]leftover.Hash {
 }
 
 // scanAll walks over all members of all sets, in all namespaces.
-func (p *Prune) scanAll(k *kinds.Kind) (map[uint64]leftover.Hash, error) {
+func (p *Prune) scanAll(k *intent.Kind) (map[uint64]leftover.Hash, error) {
 	list := p.Env.NewList(k)
 	opts := append([]client.ListOption{client.HasLabels{applyset.PartOfLabel}}, p.Env.CachedList...)
 	if err := p.Env.Client.List(p.Ctx, list, opts...); err != nil {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/leftover"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
@@ -44,7 +44,7 @@ func (p *Prune) members() *listing {
 	recorded := inventory.Recorded(p.Pass)
 	planned := p.plannedKinds()
 	near, far := p.namespaces(recorded)
-	var live []*kinds.Kind
+	var live []*intent.Kind
 	for _, gk := range p.searchedKinds(recorded, planned) {
 		p.markUnknown(l, gk)
 		if k, cached := p.cachedKind(gk, planned, recorded); cached {
@@ -61,7 +61,7 @@ func (p *Prune) members() *listing {
 
 // searchedKinds are the kinds that members may be of: those that are planned
 // or recorded, and those that are declared, as an inventory can get lost.
-func (p *Prune) searchedKinds(recorded *applyset.Inventory, planned map[schema.GroupKind]*kinds.Kind) []schema.GroupKind {
+func (p *Prune) searchedKinds(recorded *applyset.Inventory, planned map[schema.GroupKind]*intent.Kind) []schema.GroupKind {
 	out := slices.Clone(recorded.Kinds)
 	for gk := range planned {
 		out = append(out, gk)
@@ -107,7 +107,7 @@ func (p *Prune) markUnknown(l *listing, gk schema.GroupKind) {
 // if they are to be listed live: of kinds that the inventory names and the plan
 // does not, because a kind is only taken off when the API server reports that
 // there is nothing.
-func (p *Prune) cachedKind(gk schema.GroupKind, planned map[schema.GroupKind]*kinds.Kind, recorded *applyset.Inventory) (*kinds.Kind, bool) {
+func (p *Prune) cachedKind(gk schema.GroupKind, planned map[schema.GroupKind]*intent.Kind, recorded *applyset.Inventory) (*intent.Kind, bool) {
 	if k := planned[gk]; k != nil {
 		return k, true
 	}
@@ -128,7 +128,7 @@ func (p *Prune) cachedKind(gk schema.GroupKind, planned map[schema.GroupKind]*ki
 
 // listCached lists a kind from the cache: in all namespaces if the kinds are
 // declared, as that costs no request and an inventory can get lost.
-func (p *Prune) listCached(l *listing, k *kinds.Kind, near, far []string) {
+func (p *Prune) listCached(l *listing, k *intent.Kind, near, far []string) {
 	namespaces := append(slices.Clone(near), far...)
 	if !k.Namespaced || p.Group != nil || p.Env.Declared != nil {
 		namespaces = []string{""}
@@ -150,7 +150,7 @@ func (p *Prune) listCached(l *listing, k *kinds.Kind, near, far []string) {
 // listUncached lists a kind from the API server in the namespaces of the plan. It
 // returns the kind as the API server has it if it may have more members
 // elsewhere.
-func (p *Prune) listUncached(l *listing, gk schema.GroupKind, near []string) *kinds.Kind {
+func (p *Prune) listUncached(l *listing, gk schema.GroupKind, near []string) *intent.Kind {
 	if !p.Env.Declared.Allows(gk) {
 		l.open[gk] = struct{}{}
 		l.unknown[gk] = fmt.Errorf("%s is in the inventory and is not declared: declare it as owned, "+
@@ -166,7 +166,7 @@ func (p *Prune) listUncached(l *listing, gk schema.GroupKind, near []string) *ki
 		p.listFailed(l, gk, err)
 		return nil
 	}
-	k := &kinds.Kind{GVK: mapping.GroupVersionKind, Namespaced: mapping.Scope.Name() == meta.RESTScopeNameNamespace}
+	k := &intent.Kind{GVK: mapping.GroupVersionKind, Namespaced: mapping.Scope.Name() == meta.RESTScopeNameNamespace}
 	namespaces := near
 	if !k.Namespaced || p.Group != nil {
 		namespaces = []string{""}
@@ -180,7 +180,7 @@ func (p *Prune) listUncached(l *listing, gk schema.GroupKind, near []string) *ki
 }
 
 // listLive lists a kind in a namespace and reports whether that went well.
-func (p *Prune) listLive(l *listing, k *kinds.Kind, namespace string) bool {
+func (p *Prune) listLive(l *listing, k *intent.Kind, namespace string) bool {
 	gk := k.GVK.GroupKind()
 	if p.foundEmpty(gk, namespace) {
 		return true
@@ -239,7 +239,7 @@ func (p *Prune) listFailed(l *listing, gk schema.GroupKind, err error) {
 
 // listFar lists kinds from the API server in namespaces that only the inventory
 // names, one namespace after the other as far as the budget goes.
-func (p *Prune) listFar(l *listing, kinds []*kinds.Kind, far []string) {
+func (p *Prune) listFar(l *listing, kinds []*intent.Kind, far []string) {
 	for _, ns := range far {
 		for _, k := range kinds {
 			if !p.listLive(l, k, ns) {

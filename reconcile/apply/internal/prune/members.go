@@ -15,7 +15,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
@@ -32,8 +32,8 @@ func setSelector(p *pass.Pass) (client.ListOption, error) {
 	return client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*either)}, nil
 }
 
-func (p *Prune) plannedKinds() map[schema.GroupKind]*kinds.Kind {
-	out := map[schema.GroupKind]*kinds.Kind{}
+func (p *Prune) plannedKinds() map[schema.GroupKind]*intent.Kind {
+	out := map[schema.GroupKind]*intent.Kind{}
 	for _, c := range p.Children {
 		if c.Kind != nil && c.Member {
 			out[c.ID.GroupKind] = c.Kind
@@ -44,7 +44,7 @@ func (p *Prune) plannedKinds() map[schema.GroupKind]*kinds.Kind {
 }
 
 // addKeptKinds adds the kept kinds to those that are planned.
-func (p *Prune) addKeptKinds(planned map[schema.GroupKind]*kinds.Kind) {
+func (p *Prune) addKeptKinds(planned map[schema.GroupKind]*intent.Kind) {
 	for _, gvk := range p.Plan.KeptKinds {
 		if gk := gvk.GroupKind(); planned[gk] == nil && p.KeepsKind(gk) {
 			if k, err := p.Env.Kinds.OfGVK(gvk); err == nil {
@@ -54,7 +54,7 @@ func (p *Prune) addKeptKinds(planned map[schema.GroupKind]*kinds.Kind) {
 	}
 }
 
-func (p *Prune) listIn(gvk schema.GroupVersionKind, k *kinds.Kind, namespace string) ([]memberObject, error) {
+func (p *Prune) listIn(gvk schema.GroupVersionKind, k *intent.Kind, namespace string) ([]memberObject, error) {
 	if p.ofSet == nil {
 		var err error
 		if p.ofSet, err = setSelector(p.Pass); err != nil {

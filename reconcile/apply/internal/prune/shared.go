@@ -13,13 +13,13 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/kinds"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
 // groupChildKind returns how the children of the kind are read from the cache.
-func groupChildKind(p *pass.Pass, gk schema.GroupKind) (*kinds.Kind, error) {
+func groupChildKind(p *pass.Pass, gk schema.GroupKind) (*intent.Kind, error) {
 	kinds := p.Group.ChildKinds()
 	at := slices.IndexFunc(kinds, func(gvk schema.GroupVersionKind) bool { return gvk.GroupKind() == gk })
 	return p.Env.Kinds.OfGVK(kinds[at])

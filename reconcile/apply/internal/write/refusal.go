@@ -14,10 +14,10 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/decide"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/ownership"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
 )
 
 // conflict is one field of a 409 to an apply.
@@ -65,7 +65,7 @@ func refused(p *pass.Pass, c *pass.Child, err error) {
 	case apierrors.IsInvalid(err):
 		failWithBackoff(p, c, apply.OutcomeFailed, err)
 	case isUnfit(err):
-		failWithBackoff(p, c, apply.OutcomeFailed, &planerror.UnfitError{Cause: err})
+		failWithBackoff(p, c, apply.OutcomeFailed, &intent.UnfitError{Cause: err})
 	default:
 		if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 			c.Memory.Replaced() // or gone: look again

@@ -1,16 +1,16 @@
-package planerror
+package intent
 
-// Error is a mistake in a plan: whoever wrote the program has to mend it.
-type Error string
+// PlanError is a mistake in a plan: whoever wrote the program has to mend it.
+type PlanError string
 
 // Error reports what is wrong and what would be right.
-func (e Error) Error() string { return string(e) }
+func (e PlanError) Error() string { return string(e) }
 
 // HealthCategory names it a mistake of the program, see package health.
-func (Error) HealthCategory() string { return "ProgramError" }
+func (PlanError) HealthCategory() string { return "ProgramError" }
 
 // HealthReason is the reason of the condition.
-func (Error) HealthReason() string { return "InvalidPlan" }
+func (PlanError) HealthReason() string { return "InvalidPlan" }
 
 // UnfitError reports that the API server cannot read a planned object as one of its
 // kind: the plan has a field that the schema does not have, or a value of another type.

@@ -1,4 +1,4 @@
-package order
+package intent
 
 import (
 	"k8s.io/apimachinery/pkg/runtime/schema"

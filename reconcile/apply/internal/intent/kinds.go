@@ -1,4 +1,4 @@
-package kinds
+package intent
 
 import (
 	"fmt"
@@ -15,8 +15,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/order"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
 )
 
 // Kind is what the engine knows about the objects of one kind in one
@@ -63,14 +61,14 @@ func (k *Kind) Release(o client.Object) {
 	k.scratch.Put(o)
 }
 
-// Registry finds kinds and remembers them; their number is that of the kinds in
+// Kinds finds kinds and remembers them; their number is that of the kinds in
 // the plans of the program.
-type Registry struct {
+type Kinds struct {
 	Client client.Client
-	byType sync.Map // reflect.Type to *kind
-	byGVK  sync.Map // schema.GroupVersionKind to *kind, unstructured
-	byMeta sync.Map // schema.GroupVersionKind to *kind, metadata only
-	owners sync.Map // schema.GroupVersionKind to *kind of an owner, metadata only
+	byType sync.Map // reflect.Type to *Kind
+	byGVK  sync.Map // schema.GroupVersionKind to *Kind, unstructured
+	byMeta sync.Map // schema.GroupVersionKind to *Kind, metadata only
+	owners sync.Map // schema.GroupVersionKind to *Kind of an owner, metadata only
 }
 
 // apply configurations have these methods.
@@ -81,23 +79,23 @@ type applyConfiguration interface {
 	GetAPIVersion() *string
 }
 
-const errList = planerror.Error("child: a list is planned; plan each of its items")
+const errList = PlanError("child: a list is planned; plan each of its items")
 
-const errNothingPlanned = planerror.Error("child: want either Object or Configuration, not both")
+const errNothingPlanned = PlanError("child: want either Object or Configuration, not both")
 
 // Of returns the kind of a planned child.
-func (r *Registry) Of(c *apply.Child) (*Kind, error) {
+func (r *Kinds) Of(c *apply.Child) (*Kind, error) {
 	switch {
 	case (c.Object == nil) == (c.Configuration == nil):
 		return nil, errNothingPlanned
 	case c.Object != nil && isNil(c.Object):
-		return nil, planerror.Error(fmt.Sprintf("child: a nil %T is planned; leave out of the plan what is not wanted", c.Object))
+		return nil, PlanError(fmt.Sprintf("child: a nil %T is planned; leave out of the plan what is not wanted", c.Object))
 	case c.Object != nil:
 		return r.OfObject(c.Object)
 	}
 	ac, ok := c.Configuration.(applyConfiguration)
 	if !ok || ac.GetKind() == nil || ac.GetAPIVersion() == nil {
-		return nil, planerror.Error(fmt.Sprintf("apply configuration %T must have apiVersion and kind", c.Configuration))
+		return nil, PlanError(fmt.Sprintf("apply configuration %T must have apiVersion and kind", c.Configuration))
 	}
 	gv, err := schema.ParseGroupVersion(*ac.GetAPIVersion())
 	if err != nil {
@@ -119,7 +117,7 @@ func isList(u runtime.Unstructured) bool {
 
 // GVK returns the kind of a planned child of which nothing else could be found
 // out, empty if it is not known either.
-func (r *Registry) GVK(c *apply.Child) schema.GroupVersionKind {
+func (r *Kinds) GVK(c *apply.Child) schema.GroupVersionKind {
 	if c.Object != nil && c.Configuration == nil {
 		if u, untyped := c.Object.(runtime.Unstructured); untyped && (isNil(c.Object) || isList(u)) {
 			return schema.GroupVersionKind{}
@@ -134,7 +132,7 @@ func (r *Registry) GVK(c *apply.Child) schema.GroupVersionKind {
 }
 
 // OfGVK prefers the typed representation where the scheme knows one.
-func (r *Registry) OfGVK(gvk schema.GroupVersionKind) (*Kind, error) {
+func (r *Kinds) OfGVK(gvk schema.GroupVersionKind) (*Kind, error) {
 	if r.Client.Scheme().Recognizes(gvk) {
 		if o, err := r.Client.Scheme().New(gvk); err == nil {
 			if typed, ok := o.(client.Object); ok {
@@ -148,7 +146,7 @@ func (r *Registry) OfGVK(gvk schema.GroupVersionKind) (*Kind, error) {
 }
 
 // OfObject returns the kind of an object in its representation.
-func (r *Registry) OfObject(o client.Object) (*Kind, error) {
+func (r *Kinds) OfObject(o client.Object) (*Kind, error) {
 	if u, ok := o.(runtime.Unstructured); ok {
 		if isList(u) {
 			return nil, errList
@@ -161,13 +159,13 @@ func (r *Registry) OfObject(o client.Object) (*Kind, error) {
 	}
 	t := reflect.TypeOf(o)
 	if t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
-		return nil, planerror.Error(fmt.Sprintf("object of type %T must be a pointer to a struct", o))
+		return nil, PlanError(fmt.Sprintf("object of type %T must be a pointer to a struct", o))
 	}
 	return r.load(&r.byType, t, o, t.Elem())
 }
 
 // MetadataOf returns the kind of an owner of which only the metadata counts.
-func (r *Registry) MetadataOf(owner *Kind) *Kind {
+func (r *Kinds) MetadataOf(owner *Kind) *Kind {
 	if k, ok := r.owners.Load(owner.GVK); ok {
 		return k.(*Kind) //nolint:forcetypeassert // only this method stores
 	}
@@ -175,13 +173,13 @@ func (r *Registry) MetadataOf(owner *Kind) *Kind {
 	return k.(*Kind) //nolint:forcetypeassert // just stored
 }
 
-func (r *Registry) load(known *sync.Map, key any, o client.Object, goType reflect.Type) (*Kind, error) {
+func (r *Kinds) load(known *sync.Map, key any, o client.Object, goType reflect.Type) (*Kind, error) {
 	if k, ok := known.Load(key); ok {
 		return k.(*Kind), nil //nolint:forcetypeassert // only this method stores
 	}
 	gvk, err := r.Client.GroupVersionKindFor(o)
 	if err != nil {
-		return nil, planerror.Error(fmt.Sprintf("kind of %T: %v", o, err))
+		return nil, PlanError(fmt.Sprintf("kind of %T: %v", o, err))
 	}
 	namespaced, err := r.Client.IsObjectNamespaced(o)
 	if err != nil {
@@ -189,7 +187,7 @@ func (r *Registry) load(known *sync.Map, key any, o client.Object, goType reflec
 	}
 	_, metadata := o.(*metav1.PartialObjectMetadata)
 	k, _ := known.LoadOrStore(key, &Kind{
-		GVK: gvk, Namespaced: namespaced, GoType: goType, Rank: order.Rank(gvk.GroupKind()), Metadata: metadata,
+		GVK: gvk, Namespaced: namespaced, GoType: goType, Rank: Rank(gvk.GroupKind()), Metadata: metadata,
 		Schema: fieldset.SchemaOf(gvk, goType, r.Client.Scheme()),
 	})
 	return k.(*Kind), nil //nolint:forcetypeassert // just stored
