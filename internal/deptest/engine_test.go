@@ -17,7 +17,7 @@ func engineFloors() map[string][]string {
 	for _, name := range []string{"applyset", "content", "fieldset"} {
 		below = append(below, rooms+name)
 	}
-	for _, name := range []string{"intent", "leftover", "memory", "pass", "ownership", "inventory", "deletion", "gate", "decide", "write", "prune"} {
+	for _, name := range []string{"intent", "memory", "pass", "ownership", "inventory", "deletion", "gate", "decide", "write", "prune"} {
 		out[rooms+name] = slices.Clone(below)
 		below = append(below, rooms+name)
 	}

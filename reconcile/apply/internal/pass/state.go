@@ -14,7 +14,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/leftover"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
@@ -62,7 +61,7 @@ type Env struct {
 	Kinds     *intent.Kinds
 	Encoder   *content.Encoder
 	Hasher    *intent.Hasher
-	Leftovers leftover.Scan
+	Leftovers memory.Census
 	Stripped  sync.Map  // *kind to nothing: the cache strips managedFields
 	Orphaned  sync.Map  // types.UID to nothing: owners whose children are to stay
 	pool      sync.Pool // of *[]planned, zeroed

@@ -15,7 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/leftover"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
 // noneLeftOver reports whether it is certain that all members of the set are planned, without
@@ -54,8 +54,8 @@ func (p *Prune) hasUnknown(recorded *applyset.Inventory) bool {
 }
 
 // memberHashes are the planned members that the cache shows.
-func (p *Prune) memberHashes() map[*intent.Kind]leftover.Hash {
-	out := map[*intent.Kind]leftover.Hash{}
+func (p *Prune) memberHashes() map[*intent.Kind]memory.SetHash {
+	out := map[*intent.Kind]memory.SetHash{}
 	for _, c := range p.Children {
 		if c.Live == nil || !c.Member || c.Live.GetLabels()[applyset.PartOfLabel] != p.SetID {
 			continue
@@ -66,13 +66,13 @@ func (p *Prune) memberHashes() map[*intent.Kind]leftover.Hash {
 }
 
 // scanAll walks over all members of all sets, in all namespaces.
-func (p *Prune) scanAll(k *intent.Kind) (map[uint64]leftover.Hash, error) {
+func (p *Prune) scanAll(k *intent.Kind) (map[uint64]memory.SetHash, error) {
 	list := p.Env.NewList(k)
 	opts := append([]client.ListOption{client.HasLabels{applyset.PartOfLabel}}, p.Env.CachedList...)
 	if err := p.Env.Client.List(p.Ctx, list, opts...); err != nil {
 		return nil, fmt.Errorf("list all %s: %w", k.GVK.GroupKind(), err)
 	}
-	out := map[uint64]leftover.Hash{}
+	out := map[uint64]memory.SetHash{}
 	err := meta.EachListItem(list, func(o runtime.Object) error {
 		m, err := meta.Accessor(o)
 		if err != nil {
@@ -85,8 +85,8 @@ func (p *Prune) scanAll(k *intent.Kind) (map[uint64]leftover.Hash, error) {
 }
 
 // member is the hash of an object's identity.
-func member(h *intent.Hasher, o metav1.Object) leftover.Hash {
-	return leftover.Hash(h.Sum(func(s *maphash.Hash) {
+func member(h *intent.Hasher, o metav1.Object) memory.SetHash {
+	return memory.SetHash(h.Sum(func(s *maphash.Hash) {
 		content.WriteString(s, o.GetNamespace())
 		content.WriteString(s, o.GetName())
 		content.WriteString(s, string(o.GetUID()))

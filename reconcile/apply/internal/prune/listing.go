@@ -14,7 +14,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/leftover"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
@@ -211,7 +210,7 @@ func (p *Prune) listLive(l *listing, k *intent.Kind, namespace string) bool {
 // requests than one pass may send goes on where the last pass ended.
 func (p *Prune) foundEmpty(gk schema.GroupKind, namespace string) bool {
 	at, known := p.Memory.Prune.Empty[memory.Place{Kind: gk, Namespace: namespace}]
-	return known && p.Finalize && p.Now.Sub(at) < leftover.SettleTime
+	return known && p.Finalize && p.Now.Sub(at) < memory.SettleTime
 }
 
 func (p *Prune) noteEmpty(gk schema.GroupKind, namespace string, empty bool) {

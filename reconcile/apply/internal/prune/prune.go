@@ -6,7 +6,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/leftover"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
@@ -25,7 +24,7 @@ func (p *Prune) upToDate() bool {
 	if p.Memory.Metadata.Fresh {
 		return true
 	}
-	return p.Now.Sub(m.First) > leftover.SettleTime && p.Now.Sub(m.At) < listingPeriod
+	return p.Now.Sub(m.First) > memory.SettleTime && p.Now.Sub(m.At) < listingPeriod
 }
 
 // Decide decides what is removed because it is no longer planned.

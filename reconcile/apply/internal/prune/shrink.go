@@ -12,7 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/leftover"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
 
@@ -105,7 +105,7 @@ func (p *Prune) emptyNamespace(l *listing, namespace string, inv *applyset.Inven
 	if !l.scanned && !slices.Contains(l.searched, namespace) {
 		return false
 	}
-	if p.Env.Declared != nil && p.Now.Sub(p.Memory.Prune.First) > leftover.SettleTime {
+	if p.Env.Declared != nil && p.Now.Sub(p.Memory.Prune.First) > memory.SettleTime {
 		// The cache has been listed in all namespaces, and does not start from an old state any more.
 		return !slices.ContainsFunc(l.members, func(m memberObject) bool { return m.id.Key.Namespace == namespace })
 	}

@@ -1,4 +1,4 @@
-package leftover
+package memory
 
 import (
 	"sync"
@@ -8,22 +8,22 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 )
 
-// Scan is one walk over the cache for all owners: which members each set has,
+// Census is one walk over the cache for all owners: which members each set has,
 // kind by kind. After a start every owner asks whether members are left over
 // that its plan does not name; each for itself would walk over all objects of
 // its kinds.
 //
 // It only ever answers "none are left over". Sets that have got a member since
-// are marked by [engine.Engine.Announce]; for these, and wherever the census does not
+// are marked by Engine.Announce; for these, and wherever the census does not
 // show exactly what is planned, the owner lists for itself. So an old census
 // costs a listing and deletes nothing.
-type Scan struct {
+type Census struct {
 	// Open reports that there is a census, so that announcements count.
 	Open atomic.Bool
 
 	mu    sync.Mutex
 	begun time.Time
-	kinds map[*intent.Kind]map[uint64]Hash
+	kinds map[*intent.Kind]map[uint64]SetHash
 
 	// changed are the sets that have got a member since; marks guards them, as
 	// nobody who announces may wait for a walk over the cache.
@@ -31,11 +31,11 @@ type Scan struct {
 	changed map[uint64]struct{}
 }
 
-// Hash stands for a set of objects: the exclusive or of their hashes.
-type Hash uint64
+// SetHash stands for a set of objects: the exclusive or of their hashes.
+type SetHash uint64
 
 // Mark notes that a set has got a member.
-func (c *Scan) Mark(set uint64) {
+func (c *Census) Mark(set uint64) {
 	c.marks.Lock()
 	defer c.marks.Unlock()
 	if c.changed != nil {
@@ -44,17 +44,17 @@ func (c *Scan) Mark(set uint64) {
 }
 
 // reset forgets what was counted; whatever is announced from now on is marked.
-func (c *Scan) reset(now time.Time, open bool) {
+func (c *Census) reset(now time.Time, open bool) {
 	c.marks.Lock()
 	defer c.marks.Unlock()
 	c.begun, c.kinds, c.changed = now, nil, nil
 	if open {
-		c.kinds, c.changed = map[*intent.Kind]map[uint64]Hash{}, map[uint64]struct{}{}
+		c.kinds, c.changed = map[*intent.Kind]map[uint64]SetHash{}, map[uint64]struct{}{}
 	}
 	c.Open.Store(open)
 }
 
-func (c *Scan) hasChanged(set uint64) bool {
+func (c *Census) hasChanged(set uint64) bool {
 	c.marks.Lock()
 	defer c.marks.Unlock()
 	_, changed := c.changed[set]
@@ -64,7 +64,7 @@ func (c *Scan) hasChanged(set uint64) bool {
 // Scanned returns what the scan has found of the set, and false if it does
 // not know or if the set has changed since. scan walks over all members of the
 // kind.
-func (c *Scan) Scanned(k *intent.Kind, set uint64, now time.Time, scan func(*intent.Kind) (map[uint64]Hash, error)) (Hash, bool) {
+func (c *Census) Scanned(k *intent.Kind, set uint64, now time.Time, scan func(*intent.Kind) (map[uint64]SetHash, error)) (SetHash, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.kinds == nil || now.Sub(c.begun) > SettleTime {
@@ -82,7 +82,7 @@ func (c *Scan) Scanned(k *intent.Kind, set uint64, now time.Time, scan func(*int
 }
 
 // Expire releases the memory of a census that nobody has asked for a while.
-func (c *Scan) Expire(now time.Time) {
+func (c *Census) Expire(now time.Time) {
 	if !c.Open.Load() {
 		return
 	}
