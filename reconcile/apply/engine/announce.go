@@ -4,12 +4,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
 )
 
 // announce marks the set that an object has come into.
-func announce(e *pass.Env, before, after client.Object) {
-	if !e.Leftovers.Open.Load() || after == nil {
+func announce(e *env, before, after client.Object) {
+	if !e.leftovers.Open.Load() || after == nil {
 		return
 	}
 	id := after.GetLabels()[applyset.PartOfLabel]
@@ -19,5 +18,5 @@ func announce(e *pass.Env, before, after client.Object) {
 	if before != nil && before.GetUID() == after.GetUID() && before.GetLabels()[applyset.PartOfLabel] == id {
 		return
 	}
-	e.Leftovers.Mark(e.Hasher.Text(id))
+	e.leftovers.Mark(e.hasher.Text(id))
 }
