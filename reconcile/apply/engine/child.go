@@ -5,9 +5,75 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
+
+// child is one child during a pass.
+type child struct {
+	planned *apply.Child
+	kind    *intent.Kind
+	id      applyset.ObjectID
+	hash    uint64
+	memory  *memory.Child
+	// member reports that the child carries the part-of label.
+	member bool
+	// reach reports that an owner reference from owner to child is possible.
+	reach bool
+	// manager is the field manager it is written under.
+	manager string
+	rules   []intent.Rule
+	// live is the object as known, nil if it does not exist.
+	live client.Object
+	// renewed reports that this pass has looked for defaults of an earlier plan.
+	renewed bool
+	// answer is the object that the API server has returned for the last write, nil for none.
+	answer client.Object
+	// recall is what is remembered of the child and matters for that object,
+	// observed what was compared of it.
+	recall   memory.Recall
+	observed fieldset.Observation
+	// UID pins the object that is written.
+	uid     types.UID
+	content map[string]any
+	action  action
+	force   bool
+	// fresh reports that live was read from the API server in this pass.
+	fresh bool
+	// sentOnce are the fields that are sent once and that the object has.
+	sentOnce []sentOnce
+	// contested are the fields that are left out of the content, as others
+	// insist on them.
+	contested []apply.ContestedField
+	// repairs is how often the object was repaired lately for this intent, with this pass; 0 if that was not counted yet.
+	repairs int
+	// leftSeeds are the paths of seeds that are left out of the content, as the
+	// server has said that they are others'.
+	leftSeeds []string
+	// unwanted are the fields that the object has and that the plan wants
+	// absent.
+	unwanted []fieldset.Place
+	// lostAbsent are the paths of those of the contested fields that the plan
+	// wants absent.
+	lostAbsent []string
+	result     apply.ObjectResult
+	requeue    time.Duration
+}
+
+// action is what has to be sent for a child.
+type action int
+
+// sentOnce is a field that is sent once and that the object has.
+type sentOnce struct {
+	path fieldset.Path
+	want any
+}
 
 const (
 	actionNone action = iota

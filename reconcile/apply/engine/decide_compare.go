@@ -97,7 +97,7 @@ func pathsSentOnce(c *child) []fieldset.Path {
 	return paths
 }
 
-// projectionLeft is the [Projection] without the fields that are sent once, which
+// projectionLeft is the [projectionOf] without the fields that are sent once, which
 // leave the content that was sent.
 func projectionLeft(p *pass, c *child, set *fieldset.Set, live map[string]any) uint64 {
 	s := subjectOf(p, c, c.live, set, live)

@@ -10,7 +10,7 @@ import (
 
 // fieldsOfOthers are the fields that others wrote to a child before our first apply
 // and that the plan does not have. Server-side apply leaves them: they are
-// theirs until the manager is one of [apply.Options.hasFormerManagers]. An operator that
+// theirs until the manager is one of [apply.Options.FormerManagers]. An operator that
 // moves to this engine is told, or what its old version wrote would stay
 // without a word.
 func fieldsOfOthers(c *child) []apply.ContestedField {

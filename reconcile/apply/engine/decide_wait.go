@@ -63,7 +63,7 @@ func readExisting(p *pass, c *child) error {
 	return nil
 }
 
-// planWaits reports whether anything of the plan planWaits.
+// planWaits reports whether anything of the plan waits.
 func planWaits(plan *apply.Plan) bool {
 	return plan.Owner != nil && plan.Owner.WaitsUntil != "" ||
 		slices.ContainsFunc(plan.Children, func(c apply.Child) bool { return c.WaitsUntil != "" }) ||

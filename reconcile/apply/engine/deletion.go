@@ -15,6 +15,18 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 )
 
+// deletion is one deletion of the plan during a pass.
+type deletion struct {
+	*apply.Deletion
+	kind *intent.Kind
+	id   applyset.ObjectID
+	// version is the precondition besides the UID, empty for none.
+	version string
+	// finalizers are those of an object that is being deleted already.
+	finalizers []string
+	result     apply.ObjectResult
+}
+
 const (
 	errApplyAndDelete = intent.PlanError("deletion: the plan has the object as a child, too")
 	errNoName         = intent.PlanError("deletion: metadata.name is empty, want the name of the object that must not exist")
@@ -213,4 +225,31 @@ func decideDeletionAgain(p *pass, d *deletion, found client.Object) bool {
 		d.result.Outcome, d.result.Err = apply.OutcomeFailed, err
 	}
 	return d.result.Verb == apply.VerbDelete
+}
+
+// rank orders deletions by their kind; one of an unknown kind comes last.
+func (d *deletion) rank() int {
+	if d.kind == nil {
+		return 0
+	}
+	return d.kind.Rank
+}
+
+// noteDeleted remembers an accepted deletion, for caches that lag.
+func (p *pass) noteDeleted(id applyset.ObjectID, uid types.UID) {
+	m := p.memory.Child(id)
+	m.NoteDeleted(uid, p.now)
+	m.ForgetProof()
+	m.DeletedIn(p.memory.Pass)
+}
+
+// deletedAlready reports whether this object's deletion was accepted a moment
+// ago.
+func (p *pass) deletedAlready(id applyset.ObjectID, uid types.UID) bool {
+	m := p.memory.Children[id]
+	if m == nil || !m.WasDeleted(uid) {
+		return false
+	}
+	m.DeletedIn(p.memory.Pass)
+	return m.DeletedRecently(uid, p.now, p.env.options.LagDeadline)
 }

@@ -98,13 +98,55 @@ func (e *Engine) Forget(owner types.UID) {
 	e.env.orphaned.Delete(owner)
 }
 
-// Announce tells the engine that an object has come into its cache (before is
-// nil) or has changed there. It must be called for every object with
-// the part-of label before the events that lead to a pass for its owner, and only
-// matters with [apply.Options.Announced]. It is cheap.
-func (e *Engine) Announce(before, after client.Object) { announce(e.env, before, after) }
+// decideAll turns the plan, the world and what is remembered into decisions. It
+// only reads.
+func decideAll(p *pass, pr *pruning) {
+	if suspended(p) {
+		decideSuspended(p)
+		return
+	}
+	partitionWaiting(p)
+	p.resolveAll()
+	resolveOwner(p)
+	decideDeletions(p)
+	for _, c := range p.withOwner() {
+		if !holdsBack(p, c) {
+			decideChild(p, c)
+		}
+		c.decided()
+	}
+	decideInventory(p)
+	if p.result.OwnerErr == nil {
+		pr.decide()
+	}
+}
 
-// AnnounceOwner tells the engine that an owner has changed in its cache. It
-// only matters for an owner whose deletion leaves its children, which does not
-// show for long. It is cheap.
-func (e *Engine) AnnounceOwner(owner client.Object) { e.env.announceOwner(owner) }
+// carryOut does what was decided.
+func carryOut(p *pass, pr *pruning) {
+	if suspended(p) {
+		carryOutSuspended(p)
+		return
+	}
+	carryOutDeletions(p)
+	if p.result.OwnerErr == nil {
+		p.result.OwnerErr = growInventory(p)
+	}
+	if p.result.OwnerErr != nil {
+		blockChildren(p)
+		p.collect()
+		return
+	}
+	writeOwner(p)
+	writeChildren(p)
+	p.collect()
+	pr.carryOut()
+}
+
+// blockChildren marks what would have been written.
+func blockChildren(p *pass) {
+	for _, c := range p.withOwner() {
+		if c.action != actionNone {
+			c.result.Outcome, c.action = apply.OutcomeBlocked, actionNone
+		}
+	}
+}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"slices"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -14,7 +15,30 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
+
+// env is what all passes of an engine share. Nothing of it is about a single
+// owner.
+type env struct {
+	client    client.Client
+	live      client.Reader
+	options   apply.Options
+	kinds     *intent.Kinds
+	encoder   *content.Encoder
+	hasher    *intent.Hasher
+	leftovers memory.Census
+	stripped  sync.Map  // *intent.Kind to nothing: the cache strips managedFields
+	orphaned  sync.Map  // types.UID to nothing: owners whose children are to stay
+	pool      sync.Pool // of *[]child, zeroed
+	declared  declaredKinds
+	// standardKeys and ownKeys name the two places for an inventory.
+	standardKeys, ownKeys applyset.Keys
+	// cached are the options of reads that only look at the result and that
+	// handle a lagging cache themselves.
+	cached     []client.GetOption
+	cachedList []client.ListOption
+}
 
 // newEnv returns what the passes of an engine with these options share.
 func newEnv(c client.Client, live client.Reader, o apply.Options) *env {

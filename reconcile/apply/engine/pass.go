@@ -18,6 +18,40 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
+// pass is one [Engine.Apply].
+type pass struct {
+	ctx       context.Context //nolint:containedctx // lives as long as the call
+	env       *env
+	owner     client.Object
+	ownerKind *intent.Kind
+	group     groupkey.Group // the owner, if it is a group
+	setID     string         // the value of the part-of label
+	keys      *applyset.Keys
+	plan      *apply.Plan
+	finalize  bool
+	dry       bool // not carried out
+	memory    *memory.Owner
+	now       time.Time
+	children  []*child
+	// ownerChild is what is planned of the metadata of the owner, nil for nothing.
+	ownerChild *child
+	pool       *[]child // what children point into, given back at the end
+	// identity is the hash of which objects are planned, and how, and of
+	// whether the owner is held.
+	identity uint64
+	// incomplete is why the planned objects are not all known, unknown the
+	// same for single kinds.
+	incomplete error
+	unknown    map[schema.GroupKind]error
+	// What was decided besides the children: the deletions, and the inventory
+	// to record before anything is written, nil if it stays.
+	deletions []*deletion
+	wanted    *applyset.Inventory
+	// allowPrune is what the owner's annotation of that name shall say.
+	allowPrune string
+	result     apply.Result
+}
+
 // liveMetadata returns nil for an object that does not exist.
 func (p *pass) liveMetadata(gvk schema.GroupVersionKind, key types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
 	m := &metav1.PartialObjectMetadata{}

@@ -4,9 +4,37 @@ import (
 	"errors"
 	"slices"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
+
+// pruning decides and carries out, for one pass, what is removed because it is
+// no longer planned.
+type pruning struct {
+	*pass
+	// spent are the requests sent to look for what is no longer planned.
+	spent int
+	// due reports that there is something to carry out, or to confirm.
+	due bool
+	// surplus are the members to delete, releases the contributions to give
+	// back.
+	surplus  []*surplusMember
+	releases []*plannedRelease
+	// shrunk is the inventory without what is gone, when that is known before
+	// anything is carried out; nil otherwise.
+	shrunk *applyset.Inventory
+	// announced reports that the prune is large and explained, which the owner has
+	// to say while it lasts.
+	announced bool
+	// held reports that the guard has left some of it alone.
+	held    bool
+	listing *listing
+	// ofSet selects the members, once a list has asked for them.
+	ofSet client.ListOption
+}
 
 // upToDate reports that a listing would find nothing: the plan names the same
 // objects as when one found nothing, or nothing was ever made that this

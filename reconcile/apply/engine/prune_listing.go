@@ -16,6 +16,28 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
+// listing is what one pass found out about the members of its set, kind by kind:
+// what is not known of one kind keeps nothing of another.
+type listing struct {
+	members []memberObject
+	// unknown are kinds of which nothing may be pruned, with the reason.
+	unknown map[schema.GroupKind]error
+	// open are kinds that stay in the inventory although nothing is planned
+	// and nothing was found of them: nobody has confirmed that there is nothing.
+	open map[schema.GroupKind]struct{}
+	// absent are kinds that the API server does not serve.
+	absent []schema.GroupKind
+	// failed are the errors of lists.
+	failed []error
+	// searched are the recorded namespaces without a planned child that were
+	// searched for members of the kinds that are listed live.
+	searched []string
+	// more reports that the requests of one pass were not enough.
+	more bool
+	// scanned reports that all members are planned, as a census has found.
+	scanned bool
+}
+
 // listingPeriod is when a listing is repeated later.
 const listingPeriod = 10 * time.Minute
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +19,40 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
+
+// memberObject is one object that is proven to be a child of the owner.
+type memberObject struct {
+	id  applyset.ObjectID
+	gvk schema.GroupVersionKind
+	uid types.UID
+	// version is the one in which that was proven.
+	version  string
+	deleting bool
+	// finalizers are those that it has.
+	finalizers []string
+	// heldBy are the finalizers that keep it although its deletion should have ended.
+	heldBy  []string
+	planned bool
+	// created is when the API server created it.
+	created time.Time
+	// unknown reports that this process has neither planned nor seen it.
+	unknown bool
+	// holdsData reports that it is never deleted without a known reason.
+	holdsData bool
+	// reached reports that garbage collection deletes it with the owner.
+	reached bool
+	// optedOut reports that somebody has taken it out of our hands.
+	optedOut bool
+	// allowPrune is what the annotation of that name says on a child of a
+	// group, which has no object of its own to put it on.
+	allowPrune string
+}
+
+// surplusMember is a member that is no longer planned.
+type surplusMember struct {
+	memberObject
+	result apply.ObjectResult
+}
 
 // setSelector selects what is labelled with an id of the owner. Whether it is
 // a child is to be proven.

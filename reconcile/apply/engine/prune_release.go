@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -15,6 +16,21 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
+
+// plannedRelease is a contribution that is recorded and no longer planned.
+type plannedRelease struct {
+	id     applyset.ObjectID
+	result apply.ObjectResult
+	// found is the object as it was looked at, nil if it does not exist.
+	found *metav1.PartialObjectMetadata
+	// looked is when that was.
+	looked time.Time
+	// kept reports that it stays recorded, as nobody has looked for it, or as
+	// the object is planned in another mode in which the part stays.
+	kept bool
+	// later reports that the next pass decides about it again.
+	later bool
+}
 
 // pending reports whether the contribution is not given back yet.
 func (r *plannedRelease) pending() bool {

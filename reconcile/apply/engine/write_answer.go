@@ -30,9 +30,6 @@ func learnAnswer(p *pass, c *child, answer client.Object) {
 	}
 }
 
-// learnRemoval learns from the answer to a removal of fields.
-func learnRemoval(p *pass, c *child, answer client.Object) { learnFrom(p, c, answer, false) }
-
 // statusBehind reports whether a status has an observedGeneration, and one below the generation.
 func statusBehind(content map[string]any, generation int64) bool {
 	status, _ := content["status"].(map[string]any)
@@ -48,6 +45,7 @@ func statusBehind(content map[string]any, generation int64) bool {
 	return false
 }
 
+// learnFrom remembers the answer to a write of the child; made reports that it was created.
 func learnFrom(p *pass, c *child, answer client.Object, made bool) {
 	c.answer = answer
 	after, err := fieldset.Observe(p.env.encoder, answer, c.manager)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -83,7 +84,7 @@ func mayRemoveConflicting(p *pass, c *child) bool {
 	return c != p.ownerChild && (c.planned.Mode == apply.Own || c.planned.Mode == apply.Shared) && len(c.contested) == 0
 }
 
-// plannedCauses are the plannedCauses fields, as the causes of a refusal that names none.
+// plannedCauses are the planned fields, as the causes of a refusal that names none.
 func plannedCauses(content map[string]any) []metav1.StatusCause {
 	var out []metav1.StatusCause
 	for _, name := range slices.Sorted(maps.Keys(content)) {
@@ -94,7 +95,7 @@ func plannedCauses(content map[string]any) []metav1.StatusCause {
 
 func causesOf(err error) []metav1.StatusCause {
 	var status apierrors.APIStatus
-	if !asStatus(err, &status) || status.Status().Details == nil {
+	if !errors.As(err, &status) || status.Status().Details == nil {
 		return nil
 	}
 	return status.Status().Details.Causes

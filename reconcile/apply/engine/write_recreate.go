@@ -39,7 +39,7 @@ type recreation struct {
 type recreationVerdict struct {
 	// helps reports that a new object would differ from the live one in a refused field.
 	helps bool
-	// propagation is what happens to the dependents. Empty is [apply.Options.propagation].
+	// propagation is what happens to the dependents. Empty is [apply.Options.Propagation].
 	propagation metav1.DeletionPropagation
 	// loses is what is lost with the object, empty for nothing.
 	loses string

@@ -28,7 +28,7 @@ type conflict struct {
 // message like: conflict with "kubectl-edit" using apps/v1.
 func conflictsOf(err error) []conflict {
 	var status apierrors.APIStatus
-	if !asStatus(err, &status) || status.Status().Details == nil {
+	if !errors.As(err, &status) || status.Status().Details == nil {
 		return nil
 	}
 	var out []conflict
@@ -75,7 +75,7 @@ func handleRefusal(p *pass, c *child, err error) {
 // kind, for which the API server has no better code than 500.
 func isUnfit(err error) bool {
 	var status apierrors.APIStatus
-	if !asStatus(err, &status) || status.Status().Code != http.StatusInternalServerError {
+	if !errors.As(err, &status) || status.Status().Code != http.StatusInternalServerError {
 		return false
 	}
 	message := status.Status().Message
@@ -95,7 +95,7 @@ func isSecondController(err error) bool {
 // gives back when it goes.
 func collidesWithItself(p *pass, c *child, err error) bool {
 	var status apierrors.APIStatus
-	if !apierrors.IsInvalid(err) || c.live == nil || !asStatus(err, &status) || status.Status().Details == nil {
+	if !apierrors.IsInvalid(err) || c.live == nil || !errors.As(err, &status) || status.Status().Details == nil {
 		return false
 	}
 	live, encodeErr := p.env.encoder.Live(c.live)
@@ -139,7 +139,7 @@ func valueAt(content any, field string) (any, bool) {
 
 func hasCause(err error, is func(metav1.StatusCause) bool) bool {
 	var status apierrors.APIStatus
-	if !asStatus(err, &status) {
+	if !errors.As(err, &status) {
 		return false
 	}
 	s := status.Status()
@@ -173,5 +173,3 @@ func failWithBackoff(p *pass, c *child, outcome apply.Outcome, err error) {
 	}
 	c.requeue = c.memory.Refused(f, p.now, p.env.options.ContestInterval)
 }
-
-func asStatus(err error, status *apierrors.APIStatus) bool { return errors.As(err, status) }

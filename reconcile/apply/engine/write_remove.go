@@ -78,7 +78,7 @@ func noteRemoved(p *pass, c *child, answer client.Object) {
 		c.result.Outcome = apply.OutcomeUpdated
 	}
 	c.result.Fields = append(c.result.Fields, removedFields(c, c.result.Fields)...)
-	learnRemoval(p, c, answer)
+	learnFrom(p, c, answer, false)
 	if live, err := p.env.encoder.Live(answer); err == nil {
 		if noteUnwanted(c, live); len(c.unwanted) > 0 {
 			c.memory.ForgetProof()

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -132,7 +133,7 @@ func ownedByAny(entries []metav1.ManagedFieldsEntry) (map[string]any, error) {
 // it is about permissions, conflicts or load, or about a server that does not answer.
 func isCurable(err error) bool {
 	var status apierrors.APIStatus
-	if !asStatus(err, &status) || isUnfit(err) || isSecondController(err) {
+	if !errors.As(err, &status) || isUnfit(err) || isSecondController(err) {
 		return false
 	}
 	switch status.Status().Code {
