@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
 // panicking is a client one of whose objects cannot be decoded.
@@ -22,14 +20,11 @@ func (panicking) Patch(_ context.Context, o client.Object, _ client.Patch, _ ...
 // can recover, and not of a goroutine that ends the process.
 func TestPanicOfAWorker(t *testing.T) {
 	t.Parallel()
-	var plan apply.Plan
-	plan.Apply(settings("one"))
-	plan.Apply(settings("two"))
-	p, err := begin(context.Background(), &plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.end()
+	plan := planOf(settings())
+	two := settings()
+	two.Name = "two"
+	plan.Apply(two)
+	p := newStage(t).begin(plan)
 	p.env.options.Concurrency = 2
 	p.resolveAll()
 	for _, c := range p.children {
