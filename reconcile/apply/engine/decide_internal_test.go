@@ -96,12 +96,7 @@ func TestDecide(t *testing.T) {
 			decision{apply.VerbUpdate, apply.ReasonOwnershipLost, apply.OutcomeUnchanged},
 		},
 		"of another controller": {
-			plan(), func(s *stage) {
-				o := settings()
-				controller := true
-				o.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "other", UID: "3", Controller: &controller}}
-				s.create(o)
-			},
+			plan(), func(s *stage) { s.create(controlledByAnother()) },
 			decision{apply.VerbNone, apply.ReasonNotOwned, apply.OutcomeFailed},
 		},
 		"of no controller": {

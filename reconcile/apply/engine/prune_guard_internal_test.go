@@ -155,3 +155,45 @@ type groupOfMaps struct{ metav1.PartialObjectMetadata }
 var _ groupkey.Group = (*groupOfMaps)(nil)
 
 func (*groupOfMaps) ChildKinds() []schema.GroupVersionKind { return nil }
+
+// TestGuardOpens has one row for each sequence of plans: whether a change explains what the last one prunes.
+func TestGuardOpens(t *testing.T) {
+	t.Parallel()
+	type step struct {
+		generation int64
+		inputs     string
+		identity   uint64 // which objects are planned
+	}
+	for name, tc := range map[string]struct {
+		steps []step
+		want  bool
+	}{
+		"the first plan of a new owner":                {[]step{{1, "", 1}}, false},
+		"another plan without a change":                {[]step{{1, "", 1}, {1, "", 2}}, false},
+		"another plan after a change of the spec":      {[]step{{1, "", 1}, {2, "", 2}}, true},
+		"another plan after a change of the inputs":    {[]step{{1, "a", 1}, {1, "b", 2}}, true},
+		"the same plan again, not carried out yet":     {[]step{{1, "", 1}, {2, "", 2}, {2, "", 2}}, true},
+		"a second plan after one change":               {[]step{{1, "", 1}, {2, "", 2}, {2, "", 3}}, false},
+		"the generation of a cache that has gone back": {[]step{{2, "", 1}, {1, "", 2}}, false},
+		"the change that a cache has shown before":     {[]step{{2, "", 1}, {1, "", 1}, {2, "", 2}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			opened := false
+			for _, step := range tc.steps {
+				s.owner.Generation = step.generation
+				p, err := s.engine.env.begin(t.Context(), s.owner, &apply.Plan{Inputs: step.inputs}, s.engine.memory.Owner(s.owner))
+				s.check(err)
+				p.identity = step.identity
+				pr := &pruning{pass: p}
+				pr.notePlan()
+				opened = pr.followsChange()
+				p.end()
+			}
+			if opened != tc.want {
+				t.Errorf("the change explains the last plan: %t, want %t", opened, tc.want)
+			}
+		})
+	}
+}

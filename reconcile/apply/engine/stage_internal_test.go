@@ -127,6 +127,14 @@ func settings() *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "settings", Namespace: "default"}, Data: map[string]string{"color": "green"}}
 }
 
+// controlledByAnother is that ConfigMap as the child of another owner.
+func controlledByAnother() *corev1.ConfigMap {
+	o := settings()
+	controller := true
+	o.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "other", UID: "3", Controller: &controller}}
+	return o
+}
+
 // planOf is a plan of one object.
 func planOf(o client.Object, opts ...apply.ChildOption) apply.Plan {
 	var plan apply.Plan
