@@ -24,7 +24,7 @@
 //	resolve.go                  kind, name and memory of each planned child
 //	inventory_read.go           the kinds and namespaces that the owner records
 //	owner_*.go                  metadata and observed generation of the owner
-//	ownership*.go               whether an object is a child of the owner
+//	ownership.go                whether an object is a child of the owner
 //
 // Decide compares that with the plan, and only reads:
 //
