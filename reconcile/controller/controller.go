@@ -9,8 +9,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/explained"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/identity"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shardclaims"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
@@ -23,9 +21,9 @@ import (
 type Controller struct {
 	declared
 	failed    *observe.ListFailures
-	explainer *explained.Explainer // once it is set up
-	sharded   *shardclaims.Reader  // once it is set up; nil without a Shard
-	informers *shards.Informers    // of the owners, where they ask for those of the Shard alone
+	explainer *observe.Explainer  // once it is set up
+	sharded   *shardclaims.Reader // once it is set up; nil without a Shard
+	informers *shards.Informers   // of the owners, where they ask for those of the Shard alone
 }
 
 // ErrSkip is returned by a function of [Builder.Prepare] to leave the controller out of the manager.
@@ -52,7 +50,7 @@ func (c *Controller) StoreClaimsIn(namespace string) {
 }
 
 // names are those of the controller, and of what it leaves on objects.
-func (c *Controller) names() identity.Names { return identity.Of(c.name, c.options.Apply) }
+func (c *Controller) names() names { return namesOf(c.name, c.options.Apply) }
 
 // resolved are the declared kinds, when the phases of the reconciler and the declarations are in order.
 func (c *Controller) resolved(scheme *runtime.Scheme) (*declaration.Catalogue, error) {

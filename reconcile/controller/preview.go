@@ -17,7 +17,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/dryrun"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/groups"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/served"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
@@ -90,7 +89,7 @@ func (c *Controller) previewer(mgr manager.Manager, o PreviewOptions) (*dryrun.C
 	if err != nil {
 		return nil, err
 	}
-	if err := served.Locate(mgr, kinds); err != nil {
+	if err := locateKinds(mgr, kinds); err != nil {
 		return nil, err
 	}
 	if err := kinds.PresentKinds(mgr.GetRESTMapper()); err != nil {

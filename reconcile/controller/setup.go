@@ -18,12 +18,9 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/explained"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/groups"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/multicluster"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/passes"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/served"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shardclaims"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
@@ -60,10 +57,10 @@ func (c *Controller) setup(mgr manager.Manager) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(multicluster.Check(mgr, kinds), shards.Check(c.options.Shard, c.name, c.store != nil), served.Locate(mgr, kinds)); err != nil {
+	if err := errors.Join(multicluster.Check(mgr, kinds), shards.Check(c.options.Shard, c.name, c.store != nil), locateKinds(mgr, kinds)); err != nil {
 		return err
 	}
-	if err := served.CheckStatus(mgr, kinds); err != nil {
+	if err := checkStatus(mgr, kinds); err != nil {
 		return err
 	}
 	if err := c.names().Claim(mgr, kinds.Kinds[0].GroupKind()); err != nil {
@@ -91,9 +88,9 @@ func (c *Controller) setup(mgr manager.Manager) error {
 	if err != nil {
 		return err
 	}
-	woken, again := &trigger.Triggers{}, &passes.Later{}
+	woken, again := &trigger.Triggers{}, &later{}
 	controller, err := ctrlcontroller.New(c.name, mgr, ctrlcontroller.Options{
-		Reconciler: &passes.Reconciler{
+		Reconciler: &passReconciler{
 			Next: loop, Pending: reads.Pending, Unstable: &reads.Unstable, Triggers: woken, Clock: options.Clock,
 			Observer: observer, Spans: spans, Later: again,
 		},
@@ -122,7 +119,7 @@ func (c *Controller) observed(
 	if err != nil {
 		return err
 	}
-	c.explainer = &explained.Explainer{
+	c.explainer = &observe.Explainer{
 		Reads: reads, LastPasses: observer.LastPasses, Joined: joined.Names, Pause: options.PauseAnnotation, Flow: description,
 	}
 	if c.store != nil {

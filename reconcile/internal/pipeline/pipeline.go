@@ -20,7 +20,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/conditionlist"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/ownerstate"
 )
 
 const (
@@ -110,7 +109,7 @@ type Pipeline[T reconcile.Owner, F, O any] struct {
 	reconciler reconcile.Reconciler[T, F, O]
 	phases     *phases[T, F, O]
 	conditions conditionlist.Access
-	owners     *ownerstate.Owners
+	owners     *owners
 	failures   workqueue.TypedRateLimiter[ctrl.Request]
 	read       []client.GetOption // of the owner
 	managers   []string           // whose conditions are ours
@@ -162,7 +161,7 @@ func New[T reconcile.Owner, F, O any](reconciler reconcile.Reconciler[T, F, O], 
 		reconciler: reconciler,
 		phases:     phases,
 		conditions: conditionlist.Of[T](reconciler),
-		owners:     &ownerstate.Owners{},
+		owners:     &owners{},
 		failures:   workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](minBackoff, maxBackoff),
 		read:       ownerRead(NewOwner[T]()),
 		managers:   append(slices.Clone(config.FormerManagers), config.FieldManager),

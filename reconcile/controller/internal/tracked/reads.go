@@ -22,7 +22,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/outside"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/sparse"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
@@ -42,7 +41,7 @@ type Reads struct {
 	answers  Answers
 	// Conditions are those of the owners.
 	Conditions conditionlist.Access
-	Outside    *outside.Reads       // nil where nothing outside of the cluster is declared
+	Outside    *externalReads       // nil where nothing outside of the cluster is declared
 	begun      sync.Map             // the owner of a pass to the optional kinds as its reads began, see noteOptional
 	Statuses   trigger.StatusWrites // of the owners
 
