@@ -23,7 +23,8 @@ type Controller struct {
 	failed    *observe.ListFailures
 	explainer *observe.Explainer  // once it is set up
 	sharded   *shardclaims.Reader // once it is set up; nil without a Shard
-	informers *shards.Informers   // of the owners, where they ask for those of the Shard alone
+	selected  *selectedOwners     // once it is set up; nil where it selects all owners
+	informers *shards.Informers   // of the owners, where they ask for those of the Shard or of the selection alone
 }
 
 // ErrSkip is returned by a function of [Builder.Prepare] to leave the controller out of the manager.
@@ -80,8 +81,9 @@ func (c *Controller) resolved(scheme *runtime.Scheme) (*declaration.Catalogue, e
 				c.name, declaration.Print(k.GroupVersionKind))
 		}
 	}
+	kinds.Kinds[0].Finalizer = c.names().Finalizer
 	kinds.ShareOwners(shards.SelectionOf(c.options.Shard))
-	return kinds, nil
+	return kinds, kinds.SelectOwners()
 }
 
 // inspects reports whether the engine reports the health of the children. A group whose children are not ready has still carried out the

@@ -125,6 +125,9 @@ func (c *Controller) previewer(mgr manager.Manager, o PreviewOptions) (*dryrun.C
 		return nil, err
 	}
 	config := silent.assembled(mgr, reads, options, dry, dry)
+	if silent.selected != nil {
+		silent.selected.Writer = nil // nothing is released
+	}
 	offered := &dryrun.Offered{Clock: options.Clock, Reader: config.Reader}
 	config.Reader = offered
 	loop, err := c.phases.pipeline(config)

@@ -63,6 +63,9 @@ func (c *Controller) setup(mgr manager.Manager) error {
 	if err := checkStatus(mgr, kinds); err != nil {
 		return err
 	}
+	if field := kinds.Kinds[0].ServerField(); field != "" && c.informers == nil {
+		return c.unfiltered(field)
+	}
 	if err := c.names().Claim(mgr, kinds.Kinds[0].GroupKind()); err != nil {
 		return err
 	}
@@ -105,7 +108,7 @@ func (c *Controller) setup(mgr manager.Manager) error {
 	if err := errors.Join(controller.Watch(again), reads.Outside.Watch(controller, mgr.Elected(), woken)); err != nil {
 		return fmt.Errorf("controller %q: %w", c.name, err)
 	}
-	if err := errors.Join(c.observed(mgr, reads, observer, joined, options), c.shard(mgr, controller, reads, options)); err != nil {
+	if err := errors.Join(c.observed(mgr, reads, observer, joined, options), c.shard(mgr, controller, reads, options), c.releaseOwners(mgr, controller)); err != nil {
 		return err
 	}
 	return c.watch(mgr, controller, reads, joined, woken, synced)
@@ -232,6 +235,12 @@ func (c *Controller) assembled(
 		world := &groups.World{Reader: reader, Applier: applier, Store: c.store, Reads: reads}
 		reader, applier, statuses = world, world, world
 	}
+	if owner := reads.Kinds[0]; owner.Selective() {
+		c.selected = &selectedOwners{
+			Reader: reader, Kind: owner, Live: mgr.GetAPIReader(), Writer: writesOf(mgr, reads), Manager: c.names().FieldManager,
+		}
+		reader = c.selected
+	}
 	if options.Shard != nil {
 		c.sharded = &shardclaims.Reader{
 			Reader: reader, Part: shards.PartOf(options.Shard), Live: mgr.GetAPIReader(), Writer: writesOf(mgr, reads),
@@ -273,6 +282,9 @@ func (c *Controller) watch(
 		}
 		if k == reads.Kinds[0] {
 			w.Owners = reads.AnnounceOwner
+			if c.selected != nil && c.informers != nil {
+				w.Left = c.selected.Leave
+			}
 		}
 		if k.Optional {
 			optional = append(optional, w)

@@ -45,7 +45,9 @@ func (e *Explainer) Explain(ctx context.Context, key types.NamespacedName) (expl
 	if err != nil {
 		return out, fmt.Errorf("explain %s: %w", ObjectName(kind.Kind, key), err)
 	}
+	out.Selection = kind.Selection()
 	if owner != nil {
+		out.NotSelected = !kind.Reconciles(owner)
 		out.Found, out.Paused = true, pipeline.IsPaused(owner, e.Pause)
 		out.Deleting = !owner.GetDeletionTimestamp().IsZero()
 		for _, c := range e.Reads.Conditions.Get(owner) {

@@ -137,7 +137,7 @@ var policy = func() string { //nolint:gochecknoglobals // computed once, never c
 
 // states are those of owners, the ones that need attention first.
 func states() []string {
-	return []string{"NotReady", "Deleting", "Paused", "NotSeen", "NotFound", "Ready"}
+	return []string{"NotReady", "Deleting", "Paused", "NotSeen", "NotSelected", "NotFound", "Ready"}
 }
 
 // pages are the answers for people. They need nothing from elsewhere, and show what is new without being loaded again.

@@ -97,7 +97,7 @@ func (s *state) Collect(metrics chan<- prometheus.Metric) {
 	}
 	c := ownerCount{now: s.clock.Now(), counts: map[[2]string]int{}, ages: map[[2]string]time.Duration{}}
 	_ = meta.EachListItem(list, func(item runtime.Object) error {
-		if owner, ok := item.(client.Object); ok {
+		if owner, ok := item.(client.Object); ok && s.reads.Kinds[0].Reconciles(owner) {
 			c.add(owner, s.reads.Conditions.Get(owner), s.pause)
 		}
 		return nil
