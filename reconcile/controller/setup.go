@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/groups"
@@ -74,6 +75,7 @@ func (c *Controller) setup(mgr manager.Manager) error {
 	joined := &groups.Joined{Controller: c.name}
 	reads := tracked.New(kinds, mgr.GetCache(), options.Apply.LagDeadline, tracked.Answers{Group: joined.Read, Absent: absent, Live: tracked.Limited(mgr.GetAPIReader())})
 	reads.Conditions = c.phases.conditions()
+	reads.Unsummarized = c.options.Conditions != nil && !c.options.Conditions(conditions.Ready)
 	synced := &observe.Caches{Failed: c.failed}
 	observer, err := c.observer(mgr, reads, synced, options)
 	if err != nil {
@@ -337,6 +339,6 @@ func (c *Controller) config() pipeline.Config {
 		Grace:           c.options.Grace,
 		LagDeadline:     c.options.Apply.LagDeadline,
 		Budget:          c.options.Budget,
-		PauseAnnotation: c.options.PauseAnnotation, PauseUnwritten: c.options.PauseUnwritten,
+		PauseAnnotation: c.options.PauseAnnotation, Conditions: c.options.Conditions,
 	}
 }

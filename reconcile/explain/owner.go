@@ -21,7 +21,7 @@ type Owner struct {
 	NotSelected bool `json:"notSelected,omitempty"`
 	// Deleting reports whether the owner is being deleted.
 	Deleting bool `json:"deleting,omitempty"`
-	// Ready reports whether the stored condition Ready is True.
+	// Ready reports whether the stored condition Ready is True; where the owners have none, whether the last pass found no cause.
 	Ready bool `json:"ready"`
 	// Conditions are those of the stored status.
 	Conditions []Condition `json:"conditions,omitempty"`

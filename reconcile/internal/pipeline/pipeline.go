@@ -98,8 +98,9 @@ type Config struct {
 	TerminalRetry time.Duration
 	// PauseAnnotation overrides [DefaultPauseAnnotation]; empty leaves it.
 	PauseAnnotation string
-	// PauseUnwritten leaves the status of a paused owner as it is; the default writes [ConditionPaused].
-	PauseUnwritten bool
+	// Conditions reports whether the owners have a condition of the type. Others are neither stored nor announced; without [ConditionPaused] the
+	// status of a paused owner stays as it is. Nil keeps all.
+	Conditions func(conditionType string) bool
 }
 
 // Pipeline runs the passes of one controller. It is a controller-runtime reconcile.Reconciler, safe for several workers.

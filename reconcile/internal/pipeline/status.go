@@ -133,14 +133,14 @@ func (p *pass[T, F, O]) follow(report *reconcile.Report) {
 
 // store writes the status. Only what was stored is announced; a write that failed loses nothing of the outcome.
 func (p *pass[T, F, O]) store(ctx context.Context, report *reconcile.Report, after T, manager *conditions.Manager) {
-	p.conditions.Set(after, manager.Conditions())
+	list, managed := p.kept(manager)
+	p.conditions.Set(after, list)
 	if owner, ok := any(after).(reconcile.ObservedGenerationSetter); ok {
 		owner.SetObservedGeneration(p.owner.GetGeneration())
 	}
 	if owner, ok := any(after).(reconcile.StateSetter); ok {
 		owner.SetState(report.Assessment.State)
 	}
-	managed := manager.Managed()
 	ctx, end := toWriteStatus(ctx)
 	defer end()
 	var err error
@@ -157,8 +157,35 @@ func (p *pass[T, F, O]) store(ctx context.Context, report *reconcile.Report, aft
 	if report.StatusWritten {
 		p.owners.Wrote(after, p.rc.Now)
 	}
-	report.Transitions = p.transitions(report, manager, p.conditions.Get(after))
+	report.Transitions = slices.DeleteFunc(p.transitions(report, manager, p.conditions.Get(after)), func(t conditions.Transition) bool {
+		return !p.keeps(t.After.Type)
+	})
 	p.announce(p.owner, p.rc.Log, report.Transitions)
+}
+
+// keeps reports whether the owners have a condition of the type.
+func (p *Pipeline[T, F, O]) keeps(conditionType string) bool {
+	return p.Conditions == nil || p.Conditions(conditionType)
+}
+
+// kept returns the conditions to store, and the types of those that this pass set. What it set and the owners do not have is left out; a condition of
+// another writer with such a type stays as it is.
+func (p *pass[T, F, O]) kept(manager *conditions.Manager) (list []metav1.Condition, managed []string) {
+	list, managed = manager.Conditions(), manager.Managed()
+	if p.Conditions == nil {
+		return list, managed
+	}
+	unwanted := func(conditionType string) bool { return !p.keeps(conditionType) }
+	left := slices.DeleteFunc(slices.Clone(managed), p.keeps)
+	managed = slices.DeleteFunc(managed, unwanted)
+	list = slices.DeleteFunc(list, func(c metav1.Condition) bool { return slices.Contains(left, c.Type) })
+	own := p.ownCondition()
+	for _, c := range p.conditions.Get(p.owner) {
+		if slices.Contains(left, c.Type) && own != nil && !own(c.Type) {
+			list = append(list, c)
+		}
+	}
+	return list, managed
 }
 
 // unstored notes why the status could not be stored. That the owner is gone is no error. Without the status subresource no

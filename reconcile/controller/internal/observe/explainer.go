@@ -59,6 +59,9 @@ func (e *Explainer) Explain(ctx context.Context, key types.NamespacedName) (expl
 	}
 	out.Reads, out.MoreReads = e.readsOf(key)
 	e.LastPasses.Fill(&out, key)
+	if e.Reads.Unsummarized {
+		out.Ready = out.Found && out.Last != nil && len(out.Causes) == 0
+	}
 	if out.Found && !out.Ready && !out.Paused && len(out.Causes) == 0 {
 		out.Causes = fromConditions(out.Conditions)
 	}

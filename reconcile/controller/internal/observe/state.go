@@ -103,7 +103,9 @@ func (s *state) Collect(metrics chan<- prometheus.Metric) {
 		return nil
 	})
 	gauge(s.paused, float64(c.paused))
-	gauge(s.oldest, c.oldest.Seconds())
+	if !s.reads.Unsummarized {
+		gauge(s.oldest, c.oldest.Seconds())
+	}
 	for labels, count := range c.counts {
 		gauge(s.owners, float64(count), labels[0], labels[1])
 		gauge(s.ages, c.ages[labels].Seconds(), labels[0], labels[1])
