@@ -14,9 +14,14 @@ type Owner struct {
 	Found bool `json:"found"`
 	// Paused reports whether the owner is paused by its annotation: no pass is made.
 	Paused bool `json:"paused,omitempty"`
+	// Selection is what selects the owners of the controller, empty when it reconciles all objects of the kind. An object that it does not select may be
+	// missing in the cache.
+	Selection string `json:"selection,omitempty"`
+	// NotSelected reports that the owner is in the cache and the controller does not select it: it is not reconciled.
+	NotSelected bool `json:"notSelected,omitempty"`
 	// Deleting reports whether the owner is being deleted.
 	Deleting bool `json:"deleting,omitempty"`
-	// Ready reports whether the stored condition Ready is True.
+	// Ready reports whether the stored condition Ready is True; where the owners have none, whether the last pass found no cause.
 	Ready bool `json:"ready"`
 	// Conditions are those of the stored status.
 	Conditions []Condition `json:"conditions,omitempty"`
@@ -36,20 +41,23 @@ type Owner struct {
 
 // The states of an owner.
 const (
-	stateNotFound = "NotFound"
-	statePaused   = "Paused"
-	stateDeleting = "Deleting"
-	stateNotSeen  = "NotSeen"
-	stateNotReady = "NotReady"
-	stateReady    = "Ready"
+	stateNotFound    = "NotFound"
+	stateNotSelected = "NotSelected"
+	statePaused      = "Paused"
+	stateDeleting    = "Deleting"
+	stateNotSeen     = "NotSeen"
+	stateNotReady    = "NotReady"
+	stateReady       = "Ready"
 )
 
-// State is how the owner is, in one word, the first that fits: NotFound (it is not in the cache), Paused (by its annotation, so that no
+// State is how the owner is, in one word, the first that fits: NotFound (it is not in the cache), NotSelected (the controller does not reconcile it), Paused (by its annotation, so that no
 // pass is made), Deleting, NotSeen (the process has made no pass for it yet), Ready (its condition Ready is True) or NotReady.
 func (o Owner) State() string {
 	switch {
 	case !o.Found:
 		return stateNotFound
+	case o.NotSelected:
+		return stateNotSelected
 	case o.Paused:
 		return statePaused
 	case o.Deleting:

@@ -59,7 +59,7 @@ func declare(
 		Reads(&corev1.Event{}, controller.Index(eventSubjectIndex, bySubject)).
 		Reads(&autoscalingv2.HorizontalPodAutoscaler{}).
 		Reads(controller.Metadata(nodeKind), controller.Derives(clusterGPUs)).
-		Options(controller.Options{Apply: apply.Options{Finalizer: CleanupFinalizer}, PauseAnnotation: PauseAnnotation, PauseUnwritten: true})
+		Options(controller.Options{Apply: apply.Options{Finalizer: CleanupFinalizer}, PauseAnnotation: PauseAnnotation, Conditions: func(of string) bool { return of != "Paused" }})
 }
 
 // nodeKind is read for its labels only.

@@ -42,6 +42,9 @@ func (p Page) Markdown() string {
 	line("Reads come from the cache and send no request.")
 	for _, d := range p.Controllers {
 		line("\n### %s\n", d.Controller)
+		if d.Owners != "" {
+			line("Of the owners' kind it reconciles what is selected by %s.\n", d.Owners)
+		}
 		table(&w, []string{"GVK", "Cache", "FetchRemoteState", "Apply", "WriteStatus", "Finalize"}, d.accessRows())
 	}
 	if rows := p.externalRows(); len(rows) > 0 {
