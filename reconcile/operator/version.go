@@ -18,11 +18,16 @@ const (
 	metricExpires = "reconcilekit_webhook_certificate_not_after_seconds"
 )
 
+// version is set by a linker, see [Operator.Version].
+//
+//nolint:gochecknoglobals // which sets variables alone
+var version string
+
 // build is what a program was built from.
 type build struct{ version, revision, compiler string }
 
 func (p *process) build() build {
-	b := build{version: p.Version, revision: "unknown", compiler: runtime.Version()}
+	b := build{version: cmp.Or(p.Version, version), revision: "unknown", compiler: runtime.Version()}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		b.version = cmp.Or(b.version, info.Main.Version)
 		for _, setting := range info.Settings {
