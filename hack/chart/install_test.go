@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -37,7 +37,7 @@ func start(t *testing.T) *cluster {
 	if testing.Short() {
 		t.Skip("starts an API server")
 	}
-	env := &envtest.Environment{}
+	env := &envtest.Environment{CRDs: []*apiextensionsv1.CustomResourceDefinition{definition("ServiceMonitor"), definition("PrometheusRule")}}
 	config, err := env.Start()
 	if err != nil {
 		t.Fatal(err)
@@ -52,6 +52,24 @@ func start(t *testing.T) *cluster {
 		t.Fatal(err)
 	}
 	return &cluster{Client: c, T: t, config: config}
+}
+
+// definition stands in for a CRD of the Prometheus Operator: any content is valid.
+func definition(kind string) *apiextensionsv1.CustomResourceDefinition {
+	anything, singular := true, strings.ToLower(kind)
+	return &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: singular + "s.monitoring.coreos.com"},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Group: "monitoring.coreos.com", Scope: apiextensionsv1.NamespaceScoped,
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Kind: kind, ListKind: kind + "List", Plural: singular + "s", Singular: singular},
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
+				Name: "v1", Served: true, Storage: true,
+				Schema: &apiextensionsv1.CustomResourceValidation{
+					OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &anything},
+				},
+			}},
+		},
+	}
 }
 
 // restricted makes a namespace that enforces the level restricted of Pod Security.
@@ -124,18 +142,18 @@ func TestReinstall(t *testing.T) {
 	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "quickstart"}, &appsv1.Deployment{}); !apierrors.IsNotFound(err) {
 		t.Errorf("the Deployment after the uninstallation: %v", err)
 	}
-	definition := &unstructured.Unstructured{}
-	definition.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
-	requireName(t, c, definition, "", crd)
+	stays := &unstructured.Unstructured{}
+	stays.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
+	requireName(t, c, stays, "", crd)
 
 	if err := c.install(folder, "web", "other", nil, nil); err == nil || !strings.Contains(err.Error(), "invalid ownership metadata") {
 		t.Errorf("a release of another name: %v", err)
 	}
-	if err := c.install(folder, "web", "other", nil, func(i *action.Install) { i.TakeOwnership, i.Replace = true, true }); err != nil {
+	if err := c.install(folder, "web", "other", nil, func(i *action.Install) { i.TakeOwnership = true }); err != nil {
 		t.Fatalf("a release that takes the CRDs: %v", err)
 	}
-	requireName(t, c, definition, "", crd)
-	if got := definition.GetAnnotations()["meta.helm.sh/release-name"]; got != "web" {
+	requireName(t, c, stays, "", crd)
+	if got := stays.GetAnnotations()["meta.helm.sh/release-name"]; got != "web" {
 		t.Errorf("the CRD belongs to the release %q, want web", got)
 	}
 	requireName(t, c, &appsv1.Deployment{}, "other", "web-quickstart")
@@ -162,7 +180,6 @@ func TestInstalled(t *testing.T) {
 	c := start(t)
 	for i, folder := range charts(t) {
 		for j, values := range []map[string]any{nil, everything()} {
-			values = withoutPrometheus(values)
 			example := filepath.Base(filepath.Dir(folder))
 			namespace := fmt.Sprintf("%s-%d", example, j)
 			c.restricted(namespace)
@@ -194,18 +211,7 @@ func admitted(t *testing.T, c client.Client, namespace string) {
 	}
 }
 
-// withoutPrometheus are the values without what needs the CRDs of the Prometheus Operator.
-func withoutPrometheus(values map[string]any) map[string]any {
-	kept := map[string]any{}
-	for name, value := range values {
-		if !slices.Contains([]string{"serviceMonitor", "prometheusRule"}, name) {
-			kept[name] = value
-		}
-	}
-	return kept
-}
-
-// everything has each value of the chart, other than its own, except for namespaces, without which everything is bound.
+// everything has each value of the chart, other than its own. Namespaces have a test of their own.
 func everything() map[string]any {
 	text, err := os.ReadFile("testdata/everything.yaml")
 	if err != nil {

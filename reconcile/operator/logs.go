@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-logr/logr"
 	uberzap "go.uber.org/zap"
@@ -27,8 +28,9 @@ const LogLevelPath = "/debug/log-level"
 // logs are the logger of a process and its level.
 type logs struct {
 	logr.Logger
-	last  logr.Logger // for the last line, without a stack
 	level uberzap.AtomicLevel
+	final logr.Logger // for the last line, without a stack
+	ended atomic.Bool // by the last line
 }
 
 // newLogs returns what logs to w. When ctx has ended, what was cancelled is no error.
@@ -40,11 +42,18 @@ func newLogs(ctx context.Context, options zap.Options, w io.Writer) *logs {
 		l.level.SetLevel(zapcore.DebugLevel)
 	}
 	options.Level, options.DestWriter = l.level, zapcore.Lock(zapcore.AddSync(w))
-	options.ZapOpts = append(options.ZapOpts, uberzap.WrapCore(func(core zapcore.Core) zapcore.Core { return filter{core, ctx} }))
+	final := options
+	final.StacktraceLevel = zapcore.DPanicLevel
+	l.final = zap.New(zap.UseFlagOptions(&final))
+	options.ZapOpts = append(options.ZapOpts, uberzap.WrapCore(func(core zapcore.Core) zapcore.Core { return filter{core, ctx, &l.ended} }))
 	l.Logger = zap.New(zap.UseFlagOptions(&options))
-	options.StacktraceLevel = zapcore.DPanicLevel
-	l.last = zap.New(zap.UseFlagOptions(&options))
 	return l
+}
+
+// last logs the last line. What a manager without a lease has not waited for would log further ones.
+func (l *logs) last(name string, err error) {
+	l.ended.Store(true)
+	l.final.WithName(name).Error(err, "the operator ends")
 }
 
 //nolint:gochecknoglobals // klog has one logger for each process, too
@@ -60,16 +69,19 @@ func (l *logs) share() {
 // filter leaves lines out that say nothing, and reports what the end of the process has cancelled as information.
 type filter struct {
 	zapcore.Core
-	ctx context.Context //nolint:containedctx // asked whether it has ended
+	ctx   context.Context //nolint:containedctx // asked whether it has ended
+	ended *atomic.Bool
 }
 
 // With implements zapcore.Core.
-func (f filter) With(fields []zapcore.Field) zapcore.Core { return filter{f.Core.With(fields), f.ctx} }
+func (f filter) With(fields []zapcore.Field) zapcore.Core {
+	return filter{f.Core.With(fields), f.ctx, f.ended}
+}
 
 // Check implements zapcore.Core.
 func (f filter) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
 	// The checks that fail are without their names in it, and package controller logs them.
-	if !f.Enabled(entry.Level) || entry.Message == "healthz check failed" && strings.HasSuffix(entry.LoggerName, "healthz") {
+	if f.ended.Load() || !f.Enabled(entry.Level) || entry.Message == "healthz check failed" && strings.HasSuffix(entry.LoggerName, "healthz") {
 		return checked
 	}
 	return checked.AddCore(entry, f)

@@ -48,10 +48,11 @@ func TestLogs(t *testing.T) {
 	cancel()
 	l.WithValues("a", "b").Error(write, "after the end")
 	l.Error(errors.New("forbidden"), "another error")
-	l.last.Error(errors.New("lost"), "the last line")
+	l.last("test", errors.New("lost"))
+	l.Error(errors.New("late"), "after the last line")
 	want := []string{
 		"info: another line", "info: healthz check failed", "error: before the end with stack", "info: after the end", "error: another error with stack",
-		"error: the last line",
+		"error: the operator ends",
 	}
 	if diff := cmp.Diff(want, lines(out.String())); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)

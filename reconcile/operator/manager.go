@@ -33,7 +33,7 @@ func runManager(ctx context.Context, p *process) error {
 	logs := newLogs(ctx, p.settings.log, p.stderr)
 	logs.share()
 	if err := p.work(ctx, logs); err != nil {
-		logs.last.WithName(p.Name).Error(err, "the operator ends")
+		logs.last(p.Name, err)
 		return &ended{err}
 	}
 	return nil
