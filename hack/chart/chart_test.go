@@ -152,6 +152,7 @@ func TestValues(t *testing.T) {
 		"label of an alert": {set{"prometheusRule": set{"enabled": true}}, "has the lease {{ $labels.name }}", ""},
 		"dashboard":         {set{"dashboard": set{"enabled": true}}, `grafana_dashboard: "1"`, ""},
 		"legend":            {set{"dashboard": set{"enabled": true}}, `"legendFormat":"{{controller}}"`, ""},
+		"as a dependency":   {set{"enabled": true, "global": set{"zone": "a"}}, "kind: Deployment", ""},
 		"unknown value":     {set{"replica": 3}, "", ""},
 		"unknown below":     {set{"serviceAccount": set{"name": "x"}}, "", ""},
 		"unknown in image":  {set{"image": set{"name": "x"}}, "", ""},

@@ -161,7 +161,7 @@ func chartSchema(v values) (string, error) {
 		"podLabels": texts, "podAnnotations": texts, "serviceAccount": closed(schema{"annotations": texts}),
 		"networkPolicy":  closed(schema{"enabled": typed("boolean"), "egress": schema{"type": []string{"array", "null"}, "items": typed("object")}}),
 		"serviceMonitor": switched, "prometheusRule": switched, "dashboard": switched,
-		"global": typed("object"), // of a chart that has this one as a dependency
+		"global": typed("object"), "enabled": typed("boolean"), // of a chart that has this one as a dependency
 	}
 	if v.Namespaces == "" {
 		properties["namespaces"] = list(typed("string"))

@@ -57,7 +57,7 @@ networkPolicy:
 [[- else ]]
   egress: null
 [[- end ]]
-# These need the Prometheus Operator. Their labels are in addition, for what selects them.
+# These need the Prometheus Operator, and the alerts need the metrics that the ServiceMonitor brings. The labels are for what selects them.
 serviceMonitor:
   enabled: false
   labels: {}
