@@ -46,8 +46,8 @@ test-all: ## Run what make test leaves out: the race detector, kills and outages
 	@$(MAKE) lint
 
 .PHONY: check
-check: ## Format, vet, lint and test one package and what imports it directly (PKG=./reconcile/apply/...)
-	@hack/check.sh "$(PKG)"
+check: ## Format, vet, lint and test one package and what imports it directly, without an API server (PKG=./reconcile/apply/...); FOCUS='prune' also runs the specs of that text on an API server
+	@hack/check.sh "$(PKG)" "$(FOCUS)"
 
 CASES ?= 100000
 
@@ -58,6 +58,10 @@ prove: ## Search for a wrong "unchanged" of the apply engine (CASES=100000, SEED
 .PHONY: lint
 lint: ## Run the linters over all modules
 	@hack/lint.sh all $(MODULES)
+
+.PHONY: prose
+prose: ## Check the words of the pages and comments; PROSE=suggestion also prints long sentences
+	@hack/prose.sh
 
 .PHONY: apidiff
 apidiff: ## List changes of the exported API since a commit; fail on incompatible ones (BASE=v0.1.0)

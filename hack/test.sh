@@ -34,6 +34,9 @@ export GOMEGA_DEFAULT_EVENTUALLY_TIMEOUT=${GOMEGA_DEFAULT_EVENTUALLY_TIMEOUT:-60
 # A test fails when anything changes an object that the cache shares.
 export KUBE_CACHE_MUTATION_DETECTOR=true
 
+# Tests are short programs: collecting garbage half as often saves a tenth of the time of compiler, tests and control plane.
+export GOGC=${GOGC:-200}
+
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 

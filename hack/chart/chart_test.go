@@ -45,7 +45,7 @@ func TestCharts(t *testing.T) {
 				switched := 0
 				if len(values) > 0 {
 					switched = 1
-					for _, want := range []string{"replicas: 3", "image: registry.example.com:5000/team/operator@sha256:0123", "name: mine-metrics\n"} {
+					for _, want := range []string{"replicas: 3", "image: registry.example.com:5000/team/operator@sha256:0123", "name: mine\n"} {
 						if !strings.Contains(text, want) {
 							t.Errorf("no %q in what is rendered", want)
 						}

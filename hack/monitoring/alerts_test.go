@@ -197,7 +197,7 @@ reconcilekit_owners{ID,controller="c",condition="Ready",status="Unknown",pod="b"
 
 // here replaces the placeholders by the labels and the name of the installation.
 func here(text string, sorted bool) string {
-	labels := `job="` + name + `-metrics",namespace="` + namespace + `"`
+	labels := `job="` + job + `",namespace="` + namespace + `"`
 	if sorted {
 		labels = strings.ReplaceAll(labels, ",", ", ")
 	}

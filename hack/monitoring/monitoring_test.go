@@ -15,6 +15,7 @@ import (
 const (
 	folder    = "../../examples/modelregistry/config/monitoring/" // of an operator with webhooks
 	name      = "model-registry-operator"
+	job       = "model-registry-operator-controller-manager-metrics-service" // its Service of the metrics
 	namespace = "opendatahub"
 	page      = "../../docs/metrics.md"
 )
@@ -115,7 +116,7 @@ func panels(t *testing.T) []panel {
 
 // filled is an expression with what Grafana fills in.
 func filled(expr string) string {
-	return strings.NewReplacer("$__rate_interval", "5m", "$controller", ".*", "$job", name+"-metrics", "$namespace", namespace).Replace(expr)
+	return strings.NewReplacer("$__rate_interval", "5m", "$controller", ".*", "$job", job, "$namespace", namespace).Replace(expr)
 }
 
 // TestRules: every alert says what it is about and how grave it is, and selects the metrics of its installation alone.

@@ -20,7 +20,6 @@ func floors() map[string][]string {
 		"reconcile/internal/plansize", "reconcile/internal/requestlimit", "reconcile/internal/signature")
 	author := []string{"conditions", "health", "reconcile/apply", "reconcile"}
 	whole := append(slices.Clone(engine), "reconcile", loop)
-	rooms := "reconcile/apply/internal/"
 
 	out := map[string][]string{
 		".":                                  nil,
@@ -38,10 +37,6 @@ func floors() map[string][]string {
 		problem:                              {"health", "internal/text"},
 		"routing/pathtemplate":               {problem},
 		"routing/claims":                     {"health", problem},
-		rooms + "applyset":                   nil,
-		rooms + "content":                    nil,
-		rooms + "managedfields":              {rooms + "content"},
-		rooms + "compare":                    {rooms + "content", rooms + "managedfields"},
 		fresh:                                nil,
 		"reconcile/internal/conditionlist":   nil,
 		"reconcile/internal/derived":         {"internal/fingerprint"},

@@ -51,6 +51,7 @@ func (c Config) chart(page dataflow.Page, crds, extra map[string]string) (map[st
 	v := c.values(page)
 	v.Helm, v.Namespace, v.Replicas = true, chartNamespace, chartReplicas
 	v.Name, v.Image = fmt.Sprintf(chartName, page.Name), fmt.Sprintf(chartImage, page.Name)
+	v.MetricsService, v.WebhookService = chartService(page, v.Name, metricsPort), chartService(page, v.Name, webhooksPort)
 	rendered, err := render(v)
 	if err != nil {
 		return nil, err
@@ -88,6 +89,14 @@ func (c Config) chart(page dataflow.Page, crds, extra map[string]string) (map[st
 		files[path.Join("chart/templates/crd", name)] = when("crds", crd)
 	}
 	return files, nil
+}
+
+// chartService is the name of a Service in a chart. One that the page has not chosen follows from the release.
+func chartService(page dataflow.Page, release, port string) string {
+	if name := serviceName(page, port); name != defaultService(page.Name, port) {
+		return name
+	}
+	return defaultService(release, port)
 }
 
 // chartRights are the permissions in a chart. With the value namespaces they are bound in these alone, and those for resources without
@@ -198,7 +207,9 @@ func (c Config) chartCRD(page dataflow.Page, release, file, text string) (string
 		if converted != found[1] {
 			continue
 		}
-		patch, err := execute(path.Join("templates", conversion), values{CRD: converted, Name: release, Namespace: chartNamespace})
+		patch, err := execute(path.Join("templates", conversion), values{
+			CRD: converted, Name: release, WebhookService: chartService(page, release, webhooksPort), Namespace: chartNamespace,
+		})
 		if err != nil {
 			return "", err
 		}

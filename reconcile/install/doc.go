@@ -12,6 +12,9 @@
 // The names in a chart follow from that of the release, so that several releases fit into a cluster, and a JSON schema rejects values that
 // the chart does not have.
 //
+// The Services are <name>-metrics and <name>-webhooks. A Service of the page with a port named metrics or webhooks gives its name to
+// the one that is generated.
+//
 // A test of the operator both writes the files and holds to them:
 //
 //	page, err := website().Page()

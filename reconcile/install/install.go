@@ -78,7 +78,16 @@ func (c Config) check(page dataflow.Page) error {
 	if !version.MatchString(c.Version) {
 		errs = append(errs, fmt.Errorf("install: Config.Version %q: want a version as in SemVer, such as 1.2.3", c.Version))
 	}
+	for _, port := range []string{metricsPort, webhooksPort} {
+		name := serviceName(page, port)
+		if problems := validation.IsDNS1035Label(name); len(problems) > 0 {
+			errs = append(errs, fmt.Errorf("install: Service %q with the port %s: %s", name, port, strings.Join(problems, "; ")))
+		}
+	}
 	for _, webhook := range page.Webhooks {
+		if want := c.Namespace + "/" + serviceName(page, webhooksPort); webhook.Service != "" && webhook.Service != want {
+			errs = append(errs, fmt.Errorf("install: webhook %q: service %q: want %q, which is installed", webhook.Name, webhook.Service, want))
+		}
 		if len(webhook.Rules) == 0 {
 			errs = append(errs, fmt.Errorf("install: webhook %q has no rules: name in its Rules on the page what it is called for", webhook.Name))
 		}

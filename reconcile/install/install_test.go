@@ -171,6 +171,47 @@ func listed(t *testing.T, files map[string]string) map[string]int {
 	return kinds
 }
 
+// TestServices: the page names the Services, and everything that refers to them follows.
+func TestServices(t *testing.T) {
+	t.Parallel()
+	for _, issued := range []bool{false, true} {
+		page, cfg := library(), config()
+		cfg.CertManager = issued
+		page.Services = []dataflow.Service{{Name: "figures", Port: 8443, PortName: "metrics"}, {Name: "hooks", Port: 443, PortName: "webhooks"}}
+		for i := range page.Webhooks {
+			page.Webhooks[i].Service = "library-system/hooks"
+		}
+		files, err := install.Files(page, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		crd := "{{ $.Release.Namespace }}\n          name: hooks\n"
+		for name, want := range map[string]string{
+			"config/network/metrics_service.yaml":  "name: figures\n",
+			"config/network/webhook_service.yaml":  "name: hooks\n",
+			"config/webhook/webhooks.yaml":         "name: hooks\n",
+			"config/kustomization.yaml":            "name: hooks\n",
+			"chart/templates/crd/books.yaml":       crd,
+			"config/rbac/webhook_certificate.yaml": `resourceNames: ["hooks"]`, // the operator keeps the certificate in a Secret of that name
+			"config/manager/webhook_secret.yaml":   "name: hooks\n",
+		} {
+			if _, exists := files[name]; !exists && issued {
+				continue
+			}
+			if !strings.Contains(files[name], want) {
+				t.Errorf("no %q in %s:\n%s", want, name, files[name])
+			}
+		}
+		for name, text := range files {
+			for _, service := range []string{"library-metrics\n", "webhook-service=library-system/library-webhooks", "- library-webhooks."} {
+				if strings.Contains(text, service) {
+					t.Errorf("%s refers to %q, which is not installed", name, service)
+				}
+			}
+		}
+	}
+}
+
 // TestWithout: an operator without webhooks, kinds and CRDs has no manifests for them.
 func TestWithout(t *testing.T) {
 	t.Parallel()
@@ -269,6 +310,10 @@ func TestMistakes(t *testing.T) {
 		"version":   {func(_ *dataflow.Page, c *install.Config) { c.Version = "v1" }, `Config.Version "v1": want a version as in SemVer`},
 		"namespace": {func(_ *dataflow.Page, c *install.Config) { c.Namespace = "a.b" }, `Config.Namespace "a.b"`},
 		"no rules":  {func(p *dataflow.Page, _ *install.Config) { p.Webhooks[0].Rules = nil }, `"vbook.example.com" has no rules`},
+		"service":   {func(p *dataflow.Page, _ *install.Config) { p.Webhooks[0].Service = "home/hooks" }, `want "library-system/library-webhooks"`},
+		"no label": {func(p *dataflow.Page, _ *install.Config) {
+			p.Services = []dataflow.Service{{Name: "My Hooks", PortName: "webhooks"}}
+		}, `Service "My Hooks" with the port webhooks`},
 		"type":      {func(p *dataflow.Page, _ *install.Config) { p.Webhooks[0].Type = "guarding" }, "want mutating or validating"},
 		"no CRDs":   {func(_ *dataflow.Page, c *install.Config) { c.CRDs = fstest.MapFS{} }, "generate the CRDs first"},
 		"no CRD":    {func(_ *dataflow.Page, c *install.Config) { c.CRDs = fstest.MapFS{"a.yaml": {}} }, "a.yaml: want one CRD"},

@@ -21,6 +21,12 @@ const (
 	validating = "validating"
 )
 
+// The names of the ports of the operator, and of the Services with them unless the page has other names.
+const (
+	metricsPort  = "metrics"
+	webhooksPort = "webhooks"
+)
+
 // conversion is the template of a patch, which no file has.
 const conversion = "webhook/conversion.yaml"
 
@@ -31,6 +37,7 @@ var templates embed.FS
 type values struct {
 	Chart, Name, Namespace, Image, Replicas string
 	Version, Repository, Tag, Digest        string
+	MetricsService, WebhookService          string
 	Namespaces                              string
 	Args, Env, Egress                       []string // of Env and Egress, as JSON
 	Restricted                              bool     // what the operator may reach
@@ -62,7 +69,7 @@ func (values) MaxName() int { return maxName }
 
 // Scope selects the metrics of the installation, as the ServiceMonitor labels them.
 func (v values) Scope() string {
-	return `job="` + v.Name + `-metrics",namespace="` + v.Namespace + `"`
+	return `job="` + v.MetricsService + `",namespace="` + v.Namespace + `"`
 }
 
 // Serves reports whether there is a webhook server.
@@ -73,6 +80,7 @@ func (c Config) values(page dataflow.Page) values {
 		Chart: page.Name, Name: page.Name, Namespace: c.Namespace, Image: c.Image, Replicas: "2", Args: c.Args, Conversions: page.Conversions,
 		Version: c.Version, Restricted: c.Egress != nil,
 		Namespaces: strings.Join(page.Namespaces, ","), Kinds: owners(page),
+		MetricsService: serviceName(page, metricsPort), WebhookService: serviceName(page, webhooksPort),
 	}
 	_ = c.aggregate(page, v.Kinds) // Files has checked it
 	v.CertManager = c.CertManager && len(page.Webhooks)+len(page.Conversions) > 0
@@ -114,6 +122,19 @@ func splitImage(image string) (repository, tag, digest string) {
 	}
 	return repository, tag, digest
 }
+
+// serviceName is the name of the Service with a port of the operator.
+func serviceName(page dataflow.Page, port string) string {
+	for _, service := range page.Services {
+		if service.PortName == port {
+			return service.Name
+		}
+	}
+	return defaultService(page.Name, port)
+}
+
+// defaultService is the name of a Service unless the page has another one.
+func defaultService(name, port string) string { return name + "-" + port }
 
 // owners are the kinds that the operator reconciles and brings along. Their resources are those of the rights on their status, which
 // every owner has.

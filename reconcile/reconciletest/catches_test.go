@@ -173,6 +173,9 @@ func TestCatchesWhatIsNormalised(t *testing.T) {
 
 // TestUnusual: nothing is found where nothing is wrong.
 func TestUnusual(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a minute")
+	}
 	t.Parallel()
 	for _, one := range correct() {
 		t.Run(string(one), func(t *testing.T) {

@@ -52,6 +52,9 @@ func (a *app) record(ctx context.Context, w *widget.Widget) error {
 
 // TestCatchesByOneCase: these faults show in one kind of case and in no other, and the case can be repeated by its name.
 func TestCatchesByOneCase(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a minute")
+	}
 	t.Setenv(reconciletest.EnvSeed, "1") // which two requests fail in one run is drawn
 	for fault, only := range map[trait]string{
 		"rests after three failures":             " several times of ",

@@ -21,6 +21,9 @@ func explore(t *testing.T, system reconciletest.System) *reconciletest.Explorati
 
 // The findings of a case, be it about a fault, a delay or none, are the same when it runs alone.
 func TestCaseRunsAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("explores four faulty operators")
+	}
 	for b, part := range map[bug]string{
 		lateFinalizer: "crash of", deleteByName: "replaced of", cachedCount: "passes behind", hotRetry: "no fault",
 	} {

@@ -13,8 +13,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestEditors: what the installed roles add to edit and admin of Kubernetes, in config and in the chart. Owners of every other kind can make
-// the operator write RBAC or reach other namespaces, and an account with edit in one namespace cannot create them.
+// TestEditors: what the installed roles add to edit and admin of Kubernetes, in config and in the chart. Owners of every
+// other kind can make the operator write RBAC or reach other namespaces, and an account with edit in one namespace cannot
+// create them.
 func TestEditors(t *testing.T) {
 	t.Parallel()
 	for example, want := range map[string][]string{
