@@ -17,14 +17,22 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// TestDecide has one row for each situation of a child: what is sent for it, and why.
-func TestDecide(t *testing.T) {
-	t.Parallel()
-	type decision struct {
-		Verb    apply.Verb
-		Reason  apply.Reason
-		Outcome apply.Outcome
-	}
+// decision is the part of a result that the tables compare.
+type decision struct {
+	Verb    apply.Verb
+	Reason  apply.Reason
+	Outcome apply.Outcome
+}
+
+// situation is a plan, what happened before it, and the decision.
+type situation struct {
+	plan  apply.Plan
+	given func(*stage)
+	want  decision
+}
+
+// childSituations has one row for each situation of a planned child.
+func childSituations() map[string]situation {
 	plan := func() apply.Plan { return planOf(settings()) }
 	configuration := func() apply.Plan {
 		var plan apply.Plan
@@ -40,36 +48,32 @@ func TestDecide(t *testing.T) {
 	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "settings", nil)
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "settings", nil)
 
-	for name, tc := range map[string]struct {
-		plan  apply.Plan
-		given func(*stage) // what has happened before
-		want  decision
-	}{
+	return map[string]situation{
 		"absent": {plan(), nil, decision{apply.VerbCreate, apply.ReasonMissing, apply.OutcomeUnchanged}},
-		"ours, unchanged": {
+		"exists as planned": {
 			plan(), func(s *stage) { s.apply(plan()) },
 			decision{apply.VerbNone, apply.ReasonUpToDate, apply.OutcomeUnchanged},
 		},
-		"ours, unchanged, after a restart": {
+		"exists as planned, after a restart": {
 			plan(), func(s *stage) { s.apply(plan()); s.start("operator") },
 			decision{apply.VerbNone, apply.ReasonUpToDate, apply.OutcomeUnchanged},
 		},
-		"of an apply configuration, absent": {
+		"absent, planned as an apply configuration": {
 			configuration(), nil,
 			decision{apply.VerbCreate, apply.ReasonMissing, apply.OutcomeUnchanged},
 		},
-		"of an apply configuration, unchanged": {
+		"exists as planned, planned as an apply configuration": {
 			configuration(), func(s *stage) { s.apply(configuration()) },
 			decision{apply.VerbNone, apply.ReasonUpToDate, apply.OutcomeUnchanged},
 		},
-		"ours, with fields of others": {
+		"exists as planned, with fields of other managers": {
 			plan(), func(s *stage) {
 				s.apply(plan())
 				s.update(func(o *corev1.ConfigMap) { o.Data["size"] = "large" })
 			},
 			decision{apply.VerbNone, apply.ReasonUpToDate, apply.OutcomeUnchanged},
 		},
-		"ours, of another plan": {
+		"exists, the plan changed": {
 			red(), func(s *stage) { s.apply(plan()) },
 			decision{apply.VerbUpdate, apply.ReasonPlanChanged, apply.OutcomeUnchanged},
 		},
@@ -77,37 +81,37 @@ func TestDecide(t *testing.T) {
 			plan(), func(s *stage) { s.apply(plan()); s.update(repaint) },
 			decision{apply.VerbUpdate, apply.ReasonDrift, apply.OutcomeUnchanged},
 		},
-		"drifted, after a restart": {
+		"drifted while no process ran": {
 			plan(), func(s *stage) { s.apply(plan()); s.update(repaint); s.start("operator") },
 			decision{apply.VerbUpdate, apply.ReasonDiffers, apply.OutcomeUnchanged},
 		},
-		"drifted in a field that is sent once": {
+		"drifted in a create-only field": {
 			planOf(settings(), apply.CreateOnly("data")), func(s *stage) {
 				s.apply(planOf(settings(), apply.CreateOnly("data")))
 				s.update(repaint)
 			},
 			decision{apply.VerbNone, apply.ReasonUpToDate, apply.OutcomeUnchanged},
 		},
-		"without the managedFields of ours": {
+		"our managedFields were removed": {
 			plan(), func(s *stage) {
 				s.apply(plan())
 				s.update(func(o *corev1.ConfigMap) { o.ManagedFields = []metav1.ManagedFieldsEntry{{}} })
 			},
 			decision{apply.VerbUpdate, apply.ReasonOwnershipLost, apply.OutcomeUnchanged},
 		},
-		"of another controller": {
+		"owned by another controller": {
 			plan(), func(s *stage) { s.create(controlledByAnother()) },
 			decision{apply.VerbNone, apply.ReasonNotOwned, apply.OutcomeFailed},
 		},
-		"of no controller": {
+		"owned by no controller": {
 			plan(), func(s *stage) { s.create(settings()) },
 			decision{apply.VerbNone, apply.ReasonNotOwned, apply.OutcomeFailed},
 		},
-		"of no controller, to adopt": {
+		"owned by no controller, with AdoptUncontrolled": {
 			planOf(settings(), apply.AdoptUncontrolled), func(s *stage) { s.create(settings()) },
 			decision{apply.VerbUpdate, apply.ReasonDiffers, apply.OutcomeUnchanged},
 		},
-		"of another controller that copied our label": {
+		"owned by another controller, with our part-of label": {
 			plan(), func(s *stage) {
 				o := settings()
 				o.Labels = map[string]string{applyset.PartOfLabel: applyset.ID(schema.GroupKind{Kind: "ConfigMap"}, s.key())}
@@ -115,7 +119,7 @@ func TestDecide(t *testing.T) {
 			},
 			decision{apply.VerbNone, apply.ReasonNotOwned, apply.OutcomeFailed},
 		},
-		"of a former manager": {
+		"written by a former manager": {
 			plan(), func(s *stage) {
 				s.start("before")
 				s.apply(plan())
@@ -138,15 +142,15 @@ func TestDecide(t *testing.T) {
 			},
 			decision{apply.VerbNone, apply.ReasonOptedOut, apply.OutcomeOptedOut},
 		},
-		"behind a cache that lags": {
+		"stale cache, unchanged plan": {
 			plan(), func(s *stage) { s.apply(red()); s.cached = s.child(); s.apply(plan()) },
 			decision{apply.VerbNone, apply.ReasonStaleCache, apply.OutcomeUnchanged},
 		},
-		"behind a cache that lags, with another plan": {
+		"stale cache, changed plan": {
 			red(), func(s *stage) { s.apply(red()); s.cached = s.child(); s.apply(plan()) },
 			decision{apply.VerbUpdate, apply.ReasonPlanChanged, apply.OutcomeUnchanged},
 		},
-		"behind a cache that lags for too long": {
+		"cache stale beyond the deadline, and drifted": {
 			plan(), func(s *stage) {
 				s.apply(red())
 				s.cached = s.child()
@@ -156,7 +160,7 @@ func TestDecide(t *testing.T) {
 			},
 			decision{apply.VerbUpdate, apply.ReasonDrift, apply.OutcomeUnchanged},
 		},
-		"contested": {
+		"changed back after each of many repairs": {
 			plan(), func(s *stage) {
 				s.apply(plan())
 				for range memory.MaxRepairs + 1 {
@@ -166,19 +170,19 @@ func TestDecide(t *testing.T) {
 			},
 			decision{apply.VerbNone, apply.ReasonContested, apply.OutcomeContested},
 		},
-		"refused before": {
+		"refused before as invalid": {
 			plan(), func(s *stage) { s.apply(red()); s.refusal = invalid; s.apply(plan()) },
 			decision{apply.VerbNone, apply.ReasonBackoff, apply.OutcomeFailed},
 		},
-		"refused before, with another plan": {
+		"refused before as invalid, changed plan": {
 			planOf(settings(), apply.Force("data")), func(s *stage) { s.apply(red()); s.refusal = invalid; s.apply(plan()) },
 			decision{apply.VerbUpdate, apply.ReasonPlanChanged, apply.OutcomeUnchanged},
 		},
-		"refused before for want of permission": {
+		"refused before as forbidden": {
 			plan(), func(s *stage) { s.apply(red()); s.refusal = forbidden; s.apply(plan()) },
 			decision{apply.VerbUpdate, apply.ReasonPlanChanged, apply.OutcomeUnchanged},
 		},
-		"refused long ago": {
+		"refused as invalid an hour ago": {
 			plan(), func(s *stage) {
 				s.apply(red())
 				s.refusal = invalid
@@ -187,11 +191,11 @@ func TestDecide(t *testing.T) {
 			},
 			decision{apply.VerbUpdate, apply.ReasonPlanChanged, apply.OutcomeUnchanged},
 		},
-		"created once, absent": {
+		"absent, with Once": {
 			planOf(settings(), apply.Once), nil,
 			decision{apply.VerbCreate, apply.ReasonMissing, apply.OutcomeUnchanged},
 		},
-		"created once, drifted": {
+		"drifted, with Once": {
 			planOf(settings(), apply.Once), func(s *stage) { s.apply(planOf(settings(), apply.Once)); s.update(repaint) },
 			decision{apply.VerbNone, apply.ReasonExists, apply.OutcomeUnchanged},
 		},
@@ -199,7 +203,7 @@ func TestDecide(t *testing.T) {
 			planOf(settings(), apply.Contribute), nil,
 			decision{apply.VerbNone, apply.ReasonMissing, apply.OutcomeBlocked},
 		},
-		"contribution to an object of others": {
+		"contribution to an existing object": {
 			planOf(settings(), apply.Contribute), func(s *stage) {
 				o := settings()
 				o.Data = map[string]string{"size": "large"}
@@ -207,7 +211,7 @@ func TestDecide(t *testing.T) {
 			},
 			decision{apply.VerbUpdate, apply.ReasonDiffers, apply.OutcomeUnchanged},
 		},
-		"of an absent kind": {
+		"the API server does not serve the kind": {
 			planOf(&unstructured.Unstructured{Object: map[string]any{
 				"apiVersion": "example.com/v1", "kind": "Widget", "metadata": map[string]any{"name": "settings", "namespace": "default"},
 			}}), nil,
@@ -217,11 +221,17 @@ func TestDecide(t *testing.T) {
 			planOf(&corev1.ConfigMap{}), nil,
 			decision{apply.VerbNone, apply.ReasonInvalid, apply.OutcomeFailed},
 		},
-		"waiting": {
+		"waits for a condition": {
 			planOf(settings(), apply.WaitUntil(false, "the database")), nil,
 			decision{apply.VerbNone, apply.ReasonWaiting, apply.OutcomeWaiting},
 		},
-	} {
+	}
+}
+
+// TestDecide checks the verb, the reason and the outcome of a planned child in each situation, before anything is sent.
+func TestDecide(t *testing.T) {
+	t.Parallel()
+	for name, tc := range childSituations() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)

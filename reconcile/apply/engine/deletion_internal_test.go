@@ -9,14 +9,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// TestDecideDeletions has one row for each situation of an object that the plan wants deleted.
-func TestDecideDeletions(t *testing.T) {
-	t.Parallel()
-	type decision struct {
-		Verb   apply.Verb
-		Reason apply.Reason
-		Failed bool
-	}
+// deletionSituations has one row for each situation of an object that the plan deletes.
+func deletionSituations() map[string]situation {
 	deletion := func(opts ...apply.DeletionOption) apply.Plan {
 		var plan apply.Plan
 		plan.Delete(settings(), opts...)
@@ -37,31 +31,27 @@ func TestDecideDeletions(t *testing.T) {
 	ours := func(s *stage) { s.apply(planOf(settings())) }
 	controlled := func(s *stage) { s.create(controlledByAnother()) }
 
-	for name, tc := range map[string]struct {
-		plan  apply.Plan
-		given func(*stage)
-		want  decision
-	}{
-		"absent":                           {deletion(), nil, decision{apply.VerbNone, apply.ReasonMissing, false}},
-		"ours":                             {deletion(), ours, decision{apply.VerbDelete, apply.ReasonPlanned, false}},
-		"ours, after a restart":            {deletion(), func(s *stage) { ours(s); s.start("operator") }, decision{apply.VerbDelete, apply.ReasonPlanned, false}},
-		"ours, and planned as a child":     {twice(), ours, decision{apply.VerbNone, apply.ReasonInvalid, true}},
-		"of no controller":                 {deletion(), func(s *stage) { s.create(settings()) }, decision{apply.VerbNone, apply.ReasonNotOwned, true}},
-		"of no controller, which is meant": {deletion(apply.Uncontrolled()), func(s *stage) { s.create(settings()) }, decision{apply.VerbDelete, apply.ReasonPlanned, false}},
-		"of another controller":            {deletion(), controlled, decision{apply.VerbNone, apply.ReasonNotOwned, true}},
-		"of another controller, and an uncontrolled one is meant": {
-			deletion(apply.Uncontrolled()), controlled, decision{apply.VerbNone, apply.ReasonNotOwned, true},
+	return map[string]situation{
+		"absent":                  {deletion(), nil, decision{apply.VerbNone, apply.ReasonMissing, apply.OutcomeUnchanged}},
+		"exists":                  {deletion(), ours, decision{apply.VerbDelete, apply.ReasonPlanned, apply.OutcomeUnchanged}},
+		"exists, after a restart": {deletion(), func(s *stage) { ours(s); s.start("operator") }, decision{apply.VerbDelete, apply.ReasonPlanned, apply.OutcomeUnchanged}},
+		"also planned as a child": {twice(), ours, decision{apply.VerbNone, apply.ReasonInvalid, apply.OutcomeFailed}},
+		"owned by no controller":  {deletion(), func(s *stage) { s.create(settings()) }, decision{apply.VerbNone, apply.ReasonNotOwned, apply.OutcomeFailed}},
+		"owned by no controller, with Uncontrolled": {deletion(apply.Uncontrolled()), func(s *stage) { s.create(settings()) }, decision{apply.VerbDelete, apply.ReasonPlanned, apply.OutcomeUnchanged}},
+		"owned by another controller":               {deletion(), controlled, decision{apply.VerbNone, apply.ReasonNotOwned, apply.OutcomeFailed}},
+		"owned by another controller, with Uncontrolled": {
+			deletion(apply.Uncontrolled()), controlled, decision{apply.VerbNone, apply.ReasonNotOwned, apply.OutcomeFailed},
 		},
-		"without the labels that are meant": {
-			deletion(apply.MatchLabels{"color": "green"}), ours, decision{apply.VerbNone, apply.ReasonNoMatch, false},
+		"without the labels of MatchLabels": {
+			deletion(apply.MatchLabels{"color": "green"}), ours, decision{apply.VerbNone, apply.ReasonNoMatch, apply.OutcomeUnchanged},
 		},
-		"of another UID than is meant": {another(), ours, decision{apply.VerbNone, apply.ReasonNoMatch, false}},
+		"has another UID than the object that was read": {another(), ours, decision{apply.VerbNone, apply.ReasonNoMatch, apply.OutcomeUnchanged}},
 		"opted out": {
 			deletion(), func(s *stage) {
 				ours(s)
 				s.update(func(o *corev1.ConfigMap) { o.Annotations = map[string]string{"example.com/managed": "false"} })
 			},
-			decision{apply.VerbNone, apply.ReasonOptedOut, false},
+			decision{apply.VerbNone, apply.ReasonOptedOut, apply.OutcomeOptedOut},
 		},
 		"terminating": {
 			deletion(), func(s *stage) {
@@ -69,13 +59,19 @@ func TestDecideDeletions(t *testing.T) {
 				s.update(func(o *corev1.ConfigMap) { o.Finalizers = []string{"example.com/rival"} })
 				s.check(s.server.Delete(s.t.Context(), s.child()))
 			},
-			decision{apply.VerbNone, apply.ReasonTerminating, false},
+			decision{apply.VerbNone, apply.ReasonTerminating, apply.OutcomeUnchanged},
 		},
-		"deleted a moment ago, and still in the cache": {
+		"deleted before, still in a stale cache": {
 			deletion(), func(s *stage) { ours(s); s.cached = s.child(); s.apply(deletion()) },
-			decision{apply.VerbNone, apply.ReasonTerminating, false},
+			decision{apply.VerbNone, apply.ReasonTerminating, apply.OutcomeUnchanged},
 		},
-	} {
+	}
+}
+
+// TestDecideDeletions checks the verb, the reason and the outcome of a planned deletion in each situation, before anything is sent.
+func TestDecideDeletions(t *testing.T) {
+	t.Parallel()
+	for name, tc := range deletionSituations() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)
@@ -85,7 +81,7 @@ func TestDecideDeletions(t *testing.T) {
 			p := s.begin(tc.plan)
 			decideAll(p, &pruning{pass: p})
 			r := p.deletions[0].result
-			if diff := cmp.Diff(tc.want, decision{r.Verb, r.Reason, r.Err != nil}); diff != "" {
+			if diff := cmp.Diff(tc.want, decision{r.Verb, r.Reason, r.Outcome}); diff != "" {
 				t.Errorf("(-want +got):\n%s\n%v", diff, r.Err)
 			}
 		})
