@@ -19,7 +19,7 @@ import (
 )
 
 var _ = Describe("A controller whose owners have only some conditions", func() {
-	var errNoWorld = health.NewError(health.InvalidSpec, "NoWorld", "there is no such world", errors.New("no world"))
+	errNoWorld := health.NewError(health.InvalidSpec, "NoWorld", "there is no such world", errors.New("no world"))
 
 	types := func(ctx context.Context, c client.Client, w *widget.Widget) (list []string) {
 		Expect(c.Get(ctx, client.ObjectKeyFromObject(w), w)).To(Succeed())

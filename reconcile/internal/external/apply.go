@@ -335,7 +335,7 @@ func (p *pass) carryOut(plan *apply.Plan, next pipeline.Applier) apply.Result {
 		p.removeAll(plan)
 		p.reportLost()
 	default:
-		p.blockAll()
+		p.blockAll(result.OwnerErr == nil)
 	}
 	return p.joined(result)
 }
@@ -372,12 +372,15 @@ func (p *pass) isRecorded(value string, things bool) bool {
 	return !things || slices.Contains(p.object.GetFinalizers(), p.config.Finalizer)
 }
 
-// blockAll reports the planned things that could not be recorded yet. The error of the owner's write is in the result of the engine.
-func (p *pass) blockAll() {
+// blockAll reports the planned things that could not be recorded yet. The error of the owner's write is in the result of the engine, which also
+// decides when a refused write is sent again. Without an error the cache does not show the record yet.
+func (p *pass) blockAll(written bool) {
 	for _, one := range p.planned {
 		p.tell(one.id, apply.Decision{Verb: verbNone, Reason: reasonReadFailed}, apply.OutcomeBlocked)
 	}
-	p.requeue(time.Second)
+	if written {
+		p.requeue(time.Second)
+	}
 }
 
 // finalize is the pass of an owner that is being deleted.

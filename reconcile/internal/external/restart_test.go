@@ -90,8 +90,9 @@ func TestNothingBeforeTheRecord(t *testing.T) {
 			b.next = next
 			calls, result := b.pass(b.owner, b.plan("a"))
 			b.want("nobody would remember it", calls)
-			if result.Objects[0].Outcome != apply.OutcomeBlocked || result.RequeueAfter == 0 {
-				t.Errorf("got %s and a requeue after %s, want Blocked and another pass", result.Objects[0].Outcome, result.RequeueAfter)
+			if again := result.RequeueAfter > 0; result.Objects[0].Outcome != apply.OutcomeBlocked || again == (result.OwnerErr != nil) {
+				t.Errorf("got %s, a requeue after %s and the error %v, want Blocked and one of another pass and an error",
+					result.Objects[0].Outcome, result.RequeueAfter, result.OwnerErr)
 			}
 		})
 	}

@@ -30,6 +30,9 @@ const installedPatience = 2 * time.Minute
 // No controller runs but the operator: where a sample is ready only when a Deployment is, a stand-in such as
 // reconciletest.DeploymentsAvailable has to be called with the client of the environment, again and again, while Run runs.
 //
+// The operator runs until the test ends: Installed returns while it runs, and the rest of the test can change samples and see what follows. The
+// context of run ends after the cleanup functions that the test registers later.
+//
 // The API server reaches the operator's webhooks on this machine. What an operator serves besides, and where its lease is, is said by
 // arguments that it is given last. Run runs the operator until ctx ends; with package operator:
 //
