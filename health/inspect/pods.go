@@ -72,7 +72,7 @@ func countedPods(pods []corev1.Pod) []*corev1.Pod {
 	return list
 }
 
-// livePods inspects pods none of which has failed.
+// livePods inspects pods that have not failed.
 func livePods(pods []*corev1.Pod, facts PodFacts) health.Component {
 	var running, pending *corev1.Pod
 	for _, p := range pods {
